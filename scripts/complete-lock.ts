@@ -1,0 +1,33 @@
+/**
+ * Completes package-lock.json after `npm install`.
+ *
+ * Tools that ship one package per platform list all of them as optional dependencies. Where a registry lacks one of
+ * them, npm writes a lock without its entry, and `npm ci` then refuses the lock. This adds the missing entries with
+ * their version and platform and nothing else: they are skipped on other platforms, and fetched by name and version
+ * on their own. Run it after every `npm install`; the tidy test checks that nothing is missing.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { listMissingOptional } from "./lock.ts";
+
+const path = new URL("../package-lock.json", import.meta.url);
+const lock = JSON.parse(readFileSync(path, "utf8"));
+const missing = listMissingOptional(lock);
+for (const { name, version } of missing) {
+  const [, os, cpu, libc] =
+    /-(darwin|linux|win32|freebsd|android|openharmony)-(\w+?)(?:-(musl|gnu|eabihf|gnueabihf|msvc))?$/.exec(
+      name,
+    ) ?? [];
+  lock.packages[`node_modules/${name}`] = {
+    version,
+    ...(cpu ? { cpu: [cpu] } : {}),
+    dev: true,
+    optional: true,
+    ...(os ? { os: [os] } : {}),
+    ...(libc === "musl" ? { libc: ["musl"] } : {}),
+  };
+}
+lock.packages = Object.fromEntries(
+  Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)),
+);
+writeFileSync(path, `${JSON.stringify(lock, null, 2)}\n`);
+console.log(`completed ${missing.length} entries of package-lock.json`);

@@ -1,0 +1,83 @@
+/**
+ * `npm test`: everything. Checks first, then the contracts' tests (forge), then TypeScript's (vitest); each prints as it
+ * goes, and the last line counts them all.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+interface Count {
+  passed: number;
+  failed: number;
+}
+
+const root = join(import.meta.dirname, "..");
+const scratch = mkdtempSync(join(tmpdir(), "sluice-test-"));
+
+function run(title: string, command: string, args: readonly string[]): number {
+  console.log(`\n== ${title}`);
+  const result = spawnSync(command, args, { cwd: root, stdio: "inherit" });
+  if (result.error) console.error(`${command} could not be started: ${result.error.message}`);
+  return result.status ?? 1;
+}
+
+function checks(): Count {
+  const steps: readonly [string, string, readonly string[]][] = [
+    ["format", "prettier", ["--check", "--log-level", "warn", "."]],
+    ["lint", "oxlint", ["--deny-warnings"]],
+    ["types", "tsc", ["--noEmit"]],
+    ["generated files", "node", ["packages/contracts/scripts/generate.ts", "--check"]],
+  ];
+  const failed = steps.filter(([title, command, args]) => run(title, command, args) !== 0).length;
+  return { passed: steps.length - failed, failed };
+}
+
+function contracts(): Count {
+  console.log("\n== contracts");
+  const result = spawnSync("node", ["packages/contracts/scripts/forge.ts", "test", "--json"], {
+    cwd: root,
+    encoding: "utf8",
+    maxBuffer: 256 * 1024 * 1024,
+  });
+  const json = result.stdout.slice(result.stdout.indexOf("{"));
+  let suites: Record<string, { test_results: Record<string, { status: string; reason?: string }> }>;
+  try {
+    suites = JSON.parse(json);
+  } catch {
+    console.error(result.stdout.slice(-4000), result.stderr.slice(-4000));
+    return { passed: 0, failed: 1 };
+  }
+  const count: Count = { passed: 0, failed: 0 };
+  for (const [suite, { test_results: tests }] of Object.entries(suites)) {
+    for (const [name, { status, reason }] of Object.entries(tests)) {
+      if (status === "Success") {
+        count.passed += 1;
+      } else {
+        count.failed += 1;
+        console.error(`FAILED ${suite} ${name}: ${reason ?? status}`);
+      }
+    }
+  }
+  if (result.status !== 0 && count.failed === 0) count.failed += 1;
+  console.log(`${count.passed} passed, ${count.failed} failed (forge)`);
+  return count;
+}
+
+function typescript(): Count {
+  const report = join(scratch, "vitest.json");
+  const args = ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  const status = run("TypeScript", "vitest", args);
+  const { numPassedTests, numFailedTests, numPendingTests, success } = JSON.parse(
+    readFileSync(report, "utf8"),
+  );
+  const failed = numFailedTests + numPendingTests;
+  return { passed: numPassedTests, failed: failed === 0 && (status || !success) ? 1 : failed };
+}
+
+const counts = [checks(), contracts(), typescript()];
+rmSync(scratch, { recursive: true, force: true });
+const passed = counts.reduce((sum, count) => sum + count.passed, 0);
+const failed = counts.reduce((sum, count) => sum + count.failed, 0);
+console.log(`\n${passed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);

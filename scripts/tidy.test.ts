@@ -1,0 +1,239 @@
+/**
+ * What no compiler holds: import direction, where a library or a global may be named, words that do not belong, and
+ * files that must be up to date. Each rule reads the tree as git sees it.
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { describe, expect, test } from "vitest";
+import { listMissingOptional } from "./lock.ts";
+
+const root = join(import.meta.dirname, "..");
+const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
+  cwd: root,
+  encoding: "utf8",
+})
+  .split("\n")
+  .filter((path) => path !== "" && existsSync(join(root, path)));
+
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+const sources = files.filter((path) => /^packages\/[^/]+\/src\/.*\.ts$/.test(path));
+const code = sources.filter((path) => !path.endsWith(".test.ts"));
+const service = code.filter((path) => path.startsWith("packages/service/src/"));
+
+/** Module names that a file imports, in `import` and `export` statements and `import()` calls. */
+function importsOf(path: string): string[] {
+  const pattern = /(?:\bfrom\s+|\bimport\s*\(\s*|^import\s+)["']([^"']+)["']/gm;
+  return [...read(path).matchAll(pattern)].flatMap((match) => (match[1] ? [match[1]] : []));
+}
+
+/** Lines without comments and string literals, so that prose does not count as code. */
+function bareCode(path: string): string {
+  return read(path)
+    .replace(/\/\*[\s\S]*?\*\//g, "")
+    .replace(/(^|\s)\/\/.*$/gm, "")
+    .replace(/"(?:[^"\\\n]|\\.)*"/g, '""');
+}
+
+function offenders(paths: readonly string[], pattern: RegExp): string[] {
+  return paths.filter((path) => pattern.test(bareCode(path)));
+}
+
+/** Each folder may import those before it. Folders of one line do not know each other. */
+const ORDER: readonly (readonly string[])[] = [
+  ["core"],
+  ["config", "telemetry"],
+  ["chains"],
+  ["signers", "db"],
+  ["jobs"],
+  ["events"],
+  ["integrators"],
+  ["addresses", "prices"],
+  ["ledger"],
+  ["transactions"],
+  ["routes"],
+  ["deposits"],
+  ["quotes"],
+  ["settlements"],
+  ["scanner"],
+  ["api"],
+  ["roles"],
+  ["main.ts"],
+];
+
+const folderOf = (path: string): string => path.split("/")[3] ?? "";
+const rankOf = (folder: string): number => ORDER.findIndex((line) => line.includes(folder));
+
+describe("import direction", () => {
+  test("every folder of the service has its place in the order", () => {
+    const unknown = new Set(service.map(folderOf).filter((folder) => rankOf(folder) === -1));
+    expect([...unknown]).toEqual([]);
+  });
+
+  test("no file of the service imports upwards or sideways", () => {
+    const wrong = service.flatMap((path) =>
+      importsOf(path)
+        .filter((name) => name.startsWith("."))
+        .map((name) => relative(root, join(root, dirname(path), name)))
+        .filter((target) => target.startsWith("packages/service/src/"))
+        .filter((target) => folderOf(target) !== folderOf(path))
+        .filter((target) => rankOf(folderOf(target)) >= rankOf(folderOf(path)))
+        .map((target) => `${path} imports ${target}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test("a folder of another domain is entered by its door", () => {
+    const doors = /^(core|config|telemetry|chains|signers|db|jobs)$/;
+    const wrong = service
+      .filter((path) => folderOf(path) !== "roles")
+      .flatMap((path) =>
+        importsOf(path)
+          .filter((name) => name.startsWith("."))
+          .map((name) => relative(root, join(root, dirname(path), name)))
+          .filter((target) => folderOf(target) !== folderOf(path))
+          .filter((target) => !doors.test(folderOf(target)))
+          .filter((target) => target.split("/").length > 5 || !target.endsWith("/index.ts"))
+          .map((target) => `${path} imports ${target}`),
+      );
+    expect(wrong).toEqual([]);
+  });
+
+  test("packages import only what stands below them", () => {
+    const allowed: Readonly<Record<string, readonly string[]>> = {
+      contracts: [],
+      sdk: [],
+      sandbox: ["@sluice/contracts", "@sluice/sdk"],
+      service: ["@sluice/contracts", "@sluice/sdk"],
+    };
+    const wrong = code.flatMap((path) => {
+      const name = path.split("/")[1] ?? "";
+      return importsOf(path)
+        .filter((imported) => imported.startsWith("@sluice/"))
+        .filter((imported) => !allowed[name]?.some((below) => imported.startsWith(below)))
+        .map((imported) => `${path} imports ${imported}`);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test("chain libraries are named only in their adapters", () => {
+    const wrong = service
+      .filter((path) => importsOf(path).some((name) => /^(viem|@solana)(\/|$)/.test(name)))
+      .filter((path) => !/\/(chains|signers)\/(evm|solana)\//.test(path));
+    expect(wrong).toEqual([]);
+  });
+
+  test("adapters are named only by roles", () => {
+    const wrong = service
+      .filter((path) => folderOf(path) !== "roles")
+      .filter((path) => !/\/(chains|signers)\/(evm|solana)\//.test(path))
+      .filter((path) => importsOf(path).some((name) => /\/(evm|solana)\//.test(name)));
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe("ports", () => {
+  const atTheBorder = /\/(roles\/system-ports|main)\.ts$|\/(chains|signers)\/(evm|solana)\/|\/db\//;
+  const inside = service.filter((path) => !atTheBorder.test(path));
+
+  test("time comes through its port", () => {
+    const wrong = /\bDate\.now\(|new Date\(\)|\bset(Timeout|Interval|Immediate)\(|performance\.now/;
+    expect(offenders(inside, wrong)).toEqual([]);
+  });
+
+  test("randomness comes through its port", () => {
+    expect(offenders(inside, /Math\.random|randomUUID|randomBytes|getRandomValues/)).toEqual([]);
+  });
+
+  test("outbound calls come through their port", () => {
+    expect(offenders(inside, /\bfetch\(/)).toEqual([]);
+  });
+
+  test("only config reads the environment", () => {
+    const wrong = offenders(service, /process\.env/).filter(
+      (path) => !path.startsWith("packages/service/src/config/"),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test("amounts never become floating-point numbers", () => {
+    const wrong = /\bNumber\((?:\w+\.)*\w*[aA]mount\w*\)|parseFloat\(/;
+    expect(offenders(service, wrong)).toEqual([]);
+  });
+});
+
+describe("words", () => {
+  test("nothing is left unfinished", () => {
+    const marks = /\bTODO\b|\bFIXME\b|\bXXX\b|not implemented/;
+    const prose = files.filter(
+      (path) => /\.(ts|sol|md|sql)$/.test(path) && path !== "scripts/tidy.test.ts",
+    );
+    expect(prose.filter((path) => marks.test(read(path)))).toEqual([]);
+  });
+
+  test("no test is skipped or focused", () => {
+    const tests = files.filter((path) => path.endsWith(".test.ts"));
+    expect(offenders(tests, /\.(only|skip|todo|skipIf|runIf)\b/)).toEqual([]);
+  });
+
+  test("casts say why", () => {
+    const wrong = code.flatMap((path) => {
+      const lines = read(path).split("\n");
+      return lines.flatMap((line, index) => {
+        const cast = /\bas (?!const\b)[A-Z{(]\w*/.test(line) && !/^\s*(\*|\/\/|\/\*)/.test(line);
+        const renames = /^\s*(import|export)\b|^\s*[\w$]+ as [\w$]+,?$|["'`].* as .*["'`]/.test(
+          line,
+        );
+        const said = [line, lines[index - 1], lines[index - 2]].some((l) => l?.includes("CAST:"));
+        return cast && !renames && !said ? [`${path}:${index + 1}`] : [];
+      });
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test("there is no attic", () => {
+    const attic = /\/(utils?|helpers?|common|shared|misc|lib)(\/|\.ts$)/;
+    expect(files.filter((path) => path.endsWith(".ts") && attic.test(path))).toEqual([]);
+  });
+});
+
+describe("tree", () => {
+  test("every folder of the service is named in ARCHITECTURE.md", () => {
+    const page = read("ARCHITECTURE.md");
+    const folders = new Set(service.map(folderOf).filter((folder) => !folder.endsWith(".ts")));
+    expect([...folders].filter((folder) => !page.includes(`${folder}/`))).toEqual([]);
+  });
+
+  test("no source file is too large to read", () => {
+    const written = files.filter((path) => /\.(ts|sol)$/.test(path) && !path.includes("/abi/"));
+    const large = written.filter((path) => read(path).split("\n").length > 800);
+    expect(large).toEqual([]);
+  });
+
+  test("every optional dependency of the lock has its entry", () => {
+    expect(listMissingOptional(JSON.parse(read("package-lock.json")))).toEqual([]);
+  });
+
+  test("the lock names no download address", () => {
+    const lock: { packages: Record<string, { resolved?: string }> } = JSON.parse(
+      read("package-lock.json"),
+    );
+    const addressed = Object.values(lock.packages).filter((entry) =>
+      entry.resolved?.includes("://"),
+    );
+    expect(addressed).toEqual([]);
+  });
+
+  test("dependencies are pinned exactly", () => {
+    const wrong = files
+      .filter((path) => path.endsWith("package.json"))
+      .flatMap((path) => {
+        const manifest: Record<string, Record<string, string> | undefined> = JSON.parse(read(path));
+        return ["dependencies", "devDependencies", "optionalDependencies"]
+          .flatMap((kind) => Object.entries(manifest[kind] ?? {}))
+          .filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+          .map(([name, version]) => `${path}: ${name}@${version}`);
+      });
+    expect(wrong).toEqual([]);
+  });
+});

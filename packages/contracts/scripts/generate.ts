@@ -1,0 +1,161 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { format } from "prettier";
+import { CONTRACTS_DIR, runForge } from "./forge.ts";
+
+/**
+ * Writes abi/index.ts and abi/bytecode.ts from a fresh build; with `--check` compares instead and
+ * fails when the checked-in files differ. The build goes to a folder of its own and holds no tests,
+ * so that nothing left over from other builds gets into the bytes.
+ */
+
+interface Artifact {
+  readonly abi: readonly AbiEntry[];
+  readonly bytecode: { readonly object: string };
+}
+
+interface AbiEntry {
+  readonly type: string;
+  readonly name?: string;
+  readonly [key: string]: unknown;
+}
+
+/** Export prefix and contract. The order is that of the generated file. */
+const CONTRACTS = [
+  ["depositFactory", "DepositFactory"],
+  ["depositWallet", "DepositWallet"],
+  ["transferRoute", "TransferRoute"],
+  ["escrowRoute", "EscrowRoute"],
+  ["escrow", "Escrow"],
+  ["delivery", "Delivery"],
+  ["testToken", "TestToken"],
+] as const;
+
+/** What the service needs of any token; written down here because no contract of ours is one. */
+const ERC20_ABI: readonly AbiEntry[] = [
+  erc20View("balanceOf", ["account"], "uint256"),
+  erc20View("allowance", ["owner", "spender"], "uint256"),
+  erc20View("decimals", [], "uint8"),
+  erc20View("symbol", [], "string"),
+  erc20Write("transfer", "to"),
+  erc20Write("approve", "spender"),
+  {
+    type: "event",
+    name: "Transfer",
+    anonymous: false,
+    inputs: [
+      { name: "from", type: "address", indexed: true },
+      { name: "to", type: "address", indexed: true },
+      { name: "value", type: "uint256", indexed: false },
+    ],
+  },
+];
+
+const HEADER = "// Generated from the Solidity sources by `npm run gen`. Do not edit.\n\n";
+
+function erc20View(name: string, addresses: readonly string[], output: string): AbiEntry {
+  return {
+    type: "function",
+    name,
+    stateMutability: "view",
+    inputs: addresses.map((input) => ({ name: input, type: "address" })),
+    outputs: [{ name: "", type: output }],
+  };
+}
+
+function erc20Write(name: string, who: string): AbiEntry {
+  return {
+    type: "function",
+    name,
+    stateMutability: "nonpayable",
+    inputs: [
+      { name: who, type: "address" },
+      { name: "value", type: "uint256" },
+    ],
+    outputs: [{ name: "", type: "bool" }],
+  };
+}
+
+function build(): Map<string, Artifact> {
+  const directory = mkdtempSync(join(tmpdir(), "sluice-contracts-"));
+  try {
+    const out = join(directory, "out");
+    const cache = join(directory, "cache");
+    const result = runForge(
+      ["build", "--skip", "test", "--out", out, "--cache-path", cache],
+      "capture",
+    );
+    if (result.status !== 0)
+      throw new Error(`forge build failed:\n${result.stdout}${result.stderr}`);
+    return new Map(
+      CONTRACTS.map(([, contract]) => {
+        const file = join(out, `${contract}.sol`, `${contract}.json`);
+        // CAST: forge writes this form.
+        return [contract, JSON.parse(readFileSync(file, "utf8")) as Artifact];
+      }),
+    );
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Every custom error once: reverts bubble up through the factory from whatever it called. */
+function collectErrors(artifacts: ReadonlyMap<string, Artifact>): AbiEntry[] {
+  const errors = new Map<string, AbiEntry>();
+  for (const { abi } of artifacts.values()) {
+    for (const entry of abi) {
+      if (entry.type === "error") errors.set(JSON.stringify(entry), entry);
+    }
+  }
+  return [...errors.values()].toSorted((a, b) =>
+    JSON.stringify([a.name, a]).localeCompare(JSON.stringify([b.name, b]), "en"),
+  );
+}
+
+async function renderAbis(artifacts: ReadonlyMap<string, Artifact>): Promise<string> {
+  const abis: [string, readonly AbiEntry[]][] = CONTRACTS.map(([prefix, contract]) => [
+    prefix,
+    artifacts.get(contract)?.abi ?? [],
+  ]);
+  abis.push(["erc20", ERC20_ABI], ["errors", collectErrors(artifacts)]);
+  const source = abis.map(
+    ([prefix, abi]) => `export const ${prefix}Abi = ${JSON.stringify(abi)} as const;\n`,
+  );
+  return await format(HEADER + source.join("\n"), { parser: "typescript", printWidth: 100 });
+}
+
+/** One line each, not formatted: thousands of hex digits have no good form. */
+function renderBytecodes(artifacts: ReadonlyMap<string, Artifact>): string {
+  const lines = CONTRACTS.map(([prefix, contract]) => {
+    const code = artifacts.get(contract)?.bytecode.object ?? "";
+    if (!/^0x([0-9a-f]{2})+$/.test(code)) throw new Error(`${contract} has no linked bytecode.`);
+    return `export const ${prefix}Bytecode = "${code}" as const;\n`;
+  });
+  return HEADER + lines.join("\n");
+}
+
+function readIfPresent(file: string): string | null {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+const artifacts = build();
+const files = [
+  { path: join(CONTRACTS_DIR, "abi/index.ts"), text: await renderAbis(artifacts) },
+  { path: join(CONTRACTS_DIR, "abi/bytecode.ts"), text: renderBytecodes(artifacts) },
+];
+if (process.argv.includes("--check")) {
+  const stale = files.filter(({ path, text }) => readIfPresent(path) !== text);
+  for (const { path } of stale) {
+    process.stderr.write(`${path} differs from a fresh build of the contracts. Run npm run gen.\n`);
+  }
+  if (stale.length > 0) process.exitCode = 1;
+} else {
+  mkdirSync(join(CONTRACTS_DIR, "abi"), { recursive: true });
+  for (const { path, text } of files) writeFileSync(path, text);
+}

@@ -1,0 +1,333 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { CONTRACTS_DIR } from "./forge.ts";
+
+/**
+ * Writes vectors/addresses.json, against which Solidity and the service check their derivation. It
+ * was run once; the formats are for ever, so a changed output is a defect and not a new version.
+ * Hashing and encoding are written out here, so that the vectors depend on neither of the two.
+ */
+
+const LANE_BITS = 64n;
+const LANE_MASK = (1n << LANE_BITS) - 1n;
+const RATE_BYTES = 136;
+
+/** Rotation offsets and round constants as Keccak's own recurrences give them. */
+function keccakTables(): { rotations: bigint[]; constants: bigint[] } {
+  const rotations = Array.from({ length: 25 }, () => 0n);
+  for (let t = 0, x = 1, y = 0; t < 24; t++) {
+    rotations[x + 5 * y] = BigInt((((t + 1) * (t + 2)) / 2) % 64);
+    [x, y] = [y, (2 * x + 3 * y) % 5];
+  }
+  const constants: bigint[] = [];
+  for (let round = 0, register = 1; round < 24; round++) {
+    let constant = 0n;
+    for (let j = 0; j < 7; j++) {
+      if ((register & 1) === 1) constant |= 1n << BigInt(2 ** j - 1);
+      register = (register << 1) ^ ((register >> 7) * 0x171);
+    }
+    constants.push(constant);
+  }
+  return { rotations, constants };
+}
+
+const TABLES = keccakTables();
+
+function rotate(lane: bigint, by: bigint): bigint {
+  return ((lane << by) | (lane >> (LANE_BITS - by))) & LANE_MASK;
+}
+
+function at(lanes: readonly bigint[], index: number): bigint {
+  const lane = lanes[index];
+  if (lane === undefined) throw new RangeError(`No lane ${index}.`);
+  return lane;
+}
+
+function permute(lanes: bigint[]): bigint[] {
+  let state = lanes;
+  for (const constant of TABLES.constants) {
+    const columns = [0, 1, 2, 3, 4].map((x) =>
+      [0, 5, 10, 15, 20].reduce((sum, y) => sum ^ at(state, x + y), 0n),
+    );
+    const mixed = state.map(
+      (lane, i) => lane ^ at(columns, (i + 4) % 5) ^ rotate(at(columns, (i + 1) % 5), 1n),
+    );
+    const moved = Array.from({ length: 25 }, () => 0n);
+    mixed.forEach((lane, i) => {
+      const [x, y] = [i % 5, Math.floor(i / 5)];
+      moved[y + 5 * ((2 * x + 3 * y) % 5)] = rotate(lane, at(TABLES.rotations, i));
+    });
+    state = moved.map((lane, i) => {
+      const row = i - (i % 5);
+      return lane ^ (~at(moved, row + ((i + 1) % 5)) & LANE_MASK & at(moved, row + ((i + 2) % 5)));
+    });
+    state[0] = at(state, 0) ^ constant;
+  }
+  return state;
+}
+
+function keccak256(input: Buffer): Buffer {
+  const padded = Buffer.alloc((Math.floor(input.length / RATE_BYTES) + 1) * RATE_BYTES);
+  input.copy(padded);
+  padded[input.length] = 0x01;
+  padded.writeUInt8(padded.readUInt8(padded.length - 1) | 0x80, padded.length - 1);
+  let state = Array.from({ length: 25 }, () => 0n);
+  for (let block = 0; block < padded.length; block += RATE_BYTES) {
+    const absorbed = state.map((lane, i) =>
+      i * 8 < RATE_BYTES ? lane ^ padded.readBigUInt64LE(block + i * 8) : lane,
+    );
+    state = permute(absorbed);
+  }
+  const out = Buffer.alloc(32);
+  for (let i = 0; i < 4; i++) out.writeBigUInt64LE(at(state, i), i * 8);
+  return out;
+}
+
+function bytes(hex: string): Buffer {
+  return Buffer.from(hex.replace(/^0x/, ""), "hex");
+}
+
+function hex(data: Buffer): string {
+  return `0x${data.toString("hex")}`;
+}
+
+function padded(value: Buffer): Buffer {
+  return Buffer.concat([Buffer.alloc(32 - value.length), value]);
+}
+
+function word(value: number | bigint): Buffer {
+  return bytes(value.toString(16).padStart(64, "0"));
+}
+
+function keccakText(text: string): Buffer {
+  return keccak256(Buffer.from(text, "utf8"));
+}
+
+/** The address of the contract that `creator` makes with a nonce below 128. */
+function createAddress(creator: Buffer, nonce: number): Buffer {
+  const rlpNonce = nonce === 0 ? 0x80 : nonce;
+  const list = Buffer.concat([Buffer.from([0xd6, 0x94]), creator, Buffer.from([rlpNonce])]);
+  return keccak256(list).subarray(12);
+}
+
+/** A factory as its deployer's first contract, so that it does not depend on the factory's code. */
+function makeFactory(deployerHex: string) {
+  const deployer = bytes(deployerHex);
+  const factory = createAddress(deployer, 0);
+  const implementation = createAddress(factory, 1);
+  const initCode = Buffer.concat([
+    bytes("3d603380600a3d3981f3"),
+    bytes("36600557005b363d3d373d3d3d363d73"),
+    implementation,
+    bytes("5af43d82803e903d91603157fd5bf3"),
+  ]);
+  return {
+    deployer: hex(deployer),
+    factory: hex(factory),
+    implementation: hex(implementation),
+    initCodeHash: hex(keccak256(initCode)),
+  };
+}
+
+interface Fields {
+  readonly integrator: string;
+  readonly userId: string;
+  readonly destChain: number;
+  readonly destWallet: string;
+  readonly destToken: string;
+  readonly refundAuthority: string;
+  readonly maxFeeBps: number;
+  readonly maxSlippageBps: number;
+}
+
+function commitmentHash(c: Fields): Buffer {
+  return keccak256(
+    Buffer.concat([
+      keccakText("sluice.deposit.v1"),
+      word(1),
+      word(1),
+      bytes(c.integrator),
+      bytes(c.userId),
+      word(c.destChain),
+      bytes(c.destWallet),
+      bytes(c.destToken),
+      bytes(c.refundAuthority),
+      word(c.maxFeeBps),
+      word(c.maxSlippageBps),
+    ]),
+  );
+}
+
+function makeWallet(name: string, factory: ReturnType<typeof makeFactory>, commitment: Fields) {
+  const hash = commitmentHash(commitment);
+  const wallet = keccak256(
+    Buffer.concat([bytes("ff"), bytes(factory.factory), hash, bytes(factory.initCodeHash)]),
+  ).subarray(12);
+  const { implementation, initCodeHash } = factory;
+  return {
+    name,
+    factory: factory.factory,
+    implementation,
+    initCodeHash,
+    commitment,
+    hash: hex(hash),
+    wallet: hex(wallet),
+  };
+}
+
+interface Locked {
+  readonly srcChain: number;
+  readonly escrow: string;
+  readonly wallet: string;
+  readonly token: string;
+  /** A decimal string: uint64 exceeds what JSON numbers hold. */
+  readonly seq: string;
+}
+
+function makeDelivery(name: string, lock: Locked) {
+  const id = keccak256(
+    Buffer.concat([
+      keccakText("sluice.delivery.v1"),
+      word(lock.srcChain),
+      bytes(lock.escrow),
+      bytes(lock.wallet),
+      bytes(lock.token),
+      word(BigInt(lock.seq)),
+    ]),
+  );
+  return { name, ...lock, deliveryId: hex(id) };
+}
+
+const ZERO = `0x${"00".repeat(32)}`;
+const ONES = `0x${"ff".repeat(32)}`;
+const TOP_BIT = `0x80${"00".repeat(31)}`;
+const ADDRESS_ONES = `0x${"00".repeat(12)}${"ff".repeat(20)}`;
+const UINT16_MAX = 0xffff;
+
+/** Values without a pattern, but always the same ones. */
+function anyWord(label: string): string {
+  return hex(keccakText(`vector ${label}`));
+}
+
+function anyAddress(label: string): string {
+  return hex(padded(keccakText(`vector ${label}`).subarray(12)));
+}
+
+function anyUuid(label: string): string {
+  return hex(padded(keccakText(`vector ${label}`).subarray(16)));
+}
+
+const BASE: Fields = {
+  integrator: anyUuid("integrator"),
+  userId: anyAddress("user"),
+  destChain: 30,
+  destWallet: anyAddress("recipient"),
+  destToken: anyAddress("token"),
+  refundAuthority: anyAddress("refund authority"),
+  maxFeeBps: 50,
+  maxSlippageBps: 100,
+};
+
+const EDGES: readonly (readonly [string, Partial<Fields>])[] = [
+  ["an ordinary commitment", {}],
+  ["user id zero", { userId: ZERO }],
+  ["user id all ones", { userId: ADDRESS_ONES }],
+  ["integrator zero", { integrator: ZERO }],
+  ["integrator all ones", { integrator: ONES }],
+  ["destination chain zero", { destChain: 0 }],
+  ["destination chain one", { destChain: 1 }],
+  ["destination chain highest", { destChain: UINT16_MAX }],
+  ["destination wallet of 32 bytes", { destWallet: anyWord("solana recipient") }],
+  ["destination wallet all ones", { destWallet: ONES }],
+  ["destination wallet zero", { destWallet: ZERO }],
+  ["destination token native", { destToken: ZERO }],
+  ["destination token of 32 bytes", { destToken: anyWord("solana mint") }],
+  ["destination token with only the top bit", { destToken: TOP_BIT }],
+  ["refund authority zero", { refundAuthority: ZERO }],
+  ["refund authority of 32 bytes", { refundAuthority: anyWord("solana authority") }],
+  ["fee cap zero", { maxFeeBps: 0 }],
+  ["fee cap 100%", { maxFeeBps: 10_000 }],
+  ["fee cap highest", { maxFeeBps: UINT16_MAX }],
+  ["slippage cap zero", { maxSlippageBps: 0 }],
+  ["slippage cap highest", { maxSlippageBps: UINT16_MAX }],
+  ["fee and slippage caps exchanged", { maxFeeBps: 100, maxSlippageBps: 50 }],
+  [
+    "wallet and token exchanged",
+    { destWallet: anyAddress("token"), destToken: anyAddress("recipient") },
+  ],
+  [
+    "all zeros",
+    {
+      integrator: ZERO,
+      userId: ZERO,
+      destChain: 0,
+      destWallet: ZERO,
+      destToken: ZERO,
+      refundAuthority: ZERO,
+      maxFeeBps: 0,
+      maxSlippageBps: 0,
+    },
+  ],
+  [
+    "all ones",
+    {
+      integrator: ONES,
+      userId: ONES,
+      destChain: UINT16_MAX,
+      destWallet: ONES,
+      destToken: ONES,
+      refundAuthority: ONES,
+      maxFeeBps: UINT16_MAX,
+      maxSlippageBps: UINT16_MAX,
+    },
+  ],
+];
+
+const factories = [
+  makeFactory("0x1000000000000000000000000000000000000001"),
+  makeFactory("0x2b5ad5c4795c026514f8317c7a215e218dccd6cf"),
+  makeFactory("0xffffffffffffffffffffffffffffffffffffffff"),
+] as const;
+
+const wallets = [
+  ...EDGES.map(([name, change]) => makeWallet(name, factories[0], { ...BASE, ...change })),
+  makeWallet("the ordinary commitment at a second factory", factories[1], BASE),
+  makeWallet("the ordinary commitment at a third factory", factories[2], BASE),
+];
+
+const LOCK: Locked = {
+  srcChain: 2,
+  escrow: anyAddress("escrow"),
+  wallet: anyAddress("wallet"),
+  token: anyAddress("source token"),
+  seq: "0",
+};
+
+const deliveries = [
+  makeDelivery("the first lock", LOCK),
+  makeDelivery("the second lock", { ...LOCK, seq: "1" }),
+  makeDelivery("the highest counter", { ...LOCK, seq: "18446744073709551615" }),
+  makeDelivery("source chain zero", { ...LOCK, srcChain: 0 }),
+  makeDelivery("source chain highest", { ...LOCK, srcChain: UINT16_MAX }),
+  makeDelivery("native coin", { ...LOCK, token: ZERO }),
+  makeDelivery("names of 32 bytes", {
+    srcChain: 1,
+    escrow: anyWord("solana escrow"),
+    wallet: anyWord("solana wallet"),
+    token: anyWord("solana mint"),
+    seq: "7",
+  }),
+  makeDelivery("all zeros", { srcChain: 0, escrow: ZERO, wallet: ZERO, token: ZERO, seq: "0" }),
+  makeDelivery("all ones", {
+    srcChain: UINT16_MAX,
+    escrow: ONES,
+    wallet: ONES,
+    token: ONES,
+    seq: "18446744073709551615",
+  }),
+];
+
+writeFileSync(
+  join(CONTRACTS_DIR, "vectors/addresses.json"),
+  `${JSON.stringify({ factories, wallets, deliveries }, null, 2)}\n`,
+);

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import { IERC20 } from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import { SafeERC20 } from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import { Address } from "@openzeppelin/contracts/utils/Address.sol";
+import { Governed } from "./Governed.sol";
+import { IDelivery } from "./interfaces/IDelivery.sol";
+import { IDepositFactory } from "./interfaces/IDepositFactory.sol";
+import { Address32 } from "./types/Address32.sol";
+import { Commitment, CommitmentLib } from "./types/Commitment.sol";
+import { DeliveryIdLib } from "./types/DeliveryId.sol";
+import { Eip712 } from "./types/Eip712.sol";
+
+/// @title The delivery
+/// @notice Holds the inventory. Trust: a settler or an attestor alone moves nothing; both together
+/// can pay committed wallets that locked nothing. It cannot see the source chain: that the lock
+/// exists, is final and promised no more than `amount` is what the attestor signs for.
+/// The wallet is computed with this chain's factory, which stands at the same address as the
+/// source's.
+contract Delivery is IDelivery, Governed {
+    using SafeERC20 for IERC20;
+    using Address for address payable;
+
+    /// @inheritdoc IDelivery
+    bytes32 public constant SETTLER = keccak256("sluice.role.settler");
+
+    bytes32 private constant NAME_HASH = keccak256("Sluice Delivery");
+    bytes32 private constant DELIVER_TYPEHASH = keccak256(
+        "Deliver(bytes32 deliveryId,bytes32 commitment,uint256 amount,uint256 deadline)"
+    );
+
+    IDepositFactory private immutable FACTORY;
+    uint16 private immutable BRIDGE_ID;
+    address private immutable TREASURY;
+
+    mapping(bytes32 deliveryId => bool) private _delivered;
+
+    constructor(
+        address owner_,
+        address guardian_,
+        uint256 delay_,
+        address factory_,
+        uint16 bridgeId_,
+        address treasury_
+    ) Governed(owner_, guardian_, delay_) {
+        if (factory_ == address(0) || treasury_ == address(0)) {
+            revert ZeroAddress();
+        }
+        FACTORY = IDepositFactory(factory_);
+        BRIDGE_ID = bridgeId_;
+        TREASURY = treasury_;
+    }
+
+    /// @dev Inventory in native coin.
+    receive() external payable { }
+
+    /// @inheritdoc IDelivery
+    function seal(address[] calldata settlers) external {
+        _sealOnce();
+        for (uint256 i; i < settlers.length; ++i) {
+            _grant(SETTLER, settlers[i]);
+        }
+    }
+
+    /// @inheritdoc IDelivery
+    function deliver(Order calldata order, bytes calldata signature)
+        external
+        whenNotPaused
+        returns (bytes32 deliveryId)
+    {
+        if (!_isMember(SETTLER, msg.sender)) revert NotSettler(msg.sender);
+        if (order.c.destChain != BRIDGE_ID) revert WrongDestChain(order.c.destChain, BRIDGE_ID);
+        if (order.deadline < block.timestamp) revert Expired(order.deadline, block.timestamp);
+        if (order.amount == 0) revert ZeroAmount();
+        deliveryId = deliveryIdOf(order);
+        if (_delivered[deliveryId]) revert AlreadyDelivered(deliveryId);
+        bytes32 commitment = CommitmentLib.hash(order.c);
+        _checkAttestor(deliveryId, commitment, order, signature);
+
+        _delivered[deliveryId] = true;
+        address to = Address32.toNonZeroAddress(order.c.destWallet);
+        address token = Address32.toAddress(order.c.destToken);
+        emit Delivered(deliveryId, commitment, to, token, order.amount);
+        _send(token, to, order.amount);
+    }
+
+    /// @inheritdoc IDelivery
+    function withdraw(address token, uint256 amount) external onlyOwner {
+        emit Withdrawn(token, amount);
+        _send(token, TREASURY, amount);
+    }
+
+    /// @inheritdoc IDelivery
+    function isSettler(address who) external view returns (bool) {
+        return _isMember(SETTLER, who);
+    }
+
+    /// @inheritdoc IDelivery
+    function factory() external view returns (address) {
+        return address(FACTORY);
+    }
+
+    /// @inheritdoc IDelivery
+    function bridgeId() external view returns (uint16) {
+        return BRIDGE_ID;
+    }
+
+    /// @inheritdoc IDelivery
+    function treasury() external view returns (address) {
+        return TREASURY;
+    }
+
+    /// @inheritdoc IDelivery
+    function domainSeparator() external view returns (bytes32) {
+        return Eip712.domainSeparator(NAME_HASH, address(this));
+    }
+
+    /// @inheritdoc IDelivery
+    function isDelivered(bytes32 deliveryId) external view returns (bool) {
+        return _delivered[deliveryId];
+    }
+
+    /// @inheritdoc IDelivery
+    function deliveryIdOf(Order calldata order) public view returns (bytes32) {
+        return DeliveryIdLib.compute(
+            order.srcChain,
+            order.escrow,
+            Address32.toBytes32(FACTORY.predict(order.c)),
+            order.srcToken,
+            order.seq
+        );
+    }
+
+    function _checkMember(bytes32, address) internal view override { }
+
+    function _isListRole(bytes32 role) internal pure override returns (bool) {
+        return role == SETTLER;
+    }
+
+    function _send(address token, address to, uint256 amount) private {
+        if (token == address(0)) payable(to).sendValue(amount);
+        else IERC20(token).safeTransfer(to, amount);
+    }
+
+    function _checkAttestor(
+        bytes32 deliveryId,
+        bytes32 commitment,
+        Order calldata order,
+        bytes calldata signature
+    ) private view {
+        bytes32 structHash = keccak256(
+            abi.encode(DELIVER_TYPEHASH, deliveryId, commitment, order.amount, order.deadline)
+        );
+        address signer = Eip712.signerOf(NAME_HASH, structHash, signature);
+        if (!FACTORY.isAttestor(signer)) revert NotAttestor(signer);
+    }
+}

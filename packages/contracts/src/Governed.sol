@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import { IGoverned } from "./interfaces/IGoverned.sol";
+
+/// @title Owner, guardian, delay
+/// @notice See `IGoverned` for who may do what and why.
+/// Invariant: nobody is a member of a role and pending for it at the same time, so removing a
+/// member leaves nothing behind that could bring it back.
+abstract contract Governed is IGoverned {
+    /// @inheritdoc IGoverned
+    bytes32 public constant GUARDIAN = keccak256("sluice.role.guardian");
+
+    uint256 private immutable DELAY;
+
+    address private _owner;
+    address private _pendingOwner;
+    address private _guardian;
+    bool private _sealed;
+    bool private _paused;
+    mapping(bytes32 role => mapping(address who => bool)) private _members;
+    mapping(bytes32 role => mapping(address who => uint256)) private _etas;
+
+    modifier onlyOwner() {
+        if (msg.sender != _owner) revert NotOwner(msg.sender);
+        _;
+    }
+
+    modifier onlyOwnerOrGuardian() {
+        _requireOwnerOrGuardian();
+        _;
+    }
+
+    modifier whenNotPaused() {
+        if (_paused) revert IsPaused();
+        _;
+    }
+
+    constructor(address owner_, address guardian_, uint256 delay_) {
+        if (owner_ == address(0) || guardian_ == address(0)) revert ZeroAddress();
+        DELAY = delay_;
+        _owner = owner_;
+        _guardian = guardian_;
+        emit OwnershipTransferred(address(0), owner_);
+        emit RoleGranted(GUARDIAN, guardian_);
+    }
+
+    /// @inheritdoc IGoverned
+    function transferOwnership(address newOwner) external onlyOwner {
+        _pendingOwner = newOwner;
+        emit OwnershipTransferStarted(msg.sender, newOwner);
+    }
+
+    /// @inheritdoc IGoverned
+    function acceptOwnership() external {
+        if (msg.sender != _pendingOwner) revert NotPendingOwner(msg.sender);
+        address previous = _owner;
+        _owner = msg.sender;
+        _pendingOwner = address(0);
+        emit OwnershipTransferred(previous, msg.sender);
+    }
+
+    /// @inheritdoc IGoverned
+    function schedule(bytes32 role, address who) external onlyOwner {
+        if (role != GUARDIAN && !_isListRole(role)) revert UnknownRole(role);
+        if (who == address(0)) revert ZeroAddress();
+        if (hasRole(role, who)) revert AlreadyMember(role, who);
+        if (_etas[role][who] != 0) revert AlreadyScheduled(role, who);
+        uint256 readyAt = block.timestamp + DELAY;
+        _etas[role][who] = readyAt;
+        emit Scheduled(role, who, readyAt);
+    }
+
+    /// @inheritdoc IGoverned
+    function execute(bytes32 role, address who) external onlyOwner {
+        uint256 readyAt = _etas[role][who];
+        if (readyAt == 0) revert NotScheduled(role, who);
+        if (block.timestamp < readyAt) revert TooEarly(readyAt, block.timestamp);
+        if (role == GUARDIAN) _replaceGuardian(who);
+        else _grant(role, who);
+    }
+
+    /// @inheritdoc IGoverned
+    function cancel(bytes32 role, address who) external onlyOwnerOrGuardian {
+        if (_etas[role][who] == 0) revert NotScheduled(role, who);
+        delete _etas[role][who];
+        emit Cancelled(role, who);
+    }
+
+    /// @inheritdoc IGoverned
+    function remove(bytes32 role, address who) external onlyOwnerOrGuardian {
+        if (!_isListRole(role)) revert UnknownRole(role);
+        if (!_members[role][who]) revert NotMember(role, who);
+        _members[role][who] = false;
+        emit RoleRevoked(role, who);
+    }
+
+    /// @inheritdoc IGoverned
+    function pause() external whenNotPaused {
+        if (msg.sender != _guardian) revert NotGuardian(msg.sender);
+        _paused = true;
+        emit Paused(msg.sender);
+    }
+
+    /// @inheritdoc IGoverned
+    function unpause() external onlyOwner {
+        if (!_paused) revert NotPaused();
+        _paused = false;
+        emit Unpaused(msg.sender);
+    }
+
+    /// @inheritdoc IGoverned
+    function owner() public view returns (address) {
+        return _owner;
+    }
+
+    /// @inheritdoc IGoverned
+    function pendingOwner() external view returns (address) {
+        return _pendingOwner;
+    }
+
+    /// @inheritdoc IGoverned
+    function guardian() public view returns (address) {
+        return _guardian;
+    }
+
+    /// @inheritdoc IGoverned
+    function delay() external view returns (uint256) {
+        return DELAY;
+    }
+
+    /// @inheritdoc IGoverned
+    function paused() external view returns (bool) {
+        return _paused;
+    }
+
+    /// @inheritdoc IGoverned
+    function eta(bytes32 role, address who) external view returns (uint256) {
+        return _etas[role][who];
+    }
+
+    /// @inheritdoc IGoverned
+    function isSealed() public view returns (bool) {
+        return _sealed;
+    }
+
+    /// @inheritdoc IGoverned
+    function hasRole(bytes32 role, address who) public view returns (bool) {
+        return role == GUARDIAN ? who == _guardian : _members[role][who];
+    }
+
+    /// @dev The only way around the delay, hence once and by the owner.
+    function _sealOnce() internal onlyOwner {
+        if (_sealed) revert AlreadySealed();
+        _sealed = true;
+        emit Sealed();
+    }
+
+    /// @dev Idempotent, so that a repeated entry in a seal is harmless.
+    function _grant(bytes32 role, address who) internal {
+        if (who == address(0)) revert ZeroAddress();
+        _checkMember(role, who);
+        delete _etas[role][who];
+        _members[role][who] = true;
+        emit RoleGranted(role, who);
+    }
+
+    /// @dev What a role demands of its members at the moment they are added.
+    function _checkMember(bytes32 role, address who) internal view virtual;
+
+    /// @dev The roles that are lists and wait out the delay.
+    function _isListRole(bytes32 role) internal pure virtual returns (bool);
+
+    function _isMember(bytes32 role, address who) internal view returns (bool) {
+        return _members[role][who];
+    }
+
+    function _replaceGuardian(address who) private {
+        delete _etas[GUARDIAN][who];
+        emit RoleRevoked(GUARDIAN, _guardian);
+        _guardian = who;
+        emit RoleGranted(GUARDIAN, who);
+    }
+
+    function _requireOwnerOrGuardian() private view {
+        if (msg.sender != _owner && msg.sender != _guardian) revert NotOwnerOrGuardian(msg.sender);
+    }
+}

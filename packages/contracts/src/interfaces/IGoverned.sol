@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+/// @title Owner, guardian and a delay between them
+/// @notice What widens a power waits out the delay, what narrows one is immediate:
+///
+/// - The owner schedules an addition and, when the delay has passed, executes it.
+/// - The guardian cancels what is pending, removes what is listed, and pauses. Only the owner lifts
+///   a pause. The guardian can be replaced, never removed.
+/// - The first members come by `seal`, once, before the contract does anything.
+///
+/// Trust: a stolen guardian key can stop the service and veto its own replacement, but moves no
+/// funds; refunds and claims go on. A stolen owner key is total after the delay, unless the
+/// guardian cancels.
+interface IGoverned {
+    event Sealed();
+    event OwnershipTransferStarted(address indexed owner, address indexed pendingOwner);
+    event OwnershipTransferred(address indexed previousOwner, address indexed owner);
+    event Scheduled(bytes32 indexed role, address indexed who, uint256 eta);
+    event Cancelled(bytes32 indexed role, address indexed who);
+    event RoleGranted(bytes32 indexed role, address indexed who);
+    event RoleRevoked(bytes32 indexed role, address indexed who);
+    event Paused(address indexed by);
+    event Unpaused(address indexed by);
+
+    error NotOwner(address caller);
+    error NotPendingOwner(address caller);
+    error NotGuardian(address caller);
+    error NotOwnerOrGuardian(address caller);
+    error ZeroAddress();
+    error AlreadySealed();
+    error IsPaused();
+    error NotPaused();
+
+    /// @notice This contract has no such role, or it cannot be removed.
+    error UnknownRole(bytes32 role);
+    error AlreadyMember(bytes32 role, address who);
+    error NotMember(bytes32 role, address who);
+    error AlreadyScheduled(bytes32 role, address who);
+    error NotScheduled(bytes32 role, address who);
+
+    /// @notice The delay has not passed yet.
+    error TooEarly(uint256 eta, uint256 timestamp);
+
+    /// @notice Role of the one who may cancel, remove and pause.
+    function GUARDIAN() external view returns (bytes32);
+
+    function owner() external view returns (address);
+    function pendingOwner() external view returns (address);
+    function guardian() external view returns (address);
+
+    /// @notice Seconds between scheduling an addition and executing it. Never changes.
+    function delay() external view returns (uint256);
+    function isSealed() external view returns (bool);
+    function paused() external view returns (bool);
+
+    /// @notice When a scheduled addition may be executed; zero when none is pending.
+    function eta(bytes32 role, address who) external view returns (uint256);
+    function hasRole(bytes32 role, address who) external view returns (bool);
+
+    /// @notice First step of handing over ownership; zero withdraws the offer. Owner only.
+    function transferOwnership(address newOwner) external;
+
+    /// @notice Second step, by the new owner: a mistyped address can never become the owner.
+    function acceptOwnership() external;
+
+    /// @notice Announces an addition (or, for the guardian, a replacement). Owner only.
+    function schedule(bytes32 role, address who) external;
+
+    /// @notice Carries it out once the delay has passed. Owner only.
+    function execute(bytes32 role, address who) external;
+
+    /// @notice Withdraws a pending addition. Owner or guardian.
+    function cancel(bytes32 role, address who) external;
+
+    /// @notice Takes a role away at once. Owner or guardian; the guardian's own cannot be taken
+    /// away.
+    function remove(bytes32 role, address who) external;
+
+    /// @notice Stops what moves deposits forward, never what gives them back. Guardian only.
+    function pause() external;
+
+    /// @notice Lifts a pause. Owner only.
+    function unpause() external;
+}

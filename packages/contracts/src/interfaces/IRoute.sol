@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import { Commitment } from "../types/Commitment.sol";
+
+/// @title A way to bring a deposit to its destination
+/// @notice A route's code runs inside the deposit wallet by delegate call: `address(this)` is the
+/// wallet. It must move all of `amount` towards `c` and nothing anywhere else, except a fee within
+/// `c.maxFeeBps`; take every limit from `c` or from its own code; and keep no storage, because
+/// storage would be the wallet's. Listing a route is total power over future deposits, hence the
+/// delay.
+interface IRoute {
+    /// @notice The chain is not the one this route was built for (a fork, or a wrong deployment).
+    error WrongEvmChain(uint256 chainId, uint256 expected);
+
+    /// @notice The commitment names another destination chain.
+    error WrongDestChain(uint16 destChain, uint16 expected);
+
+    /// @notice The commitment names another destination token.
+    error WrongDestToken(bytes32 destToken, bytes32 expected);
+
+    /// @notice This route moves another token.
+    error WrongToken(address token, address expected);
+
+    /// @notice The relayer's parameters are not of the form this route takes.
+    error InvalidData(uint256 length);
+
+    /// @notice A value in the route's own configuration cannot work.
+    error InvalidConfig();
+
+    /// @param c The commitment; the factory has proved that it is this wallet's.
+    /// @param token The token to move; zero is the native coin.
+    /// @param amount The wallet's whole balance of it, never zero.
+    /// @param data The relayer's choice inside the route's bounds.
+    function deliver(Commitment calldata c, address token, uint256 amount, bytes calldata data)
+        external;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import { IRoute } from "./IRoute.sol";
+
+/// @title Same chain, same token: straight to the committed wallet
+/// @notice `data` is `abi.encode(uint16 feeBps)`.
+interface ITransferRoute is IRoute {
+    /// @param evmChainId `block.chainid` of the one chain it works on.
+    /// @param bridgeId Bridge chain id of the same chain.
+    /// @param token The one token it moves; zero is the native coin.
+    /// @param feeRecipient Who receives the fee; nobody can pass in another.
+    struct Config {
+        uint256 evmChainId;
+        uint16 bridgeId;
+        address token;
+        address feeRecipient;
+    }
+
+    /// @notice Emitted by the wallet. `amount` reached `to`, `fee` reached the fee recipient.
+    event Transferred(
+        address indexed wallet, address indexed to, address token, uint256 amount, uint256 fee
+    );
+
+    /// @notice The relayer asked for more than the address allows.
+    error FeeAboveCap(uint256 feeBps, uint256 maxFeeBps);
+
+    /// @notice What this route was built for.
+    function config() external view returns (Config memory);
+}

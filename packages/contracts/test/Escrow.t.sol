@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import { Escrow } from "../src/Escrow.sol";
+import { IDepositFactory } from "../src/interfaces/IDepositFactory.sol";
+import { IEscrow } from "../src/interfaces/IEscrow.sol";
+import { EscrowRoute } from "../src/routes/EscrowRoute.sol";
+import { Commitment } from "../src/types/Commitment.sol";
+import { FeeOnTransferToken } from "./doubles/Doubles.sol";
+import { Fixture } from "./support/Fixture.sol";
+
+/// @notice Locks and claims.
+contract EscrowTest is Fixture {
+    uint256 private constant AMOUNT = 1_000_000;
+    uint256 private constant MIN_OUT = 0.995 ether;
+
+    function test_constructor_RevertsWhenFactoryOrTreasuryIsZero() public {
+        vm.expectRevert(abi.encodeWithSelector(IEscrow.ZeroAddress.selector));
+        new Escrow(address(0), HERE, 1, TREASURY);
+        vm.expectRevert(abi.encodeWithSelector(IEscrow.ZeroAddress.selector));
+        new Escrow(address(factory), HERE, 1, address(0));
+    }
+
+    function test_getters_AreWhatWasBuiltIn() public view {
+        assertEq(escrow.factory(), address(factory), "factory");
+        assertEq(escrow.bridgeId(), HERE, "bridge id");
+        assertEq(escrow.evmChainId(), block.chainid, "chain");
+        assertEq(escrow.treasury(), TREASURY, "treasury");
+    }
+
+    function test_lock_RecordsEverything() public {
+        Commitment memory c = remoteCommitment();
+        address wallet = factory.predict(c);
+        bytes32 id = delivery.deliveryIdOf(orderOf(0, 1));
+        bytes32 commitment = factory.hashOf(c);
+        IDepositFactory.Job memory job = escrowJob();
+        usdc.mint(wallet, AMOUNT);
+        vm.expectEmit(address(escrow));
+        emit IEscrow.Locked(
+            id,
+            wallet,
+            commitment,
+            address(usdc),
+            AMOUNT,
+            MIN_OUT,
+            0,
+            THERE,
+            word(address(delivery))
+        );
+        settle(job);
+        IEscrow.Lock memory held = escrow.lockOf(id);
+        assertEq(held.wallet, wallet, "wallet");
+        assertEq(held.token, address(usdc), "token");
+        assertEq(held.commitment, commitment, "commitment");
+        assertEq(held.amount, AMOUNT, "amount");
+        assertEq(held.minOut, MIN_OUT, "minimum");
+        assertEq(held.seq, 0, "seq");
+        assertEq(held.lockedAt, START, "time");
+        assertEq(held.destChain, THERE, "destination");
+        assertTrue(held.state == IEscrow.LockState.Locked, "state");
+    }
+
+    function test_lock_CountsPerWalletAndToken() public {
+        bytes32 first = lockDeposit(AMOUNT);
+        bytes32 second = lockDeposit(AMOUNT);
+        assertTrue(first != second, "two ids");
+        assertEq(escrow.lockOf(second).seq, 1, "second");
+        address wallet = factory.predict(remoteCommitment());
+        assertEq(escrow.nextSeq(wallet, address(usdc)), 2, "next");
+        assertEq(escrow.nextSeq(wallet, address(usdcThere)), 0, "another token");
+        assertEq(escrow.nextSeq(STRANGER, address(usdc)), 0, "another wallet");
+    }
+
+    function test_lock_RevertsWhenCallerIsNotTheWallet() public {
+        Commitment memory c = remoteCommitment();
+        address wallet = factory.predict(c);
+        usdc.mint(STRANGER, 100);
+        vm.prank(STRANGER);
+        usdc.approve(address(escrow), 100);
+        vm.expectRevert(abi.encodeWithSelector(IEscrow.NotWallet.selector, STRANGER, wallet));
+        vm.prank(STRANGER);
+        escrow.lock(c, address(usdc), 100, 1, word(address(delivery)));
+    }
+
+    function test_lock_RevertsWhenFactoryIsPaused() public {
+        vm.prank(GUARDIAN);
+        factory.pause();
+        Commitment memory c = remoteCommitment();
+        address wallet = factory.predict(c);
+        vm.expectRevert(abi.encodeWithSelector(IEscrow.IsPaused.selector));
+        vm.prank(wallet);
+        escrow.lock(c, address(usdc), 100, 1, word(address(delivery)));
+    }
+
+    function test_lock_RevertsWhenChainSplits() public {
+        Commitment memory c = remoteCommitment();
+        address wallet = factory.predict(c);
+        uint256 home = block.chainid;
+        vm.chainId(99);
+        vm.expectRevert(abi.encodeWithSelector(IEscrow.WrongEvmChain.selector, 99, home));
+        vm.prank(wallet);
+        escrow.lock(c, address(usdc), 100, 1, word(address(delivery)));
+    }
+
+    function test_lock_RevertsWhenTokenTakesAFee() public {
+        FeeOnTransferToken token = new FeeOnTransferToken();
+        EscrowRoute route = new EscrowRoute(pairOf(address(token)));
+        listRoute(address(route));
+        IDepositFactory.Job memory job = escrowJob();
+        job.token = address(token);
+        job.route = address(route);
+        token.mint(factory.predict(job.c), 1000);
+        vm.expectRevert(abi.encodeWithSelector(IEscrow.ReceivedLess.selector, 990, 1000));
+        settle(job);
+    }
+
+    function test_lock_RevertsWhenNothingArrives() public {
+        Commitment memory c = remoteCommitment();
+        address wallet = factory.predict(c);
+        vm.expectRevert(abi.encodeWithSelector(IEscrow.ReceivedLess.selector, 0, 0));
+        vm.prank(wallet);
+        escrow.lock(c, address(usdc), 0, 1, word(address(delivery)));
+    }
+
+    function test_claim_PaysTheLockToTheTreasury() public {
+        bytes32 id = lockDeposit(AMOUNT);
+        lockDeposit(5);
+        bytes memory signature = signClaim(ATTESTOR_KEY, id, MIN_OUT + 1, block.timestamp);
+        vm.expectEmit(address(escrow));
+        emit IEscrow.Claimed(id, MIN_OUT + 1, AMOUNT);
+        vm.prank(RELAYER);
+        escrow.claim(id, MIN_OUT + 1, block.timestamp, signature);
+        assertEq(usdc.balanceOf(TREASURY), AMOUNT, "the lock's amount, nothing else");
+        assertEq(usdc.balanceOf(address(escrow)), 5, "the other lock stays");
+        assertTrue(escrow.lockOf(id).state == IEscrow.LockState.Claimed, "state");
+    }
+
+    function test_claim_WorksWhilePaused() public {
+        bytes32 id = lockDeposit(AMOUNT);
+        vm.prank(GUARDIAN);
+        factory.pause();
+        _claim(ATTESTOR_KEY, id, MIN_OUT, block.timestamp);
+        assertEq(usdc.balanceOf(TREASURY), AMOUNT, "treasury");
+    }
+
+    function test_claim_RevertsWhenClaimedAlready() public {
+        bytes32 id = lockDeposit(AMOUNT);
+        _claim(ATTESTOR_KEY, id, MIN_OUT, block.timestamp);
+        _expectClaim(
+            ATTESTOR_KEY,
+            id,
+            MIN_OUT,
+            abi.encodeWithSelector(IEscrow.NotLocked.selector, id, IEscrow.LockState.Claimed)
+        );
+    }
+
+    function test_claim_RevertsWhenLockIsUnknown() public {
+        _expectClaim(
+            ATTESTOR_KEY,
+            bytes32(uint256(1)),
+            MIN_OUT,
+            abi.encodeWithSelector(
+                IEscrow.NotLocked.selector, bytes32(uint256(1)), IEscrow.LockState.None
+            )
+        );
+    }
+
+    function test_claim_RevertsWhenPaidTooLittle() public {
+        bytes32 id = lockDeposit(AMOUNT);
+        _expectClaim(
+            ATTESTOR_KEY,
+            id,
+            MIN_OUT - 1,
+            abi.encodeWithSelector(IEscrow.PaidTooLittle.selector, MIN_OUT - 1, MIN_OUT)
+        );
+    }
+
+    function test_claim_RevertsWhenCallerIsNotRelayer() public {
+        bytes32 id = lockDeposit(AMOUNT);
+        bytes memory signature = signClaim(ATTESTOR_KEY, id, MIN_OUT, block.timestamp);
+        vm.expectRevert(abi.encodeWithSelector(IEscrow.NotRelayer.selector, TREASURY));
+        vm.prank(TREASURY);
+        escrow.claim(id, MIN_OUT, block.timestamp, signature);
+    }
+
+    function test_claim_RevertsWhenExpired() public {
+        bytes32 id = lockDeposit(AMOUNT);
+        bytes memory signature = signClaim(ATTESTOR_KEY, id, MIN_OUT, START);
+        vm.warp(START + 1);
+        vm.expectRevert(abi.encodeWithSelector(IEscrow.Expired.selector, START, START + 1));
+        vm.prank(RELAYER);
+        escrow.claim(id, MIN_OUT, START, signature);
+    }
+
+    function test_claim_RevertsWhenSignerIsNotAttestor() public {
+        bytes32 id = lockDeposit(AMOUNT);
+        _expectClaim(
+            STRANGER_KEY,
+            id,
+            MIN_OUT,
+            abi.encodeWithSelector(IEscrow.NotAttestor.selector, vm.addr(STRANGER_KEY))
+        );
+    }
+
+    function test_claim_RevertsWhenSignatureIsMalleatedOrCut() public {
+        bytes32 id = lockDeposit(AMOUNT);
+        bytes memory signature = signClaim(ATTESTOR_KEY, id, MIN_OUT, block.timestamp);
+        bytes memory other = malleate(signature);
+        vm.expectRevert(abi.encodeWithSelector(IEscrow.NotAttestor.selector, address(0)));
+        vm.prank(RELAYER);
+        escrow.claim(id, MIN_OUT, block.timestamp, other);
+        vm.expectRevert(abi.encodeWithSelector(IEscrow.NotAttestor.selector, address(0)));
+        vm.prank(RELAYER);
+        escrow.claim(id, MIN_OUT, block.timestamp, "");
+    }
+
+    function testFuzz_claim_SignatureFitsOnlyWhatWasSigned(uint128 paidAmount, uint64 deadline)
+        public
+    {
+        bytes32 id = lockDeposit(AMOUNT);
+        uint256 signedDeadline = START + 100;
+        bytes memory signature = signClaim(ATTESTOR_KEY, id, MIN_OUT, signedDeadline);
+        vm.assume(paidAmount != MIN_OUT || deadline != signedDeadline);
+        vm.expectRevert();
+        vm.prank(RELAYER);
+        escrow.claim(id, paidAmount, deadline, signature);
+    }
+
+    function _claim(uint256 key, bytes32 id, uint256 paidAmount, uint256 deadline) private {
+        bytes memory signature = signClaim(key, id, paidAmount, deadline);
+        vm.prank(RELAYER);
+        escrow.claim(id, paidAmount, deadline, signature);
+    }
+
+    function _expectClaim(uint256 key, bytes32 id, uint256 paidAmount, bytes memory reason)
+        private
+    {
+        bytes memory signature = signClaim(key, id, paidAmount, block.timestamp);
+        vm.expectRevert(reason);
+        vm.prank(RELAYER);
+        escrow.claim(id, paidAmount, block.timestamp, signature);
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import { IDelivery } from "../src/interfaces/IDelivery.sol";
+import { IDepositFactory } from "../src/interfaces/IDepositFactory.sol";
+import { Commitment } from "../src/types/Commitment.sol";
+import { Fixture } from "./support/Fixture.sol";
+
+/// @notice Holds the relayer's, the settler's and (for refunds, claims and honest deliveries) the
+/// attestor's key, and plays them in any order against a few users.
+contract ThiefHandler is Fixture {
+    uint256 private constant USERS = 4;
+
+    uint256 public funded;
+    uint256 public delivered;
+    bytes32[] private _ids;
+    Commitment[] private _commitments;
+
+    /// @dev The fuzzer calls this one too; the second time must not start over.
+    function setUp() public override {
+        if (address(factory) != address(0)) return;
+        super.setUp();
+        for (uint256 i; i < USERS; ++i) {
+            Commitment memory c = i % 2 == 0 ? localCommitment(address(usdc)) : remoteCommitment();
+            c.userId = bytes32(i);
+            c.destWallet = word(address(uint160(0xd0000 + i)));
+            c.refundAuthority = word(address(uint160(0xf0000 + i)));
+            _commitments.push(c);
+        }
+        usdcThere.mint(address(delivery), 1e40);
+    }
+
+    function fund(uint256 user, uint64 amount) external {
+        usdc.mint(factory.predict(_commitments[user % USERS]), amount);
+        funded += amount;
+    }
+
+    function settleAny(uint256 user, uint256 route, bytes32 data, bool plain) external {
+        address[3] memory routes =
+            [address(transferRoute), address(nativeRoute), address(escrowRoute)];
+        IDepositFactory.Job memory job = IDepositFactory.Job({
+            c: _commitments[user % USERS],
+            token: address(usdc),
+            route: routes[route % 3],
+            data: plain ? bytes("") : abi.encode(uint256(data) % 100)
+        });
+        uint64 seq = escrow.nextSeq(factory.predict(job.c), address(usdc));
+        vm.prank(RELAYER);
+        try factory.settle(job) {
+            if (job.route == address(escrowRoute)) _ids.push(_idOf(job.c, seq));
+        } catch { }
+    }
+
+    function settleTampered(uint256 user, Commitment memory c, uint16 feeBps) external {
+        Commitment memory own = _commitments[user % USERS];
+        (c.integrator, c.userId, c.destChain) = (own.integrator, own.userId, own.destChain);
+        c.destToken = own.destToken;
+        IDepositFactory.Job[] memory jobs = new IDepositFactory.Job[](1);
+        jobs[0] = IDepositFactory.Job(c, address(usdc), address(transferRoute), abi.encode(feeBps));
+        vm.prank(RELAYER);
+        factory.settleMany(jobs, 300_000);
+    }
+
+    function deliverAny(uint256 user, uint8 seq, uint64 amount, bool signed) external {
+        IDelivery.Order memory order = orderOf(seq % 8, amount);
+        order.c = _commitments[user % USERS];
+        bytes memory signature = signDeliver(signed ? ATTESTOR_KEY : STRANGER_KEY, order);
+        bytes32 id = delivery.deliveryIdOf(order);
+        bool before = delivery.isDelivered(id);
+        vm.prank(SETTLER);
+        try delivery.deliver(order, signature) {
+            assertTrue(signed && !before, "only signed, only once");
+            delivered += amount;
+        } catch { }
+    }
+
+    function claimAny(uint256 index, uint128 paidAmount, bool signed) external {
+        if (_ids.length == 0) return;
+        bytes32 id = _ids[index % _ids.length];
+        bytes memory signature =
+            signClaim(signed ? ATTESTOR_KEY : STRANGER_KEY, id, paidAmount, block.timestamp);
+        vm.prank(RELAYER);
+        try escrow.claim(id, paidAmount, block.timestamp, signature) { } catch { }
+    }
+
+    function refundAny(uint256 user, bool signed) external {
+        Commitment memory c = _commitments[user % USERS];
+        bytes memory signature = signRefund(
+            signed ? ATTESTOR_KEY : STRANGER_KEY, factory.predict(c), address(usdc), block.timestamp
+        );
+        vm.prank(RELAYER);
+        try factory.refundBySignature(c, address(usdc), block.timestamp, signature) { } catch { }
+    }
+
+    /// @dev Source tokens at the places where they may be.
+    function accountedFor() external view returns (uint256 sum) {
+        sum = usdc.balanceOf(address(escrow)) + usdc.balanceOf(TREASURY) + usdc.balanceOf(FEES);
+        for (uint256 i; i < USERS; ++i) {
+            sum += usdc.balanceOf(factory.predict(_commitments[i]));
+            sum += usdc.balanceOf(address(uint160(0xd0000 + i)));
+            sum += usdc.balanceOf(address(uint160(0xf0000 + i)));
+        }
+    }
+
+    /// @dev Inventory that reached committed recipients.
+    function received() external view returns (uint256 sum) {
+        for (uint256 i; i < USERS; ++i) {
+            sum += usdcThere.balanceOf(address(uint160(0xd0000 + i)));
+        }
+    }
+
+    function locked() external view returns (uint256 sum) {
+        for (uint256 i; i < _ids.length; ++i) {
+            if (uint8(escrow.lockOf(_ids[i]).state) == 1) sum += escrow.lockOf(_ids[i]).amount;
+        }
+    }
+
+    function inEscrow() external view returns (uint256) {
+        return usdc.balanceOf(address(escrow));
+    }
+
+    /// @dev The cap is 50 basis points for every user, over no more than everything ever funded.
+    function feesTaken() external view returns (uint256) {
+        return usdc.balanceOf(FEES);
+    }
+
+    function _idOf(Commitment memory c, uint64 seq) private view returns (bytes32) {
+        IDelivery.Order memory order = orderOf(seq, 1);
+        order.c = c;
+        return delivery.deliveryIdOf(order);
+    }
+}
+
+/// @notice Whatever the hot keys do, value is only where a commitment or the code put it.
+contract InvariantTest is Fixture {
+    ThiefHandler private _handler;
+
+    function setUp() public override {
+        _handler = new ThiefHandler();
+        _handler.setUp();
+    }
+
+    function targetContracts() external view returns (address[] memory) {
+        return listOf(address(_handler));
+    }
+
+    function invariant_ValueIsOnlyAtCommittedPlaces() public view {
+        assertEq(_handler.accountedFor(), _handler.funded(), "source tokens");
+        assertEq(_handler.received(), _handler.delivered(), "inventory");
+    }
+
+    function invariant_EscrowHoldsExactlyItsLocks() public view {
+        assertEq(_handler.inEscrow(), _handler.locked(), "escrow");
+    }
+
+    function invariant_FeesStayWithinTheCap() public view {
+        assertTrue(_handler.feesTaken() * 10_000 <= _handler.funded() * 50, "fees");
+    }
+}

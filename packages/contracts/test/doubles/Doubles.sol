@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import { ERC20 } from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
+import { IDepositFactory } from "../../src/interfaces/IDepositFactory.sol";
+import { IRoute } from "../../src/interfaces/IRoute.sol";
+import { Commitment } from "../../src/types/Commitment.sol";
+
+/// @notice Anyone mints.
+abstract contract OpenToken is ERC20("Token", "TKN") {
+    function mint(address to, uint256 amount) external {
+        _mint(to, amount);
+    }
+}
+
+/// @notice Takes one percent of every transfer.
+contract FeeOnTransferToken is OpenToken {
+    function _update(address from, address to, uint256 value) internal override {
+        super._update(from, to, value);
+        if (from != address(0) && to != address(0)) super._update(to, address(0), value / 100);
+    }
+}
+
+/// @notice Leaves one unit behind on every transfer.
+contract LeavesOneBehindToken is OpenToken {
+    function _update(address from, address to, uint256 value) internal override {
+        super._update(from, to, from == address(0) ? value : value - 1);
+    }
+}
+
+/// @notice Never uses allowances up.
+contract StickyAllowanceToken is OpenToken {
+    function _spendAllowance(address, address, uint256) internal override { }
+}
+
+/// @notice Moves nothing when told to transfer, and reports success.
+contract PretendingToken is OpenToken {
+    function _update(address from, address to, uint256 value) internal override {
+        super._update(from, to, from == address(0) ? value : 0);
+    }
+}
+
+/// @notice Returns nothing from `transfer`, like several old tokens.
+contract SilentToken {
+    mapping(address => uint256) public balanceOf;
+
+    function mint(address to, uint256 amount) external {
+        balanceOf[to] += amount;
+    }
+
+    function transfer(address to, uint256 amount) external {
+        balanceOf[msg.sender] -= amount;
+        balanceOf[to] += amount;
+    }
+}
+
+/// @notice Makes a prepared call in the middle of every transfer and keeps what came of it.
+contract ReentrantToken is OpenToken {
+    address private _target;
+    bytes private _payload;
+    bool public succeeded;
+    bytes public reason;
+
+    function arm(address target, bytes calldata payload) external {
+        _target = target;
+        _payload = payload;
+    }
+
+    function _update(address from, address to, uint256 value) internal override {
+        super._update(from, to, value);
+        if (from != address(0) && _target != address(0)) {
+            (succeeded, reason) = _target.call(_payload);
+        }
+    }
+}
+
+/// @notice Reverts with a megabyte.
+contract ReturnBombToken {
+    function balanceOf(address) external pure returns (uint256) {
+        return 1;
+    }
+
+    function transfer(address, uint256) external pure {
+        assembly ("memory-safe") { revert(0, 1000000) }
+    }
+}
+
+/// @notice Passes every deposit on without looking at the token.
+contract AnyTokenRoute is IRoute {
+    function deliver(Commitment calldata c, address token, uint256 amount, bytes calldata)
+        external
+    {
+        (bool ok, bytes memory reason) = token.call(
+            abi.encodeCall(ERC20.transfer, (address(uint160(uint256(c.destWallet))), amount))
+        );
+        if (!ok) {
+            assembly ("memory-safe") { revert(add(reason, 0x20), mload(reason)) }
+        }
+    }
+}
+
+/// @notice Burns whatever gas it is given.
+contract GasGuzzler {
+    receive() external payable {
+        while (true) { }
+    }
+}
+
+/// @notice Needs two million gas to take native coin.
+contract SlowRecipient {
+    receive() external payable {
+        uint256 start = gasleft();
+        while (start - gasleft() < 2_000_000) { }
+    }
+}
+
+/// @notice Refuses native coin.
+contract Refuser {
+    error NoThanks();
+
+    receive() external payable {
+        revert NoThanks();
+    }
+}
+
+/// @notice Sends back part of what it receives.
+contract Bouncer {
+    receive() external payable {
+        (bool ok,) = msg.sender.call{ value: 1 }("");
+        ok;
+    }
+}
+
+/// @notice Calls the factory's refund from inside a native transfer.
+contract ReenteringRefundee {
+    IDepositFactory private immutable FACTORY;
+    Commitment private _c;
+    bytes public reason;
+
+    constructor(IDepositFactory factory) {
+        FACTORY = factory;
+    }
+
+    function refund(Commitment calldata c) external {
+        _c = c;
+        FACTORY.refund(c, address(0));
+    }
+
+    receive() external payable {
+        try FACTORY.refund(_c, address(0)) { }
+        catch (bytes memory why) {
+            reason = why;
+        }
+    }
+}
+
+/// @notice Sends with 2,300 gas, as old contracts do.
+contract OldSender {
+    function send(address payable to) external payable {
+        to.transfer(msg.value);
+    }
+}
+
+/// @notice A relayer that tries a batch under a gas limit and undoes it.
+contract RelayerProbe {
+    error Result(bool ok, uint256 done);
+
+    IDepositFactory private immutable FACTORY;
+
+    constructor(IDepositFactory factory) {
+        FACTORY = factory;
+    }
+
+    function trial(IDepositFactory.Job[] calldata jobs, uint256 gasPerJob, uint256 gasLimit)
+        external
+        returns (bool ok, uint256 done)
+    {
+        try this.run(jobs, gasPerJob, gasLimit) { }
+        catch (bytes memory reason) {
+            assembly ("memory-safe") {
+                ok := mload(add(reason, 0x24))
+                done := mload(add(reason, 0x44))
+            }
+        }
+    }
+
+    function run(IDepositFactory.Job[] calldata jobs, uint256 gasPerJob, uint256 gasLimit)
+        external
+    {
+        try FACTORY.settleMany{ gas: gasLimit }(jobs, gasPerJob) returns (uint256 done) {
+            revert Result(true, done);
+        } catch {
+            revert Result(false, 0);
+        }
+    }
+}

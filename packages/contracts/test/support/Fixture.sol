@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import { Delivery } from "../../src/Delivery.sol";
+import { DepositFactory } from "../../src/DepositFactory.sol";
+import { Escrow } from "../../src/Escrow.sol";
+import { IDelivery } from "../../src/interfaces/IDelivery.sol";
+import { IDepositFactory } from "../../src/interfaces/IDepositFactory.sol";
+import { IEscrowRoute } from "../../src/interfaces/IEscrowRoute.sol";
+import { ITransferRoute } from "../../src/interfaces/ITransferRoute.sol";
+import { EscrowRoute } from "../../src/routes/EscrowRoute.sol";
+import { TransferRoute } from "../../src/routes/TransferRoute.sol";
+import { TestToken } from "../../src/sandbox/TestToken.sol";
+import { Commitment } from "../../src/types/Commitment.sol";
+import { Test } from "./Vm.sol";
+
+/// @notice A sealed deployment. One EVM plays two chains: the factory, the routes and the escrow
+/// stand on bridge chain `HERE`, the delivery on `THERE`.
+abstract contract Fixture is Test {
+    uint16 internal constant HERE = 2;
+    uint16 internal constant THERE = 30;
+    uint256 internal constant DELAY = 7 days;
+    uint256 internal constant ATTESTOR_KEY = 0xa77e5707;
+    uint256 internal constant STRANGER_KEY = 0x57a46e7;
+    uint256 internal constant START = 1_750_000_000;
+
+    address internal constant OWNER = address(0x0a11ce01);
+    address internal constant GUARDIAN = address(0x0a11ce02);
+    address internal constant RELAYER = address(0x0a11ce03);
+    address internal constant SETTLER = address(0x0a11ce04);
+    address internal constant TREASURY = address(0x0a11ce05);
+    address internal constant FEES = address(0x0a11ce06);
+    address internal constant RECIPIENT = address(0x0a11ce07);
+    address internal constant REFUNDEE = address(0x0a11ce08);
+    address internal constant STRANGER = address(0x0a11ce09);
+    address internal constant NATIVE = address(0);
+
+    DepositFactory internal factory;
+    Escrow internal escrow;
+    Delivery internal delivery;
+    TransferRoute internal transferRoute;
+    TransferRoute internal nativeRoute;
+    EscrowRoute internal escrowRoute;
+
+    /// @dev 6 decimals here, 18 there, so that scaling shows.
+    TestToken internal usdc;
+    TestToken internal usdcThere;
+
+    function setUp() public virtual {
+        vm.warp(START);
+        usdc = new TestToken("USD Coin", "USDC", 6);
+        usdcThere = new TestToken("USD Coin", "USDC", 18);
+        factory = new DepositFactory(OWNER, GUARDIAN, DELAY);
+        escrow = new Escrow(address(factory), HERE, block.chainid, TREASURY);
+        delivery = new Delivery(OWNER, GUARDIAN, DELAY, address(factory), THERE, TREASURY);
+        transferRoute = newTransferRoute(address(usdc));
+        nativeRoute = newTransferRoute(NATIVE);
+        escrowRoute = new EscrowRoute(pairOf(address(usdc)));
+
+        address[] memory routes = new address[](3);
+        routes[0] = address(transferRoute);
+        routes[1] = address(nativeRoute);
+        routes[2] = address(escrowRoute);
+        vm.prank(OWNER);
+        factory.seal(routes, listOf(RELAYER), listOf(vm.addr(ATTESTOR_KEY)));
+        vm.prank(OWNER);
+        delivery.seal(listOf(SETTLER));
+    }
+
+    function newTransferRoute(address token) internal returns (TransferRoute) {
+        return new TransferRoute(ITransferRoute.Config(block.chainid, HERE, token, FEES));
+    }
+
+    function pairOf(address token) internal view returns (IEscrowRoute.Pair memory) {
+        return IEscrowRoute.Pair({
+            evmChainId: block.chainid,
+            sourceChain: HERE,
+            sourceToken: token,
+            sourceDecimals: 6,
+            escrow: address(escrow),
+            destChain: THERE,
+            destToken: word(address(usdcThere)),
+            destDecimals: 18,
+            delivery: word(address(delivery))
+        });
+    }
+
+    /// @dev Lists a route after the fact, the way the owner must.
+    function listRoute(address route) internal {
+        bytes32 role = factory.ROUTE();
+        vm.prank(OWNER);
+        factory.schedule(role, route);
+        vm.warp(block.timestamp + DELAY);
+        vm.prank(OWNER);
+        factory.execute(role, route);
+    }
+
+    /// @dev Stays on this chain; the recipient gets `token`.
+    function localCommitment(address token) internal pure returns (Commitment memory) {
+        return Commitment({
+            integrator: bytes32(uint256(0x1dea)),
+            userId: bytes32(uint256(1)),
+            destChain: HERE,
+            destWallet: word(RECIPIENT),
+            destToken: word(token),
+            refundAuthority: word(REFUNDEE),
+            maxFeeBps: 50,
+            maxSlippageBps: 100
+        });
+    }
+
+    /// @dev Goes to the other chain.
+    function remoteCommitment() internal view returns (Commitment memory c) {
+        c = localCommitment(address(usdcThere));
+        c.destChain = THERE;
+    }
+
+    function transferJob(uint16 feeBps) internal view returns (IDepositFactory.Job memory) {
+        return IDepositFactory.Job({
+            c: localCommitment(address(usdc)),
+            token: address(usdc),
+            route: address(transferRoute),
+            data: abi.encode(feeBps)
+        });
+    }
+
+    function nativeJob() internal view returns (IDepositFactory.Job memory) {
+        return IDepositFactory.Job({
+            c: localCommitment(NATIVE),
+            token: NATIVE,
+            route: address(nativeRoute),
+            data: abi.encode(uint16(50))
+        });
+    }
+
+    function escrowJob() internal view returns (IDepositFactory.Job memory) {
+        return IDepositFactory.Job({
+            c: remoteCommitment(), token: address(usdc), route: address(escrowRoute), data: ""
+        });
+    }
+
+    function settle(IDepositFactory.Job memory job) internal returns (uint256) {
+        vm.prank(RELAYER);
+        return factory.settle(job);
+    }
+
+    /// @dev Locks `amount` of the remote commitment and names the lock.
+    function lockDeposit(uint256 amount) internal returns (bytes32 deliveryId) {
+        IDepositFactory.Job memory job = escrowJob();
+        address wallet = factory.predict(job.c);
+        uint64 seq = escrow.nextSeq(wallet, address(usdc));
+        usdc.mint(wallet, amount);
+        settle(job);
+        return delivery.deliveryIdOf(orderOf(seq, 1));
+    }
+
+    function orderOf(uint64 seq, uint256 amount) internal view returns (IDelivery.Order memory) {
+        return IDelivery.Order({
+            c: remoteCommitment(),
+            srcChain: HERE,
+            escrow: word(address(escrow)),
+            srcToken: word(address(usdc)),
+            seq: seq,
+            amount: amount,
+            deadline: block.timestamp + 1 hours
+        });
+    }
+
+    function signDeliver(uint256 key, IDelivery.Order memory order)
+        internal
+        view
+        returns (bytes memory)
+    {
+        bytes32 structHash = keccak256(
+            abi.encode(
+                keccak256(
+                    "Deliver(bytes32 deliveryId,bytes32 commitment,uint256 amount,uint256 deadline)"
+                ),
+                delivery.deliveryIdOf(order),
+                factory.hashOf(order.c),
+                order.amount,
+                order.deadline
+            )
+        );
+        return signTyped(key, delivery.domainSeparator(), structHash);
+    }
+
+    function signClaim(uint256 key, bytes32 deliveryId, uint256 paidAmount, uint256 deadline)
+        internal
+        view
+        returns (bytes memory)
+    {
+        bytes32 structHash = keccak256(
+            abi.encode(
+                keccak256("Claim(bytes32 deliveryId,uint256 paidAmount,uint256 deadline)"),
+                deliveryId,
+                paidAmount,
+                deadline
+            )
+        );
+        return signTyped(key, escrow.domainSeparator(), structHash);
+    }
+
+    function signRefund(uint256 key, address wallet, address token, uint256 deadline)
+        internal
+        view
+        returns (bytes memory)
+    {
+        bytes32 structHash = keccak256(
+            abi.encode(
+                keccak256("Refund(address wallet,address token,uint256 deadline)"),
+                wallet,
+                token,
+                deadline
+            )
+        );
+        return signTyped(key, factory.domainSeparator(), structHash);
+    }
+
+    function signTyped(uint256 key, bytes32 domain, bytes32 structHash)
+        internal
+        pure
+        returns (bytes memory)
+    {
+        (uint8 v, bytes32 r, bytes32 s) =
+            vm.sign(key, keccak256(abi.encodePacked(hex"1901", domain, structHash)));
+        return abi.encodePacked(r, s, v);
+    }
+
+    function domainOf(string memory name, address where) internal view returns (bytes32) {
+        return keccak256(
+            abi.encode(
+                keccak256(
+                    "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
+                ),
+                keccak256(bytes(name)),
+                keccak256("1"),
+                block.chainid,
+                where
+            )
+        );
+    }
+
+    /// @dev The same signature with the upper `s`: valid for ecrecover, refused by us.
+    function malleate(bytes memory signature) internal pure returns (bytes memory) {
+        (bytes32 r, uint256 s, uint8 v) = split(signature);
+        uint256 order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141;
+        return abi.encodePacked(r, order - s, v == 27 ? uint8(28) : uint8(27));
+    }
+
+    function split(bytes memory signature) internal pure returns (bytes32 r, uint256 s, uint8 v) {
+        (r, s) = abi.decode(signature, (bytes32, uint256));
+        v = uint8(signature[64]);
+    }
+
+    function listOf(address who) internal pure returns (address[] memory list) {
+        list = new address[](1);
+        list[0] = who;
+    }
+
+    function none() internal pure returns (address[] memory) {
+        return new address[](0);
+    }
+
+    function word(address who) internal pure returns (bytes32) {
+        return bytes32(uint256(uint160(who)));
+    }
+}

@@ -1,0 +1,21 @@
+/** Deposit addresses computed and verified offline. */
+export {
+  COMMITMENT_DOMAIN,
+  COMMITMENT_FIELDS,
+  COMMITMENT_VERSION,
+  type CommitmentField,
+  type CommitmentFields,
+  hashCommitment,
+  WALLET_KIND,
+} from "./commitment.ts";
+export { create2Address, implementationOf, predictWallet, walletInitCode } from "./create2.ts";
+export { DELIVERY_DOMAIN, type DeliveryFields, deliveryId } from "./delivery-id.ts";
+export { isAddress, toChecksumAddress } from "./eip55.ts";
+export { AddressInputError, type Hex } from "./encoding.ts";
+export {
+  type ClaimedCommitment,
+  type Verification,
+  type VerifiedField,
+  verifyDepositAddress,
+  type VerifyRequest,
+} from "./verify.ts";

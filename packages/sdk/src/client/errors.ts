@@ -1,0 +1,38 @@
+/** What a client throws. Both kinds say whether trying again may help; neither ever holds the API key. */
+import type { ErrorCode, ErrorObject } from "../wire/index.ts";
+
+/** The service answered with an error. Branch on `code`. */
+export class SluiceApiError extends Error {
+  override readonly name = "SluiceApiError";
+  readonly code: ErrorCode;
+  readonly retryable: boolean;
+  readonly details: ErrorObject["details"];
+  /** HTTP status; undefined when a stream's handshake was refused. */
+  readonly status: number | undefined;
+
+  constructor(error: ErrorObject, status: number | undefined) {
+    super(error.message);
+    this.code = error.code;
+    this.retryable = error.retryable;
+    this.details = error.details;
+    this.status = status;
+  }
+}
+
+/** Something answered, but not in the published shape: a proxy, another service, another version. */
+export class SluiceResponseError extends Error {
+  override readonly name = "SluiceResponseError";
+  /** What was asked, such as `GET /swaps`. */
+  readonly source: string;
+  /** HTTP status; undefined on the stream. */
+  readonly status: number | undefined;
+  /** True for 429 and every 5xx; a wrong shape stays wrong. */
+  readonly retryable: boolean;
+
+  constructor(source: string, problem: string, status?: number) {
+    super(`${source}: ${problem}`);
+    this.source = source;
+    this.status = status;
+    this.retryable = status !== undefined && (status === 429 || status >= 500);
+  }
+}

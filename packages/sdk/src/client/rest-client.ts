@@ -1,0 +1,193 @@
+/**
+ * The REST interface and the quote service as functions. Every answer is checked against its schema, so what comes
+ * back has the type it says.
+ */
+import type { Static, TSchema } from "typebox";
+import { Value } from "typebox/value";
+import {
+  ChainList,
+  type DepositAddress,
+  DepositAddressPage,
+  ErrorResponse,
+  type EventItem,
+  EventPage,
+  type EventsQuery,
+  type ListQuery,
+  type QuoteRequest,
+  QuoteResponse,
+  type RequestIndexBody,
+  RequestIndexResponse,
+  SourceConfig,
+  type Swap,
+  SwapPage,
+} from "../wire/index.ts";
+import { checkShape } from "./check.ts";
+import { SluiceApiError, SluiceResponseError } from "./errors.ts";
+
+/** How to reach a service. */
+export interface SluiceClientOptions {
+  /** Base address of the service, with or without a path. */
+  readonly baseUrl: string;
+  /** Base address of the quote service; `/v3/quote` is appended. */
+  readonly quoteUrl: string;
+  /** The integrator's key, a UUID. */
+  readonly apiKey: string;
+  /** Stands in for the global `fetch`. */
+  readonly fetch?: typeof fetch;
+  /** How long one request may take, in milliseconds. Default 30000. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * A client of one integrator. Every call throws `SluiceApiError` for an error answer, `SluiceResponseError` for an
+ * answer of another shape, and what `fetch` throws when there is no answer.
+ */
+export interface SluiceClient {
+  /** One page of deposit addresses, newest first. */
+  listDepositAddresses(query?: ListQuery): Promise<DepositAddressPage>;
+  /** Every deposit address from `cursor` on, newest first, page after page. */
+  iterateDepositAddresses(query?: ListQuery): AsyncGenerator<DepositAddress, void>;
+  /** One page of settlements, newest first. */
+  listSwaps(query?: ListQuery): Promise<SwapPage>;
+  /** Every settlement from `cursor` on, newest first, page after page. */
+  iterateSwaps(query?: ListQuery): AsyncGenerator<Swap, void>;
+  /** One page of stored events, oldest first. */
+  listEvents(query?: EventsQuery): Promise<EventPage>;
+  /** Every stored event after `since`, oldest first, until there is none left for now. */
+  iterateEvents(query?: EventsQuery): AsyncGenerator<EventItem, void>;
+  /** Queues a settlement of a token that is not detected by itself. */
+  requestIndex(body: RequestIndexBody): Promise<RequestIndexResponse>;
+  /** Every known chain. Needs no key. */
+  chains(): Promise<ChainList>;
+  /** Chains and tokens that are detected by themselves, with their minimums. Needs no key. */
+  sourceConfig(): Promise<SourceConfig>;
+  /** Offers for a transfer; with `payDeposit` they carry the deposit address. */
+  quote(request: QuoteRequest): Promise<QuoteResponse>;
+}
+
+const TIMEOUT_MS = 30_000;
+
+/** Makes a client. Nothing is sent before the first call. */
+export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
+  const request = createRequest(options);
+  const get = <T extends TSchema>(schema: T, path: string, query: Query = {}) =>
+    request(schema, { method: "GET", base: options.baseUrl, path, query });
+
+  const listDepositAddresses = (query: ListQuery = {}) =>
+    get(DepositAddressPage, "/deposit-addresses", query);
+  const listSwaps = (query: ListQuery = {}) => get(SwapPage, "/swaps", query);
+  const listEvents = (query: EventsQuery = {}) => get(EventPage, "/events", query);
+
+  return {
+    listDepositAddresses,
+    iterateDepositAddresses: (query = {}) =>
+      iterate("GET /deposit-addresses", query.cursor, (cursor) =>
+        listDepositAddresses(cursor === undefined ? query : { ...query, cursor }),
+      ),
+    listSwaps,
+    iterateSwaps: (query = {}) =>
+      iterate("GET /swaps", query.cursor, (cursor) =>
+        listSwaps(cursor === undefined ? query : { ...query, cursor }),
+      ),
+    listEvents,
+    iterateEvents: (query = {}) =>
+      iterate("GET /events", query.since, (since) =>
+        listEvents(since === undefined ? query : { ...query, since }),
+      ),
+    requestIndex: (body) =>
+      request(RequestIndexResponse, {
+        method: "POST",
+        base: options.baseUrl,
+        path: "/request-index",
+        body,
+      }),
+    chains: () => get(ChainList, "/chains"),
+    sourceConfig: () => get(SourceConfig, "/source-config"),
+    quote: (body) =>
+      request(QuoteResponse, {
+        method: "POST",
+        base: options.quoteUrl,
+        path: "/v3/quote",
+        query: { apiKey: options.apiKey },
+        body,
+      }),
+  };
+}
+
+type Query = Readonly<Record<string, string | number | undefined>>;
+
+interface Call {
+  readonly method: "GET" | "POST";
+  readonly base: string;
+  readonly path: string;
+  readonly query?: Query;
+  readonly body?: object;
+}
+
+/** Sends one call and checks its answer. A redirect is refused: it would carry the key to another host. */
+function createRequest(options: SluiceClientOptions) {
+  const send = options.fetch ?? fetch;
+  return async <T extends TSchema>(schema: T, call: Call): Promise<Static<T>> => {
+    const source = `${call.method} ${call.path}`;
+    const response = await send(toUrl(call), {
+      method: call.method,
+      redirect: "error",
+      signal: AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS),
+      headers: {
+        accept: "application/json",
+        "x-api-key": options.apiKey,
+        ...(call.body ? { "content-type": "application/json" } : {}),
+      },
+      ...(call.body ? { body: JSON.stringify(call.body) } : {}),
+    });
+    const received = { source, status: response.status };
+    const value = parseJson(await response.text());
+    if (response.ok) return checkShape(schema, value, received);
+    if (Value.Check(ErrorResponse, value)) throw new SluiceApiError(value.error, response.status);
+    throw new SluiceResponseError(
+      source,
+      `HTTP ${response.status}, no error object`,
+      response.status,
+    );
+  };
+}
+
+function toUrl(call: Call): URL {
+  const url = new URL(`${call.base.replace(/\/+$/, "")}${call.path}`);
+  for (const [name, value] of Object.entries(call.query ?? {})) {
+    if (value !== undefined) url.searchParams.set(name, String(value));
+  }
+  return url;
+}
+
+/** The parsed text; undefined when it is no JSON, which fits no schema. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+interface Page<T> {
+  readonly items: readonly T[];
+  readonly nextCursor: string | null;
+}
+
+/** Walks the pages until the cursor is null. A cursor that stands still is refused: it would go on for ever. */
+async function* iterate<T>(
+  source: string,
+  start: string | undefined,
+  load: (cursor: string | undefined) => Promise<Page<T>>,
+): AsyncGenerator<T, void> {
+  let cursor = start;
+  for (;;) {
+    const page = await load(cursor);
+    yield* page.items;
+    if (page.nextCursor === null) return;
+    if (page.nextCursor === cursor) {
+      throw new SluiceResponseError(source, `nextCursor ${cursor} did not move`);
+    }
+    cursor = page.nextCursor;
+  }
+}

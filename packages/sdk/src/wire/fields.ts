@@ -1,0 +1,118 @@
+/**
+ * Pieces that several nouns share. They are functions, because each use describes its own field.
+ *
+ * Conventions of the wire: an optional field is absent, never null; a nullable field is always present; amounts are
+ * decimal strings in base units; chain ids are the bridge's own numbers.
+ */
+import { Type, type TSchema } from "typebox";
+
+/** Pattern of every stamp that is sent out: `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
+export const TIMESTAMP_PATTERN = "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$";
+
+/** Pattern of a stamp that is taken in: a date, or a date and time with or without offset (without means UTC). */
+export const ISO_8601_PATTERN =
+  "^\\d{4}-\\d{2}-\\d{2}([Tt ]\\d{2}:\\d{2}(:\\d{2}([.,]\\d{1,9})?)?([Zz]|[+-]\\d{2}(:?\\d{2})?)?)?$";
+
+/** Pattern of an id: a UUID in any case. */
+export const UUID_PATTERN = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$";
+
+/** A time that the service sends: UTC in whole milliseconds, always the same 24 characters. */
+export function timestamp(description: string) {
+  return Type.String({
+    pattern: TIMESTAMP_PATTERN,
+    description: `${description}, YYYY-MM-DDTHH:mm:ss.SSSZ in UTC`,
+    examples: ["2026-01-31T12:00:00.000Z"],
+  });
+}
+
+/** A time that a caller sends. The pattern checks the form; a date that does not exist is refused by the service. */
+export function timestampInput(description: string) {
+  return Type.String({
+    pattern: ISO_8601_PATTERN,
+    description: `${description}, ISO 8601, UTC where it has no offset`,
+    examples: ["2026-01-31T12:00:00.000Z"],
+  });
+}
+
+/** A UUID as text. */
+export function uuid(description: string) {
+  return Type.String({ pattern: UUID_PATTERN, description: `${description}, a UUID` });
+}
+
+/** A value or null. The field itself is always present. */
+export function nullable<T extends TSchema>(schema: T, description: string) {
+  return Type.Union([schema, Type.Null()], { description });
+}
+
+/** One of a fixed list of words. */
+export function oneOf<T extends string[]>(words: readonly [...T], description: string) {
+  return Type.Enum(words, { type: "string", description });
+}
+
+/** A bridge chain id as a number, 1 to 65535. It is not the EVM chain id. */
+export function bridgeChainId(description: string) {
+  return Type.Integer({
+    minimum: 1,
+    maximum: 65535,
+    description: `${description}, a bridge chain id (1 to 65535)`,
+  });
+}
+
+/** A bridge chain id as a decimal string, the way recipients carry it. */
+export function bridgeChainIdText(description: string) {
+  return Type.String({
+    pattern: "^[1-9]\\d{0,4}$",
+    description: `${description}, a bridge chain id as a decimal string`,
+    examples: ["30"],
+  });
+}
+
+/** A non-negative amount in the token's smallest unit, as a decimal string. */
+export function baseUnits(description: string) {
+  return Type.String({
+    pattern: "^\\d+$",
+    description: `${description}, in base units, a decimal string`,
+    examples: ["1000000"],
+  });
+}
+
+/** 32 bytes as `0x` and 64 lower-case hex digits. */
+export function bytes32(description: string) {
+  return Type.String({
+    pattern: "^0x[0-9a-f]{64}$",
+    description: `${description}, 0x and 64 lower-case hex digits`,
+  });
+}
+
+/** A user id as the service writes it: 20 bytes, `0x` and 40 lower-case hex digits. */
+export function userId(description: string) {
+  return Type.String({
+    pattern: "^0x[0-9a-f]{40}$",
+    description: `${description}, 0x and 40 lower-case hex digits`,
+  });
+}
+
+/** An address in the form of its chain: EIP-55 on EVM chains, base58 on Solana. */
+export function address(description: string) {
+  return Type.String({
+    minLength: 1,
+    description: `${description}, EIP-55 on EVM chains, base58 on Solana`,
+  });
+}
+
+/** A share in basis points, 0 to 10000. */
+export function bps(description: string) {
+  return Type.Integer({
+    minimum: 0,
+    maximum: 10_000,
+    description: `${description}, in basis points (0 to 10000)`,
+  });
+}
+
+/** The cursor of the next page: null when no further row exists. */
+export function nextCursor(passedBackAs: string) {
+  return nullable(
+    timestamp("Stamp of the last item of this page"),
+    `Pass it back as \`${passedBackAs}\`; null when there are no more items`,
+  );
+}

@@ -1,0 +1,12 @@
+/** The shapes of the REST interface, the stream and the quote service: the one place where they are written down. */
+export * from "./chain.ts";
+export { ISO_8601_PATTERN, TIMESTAMP_PATTERN, UUID_PATTERN } from "./fields.ts";
+export * from "./deposit-address.ts";
+export * from "./errors.ts";
+export * from "./event.ts";
+export * from "./pages.ts";
+export * from "./quote.ts";
+export * from "./request-index.ts";
+export * from "./source-config.ts";
+export * from "./statuses.ts";
+export * from "./swap.ts";

@@ -1,0 +1,80 @@
+/** The statuses of a settlement and what each says, as one table. Names are the published ones, to the letter. */
+import { CHAIN_KINDS, type ChainKind } from "./chain.ts";
+
+/** Every status, in the order of life. */
+export const SETTLEMENT_STATUS_NAMES = [
+  "pending_deploy",
+  "deploying",
+  "failed_deploy",
+  "pending_swap",
+  "swapping",
+  "failed_swap",
+  "pending_settle",
+  "settling",
+  "deferred",
+  "failed_settle",
+  "completed",
+  "dead",
+] as const;
+/** The status of a settlement. */
+export type SettlementStatus = (typeof SETTLEMENT_STATUS_NAMES)[number];
+
+/** Every phase, in order. */
+export const SETTLEMENT_PHASES = ["deploy", "swap", "settle", "done"] as const;
+/** The part of its life that a settlement is in. */
+export type SettlementPhase = (typeof SETTLEMENT_PHASES)[number];
+
+/** Every category. */
+export const SETTLEMENT_CATEGORIES = [
+  "waiting",
+  "active",
+  "retrying",
+  "success",
+  "failed",
+] as const;
+/** What a status means for someone who waits for a payment. */
+export type SettlementCategory = (typeof SETTLEMENT_CATEGORIES)[number];
+
+/** One row of the table of statuses. */
+export interface SettlementStatusFacts {
+  readonly phase: SettlementPhase;
+  readonly category: SettlementCategory;
+  /** True when no further transition will happen. */
+  readonly terminal: boolean;
+  /** Families of the source chain on which the status occurs. */
+  readonly chainKinds: readonly ChainKind[];
+}
+
+const EVM: readonly ChainKind[] = ["evm"];
+const SVM: readonly ChainKind[] = ["svm"];
+
+/** Phase, category and finality of every status. `completed` alone means success, `dead` alone failure. */
+export const SETTLEMENT_STATUSES: Readonly<Record<SettlementStatus, SettlementStatusFacts>> = {
+  pending_deploy: { phase: "deploy", category: "waiting", terminal: false, chainKinds: EVM },
+  deploying: { phase: "deploy", category: "active", terminal: false, chainKinds: EVM },
+  failed_deploy: { phase: "deploy", category: "retrying", terminal: false, chainKinds: EVM },
+  pending_swap: { phase: "swap", category: "waiting", terminal: false, chainKinds: EVM },
+  swapping: { phase: "swap", category: "active", terminal: false, chainKinds: EVM },
+  failed_swap: { phase: "swap", category: "retrying", terminal: false, chainKinds: EVM },
+  pending_settle: { phase: "settle", category: "waiting", terminal: false, chainKinds: SVM },
+  settling: { phase: "settle", category: "active", terminal: false, chainKinds: SVM },
+  deferred: { phase: "settle", category: "retrying", terminal: false, chainKinds: SVM },
+  failed_settle: { phase: "settle", category: "retrying", terminal: false, chainKinds: SVM },
+  completed: { phase: "done", category: "success", terminal: true, chainKinds: CHAIN_KINDS },
+  dead: { phase: "done", category: "failed", terminal: true, chainKinds: CHAIN_KINDS },
+};
+
+/** The phase of a status. */
+export function phaseOf(status: SettlementStatus): SettlementPhase {
+  return SETTLEMENT_STATUSES[status].phase;
+}
+
+/** The category of a status. */
+export function categoryOf(status: SettlementStatus): SettlementCategory {
+  return SETTLEMENT_STATUSES[status].category;
+}
+
+/** True for `completed` and `dead`. */
+export function isTerminal(status: SettlementStatus): boolean {
+  return SETTLEMENT_STATUSES[status].terminal;
+}

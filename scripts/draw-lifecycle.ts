@@ -1,0 +1,5 @@
+/** Writes docs/lifecycle.md from the lifecycle's table. */
+import { writeFileSync } from "node:fs";
+import { drawLifecycle } from "../packages/service/src/settlements/drawing.ts";
+
+writeFileSync(new URL("../docs/lifecycle.md", import.meta.url), drawLifecycle());

@@ -1,0 +1,78 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { feeOf, formatUnits, minOutOf, parseUnits, rescale } from "./amounts.ts";
+
+const UINT256_MAX = 2n ** 256n - 1n;
+const amounts = fc.bigInt({ min: 0n, max: UINT256_MAX });
+const decimals = fc.integer({ min: 0, max: 77 });
+
+describe("units", () => {
+  test("T25 every uint256 survives being written in whole units and read back", () => {
+    fc.assert(
+      fc.property(amounts, decimals, (amount, places) => {
+        expect(parseUnits(formatUnits(amount, places), places)).toBe(amount);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test.each([
+    ["1", 6, 1_000_000n],
+    ["1.25", 6, 1_250_000n],
+    ["0.000001", 6, 1n],
+    ["1.2500000000", 6, 1_250_000n],
+    ["0", 18, 0n],
+  ])("reads %s with %i decimals", (text, places, amount) => {
+    expect(parseUnits(text, places)).toBe(amount);
+  });
+
+  test.each(["", "-1", "1e18", "0x10", ".5", "1.", "1,5", " 1", "NaN", "1.0000001"])(
+    "refuses %j as an amount with 6 decimals",
+    (text) => {
+      expect(() => parseUnits(text, 6)).toThrow(RangeError);
+    },
+  );
+});
+
+describe("promised minimum", () => {
+  test("V7 is never above what remains after the fee cap, and less than one unit below", () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: 0n, max: 2n ** 128n }),
+        fc.integer({ min: 0, max: 10_000 }),
+        fc.integer({ min: 0, max: 24 }),
+        fc.integer({ min: 0, max: 24 }),
+        (amount, maxFeeBps, decimalsIn, decimalsOut) => {
+          const minOut = minOutOf({ amount, maxFeeBps, decimalsIn, decimalsOut });
+          const scale = 10_000n * 10n ** BigInt(decimalsIn);
+          const exact = amount * BigInt(10_000 - maxFeeBps) * 10n ** BigInt(decimalsOut);
+          expect(minOut * scale <= exact).toBe(true);
+          expect((minOut + 1n) * scale > exact).toBe(true);
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  test("V7 a payout after a fee under the cap is never below the promised minimum", () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: 0n, max: 2n ** 128n }),
+        fc.integer({ min: 0, max: 10_000 }),
+        fc.integer({ min: 0, max: 10_000 }),
+        fc.integer({ min: 0, max: 24 }),
+        fc.integer({ min: 0, max: 24 }),
+        (amount, cap, fee, decimalsIn, decimalsOut) => {
+          const payout = rescale(
+            amount - feeOf(amount, Math.min(fee, cap)),
+            decimalsIn,
+            decimalsOut,
+          );
+          const minOut = minOutOf({ amount, maxFeeBps: cap, decimalsIn, decimalsOut });
+          expect(payout >= minOut).toBe(true);
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+});

@@ -1,0 +1,54 @@
+/**
+ * Amounts are bigint in a token's base units. People read and write decimal strings in whole units; nothing here or
+ * anywhere else turns an amount into a floating-point number to compute with it.
+ */
+
+/** Base units of a plain decimal such as `"1.25"`; exact, and refuses more digits than the token has. */
+export function parseUnits(amountUnits: string, decimals: number): bigint {
+  const match = /^(\d{1,78})(?:\.(\d{1,78}))?$/.exec(amountUnits);
+  if (!match) throw new RangeError(`expected a plain decimal such as "1.25", got "${amountUnits}"`);
+  const [, whole = "0", fraction = ""] = match;
+  const significant = fraction.replace(/0+$/, "");
+  if (significant.length > decimals) {
+    throw new RangeError(`expected at most ${decimals} decimals, got "${amountUnits}"`);
+  }
+  return BigInt(whole + significant.padEnd(decimals, "0"));
+}
+
+/** The shortest plain decimal of an amount in base units, such as `"1.25"`. */
+export function formatUnits(amount: bigint, decimals: number): string {
+  const sign = amount < 0n ? "-" : "";
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, "0");
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, "");
+  return `${sign}${whole}${fraction ? `.${fraction}` : ""}`;
+}
+
+export const BPS = 10_000n;
+
+/** Moves an amount between two decimal scales, rounding down. */
+export function rescale(amount: bigint, from: number, to: number): bigint {
+  return (amount * 10n ** BigInt(to)) / 10n ** BigInt(from);
+}
+
+/**
+ * The least a same-asset settlement may deliver, in destination base units, rounded down:
+ * `amount x (10000 - maxFeeBps) x 10^to / (10000 x 10^from)`. The contracts compute the same.
+ */
+export function minOutOf(args: {
+  readonly amount: bigint;
+  readonly maxFeeBps: number;
+  readonly decimalsIn: number;
+  readonly decimalsOut: number;
+}): bigint {
+  const { amount, maxFeeBps, decimalsIn, decimalsOut } = args;
+  return (
+    (amount * (BPS - BigInt(maxFeeBps)) * 10n ** BigInt(decimalsOut)) /
+    (BPS * 10n ** BigInt(decimalsIn))
+  );
+}
+
+/** The flat service fee of an amount, rounded down, in the same base units. */
+export function feeOf(amount: bigint, feeBps: number): bigint {
+  return (amount * BigInt(feeBps)) / BPS;
+}

@@ -1,0 +1,46 @@
+/**
+ * Every chain of the bridge that the service can name. Bridge chain ids are Wormhole's; EVM ids are EIP-155's.
+ * Which of them is watched or paid on is configuration.
+ */
+
+export type ChainKind = "evm" | "svm";
+
+export interface KnownChain {
+  /** Bridge chain id. */
+  readonly chainId: number;
+  readonly name: string;
+  readonly kind: ChainKind;
+  /** EIP-155 id of the public network; absent where the chain is not EVM. */
+  readonly evmChainId?: number;
+  readonly explorerTxUrl: string;
+}
+
+export const KNOWN_CHAINS: readonly KnownChain[] = [
+  { chainId: 1, name: "solana", kind: "svm", explorerTxUrl: "https://solscan.io/tx/" },
+  evm(2, "ethereum", 1, "https://etherscan.io/tx/"),
+  evm(4, "bsc", 56, "https://bscscan.com/tx/"),
+  evm(5, "polygon", 137, "https://polygonscan.com/tx/"),
+  evm(6, "avalanche", 43114, "https://snowtrace.io/tx/"),
+  evm(23, "arbitrum", 42161, "https://arbiscan.io/tx/"),
+  evm(24, "optimism", 10, "https://optimistic.etherscan.io/tx/"),
+  evm(30, "base", 8453, "https://basescan.org/tx/"),
+  evm(38, "linea", 59144, "https://lineascan.build/tx/"),
+  evm(44, "unichain", 130, "https://uniscan.xyz/tx/"),
+  evm(47, "hyperevm", 999, "https://hyperevmscan.io/tx/"),
+  evm(48, "monad", 143, "https://monadscan.com/tx/"),
+  evm(52, "sonic", 146, "https://sonicscan.org/tx/"),
+];
+
+/** The chain of a bridge id, or undefined when the bridge has none. */
+export function findChainById(chainId: number): KnownChain | undefined {
+  return KNOWN_CHAINS.find((chain) => chain.chainId === chainId);
+}
+
+/** The chain of a name in lower case, or undefined. */
+export function findChainByName(name: string): KnownChain | undefined {
+  return KNOWN_CHAINS.find((chain) => chain.name === name);
+}
+
+function evm(chainId: number, name: string, evmChainId: number, explorerTxUrl: string): KnownChain {
+  return { chainId, name, kind: "evm", evmChainId, explorerTxUrl };
+}

@@ -1,0 +1,347 @@
+/** Reads, checks and resolves the configuration. Every mistake is named by its setting; nothing starts with one. */
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { TSchema } from "typebox";
+import { Value } from "typebox/value";
+import { parseUnits } from "../core/amounts.ts";
+import { findChainById } from "../core/chain-registry.ts";
+import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
+import { Secret } from "../core/secret.ts";
+import { ConfigFile, type SecretRef } from "./schema.ts";
+
+/** A configuration that cannot be used; one problem a line, each naming a setting and what was expected. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join("\n"));
+    this.problems = problems;
+  }
+}
+
+export interface TokenConfig {
+  readonly symbol: string;
+  readonly address: EvmAddress;
+  readonly decimals: number;
+  /** Base units; undefined where no minimum is set. */
+  readonly minDeposit: bigint | undefined;
+  /** The minimum as written, in whole units. */
+  readonly minDepositUnits: string | undefined;
+}
+
+export interface ChainConfig {
+  /** Bridge chain id. */
+  readonly chainId: number;
+  readonly name: string;
+  readonly evmChainId: number;
+  readonly rpcUrl: string;
+  readonly startBlock: number;
+  readonly pollIntervalMs: number;
+  readonly deliveryConfirmations: number;
+  readonly contracts: {
+    readonly factory: EvmAddress;
+    readonly escrow: EvmAddress;
+    readonly delivery: EvmAddress;
+  };
+  readonly tokens: readonly TokenConfig[];
+  readonly lanes: { readonly deploy: Secret; readonly settle: Secret; readonly deliver: Secret };
+}
+
+export type RouteConfig =
+  | {
+      readonly kind: "MONO_CHAIN";
+      readonly chainId: number;
+      readonly token: EvmAddress;
+      readonly contract: EvmAddress;
+    }
+  | {
+      readonly kind: "SWIFT";
+      readonly chainId: number;
+      readonly token: EvmAddress;
+      readonly destChain: number;
+      readonly destToken: EvmAddress;
+      readonly contract: EvmAddress;
+    };
+
+export interface Config {
+  readonly stateDir: string;
+  /** One's own PostgreSQL; undefined means the embedded one. */
+  readonly databaseUrl: Secret | undefined;
+  readonly api: { readonly host: string; readonly port: number };
+  readonly quote: { readonly host: string; readonly port: number };
+  readonly apiKeyPepper: Secret;
+  readonly feeBps: number;
+  readonly maxFeeBps: number;
+  readonly maxSlippageBps: number;
+  readonly attestor: { readonly key: Secret; readonly rpcUrls: ReadonlyMap<number, string> };
+  readonly chains: readonly ChainConfig[];
+  readonly routes: readonly RouteConfig[];
+  readonly logLevel: string;
+  /** Tests only: the crash point at which the process kills itself. */
+  readonly crashAt: string | undefined;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const DEFAULT_HOST = "127.0.0.1";
+const PEPPER_LENGTH_MIN = 16;
+
+/** The process's environment; nothing else reads it. */
+export const processEnvironment: Environment = process.env;
+
+/** Where the configuration is, by flag, environment or default. */
+export function findConfigPath(flag: string | undefined, env: Environment): string {
+  return resolve(flag ?? env.SLUICE_CONFIG ?? "sluice.json");
+}
+
+/** Loads the configuration. @throws ConfigError with every problem found. */
+export function loadConfig(args: { readonly path: string; readonly env: Environment }): Config {
+  const { path, env } = args;
+  const file = readFile(path);
+  const problems: string[] = [];
+  const resolver = createResolver(dirname(path), env, problems);
+
+  const api = listenerOf(file.api, env.SLUICE_API_PORT, "SLUICE_API_PORT", problems);
+  const quote = listenerOf(file.quote, env.SLUICE_QUOTE_PORT, "SLUICE_QUOTE_PORT", problems);
+  const chains = file.chains.map((chain, index) =>
+    resolveChain(chain, `chains[${index}]`, resolver, problems),
+  );
+  const maxFeeBps = file.maxFeeBps ?? 50;
+  if (file.feeBps > maxFeeBps) {
+    problems.push(`feeBps: expected at most maxFeeBps (${maxFeeBps}), got ${file.feeBps}`);
+  }
+  const pepper = resolver(file.apiKeyPepper, "apiKeyPepper");
+  if (pepper.reveal().length > 0 && pepper.reveal().length < PEPPER_LENGTH_MIN) {
+    problems.push(`apiKeyPepper: expected at least ${PEPPER_LENGTH_MIN} characters`);
+  }
+  const config: Config = {
+    stateDir: resolve(dirname(path), file.stateDir),
+    databaseUrl: databaseUrlOf(file, env, resolver, problems),
+    api,
+    quote,
+    apiKeyPepper: pepper,
+    feeBps: file.feeBps,
+    maxFeeBps,
+    maxSlippageBps: file.maxSlippageBps ?? 100,
+    attestor: {
+      key: keyOf(resolver(file.attestor.key, "attestor.key"), "attestor.key", problems),
+      rpcUrls: new Map(
+        Object.entries(file.attestor.rpcUrls).map(([chainId, url]) => [Number(chainId), url]),
+      ),
+    },
+    chains,
+    routes: file.routes.map(resolveRoute),
+    logLevel: env.SLUICE_LOG_LEVEL ?? file.logLevel ?? "info",
+    crashAt: env.SLUICE_CRASH_AT,
+  };
+  problems.push(...findContradictions(config));
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+function readFile(path: string): ConfigFile {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unreadable";
+    throw new ConfigError([
+      `--config: expected a readable configuration file at ${path} (${code})`,
+    ]);
+  }
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    throw new ConfigError([`${path}: expected JSON`]);
+  }
+  if (Value.Check(ConfigFile, parsed)) return parsed;
+  throw new ConfigError(describeErrors(ConfigFile, parsed));
+}
+
+/** Schema errors as settings: the deepest ones, with what their schema says it expects. */
+function describeErrors(schema: TSchema, value: unknown): string[] {
+  const lines = new Set<string>();
+  for (const error of Value.Errors(schema, value)) {
+    const setting = settingOf(error.instancePath);
+    if (error.keyword === "required") {
+      for (const name of error.params.requiredProperties) {
+        lines.add(`${setting ? `${setting}.` : ""}${name}: expected a value, it is missing`);
+      }
+    } else if (error.keyword === "additionalProperties") {
+      for (const name of error.params.additionalProperties) {
+        lines.add(`${setting ? `${setting}.` : ""}${name}: expected no such setting`);
+      }
+    } else if (error.keyword !== "anyOf") {
+      lines.add(`${setting || "configuration"}: ${error.message}`);
+    }
+  }
+  return [...lines];
+}
+
+function settingOf(pointer: string): string {
+  return pointer
+    .split("/")
+    .filter((part) => part !== "")
+    .map((part, index) => (/^\d+$/.test(part) ? `[${part}]` : `${index === 0 ? "" : "."}${part}`))
+    .join("");
+}
+
+type Resolver = (ref: SecretRef, setting: string) => Secret;
+
+function createResolver(folder: string, env: Environment, problems: string[]): Resolver {
+  return (ref, setting) => {
+    if ("env" in ref) {
+      const value = env[ref.env];
+      if (!value)
+        problems.push(`${setting}: expected the environment variable ${ref.env} to be set`);
+      return new Secret(value ?? "");
+    }
+    const path = resolve(folder, ref.file);
+    try {
+      return new Secret(readFileSync(path, "utf8").trim());
+    } catch {
+      problems.push(`${setting}: expected a readable file at ${path}`);
+      return new Secret("");
+    }
+  };
+}
+
+function databaseUrlOf(
+  file: ConfigFile,
+  env: Environment,
+  resolver: Resolver,
+  problems: string[],
+): Secret | undefined {
+  const url = env.DATABASE_URL
+    ? new Secret(env.DATABASE_URL)
+    : file.database && resolver(file.database.url, "database.url");
+  if (url && !/^postgres(ql)?:\/\//.test(url.reveal())) {
+    problems.push(
+      "database.url (DATABASE_URL): expected postgres://USER:PASSWORD@HOST:PORT/DATABASE",
+    );
+  }
+  return url;
+}
+
+function listenerOf(
+  listener: { host?: string; port: number },
+  override: string | undefined,
+  variable: string,
+  problems: string[],
+): { host: string; port: number } {
+  const host = listener.host ?? DEFAULT_HOST;
+  if (override === undefined) return { host, port: listener.port };
+  const port = /^\d{1,5}$/.test(override) ? Number(override) : Number.NaN;
+  if (!(port <= 65_535)) problems.push(`${variable}: expected a TCP port, got "${override}"`);
+  return { host, port };
+}
+
+function resolveChain(
+  chain: ConfigFile["chains"][number],
+  setting: string,
+  resolver: Resolver,
+  problems: string[],
+): ChainConfig {
+  const known = findChainById(chain.chainId);
+  if (!known) {
+    problems.push(
+      `${setting}.chainId: expected a bridge chain id of the registry, got ${chain.chainId}`,
+    );
+  } else if (known.kind !== "evm") {
+    problems.push(`${setting}.chainId: expected an EVM chain, ${known.name} is not one`);
+  }
+  const lane = (name: "deploy" | "settle" | "deliver") => {
+    const where = `${setting}.lanes.${name}`;
+    return keyOf(resolver(chain.lanes[name], where), where, problems);
+  };
+  return {
+    chainId: chain.chainId,
+    name: known?.name ?? String(chain.chainId),
+    evmChainId: chain.evmChainId,
+    rpcUrl: chain.rpcUrl,
+    startBlock: chain.startBlock,
+    pollIntervalMs: chain.pollIntervalMs ?? 1_000,
+    deliveryConfirmations: chain.deliveryConfirmations ?? 1,
+    contracts: {
+      factory: toEvmAddress(chain.contracts.factory),
+      escrow: toEvmAddress(chain.contracts.escrow),
+      delivery: toEvmAddress(chain.contracts.delivery),
+    },
+    tokens: chain.tokens.map((token, index) => ({
+      symbol: token.symbol,
+      address: toEvmAddress(token.address),
+      decimals: token.decimals,
+      minDepositUnits: token.minDeposit,
+      minDeposit: minDepositOf(token, `${setting}.tokens[${index}].minDeposit`, problems),
+    })),
+    lanes: { deploy: lane("deploy"), settle: lane("settle"), deliver: lane("deliver") },
+  };
+}
+
+function keyOf(secret: Secret, setting: string, problems: string[]): Secret {
+  if (secret.reveal() !== "" && !/^0x[0-9a-fA-F]{64}$/.test(secret.reveal())) {
+    problems.push(`${setting}: expected a private key, 0x and 64 hex digits`);
+  }
+  return secret;
+}
+
+function minDepositOf(
+  token: { minDeposit?: string; decimals: number },
+  setting: string,
+  problems: string[],
+): bigint | undefined {
+  if (token.minDeposit === undefined) return undefined;
+  try {
+    return parseUnits(token.minDeposit, token.decimals);
+  } catch {
+    problems.push(
+      `${setting}: expected at most ${token.decimals} decimals, got "${token.minDeposit}"`,
+    );
+    return undefined;
+  }
+}
+
+function resolveRoute(route: ConfigFile["routes"][number]): RouteConfig {
+  const shared = {
+    chainId: route.chainId,
+    token: toEvmAddress(route.token),
+    contract: toEvmAddress(route.contract),
+  };
+  if (route.kind === "MONO_CHAIN") return { kind: route.kind, ...shared };
+  const { kind, destChain } = route;
+  return { kind, ...shared, destChain, destToken: toEvmAddress(route.destToken) };
+}
+
+/** What no schema sees: settings that do not fit each other. */
+function findContradictions(config: Config): string[] {
+  const problems: string[] = [];
+  const seen = new Set<number>();
+  for (const [index, chain] of config.chains.entries()) {
+    if (seen.has(chain.chainId)) {
+      problems.push(
+        `chains[${index}].chainId: expected each chain once, ${chain.chainId} is there twice`,
+      );
+    }
+    seen.add(chain.chainId);
+    if (!config.attestor.rpcUrls.has(chain.chainId)) {
+      problems.push(`attestor.rpcUrls: expected a node for chain ${chain.chainId}`);
+    }
+  }
+  const lists = (chainId: number, token: EvmAddress) =>
+    config.chains
+      .find((chain) => chain.chainId === chainId)
+      ?.tokens.some(({ address }) => address === token) ?? false;
+  for (const [index, route] of config.routes.entries()) {
+    if (!lists(route.chainId, route.token)) {
+      problems.push(`routes[${index}].token: expected a listed token of chain ${route.chainId}`);
+    }
+    if (route.kind === "SWIFT" && !lists(route.destChain, route.destToken)) {
+      problems.push(
+        `routes[${index}].destToken: expected a listed token of chain ${route.destChain}`,
+      );
+    }
+  }
+  return problems;
+}

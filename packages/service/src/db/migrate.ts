@@ -1,0 +1,62 @@
+/** Brings a database to the newest schema: the files of `migrations/`, by name, each once. */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { type Migration, Migrator } from "kysely/migration";
+import { OperatingError } from "../core/errors.ts";
+import type { Db } from "./schema.ts";
+
+const FOLDER = join(import.meta.dirname, "../../migrations");
+
+/**
+ * Applies what is missing and returns the names. All of it is one transaction under an advisory lock, so two processes
+ * that start together do not disturb each other and a failure changes nothing.
+ */
+export async function migrateToLatest(db: Db): Promise<string[]> {
+  const { error, results } = await createMigrator(db).migrateToLatest();
+  if (error !== undefined) throw toMigrationError(error);
+  return (results ?? []).map((result) => result.migrationName);
+}
+
+/** Throws unless every migration has been applied. */
+export async function assertMigrated(db: Db): Promise<void> {
+  const migrations = await createMigrator(db).getMigrations();
+  const missing = migrations.filter((migration) => migration.executedAt === undefined);
+  if (missing.length === 0) return;
+  throw new OperatingError(
+    "CONFIG_MISSING",
+    `The database lacks ${missing.length} migration(s): run \`sluice migrate\` first.`,
+    { details: { missing: missing.length } },
+  );
+}
+
+function createMigrator(db: Db): Migrator {
+  return new Migrator({ db, provider: { getMigrations: readMigrations } });
+}
+
+async function readMigrations(): Promise<Record<string, Migration>> {
+  const files = (await readdir(FOLDER)).filter((name) => name.endsWith(".sql")).sort();
+  const migrations: Record<string, Migration> = {};
+  for (const file of files) {
+    const text = await readFile(join(FOLDER, file), "utf8");
+    migrations[file.slice(0, -".sql".length)] = {
+      async up(tx) {
+        // A migration may rewrite a table; the limit of ordinary statements does not apply to it.
+        await sql`set local statement_timeout to 0`.execute(tx);
+        await sql.raw(text).execute(tx);
+      },
+    };
+  }
+  return migrations;
+}
+
+function toMigrationError(cause: unknown): unknown {
+  if (cause instanceof Error && cause.message.startsWith("corrupted migrations")) {
+    return new OperatingError(
+      "CONFIG_MISSING",
+      "The database was migrated by another version of the service.",
+      { cause },
+    );
+  }
+  return cause;
+}

@@ -1,0 +1,254 @@
+/**
+ * The tables as kysely sees them. `migrations/` is the truth; a test compares the two.
+ *
+ * `numeric` comes back as a decimal string and is turned into bigint in the stores, `bigint` comes back as bigint, and
+ * `timestamptz` comes back as the wire's timestamp (`YYYY-MM-DDTHH:mm:ss.SSSZ`); see `pool.ts`.
+ */
+import type { ErrorObject } from "@sluice/sdk/wire";
+import type { ColumnType, Generated, Kysely, Transaction } from "kysely";
+
+/** numeric(78,0): written as bigint or decimal string, read as decimal string. */
+type Numeric = ColumnType<string, bigint | string, bigint | string>;
+type NumericOrNull = ColumnType<
+  string | null,
+  bigint | string | null | undefined,
+  bigint | string | null
+>;
+type Int8 = ColumnType<bigint, bigint | number, bigint | number>;
+type Int8OrNull = ColumnType<
+  bigint | null,
+  bigint | number | null | undefined,
+  bigint | number | null
+>;
+/** A wire timestamp. */
+type Stamp = string;
+type GeneratedStamp = ColumnType<string, string | undefined, string>;
+type Json<T> = ColumnType<T, string, string>;
+type JsonOrNull<T> = ColumnType<T | null, string | null | undefined, string | null>;
+
+export interface IntegratorsTable {
+  id: string;
+  name: string;
+  refund_evm: string;
+  max_fee_bps: number;
+  max_slippage_bps: number;
+  created_at: GeneratedStamp;
+}
+
+export interface ApiKeysTable {
+  id: string;
+  integrator_id: string;
+  key_hmac: Buffer;
+  deposit_addresses: boolean;
+  created_at: GeneratedStamp;
+  revoked_at: Stamp | null;
+}
+
+export interface AddressesTable {
+  id: string;
+  integrator_id: string;
+  chain_family: string;
+  user_id: string;
+  dest_chain: number;
+  dest_wallet: string;
+  dest_token: string;
+  refund_authority: string;
+  max_fee_bps: number;
+  max_slippage_bps: number;
+  version: number;
+  wallet_kind: number;
+  factory: string;
+  commitment: string;
+  wallet: string;
+  created_at: Stamp;
+}
+
+export interface ScannerBlocksTable {
+  chain_id: number;
+  number: Int8;
+  hash: string;
+  parent_hash: string;
+}
+
+export interface SettlementsTable {
+  id: string;
+  integrator_id: string;
+  address_id: string;
+  chain_id: number;
+  wallet: string;
+  token: string;
+  status: string;
+  step: string;
+  version: Generated<number>;
+  amount: NumericOrNull;
+  route: string | null;
+  deploys_sent: Generated<number>;
+  sweeps_sent: Generated<number>;
+  planned_amount: NumericOrNull;
+  swept_amount: NumericOrNull;
+  min_out: NumericOrNull;
+  delivered_amount: NumericOrNull;
+  delivery_id: string | null;
+  deploy_tx_hash: string | null;
+  swap_tx_hash: string | null;
+  delivery_tx_hash: string | null;
+  swept_block: Int8OrNull;
+  swept_log_index: number | null;
+  error_code: string | null;
+  error_message: string | null;
+  error_retryable: boolean | null;
+  error_details: JsonOrNull<Record<string, string | number | boolean>>;
+  retry_count: Generated<number>;
+  attempts_used: Generated<number>;
+  successor_promised: Generated<boolean>;
+  retry_at: Stamp | null;
+  next_check_at: Stamp | null;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
+export interface SettlementTransitionsTable {
+  settlement_id: string;
+  version: number;
+  from_status: string;
+  to_status: string;
+  error_code: string | null;
+  tx_hash: string | null;
+  at: GeneratedStamp;
+}
+
+export interface DepositsTable {
+  id: string;
+  chain_id: number;
+  wallet: string;
+  token: string;
+  tx_hash: string;
+  ordinal: number;
+  log_index: number;
+  sender: string;
+  amount: Numeric;
+  block_number: Int8;
+  block_hash: string;
+  address_id: string;
+  integrator_id: string;
+  settlement_id: string | null;
+  queued: boolean;
+  ignored_reason: string | null;
+  detected_at: GeneratedStamp;
+  orphaned_at: Stamp | null;
+}
+
+export interface LanesTable {
+  chain_id: number;
+  address: string;
+  purpose: string;
+  next_nonce: number;
+}
+
+export interface TransactionsTable {
+  id: string;
+  chain_id: number;
+  lane: string;
+  intent: string;
+  settlement_id: string | null;
+  to_address: string;
+  data: string;
+  value: Numeric;
+  gas: Int8;
+  nonce: number | null;
+  state: string;
+  succeeded: boolean | null;
+  mined_hash: string | null;
+  mined_block_hash: string | null;
+  mined_block_number: Int8OrNull;
+  created_at: GeneratedStamp;
+}
+
+export interface AttemptsTable {
+  hash: string;
+  transaction_id: string;
+  number: number;
+  raw: string;
+  max_fee_per_gas: Numeric;
+  max_priority_fee_per_gas: Numeric;
+  created_at: Stamp;
+  sent_at: Stamp | null;
+  accepted: Generated<boolean>;
+}
+
+export interface DeliveriesTable {
+  id: string;
+  settlement_id: string;
+  state: string;
+  version: Generated<number>;
+  src_chain: number;
+  escrow: string;
+  wallet: string;
+  token: string;
+  seq: Int8;
+  locked_amount: Numeric;
+  min_out: Numeric;
+  dest_chain: number;
+  dest_token: string;
+  dest_wallet: string;
+  pay_amount: Numeric;
+  orders: Generated<number>;
+  claims: Generated<number>;
+  delivered_tx_hash: string | null;
+  delivered_amount: NumericOrNull;
+  claimed_tx_hash: string | null;
+  trouble: JsonOrNull<ErrorObject>;
+  next_check_at: Stamp | null;
+  created_at: GeneratedStamp;
+}
+
+export interface InventoryReservationsTable {
+  settlement_id: string;
+  dest_chain: number;
+  token: string;
+  amount: Numeric;
+  created_at: GeneratedStamp;
+}
+
+export interface AttestationsTable {
+  id: string;
+  kind: string;
+  delivery_id: string;
+  request: Json<unknown>;
+  deadline: Int8;
+  signature: string | null;
+  refusal: string | null;
+  signer: string | null;
+  created_at: GeneratedStamp;
+  answered_at: Stamp | null;
+}
+
+export interface EventsTable {
+  integrator_id: string;
+  created_at: Stamp;
+  id: string;
+  type: string;
+  data: Json<Record<string, unknown>>;
+}
+
+export interface Database {
+  integrators: IntegratorsTable;
+  api_keys: ApiKeysTable;
+  addresses: AddressesTable;
+  scanner_blocks: ScannerBlocksTable;
+  settlements: SettlementsTable;
+  settlement_transitions: SettlementTransitionsTable;
+  deposits: DepositsTable;
+  lanes: LanesTable;
+  transactions: TransactionsTable;
+  attempts: AttemptsTable;
+  deliveries: DeliveriesTable;
+  inventory_reservations: InventoryReservationsTable;
+  attestations: AttestationsTable;
+  events: EventsTable;
+}
+
+/** The pool, outside any transaction. */
+export type Db = Kysely<Database>;
+/** A database transaction of the caller: what is written through it commits together. */
+export type Tx = Transaction<Database>;

@@ -1,0 +1,60 @@
+/**
+ * The engine's heartbeat: a loop that looks for due work, again and again.
+ *
+ * Work lives in rows (`next_check_at`, an unanswered request, a block not yet scanned), never in a queue of its own, so
+ * a restart resumes from rows and a lost wake-up costs one interval. `wake` only says "look now"; it authorises nothing.
+ */
+import type { Clock } from "../core/ports.ts";
+import type { Log } from "../telemetry/log.ts";
+
+export interface Loop {
+  /** Looks at once instead of after the interval. */
+  wake(): void;
+  /** Ends the loop after the look under way. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a loop. `look` returns true when there may be more work at once. A look that throws is logged and repeated
+ * after the interval: the work stays in its rows.
+ */
+export function startLoop(options: {
+  readonly name: string;
+  readonly intervalMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly look: () => Promise<boolean>;
+}): Loop {
+  const { name, intervalMs, clock, log, look } = options;
+  let stopped = false;
+  let woken = false;
+  let pause = new AbortController();
+
+  async function run(): Promise<void> {
+    while (!stopped) {
+      woken = false;
+      let more = false;
+      try {
+        more = await look();
+      } catch (error) {
+        log.error({ err: error, loop: name }, "a look failed and will be repeated");
+      }
+      if (stopped || more || woken) continue;
+      pause = new AbortController();
+      await clock.sleep(intervalMs, pause.signal);
+    }
+  }
+
+  const running = run();
+  return {
+    wake() {
+      woken = true;
+      pause.abort();
+    },
+    async stop() {
+      stopped = true;
+      pause.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,147 @@
+/** The forms of a node's answers, and what we make of them. Each parser throws `TypeError` on any other form. */
+import { type Static, type TSchema, Type } from "typebox";
+import { Compile } from "typebox/compile";
+import {
+  type EvmAddress,
+  type Hex,
+  type Hex32,
+  toEvmAddress,
+  toHex32,
+  toTxHash,
+  type TxHash,
+} from "../../core/hex.ts";
+
+const Quantity = Type.String({ pattern: "^0x[0-9a-fA-F]{1,64}$" });
+const Word = Type.String({ pattern: "^0x[0-9a-fA-F]{64}$" });
+const Address = Type.String({ pattern: "^0x[0-9a-fA-F]{40}$" });
+/** The parser refuses an odd number of digits; a group in the pattern would overflow the stack on long data. */
+const Bytes = Type.String({ pattern: "^0x[0-9a-fA-F]*$" });
+const Bloom = Type.String({ pattern: "^0x[0-9a-fA-F]{512}$" });
+
+const Block = Type.Object({
+  number: Quantity,
+  hash: Word,
+  parentHash: Word,
+  logsBloom: Type.Optional(Bloom),
+  baseFeePerGas: Type.Optional(Quantity),
+});
+
+const Log = Type.Object({
+  address: Address,
+  topics: Type.Array(Word, { maxItems: 4 }),
+  data: Bytes,
+  blockHash: Word,
+  blockNumber: Quantity,
+  transactionHash: Word,
+  logIndex: Quantity,
+  removed: Type.Optional(Type.Boolean()),
+});
+
+const Receipt = Type.Object({
+  transactionHash: Word,
+  blockHash: Word,
+  blockNumber: Quantity,
+  status: Type.Union([Type.Literal("0x0"), Type.Literal("0x1")]),
+  logs: Type.Array(Log),
+});
+
+export interface BlockAnswer {
+  readonly number: bigint;
+  readonly hash: Hex32;
+  readonly parentHash: Hex32;
+  /** The header says that the block has logs. False also where it says nothing. */
+  readonly hasLogs: boolean;
+  /** Wei per gas; undefined on chains without EIP-1559. */
+  readonly baseFeePerGas: bigint | undefined;
+}
+
+export interface LogAnswer {
+  readonly address: EvmAddress;
+  readonly topics: readonly Hex32[];
+  readonly data: Hex;
+  readonly blockHash: Hex32;
+  readonly blockNumber: bigint;
+  readonly txHash: TxHash;
+  readonly logIndex: number;
+  /** The node says that the log's block left the chain. */
+  readonly removed: boolean;
+}
+
+export interface ReceiptAnswer {
+  readonly txHash: TxHash;
+  readonly blockHash: Hex32;
+  readonly blockNumber: bigint;
+  readonly succeeded: boolean;
+  readonly logs: readonly LogAnswer[];
+}
+
+export const parseQuantity = parser(Quantity, BigInt);
+
+/** A quantity that must fit a number exactly: counts, indexes, chain ids. */
+export const parseIndex = parser(Quantity, toIndex);
+
+export const parseBytes = parser(Bytes, toBytes);
+
+/** A number in exactly one ABI word, so that a longer answer is not cut to fit. */
+export const parseUintWord = parser(Word, BigInt);
+
+export const parseTxHash = parser(Word, toTxHash);
+
+export const parseBlock = parser(
+  Type.Union([Type.Null(), Block]),
+  (block): BlockAnswer | null =>
+    block && {
+      number: BigInt(block.number),
+      hash: toHex32(block.hash),
+      parentHash: toHex32(block.parentHash),
+      hasLogs: /[^0x]/.test(block.logsBloom ?? ""),
+      baseFeePerGas: block.baseFeePerGas === undefined ? undefined : BigInt(block.baseFeePerGas),
+    },
+);
+
+export const parseLogs = parser(Type.Array(Log), (logs) => logs.map(toLog));
+
+export const parseReceipt = parser(
+  Type.Union([Type.Null(), Receipt]),
+  (receipt): ReceiptAnswer | null =>
+    receipt && {
+      txHash: toTxHash(receipt.transactionHash),
+      blockHash: toHex32(receipt.blockHash),
+      blockNumber: BigInt(receipt.blockNumber),
+      succeeded: receipt.status === "0x1",
+      logs: receipt.logs.map(toLog),
+    },
+);
+
+function parser<S extends TSchema, T>(schema: S, convert: (value: Static<S>) => T) {
+  const form = Compile(schema);
+  return (value: unknown): T => {
+    if (!form.Check(value)) throw new TypeError("the answer is not of the expected form");
+    // CAST: checked against the schema on the line above.
+    return convert(value as Static<S>);
+  };
+}
+
+function toLog(log: Static<typeof Log>): LogAnswer {
+  return {
+    address: toEvmAddress(log.address),
+    topics: log.topics.map(toHex32),
+    data: toBytes(log.data),
+    blockHash: toHex32(log.blockHash),
+    blockNumber: BigInt(log.blockNumber),
+    txHash: toTxHash(log.transactionHash),
+    logIndex: toIndex(log.logIndex),
+    removed: log.removed ?? false,
+  };
+}
+
+function toIndex(quantity: string): number {
+  const value = BigInt(quantity);
+  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new TypeError("the quantity is too large");
+  return Number(value);
+}
+
+function toBytes(text: string): Hex {
+  if (text.length % 2 !== 0) throw new TypeError("the bytes end in half a byte");
+  return `0x${text.slice(2).toLowerCase()}`;
+}

@@ -1,0 +1,37 @@
+/** Reading a contract at a named point of view. */
+import type { EvmAddress, Hex } from "../../core/hex.ts";
+import type { ReadAt } from "../port.ts";
+import { parseBytes } from "./answers.ts";
+import { revertReasonOf } from "./revert.ts";
+import type { Rpc } from "./rpc.ts";
+
+/** More than any view needs, including balances of tokens behind proxies; keeps a hostile one from burning a node. */
+const VIEW_GAS_MAX = 2_000_000n;
+
+/** The tag of a point of view. Nothing falls back from `finalized` to a weaker one. */
+export function tagOf(at: ReadAt): "latest" | "finalized" {
+  return at === "final" ? "finalized" : "latest";
+}
+
+/** A number as JSON-RPC writes it. */
+export function toQuantity(value: bigint | number): Hex {
+  return `0x${value.toString(16)}`;
+}
+
+/** Calls a view and parses what it returned. Throws RPC_UNAVAILABLE when it reverts or returns another form. */
+export async function readView<T>(
+  rpc: Rpc,
+  view: { readonly to: EvmAddress; readonly data: Hex; readonly at: ReadAt },
+  parse: (returned: Hex) => T,
+): Promise<T> {
+  const { to, data, at } = view;
+  const answer = await rpc.call("eth_call", [
+    { to, data, gas: toQuantity(VIEW_GAS_MAX) },
+    tagOf(at),
+  ]);
+  if (!answer.ok) {
+    const reason = revertReasonOf(answer) ?? `node error ${answer.code}`;
+    throw rpc.unavailable(reason, `eth_call: ${answer.message}`);
+  }
+  return rpc.read("eth_call", answer.result, (result) => parse(parseBytes(result)));
+}

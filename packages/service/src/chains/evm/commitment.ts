@@ -1,0 +1,85 @@
+/** Addresses and ids that follow from a commitment. For ever: issued addresses depend on every byte of it. */
+import {
+  concat,
+  encodeAbiParameters,
+  getContractAddress,
+  getCreate2Address,
+  keccak256,
+  parseAbiParameters,
+  stringToHex,
+} from "viem";
+import { type Commitment, COMMITMENT_VERSION, WALLET_KIND } from "../../core/commitment.ts";
+import { type EvmAddress, type Hex32, padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
+import type { DeliveryOrder } from "../port.ts";
+
+const DEPOSIT_DOMAIN = keccak256(stringToHex("sluice.deposit.v1"));
+const DELIVERY_DOMAIN = keccak256(stringToHex("sluice.delivery.v1"));
+
+const COMMITMENT_WORDS = parseAbiParameters(
+  "bytes32, uint16, uint16, bytes32, bytes32, uint16, bytes32, bytes32, bytes32, uint16, uint16",
+);
+const DELIVERY_WORDS = parseAbiParameters("bytes32, uint16, bytes32, bytes32, bytes32, uint64");
+
+/** The CREATE2 salt of a commitment. Throws when a number is out of its range of 16 bits. */
+export function hashCommitment(c: Commitment): Hex32 {
+  const encoded = encodeAbiParameters(COMMITMENT_WORDS, [
+    DEPOSIT_DOMAIN,
+    COMMITMENT_VERSION,
+    WALLET_KIND,
+    c.integrator,
+    c.userId,
+    c.destChain,
+    c.destWallet,
+    c.destToken,
+    c.refundAuthority,
+    c.maxFeeBps,
+    c.maxSlippageBps,
+  ]);
+  return toHex32(keccak256(encoded));
+}
+
+/** The address of the code that every wallet of a factory runs: the first contract that the factory makes. */
+export function implementationOf(factory: EvmAddress): EvmAddress {
+  return toEvmAddress(getContractAddress({ opcode: "CREATE", from: factory, nonce: 1n }));
+}
+
+/** The one deposit address of a commitment under a factory. Computed here, never asked of a node. */
+export function predictWallet(factory: EvmAddress, commitment: Commitment): EvmAddress {
+  const bytecode = concat([
+    "0x3d603380600a3d3981f3",
+    "0x36600557005b363d3d373d3d3d363d73",
+    implementationOf(factory),
+    "0x5af43d82803e903d91603157fd5bf3",
+  ]);
+  return toEvmAddress(
+    getCreate2Address({ from: factory, salt: hashCommitment(commitment), bytecode }),
+  );
+}
+
+/** The id of one lock, as escrow and delivery contracts compute it. Addresses of any family, padded on the left. */
+export function deliveryIdOf(lock: {
+  /** Bridge chain id of the chain that holds the lock. */
+  readonly srcChain: number;
+  readonly escrow: Hex32;
+  readonly wallet: Hex32;
+  readonly token: Hex32;
+  readonly seq: bigint;
+}): Hex32 {
+  const { srcChain, escrow, wallet, token, seq } = lock;
+  return toHex32(
+    keccak256(
+      encodeAbiParameters(DELIVERY_WORDS, [DELIVERY_DOMAIN, srcChain, escrow, wallet, token, seq]),
+    ),
+  );
+}
+
+/** The id that an order would be paid under by a `Delivery` contract that trusts the given factory. */
+export function deliveryIdOfOrder(factory: EvmAddress, order: DeliveryOrder): Hex32 {
+  return deliveryIdOf({
+    srcChain: order.srcChain,
+    escrow: padAddress(order.escrow),
+    wallet: padAddress(predictWallet(factory, order.commitment)),
+    token: padAddress(order.srcToken),
+    seq: order.seq,
+  });
+}

@@ -1,0 +1,84 @@
+/** Our contracts on an EVM chain: the calls to them and what they hold. */
+import { encodeAbiParameters, encodeFunctionData, parseAbiParameters } from "viem";
+import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
+import { type EvmAddress, type Hex, padAddress } from "../../core/hex.ts";
+import type { Call, DepositContracts } from "../port.ts";
+import { deliveryIdOf, deliveryIdOfOrder, hashCommitment, predictWallet } from "./commitment.ts";
+import { findDelivery, isDelivered } from "./deliveries.ts";
+import { getLock } from "./locks.ts";
+import type { Rpc } from "./rpc.ts";
+
+const TRANSFER_DATA = parseAbiParameters("uint16 feeBps");
+
+/** The contracts of a chain over a node. What is computed needs no node; what is read throws RPC_UNAVAILABLE. */
+export function createContracts(
+  rpc: Rpc,
+  addresses: DepositContracts["addresses"],
+  deployBlock: bigint,
+): DepositContracts {
+  const { factory, escrow, delivery } = addresses;
+  return {
+    addresses,
+    hashCommitment,
+    predictWallet: (commitment) => predictWallet(factory, commitment),
+
+    buildDeploy: (commitment) =>
+      callTo(
+        factory,
+        encodeFunctionData({ abi: depositFactoryAbi, functionName: "deploy", args: [commitment] }),
+      ),
+
+    buildSettle({ commitment, token, route, routeData }) {
+      const job = { c: commitment, token, route, data: routeData };
+      return callTo(
+        factory,
+        encodeFunctionData({ abi: depositFactoryAbi, functionName: "settle", args: [job] }),
+      );
+    },
+
+    buildDeliver(order, attestorSignature) {
+      const { commitment: c, srcChain, seq, amount, deadline } = order;
+      const args = [
+        {
+          c,
+          srcChain,
+          escrow: padAddress(order.escrow),
+          srcToken: padAddress(order.srcToken),
+          seq,
+          amount,
+          deadline,
+        },
+        attestorSignature,
+      ] as const;
+      return callTo(
+        delivery,
+        encodeFunctionData({ abi: deliveryAbi, functionName: "deliver", args }),
+      );
+    },
+
+    buildClaim({ deliveryId, paidAmount, deadline }, attestorSignature) {
+      const args = [deliveryId, paidAmount, deadline, attestorSignature] as const;
+      return callTo(escrow, encodeFunctionData({ abi: escrowAbi, functionName: "claim", args }));
+    },
+
+    encodeTransferData: (feeBps) => encodeAbiParameters(TRANSFER_DATA, [feeBps]),
+
+    deliveryIdOf: ({ wallet, token, seq }) =>
+      deliveryIdOf({
+        srcChain: rpc.chainId,
+        escrow: padAddress(escrow),
+        wallet: padAddress(wallet),
+        token: padAddress(token),
+        seq,
+      }),
+    deliveryIdOfOrder: (order) => deliveryIdOfOrder(factory, order),
+
+    getLock: (deliveryId, at) => getLock(rpc, escrow, deliveryId, at),
+    isDelivered: (deliveryId, at) => isDelivered(rpc, delivery, deliveryId, at),
+    findDelivery: (deliveryId) => findDelivery(rpc, { address: delivery, deployBlock }, deliveryId),
+  };
+}
+
+function callTo(to: EvmAddress, data: Hex): Call {
+  return { to, data, value: 0n };
+}

@@ -1,0 +1,26 @@
+/** What a transaction should offer per gas. */
+import type { Fees } from "../port.ts";
+import { parseQuantity } from "./answers.ts";
+import { getTaggedBlock } from "./reader.ts";
+import type { Rpc } from "./rpc.ts";
+
+/** Offered to validators where the node does not know what others offer: 1 gwei. */
+const TIP_WITHOUT_ADVICE = 1_000_000_000n;
+
+/** Twice the base fee plus the tip: enough for six full blocks of rising base fee. Wei per gas. */
+export async function suggestFees(rpc: Rpc): Promise<Fees> {
+  const [block, tip] = await Promise.all([getTaggedBlock(rpc, "latest"), suggestTip(rpc)]);
+  if (block.baseFeePerGas === undefined) throw rpc.unavailable("no base fee");
+  return { maxFeePerGas: block.baseFeePerGas * 2n + tip, maxPriorityFeePerGas: tip };
+}
+
+async function suggestTip(rpc: Rpc): Promise<bigint> {
+  const answer = await rpc.call("eth_maxPriorityFeePerGas", []);
+  if (answer.ok) return rpc.read("eth_maxPriorityFeePerGas", answer.result, parseQuantity);
+  const isUnsupported =
+    answer.code === -32601 ||
+    answer.code === -32004 ||
+    /method.*(not (found|supported|available)|does not exist)/i.test(answer.message);
+  if (isUnsupported) return TIP_WITHOUT_ADVICE;
+  throw rpc.unavailable(`node error ${answer.code}`, `eth_maxPriorityFeePerGas: ${answer.message}`);
+}

@@ -1,0 +1,84 @@
+/** Whether a node serves the chain of the configuration, and the addresses hold the contracts they should. */
+import { decodeFunctionResult, encodeFunctionData } from "viem";
+import { depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
+import { OperatingError } from "../../core/errors.ts";
+import { type EvmAddress, toEvmAddress } from "../../core/hex.ts";
+import type { DepositContracts } from "../port.ts";
+import { parseIndex } from "./answers.ts";
+import { readView } from "./calls.ts";
+import { implementationOf } from "./commitment.ts";
+import { hasCode } from "./reader.ts";
+import type { Rpc } from "./rpc.ts";
+
+/**
+ * Throws CONFIG_MISSING when the node serves another chain, or when a configured address is not the contract it should
+ * be: an escrow under another bridge id locks under ids that nobody can pay. RPC_UNAVAILABLE says neither.
+ */
+export async function checkIdentity(
+  rpc: Rpc,
+  expected: { readonly evmChainId: number; readonly addresses: DepositContracts["addresses"] },
+): Promise<void> {
+  const { factory, escrow, delivery } = expected.addresses;
+  const evmChainId = await rpc.ask("eth_chainId", [], parseIndex);
+  expectSame(rpc, "evmChainId", evmChainId, expected.evmChainId);
+  for (const [name, address] of Object.entries({ factory, escrow, delivery })) {
+    if (!(await hasCode(rpc, address))) {
+      throw misconfigured(rpc, `no code at contracts.${name}`, { address });
+    }
+  }
+  expectSame(
+    rpc,
+    "factory.implementation",
+    await readImplementation(rpc, factory),
+    implementationOf(factory),
+  );
+  for (const [name, address] of Object.entries({ escrow, delivery })) {
+    expectSame(rpc, `${name}.factory`, await readFactory(rpc, address), factory);
+    expectSame(rpc, `${name}.bridgeId`, await readBridgeId(rpc, address), rpc.chainId);
+  }
+}
+
+function readImplementation(rpc: Rpc, factory: EvmAddress): Promise<EvmAddress> {
+  const call = { abi: depositFactoryAbi, functionName: "implementation" } as const;
+  return readView(rpc, { to: factory, data: encodeFunctionData(call), at: "latest" }, (data) =>
+    toEvmAddress(decodeFunctionResult({ ...call, data })),
+  );
+}
+
+/** `factory()` and `bridgeId()` are the same in the escrow and the delivery contract. */
+function readFactory(rpc: Rpc, to: EvmAddress): Promise<EvmAddress> {
+  const call = { abi: escrowAbi, functionName: "factory" } as const;
+  return readView(rpc, { to, data: encodeFunctionData(call), at: "latest" }, (data) =>
+    toEvmAddress(decodeFunctionResult({ ...call, data })),
+  );
+}
+
+function readBridgeId(rpc: Rpc, to: EvmAddress): Promise<number> {
+  const call = { abi: escrowAbi, functionName: "bridgeId" } as const;
+  return readView(rpc, { to, data: encodeFunctionData(call), at: "latest" }, (data) =>
+    decodeFunctionResult({ ...call, data }),
+  );
+}
+
+function expectSame(
+  rpc: Rpc,
+  what: string,
+  found: string | number,
+  expected: string | number,
+): void {
+  if (found === expected) return;
+  throw misconfigured(rpc, `${what} differs`, { found, expected });
+}
+
+function misconfigured(
+  rpc: Rpc,
+  reason: string,
+  details: Readonly<Record<string, string | number>>,
+): OperatingError {
+  const { chainId } = rpc;
+  return new OperatingError(
+    "CONFIG_MISSING",
+    `chain ${chainId}: ${reason}; check rpcUrl, evmChainId and contracts of this chain.`,
+    { details: { chainId, reason, ...details } },
+  );
+}

@@ -1,0 +1,38 @@
+/** Locks as an escrow holds them. */
+import { decodeFunctionResult, encodeFunctionData } from "viem";
+import { escrowAbi } from "@sluice/contracts/abi";
+import { type EvmAddress, type Hex32, toEvmAddress, toHex32 } from "../../core/hex.ts";
+import type { Lock, ReadAt } from "../port.ts";
+import { readView } from "./calls.ts";
+import type { Rpc } from "./rpc.ts";
+
+/** The lock of a delivery id, or null when the escrow knows none. */
+export function getLock(
+  rpc: Rpc,
+  escrow: EvmAddress,
+  deliveryId: Hex32,
+  at: ReadAt,
+): Promise<Lock | null> {
+  const data = encodeFunctionData({ abi: escrowAbi, functionName: "lockOf", args: [deliveryId] });
+  return readView(rpc, { to: escrow, data, at }, (returned) => {
+    const held = decodeFunctionResult({ abi: escrowAbi, functionName: "lockOf", data: returned });
+    const state = STATES[held.state];
+    if (state === undefined) throw new TypeError(`unknown state ${held.state} of a lock`);
+    if (state === "none") return null;
+    return {
+      state,
+      wallet: toEvmAddress(held.wallet),
+      commitment: toHex32(held.commitment),
+      token: toEvmAddress(held.token),
+      amount: held.amount,
+      minOut: held.minOut,
+      seq: held.seq,
+      destChain: held.destChain,
+      delivery: toHex32(held.delivery),
+      lockedAt: held.lockedAt,
+    };
+  });
+}
+
+/** `LockState` of the contract, by its number. */
+const STATES = ["none", "locked", "claimed"] as const;

@@ -1,0 +1,46 @@
+/** Tells a revert from other errors of a node, and names it. */
+import { decodeErrorResult, isHex } from "viem";
+import { errorsAbi } from "@sluice/contracts/abi";
+import type { NodeError } from "./rpc.ts";
+
+/**
+ * The name of the contract's error, "reverted" when it has none of ours, or null when the error is not about the call.
+ * Free text of a revert is not passed on: anybody's token can write there.
+ */
+export function revertReasonOf(error: NodeError): string | null {
+  const data = revertDataOf(error.data);
+  if (data !== null) return nameOf(data);
+  const aboutTheCall =
+    error.code === 3 ||
+    /\brevert|out of gas|gas required exceeds|invalid opcode|invalid jump|stack (under|over)flow/i.test(
+      error.message,
+    );
+  return aboutTheCall ? "reverted" : null;
+}
+
+/** True when the node says that the sender cannot pay for the call. */
+export function isLackOfFunds(error: NodeError): boolean {
+  return /insufficient (funds|balance)|insufficientfunds|upfront cost exceeds|enough funds/i.test(
+    error.message,
+  );
+}
+
+/** The revert data, wherever a node puts it: plain, behind a word, or one level deeper. */
+function revertDataOf(data: unknown): `0x${string}` | null {
+  if (typeof data === "string") {
+    const hex = data.replace(/^Reverted /, "");
+    return isHex(hex) ? hex : null;
+  }
+  if (typeof data === "object" && data !== null && "data" in data) return revertDataOf(data.data);
+  return null;
+}
+
+function nameOf(data: `0x${string}`): string {
+  try {
+    const name: string = decodeErrorResult({ abi: errorsAbi, data }).errorName;
+    return name === "Error" || name === "Panic" ? "reverted" : name;
+  } catch {
+    // A foreign contract's error, or none: there is no name of ours for it.
+    return "reverted";
+  }
+}

@@ -1,0 +1,100 @@
+/** Sending to an EVM chain through one node. */
+import { keccak256 } from "viem";
+import { OperatingError } from "../../core/errors.ts";
+import type { EvmAddress } from "../../core/hex.ts";
+import type { Call, ChainSender, DepositContracts, Simulation } from "../port.ts";
+import { parseIndex, parseQuantity, parseReceipt, parseTxHash } from "./answers.ts";
+import { toQuantity } from "./calls.ts";
+import { decodeEffects } from "./effects.ts";
+import { suggestFees } from "./fees.ts";
+import { getNativeBalance } from "./reader.ts";
+import { isLackOfFunds, revertReasonOf } from "./revert.ts";
+import type { NodeAnswer, NodeError, Rpc } from "./rpc.ts";
+import { classifyRefusal } from "./refusals.ts";
+
+/** The least that is added to an estimate. Small calls vary by more than a quarter, as by a storage slot's first use. */
+const GAS_MARGIN_MIN = 30_000n;
+
+/** The chain's sending over a node. All but `send` throw RPC_UNAVAILABLE without a usable answer. */
+export function createSender(rpc: Rpc, addresses: DepositContracts["addresses"]): ChainSender {
+  return {
+    getTransactionCount: (sender) =>
+      rpc.ask("eth_getTransactionCount", [sender, "latest"], parseIndex),
+    suggestFees: () => suggestFees(rpc),
+    simulate: (from, call) => simulate(rpc, from, call),
+
+    async send(raw) {
+      let answer: NodeAnswer;
+      try {
+        answer = await rpc.call("eth_sendRawTransaction", [raw]);
+      } catch (error) {
+        // No answer may still mean that the node took it.
+        if (error instanceof OperatingError) return "unknown";
+        throw error;
+      }
+      if (!answer.ok) return classifyRefusal(answer.message);
+      return isHashOf(answer.result, raw) ? "accepted" : "unknown";
+    },
+
+    async getReceipt(txHash) {
+      return rpc.ask("eth_getTransactionReceipt", [txHash], (result) => {
+        const receipt = parseReceipt(result);
+        if (receipt === null) return null;
+        const isOfTransaction = (part: { txHash: string; blockHash: string }) =>
+          part.txHash === txHash && part.blockHash === receipt.blockHash;
+        if (![receipt, ...receipt.logs].every(isOfTransaction)) {
+          throw new TypeError("the receipt is of another transaction");
+        }
+        const { blockHash, blockNumber, succeeded, logs } = receipt;
+        const effects = succeeded ? decodeEffects(logs, addresses) : [];
+        return { txHash, blockHash, blockNumber, succeeded, effects };
+      });
+    },
+  };
+}
+
+/**
+ * Runs the call on the newest block without sending it. Throws INSUFFICIENT_BALANCE with reason "gas" when the sender
+ * cannot pay for it at the suggested fees: nodes let a call of a penniless sender pass and refuse its transaction.
+ */
+async function simulate(rpc: Rpc, from: EvmAddress, call: Call): Promise<Simulation> {
+  const { to, data, value } = call;
+  const request = { from, to, data, value: toQuantity(value) };
+  const called = await rpc.call("eth_call", [request, "latest"]);
+  if (!called.ok) return readFailure(rpc, "eth_call", called);
+  const estimated = await rpc.call("eth_estimateGas", [request]);
+  if (!estimated.ok) return readFailure(rpc, "eth_estimateGas", estimated);
+  const gas = withMargin(rpc.read("eth_estimateGas", estimated.result, parseQuantity));
+
+  const [balance, fees] = await Promise.all([getNativeBalance(rpc, from), suggestFees(rpc)]);
+  if (balance < value + gas * fees.maxFeePerGas) throw lackOfGas(rpc);
+  return { ok: true, gas };
+}
+
+function readFailure(rpc: Rpc, method: string, error: NodeError): Simulation {
+  if (isLackOfFunds(error) && error.data === undefined) throw lackOfGas(rpc);
+  const reason = revertReasonOf(error);
+  if (reason !== null) return { ok: false, reason };
+  throw rpc.unavailable(`node error ${error.code}`, `${method}: ${error.message}`);
+}
+
+function lackOfGas(rpc: Rpc): OperatingError {
+  return new OperatingError("INSUFFICIENT_BALANCE", "The sender has too little for gas.", {
+    details: { reason: "gas", chainId: rpc.chainId },
+  });
+}
+
+/** A quarter more, because state may change before the transaction is mined. */
+function withMargin(estimate: bigint): bigint {
+  const quarter = estimate / 4n;
+  return estimate + (quarter > GAS_MARGIN_MIN ? quarter : GAS_MARGIN_MIN);
+}
+
+function isHashOf(result: unknown, raw: `0x${string}`): boolean {
+  try {
+    return parseTxHash(result) === keccak256(raw);
+  } catch {
+    // Not even a hash: whatever it means, the transaction may be in.
+    return false;
+  }
+}

@@ -1,0 +1,61 @@
+/** A node that answers what a test tells it to: for all that a real one does only on a bad day. */
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+
+export interface Asked {
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+/** A result, an error, or a function that writes to the socket itself. */
+export type Reply =
+  { readonly result: unknown } | { readonly error: unknown } | ((response: ServerResponse) => void);
+
+export interface MalformedNode {
+  readonly rpcUrl: string;
+  /** Everything that was asked since the last `answer`. */
+  readonly asked: readonly Asked[];
+  /** Sets how each request is answered from now on. */
+  answer(reply: (asked: Asked) => Reply): void;
+  stop(): Promise<void>;
+}
+
+/** Listens on 127.0.0.1 under a path and a query that carry secrets, as real nodes' URLs do. */
+export async function startMalformedNode(): Promise<MalformedNode> {
+  let reply: (asked: Asked) => Reply = () => ({ result: null });
+  const asked: Asked[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const body: Asked & { id: number } = JSON.parse(Buffer.concat(chunks).toString("utf8"));
+      asked.push({ method: body.method, params: body.params });
+      const given = reply(body);
+      if (typeof given === "function") {
+        given(response);
+        return;
+      }
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, ...given }));
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port was given");
+  return {
+    rpcUrl: `http://127.0.0.1:${address.port}/v2/${SECRET_OF_URL}?token=${SECRET_OF_URL}`,
+    asked,
+    answer(next) {
+      asked.length = 0;
+      reply = next;
+    },
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+/** A credential in the node's URL, which must show up nowhere. */
+export const SECRET_OF_URL = "s3cr3t-api-key";

@@ -1,0 +1,96 @@
+/** The token transfers of exactly one block. */
+import { toEventSelector } from "viem";
+import { type EvmAddress, type Hex32, NATIVE_TOKEN, unpadAddress } from "../../core/hex.ts";
+import type { BlockRef, Transfer } from "../port.ts";
+import { type LogAnswer, parseBlock, parseLogs } from "./answers.ts";
+import type { Rpc } from "./rpc.ts";
+
+const TRANSFER = toEventSelector("Transfer(address,address,uint256)");
+
+/**
+ * Every transfer of the tokens in the block, in order; transfers of nothing and logs of another form left out. The
+ * native coin has no logs and is skipped. Throws RPC_UNAVAILABLE when the node lacks the block, or when its answer
+ * cannot be the whole truth: a node behind another may answer with no logs instead of an error.
+ */
+export async function listTransfers(
+  rpc: Rpc,
+  block: BlockRef,
+  tokens: readonly EvmAddress[],
+): Promise<Transfer[]> {
+  const listed = new Set(tokens.filter((token) => token !== NATIVE_TOKEN));
+  // An empty list of addresses would mean any address.
+  if (listed.size === 0) return [];
+  const logs = await getLogs(rpc, block, { address: [...listed], topics: [TRANSFER] });
+  const isListed = (log: LogAnswer) => listed.has(log.address) && log.topics[0] === TRANSFER;
+  if (!logs.every(isListed)) throw rpc.unavailable("logs nobody asked for");
+  if (logs.length === 0) await assertNoneMissing(rpc, block, isListed);
+  return toTransfers(logs);
+}
+
+/** No logs is believed when the node has the block, and its header and the block's other logs agree. */
+async function assertNoneMissing(
+  rpc: Rpc,
+  block: BlockRef,
+  isListed: (log: LogAnswer) => boolean,
+): Promise<void> {
+  const header = await rpc.ask("eth_getBlockByHash", [block.hash, false], parseBlock);
+  if (header === null) throw rpc.unavailable("block not found");
+  if (header.hash !== block.hash || header.number !== block.number) {
+    throw rpc.unavailable("another block");
+  }
+  if (!header.hasLogs) return;
+  const all = await getLogs(rpc, block, {});
+  if (all.length === 0 || all.some(isListed)) throw rpc.unavailable("logs missing");
+}
+
+async function getLogs(
+  rpc: Rpc,
+  block: BlockRef,
+  filter: {
+    readonly address?: readonly EvmAddress[];
+    readonly topics?: readonly Hex32[] | readonly `0x${string}`[];
+  },
+): Promise<LogAnswer[]> {
+  const answer = await rpc.ask("eth_getLogs", [{ blockHash: block.hash, ...filter }], parseLogs);
+  const logs = answer
+    .filter((log) => !log.removed)
+    .sort((one, other) => one.logIndex - other.logIndex);
+  const isOfBlock = (log: LogAnswer) =>
+    log.blockHash === block.hash && log.blockNumber === block.number;
+  if (!logs.every(isOfBlock)) throw rpc.unavailable("logs of another block");
+  if (new Set(logs.map((log) => log.logIndex)).size !== logs.length) {
+    throw rpc.unavailable("duplicate logs");
+  }
+  return logs;
+}
+
+/** Counts the ordinal over all logs, before any is left out, so that it depends on the transaction alone. */
+function toTransfers(logs: readonly LogAnswer[]): Transfer[] {
+  const seen = new Map<string, number>();
+  return logs.flatMap((log) => {
+    const ordinal = seen.get(log.txHash) ?? 0;
+    seen.set(log.txHash, ordinal + 1);
+    const transfer = readTransfer(log, ordinal);
+    return transfer && transfer.amount > 0n ? [transfer] : [];
+  });
+}
+
+function readTransfer(log: LogAnswer, ordinal: number): Transfer | null {
+  const [, from, to, more] = log.topics;
+  if (!from || !to || more || !isAddressWord(from) || !isAddressWord(to)) return null;
+  if (log.data.length !== 66) return null;
+  const { address: token, txHash, logIndex } = log;
+  return {
+    token,
+    from: unpadAddress(from),
+    to: unpadAddress(to),
+    amount: BigInt(log.data),
+    txHash,
+    logIndex,
+    ordinal,
+  };
+}
+
+function isAddressWord(word: Hex32): boolean {
+  return word.startsWith(`0x${"0".repeat(24)}`);
+}

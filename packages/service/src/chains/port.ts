@@ -1,0 +1,229 @@
+/**
+ * The chain port: what the service asks of a chain, and nothing a family could not honour.
+ *
+ * Reads name the block they are about where that matters: a listing is by block hash, so it can never mix two forks,
+ * and what decides over inventory is read at the final block. A call that fails because the node did not answer throws
+ * `OperatingError` RPC_UNAVAILABLE and says nothing about the chain; "not there" is `null` or `false`.
+ *
+ * Heights and amounts are bigint; token address zero is the native coin.
+ */
+import type { Commitment } from "../core/commitment.ts";
+import type { EvmAddress, Hex, Hex32, TxHash } from "../core/hex.ts";
+
+/** A point of view: the newest block a node has, or the newest that cannot be undone. */
+export type ReadAt = "latest" | "final";
+
+export interface BlockRef {
+  readonly number: bigint;
+  readonly hash: Hex32;
+  readonly parentHash: Hex32;
+}
+
+/** A token transfer as a chain's log states it: a hint of value, proved by the balance. */
+export interface Transfer {
+  readonly token: EvmAddress;
+  readonly from: EvmAddress;
+  readonly to: EvmAddress;
+  /** Base units, never zero. */
+  readonly amount: bigint;
+  readonly txHash: TxHash;
+  /** Position of the log in its block. */
+  readonly logIndex: number;
+  /** Position of this transfer among those of its transaction, from 0; survives re-inclusion in another block. */
+  readonly ordinal: number;
+}
+
+/** A call to one of our contracts, ready to be simulated or signed. */
+export interface Call {
+  readonly to: EvmAddress;
+  readonly data: Hex;
+  /** Wei sent along. */
+  readonly value: bigint;
+}
+
+export type Simulation =
+  | { readonly ok: true; /** Gas limit to sign, margin included. */ readonly gas: bigint }
+  | {
+      readonly ok: false;
+      /** Name of the contract's error, or "reverted". */ readonly reason: string;
+    };
+
+/** Fees per gas in wei (EIP-1559). */
+export interface Fees {
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+}
+
+/** What one of our contracts says that it did, read from the logs of a mined transaction. */
+export type Effect =
+  | { readonly kind: "deployed"; readonly wallet: EvmAddress; readonly commitment: Hex32 }
+  | {
+      readonly kind: "settled";
+      readonly wallet: EvmAddress;
+      readonly token: EvmAddress;
+      readonly route: EvmAddress;
+      readonly amount: bigint;
+      readonly logIndex: number;
+    }
+  | {
+      readonly kind: "transferred";
+      readonly wallet: EvmAddress;
+      readonly token: EvmAddress;
+      readonly to: EvmAddress;
+      readonly amount: bigint;
+      readonly fee: bigint;
+    }
+  | ({
+      readonly kind: "locked";
+      readonly escrow: EvmAddress;
+      readonly deliveryId: Hex32;
+    } & LockFacts)
+  | ({ readonly kind: "delivered" } & DeliveredFacts)
+  | { readonly kind: "claimed"; readonly deliveryId: Hex32; readonly amount: bigint }
+  | {
+      readonly kind: "refunded";
+      readonly wallet: EvmAddress;
+      readonly token: EvmAddress;
+      readonly to: EvmAddress;
+      readonly amount: bigint;
+    };
+
+export interface LockFacts {
+  readonly wallet: EvmAddress;
+  readonly commitment: Hex32;
+  readonly token: EvmAddress;
+  readonly amount: bigint;
+  readonly minOut: bigint;
+  readonly seq: bigint;
+  readonly destChain: number;
+  readonly delivery: Hex32;
+}
+
+/** A lock as the escrow holds it. */
+export interface Lock extends LockFacts {
+  readonly state: "locked" | "claimed";
+  /** Unix seconds of the block of the lock. */
+  readonly lockedAt: bigint;
+}
+
+export interface DeliveredFacts {
+  readonly deliveryId: Hex32;
+  readonly commitment: Hex32;
+  readonly to: EvmAddress;
+  readonly token: EvmAddress;
+  readonly amount: bigint;
+}
+
+/** A delivery found on its chain by our own reader. */
+export interface FoundDelivery extends DeliveredFacts {
+  readonly txHash: TxHash;
+  readonly blockNumber: bigint;
+}
+
+export interface Receipt {
+  readonly txHash: TxHash;
+  readonly blockHash: Hex32;
+  readonly blockNumber: bigint;
+  readonly succeeded: boolean;
+  readonly effects: readonly Effect[];
+}
+
+/** What a node said to a signed transaction. `unknown` may have been accepted: never plan anew, only look or resend. */
+export type SendOutcome =
+  "accepted" | "known" | "nonce_too_low" | "underpriced" | "insufficient_funds" | "unknown";
+
+/** The destination leg of a settlement from inventory, as the `Delivery` contract takes it. */
+export interface DeliveryOrder {
+  readonly commitment: Commitment;
+  /** Bridge chain id of the escrow. */
+  readonly srcChain: number;
+  readonly escrow: EvmAddress;
+  readonly srcToken: EvmAddress;
+  readonly seq: bigint;
+  /** Destination base units to pay. */
+  readonly amount: bigint;
+  /** Unix seconds after which the contract refuses. */
+  readonly deadline: bigint;
+}
+
+export interface SettleCall {
+  readonly commitment: Commitment;
+  readonly token: EvmAddress;
+  readonly route: EvmAddress;
+  readonly routeData: Hex;
+}
+
+/** Reading a chain. */
+export interface ChainReader {
+  /** Bridge chain id. */
+  readonly chainId: number;
+  /** Throws `OperatingError` CONFIG_MISSING when the node serves another chain than configured. */
+  checkIdentity(): Promise<void>;
+  getHead(): Promise<BlockRef>;
+  /** Height of the newest block that cannot be undone. */
+  getFinalNumber(): Promise<bigint>;
+  getBlock(number: bigint): Promise<BlockRef | null>;
+  /** Every transfer of the tokens in exactly this block, in order. Throws when the node no longer has the block. */
+  listTransfers(block: BlockRef, tokens: readonly EvmAddress[]): Promise<Transfer[]>;
+  getBalance(token: EvmAddress, owner: EvmAddress): Promise<bigint>;
+  hasCode(address: EvmAddress): Promise<boolean>;
+}
+
+/** Sending to a chain, one signed transaction at a time. */
+export interface ChainSender {
+  /** Number of transactions of the sender in the newest block: the next nonce that can be mined. */
+  getTransactionCount(sender: EvmAddress): Promise<number>;
+  suggestFees(): Promise<Fees>;
+  simulate(from: EvmAddress, call: Call): Promise<Simulation>;
+  send(raw: Hex): Promise<SendOutcome>;
+  getReceipt(txHash: TxHash): Promise<Receipt | null>;
+}
+
+/** Our contracts on a chain: what to call, and what they hold. */
+export interface DepositContracts {
+  /** The one deposit address of a commitment, the same on every chain of the family. */
+  predictWallet(commitment: Commitment): EvmAddress;
+  hashCommitment(commitment: Commitment): Hex32;
+  buildDeploy(commitment: Commitment): Call;
+  buildSettle(call: SettleCall): Call;
+  buildDeliver(order: DeliveryOrder, attestorSignature: Hex): Call;
+  buildClaim(claim: ClaimOrder, attestorSignature: Hex): Call;
+  /** Route data of `MONO_CHAIN`: the service fee in basis points. */
+  encodeTransferData(feeBps: number): Hex;
+  /** The id under which an escrow of this chain keeps a lock. */
+  deliveryIdOf(lock: { wallet: EvmAddress; token: EvmAddress; seq: bigint }): Hex32;
+  /** The same id for an escrow of another chain. */
+  deliveryIdOfOrder(order: DeliveryOrder): Hex32;
+  getLock(deliveryId: Hex32, at: ReadAt): Promise<Lock | null>;
+  /** The delivery made on this chain under the id, by whoever made it. */
+  findDelivery(deliveryId: Hex32): Promise<FoundDelivery | null>;
+  isDelivered(deliveryId: Hex32, at: ReadAt): Promise<boolean>;
+  readonly addresses: {
+    readonly factory: EvmAddress;
+    readonly escrow: EvmAddress;
+    readonly delivery: EvmAddress;
+  };
+}
+
+/** Proof towards the escrow that a delivery was paid and is final. */
+export interface ClaimOrder {
+  readonly deliveryId: Hex32;
+  /** Destination base units that were paid. */
+  readonly paidAmount: bigint;
+  /** Unix seconds after which the contract refuses. */
+  readonly deadline: bigint;
+}
+
+/** How a family writes addresses. */
+export interface AddressFormat {
+  /** The spelling shown to people and on the wire: EIP-55 on EVM. */
+  display(address: EvmAddress): string;
+  /** False for a mixed-case address whose checksum is wrong. Assumes the form was checked. */
+  hasValidChecksum(text: string): boolean;
+}
+
+/** One chain, whole. */
+export interface Chain extends ChainReader, ChainSender, DepositContracts {}
+
+/** The configured chains by bridge id. */
+export type Chains = ReadonlyMap<number, Chain>;

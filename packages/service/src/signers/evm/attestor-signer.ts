@@ -1,0 +1,93 @@
+import { assert } from "../../core/assert.ts";
+import { OperatingError } from "../../core/errors.ts";
+import { type EvmAddress, toEvmAddress } from "../../core/hex.ts";
+import type { Secret } from "../../core/secret.ts";
+import { deliveryIdOfOrder, hashCommitment } from "../../chains/evm/commitment.ts";
+import type { AttestorSigner } from "../port.ts";
+import { accountOf } from "./account.ts";
+
+/** What a signature for a chain is bound to. */
+export interface AttestedChain {
+  /** EIP-155 chain id. */
+  readonly evmChainId: number;
+  readonly factory: EvmAddress;
+  readonly escrow: EvmAddress;
+  readonly delivery: EvmAddress;
+}
+
+const DELIVER = {
+  Deliver: [
+    { name: "deliveryId", type: "bytes32" },
+    { name: "commitment", type: "bytes32" },
+    { name: "amount", type: "uint256" },
+    { name: "deadline", type: "uint256" },
+  ],
+} as const;
+
+const CLAIM = {
+  Claim: [
+    { name: "deliveryId", type: "bytes32" },
+    { name: "paidAmount", type: "uint256" },
+    { name: "deadline", type: "uint256" },
+  ],
+} as const;
+
+/**
+ * The attestor's key. Builds each message itself: the delivery id and the commitment's hash are computed from the order,
+ * the contract and chain id come from the configuration. Throws CONFIG_MISSING when the key is malformed, and when a
+ * message is for a chain that is not configured.
+ */
+export function createEvmAttestorSigner(options: {
+  readonly key: Secret;
+  /** By bridge chain id. */
+  readonly chains: ReadonlyMap<number, AttestedChain>;
+}): AttestorSigner {
+  const { key, chains } = options;
+  const account = accountOf(key, "the attestor");
+  return {
+    address: toEvmAddress(account.address),
+
+    async signDelivery(destChain, order) {
+      const destination = getChain(chains, destChain);
+      const { commitment, amount, deadline } = order;
+      assert(commitment.destChain === destChain, "an order is for the chain of its commitment");
+      assert(
+        order.escrow === getChain(chains, order.srcChain).escrow,
+        "an order names the escrow of its source chain",
+      );
+      return account.signTypedData({
+        domain: domainOf("Sluice Delivery", destination, destination.delivery),
+        types: DELIVER,
+        primaryType: "Deliver",
+        message: {
+          deliveryId: deliveryIdOfOrder(destination.factory, order),
+          commitment: hashCommitment(commitment),
+          amount,
+          deadline,
+        },
+      });
+    },
+
+    async signClaim(srcChain, { deliveryId, paidAmount, deadline }) {
+      const source = getChain(chains, srcChain);
+      return account.signTypedData({
+        domain: domainOf("Sluice Escrow", source, source.escrow),
+        types: CLAIM,
+        primaryType: "Claim",
+        message: { deliveryId, paidAmount, deadline },
+      });
+    },
+  };
+}
+
+function domainOf(name: string, chain: AttestedChain, verifyingContract: EvmAddress) {
+  return { name, version: "1", chainId: chain.evmChainId, verifyingContract } as const;
+}
+
+function getChain(chains: ReadonlyMap<number, AttestedChain>, chainId: number): AttestedChain {
+  const chain = chains.get(chainId);
+  if (chain) return chain;
+  throw new OperatingError("CONFIG_MISSING", "The attestor does not know this chain.", {
+    details: { chainId },
+  });
+}

@@ -1,0 +1,35 @@
+/**
+ * The signer port: the only code that holds keys is behind it. A signer is told what to sign, not bytes to sign: it
+ * builds the transaction or the typed message itself.
+ */
+import type { Call, ClaimOrder, DeliveryOrder, Fees } from "../chains/port.ts";
+import type { EvmAddress, Hex, TxHash } from "../core/hex.ts";
+
+export interface TransactionIntent {
+  readonly call: Call;
+  readonly nonce: number;
+  readonly gas: bigint;
+  readonly fees: Fees;
+}
+
+export interface SignedTransaction {
+  readonly raw: Hex;
+  readonly hash: TxHash;
+}
+
+/** A sender account on one chain. */
+export interface LaneSigner {
+  /** Bridge chain id. */
+  readonly chainId: number;
+  readonly address: EvmAddress;
+  sign(intent: TransactionIntent): Promise<SignedTransaction>;
+}
+
+/** The second key: says what is final, and so what inventory may pay and what escrows may release. */
+export interface AttestorSigner {
+  readonly address: EvmAddress;
+  /** Signs towards the `Delivery` contract of the destination chain. */
+  signDelivery(destChain: number, order: DeliveryOrder): Promise<Hex>;
+  /** Signs towards the `Escrow` contract of the source chain. */
+  signClaim(srcChain: number, claim: ClaimOrder): Promise<Hex>;
+}

@@ -1,0 +1,136 @@
+import { type Selectable, sql } from "kysely";
+import type { AddressesTable, Db, Tx } from "../db/schema.ts";
+import { COMMITMENT_VERSION, type Commitment, WALLET_KIND } from "../core/commitment.ts";
+import { type EvmAddress, padAddress, toEvmAddress, toHex32 } from "../core/hex.ts";
+import { lockStamps } from "../events/index.ts";
+import type { DepositAddress, Recipient } from "./types.ts";
+
+/** The address issued for a recipient, or null. */
+export async function getByRecipient(
+  db: Db | Tx,
+  integratorId: string,
+  recipient: Recipient,
+): Promise<DepositAddress | null> {
+  const row = await db
+    .selectFrom("addresses")
+    .selectAll()
+    .where("integrator_id", "=", integratorId)
+    .where("chain_family", "=", "evm")
+    .where("user_id", "=", recipient.userId)
+    .where("dest_chain", "=", recipient.destChain)
+    .where("dest_wallet", "=", recipient.destWallet)
+    .where("dest_token", "=", recipient.destToken)
+    .executeTakeFirst();
+  return row ? parseAddress(row) : null;
+}
+
+/** Inserts a new address, unless another request issued it meanwhile. */
+export async function insertAddress(tx: Tx, id: string, address: DepositAddress): Promise<void> {
+  await lockStamps(tx, address.integratorId);
+  await tx
+    .insertInto("addresses")
+    .values({
+      id,
+      integrator_id: address.integratorId,
+      chain_family: "evm",
+      user_id: address.userId,
+      dest_chain: address.destChain,
+      dest_wallet: address.destWallet,
+      dest_token: address.destToken,
+      refund_authority: toEvmAddress(`0x${address.commitment.refundAuthority.slice(26)}`),
+      max_fee_bps: address.commitment.maxFeeBps,
+      max_slippage_bps: address.commitment.maxSlippageBps,
+      version: COMMITMENT_VERSION,
+      wallet_kind: WALLET_KIND,
+      factory: address.factory,
+      commitment: address.commitmentHash,
+      wallet: address.wallet,
+      created_at: sql<string>`next_stamp((select created_at from addresses
+        where integrator_id = ${address.integratorId} order by created_at desc limit 1))`,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns([
+          "integrator_id",
+          "chain_family",
+          "user_id",
+          "dest_chain",
+          "dest_wallet",
+          "dest_token",
+        ])
+        .doNothing(),
+    )
+    .execute();
+}
+
+/** Which of the wallets are ours, by wallet. One indexed query, however many addresses exist. */
+export async function listByWallets(
+  db: Db | Tx,
+  wallets: readonly EvmAddress[],
+): Promise<Map<EvmAddress, DepositAddress>> {
+  if (wallets.length === 0) return new Map();
+  const rows = await db
+    .selectFrom("addresses")
+    .selectAll()
+    .where("chain_family", "=", "evm")
+    .where("wallet", "=", sql<string>`any(${[...new Set(wallets)]})`)
+    .execute();
+  return new Map(rows.map(parseAddress).map((address) => [address.wallet, address]));
+}
+
+export async function getById(db: Db | Tx, id: string): Promise<DepositAddress> {
+  const row = await db
+    .selectFrom("addresses")
+    .selectAll()
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  return parseAddress(row);
+}
+
+/** The preimage that an integrator, a user id, a recipient and caps make. */
+export function commitmentOf(
+  integrator: {
+    readonly id: string;
+    readonly refundEvm: EvmAddress;
+    readonly maxFeeBps: number;
+    readonly maxSlippageBps: number;
+  },
+  recipient: Recipient,
+): Commitment {
+  return {
+    integrator: toHex32(`0x${integrator.id.replaceAll("-", "").padStart(64, "0")}`),
+    userId: padAddress(toEvmAddress(recipient.userId)),
+    destChain: recipient.destChain,
+    destWallet: padAddress(recipient.destWallet),
+    destToken: padAddress(recipient.destToken),
+    refundAuthority: padAddress(integrator.refundEvm),
+    maxFeeBps: integrator.maxFeeBps,
+    maxSlippageBps: integrator.maxSlippageBps,
+  };
+}
+
+function parseAddress(row: Selectable<AddressesTable>): DepositAddress {
+  const recipient: Recipient = {
+    userId: row.user_id,
+    destChain: row.dest_chain,
+    destWallet: toEvmAddress(row.dest_wallet),
+    destToken: toEvmAddress(row.dest_token),
+  };
+  return {
+    ...recipient,
+    id: row.id,
+    integratorId: row.integrator_id,
+    wallet: toEvmAddress(row.wallet),
+    factory: toEvmAddress(row.factory),
+    commitmentHash: toHex32(row.commitment),
+    commitment: commitmentOf(
+      {
+        id: row.integrator_id,
+        refundEvm: toEvmAddress(row.refund_authority),
+        maxFeeBps: row.max_fee_bps,
+        maxSlippageBps: row.max_slippage_bps,
+      },
+      recipient,
+    ),
+  };
+}

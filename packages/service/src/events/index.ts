@@ -1,0 +1,2 @@
+export { appendEvent, getNewestStamp, listEvents, lockStamps } from "./store.ts";
+export { createTail, type Tail } from "./tail.ts";

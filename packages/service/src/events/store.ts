@@ -1,0 +1,66 @@
+import { sql } from "kysely";
+import type { EventItem, EventType } from "@sluice/sdk/wire";
+import type { Random } from "../core/ports.ts";
+import type { Db, Tx } from "../db/schema.ts";
+
+/**
+ * Takes the integrator's stamp lock until the end of the transaction: whoever holds it has the next stamp, and commits
+ * before the one after. A statement of its own, so that what follows sees what the last holder committed.
+ */
+export async function lockStamps(tx: Tx, integratorId: string): Promise<void> {
+  await sql`select lock_stamps(${integratorId}::uuid)`.execute(tx);
+}
+
+/** Appends an event in the caller's transaction, whose last statement this should be. */
+export async function appendEvent(
+  tx: Tx,
+  random: Random,
+  event: {
+    readonly integratorId: string;
+    readonly type: EventType;
+    readonly data: Readonly<Record<string, unknown>>;
+  },
+): Promise<void> {
+  const data = JSON.stringify(event.data);
+  await sql`select append_event(${random.uuid()}::uuid, ${event.integratorId}::uuid, ${event.type},
+    ${data}::jsonb)`.execute(tx);
+}
+
+/**
+ * An integrator's events strictly after a stamp, oldest first, at most `limit`; from the oldest kept when `since` is
+ * undefined. `more` says whether another one exists.
+ */
+export async function listEvents(
+  db: Db,
+  integratorId: string,
+  page: {
+    readonly since?: string | undefined;
+    readonly type?: EventType | undefined;
+    readonly limit: number;
+  },
+): Promise<{ readonly items: EventItem[]; readonly more: boolean }> {
+  let query = db
+    .selectFrom("events")
+    .select(["id", "type", "data", "created_at as timestamp"])
+    .where("integrator_id", "=", integratorId)
+    .orderBy("created_at")
+    .limit(page.limit + 1);
+  if (page.since !== undefined) query = query.where("created_at", ">", page.since);
+  if (page.type !== undefined) query = query.where("type", "=", page.type);
+  const rows = await query.execute();
+  // CAST: type and data were written together by appendEvent, whose callers build the wire's payloads.
+  const items = rows.slice(0, page.limit) as unknown as EventItem[];
+  return { items, more: rows.length > page.limit };
+}
+
+/** The stamp of an integrator's newest event, or null. Streams start here, never from a clock. */
+export async function getNewestStamp(db: Db, integratorId: string): Promise<string | null> {
+  const row = await db
+    .selectFrom("events")
+    .select("created_at")
+    .where("integrator_id", "=", integratorId)
+    .orderBy("created_at", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.created_at ?? null;
+}

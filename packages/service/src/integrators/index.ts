@@ -1,0 +1,1 @@
+export { authenticate, createIntegrator, createKey, type Principal } from "./integrators.ts";

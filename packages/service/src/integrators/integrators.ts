@@ -1,0 +1,130 @@
+import { createHmac } from "node:crypto";
+import { OperatingError } from "../core/errors.ts";
+import { isEvmAddress, NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
+import type { Random } from "../core/ports.ts";
+import type { Secret } from "../core/secret.ts";
+import type { Db } from "../db/schema.ts";
+
+/** Whoever holds a valid key, and what the key allows. */
+export interface Principal {
+  readonly integratorId: string;
+  readonly integratorName: string;
+  readonly keyId: string;
+  /** Whether quotes made with this key carry a deposit address. */
+  readonly depositAddresses: boolean;
+}
+
+const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/**
+ * Creates an integrator. Its refund authority and caps are committed in the addresses issued for it from now on.
+ * @throws OperatingError VALIDATION_ERROR naming the field.
+ */
+export async function createIntegrator(
+  deps: { readonly db: Db; readonly random: Random },
+  args: {
+    readonly name: string;
+    readonly refundEvm: string;
+    readonly maxFeeBps: number;
+    readonly maxSlippageBps: number;
+  },
+): Promise<{ readonly integratorId: string; readonly name: string }> {
+  const { name, refundEvm, maxFeeBps, maxSlippageBps } = args;
+  if (!NAME.test(name)) {
+    throw invalid("name", "1 to 63 lower-case letters, digits and hyphens");
+  }
+  if (!isEvmAddress(refundEvm) || toEvmAddress(refundEvm) === NATIVE_TOKEN) {
+    throw invalid("refundEvm", "an address, 0x and 40 hex digits, other than zero");
+  }
+  for (const [field, bps] of Object.entries({ maxFeeBps, maxSlippageBps })) {
+    if (!Number.isInteger(bps) || bps < 0 || bps > 10_000) {
+      throw invalid(field, "a whole number of basis points from 0 to 10000");
+    }
+  }
+  const integratorId = deps.random.uuid();
+  const { numInsertedOrUpdatedRows } = await deps.db
+    .insertInto("integrators")
+    .values({
+      id: integratorId,
+      name,
+      refund_evm: toEvmAddress(refundEvm),
+      max_fee_bps: maxFeeBps,
+      max_slippage_bps: maxSlippageBps,
+    })
+    .onConflict((conflict) => conflict.column("name").doNothing())
+    .executeTakeFirstOrThrow();
+  if (numInsertedOrUpdatedRows !== 1n) throw invalid("name", "one that is not taken yet");
+  return { integratorId, name };
+}
+
+/** Creates a key. It is returned once; what is stored is its keyed hash. */
+export async function createKey(
+  deps: { readonly db: Db; readonly random: Random; readonly pepper: Secret },
+  args: {
+    /** Name or id. */
+    readonly integrator: string;
+    readonly depositAddresses: boolean;
+  },
+): Promise<{ readonly keyId: string; readonly apiKey: string }> {
+  const { db, random, pepper } = deps;
+  const column = UUID.test(args.integrator) ? "id" : "name";
+  const integrator = await db
+    .selectFrom("integrators")
+    .select("id")
+    .where(column, "=", args.integrator)
+    .executeTakeFirst();
+  if (!integrator) throw invalid("integrator", "the name or id of an integrator");
+  const apiKey = random.uuid();
+  const keyId = random.uuid();
+  await db
+    .insertInto("api_keys")
+    .values({
+      id: keyId,
+      integrator_id: integrator.id,
+      key_hmac: hashKey(pepper, apiKey),
+      deposit_addresses: args.depositAddresses,
+    })
+    .execute();
+  return { keyId, apiKey };
+}
+
+/**
+ * Who a key belongs to. The look-up is by keyed hash, so its time says nothing about the key.
+ * @throws OperatingError UNAUTHORIZED without a key, FORBIDDEN with one that is not valid.
+ */
+export async function authenticate(
+  deps: { readonly db: Db; readonly pepper: Secret },
+  apiKey: string | undefined,
+): Promise<Principal> {
+  if (apiKey === undefined || apiKey === "") {
+    throw new OperatingError("UNAUTHORIZED", "An API key is required.");
+  }
+  const row = UUID.test(apiKey)
+    ? await deps.db
+        .selectFrom("api_keys")
+        .innerJoin("integrators", "integrators.id", "api_keys.integrator_id")
+        .select(["api_keys.id as keyId", "integrators.id as integratorId", "name"])
+        .select("deposit_addresses")
+        .where("key_hmac", "=", hashKey(deps.pepper, apiKey))
+        .where("revoked_at", "is", null)
+        .executeTakeFirst()
+    : undefined;
+  if (!row) throw new OperatingError("FORBIDDEN", "The API key is not valid.");
+  return {
+    integratorId: row.integratorId,
+    integratorName: row.name,
+    keyId: row.keyId,
+    depositAddresses: row.deposit_addresses,
+  };
+}
+
+function hashKey(pepper: Secret, apiKey: string): Buffer {
+  return createHmac("sha256", pepper.reveal()).update(apiKey.toLowerCase()).digest();
+}
+
+function invalid(field: string, expected: string): OperatingError {
+  return new OperatingError("VALIDATION_ERROR", `${field}: expected ${expected}.`, {
+    details: { field },
+  });
+}

@@ -1,0 +1,10 @@
+export {
+  DEFAULT_LANE_LIMITS,
+  type LaneDeps,
+  type LaneLimits,
+  lookAtLane,
+  type OnTransactionChanged,
+  submitIntent,
+} from "./lane.ts";
+export { getByIntent } from "./store.ts";
+export type { IntentKind, IntentName, LaneTransaction, MinedFacts } from "./types.ts";

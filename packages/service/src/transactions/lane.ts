@@ -1,0 +1,249 @@
+/**
+ * A lane's worker: turns queued intents into mined transactions.
+ *
+ * Order of writes, which is what makes a crash harmless:
+ *   1. the intent is committed with the state change that wants it (`submitIntent`, in the caller's transaction);
+ *   2. its nonce is committed, for ever;
+ *   3. the signed bytes are committed as an attempt;
+ *   4. the bytes are sent; an answer that did not come may still mean yes, so only the same bytes are sent again;
+ *   5. the receipt is committed, together with the wake-up of whoever wanted the effect.
+ * After a crash each row says how far it came, and the next look goes on from there. A mined transaction is followed
+ * until its block is final; one whose block left the chain is open again and its bytes are sent again.
+ */
+import type { Chain, Fees, Receipt } from "../chains/port.ts";
+import type { EvmAddress } from "../core/hex.ts";
+import type { Clock, CrashPoint, Random } from "../core/ports.ts";
+import { assert } from "../core/assert.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import type { LaneSigner } from "../signers/port.ts";
+import type { Log } from "../telemetry/log.ts";
+import * as store from "./store.ts";
+import {
+  type Attempt,
+  type IntentName,
+  kindOf,
+  type LaneTransaction,
+  type MinedFacts,
+} from "./types.ts";
+
+/** Called in the transaction that records a change of a mined transaction: wakes whoever waits for it. */
+export type OnTransactionChanged = (tx: Tx, transaction: LaneTransaction) => Promise<void>;
+
+export interface LaneDeps {
+  readonly db: Db;
+  readonly chain: Chain;
+  readonly signer: LaneSigner;
+  /** What the lane is for, such as `deploy`; a name for people. */
+  readonly purpose: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly crashPoint: CrashPoint;
+  readonly onChanged: OnTransactionChanged;
+  /** Called once that is committed: whoever waits may look now. */
+  readonly wakeOwners: () => void;
+  readonly limits: LaneLimits;
+}
+
+export interface LaneLimits {
+  /** Open nonces at once. */
+  readonly openMax: number;
+  /** A blocked nonce is replaced with higher fees after this long. */
+  readonly replaceAfterMs: number;
+  /** The most a replacement may offer, in wei per gas. */
+  readonly maxFeePerGas: bigint;
+}
+
+export const DEFAULT_LANE_LIMITS: LaneLimits = {
+  openMax: 16,
+  replaceAfterMs: 30_000,
+  maxFeePerGas: 500_000_000_000n,
+};
+
+/**
+ * Queues an intent in the caller's transaction, so that it exists if and only if the state change that wants it does.
+ * The same intent again changes nothing.
+ */
+export async function submitIntent(
+  tx: Tx,
+  random: Random,
+  intent: {
+    readonly chainId: number;
+    readonly lane: EvmAddress;
+    readonly intent: IntentName;
+    readonly settlementId: string;
+    readonly call: LaneTransaction["call"];
+    readonly gas: bigint;
+  },
+): Promise<void> {
+  const { call, ...rest } = intent;
+  await store.insertIntent(tx, { id: random.uuid(), ...rest, ...call });
+}
+
+/** One look at the lane: assigns, sends, records what was mined. Returns true when there may be more to do at once. */
+export async function lookAtLane(deps: LaneDeps): Promise<boolean> {
+  const { db, chain, signer, limits } = deps;
+  const lane = laneOf(signer);
+  await ensureRegistered(deps);
+  await store.assignNonces(db, lane, limits.openMax);
+  const open = await store.listByState(db, lane, "assigned");
+  const mined = await store.listByState(db, lane, "mined");
+  if (open.length === 0 && mined.length === 0) return false;
+
+  const count = await chain.getTransactionCount(signer.address);
+  let progressed = false;
+  for (const transaction of open) {
+    assert(transaction.nonce !== null, "an assigned transaction has its nonce");
+    if (transaction.nonce < count) {
+      progressed = (await recordReceipt(deps, transaction)) || progressed;
+    } else {
+      await pursue(deps, transaction, { isNext: transaction.nonce === count });
+    }
+  }
+  if (mined.length > 0) await followMined(deps, mined);
+  return progressed;
+}
+
+/** Makes the lane known before its first use; its nonces go on from the chain's count. */
+async function ensureRegistered(deps: LaneDeps): Promise<void> {
+  const { db, chain, signer, purpose } = deps;
+  const lane = laneOf(signer);
+  if ((await store.getNextNonce(db, lane)) !== null) return;
+  const nextNonce = await chain.getTransactionCount(signer.address);
+  await store.registerLane(db, { ...lane, purpose, nextNonce });
+}
+
+/** Looks for the receipt of any attempt of a nonce that the chain has used. */
+async function recordReceipt(deps: LaneDeps, transaction: LaneTransaction): Promise<boolean> {
+  const { db, chain, log, crashPoint, onChanged } = deps;
+  const attempts = await store.listAttempts(db, transaction.id);
+  const receipt = await findReceipt(chain, attempts);
+  if (!receipt) {
+    // A lagging node, or somebody else used this nonce. Planning anew could pay twice, so a person must look.
+    log.error(
+      { intent: transaction.intent, nonce: transaction.nonce, lane: transaction.lane },
+      "the chain used a nonce of ours and no attempt of ours has a receipt",
+    );
+    return false;
+  }
+  crashPoint(`${kindOf(transaction.intent)}.mined`);
+  const facts: MinedFacts = {
+    txHash: receipt.txHash,
+    blockHash: receipt.blockHash,
+    blockNumber: receipt.blockNumber,
+    succeeded: receipt.succeeded,
+  };
+  await db.transaction().execute(async (tx) => {
+    if (!(await store.recordMined(tx, transaction.id, facts))) return;
+    await onChanged(tx, { ...transaction, state: "mined", mined: facts });
+  });
+  deps.wakeOwners();
+  log.info(
+    { intent: transaction.intent, txHash: facts.txHash, succeeded: facts.succeeded },
+    "mined",
+  );
+  return true;
+}
+
+async function findReceipt(chain: Chain, attempts: readonly Attempt[]): Promise<Receipt | null> {
+  for (const attempt of attempts) {
+    const receipt = await chain.getReceipt(attempt.hash);
+    if (receipt) return receipt;
+  }
+  return null;
+}
+
+/** Brings an unmined transaction forward: signs it, sends it, sends it again, or replaces it. */
+async function pursue(
+  deps: LaneDeps,
+  transaction: LaneTransaction,
+  position: { readonly isNext: boolean },
+): Promise<void> {
+  const { db, chain, clock, limits } = deps;
+  const [newest] = await store.listAttempts(db, transaction.id);
+  if (!newest) {
+    await signAndSend(deps, transaction, 1, await chain.suggestFees());
+    return;
+  }
+  const overdue = clock.now() - newest.signedAtMs >= limits.replaceAfterMs;
+  const fees =
+    overdue && position.isNext ? raiseFees(newest, await chain.suggestFees(), limits) : null;
+  if (fees) {
+    await signAndSend(deps, transaction, newest.number + 1, fees);
+  } else if (!newest.accepted || sentLongAgo(newest, clock.now(), limits)) {
+    await send(deps, transaction, newest);
+  }
+}
+
+/** A node may have forgotten what it accepted: the same bytes are offered again now and then. */
+function sentLongAgo(attempt: Attempt, nowMs: number, limits: LaneLimits): boolean {
+  return attempt.sentAtMs === null || nowMs - attempt.sentAtMs >= limits.replaceAfterMs;
+}
+
+async function signAndSend(
+  deps: LaneDeps,
+  transaction: LaneTransaction,
+  number: number,
+  fees: Fees,
+): Promise<void> {
+  const { db, signer, clock, crashPoint } = deps;
+  assert(transaction.nonce !== null, "only an assigned transaction is signed");
+  const { call, nonce, gas } = transaction;
+  const signed = await signer.sign({ call, nonce, gas, fees });
+  const attempt = { hash: signed.hash, number, raw: signed.raw, ...fees, signedAtMs: clock.now() };
+  const first = await store.insertAttempt(db, transaction.id, attempt);
+  if (!first) return;
+  crashPoint(`${kindOf(transaction.intent)}.signed`);
+  await send(deps, transaction, { ...attempt, sentAtMs: null, accepted: false });
+}
+
+/** Sends committed bytes and notes what the node said. */
+async function send(deps: LaneDeps, transaction: LaneTransaction, attempt: Attempt): Promise<void> {
+  const { db, chain, clock, log, crashPoint } = deps;
+  const outcome = await chain.send(attempt.raw);
+  crashPoint(`${kindOf(transaction.intent)}.sent`);
+  const accepted = outcome === "accepted" || outcome === "known";
+  await store.recordSend(db, attempt.hash, { nowMs: clock.now(), accepted });
+  const facts = { intent: transaction.intent, txHash: attempt.hash, outcome };
+  if (accepted) log.info(facts, "sent");
+  else if (outcome === "insufficient_funds") log.error(facts, "the lane has no money for gas");
+  else log.warn(facts, "not accepted, will look and send the same bytes again");
+}
+
+/** Fees of a replacement: at least 12.5 % more in both (nodes ask for 10 %), or null at the cap. */
+function raiseFees(newest: Attempt, market: Fees, limits: LaneLimits): Fees | null {
+  const raise = (fee: bigint) => (fee * 1125n) / 1000n + 1n;
+  const maxFeePerGas = max(market.maxFeePerGas, raise(newest.maxFeePerGas));
+  const maxPriorityFeePerGas = max(market.maxPriorityFeePerGas, raise(newest.maxPriorityFeePerGas));
+  return maxFeePerGas > limits.maxFeePerGas ? null : { maxFeePerGas, maxPriorityFeePerGas };
+}
+
+/** Follows mined transactions until final: a block that left the chain opens them again. */
+async function followMined(deps: LaneDeps, mined: readonly LaneTransaction[]): Promise<void> {
+  const { db, chain, log, onChanged } = deps;
+  const finalNumber = await chain.getFinalNumber();
+  for (const transaction of mined) {
+    assert(transaction.mined !== null, "a mined transaction names its block");
+    const block = await chain.getBlock(transaction.mined.blockNumber);
+    if (block?.hash !== transaction.mined.blockHash) {
+      await db.transaction().execute(async (tx) => {
+        if (!(await store.recordUnmined(tx, transaction.id))) return;
+        await onChanged(tx, { ...transaction, state: "assigned", mined: null });
+      });
+      deps.wakeOwners();
+      log.warn({ intent: transaction.intent }, "its block left the chain, open again");
+    } else if (transaction.mined.blockNumber <= finalNumber) {
+      await db.transaction().execute(async (tx) => {
+        if (!(await store.recordFinal(tx, transaction.id))) return;
+        await onChanged(tx, { ...transaction, state: "final" });
+      });
+    }
+  }
+}
+
+function laneOf(signer: LaneSigner): { chainId: number; address: EvmAddress } {
+  return { chainId: signer.chainId, address: signer.address };
+}
+
+function max(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}

@@ -1,0 +1,313 @@
+import type { Selectable } from "kysely";
+import { sql } from "kysely";
+import type { AttemptsTable, Db, TransactionsTable, Tx } from "../db/schema.ts";
+import { type EvmAddress, type Hex, toEvmAddress, toHex32, toTxHash } from "../core/hex.ts";
+import { assert } from "../core/assert.ts";
+import { formatStamp } from "../core/stamp.ts";
+import type {
+  Attempt,
+  IntentName,
+  LaneTransaction,
+  MinedFacts,
+  TransactionState,
+} from "./types.ts";
+
+/** Inserts an intent in state `queued`, unless it was submitted before. */
+export async function insertIntent(
+  tx: Tx,
+  row: {
+    readonly id: string;
+    readonly chainId: number;
+    readonly lane: EvmAddress;
+    readonly intent: IntentName;
+    readonly settlementId: string;
+    readonly to: EvmAddress;
+    readonly data: Hex;
+    readonly value: bigint;
+    readonly gas: bigint;
+  },
+): Promise<void> {
+  await tx
+    .insertInto("transactions")
+    .values({
+      id: row.id,
+      chain_id: row.chainId,
+      lane: row.lane,
+      intent: row.intent,
+      settlement_id: row.settlementId,
+      to_address: row.to,
+      data: row.data,
+      value: row.value,
+      gas: row.gas,
+      state: "queued",
+    })
+    .onConflict((conflict) => conflict.column("intent").doNothing())
+    .execute();
+}
+
+export async function getByIntent(
+  db: Db | Tx,
+  intent: IntentName,
+): Promise<LaneTransaction | null> {
+  const row = await db
+    .selectFrom("transactions")
+    .selectAll()
+    .where("intent", "=", intent)
+    .executeTakeFirst();
+  return row ? parseTransaction(row) : null;
+}
+
+/** Registers a lane whose next nonce is the chain's; a known lane keeps its own count. */
+export async function registerLane(
+  db: Db,
+  lane: { chainId: number; address: EvmAddress; purpose: string; nextNonce: number },
+): Promise<void> {
+  await db
+    .insertInto("lanes")
+    .values({
+      chain_id: lane.chainId,
+      address: lane.address,
+      purpose: lane.purpose,
+      next_nonce: lane.nextNonce,
+    })
+    .onConflict((conflict) => conflict.columns(["chain_id", "address"]).doNothing())
+    .execute();
+}
+
+/** The nonce the lane gives out next, or null when the lane was never registered. */
+export async function getNextNonce(
+  db: Db,
+  lane: { chainId: number; address: EvmAddress },
+): Promise<number | null> {
+  const row = await db
+    .selectFrom("lanes")
+    .select("next_nonce")
+    .where("chain_id", "=", lane.chainId)
+    .where("address", "=", lane.address)
+    .executeTakeFirst();
+  return row?.next_nonce ?? null;
+}
+
+/**
+ * Gives nonces to queued intents, oldest first, until `openMax` are open. The lane's row is locked meanwhile, so nonces
+ * are contiguous and none is given twice, by however many processes.
+ */
+export async function assignNonces(
+  db: Db,
+  lane: { chainId: number; address: EvmAddress },
+  openMax: number,
+): Promise<number> {
+  return db.transaction().execute(async (tx) => {
+    const held = await tx
+      .selectFrom("lanes")
+      .select("next_nonce")
+      .where("chain_id", "=", lane.chainId)
+      .where("address", "=", lane.address)
+      .forUpdate()
+      .executeTakeFirstOrThrow();
+    const open = await tx
+      .selectFrom("transactions")
+      .select((eb) => eb.fn.countAll<bigint>().as("count"))
+      .where("chain_id", "=", lane.chainId)
+      .where("lane", "=", lane.address)
+      .where("state", "=", "assigned")
+      .executeTakeFirstOrThrow();
+    const room = openMax - Number(open.count);
+    if (room <= 0) return 0;
+    const queued = await tx
+      .selectFrom("transactions")
+      .select("id")
+      .where("chain_id", "=", lane.chainId)
+      .where("lane", "=", lane.address)
+      .where("state", "=", "queued")
+      .orderBy("created_at")
+      .orderBy("id")
+      .limit(room)
+      .execute();
+    let nonce = held.next_nonce;
+    for (const { id } of queued) {
+      await tx
+        .updateTable("transactions")
+        .set({ state: "assigned", nonce })
+        .where("id", "=", id)
+        .execute();
+      nonce += 1;
+    }
+    if (queued.length > 0) {
+      await tx
+        .updateTable("lanes")
+        .set({ next_nonce: nonce })
+        .where("chain_id", "=", lane.chainId)
+        .where("address", "=", lane.address)
+        .execute();
+    }
+    return queued.length;
+  });
+}
+
+/** The lane's transactions in a state, lowest nonce first. */
+export async function listByState(
+  db: Db,
+  lane: { chainId: number; address: EvmAddress },
+  state: TransactionState,
+): Promise<LaneTransaction[]> {
+  const rows = await db
+    .selectFrom("transactions")
+    .selectAll()
+    .where("chain_id", "=", lane.chainId)
+    .where("lane", "=", lane.address)
+    .where("state", "=", state)
+    .orderBy("nonce")
+    .execute();
+  return rows.map(parseTransaction);
+}
+
+/** Attempts of a transaction, the newest first. */
+export async function listAttempts(db: Db | Tx, transactionId: string): Promise<Attempt[]> {
+  const rows = await db
+    .selectFrom("attempts")
+    .selectAll()
+    .where("transaction_id", "=", transactionId)
+    .orderBy("number", "desc")
+    .execute();
+  return rows.map(parseAttempt);
+}
+
+/**
+ * Commits an attempt before any byte of it leaves the process. Returns false when another process committed an attempt
+ * of that number first: then its bytes are the ones to send.
+ */
+export async function insertAttempt(
+  db: Db,
+  transactionId: string,
+  attempt: Omit<Attempt, "sentAtMs" | "accepted">,
+): Promise<boolean> {
+  const result = await db
+    .insertInto("attempts")
+    .values({
+      hash: attempt.hash,
+      transaction_id: transactionId,
+      number: attempt.number,
+      raw: attempt.raw,
+      max_fee_per_gas: attempt.maxFeePerGas,
+      max_priority_fee_per_gas: attempt.maxPriorityFeePerGas,
+      created_at: formatStamp(attempt.signedAtMs),
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  return result.numInsertedOrUpdatedRows === 1n;
+}
+
+/** Notes when an attempt was sent and whether a node has it; `accepted` never goes back. */
+export async function recordSend(
+  db: Db,
+  hash: string,
+  outcome: { readonly nowMs: number; readonly accepted: boolean },
+): Promise<void> {
+  await db
+    .updateTable("attempts")
+    .set({
+      sent_at: formatStamp(outcome.nowMs),
+      accepted: sql<boolean>`accepted or ${outcome.accepted}`,
+    })
+    .where("hash", "=", hash)
+    .execute();
+}
+
+/** Moves `assigned` to `mined`; false when it was not `assigned` any more. */
+export async function recordMined(tx: Tx, id: string, mined: MinedFacts): Promise<boolean> {
+  const result = await tx
+    .updateTable("transactions")
+    .set({
+      state: "mined",
+      succeeded: mined.succeeded,
+      mined_hash: mined.txHash,
+      mined_block_hash: mined.blockHash,
+      mined_block_number: mined.blockNumber,
+    })
+    .where("id", "=", id)
+    .where("state", "=", "assigned")
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** Moves `mined` back to `assigned`: its block is no longer on the chain. */
+export async function recordUnmined(tx: Tx, id: string): Promise<boolean> {
+  const result = await tx
+    .updateTable("transactions")
+    .set({
+      state: "assigned",
+      succeeded: null,
+      mined_hash: null,
+      mined_block_hash: null,
+      mined_block_number: null,
+    })
+    .where("id", "=", id)
+    .where("state", "=", "mined")
+    .executeTakeFirst();
+  if (result.numUpdatedRows !== 1n) return false;
+  // The nodes may have dropped it with the block: its bytes are sent again.
+  await tx
+    .updateTable("attempts")
+    .set({ accepted: false })
+    .where("transaction_id", "=", id)
+    .execute();
+  return true;
+}
+
+/** Moves `mined` to `final`. */
+export async function recordFinal(tx: Tx, id: string): Promise<boolean> {
+  const result = await tx
+    .updateTable("transactions")
+    .set({ state: "final" })
+    .where("id", "=", id)
+    .where("state", "=", "mined")
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+function parseTransaction(row: Selectable<TransactionsTable>): LaneTransaction {
+  return {
+    id: row.id,
+    chainId: row.chain_id,
+    lane: toEvmAddress(row.lane),
+    // CAST: written by insertIntent only, whose type is the same.
+    intent: row.intent as IntentName,
+    settlementId: row.settlement_id,
+    // CAST: written as Hex by insertIntent.
+    call: { to: toEvmAddress(row.to_address), data: row.data as Hex, value: BigInt(row.value) },
+    gas: row.gas,
+    nonce: row.nonce,
+    // CAST: held by the column's check constraint.
+    state: row.state as TransactionState,
+    mined: parseMined(row),
+  };
+}
+
+function parseMined(row: Selectable<TransactionsTable>): MinedFacts | null {
+  if (row.mined_hash === null) return null;
+  assert(
+    row.mined_block_hash !== null && row.mined_block_number !== null && row.succeeded !== null,
+    "a mined transaction names its block",
+  );
+  return {
+    txHash: toTxHash(row.mined_hash),
+    blockHash: toHex32(row.mined_block_hash),
+    blockNumber: row.mined_block_number,
+    succeeded: row.succeeded,
+  };
+}
+
+function parseAttempt(row: Selectable<AttemptsTable>): Attempt {
+  return {
+    hash: toTxHash(row.hash),
+    number: row.number,
+    // CAST: written as Hex by insertAttempt.
+    raw: row.raw as Hex,
+    maxFeePerGas: BigInt(row.max_fee_per_gas),
+    maxPriorityFeePerGas: BigInt(row.max_priority_fee_per_gas),
+    signedAtMs: Date.parse(row.created_at),
+    sentAtMs: row.sent_at === null ? null : Date.parse(row.sent_at),
+    accepted: row.accepted,
+  };
+}

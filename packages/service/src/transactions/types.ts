@@ -1,0 +1,57 @@
+/**
+ * Lane: one sender account on one chain, a strictly ordered sequence of nonces.
+ * Intent: one effect that is wanted on a chain, named once and for ever (`deploy:<settlement>:1`).
+ * Transaction: an intent with, once assigned, the one nonce it keeps whatever happens.
+ * Attempt: one signed transaction on that nonce; a replacement has the same call and higher fees.
+ */
+import type { Call } from "../chains/port.ts";
+import type { EvmAddress, Hex, Hex32, TxHash } from "../core/hex.ts";
+
+export const INTENT_KINDS = ["deploy", "sweep", "deliver", "claim"] as const;
+export type IntentKind = (typeof INTENT_KINDS)[number];
+
+/** `<kind>:<subject>:<running number>`; unique over all time, so submitting twice is submitting once. */
+export type IntentName = `${IntentKind}:${string}:${number}`;
+
+export type TransactionState = "queued" | "assigned" | "mined" | "final";
+
+export interface LaneTransaction {
+  readonly id: string;
+  readonly chainId: number;
+  readonly lane: EvmAddress;
+  readonly intent: IntentName;
+  readonly settlementId: string | null;
+  readonly call: Call;
+  readonly gas: bigint;
+  readonly nonce: number | null;
+  readonly state: TransactionState;
+  /** Null until mined. */
+  readonly mined: MinedFacts | null;
+}
+
+export interface MinedFacts {
+  readonly txHash: TxHash;
+  readonly blockHash: Hex32;
+  readonly blockNumber: bigint;
+  readonly succeeded: boolean;
+}
+
+export interface Attempt {
+  readonly hash: TxHash;
+  readonly number: number;
+  readonly raw: Hex;
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+  /** Milliseconds since the epoch. */
+  readonly signedAtMs: number;
+  /** Milliseconds since the epoch of the last send whose outcome was recorded; null before. */
+  readonly sentAtMs: number | null;
+  readonly accepted: boolean;
+}
+
+/** The kind an intent's name begins with. */
+export function kindOf(intent: IntentName): IntentKind {
+  const kind = INTENT_KINDS.find((known) => intent.startsWith(`${known}:`));
+  if (!kind) throw new TypeError(`expected an intent such as "deploy:<id>:1", got "${intent}"`);
+  return kind;
+}

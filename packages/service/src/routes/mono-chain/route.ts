@@ -1,0 +1,82 @@
+import type { Chain } from "../../chains/port.ts";
+import { feeOf, minOutOf } from "../../core/amounts.ts";
+import type { EvmAddress } from "../../core/hex.ts";
+import type { Route } from "../port.ts";
+
+/** `MONO_CHAIN`: the same token on the same chain, moved straight from the wallet to the committed one. */
+export function createMonoChainRoute(options: {
+  readonly chain: Chain;
+  readonly token: EvmAddress;
+  readonly decimals: number;
+  readonly contract: EvmAddress;
+  readonly feeBps: number;
+  readonly deliveryConfirmations: number;
+}): Route {
+  const { chain, token, decimals, contract, deliveryConfirmations } = options;
+  const feeBpsUnder = (maxFeeBps: number) => Math.min(options.feeBps, maxFeeBps);
+
+  return {
+    kind: "MONO_CHAIN",
+    pair: {
+      srcChain: chain.chainId,
+      srcToken: token,
+      destChain: chain.chainId,
+      destToken: token,
+    },
+    contract,
+    decimalsIn: decimals,
+    decimalsOut: decimals,
+    etaSeconds: 30,
+
+    quote(amount, maxFeeBps) {
+      return {
+        amountOut: amount - feeOf(amount, feeBpsUnder(maxFeeBps)),
+        minOut: minOutOf({ amount, maxFeeBps, decimalsIn: decimals, decimalsOut: decimals }),
+      };
+    },
+
+    buildSweep({ commitment }) {
+      const routeData = chain.encodeTransferData(feeBpsUnder(commitment.maxFeeBps));
+      return chain.buildSettle({ commitment, token, route: contract, routeData });
+    },
+
+    // The delivery is the sweep itself: there is nothing to set aside.
+    reserve: async () => true,
+    release: async () => {},
+
+    readSweep(receipt, { wallet, commitment }) {
+      for (const effect of receipt.effects) {
+        if (effect.kind !== "settled" || effect.wallet !== wallet || effect.token !== token)
+          continue;
+        const { amount, logIndex } = effect;
+        const { maxFeeBps } = commitment;
+        const minOut = minOutOf({
+          amount,
+          maxFeeBps,
+          decimalsIn: decimals,
+          decimalsOut: decimals,
+        });
+        return { amount, logIndex, minOut, deliveryId: null };
+      }
+      return null;
+    },
+
+    recordSweep: async () => {},
+
+    async lookForDelivery({ address, sweep }, source) {
+      if (!source) return { kind: "waiting" };
+      const head = await chain.getHead();
+      const confirmations = head.number - source.blockNumber + 1n;
+      if (confirmations < BigInt(deliveryConfirmations)) return { kind: "waiting" };
+      const paid = source.effects.find(
+        (effect) =>
+          effect.kind === "transferred" &&
+          effect.wallet === address.wallet &&
+          effect.token === address.destToken &&
+          effect.to === address.destWallet,
+      );
+      if (paid?.kind !== "transferred" || paid.amount < sweep.minOut) return { kind: "waiting" };
+      return { kind: "delivered", txHash: source.txHash, amount: paid.amount };
+    },
+  };
+}

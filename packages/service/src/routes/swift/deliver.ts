@@ -1,0 +1,390 @@
+/**
+ * The delivery worker: pays what is locked, once, and then has the escrow release it.
+ *
+ * Every look begins with the chain: whether the delivery id was paid is asked of the destination before anything is
+ * ordered, whatever our rows say. Several orders for one delivery id are harmless, since the contract pays an id once.
+ */
+import type { Chain, Chains, DeliveryOrder, FoundDelivery } from "../../chains/port.ts";
+import { OperatingError, toErrorObject, toOperatingError } from "../../core/errors.ts";
+import { assert, assertNever } from "../../core/assert.ts";
+import type { EvmAddress, Hex32 } from "../../core/hex.ts";
+import type { Clock, Random } from "../../core/ports.ts";
+import { type DepositAddress, getAddressById } from "../../addresses/index.ts";
+import type { Db, Tx } from "../../db/schema.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { getByIntent, type IntentName, submitIntent } from "../../transactions/index.ts";
+import { type AttestationId, getAttestation, insertAttestation } from "./attestations.ts";
+import { type DeliveryState, mayMove } from "./lifecycle.ts";
+import * as store from "./store.ts";
+import type { Delivery } from "./store.ts";
+
+export interface DeliveryDeps {
+  readonly db: Db;
+  readonly chains: Chains;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Sender of payouts per destination chain, and of claims per source chain. */
+  readonly lanes: ReadonlyMap<number, { readonly deliver: EvmAddress; readonly claim: EvmAddress }>;
+  readonly deliveryConfirmations: ReadonlyMap<number, number>;
+  /** Called in the transaction that records the delivery, or its trouble: wakes the settlement. */
+  readonly onChanged: (tx: Tx, settlementId: string) => Promise<void>;
+  /** Called once that is committed. */
+  readonly wakeSettlements: () => void;
+  /** Tells the attestor that there is something to sign. */
+  readonly wakeAttestor: () => void;
+  /** Tells the lanes that there is something to send. */
+  readonly wakeLanes: () => void;
+  readonly pollMs: number;
+}
+
+/** How long an order or a claim may be used after it was asked for. The contract allows payouts 12 h after the lock. */
+const ORDER_LIFETIME_S = 3600n;
+const LEASE_MS = 30_000;
+const TROUBLE_POLL_MS = 15_000;
+
+/** Looks at every delivery that is due. Returns true when there may be more. */
+export async function lookAtDueDeliveries(deps: DeliveryDeps): Promise<boolean> {
+  const { db, clock } = deps;
+  const limit = 20;
+  const ids = await store.claimDue(db, { nowMs: clock.now(), leaseMs: LEASE_MS, limit });
+  await Promise.all(ids.map((id) => lookSafely(deps, id)));
+  return ids.length === limit;
+}
+
+/** One broken delivery must not hold up the others: its trouble is written down and it is looked at again later. */
+async function lookSafely(deps: DeliveryDeps, id: Hex32): Promise<void> {
+  const { db, clock, log } = deps;
+  try {
+    const before = await store.getDelivery(db, id);
+    await lookAtDelivery(deps, id);
+    if (before?.trouble) await clearTrouble(deps, id);
+  } catch (thrown) {
+    const error = toOperatingError(thrown);
+    log.error({ err: thrown, deliveryId: id, code: error.code }, "a delivery could not go on");
+    const delivery = await store.getDelivery(db, id);
+    if (delivery) await recordTrouble(deps, delivery, error);
+    await store.putOff(db, id, clock.now() + TROUBLE_POLL_MS);
+  }
+}
+
+async function lookAtDelivery(deps: DeliveryDeps, id: Hex32): Promise<void> {
+  const delivery = await store.getDelivery(deps.db, id);
+  assert(delivery !== null, "a delivery that was due is there");
+  const address = await addressOf(deps.db, delivery);
+  switch (delivery.state) {
+    case "locked":
+      return lookAtLocked(deps, delivery, address);
+    case "delivered":
+      return lookAtDelivered(deps, delivery, address);
+    case "claiming":
+      return lookAtClaiming(deps, delivery);
+    case "claimed":
+      return;
+    default:
+      return assertNever(delivery.state);
+  }
+}
+
+async function lookAtLocked(
+  deps: DeliveryDeps,
+  delivery: Delivery,
+  address: DepositAddress,
+): Promise<void> {
+  const destination = chainOf(deps, delivery.destChain);
+  const found = await destination.findDelivery(delivery.id);
+  if (found) return recordDelivered(deps, delivery, found);
+
+  const attestationId: AttestationId = `delivery:${delivery.id}:${delivery.orders}`;
+  const attestation = delivery.orders > 0 ? await getAttestation(deps.db, attestationId) : null;
+  if (!attestation || isPast(deps, attestation.deadline)) {
+    return requestOrder(deps, delivery, address);
+  }
+  if (attestation.refusal !== null) {
+    throw new OperatingError("INTERNAL", "The delivery was not attested.", {
+      details: { reason: attestation.refusal },
+    });
+  }
+  if (attestation.signature === null) return poll(deps, delivery);
+
+  const intent: IntentName = `deliver:${delivery.id}:${delivery.orders}`;
+  const sent = await getByIntent(deps.db, intent);
+  if (sent?.mined && !sent.mined.succeeded) {
+    deps.log.warn({ intent, txHash: sent.mined.txHash }, "a delivery reverted, ordering anew");
+    await requestOrder(deps, delivery, address);
+    throw new OperatingError("TX_REVERTED", "The delivery transaction reverted.", {
+      details: { txHash: sent.mined.txHash },
+    });
+  }
+  if (sent) return poll(deps, delivery);
+
+  const order = orderOf(delivery, address, attestation.deadline);
+  const call = destination.buildDeliver(order, attestation.signature);
+  const lane = laneOf(deps, delivery.destChain).deliver;
+  const simulation = await destination.simulate(lane, call);
+  if (!simulation.ok) {
+    throw new OperatingError("SIMULATION_REVERTED", "The delivery would revert.", {
+      details: { reason: simulation.reason },
+    });
+  }
+  await deps.db.transaction().execute(async (tx) => {
+    if (!(await store.updateDelivery(tx, delivery, {}))) return;
+    const { gas } = simulation;
+    const { settlementId, destChain } = delivery;
+    await submitIntent(tx, deps.random, {
+      chainId: destChain,
+      lane,
+      intent,
+      settlementId,
+      call,
+      gas,
+    });
+  });
+  deps.wakeLanes();
+  return poll(deps, delivery);
+}
+
+/** Asks the attestor for the next order, in the transaction that counts it. */
+async function requestOrder(
+  deps: DeliveryDeps,
+  delivery: Delivery,
+  address: DepositAddress,
+): Promise<void> {
+  const number = delivery.orders + 1;
+  const deadline = nowSeconds(deps) + ORDER_LIFETIME_S;
+  await deps.db.transaction().execute(async (tx) => {
+    if (!(await store.updateDelivery(tx, delivery, { orders: number }))) return;
+    await insertAttestation(tx, {
+      id: `delivery:${delivery.id}:${number}`,
+      deliveryId: delivery.id,
+      deadline,
+      request: { kind: "delivery", order: orderOf(delivery, address, deadline) },
+    });
+  });
+  deps.wakeAttestor();
+  return poll(deps, delivery);
+}
+
+/** Writes down a payment that our own reader saw, once it has the configured confirmations. */
+async function recordDelivered(
+  deps: DeliveryDeps,
+  delivery: Delivery,
+  found: FoundDelivery,
+): Promise<void> {
+  if (
+    found.to !== delivery.destWallet ||
+    found.token !== delivery.destToken ||
+    found.amount < delivery.minOut
+  ) {
+    throw new OperatingError(
+      "INTERNAL",
+      "The delivery on chain is not the one that was promised.",
+      {
+        details: { txHash: found.txHash },
+      },
+    );
+  }
+  const head = await chainOf(deps, delivery.destChain).getHead();
+  const wanted = BigInt(deps.deliveryConfirmations.get(delivery.destChain) ?? 1);
+  if (head.number - found.blockNumber + 1n < wanted) return poll(deps, delivery);
+  await deps.db.transaction().execute(async (tx) => {
+    const change = { deliveredTxHash: found.txHash, deliveredAmount: found.amount, trouble: null };
+    if (!(await move(tx, delivery, "delivered", change))) return;
+    await store.deleteReservation(tx, delivery.settlementId);
+    await deps.onChanged(tx, delivery.settlementId);
+  });
+  deps.wakeSettlements();
+  deps.log.info({ deliveryId: delivery.id, txHash: found.txHash }, "delivered");
+  return poll(deps, delivery);
+}
+
+async function lookAtDelivered(
+  deps: DeliveryDeps,
+  delivery: Delivery,
+  address: DepositAddress,
+): Promise<void> {
+  const destination = chainOf(deps, delivery.destChain);
+  const source = chainOf(deps, delivery.srcChain);
+  if ((await destination.findDelivery(delivery.id)) === null) return reopen(deps, delivery);
+  if (!(await destination.isDelivered(delivery.id, "final"))) return poll(deps, delivery);
+
+  const attestationId: AttestationId = `claim:${delivery.id}:${delivery.claims}`;
+  const attestation = delivery.claims > 0 ? await getAttestation(deps.db, attestationId) : null;
+  const intent: IntentName = `claim:${delivery.id}:${delivery.claims}`;
+  const sent = delivery.claims > 0 ? await getByIntent(deps.db, intent) : null;
+  const failed = sent?.mined?.succeeded === false;
+  if (!attestation || isPast(deps, attestation.deadline) || failed) {
+    return requestClaim(deps, delivery, address);
+  }
+  if (attestation.refusal !== null) {
+    throw new OperatingError("INTERNAL", "The claim was not attested.", {
+      details: { reason: attestation.refusal },
+    });
+  }
+  if (attestation.signature === null) return poll(deps, delivery);
+
+  const call = source.buildClaim(claimOf(delivery, attestation.deadline), attestation.signature);
+  const lane = laneOf(deps, delivery.srcChain).claim;
+  const simulation = await source.simulate(lane, call);
+  if (!simulation.ok) {
+    throw new OperatingError("SIMULATION_REVERTED", "The claim would revert.", {
+      details: { reason: simulation.reason },
+    });
+  }
+  await deps.db.transaction().execute(async (tx) => {
+    if (!(await move(tx, delivery, "claiming", { trouble: null }))) return;
+    const { gas } = simulation;
+    const { settlementId, srcChain } = delivery;
+    await submitIntent(tx, deps.random, {
+      chainId: srcChain,
+      lane,
+      intent,
+      settlementId,
+      call,
+      gas,
+    });
+  });
+  deps.wakeLanes();
+  return poll(deps, delivery);
+}
+
+async function requestClaim(
+  deps: DeliveryDeps,
+  delivery: Delivery,
+  address: DepositAddress,
+): Promise<void> {
+  const number = delivery.claims + 1;
+  const deadline = nowSeconds(deps) + ORDER_LIFETIME_S;
+  await deps.db.transaction().execute(async (tx) => {
+    if (!(await store.updateDelivery(tx, delivery, { claims: number }))) return;
+    await insertAttestation(tx, {
+      id: `claim:${delivery.id}:${number}`,
+      deliveryId: delivery.id,
+      deadline,
+      request: {
+        kind: "claim",
+        srcChain: delivery.srcChain,
+        commitment: address.commitment,
+        claim: claimOf(delivery, deadline),
+      },
+    });
+  });
+  deps.wakeAttestor();
+  return poll(deps, delivery);
+}
+
+async function lookAtClaiming(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
+  const source = chainOf(deps, delivery.srcChain);
+  const lock = await source.getLock(delivery.id, "final");
+  const sent = await getByIntent(deps.db, `claim:${delivery.id}:${delivery.claims}`);
+  if (lock?.state === "claimed") {
+    await deps.db.transaction().execute(async (tx) => {
+      const claimedTxHash = sent?.mined?.succeeded ? sent.mined.txHash : undefined;
+      await move(tx, delivery, "claimed", claimedTxHash ? { claimedTxHash } : {});
+    });
+    deps.log.info({ deliveryId: delivery.id }, "claimed");
+    return;
+  }
+  if (sent?.mined && !sent.mined.succeeded) {
+    deps.log.warn({ deliveryId: delivery.id }, "a claim reverted, planning it anew");
+    await deps.db.transaction().execute(async (tx) => {
+      await move(tx, delivery, "delivered", {});
+    });
+  }
+  return poll(deps, delivery);
+}
+
+/** The block of the delivery left its chain: the lane sends the same bytes again, and we look for it again. */
+async function reopen(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
+  deps.log.warn({ deliveryId: delivery.id }, "a delivery left the chain");
+  await deps.db.transaction().execute(async (tx) => {
+    await move(tx, delivery, "locked", { deliveredTxHash: null, deliveredAmount: null });
+  });
+  return poll(deps, delivery);
+}
+
+async function move(
+  tx: Tx,
+  delivery: Delivery,
+  state: DeliveryState,
+  change: Omit<Parameters<typeof store.updateDelivery>[2], "state">,
+): Promise<boolean> {
+  assert(mayMove(delivery.state, state), `a delivery may go from ${delivery.state} to ${state}`);
+  return store.updateDelivery(tx, delivery, { ...change, state });
+}
+
+async function recordTrouble(
+  deps: DeliveryDeps,
+  delivery: Delivery,
+  error: OperatingError,
+): Promise<void> {
+  if (delivery.state !== "locked") return;
+  await deps.db.transaction().execute(async (tx) => {
+    if (!(await store.updateDelivery(tx, delivery, { trouble: toErrorObject(error) }))) return;
+    await deps.onChanged(tx, delivery.settlementId);
+  });
+}
+
+/** A look that went well ends the trouble of an earlier one. */
+async function clearTrouble(deps: DeliveryDeps, id: Hex32): Promise<void> {
+  const delivery = await store.getDelivery(deps.db, id);
+  if (!delivery?.trouble) return;
+  await deps.db.transaction().execute(async (tx) => {
+    if (!(await store.updateDelivery(tx, delivery, { trouble: null }))) return;
+    await deps.onChanged(tx, delivery.settlementId);
+  });
+}
+
+function orderOf(delivery: Delivery, address: DepositAddress, deadline: bigint): DeliveryOrder {
+  return {
+    commitment: address.commitment,
+    srcChain: delivery.srcChain,
+    escrow: delivery.escrow,
+    srcToken: delivery.token,
+    seq: delivery.seq,
+    amount: delivery.payAmount,
+    deadline,
+  };
+}
+
+function claimOf(delivery: Delivery, deadline: bigint) {
+  assert(delivery.deliveredAmount !== null, "only a delivery that was seen is claimed");
+  return { deliveryId: delivery.id, paidAmount: delivery.deliveredAmount, deadline };
+}
+
+async function addressOf(db: Db, delivery: Delivery): Promise<DepositAddress> {
+  const { address_id } = await db
+    .selectFrom("settlements")
+    .select("address_id")
+    .where("id", "=", delivery.settlementId)
+    .executeTakeFirstOrThrow();
+  return getAddressById(db, address_id);
+}
+
+async function poll(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
+  await store.putOff(deps.db, delivery.id, deps.clock.now() + deps.pollMs);
+}
+
+function chainOf(deps: DeliveryDeps, chainId: number): Chain {
+  const chain = deps.chains.get(chainId);
+  if (chain) return chain;
+  throw new OperatingError("CONFIG_MISSING", "The chain of a delivery is not configured.", {
+    details: { chainId },
+  });
+}
+
+function laneOf(deps: DeliveryDeps, chainId: number) {
+  const lanes = deps.lanes.get(chainId);
+  if (lanes) return lanes;
+  throw new OperatingError("CONFIG_MISSING", "The chain of a delivery has no lanes.", {
+    details: { chainId },
+  });
+}
+
+function nowSeconds(deps: DeliveryDeps): bigint {
+  return BigInt(Math.floor(deps.clock.now() / 1000));
+}
+
+function isPast(deps: DeliveryDeps, deadline: bigint): boolean {
+  return nowSeconds(deps) >= deadline;
+}

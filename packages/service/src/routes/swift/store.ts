@@ -1,0 +1,219 @@
+import { type Selectable, sql } from "kysely";
+import type { ErrorObject } from "@sluice/sdk/wire";
+import { type EvmAddress, type Hex32, toEvmAddress, toHex32, toTxHash } from "../../core/hex.ts";
+import type { TxHash } from "../../core/hex.ts";
+import { formatStamp } from "../../core/stamp.ts";
+import type { Db, DeliveriesTable, Tx } from "../../db/schema.ts";
+import type { DeliveryState } from "./lifecycle.ts";
+
+/** The destination leg of one lock. */
+export interface Delivery {
+  readonly id: Hex32;
+  readonly settlementId: string;
+  readonly state: DeliveryState;
+  readonly version: number;
+  readonly srcChain: number;
+  readonly escrow: EvmAddress;
+  readonly wallet: EvmAddress;
+  readonly token: EvmAddress;
+  readonly seq: bigint;
+  readonly lockedAmount: bigint;
+  readonly minOut: bigint;
+  readonly destChain: number;
+  readonly destToken: EvmAddress;
+  readonly destWallet: EvmAddress;
+  /** Destination base units to pay. */
+  readonly payAmount: bigint;
+  readonly orders: number;
+  readonly claims: number;
+  readonly deliveredTxHash: TxHash | null;
+  readonly deliveredAmount: bigint | null;
+  readonly trouble: ErrorObject | null;
+}
+
+/** Records a lock that was seen mined, once. */
+export async function insertDelivery(
+  tx: Tx,
+  delivery: Omit<
+    Delivery,
+    "state" | "version" | "orders" | "claims" | "deliveredTxHash" | "deliveredAmount" | "trouble"
+  >,
+  nowMs: number,
+): Promise<void> {
+  await tx
+    .insertInto("deliveries")
+    .values({
+      id: delivery.id,
+      settlement_id: delivery.settlementId,
+      state: "locked",
+      src_chain: delivery.srcChain,
+      escrow: delivery.escrow,
+      wallet: delivery.wallet,
+      token: delivery.token,
+      seq: delivery.seq,
+      locked_amount: delivery.lockedAmount,
+      min_out: delivery.minOut,
+      dest_chain: delivery.destChain,
+      dest_token: delivery.destToken,
+      dest_wallet: delivery.destWallet,
+      pay_amount: delivery.payAmount,
+      next_check_at: formatStamp(nowMs),
+    })
+    .execute();
+}
+
+export async function getDelivery(db: Db | Tx, id: Hex32): Promise<Delivery | null> {
+  const row = await db.selectFrom("deliveries").selectAll().where("id", "=", id).executeTakeFirst();
+  return row ? parseDelivery(row) : null;
+}
+
+/** Takes deliveries that are due, and puts them off by `leaseMs` so that no other worker takes them meanwhile. */
+export async function claimDue(
+  db: Db,
+  args: { readonly nowMs: number; readonly leaseMs: number; readonly limit: number },
+): Promise<Hex32[]> {
+  const rows = await db
+    .updateTable("deliveries")
+    .set({ next_check_at: formatStamp(args.nowMs + args.leaseMs) })
+    .where("id", "in", (due) =>
+      due
+        .selectFrom("deliveries")
+        .select("id")
+        .where("state", "<>", "claimed")
+        .where("next_check_at", "<=", formatStamp(args.nowMs))
+        .orderBy("next_check_at")
+        .limit(args.limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returning("id")
+    .execute();
+  return rows.map((row) => toHex32(row.id));
+}
+
+/** Says when to look again; does not count as a change. */
+export async function putOff(db: Db | Tx, id: Hex32, atMs: number): Promise<void> {
+  await db
+    .updateTable("deliveries")
+    .set({ next_check_at: formatStamp(atMs) })
+    .where("id", "=", id)
+    .execute();
+}
+
+/** Wakes the delivery of a settlement, in the transaction that records what it waited for. */
+export async function wakeOfSettlement(tx: Tx, settlementId: string, nowMs: number): Promise<void> {
+  await tx
+    .updateTable("deliveries")
+    .set({ next_check_at: formatStamp(nowMs) })
+    .where("settlement_id", "=", settlementId)
+    .where("state", "<>", "claimed")
+    .execute();
+}
+
+/** Changes a delivery if it still is at the version that was read; false when it is not. */
+export async function updateDelivery(
+  tx: Tx,
+  delivery: Pick<Delivery, "id" | "version" | "state">,
+  change: {
+    readonly state?: DeliveryState;
+    readonly orders?: number;
+    readonly claims?: number;
+    readonly deliveredTxHash?: TxHash | null;
+    readonly deliveredAmount?: bigint | null;
+    readonly claimedTxHash?: TxHash;
+    readonly trouble?: ErrorObject | null;
+  },
+): Promise<boolean> {
+  const result = await tx
+    .updateTable("deliveries")
+    .set({
+      version: delivery.version + 1,
+      ...(change.state ? { state: change.state } : {}),
+      ...(change.orders === undefined ? {} : { orders: change.orders }),
+      ...(change.claims === undefined ? {} : { claims: change.claims }),
+      ...(change.deliveredTxHash === undefined
+        ? {}
+        : { delivered_tx_hash: change.deliveredTxHash }),
+      ...(change.deliveredAmount === undefined ? {} : { delivered_amount: change.deliveredAmount }),
+      ...(change.claimedTxHash === undefined ? {} : { claimed_tx_hash: change.claimedTxHash }),
+      ...(change.trouble === undefined
+        ? {}
+        : { trouble: change.trouble === null ? null : JSON.stringify(change.trouble) }),
+    })
+    .where("id", "=", delivery.id)
+    .where("version", "=", delivery.version)
+    .where("state", "=", delivery.state)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** Sum of what is set aside of a token's inventory, after locking that inventory for this transaction. */
+export async function lockReserved(
+  tx: Tx,
+  inventory: { readonly destChain: number; readonly token: EvmAddress },
+): Promise<bigint> {
+  await sql`select pg_advisory_xact_lock(10, hashtext(${`${inventory.destChain}:${inventory.token}`}))`.execute(
+    tx,
+  );
+  const row = await tx
+    .selectFrom("inventory_reservations")
+    .select((eb) => eb.fn.coalesce(eb.fn.sum<string>("amount"), sql<string>`0`).as("total"))
+    .where("dest_chain", "=", inventory.destChain)
+    .where("token", "=", inventory.token)
+    .executeTakeFirstOrThrow();
+  return BigInt(row.total);
+}
+
+/** Sets inventory aside for a settlement, or changes what it has set aside. */
+export async function upsertReservation(
+  tx: Tx,
+  reservation: {
+    readonly settlementId: string;
+    readonly destChain: number;
+    readonly token: EvmAddress;
+    readonly amount: bigint;
+  },
+): Promise<void> {
+  await tx
+    .insertInto("inventory_reservations")
+    .values({
+      settlement_id: reservation.settlementId,
+      dest_chain: reservation.destChain,
+      token: reservation.token,
+      amount: reservation.amount,
+    })
+    .onConflict((conflict) =>
+      conflict.column("settlement_id").doUpdateSet({ amount: reservation.amount }),
+    )
+    .execute();
+}
+
+export async function deleteReservation(tx: Tx, settlementId: string): Promise<void> {
+  await tx.deleteFrom("inventory_reservations").where("settlement_id", "=", settlementId).execute();
+}
+
+function parseDelivery(row: Selectable<DeliveriesTable>): Delivery {
+  return {
+    id: toHex32(row.id),
+    settlementId: row.settlement_id,
+    // CAST: held by the column's check constraint.
+    state: row.state as DeliveryState,
+    version: row.version,
+    srcChain: row.src_chain,
+    escrow: toEvmAddress(row.escrow),
+    wallet: toEvmAddress(row.wallet),
+    token: toEvmAddress(row.token),
+    seq: row.seq,
+    lockedAmount: BigInt(row.locked_amount),
+    minOut: BigInt(row.min_out),
+    destChain: row.dest_chain,
+    destToken: toEvmAddress(row.dest_token),
+    destWallet: toEvmAddress(row.dest_wallet),
+    payAmount: BigInt(row.pay_amount),
+    orders: row.orders,
+    claims: row.claims,
+    deliveredTxHash: row.delivered_tx_hash === null ? null : toTxHash(row.delivered_tx_hash),
+    deliveredAmount: row.delivered_amount === null ? null : BigInt(row.delivered_amount),
+    trouble: row.trouble,
+  };
+}

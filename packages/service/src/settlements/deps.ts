@@ -1,0 +1,41 @@
+import type { Chain, Chains } from "../chains/port.ts";
+import { OperatingError } from "../core/errors.ts";
+import type { EvmAddress } from "../core/hex.ts";
+import type { CrashPoint } from "../core/ports.ts";
+import type { Db } from "../db/schema.ts";
+import type { RouteBook } from "../routes/index.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Holding, StoreDeps } from "./store.ts";
+
+/** What the settlement steps work with; composed by the settler role. */
+export interface SettlementDeps extends StoreDeps {
+  readonly db: Db;
+  readonly chains: Chains;
+  readonly routes: RouteBook;
+  readonly log: Log;
+  readonly crashPoint: CrashPoint;
+  /** Senders per source chain. */
+  readonly lanes: ReadonlyMap<number, { readonly deploy: EvmAddress; readonly settle: EvmAddress }>;
+  /** The minimum deposit of a listed token in base units, or undefined where none is set. */
+  readonly minDepositOf: (chainId: number, token: EvmAddress) => bigint | undefined;
+  /** Tells the streams of an integrator that there are events; called after the commit. */
+  readonly wakeEvents: (integratorId: string) => void;
+  /** Tells the lanes of a chain that there is something to send; called after the commit. */
+  readonly wakeLanes: (chainId: number) => void;
+  /** How often a waiting settlement is looked at when nothing wakes it, in milliseconds. */
+  readonly pollMs: number;
+  /** Delays of retries in milliseconds; the published schedule unless a test says otherwise. */
+  readonly retryScheduleMs?: readonly number[];
+}
+
+/** The chain of a settlement; a deferral when it is not configured any more. */
+export function chainOf(
+  deps: Pick<SettlementDeps, "chains">,
+  holding: Pick<Holding, "chainId">,
+): Chain {
+  const chain = deps.chains.get(holding.chainId);
+  if (chain) return chain;
+  throw new OperatingError("CONFIG_MISSING", "The chain of this settlement is not configured.", {
+    details: { chainId: holding.chainId },
+  });
+}

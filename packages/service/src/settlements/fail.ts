@@ -1,0 +1,59 @@
+import { type OperatingError, toErrorObject } from "../core/errors.ts";
+import type { Tx } from "../db/schema.ts";
+import type { SettlementDeps } from "./deps.ts";
+import { judgeFailure } from "./retry.ts";
+import { type Change, transition } from "./store.ts";
+import type { Settlement, SettlementError } from "./types.ts";
+
+/**
+ * Records that a step failed or was deferred: retried on the schedule, or given up where no retry is left and nothing
+ * is in flight. In the caller's transaction; false when the settlement changed meanwhile.
+ */
+export async function failIn(
+  tx: Tx,
+  deps: SettlementDeps,
+  settlement: Settlement,
+  error: OperatingError,
+  change: Change = {},
+): Promise<boolean> {
+  const verdict = judgeFailure({
+    code: error.code,
+    retryCount: settlement.retryCount,
+    attemptsUsed: settlement.attemptsUsed,
+    valueInFlight: (change.step ?? settlement.step) === "deliver",
+    ...(deps.retryScheduleMs ? { scheduleMs: deps.retryScheduleMs } : {}),
+  });
+  const { code, message, details } = toErrorObject(error);
+  const shown: SettlementError = {
+    code,
+    message,
+    retryable: verdict.kind === "retry" && error.retryable,
+    // CAST: an operating error's details are plain values.
+    ...(details ? { details: details as Record<string, string | number | boolean> } : {}),
+  };
+  const counts = { retryCount: verdict.retryCount, attemptsUsed: verdict.attemptsUsed };
+  if (verdict.kind === "give_up") {
+    return transition(tx, deps, settlement, {
+      trigger: "given_up",
+      error: shown,
+      change: { ...change, ...counts, step: "done", retryAtMs: null, nextCheckAtMs: null },
+    });
+  }
+  const retryAtMs = deps.clock.now() + verdict.delayMs;
+  return transition(tx, deps, settlement, {
+    trigger: "failed",
+    error: shown,
+    change: { ...change, ...counts, retryAtMs, nextCheckAtMs: retryAtMs },
+  });
+}
+
+/** `failIn` in a transaction of its own. */
+export async function fail(
+  deps: SettlementDeps,
+  settlement: Settlement,
+  error: OperatingError,
+  change: Change = {},
+): Promise<void> {
+  await deps.db.transaction().execute((tx) => failIn(tx, deps, settlement, error, change));
+  deps.wakeEvents(settlement.integratorId);
+}

@@ -1,0 +1,5 @@
+export { lookAtDueSettlements } from "./advance.ts";
+export type { SettlementDeps } from "./deps.ts";
+export { listSwaps } from "./list.ts";
+export { acceptValue } from "./steps/accept.ts";
+export { putOff as putOffSettlement } from "./store.ts";

@@ -1,0 +1,97 @@
+import {
+  categoryOf,
+  type ErrorCode,
+  isTerminal,
+  phaseOf,
+  type SettlementStatus,
+  type Swap,
+} from "@sluice/sdk/wire";
+import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
+import type { Db } from "../db/schema.ts";
+
+/** A page of an integrator's settlements, newest first, strictly older than `cursor`. */
+export async function listSwaps(
+  db: Db,
+  integratorId: string,
+  page: {
+    readonly limit: number;
+    readonly cursor?: string | undefined;
+    readonly display: (address: EvmAddress) => string;
+  },
+): Promise<{ items: Swap[]; nextCursor: string | null }> {
+  let query = selectSwaps(db)
+    .where("settlements.integrator_id", "=", integratorId)
+    .orderBy("settlements.created_at", "desc")
+    .limit(page.limit + 1);
+  if (page.cursor !== undefined) query = query.where("settlements.created_at", "<", page.cursor);
+  const rows = await query.execute();
+  const show = (text: string) => page.display(toEvmAddress(text));
+  const items = rows.slice(0, page.limit).map((row): Swap => {
+    // CAST: held by the column's check constraint.
+    const status = row.status as SettlementStatus;
+    return {
+      id: row.id,
+      status,
+      phase: phaseOf(status),
+      category: categoryOf(status),
+      terminal: isTerminal(status),
+      chainId: row.chain_id,
+      tokenAddress: show(row.token),
+      amount: row.amount,
+      swapTxHash: row.swap_tx_hash,
+      error: errorOf(row),
+      retryCount: row.retry_count,
+      walletAddress: show(row.wallet),
+      userId: row.user_id,
+      destChain: String(row.dest_chain),
+      destWallet: show(row.dest_wallet),
+      destToken: show(row.dest_token),
+      createdAt: row.created_at,
+      updatedAt: row.updated_at,
+    };
+  });
+  const more = rows.length > page.limit;
+  return { items, nextCursor: more ? (items.at(-1)?.createdAt ?? null) : null };
+}
+
+function selectSwaps(db: Db) {
+  return db
+    .selectFrom("settlements")
+    .innerJoin("addresses", "addresses.id", "settlements.address_id")
+    .select([
+      "settlements.id",
+      "settlements.status",
+      "settlements.chain_id",
+      "settlements.token",
+      "settlements.amount",
+      "settlements.swap_tx_hash",
+      "settlements.error_code",
+      "settlements.error_message",
+      "settlements.error_retryable",
+      "settlements.error_details",
+      "settlements.retry_count",
+      "settlements.wallet",
+      "settlements.created_at",
+      "settlements.updated_at",
+      "addresses.user_id",
+      "addresses.dest_chain",
+      "addresses.dest_wallet",
+      "addresses.dest_token",
+    ]);
+}
+
+function errorOf(row: {
+  readonly error_code: string | null;
+  readonly error_message: string | null;
+  readonly error_retryable: boolean | null;
+  readonly error_details: Record<string, string | number | boolean> | null;
+}): Swap["error"] {
+  if (row.error_code === null) return null;
+  return {
+    // CAST: written from an operating error, whose code is of the closed set.
+    code: row.error_code as ErrorCode,
+    message: row.error_message ?? "",
+    retryable: row.error_retryable ?? false,
+    ...(row.error_details === null ? {} : { details: row.error_details }),
+  };
+}

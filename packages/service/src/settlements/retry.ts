@@ -1,0 +1,58 @@
+import type { ErrorCode } from "@sluice/sdk/wire";
+import { ERROR_CODES } from "@sluice/sdk/wire";
+
+/** The published schedule, in milliseconds: 5 s, 15 s, 30 s, 45 s, 1 min, 5 min, 15 min. The last one repeats. */
+export const RETRY_SCHEDULE_MS: readonly number[] = [
+  5_000, 15_000, 30_000, 45_000, 60_000, 300_000, 900_000,
+];
+
+/** Attempts after which a settlement is `dead`. */
+export const ATTEMPTS_MAX = 7;
+
+/**
+ * Causes outside the settlement: nothing was attempted, so no attempt is used up and the settlement waits for as long
+ * as it takes. The others that are retryable use up attempts; those that are not are `dead` at once.
+ */
+const DEFERRALS: ReadonlySet<ErrorCode> = new Set([
+  "INSUFFICIENT_BALANCE",
+  "RPC_UNAVAILABLE",
+  "PRICE_UNAVAILABLE",
+  "CONFIG_MISSING",
+  "NO_ROUTE",
+  "FEE_NOT_COVERED",
+  "AMOUNT_TOO_SMALL",
+  "REORG",
+]);
+
+export type Verdict =
+  | {
+      readonly kind: "retry";
+      readonly retryCount: number;
+      readonly attemptsUsed: number;
+      readonly delayMs: number;
+    }
+  | { readonly kind: "give_up"; readonly retryCount: number; readonly attemptsUsed: number };
+
+/**
+ * What a failure means for a settlement. `retryCount` counts every re-check; `attemptsUsed` only what was attempted.
+ * Value in flight is never given up: it is looked at every 15 minutes until delivered or taken back.
+ */
+export function judgeFailure(failure: {
+  readonly code: ErrorCode;
+  readonly retryCount: number;
+  readonly attemptsUsed: number;
+  readonly valueInFlight: boolean;
+  readonly scheduleMs?: readonly number[];
+}): Verdict {
+  const schedule = failure.scheduleMs ?? RETRY_SCHEDULE_MS;
+  const delayMs = schedule[Math.min(failure.retryCount, schedule.length - 1)] ?? 0;
+  const retryCount = failure.retryCount + 1;
+  if (failure.valueInFlight || DEFERRALS.has(failure.code)) {
+    return { kind: "retry", retryCount, attemptsUsed: failure.attemptsUsed, delayMs };
+  }
+  const attemptsUsed = failure.attemptsUsed + 1;
+  if (!ERROR_CODES[failure.code].retryable || attemptsUsed >= ATTEMPTS_MAX) {
+    return { kind: "give_up", retryCount, attemptsUsed };
+  }
+  return { kind: "retry", retryCount, attemptsUsed, delayMs };
+}

@@ -1,0 +1,169 @@
+/**
+ * Value that arrived becomes a deposit, and a settlement where the gate lets it through.
+ *
+ * Deposit, settlement and event are one database transaction under the lock of the holding, so that a deposit is
+ * decided about against exactly one state of the holding's settlement. What is decided here is what the event says;
+ * which sweep really took a deposit is settled by chain order once the sweep is mined.
+ */
+import {
+  type ArrivedValue,
+  assignUnsettled,
+  type DepositOutcome,
+  gateBalance,
+  insertDeposits,
+  refreshKnown,
+} from "../../deposits/index.ts";
+import type { DepositAddress } from "../../addresses/index.ts";
+import { appendEvent } from "../../events/index.ts";
+import type { Tx } from "../../db/schema.ts";
+import type { DepositDetectedData } from "@sluice/sdk/wire";
+import { chainOf, type SettlementDeps } from "../deps.ts";
+import {
+  getActive,
+  getSweptAfter,
+  insertSettlement,
+  lockHolding,
+  lockSettlement,
+  promiseSuccessor,
+  putOff,
+} from "../store.ts";
+import type { Settlement } from "../types.ts";
+
+/** Records the transfers of one token to one of our wallets in one block. Recording them again changes nothing. */
+export async function acceptValue(
+  deps: SettlementDeps,
+  arrived: ArrivedValue,
+  address: DepositAddress,
+): Promise<void> {
+  const chain = chainOf(deps, arrived);
+  const balance = await chain.getBalance(arrived.token, arrived.wallet);
+  const walletDeployed = await chain.hasCode(arrived.wallet);
+
+  const accepted = await deps.db.transaction().execute(async (tx) => {
+    await lockHolding(tx, arrived);
+    const { fresh } = await refreshKnown(tx, arrived);
+    if (fresh.transfers.length === 0) return null;
+    const outcome = await decide(tx, deps, { arrived: fresh, address, balance, walletDeployed });
+    await insertDeposits(
+      tx,
+      deps.random,
+      fresh,
+      { addressId: address.id, integratorId: address.integratorId },
+      outcome,
+    );
+    if (outcome.queued && outcome.settlementId !== null) {
+      await assignUnsettled(tx, fresh, outcome.settlementId);
+    }
+    const data: DepositDetectedData = {
+      walletAddress: deps.displayAddress(arrived.wallet),
+      chainId: arrived.chainId,
+      tokenAddress: deps.displayAddress(arrived.token),
+      ...(outcome.queued
+        ? { queued: true as const }
+        : { queued: false as const, ignoredReason: outcome.reason }),
+    };
+    await appendEvent(tx, deps.random, {
+      integratorId: address.integratorId,
+      type: "deposit_detected",
+      data,
+    });
+    return outcome;
+  });
+  if (!accepted) return;
+  deps.log.info(
+    { chainId: arrived.chainId, wallet: arrived.wallet, block: arrived.blockNumber, ...accepted },
+    "deposit detected",
+  );
+  deps.wakeEvents(address.integratorId);
+}
+
+async function decide(
+  tx: Tx,
+  deps: SettlementDeps,
+  facts: {
+    readonly arrived: ArrivedValue;
+    readonly address: DepositAddress;
+    readonly balance: bigint;
+    readonly walletDeployed: boolean;
+  },
+): Promise<DepositOutcome> {
+  const { arrived, address, balance, walletDeployed } = facts;
+  const minDeposit = deps.minDepositOf(arrived.chainId, arrived.token);
+
+  const last = arrived.transfers.at(-1);
+  const taken =
+    last &&
+    (await getSweptAfter(tx, arrived, { block: arrived.blockNumber, logIndex: last.logIndex }));
+  if (taken) return { queued: true, settlementId: taken.id };
+
+  const found = await getActive(tx, arrived);
+  if (found) {
+    const active = await lockSettlement(tx, found.id);
+    return joinActive(tx, deps, { active, arrived, balance, minDeposit });
+  }
+
+  const pair = {
+    srcChain: arrived.chainId,
+    srcToken: arrived.token,
+    destChain: address.destChain,
+    destToken: address.destToken,
+  };
+  if (deps.routes.list(pair).length === 0) return { queued: false, reason: "no_adapter" };
+  const gate = gateBalance(balance, minDeposit);
+  if (gate.kind === "ignore") return { queued: false, reason: gate.reason };
+  const settlementId = await insertSettlement(tx, deps, {
+    chainId: arrived.chainId,
+    wallet: arrived.wallet,
+    token: arrived.token,
+    integratorId: address.integratorId,
+    addressId: address.id,
+    walletDeployed,
+    amount: balance,
+  });
+  return { queued: true, settlementId };
+}
+
+/** A deposit while a settlement is active: it joins what is not sent yet, and is promised a successor otherwise. */
+async function joinActive(
+  tx: Tx,
+  deps: SettlementDeps,
+  facts: {
+    readonly active: Settlement;
+    readonly arrived: ArrivedValue;
+    readonly balance: bigint;
+    readonly minDeposit: bigint | undefined;
+  },
+): Promise<DepositOutcome> {
+  const { active, arrived, balance, minDeposit } = facts;
+  const sweep = sweepOf(active, balance);
+  if (sweep.kind === "not_sent") {
+    await putOff(tx, active.id, deps.clock.now());
+    return { queued: true, settlementId: active.id };
+  }
+  const amount = arrived.transfers.reduce((sum, transfer) => sum + transfer.amount, 0n);
+  // A sweep takes the whole balance: less there than has just arrived means that it took this deposit too.
+  if (sweep.kind === "mined_unseen" && balance < amount) {
+    return { queued: true, settlementId: active.id };
+  }
+  const remaining = sweep.kind === "open" ? balance - sweep.planned : balance;
+  const gate = gateBalance(remaining, minDeposit);
+  if (gate.kind === "ignore") return { queued: false, reason: gate.reason };
+  await promiseSuccessor(tx, active);
+  return { queued: true, settlementId: null };
+}
+
+type SweepState =
+  | { readonly kind: "not_sent" }
+  /** Sent, and the balance still holds what it was planned to take. */
+  | { readonly kind: "open"; readonly planned: bigint }
+  /** The balance is below what it was planned to take: it is mined, though not recorded yet. */
+  | { readonly kind: "mined_unseen" }
+  | { readonly kind: "recorded" };
+
+function sweepOf({ sweptAmount, plannedAmount }: Settlement, balance: bigint): SweepState {
+  if (sweptAmount !== null) return { kind: "recorded" };
+  if (plannedAmount === null) return { kind: "not_sent" };
+  return balance >= plannedAmount
+    ? { kind: "open", planned: plannedAmount }
+    : { kind: "mined_unseen" };
+}

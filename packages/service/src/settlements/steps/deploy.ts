@@ -1,0 +1,106 @@
+/**
+ * Deploys the wallet: `pending_deploy -> deploying -> pending_swap`. It does not wait for the deposit's finality, since
+ * the wallet does not depend on it; and whoever else deploys it first has done our work.
+ */
+import { assertDerived, type DepositAddress } from "../../addresses/index.ts";
+import { OperatingError } from "../../core/errors.ts";
+import type { TxHash } from "../../core/hex.ts";
+import { getByIntent, type IntentName, submitIntent } from "../../transactions/index.ts";
+import { chainOf, type SettlementDeps } from "../deps.ts";
+import { fail } from "../fail.ts";
+import { transition } from "../store.ts";
+import type { Settlement } from "../types.ts";
+
+/** `again` when another look may find more to do at once. */
+export type StepResult = "again" | "wait";
+
+export async function stepDeploy(
+  deps: SettlementDeps,
+  settlement: Settlement,
+  address: DepositAddress,
+): Promise<StepResult> {
+  const chain = chainOf(deps, settlement);
+  if (settlement.status === "deploying") return followDeployment(deps, settlement);
+  if (await chain.hasCode(settlement.wallet)) return recordReady(deps, settlement, null);
+
+  assertDerived(chain, address);
+  const call = chain.buildDeploy(address.commitment);
+  const lane = laneOf(deps, settlement);
+  const simulation = await chain.simulate(lane, call);
+  if (!simulation.ok) {
+    throw new OperatingError("SIMULATION_REVERTED", "Deploying the wallet would revert.", {
+      details: { reason: simulation.reason },
+    });
+  }
+  const number = settlement.deploysSent + 1;
+  await deps.db.transaction().execute(async (tx) => {
+    await submitIntent(tx, deps.random, {
+      chainId: settlement.chainId,
+      lane,
+      intent: intentOf(settlement, number),
+      settlementId: settlement.id,
+      call,
+      gas: simulation.gas,
+    });
+    const nextCheckAtMs = deps.clock.now() + deps.pollMs;
+    const change = { deploysSent: number, nextCheckAtMs, retryAtMs: null };
+    const moved = await transition(tx, deps, settlement, { trigger: "deploy_planned", change });
+    if (!moved) throw new ChangedMeanwhile();
+  });
+  deps.wakeEvents(settlement.integratorId);
+  deps.wakeLanes(settlement.chainId);
+  return "wait";
+}
+
+async function followDeployment(deps: SettlementDeps, settlement: Settlement): Promise<StepResult> {
+  const sent = await getByIntent(deps.db, intentOf(settlement, settlement.deploysSent));
+  const deployed = await chainOf(deps, settlement).hasCode(settlement.wallet);
+  if (sent?.mined && deployed) {
+    return recordReady(deps, settlement, sent.mined.succeeded ? sent.mined.txHash : null);
+  }
+  if (sent?.mined && !sent.mined.succeeded) {
+    const error = new OperatingError("TX_REVERTED", "The deployment transaction reverted.", {
+      details: { txHash: sent.mined.txHash },
+    });
+    await fail(deps, settlement, error);
+  }
+  return "wait";
+}
+
+async function recordReady(
+  deps: SettlementDeps,
+  settlement: Settlement,
+  txHash: TxHash | null,
+): Promise<StepResult> {
+  await deps.db.transaction().execute((tx) =>
+    transition(tx, deps, settlement, {
+      trigger: "wallet_ready",
+      txHash,
+      change: {
+        step: "sweep",
+        retryAtMs: null,
+        nextCheckAtMs: deps.clock.now(),
+        ...(txHash ? { deployTxHash: txHash } : {}),
+      },
+    }),
+  );
+  deps.wakeEvents(settlement.integratorId);
+  return "again";
+}
+
+function intentOf(settlement: Settlement, number: number): IntentName {
+  return `deploy:${settlement.id}:${number}`;
+}
+
+function laneOf(deps: SettlementDeps, settlement: Settlement) {
+  const lanes = deps.lanes.get(settlement.chainId);
+  if (lanes) return lanes.deploy;
+  throw new OperatingError("CONFIG_MISSING", "The chain of this settlement has no lanes.", {
+    details: { chainId: settlement.chainId },
+  });
+}
+
+/** Rolls a transaction back because somebody else changed the settlement first; the next look starts from the row. */
+export class ChangedMeanwhile extends Error {
+  override readonly name = "ChangedMeanwhile";
+}

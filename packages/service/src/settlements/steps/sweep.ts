@@ -1,0 +1,179 @@
+/**
+ * Sweeps the wallet by a route: `pending_swap -> swapping`. The sweep takes the live balance; what it really took is
+ * read from the mined receipt, and so is which deposits it took.
+ */
+import { assertDerived, type DepositAddress } from "../../addresses/index.ts";
+import { formatUnits } from "../../core/amounts.ts";
+import { OperatingError } from "../../core/errors.ts";
+import { assignSwept, countOrphaned } from "../../deposits/index.ts";
+import type { Route } from "../../routes/index.ts";
+import { getByIntent, type IntentName, submitIntent } from "../../transactions/index.ts";
+import { chainOf, type SettlementDeps } from "../deps.ts";
+import { fail, failIn } from "../fail.ts";
+import { lockHolding, recordSweep, transition } from "../store.ts";
+import type { Settlement } from "../types.ts";
+import { ChangedMeanwhile, type StepResult } from "./deploy.ts";
+
+export async function stepSweep(
+  deps: SettlementDeps,
+  settlement: Settlement,
+  address: DepositAddress,
+): Promise<StepResult> {
+  if (settlement.status === "swapping") return followSweep(deps, settlement, address);
+  const chain = chainOf(deps, settlement);
+  assertDerived(chain, address);
+  const route = chooseRoute(deps, settlement, address);
+  const balance = await chain.getBalance(settlement.token, settlement.wallet);
+  if (balance === 0n) throw await whyEmpty(deps, settlement);
+  if (route.quote(balance, address.commitment.maxFeeBps).minOut === 0n) {
+    throw new OperatingError("AMOUNT_TOO_SMALL", "The balance is too small for the route.", {
+      details: { balance: balance.toString() },
+    });
+  }
+
+  const call = route.buildSweep(address);
+  const lane = laneOf(deps, settlement);
+  const simulation = await chain.simulate(lane, call);
+  if (!simulation.ok) {
+    throw new OperatingError("SIMULATION_REVERTED", "Sweeping the wallet would revert.", {
+      details: { reason: simulation.reason },
+    });
+  }
+  const number = settlement.sweepsSent + 1;
+  await deps.db.transaction().execute(async (tx) => {
+    await lockHolding(tx, settlement);
+    if (!(await route.reserve(tx, settlement.id, balance))) {
+      const needed = formatUnits(balance, route.decimalsIn);
+      throw new OperatingError("INSUFFICIENT_BALANCE", "Inventory on the destination is too low.", {
+        details: { reason: "inventory", chainId: route.pair.destChain, needed },
+      });
+    }
+    await submitIntent(tx, deps.random, {
+      chainId: settlement.chainId,
+      lane,
+      intent: intentOf(settlement, number),
+      settlementId: settlement.id,
+      call,
+      gas: simulation.gas,
+    });
+    const moved = await transition(tx, deps, settlement, {
+      trigger: "sweep_planned",
+      change: {
+        route: route.kind,
+        sweepsSent: number,
+        plannedAmount: balance,
+        retryAtMs: null,
+        nextCheckAtMs: deps.clock.now() + deps.pollMs,
+      },
+    });
+    if (!moved) throw new ChangedMeanwhile();
+  });
+  deps.wakeEvents(settlement.integratorId);
+  deps.wakeLanes(settlement.chainId);
+  return "wait";
+}
+
+/** Reads the mined sweep: what it took moves on to the delivery, a revert is an attempt that failed. */
+async function followSweep(
+  deps: SettlementDeps,
+  settlement: Settlement,
+  address: DepositAddress,
+): Promise<StepResult> {
+  const sent = await getByIntent(deps.db, intentOf(settlement, settlement.sweepsSent));
+  if (!sent?.mined) return "wait";
+  const route = usedRoute(deps, settlement, address);
+  if (!sent.mined.succeeded) {
+    const error = new OperatingError("TX_REVERTED", "The sweep transaction reverted.", {
+      details: { txHash: sent.mined.txHash },
+    });
+    await deps.db.transaction().execute(async (tx) => {
+      await route.release(tx, settlement.id);
+      await failIn(tx, deps, settlement, error, { plannedAmount: null });
+    });
+    deps.wakeEvents(settlement.integratorId);
+    return "wait";
+  }
+  const receipt = await chainOf(deps, settlement).getReceipt(sent.mined.txHash);
+  // The block may just have left the chain: the lane follows it and wakes us.
+  if (!receipt) return "wait";
+  const sweep = route.readSweep(receipt, address);
+  if (!sweep) {
+    await fail(
+      deps,
+      settlement,
+      new OperatingError("INTERNAL", "The sweep was mined without its effect.", {
+        details: { txHash: receipt.txHash },
+      }),
+      { plannedAmount: null },
+    );
+    return "wait";
+  }
+  await deps.db.transaction().execute(async (tx) => {
+    await lockHolding(tx, settlement);
+    const recorded = await recordSweep(tx, deps, settlement, {
+      sweep,
+      txHash: receipt.txHash,
+      block: receipt.blockNumber,
+    });
+    if (!recorded) throw new ChangedMeanwhile();
+    await assignSwept(tx, settlement, {
+      settlementId: settlement.id,
+      block: receipt.blockNumber,
+      logIndex: sweep.logIndex,
+    });
+    await route.recordSweep(tx, { settlementId: settlement.id, address, sweep, receipt });
+  });
+  return "again";
+}
+
+/** The preferred enabled route of the settlement's pair. */
+function chooseRoute(deps: SettlementDeps, settlement: Settlement, address: DepositAddress): Route {
+  const [route] = deps.routes.list(pairOf(settlement, address));
+  if (route) return route;
+  throw new OperatingError("NO_ROUTE", "No enabled route delivers this pair right now.", {
+    details: { destChain: address.destChain },
+  });
+}
+
+/** The route by which the settlement's open sweep was sent. */
+export function usedRoute(
+  deps: SettlementDeps,
+  settlement: Settlement,
+  address: DepositAddress,
+): Route {
+  const route = settlement.route && deps.routes.find(pairOf(settlement, address), settlement.route);
+  if (route) return route;
+  throw new OperatingError("CONFIG_MISSING", "The route of this settlement is not configured.", {
+    details: { route: settlement.route ?? "none" },
+  });
+}
+
+function pairOf(settlement: Settlement, address: DepositAddress) {
+  return {
+    srcChain: settlement.chainId,
+    srcToken: settlement.token,
+    destChain: address.destChain,
+    destToken: address.destToken,
+  };
+}
+
+async function whyEmpty(deps: SettlementDeps, settlement: Settlement): Promise<OperatingError> {
+  const { all, orphaned } = await countOrphaned(deps.db, settlement.id);
+  return all > 0 && all === orphaned
+    ? new OperatingError("REORG", "The deposits of this settlement left the chain.")
+    : new OperatingError("INSUFFICIENT_BALANCE", "The deposit address is empty.", {
+        details: { reason: "wallet_empty" },
+      });
+}
+
+function intentOf(settlement: Settlement, number: number): IntentName {
+  return `sweep:${settlement.id}:${number}`;
+}
+
+function laneOf(deps: SettlementDeps, settlement: Settlement) {
+  const lanes = deps.lanes.get(settlement.chainId);
+  if (lanes) return lanes.settle;
+  throw new OperatingError("CONFIG_MISSING", "The chain of this settlement has no lanes.", {
+    details: { chainId: settlement.chainId },
+  });
+}

@@ -1,0 +1,344 @@
+import { type Selectable, sql } from "kysely";
+import {
+  categoryOf,
+  isTerminal,
+  phaseOf,
+  type SettlementStatus,
+  type StatusChangedData,
+} from "@sluice/sdk/wire";
+import { assert } from "../core/assert.ts";
+import { type EvmAddress, toEvmAddress, toHex32, toTxHash, type TxHash } from "../core/hex.ts";
+import type { Clock, Random } from "../core/ports.ts";
+import { formatStamp } from "../core/stamp.ts";
+import type { Db, SettlementsTable, Tx } from "../db/schema.ts";
+import { appendEvent, lockStamps } from "../events/index.ts";
+import type { RouteKind, Sweep } from "../routes/index.ts";
+import { LIFECYCLE, type Trigger } from "./lifecycle.ts";
+import type { Settlement, SettlementError, Step } from "./types.ts";
+
+export interface StoreDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** How an address is written on the wire. */
+  readonly displayAddress: (address: EvmAddress) => string;
+}
+
+/** One asset in one wallet. */
+export interface Holding {
+  readonly chainId: number;
+  readonly wallet: EvmAddress;
+  readonly token: EvmAddress;
+}
+
+/** Holds a holding until the end of the transaction: what is decided about it is decided one at a time. */
+export async function lockHolding(tx: Tx, holding: Holding): Promise<void> {
+  const key = `${holding.chainId}:${holding.wallet}:${holding.token}`;
+  await sql`select pg_advisory_xact_lock(8, hashtext(${key}))`.execute(tx);
+}
+
+/** The one settlement of a holding that is not final, or null. */
+export async function getActive(db: Db | Tx, holding: Holding): Promise<Settlement | null> {
+  const row = await selectHolding(db, holding)
+    .where("status", "not in", ["completed", "dead"])
+    .executeTakeFirst();
+  return row ? parseSettlement(row) : null;
+}
+
+/** The settlement whose mined sweep comes after a position on the chain, and so took what stood there. */
+export async function getSweptAfter(
+  db: Db | Tx,
+  holding: Holding,
+  position: { readonly block: bigint; readonly logIndex: number },
+): Promise<Settlement | null> {
+  const row = await selectHolding(db, holding)
+    .where(sql<boolean>`(swept_block, swept_log_index) > (${position.block}, ${position.logIndex})`)
+    .orderBy("swept_block")
+    .orderBy("swept_log_index")
+    .limit(1)
+    .executeTakeFirst();
+  return row ? parseSettlement(row) : null;
+}
+
+export async function getSettlement(db: Db | Tx, id: string): Promise<Settlement | null> {
+  const row = await db
+    .selectFrom("settlements")
+    .selectAll()
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return row ? parseSettlement(row) : null;
+}
+
+/** Creates a settlement, without an event: there is no status before the first. The caller holds the holding. */
+export async function insertSettlement(
+  tx: Tx,
+  deps: StoreDeps,
+  settlement: Holding & {
+    readonly integratorId: string;
+    readonly addressId: string;
+    readonly walletDeployed: boolean;
+    readonly amount: bigint;
+  },
+): Promise<string> {
+  const { clock, random } = deps;
+  const id = random.uuid();
+  const now = formatStamp(clock.now());
+  await lockStamps(tx, settlement.integratorId);
+  await tx
+    .insertInto("settlements")
+    .values({
+      id,
+      integrator_id: settlement.integratorId,
+      address_id: settlement.addressId,
+      chain_id: settlement.chainId,
+      wallet: settlement.wallet,
+      token: settlement.token,
+      status: settlement.walletDeployed ? "pending_swap" : "pending_deploy",
+      step: settlement.walletDeployed ? "sweep" : "deploy",
+      amount: settlement.amount,
+      next_check_at: now,
+      created_at: sql<string>`next_stamp((select created_at from settlements
+        where integrator_id = ${settlement.integratorId} order by created_at desc limit 1))`,
+      updated_at: now,
+    })
+    .execute();
+  return id;
+}
+
+/** What a transition changes besides the status. */
+export interface Change {
+  readonly step?: Step;
+  readonly route?: RouteKind;
+  readonly deploysSent?: number;
+  readonly sweepsSent?: number;
+  readonly plannedAmount?: bigint | null;
+  readonly deployTxHash?: TxHash;
+  readonly swapTxHash?: TxHash;
+  readonly deliveryTxHash?: TxHash;
+  readonly deliveredAmount?: bigint;
+  readonly retryCount?: number;
+  readonly attemptsUsed?: number;
+  readonly retryAtMs?: number | null;
+  readonly nextCheckAtMs?: number | null;
+}
+
+/**
+ * The only way a status changes: compare-and-set on status and version, a row of history, and the event, in the
+ * caller's transaction, whose last statement this should be. Returns false, with nothing written, when somebody else
+ * changed the settlement since it was read; the caller then looks again.
+ */
+export async function transition(
+  tx: Tx,
+  deps: StoreDeps,
+  settlement: Settlement,
+  args: {
+    readonly trigger: Trigger;
+    readonly change?: Change;
+    readonly error?: SettlementError;
+    /** The transaction that the event names, where the interface names one. */
+    readonly txHash?: TxHash | null;
+  },
+): Promise<boolean> {
+  const { trigger, change = {}, error, txHash = null } = args;
+  const cell = LIFECYCLE[settlement.status][trigger];
+  assert("to" in cell, `${settlement.status} takes ${trigger}`);
+  const status = cell.to;
+  assert(
+    (error !== undefined) === (categoryOf(status) === "retrying" || status === "dead"),
+    "a settlement has an error exactly while it is failing, deferred or dead",
+  );
+  const now = formatStamp(deps.clock.now());
+  const result = await tx
+    .updateTable("settlements")
+    .set({
+      ...columnsOf(change),
+      status,
+      version: settlement.version + 1,
+      error_code: error?.code ?? null,
+      error_message: error?.message ?? null,
+      error_retryable: error?.retryable ?? null,
+      error_details: error?.details ? JSON.stringify(error.details) : null,
+      updated_at: now,
+    })
+    .where("id", "=", settlement.id)
+    .where("status", "=", settlement.status)
+    .where("version", "=", settlement.version)
+    .executeTakeFirst();
+  if (result.numUpdatedRows !== 1n) return false;
+  await tx
+    .insertInto("settlement_transitions")
+    .values({
+      settlement_id: settlement.id,
+      version: settlement.version + 1,
+      from_status: settlement.status,
+      to_status: status,
+      error_code: error?.code ?? null,
+      tx_hash: txHash,
+    })
+    .execute();
+  const data: StatusChangedData = {
+    queueItemId: settlement.id,
+    chainId: settlement.chainId,
+    tokenAddress: deps.displayAddress(settlement.token),
+    walletAddress: deps.displayAddress(settlement.wallet),
+    status,
+    prevStatus: settlement.status,
+    phase: phaseOf(status),
+    category: categoryOf(status),
+    terminal: isTerminal(status),
+    retryCount: change.retryCount ?? settlement.retryCount,
+    txHash,
+    error: error ? { ...error, ...(error.details ? { details: { ...error.details } } : {}) } : null,
+  };
+  await appendEvent(tx, deps.random, {
+    integratorId: settlement.integratorId,
+    type: "status_changed",
+    data,
+  });
+  return true;
+}
+
+/** Records what the mined sweep did; the status stays, the version does not. */
+export async function recordSweep(
+  tx: Tx,
+  deps: StoreDeps,
+  settlement: Settlement,
+  swept: { readonly sweep: Sweep; readonly txHash: TxHash; readonly block: bigint },
+): Promise<boolean> {
+  const { sweep, txHash, block } = swept;
+  const result = await tx
+    .updateTable("settlements")
+    .set({
+      step: "deliver",
+      swept_amount: sweep.amount,
+      swept_block: block,
+      swept_log_index: sweep.logIndex,
+      min_out: sweep.minOut,
+      delivery_id: sweep.deliveryId,
+      swap_tx_hash: txHash,
+      version: settlement.version + 1,
+      updated_at: formatStamp(deps.clock.now()),
+    })
+    .where("id", "=", settlement.id)
+    .where("version", "=", settlement.version)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** Notes that a deposit which came too late for the sweep was promised a settlement of its own. */
+export async function promiseSuccessor(tx: Tx, settlement: Settlement): Promise<void> {
+  const result = await tx
+    .updateTable("settlements")
+    .set({ successor_promised: true, version: settlement.version + 1 })
+    .where("id", "=", settlement.id)
+    .where("version", "=", settlement.version)
+    .executeTakeFirst();
+  assert(result.numUpdatedRows === 1n, "the settlement was locked before the promise");
+}
+
+/** Locks a settlement's row and reads it. */
+export async function lockSettlement(tx: Tx, id: string): Promise<Settlement> {
+  const row = await tx
+    .selectFrom("settlements")
+    .selectAll()
+    .where("id", "=", id)
+    .forUpdate()
+    .executeTakeFirstOrThrow();
+  return parseSettlement(row);
+}
+
+/** Takes settlements that are due, and puts them off by `leaseMs` so that no other worker takes them meanwhile. */
+export async function claimDue(
+  db: Db,
+  args: { readonly nowMs: number; readonly leaseMs: number; readonly limit: number },
+): Promise<string[]> {
+  const rows = await db
+    .updateTable("settlements")
+    .set({ next_check_at: formatStamp(args.nowMs + args.leaseMs) })
+    .where("id", "in", (due) =>
+      due
+        .selectFrom("settlements")
+        .select("id")
+        .where("status", "not in", ["completed", "dead"])
+        .where("next_check_at", "<=", formatStamp(args.nowMs))
+        .orderBy("next_check_at")
+        .limit(args.limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returning("id")
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+/** Says when to look again; does not count as a change. */
+export async function putOff(db: Db | Tx, id: string, atMs: number): Promise<void> {
+  await db
+    .updateTable("settlements")
+    .set({ next_check_at: formatStamp(atMs) })
+    .where("id", "=", id)
+    .where("status", "not in", ["completed", "dead"])
+    .execute();
+}
+
+function selectHolding(db: Db | Tx, holding: Holding) {
+  return db
+    .selectFrom("settlements")
+    .selectAll()
+    .where("chain_id", "=", holding.chainId)
+    .where("wallet", "=", holding.wallet)
+    .where("token", "=", holding.token);
+}
+
+function columnsOf(change: Change) {
+  const stamp = (ms: number | null | undefined) =>
+    ms === undefined ? undefined : ms === null ? null : formatStamp(ms);
+  const columns = {
+    step: change.step,
+    route: change.route,
+    deploys_sent: change.deploysSent,
+    sweeps_sent: change.sweepsSent,
+    planned_amount: change.plannedAmount,
+    deploy_tx_hash: change.deployTxHash,
+    swap_tx_hash: change.swapTxHash,
+    delivery_tx_hash: change.deliveryTxHash,
+    delivered_amount: change.deliveredAmount,
+    retry_count: change.retryCount,
+    attempts_used: change.attemptsUsed,
+    retry_at: stamp(change.retryAtMs),
+    next_check_at: stamp(change.nextCheckAtMs),
+  };
+  // kysely leaves out what is undefined and writes null where null is given.
+  return columns;
+}
+
+function parseSettlement(row: Selectable<SettlementsTable>): Settlement {
+  const bigintOf = (text: string | null) => (text === null ? null : BigInt(text));
+  return {
+    id: row.id,
+    integratorId: row.integrator_id,
+    addressId: row.address_id,
+    chainId: row.chain_id,
+    wallet: toEvmAddress(row.wallet),
+    token: toEvmAddress(row.token),
+    // CAST: held by the column's check constraint.
+    status: row.status as SettlementStatus,
+    // CAST: held by the column's check constraint.
+    step: row.step as Step,
+    version: row.version,
+    // CAST: held by the column's check constraint.
+    route: row.route as RouteKind | null,
+    deploysSent: row.deploys_sent,
+    sweepsSent: row.sweeps_sent,
+    plannedAmount: bigintOf(row.planned_amount),
+    sweptAmount: bigintOf(row.swept_amount),
+    sweptBlock: row.swept_block,
+    sweptLogIndex: row.swept_log_index,
+    minOut: bigintOf(row.min_out),
+    deliveryId: row.delivery_id === null ? null : toHex32(row.delivery_id),
+    swapTxHash: row.swap_tx_hash === null ? null : toTxHash(row.swap_tx_hash),
+    retryCount: row.retry_count,
+    attemptsUsed: row.attempts_used,
+    successorPromised: row.successor_promised,
+    retryAtMs: row.retry_at === null ? null : Date.parse(row.retry_at),
+  };
+}

@@ -1,0 +1,132 @@
+/** The quote as clients read it. Amounts that the wire has as numbers are for display; the exact ones are strings. */
+import { implementationOf } from "@sluice/sdk/address";
+import type { Quote } from "@sluice/sdk/wire";
+import type { DepositAddress } from "../addresses/index.ts";
+import type { AddressFormat } from "../chains/port.ts";
+import { feeOf, formatUnits, rescale } from "../core/amounts.ts";
+import { findChainById } from "../core/chain-registry.ts";
+import { COMMITMENT_VERSION, WALLET_KIND } from "../core/commitment.ts";
+import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
+import type { Principal } from "../integrators/index.ts";
+import type { Route, RouteQuote } from "../routes/index.ts";
+
+/** A listed token. */
+export interface ListedToken {
+  /** Bridge chain id. */
+  readonly chainId: number;
+  /** EIP-155 id of its chain. */
+  readonly evmChainId: number;
+  readonly address: EvmAddress;
+  readonly symbol: string;
+  readonly decimals: number;
+  /** Base units. */
+  readonly minDeposit: bigint | undefined;
+}
+
+/** Formats one priced route. */
+export function formatQuote(args: {
+  readonly format: AddressFormat;
+  readonly quoteId: string;
+  readonly nowMs: number;
+  readonly route: Route;
+  readonly priced: RouteQuote;
+  readonly amount: bigint;
+  readonly slippageBps: number;
+  readonly userId: EvmAddress;
+  readonly principal: Principal;
+  readonly address: DepositAddress | null;
+  readonly fromToken: ListedToken;
+  readonly toToken: ListedToken;
+}): Quote {
+  const { route, priced, amount, address, fromToken, toToken } = args;
+  const { decimalsIn, decimalsOut } = route;
+  const fair = rescale(amount, decimalsIn, decimalsOut);
+  const bridgeFee = fair - priced.amountOut;
+  const amountOut = toNumber(priced.amountOut, decimalsOut);
+  const minOut = toNumber(priced.minOut, decimalsOut);
+  return {
+    type: route.kind,
+    quoteId: args.quoteId,
+    effectiveAmountIn: toNumber(amount, decimalsIn),
+    effectiveAmountIn64: amount.toString(),
+    expectedAmountOut: amountOut,
+    minAmountOut: minOut,
+    minReceived: minOut,
+    expectedAmountOutBaseUnits: priced.amountOut.toString(),
+    minReceivedBaseUnits: priced.minOut.toString(),
+    price: fair === 0n ? 0 : amountOut / toNumber(fair, decimalsOut),
+    priceImpact: 0,
+    slippageBps: args.slippageBps,
+    gasDrop: 0,
+    bridgeFee: toNumber(bridgeFee, decimalsOut),
+    protocolBps: bridgeFee === 0n ? 0 : protocolBps(fair, bridgeFee),
+    referrerBps: 0,
+    eta: Math.ceil(route.etaSeconds / 60),
+    etaSeconds: route.etaSeconds,
+    clientEta: `${route.etaSeconds} s`,
+    deadline64: String(Math.floor(args.nowMs / 1000) + QUOTE_LIFETIME_S),
+    fromToken: formatToken(args.format, fromToken),
+    toToken: formatToken(args.format, toToken),
+    fromChain: chainName(fromToken.chainId),
+    toChain: chainName(toToken.chainId),
+    payIntegratorId: args.principal.integratorId,
+    payUserId: args.userId,
+    payDepositAddress: address ? args.format.display(address.wallet) : null,
+    ...(address ? { payDepositCommitment: formatCommitment(args.format, address) } : {}),
+  };
+}
+
+const QUOTE_LIFETIME_S = 600;
+
+/** Whole units as a number, for display. */
+function toNumber(amount: bigint, decimals: number): number {
+  return Number(formatUnits(amount, decimals));
+}
+
+/** The flat fee in basis points, read back from the amounts so that the two can never disagree. */
+function protocolBps(fair: bigint, fee: bigint): number {
+  let bps = Number((fee * 10_000n) / fair);
+  if (feeOf(fair, bps) < fee) bps += 1;
+  return bps;
+}
+
+function formatToken(format: AddressFormat, token: ListedToken): Quote["fromToken"] {
+  const contract = format.display(token.address);
+  const native = token.address === NATIVE_TOKEN;
+  return {
+    name: token.symbol,
+    symbol: token.symbol,
+    contract,
+    chainId: token.evmChainId,
+    wChainId: token.chainId,
+    decimals: token.decimals,
+    standard: native ? "native" : "erc20",
+    verified: true,
+  };
+}
+
+function formatCommitment(
+  format: AddressFormat,
+  address: DepositAddress,
+): NonNullable<Quote["payDepositCommitment"]> {
+  const { commitment } = address;
+  return {
+    version: COMMITMENT_VERSION,
+    walletKind: WALLET_KIND,
+    integrator: commitment.integrator,
+    userId: commitment.userId,
+    destChain: commitment.destChain,
+    destWallet: commitment.destWallet,
+    destToken: commitment.destToken,
+    refundAuthority: commitment.refundAuthority,
+    maxFeeBps: commitment.maxFeeBps,
+    maxSlippageBps: commitment.maxSlippageBps,
+    factory: format.display(address.factory),
+    implementation: implementationOf(address.factory),
+    commitment: address.commitmentHash,
+  };
+}
+
+function chainName(chainId: number): string {
+  return findChainById(chainId)?.name ?? String(chainId);
+}

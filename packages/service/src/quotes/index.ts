@@ -1,0 +1,2 @@
+export type { ListedToken } from "./format.ts";
+export { quote, type QuoteDeps } from "./quote.ts";

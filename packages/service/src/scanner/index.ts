@@ -1,0 +1,1 @@
+export { lookAtChain, type ScannerDeps } from "./scan.ts";

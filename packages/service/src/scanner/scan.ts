@@ -1,0 +1,126 @@
+/**
+ * The scanner of one chain: walks its blocks in order and turns transfers to our wallets into deposits.
+ *
+ * The cursor is a window of linked blocks. Before anything is read, the newest of them must still be on the chain; if
+ * not, it is taken off, its deposits are marked, and the look begins again. The next block must name it as its parent.
+ * Transfers are listed by block hash, so they can never be another fork's, and they are recorded before the cursor
+ * moves: a crash in between scans the block again, which changes nothing.
+ */
+import { listByWallets } from "../addresses/index.ts";
+import type { BlockRef, Chain, Transfer } from "../chains/port.ts";
+import { OperatingError } from "../core/errors.ts";
+import type { EvmAddress } from "../core/hex.ts";
+import type { Clock } from "../core/ports.ts";
+import type { Db } from "../db/schema.ts";
+import type { ArrivedValue } from "../deposits/index.ts";
+import { acceptValue, type SettlementDeps } from "../settlements/index.ts";
+import type { Log } from "../telemetry/log.ts";
+import { getTip, getWindowHash, popBlock, pushBlock } from "./store.ts";
+
+export interface ScannerDeps {
+  readonly db: Db;
+  readonly chain: Chain;
+  /** The listed tokens. */
+  readonly tokens: readonly EvmAddress[];
+  readonly startBlock: bigint;
+  readonly settlements: SettlementDeps;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Blocks kept to find the way back after a reorganisation. A deeper one stops the scanner for a person to look. */
+const WINDOW_BLOCKS = 512;
+/** Blocks of one look; the next look goes on at once. */
+const BLOCKS_MAX = 50;
+
+/** Scans what is new. Returns true when there is more at once. */
+export async function lookAtChain(deps: ScannerDeps): Promise<boolean> {
+  for (let blocks = 0; blocks < BLOCKS_MAX; blocks++) {
+    if (!(await scanNext(deps))) return false;
+  }
+  return true;
+}
+
+/** Scans one block, or takes one off; false when there is nothing to do. */
+async function scanNext(deps: ScannerDeps): Promise<boolean> {
+  const { db, chain } = deps;
+  const tip = await getTip(db, chain.chainId);
+  if (tip) {
+    const onChain = await chain.getBlock(tip.number);
+    if (onChain === null && (await isBehind(deps, tip))) return false;
+    if (onChain?.hash !== tip.hash) return stepBack(deps, tip);
+  }
+  const block = await chain.getBlock(tip ? tip.number + 1n : deps.startBlock);
+  if (!block) return false;
+  // The chain moved between the two reads: the next look takes the tip off.
+  if (tip && block.parentHash !== tip.hash) return true;
+  await recordArrivals(deps, block);
+  await db.transaction().execute((tx) => pushBlock(tx, chain.chainId, block, WINDOW_BLOCKS));
+  return true;
+}
+
+/** Whether the node merely has not come as far as we have: its newest block is one of ours. */
+async function isBehind(deps: ScannerDeps, tip: BlockRef): Promise<boolean> {
+  const { db, chain } = deps;
+  const head = await chain.getHead();
+  if (head.number >= tip.number) return false;
+  const known = await getWindowHash(db, chain.chainId, head.number);
+  return known === head.hash;
+}
+
+async function stepBack(deps: ScannerDeps, tip: BlockRef): Promise<boolean> {
+  const { db, chain, clock, log } = deps;
+  const head = await chain.getHead();
+  const finalNumber = await chain.getFinalNumber();
+  if (tip.number <= finalNumber && head.number >= tip.number) {
+    throw new OperatingError("REORG", "A final block left the chain: the scanner stands still.", {
+      details: { chainId: chain.chainId, block: tip.number.toString() },
+    });
+  }
+  const orphaned = await db
+    .transaction()
+    .execute((tx) => popBlock(tx, chain.chainId, tip, clock.now()));
+  log.warn({ block: tip.number, orphaned }, "a block left the chain");
+  return true;
+}
+
+async function recordArrivals(deps: ScannerDeps, block: BlockRef): Promise<void> {
+  const { db, chain, tokens, settlements } = deps;
+  const transfers = await chain.listTransfers(block, tokens);
+  const ours = await listByWallets(
+    db,
+    transfers.map((transfer) => transfer.to),
+  );
+  for (const arrived of groupByHolding(chain.chainId, block, transfers)) {
+    const address = ours.get(arrived.wallet);
+    if (address) await acceptValue(settlements, arrived, address);
+  }
+}
+
+function groupByHolding(
+  chainId: number,
+  block: BlockRef,
+  transfers: readonly Transfer[],
+): ArrivedValue[] {
+  const groups = new Map<string, Transfer[]>();
+  for (const transfer of transfers) {
+    const key = `${transfer.to}:${transfer.token}`;
+    const group = groups.get(key);
+    if (group) group.push(transfer);
+    else groups.set(key, [transfer]);
+  }
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (!first) return [];
+    return [
+      {
+        chainId,
+        wallet: first.to,
+        token: first.token,
+        blockNumber: block.number,
+        blockHash: block.hash,
+        transfers: group,
+      },
+    ];
+  });
+}

@@ -1,0 +1,70 @@
+import type { BlockRef } from "../chains/port.ts";
+import { toHex32 } from "../core/hex.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import { orphanAbove } from "../deposits/index.ts";
+
+/** The newest scanned block of a chain: its cursor. Null before the first. */
+export async function getTip(db: Db, chainId: number): Promise<BlockRef | null> {
+  const row = await db
+    .selectFrom("scanner_blocks")
+    .selectAll()
+    .where("chain_id", "=", chainId)
+    .orderBy("number", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  if (!row) return null;
+  return { number: row.number, hash: toHex32(row.hash), parentHash: toHex32(row.parent_hash) };
+}
+
+/** The hash of a block of the window, or null when the window does not reach there. */
+export async function getWindowHash(
+  db: Db,
+  chainId: number,
+  number: bigint,
+): Promise<string | null> {
+  const row = await db
+    .selectFrom("scanner_blocks")
+    .select("hash")
+    .where("chain_id", "=", chainId)
+    .where("number", "=", number)
+    .executeTakeFirst();
+  return row?.hash ?? null;
+}
+
+/** Moves the cursor onto a block whose deposits are recorded, and forgets blocks below the window. */
+export async function pushBlock(
+  tx: Tx,
+  chainId: number,
+  block: BlockRef,
+  windowBlocks: number,
+): Promise<void> {
+  await tx
+    .insertInto("scanner_blocks")
+    .values({
+      chain_id: chainId,
+      number: block.number,
+      hash: block.hash,
+      parent_hash: block.parentHash,
+    })
+    .execute();
+  await tx
+    .deleteFrom("scanner_blocks")
+    .where("chain_id", "=", chainId)
+    .where("number", "<=", block.number - BigInt(windowBlocks))
+    .execute();
+}
+
+/** Takes a block that left the chain off the window and marks its deposits; returns how many those are. */
+export async function popBlock(
+  tx: Tx,
+  chainId: number,
+  block: BlockRef,
+  nowMs: number,
+): Promise<number> {
+  await tx
+    .deleteFrom("scanner_blocks")
+    .where("chain_id", "=", chainId)
+    .where("number", "=", block.number)
+    .execute();
+  return orphanAbove(tx, chainId, block.number - 1n, nowMs);
+}

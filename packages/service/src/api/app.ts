@@ -1,0 +1,122 @@
+/** The REST interface. It reads the database and never touches a chain. */
+import {
+  ChainList,
+  DepositAddressPage,
+  EventPage,
+  type SourceChain,
+  SourceConfig,
+  SwapPage,
+} from "@sluice/sdk/wire";
+import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import { listAddresses } from "../addresses/index.ts";
+import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
+import { KNOWN_CHAINS } from "../core/chain-registry.ts";
+import type { Secret } from "../core/secret.ts";
+import type { Db } from "../db/schema.ts";
+import { listEvents } from "../events/index.ts";
+import { authenticate, type Principal } from "../integrators/index.ts";
+import { listSwaps } from "../settlements/index.ts";
+import type { Log } from "../telemetry/log.ts";
+import { handleErrors } from "./errors.ts";
+import { parseEventsQuery, parseListQuery } from "./query.ts";
+
+/** A chain with a scanner and what the scanner looks for. */
+export interface ScannedChain {
+  readonly chainId: number;
+  readonly name: string;
+  readonly tokens: readonly {
+    readonly symbol: string;
+    readonly address: EvmAddress;
+    readonly decimals: number;
+    readonly minDepositUnits: string | undefined;
+  }[];
+}
+
+export interface ApiDeps {
+  readonly db: Db;
+  readonly pepper: Secret;
+  readonly log: Log;
+  readonly display: (address: EvmAddress) => string;
+  readonly scanned: readonly ScannedChain[];
+}
+
+/** Limits of a server that anybody may talk to. */
+export const SERVER_LIMITS = {
+  bodyLimit: 64 * 1024,
+  requestTimeout: 10_000,
+  connectionTimeout: 15_000,
+  keepAliveTimeout: 30_000,
+  routerOptions: { maxParamLength: 200 },
+} as const;
+
+/** Creates the REST application; the caller makes it listen. */
+export function createApi(deps: ApiDeps): FastifyInstance {
+  const { db, display } = deps;
+  const app = Fastify({ logger: false, ...SERVER_LIMITS });
+  handleErrors(app, deps.log, (error) => ({ error }));
+
+  const principalOf = (request: FastifyRequest): Promise<Principal> =>
+    authenticate(deps, headerOf(request, "x-api-key"));
+  // CAST: the query string is an object of strings and arrays of strings.
+  const queryOf = (request: FastifyRequest) => request.query as Record<string, unknown>;
+
+  app.get("/deposit-addresses", { schema: answers(DepositAddressPage) }, async (request) => {
+    const { integratorId } = await principalOf(request);
+    return listAddresses(db, integratorId, { ...parseListQuery(queryOf(request)), display });
+  });
+
+  app.get("/swaps", { schema: answers(SwapPage) }, async (request) => {
+    const { integratorId } = await principalOf(request);
+    return listSwaps(db, integratorId, { ...parseListQuery(queryOf(request)), display });
+  });
+
+  app.get("/events", { schema: answers(EventPage) }, async (request) => {
+    const { integratorId } = await principalOf(request);
+    const page = parseEventsQuery(queryOf(request));
+    const { items, more } = await listEvents(db, integratorId, page);
+    return { items, nextCursor: more ? (items.at(-1)?.timestamp ?? null) : null };
+  });
+
+  app.get("/chains", { schema: answers(ChainList) }, async () =>
+    KNOWN_CHAINS.map(({ chainId, name, explorerTxUrl, kind }) => ({
+      chainId,
+      name,
+      explorerTxUrl,
+      kind,
+    })),
+  );
+
+  const sourceConfig = { chains: deps.scanned.map((chain) => describeSource(chain, display)) };
+  app.get("/source-config", { schema: answers(SourceConfig) }, async () => sourceConfig);
+
+  return app;
+}
+
+function describeSource(
+  chain: ScannedChain,
+  display: (address: EvmAddress) => string,
+): SourceChain {
+  return {
+    chainId: chain.chainId,
+    name: chain.name,
+    kind: "evm",
+    tokens: chain.tokens.map((token) => ({
+      address: display(token.address),
+      symbol: token.symbol,
+      standard: token.address === NATIVE_TOKEN ? "native" : "erc20",
+      decimals: token.decimals,
+      ...(token.minDepositUnits === undefined ? {} : { minDeposit: token.minDepositUnits }),
+    })),
+  };
+}
+
+/** The serialisation of a success, from the wire's schema: only documented fields leave the service. */
+function answers(schema: object) {
+  return { response: { 200: schema } };
+}
+
+/** A header that may be given once. */
+function headerOf(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join(",") : value;
+}

@@ -1,0 +1,3 @@
+export { type ApiDeps, createApi, type ScannedChain } from "./app.ts";
+export { createQuoteApp } from "./quote-app.ts";
+export { createStream } from "./stream.ts";

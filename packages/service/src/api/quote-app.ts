@@ -1,0 +1,65 @@
+/** The quote service's HTTP side, on a port of its own. */
+import { type ErrorObject, QuoteRequest, QuoteResponse } from "@sluice/sdk/wire";
+import Fastify, { type FastifyInstance } from "fastify";
+import { Value } from "typebox/value";
+import { OperatingError } from "../core/errors.ts";
+import type { Secret } from "../core/secret.ts";
+import type { Db } from "../db/schema.ts";
+import { authenticate, type Principal } from "../integrators/index.ts";
+import type { Log } from "../telemetry/log.ts";
+import { SERVER_LIMITS } from "./app.ts";
+import { handleErrors } from "./errors.ts";
+
+export interface QuoteAppDeps {
+  readonly db: Db;
+  readonly pepper: Secret;
+  readonly log: Log;
+  readonly quote: (request: QuoteRequest, principal: Principal) => Promise<QuoteResponse>;
+}
+
+/** Creates the quote application; the caller makes it listen. */
+export function createQuoteApp(deps: QuoteAppDeps): FastifyInstance {
+  const app = Fastify({ logger: false, ...SERVER_LIMITS });
+  handleErrors(app, deps.log, bothConventions);
+  app.post("/v3/quote", { schema: { response: { 200: QuoteResponse } } }, async (request) => {
+    // CAST: the query string is an object of strings and arrays of strings.
+    const { apiKey } = request.query as Record<string, unknown>;
+    const principal = await authenticate(deps, typeof apiKey === "string" ? apiKey : undefined);
+    return deps.quote(parseQuoteRequest(request.body), principal);
+  });
+  return app;
+}
+
+function parseQuoteRequest(body: unknown): QuoteRequest {
+  if (Value.Check(QuoteRequest, body)) return body;
+  const [error] = Value.Errors(QuoteRequest, body);
+  const path = error?.instancePath.replace(/^\//, "").split("/")[0];
+  const missing = error?.keyword === "required" ? error.params.requiredProperties[0] : undefined;
+  const field = path || missing || "body";
+  const schema = field in QuoteRequest.properties ? expectationOf(field) : "a JSON object";
+  throw new OperatingError("VALIDATION_ERROR", `${field}: expected ${schema}.`, {
+    details: { field },
+  });
+}
+
+function expectationOf(field: string): string {
+  const property: unknown = Object.entries(QuoteRequest.properties).find(
+    ([name]) => name === field,
+  )?.[1];
+  const described =
+    typeof property === "object" && property !== null && "description" in property
+      ? String(property.description)
+      : "a value of its kind";
+  return described.charAt(0).toLowerCase() + described.slice(1);
+}
+
+/** Clients of the quote service read errors at the top level, clients of the rest read the error object. */
+function bothConventions(error: ErrorObject, status: number) {
+  return {
+    error,
+    code: error.code,
+    statusCode: status,
+    message: error.message,
+    msg: error.message,
+  };
+}

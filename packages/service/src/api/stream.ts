@@ -1,0 +1,107 @@
+/**
+ * The live stream: Socket.IO, websocket only. A socket is let into the room of its integrator, which the server
+ * chooses, and gets what the tail of the event log hands out there. Clients may say nothing.
+ */
+import { STREAM_CONNECTED_CHANNEL, STREAM_EVENT_CHANNEL } from "@sluice/sdk/wire";
+import type { Server as HttpServer } from "node:http";
+import { Server, type Socket } from "socket.io";
+import { toErrorObject, toOperatingError } from "../core/errors.ts";
+import type { Secret } from "../core/secret.ts";
+import type { Db } from "../db/schema.ts";
+import { createTail, type Tail } from "../events/index.ts";
+import { authenticate, type Principal } from "../integrators/index.ts";
+import type { Log } from "../telemetry/log.ts";
+
+export interface Stream {
+  /** The live end of the event log; roles wake and pump it. */
+  readonly tail: Tail;
+  close(): Promise<void>;
+}
+
+/** Bytes that may wait for a slow reader before it is cut; it catches up by replay. */
+const BUFFERED_BYTES_MAX = 4 * 1024 * 1024;
+const PACKET_BYTES_MAX = 16_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** Attaches the stream to a server that listens, or will. */
+export function createStream(options: {
+  readonly server: HttpServer;
+  readonly db: Db;
+  readonly pepper: Secret;
+  readonly log: Log;
+}): Stream {
+  const { db, pepper, log } = options;
+  const io = new Server(options.server, {
+    transports: ["websocket"],
+    allowUpgrades: false,
+    serveClient: false,
+    perMessageDeflate: false,
+    httpCompression: false,
+    maxHttpBufferSize: PACKET_BYTES_MAX,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+  });
+  const principals = new WeakMap<Socket, Principal>();
+  const tail = createTail({
+    db,
+    emit(integratorId, { type, data, timestamp }) {
+      io.to(integratorId).emit(STREAM_EVENT_CHANNEL, { type, data, timestamp });
+      for (const id of io.of("/").adapter.rooms.get(integratorId) ?? []) {
+        const socket = io.of("/").sockets.get(id);
+        if (socket) cutIfSlow(socket, log);
+      }
+    },
+  });
+
+  io.use((socket, next) => {
+    authenticate({ db, pepper }, keyOf(socket)).then(
+      (principal) => {
+        principals.set(socket, principal);
+        next();
+      },
+      (thrown: unknown) => {
+        const error = toOperatingError(thrown);
+        if (error.code === "INTERNAL") log.error({ err: thrown }, "a handshake failed");
+        next(Object.assign(new Error(error.message), { data: toErrorObject(error) }));
+      },
+    );
+  });
+
+  io.on("connection", (socket) => {
+    const principal = principals.get(socket);
+    if (!principal) return socket.disconnect(true);
+    const { integratorId, integratorName } = principal;
+    socket.onAny(() => socket.disconnect(true));
+    socket.on("disconnect", () => {
+      if (!io.of("/").adapter.rooms.get(integratorId)) tail.leave(integratorId);
+    });
+    const enter = () => {
+      void socket.join(integratorId);
+      socket.emit(STREAM_CONNECTED_CHANNEL, { integratorName });
+    };
+    tail.join(integratorId, enter).catch((error: unknown) => {
+      log.error({ err: error }, "a socket could not join its room");
+      socket.disconnect(true);
+    });
+    return undefined;
+  });
+
+  return { tail, close: () => io.close() };
+}
+
+function keyOf(socket: Socket): string | undefined {
+  const { auth, query } = socket.handshake;
+  const key: unknown = auth.apiKey ?? query.apiKey;
+  return typeof key === "string" ? key : undefined;
+}
+
+function cutIfSlow(socket: Socket, log: Log): void {
+  const { transport } = socket.conn;
+  const raw: unknown = "socket" in transport ? transport.socket : undefined;
+  const buffered =
+    typeof raw === "object" && raw !== null && "bufferedAmount" in raw
+      ? Number(raw.bufferedAmount)
+      : 0;
+  if (buffered <= BUFFERED_BYTES_MAX) return;
+  log.warn({ buffered }, "a slow reader was cut; it catches up by replay");
+  socket.disconnect(true);
+}

@@ -1,0 +1,127 @@
+#!/usr/bin/env node
+/** The command line. Results go to standard output, logs and problems to standard error. */
+import { Command, InvalidArgumentError } from "commander";
+import { type Config, ConfigError, findConfigPath, loadConfig } from "./config/load.ts";
+import { processEnvironment } from "./config/load.ts";
+import { OperatingError } from "./core/errors.ts";
+import { startAll } from "./roles/all.ts";
+import { createIntegratorCommand, createKeyCommand, migrate } from "./roles/commands.ts";
+
+const program = new Command("sluice")
+  .description("Self-hosted settlement deposit service")
+  .showHelpAfterError();
+
+program
+  .command("serve")
+  .description("run every role in this process")
+  .option("--config <file>", "configuration file")
+  .action(async (options: { config?: string }) => {
+    const service = await startAll(configOf(options));
+    print({ ready: true, api: service.apiUrl, quote: service.quoteUrl, pid: process.pid });
+    let stopping = false;
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      process.on(signal, () => {
+        if (stopping) return;
+        stopping = true;
+        service.stop().then(() => process.exit(0), fail);
+      });
+    }
+  });
+
+program
+  .command("migrate")
+  .description("bring the database schema up to date")
+  .option("--config <file>", "configuration file")
+  .action((options: { config?: string }) => migrate(configOf(options)));
+
+program
+  .command("integrator")
+  .description("integrators")
+  .command("create")
+  .requiredOption("--name <name>", "lower-case letters, digits and hyphens")
+  .requiredOption("--refund-evm <address>", "who may take deposits on EVM chains back")
+  .option("--max-fee-bps <bps>", "fee cap committed in its addresses", parseBps)
+  .option("--max-slippage-bps <bps>", "slippage cap committed in its addresses", parseBps)
+  .option("--config <file>", "configuration file")
+  .option("--json", "print JSON")
+  .action(
+    async (options: {
+      config?: string;
+      name: string;
+      refundEvm: string;
+      maxFeeBps?: number;
+      maxSlippageBps?: number;
+      json?: boolean;
+    }) => {
+      const created = await createIntegratorCommand(configOf(options), {
+        name: options.name,
+        refundEvm: options.refundEvm,
+        maxFeeBps: options.maxFeeBps,
+        maxSlippageBps: options.maxSlippageBps,
+      });
+      if (options.json) print(created);
+      else write(`integrator ${created.name} has the id ${created.integratorId}`);
+    },
+  );
+
+program
+  .command("key")
+  .description("API keys")
+  .command("create")
+  .requiredOption("--integrator <name>", "name or id of the integrator")
+  .option("--deposit-addresses <switch>", "whether its quotes carry addresses", parseSwitch, true)
+  .option("--config <file>", "configuration file")
+  .option("--json", "print JSON")
+  .action(
+    async (options: {
+      config?: string;
+      integrator: string;
+      depositAddresses: boolean;
+      json?: boolean;
+    }) => {
+      const created = await createKeyCommand(configOf(options), options);
+      if (options.json) print(created);
+      else write(`API key (shown once): ${created.apiKey}`);
+    },
+  );
+
+function configOf(options: { readonly config?: string }): Config {
+  const env = processEnvironment;
+  return loadConfig({ path: findConfigPath(options.config, env), env });
+}
+
+function parseBps(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 10_000) return Number(text);
+  throw new InvalidArgumentError("expected a whole number from 0 to 10000");
+}
+
+function parseSwitch(text: string): boolean {
+  if (text === "on" || text === "off") return text === "on";
+  throw new InvalidArgumentError("expected on or off");
+}
+
+function print(result: object): void {
+  write(JSON.stringify(result));
+}
+
+function write(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** One line per problem, no stack where the problem is not ours, and a status that says that it failed. */
+function fail(error: unknown): never {
+  const known = error instanceof ConfigError || error instanceof OperatingError;
+  const text = known ? error.message : error instanceof Error ? error.stack : String(error);
+  process.stderr.write(`${text}\n`);
+  process.exit(1);
+}
+
+const [major = 0] = process.versions.node.split(".").map(Number);
+if (major < 24) {
+  process.stderr.write(
+    "Run it through npm (npm run sluice -- …): the project brings its own Node.\n",
+  );
+  process.exit(1);
+}
+
+await program.parseAsync().catch(fail);

@@ -1,0 +1,71 @@
+/** The API: REST and the live stream on one port, the quote service on another. Never touches a chain by itself. */
+import type { FastifyInstance } from "fastify";
+import { createApi, createQuoteApp, createStream } from "../api/index.ts";
+import { OperatingError } from "../core/errors.ts";
+import { startLoop } from "../jobs/loop.ts";
+import { type RoleContext, type RunningRole, TOPICS } from "./context.ts";
+import { createQuoter } from "./quoter.ts";
+
+export interface RunningServer extends RunningRole {
+  /** Base URL, with the port that was taken. */
+  readonly url: string;
+}
+
+/** How often the stream looks for events when no wake-up comes, in milliseconds. */
+const TAIL_POLL_MS = 1_000;
+
+/** Starts REST and stream. */
+export async function startApi(context: RoleContext): Promise<RunningServer> {
+  const { config, db, log, clock, wakeups, format } = context;
+  const pepper = config.apiKeyPepper;
+  const app = createApi({ db, pepper, log, display: format.display, scanned: config.chains });
+  const stream = createStream({ server: app.server, db, pepper, log });
+  const url = await listen(app, config.api, "api.port");
+  const loop = startLoop({
+    name: "stream",
+    intervalMs: TAIL_POLL_MS,
+    clock,
+    log,
+    async look() {
+      await stream.tail.pump();
+      return false;
+    },
+  });
+  wakeups.on(TOPICS.events, () => loop.wake());
+  return {
+    url,
+    async stop() {
+      await loop.stop();
+      await stream.close();
+      await app.close();
+    },
+  };
+}
+
+/** Starts the quote service. */
+export async function startQuoteServer(context: RoleContext): Promise<RunningServer> {
+  const { config, db, log } = context;
+  const quote = createQuoter(context);
+  const app = createQuoteApp({ db, pepper: config.apiKeyPepper, log, quote });
+  const url = await listen(app, config.quote, "quote.port");
+  return { url, stop: () => app.close() };
+}
+
+async function listen(
+  app: FastifyInstance,
+  listener: { readonly host: string; readonly port: number },
+  setting: string,
+): Promise<string> {
+  try {
+    return await app.listen(listener);
+  } catch (cause) {
+    const taken = cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE";
+    throw new OperatingError(
+      "CONFIG_MISSING",
+      taken
+        ? `${setting}: expected a free port, ${listener.port} is in use.`
+        : `${setting}: ${listener.host}:${listener.port} cannot be listened on.`,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,60 @@
+/** The attestor: the second key. It reads the chains through nodes of its own and answers requests. */
+import { OperatingError } from "../core/errors.ts";
+import { startLoop } from "../jobs/loop.ts";
+import { lookAtRequests } from "../routes/index.ts";
+import { createEvmAttestorSigner } from "../signers/evm/attestor-signer.ts";
+import { createChains, getToken, type RoleContext, type RunningRole, TOPICS } from "./context.ts";
+import { POLL_MS } from "./settlement-deps.ts";
+
+export function startAttestor(context: RoleContext): RunningRole {
+  const { config, db, clock, log, wakeups } = context;
+  const chains = createChains(config, ({ chainId }) => {
+    const url = config.attestor.rpcUrls.get(chainId);
+    if (url) return url;
+    throw new OperatingError(
+      "CONFIG_MISSING",
+      `attestor.rpcUrls: expected a node for chain ${chainId}.`,
+    );
+  });
+  const signer = createEvmAttestorSigner({
+    key: config.attestor.key,
+    chains: new Map(
+      config.chains.map(({ chainId, evmChainId, contracts }) => [
+        chainId,
+        { evmChainId, ...contracts },
+      ]),
+    ),
+  });
+  const pairs = config.routes.flatMap((route) =>
+    route.kind === "SWIFT"
+      ? [
+          {
+            srcChain: route.chainId,
+            srcToken: route.token,
+            destChain: route.destChain,
+            destToken: route.destToken,
+            decimalsIn: getToken(config, route.chainId, route.token).decimals,
+            decimalsOut: getToken(config, route.destChain, route.destToken).decimals,
+          },
+        ]
+      : [],
+  );
+  const loop = startLoop({
+    name: "attestor",
+    intervalMs: POLL_MS,
+    clock,
+    log,
+    look: () =>
+      lookAtRequests({
+        db,
+        chains,
+        signer,
+        clock,
+        log,
+        pairs,
+        wakeSettler: () => wakeups.wake(TOPICS.deliveries),
+      }),
+  });
+  wakeups.on(TOPICS.attestations, () => loop.wake());
+  return { stop: () => loop.stop() };
+}

@@ -1,0 +1,57 @@
+/** The commands that act on the database and end. */
+import type { Config } from "../config/load.ts";
+import { createIntegrator, createKey } from "../integrators/index.ts";
+import { openServiceDatabase, type ServiceDatabase } from "./database.ts";
+import { systemRandom } from "./system-ports.ts";
+
+/** Brings the schema up to date. */
+export async function migrate(config: Config): Promise<void> {
+  await withDatabase(config, async () => undefined);
+}
+
+/** Creates an integrator; caps that are not given are the configuration's. */
+export async function createIntegratorCommand(
+  config: Config,
+  args: {
+    readonly name: string;
+    readonly refundEvm: string;
+    readonly maxFeeBps: number | undefined;
+    readonly maxSlippageBps: number | undefined;
+  },
+) {
+  return withDatabase(config, ({ db }) =>
+    createIntegrator(
+      { db, random: systemRandom },
+      {
+        name: args.name,
+        refundEvm: args.refundEvm,
+        maxFeeBps: args.maxFeeBps ?? config.maxFeeBps,
+        maxSlippageBps: args.maxSlippageBps ?? config.maxSlippageBps,
+      },
+    ),
+  );
+}
+
+/** Creates an API key, which is shown this once. */
+export async function createKeyCommand(
+  config: Config,
+  args: { readonly integrator: string; readonly depositAddresses: boolean },
+) {
+  return withDatabase(config, ({ db }) =>
+    createKey({ db, random: systemRandom, pepper: config.apiKeyPepper }, args),
+  );
+}
+
+/** Opens the database for one command; an embedded server that was not running is ended afterwards. */
+async function withDatabase<Result>(
+  config: Config,
+  run: (database: ServiceDatabase) => Promise<Result>,
+): Promise<Result> {
+  const database = await openServiceDatabase(config);
+  try {
+    return await run(database);
+  } finally {
+    await database.close();
+    if (database.startedServer) await database.stopServer();
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * What every role shares: the ports of the real world, the database and the chains. The only place that names a chain
+ * family; a role takes what it needs from here and hands it down as arguments.
+ */
+import { createEvmChain } from "../chains/evm/evm-chain.ts";
+import { hasValidChecksum, toChecksumAddress } from "../chains/evm/checksum.ts";
+import type { AddressFormat, Chain, Chains } from "../chains/port.ts";
+import type { ChainConfig, Config, TokenConfig } from "../config/load.ts";
+import { OperatingError } from "../core/errors.ts";
+import type { EvmAddress } from "../core/hex.ts";
+import type { Clock, CrashPoint, Random } from "../core/ports.ts";
+import type { Db } from "../db/schema.ts";
+import type { Wakeups } from "../jobs/wakeups.ts";
+import {
+  createMonoChainRoute,
+  createRouteBook,
+  createSwiftRoute,
+  type RouteBook,
+} from "../routes/index.ts";
+import type { Log } from "../telemetry/log.ts";
+
+export interface RoleContext {
+  readonly config: Config;
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly crashPoint: CrashPoint;
+  readonly wakeups: Wakeups;
+  /** The service's own readers. The attestor makes its own from `attestor.rpcUrls`. */
+  readonly chains: Chains;
+  readonly routes: RouteBook;
+  readonly format: AddressFormat;
+}
+
+/** A running role; `stop` ends its loops after the look under way. */
+export interface RunningRole {
+  stop(): Promise<void>;
+}
+
+/** Topics of wake-ups. A lost one costs one poll. */
+export const TOPICS = {
+  events: "events",
+  settlements: "settlements",
+  deliveries: "deliveries",
+  attestations: "attestations",
+  lanes: "lanes",
+} as const;
+
+export const evmFormat: AddressFormat = { display: toChecksumAddress, hasValidChecksum };
+
+/** The readers of the configured chains, over the given node of each. */
+export function createChains(config: Config, rpcUrlOf: (chain: ChainConfig) => string): Chains {
+  return new Map<number, Chain>(
+    config.chains.map((chain) => [
+      chain.chainId,
+      createEvmChain({
+        chainId: chain.chainId,
+        evmChainId: chain.evmChainId,
+        rpcUrl: rpcUrlOf(chain),
+        contracts: chain.contracts,
+        timeoutMs: RPC_TIMEOUT_MS,
+      }),
+    ]),
+  );
+}
+
+const RPC_TIMEOUT_MS = 10_000;
+
+/** The enabled routes, in the order of the configuration. */
+export function createRoutes(
+  config: Config,
+  deps: { readonly db: Db; readonly clock: Clock; readonly chains: Chains },
+): RouteBook {
+  const { db, clock, chains } = deps;
+  const { feeBps } = config;
+  return createRouteBook(
+    config.routes.map((route) => {
+      const source = getChain(chains, route.chainId);
+      const token = getToken(config, route.chainId, route.token);
+      if (route.kind === "MONO_CHAIN") {
+        return createMonoChainRoute({
+          chain: source,
+          token: route.token,
+          decimals: token.decimals,
+          contract: route.contract,
+          feeBps,
+          deliveryConfirmations: getChainConfig(config, route.chainId).deliveryConfirmations,
+        });
+      }
+      return createSwiftRoute({
+        db,
+        clock,
+        source,
+        destination: getChain(chains, route.destChain),
+        token: route.token,
+        decimalsIn: token.decimals,
+        destToken: route.destToken,
+        decimalsOut: getToken(config, route.destChain, route.destToken).decimals,
+        contract: route.contract,
+        feeBps,
+      });
+    }),
+  );
+}
+
+/** The configured chain of a bridge id. Configuration was checked before, so a missing one is a mistake of ours. */
+export function getChain(chains: Chains, chainId: number): Chain {
+  const chain = chains.get(chainId);
+  if (!chain) throw missing("chain", chainId);
+  return chain;
+}
+
+export function getChainConfig(config: Config, chainId: number): ChainConfig {
+  const chain = config.chains.find((known) => known.chainId === chainId);
+  if (!chain) throw missing("chain", chainId);
+  return chain;
+}
+
+export function getToken(config: Config, chainId: number, address: EvmAddress): TokenConfig {
+  const token = getChainConfig(config, chainId).tokens.find((known) => known.address === address);
+  if (!token) throw missing("token", chainId);
+  return token;
+}
+
+function missing(what: string, chainId: number): OperatingError {
+  return new OperatingError("CONFIG_MISSING", `A ${what} of chain ${chainId} is not configured.`, {
+    details: { chainId },
+  });
+}

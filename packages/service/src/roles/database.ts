@@ -1,0 +1,31 @@
+import type { Config } from "../config/load.ts";
+import { startEmbedded } from "../db/embedded.ts";
+import { migrateToLatest } from "../db/migrate.ts";
+import { type DatabaseAddress, type OpenDatabase, openDatabase } from "../db/pool.ts";
+import { assert } from "../core/assert.ts";
+
+/** The database of a configuration: one's own, or the embedded server, started when it does not run. */
+export interface ServiceDatabase extends OpenDatabase {
+  readonly address: DatabaseAddress;
+  /** Whether this process started the embedded server. */
+  readonly startedServer: boolean;
+  /** Ends the embedded server, if that is what this is. */
+  stopServer(): Promise<void>;
+}
+
+const CONNECTIONS_MAX = 20;
+
+/** Opens the database and brings its schema up to date. */
+export async function openServiceDatabase(config: Config): Promise<ServiceDatabase> {
+  const server = config.databaseUrl ? null : await startEmbedded({ stateDir: config.stateDir });
+  const address = server?.address ?? (config.databaseUrl && { url: config.databaseUrl });
+  assert(address, "the database is one's own or the embedded one");
+  const database = await openDatabase(address, { max: CONNECTIONS_MAX });
+  await migrateToLatest(database.db);
+  return {
+    ...database,
+    address,
+    startedServer: server !== null && !server.adopted,
+    stopServer: async () => server?.stop(),
+  };
+}

@@ -1,0 +1,31 @@
+/** The quoter: prices routes and issues deposit addresses, on a port of its own. Holds no key. */
+import { toEvmAddress } from "../core/hex.ts";
+import { quote, type QuoteDeps } from "../quotes/index.ts";
+import type { RoleContext } from "./context.ts";
+
+/** What the quote service answers with. */
+export function createQuoter(context: RoleContext) {
+  const { config } = context;
+  const contracts = config.chains.flatMap((chain) => Object.values(chain.contracts));
+  const deps: QuoteDeps = {
+    db: context.db,
+    clock: context.clock,
+    random: context.random,
+    chains: context.chains,
+    routes: context.routes,
+    tokens: config.chains.flatMap((chain) =>
+      chain.tokens.map((token) => ({
+        chainId: chain.chainId,
+        evmChainId: chain.evmChainId,
+        ...token,
+      })),
+    ),
+    format: context.format,
+    reserved: new Set(
+      [...contracts, ...config.routes.map((route) => route.contract)].map(toEvmAddress),
+    ),
+    maxFeeBps: config.maxFeeBps,
+  };
+  return (...[request, principal]: [Parameters<typeof quote>[1], Parameters<typeof quote>[2]]) =>
+    quote(deps, request, principal);
+}

@@ -1,0 +1,324 @@
+/**
+ * A whole world for one story: two nodes, the contracts, the service as a process of its own over its own embedded
+ * PostgreSQL, and three integrators. The story talks to it as an integrator and as payers do: over HTTP, the stream and
+ * the chains.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { chmodSync } from "node:fs";
+import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
+import {
+  balanceOf,
+  type ChainName,
+  deployContracts,
+  ensureIntegrators,
+  loadKeys,
+  pay,
+  type RunningService,
+  startChains,
+  startService,
+  writeServiceConfig,
+} from "@sluice/sandbox";
+import {
+  connectStream,
+  createSluiceClient,
+  type DepositAddress,
+  type DepositDetectedData,
+  type EventItem,
+  type Quote,
+  type QuoteResponse,
+  type StatusChangedData,
+  type StreamEvent,
+  type Swap,
+} from "@sluice/sdk";
+import { type Address, type Hex, isAddress } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+
+export interface QuoteArgs {
+  readonly from: ChainName;
+  readonly to: ChainName;
+  readonly recipient: Address;
+  readonly userId?: string;
+  /** Which integrator asks; the first unless said otherwise. */
+  readonly by?: number;
+  readonly amount?: bigint;
+}
+
+/** Reads the newest settled swap of an address; `after` names one that does not count. */
+export interface SettledArgs {
+  readonly after?: string;
+  readonly by?: number;
+}
+
+export type World = Awaited<ReturnType<typeof openWorld>>;
+
+const DEADLINE_MS = 60_000;
+
+/** Opens a world; `close` ends every process and removes every file. */
+export async function openWorld() {
+  const stateDir = mkdtempSync(join(tmpdir(), "sluice-world-"));
+  // The embedded PostgreSQL runs as `nobody` where the tests run as root.
+  chmodSync(stateDir, 0o755);
+  const chains = await startChains({
+    stateDir,
+    ports: { ethereum: 0, base: 0 },
+    mining: { intervalMs: 250 },
+  });
+  const keys = loadKeys(join(stateDir, "keys"));
+  const deployment = await deployContracts(chains, keys);
+  writeServiceConfig({
+    chains,
+    deployment,
+    keys,
+    ports: { api: 0, quote: 0 },
+    pollIntervalMs: 100,
+  });
+  let service: RunningService = await startService({ stateDir });
+  const integrators = await ensureIntegrators(stateDir);
+  const live: StreamEvent[][] = integrators.map(() => []);
+  let streams: { close(): void }[] = [];
+
+  const apiKeyOf = (by: number): string => {
+    const integrator = integrators[by];
+    if (!integrator) throw new Error(`there is no integrator ${by}`);
+    return integrator.apiKey;
+  };
+  const clientOf = (by: number) =>
+    createSluiceClient({
+      baseUrl: service.baseUrl,
+      quoteUrl: service.quoteUrl,
+      apiKey: apiKeyOf(by),
+    });
+
+  async function connectStreams(): Promise<void> {
+    const connected = integrators.map(
+      (_, by) =>
+        new Promise<void>((resolve, reject) => {
+          const stream = connectStream({
+            baseUrl: service.baseUrl,
+            apiKey: apiKeyOf(by),
+            onConnected: () => resolve(),
+            onEvent: (event) => live[by]?.push(event),
+            onError: reject,
+          });
+          streams.push(stream);
+        }),
+    );
+    await Promise.all(connected);
+  }
+
+  function closeStreams(): void {
+    for (const stream of streams) stream.close();
+    streams = [];
+  }
+
+  async function until(
+    what: string,
+    holds: () => Promise<boolean>,
+    deadlineMs = DEADLINE_MS,
+  ): Promise<void> {
+    const deadline = performance.now() + deadlineMs;
+    while (!(await holds())) {
+      if (performance.now() > deadline) throw new Error(`it never came true that ${what}`);
+      await delay(100);
+    }
+  }
+
+  async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+    const all: Item[] = [];
+    for await (const item of items) all.push(item);
+    return all;
+  }
+
+  const allSwaps = (by = 0): Promise<Swap[]> => collect(clientOf(by).iterateSwaps());
+  const allEvents = (by = 0): Promise<EventItem[]> => collect(clientOf(by).iterateEvents());
+
+  /** Settlements of an address, oldest first. */
+  async function swapsOf(address: string, by = 0): Promise<Swap[]> {
+    const swaps = await allSwaps(by);
+    return swaps.filter((swap) => swap.walletAddress === address).toReversed();
+  }
+
+  async function statusEvents(id: string): Promise<StatusChangedData[]> {
+    const events = await allEvents(0);
+    return events.flatMap((event) =>
+      event.type === "status_changed" && event.data.queueItemId === id ? [event.data] : [],
+    );
+  }
+
+  async function quoteRaw(args: QuoteArgs): Promise<QuoteResponse> {
+    const { from, to, recipient, userId, by = 0, amount = 10_000_000n } = args;
+    return clientOf(by).quote({
+      amountIn64: amount.toString(),
+      fromChain: from,
+      fromToken: deployment.chains[from].token,
+      toChain: to,
+      toToken: deployment.chains[to].token,
+      slippageBps: "auto",
+      destinationAddress: recipient,
+      payDeposit: true,
+      ...(userId === undefined ? {} : { payUserId: userId }),
+    });
+  }
+
+  async function quote(
+    args: QuoteArgs,
+  ): Promise<{ address: Address; quote: Quote; quotes: readonly Quote[] }> {
+    const { quotes } = await quoteRaw(args);
+    const found = quotes.find((one) => one.payDepositAddress !== null);
+    const address = found?.payDepositAddress;
+    if (!found || !address || !isAddress(address)) throw new Error("no quote has an address");
+    return { address, quote: found, quotes };
+  }
+
+  const tokenBalance = (chain: ChainName, owner: Address) =>
+    balanceOf(chains[chain].client, { owner, token: deployment.chains[chain].token });
+
+  async function readLocks(chain: ChainName): Promise<bigint> {
+    const { client } = chains[chain];
+    const address = deployment.chains[chain].escrow;
+    const locked = await client.getContractEvents({
+      address,
+      abi: escrowAbi,
+      eventName: "Locked",
+      fromBlock: 0n,
+    });
+    const claimed = await client.getContractEvents({
+      address,
+      abi: escrowAbi,
+      eventName: "Claimed",
+      fromBlock: 0n,
+    });
+    return BigInt(locked.length - claimed.length);
+  }
+
+  await connectStreams();
+  return {
+    chains,
+    deployment,
+    factory: deployment.factory,
+    serviceUrls: () => ({ baseUrl: service.baseUrl, quoteUrl: service.quoteUrl }),
+    apiKeyOf,
+    until,
+    quote,
+    quoteRaw,
+    allSwaps,
+    allEvents,
+    swapsOf,
+    statusEvents,
+    newRecipient: (): Address => privateKeyToAccount(generatePrivateKey()).address,
+    liveEvents: (by: number): readonly StreamEvent[] => live[by] ?? [],
+    addressesOf: (by: number): Promise<DepositAddress[]> =>
+      collect(clientOf(by).iterateDepositAddresses()),
+
+    async pay(chain: ChainName, to: Address, amount: bigint): Promise<Hex> {
+      const [from] = keys.payers[chain];
+      if (!from) throw new Error(`${chain} has a payer`);
+      const { token } = deployment.chains[chain];
+      return pay(chains[chain].client, { from: from.account, to, token, amount });
+    },
+
+    /** Waits until the newest settlement of an address, other than `after`, is final. */
+    async settled(address: Address, { after, by = 0 }: SettledArgs = {}): Promise<Swap> {
+      let newest: Swap | undefined;
+      await until(`${address} is settled`, async () => {
+        newest = (await swapsOf(address, by)).at(-1);
+        return newest !== undefined && newest.id !== after && newest.terminal;
+      });
+      if (!newest) throw new Error("until saw it");
+      return newest;
+    },
+
+    async statuses(id: string): Promise<string[]> {
+      return (await statusEvents(id)).map((event) => event.status);
+    },
+
+    /** What was detected at an address, oldest first; waits for `count` of them. */
+    async deposits(address: Address, count: number): Promise<DepositDetectedData[]> {
+      let found: DepositDetectedData[] = [];
+      await until(`${count} deposits are detected`, async () => {
+        found = (await allEvents(0)).flatMap((event) =>
+          event.type === "deposit_detected" && event.data.walletAddress === address
+            ? [event.data]
+            : [],
+        );
+        return found.length >= count;
+      });
+      return found;
+    },
+
+    balance: tokenBalance,
+    inventory: (chain: ChainName) => tokenBalance(chain, deployment.chains[chain].delivery),
+    escrowBalance: (chain: ChainName) => tokenBalance(chain, deployment.chains[chain].escrow),
+    treasuryBalance: (chain: ChainName) => tokenBalance(chain, keys.treasury.account.address),
+    openLocks: async () => Number((await readLocks("ethereum")) + (await readLocks("base"))),
+
+    async hasCode(chain: ChainName, address: Address): Promise<boolean> {
+      return ((await chains[chain].client.getCode({ address })) ?? "0x") !== "0x";
+    },
+
+    /** How many payments out of inventory a recipient got. */
+    async countDeliveries(chain: ChainName, to: Address): Promise<number> {
+      const events = await chains[chain].client.getContractEvents({
+        address: deployment.chains[chain].delivery,
+        abi: deliveryAbi,
+        eventName: "Delivered",
+        args: { to },
+        fromBlock: 0n,
+      });
+      return events.length;
+    },
+
+    async predictOnChain(
+      chain: ChainName,
+      commitment: NonNullable<Quote["payDepositCommitment"]>,
+    ): Promise<Address> {
+      // CAST: the wire's schema holds these fields to 32 bytes of hex.
+      const word = (text: string) => text as Hex;
+      return chains[chain].client.readContract({
+        address: deployment.factory,
+        abi: depositFactoryAbi,
+        functionName: "predict",
+        args: [
+          {
+            integrator: word(commitment.integrator),
+            userId: word(commitment.userId),
+            destChain: commitment.destChain,
+            destWallet: word(commitment.destWallet),
+            destToken: word(commitment.destToken),
+            refundAuthority: word(commitment.refundAuthority),
+            maxFeeBps: commitment.maxFeeBps,
+            maxSlippageBps: commitment.maxSlippageBps,
+          },
+        ],
+      });
+    },
+
+    /** How the service ended; waits until it does. */
+    async serviceDeath(): Promise<string> {
+      const death = await Promise.race([
+        service.exited,
+        delay(DEADLINE_MS, undefined, { ref: false }).then(() => null),
+      ]);
+      if (!death) throw new Error("the service did not die");
+      return death.signal ?? `code ${death.code}`;
+    },
+
+    /** Ends the service, if it still runs, and starts it again; with a point at which it kills itself. */
+    async restartService({ crashAt }: { readonly crashAt?: string }): Promise<void> {
+      closeStreams();
+      await service.stop();
+      const env = crashAt === undefined ? {} : { SLUICE_CRASH_AT: crashAt };
+      service = await startService({ stateDir, env });
+    },
+
+    async close(): Promise<void> {
+      closeStreams();
+      await service.stop();
+      await chains.stop();
+      rmSync(stateDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,5 +1,5 @@
 /** How trouble with a node becomes an operating error: a short reason from our own words, and no text of the node's. */
-import { HttpRequestError, ResponseBodyTooLargeError, TimeoutError } from "viem";
+import { HttpRequestError, ResponseBodyTooLargeError, TimeoutError, UnknownRpcError } from "viem";
 import { OperatingError } from "../../core/errors.ts";
 
 /** The node gave no answer that can be used; this says nothing about the chain. Retriable. */
@@ -18,8 +18,10 @@ export function reasonOf(error: unknown, timedOut: boolean): string {
     if (error.status !== undefined) return `http ${error.status}`;
     if (error.cause instanceof SyntaxError) return "malformed answer";
   }
-  // The transport takes an answer apart without looking: null, a number, a list.
-  if (error instanceof TypeError && codeOf(error) === undefined) return "malformed answer";
+  // The transport takes an answer apart without looking: null has no parts.
+  if (error instanceof UnknownRpcError && error.cause instanceof TypeError) {
+    return "malformed answer";
+  }
   const code = codeOf(error);
   return code === undefined ? "unreachable" : `unreachable (${code})`;
 }

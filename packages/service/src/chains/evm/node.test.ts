@@ -1,0 +1,181 @@
+/** Reading and sending over a real node. */
+import { encodeFunctionData } from "viem";
+import { erc20Abi } from "@sluice/contracts/abi";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { NATIVE_TOKEN, toEvmAddress, toHex32 } from "../../core/hex.ts";
+import { Secret } from "../../core/secret.ts";
+import { createEvmLaneSigner } from "../../signers/evm/lane-signer.ts";
+import {
+  EVM_CHAIN_ID,
+  HERE,
+  openWorld,
+  RECIPIENT,
+  USDC,
+  type World,
+} from "../../signers/evm/testing/world.ts";
+
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(async () => {
+  await world.close();
+});
+
+describe("simulation", () => {
+  test("a revert is named as the contract names it", async () => {
+    const empty = await world.here.simulate(
+      world.lane.address,
+      world.settleCall(world.commitmentTo(HERE)),
+    );
+    expect(empty).toEqual({ ok: false, reason: "Nothing" });
+    const stranger = toEvmAddress(world.wallet.account.address);
+    const foreign = await world.here.simulate(stranger, world.settleCall(world.commitmentTo(HERE)));
+    expect(foreign).toEqual({ ok: false, reason: "NotRelayer" });
+  });
+
+  test("a revert of the route inside the wallet is named too", async () => {
+    const commitment = world.commitmentTo(HERE);
+    await world.mint(world.usdc, world.here.predictWallet(commitment), USDC);
+    const call = world.settleCall(commitment, world.here.encodeTransferData(51));
+    expect(await world.here.simulate(world.lane.address, call)).toEqual({
+      ok: false,
+      reason: "FeeAboveCap",
+    });
+  });
+
+  test("the gas to sign is at least a quarter above what it takes", async () => {
+    const commitment = world.commitmentTo(HERE);
+    const call = world.here.buildDeploy(commitment);
+    const simulation = await world.here.simulate(world.lane.address, call);
+    const receipt = await world.execute(world.here, call);
+    const { gasUsed } = await world.client.getTransactionReceipt({ hash: receipt.txHash });
+    if (!simulation.ok) throw new Error("would revert");
+    expect(simulation.gas * 4n >= gasUsed * 5n).toBe(true);
+    expect(simulation.gas < gasUsed * 2n).toBe(true);
+  });
+
+  test("T66 a sender who cannot pay for gas is no revert", async () => {
+    const penniless = toEvmAddress(`0x${"9a".repeat(20)}`);
+    await expect(
+      world.here.simulate(penniless, world.here.buildDeploy(world.commitmentTo(HERE))),
+    ).rejects.toMatchObject({ code: "INSUFFICIENT_BALANCE", details: { reason: "gas" } });
+    const paying = { ...world.here.buildDeploy(world.commitmentTo(HERE)), value: 10n ** 24n };
+    await expect(world.here.simulate(world.lane.address, paying)).rejects.toMatchObject({
+      code: "INSUFFICIENT_BALANCE",
+    });
+  });
+});
+
+describe("sending", () => {
+  test("T64 the same bytes again are known or already mined, never a new payment", async () => {
+    const call = world.here.buildDeploy(world.commitmentTo(HERE));
+    const nonce = await world.here.getTransactionCount(world.lane.address);
+    const fees = await world.here.suggestFees();
+    const signed = await world.lane.sign({ call, nonce, gas: 500_000n, fees });
+    expect(await world.here.send(signed.raw)).toBe("accepted");
+    await world.receiptOf(world.here, signed.hash);
+    expect(await world.here.send(signed.raw)).toBe("nonce_too_low");
+    expect(await world.here.getTransactionCount(world.lane.address)).toBe(nonce + 1);
+
+    const later = await world.lane.sign({ call, nonce: nonce + 2, gas: 500_000n, fees });
+    expect(await world.here.send(later.raw)).toBe("accepted");
+    expect(await world.here.send(later.raw)).toBe("known");
+    expect(await world.here.getReceipt(later.hash)).toBeNull();
+  });
+
+  test("a sender without money is told apart", async () => {
+    const poor = createEvmLaneSigner({
+      key: new Secret(`0x${"9b".repeat(32)}`),
+      chainId: HERE,
+      evmChainId: EVM_CHAIN_ID,
+    });
+    const call = world.here.buildDeploy(world.commitmentTo(HERE));
+    const fees = await world.here.suggestFees();
+    const { raw } = await poor.sign({ call, nonce: 0, gas: 500_000n, fees });
+    expect(await world.here.send(raw)).toBe("insufficient_funds");
+  });
+
+  test("bytes that are no transaction are refused without a throw", async () => {
+    expect(await world.here.send("0x1234")).toBe("unknown");
+  });
+});
+
+describe("transfers of a block", () => {
+  test("are those of the listed tokens, counted within their transaction", async () => {
+    const commitment = world.commitmentTo(HERE);
+    const wallet = world.here.predictWallet(commitment);
+    const minted = await world.mint(world.usdc, wallet, 25n * USDC);
+    const block = await world.here.getBlock(minted.blockNumber);
+    if (!block) throw new Error("no block");
+    expect(await world.here.listTransfers(block, [world.usdc, world.usdcThere])).toEqual([
+      {
+        token: world.usdc,
+        from: NATIVE_TOKEN,
+        to: wallet,
+        amount: 25n * USDC,
+        txHash: minted.transactionHash,
+        logIndex: 0,
+        ordinal: 0,
+      },
+    ]);
+    expect(await world.here.listTransfers(block, [world.usdcThere])).toEqual([]);
+    expect(await world.here.listTransfers(block, [NATIVE_TOKEN])).toEqual([]);
+    expect(await world.here.listTransfers(block, [])).toEqual([]);
+
+    const swept = await world.execute(world.here, world.settleCall(commitment));
+    const sweptBlock = await world.here.getBlock(swept.blockNumber);
+    if (!sweptBlock) throw new Error("no block");
+    const transfers = await world.here.listTransfers(sweptBlock, [world.usdc]);
+    expect(transfers.map(({ to, amount, ordinal }) => ({ to, amount, ordinal }))).toEqual([
+      { to: world.feeRecipient, amount: 25_000n, ordinal: 0 },
+      { to: RECIPIENT, amount: 24_975_000n, ordinal: 1 },
+    ]);
+  });
+
+  test("a transfer of nothing is none", async () => {
+    const data = encodeFunctionData({
+      abi: erc20Abi,
+      functionName: "transfer",
+      args: [RECIPIENT, 0n],
+    });
+    const hash = await world.wallet.sendTransaction({ to: world.usdc, data });
+    const { blockNumber, logs } = await world.mined(hash);
+    expect(logs).toHaveLength(1);
+    const block = await world.here.getBlock(blockNumber);
+    if (!block) throw new Error("no block");
+    expect(await world.here.listTransfers(block, [world.usdc])).toEqual([]);
+  });
+
+  test("T47 a block the node does not have is no empty block", async () => {
+    const head = await world.here.getHead();
+    const hash = toHex32(`0x${"11".repeat(32)}`);
+    await expect(world.here.listTransfers({ ...head, hash }, [world.usdc])).rejects.toMatchObject({
+      code: "RPC_UNAVAILABLE",
+    });
+  });
+
+  test("a height above the head has no block", async () => {
+    const head = await world.here.getHead();
+    expect(await world.here.getBlock(head.number + 10n)).toBeNull();
+    expect(await world.here.getBlock(head.number)).toEqual(head);
+  });
+});
+
+describe("balances", () => {
+  test("are read of tokens and of the native coin", async () => {
+    const who = toEvmAddress(`0x${"c0".repeat(20)}`);
+    expect(await world.here.getBalance(NATIVE_TOKEN, who)).toBe(0n);
+    await world.mined(await world.wallet.sendTransaction({ to: who, value: 7n }));
+    await world.mint(world.usdc, who, 5n);
+    expect(await world.here.getBalance(NATIVE_TOKEN, who)).toBe(7n);
+    expect(await world.here.getBalance(world.usdc, who)).toBe(5n);
+  });
+
+  test("of an address without code are an error and not zero", async () => {
+    await expect(world.here.getBalance(RECIPIENT, world.lane.address)).rejects.toMatchObject({
+      code: "RPC_UNAVAILABLE",
+    });
+  });
+});

@@ -1,0 +1,170 @@
+/** Whatever a node answers: a value of its form, or RPC_UNAVAILABLE, and never the node's URL. */
+import type { ServerResponse } from "node:http";
+import { inspect } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { OperatingError } from "../../core/errors.ts";
+import { toEvmAddress, toHex32, toTxHash } from "../../core/hex.ts";
+import type { Chain } from "../port.ts";
+import { createEvmChain } from "./evm-chain.ts";
+import {
+  type MalformedNode,
+  type Reply,
+  SECRET_OF_URL,
+  startMalformedNode,
+} from "./testing/malformed-node.ts";
+
+const CHAIN_ID = 2;
+const ADDRESS = toEvmAddress(`0x${"aa".repeat(20)}`);
+const HASH = toHex32(`0x${"bb".repeat(32)}`);
+const CONTRACTS = {
+  factory: toEvmAddress(`0x${"f0".repeat(20)}`),
+  escrow: toEvmAddress(`0x${"e0".repeat(20)}`),
+  delivery: toEvmAddress(`0x${"d0".repeat(20)}`),
+};
+const CALL = { to: ADDRESS, data: "0x", value: 0n } as const;
+
+let node: MalformedNode;
+let chain: Chain;
+
+beforeAll(async () => {
+  node = await startMalformedNode();
+  chain = chainOver(node.rpcUrl);
+});
+afterAll(async () => {
+  await node.stop();
+});
+
+function chainOver(rpcUrl: string, timeoutMs = 2000): Chain {
+  return createEvmChain({
+    chainId: CHAIN_ID,
+    evmChainId: 1,
+    rpcUrl,
+    contracts: CONTRACTS,
+    timeoutMs,
+  });
+}
+
+const READS: readonly (readonly [string, (chain: Chain) => Promise<unknown>])[] = [
+  ["checkIdentity", (c) => c.checkIdentity()],
+  ["getHead", (c) => c.getHead()],
+  ["getFinalNumber", (c) => c.getFinalNumber()],
+  ["getBlock", (c) => c.getBlock(5n)],
+  [
+    "listTransfers",
+    (c) => c.listTransfers({ number: 5n, hash: HASH, parentHash: HASH }, [ADDRESS]),
+  ],
+  ["getBalance", (c) => c.getBalance(ADDRESS, ADDRESS)],
+  ["hasCode", (c) => c.hasCode(ADDRESS)],
+  ["getTransactionCount", (c) => c.getTransactionCount(ADDRESS)],
+  ["suggestFees", (c) => c.suggestFees()],
+  ["simulate", (c) => c.simulate(ADDRESS, CALL)],
+  ["getReceipt", (c) => c.getReceipt(toTxHash(HASH))],
+  ["getLock", (c) => c.getLock(HASH, "latest")],
+  ["isDelivered", (c) => c.isDelivered(HASH, "latest")],
+  ["findDelivery", (c) => c.findDelivery(HASH)],
+];
+
+/** Forms that no read takes. */
+const MALFORMED: readonly (readonly [string, Reply])[] = [
+  ["no result", { result: undefined }],
+  ["a number", { result: 7 }],
+  ["a list of null", { result: [null] }],
+  ["an empty object", { result: {} }],
+  ["text", { result: "hello" }],
+  ["half a byte", { result: "0x123456789abcdef01234567" + "8".repeat(60) }],
+  ["a negative number", { result: "-0x1" }],
+  ["an error that is text", { error: "bad" }],
+  ["an error without a code", { error: { message: "bad" } }],
+  ["no JSON", (response) => response.end("<html>")],
+  ["JSON null", (response) => response.end("null")],
+  ["JSON list", (response) => response.end("[]")],
+  ["an empty body", (response) => response.end()],
+];
+
+describe.each(READS)("%s", (_name, read) => {
+  test.each(MALFORMED)("T55 takes %s for no answer", async (_what, reply) => {
+    node.answer(() => reply);
+    await expect(read(chain)).rejects.toMatchObject({
+      code: "RPC_UNAVAILABLE",
+      details: { chainId: CHAIN_ID, reason: "malformed answer" },
+    });
+  });
+
+  test.each([
+    ["502", "http 502"],
+    ["429", "http 429"],
+  ])("takes status %s for no answer", async (status, reason) => {
+    node.answer(() => (response) => {
+      response.statusCode = Number(status);
+      response.end("busy");
+    });
+    await expect(read(chain)).rejects.toMatchObject({
+      code: "RPC_UNAVAILABLE",
+      details: { reason },
+    });
+  });
+
+  test("takes an error of the node for no answer", async () => {
+    node.answer(() => ({ error: { code: -32005, message: `limit of ${SECRET_OF_URL}` } }));
+    const error: unknown = await read(chain).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "RPC_UNAVAILABLE" });
+    expectNoSecret(error);
+  });
+});
+
+describe("a node that does not answer", () => {
+  test("is a timeout, also when it stops in the middle of the body", async () => {
+    for (const start of ["", '{"jsonrpc":"2.0",']) {
+      node.answer(() => (response) => {
+        response.setHeader("content-type", "application/json");
+        response.write(start);
+      });
+      await expect(chainOver(node.rpcUrl, 150).getHead()).rejects.toMatchObject({
+        code: "RPC_UNAVAILABLE",
+        details: { reason: "timeout" },
+      });
+    }
+  });
+
+  test("is unreachable, with the system's code", async () => {
+    const closed = await startMalformedNode();
+    await closed.stop();
+    const error: unknown = await chainOver(closed.rpcUrl)
+      .getHead()
+      .catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ details: { reason: "unreachable (ECONNREFUSED)" } });
+    expectNoSecret(error);
+  });
+
+  test("is asked once: whoever wanted the answer asks again", async () => {
+    node.answer(() => (response) => response.destroy());
+    await expect(chain.getHead()).rejects.toThrow(OperatingError);
+    expect(node.asked).toHaveLength(1);
+  });
+});
+
+test.each([
+  [
+    "a status",
+    (response: ServerResponse) => {
+      response.statusCode = 500;
+      response.end(`no such key ${SECRET_OF_URL}`);
+    },
+  ],
+  ["a broken connection", (response: ServerResponse) => response.destroy()],
+])("the URL's secret is in no error after %s", async (_what, reply) => {
+  node.answer(() => reply);
+  const error: unknown = await chain.getHead().catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(OperatingError);
+  expectNoSecret(error);
+});
+
+test("data of several megabytes is read", async () => {
+  node.answer(() => ({ result: `0x${"ab".repeat(5_000_000)}` }));
+  expect(await chain.hasCode(ADDRESS)).toBe(true);
+});
+
+/** Neither in the message, the stack, the details nor in any cause. */
+function expectNoSecret(error: unknown): void {
+  expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(SECRET_OF_URL);
+}

@@ -1,0 +1,231 @@
+/** Answers to the sender that a local node does not give. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { encodeErrorResult, keccak256, toEventSelector } from "viem";
+import { errorsAbi } from "@sluice/contracts/abi";
+import { toEvmAddress, toHex32, toTxHash } from "../../core/hex.ts";
+import type { Chain } from "../port.ts";
+import { createEvmChain } from "./evm-chain.ts";
+import { type MalformedNode, type Reply, startMalformedNode } from "./testing/malformed-node.ts";
+
+const ADDRESS = toEvmAddress(`0x${"aa".repeat(20)}`);
+const FACTORY = toEvmAddress(`0x${"f0".repeat(20)}`);
+const HASH = toHex32(`0x${"bb".repeat(32)}`);
+const RAW = "0x02f8aa";
+const CALL = { to: ADDRESS, data: "0x", value: 0n } as const;
+const BLOCK = { number: "0x5", hash: HASH, parentHash: HASH, baseFeePerGas: "0x64" };
+
+const SETTLED = toEventSelector("Settled(address,address,address,uint256)");
+const IS_PAUSED = encodeErrorResult({ abi: errorsAbi, errorName: "IsPaused" });
+const TOKEN_TEXT = encodeErrorResult({
+  abi: [{ type: "error", name: "Error", inputs: [{ name: "text", type: "string" }] }],
+  args: ["anything at all"],
+});
+
+let node: MalformedNode;
+let chain: Chain;
+
+beforeAll(async () => {
+  node = await startMalformedNode();
+  chain = createEvmChain({
+    chainId: 2,
+    evmChainId: 1,
+    rpcUrl: node.rpcUrl,
+    contracts: { factory: FACTORY, escrow: ADDRESS, delivery: ADDRESS },
+    timeoutMs: 200,
+  });
+});
+afterAll(async () => {
+  await node.stop();
+});
+
+/** Answers each method by the table; the rest is malformed. */
+function answerBy(table: Readonly<Record<string, Reply>>): void {
+  node.answer(({ method }) => table[method] ?? { result: undefined });
+}
+
+describe("T64 what was sent", () => {
+  test("is accepted when the node answers with its hash", async () => {
+    answerBy({ eth_sendRawTransaction: { result: keccak256(RAW) } });
+    expect(await chain.send(RAW)).toBe("accepted");
+  });
+
+  test.each<[string, Reply]>([
+    ["another hash", { result: HASH }],
+    ["no hash", { result: "ok" }],
+    ["null", { result: null }],
+    ["nothing", { result: undefined }],
+    ["no JSON", (response) => response.end("<html>")],
+    ["a broken connection", (response) => response.destroy()],
+    ["a timeout", () => {}],
+    ["an error of its own", { error: { code: -32603, message: "internal error" } }],
+    ["502", (response) => response.writeHead(502).end("nonce too low")],
+  ])("may have been accepted when the node answers with %s", async (_what, reply) => {
+    answerBy({ eth_sendRawTransaction: reply });
+    expect(await chain.send(RAW)).toBe("unknown");
+    expect(node.asked).toHaveLength(1);
+  });
+
+  test("is judged by the node's words, whatever its code", async () => {
+    for (const code of [-32000, -32003, -32010, 3]) {
+      answerBy({ eth_sendRawTransaction: { error: { code, message: "nonce too low" } } });
+      expect(await chain.send(RAW)).toBe("nonce_too_low");
+    }
+  });
+});
+
+describe("fees", () => {
+  test("are twice the base fee and the tip", async () => {
+    answerBy({
+      eth_getBlockByNumber: { result: BLOCK },
+      eth_maxPriorityFeePerGas: { result: "0x7" },
+    });
+    expect(await chain.suggestFees()).toEqual({ maxFeePerGas: 207n, maxPriorityFeePerGas: 7n });
+  });
+
+  test.each([
+    [-32601, "the method eth_maxPriorityFeePerGas does not exist/is not available"],
+    [-32004, "Method not supported"],
+    [-32000, "Method not found"],
+  ])("tip 1 gwei where the node says %d %s", async (code, message) => {
+    answerBy({
+      eth_getBlockByNumber: { result: BLOCK },
+      eth_maxPriorityFeePerGas: { error: { code, message } },
+    });
+    expect((await chain.suggestFees()).maxPriorityFeePerGas).toBe(1_000_000_000n);
+  });
+
+  test("are not guessed when the node fails", async () => {
+    answerBy({
+      eth_getBlockByNumber: { result: BLOCK },
+      eth_maxPriorityFeePerGas: { error: { code: -32603, message: "internal error" } },
+    });
+    await expect(chain.suggestFees()).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
+  });
+
+  test("are not made up on a chain without a base fee", async () => {
+    const { baseFeePerGas: _, ...block } = BLOCK;
+    answerBy({
+      eth_getBlockByNumber: { result: block },
+      eth_maxPriorityFeePerGas: { result: "0x7" },
+    });
+    await expect(chain.suggestFees()).rejects.toMatchObject({ details: { reason: "no base fee" } });
+  });
+});
+
+describe("simulation", () => {
+  test.each<[string, unknown, string]>([
+    ["geth's words without data", { code: -32000, message: "execution reverted" }, "reverted"],
+    ["code 3 with foreign data", { code: 3, message: "oops", data: "0xdeadbeef" }, "reverted"],
+    ["text of a token", { code: 3, message: "x", data: TOKEN_TEXT }, "reverted"],
+    [
+      "data behind a word",
+      { code: -32015, message: "VM", data: "Reverted 0x1a21feed" },
+      "reverted",
+    ],
+    ["data one level deeper", { code: -32603, message: "x", data: { data: "0x" } }, "reverted"],
+    ["our error", { code: 3, message: "x", data: IS_PAUSED }, "IsPaused"],
+    ["our error, deeper", { code: -32603, message: "x", data: { data: IS_PAUSED } }, "IsPaused"],
+    ["no gas left", { code: -32000, message: "out of gas" }, "reverted"],
+  ])("reads a revert from %s", async (_what, error, reason) => {
+    answerBy({ eth_call: { error } });
+    expect(await chain.simulate(ADDRESS, CALL)).toEqual({ ok: false, reason });
+  });
+
+  test("reads a revert of the estimate, when the state changed in between", async () => {
+    answerBy({
+      eth_call: { result: "0x" },
+      eth_estimateGas: { error: { code: 3, message: "execution reverted", data: IS_PAUSED } },
+    });
+    expect(await chain.simulate(ADDRESS, CALL)).toEqual({ ok: false, reason: "IsPaused" });
+  });
+
+  test("takes other errors for no answer", async () => {
+    answerBy({ eth_call: { error: { code: -32000, message: "header not found" } } });
+    await expect(chain.simulate(ADDRESS, CALL)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
+  });
+
+  test("T66 compares what the sender has with what the node will ask for", async () => {
+    const answers = {
+      eth_call: { result: "0x" },
+      eth_estimateGas: { result: "0x30d40" },
+      eth_getBlockByNumber: { result: BLOCK },
+      eth_maxPriorityFeePerGas: { result: "0x0" },
+    };
+    // 250,000 gas at 200 wei.
+    answerBy({ ...answers, eth_getBalance: { result: "0x2faf080" } });
+    expect(await chain.simulate(ADDRESS, CALL)).toEqual({ ok: true, gas: 250_000n });
+    answerBy({ ...answers, eth_getBalance: { result: "0x2faf07f" } });
+    await expect(chain.simulate(ADDRESS, CALL)).rejects.toMatchObject({
+      code: "INSUFFICIENT_BALANCE",
+      details: { reason: "gas" },
+    });
+  });
+
+  test("adds at least 30,000 to a small estimate", async () => {
+    answerBy({
+      eth_call: { result: "0x" },
+      eth_estimateGas: { result: "0x5208" },
+      eth_getBlockByNumber: { result: BLOCK },
+      eth_maxPriorityFeePerGas: { result: "0x0" },
+      eth_getBalance: { result: "0xffffffffff" },
+    });
+    expect(await chain.simulate(ADDRESS, CALL)).toEqual({ ok: true, gas: 51_000n });
+  });
+});
+
+describe("receipts", () => {
+  const receipt = {
+    transactionHash: HASH,
+    blockHash: HASH,
+    blockNumber: "0x5",
+    status: "0x1",
+    logs: [],
+  };
+  const log = {
+    address: FACTORY,
+    topics: [],
+    data: "0x",
+    blockHash: HASH,
+    blockNumber: "0x5",
+    transactionHash: HASH,
+    logIndex: "0x0",
+  };
+  const other = `0x${"cc".repeat(32)}`;
+
+  test("of an unknown transaction are null", async () => {
+    answerBy({ eth_getTransactionReceipt: { result: null } });
+    expect(await chain.getReceipt(toTxHash(HASH))).toBeNull();
+  });
+
+  test("are read, logs without a topic left out", async () => {
+    answerBy({ eth_getTransactionReceipt: { result: { ...receipt, logs: [log] } } });
+    expect(await chain.getReceipt(toTxHash(HASH))).toEqual({
+      txHash: HASH,
+      blockHash: HASH,
+      blockNumber: 5n,
+      succeeded: true,
+      effects: [],
+    });
+  });
+
+  test.each([
+    ["of another transaction", { ...receipt, transactionHash: other }],
+    ["without a block", { ...receipt, blockHash: null }],
+    ["without a status", { ...receipt, status: undefined }],
+    [
+      "with logs of another transaction",
+      { ...receipt, logs: [{ ...log, transactionHash: other }] },
+    ],
+    ["with logs of another block", { ...receipt, logs: [{ ...log, blockHash: other }] }],
+    [
+      "with an event of ours that is cut short",
+      { ...receipt, logs: [{ ...log, topics: [SETTLED, HASH, HASH, HASH], data: "0x" }] },
+    ],
+  ])("T48 %s are no answer", async (_what, result) => {
+    answerBy({ eth_getTransactionReceipt: { result } });
+    await expect(chain.getReceipt(toTxHash(HASH))).rejects.toMatchObject({
+      code: "RPC_UNAVAILABLE",
+      details: { reason: "malformed answer" },
+    });
+  });
+});

@@ -1,0 +1,146 @@
+/** Logs of a block that a node gets wrong. */
+import { toEventSelector } from "viem";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
+import type { Chain } from "../port.ts";
+import { createEvmChain } from "./evm-chain.ts";
+import { type MalformedNode, startMalformedNode } from "./testing/malformed-node.ts";
+
+const TOKEN = toEvmAddress(`0x${"70".repeat(20)}`);
+const FROM = toEvmAddress(`0x${"01".repeat(20)}`);
+const TO = toEvmAddress(`0x${"02".repeat(20)}`);
+const HASH = toHex32(`0x${"bb".repeat(32)}`);
+const BLOCK = { number: 5n, hash: HASH, parentHash: toHex32(`0x${"ba".repeat(32)}`) };
+const SIGNATURE = toEventSelector("Transfer(address,address,uint256)");
+const APPROVAL = toEventSelector("Approval(address,address,uint256)");
+const EMPTY_BLOOM = `0x${"0".repeat(512)}`;
+const SOME_BLOOM = `0x1${"0".repeat(511)}`;
+
+let node: MalformedNode;
+let chain: Chain;
+
+beforeAll(async () => {
+  node = await startMalformedNode();
+  chain = createEvmChain({
+    chainId: 2,
+    evmChainId: 1,
+    rpcUrl: node.rpcUrl,
+    contracts: { factory: FROM, escrow: FROM, delivery: FROM },
+    timeoutMs: 2000,
+  });
+});
+afterAll(async () => {
+  await node.stop();
+});
+
+function logOf(change: Readonly<Record<string, unknown>> = {}) {
+  return {
+    address: TOKEN,
+    topics: [SIGNATURE, padAddress(FROM), padAddress(TO)],
+    data: amountOf(7n),
+    blockHash: HASH,
+    blockNumber: "0x5",
+    transactionHash: `0x${"c1".repeat(32)}`,
+    transactionIndex: "0x0",
+    logIndex: "0x0",
+    removed: false,
+    ...change,
+  };
+}
+
+function amountOf(amount: bigint): string {
+  return `0x${amount.toString(16).padStart(64, "0")}`;
+}
+
+async function listOf(logs: readonly unknown[]) {
+  node.answer(() => ({ result: logs }));
+  return chain.listTransfers(BLOCK, [TOKEN]);
+}
+
+describe("transfers", () => {
+  test("are asked for by the block's hash", async () => {
+    expect(await listOf([logOf()])).toMatchObject([{ to: TO, amount: 7n, ordinal: 0 }]);
+    expect(node.asked).toEqual([
+      {
+        method: "eth_getLogs",
+        params: [{ blockHash: HASH, address: [TOKEN], topics: [SIGNATURE] }],
+      },
+    ]);
+  });
+
+  test("T53 are in the order of the block, each counted within its transaction", async () => {
+    const other = `0x${"c2".repeat(32)}`;
+    const logs = [
+      logOf({ logIndex: "0x9" }),
+      logOf({ logIndex: "0x3", transactionHash: other }),
+      logOf({ logIndex: "0x2" }),
+    ];
+    const transfers = await listOf(logs);
+    expect(transfers.map(({ logIndex, ordinal }) => [logIndex, ordinal])).toEqual([
+      [2, 0],
+      [3, 0],
+      [9, 1],
+    ]);
+  });
+
+  test("are counted before any is left out", async () => {
+    const logs = [
+      logOf({ data: amountOf(0n) }),
+      logOf({ logIndex: "0x1", topics: [SIGNATURE] }),
+      logOf({ logIndex: "0x2", topics: [SIGNATURE, HASH, padAddress(TO)] }),
+      logOf({ logIndex: "0x3", data: "0x" }),
+      logOf({ logIndex: "0x4", data: `${amountOf(7n)}00` }),
+      logOf({ logIndex: "0x5" }),
+    ];
+    expect(await listOf(logs)).toMatchObject([{ logIndex: 5, ordinal: 5 }]);
+  });
+
+  test("T54 of a block that left the chain are none", async () => {
+    const removed = logOf({ removed: true });
+    expect(await listOf([removed, logOf({ logIndex: "0x1" })])).toMatchObject([
+      { logIndex: 1, ordinal: 0 },
+    ]);
+  });
+
+  test.each([
+    ["logs of another block", [logOf({ blockHash: BLOCK.parentHash })]],
+    ["logs of another height", [logOf({ blockNumber: "0x6" })]],
+    ["logs of a token that was not asked for", [logOf({ address: FROM })]],
+    ["logs of another event", [logOf({ topics: [APPROVAL, padAddress(FROM), padAddress(TO)] })]],
+    ["the same log twice", [logOf(), logOf()]],
+  ])("T48 %s are no answer", async (_what, logs) => {
+    await expect(listOf(logs)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
+  });
+});
+
+describe("no logs", () => {
+  const header = { number: "0x5", hash: HASH, parentHash: BLOCK.parentHash };
+
+  function answerWith(block: unknown, allLogs: readonly unknown[] = []) {
+    node.answer(({ method, params: [filter] }) => {
+      if (method === "eth_getBlockByHash") return { result: block };
+      const isFiltered = typeof filter === "object" && filter !== null && "topics" in filter;
+      return { result: isFiltered ? [] : allLogs };
+    });
+    return chain.listTransfers(BLOCK, [TOKEN]);
+  }
+
+  test("is believed of a block whose header has none", async () => {
+    expect(await answerWith({ ...header, logsBloom: EMPTY_BLOOM })).toEqual([]);
+    expect(await answerWith(header)).toEqual([]);
+  });
+
+  test("is believed of a block whose logs are others", async () => {
+    const others = [logOf({ address: FROM })];
+    expect(await answerWith({ ...header, logsBloom: SOME_BLOOM }, others)).toEqual([]);
+  });
+
+  test.each([
+    ["the node lacks the block", null, []],
+    ["the node has another block", { ...header, number: "0x6" }, []],
+    ["the header has some", { ...header, logsBloom: SOME_BLOOM }, []],
+    ["the block has ours", { ...header, logsBloom: SOME_BLOOM }, [logOf()]],
+  ])("T47 is no answer when %s", async (_what, block, allLogs) => {
+    await expect(answerWith(block, allLogs)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
+  });
+});

@@ -1,0 +1,206 @@
+import { inspect } from "node:util";
+import { parseTransaction, recoverTransactionAddress, recoverTypedDataAddress } from "viem";
+import { describe, expect, test } from "vitest";
+import { deliveryIdOfOrder, hashCommitment } from "../../chains/evm/commitment.ts";
+import type { DeliveryOrder } from "../../chains/port.ts";
+import { toEvmAddress, toHex32 } from "../../core/hex.ts";
+import { Secret } from "../../core/secret.ts";
+import { createEvmAttestorSigner } from "./attestor-signer.ts";
+import { createEvmLaneSigner } from "./lane-signer.ts";
+
+const KEY = `0x${"1a".repeat(32)}`;
+const WORD = toHex32(`0x${"01".repeat(32)}`);
+const address = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
+const SOURCE = {
+  evmChainId: 1,
+  factory: address("f0"),
+  escrow: address("e1"),
+  delivery: address("d1"),
+};
+const DESTINATION = {
+  evmChainId: 8453,
+  factory: address("f0"),
+  escrow: address("e2"),
+  delivery: address("d2"),
+};
+const ORDER: DeliveryOrder = {
+  commitment: {
+    integrator: WORD,
+    userId: WORD,
+    destChain: 30,
+    destWallet: WORD,
+    destToken: WORD,
+    refundAuthority: WORD,
+    maxFeeBps: 50,
+    maxSlippageBps: 100,
+  },
+  srcChain: 2,
+  escrow: SOURCE.escrow,
+  srcToken: address("70"),
+  seq: 3n,
+  amount: 1000n,
+  deadline: 1_800_000_000n,
+};
+
+const lane = createEvmLaneSigner({ key: new Secret(KEY), chainId: 2, evmChainId: 1 });
+const attestor = createEvmAttestorSigner({
+  key: new Secret(KEY),
+  chains: new Map([
+    [2, SOURCE],
+    [30, DESTINATION],
+  ]),
+});
+
+describe("a lane", () => {
+  const intent = {
+    call: { to: address("aa"), data: "0x1234", value: 5n },
+    nonce: 7,
+    gas: 100_000n,
+    fees: { maxFeePerGas: 30n, maxPriorityFeePerGas: 2n },
+  } as const;
+
+  test("signs exactly the intent, for its EVM chain, as EIP-1559", async () => {
+    const { raw } = await lane.sign(intent);
+    expect(parseTransaction(raw)).toMatchObject({
+      type: "eip1559",
+      chainId: 1,
+      nonce: 7,
+      gas: 100_000n,
+      to: address("aa"),
+      data: "0x1234",
+      value: 5n,
+      maxFeePerGas: 30n,
+      maxPriorityFeePerGas: 2n,
+    });
+    // CAST: the transaction is of type 2, which viem marks in the type of its text.
+    const signed = raw as `0x02${string}`;
+    const signer = await recoverTransactionAddress({ serializedTransaction: signed });
+    expect(signer.toLowerCase()).toBe(lane.address);
+    expect(lane.address).toBe(lane.address.toLowerCase());
+  });
+
+  test("T60 signs the same intent to the same bytes", async () => {
+    expect(await lane.sign(intent)).toEqual(await lane.sign(intent));
+  });
+
+  test.each([-1, 1.5, Number.NaN])("refuses the nonce %d", async (nonce) => {
+    await expect(lane.sign({ ...intent, nonce })).rejects.toThrow("nonce");
+  });
+
+  test("refuses a tip above the whole fee", async () => {
+    const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 2n };
+    await expect(lane.sign({ ...intent, fees })).rejects.toThrow("maxPriorityFeePerGas");
+  });
+});
+
+describe("the attestor", () => {
+  test("signs an order for the delivery contract of the destination", async () => {
+    const signer = await recoverTypedDataAddress({
+      domain: {
+        name: "Sluice Delivery",
+        version: "1",
+        chainId: 8453,
+        verifyingContract: DESTINATION.delivery,
+      },
+      types: {
+        Deliver: [
+          { name: "deliveryId", type: "bytes32" },
+          { name: "commitment", type: "bytes32" },
+          { name: "amount", type: "uint256" },
+          { name: "deadline", type: "uint256" },
+        ],
+      },
+      primaryType: "Deliver",
+      message: {
+        deliveryId: deliveryIdOfOrder(DESTINATION.factory, ORDER),
+        commitment: hashCommitment(ORDER.commitment),
+        amount: ORDER.amount,
+        deadline: ORDER.deadline,
+      },
+      signature: await attestor.signDelivery(30, ORDER),
+    });
+    expect(signer.toLowerCase()).toBe(attestor.address);
+  });
+
+  test("signs a claim for the escrow of the source", async () => {
+    const claim = { deliveryId: WORD, paidAmount: 9n, deadline: 10n };
+    const signer = await recoverTypedDataAddress({
+      domain: {
+        name: "Sluice Escrow",
+        version: "1",
+        chainId: 1,
+        verifyingContract: SOURCE.escrow,
+      },
+      types: {
+        Claim: [
+          { name: "deliveryId", type: "bytes32" },
+          { name: "paidAmount", type: "uint256" },
+          { name: "deadline", type: "uint256" },
+        ],
+      },
+      primaryType: "Claim",
+      message: claim,
+      signature: await attestor.signClaim(2, claim),
+    });
+    expect(signer.toLowerCase()).toBe(attestor.address);
+  });
+
+  test("refuses an order for another chain than its commitment names", async () => {
+    await expect(attestor.signDelivery(2, ORDER)).rejects.toThrow("chain of its commitment");
+  });
+
+  test("refuses an order of an escrow that is not the source chain's", async () => {
+    const order = { ...ORDER, escrow: DESTINATION.escrow };
+    await expect(attestor.signDelivery(30, order)).rejects.toThrow("escrow of its source chain");
+  });
+
+  test("refuses chains it does not know", async () => {
+    const claim = { deliveryId: WORD, paidAmount: 9n, deadline: 10n };
+    await expect(attestor.signClaim(5, claim)).rejects.toMatchObject({ code: "CONFIG_MISSING" });
+    await expect(attestor.signDelivery(30, { ...ORDER, srcChain: 5 })).rejects.toMatchObject({
+      code: "CONFIG_MISSING",
+    });
+  });
+});
+
+describe("a key", () => {
+  const unprefixed = "1a".repeat(32);
+  const curveOrder = "0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141";
+
+  test.each([
+    ["without 0x", unprefixed],
+    ["with a digit too few", KEY.slice(0, -1)],
+    ["with a line break", `${KEY}\n`],
+    ["that is zero", `0x${"00".repeat(32)}`],
+    ["above the curve's order", curveOrder],
+  ])("%s is refused without being shown", (_what, text) => {
+    const key = new Secret(text);
+    for (const open of [
+      () => createEvmLaneSigner({ key, chainId: 2, evmChainId: 1 }),
+      () => createEvmAttestorSigner({ key, chains: new Map() }),
+    ]) {
+      const error = catchError(open);
+      expect(error).toMatchObject({ code: "CONFIG_MISSING" });
+      expect(String(error)).toContain("expected 0x and 64 hex digits");
+      expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(
+        text.trim().slice(2, 40),
+      );
+    }
+  });
+
+  test("is in nothing that a signer shows", () => {
+    for (const signer of [lane, attestor]) {
+      const shown = inspect(signer, { depth: 20, showHidden: true, getters: true });
+      expect(shown + JSON.stringify(signer)).not.toContain(unprefixed);
+    }
+  });
+});
+
+function catchError(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("nothing was thrown");
+}

@@ -1,0 +1,132 @@
+/** Node, contracts, both chains and both signers: all that a deposit takes, for tests. */
+import type { Commitment } from "../../../core/commitment.ts";
+import { type EvmAddress, type Hex, padAddress, toEvmAddress, toHex32 } from "../../../core/hex.ts";
+import type { TxHash } from "../../../core/hex.ts";
+import { Secret } from "../../../core/secret.ts";
+import { createEvmChain } from "../../../chains/evm/evm-chain.ts";
+import { startAnvil } from "../../../chains/evm/testing/anvil.ts";
+import {
+  deployContracts,
+  type Deployment,
+  EVM_CHAIN_ID,
+  HERE,
+  THERE,
+} from "../../../chains/evm/testing/deployment.ts";
+import type { Call, Chain, DeliveryOrder, Receipt } from "../../../chains/port.ts";
+import { createEvmAttestorSigner } from "../attestor-signer.ts";
+import { createEvmLaneSigner } from "../lane-signer.ts";
+
+export { EVM_CHAIN_ID, HERE, THERE };
+
+/** Where every commitment of a world delivers. */
+export const RECIPIENT = toEvmAddress(`0x${"5e".repeat(20)}`);
+/** Base units of one whole source token. */
+export const USDC = 1_000_000n;
+
+const ATTESTOR_KEY = new Secret(`0x${"a7".repeat(32)}`);
+const LANE_KEY = new Secret(`0x${"1a".repeat(32)}`);
+
+export type World = Awaited<ReturnType<typeof openWorld>>;
+
+/** Starts a node, deploys the contracts and funds the lane. `close` ends the node. */
+export async function openWorld() {
+  const anvil = await startAnvil(EVM_CHAIN_ID);
+  const lane = createEvmLaneSigner({ key: LANE_KEY, chainId: HERE, evmChainId: EVM_CHAIN_ID });
+  const { address } = createEvmAttestorSigner({ key: ATTESTOR_KEY, chains: new Map() });
+  const deployment = await deployContracts(anvil.rpcUrl, {
+    relayer: lane.address,
+    attestor: address,
+  });
+  const attestor = createEvmAttestorSigner({
+    key: ATTESTOR_KEY,
+    chains: new Map([
+      [HERE, { evmChainId: EVM_CHAIN_ID, ...deployment.here }],
+      [THERE, { evmChainId: EVM_CHAIN_ID, ...deployment.there }],
+    ]),
+  });
+  const chainOf = (chainId: number, contracts: Deployment["here"], evmChainId = EVM_CHAIN_ID) =>
+    createEvmChain({ chainId, evmChainId, rpcUrl: anvil.rpcUrl, contracts, timeoutMs: 5000 });
+  const here = chainOf(HERE, deployment.here);
+  const there = chainOf(THERE, deployment.there);
+  let users = 0n;
+
+  const world = {
+    ...deployment,
+    contractsHere: deployment.here,
+    contractsThere: deployment.there,
+    here,
+    there,
+    lane,
+    attestor,
+    chainOf,
+    close: () => anvil.stop(),
+
+    /** A new user's commitment, on the same chain or to the other one. */
+    commitmentTo(destChain: number): Commitment {
+      users += 1n;
+      return {
+        integrator: toHex32(`0x${"1d".repeat(16).padStart(64, "0")}`),
+        userId: toHex32(`0x${users.toString(16).padStart(64, "0")}`),
+        destChain,
+        destWallet: padAddress(RECIPIENT),
+        destToken: padAddress(destChain === HERE ? deployment.usdc : deployment.usdcThere),
+        refundAuthority: padAddress(toEvmAddress(`0x${"4e".repeat(20)}`)),
+        maxFeeBps: 50,
+        maxSlippageBps: 100,
+      };
+    },
+
+    settleCall(commitment: Commitment, transferData: Hex = here.encodeTransferData(10)): Call {
+      const { usdc: token, transferRoute, escrowRoute } = deployment;
+      return commitment.destChain === HERE
+        ? here.buildSettle({ commitment, token, route: transferRoute, routeData: transferData })
+        : here.buildSettle({ commitment, token, route: escrowRoute, routeData: "0x" });
+    },
+
+    /** Simulates, signs, sends and waits, as a lane does. Throws where the call would revert. */
+    async execute(chain: Chain, call: Call): Promise<Receipt> {
+      const simulation = await chain.simulate(lane.address, call);
+      if (!simulation.ok) throw new Error(`would revert: ${simulation.reason}`);
+      return world.executeBlindly(chain, call, simulation.gas);
+    },
+
+    async executeBlindly(chain: Chain, call: Call, gas: bigint): Promise<Receipt> {
+      const nonce = await chain.getTransactionCount(lane.address);
+      const signed = await lane.sign({ call, nonce, gas, fees: await chain.suggestFees() });
+      const outcome = await chain.send(signed.raw);
+      if (outcome !== "accepted") throw new Error(`not accepted: ${outcome}`);
+      return world.receiptOf(chain, signed.hash);
+    },
+
+    async receiptOf(chain: Chain, hash: TxHash): Promise<Receipt> {
+      await deployment.mined(hash);
+      const receipt = await chain.getReceipt(hash);
+      if (!receipt) throw new Error("no receipt");
+      return receipt;
+    },
+
+    async orderOf(commitment: Commitment, amount: bigint): Promise<DeliveryOrder> {
+      const { timestamp } = await deployment.client.getBlock();
+      return {
+        commitment,
+        srcChain: HERE,
+        escrow: deployment.here.escrow,
+        srcToken: deployment.usdc,
+        seq: 0n,
+        amount,
+        deadline: timestamp + 3600n,
+      };
+    },
+
+    /** Locks 25 USDC of a new user. */
+    async lockDeposit() {
+      const commitment = world.commitmentTo(THERE);
+      const wallet: EvmAddress = here.predictWallet(commitment);
+      await deployment.mint(deployment.usdc, wallet, 25n * USDC);
+      const receipt = await world.execute(here, world.settleCall(commitment));
+      const deliveryId = here.deliveryIdOf({ wallet, token: deployment.usdc, seq: 0n });
+      return { commitment, wallet, receipt, deliveryId };
+    },
+  };
+  return world;
+}

@@ -49,7 +49,7 @@ export interface LaneLimits {
   readonly openMax: number;
   /** A blocked nonce is replaced with higher fees after this long. */
   readonly replaceAfterMs: number;
-  /** The most a replacement may offer, in wei per gas. */
+  /** The most that is ever offered, in wei per gas; dearer gas is waited out. */
   readonly maxFeePerGas: bigint;
 }
 
@@ -70,7 +70,7 @@ export async function submitIntent(
     readonly chainId: number;
     readonly lane: EvmAddress;
     readonly intent: IntentName;
-    readonly settlementId: string;
+    readonly settlementId: string | null;
     readonly call: LaneTransaction["call"];
     readonly gas: bigint;
   },
@@ -161,7 +161,15 @@ async function pursue(
   const { db, chain, clock, limits } = deps;
   const [newest] = await store.listAttempts(db, transaction.id);
   if (!newest) {
-    await signAndSend(deps, transaction, 1, await chain.suggestFees());
+    const fees = await chain.suggestFees();
+    if (fees.maxFeePerGas <= limits.maxFeePerGas) {
+      await signAndSend(deps, transaction, 1, fees);
+    } else {
+      deps.log.error(
+        { intent: transaction.intent, maxFeePerGas: fees.maxFeePerGas.toString() },
+        "gas is dearer than the cap, waiting",
+      );
+    }
     return;
   }
   const overdue = clock.now() - newest.signedAtMs >= limits.replaceAfterMs;

@@ -20,7 +20,7 @@ export async function insertIntent(
     readonly chainId: number;
     readonly lane: EvmAddress;
     readonly intent: IntentName;
-    readonly settlementId: string;
+    readonly settlementId: string | null;
     readonly to: EvmAddress;
     readonly data: Hex;
     readonly value: bigint;

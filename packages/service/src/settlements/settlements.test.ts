@@ -1,0 +1,476 @@
+/** Settlements against real PostgreSQL, with the chain's answers set by hand. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  createCountingRandom,
+  createStillClock,
+  createStrictChain,
+  hashOf,
+  LANE,
+  silentLog,
+} from "../../test/support/doubles.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { type DepositAddress, getAddressById, issueAddress } from "../addresses/index.ts";
+import type { Chain, Simulation } from "../chains/port.ts";
+import type { Commitment } from "../core/commitment.ts";
+import { OperatingError } from "../core/errors.ts";
+import { toEvmAddress, toHex32, unpadAddress } from "../core/hex.ts";
+import { listEvents } from "../events/index.ts";
+import { createIntegrator } from "../integrators/index.ts";
+import { createRouteBook, type DeliveryLook, type Route } from "../routes/index.ts";
+import { lookAtDueSettlements } from "./advance.ts";
+import type { SettlementDeps } from "./deps.ts";
+import { listSwaps } from "./list.ts";
+import { acceptValue } from "./steps/accept.ts";
+
+const USDC = toEvmAddress(`0x${"a0".repeat(20)}`);
+const FACTORY = toEvmAddress(`0x${"fa".repeat(20)}`);
+const ROUTE = toEvmAddress(`0x${"0e".repeat(20)}`);
+const RECIPIENT = toEvmAddress(`0x${"de".repeat(20)}`);
+
+let database: TestDatabase;
+beforeEach(async () => {
+  database = await createTestDatabase();
+});
+afterEach(async () => {
+  await database.drop();
+});
+
+/** A wallet's address in this test: the user id, so that each user has another. */
+const walletOf = (commitment: Commitment) => unpadAddress(commitment.userId);
+
+async function openDesk() {
+  const { db } = database;
+  const random = createCountingRandom();
+  const clock = createStillClock();
+  const state = {
+    balance: 0n,
+    hasCode: true,
+    simulation: { ok: true, gas: 100_000n } as Simulation,
+    reserves: true,
+    delivery: { kind: "waiting" } as DeliveryLook,
+    swept: 0n,
+    block: 100n,
+  };
+  const receipt = (txHash: ReturnType<typeof hashOf>) => ({
+    txHash,
+    blockHash: toHex32(hashOf("block")),
+    blockNumber: state.block,
+    succeeded: true,
+    effects: [],
+  });
+  const chain: Chain = createStrictChain({
+    chainId: 2,
+    addresses: { factory: FACTORY, escrow: FACTORY, delivery: FACTORY },
+    predictWallet: walletOf,
+    hashCommitment: (commitment) => toHex32(hashOf(JSON.stringify(commitment))),
+    getBalance: async () => state.balance,
+    hasCode: async () => state.hasCode,
+    simulate: async () => state.simulation,
+    buildDeploy: () => ({ to: FACTORY, data: "0xde", value: 0n }),
+    getReceipt: async (txHash) => receipt(txHash),
+  });
+  const route: Route = {
+    kind: "SWIFT",
+    pair: { srcChain: 2, srcToken: USDC, destChain: 30, destToken: USDC },
+    contract: ROUTE,
+    decimalsIn: 6,
+    decimalsOut: 6,
+    etaSeconds: 1,
+    quote: (amount) => ({ amountOut: amount, minOut: amount }),
+    buildSweep: () => ({ to: FACTORY, data: "0x5e", value: 0n }),
+    reserve: async () => state.reserves,
+    release: async () => undefined,
+    readSweep: () => ({ amount: state.swept, minOut: 1n, logIndex: 50, deliveryId: null }),
+    recordSweep: async () => undefined,
+    lookForDelivery: async () => state.delivery,
+  };
+  const deps: SettlementDeps = {
+    db,
+    clock,
+    random,
+    log: silentLog,
+    crashPoint: () => undefined,
+    chains: new Map([[2, chain]]),
+    routes: createRouteBook([route]),
+    displayAddress: (address) => address,
+    lanes: new Map([[2, { deploy: LANE, settle: LANE }]]),
+    minDepositOf: () => 100n,
+    wakeEvents: () => undefined,
+    wakeLanes: () => undefined,
+    pollMs: 500,
+  };
+  const { integratorId } = await createIntegrator(
+    { db, random },
+    { name: "acme", refundEvm: RECIPIENT, maxFeeBps: 50, maxSlippageBps: 100 },
+  );
+  const issue = (userId: string): Promise<DepositAddress> =>
+    issueAddress(
+      { db, random },
+      {
+        chain,
+        integratorId,
+        recipient: {
+          userId: userId.padEnd(42, "0"),
+          destChain: 30,
+          destWallet: RECIPIENT,
+          destToken: USDC,
+        },
+      },
+    );
+
+  let transfers = 0;
+  async function arrive(
+    address: DepositAddress,
+    args: { readonly amount: bigint; readonly block: bigint; readonly tx?: string },
+  ): Promise<void> {
+    transfers += 1;
+    await acceptValue(
+      deps,
+      {
+        chainId: 2,
+        wallet: address.wallet,
+        token: USDC,
+        blockNumber: args.block,
+        blockHash: toHex32(hashOf(`block ${args.block}`)),
+        transfers: [
+          {
+            token: USDC,
+            from: RECIPIENT,
+            to: address.wallet,
+            amount: args.amount,
+            txHash: hashOf(args.tx ?? `transfer ${transfers}`),
+            logIndex: 1,
+            ordinal: 0,
+          },
+        ],
+      },
+      address,
+    );
+  }
+
+  /** Looks at what is due, after the longest wait there is. */
+  async function look(): Promise<void> {
+    clock.advance(900_000);
+    await lookAtDueSettlements(deps);
+  }
+
+  /** Mines the transaction of an intent, as a lane would record it. */
+  async function mine(intent: string, succeeded = true): Promise<void> {
+    await db
+      .updateTable("transactions")
+      .set({
+        state: "mined",
+        nonce: 0,
+        succeeded,
+        mined_hash: hashOf(intent),
+        mined_block_hash: hashOf("block"),
+        mined_block_number: state.block,
+      })
+      .where("intent", "like", `${intent}%`)
+      .execute();
+  }
+
+  const display = (address: string) => address;
+  const swaps = async () =>
+    (await listSwaps(db, integratorId, { limit: 100, display })).items.toReversed();
+  const events = async () => (await listEvents(db, integratorId, { limit: 500 })).items;
+  const deposits = () => db.selectFrom("deposits").selectAll().orderBy("block_number").execute();
+  return { deps, state, clock, issue, arrive, look, mine, swaps, events, deposits, integratorId };
+}
+
+describe("arrival", () => {
+  test("M1 T76 forty deposits at once make one active settlement and forty events", async () => {
+    const desk = await openDesk();
+    const address = await desk.issue("0x01");
+    desk.state.balance = 40_000n;
+    await Promise.all(
+      Array.from({ length: 40 }, (_, i) =>
+        desk.arrive(address, { amount: 1_000n, block: BigInt(i + 1), tx: `${i}` }),
+      ),
+    );
+    const swaps = await desk.swaps();
+    expect(swaps.length).toBe(1);
+    const deposits = await desk.deposits();
+    expect(deposits.length).toBe(40);
+    expect(new Set(deposits.map((deposit) => deposit.settlement_id))).toEqual(
+      new Set([swaps[0]?.id]),
+    );
+    const events = await desk.events();
+    expect(events.map((event) => event.type)).toEqual(Array(40).fill("deposit_detected"));
+    const stamps = events.map((event) => event.timestamp);
+    expect(new Set(stamps).size).toBe(40);
+    expect(stamps).toEqual(stamps.toSorted());
+  });
+
+  test("D4 T53 scanning a block again adds nothing", async () => {
+    const desk = await openDesk();
+    const address = await desk.issue("0x02");
+    desk.state.balance = 1_000n;
+    for (let i = 0; i < 3; i++) await desk.arrive(address, { amount: 1_000n, block: 5n, tx: "a" });
+    expect((await desk.deposits()).length).toBe(1);
+    expect((await desk.events()).length).toBe(1);
+    expect((await desk.swaps()).length).toBe(1);
+  });
+
+  test("T44 a transfer that comes back in another block is the same deposit", async () => {
+    const desk = await openDesk();
+    const address = await desk.issue("0x03");
+    desk.state.balance = 1_000n;
+    await desk.arrive(address, { amount: 1_000n, block: 5n, tx: "a" });
+    await desk.arrive(address, { amount: 1_000n, block: 7n, tx: "a" });
+    const deposits = await desk.deposits();
+    expect(deposits.map((deposit) => deposit.block_number)).toEqual([7n]);
+    expect((await desk.events()).length).toBe(1);
+  });
+
+  test("a destination without an enabled route is reported as no_adapter", async () => {
+    const desk = await openDesk();
+    const address = await desk.issue("0x04");
+    desk.state.balance = 1_000n;
+    const deps = { ...desk.deps, routes: createRouteBook([]) };
+    Object.assign(desk.deps, deps);
+    await desk.arrive(address, { amount: 1_000n, block: 5n });
+    expect(await desk.swaps()).toEqual([]);
+    expect((await desk.events())[0]?.data).toMatchObject({
+      queued: false,
+      ignoredReason: "no_adapter",
+    });
+  });
+});
+
+describe("a deposit while a settlement is active", () => {
+  async function openSwapping() {
+    const desk = await openDesk();
+    const address = await desk.issue("0x05");
+    desk.state.balance = 1_000n;
+    await desk.arrive(address, { amount: 1_000n, block: 90n });
+    await desk.look();
+    const [swap] = await desk.swaps();
+    if (!swap) throw new Error("there is a settlement");
+    expect(swap.status).toBe("swapping");
+    return { desk, address, id: swap.id };
+  }
+
+  test("joins what is not sent yet", async () => {
+    const desk = await openDesk();
+    const address = await desk.issue("0x06");
+    desk.state.balance = 1_000n;
+    await desk.arrive(address, { amount: 1_000n, block: 90n });
+    desk.state.balance = 1_001n;
+    await desk.arrive(address, { amount: 1n, block: 91n });
+    const events = await desk.events();
+    expect(events.map((event) => event.data)).toMatchObject([{ queued: true }, { queued: true }]);
+    expect((await desk.swaps()).length).toBe(1);
+  });
+
+  test("T75 is promised a settlement of its own once the sweep is sent, and gets it", async () => {
+    const { desk, address, id } = await openSwapping();
+    desk.state.balance = 1_500n;
+    await desk.arrive(address, { amount: 500n, block: 101n });
+    desk.state.swept = 1_000n;
+    desk.state.balance = 500n;
+    await desk.mine(`sweep:${id}`);
+    desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 999n };
+    await desk.look();
+    const swaps = await desk.swaps();
+    expect(swaps.map((swap) => [swap.status, swap.amount])).toEqual([
+      ["completed", "1000"],
+      ["pending_swap", "500"],
+    ]);
+    const deposits = await desk.deposits();
+    expect(deposits.map((deposit) => deposit.settlement_id)).toEqual([id, swaps[1]?.id]);
+  });
+
+  test("is the sweep's when it stood before it on the chain, and no successor is made", async () => {
+    const { desk, address, id } = await openSwapping();
+    desk.state.balance = 1_500n;
+    await desk.arrive(address, { amount: 500n, block: 99n });
+    desk.state.swept = 1_500n;
+    desk.state.balance = 0n;
+    await desk.mine(`sweep:${id}`);
+    desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 1_499n };
+    await desk.look();
+    expect((await desk.swaps()).map((swap) => swap.status)).toEqual(["completed"]);
+    expect(new Set((await desk.deposits()).map((deposit) => deposit.settlement_id))).toEqual(
+      new Set([id]),
+    );
+  });
+
+  test("is reported with its reason when what it adds is below the minimum", async () => {
+    const { desk, address } = await openSwapping();
+    desk.state.balance = 1_099n;
+    await desk.arrive(address, { amount: 99n, block: 101n });
+    expect((await desk.events()).at(-1)?.data).toMatchObject({
+      queued: false,
+      ignoredReason: "below_token_min",
+    });
+  });
+
+  test("a deposit that was swept before it was scanned is queued with the sweep that took it", async () => {
+    const { desk, address, id } = await openSwapping();
+    desk.state.swept = 1_500n;
+    desk.state.balance = 0n;
+    await desk.mine(`sweep:${id}`);
+    desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 1_499n };
+    await desk.look();
+    await desk.arrive(address, { amount: 500n, block: 99n });
+    expect((await desk.events()).at(-1)).toMatchObject({
+      type: "deposit_detected",
+      data: { queued: true },
+    });
+    expect((await desk.deposits()).at(-1)?.settlement_id).toBe(id);
+    expect((await desk.swaps()).length).toBe(1);
+  });
+});
+
+describe("failures", () => {
+  async function openPending(hasCode: boolean) {
+    const desk = await openDesk();
+    const address = await desk.issue("0x07");
+    desk.state.balance = 1_000n;
+    desk.state.hasCode = hasCode;
+    await desk.arrive(address, { amount: 1_000n, block: 90n });
+    return { desk, address };
+  }
+
+  test("INSUFFICIENT_BALANCE of the inventory defers without using up an attempt, and recovers", async () => {
+    const { desk } = await openPending(true);
+    desk.state.reserves = false;
+    for (let i = 0; i < 12; i++) await desk.look();
+    const [deferred] = await desk.swaps();
+    expect(deferred).toMatchObject({
+      status: "failed_swap",
+      retryCount: 12,
+      error: { code: "INSUFFICIENT_BALANCE", retryable: true },
+    });
+    const row = await database.db.selectFrom("settlements").selectAll().executeTakeFirstOrThrow();
+    expect(row.attempts_used).toBe(0);
+    expect(await database.db.selectFrom("transactions").selectAll().execute()).toEqual([]);
+    desk.state.reserves = true;
+    await desk.look();
+    expect((await desk.swaps())[0]).toMatchObject({ status: "swapping", error: null });
+  });
+
+  test("M5 a simulation that keeps reverting is dead at the seventh attempt, with its error", async () => {
+    const { desk } = await openPending(true);
+    desk.state.simulation = { ok: false, reason: "Leftover" };
+    for (let i = 0; i < 12; i++) await desk.look();
+    expect((await desk.swaps())[0]).toMatchObject({
+      status: "dead",
+      terminal: true,
+      error: { code: "SIMULATION_REVERTED", retryable: false },
+    });
+    const statuses = (await desk.events()).flatMap((event) =>
+      event.type === "status_changed" ? [event.data.status] : [],
+    );
+    expect(statuses).toEqual([...Array(6).fill("failed_swap"), "dead"]);
+  });
+
+  test("after dead the next deposit opens a settlement over the whole balance", async () => {
+    const { desk, address } = await openPending(true);
+    desk.state.simulation = { ok: false, reason: "Leftover" };
+    for (let i = 0; i < 8; i++) await desk.look();
+    desk.state.balance = 1_200n;
+    await desk.arrive(address, { amount: 200n, block: 200n });
+    const swaps = await desk.swaps();
+    expect(swaps.map((swap) => [swap.status, swap.amount])).toEqual([
+      ["dead", "1000"],
+      ["pending_swap", "1200"],
+    ]);
+  });
+
+  test("a deployment that somebody else made first goes on without a hash of ours", async () => {
+    const { desk } = await openPending(false);
+    expect((await desk.swaps())[0]?.status).toBe("pending_deploy");
+    desk.state.hasCode = true;
+    await desk.look();
+    const [first] = (await desk.events()).filter((event) => event.type === "status_changed");
+    expect(first?.data).toMatchObject({
+      prevStatus: "pending_deploy",
+      status: "pending_swap",
+      txHash: null,
+    });
+  });
+
+  test("a reverted deployment is an attempt, and is planned anew under another intent", async () => {
+    const { desk } = await openPending(false);
+    await desk.look();
+    await desk.mine("deploy:", false);
+    await desk.look();
+    expect((await desk.swaps())[0]).toMatchObject({
+      status: "failed_deploy",
+      error: { code: "TX_REVERTED" },
+    });
+    await desk.look();
+    const intents = await database.db.selectFrom("transactions").select("intent").execute();
+    expect(intents.map(({ intent }) => intent.split(":").at(-1)).toSorted()).toEqual(["1", "2"]);
+  });
+
+  test("T112 an address row that was edited is refused before anything is signed", async () => {
+    const { desk, address } = await openPending(true);
+    const thief = toEvmAddress(`0x${"66".repeat(20)}`);
+    for (const change of [
+      { dest_wallet: thief },
+      { dest_token: thief },
+      { refund_authority: thief },
+      { max_fee_bps: 9_999 },
+      { dest_chain: 4 },
+    ]) {
+      const honest = await database.db
+        .selectFrom("addresses")
+        .selectAll()
+        .where("id", "=", address.id)
+        .executeTakeFirstOrThrow();
+      await database.db.updateTable("addresses").set(change).where("id", "=", address.id).execute();
+      await desk.look();
+      const [swap] = await desk.swaps();
+      expect(swap?.status).toBe("failed_swap");
+      expect(swap?.error?.code).toBe("CONFIG_MISSING");
+      const { id: _id, ...columns } = honest;
+      await database.db
+        .updateTable("addresses")
+        .set(columns)
+        .where("id", "=", address.id)
+        .execute();
+    }
+    expect(await database.db.selectFrom("transactions").selectAll().execute()).toEqual([]);
+    expect((await getAddressById(database.db, address.id)).commitmentHash).toBe(
+      address.commitmentHash,
+    );
+  });
+
+  test("T80 trouble of a delivery is shown while value is in flight, never ends it, and passes", async () => {
+    const { desk } = await openPending(true);
+    await desk.look();
+    const [{ id } = { id: "" }] = await desk.swaps();
+    desk.state.swept = 1_000n;
+    await desk.mine(`sweep:${id}`);
+    const error = new OperatingError("TX_REVERTED", "It reverted.");
+    desk.state.delivery = { kind: "troubled", error };
+    for (let i = 0; i < 20; i++) await desk.look();
+    expect((await desk.swaps())[0]).toMatchObject({ status: "failed_swap", terminal: false });
+    desk.state.delivery = { kind: "waiting" };
+    await desk.look();
+    expect((await desk.swaps())[0]).toMatchObject({ status: "swapping", error: null });
+    desk.state.balance = 0n;
+    desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 999n };
+    await desk.look();
+    expect((await desk.swaps())[0]?.status).toBe("completed");
+  });
+});
+
+describe("rows", () => {
+  test("M3 the database refuses to change a final settlement", async () => {
+    const desk = await openDesk();
+    const address = await desk.issue("0x08");
+    desk.state.balance = 1_000n;
+    await desk.arrive(address, { amount: 1_000n, block: 90n });
+    desk.state.simulation = { ok: false, reason: "Leftover" };
+    for (let i = 0; i < 8; i++) await desk.look();
+    const change = database.db
+      .updateTable("settlements")
+      .set({ status: "pending_swap", error_code: null })
+      .execute();
+    await expect(change).rejects.toThrow("is terminal and cannot change");
+  });
+});

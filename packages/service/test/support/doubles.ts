@@ -1,0 +1,158 @@
+/** Doubles at the chain port, named for how they behave. Whatever a test does not expect throws. */
+import type { Chain, Receipt, SendOutcome } from "../../src/chains/port.ts";
+import type { Clock, Random } from "../../src/core/ports.ts";
+import {
+  type EvmAddress,
+  type Hex,
+  type TxHash,
+  toEvmAddress,
+  toHex32,
+  toTxHash,
+} from "../../src/core/hex.ts";
+import type { LaneSigner } from "../../src/signers/port.ts";
+import { createHash } from "node:crypto";
+import { createLog } from "../../src/telemetry/log.ts";
+
+export const silentLog = createLog({ level: "silent", role: "test" });
+
+/** A clock that stands still until it is set. */
+export function createStillClock(startMs = Date.parse("2026-01-01T00:00:00.000Z")) {
+  let now = startMs;
+  const clock: Clock & { advance(ms: number): void } = {
+    now: () => now,
+    sleep: async () => undefined,
+    advance(ms) {
+      now += ms;
+    },
+  };
+  return clock;
+}
+
+/** UUIDs in a row. */
+export function createCountingRandom(): Random {
+  let count = 0;
+  return {
+    uuid() {
+      count += 1;
+      return `00000000-0000-4000-8000-${count.toString(16).padStart(12, "0")}`;
+    },
+  };
+}
+
+/** A chain whose members throw unless given. */
+export function createStrictChain(members: Partial<Chain>): Chain {
+  // CAST: what is missing throws when it is used.
+  return new Proxy(members as Chain, {
+    get(target, name, receiver) {
+      const member: unknown = Reflect.get(target, name, receiver);
+      if (member === undefined) throw new Error(`the test did not expect chain.${String(name)}`);
+      return member;
+    },
+  });
+}
+
+export const LANE: EvmAddress = toEvmAddress(`0x${"1a".repeat(20)}`);
+
+/** A signer whose transactions are readable: the nonce and the fee are in the bytes. */
+export function createReadableSigner(chainId: number): LaneSigner & { readonly signed: string[] } {
+  const signed: string[] = [];
+  return {
+    chainId,
+    address: LANE,
+    signed,
+    async sign({ nonce, call, fees }) {
+      const text = `${nonce}|${call.data}|${fees.maxFeePerGas}`;
+      signed.push(text);
+      const raw: Hex = `0x${Buffer.from(text).toString("hex")}`;
+      return { raw, hash: hashOf(raw) };
+    },
+  };
+}
+
+export function hashOf(raw: string): TxHash {
+  return toTxHash(`0x${createHash("sha256").update(raw).digest("hex")}`);
+}
+
+/**
+ * A node that mines what it is told to, and can lose an answer although it accepted, forget what it accepted, or take a
+ * block back.
+ */
+export function createCapriciousNode() {
+  const pool = new Map<TxHash, { readonly nonce: number; readonly raw: string }>();
+  const receipts = new Map<TxHash, Receipt>();
+  const blocks: { hash: string; transactions: TxHash[] }[] = [{ hash: "00", transactions: [] }];
+  const sent: string[] = [];
+  let nextOutcome: SendOutcome | null = null;
+  let finalNumber = 0n;
+  let salt = 0;
+
+  const blockHash = (number: number) =>
+    toHex32(`0x${(blocks[number]?.hash ?? "").padStart(64, "0")}`);
+  const minedCount = () => blocks.reduce((sum, block) => sum + block.transactions.length, 0);
+
+  return {
+    sent,
+    pool,
+    loseNextAnswer: () => {
+      nextOutcome = "unknown";
+    },
+    refuseNext: (outcome: SendOutcome) => {
+      nextOutcome = outcome;
+    },
+    forgetPool: () => pool.clear(),
+    setFinal: (number: bigint) => {
+      finalNumber = number;
+    },
+    /** Puts what the pool has for the next nonces into a block. */
+    mine() {
+      salt += 1;
+      const number = blocks.length;
+      const transactions: TxHash[] = [];
+      let next = minedCount();
+      for (;;) {
+        const found = [...pool].find(([, { nonce }]) => nonce === next);
+        if (!found) break;
+        transactions.push(found[0]);
+        pool.delete(found[0]);
+        next += 1;
+      }
+      blocks.push({ hash: salt.toString(16), transactions });
+      for (const txHash of transactions) {
+        receipts.set(txHash, {
+          txHash,
+          blockHash: blockHash(number),
+          blockNumber: BigInt(number),
+          succeeded: true,
+          effects: [],
+        });
+      }
+    },
+    /** Takes the newest block back and drops its transactions, as reorganisations do. */
+    takeBack() {
+      const block = blocks.pop();
+      for (const txHash of block?.transactions ?? []) receipts.delete(txHash);
+    },
+    members: {
+      chainId: 2,
+      getTransactionCount: async () => minedCount(),
+      suggestFees: async () => ({ maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }),
+      getFinalNumber: async () => finalNumber,
+      getBlock: async (number: bigint) =>
+        number < BigInt(blocks.length)
+          ? { number, hash: blockHash(Number(number)), parentHash: blockHash(Number(number) - 1) }
+          : null,
+      getReceipt: async (txHash: TxHash) => receipts.get(txHash) ?? null,
+      send: async (raw: Hex): Promise<SendOutcome> => {
+        const outcome = nextOutcome;
+        nextOutcome = null;
+        sent.push(raw);
+        if (outcome !== null && outcome !== "unknown") return outcome;
+        const nonce = Number(Buffer.from(raw.slice(2), "hex").toString().split("|")[0]);
+        if (nonce < minedCount()) return "nonce_too_low";
+        if (pool.has(hashOf(raw))) return outcome ?? "known";
+        pool.set(hashOf(raw), { nonce, raw });
+        return outcome ?? "accepted";
+      },
+    } satisfies Partial<Chain>,
+  };
+}

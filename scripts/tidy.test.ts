@@ -84,7 +84,7 @@ describe("import direction", () => {
   });
 
   test("a folder of another domain is entered by its door", () => {
-    const doors = /^(core|config|telemetry|chains|signers|db|jobs)$/;
+    const doors = /^(core|config|telemetry|chains|signers|db|jobs|roles)$/;
     const wrong = service
       .filter((path) => folderOf(path) !== "roles")
       .flatMap((path) =>

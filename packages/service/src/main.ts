@@ -1,10 +1,13 @@
-#!/usr/bin/env node
 /** The command line. Results go to standard output, logs and problems to standard error. */
 import { Command, InvalidArgumentError } from "commander";
-import { type Config, ConfigError, findConfigPath, loadConfig } from "./config/load.ts";
-import { processEnvironment } from "./config/load.ts";
+import {
+  type Config,
+  ConfigError,
+  findConfigPath,
+  loadConfig,
+  processEnvironment,
+} from "./config/load.ts";
 import { OperatingError } from "./core/errors.ts";
-import { startAll } from "./roles/all.ts";
 import { createIntegratorCommand, createKeyCommand, migrate } from "./roles/commands.ts";
 
 const program = new Command("sluice")
@@ -16,6 +19,8 @@ program
   .description("run every role in this process")
   .option("--config <file>", "configuration file")
   .action(async (options: { config?: string }) => {
+    // The other commands start faster without the whole service.
+    const { startAll } = await import("./roles/all.ts");
     const service = await startAll(configOf(options));
     print({ ready: true, api: service.apiUrl, quote: service.quoteUrl, pid: process.pid });
     let stopping = false;
@@ -113,14 +118,6 @@ function fail(error: unknown): never {
   const known = error instanceof ConfigError || error instanceof OperatingError;
   const text = known ? error.message : error instanceof Error ? error.stack : String(error);
   process.stderr.write(`${text}\n`);
-  process.exit(1);
-}
-
-const [major = 0] = process.versions.node.split(".").map(Number);
-if (major < 24) {
-  process.stderr.write(
-    "Run it through npm (npm run sluice -- …): the project brings its own Node.\n",
-  );
   process.exit(1);
 }
 

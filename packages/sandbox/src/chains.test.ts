@@ -1,0 +1,221 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { depositFactoryAbi } from "@sluice/contracts/abi";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { locateAnvil } from "./anvil.ts";
+import { type SandboxChains, startChains } from "./chains.ts";
+import { removeSandbox } from "./clear-state.ts";
+import { deployContracts } from "./contracts.ts";
+import { assertDeployed } from "./deployment.ts";
+import { SandboxError } from "./errors.ts";
+import { loadKeys } from "./keys.ts";
+import { findFreePort } from "./ports.ts";
+import { identifyProcess, isRunning, waitForEnd } from "./processes.ts";
+import { balanceOf, sendToken } from "./tokens.ts";
+
+const ANY_PORTS = { ethereum: 0, base: 0 };
+
+let stateDir: string;
+let running: SandboxChains | undefined;
+
+beforeEach(() => {
+  stateDir = mkdtempSync(join(tmpdir(), "sluice-chains-"));
+});
+
+afterEach(async () => {
+  await running?.stop();
+  running = undefined;
+  await removeSandbox(stateDir);
+  rmSync(stateDir, { recursive: true, force: true });
+});
+
+async function start(options: Partial<Parameters<typeof startChains>[0]> = {}) {
+  running = await startChains({ stateDir, ports: ANY_PORTS, mining: false, ...options });
+  return running;
+}
+
+async function stop(options?: { keepNodes: boolean }) {
+  await running?.stop(options);
+  running = undefined;
+}
+
+const loadTestKeys = () => loadKeys(join(stateDir, "keys"));
+
+describe("contracts", () => {
+  test("the factory stands at one address and everything else at different ones", async () => {
+    const chains = await start();
+    const { factory, chains: deployed } = await deployContracts(chains, loadTestKeys());
+    await assertDeployed(chains, { factory, chains: deployed });
+    const { startBlock: _ours, ...ethereum } = deployed.ethereum;
+    const { startBlock: _theirs, ...base } = deployed.base;
+    const addresses = [...Object.values(ethereum), ...Object.values(base)];
+    expect(addresses).toHaveLength(10);
+    expect(new Set(addresses).size).toBe(10);
+  });
+
+  test("the factory is sealed with the routes, the relayer and the attestor of its chain", async () => {
+    const chains = await start();
+    const keys = loadTestKeys();
+    const { factory, chains: deployed } = await deployContracts(chains, keys);
+    for (const { name, client } of chains.all) {
+      const contract = { address: factory, abi: depositFactoryAbi } as const;
+      const { transferRoute, escrowRoute } = deployed[name];
+      const attestor = keys.attestor.account.address;
+      const relayer = keys.lanes[name].settle.account.address;
+      const answers = await Promise.all([
+        client.readContract({ ...contract, functionName: "isSealed" }),
+        client.readContract({ ...contract, functionName: "isRoute", args: [transferRoute] }),
+        client.readContract({ ...contract, functionName: "isRoute", args: [escrowRoute] }),
+        client.readContract({ ...contract, functionName: "isRelayer", args: [relayer] }),
+        client.readContract({ ...contract, functionName: "isAttestor", args: [attestor] }),
+      ]);
+      expect(answers).toEqual([true, true, true, true, true]);
+    }
+  });
+
+  test("payers and the inventory hold test tokens", async () => {
+    const chains = await start();
+    const keys = loadTestKeys();
+    const { chains: deployed } = await deployContracts(chains, keys);
+    for (const { name, client } of chains.all) {
+      const { token, delivery } = deployed[name];
+      const owners = [delivery, ...keys.payers[name].map((payer) => payer.account.address)];
+      const balances = await Promise.all(
+        owners.map((owner) => balanceOf(client, { owner, token })),
+      );
+      expect(balances).toEqual([
+        1_000_000_000_000n,
+        100_000_000_000n,
+        100_000_000_000n,
+        100_000_000_000n,
+      ]);
+    }
+  });
+
+  test("are not deployed twice", async () => {
+    const chains = await start();
+    await deployContracts(chains, loadTestKeys());
+    await expect(deployContracts(chains, loadTestKeys())).rejects.toThrow(
+      "is half set up: begin anew with --fresh",
+    );
+  });
+});
+
+describe("payments", () => {
+  test("of one account go out under consecutive nonces when sent at once", async () => {
+    const chains = await start();
+    const keys = loadTestKeys();
+    const { chains: deployed } = await deployContracts(chains, keys);
+    const { client } = chains.ethereum;
+    const [payer, other] = keys.payers.ethereum;
+    if (!payer || !other) throw new Error("there are payers");
+    const { token } = deployed.ethereum;
+    const to = other.account.address;
+    const payment = { from: payer.account, to, token, amount: 1n };
+    await Promise.all(Array.from({ length: 5 }, () => sendToken(client, payment)));
+    await chains.mine(1, "ethereum");
+    expect(await balanceOf(client, { owner: to, token })).toBe(100_000_000_005n);
+  });
+});
+
+describe("starting again", () => {
+  test("adopts nodes that still run", async () => {
+    const first = await start();
+    await first.mine(4);
+    await stop({ keepNodes: true });
+    const again = await start();
+    expect(again.all.map(({ pid, origin }) => [pid, origin])).toEqual(
+      first.all.map(({ pid }) => [pid, "adopted"]),
+    );
+    expect(await again.base.client.getBlockNumber()).toBe(4n);
+  });
+
+  test("moves a running node to the port that is asked for", async () => {
+    const first = await start();
+    await first.mine(4);
+    await stop({ keepNodes: true });
+    const port = await findFreePort();
+    const again = await start({ ports: { ethereum: port, base: 0 } });
+    expect(again.ethereum.rpcUrl).toBe(`http://127.0.0.1:${port}`);
+    expect(again.all.map((chain) => chain.origin)).toEqual(["loaded", "adopted"]);
+    expect(isRunning(identifyProcess(first.ethereum.pid))).toBe(false);
+  });
+
+  test("goes on from the saved chain, whose final block stays readable", async () => {
+    const first = await start();
+    const deployment = await deployContracts(first, loadTestKeys());
+    await first.mine(4);
+    const { hash } = await first.base.client.getBlock({ blockNumber: 1n });
+    await stop();
+    const again = await start();
+    await assertDeployed(again, deployment);
+    const { client } = again.base;
+    expect((await client.getBlock({ blockNumber: 1n })).hash).toBe(hash);
+    const { factory: address } = deployment;
+    expect(await client.getCode({ address, blockTag: "finalized" })).toMatch(/^0x60/);
+  });
+
+  test("refuses a chain whose node was killed before it saved its last blocks", async () => {
+    const { base } = await start();
+    await running?.mine(4);
+    process.kill(base.pid, "SIGKILL");
+    await waitForEnd(identifyProcess(base.pid), 5_000);
+    await stop();
+    await expect(start()).rejects.toThrow(
+      "the node of base was killed and lost 4 blocks, which cannot be resumed: begin anew with --fresh",
+    );
+  });
+
+  test("fresh begins at block 0", async () => {
+    const first = await start();
+    await first.mine(4);
+    await stop({ keepNodes: true });
+    const again = await start({ fresh: true });
+    expect(await again.base.client.getBlockNumber()).toBe(0n);
+    expect(isRunning(identifyProcess(first.base.pid))).toBe(false);
+  });
+});
+
+describe("refusals", () => {
+  test("a second instance on the same state directory is told which process holds it", async () => {
+    await start();
+    await expect(startChains({ stateDir, ports: ANY_PORTS })).rejects.toThrow(
+      new SandboxError(
+        `a sandbox already runs on ${stateDir} (process ${process.pid}): stop it, or choose another folder with --state-dir`,
+      ),
+    );
+  });
+
+  test("a port in use is named with its option, and no node is left running", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const address = server.address();
+    if (typeof address !== "object" || address === null) throw new Error("it has a port");
+    await expect(start({ ports: { ethereum: 0, base: address.port } })).rejects.toThrow(
+      new SandboxError(
+        `port ${address.port} (the node of base) is in use: stop what holds it, or choose another with --base-port`,
+      ),
+    );
+    server.close();
+    const again = await start();
+    expect(again.all.map((chain) => chain.origin)).toEqual(["new", "new"]);
+  });
+
+  test("a folder with other things in it is not touched", async () => {
+    writeFileSync(join(stateDir, "thesis.txt"), "years of work");
+    await expect(start()).rejects.toThrow("holds something that is no sandbox");
+    rmSync(join(stateDir, "thesis.txt"));
+  });
+
+  test("a missing platform package is named", () => {
+    const resolve = (name: string): string => {
+      throw Object.assign(new Error(`Cannot find ${name}`), { code: "MODULE_NOT_FOUND" });
+    };
+    expect(() => locateAnvil(resolve)).toThrow(
+      "the package @foundry-rs/anvil-linux-amd64 is missing",
+    );
+  });
+});

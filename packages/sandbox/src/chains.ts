@@ -1,0 +1,144 @@
+import { type Node, openNode } from "./anvil.ts";
+import { CHAIN_SPECS, type ChainName, type ChainSpec, FINALITY_BLOCKS } from "./chain-specs.ts";
+import { SandboxError } from "./errors.ts";
+import type { EvmClient } from "./evm-client.ts";
+import { acquireLock, type Lock } from "./lock.ts";
+import { mineBlocks, type MiningDriver, type MiningOptions, startMining } from "./mining.ts";
+import { clearState } from "./clear-state.ts";
+import { isRunning } from "./processes.ts";
+import { claimStateDir, statePaths } from "./state-paths.ts";
+
+/** How to start the chains. */
+export interface ChainsOptions {
+  /** Folder that keeps everything; made where it is missing. */
+  readonly stateDir: string;
+  /** Throw away what is there. */
+  readonly fresh?: boolean;
+  /** Ports of the nodes; 0 for any. Default 8502 and 8530. */
+  readonly ports?: Partial<Readonly<Record<ChainName, number>>>;
+  /** How blocks are made; false leaves it to `mine`. */
+  readonly mining?: MiningOptions | false;
+  /** An anvil binary instead of the one from npm. */
+  readonly anvil?: string;
+  /** A node does not answer, told once until it does again; `ended` when its process is gone. */
+  readonly onProblem?: (problem: SandboxError, ended: boolean) => void;
+}
+
+/** A running chain. */
+export interface SandboxChain extends ChainSpec {
+  readonly rpcUrl: string;
+  readonly client: EvmClient;
+  /** The node's process id. */
+  readonly pid: number;
+  readonly origin: Node["origin"];
+}
+
+/** Both chains. */
+export interface SandboxChains {
+  readonly stateDir: string;
+  readonly all: readonly SandboxChain[];
+  readonly ethereum: SandboxChain;
+  readonly base: SandboxChain;
+  /** Makes blocks at once, on one chain or on both. */
+  mine(blocks: number, chain?: ChainName): Promise<void>;
+  /** Stops mining, and the nodes unless they are kept, and gives the state directory free. */
+  stop(options?: { readonly keepNodes?: boolean }): Promise<void>;
+}
+
+/** Starts or adopts both chains and mines them. Refuses a state directory that another sandbox holds. */
+export async function startChains(options: ChainsOptions): Promise<SandboxChains> {
+  const stateDir = claimStateDir(options.stateDir);
+  const paths = statePaths(stateDir);
+  const lock = acquireLock(paths.lock, stateDir);
+  try {
+    if (options.fresh) await clearState(stateDir);
+    const nodes = await openNodes(options, paths.nodes);
+    return await runChains(options, { stateDir, nodes, lock });
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** All nodes or none: when one does not start, the others are stopped. */
+async function openNodes(options: ChainsOptions, dir: string): Promise<readonly Node[]> {
+  const results = await Promise.allSettled(
+    CHAIN_SPECS.map((spec) => {
+      const port = options.ports?.[spec.name];
+      return openNode({
+        spec,
+        dir,
+        ...(port === undefined ? {} : { port }),
+        ...(options.anvil === undefined ? {} : { anvil: options.anvil }),
+      });
+    }),
+  );
+  const nodes = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+  const failed = results.find((result) => result.status === "rejected");
+  if (!failed) return nodes;
+  await Promise.all(nodes.map((node) => node.stop()));
+  throw failed.reason;
+}
+
+async function runChains(
+  options: ChainsOptions,
+  { stateDir, nodes, lock }: { stateDir: string; nodes: readonly Node[]; lock: Lock },
+): Promise<SandboxChains> {
+  // A node that was started again knows the state of its head only. After this every final block is readable.
+  const loaded = nodes.filter((node) => node.origin === "loaded");
+  await Promise.all(loaded.map((node) => mineBlocks(node.client, FINALITY_BLOCKS + 1)));
+
+  const drivers = options.mining === false ? [] : nodes.map((node) => drive(node, options));
+  const all = nodes.map(toChain);
+  const chain = (name: ChainName): SandboxChain => {
+    const found = all.find((one) => one.name === name);
+    if (!found) throw new Error(`there is no chain ${name}`);
+    return found;
+  };
+  return {
+    stateDir,
+    all,
+    ethereum: chain("ethereum"),
+    base: chain("base"),
+    mine: async (blocks, name) => {
+      const chosen = nodes.filter((node) => name === undefined || node.spec.name === name);
+      await Promise.all(
+        chosen.map(async (node) => {
+          await mineBlocks(node.client, blocks);
+          node.recordHead(await node.client.getBlockNumber());
+        }),
+      );
+    },
+    stop: async ({ keepNodes = false } = {}) => {
+      try {
+        await Promise.all(drivers.map((driver) => driver.stop()));
+        if (!keepNodes) await Promise.all(nodes.map(recordAndStop));
+      } finally {
+        lock.release();
+      }
+    },
+  };
+}
+
+function drive(node: Node, { mining, onProblem }: ChainsOptions): MiningDriver {
+  return startMining(node.client, mining || {}, {
+    onHead: (block) => node.recordHead(block),
+    onProblem: (cause) => {
+      const ended = !isRunning(node.process);
+      const what = `the node of ${node.spec.name} ${ended ? "has ended" : "does not answer"}`;
+      onProblem?.(new SandboxError(`${what}: see ${node.logPath}`, { cause }), ended);
+    },
+  });
+}
+
+async function recordAndStop(node: Node): Promise<void> {
+  // A node that does not answer any more has nothing to tell; the head recorded last stays.
+  const head = await node.client.getBlockNumber().catch(() => undefined);
+  if (head !== undefined) node.recordHead(head);
+  await node.stop();
+}
+
+function toChain(node: Node): SandboxChain {
+  const { spec, rpcUrl, client, origin } = node;
+  return { ...spec, rpcUrl, client, pid: node.process.pid, origin };
+}

@@ -1,0 +1,36 @@
+import { describe, expect, test } from "vitest";
+import { DEFAULT_STATE_DIR, parseCommandLine } from "./command-line.ts";
+import { SandboxError } from "./errors.ts";
+
+describe("the command line", () => {
+  test("without arguments means the default state directory and default ports", () => {
+    expect(parseCommandLine([])).toEqual({
+      kind: "run",
+      exitAfterDemo: false,
+      options: { stateDir: DEFAULT_STATE_DIR, fresh: false, ports: {} },
+    });
+  });
+
+  test("takes every option", () => {
+    const args = "--fresh --state-dir /tmp/x --port 1 --quote-port 2 --ethereum-port 3".split(" ");
+    const rest = "--base-port 0 --anvil /bin/anvil --exit-after-demo".split(" ");
+    expect(parseCommandLine([...args, ...rest])).toEqual({
+      kind: "run",
+      exitAfterDemo: true,
+      options: {
+        stateDir: "/tmp/x",
+        fresh: true,
+        anvil: "/bin/anvil",
+        ports: { api: 1, quote: 2, ethereum: 3, base: 0 },
+      },
+    });
+  });
+
+  test.each([
+    [["--port", "x"], "--port x: expected a port from 0 to 65535"],
+    [["--base-port", "65536"], "--base-port 65536: expected a port from 0 to 65535"],
+    [["--frsh"], "Unknown option '--frsh': see npm start -- --help"],
+  ])("refuses %j in one line", (args, message) => {
+    expect(() => parseCommandLine(args)).toThrow(new SandboxError(message));
+  });
+});

@@ -1,0 +1,288 @@
+/**
+ * Deploys the contracts on both chains and funds everybody, in one or two blocks.
+ *
+ * Every address is known beforehand (from the owner's and the faucet's nonces), so that all transactions are sent at
+ * once and both chains go on in parallel. The factory comes from the deterministic deployer and stands at one address;
+ * everything else stands at another address on each chain, because the accounts burn a different number of nonces
+ * first: a mix-up of chains then fails instead of working by accident.
+ */
+import {
+  deliveryAbi,
+  depositFactoryAbi,
+  escrowAbi,
+  escrowRouteAbi,
+  testTokenAbi,
+  transferRouteAbi,
+} from "@sluice/contracts/abi";
+import {
+  deliveryBytecode,
+  depositFactoryBytecode,
+  escrowBytecode,
+  escrowRouteBytecode,
+  testTokenBytecode,
+  transferRouteBytecode,
+} from "@sluice/contracts/bytecode";
+import {
+  type Address,
+  concatHex,
+  encodeDeployData,
+  encodeFunctionData,
+  getContractAddress,
+  type Hex,
+  pad,
+  parseEther,
+  parseUnits,
+  zeroHash,
+} from "viem";
+import { CHAIN_SPECS, type ChainName, type ChainSpec, USDC } from "./chain-specs.ts";
+import type { SandboxChain, SandboxChains } from "./chains.ts";
+import type { ChainDeployment, Deployment } from "./deployment.ts";
+import { SandboxError } from "./errors.ts";
+import { awaitMined, type Call, sendCalls } from "./evm-client.ts";
+import { laneAccounts, type SandboxKeys } from "./keys.ts";
+
+/** Stands on public chains at the same address. */
+const DETERMINISTIC_DEPLOYER: Address = "0x4e59b44847b379578588920cA78FbF26c0B4956C";
+const FACTORY_SALT = zeroHash;
+
+const DEPLOY_GAS = 5_000_000n;
+const CALL_GAS = 1_000_000n;
+const ETH_EACH = parseEther("1000");
+const INVENTORY = parseUnits("1000000", USDC.decimals);
+const USDC_PER_PAYER = parseUnits("100000", USDC.decimals);
+
+/** More than either account uses for contracts, so that no address of one chain is one of the other. */
+const NONCES_APART = 10;
+
+/** Nonces of the owner: first the burnt ones, then these in order. */
+const OWNER_STEPS = ["factory", "escrow", "delivery", "transferRoute", "escrowRoute"] as const;
+
+export interface DeployOptions {
+  /** How long additions to factory and delivery wait, in seconds. Default 60. */
+  readonly delaySeconds?: number;
+}
+
+/** Deploys on chains where nothing of these keys stands yet. */
+export async function deployContracts(
+  chains: SandboxChains,
+  keys: SandboxKeys,
+  { delaySeconds = 60 }: DeployOptions = {},
+): Promise<Deployment> {
+  const factoryInitCode = encodeDeployData({
+    abi: depositFactoryAbi,
+    bytecode: depositFactoryBytecode,
+    args: [keys.owner.account.address, keys.guardian.account.address, BigInt(delaySeconds)],
+  });
+  const factory = getContractAddress({
+    opcode: "CREATE2",
+    from: DETERMINISTIC_DEPLOYER,
+    salt: FACTORY_SALT,
+    bytecode: factoryInitCode,
+  });
+  const plan = { ethereum: planChain(keys, 0), base: planChain(keys, NONCES_APART) };
+  const context: Context = { keys, delaySeconds, factory, factoryInitCode, plan };
+  const [ethereum, base] = await Promise.all([
+    deployChain(chains, chains.ethereum, context),
+    deployChain(chains, chains.base, context),
+  ]);
+  return { factory, chains: { ethereum, base } };
+}
+
+type ChainPlan = Omit<ChainDeployment, "startBlock"> & { readonly burn: number };
+
+interface Context {
+  readonly keys: SandboxKeys;
+  readonly delaySeconds: number;
+  readonly factory: Address;
+  readonly factoryInitCode: Hex;
+  readonly plan: Readonly<Record<ChainName, ChainPlan>>;
+}
+
+function planChain(keys: SandboxKeys, burn: number): ChainPlan {
+  const owned = (step: (typeof OWNER_STEPS)[number]) =>
+    getContractAddress({
+      from: keys.owner.account.address,
+      nonce: BigInt(burn + OWNER_STEPS.indexOf(step)),
+    });
+  return {
+    burn,
+    token: getContractAddress({ from: keys.faucet.account.address, nonce: BigInt(burn) }),
+    escrow: owned("escrow"),
+    delivery: owned("delivery"),
+    transferRoute: owned("transferRoute"),
+    escrowRoute: owned("escrowRoute"),
+  };
+}
+
+async function deployChain(
+  chains: SandboxChains,
+  chain: SandboxChain,
+  context: Context,
+): Promise<ChainDeployment> {
+  const { client } = chain;
+  const { keys } = context;
+  await assertEmpty(chain, keys);
+  const rich = [keys.owner, keys.faucet, ...keys.payers[chain.name]].map((key) => key.account);
+  await Promise.all(
+    [...rich, ...laneAccounts(keys)].map(({ address }) =>
+      client.setBalance({ address, value: ETH_EACH }),
+    ),
+  );
+  const startBlock = Number(await client.getBlockNumber()) + 1;
+  const byOwner = ownerCalls(chain, context);
+  const byFaucet = faucetCalls(chain, context);
+  const hashes = [
+    ...(await sendCalls(client, keys.owner.account, byOwner, 0)),
+    ...(await sendCalls(client, keys.faucet.account, byFaucet, 0)),
+  ];
+  await chains.mine(1, chain.name);
+  const names = [...byOwner, ...byFaucet].map((call) => call.what);
+  await Promise.all(
+    hashes.map((hash, index) => awaitMined(client, hash, names[index] ?? "a transaction")),
+  );
+  const { burn: _burn, ...addresses } = context.plan[chain.name];
+  return { ...addresses, startBlock };
+}
+
+async function assertEmpty({ client, name }: SandboxChain, keys: SandboxKeys): Promise<void> {
+  const used = await client.getTransactionCount({ address: keys.owner.account.address });
+  if (used > 0) throw new SandboxError(`${name} is half set up: begin anew with --fresh`);
+  const deployer = await client.getCode({ address: DETERMINISTIC_DEPLOYER });
+  if (deployer === undefined || deployer === "0x") {
+    throw new SandboxError(`${name} lacks the deterministic deployer ${DETERMINISTIC_DEPLOYER}`);
+  }
+}
+
+function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
+  const { keys, factory, plan } = context;
+  const here = plan[chain.name];
+  const owner = keys.owner.account.address;
+  const lanes = keys.lanes[chain.name];
+  const deployments: Readonly<Record<(typeof OWNER_STEPS)[number], Omit<Call, "gas" | "what">>> = {
+    factory: {
+      to: DETERMINISTIC_DEPLOYER,
+      data: concatHex([FACTORY_SALT, context.factoryInitCode]),
+    },
+    escrow: { data: escrowInitCode(chain, context) },
+    delivery: { data: deliveryInitCode(chain, context) },
+    transferRoute: { data: transferRouteInitCode(chain, context) },
+    escrowRoute: { data: escrowRouteInitCode(chain, context) },
+  };
+  return [
+    ...burnCalls(owner, here.burn),
+    ...OWNER_STEPS.map((step) => ({ ...deployments[step], what: step, gas: DEPLOY_GAS })),
+    {
+      what: "factory.seal",
+      to: factory,
+      gas: CALL_GAS,
+      data: encodeFunctionData({
+        abi: depositFactoryAbi,
+        functionName: "seal",
+        args: [
+          [here.transferRoute, here.escrowRoute],
+          [lanes.settle.account.address],
+          [keys.attestor.account.address],
+        ],
+      }),
+    },
+    {
+      what: "delivery.seal",
+      to: here.delivery,
+      gas: CALL_GAS,
+      data: encodeFunctionData({
+        abi: deliveryAbi,
+        functionName: "seal",
+        args: [[lanes.deliver.account.address]],
+      }),
+    },
+  ];
+}
+
+function faucetCalls(chain: SandboxChain, { keys, plan }: Context): readonly Call[] {
+  const { burn, token, delivery } = plan[chain.name];
+  const mint = (to: Address, amount: bigint): Call => ({
+    what: "token.mint",
+    to: token,
+    gas: CALL_GAS,
+    data: encodeFunctionData({ abi: testTokenAbi, functionName: "mint", args: [to, amount] }),
+  });
+  return [
+    ...burnCalls(keys.faucet.account.address, burn),
+    {
+      what: "token",
+      gas: DEPLOY_GAS,
+      data: encodeDeployData({
+        abi: testTokenAbi,
+        bytecode: testTokenBytecode,
+        args: [USDC.name, USDC.symbol, USDC.decimals],
+      }),
+    },
+    mint(delivery, INVENTORY),
+    ...keys.payers[chain.name].map((payer) => mint(payer.account.address, USDC_PER_PAYER)),
+  ];
+}
+
+function burnCalls(self: Address, count: number): readonly Call[] {
+  return Array.from({ length: count }, () => ({ what: "a nonce", to: self, gas: 21_000n }));
+}
+
+function escrowInitCode(chain: ChainSpec, { keys, factory }: Context): Hex {
+  const treasury = keys.treasury.account.address;
+  return encodeDeployData({
+    abi: escrowAbi,
+    bytecode: escrowBytecode,
+    args: [factory, chain.chainId, BigInt(chain.evmChainId), treasury],
+  });
+}
+
+function deliveryInitCode(chain: ChainSpec, { keys, factory, delaySeconds }: Context): Hex {
+  return encodeDeployData({
+    abi: deliveryAbi,
+    bytecode: deliveryBytecode,
+    args: [
+      keys.owner.account.address,
+      keys.guardian.account.address,
+      BigInt(delaySeconds),
+      factory,
+      chain.chainId,
+      keys.treasury.account.address,
+    ],
+  });
+}
+
+function transferRouteInitCode(chain: ChainSpec, { keys, plan }: Context): Hex {
+  return encodeDeployData({
+    abi: transferRouteAbi,
+    bytecode: transferRouteBytecode,
+    args: [
+      {
+        evmChainId: BigInt(chain.evmChainId),
+        bridgeId: chain.chainId,
+        token: plan[chain.name].token,
+        feeRecipient: keys.feeRecipient.account.address,
+      },
+    ],
+  });
+}
+
+function escrowRouteInitCode(chain: ChainSpec, { plan }: Context): Hex {
+  const other = CHAIN_SPECS.find((spec) => spec.chainId !== chain.chainId);
+  if (!other) throw new Error("the sandbox has two chains");
+  return encodeDeployData({
+    abi: escrowRouteAbi,
+    bytecode: escrowRouteBytecode,
+    args: [
+      {
+        evmChainId: BigInt(chain.evmChainId),
+        sourceChain: chain.chainId,
+        sourceToken: plan[chain.name].token,
+        sourceDecimals: USDC.decimals,
+        escrow: plan[chain.name].escrow,
+        destChain: other.chainId,
+        destToken: pad(plan[other.name].token),
+        destDecimals: USDC.decimals,
+        delivery: pad(plan[other.name].delivery),
+      },
+    ],
+  });
+}

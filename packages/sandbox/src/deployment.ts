@@ -1,0 +1,85 @@
+/** Where the contracts of a sandbox stand, as its state directory remembers it. */
+import { isAddress, type Address } from "viem";
+import { CHAIN_SPECS, type ChainName } from "./chain-specs.ts";
+import type { SandboxChains } from "./chains.ts";
+import { SandboxError } from "./errors.ts";
+import { asRecord, readJson, writeJson } from "./json-file.ts";
+
+/** Contracts of one chain. All but the factory stand elsewhere on the other chain. */
+export interface ChainDeployment {
+  readonly token: Address;
+  readonly escrow: Address;
+  readonly delivery: Address;
+  readonly transferRoute: Address;
+  /** Towards the other chain. */
+  readonly escrowRoute: Address;
+  /** The block that holds the first of them. */
+  readonly startBlock: number;
+}
+
+/** Contracts of a sandbox. */
+export interface Deployment {
+  /** The same on both chains. */
+  readonly factory: Address;
+  readonly chains: Readonly<Record<ChainName, ChainDeployment>>;
+}
+
+/** The remembered deployment; undefined when there is none. */
+export function readDeployment(path: string): Deployment | undefined {
+  const value = readJson(path);
+  if (value === undefined) return undefined;
+  const file = asRecord(value);
+  const chains = asRecord(file?.["chains"]);
+  return {
+    factory: checkAddress(path, file?.["factory"]),
+    chains: {
+      ethereum: checkChain(path, chains?.["ethereum"]),
+      base: checkChain(path, chains?.["base"]),
+    },
+  };
+}
+
+/** Remembers a deployment. */
+export function writeDeployment(path: string, deployment: Deployment): void {
+  writeJson(path, deployment);
+}
+
+/** Throws a `SandboxError` when a contract of the deployment has no code. */
+export async function assertDeployed(chains: SandboxChains, deployment: Deployment): Promise<void> {
+  const contracts = CHAIN_SPECS.flatMap(({ name }) => {
+    const { startBlock: _block, ...addresses } = deployment.chains[name];
+    return [deployment.factory, ...Object.values(addresses)].map((address) => ({ name, address }));
+  });
+  await Promise.all(
+    contracts.map(async ({ name, address }) => {
+      const code = await chains[name].client.getCode({ address });
+      if (code !== undefined && code !== "0x") return;
+      throw new SandboxError(
+        `nothing stands at ${address} on ${name}, although it was deployed: begin anew with --fresh`,
+      );
+    }),
+  );
+}
+
+function checkChain(path: string, value: unknown): ChainDeployment {
+  const chain = asRecord(value);
+  const startBlock = chain?.["startBlock"];
+  if (typeof startBlock !== "number") throw damaged(path);
+  return {
+    token: checkAddress(path, chain?.["token"]),
+    escrow: checkAddress(path, chain?.["escrow"]),
+    delivery: checkAddress(path, chain?.["delivery"]),
+    transferRoute: checkAddress(path, chain?.["transferRoute"]),
+    escrowRoute: checkAddress(path, chain?.["escrowRoute"]),
+    startBlock,
+  };
+}
+
+function checkAddress(path: string, value: unknown): Address {
+  if (typeof value === "string" && isAddress(value)) return value;
+  throw damaged(path);
+}
+
+function damaged(path: string): SandboxError {
+  return new SandboxError(`${path} is damaged: begin anew with --fresh`);
+}

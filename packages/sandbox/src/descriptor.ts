@@ -1,0 +1,77 @@
+/** `sandbox.json`: how everything else (tests, demos, an integrator's CI) finds the sandbox. */
+import type { Address, Hex } from "viem";
+import { USDC } from "./chain-specs.ts";
+import type { SandboxChains } from "./chains.ts";
+import type { Deployment } from "./deployment.ts";
+import type { IntegratorKey } from "./integrators.ts";
+import { writeJson } from "./json-file.ts";
+import type { SandboxKeys } from "./keys.ts";
+import type { RunningService } from "./service.ts";
+import { statePaths } from "./state-paths.ts";
+
+/** Content of `sandbox.json`. */
+export interface Descriptor {
+  readonly baseUrl: string;
+  readonly quoteUrl: string;
+  /** The last one's key has deposit addressing off. */
+  readonly integrators: readonly IntegratorKey[];
+  readonly chains: readonly DescribedChain[];
+}
+
+/** A chain in `sandbox.json`. */
+export interface DescribedChain {
+  /** Bridge chain id. */
+  readonly chainId: number;
+  readonly name: string;
+  readonly kind: "evm";
+  readonly rpcUrl: string;
+  readonly evmChainId: number;
+  readonly tokens: readonly {
+    readonly symbol: string;
+    readonly address: Address;
+    readonly standard: "erc20";
+    readonly decimals: number;
+  }[];
+  /** Accounts with ETH and USDC. Worthless outside the sandbox. */
+  readonly funded: readonly { readonly address: Address; readonly privateKey: Hex }[];
+}
+
+/** What there is to describe. */
+export interface DescriptorParts {
+  readonly chains: SandboxChains;
+  readonly deployment: Deployment;
+  readonly keys: SandboxKeys;
+  readonly service: Pick<RunningService, "baseUrl" | "quoteUrl">;
+  readonly integrators: readonly IntegratorKey[];
+}
+
+/** Writes `sandbox.json` and returns its content. */
+export function writeDescriptor(parts: DescriptorParts): Descriptor {
+  const { chains, deployment, keys, service, integrators } = parts;
+  const descriptor: Descriptor = {
+    baseUrl: service.baseUrl,
+    quoteUrl: service.quoteUrl,
+    integrators,
+    chains: chains.all.map(({ chainId, name, rpcUrl, evmChainId }) => ({
+      chainId,
+      name,
+      kind: "evm",
+      rpcUrl,
+      evmChainId,
+      tokens: [
+        {
+          symbol: USDC.symbol,
+          address: deployment.chains[name].token,
+          standard: "erc20",
+          decimals: USDC.decimals,
+        },
+      ],
+      funded: keys.payers[name].map(({ account, privateKey }) => ({
+        address: account.address,
+        privateKey,
+      })),
+    })),
+  };
+  writeJson(statePaths(chains.stateDir).descriptor, descriptor);
+  return descriptor;
+}

@@ -1,0 +1,39 @@
+/** What the launcher prints when everything is up: where things are, and a command for every endpoint. */
+import { demoQuoteRequest } from "./demo.ts";
+import type { Descriptor } from "./descriptor.ts";
+
+/** The closing text. */
+export function formatGuide(descriptor: Descriptor, descriptorPath: string): string {
+  const { baseUrl, quoteUrl, chains, integrators } = descriptor;
+  const rows = [
+    ["service", baseUrl],
+    ["quotes", quoteUrl],
+    ...chains.map(({ name, rpcUrl, chainId, evmChainId }) => [
+      name,
+      `${rpcUrl} (bridge id ${chainId}, EVM id ${evmChainId})`,
+    ]),
+    ...integrators.map(({ name, apiKey }) => [`key of ${name}`, apiKey]),
+    ["descriptor", descriptorPath],
+  ];
+  const table = rows.map(([name = "", value = ""]) => `  ${name.padEnd(14)} ${value}`);
+  return ["", ...table, "", "Try it:", "", ...listCommands(descriptor).map((c) => `  ${c}`)].join(
+    "\n",
+  );
+}
+
+/** One `curl` per endpoint, ready to be pasted. */
+export function listCommands(descriptor: Descriptor): readonly string[] {
+  const { baseUrl, quoteUrl } = descriptor;
+  const apiKey = descriptor.integrators[0]?.apiKey ?? "";
+  const get = (path: string, key = true) =>
+    `curl -s ${key ? `-H 'x-api-key: ${apiKey}' ` : ""}'${baseUrl}${path}'`;
+  const body = JSON.stringify(demoQuoteRequest(descriptor));
+  return [
+    get("/deposit-addresses"),
+    get("/swaps"),
+    get("/events"),
+    get("/chains", false),
+    get("/source-config", false),
+    `curl -s -X POST -H 'content-type: application/json' '${quoteUrl}/v3/quote?apiKey=${apiKey}' -d '${body}'`,
+  ];
+}

@@ -1,0 +1,39 @@
+/** A local Sluice in one call: chains, contracts, test money, the service. */
+export { locateAnvil } from "./anvil.ts";
+export {
+  CHAIN_SPECS,
+  type ChainName,
+  type ChainSpec,
+  FINALITY_BLOCKS,
+  USDC,
+} from "./chain-specs.ts";
+export {
+  type ChainsOptions,
+  type SandboxChain,
+  type SandboxChains,
+  startChains,
+} from "./chains.ts";
+export { removeSandbox } from "./clear-state.ts";
+export { deployContracts, type DeployOptions } from "./contracts.ts";
+export { type DemoOptions, type DemoResult, runDemo } from "./demo.ts";
+export { type ChainDeployment, type Deployment } from "./deployment.ts";
+export { type DescribedChain, type Descriptor, writeDescriptor } from "./descriptor.ts";
+export { SandboxError } from "./errors.ts";
+export { createEvmClient, type EvmClient } from "./evm-client.ts";
+export {
+  createIntegrator,
+  ensureIntegrators,
+  type IntegratorKey,
+  type IntegratorRequest,
+} from "./integrators.ts";
+export { type Key, type LaneKeys, loadKeys, type SandboxKeys } from "./keys.ts";
+export type { MiningOptions } from "./mining.ts";
+export { type Sandbox, type SandboxOptions, startSandbox } from "./sandbox.ts";
+export {
+  type RunningService,
+  type ServiceExit,
+  type ServiceOptions,
+  startService,
+} from "./service.ts";
+export { SANDBOX_TERMS, type ServiceConfigOptions, writeServiceConfig } from "./service-config.ts";
+export { balanceOf, giveEther, mintToken, pay, type Payment, sendToken } from "./tokens.ts";

@@ -1,0 +1,104 @@
+/**
+ * Private keys, one file each under `keys/`, made at random the first time they are asked for. They never leave the
+ * state directory, except those of the funded accounts, which the descriptor hands out.
+ */
+import { randomBytes } from "node:crypto";
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { isHex, type Hex, type PrivateKeyAccount } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { CHAIN_SPECS, type ChainName } from "./chain-specs.ts";
+import { SandboxError } from "./errors.ts";
+import { isErrno } from "./json-file.ts";
+
+/** Accounts per chain that hold ETH and USDC for tests and demos. */
+export const PAYERS_PER_CHAIN = 3;
+
+/** A key and where it lies. */
+export interface Key {
+  readonly path: string;
+  readonly privateKey: Hex;
+  readonly account: PrivateKeyAccount;
+}
+
+/** The senders of one chain. */
+export interface LaneKeys {
+  readonly deploy: Key;
+  readonly settle: Key;
+  readonly deliver: Key;
+}
+
+/** Every key of a sandbox. */
+export interface SandboxKeys {
+  readonly owner: Key;
+  readonly guardian: Key;
+  readonly treasury: Key;
+  readonly feeRecipient: Key;
+  readonly attestor: Key;
+  /** Mints the token. */
+  readonly faucet: Key;
+  readonly lanes: Readonly<Record<ChainName, LaneKeys>>;
+  readonly payers: Readonly<Record<ChainName, readonly Key[]>>;
+}
+
+/** Reads the keys of a state directory and makes those that are missing. */
+export function loadKeys(dir: string): SandboxKeys {
+  const key = (name: string) => loadKey(dir, name);
+  const lanes = (chain: ChainName): LaneKeys => ({
+    deploy: key(`${chain}-deploy`),
+    settle: key(`${chain}-settle`),
+    deliver: key(`${chain}-deliver`),
+  });
+  const payers = (chain: ChainName) =>
+    Array.from({ length: PAYERS_PER_CHAIN }, (_, index) => key(`${chain}-payer-${index + 1}`));
+  return {
+    owner: key("owner"),
+    guardian: key("guardian"),
+    treasury: key("treasury"),
+    feeRecipient: key("fee-recipient"),
+    attestor: key("attestor"),
+    faucet: key("faucet"),
+    lanes: { ethereum: lanes("ethereum"), base: lanes("base") },
+    payers: { ethereum: payers("ethereum"), base: payers("base") },
+  };
+}
+
+/** Reads one key, or makes it. */
+export function loadKey(dir: string, name: string): Key {
+  const path = join(dir, `${name}.key`);
+  const privateKey = loadSecret(path, generatePrivateKey);
+  if (!isHex(privateKey) || privateKey.length !== 66) {
+    throw new SandboxError(`${path} holds no private key: begin anew with --fresh`);
+  }
+  return { path, privateKey, account: privateKeyToAccount(privateKey) };
+}
+
+/** The file of the API keys' pepper, made where it is missing. */
+export function loadPepper(dir: string): string {
+  const path = join(dir, "api-key-pepper.key");
+  loadSecret(path, () => randomBytes(32).toString("hex"));
+  return path;
+}
+
+/** The accounts of the lanes of every chain. */
+export function laneAccounts(keys: SandboxKeys): readonly PrivateKeyAccount[] {
+  return CHAIN_SPECS.flatMap(({ name }) => {
+    const { deploy, settle, deliver } = keys.lanes[name];
+    return [deploy.account, settle.account, deliver.account];
+  });
+}
+
+function loadSecret(path: string, generate: () => string): string {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch (error) {
+    if (!isErrno(error, "ENOENT")) throw error;
+  }
+  mkdirSync(join(path, ".."), { recursive: true, mode: 0o700 });
+  const half = `${path}.${process.pid}.tmp`;
+  const secret = generate();
+  writeFileSync(half, `${secret}\n`, { mode: 0o600 });
+  linkSync(half, path);
+  rmSync(half);
+  return secret;
+}

@@ -1,0 +1,45 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { SandboxError } from "./errors.ts";
+import { writeJson } from "./json-file.ts";
+import { acquireLock } from "./lock.ts";
+import { identifyProcess } from "./processes.ts";
+
+let dir: string;
+let path: string;
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "sluice-lock-"));
+  path = join(dir, "sandbox.lock");
+});
+
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+describe("the lock of a state directory", () => {
+  test("refuses a second holder and names the first", () => {
+    const lock = acquireLock(path, dir);
+    const message = `a sandbox already runs on ${dir} (process ${process.pid}): stop it, or choose another folder with --state-dir`;
+    expect(() => acquireLock(path, dir)).toThrow(new SandboxError(message));
+    lock.release();
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test("is free again after its release", () => {
+    acquireLock(path, dir).release();
+    expect(() => acquireLock(path, dir).release()).not.toThrow();
+  });
+
+  test("is taken over from a process that has ended", () => {
+    const { pid } = spawnSync(process.execPath, ["--version"]);
+    writeJson(path, { pid });
+    expect(() => acquireLock(path, dir).release()).not.toThrow();
+  });
+
+  test("is taken over when its process id belongs to another process by now", () => {
+    writeJson(path, { ...identifyProcess(process.pid), startedAt: "another boot" });
+    expect(() => acquireLock(path, dir).release()).not.toThrow();
+  });
+});

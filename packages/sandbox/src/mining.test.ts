@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseEther } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { type Node, openNode } from "./anvil.ts";
+import { CHAIN_SPECS } from "./chain-specs.ts";
+import { type EvmClient } from "./evm-client.ts";
+import { startMining } from "./mining.ts";
+import { pay } from "./tokens.ts";
+
+const [spec] = CHAIN_SPECS;
+const payer = privateKeyToAccount(generatePrivateKey());
+
+let dir: string;
+let node: Node;
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), "sluice-mining-"));
+  node = await openNode({ spec, dir, port: 0 });
+  await node.client.setBalance({ address: payer.address, value: parseEther("10") });
+});
+
+afterAll(async () => {
+  await node.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** A client that counts how often the driver looks. */
+function counting(client: EvmClient) {
+  let looks = 0;
+  const counted: EvmClient = {
+    ...client,
+    getTxpoolStatus: () => {
+      looks += 1;
+      return client.getTxpoolStatus();
+    },
+  };
+  const untilLooks = (more: number) => {
+    const goal = looks + more;
+    return vi.waitFor(() => expect(looks).toBeGreaterThanOrEqual(goal), { timeout: 10_000 });
+  };
+  return { counted, untilLooks };
+}
+
+describe("the mining driver", () => {
+  test("mines a transaction until it is final, then rests", async () => {
+    const { counted, untilLooks } = counting(node.client);
+    const heads: bigint[] = [];
+    const driver = startMining(
+      counted,
+      { intervalMs: 20, idleIntervalMs: 60_000 },
+      { onHead: (head) => heads.push(head) },
+    );
+    const hash = await pay(node.client, { from: payer, to: payer.address, amount: 1n });
+    const { blockNumber } = await node.client.getTransactionReceipt({ hash });
+    await vi.waitFor(async () => {
+      const { number } = await node.client.getBlock({ blockTag: "finalized" });
+      expect(number).toBeGreaterThan(blockNumber);
+    });
+    await untilLooks(10);
+    await driver.stop();
+    expect(await node.client.getBlockNumber()).toBe(blockNumber + 3n);
+    expect(heads.at(-1)).toBe(blockNumber + 3n);
+  });
+
+  test("mines now and then when nothing waits", async () => {
+    const before = await node.client.getBlockNumber();
+    const { counted, untilLooks } = counting(node.client);
+    const driver = startMining(counted, { intervalMs: 10, idleIntervalMs: 50 });
+    await vi.waitFor(async () => {
+      expect(await node.client.getBlockNumber()).toBeGreaterThan(before);
+    });
+    await untilLooks(1);
+    await driver.stop();
+  });
+
+  test("takes the wall clock for its blocks, however many there are in a second", async () => {
+    await node.client.mine({ blocks: 30 });
+    const { timestamp } = await node.client.getBlock();
+    const seconds = Math.floor(Date.now() / 1000);
+    expect(Math.abs(seconds - Number(timestamp))).toBeLessThanOrEqual(1);
+  });
+
+  test("tells once when its node fails", async () => {
+    const { counted, untilLooks } = counting({
+      ...node.client,
+      getTxpoolStatus: () => Promise.reject(new Error("the node is gone")),
+    });
+    const problems: unknown[] = [];
+    const driver = startMining(
+      counted,
+      { intervalMs: 5 },
+      { onProblem: (error) => problems.push(error) },
+    );
+    await untilLooks(5);
+    await driver.stop();
+    expect(problems).toEqual([new Error("the node is gone")]);
+  });
+});

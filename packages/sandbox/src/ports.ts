@@ -1,0 +1,35 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { SandboxError } from "./errors.ts";
+import { isErrno } from "./json-file.ts";
+
+const HOST = "127.0.0.1";
+
+/** A port of the loopback interface that is free now. */
+export async function findFreePort(): Promise<number> {
+  return listenOnce(0);
+}
+
+/** Throws a `SandboxError` naming port and option when something listens there. Port 0 is always free. */
+export async function assertPortFree(port: number, what: string, option: string): Promise<void> {
+  try {
+    await listenOnce(port);
+  } catch (error) {
+    if (!isErrno(error, "EADDRINUSE") && !isErrno(error, "EACCES")) throw error;
+    const problem = isErrno(error, "EACCES") ? "may not be used" : "is in use";
+    throw new SandboxError(
+      `port ${port} (${what}) ${problem}: stop what holds it, or choose another with ${option}`,
+    );
+  }
+}
+
+async function listenOnce(port: number): Promise<number> {
+  const server = createServer();
+  server.listen(port, HOST);
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (typeof address !== "object" || address === null) throw new Error("a server without a port");
+  return address.port;
+}

@@ -1,0 +1,181 @@
+/** The whole sandbox: chains, contracts, service, integrators, descriptor. */
+import type { ChainName } from "./chain-specs.ts";
+import { type ChainsOptions, type SandboxChains, startChains } from "./chains.ts";
+import { stopLeftDatabase } from "./clear-state.ts";
+import { deployContracts } from "./contracts.ts";
+import { assertDeployed, type Deployment, readDeployment, writeDeployment } from "./deployment.ts";
+import { type Descriptor, writeDescriptor } from "./descriptor.ts";
+import { SandboxError } from "./errors.ts";
+import { ensureIntegrators } from "./integrators.ts";
+import { loadKeys, type SandboxKeys } from "./keys.ts";
+import { assertPortFree, findFreePort } from "./ports.ts";
+import { type RunningService, startService, stopLeftService } from "./service.ts";
+import { type ServiceConfigOptions, writeServiceConfig } from "./service-config.ts";
+import { statePaths } from "./state-paths.ts";
+
+/** Ports of the service unless others are asked for. */
+export const DEFAULT_SERVICE_PORTS = { api: 3400, quote: 3401 } as const;
+
+/** How to start a sandbox. */
+export interface SandboxOptions extends Omit<ChainsOptions, "ports" | "onProblem"> {
+  /** Ports; 0 for any. */
+  readonly ports?: Partial<Readonly<Record<ChainName | "api" | "quote", number>>>;
+  /** Added to the service's environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** How often the service looks for blocks. Default 250. */
+  readonly pollIntervalMs?: number;
+  /** Nodes as the service sees them, for a proxy in front of them. */
+  readonly rpcUrls?: NonNullable<ServiceConfigOptions["rpcUrls"]>;
+  /** How long additions to the contracts wait, in seconds. Default 60. */
+  readonly delaySeconds?: number;
+  /** Ends an unfinished start. */
+  readonly signal?: AbortSignal;
+  /** What was just done. */
+  readonly onStep?: (step: string, text: string) => void;
+  /** Something stopped by itself that should be running. */
+  readonly onFailure?: (failure: SandboxError) => void;
+}
+
+/** A running sandbox. */
+export interface Sandbox {
+  readonly stateDir: string;
+  readonly chains: SandboxChains;
+  readonly deployment: Deployment;
+  readonly keys: SandboxKeys;
+  readonly descriptor: Descriptor;
+  /** Path of the service's configuration. */
+  readonly configPath: string;
+  /** True when it went on from what was there. */
+  readonly resumed: boolean;
+  /** The service that was started last. */
+  readonly service: RunningService;
+  /** Starts the service again after it was killed or stopped, on the same ports. */
+  restartService(env?: Readonly<Record<string, string>>): Promise<RunningService>;
+  /** Stops everything; the nodes may be kept for the next start. */
+  stop(options?: { readonly keepNodes?: boolean }): Promise<void>;
+}
+
+/** Starts a sandbox, or goes on with the one of this state directory. When it fails nothing is left running. */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  let service: RunningService | undefined;
+  /** True while the service is meant to run. */
+  let wanted = false;
+  const resumed = !options.fresh && isSetUp(options.stateDir);
+  const chains = await startChains({
+    ...options,
+    fresh: !resumed,
+    onProblem: (problem, ended) => {
+      if (ended) options.onFailure?.(problem);
+    },
+  });
+  const stop: Sandbox["stop"] = async (how) => {
+    wanted = false;
+    await service?.stop();
+    await stopLeftDatabase(statePaths(chains.stateDir).database);
+    await chains.stop(how);
+  };
+  const start = async (env = options.env) => {
+    const started = await startService({
+      stateDir: chains.stateDir,
+      ...(env === undefined ? {} : { env }),
+    });
+    service = started;
+    wanted = true;
+    void started.exited.then(({ code, signal }) => {
+      if (!wanted || service !== started) return;
+      const how = signal ?? `code ${code}`;
+      const log = statePaths(chains.stateDir).serviceLog;
+      options.onFailure?.(new SandboxError(`the service ended with ${how}: see ${log}`));
+    });
+    return started;
+  };
+
+  try {
+    tell(options, "chains", describeChains(chains));
+    const ports = await chooseServicePorts(chains.stateDir, options.ports);
+    const { deployment, keys } = await setUpContracts(chains, options);
+    const configPath = writeServiceConfig({ ...options, chains, deployment, keys, ports });
+    const first = await start();
+    tell(options, "service", `api ${first.baseUrl}, quotes ${first.quoteUrl}`);
+    const integrators = await ensureIntegrators(chains.stateDir, options.env);
+    tell(options, "integrators", integrators.map((one) => one.name).join(", "));
+    const parts = { chains, deployment, keys, service: first, integrators };
+    const descriptor = writeDescriptor(parts);
+    const { stateDir } = chains;
+    return {
+      stateDir,
+      chains,
+      deployment,
+      keys,
+      descriptor,
+      configPath,
+      resumed,
+      stop,
+      get service() {
+        return service ?? first;
+      },
+      restartService: async (env) => {
+        wanted = false;
+        await service?.stop();
+        return start(env);
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** A start that was interrupted before the contracts stood left nothing worth keeping. */
+function isSetUp(stateDir: string): boolean {
+  return readDeployment(statePaths(stateDir).deployment) !== undefined;
+}
+
+async function setUpContracts(chains: SandboxChains, options: SandboxOptions) {
+  const paths = statePaths(chains.stateDir);
+  const keys = loadKeys(paths.keys);
+  const known = readDeployment(paths.deployment);
+  if (known) {
+    await assertDeployed(chains, known);
+    tell(options, "contracts", `factory ${known.factory} on both chains, as before`);
+    return { deployment: known, keys };
+  }
+  const { delaySeconds } = options;
+  const deployment = await deployContracts(
+    chains,
+    keys,
+    delaySeconds === undefined ? {} : { delaySeconds },
+  );
+  writeDeployment(paths.deployment, deployment);
+  tell(options, "contracts", `factory ${deployment.factory} on both chains`);
+  return { deployment, keys };
+}
+
+/** Fixed before the start, so that a restarted service is found where it was. */
+async function chooseServicePorts(
+  stateDir: string,
+  { api, quote }: NonNullable<SandboxOptions["ports"]> = {},
+) {
+  await stopLeftService(stateDir);
+  const choose = async (port: number, what: string, option: string) => {
+    if (port === 0) return findFreePort();
+    await assertPortFree(port, what, option);
+    return port;
+  };
+  return {
+    api: await choose(api ?? DEFAULT_SERVICE_PORTS.api, "the service", "--port"),
+    quote: await choose(quote ?? DEFAULT_SERVICE_PORTS.quote, "the quote service", "--quote-port"),
+  };
+}
+
+function describeChains(chains: SandboxChains): string {
+  const origin = { new: "", loaded: ", resumed", adopted: ", still running" } as const;
+  return chains.all
+    .map((chain) => `${chain.name} ${chain.rpcUrl}${origin[chain.origin]}`)
+    .join("; ");
+}
+
+function tell(options: SandboxOptions, step: string, text: string): void {
+  options.signal?.throwIfAborted();
+  options.onStep?.(step, text);
+}

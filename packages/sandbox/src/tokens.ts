@@ -1,0 +1,102 @@
+/** Money of the sandbox: balances, payments, and a faucet. */
+import { erc20Abi, testTokenAbi } from "@sluice/contracts/abi";
+import {
+  type Address,
+  encodeFunctionData,
+  type Hex,
+  parseEther,
+  type PrivateKeyAccount,
+} from "viem";
+import { awaitMined, type Call, type EvmClient, sendCalls } from "./evm-client.ts";
+
+const CALL_GAS = 300_000n;
+
+/** A payment. Without `token` it is in native coin. */
+export interface Payment {
+  readonly from: PrivateKeyAccount;
+  readonly to: Address;
+  readonly token?: Address;
+  /** In base units. */
+  readonly amount: bigint;
+}
+
+/** One sender at a time per chain and account, so that concurrent payments do not take the same nonce. */
+const queues = new Map<string, Promise<unknown>>();
+
+/** Sends a payment and returns its hash without waiting for a block. */
+export async function sendToken(client: EvmClient, payment: Payment): Promise<Hex> {
+  const { from, to, token, amount } = payment;
+  const call: Call =
+    token === undefined
+      ? { what: "a payment", to, value: amount, gas: CALL_GAS }
+      : {
+          what: "a payment",
+          to: token,
+          gas: CALL_GAS,
+          data: encodeFunctionData({
+            abi: erc20Abi,
+            functionName: "transfer",
+            args: [to, amount],
+          }),
+        };
+  return sendNext(client, from, call);
+}
+
+/** Sends a payment and waits until it is mined. */
+export async function pay(client: EvmClient, payment: Payment): Promise<Hex> {
+  const hash = await sendToken(client, payment);
+  await awaitMined(client, hash, "a payment");
+  return hash;
+}
+
+/** What an address holds, in base units; without `token` its native coin. */
+export async function balanceOf(
+  client: EvmClient,
+  { owner, token }: { readonly owner: Address; readonly token?: Address },
+): Promise<bigint> {
+  if (token === undefined) return client.getBalance({ address: owner });
+  return client.readContract({
+    address: token,
+    abi: erc20Abi,
+    functionName: "balanceOf",
+    args: [owner],
+  });
+}
+
+/** Makes test tokens out of nothing; `faucet` is the account that deployed the token. */
+export async function mintToken(
+  client: EvmClient,
+  {
+    faucet,
+    token,
+    to,
+    amount,
+  }: Omit<Payment, "from"> & {
+    readonly token: Address;
+    readonly faucet: PrivateKeyAccount;
+  },
+): Promise<Hex> {
+  const data = encodeFunctionData({ abi: testTokenAbi, functionName: "mint", args: [to, amount] });
+  const hash = await sendNext(client, faucet, { what: "a mint", to: token, data, gas: CALL_GAS });
+  await awaitMined(client, hash, "a mint");
+  return hash;
+}
+
+/** Gives an account native coin without a transaction. */
+export async function giveEther(client: EvmClient, to: Address, ether = "10"): Promise<void> {
+  const held = await client.getBalance({ address: to });
+  await client.setBalance({ address: to, value: held + parseEther(ether) });
+}
+
+async function sendNext(client: EvmClient, from: PrivateKeyAccount, call: Call): Promise<Hex> {
+  const key = `${client.chain.id}:${from.address}`;
+  const send = async (): Promise<Hex> => {
+    const nonce = await client.getTransactionCount({ address: from.address, blockTag: "pending" });
+    const [hash] = await sendCalls(client, from, [call], nonce);
+    if (!hash) throw new Error("one call has one hash");
+    return hash;
+  };
+  const sent = (queues.get(key) ?? Promise.resolve()).then(send, send);
+  queues.set(key, sent);
+  return sent;
+}

@@ -1,0 +1,102 @@
+/** The launcher as a user runs it: a process, its output, its descriptor, and what is left when it has ended. */
+import { execFile } from "node:child_process";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { removeSandbox } from "@sluice/sandbox";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+const ANY_PORTS = ["--port", "--quote-port", "--ethereum-port", "--base-port"].flatMap((option) => [
+  option,
+  "0",
+]);
+
+let stateDir: string;
+
+beforeAll(() => {
+  stateDir = mkdtempSync(join(tmpdir(), "sluice-launcher-"));
+  // The embedded PostgreSQL runs as `nobody` where the tests run as root.
+  chmodSync(stateDir, 0o755);
+});
+
+afterAll(async () => {
+  await removeSandbox(stateDir);
+  rmSync(stateDir, { recursive: true, force: true });
+});
+
+async function launch(...options: string[]): Promise<string> {
+  const args = [MAIN, "--state-dir", stateDir, ...ANY_PORTS, "--exit-after-demo", ...options];
+  return (await promisify(execFile)(process.execPath, args)).stdout;
+}
+
+/** Names of the steps, in the order in which they were told. */
+function stepsOf(output: string): string[] {
+  return [...output.matchAll(/^ *\d+ ms {2}(\w+(?: \w+)*)/gm)].flatMap((match) => match[1] ?? []);
+}
+
+function descriptor() {
+  return JSON.parse(readFileSync(join(stateDir, "sandbox.json"), "utf8"));
+}
+
+/** Processes that were started with something of the state directory. */
+function leftRunning(): string[] {
+  return readdirSync("/proc").flatMap((pid) => {
+    if (!/^\d+$/.test(pid)) return [];
+    let command: string;
+    try {
+      command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
+    } catch {
+      // It ended meanwhile.
+      return [];
+    }
+    return command.includes(stateDir) ? [command.replaceAll("\0", " ")] : [];
+  });
+}
+
+describe("the launcher", () => {
+  test("plays a first deposit from arrival to delivery and leaves nothing running", async () => {
+    const output = await launch();
+    expect(stepsOf(output)).toEqual([
+      "chains",
+      "contracts",
+      "service",
+      "integrators",
+      "address issued",
+      "paid",
+      "deposit seen",
+      "wallet deployed",
+      "settling",
+      "settled",
+      "delivered",
+      "done",
+      "stopped",
+    ]);
+    expect(output).toContain("24.975 USDC on base");
+    expect(leftRunning()).toEqual([]);
+  });
+
+  test("describes itself", () => {
+    const token = { symbol: "USDC", standard: "erc20", decimals: 6 };
+    expect(descriptor()).toMatchObject({
+      integrators: [{ name: "acme" }, { name: "globex" }, { name: "plain" }],
+      chains: [
+        { chainId: 2, name: "ethereum", kind: "evm", evmChainId: 900002, tokens: [token] },
+        { chainId: 30, name: "base", kind: "evm", evmChainId: 900030, tokens: [token] },
+      ],
+    });
+    expect(descriptor().chains[0].funded).toHaveLength(3);
+  });
+
+  test("goes on from what is there: same keys, same address, no second deployment", async () => {
+    const before = descriptor();
+    const output = await launch();
+    expect(descriptor().integrators).toEqual(before.integrators);
+    expect(descriptor().chains[0].tokens).toEqual(before.chains[0].tokens);
+    expect(stepsOf(output)).not.toContain("wallet deployed");
+    expect(output).toContain("4.995 USDC on base");
+    expect(leftRunning()).toEqual([]);
+  });
+});

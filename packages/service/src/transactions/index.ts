@@ -6,5 +6,6 @@ export {
   type OnTransactionChanged,
   submitIntent,
 } from "./lane.ts";
+export { simulateCall } from "./simulate.ts";
 export { getByIntent } from "./store.ts";
 export type { IntentKind, IntentName, LaneTransaction, MinedFacts } from "./types.ts";

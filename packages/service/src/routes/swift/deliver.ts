@@ -4,7 +4,7 @@
  * Every look begins with the chain: whether the delivery id was paid is asked of the destination before anything is
  * ordered, whatever our rows say. Several orders for one delivery id are harmless, since the contract pays an id once.
  */
-import type { Chain, Chains, DeliveryOrder, FoundDelivery } from "../../chains/port.ts";
+import type { Call, Chain, Chains, DeliveryOrder, FoundDelivery } from "../../chains/port.ts";
 import { OperatingError, toErrorObject, toOperatingError } from "../../core/errors.ts";
 import { assert, assertNever } from "../../core/assert.ts";
 import type { EvmAddress, Hex32 } from "../../core/hex.ts";
@@ -12,7 +12,12 @@ import type { Clock, Random } from "../../core/ports.ts";
 import { type DepositAddress, getAddressById } from "../../addresses/index.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { getByIntent, type IntentName, submitIntent } from "../../transactions/index.ts";
+import {
+  getByIntent,
+  type IntentName,
+  simulateCall,
+  submitIntent,
+} from "../../transactions/index.ts";
 import { type AttestationId, getAttestation, insertAttestation } from "./attestations.ts";
 import { type DeliveryState, mayMove } from "./lifecycle.ts";
 import * as store from "./store.ts";
@@ -119,29 +124,14 @@ async function lookAtLocked(
   if (sent) return poll(deps, delivery);
 
   const order = orderOf(delivery, address, attestation.deadline);
-  const call = destination.buildDeliver(order, attestation.signature);
-  const lane = laneOf(deps, delivery.destChain).deliver;
-  const simulation = await destination.simulate(lane, call);
-  if (!simulation.ok) {
-    throw new OperatingError("SIMULATION_REVERTED", "The delivery would revert.", {
-      details: { reason: simulation.reason },
-    });
-  }
-  await deps.db.transaction().execute(async (tx) => {
-    if (!(await store.updateDelivery(tx, delivery, {}))) return;
-    const { gas } = simulation;
-    const { settlementId, destChain } = delivery;
-    await submitIntent(tx, deps.random, {
-      chainId: destChain,
-      lane,
-      intent,
-      settlementId,
-      call,
-      gas,
-    });
+  return plan(deps, delivery, {
+    chain: destination,
+    lane: laneOf(deps, delivery.destChain).deliver,
+    intent,
+    call: destination.buildDeliver(order, attestation.signature),
+    what: "The delivery",
+    record: (tx) => store.updateDelivery(tx, delivery, {}),
   });
-  deps.wakeLanes();
-  return poll(deps, delivery);
 }
 
 /** Asks the attestor for the next order, in the transaction that counts it. */
@@ -223,26 +213,37 @@ async function lookAtDelivered(
   }
   if (attestation.signature === null) return poll(deps, delivery);
 
-  const call = source.buildClaim(claimOf(delivery, attestation.deadline), attestation.signature);
-  const lane = laneOf(deps, delivery.srcChain).claim;
-  const simulation = await source.simulate(lane, call);
-  if (!simulation.ok) {
-    throw new OperatingError("SIMULATION_REVERTED", "The claim would revert.", {
-      details: { reason: simulation.reason },
-    });
-  }
+  return plan(deps, delivery, {
+    chain: source,
+    lane: laneOf(deps, delivery.srcChain).claim,
+    intent,
+    call: source.buildClaim(claimOf(delivery, attestation.deadline), attestation.signature),
+    what: "The claim",
+    record: (tx) => move(tx, delivery, "claiming", { trouble: null }),
+  });
+}
+
+/** Simulates a call and queues it, in the transaction that records it. */
+async function plan(
+  deps: DeliveryDeps,
+  delivery: Delivery,
+  args: {
+    readonly chain: Chain;
+    readonly lane: EvmAddress;
+    readonly intent: IntentName;
+    readonly call: Call;
+    readonly what: string;
+    /** False when the delivery changed meanwhile: then nothing is queued. */
+    readonly record: (tx: Tx) => Promise<boolean>;
+  },
+): Promise<void> {
+  const { chain, lane, intent, call, what } = args;
+  const gas = await simulateCall(chain, { from: lane, call, what });
   await deps.db.transaction().execute(async (tx) => {
-    if (!(await move(tx, delivery, "claiming", { trouble: null }))) return;
-    const { gas } = simulation;
-    const { settlementId, srcChain } = delivery;
-    await submitIntent(tx, deps.random, {
-      chainId: srcChain,
-      lane,
-      intent,
-      settlementId,
-      call,
-      gas,
-    });
+    if (!(await args.record(tx))) return;
+    const { settlementId } = delivery;
+    const { chainId } = chain;
+    await submitIntent(tx, deps.random, { chainId, lane, intent, settlementId, call, gas });
   });
   deps.wakeLanes();
   return poll(deps, delivery);

@@ -5,7 +5,12 @@
 import { assertDerived, type DepositAddress } from "../../addresses/index.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { TxHash } from "../../core/hex.ts";
-import { getByIntent, type IntentName, submitIntent } from "../../transactions/index.ts";
+import {
+  getByIntent,
+  type IntentName,
+  simulateCall,
+  submitIntent,
+} from "../../transactions/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { fail } from "../fail.ts";
 import { transition } from "../store.ts";
@@ -26,12 +31,7 @@ export async function stepDeploy(
   assertDerived(chain, address);
   const call = chain.buildDeploy(address.commitment);
   const lane = laneOf(deps, settlement);
-  const simulation = await chain.simulate(lane, call);
-  if (!simulation.ok) {
-    throw new OperatingError("SIMULATION_REVERTED", "Deploying the wallet would revert.", {
-      details: { reason: simulation.reason },
-    });
-  }
+  const gas = await simulateCall(chain, { from: lane, call, what: "Deploying the wallet" });
   const number = settlement.deploysSent + 1;
   await deps.db.transaction().execute(async (tx) => {
     await submitIntent(tx, deps.random, {
@@ -40,7 +40,7 @@ export async function stepDeploy(
       intent: intentOf(settlement, number),
       settlementId: settlement.id,
       call,
-      gas: simulation.gas,
+      gas,
     });
     const nextCheckAtMs = deps.clock.now() + deps.pollMs;
     const change = { deploysSent: number, nextCheckAtMs, retryAtMs: null };

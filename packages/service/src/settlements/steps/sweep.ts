@@ -7,7 +7,12 @@ import { formatUnits } from "../../core/amounts.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { assignSwept, countOrphaned } from "../../deposits/index.ts";
 import type { Route } from "../../routes/index.ts";
-import { getByIntent, type IntentName, submitIntent } from "../../transactions/index.ts";
+import {
+  getByIntent,
+  type IntentName,
+  simulateCall,
+  submitIntent,
+} from "../../transactions/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { fail, failIn } from "../fail.ts";
 import { lockHolding, recordSweep, transition } from "../store.ts";
@@ -33,12 +38,7 @@ export async function stepSweep(
 
   const call = route.buildSweep(address);
   const lane = laneOf(deps, settlement);
-  const simulation = await chain.simulate(lane, call);
-  if (!simulation.ok) {
-    throw new OperatingError("SIMULATION_REVERTED", "Sweeping the wallet would revert.", {
-      details: { reason: simulation.reason },
-    });
-  }
+  const gas = await simulateCall(chain, { from: lane, call, what: "Sweeping the wallet" });
   const number = settlement.sweepsSent + 1;
   await deps.db.transaction().execute(async (tx) => {
     await lockHolding(tx, settlement);
@@ -54,7 +54,7 @@ export async function stepSweep(
       intent: intentOf(settlement, number),
       settlementId: settlement.id,
       call,
-      gas: simulation.gas,
+      gas,
     });
     const moved = await transition(tx, deps, settlement, {
       trigger: "sweep_planned",

@@ -23,7 +23,6 @@ export function createSettlementDeps(
     clock: context.clock,
     random: context.random,
     log: context.log,
-    crashPoint: context.crashPoint,
     chains: context.chains,
     routes: context.routes,
     displayAddress: format.display,

@@ -1,7 +1,6 @@
 import type { Chain, Chains } from "../chains/port.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { EvmAddress } from "../core/hex.ts";
-import type { CrashPoint } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
 import type { RouteBook } from "../routes/index.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -13,7 +12,6 @@ export interface SettlementDeps extends StoreDeps {
   readonly chains: Chains;
   readonly routes: RouteBook;
   readonly log: Log;
-  readonly crashPoint: CrashPoint;
   /** Senders per source chain. */
   readonly lanes: ReadonlyMap<number, { readonly deploy: EvmAddress; readonly settle: EvmAddress }>;
   /** The minimum deposit of a listed token in base units, or undefined where none is set. */

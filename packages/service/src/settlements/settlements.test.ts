@@ -89,7 +89,6 @@ async function openDesk() {
     clock,
     random,
     log: silentLog,
-    crashPoint: () => undefined,
     chains: new Map([[2, chain]]),
     routes: createRouteBook([route]),
     displayAddress: (address) => address,

@@ -1,0 +1,229 @@
+/** The scanner against real PostgreSQL and a chain that changes its mind. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  createCountingRandom,
+  createStillClock,
+  createStrictChain,
+  hashOf,
+  silentLog,
+} from "../../test/support/doubles.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { issueAddress } from "../addresses/index.ts";
+import type { BlockRef, Chain, Transfer } from "../chains/port.ts";
+import { OperatingError } from "../core/errors.ts";
+import { type EvmAddress, toEvmAddress, toHex32, unpadAddress } from "../core/hex.ts";
+import { listEvents } from "../events/index.ts";
+import { createIntegrator } from "../integrators/index.ts";
+import { createRouteBook } from "../routes/index.ts";
+import type { SettlementDeps } from "../settlements/index.ts";
+import { lookAtChain, type ScannerDeps } from "./scan.ts";
+
+const USDC = toEvmAddress(`0x${"a0".repeat(20)}`);
+const FACTORY = toEvmAddress(`0x${"fa".repeat(20)}`);
+const PAYER = toEvmAddress(`0x${"de".repeat(20)}`);
+
+let database: TestDatabase;
+beforeEach(async () => {
+  database = await createTestDatabase();
+});
+afterEach(async () => {
+  await database.drop();
+});
+
+interface FakeBlock {
+  readonly name: string;
+  readonly pays: readonly string[];
+}
+
+/** A chain of named blocks whose branch can be replaced, and which can pretend to be behind. */
+function createForkingChain(payee: () => EvmAddress) {
+  let blocks: FakeBlock[] = [{ name: "genesis", pays: [] }];
+  let visible = Infinity;
+  let finalNumber = 0n;
+  const seen = () => blocks.slice(0, visible);
+  const refOf = (number: number): BlockRef | null => {
+    const block = seen()[number];
+    if (!block) return null;
+    const parent = blocks[number - 1]?.name ?? "nothing";
+    return {
+      number: BigInt(number),
+      hash: toHex32(hashOf(block.name)),
+      parentHash: toHex32(hashOf(parent)),
+    };
+  };
+  const members: Partial<Chain> = {
+    chainId: 2,
+    addresses: { factory: FACTORY, escrow: FACTORY, delivery: FACTORY },
+    predictWallet: (commitment) => unpadAddress(commitment.userId),
+    hashCommitment: (commitment) => toHex32(hashOf(JSON.stringify(commitment))),
+    getBlock: async (number) => refOf(Number(number)),
+    getHead: async () => refOf(seen().length - 1) as BlockRef,
+    getFinalNumber: async () => finalNumber,
+    hasCode: async () => true,
+    getBalance: async () => 1_000n,
+    listTransfers: async (block): Promise<Transfer[]> => {
+      const found = blocks.find(({ name }) => toHex32(hashOf(name)) === block.hash);
+      if (!found) throw new OperatingError("RPC_UNAVAILABLE", "The node has no such block.");
+      return found.pays.map((name, logIndex) => ({
+        token: USDC,
+        from: PAYER,
+        to: payee(),
+        amount: 1_000n,
+        txHash: hashOf(name),
+        logIndex,
+        ordinal: 0,
+      }));
+    },
+  };
+  return {
+    chain: createStrictChain(members),
+    add: (name: string, ...pays: string[]) => void blocks.push({ name, pays }),
+    replace: (from: number, ...branch: FakeBlock[]) => {
+      blocks = [...blocks.slice(0, from), ...branch];
+    },
+    pretendLength: (length: number) => {
+      visible = length;
+    },
+    setFinal: (number: bigint) => {
+      finalNumber = number;
+    },
+  };
+}
+
+async function openScanner() {
+  const { db } = database;
+  const random = createCountingRandom();
+  const clock = createStillClock();
+  let wallet: EvmAddress = PAYER;
+  const forking = createForkingChain(() => wallet);
+  const { chain } = forking;
+  const settlements: SettlementDeps = {
+    db,
+    clock,
+    random,
+    log: silentLog,
+    chains: new Map([[2, chain]]),
+    routes: createRouteBook([]),
+    displayAddress: (address) => address,
+    lanes: new Map(),
+    minDepositOf: () => undefined,
+    wakeEvents: () => undefined,
+    wakeLanes: () => undefined,
+    pollMs: 500,
+  };
+  const { integratorId } = await createIntegrator(
+    { db, random },
+    { name: "acme", refundEvm: PAYER, maxFeeBps: 50, maxSlippageBps: 100 },
+  );
+  const address = await issueAddress(
+    { db, random },
+    {
+      chain,
+      integratorId,
+      recipient: {
+        userId: `0x${"01".repeat(20)}`,
+        destChain: 30,
+        destWallet: PAYER,
+        destToken: USDC,
+      },
+    },
+  );
+  wallet = address.wallet;
+  const deps: ScannerDeps = {
+    db,
+    chain,
+    tokens: [USDC],
+    startBlock: 0n,
+    settlements,
+    clock,
+    log: silentLog,
+  };
+  const look = async () => {
+    while (await lookAtChain(deps)) {
+      // There is more at once.
+    }
+  };
+  const deposits = async () =>
+    (await db.selectFrom("deposits").selectAll().orderBy("block_number").execute()).map(
+      (deposit) => [Number(deposit.block_number), deposit.tx_hash, deposit.orphaned_at === null],
+    );
+  const cursor = async () =>
+    (await db.selectFrom("scanner_blocks").selectAll().orderBy("number", "desc").execute())[0];
+  const events = async () => (await listEvents(db, integratorId, { limit: 500 })).items;
+  return { ...forking, look, deposits, cursor, events };
+}
+
+describe("scanner", () => {
+  test("D4 records each transfer once, however often it looks", async () => {
+    const { add, look, deposits, events } = await openScanner();
+    add("a", "pay 1");
+    add("b");
+    add("c", "pay 2", "pay 3");
+    await look();
+    await look();
+    expect(await deposits()).toEqual([
+      [1, hashOf("pay 1"), true],
+      [3, hashOf("pay 2"), true],
+      [3, hashOf("pay 3"), true],
+    ]);
+    expect((await events()).length).toBe(2);
+  });
+
+  test.each([1, 2, 8, 64])(
+    "T44 follows a reorganisation of depth %i: what left is marked, what came back is not counted twice",
+    async (depth) => {
+      const { add, replace, look, deposits, events, cursor } = await openScanner();
+      for (let i = 1; i <= 70; i++) add(`old ${i}`, ...(i === 70 ? ["stays", "goes"] : []));
+      await look();
+      const from = 71 - depth;
+      const branch = Array.from({ length: depth + 1 }, (_, i) => ({
+        name: `new ${from + i}`,
+        pays: i === 0 ? ["stays"] : [],
+      }));
+      replace(from, ...branch);
+      await look();
+      expect(new Set(await deposits())).toEqual(
+        new Set([
+          [from, hashOf("stays"), true],
+          [70, hashOf("goes"), false],
+        ]),
+      );
+      expect((await events()).length).toBe(1);
+      expect((await cursor())?.number).toBe(71n);
+    },
+  );
+
+  test("T47 a node that has not come as far as we have changes nothing", async () => {
+    const { add, pretendLength, look, deposits, cursor } = await openScanner();
+    for (let i = 1; i <= 10; i++) add(`block ${i}`, `pay ${i}`);
+    await look();
+    pretendLength(4);
+    await look();
+    expect((await cursor())?.number).toBe(10n);
+    expect((await deposits()).every(([, , onChain]) => onChain)).toBe(true);
+    pretendLength(Infinity);
+    add("block 11", "pay 11");
+    await look();
+    expect((await deposits()).length).toBe(11);
+  });
+
+  test("T45 a final block that left the chain stops the scanner", async () => {
+    const { add, replace, setFinal, look, deposits } = await openScanner();
+    for (let i = 1; i <= 5; i++) add(`old ${i}`, `pay ${i}`);
+    await look();
+    setFinal(5n);
+    replace(3, ...[3, 4, 5, 6].map((i) => ({ name: `new ${i}`, pays: [] })));
+    await expect(look()).rejects.toThrow("A final block left the chain");
+    expect((await deposits()).every(([, , onChain]) => onChain)).toBe(true);
+  });
+
+  test("D3 a block that does not name the last one as its parent is not scanned", async () => {
+    const { add, replace, look, deposits, cursor } = await openScanner();
+    add("a", "pay 1");
+    await look();
+    replace(1, { name: "b", pays: [] }, { name: "c", pays: ["pay 1"] });
+    await look();
+    expect((await cursor())?.hash).toBe(hashOf("c"));
+    expect(await deposits()).toEqual([[2, hashOf("pay 1"), true]]);
+  });
+});

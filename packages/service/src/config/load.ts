@@ -1,13 +1,14 @@
 /** Reads, checks and resolves the configuration. Every mistake is named by its setting; nothing starts with one. */
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { parseUnits } from "../core/amounts.ts";
 import { findChainById } from "../core/chain-registry.ts";
 import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
 import { Secret } from "../core/secret.ts";
-import { ConfigFile, type SecretRef } from "./schema.ts";
+import { findBadChecksums, findContradictions } from "./contradictions.ts";
+import { listProblems } from "./problems.ts";
+import { ConfigFile, LOG_LEVELS, type SecretRef } from "./schema.ts";
 
 /** A configuration that cannot be used; one problem a line, each naming a setting and what was expected. */
 export class ConfigError extends Error {
@@ -132,10 +133,10 @@ export function loadConfig(args: { readonly path: string; readonly env: Environm
     },
     chains,
     routes: file.routes.map(resolveRoute),
-    logLevel: env.SLUICE_LOG_LEVEL ?? file.logLevel ?? "info",
+    logLevel: logLevelOf(file, env, problems),
     crashAt: env.SLUICE_CRASH_AT,
   };
-  problems.push(...findContradictions(config));
+  problems.push(...findBadChecksums(file), ...findContradictions(config));
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
 }
@@ -153,39 +154,13 @@ function readFile(path: string): ConfigFile {
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
-  } catch {
-    throw new ConfigError([`${path}: expected JSON`]);
+  } catch (error) {
+    // The parser's own text repeats what it read.
+    const at = /line \d+ column \d+/.exec(error instanceof Error ? error.message : "")?.[0];
+    throw new ConfigError([`${path}: expected JSON${at ? `, which it is not at ${at}` : ""}`]);
   }
   if (Value.Check(ConfigFile, parsed)) return parsed;
-  throw new ConfigError(describeErrors(ConfigFile, parsed));
-}
-
-/** Schema errors as settings: the deepest ones, with what their schema says it expects. */
-function describeErrors(schema: TSchema, value: unknown): string[] {
-  const lines = new Set<string>();
-  for (const error of Value.Errors(schema, value)) {
-    const setting = settingOf(error.instancePath);
-    if (error.keyword === "required") {
-      for (const name of error.params.requiredProperties) {
-        lines.add(`${setting ? `${setting}.` : ""}${name}: expected a value, it is missing`);
-      }
-    } else if (error.keyword === "additionalProperties") {
-      for (const name of error.params.additionalProperties) {
-        lines.add(`${setting ? `${setting}.` : ""}${name}: expected no such setting`);
-      }
-    } else if (error.keyword !== "anyOf") {
-      lines.add(`${setting || "configuration"}: ${error.message}`);
-    }
-  }
-  return [...lines];
-}
-
-function settingOf(pointer: string): string {
-  return pointer
-    .split("/")
-    .filter((part) => part !== "")
-    .map((part, index) => (/^\d+$/.test(part) ? `[${part}]` : `${index === 0 ? "" : "."}${part}`))
-    .join("");
+  throw new ConfigError(listProblems(ConfigFile, parsed));
 }
 
 type Resolver = (ref: SecretRef, setting: string) => Secret;
@@ -214,15 +189,21 @@ function databaseUrlOf(
   resolver: Resolver,
   problems: string[],
 ): Secret | undefined {
-  const url = env.DATABASE_URL
-    ? new Secret(env.DATABASE_URL)
-    : file.database && resolver(file.database.url, "database.url");
-  if (url && !/^postgres(ql)?:\/\//.test(url.reveal())) {
-    problems.push(
-      "database.url (DATABASE_URL): expected postgres://USER:PASSWORD@HOST:PORT/DATABASE",
-    );
+  const [url, setting] = env.DATABASE_URL
+    ? [new Secret(env.DATABASE_URL), "DATABASE_URL"]
+    : [file.database && resolver(file.database.url, "database.url"), "database.url"];
+  if (url && url.reveal() !== "" && !/^postgres(ql)?:\/\//.test(url.reveal())) {
+    problems.push(`${setting}: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE`);
   }
   return url;
+}
+
+function logLevelOf(file: ConfigFile, env: Environment, problems: string[]): string {
+  const level = env.SLUICE_LOG_LEVEL || (file.logLevel ?? "info");
+  if (!LOG_LEVELS.some((known) => known === level)) {
+    problems.push(`SLUICE_LOG_LEVEL: expected one of ${LOG_LEVELS.join(", ")}`);
+  }
+  return level;
 }
 
 function listenerOf(
@@ -232,9 +213,9 @@ function listenerOf(
   problems: string[],
 ): { host: string; port: number } {
   const host = listener.host ?? DEFAULT_HOST;
-  if (override === undefined) return { host, port: listener.port };
+  if (!override) return { host, port: listener.port };
   const port = /^\d{1,5}$/.test(override) ? Number(override) : Number.NaN;
-  if (!(port <= 65_535)) problems.push(`${variable}: expected a TCP port, got "${override}"`);
+  if (!(port <= 65_535)) problems.push(`${variable}: expected a TCP port, 0 for any`);
   return { host, port };
 }
 
@@ -312,36 +293,4 @@ function resolveRoute(route: ConfigFile["routes"][number]): RouteConfig {
   if (route.kind === "MONO_CHAIN") return { kind: route.kind, ...shared };
   const { kind, destChain } = route;
   return { kind, ...shared, destChain, destToken: toEvmAddress(route.destToken) };
-}
-
-/** What no schema sees: settings that do not fit each other. */
-function findContradictions(config: Config): string[] {
-  const problems: string[] = [];
-  const seen = new Set<number>();
-  for (const [index, chain] of config.chains.entries()) {
-    if (seen.has(chain.chainId)) {
-      problems.push(
-        `chains[${index}].chainId: expected each chain once, ${chain.chainId} is there twice`,
-      );
-    }
-    seen.add(chain.chainId);
-    if (!config.attestor.rpcUrls.has(chain.chainId)) {
-      problems.push(`attestor.rpcUrls: expected a node for chain ${chain.chainId}`);
-    }
-  }
-  const lists = (chainId: number, token: EvmAddress) =>
-    config.chains
-      .find((chain) => chain.chainId === chainId)
-      ?.tokens.some(({ address }) => address === token) ?? false;
-  for (const [index, route] of config.routes.entries()) {
-    if (!lists(route.chainId, route.token)) {
-      problems.push(`routes[${index}].token: expected a listed token of chain ${route.chainId}`);
-    }
-    if (route.kind === "SWIFT" && !lists(route.destChain, route.destToken)) {
-      problems.push(
-        `routes[${index}].destToken: expected a listed token of chain ${route.destChain}`,
-      );
-    }
-  }
-  return problems;
 }

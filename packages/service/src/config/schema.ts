@@ -10,6 +10,9 @@ const BridgeId = Type.Integer({ minimum: 1, maximum: 65535, description: "a brid
 const Port = Type.Integer({ minimum: 0, maximum: 65535, description: "a TCP port, 0 for any" });
 const Bps = Type.Integer({ minimum: 0, maximum: 10_000, description: "basis points, 0 to 10000" });
 
+/** Levels of the log, from the most to the least. */
+export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
+
 /** Where a secret is found: never in the file itself. */
 export const SecretRef = Type.Union(
   [
@@ -20,15 +23,18 @@ export const SecretRef = Type.Union(
 );
 
 const Listener = Type.Object(
-  { host: Type.Optional(Type.String()), port: Port },
-  { additionalProperties: false },
+  {
+    host: Type.Optional(Type.String({ minLength: 1, description: "an address to listen on" })),
+    port: Port,
+  },
+  { additionalProperties: false, description: "an object with a port, and a host or none" },
 );
 
 const Token = Type.Object(
   {
-    symbol: Type.String({ minLength: 1, maxLength: 16 }),
+    symbol: Type.String({ minLength: 1, maxLength: 16, description: "1 to 16 characters" }),
     address: Address,
-    decimals: Type.Integer({ minimum: 0, maximum: 77 }),
+    decimals: Type.Integer({ minimum: 0, maximum: 77, description: "a whole number, 0 to 77" }),
     minDeposit: Type.Optional(
       Type.String({ pattern: "^\\d+(\\.\\d+)?$", description: "a plain decimal in whole units" }),
     ),
@@ -39,19 +45,23 @@ const Token = Type.Object(
 const Chain = Type.Object(
   {
     chainId: BridgeId,
-    evmChainId: Type.Integer({ minimum: 1 }),
+    evmChainId: Type.Integer({ minimum: 1, description: "an EIP-155 chain id" }),
     rpcUrl: Url,
     startBlock: Type.Integer({ minimum: 0, description: "the first block to scan" }),
-    pollIntervalMs: Type.Optional(Type.Integer({ minimum: 50, maximum: 60_000 })),
-    deliveryConfirmations: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+    pollIntervalMs: Type.Optional(
+      Type.Integer({ minimum: 50, maximum: 60_000, description: "milliseconds, 50 to 60000" }),
+    ),
+    deliveryConfirmations: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1000, description: "a number of blocks, 1 to 1000" }),
+    ),
     contracts: Type.Object(
       { factory: Address, escrow: Address, delivery: Address },
-      { additionalProperties: false },
+      { additionalProperties: false, description: "the addresses factory, escrow and delivery" },
     ),
-    tokens: Type.Array(Token),
+    tokens: Type.Array(Token, { description: "a list of tokens" }),
     lanes: Type.Object(
       { deploy: SecretRef, settle: SecretRef, deliver: SecretRef },
-      { additionalProperties: false },
+      { additionalProperties: false, description: "the secrets deploy, settle and deliver" },
     ),
   },
   { additionalProperties: false },
@@ -83,7 +93,12 @@ const Route = Type.Union([
 export const ConfigFile = Type.Object(
   {
     stateDir: Type.String({ minLength: 1, description: "a folder for the embedded database" }),
-    database: Type.Optional(Type.Object({ url: SecretRef }, { additionalProperties: false })),
+    database: Type.Optional(
+      Type.Object(
+        { url: SecretRef },
+        { additionalProperties: false, description: "an object with a url" },
+      ),
+    ),
     api: Listener,
     quote: Listener,
     apiKeyPepper: SecretRef,
@@ -94,15 +109,19 @@ export const ConfigFile = Type.Object(
       {
         key: SecretRef,
         rpcUrls: Type.Record(Type.String({ pattern: "^\\d+$" }), Url, {
+          additionalProperties: false,
           description: "the attestor's own node per bridge chain id",
         }),
       },
       { additionalProperties: false },
     ),
-    chains: Type.Array(Chain, { minItems: 1 }),
-    routes: Type.Array(Route),
+    chains: Type.Array(Chain, { minItems: 1, description: "a list of at least one chain" }),
+    routes: Type.Array(Route, { description: "a list of routes" }),
     logLevel: Type.Optional(
-      Type.Union(["trace", "debug", "info", "warn", "error", "silent"].map((l) => Type.Literal(l))),
+      Type.Union(
+        LOG_LEVELS.map((level) => Type.Literal(level)),
+        { description: `one of ${LOG_LEVELS.join(", ")}` },
+      ),
     ),
   },
   { additionalProperties: false },

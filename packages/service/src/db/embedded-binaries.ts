@@ -15,8 +15,8 @@ export function copyBinaries(home: string, dataDir: string): string {
   if (major !== MAJOR) {
     throw unusable(`${dataDir} is of PostgreSQL ${major}, and this version brings ${MAJOR}`);
   }
-  const partial = `${native}.${process.pid}.partial`;
-  fs.rmSync(partial, { recursive: true, force: true });
+  const partial = fs.mkdtempSync(`${native}.partial-`);
+  fs.chmodSync(partial, 0o755);
   fs.cpSync(findPackage(), partial, { recursive: true, verbatimSymlinks: true });
   restoreLinks(partial);
   try {

@@ -71,7 +71,10 @@ export async function startEmbedded(options: {
   return {
     address,
     adopted,
-    stop: ({ force = false } = {}) => stopServer({ dataDir, address, force }),
+    async stop({ force = false } = {}) {
+      await stopServer({ dataDir, address, force });
+      if (socketDir !== home) removeIfEmpty(socketDir);
+    },
   };
 }
 
@@ -84,8 +87,8 @@ async function initialise(args: {
 }): Promise<void> {
   const { command, dataDir, home, owner } = args;
   if (fs.existsSync(path.join(dataDir, "PG_VERSION"))) return;
-  const partial = `${dataDir}.${process.pid}.partial`;
-  fs.rmSync(partial, { recursive: true, force: true });
+  const partial = fs.mkdtempSync(`${dataDir}.partial-`);
+  makePrivateDir(partial, owner);
   const flags = ["-D", partial, "-U", USER, "-A", "trust", "-E", "UTF8", "--locale=C"];
   try {
     await promisify(execFile)(command, [...flags, "--no-instructions"], {
@@ -190,6 +193,12 @@ async function stopServer(args: {
     if (Date.now() > deadline) throw unusable("it did not stop");
     await delay(POLL_MS);
   }
+}
+
+/** Removes a folder, unless it is in use or gone. */
+function removeIfEmpty(dir: string): void {
+  const inUse = fs.existsSync(dir) && fs.readdirSync(dir).length > 0;
+  if (!inUse) fs.rmSync(dir, { recursive: true, force: true });
 }
 
 /** The process id in the server's lock file, or null where there is none. */

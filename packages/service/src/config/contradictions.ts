@@ -1,0 +1,120 @@
+/** What no schema sees: settings that do not fit each other. */
+import { isAddress } from "@sluice/sdk/address";
+import { type EvmAddress, isEvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
+import type { Secret } from "../core/secret.ts";
+import type { ChainConfig, Config, RouteConfig } from "./load.ts";
+
+/** Every contradiction, one line each, naming the setting. */
+export function findContradictions(config: Config): string[] {
+  return [
+    ...config.chains.flatMap((chain, index) => checkChain(config, chain, index)),
+    ...checkAttestor(config),
+    ...config.routes.flatMap((route, index) => checkRoute(config, route, index)),
+  ];
+}
+
+function checkChain(config: Config, chain: ChainConfig, index: number): string[] {
+  const problems: string[] = [];
+  const setting = `chains[${index}]`;
+  const earlier = config.chains.slice(0, index);
+  if (earlier.some(({ chainId }) => chainId === chain.chainId)) {
+    problems.push(`${setting}.chainId: expected each chain once, ${chain.chainId} is there twice`);
+  }
+  if (earlier.some(({ evmChainId }) => evmChainId === chain.evmChainId)) {
+    problems.push(`${setting}.evmChainId: expected one of its own, another chain has it too`);
+  }
+  const seen = new Set<string>();
+  for (const [position, { address }] of chain.tokens.entries()) {
+    const at = `${setting}.tokens[${position}].address`;
+    if (seen.has(address)) problems.push(`${at}: expected each token once`);
+    if (address === NATIVE_TOKEN) problems.push(`${at}: expected a token, not the native coin`);
+    seen.add(address);
+  }
+  for (const [name, address] of Object.entries(chain.contracts)) {
+    if (address === NATIVE_TOKEN) {
+      problems.push(`${setting}.contracts.${name}: expected a contract, not the zero address`);
+    }
+  }
+  // One account has one sequence of nonces, and two lanes would each count it for themselves.
+  const lanes = Object.entries(chain.lanes);
+  for (const [position, [name, key]] of lanes.entries()) {
+    if (lanes.slice(0, position).some(([, other]) => isSame(other, key))) {
+      problems.push(`${setting}.lanes.${name}: expected a key of its own, another lane has it too`);
+    }
+  }
+  return problems;
+}
+
+/** The attestor is the second key: it must be another, and see every chain. */
+function checkAttestor({ attestor, chains }: Config): string[] {
+  const problems: string[] = [];
+  for (const { chainId } of chains) {
+    if (!attestor.rpcUrls.has(chainId)) {
+      problems.push(`attestor.rpcUrls: expected a node for chain ${chainId}`);
+    }
+  }
+  for (const chainId of attestor.rpcUrls.keys()) {
+    if (!chains.some((chain) => chain.chainId === chainId)) {
+      problems.push(`attestor.rpcUrls.${chainId}: expected a configured chain`);
+    }
+  }
+  const lanes = chains.flatMap((chain) => Object.values(chain.lanes));
+  if (lanes.some((lane) => isSame(lane, attestor.key))) {
+    problems.push("attestor.key: expected a key that no lane has: it is the second of two keys");
+  }
+  return problems;
+}
+
+function checkRoute(config: Config, route: RouteConfig, index: number): string[] {
+  const setting = `routes[${index}]`;
+  const problems: string[] = [];
+  const check = (names: readonly [string, string], chainId: number, token: EvmAddress) => {
+    const chain = config.chains.find((known) => known.chainId === chainId);
+    if (!chain) problems.push(`${setting}.${names[0]}: expected a configured chain`);
+    else if (!chain.tokens.some(({ address }) => address === token)) {
+      problems.push(`${setting}.${names[1]}: expected a listed token of chain ${chainId}`);
+    }
+  };
+  check(["chainId", "token"], route.chainId, route.token);
+  if (route.kind === "SWIFT") {
+    check(["destChain", "destToken"], route.destChain, route.destToken);
+    if (route.destChain === route.chainId) {
+      problems.push(`${setting}.destChain: expected another chain than chainId`);
+    }
+  }
+  if (config.routes.slice(0, index).some((other) => pairOf(other) === pairOf(route))) {
+    problems.push(`${setting}: expected each route once, it is there twice`);
+  }
+  return problems;
+}
+
+/** What makes two routes the same. */
+function pairOf(route: RouteConfig): string {
+  const { kind, chainId, token } = route;
+  return JSON.stringify([
+    kind,
+    chainId,
+    token,
+    ...(route.kind === "SWIFT" ? [route.destChain, route.destToken] : []),
+  ]);
+}
+
+/** Addresses of the file, however deep, whose mixed case is not the right checksum: typing errors. */
+export function findBadChecksums(value: unknown, setting = ""): string[] {
+  if (typeof value === "string") {
+    const wrong = isEvmAddress(value) && !isAddress(value);
+    return wrong ? [`${setting}: expected a right EIP-55 checksum, or lower case`] : [];
+  }
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, item]) =>
+    findBadChecksums(
+      item,
+      Array.isArray(value) ? `${setting}[${name}]` : setting ? `${setting}.${name}` : name,
+    ),
+  );
+}
+
+function isSame(one: Secret, other: Secret): boolean {
+  const value = one.reveal().toLowerCase();
+  return value !== "" && value === other.reveal().toLowerCase();
+}

@@ -1,0 +1,331 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inspect } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ConfigError, loadConfig } from "./load.ts";
+
+const addressOf = (digit: number) => `0x${String(digit).repeat(40)}`;
+const keyOf = (digit: string) => `0x${digit.repeat(64)}`;
+
+const ENV = {
+  PEPPER: "canary-pepper-of-some-length",
+  ATTESTOR: keyOf("a"),
+  DEPLOY: keyOf("b"),
+  SETTLE: keyOf("c"),
+  DELIVER: keyOf("d"),
+};
+
+/** A complete configuration; each test spoils a copy. */
+function createFile() {
+  const chain = (chainId: number, evmChainId: number, token: number) => ({
+    chainId,
+    evmChainId,
+    rpcUrl: "http://127.0.0.1:8545/canary-rpc-key",
+    startBlock: 0,
+    contracts: { factory: addressOf(1), escrow: addressOf(2), delivery: addressOf(3) },
+    tokens: [{ symbol: "USDC", address: addressOf(token), decimals: 6, minDeposit: "0.50" }],
+    lanes: { deploy: { env: "DEPLOY" }, settle: { env: "SETTLE" }, deliver: { env: "DELIVER" } },
+  });
+  return {
+    stateDir: "state",
+    api: { port: 8080 },
+    quote: { host: "::1", port: 0 },
+    apiKeyPepper: { env: "PEPPER" },
+    feeBps: 10,
+    attestor: {
+      key: { env: "ATTESTOR" },
+      rpcUrls: { 2: "http://127.0.0.1:1", 30: "http://127.0.0.1:2" },
+    },
+    chains: [chain(2, 900002, 4), chain(30, 900030, 5)],
+    routes: [
+      { kind: "MONO_CHAIN", chainId: 2, token: addressOf(4), contract: addressOf(6) },
+      {
+        kind: "SWIFT",
+        chainId: 2,
+        token: addressOf(4),
+        destChain: 30,
+        destToken: addressOf(5),
+        contract: addressOf(7),
+      },
+    ],
+  };
+}
+
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "sluice-config-"));
+  mkdirSync(join(folder, "secrets"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function loadText(text: string, env: Record<string, string | undefined> = {}) {
+  const path = join(folder, "sluice.json");
+  writeFileSync(path, text);
+  return loadConfig({ path, env: { ...ENV, ...env } });
+}
+
+const load = (file: object, env: Record<string, string | undefined> = {}) =>
+  loadText(JSON.stringify(file), env);
+
+/** Replaces one value of the complete file, by a path such as `chains.1.rpcUrl`; undefined deletes it. */
+function spoil(path: string, value: unknown): object {
+  const file = createFile();
+  const names = path.split(".");
+  const last = names.pop() ?? "";
+  let at: unknown = file;
+  for (const name of names) at = Reflect.get(Object(at), name);
+  if (value === undefined) Reflect.deleteProperty(Object(at), last);
+  else Reflect.set(Object(at), last, value);
+  return file;
+}
+
+function problemsOf(run: () => unknown): readonly string[] {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+describe("configuration", () => {
+  test("is read, with defaults, canonical addresses and base units", () => {
+    const config = load(spoil("chains.0.contracts.factory", `0x${"AB".repeat(20)}`));
+    expect(config).toMatchObject({
+      stateDir: join(folder, "state"),
+      databaseUrl: undefined,
+      api: { host: "127.0.0.1", port: 8080 },
+      quote: { host: "::1", port: 0 },
+      feeBps: 10,
+      maxFeeBps: 50,
+      maxSlippageBps: 100,
+      logLevel: "info",
+      crashAt: undefined,
+    });
+    expect(config.chains[0]).toMatchObject({
+      chainId: 2,
+      name: "ethereum",
+      pollIntervalMs: 1_000,
+      deliveryConfirmations: 1,
+      contracts: { factory: `0x${"ab".repeat(20)}` },
+      tokens: [{ minDeposit: 500_000n, minDepositUnits: "0.50" }],
+    });
+    expect(config.apiKeyPepper.reveal()).toBe(ENV.PEPPER);
+    expect(config.attestor.rpcUrls).toEqual(
+      new Map([
+        [2, "http://127.0.0.1:1"],
+        [30, "http://127.0.0.1:2"],
+      ]),
+    );
+  });
+
+  test("takes what the environment says first", () => {
+    const config = load(createFile(), {
+      DATABASE_URL: "postgres://user:secret@host/db",
+      SLUICE_API_PORT: "1",
+      SLUICE_QUOTE_PORT: "2",
+      SLUICE_LOG_LEVEL: "debug",
+      SLUICE_CRASH_AT: "deliver.sent",
+    });
+    expect(config.databaseUrl?.reveal()).toBe("postgres://user:secret@host/db");
+    expect(config).toMatchObject({
+      api: { port: 1 },
+      quote: { port: 2 },
+      logLevel: "debug",
+      crashAt: "deliver.sent",
+    });
+  });
+
+  test("takes secrets from files beside it, without the line's end", () => {
+    writeFileSync(join(folder, "secrets/pepper"), `${ENV.PEPPER}\n`);
+    const config = load(spoil("apiKeyPepper", { file: "secrets/pepper" }));
+    expect(config.apiKeyPepper.reveal()).toBe(ENV.PEPPER);
+  });
+
+  test("never prints a secret", () => {
+    const config = load(createFile(), { DATABASE_URL: "postgres://user:canary@host/db" });
+    const json = JSON.stringify(config, (_, value) =>
+      typeof value === "bigint" ? value.toString() : value,
+    );
+    const printed = `${inspect(config, { depth: 9 })}${json}`;
+    for (const secret of [...Object.values(ENV), "canary@host"]) {
+      expect(printed).not.toContain(secret);
+    }
+  });
+
+  test.each<[string, unknown, string]>([
+    ["stateDir", undefined, "stateDir: expected a folder for the embedded database, it is missing"],
+    ["stateDir", 1, "stateDir: expected a folder for the embedded database"],
+    ["api", { port: -1 }, "api.port: expected a TCP port, 0 for any"],
+    ["api", "8080", "api: expected an object with a port, and a host or none"],
+    ["feeBps", "10", "feeBps: expected basis points, 0 to 10000"],
+    ["feeBps", 51, "feeBps: expected at most maxFeeBps (50), got 51"],
+    ["color", "red", "color: expected no such setting"],
+    ["apiKeyPepper", "canary", 'apiKeyPepper: expected { "env": NAME } or { "file": PATH }'],
+    ["apiKeyPepper", { env: "NO" }, "apiKeyPepper: expected the environment variable NO to be set"],
+    ["apiKeyPepper", { env: "SHORT" }, "apiKeyPepper: expected at least 16 characters"],
+    [
+      "attestor.key",
+      { env: "PEPPER" },
+      "attestor.key: expected a private key, 0x and 64 hex digits",
+    ],
+    [
+      "attestor.key",
+      { env: "SETTLE" },
+      "attestor.key: expected a key that no lane has: it is the second of two keys",
+    ],
+    [
+      "attestor.rpcUrls.x",
+      "http://a",
+      "attestor.rpcUrls.x: expected the attestor's own node per bridge chain id",
+    ],
+    ["attestor.rpcUrls.30", "ws://a", "attestor.rpcUrls.30: expected an http or https URL"],
+    ["attestor.rpcUrls.30", undefined, "attestor.rpcUrls: expected a node for chain 30"],
+    ["attestor.rpcUrls.4", "http://a", "attestor.rpcUrls.4: expected a configured chain"],
+    ["chains", [], "chains: expected a list of at least one chain"],
+    ["chains.1.rpcUrl", "canary", "chains[1].rpcUrl: expected an http or https URL"],
+    [
+      "chains.1.rpcUrl",
+      undefined,
+      "chains[1].rpcUrl: expected an http or https URL, it is missing",
+    ],
+    [
+      "chains.1.evmChainId",
+      900002,
+      "chains[1].evmChainId: expected one of its own, another chain has it too",
+    ],
+    [
+      "chains.1.tokens.1",
+      { symbol: "ETH", address: addressOf(0), decimals: 18 },
+      "chains[1].tokens[1].address: expected a token, not the native coin",
+    ],
+    [
+      "chains.1.tokens.0.address",
+      "0x1",
+      "chains[1].tokens[0].address: expected 0x and 40 hex digits",
+    ],
+    [
+      "chains.1.tokens.0.minDeposit",
+      "1e6",
+      "chains[1].tokens[0].minDeposit: expected a plain decimal in whole units",
+    ],
+    [
+      "chains.1.tokens.0.minDeposit",
+      "0.0000001",
+      'chains[1].tokens[0].minDeposit: expected at most 6 decimals, got "0.0000001"',
+    ],
+    [
+      "chains.1.contracts.escrow",
+      addressOf(0),
+      "chains[1].contracts.escrow: expected a contract, not the zero address",
+    ],
+    [
+      "chains.1.contracts.escrow",
+      "0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+      "chains[1].contracts.escrow: expected a right EIP-55 checksum, or lower case",
+    ],
+    [
+      "chains.1.lanes.settle",
+      { env: "DEPLOY" },
+      "chains[1].lanes.settle: expected a key of its own, another lane has it too",
+    ],
+    ["chains.1.pollIntervalMs", 1, "chains[1].pollIntervalMs: expected milliseconds, 50 to 60000"],
+    ["routes.0.kind", "OTHER", 'routes[0].kind: expected "MONO_CHAIN" or "SWIFT"'],
+    [
+      "routes.1.destToken",
+      undefined,
+      "routes[1].destToken: expected 0x and 40 hex digits, it is missing",
+    ],
+    [
+      "routes.1.destToken",
+      addressOf(9),
+      "routes[1].destToken: expected a listed token of chain 30",
+    ],
+    ["routes.1.destChain", 4, "routes[1].destChain: expected a configured chain"],
+    ["logLevel", "loud", "logLevel: expected one of trace, debug, info, warn, error, silent"],
+    [
+      "database",
+      { url: { env: "NO" } },
+      "database.url: expected the environment variable NO to be set",
+    ],
+    [
+      "database",
+      { url: { env: "PEPPER" } },
+      "database.url: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE",
+    ],
+  ])("with %s = %j says so and nothing else", (path, value, problem) => {
+    const problems = problemsOf(() => load(spoil(path, value), { SHORT: "canary" }));
+    expect(problems).toEqual([problem]);
+  });
+
+  test.each<[unknown, string[]]>([
+    [1, ["chains[1].chainId: expected an EVM chain, solana is not one"]],
+    [9999, ["chains[1].chainId: expected a bridge chain id of the registry, got 9999"]],
+    [2, ["chains[1].chainId: expected each chain once, 2 is there twice"]],
+  ])("names the chain with the wrong id %j", (chainId, expected) => {
+    const problems = problemsOf(() => load(spoil("chains.1.chainId", chainId)));
+    expect(problems).toEqual(expect.arrayContaining(expected));
+  });
+
+  test("with several mistakes names them all", () => {
+    const file = { ...createFile(), api: { port: "x" }, feeBps: -1, quote: undefined };
+    expect(problemsOf(() => load(file))).toEqual([
+      "api.port: expected a TCP port, 0 for any",
+      "quote: expected an object with a port, and a host or none, it is missing",
+      "feeBps: expected basis points, 0 to 10000",
+    ]);
+    const env = { PEPPER: undefined, ATTESTOR: undefined, SLUICE_API_PORT: "x" };
+    expect(problemsOf(() => load(createFile(), env))).toEqual([
+      "SLUICE_API_PORT: expected a TCP port, 0 for any",
+      "apiKeyPepper: expected the environment variable PEPPER to be set",
+      "attestor.key: expected the environment variable ATTESTOR to be set",
+    ]);
+  });
+
+  test.each([
+    ["SLUICE_QUOTE_PORT", "70000"],
+    ["SLUICE_API_PORT", "80a"],
+    ["SLUICE_LOG_LEVEL", "loud"],
+    ["DATABASE_URL", "mysql://canary"],
+  ])("with the environment's %s=%s says so", (name, value) => {
+    const problems = problemsOf(() => load(createFile(), { [name]: value }));
+    expect(problems).toEqual([expect.stringMatching(`^${name}: expected `)]);
+  });
+
+  test.each([
+    ['{ "stateDir": "canary", }', /sluice\.json: expected JSON/],
+    ["{ canary }", /sluice\.json: expected JSON/],
+    ["[]", /^the file: expected /],
+  ])("that reads %s is refused without repeating it", (text, expected) => {
+    const problems = problemsOf(() => loadText(text));
+    expect(problems.join("\n")).toMatch(expected);
+    expect(problems.join("\n")).not.toContain("canary");
+  });
+
+  test("that is not there is named, and so is a secret's file", () => {
+    const path = join(folder, "absent.json");
+    expect(problemsOf(() => loadConfig({ path, env: {} }))).toEqual([
+      `--config: expected a readable configuration file at ${path} (ENOENT)`,
+    ]);
+    expect(problemsOf(() => load(spoil("apiKeyPepper", { file: "none" })))).toEqual([
+      `apiKeyPepper: expected a readable file at ${join(folder, "none")}`,
+    ]);
+  });
+
+  test("no problem repeats a secret, a node's URL or any other value that may be one", () => {
+    for (const path of [
+      "attestor.key",
+      "apiKeyPepper",
+      "chains.0.rpcUrl",
+      "chains.0.lanes.deploy",
+    ]) {
+      for (const value of ["canary", { env: "CANARY" }, { canary: 1 }, ["canary"]]) {
+        const problems = problemsOf(() => load(spoil(path, value), { CANARY: "canary" }));
+        expect(problems.join("\n")).not.toContain("canary");
+      }
+    }
+  });
+});

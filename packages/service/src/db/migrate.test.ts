@@ -1,0 +1,52 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createEmptyDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { assertMigrated, migrateToLatest } from "./migrate.ts";
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createEmptyDatabase();
+});
+afterAll(() => database.drop());
+
+describe("migrations", () => {
+  test("an empty database is refused until it is migrated", async () => {
+    await expect(assertMigrated(database.db)).rejects.toThrow(/run `sluice migrate`/);
+  });
+
+  test("are applied once, also when two processes start together", async () => {
+    const applied = await Promise.all([
+      migrateToLatest(database.db),
+      migrateToLatest(database.db),
+      migrateToLatest(database.db),
+    ]);
+    expect(applied.flat()).toEqual(["0001-initial"]);
+    expect(await migrateToLatest(database.db)).toEqual([]);
+    await assertMigrated(database.db);
+  });
+
+  test("make the tables, columns and nulls that the types say", async () => {
+    const { rows } = await database.pool.query<{ name: string; nullable: boolean }>(
+      `select table_name || '.' || column_name as name, is_nullable = 'YES' as nullable
+       from information_schema.columns
+       where table_schema = 'public' and table_name not like 'kysely_%'`,
+    );
+    const inDatabase = rows.map(({ name, nullable }) => `${name}${nullable ? " or null" : ""}`);
+    expect(inDatabase.sort()).toEqual((await columnsInTypes()).sort());
+  });
+});
+
+/** `table.column`, with ` or null` where null may be read, from the source of the types. */
+async function columnsInTypes(): Promise<string[]> {
+  const source = await readFile(join(import.meta.dirname, "schema.ts"), "utf8");
+  const bodyOf = (name: string) =>
+    new RegExp(`^export interface ${name} \\{\\n([^}]*)^\\}`, "m").exec(source)?.[1] ?? "";
+  const fieldsOf = (name: string) => [...bodyOf(name).matchAll(/^ {2}(\w+): (.*);$/gm)];
+  return fieldsOf("Database").flatMap(([, table, type = ""]) =>
+    fieldsOf(type).map(
+      ([, column, kind = ""]) => `${table}.${column}${/null|OrNull/.test(kind) ? " or null" : ""}`,
+    ),
+  );
+}

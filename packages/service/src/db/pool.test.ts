@@ -1,0 +1,102 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { addressOf, createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { claimInstance } from "./instance.ts";
+import { openDatabase } from "./pool.ts";
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+async function readOne(expression: string): Promise<unknown> {
+  const { rows } = await sql<{ value: unknown }>`select ${sql.raw(expression)} as value`.execute(
+    database.db,
+  );
+  return rows[0]?.value;
+}
+
+describe("pool", () => {
+  test("reads int8 as bigint and numeric as decimal string", async () => {
+    expect(await readOne("9223372036854775807::int8")).toBe(9223372036854775807n);
+    expect(await readOne("(2::numeric ^ 256 - 1)::numeric(78,0)")).toBe(
+      (2n ** 256n - 1n).toString(),
+    );
+  });
+
+  test.each([
+    ["'2026-01-31T12:00:00Z'", "2026-01-31T12:00:00.000Z"],
+    ["'2026-01-31T12:00:00.1Z'", "2026-01-31T12:00:00.100Z"],
+    ["'2026-01-31T12:00:00.123987Z'", "2026-01-31T12:00:00.123Z"],
+    ["'2026-07-31T14:00:00+02:00'", "2026-07-31T12:00:00.000Z"],
+    ["'0001-01-01T00:00:00Z'", "0001-01-01T00:00:00.000Z"],
+  ])("reads the time %s as the wire writes it", async (text, stamp) => {
+    expect(await readOne(`${text}::timestamptz`)).toBe(stamp);
+  });
+
+  test("opens the same database by its URL", async () => {
+    const other = await openDatabase(addressOf(database.url), { max: 1 });
+    const { rows } = await other.pool.query("select current_database() as name, now() as now");
+    await other.close();
+    expect(database.url).toContain(rows[0].name);
+    expect(rows[0].now).toMatch(/^\d{4}-.*Z$/);
+  });
+
+  test("goes on after the server ended its connections, idle and in a transaction", async () => {
+    const other = await openDatabase(database.address, { max: 2 });
+    const held = other.db.transaction().execute(async (tx) => {
+      await sql`select 1`.execute(tx);
+      await database.pool.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and pid <> pg_backend_pid()`,
+      );
+      await sql`select 1`.execute(tx);
+    });
+    await expect(held).rejects.toThrow(/terminat|connection|ECONNRESET/);
+    const { rows } = await sql<{ one: number }>`select 1 as one`.execute(other.db);
+    expect(rows).toEqual([{ one: 1 }]);
+    await other.close();
+  });
+
+  test.each([
+    ["postgres://user:hunter2@127.0.0.1:1/db", /DATABASE_URL.* at 127\.0\.0\.1:1.*nothing listens/],
+    ["postgres://user:hunter2@[bad/db", /DATABASE_URL/],
+  ])("says that %s cannot be used, without credentials", async (url, expected) => {
+    const opening = openDatabase(addressOf(url), { max: 1 });
+    const error = await opening.then(
+      () => undefined,
+      (thrown: Error) => thrown,
+    );
+    expect(error).toMatchObject({ code: "CONFIG_MISSING" });
+    expect(error?.message).toMatch(expected);
+    expect(error?.message).not.toMatch(/hunter2|user/);
+  });
+});
+
+describe("claim", () => {
+  test("is refused to a second service, and free after a release", async () => {
+    const first = await claimInstance(database.pool);
+    await expect(claimInstance(database.pool)).rejects.toMatchObject({
+      code: "CONFIG_MISSING",
+      message: expect.stringContaining("Another service"),
+    });
+    await first.release();
+    const second = await claimInstance(database.pool);
+    await second.release();
+  });
+
+  test("says when it is lost", async () => {
+    const other = await openDatabase(database.address, { max: 2 });
+    const lost = Promise.withResolvers<void>();
+    await claimInstance(other.pool, lost.resolve);
+    await database.pool.query(
+      `select pg_terminate_backend(pid) from pg_locks
+       where locktype = 'advisory' and classid = 9
+         and database = (select oid from pg_database where datname = current_database())`,
+    );
+    await expect(lost.promise).resolves.toBeUndefined();
+    await other.close();
+  });
+});

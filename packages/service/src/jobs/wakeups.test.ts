@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { systemClock } from "../roles/system-ports.ts";
+import { createLog } from "../telemetry/log.ts";
+import { createWakeups, type Wakeups } from "./wakeups.ts";
+
+let database: TestDatabase;
+const open: Wakeups[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(async () => {
+  await Promise.all(open.map((wakeups) => wakeups.close()));
+  await database.drop();
+});
+
+function connect(): Wakeups {
+  const { address, pool } = database;
+  const log = createLog({ level: "silent", role: "test" });
+  const wakeups = createWakeups({ address, pool, clock: systemClock, log });
+  open.push(wakeups);
+  return wakeups;
+}
+
+/** Repeats a wake-up until it arrives: those before both listen may get lost. */
+async function wakeUntilHeard(from: Wakeups, to: Wakeups): Promise<boolean> {
+  let heard = false;
+  to.on("ready", () => (heard = true));
+  while (!heard) {
+    from.wake("ready");
+    await systemClock.sleep(10);
+  }
+  return heard;
+}
+
+describe("wake-ups", () => {
+  test("arrive at once within the process, and only there where they belong", () => {
+    const wakeups = connect();
+    const heard: unknown[] = [];
+    wakeups.on("events", (subject) => heard.push(subject));
+    wakeups.on("lanes", () => heard.push("lanes"));
+    wakeups.wake("events", "a");
+    wakeups.wake("events");
+    expect(heard).toEqual(["a", undefined]);
+  });
+
+  test("a listener that throws does not disturb whoever wakes, nor other listeners", () => {
+    const wakeups = connect();
+    let heard = 0;
+    wakeups.on("events", () => {
+      throw new Error("no");
+    });
+    wakeups.on("events", () => (heard += 1));
+    wakeups.wake("events");
+    expect(heard).toBe(1);
+  });
+
+  test("arrive in other processes, many in one message, and do not come back", async () => {
+    const from = connect();
+    const to = connect();
+    await wakeUntilHeard(from, to);
+    const own: unknown[] = [];
+    const heard = new Set<string | undefined>();
+    from.on("events", (subject) => own.push(subject));
+    const all = Promise.withResolvers<void>();
+    to.on("events", (subject) => {
+      heard.add(subject);
+      if (heard.size === 1_000) all.resolve();
+    });
+    const subjects = Array.from({ length: 1_000 }, (_, n) => `subject-${n}`);
+    for (const subject of [...subjects, ...subjects]) from.wake("events", subject);
+    await all.promise;
+    expect(heard).toEqual(new Set(subjects));
+    expect(own).toHaveLength(2_000);
+  });
+
+  test("come again after the server ended the listener's connection", async () => {
+    const from = connect();
+    const to = connect();
+    await wakeUntilHeard(from, to);
+    await database.pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and query like 'listen%'`,
+    );
+    expect(await wakeUntilHeard(from, to)).toBe(true);
+  });
+
+  test("a message of somebody else on the channel is ignored", async () => {
+    const from = connect();
+    const to = connect();
+    await wakeUntilHeard(from, to);
+    await database.pool.query("select pg_notify('sluice_wakeups', 'not json')");
+    expect(await wakeUntilHeard(from, to)).toBe(true);
+  });
+
+  test("can be closed before they are connected", async () => {
+    await expect(connect().close()).resolves.toBeUndefined();
+  });
+});

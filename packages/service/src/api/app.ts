@@ -17,7 +17,7 @@ import { listEvents } from "../events/index.ts";
 import { authenticate, type Principal } from "../integrators/index.ts";
 import { listSwaps } from "../settlements/index.ts";
 import type { Log } from "../telemetry/log.ts";
-import { handleErrors } from "./errors.ts";
+import { type ErrorBody, handleErrors, refusalOptions } from "./errors.ts";
 import { parseEventsQuery, parseListQuery } from "./query.ts";
 
 /** A chain with a scanner and what the scanner looks for. */
@@ -46,14 +46,17 @@ export const SERVER_LIMITS = {
   requestTimeout: 10_000,
   connectionTimeout: 15_000,
   keepAliveTimeout: 30_000,
+  // While it closes, a server goes on answering: a refusal of the framework would have a shape of its own.
+  return503OnClosing: false,
   routerOptions: { maxParamLength: 200 },
 } as const;
 
 /** Creates the REST application; the caller makes it listen. */
 export function createApi(deps: ApiDeps): FastifyInstance {
   const { db, display } = deps;
-  const app = Fastify({ logger: false, ...SERVER_LIMITS });
-  handleErrors(app, deps.log, (error) => ({ error }));
+  const body: ErrorBody = (error) => ({ error });
+  const app = Fastify({ logger: false, ...SERVER_LIMITS, ...refusalOptions(body) });
+  handleErrors(app, deps.log, body);
 
   const principalOf = (request: FastifyRequest): Promise<Principal> =>
     authenticate(deps, headerOf(request, "x-api-key"));

@@ -1,6 +1,12 @@
 /** Every answer that is not a success is the interface's error object; never a stack, never HTML. */
 import { ERROR_CODES, type ErrorObject } from "@sluice/sdk/wire";
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type {
+  FastifyError,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifyServerOptions,
+} from "fastify";
 import { OperatingError, toErrorObject, toOperatingError } from "../core/errors.ts";
 import type { Log } from "../telemetry/log.ts";
 
@@ -9,6 +15,8 @@ export type ErrorBody = (error: ErrorObject, status: number) => unknown;
 
 /** Makes an instance answer every error, its own and the framework's, with a body of the interface. */
 export function handleErrors(app: FastifyInstance, log: Log, body: ErrorBody): void {
+  // JSON is the only kind of body.
+  app.removeContentTypeParser("text/plain");
   const answer = (reply: FastifyReply, error: ErrorObject, status: number) =>
     reply.code(status).type("application/json; charset=utf-8").send(body(error, status));
 
@@ -21,21 +29,55 @@ export function handleErrors(app: FastifyInstance, log: Log, body: ErrorBody): v
     return answer(reply, toErrorObject(error), status);
   });
 
-  app.setNotFoundHandler((request, reply) => {
-    const path = pathOf(request);
-    const known = (["GET", "POST"] as const).filter((method) =>
-      app.hasRoute({ method, url: path }),
-    );
-    if (known.length === 0) {
-      const error = new OperatingError("NOT_FOUND", "There is nothing at this path.");
-      return answer(reply, toErrorObject(error), 404);
-    }
-    const error = new OperatingError("VALIDATION_ERROR", `This path takes ${known.join(", ")}.`, {
-      details: { field: "method" },
-    });
-    void reply.header("allow", known.join(", "));
-    return answer(reply, toErrorObject(error), 405);
+  // The path comes before everything else, also before the body is read.
+  app.addHook("onRequest", async (request, reply) => {
+    void reply.header("cache-control", "no-store");
+    if (!request.is404) return undefined;
+    const { error, status, methods } = describeUnknown(app, pathOf(request));
+    if (methods.length > 0) void reply.header("allow", methods.join(", "));
+    return answer(reply, error, status);
   });
+}
+
+/** Nothing is at a path, or something that takes other methods. */
+function describeUnknown(app: FastifyInstance, url: string) {
+  const methods = (["GET", "POST"] as const).filter((method) => app.hasRoute({ method, url }));
+  const error =
+    methods.length === 0
+      ? new OperatingError("NOT_FOUND", "There is nothing at this path.")
+      : new OperatingError("VALIDATION_ERROR", `This path takes ${methods.join(", ")}.`, {
+          details: { field: "method" },
+        });
+  return { error: toErrorObject(error), status: methods.length === 0 ? 404 : 405, methods };
+}
+
+/**
+ * Options of a server whose refusals below the router are the interface's too: a path that cannot be decoded, and bytes
+ * that are not HTTP.
+ */
+export function refusalOptions(
+  body: ErrorBody,
+): Pick<FastifyServerOptions, "frameworkErrors" | "clientErrorHandler"> {
+  const malformed = toErrorObject(
+    new OperatingError("VALIDATION_ERROR", "The request is not well formed.", {
+      details: { field: "request" },
+    }),
+  );
+  return {
+    frameworkErrors(_error, _request, reply) {
+      // CAST: no route was found, so the reply has no schema of its own.
+      const plain = reply as unknown as FastifyReply;
+      void plain.code(400).send(body(malformed, 400));
+    },
+    clientErrorHandler(error, socket) {
+      if (error.code === "ECONNRESET" || !socket.writable) return;
+      const text = JSON.stringify(body(malformed, 400));
+      socket.end(
+        `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\n` +
+          `Content-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
+      );
+    },
+  };
 }
 
 /** What the framework refused before a handler ran: the request's fault, with the status it has in HTTP. */

@@ -4,12 +4,11 @@ import {
   EVENTS_LIMIT_DEFAULT,
   EVENTS_LIMIT_MAX,
   type EventType,
-  ISO_8601_PATTERN,
   LIST_LIMIT_DEFAULT,
   LIST_LIMIT_MAX,
 } from "@sluice/sdk/wire";
 import { OperatingError } from "../core/errors.ts";
-import { formatStamp } from "../core/stamp.ts";
+import { parseStamp, type Rounding } from "./stamp-input.ts";
 
 type RawQuery = Readonly<Record<string, unknown>>;
 
@@ -20,7 +19,8 @@ export function parseListQuery(query: RawQuery): {
 } {
   return {
     limit: parseLimit(query, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX),
-    cursor: parseStamp(query, "cursor"),
+    // Strictly older than a fraction of a millisecond includes that millisecond.
+    cursor: parseStampParam(query, "cursor", "up"),
   };
 }
 
@@ -32,7 +32,7 @@ export function parseEventsQuery(query: RawQuery): {
 } {
   return {
     limit: parseLimit(query, EVENTS_LIMIT_DEFAULT, EVENTS_LIMIT_MAX),
-    since: parseStamp(query, "since"),
+    since: parseStampParam(query, "since", "down"),
     type: parseType(query),
   };
 }
@@ -45,29 +45,12 @@ function parseLimit(query: RawQuery, fallback: number, max: number): number {
   throw invalid("limit", `a whole number from 1 to ${max}`);
 }
 
-function parseStamp(query: RawQuery, name: string): string | undefined {
+function parseStampParam(query: RawQuery, name: string, rounding: Rounding): string | undefined {
   const text = single(query, name);
   if (text === undefined) return undefined;
-  if (new RegExp(ISO_8601_PATTERN).test(text)) {
-    const ms = Date.parse(withZone(text));
-    if (!Number.isNaN(ms) && !rollsOver(text)) return formatStamp(ms);
-  }
+  const stamp = parseStamp(text, rounding);
+  if (stamp !== undefined) return stamp;
   throw invalid(name, "an ISO 8601 time such as 2026-01-31T12:00:00.000Z");
-}
-
-/** A time without an offset is UTC, whatever the machine's zone; a plus may have been decoded to a blank. */
-function withZone(text: string): string {
-  const time = text.replace(/^(\S{10})[t ]/, "$1T").replace(",", ".");
-  if (!time.includes("T") || /[zZ]$|[+-]\d{2}(:?\d{2})?$/.test(time))
-    return time.replace(/z$/, "Z");
-  return `${time}Z`;
-}
-
-/** Whether a date does not exist, such as 31 February, which parsers move into the next month. */
-function rollsOver(text: string): boolean {
-  const [year = 0, month = 0, day = 0] = text.slice(0, 10).split("-").map(Number);
-  const date = new Date(Date.UTC(year, month - 1, day));
-  return date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day;
 }
 
 function parseType(query: RawQuery): EventType | undefined {

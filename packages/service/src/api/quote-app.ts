@@ -1,14 +1,15 @@
 /** The quote service's HTTP side, on a port of its own. */
 import { type ErrorObject, QuoteRequest, QuoteResponse } from "@sluice/sdk/wire";
-import Fastify, { type FastifyInstance } from "fastify";
+import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { Value } from "typebox/value";
+import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Db } from "../db/schema.ts";
 import { authenticate, type Principal } from "../integrators/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import { SERVER_LIMITS } from "./app.ts";
-import { handleErrors } from "./errors.ts";
+import { handleErrors, refusalOptions } from "./errors.ts";
 
 export interface QuoteAppDeps {
   readonly db: Db;
@@ -19,13 +20,24 @@ export interface QuoteAppDeps {
 
 /** Creates the quote application; the caller makes it listen. */
 export function createQuoteApp(deps: QuoteAppDeps): FastifyInstance {
-  const app = Fastify({ logger: false, ...SERVER_LIMITS });
+  const app = Fastify({ logger: false, ...SERVER_LIMITS, ...refusalOptions(bothConventions) });
   handleErrors(app, deps.log, bothConventions);
-  app.post("/v3/quote", { schema: { response: { 200: QuoteResponse } } }, async (request) => {
-    // CAST: the query string is an object of strings and arrays of strings.
-    const { apiKey } = request.query as Record<string, unknown>;
-    const principal = await authenticate(deps, typeof apiKey === "string" ? apiKey : undefined);
-    return deps.quote(parseQuoteRequest(request.body), principal);
+  const principals = new WeakMap<FastifyRequest, Principal>();
+  app.route({
+    method: "POST",
+    url: "/v3/quote",
+    schema: { response: { 200: QuoteResponse } },
+    // The key comes before the body: whoever has none learns nothing about bodies.
+    async onRequest(request) {
+      // CAST: the query string is an object of strings and arrays of strings.
+      const { apiKey } = request.query as Record<string, unknown>;
+      principals.set(request, await authenticate(deps, apiKey));
+    },
+    async handler(request) {
+      const principal = principals.get(request);
+      assert(principal, "a request is authenticated before it is handled");
+      return deps.quote(parseQuoteRequest(request.body), principal);
+    },
   });
   return app;
 }

@@ -18,8 +18,8 @@ export interface Stream {
   close(): Promise<void>;
 }
 
-/** Bytes that may wait for a slow reader before it is cut; it catches up by replay. */
-const BUFFERED_BYTES_MAX = 4 * 1024 * 1024;
+/** Events, of less than a kilobyte each, that may wait for a slow reader before it is cut. */
+const WAITING_PACKETS_MAX = 2_000;
 const PACKET_BYTES_MAX = 16_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 
@@ -43,8 +43,10 @@ export function createStream(options: {
   const principals = new WeakMap<Socket, Principal>();
   const tail = createTail({
     db,
-    emit(integratorId, { type, data, timestamp }) {
-      io.to(integratorId).emit(STREAM_EVENT_CHANNEL, { type, data, timestamp });
+    emit(integratorId, events) {
+      for (const { type, data, timestamp } of events) {
+        io.to(integratorId).emit(STREAM_EVENT_CHANNEL, { type, data, timestamp });
+      }
       for (const id of io.of("/").adapter.rooms.get(integratorId) ?? []) {
         const socket = io.of("/").sockets.get(id);
         if (socket) cutIfSlow(socket, log);
@@ -71,12 +73,12 @@ export function createStream(options: {
     if (!principal) return socket.disconnect(true);
     const { integratorId, integratorName } = principal;
     socket.onAny(() => socket.disconnect(true));
-    socket.on("disconnect", () => {
-      if (!io.of("/").adapter.rooms.get(integratorId)) tail.leave(integratorId);
-    });
     const enter = () => {
+      if (!socket.connected) return false;
       void socket.join(integratorId);
+      socket.on("disconnect", () => tail.leave(integratorId));
       socket.emit(STREAM_CONNECTED_CHANNEL, { integratorName });
+      return true;
     };
     tail.join(integratorId, enter).catch((error: unknown) => {
       log.error({ err: error }, "a socket could not join its room");
@@ -88,20 +90,24 @@ export function createStream(options: {
   return { tail, close: () => io.close() };
 }
 
-function keyOf(socket: Socket): string | undefined {
+/** The key as it came: from the handshake, or from the address where a browser cannot do better. */
+function keyOf(socket: Socket): unknown {
   const { auth, query } = socket.handshake;
-  const key: unknown = auth.apiKey ?? query.apiKey;
-  return typeof key === "string" ? key : undefined;
+  return auth.apiKey ?? query.apiKey;
 }
 
+/**
+ * Cuts a socket whose reader does not keep up. Its client sees a lost connection, comes back by itself and catches up by
+ * replay. What waits is in the queue of the connection, which holds everything while one write is under way.
+ */
 function cutIfSlow(socket: Socket, log: Log): void {
-  const { transport } = socket.conn;
-  const raw: unknown = "socket" in transport ? transport.socket : undefined;
-  const buffered =
-    typeof raw === "object" && raw !== null && "bufferedAmount" in raw
-      ? Number(raw.bufferedAmount)
-      : 0;
-  if (buffered <= BUFFERED_BYTES_MAX) return;
-  log.warn({ buffered }, "a slow reader was cut; it catches up by replay");
-  socket.disconnect(true);
+  const queue: unknown = Reflect.get(socket.conn, "writeBuffer");
+  const waiting = Array.isArray(queue) ? queue.length : 0;
+  if (waiting <= WAITING_PACKETS_MAX) return;
+  log.warn({ waiting }, "a slow reader was cut; it catches up by replay");
+  socket.conn.close(true);
+  // The websocket would wait for an answer to its farewell, and hold what was written, for another 30 seconds.
+  const raw: unknown = Reflect.get(socket.conn.transport, "socket");
+  if (typeof raw !== "object" || raw === null || !("terminate" in raw)) return;
+  if (typeof raw.terminate === "function") raw.terminate();
 }

@@ -64,3 +64,16 @@ export async function getNewestStamp(db: Db, integratorId: string): Promise<stri
     .executeTakeFirst();
   return row?.created_at ?? null;
 }
+
+/** Which of the integrators have events after their cursor: one query, however many are listened to. */
+export async function listBehind(db: Db, cursors: ReadonlyMap<string, string>): Promise<string[]> {
+  if (cursors.size === 0) return [];
+  const { rows } = await sql<{ id: string }>`
+    select behind.id
+    from unnest(${[...cursors.keys()]}::uuid[], ${[...cursors.values()]}::timestamptz[])
+      as behind (id, cursor)
+    where exists (
+      select from events where integrator_id = behind.id and created_at > behind.cursor
+    )`.execute(db);
+  return rows.map(({ id }) => id);
+}

@@ -6,72 +6,85 @@
  */
 import type { EventItem } from "@sluice/sdk/wire";
 import type { Db } from "../db/schema.ts";
-import { getNewestStamp, listEvents } from "./store.ts";
+import { getNewestStamp, listBehind, listEvents } from "./store.ts";
 
 export interface Tail {
-  /** Lets somebody listen from now on; `enter` is called at the moment from which on events are handed out. */
-  join(integratorId: string, enter: () => void): Promise<void>;
-  /** Forgets an integrator that nobody listens to any more. */
+  /**
+   * Lets somebody listen from now on; `enter` is called at the moment from which on events are handed out, and says
+   * whether the listener is still there.
+   */
+  join(integratorId: string, enter: () => boolean): Promise<void>;
+  /** Says that a listener has gone. The integrator is forgotten with the last one. */
   leave(integratorId: string): void;
-  /** Says that an integrator may have new events. */
-  wake(integratorId: string): void;
-  /** Reads on wherever somebody listens. Called by a loop, and after wake-ups; one at a time. */
+  /** Reads on wherever somebody listens and is behind. Called by a loop, and after wake-ups; one at a time. */
   pump(): Promise<void>;
+}
+
+/** An integrator that somebody in this process listens to. */
+interface Room {
+  /** Stamp of the last event handed out. */
+  cursor: string;
+  listeners: number;
 }
 
 const PAGE = 500;
 /** Before every event. */
 const BEGINNING = "0001-01-01T00:00:00.000Z";
 
-/** Creates the tail of a process. `emit` hands one event to the listeners of an integrator in this process. */
+/** Creates the tail of a process. `emit` hands events, in order, to the listeners of an integrator in this process. */
 export function createTail(options: {
   readonly db: Db;
-  readonly emit: (integratorId: string, event: EventItem) => void;
+  readonly emit: (integratorId: string, events: readonly EventItem[]) => void;
 }): Tail {
   const { db, emit } = options;
-  const cursors = new Map<string, string>();
+  const rooms = new Map<string, Room>();
   let pumping: Promise<void> | null = null;
   let again = false;
 
+  /**
+   * Hands out the next page of a room; whoever has more waits for the next round, so that one busy integrator does not
+   * hold up the others. A room that was left meanwhile is another one when somebody comes back.
+   */
   async function readOn(integratorId: string): Promise<void> {
-    for (;;) {
-      const cursor = cursors.get(integratorId);
-      if (cursor === undefined) return;
-      const { items, more } = await listEvents(db, integratorId, { since: cursor, limit: PAGE });
-      // Whoever left and came back meanwhile has a new cursor, which is further on.
-      if (cursors.get(integratorId) !== cursor) continue;
-      for (const event of items) emit(integratorId, event);
-      const newest = items.at(-1);
-      if (newest) cursors.set(integratorId, newest.timestamp);
-      if (!more) return;
-    }
+    const room = rooms.get(integratorId);
+    if (!room) return;
+    const page = { since: room.cursor, limit: PAGE };
+    const { items, more } = await listEvents(db, integratorId, page);
+    const newest = items.at(-1);
+    if (!newest || rooms.get(integratorId) !== room) return;
+    room.cursor = newest.timestamp;
+    emit(integratorId, items);
+    if (more) again = true;
   }
 
-  async function pump(): Promise<void> {
+  async function readAll(): Promise<void> {
     do {
       again = false;
-      await Promise.all([...cursors.keys()].map(readOn));
+      const cursors = new Map([...rooms].map(([id, room]) => [id, room.cursor]));
+      for (const integratorId of await listBehind(db, cursors)) await readOn(integratorId);
     } while (again);
   }
 
   return {
     async join(integratorId, enter) {
-      if (!cursors.has(integratorId)) {
-        const newest = (await getNewestStamp(db, integratorId)) ?? BEGINNING;
-        if (!cursors.has(integratorId)) cursors.set(integratorId, newest);
-      }
-      enter();
+      const newest = rooms.has(integratorId)
+        ? BEGINNING
+        : ((await getNewestStamp(db, integratorId)) ?? BEGINNING);
+      // No await from here on: whoever enters has the room's cursor.
+      if (!enter()) return;
+      const room = rooms.get(integratorId) ?? { cursor: newest, listeners: 0 };
+      room.listeners += 1;
+      rooms.set(integratorId, room);
     },
-    leave: (integratorId) => void cursors.delete(integratorId),
-    wake(integratorId) {
-      if (cursors.has(integratorId)) void this.pump();
+    leave(integratorId) {
+      const room = rooms.get(integratorId);
+      if (!room) return;
+      room.listeners -= 1;
+      if (room.listeners === 0) rooms.delete(integratorId);
     },
     pump() {
-      if (pumping) {
-        again = true;
-        return pumping;
-      }
-      pumping = pump().finally(() => {
+      again = true;
+      pumping ??= readAll().finally(() => {
         pumping = null;
       });
       return pumping;

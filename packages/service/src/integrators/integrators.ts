@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
+import { isAddress } from "@sluice/sdk/address";
 import { OperatingError } from "../core/errors.ts";
-import { isEvmAddress, NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
+import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
 import type { Random } from "../core/ports.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Db } from "../db/schema.ts";
@@ -31,11 +32,12 @@ export async function createIntegrator(
   },
 ): Promise<{ readonly integratorId: string; readonly name: string }> {
   const { name, refundEvm, maxFeeBps, maxSlippageBps } = args;
-  if (!NAME.test(name)) {
+  // An integrator is named by name or id, so a name must not look like an id.
+  if (!NAME.test(name) || UUID.test(name)) {
     throw invalid("name", "1 to 63 lower-case letters, digits and hyphens");
   }
-  if (!isEvmAddress(refundEvm) || toEvmAddress(refundEvm) === NATIVE_TOKEN) {
-    throw invalid("refundEvm", "an address, 0x and 40 hex digits, other than zero");
+  if (!isAddress(refundEvm) || toEvmAddress(refundEvm) === NATIVE_TOKEN) {
+    throw invalid("refundEvm", "an address, 0x and 40 hex digits with a right checksum, not zero");
   }
   for (const [field, bps] of Object.entries({ maxFeeBps, maxSlippageBps })) {
     if (!Number.isInteger(bps) || bps < 0 || bps > 10_000) {
@@ -90,17 +92,18 @@ export async function createKey(
 }
 
 /**
- * Who a key belongs to. The look-up is by keyed hash, so its time says nothing about the key.
+ * Who a key, as it came over the wire, belongs to. The look-up is by keyed hash, so its time says nothing about the key.
  * @throws OperatingError UNAUTHORIZED without a key, FORBIDDEN with one that is not valid.
  */
 export async function authenticate(
   deps: { readonly db: Db; readonly pepper: Secret },
-  apiKey: string | undefined,
+  apiKey: unknown,
 ): Promise<Principal> {
-  if (apiKey === undefined || apiKey === "") {
+  if (apiKey === undefined || apiKey === null || apiKey === "") {
     throw new OperatingError("UNAUTHORIZED", "An API key is required.");
   }
-  const row = UUID.test(apiKey)
+  const isKey = typeof apiKey === "string" && UUID.test(apiKey);
+  const row = isKey
     ? await deps.db
         .selectFrom("api_keys")
         .innerJoin("integrators", "integrators.id", "api_keys.integrator_id")

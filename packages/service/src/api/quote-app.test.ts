@@ -1,0 +1,157 @@
+import { PassThrough } from "node:stream";
+import { pino } from "pino";
+import { Value } from "typebox/value";
+import * as wire from "@sluice/sdk/wire";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { createTenant, PEPPER, type Tenant, USDC } from "../../test/support/tenants.ts";
+import { OperatingError } from "../core/errors.ts";
+import type { Principal } from "../integrators/index.ts";
+import { createQuoteApp } from "./quote-app.ts";
+
+const REQUEST = {
+  amountIn64: "1000000",
+  fromChain: "ethereum",
+  fromToken: USDC,
+  toChain: "base",
+  toToken: USDC,
+  slippageBps: "auto",
+};
+const RESPONSE: wire.QuoteResponse = { quotes: [], minimumSdkVersion: [7, 0, 0] };
+
+let database: TestDatabase;
+let app: ReturnType<typeof createQuoteApp>;
+let url: string;
+let tenant: Tenant;
+let logged = "";
+let asked: [wire.QuoteRequest, Principal][] = [];
+let answer: () => Promise<wire.QuoteResponse> = async () => RESPONSE;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const sink = new PassThrough().on("data", (chunk) => (logged += String(chunk)));
+  app = createQuoteApp({
+    db: database.db,
+    pepper: PEPPER,
+    log: pino({ level: "trace" }, sink),
+    quote(...args) {
+      asked.push(args);
+      return answer();
+    },
+  });
+  url = await app.listen({ host: "127.0.0.1", port: 0 });
+  tenant = await createTenant(database.db, false);
+});
+afterAll(async () => {
+  await app.close();
+  await database.drop();
+});
+beforeEach(() => {
+  asked = [];
+  answer = async () => RESPONSE;
+});
+
+async function post(body: unknown, query = `apiKey=${tenant.apiKey}`, init: RequestInit = {}) {
+  const response = await fetch(`${url}/v3/quote?${query}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+    ...init,
+  });
+  expect(response.headers.get("content-type")).toMatch(/^application\/json/);
+  // CAST: tests look into what they expect.
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+/** An error must be readable by clients of the interface and by those of the quote service. */
+function expectError(
+  answered: { readonly status: number; readonly body: Record<string, unknown> },
+  status: number,
+  error: Record<string, unknown>,
+): void {
+  const { body } = answered;
+  expect(answered.status).toBe(status);
+  expect([...Value.Errors(wire.ErrorResponse, { error: body.error })]).toEqual([]);
+  expect(body).toMatchObject({ error, code: error.code, statusCode: status });
+  expect(body.msg).toEqual(expect.stringMatching(/./));
+  expect(body.message).toBe(body.msg);
+  expect(asked).toEqual([]);
+}
+
+describe("POST /v3/quote", () => {
+  test("hands on the request, unknown fields ignored, and who asks", async () => {
+    const answered = await post({ ...REQUEST, payDeposit: true, other: { deep: 1 } });
+    expect(answered).toEqual({ status: 200, body: RESPONSE });
+    expect(asked).toMatchObject([
+      [REQUEST, { integratorId: tenant.id, keyId: tenant.keyId, depositAddresses: false }],
+    ]);
+  });
+
+  test("refuses a missing key with 401 and an invalid one with 403, before the body", async () => {
+    for (const body of [REQUEST, "{", ""]) {
+      expectError(await post(body, ""), 401, { code: "UNAUTHORIZED" });
+      expectError(await post(body, "apiKey="), 401, { code: "UNAUTHORIZED" });
+      expectError(await post(body, "apiKey=x"), 403, { code: "FORBIDDEN" });
+      const twice = `apiKey=${tenant.apiKey}&apiKey=${tenant.apiKey}`;
+      expectError(await post(body, twice), 403, { code: "FORBIDDEN" });
+    }
+    const headers = { "x-api-key": tenant.apiKey, "content-type": "application/json" };
+    expectError(await post(REQUEST, "", { headers }), 401, { code: "UNAUTHORIZED" });
+  });
+
+  test.each([
+    ["fromChain", { fromChain: undefined }],
+    ["fromChain", { fromChain: 1 }],
+    ["toToken", { toToken: null }],
+    ["amountIn64", { amountIn64: "-1" }],
+    ["amountIn64", { amountIn64: 1 }],
+    ["slippageBps", { slippageBps: "501" }],
+    ["payDeposit", { payDeposit: "yes" }],
+    ["payUserId", { payUserId: "order-1" }],
+  ])("refuses a bad %s: %j", async (field, wrong) => {
+    const answered = await post({ ...REQUEST, ...wrong });
+    expectError(answered, 400, { code: "VALIDATION_ERROR", details: { field } });
+  });
+
+  test.each(["", "{", "[]", "null", "1", '"x"', '{"__proto__":{"a":1}}', "\u0000"])(
+    "T94 refuses the body %j",
+    async (body) => {
+      const answered = await post(body);
+      expectError(answered, 400, { code: "VALIDATION_ERROR", details: { field: "body" } });
+    },
+  );
+
+  test("T94 refuses other kinds of bodies with 415 and large ones with 413", async () => {
+    for (const type of ["text/plain", "application/xml", "application/x-www-form-urlencoded"]) {
+      const answered = await post("a=1", undefined, { headers: { "content-type": type } });
+      expectError(answered, 415, { code: "VALIDATION_ERROR" });
+    }
+    const large = await post({ ...REQUEST, padding: "x".repeat(70_000) });
+    expectError(large, 413, { code: "VALIDATION_ERROR" });
+  });
+
+  test("refuses other methods with 405 and other paths with 404", async () => {
+    const put = await post("{}", undefined, { method: "PUT" });
+    expectError(put, 405, { code: "VALIDATION_ERROR" });
+    const elsewhere = await fetch(`${url}/v3/quotes`, { method: "POST" });
+    expect(elsewhere.status).toBe(404);
+    expect(await elsewhere.json()).toMatchObject({ code: "NOT_FOUND", statusCode: 404 });
+  });
+
+  test("answers an operating error with its status, and anything else with INTERNAL", async () => {
+    answer = () => Promise.reject(new OperatingError("NO_ROUTE", "No route."));
+    const noRoute = await post(REQUEST);
+    asked = [];
+    expectError(noRoute, 422, { code: "NO_ROUTE", retryable: true });
+    answer = () => Promise.reject(new Error("the node http://node/canary is down"));
+    const broken = await post(REQUEST);
+    asked = [];
+    expectError(broken, 500, { code: "INTERNAL", retryable: true });
+    expect(JSON.stringify(broken.body)).not.toContain("canary");
+  });
+
+  test("T89 no key has been logged, though failures were", () => {
+    expect(logged).toContain("a request failed");
+    expect(logged).not.toContain(tenant.apiKey);
+  });
+});

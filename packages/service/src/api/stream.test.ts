@@ -1,0 +1,199 @@
+import { createServer, type Server } from "node:http";
+import { connect as connectTcp } from "node:net";
+import type { AddressInfo } from "node:net";
+import { io, type Socket } from "socket.io-client";
+import { Value } from "typebox/value";
+import { ErrorObject, StreamEvent } from "@sluice/sdk/wire";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { createTenant, insertEvent, PEPPER, type Tenant } from "../../test/support/tenants.ts";
+import { listEvents } from "../events/index.ts";
+import { createLog } from "../telemetry/log.ts";
+import { createStream, type Stream } from "./stream.ts";
+
+const log = createLog({ level: "silent", role: "test" });
+
+let database: TestDatabase;
+let server: Server;
+let stream: Stream;
+let url: string;
+let port: number;
+let alice: Tenant;
+let bob: Tenant;
+const sockets: Socket[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  server = createServer((_, response) => response.writeHead(404).end());
+  stream = createStream({ server, db: database.db, pepper: PEPPER, log });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  // CAST: a server that listens on TCP has an address.
+  ({ port } = server.address() as AddressInfo);
+  url = `http://127.0.0.1:${port}`;
+  alice = await createTenant(database.db);
+  bob = await createTenant(database.db);
+});
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.disconnect();
+});
+afterAll(async () => {
+  await stream.close();
+  await database.drop();
+});
+
+function open(options: object): Socket {
+  const socket = io(url, { transports: ["websocket"], forceNew: true, ...options });
+  sockets.push(socket);
+  return socket;
+}
+
+/** A socket that was greeted, and what it has heard since. */
+async function join(tenant: Tenant): Promise<{ heard: StreamEvent[]; socket: Socket }> {
+  const socket = open({ auth: { apiKey: tenant.apiKey } });
+  const heard: StreamEvent[] = [];
+  socket.on("event", (event: StreamEvent) => heard.push(event));
+  const greeting = await new Promise((resolve) => socket.once("connected", resolve));
+  expect(greeting).toEqual({ integratorName: tenant.name });
+  return { heard, socket };
+}
+
+/** Waits for the next event of a socket, unless it has it already. */
+async function until(socket: Socket, isThere: () => boolean): Promise<void> {
+  while (!isThere()) await new Promise((resolve) => socket.once("event", resolve));
+}
+
+describe("handshake", () => {
+  test.each([
+    ["no key", {}, "UNAUTHORIZED"],
+    ["an empty key", { auth: { apiKey: "" } }, "UNAUTHORIZED"],
+    ["a key that is no UUID", { auth: { apiKey: "x" } }, "FORBIDDEN"],
+    ["a key of another shape", { auth: { apiKey: { a: 1 } } }, "FORBIDDEN"],
+    ["a list of keys", { auth: { apiKey: ["x"] } }, "FORBIDDEN"],
+    [
+      "an unknown key in the address",
+      { query: { apiKey: "0b5e0a4e-6f3c-4a53-9d7a-2f9f0a3f6c11" } },
+      "FORBIDDEN",
+    ],
+  ])("T99 with %s is refused with the error object, before the greeting", async (_, opts, code) => {
+    const socket = open(opts);
+    const greeted: unknown[] = [];
+    socket.on("connected", (greeting) => greeted.push(greeting));
+    const error = await new Promise<Error & { data?: unknown }>((resolve) =>
+      socket.once("connect_error", resolve),
+    );
+    expect([...Value.Errors(ErrorObject, error.data)]).toEqual([]);
+    expect(error.data).toMatchObject({ code, retryable: false });
+    expect(socket.active).toBe(false);
+    expect(greeted).toEqual([]);
+  });
+
+  test("with the key in the address is accepted, as browsers do it", async () => {
+    const socket = open({ query: { apiKey: alice.apiKey } });
+    expect(await new Promise((resolve) => socket.once("connected", resolve))).toEqual({
+      integratorName: alice.name,
+    });
+  });
+
+  test("over polling is refused", async () => {
+    const response = await fetch(`${url}/socket.io/?EIO=4&transport=polling`);
+    expect(response.status).toBe(400);
+  });
+});
+
+describe("stream", () => {
+  test("every event arrives in order, equal to the replay, at its integrator only", async () => {
+    const [first, second, other] = await Promise.all([join(alice), join(alice), join(bob)]);
+    for (let chainId = 1; chainId <= 20; chainId += 1) {
+      await insertEvent(database.db, alice, chainId);
+      if (chainId % 6 === 0) await stream.tail.pump();
+    }
+    await insertEvent(database.db, bob, 77);
+    await stream.tail.pump();
+    await until(first.socket, () => first.heard.length === 20);
+    await until(second.socket, () => second.heard.length === 20);
+    await until(other.socket, () => other.heard.length === 1);
+
+    const { items } = await listEvents(database.db, alice.id, { limit: 200 });
+    const replay = items.map(({ type, data, timestamp }) => ({ type, data, timestamp }));
+    expect(first.heard).toEqual(replay);
+    expect(second.heard).toEqual(replay);
+    expect(other.heard).toMatchObject([{ data: { chainId: 77 } }]);
+    expect(first.heard.flatMap((event) => [...Value.Errors(StreamEvent, event)])).toEqual([]);
+  });
+
+  test("T99 a client cannot enter another room, and is cut when it tries to say something", async () => {
+    const { heard, socket } = await join(alice);
+    const reason = new Promise((resolve) => socket.once("disconnect", resolve));
+    socket.emit("join", bob.id);
+    expect(await reason).toBe("io server disconnect");
+    await insertEvent(database.db, bob);
+    await stream.tail.pump();
+    expect(heard).toEqual([]);
+  });
+
+  test("T98 a client that sends more than 16 kB is cut", async () => {
+    const { socket } = await join(alice);
+    const reason = new Promise((resolve) => socket.once("disconnect", resolve));
+    socket.emit("x", "x".repeat(20_000));
+    expect(await reason).toMatch(/transport/);
+  });
+
+  test("T98 a reader that has stopped reading is cut, and others are not", async () => {
+    const tenant = await createTenant(database.db);
+    const [good, closed] = [await join(tenant), Promise.withResolvers<void>()];
+    const slow = connectTcp(port, "127.0.0.1");
+    slow.on("error", () => undefined);
+    slow.on("close", () => closed.resolve());
+    await greetRaw(slow, tenant);
+    slow.pause();
+    let count = 0;
+    const before = await countConnections();
+    while ((await countConnections()) === before) {
+      await appendMany(tenant, 500);
+      count += 500;
+      await stream.tail.pump();
+      await until(good.socket, () => good.heard.length === count);
+      expect(count).toBeLessThan(60_000);
+    }
+    expect(good.socket.connected).toBe(true);
+    slow.resume();
+    await closed.promise;
+  });
+});
+
+function countConnections(): Promise<number> {
+  return new Promise((resolve, reject) =>
+    server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+  );
+}
+
+async function appendMany(tenant: Tenant, count: number): Promise<void> {
+  await database.pool.query(
+    `select append_event(gen_random_uuid(), $1, 'deposit_detected', jsonb_build_object(
+       'walletAddress', repeat('x', 400), 'chainId', 2, 'tokenAddress', 'x', 'queued', true))
+     from generate_series(1, $2::int)`,
+    [tenant.id, count],
+  );
+}
+
+/** Speaks the handshake by hand over a bare socket, up to the greeting. */
+async function greetRaw(socket: ReturnType<typeof connectTcp>, tenant: Tenant): Promise<void> {
+  let text = "";
+  socket.on("data", (chunk) => (text += String(chunk)));
+  const hear = async (words: string) => {
+    while (!text.includes(words)) await new Promise((resolve) => socket.once("data", resolve));
+  };
+  const request = [
+    `GET /socket.io/?EIO=4&transport=websocket&apiKey=${tenant.apiKey} HTTP/1.1`,
+    `Host: 127.0.0.1:${port}`,
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    `Sec-WebSocket-Key: ${Buffer.alloc(16).toString("base64")}`,
+  ];
+  socket.write(`${request.join("\r\n")}\r\n\r\n`);
+  await hear("pingInterval");
+  // A masked text frame with the packet "40": connect to the main namespace.
+  socket.write(Buffer.from([0x81, 0x82, 0, 0, 0, 0, 0x34, 0x30]));
+  await hear('"connected"');
+}

@@ -1,0 +1,210 @@
+import { sql } from "kysely";
+import type { EventItem, StatusChangedData } from "@sluice/sdk/wire";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import type { Db } from "../db/schema.ts";
+import { systemRandom } from "../roles/system-ports.ts";
+import { appendEvent, createTail, getNewestStamp, listEvents, lockStamps } from "./index.ts";
+
+const WRITERS = 8;
+const EVENTS_PER_WRITER = 40;
+
+let database: TestDatabase;
+let db: Db;
+let tenant: string;
+let other: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  ({ db } = database);
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  tenant = await insertIntegrator();
+  other = await insertIntegrator();
+});
+
+async function insertIntegrator(): Promise<string> {
+  const id = systemRandom.uuid();
+  await db
+    .insertInto("integrators")
+    .values({ id, name: id, refund_evm: "0x", max_fee_bps: 0, max_slippage_bps: 0 })
+    .execute();
+  return id;
+}
+
+function append(integratorId: string, mark: string): Promise<void> {
+  return db.transaction().execute((tx) => appendIn(tx, integratorId, mark));
+}
+
+function appendIn(tx: Parameters<typeof appendEvent>[0], integratorId: string, mark: string) {
+  // CAST: what the events hold does not matter here, only which they are.
+  const data = { queueItemId: mark } as StatusChangedData;
+  return appendEvent(tx, systemRandom, { integratorId, type: "status_changed", data });
+}
+
+const markOf = (event: EventItem) => ("queueItemId" in event.data ? event.data.queueItemId : "");
+
+/** Writers that append at the same time, some slowly, some rolled back. Returns the marks that were committed. */
+async function writeMany(integratorId: string): Promise<string[]> {
+  const committed: string[] = [];
+  const writers = Array.from({ length: WRITERS }, async (_, writer) => {
+    for (let n = 0; n < EVENTS_PER_WRITER; n += 1) {
+      const mark = `${writer}-${n}`;
+      const rolledBack = n % 10 === 9;
+      await db
+        .transaction()
+        .execute(async (tx) => {
+          if (n % 7 === writer % 7) await sql`select pg_sleep(0.003)`.execute(tx);
+          await appendIn(tx, integratorId, mark);
+          if (n % 11 === 0) await sql`select pg_sleep(0.003)`.execute(tx);
+          if (rolledBack) throw new Error("rolled back");
+          committed.push(mark);
+        })
+        .catch((error: unknown) => {
+          if (!rolledBack) throw error;
+        });
+    }
+  });
+  await Promise.all(writers);
+  return committed.sort();
+}
+
+/** Pages through the replay, as a client does, until `isDone` says so at the end of the log. */
+async function replay(integratorId: string, limit: number, isDone: () => boolean) {
+  const seen: EventItem[] = [];
+  let since: string | undefined;
+  for (;;) {
+    const done = isDone();
+    const { items, more } = await listEvents(db, integratorId, { since, limit });
+    seen.push(...items);
+    since = items.at(-1)?.timestamp ?? since;
+    if (done && !more) return seen;
+  }
+}
+
+function expectStrictlyIncreasing(stamps: readonly string[]): void {
+  for (const [index, stamp] of stamps.entries()) {
+    expect(stamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(stamp > (stamps[index - 1] ?? "")).toBe(true);
+  }
+}
+
+describe("event log", () => {
+  test("T91 stamps strictly increase and a reader at the head loses nothing under 8 concurrent writers", async () => {
+    let written = false;
+    const writing = writeMany(tenant).finally(() => (written = true));
+    const readers = [1, 7, 50].map((limit) => replay(tenant, limit, () => written));
+    const committed = await writing;
+    expect(committed).toHaveLength((WRITERS * EVENTS_PER_WRITER * 9) / 10);
+    for (const seen of await Promise.all(readers)) {
+      expect(seen.map(markOf).sort()).toEqual(committed);
+      expectStrictlyIncreasing(seen.map((event) => event.timestamp));
+    }
+  });
+
+  test("live equals replay, for those who were there and for those who came while it ran", async () => {
+    const room = new Map<number, EventItem[]>();
+    const tail = createTail({
+      db,
+      emit: (integratorId, events) => {
+        expect(integratorId).toBe(tenant);
+        for (const seen of room.values()) seen.push(...events);
+      },
+    });
+    const enter = (id: number) => () => {
+      room.set(id, []);
+      return true;
+    };
+    await tail.join(tenant, enter(0));
+    let written = false;
+    const writing = Promise.all([writeMany(tenant), writeMany(other)]).finally(
+      () => (written = true),
+    );
+    const joined = new Map<number, string | null>();
+    for (let id = 1; !written; id += 1) {
+      await tail.pump();
+      joined.set(id, await getNewestStamp(db, tenant));
+      await tail.join(tenant, enter(id));
+    }
+    await writing;
+    await tail.pump();
+
+    const all = (await listEvents(db, tenant, { limit: 1_000 })).items;
+    expect(room.get(0)).toEqual(all);
+    expect(joined.size).toBeGreaterThan(3);
+    for (const [id, before] of joined) {
+      const seen = room.get(id) ?? [];
+      expect(seen).toEqual(all.slice(all.length - seen.length));
+      const due = all.filter((event) => before === null || event.timestamp > before);
+      expect(seen.length).toBeGreaterThanOrEqual(due.length);
+    }
+  });
+
+  test("the tail starts at the newest event, not at the clock, and forgets with the last listener", async () => {
+    await append(tenant, "old");
+    await sql`update events set created_at = created_at + interval '1 hour'
+      where integrator_id = ${tenant}::uuid`.execute(db);
+    const seen: string[] = [];
+    const tail = createTail({ db, emit: (_, events) => seen.push(...events.map(markOf)) });
+    await tail.join(tenant, () => true);
+    await tail.join(tenant, () => true);
+    await append(tenant, "ahead of the clock");
+    await tail.pump();
+    tail.leave(tenant);
+    await append(tenant, "one still listens");
+    await tail.pump();
+    tail.leave(tenant);
+    await append(tenant, "nobody listens");
+    await tail.pump();
+    await tail.join(tenant, () => true);
+    await tail.pump();
+    await tail.join(other, () => false);
+    await append(other, "left before it was let in");
+    await tail.pump();
+    expect(seen).toEqual(["ahead of the clock", "one still listens"]);
+  });
+
+  test("a busy integrator's pages are all handed out", async () => {
+    let count = 0;
+    const tail = createTail({ db, emit: (_, events) => (count += events.length) });
+    await tail.join(tenant, () => true);
+    await db.transaction().execute(async (tx) => {
+      await sql`select append_event(gen_random_uuid(), ${tenant}::uuid, 'status_changed', '{}')
+        from generate_series(1, 1_201)`.execute(tx);
+    });
+    await tail.pump();
+    expect(count).toBe(1_201);
+  });
+
+  test("T86 each integrator reads its own events only", async () => {
+    await append(tenant, "mine");
+    await append(other, "theirs");
+    const mine = await listEvents(db, tenant, { limit: 10 });
+    const theirs = await listEvents(db, other, { limit: 10 });
+    expect(mine.items.map(markOf)).toEqual(["mine"]);
+    expect(theirs.items.map(markOf)).toEqual(["theirs"]);
+  });
+
+  test("a page says that more exists only when it does, also with a filter", async () => {
+    await append(tenant, "1");
+    await append(tenant, "2");
+    expect(await listEvents(db, tenant, { limit: 1 })).toMatchObject({ more: true });
+    expect(await listEvents(db, tenant, { limit: 2 })).toMatchObject({ more: false });
+    const type = "deposit_detected";
+    expect(await listEvents(db, tenant, { limit: 1, type })).toEqual({ items: [], more: false });
+  });
+
+  test("stamps of several integrators are taken in any one order without a deadlock", async () => {
+    const inOrder = [tenant, other].sort();
+    await Promise.all(
+      Array.from({ length: 20 }, () =>
+        db.transaction().execute(async (tx) => {
+          for (const id of inOrder) await lockStamps(tx, id);
+          for (const id of inOrder) await appendIn(tx, id, "both");
+        }),
+      ),
+    );
+    expect((await listEvents(db, tenant, { limit: 50 })).items).toHaveLength(20);
+  });
+});

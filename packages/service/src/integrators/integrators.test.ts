@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { Secret } from "../core/secret.ts";
+import { systemRandom } from "../roles/system-ports.ts";
+import { authenticate, createIntegrator, createKey } from "./index.ts";
+
+const REFUND = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+const ID = "0b5e0a4e-6f3c-4a53-9d7a-2f9f0a3f6c11";
+const pepper = new Secret("a pepper that is long enough");
+
+let database: TestDatabase;
+let deps: { db: TestDatabase["db"]; random: typeof systemRandom; pepper: Secret };
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  deps = { db: database.db, random: systemRandom, pepper };
+});
+afterAll(() => database.drop());
+
+const FACTS = { refundEvm: REFUND, maxFeeBps: 50, maxSlippageBps: 100 };
+
+describe("integrators", () => {
+  test("are stored with the refund authority in its canonical spelling", async () => {
+    const { integratorId } = await createIntegrator(deps, { ...FACTS, name: "shop" });
+    const rows = await deps.db
+      .selectFrom("integrators")
+      .selectAll()
+      .where("id", "=", integratorId)
+      .execute();
+    expect(rows).toMatchObject([
+      { name: "shop", refund_evm: REFUND.toLowerCase(), max_fee_bps: 50, max_slippage_bps: 100 },
+    ]);
+  });
+
+  test("have names of their own, also when two are created at once", async () => {
+    const results = await Promise.allSettled(
+      [1, 2, 3].map(() => createIntegrator(deps, { ...FACTS, name: "twice" })),
+    );
+    expect(results.map(({ status }) => status).sort()).toEqual([
+      "fulfilled",
+      "rejected",
+      "rejected",
+    ]);
+    await expect(createIntegrator(deps, { ...FACTS, name: "twice" })).rejects.toMatchObject({
+      code: "VALIDATION_ERROR",
+      details: { field: "name" },
+    });
+  });
+
+  test.each([
+    ["name", { name: "" }],
+    ["name", { name: "A Shop" }],
+    ["name", { name: "shop\n" }],
+    ["name", { name: ID }],
+    ["refundEvm", { refundEvm: "0x1" }],
+    ["refundEvm", { refundEvm: `0x${"0".repeat(40)}` }],
+    ["refundEvm", { refundEvm: REFUND.replace("5a", "5A") }],
+    ["maxFeeBps", { maxFeeBps: 10_001 }],
+    ["maxFeeBps", { maxFeeBps: 0.5 }],
+    ["maxSlippageBps", { maxSlippageBps: -1 }],
+  ])("are refused with a bad %s: %j", async (field, wrong) => {
+    const creating = createIntegrator(deps, { ...FACTS, name: "bad", ...wrong });
+    await expect(creating).rejects.toMatchObject({ code: "VALIDATION_ERROR", details: { field } });
+  });
+});
+
+describe("keys", () => {
+  test("T88 are stored only as a keyed hash", async () => {
+    const { integratorId } = await createIntegrator(deps, { ...FACTS, name: "hashed" });
+    const { keyId, apiKey } = await createKey(deps, {
+      integrator: integratorId,
+      depositAddresses: true,
+    });
+    expect(apiKey).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(apiKey).not.toBe(keyId);
+    const { rows } = await database.pool.query<{ text: string; size: number }>(
+      "select k::text as text, length(k.key_hmac) as size from api_keys k where id = $1",
+      [keyId],
+    );
+    expect(rows[0]?.size).toBe(32);
+    const dump = rows[0]?.text ?? "";
+    expect(dump).not.toContain(apiKey);
+    expect(dump).not.toContain(apiKey.replaceAll("-", ""));
+    expect(dump).not.toContain(Buffer.from(apiKey).toString("hex"));
+    const wrongPepper = { ...deps, pepper: new Secret("another pepper, long enough") };
+    await expect(authenticate(wrongPepper, apiKey)).rejects.toMatchObject({ code: "FORBIDDEN" });
+  });
+
+  test("say who holds them, in any case, and what they allow", async () => {
+    const { integratorId } = await createIntegrator(deps, { ...FACTS, name: "named" });
+    const on = await createKey(deps, { integrator: "named", depositAddresses: true });
+    const off = await createKey(deps, { integrator: integratorId, depositAddresses: false });
+    const holder = { integratorId, integratorName: "named" };
+    expect(await authenticate(deps, on.apiKey.toUpperCase())).toEqual({
+      ...holder,
+      keyId: on.keyId,
+      depositAddresses: true,
+    });
+    expect(await authenticate(deps, off.apiKey)).toEqual({
+      ...holder,
+      keyId: off.keyId,
+      depositAddresses: false,
+    });
+  });
+
+  test("are refused for an integrator that does not exist", async () => {
+    for (const integrator of ["nobody", ID]) {
+      await expect(createKey(deps, { integrator, depositAddresses: true })).rejects.toMatchObject({
+        code: "VALIDATION_ERROR",
+        details: { field: "integrator" },
+      });
+    }
+  });
+
+  test.each([[undefined], [""], [null]])("T87 %j is a missing key", async (key) => {
+    await expect(authenticate(deps, key)).rejects.toMatchObject({ code: "UNAUTHORIZED" });
+  });
+
+  test.each([[ID], ["not a uuid"], [`${ID} `], [`${ID}, ${ID}`], [[ID, ID]], [{ a: 1 }], [0]])(
+    "T87 %j is an invalid key",
+    async (key) => {
+      await expect(authenticate(deps, key)).rejects.toMatchObject({ code: "FORBIDDEN" });
+    },
+  );
+
+  test("are invalid once revoked", async () => {
+    await createIntegrator(deps, { ...FACTS, name: "revoked" });
+    const { keyId, apiKey } = await createKey(deps, {
+      integrator: "revoked",
+      depositAddresses: true,
+    });
+    await authenticate(deps, apiKey);
+    await database.pool.query("update api_keys set revoked_at = now() where id = $1", [keyId]);
+    await expect(authenticate(deps, apiKey)).rejects.toMatchObject({ code: "FORBIDDEN" });
+  });
+});

@@ -12,16 +12,16 @@ import { createIntegratorCommand, createKeyCommand, migrate } from "./roles/comm
 
 const program = new Command("sluice")
   .description("Self-hosted settlement deposit service")
+  .option("--config <file>", "configuration file (default: SLUICE_CONFIG, or ./sluice.json)")
   .showHelpAfterError();
 
 program
   .command("serve")
   .description("run every role in this process")
-  .option("--config <file>", "configuration file")
-  .action(async (options: { config?: string }) => {
+  .action(async () => {
     // The other commands start faster without the whole service.
     const { startAll } = await import("./roles/all.ts");
-    const service = await startAll(configOf(options));
+    const service = await startAll(readConfig());
     print({ ready: true, api: service.apiUrl, quote: service.quoteUrl, pid: process.pid });
     let stopping = false;
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
@@ -36,8 +36,7 @@ program
 program
   .command("migrate")
   .description("bring the database schema up to date")
-  .option("--config <file>", "configuration file")
-  .action((options: { config?: string }) => migrate(configOf(options)));
+  .action(() => migrate(readConfig()));
 
 program
   .command("integrator")
@@ -47,18 +46,16 @@ program
   .requiredOption("--refund-evm <address>", "who may take deposits on EVM chains back")
   .option("--max-fee-bps <bps>", "fee cap committed in its addresses", parseBps)
   .option("--max-slippage-bps <bps>", "slippage cap committed in its addresses", parseBps)
-  .option("--config <file>", "configuration file")
   .option("--json", "print JSON")
   .action(
     async (options: {
-      config?: string;
       name: string;
       refundEvm: string;
       maxFeeBps?: number;
       maxSlippageBps?: number;
       json?: boolean;
     }) => {
-      const created = await createIntegratorCommand(configOf(options), {
+      const created = await createIntegratorCommand(readConfig(), {
         name: options.name,
         refundEvm: options.refundEvm,
         maxFeeBps: options.maxFeeBps,
@@ -75,24 +72,18 @@ program
   .command("create")
   .requiredOption("--integrator <name>", "name or id of the integrator")
   .option("--deposit-addresses <switch>", "whether its quotes carry addresses", parseSwitch, true)
-  .option("--config <file>", "configuration file")
   .option("--json", "print JSON")
-  .action(
-    async (options: {
-      config?: string;
-      integrator: string;
-      depositAddresses: boolean;
-      json?: boolean;
-    }) => {
-      const created = await createKeyCommand(configOf(options), options);
-      if (options.json) print(created);
-      else write(`API key (shown once): ${created.apiKey}`);
-    },
-  );
+  .action(async (options: { integrator: string; depositAddresses: boolean; json?: boolean }) => {
+    const created = await createKeyCommand(readConfig(), options);
+    if (options.json) print(created);
+    else write(`API key (shown once): ${created.apiKey}`);
+  });
 
-function configOf(options: { readonly config?: string }): Config {
+function readConfig(): Config {
   const env = processEnvironment;
-  return loadConfig({ path: findConfigPath(options.config, env), env });
+  // Given before or after the command's name.
+  const { config } = program.opts<{ config?: string }>();
+  return loadConfig({ path: findConfigPath(config, env), env });
 }
 
 function parseBps(text: string): number {

@@ -37,7 +37,7 @@ export async function startAll(config: Config): Promise<RunningService> {
     for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
   };
   try {
-    const database = await openServiceDatabase(config);
+    const database = await openServiceDatabase(config, log);
     const { db, pool, address } = database;
     cleanups.push(async () => {
       await database.close();

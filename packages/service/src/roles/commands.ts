@@ -1,6 +1,7 @@
 /** The commands that act on the database and end. */
 import type { Config } from "../config/load.ts";
 import { createIntegrator, createKey } from "../integrators/index.ts";
+import { createLog } from "../telemetry/log.ts";
 import { openServiceDatabase, type ServiceDatabase } from "./database.ts";
 import { systemRandom } from "./system-ports.ts";
 
@@ -47,7 +48,8 @@ async function withDatabase<Result>(
   config: Config,
   run: (database: ServiceDatabase) => Promise<Result>,
 ): Promise<Result> {
-  const database = await openServiceDatabase(config);
+  const log = createLog({ level: config.logLevel, role: "command" });
+  const database = await openServiceDatabase(config, log);
   try {
     return await run(database);
   } finally {

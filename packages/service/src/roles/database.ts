@@ -3,6 +3,7 @@ import { startEmbedded } from "../db/embedded.ts";
 import { migrateToLatest } from "../db/migrate.ts";
 import { type DatabaseAddress, type OpenDatabase, openDatabase } from "../db/pool.ts";
 import { assert } from "../core/assert.ts";
+import type { Log } from "../telemetry/log.ts";
 
 /** The database of a configuration: one's own, or the embedded server, started when it does not run. */
 export interface ServiceDatabase extends OpenDatabase {
@@ -16,8 +17,9 @@ export interface ServiceDatabase extends OpenDatabase {
 const CONNECTIONS_MAX = 20;
 
 /** Opens the database and brings its schema up to date. */
-export async function openServiceDatabase(config: Config): Promise<ServiceDatabase> {
-  const server = config.databaseUrl ? null : await startEmbedded({ stateDir: config.stateDir });
+export async function openServiceDatabase(config: Config, log: Log): Promise<ServiceDatabase> {
+  const { stateDir } = config;
+  const server = config.databaseUrl ? null : await startEmbedded({ stateDir, log });
   const address = server?.address ?? (config.databaseUrl && { url: config.databaseUrl });
   assert(address, "the database is one's own or the embedded one");
   const database = await openDatabase(address, { max: CONNECTIONS_MAX });

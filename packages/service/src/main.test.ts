@@ -1,0 +1,154 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../test/support/database.ts";
+import { Secret } from "./core/secret.ts";
+import { authenticate } from "./integrators/index.ts";
+
+const PROGRAM = join(import.meta.dirname, "../bin/sluice.js");
+const REFUND = `0x${"7".repeat(40)}`;
+const keyOf = (digit: string) => `0x${digit.repeat(64)}`;
+const SECRETS = {
+  PEPPER: "canary-pepper-of-some-length",
+  ATTESTOR: keyOf("a"),
+  DEPLOY: keyOf("b"),
+  SETTLE: keyOf("c"),
+  DELIVER: keyOf("d"),
+};
+
+let database: TestDatabase;
+let folder: string;
+let config: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  folder = mkdtempSync(join(tmpdir(), "sluice-main-"));
+  config = join(folder, "service.json");
+  const address = `0x${"1".repeat(40)}`;
+  const chain = {
+    chainId: 30,
+    evmChainId: 900030,
+    rpcUrl: "http://127.0.0.1:1",
+    startBlock: 0,
+    contracts: { factory: address, escrow: address, delivery: address },
+    tokens: [],
+    lanes: { deploy: { env: "DEPLOY" }, settle: { env: "SETTLE" }, deliver: { env: "DELIVER" } },
+  };
+  const file = {
+    stateDir: "state",
+    api: { port: 0 },
+    quote: { port: 0 },
+    apiKeyPepper: { env: "PEPPER" },
+    feeBps: 10,
+    maxFeeBps: 40,
+    attestor: { key: { env: "ATTESTOR" }, rpcUrls: { 30: "http://127.0.0.1:1" } },
+    chains: [chain],
+    routes: [],
+  };
+  writeFileSync(config, JSON.stringify(file));
+});
+afterAll(async () => {
+  await database.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function run(args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [PROGRAM, ...args],
+      { cwd: folder, env: { ...SECRETS, DATABASE_URL: database.url, ...env } },
+      (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    );
+  });
+}
+
+describe("the command line", () => {
+  test("creates an integrator and a key that opens its door", async () => {
+    const made = await run([
+      "integrator",
+      "create",
+      "--name",
+      "shop",
+      "--refund-evm",
+      REFUND,
+      "--max-slippage-bps",
+      "7",
+      "--json",
+      "--config",
+      config,
+    ]);
+    expect(made).toMatchObject({ code: 0, stderr: "" });
+    const { integratorId, name } = JSON.parse(made.stdout);
+    expect(name).toBe("shop");
+    const rows = await database.db.selectFrom("integrators").selectAll().execute();
+    expect(rows).toMatchObject([{ id: integratorId, max_fee_bps: 40, max_slippage_bps: 7 }]);
+
+    const key = await run([
+      "--config",
+      config,
+      "key",
+      "create",
+      "--integrator",
+      "shop",
+      "--deposit-addresses",
+      "off",
+      "--json",
+    ]);
+    expect(key).toMatchObject({ code: 0, stderr: "" });
+    const { keyId, apiKey } = JSON.parse(key.stdout);
+    const pepper = new Secret(SECRETS.PEPPER);
+    expect(await authenticate({ db: database.db, pepper }, apiKey)).toEqual({
+      integratorId,
+      integratorName: "shop",
+      keyId,
+      depositAddresses: false,
+    });
+  });
+
+  test("says what is wrong with its arguments in one line, and fails", async () => {
+    const made = await run(
+      ["integrator", "create", "--name", "A B", "--refund-evm", REFUND, "--json"],
+      { SLUICE_CONFIG: config },
+    );
+    expect(made).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "name: expected 1 to 63 lower-case letters, digits and hyphens.\n",
+    });
+  });
+
+  test("says what is wrong with the configuration, a line each, without secrets", async () => {
+    const env = { ATTESTOR: "canary", SLUICE_API_PORT: "x", SLUICE_CONFIG: config };
+    expect(await run(["serve"], env)).toEqual({
+      code: 1,
+      stdout: "",
+      stderr:
+        "SLUICE_API_PORT: expected a TCP port, 0 for any\n" +
+        "attestor.key: expected a private key, 0x and 64 hex digits\n",
+    });
+  });
+
+  test("says that its database cannot be reached, without the password", async () => {
+    const env = { DATABASE_URL: "postgres://user:canary@127.0.0.1:1/db", SLUICE_CONFIG: config };
+    const { code, stdout, stderr } = await run(["migrate"], env);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/^The PostgreSQL of DATABASE_URL .* cannot be used: nothing listens/);
+    expect(stderr).not.toContain("canary");
+    expect(stderr.trim().split("\n")).toHaveLength(1);
+  });
+
+  test("finds no configuration where there is none", async () => {
+    const { code, stderr } = await run(["migrate"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`at ${join(folder, "sluice.json")}`);
+  });
+});

@@ -149,7 +149,7 @@ create table deposits (
   wallet text not null,
   token text not null,
   tx_hash text not null,
-  -- Position of the transfer among those of its transaction.
+  -- Position of the transfer among those of its token in its transaction.
   ordinal integer not null,
   log_index integer not null,
   sender text not null,
@@ -164,11 +164,14 @@ create table deposits (
   detected_at timestamptz(3) not null default clock_timestamp(),
   -- Set while the block that held it is not on the chain.
   orphaned_at timestamptz(3),
-  unique (chain_id, tx_hash, ordinal, wallet),
+  -- When the holding is looked at again, while no settlement has this deposit.
+  recheck_at timestamptz(3),
+  unique (chain_id, tx_hash, token, ordinal, wallet),
   check (queued = (ignored_reason is null))
 );
 create index deposits_wallet on deposits (chain_id, wallet, token);
 create index deposits_block on deposits (chain_id, block_number);
+create index deposits_recheck on deposits (recheck_at) where settlement_id is null and orphaned_at is null;
 
 create table lanes (
   chain_id integer not null,

@@ -29,7 +29,10 @@ export interface Transfer {
   readonly txHash: TxHash;
   /** Position of the log in its block. */
   readonly logIndex: number;
-  /** Position of this transfer among those of its transaction, from 0; survives re-inclusion in another block. */
+  /**
+   * Position of this transfer among those of its token in its transaction, from 0: it survives re-inclusion in another
+   * block, and does not depend on which other tokens are listed.
+   */
   readonly ordinal: number;
 }
 

@@ -136,6 +136,7 @@ export interface DepositsTable {
   ignored_reason: string | null;
   detected_at: GeneratedStamp;
   orphaned_at: Stamp | null;
+  recheck_at: Stamp | null;
 }
 
 export interface LanesTable {

@@ -4,7 +4,11 @@ export {
   assignUnsettled,
   countOrphaned,
   insertDeposits,
+  listUnsettled,
   orphanAbove,
+  orphanOthers,
+  putOffUnsettled,
   refreshKnown,
+  type Unsettled,
 } from "./store.ts";
 export type { ArrivedValue, DepositOutcome, IgnoredReason } from "./types.ts";

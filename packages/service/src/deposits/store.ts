@@ -1,34 +1,49 @@
 import { sql } from "kysely";
-import type { EvmAddress } from "../core/hex.ts";
+import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
 import type { Random } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import type { ArrivedValue, DepositOutcome } from "./types.ts";
 
+/** Rows of one statement: PostgreSQL takes 65,535 parameters, and a block may hold far more transfers. */
+const ROWS_MAX = 1_000;
+
 /**
- * Whether any of these transfers is new to us. A known one that was orphaned, or that is now in another block, gets its
- * new place and is not counted twice.
+ * The transfers that are new to us. A known one that was orphaned, or that is now in another block, gets its new place
+ * and is not counted twice; if no settlement has it, its holding is looked at again.
  */
 export async function refreshKnown(
   tx: Tx,
   arrived: ArrivedValue,
+  nowMs: number,
 ): Promise<{ fresh: ArrivedValue }> {
+  const known = await tx
+    .selectFrom("deposits")
+    .select(["id", "tx_hash", "ordinal", "block_hash", "orphaned_at", "settlement_id"])
+    .where("chain_id", "=", arrived.chainId)
+    .where("wallet", "=", arrived.wallet)
+    .where("token", "=", arrived.token)
+    .where("tx_hash", "=", sql<string>`any(${arrived.transfers.map(({ txHash }) => txHash)})`)
+    .execute();
+  const byPlace = new Map(known.map((row) => [`${row.tx_hash}:${row.ordinal}`, row]));
   const fresh = [];
   for (const transfer of arrived.transfers) {
-    const result = await tx
-      .updateTable("deposits")
-      .set({
-        block_number: arrived.blockNumber,
-        block_hash: arrived.blockHash,
-        log_index: transfer.logIndex,
-        orphaned_at: null,
-      })
-      .where("chain_id", "=", arrived.chainId)
-      .where("tx_hash", "=", transfer.txHash)
-      .where("ordinal", "=", transfer.ordinal)
-      .where("wallet", "=", arrived.wallet)
-      .executeTakeFirst();
-    if (result.numUpdatedRows === 0n) fresh.push(transfer);
+    const row = byPlace.get(`${transfer.txHash}:${transfer.ordinal}`);
+    if (!row) {
+      fresh.push(transfer);
+    } else if (row.block_hash !== arrived.blockHash || row.orphaned_at !== null) {
+      await tx
+        .updateTable("deposits")
+        .set({
+          block_number: arrived.blockNumber,
+          block_hash: arrived.blockHash,
+          log_index: transfer.logIndex,
+          orphaned_at: null,
+          recheck_at: row.settlement_id === null ? formatStamp(nowMs) : null,
+        })
+        .where("id", "=", row.id)
+        .execute();
+    }
   }
   return { fresh: { ...arrived, transfers: fresh } };
 }
@@ -39,31 +54,84 @@ export async function insertDeposits(
   random: Random,
   arrived: ArrivedValue,
   owner: { readonly addressId: string; readonly integratorId: string },
-  outcome: DepositOutcome,
+  decision: {
+    readonly outcome: DepositOutcome;
+    readonly nowMs: number;
+    readonly recheckAtMs: number;
+  },
 ): Promise<void> {
-  if (arrived.transfers.length === 0) return;
-  await tx
-    .insertInto("deposits")
-    .values(
-      arrived.transfers.map((transfer) => ({
-        id: random.uuid(),
-        chain_id: arrived.chainId,
-        wallet: arrived.wallet,
-        token: arrived.token,
-        tx_hash: transfer.txHash,
-        ordinal: transfer.ordinal,
-        log_index: transfer.logIndex,
-        sender: transfer.from,
-        amount: transfer.amount,
-        block_number: arrived.blockNumber,
-        block_hash: arrived.blockHash,
-        address_id: owner.addressId,
-        integrator_id: owner.integratorId,
-        settlement_id: outcome.queued ? outcome.settlementId : null,
-        queued: outcome.queued,
-        ignored_reason: outcome.queued ? null : outcome.reason,
-      })),
-    )
+  const { outcome, nowMs, recheckAtMs } = decision;
+  const settlementId = outcome.queued ? outcome.settlementId : null;
+  for (let from = 0; from < arrived.transfers.length; from += ROWS_MAX) {
+    await tx
+      .insertInto("deposits")
+      .values(
+        arrived.transfers.slice(from, from + ROWS_MAX).map((transfer) => ({
+          id: random.uuid(),
+          chain_id: arrived.chainId,
+          wallet: arrived.wallet,
+          token: arrived.token,
+          tx_hash: transfer.txHash,
+          ordinal: transfer.ordinal,
+          log_index: transfer.logIndex,
+          sender: transfer.from,
+          amount: transfer.amount,
+          block_number: arrived.blockNumber,
+          block_hash: arrived.blockHash,
+          address_id: owner.addressId,
+          integrator_id: owner.integratorId,
+          settlement_id: settlementId,
+          queued: outcome.queued,
+          ignored_reason: outcome.queued ? null : outcome.reason,
+          detected_at: formatStamp(nowMs),
+          recheck_at: settlementId === null ? formatStamp(recheckAtMs) : null,
+        })),
+      )
+      .execute();
+  }
+}
+
+/** A holding with deposits that no settlement has, and the age of the oldest of them. */
+export interface Unsettled extends Place {
+  readonly addressId: string;
+  readonly integratorId: string;
+  readonly oldestMs: number;
+}
+
+/** Holdings that are to be looked at again. */
+export async function listUnsettled(
+  db: Db,
+  args: { readonly nowMs: number; readonly limit: number },
+): Promise<Unsettled[]> {
+  const rows = await db
+    .selectFrom("deposits")
+    .select(["chain_id", "wallet", "token", "address_id", "integrator_id"])
+    .select((eb) => eb.fn.min("detected_at").as("oldest"))
+    .where("settlement_id", "is", null)
+    .where("orphaned_at", "is", null)
+    .where("recheck_at", "<=", formatStamp(args.nowMs))
+    .groupBy(["chain_id", "wallet", "token", "address_id", "integrator_id"])
+    .limit(args.limit)
+    .execute();
+  return rows.map((row) => ({
+    chainId: row.chain_id,
+    wallet: toEvmAddress(row.wallet),
+    token: toEvmAddress(row.token),
+    addressId: row.address_id,
+    integratorId: row.integrator_id,
+    oldestMs: Date.parse(row.oldest),
+  }));
+}
+
+/** Says when the unsettled deposits of a holding are looked at again. */
+export async function putOffUnsettled(db: Db | Tx, place: Place, atMs: number): Promise<void> {
+  await db
+    .updateTable("deposits")
+    .set({ recheck_at: formatStamp(atMs) })
+    .where("chain_id", "=", place.chainId)
+    .where("wallet", "=", place.wallet)
+    .where("token", "=", place.token)
+    .where("settlement_id", "is", null)
     .execute();
 }
 
@@ -92,7 +160,13 @@ export async function assignUnsettled(tx: Tx, place: Place, settlementId: string
 export async function assignSwept(
   tx: Tx,
   place: Place,
-  sweep: { readonly settlementId: string; readonly block: bigint; readonly logIndex: number },
+  sweep: {
+    readonly settlementId: string;
+    readonly block: bigint;
+    readonly logIndex: number;
+    /** When what it did not take is looked at again, should nothing else come of it. */
+    readonly recheckAtMs: number;
+  },
 ): Promise<void> {
   const before = sql<boolean>`(block_number, log_index) < (${sweep.block}, ${sweep.logIndex})`;
   const ofPlace = tx
@@ -106,7 +180,7 @@ export async function assignSwept(
     .where(before)
     .execute();
   await ofPlace
-    .set({ settlement_id: null })
+    .set({ settlement_id: null, recheck_at: formatStamp(sweep.recheckAtMs) })
     .where("settlement_id", "=", sweep.settlementId)
     .where(sql<boolean>`not ${before}`)
     .execute();
@@ -127,6 +201,23 @@ export async function orphanAbove(
     .where("orphaned_at", "is", null)
     .executeTakeFirst();
   return Number(result.numUpdatedRows);
+}
+
+/** Marks deposits that were recorded from another block of this height, one that was never made the cursor. */
+export async function orphanOthers(
+  tx: Tx,
+  chainId: number,
+  block: { readonly number: bigint; readonly hash: string },
+  nowMs: number,
+): Promise<void> {
+  await tx
+    .updateTable("deposits")
+    .set({ orphaned_at: formatStamp(nowMs) })
+    .where("chain_id", "=", chainId)
+    .where("block_number", "=", block.number)
+    .where("block_hash", "<>", block.hash)
+    .where("orphaned_at", "is", null)
+    .execute();
 }
 
 /** How many deposits a settlement has, and how many of them left the chain. */

@@ -3,7 +3,7 @@ import type { ChainConfig } from "../config/load.ts";
 import type { Tx } from "../db/schema.ts";
 import { type Loop, startLoop } from "../jobs/loop.ts";
 import { lookAtDueDeliveries, wakeDeliveryOfSettlement } from "../routes/index.ts";
-import { lookAtDueSettlements, putOffSettlement } from "../settlements/index.ts";
+import { lookAtDueSettlements, lookAtUnsettled, putOffSettlement } from "../settlements/index.ts";
 import { createEvmLaneSigner } from "../signers/evm/lane-signer.ts";
 import type { LaneSigner } from "../signers/port.ts";
 import { DEFAULT_LANE_LIMITS, lookAtLane } from "../transactions/index.ts";
@@ -19,6 +19,7 @@ interface ChainLanes {
 }
 
 const LANE_POLL_MS = 250;
+const UNSETTLED_POLL_MS = 5_000;
 
 export function startSettler(context: RoleContext): RunningRole {
   const { clock, log, wakeups } = context;
@@ -39,6 +40,13 @@ export function startSettler(context: RoleContext): RunningRole {
     log,
     look: () => lookAtDueSettlements(settlements),
   });
+  const unsettledLoop = startLoop({
+    name: "unsettled deposits",
+    intervalMs: UNSETTLED_POLL_MS,
+    clock,
+    log,
+    look: () => lookAtUnsettled(settlements),
+  });
   const deliveryLoop = startDeliveries(context, lanes);
   const laneLoops = startLanes(context, lanes);
 
@@ -49,7 +57,9 @@ export function startSettler(context: RoleContext): RunningRole {
   });
   return {
     async stop() {
-      await Promise.all([settlementLoop, deliveryLoop, ...laneLoops].map((loop) => loop.stop()));
+      await Promise.all(
+        [settlementLoop, unsettledLoop, deliveryLoop, ...laneLoops].map((loop) => loop.stop()),
+      );
     },
   };
 }

@@ -55,7 +55,8 @@ async function scanNext(deps: ScannerDeps): Promise<boolean> {
   // The chain moved between the two reads: the next look takes the tip off.
   if (tip && block.parentHash !== tip.hash) return true;
   await recordArrivals(deps, block);
-  await db.transaction().execute((tx) => pushBlock(tx, chain.chainId, block, WINDOW_BLOCKS));
+  const args = { windowBlocks: WINDOW_BLOCKS, nowMs: deps.clock.now() };
+  await db.transaction().execute((tx) => pushBlock(tx, chain.chainId, block, args));
   return true;
 }
 

@@ -1,7 +1,7 @@
 import type { BlockRef } from "../chains/port.ts";
 import { toHex32 } from "../core/hex.ts";
 import type { Db, Tx } from "../db/schema.ts";
-import { orphanAbove } from "../deposits/index.ts";
+import { orphanAbove, orphanOthers } from "../deposits/index.ts";
 
 /** The newest scanned block of a chain: its cursor. Null before the first. */
 export async function getTip(db: Db, chainId: number): Promise<BlockRef | null> {
@@ -36,8 +36,9 @@ export async function pushBlock(
   tx: Tx,
   chainId: number,
   block: BlockRef,
-  windowBlocks: number,
+  args: { readonly windowBlocks: number; readonly nowMs: number },
 ): Promise<void> {
+  await orphanOthers(tx, chainId, block, args.nowMs);
   await tx
     .insertInto("scanner_blocks")
     .values({
@@ -50,7 +51,7 @@ export async function pushBlock(
   await tx
     .deleteFrom("scanner_blocks")
     .where("chain_id", "=", chainId)
-    .where("number", "<=", block.number - BigInt(windowBlocks))
+    .where("number", "<=", block.number - BigInt(args.windowBlocks))
     .execute();
 }
 

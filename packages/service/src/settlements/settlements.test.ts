@@ -21,6 +21,7 @@ import { lookAtDueSettlements } from "./advance.ts";
 import type { SettlementDeps } from "./deps.ts";
 import { listSwaps } from "./list.ts";
 import { acceptValue } from "./steps/accept.ts";
+import { lookAtUnsettled } from "./steps/recheck.ts";
 
 const USDC = toEvmAddress(`0x${"a0".repeat(20)}`);
 const FACTORY = toEvmAddress(`0x${"fa".repeat(20)}`);
@@ -120,7 +121,13 @@ async function openDesk() {
   let transfers = 0;
   async function arrive(
     address: DepositAddress,
-    args: { readonly amount: bigint; readonly block: bigint; readonly tx?: string },
+    args: {
+      readonly amount: bigint;
+      readonly block: bigint;
+      readonly tx?: string;
+      /** How many such transfers the transaction makes. */
+      readonly times?: number;
+    },
   ): Promise<void> {
     transfers += 1;
     await acceptValue(
@@ -131,17 +138,15 @@ async function openDesk() {
         token: USDC,
         blockNumber: args.block,
         blockHash: toHex32(hashOf(`block ${args.block}`)),
-        transfers: [
-          {
-            token: USDC,
-            from: RECIPIENT,
-            to: address.wallet,
-            amount: args.amount,
-            txHash: hashOf(args.tx ?? `transfer ${transfers}`),
-            logIndex: 1,
-            ordinal: 0,
-          },
-        ],
+        transfers: Array.from({ length: args.times ?? 1 }, (_, ordinal) => ({
+          token: USDC,
+          from: RECIPIENT,
+          to: address.wallet,
+          amount: args.amount,
+          txHash: hashOf(args.tx ?? `transfer ${transfers}`),
+          logIndex: ordinal + 1,
+          ordinal,
+        })),
       },
       address,
     );
@@ -220,6 +225,59 @@ describe("arrival", () => {
     const deposits = await desk.deposits();
     expect(deposits.map((deposit) => deposit.block_number)).toEqual([7n]);
     expect((await desk.events()).length).toBe(1);
+  });
+
+  test("T18 a block with ten thousand transfers to one wallet is one event and one settlement", async () => {
+    const desk = await openDesk();
+    const address = await desk.issue("0x09");
+    desk.state.balance = 10_000n;
+    await desk.arrive(address, { amount: 1n, block: 5n, times: 10_000 });
+    await desk.arrive(address, { amount: 1n, block: 6n, times: 10_000, tx: "more" });
+    expect((await desk.deposits()).length).toBe(20_000);
+    expect((await desk.events()).length).toBe(2);
+    expect((await desk.swaps()).length).toBe(1);
+  });
+
+  test("V9 a deposit whose balance was read too low settles when it is looked at again", async () => {
+    const desk = await openDesk();
+    const address = await desk.issue("0x0a");
+    desk.state.balance = 0n;
+    await desk.arrive(address, { amount: 1_000n, block: 5n });
+    expect(await desk.swaps()).toEqual([]);
+    desk.state.balance = 1_000n;
+    desk.clock.advance(60_000);
+    await lookAtUnsettled(desk.deps);
+    await lookAtUnsettled(desk.deps);
+    const swaps = await desk.swaps();
+    expect(swaps.map((swap) => [swap.status, swap.amount])).toEqual([["pending_swap", "1000"]]);
+    expect((await desk.deposits())[0]?.settlement_id).toBe(swaps[0]?.id);
+  });
+
+  test("V9 a deposit that comes back after a reorganisation is decided anew", async () => {
+    const desk = await openDesk();
+    const address = await desk.issue("0x0b");
+    desk.state.balance = 0n;
+    await desk.arrive(address, { amount: 1_000n, block: 5n, tx: "a" });
+    desk.state.balance = 1_000n;
+    await desk.arrive(address, { amount: 1_000n, block: 7n, tx: "a" });
+    await lookAtUnsettled(desk.deps);
+    expect((await desk.swaps()).length).toBe(1);
+    expect((await desk.events()).length).toBe(1);
+  });
+
+  test("what stays below the minimum is looked at less and less often", async () => {
+    const desk = await openDesk();
+    const address = await desk.issue("0x0c");
+    desk.state.balance = 99n;
+    await desk.arrive(address, { amount: 99n, block: 5n });
+    const planned = new Set<string | null | undefined>();
+    for (let i = 0; i < 200; i++) {
+      desk.clock.advance(60_000);
+      await lookAtUnsettled(desk.deps);
+      planned.add((await desk.deposits())[0]?.recheck_at);
+    }
+    expect(await desk.swaps()).toEqual([]);
+    expect(planned.size).toBeLessThan(8);
   });
 
   test("a destination without an enabled route is reported as no_adapter", async () => {

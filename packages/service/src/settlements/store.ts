@@ -280,6 +280,16 @@ export async function putOff(db: Db | Tx, id: string, atMs: number): Promise<voi
     .execute();
 }
 
+/** Has a settlement tried again at once: what it waited for may have changed. */
+export async function hurry(tx: Tx, id: string, nowMs: number): Promise<void> {
+  await tx
+    .updateTable("settlements")
+    .set({ next_check_at: formatStamp(nowMs), retry_at: null })
+    .where("id", "=", id)
+    .where("status", "not in", ["completed", "dead"])
+    .execute();
+}
+
 function selectHolding(db: Db | Tx, holding: Holding) {
   return db
     .selectFrom("settlements")

@@ -64,12 +64,13 @@ async function getLogs(
   return logs;
 }
 
-/** Counts the ordinal over all logs, before any is left out, so that it depends on the transaction alone. */
+/** Counts the ordinal over all logs, before any is left out, so that it depends on transaction and token alone. */
 function toTransfers(logs: readonly LogAnswer[]): Transfer[] {
   const seen = new Map<string, number>();
   return logs.flatMap((log) => {
-    const ordinal = seen.get(log.txHash) ?? 0;
-    seen.set(log.txHash, ordinal + 1);
+    const key = `${log.txHash}:${log.address}`;
+    const ordinal = seen.get(key) ?? 0;
+    seen.set(key, ordinal + 1);
     const transfer = readTransfer(log, ordinal);
     return transfer && transfer.amount > 0n ? [transfer] : [];
   });

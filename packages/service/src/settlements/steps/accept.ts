@@ -21,13 +21,16 @@ import { chainOf, type SettlementDeps } from "../deps.ts";
 import {
   getActive,
   getSweptAfter,
+  hurry,
   insertSettlement,
   lockHolding,
   lockSettlement,
   promiseSuccessor,
-  putOff,
 } from "../store.ts";
 import type { Settlement } from "../types.ts";
+
+/** When a deposit that no settlement has is looked at for the first time again. */
+export const RECHECK_MS = 60_000;
 
 /** Records the transfers of one token to one of our wallets in one block. Recording them again changes nothing. */
 export async function acceptValue(
@@ -41,7 +44,7 @@ export async function acceptValue(
 
   const accepted = await deps.db.transaction().execute(async (tx) => {
     await lockHolding(tx, arrived);
-    const { fresh } = await refreshKnown(tx, arrived);
+    const { fresh } = await refreshKnown(tx, arrived, deps.clock.now());
     if (fresh.transfers.length === 0) return null;
     const outcome = await decide(tx, deps, { arrived: fresh, address, balance, walletDeployed });
     await insertDeposits(
@@ -49,7 +52,7 @@ export async function acceptValue(
       deps.random,
       fresh,
       { addressId: address.id, integratorId: address.integratorId },
-      outcome,
+      { outcome, nowMs: deps.clock.now(), recheckAtMs: deps.clock.now() + RECHECK_MS },
     );
     if (outcome.queued && outcome.settlementId !== null) {
       await assignUnsettled(tx, fresh, outcome.settlementId);
@@ -137,7 +140,7 @@ async function joinActive(
   const { active, arrived, balance, minDeposit } = facts;
   const sweep = sweepOf(active, balance);
   if (sweep.kind === "not_sent") {
-    await putOff(tx, active.id, deps.clock.now());
+    await hurry(tx, active.id, deps.clock.now());
     return { queued: true, settlementId: active.id };
   }
   const amount = arrived.transfers.reduce((sum, transfer) => sum + transfer.amount, 0n);

@@ -17,6 +17,7 @@ import { chainOf, type SettlementDeps } from "../deps.ts";
 import { fail, failIn } from "../fail.ts";
 import { lockHolding, recordSweep, transition } from "../store.ts";
 import type { Settlement } from "../types.ts";
+import { RECHECK_MS } from "./accept.ts";
 import { ChangedMeanwhile, type StepResult } from "./deploy.ts";
 
 export async function stepSweep(
@@ -120,6 +121,7 @@ async function followSweep(
       settlementId: settlement.id,
       block: receipt.blockNumber,
       logIndex: sweep.logIndex,
+      recheckAtMs: deps.clock.now() + RECHECK_MS,
     });
     await route.recordSweep(tx, { settlementId: settlement.id, address, sweep, receipt });
   });

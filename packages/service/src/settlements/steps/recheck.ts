@@ -1,0 +1,73 @@
+/**
+ * Nothing is stranded: deposits that no settlement has are looked at again, less and less often. What was below the
+ * minimum stays below it; but a balance that a node read too low, a deposit that came back after a reorganisation, or
+ * one whose settlement ended without it, is found here and settles.
+ */
+import {
+  assignUnsettled,
+  gateBalance,
+  listUnsettled,
+  putOffUnsettled,
+  type Unsettled,
+} from "../../deposits/index.ts";
+import { getAddressById } from "../../addresses/index.ts";
+import { chainOf, type SettlementDeps } from "../deps.ts";
+import { getActive, insertSettlement, lockHolding } from "../store.ts";
+import { RECHECK_MS } from "./accept.ts";
+
+const HOLDINGS_AT_ONCE = 50;
+const RECHECK_MAX_MS = 24 * 3_600_000;
+
+/** Looks at every holding that is due. Returns true when there may be more. */
+export async function lookAtUnsettled(deps: SettlementDeps): Promise<boolean> {
+  const nowMs = deps.clock.now();
+  const due = await listUnsettled(deps.db, { nowMs, limit: HOLDINGS_AT_ONCE });
+  for (const holding of due) {
+    const age = nowMs - holding.oldestMs;
+    await putOffUnsettled(
+      deps.db,
+      holding,
+      nowMs + Math.min(Math.max(2 * age, RECHECK_MS), RECHECK_MAX_MS),
+    );
+    try {
+      await recheck(deps, holding);
+    } catch (error) {
+      deps.log.warn({ err: error, wallet: holding.wallet }, "a holding could not be looked at");
+    }
+  }
+  return due.length === HOLDINGS_AT_ONCE;
+}
+
+async function recheck(deps: SettlementDeps, holding: Unsettled): Promise<void> {
+  const { chainId, wallet, token, integratorId, addressId } = holding;
+  const chain = chainOf(deps, holding);
+  const balance = await chain.getBalance(token, wallet);
+  if (gateBalance(balance, deps.minDepositOf(chainId, token)).kind === "ignore") return;
+  const address = await getAddressById(deps.db, addressId);
+  const pair = {
+    srcChain: chainId,
+    srcToken: token,
+    destChain: address.destChain,
+    destToken: address.destToken,
+  };
+  if (deps.routes.list(pair).length === 0) return;
+  const walletDeployed = await chain.hasCode(wallet);
+  const created = await deps.db.transaction().execute(async (tx) => {
+    await lockHolding(tx, holding);
+    if (await getActive(tx, holding)) return null;
+    const id = await insertSettlement(tx, deps, {
+      chainId,
+      wallet,
+      token,
+      integratorId,
+      addressId,
+      walletDeployed,
+      amount: balance,
+    });
+    await assignUnsettled(tx, holding, id);
+    return id;
+  });
+  if (!created) return;
+  deps.log.info({ settlementId: created, wallet }, "deposits without a settlement got one");
+  deps.wakeEvents(integratorId);
+}

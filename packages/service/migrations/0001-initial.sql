@@ -93,6 +93,8 @@ create table settlements (
   delivery_tx_hash text,
   swept_block bigint,
   swept_log_index integer,
+  -- Whether the block of the sweep is final, so that what is recorded about it stays true.
+  sweep_final boolean not null default false,
   error_code text,
   error_message text,
   error_retryable boolean,
@@ -117,6 +119,7 @@ create table settlements (
 -- Invariant M1: one active settlement per chain, wallet and token.
 create unique index settlements_active on settlements (chain_id, wallet, token)
   where status not in ('completed', 'dead');
+create index settlements_to_follow on settlements (updated_at) where status = 'completed' and not sweep_final;
 create index settlements_due on settlements (next_check_at) where status not in ('completed', 'dead');
 
 create table settlement_transitions (

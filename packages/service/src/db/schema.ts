@@ -94,6 +94,7 @@ export interface SettlementsTable {
   delivery_tx_hash: string | null;
   swept_block: Int8OrNull;
   swept_log_index: number | null;
+  sweep_final: Generated<boolean>;
   error_code: string | null;
   error_message: string | null;
   error_retryable: boolean | null;

@@ -9,6 +9,7 @@ export {
   orphanOthers,
   putOffUnsettled,
   refreshKnown,
+  releaseDeposits,
   type Unsettled,
 } from "./store.ts";
 export type { ArrivedValue, DepositOutcome, IgnoredReason } from "./types.ts";

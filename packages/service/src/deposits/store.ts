@@ -186,6 +186,15 @@ export async function assignSwept(
     .execute();
 }
 
+/** Takes the deposits away from a settlement that in the end took nothing; they are looked at at once. */
+export async function releaseDeposits(tx: Tx, settlementId: string, nowMs: number): Promise<void> {
+  await tx
+    .updateTable("deposits")
+    .set({ settlement_id: null, recheck_at: formatStamp(nowMs) })
+    .where("settlement_id", "=", settlementId)
+    .execute();
+}
+
 /** Marks the deposits of blocks above a height as orphaned: those blocks are no longer on the chain. */
 export async function orphanAbove(
   tx: Tx,

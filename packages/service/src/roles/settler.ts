@@ -3,7 +3,12 @@ import type { ChainConfig } from "../config/load.ts";
 import type { Tx } from "../db/schema.ts";
 import { type Loop, startLoop } from "../jobs/loop.ts";
 import { lookAtDueDeliveries, wakeDeliveryOfSettlement } from "../routes/index.ts";
-import { lookAtDueSettlements, lookAtUnsettled, putOffSettlement } from "../settlements/index.ts";
+import {
+  followCompleted,
+  lookAtDueSettlements,
+  lookAtUnsettled,
+  putOffSettlement,
+} from "../settlements/index.ts";
 import { createEvmLaneSigner } from "../signers/evm/lane-signer.ts";
 import type { LaneSigner } from "../signers/port.ts";
 import { DEFAULT_LANE_LIMITS, lookAtLane } from "../transactions/index.ts";
@@ -45,7 +50,10 @@ export function startSettler(context: RoleContext): RunningRole {
     intervalMs: UNSETTLED_POLL_MS,
     clock,
     log,
-    look: () => lookAtUnsettled(settlements),
+    async look() {
+      await followCompleted(settlements);
+      return lookAtUnsettled(settlements);
+    },
   });
   const deliveryLoop = startDeliveries(context, lanes);
   const laneLoops = startLanes(context, lanes);

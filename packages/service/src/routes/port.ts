@@ -59,6 +59,11 @@ export interface Route {
   readonly decimalsIn: number;
   readonly decimalsOut: number;
   readonly etaSeconds: number;
+  /**
+   * Whether a sweep is believed only once its block is final. So it is where value then leaves at our own risk: what
+   * was locked, and under which id, must not change any more.
+   */
+  readonly waitsForFinality: boolean;
   quote(amount: bigint, maxFeeBps: number): RouteQuote;
   buildSweep(address: DepositAddress): Call;
   /**

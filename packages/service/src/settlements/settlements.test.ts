@@ -21,6 +21,7 @@ import { lookAtDueSettlements } from "./advance.ts";
 import type { SettlementDeps } from "./deps.ts";
 import { listSwaps } from "./list.ts";
 import { acceptValue } from "./steps/accept.ts";
+import { followCompleted } from "./steps/follow.ts";
 import { lookAtUnsettled } from "./steps/recheck.ts";
 
 const USDC = toEvmAddress(`0x${"a0".repeat(20)}`);
@@ -70,13 +71,14 @@ async function openDesk() {
     buildDeploy: () => ({ to: FACTORY, data: "0xde", value: 0n }),
     getReceipt: async (txHash) => receipt(txHash),
   });
-  const route: Route = {
+  const route: Route & { waitsForFinality: boolean } = {
     kind: "SWIFT",
     pair: { srcChain: 2, srcToken: USDC, destChain: 30, destToken: USDC },
     contract: ROUTE,
     decimalsIn: 6,
     decimalsOut: 6,
     etaSeconds: 1,
+    waitsForFinality: true,
     quote: (amount) => ({ amountOut: amount, minOut: amount }),
     buildSweep: () => ({ to: FACTORY, data: "0x5e", value: 0n }),
     reserve: async () => state.reserves,
@@ -158,12 +160,16 @@ async function openDesk() {
     await lookAtDueSettlements(deps);
   }
 
-  /** Mines the transaction of an intent, as a lane would record it. */
-  async function mine(intent: string, succeeded = true): Promise<void> {
+  /** Mines the transaction of an intent for good, as a lane would record it. */
+  async function mine(
+    intent: string,
+    succeeded = true,
+    transactionState: "mined" | "final" = "final",
+  ): Promise<void> {
     await db
       .updateTable("transactions")
       .set({
-        state: "mined",
+        state: transactionState,
         nonce: 0,
         succeeded,
         mined_hash: hashOf(intent),
@@ -179,7 +185,20 @@ async function openDesk() {
     (await listSwaps(db, integratorId, { limit: 100, display })).items.toReversed();
   const events = async () => (await listEvents(db, integratorId, { limit: 500 })).items;
   const deposits = () => db.selectFrom("deposits").selectAll().orderBy("block_number").execute();
-  return { deps, state, clock, issue, arrive, look, mine, swaps, events, deposits, integratorId };
+  return {
+    deps,
+    state,
+    route,
+    clock,
+    issue,
+    arrive,
+    look,
+    mine,
+    swaps,
+    events,
+    deposits,
+    integratorId,
+  };
 }
 
 describe("arrival", () => {
@@ -406,6 +425,79 @@ describe("failures", () => {
     desk.state.reserves = true;
     await desk.look();
     expect((await desk.swaps())[0]).toMatchObject({ status: "swapping", error: null });
+  });
+
+  test("X3 a revert is believed at a final block only, so no second sweep stands beside the first", async () => {
+    const { desk } = await openPending(true);
+    await desk.look();
+    await desk.mine("sweep:", false, "mined");
+    await desk.look();
+    await desk.look();
+    expect((await desk.swaps())[0]?.status).toBe("swapping");
+    // On the fork that stays the same bytes succeed.
+    desk.state.swept = 1_000n;
+    desk.state.balance = 0n;
+    await desk.mine("sweep:", true);
+    desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 999n };
+    await desk.look();
+    expect((await desk.swaps())[0]?.status).toBe("completed");
+    expect((await database.db.selectFrom("transactions").selectAll().execute()).length).toBe(1);
+  });
+
+  test("a lock is believed at a final block only, and its hash is shown before", async () => {
+    const { desk } = await openPending(true);
+    await desk.look();
+    desk.state.swept = 1_000n;
+    desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 999n };
+    await desk.mine("sweep:", true, "mined");
+    await desk.look();
+    expect((await desk.swaps())[0]).toMatchObject({
+      status: "swapping",
+      swapTxHash: hashOf("sweep:"),
+    });
+    await desk.mine("sweep:");
+    await desk.look();
+    expect((await desk.swaps())[0]?.status).toBe("completed");
+  });
+
+  test("T65 a sweep that moved to another block before it was delivered is read again", async () => {
+    const { desk } = await openPending(true);
+    desk.route.waitsForFinality = false;
+    await desk.look();
+    desk.state.swept = 1_000n;
+    await desk.mine("sweep:", true, "mined");
+    await desk.look();
+    desk.state.block = 101n;
+    desk.state.swept = 700n;
+    desk.state.balance = 300n;
+    await desk.mine("sweep:", true, "mined");
+    desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 699n };
+    await desk.look();
+    await desk.look();
+    const row = await database.db
+      .selectFrom("settlements")
+      .selectAll()
+      .where("status", "=", "completed")
+      .executeTakeFirstOrThrow();
+    expect([row.swept_amount, row.swept_block]).toEqual(["700", 101n]);
+    expect((await desk.swaps()).map((swap) => swap.status)).toEqual(["completed", "swapping"]);
+  });
+
+  test("a completed settlement that was undone gives its deposits to a new one", async () => {
+    const { desk } = await openPending(true);
+    desk.route.waitsForFinality = false;
+    await desk.look();
+    desk.state.swept = 1_000n;
+    desk.state.balance = 0n;
+    await desk.mine("sweep:", true, "mined");
+    desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 999n };
+    await desk.look();
+    expect((await desk.swaps())[0]?.status).toBe("completed");
+    await desk.mine("sweep:", false, "final");
+    desk.state.balance = 1_000n;
+    await followCompleted(desk.deps);
+    await lookAtUnsettled(desk.deps);
+    expect((await desk.swaps()).map((swap) => swap.status)).toEqual(["completed", "pending_swap"]);
   });
 
   test("M5 a simulation that keeps reverting is dead at the seventh attempt, with its error", async () => {

@@ -202,9 +202,14 @@ export async function recordSweep(
   tx: Tx,
   deps: StoreDeps,
   settlement: Settlement,
-  swept: { readonly sweep: Sweep; readonly txHash: TxHash; readonly block: bigint },
+  swept: {
+    readonly sweep: Sweep;
+    readonly txHash: TxHash;
+    readonly block: bigint;
+    readonly final: boolean;
+  },
 ): Promise<boolean> {
-  const { sweep, txHash, block } = swept;
+  const { sweep, txHash, block, final } = swept;
   const result = await tx
     .updateTable("settlements")
     .set({
@@ -212,6 +217,7 @@ export async function recordSweep(
       swept_amount: sweep.amount,
       swept_block: block,
       swept_log_index: sweep.logIndex,
+      sweep_final: final,
       min_out: sweep.minOut,
       delivery_id: sweep.deliveryId,
       swap_tx_hash: txHash,
@@ -222,6 +228,75 @@ export async function recordSweep(
     .where("version", "=", settlement.version)
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
+}
+
+/** Shows the hash of a mined sweep before it is believed; no part of the settlement's state. */
+export async function noteSwapTransaction(
+  db: Db,
+  settlement: Settlement,
+  txHash: TxHash,
+): Promise<void> {
+  if (settlement.swapTxHash === txHash) return;
+  await db
+    .updateTable("settlements")
+    .set({ swap_tx_hash: txHash })
+    .where("id", "=", settlement.id)
+    .where("step", "=", "sweep")
+    .execute();
+}
+
+/** Forgets a recorded sweep whose block left the chain: it is followed from its transaction again. */
+export async function forgetSweep(tx: Tx, settlement: Settlement): Promise<boolean> {
+  const result = await tx
+    .updateTable("settlements")
+    .set({
+      step: "sweep",
+      swept_amount: null,
+      swept_block: null,
+      swept_log_index: null,
+      min_out: null,
+      delivery_id: null,
+      swap_tx_hash: null,
+      version: settlement.version + 1,
+    })
+    .where("id", "=", settlement.id)
+    .where("version", "=", settlement.version)
+    .where("status", "not in", ["completed", "dead"])
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+/** Completed settlements whose sweep is not known to be final, the longest untouched first. */
+export async function listToFollow(db: Db, limit: number): Promise<Settlement[]> {
+  const rows = await db
+    .selectFrom("settlements")
+    .selectAll()
+    .where("status", "=", "completed")
+    .where("sweep_final", "=", false)
+    .orderBy("updated_at")
+    .limit(limit)
+    .execute();
+  return rows.map(parseSettlement);
+}
+
+/** Notes where the sweep of a completed settlement finally stands. */
+export async function recordFinalSweep(
+  tx: Tx,
+  settlement: Settlement,
+  place: { readonly txHash: TxHash; readonly block: bigint; readonly logIndex: number } | null,
+): Promise<void> {
+  await tx
+    .updateTable("settlements")
+    .set({
+      sweep_final: true,
+      ...(place && {
+        swap_tx_hash: place.txHash,
+        swept_block: place.block,
+        swept_log_index: place.logIndex,
+      }),
+    })
+    .where("id", "=", settlement.id)
+    .execute();
 }
 
 /** Notes that a deposit which came too late for the sweep was promised a settlement of its own. */

@@ -128,6 +128,9 @@ describe("lane", () => {
     await look();
     node.takeBack();
     await look();
+    expect((await stateOf("sweep:a:1")).state).toBe("mined");
+    node.mine();
+    await look();
     expect((await stateOf("sweep:a:1")).state).toBe("assigned");
     await look();
     node.mine();

@@ -232,6 +232,10 @@ async function followMined(deps: LaneDeps, mined: readonly LaneTransaction[]): P
   for (const transaction of mined) {
     assert(transaction.mined !== null, "a mined transaction names its block");
     const block = await chain.getBlock(transaction.mined.blockNumber);
+    if (block === null && (await chain.getHead()).number < transaction.mined.blockNumber) {
+      // The node has not come that far, or has gone back: it says nothing about this block yet.
+      continue;
+    }
     if (block?.hash !== transaction.mined.blockHash) {
       await db.transaction().execute(async (tx) => {
         if (!(await store.recordUnmined(tx, transaction.id))) return;
@@ -244,6 +248,7 @@ async function followMined(deps: LaneDeps, mined: readonly LaneTransaction[]): P
         if (!(await store.recordFinal(tx, transaction.id))) return;
         await onChanged(tx, { ...transaction, state: "final" });
       });
+      deps.wakeOwners();
     }
   }
 }

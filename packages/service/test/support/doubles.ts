@@ -137,6 +137,14 @@ export function createCapriciousNode() {
       getTransactionCount: async () => minedCount(),
       suggestFees: async () => ({ maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }),
       getFinalNumber: async () => finalNumber,
+      getHead: async () => {
+        const number = blocks.length - 1;
+        return {
+          number: BigInt(number),
+          hash: blockHash(number),
+          parentHash: blockHash(number - 1),
+        };
+      },
       getBlock: async (number: bigint) =>
         number < BigInt(blocks.length)
           ? { number, hash: blockHash(Number(number)), parentHash: blockHash(Number(number) - 1) }

@@ -27,6 +27,7 @@ export function createMonoChainRoute(options: {
     decimalsIn: decimals,
     decimalsOut: decimals,
     etaSeconds: 30,
+    waitsForFinality: false,
 
     quote(amount, maxFeeBps) {
       return {

@@ -43,6 +43,7 @@ export function createSwiftRoute(options: {
     decimalsIn,
     decimalsOut,
     etaSeconds: 60,
+    waitsForFinality: true,
 
     quote(amount, maxFeeBps) {
       return {

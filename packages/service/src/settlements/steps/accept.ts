@@ -159,13 +159,15 @@ type SweepState =
   | { readonly kind: "not_sent" }
   /** Sent, and the balance still holds what it was planned to take. */
   | { readonly kind: "open"; readonly planned: bigint }
-  /** The balance is below what it was planned to take: it is mined, though not recorded yet. */
+  /** Mined, though not recorded yet: its hash is known, or the balance is below what it was planned to take. */
   | { readonly kind: "mined_unseen" }
   | { readonly kind: "recorded" };
 
-function sweepOf({ sweptAmount, plannedAmount }: Settlement, balance: bigint): SweepState {
+function sweepOf(active: Settlement, balance: bigint): SweepState {
+  const { sweptAmount, plannedAmount, swapTxHash } = active;
   if (sweptAmount !== null) return { kind: "recorded" };
   if (plannedAmount === null) return { kind: "not_sent" };
+  if (swapTxHash !== null) return { kind: "mined_unseen" };
   return balance >= plannedAmount
     ? { kind: "open", planned: plannedAmount }
     : { kind: "mined_unseen" };

@@ -9,7 +9,7 @@ import { assignUnsettled, gateBalance } from "../../deposits/index.ts";
 import { getByIntent } from "../../transactions/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { fail } from "../fail.ts";
-import { insertSettlement, lockHolding, transition } from "../store.ts";
+import { forgetSweep, insertSettlement, lockHolding, transition } from "../store.ts";
 import type { Settlement } from "../types.ts";
 import { ChangedMeanwhile, type StepResult } from "./deploy.ts";
 import { usedRoute } from "./sweep.ts";
@@ -26,9 +26,14 @@ export async function stepDeliver(
   );
   const route = usedRoute(deps, settlement, address);
   const sweepSent = await getByIntent(deps.db, `sweep:${settlement.id}:${settlement.sweepsSent}`);
-  const source = sweepSent?.mined
-    ? await chainOf(deps, settlement).getReceipt(sweepSent.mined.txHash)
-    : null;
+  if (!sweepSent?.mined) return "wait";
+  const { txHash, blockNumber } = sweepSent.mined;
+  if (txHash !== swapTxHash || blockNumber !== settlement.sweptBlock) {
+    // Its block left the chain and it is in another now, where it may have taken something else, or nothing.
+    await deps.db.transaction().execute((tx) => forgetSweep(tx, settlement));
+    return "again";
+  }
+  const source = await chainOf(deps, settlement).getReceipt(txHash);
   const look = await route.lookForDelivery(
     {
       settlementId: settlement.id,

@@ -5,6 +5,7 @@
 import { assertDerived, type DepositAddress } from "../../addresses/index.ts";
 import { formatUnits } from "../../core/amounts.ts";
 import { OperatingError } from "../../core/errors.ts";
+import type { TxHash } from "../../core/hex.ts";
 import { assignSwept, countOrphaned } from "../../deposits/index.ts";
 import type { Route } from "../../routes/index.ts";
 import {
@@ -14,8 +15,8 @@ import {
   submitIntent,
 } from "../../transactions/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
-import { fail, failIn } from "../fail.ts";
-import { lockHolding, recordSweep, transition } from "../store.ts";
+import { failIn } from "../fail.ts";
+import { lockHolding, noteSwapTransaction, recordSweep, transition } from "../store.ts";
 import type { Settlement } from "../types.ts";
 import { RECHECK_MS } from "./accept.ts";
 import { ChangedMeanwhile, type StepResult } from "./deploy.ts";
@@ -83,31 +84,22 @@ async function followSweep(
   const sent = await getByIntent(deps.db, intentOf(settlement, settlement.sweepsSent));
   if (!sent?.mined) return "wait";
   const route = usedRoute(deps, settlement, address);
+  const isFinal = sent.state === "final";
   if (!sent.mined.succeeded) {
-    const error = new OperatingError("TX_REVERTED", "The sweep transaction reverted.", {
-      details: { txHash: sent.mined.txHash },
-    });
-    await deps.db.transaction().execute(async (tx) => {
-      await route.release(tx, settlement.id);
-      await failIn(tx, deps, settlement, error, { plannedAmount: null });
-    });
-    deps.wakeEvents(settlement.integratorId);
-    return "wait";
+    // On another fork the same bytes may still succeed, and then a second sweep would have been planned beside it.
+    return isFinal ? recordRevert(deps, settlement, route, sent.mined.txHash) : "wait";
   }
+  await noteSwapTransaction(deps.db, settlement, sent.mined.txHash);
+  if (route.waitsForFinality && !isFinal) return "wait";
   const receipt = await chainOf(deps, settlement).getReceipt(sent.mined.txHash);
   // The block may just have left the chain: the lane follows it and wakes us.
   if (!receipt) return "wait";
   const sweep = route.readSweep(receipt, address);
   if (!sweep) {
-    await fail(
-      deps,
-      settlement,
-      new OperatingError("INTERNAL", "The sweep was mined without its effect.", {
-        details: { txHash: receipt.txHash },
-      }),
-      { plannedAmount: null },
-    );
-    return "wait";
+    // A sweep that succeeded says so in its logs: an answer without them is not the whole truth.
+    throw new OperatingError("RPC_UNAVAILABLE", "The node answered without the sweep's logs.", {
+      details: { chainId: settlement.chainId, reason: "logs missing" },
+    });
   }
   await deps.db.transaction().execute(async (tx) => {
     await lockHolding(tx, settlement);
@@ -115,6 +107,7 @@ async function followSweep(
       sweep,
       txHash: receipt.txHash,
       block: receipt.blockNumber,
+      final: isFinal,
     });
     if (!recorded) throw new ChangedMeanwhile();
     await assignSwept(tx, settlement, {
@@ -126,6 +119,26 @@ async function followSweep(
     await route.recordSweep(tx, { settlementId: settlement.id, address, sweep, receipt });
   });
   return "again";
+}
+
+/** A final revert: what was set aside is given back, and an attempt is used up. */
+async function recordRevert(
+  deps: SettlementDeps,
+  settlement: Settlement,
+  route: Route,
+  txHash: TxHash,
+): Promise<StepResult> {
+  const error = new OperatingError("TX_REVERTED", "The sweep transaction reverted.", {
+    details: { txHash },
+  });
+  await deps.db.transaction().execute(async (tx) => {
+    await route.release(tx, settlement.id);
+    if (!(await failIn(tx, deps, settlement, error, { plannedAmount: null }))) {
+      throw new ChangedMeanwhile();
+    }
+  });
+  deps.wakeEvents(settlement.integratorId);
+  return "wait";
 }
 
 /** The preferred enabled route of the settlement's pair. */

@@ -1,0 +1,62 @@
+/**
+ * A settlement may be `completed` before its sweep is final, where the sweep itself delivers. It stays `completed`; but
+ * which deposits it took is settled for good here, and deposits of a sweep that in the end took nothing are looked at
+ * again.
+ */
+import { assignSwept, releaseDeposits } from "../../deposits/index.ts";
+import { getAddressById } from "../../addresses/index.ts";
+import { getByIntent, type MinedFacts } from "../../transactions/index.ts";
+import { chainOf, type SettlementDeps } from "../deps.ts";
+import { listToFollow, lockHolding, recordFinalSweep } from "../store.ts";
+import type { Settlement } from "../types.ts";
+import { RECHECK_MS } from "./accept.ts";
+import { usedRoute } from "./sweep.ts";
+
+const SETTLEMENTS_AT_ONCE = 100;
+
+/** Follows completed settlements until their sweeps are final. */
+export async function followCompleted(deps: SettlementDeps): Promise<void> {
+  for (const settlement of await listToFollow(deps.db, SETTLEMENTS_AT_ONCE)) {
+    const intent = `sweep:${settlement.id}:${settlement.sweepsSent}` as const;
+    const sent = await getByIntent(deps.db, intent);
+    if (sent?.state !== "final" || !sent.mined) continue;
+    try {
+      await settleForGood(deps, settlement, sent.mined);
+    } catch (error) {
+      deps.log.warn({ err: error, settlementId: settlement.id }, "a final sweep could not be read");
+    }
+  }
+}
+
+async function settleForGood(
+  deps: SettlementDeps,
+  settlement: Settlement,
+  mined: MinedFacts,
+): Promise<void> {
+  if (!mined.succeeded) {
+    deps.log.error(
+      { settlementId: settlement.id, txHash: mined.txHash },
+      "a completed settlement was undone by a reorganisation; its deposits are settled anew",
+    );
+    await deps.db.transaction().execute(async (tx) => {
+      await lockHolding(tx, settlement);
+      await releaseDeposits(tx, settlement.id, deps.clock.now());
+      await recordFinalSweep(tx, settlement, null);
+    });
+    return;
+  }
+  const receipt = await chainOf(deps, settlement).getReceipt(mined.txHash);
+  const address = await getAddressById(deps.db, settlement.addressId);
+  const sweep = receipt && usedRoute(deps, settlement, address).readSweep(receipt, address);
+  if (!receipt || !sweep) return;
+  const place = { txHash: receipt.txHash, block: receipt.blockNumber, logIndex: sweep.logIndex };
+  await deps.db.transaction().execute(async (tx) => {
+    await lockHolding(tx, settlement);
+    await assignSwept(tx, settlement, {
+      settlementId: settlement.id,
+      ...place,
+      recheckAtMs: deps.clock.now() + RECHECK_MS,
+    });
+    await recordFinalSweep(tx, settlement, place);
+  });
+}

@@ -2,6 +2,7 @@ export { createRouteBook, type RouteBook } from "./book.ts";
 export { createMonoChainRoute } from "./mono-chain/route.ts";
 export type {
   DeliveryLook,
+  Inventory,
   Pair,
   Route,
   RouteKind,

@@ -27,6 +27,13 @@ export interface RouteQuote {
   readonly minOut: bigint;
 }
 
+/** Inventory at a moment; both zero where a route has none. */
+export interface Inventory {
+  /** What was set aside, read before the balance: a payout in between then counts on both sides, never on neither. */
+  readonly reserved: bigint;
+  readonly balance: bigint;
+}
+
 /** What a mined sweep did. */
 export interface Sweep {
   /** Source base units that left the wallet: the truth, whatever was planned. */
@@ -66,11 +73,20 @@ export interface Route {
   readonly waitsForFinality: boolean;
   quote(amount: bigint, maxFeeBps: number): RouteQuote;
   buildSweep(address: DepositAddress): Call;
+  /** What there is to set aside from, read before the transaction that does it: no node is asked inside one. */
+  readInventory(): Promise<Inventory>;
   /**
    * Sets aside what the delivery of `amount` will need, in the transaction that plans the sweep. False when there is
    * not enough; then nothing was set aside.
    */
-  reserve(tx: Tx, settlementId: string, amount: bigint): Promise<boolean>;
+  reserve(
+    tx: Tx,
+    args: {
+      readonly settlementId: string;
+      readonly amount: bigint;
+      readonly inventory: Inventory;
+    },
+  ): Promise<boolean>;
   /** Gives back what was set aside: the sweep is known to have failed. */
   release(tx: Tx, settlementId: string): Promise<void>;
   /** Reads the mined sweep of a wallet; null when the transaction did not sweep it by this route. */

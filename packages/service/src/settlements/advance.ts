@@ -6,6 +6,7 @@
 import { getAddressById } from "../addresses/index.ts";
 import { assert, assertNever } from "../core/assert.ts";
 import { toOperatingError } from "../core/errors.ts";
+import { isDatabaseTrouble } from "../db/trouble.ts";
 import type { SettlementDeps } from "./deps.ts";
 import { fail } from "./fail.ts";
 import { ChangedMeanwhile, type StepResult, stepDeploy } from "./steps/deploy.ts";
@@ -26,7 +27,10 @@ export async function lookAtDueSettlements(deps: SettlementDeps): Promise<boolea
     leaseMs: LEASE_MS,
     limit: LOOKS_AT_ONCE,
   });
-  await Promise.all(ids.map((id) => advance(deps, id)));
+  for (const result of await Promise.allSettled(ids.map((id) => advance(deps, id)))) {
+    // It stays due: the lease runs out and it is looked at again.
+    if (result.status === "rejected") deps.log.error({ err: result.reason }, "a look failed");
+  }
   return ids.length === LOOKS_AT_ONCE;
 }
 
@@ -61,6 +65,11 @@ async function stepSafely(deps: SettlementDeps, settlement: Settlement): Promise
     }
   } catch (thrown) {
     if (thrown instanceof ChangedMeanwhile) return "again";
+    if (isDatabaseTrouble(thrown)) {
+      // It says nothing about the settlement, and whether a commit went through is in the row.
+      deps.log.error({ err: thrown, settlementId: settlement.id }, "the database did not answer");
+      return "wait";
+    }
     return recordFailure(deps, settlement, thrown);
   }
 }

@@ -81,6 +81,7 @@ async function openDesk() {
     waitsForFinality: true,
     quote: (amount) => ({ amountOut: amount, minOut: amount }),
     buildSweep: () => ({ to: FACTORY, data: "0x5e", value: 0n }),
+    readInventory: async () => ({ reserved: 0n, balance: 0n }),
     reserve: async () => state.reserves,
     release: async () => undefined,
     readSweep: () => ({ amount: state.swept, minOut: 1n, logIndex: 50, deliveryId: null }),

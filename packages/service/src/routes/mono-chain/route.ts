@@ -42,6 +42,7 @@ export function createMonoChainRoute(options: {
     },
 
     // The delivery is the sweep itself: there is nothing to set aside.
+    readInventory: async () => ({ reserved: 0n, balance: 0n }),
     reserve: async () => true,
     release: async () => {},
 

@@ -53,7 +53,10 @@ export async function lookAtDueDeliveries(deps: DeliveryDeps): Promise<boolean> 
   const { db, clock } = deps;
   const limit = 20;
   const ids = await store.claimDue(db, { nowMs: clock.now(), leaseMs: LEASE_MS, limit });
-  await Promise.all(ids.map((id) => lookSafely(deps, id)));
+  for (const result of await Promise.allSettled(ids.map((id) => lookSafely(deps, id)))) {
+    // It stays due: the lease runs out and it is looked at again.
+    if (result.status === "rejected") deps.log.error({ err: result.reason }, "a look failed");
+  }
   return ids.length === limit;
 }
 

@@ -26,6 +26,8 @@ export function createSwiftRoute(options: {
 }): Route {
   const { db, clock, source, destination, token, destToken, decimalsIn, decimalsOut } = options;
 
+  const held = { destChain: destination.chainId, token: destToken };
+
   function payoutOf(amount: bigint, maxFeeBps: number): bigint {
     const net = amount - feeOf(amount, Math.min(options.feeBps, maxFeeBps));
     return rescale(net, decimalsIn, decimalsOut);
@@ -56,14 +58,19 @@ export function createSwiftRoute(options: {
       return source.buildSettle({ commitment, token, route: options.contract, routeData: "0x" });
     },
 
-    async reserve(tx, settlementId, amount) {
-      const inventory = { destChain: destination.chainId, token: destToken };
-      // Reservations are read before the balance: a payout in between then counts on both sides, never on neither.
-      const reserved = await store.lockReserved(tx, inventory);
+    async readInventory() {
+      const reserved = await store.sumReserved(db, held);
       const balance = await destination.getBalance(destToken, destination.addresses.delivery);
+      return { reserved, balance };
+    },
+
+    async reserve(tx, { settlementId, amount, inventory }) {
+      // Whichever sum is larger: reservations made and given back since the balance was read are both in one of them.
+      const now = await store.lockReserved(tx, held);
+      const reserved = now > inventory.reserved ? now : inventory.reserved;
       const needed = payoutOf(amount, 0);
-      if (balance - reserved < needed) return false;
-      await store.upsertReservation(tx, { ...inventory, settlementId, amount: needed });
+      if (inventory.balance - reserved < needed) return false;
+      await store.upsertReservation(tx, { ...held, settlementId, amount: needed });
       return true;
     },
 

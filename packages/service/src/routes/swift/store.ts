@@ -147,21 +147,28 @@ export async function updateDelivery(
   return result.numUpdatedRows === 1n;
 }
 
-/** Sum of what is set aside of a token's inventory, after locking that inventory for this transaction. */
-export async function lockReserved(
-  tx: Tx,
-  inventory: { readonly destChain: number; readonly token: EvmAddress },
-): Promise<bigint> {
-  await sql`select pg_advisory_xact_lock(10, hashtext(${`${inventory.destChain}:${inventory.token}`}))`.execute(
-    tx,
-  );
-  const row = await tx
+/** One token's inventory on one chain. */
+interface Held {
+  readonly destChain: number;
+  readonly token: EvmAddress;
+}
+
+/** Sum of what is set aside of an inventory. */
+export async function sumReserved(db: Db | Tx, held: Held): Promise<bigint> {
+  const row = await db
     .selectFrom("inventory_reservations")
     .select((eb) => eb.fn.coalesce(eb.fn.sum<string>("amount"), sql<string>`0`).as("total"))
-    .where("dest_chain", "=", inventory.destChain)
-    .where("token", "=", inventory.token)
+    .where("dest_chain", "=", held.destChain)
+    .where("token", "=", held.token)
     .executeTakeFirstOrThrow();
   return BigInt(row.total);
+}
+
+/** The same after locking the inventory for this transaction: reservations are made one at a time. */
+export async function lockReserved(tx: Tx, held: Held): Promise<bigint> {
+  const key = `${held.destChain}:${held.token}`;
+  await sql`select pg_advisory_xact_lock(10, hashtext(${key}))`.execute(tx);
+  return sumReserved(tx, held);
 }
 
 /** Sets inventory aside for a settlement, or changes what it has set aside. */

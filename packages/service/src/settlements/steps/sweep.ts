@@ -41,10 +41,12 @@ export async function stepSweep(
   const call = route.buildSweep(address);
   const lane = laneOf(deps, settlement);
   const gas = await simulateCall(chain, { from: lane, call, what: "Sweeping the wallet" });
+  const inventory = await route.readInventory();
   const number = settlement.sweepsSent + 1;
   await deps.db.transaction().execute(async (tx) => {
     await lockHolding(tx, settlement);
-    if (!(await route.reserve(tx, settlement.id, balance))) {
+    const wish = { settlementId: settlement.id, amount: balance, inventory };
+    if (!(await route.reserve(tx, wish))) {
       const needed = formatUnits(balance, route.decimalsIn);
       throw new OperatingError("INSUFFICIENT_BALANCE", "Inventory on the destination is too low.", {
         details: { reason: "inventory", chainId: route.pair.destChain, needed },

@@ -273,10 +273,12 @@ create table attestations (
   refusal text,
   signer text,
   created_at timestamptz(3) not null default clock_timestamp(),
+  -- A request that cannot be answered yet makes room for the others.
+  next_check_at timestamptz(3) not null,
   answered_at timestamptz(3),
   check (signature is null or refusal is null)
 );
-create index attestations_open on attestations (created_at) where signature is null and refusal is null;
+create index attestations_open on attestations (next_check_at) where signature is null and refusal is null;
 
 create table events (
   integrator_id uuid not null references integrators (id),

@@ -222,6 +222,7 @@ export interface AttestationsTable {
   refusal: string | null;
   signer: string | null;
   created_at: GeneratedStamp;
+  next_check_at: Stamp;
   answered_at: Stamp | null;
 }
 

@@ -11,7 +11,13 @@ import type { Db } from "../../db/schema.ts";
 import type { AttestorSigner } from "../../signers/port.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Pair } from "../port.ts";
-import { answerAttestation, type AttestationRequest, listOpenRequests } from "./attestations.ts";
+import {
+  answerAttestation,
+  type AttestationRequest,
+  listOpenRequests,
+  parseRequest,
+  putOffRequest,
+} from "./attestations.ts";
 
 export interface AttestorDeps {
   readonly db: Db;
@@ -29,8 +35,10 @@ export interface AttestorDeps {
   readonly wakeSettler: () => void;
 }
 
-/** Latest instant an order may name, after the lock (seconds). */
-const ORDER_AFTER_LOCK_MAX_S = 12n * 3600n;
+/** How long after the lock an order may be used at most, in seconds. */
+export const ORDER_AFTER_LOCK_MAX_S = 12n * 3600n;
+const WAIT_POLL_MS = 500;
+const TROUBLE_POLL_MS = 5_000;
 
 type Verdict =
   | { readonly kind: "sign"; readonly signature: Hex }
@@ -44,15 +52,19 @@ export async function lookAtRequests(deps: AttestorDeps): Promise<boolean> {
   const limit = 50;
   const open = await listOpenRequests(db, { nowMs: clock.now(), limit });
   let answered = 0;
-  for (const { id, deliveryId, request } of open) {
+  for (const { id, deliveryId, row } of open) {
     let verdict: Verdict;
     try {
-      verdict = await judge(deps, deliveryId, request);
+      verdict = await judge(deps, deliveryId, parseRequest(row));
     } catch (error) {
       log.warn({ err: error, attestation: id }, "could not be judged now, will be looked at again");
+      await putOffRequest(db, id, clock.now() + TROUBLE_POLL_MS);
       continue;
     }
-    if (verdict.kind === "wait") continue;
+    if (verdict.kind === "wait") {
+      await putOffRequest(db, id, clock.now() + WAIT_POLL_MS);
+      continue;
+    }
     const signature = verdict.kind === "sign" ? verdict.signature : null;
     const refusal = verdict.kind === "refuse" ? verdict.reason : null;
     if (refusal) log.error({ attestation: id, refusal }, "refused to sign");
@@ -65,7 +77,7 @@ export async function lookAtRequests(deps: AttestorDeps): Promise<boolean> {
     answered += 1;
   }
   if (answered > 0) deps.wakeSettler();
-  return answered === limit;
+  return open.length === limit;
 }
 
 async function judge(

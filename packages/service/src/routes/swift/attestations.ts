@@ -75,6 +75,7 @@ export async function insertAttestation(
     readonly deliveryId: Hex32;
     readonly deadline: bigint;
     readonly request: AttestationRequest;
+    readonly nowMs: number;
   },
 ): Promise<void> {
   await tx
@@ -85,6 +86,7 @@ export async function insertAttestation(
       delivery_id: args.deliveryId,
       request: JSON.stringify(formatRequest(args.request)),
       deadline: args.deadline,
+      next_check_at: formatStamp(args.nowMs),
     })
     .onConflict((conflict) => conflict.column("id").doNothing())
     .execute();
@@ -107,26 +109,43 @@ export async function getAttestation(db: Db | Tx, id: AttestationId): Promise<At
   };
 }
 
-/** Requests without an answer that can still be answered in time, the oldest first. */
+/** A question to the attestor; `row` is parsed when it is judged, so that a broken one troubles nobody else. */
+export interface OpenRequest {
+  readonly id: AttestationId;
+  readonly deliveryId: Hex32;
+  readonly row: unknown;
+}
+
+/** Requests without an answer that are due and can still be answered in time. */
 export async function listOpenRequests(
   db: Db,
   args: { readonly nowMs: number; readonly limit: number },
-): Promise<{ id: AttestationId; deliveryId: Hex32; request: AttestationRequest }[]> {
+): Promise<OpenRequest[]> {
   const rows = await db
     .selectFrom("attestations")
     .select(["id", "delivery_id", "request"])
     .where("signature", "is", null)
     .where("refusal", "is", null)
+    .where("next_check_at", "<=", formatStamp(args.nowMs))
     .where("deadline", ">", BigInt(Math.floor(args.nowMs / 1000)))
-    .orderBy("created_at")
+    .orderBy("next_check_at")
     .limit(args.limit)
     .execute();
   return rows.map((row) => ({
     // CAST: written by insertAttestation only.
     id: row.id as AttestationId,
     deliveryId: toHex32(row.delivery_id),
-    request: parseRequest(row.request),
+    row: row.request,
   }));
+}
+
+/** Says when a request that cannot be answered yet is looked at again. */
+export async function putOffRequest(db: Db, id: AttestationId, atMs: number): Promise<void> {
+  await db
+    .updateTable("attestations")
+    .set({ next_check_at: formatStamp(atMs) })
+    .where("id", "=", id)
+    .execute();
 }
 
 /** Writes the attestor's answer, once. */
@@ -178,7 +197,8 @@ function formatRequest(request: AttestationRequest): Static<typeof RequestRow> {
   };
 }
 
-function parseRequest(row: unknown): AttestationRequest {
+/** Reads a request. @throws OperatingError INTERNAL when it does not have its shape. */
+export function parseRequest(row: unknown): AttestationRequest {
   if (!Value.Check(RequestRow, row)) {
     throw new OperatingError("INTERNAL", "An attestation request does not have its shape.");
   }

@@ -5,6 +5,7 @@
  * ordered, whatever our rows say. Several orders for one delivery id are harmless, since the contract pays an id once.
  */
 import type { Call, Chain, Chains, DeliveryOrder, FoundDelivery } from "../../chains/port.ts";
+import { isDatabaseTrouble } from "../../db/trouble.ts";
 import { OperatingError, toErrorObject, toOperatingError } from "../../core/errors.ts";
 import { assert, assertNever } from "../../core/assert.ts";
 import type { EvmAddress, Hex32 } from "../../core/hex.ts";
@@ -19,6 +20,7 @@ import {
   submitIntent,
 } from "../../transactions/index.ts";
 import { type AttestationId, getAttestation, insertAttestation } from "./attestations.ts";
+import { ORDER_AFTER_LOCK_MAX_S } from "./attest.ts";
 import { type DeliveryState, mayMove } from "./lifecycle.ts";
 import * as store from "./store.ts";
 import type { Delivery } from "./store.ts";
@@ -68,6 +70,7 @@ async function lookSafely(deps: DeliveryDeps, id: Hex32): Promise<void> {
     await lookAtDelivery(deps, id);
     if (before?.trouble) await clearTrouble(deps, id);
   } catch (thrown) {
+    if (isDatabaseTrouble(thrown)) throw thrown;
     const error = toOperatingError(thrown);
     log.error({ err: thrown, deliveryId: id, code: error.code }, "a delivery could not go on");
     const delivery = await store.getDelivery(db, id);
@@ -143,8 +146,17 @@ async function requestOrder(
   delivery: Delivery,
   address: DepositAddress,
 ): Promise<void> {
+  const lock = await chainOf(deps, delivery.srcChain).getLock(delivery.id, "final");
+  if (!lock) return poll(deps, delivery);
+  const latest = lock.lockedAt + ORDER_AFTER_LOCK_MAX_S;
+  if (nowSeconds(deps) >= latest) {
+    throw new OperatingError("INTERNAL", "The lock is too old to be paid out.", {
+      details: { reason: "order_too_late" },
+    });
+  }
+  const wished = nowSeconds(deps) + ORDER_LIFETIME_S;
+  const deadline = wished < latest ? wished : latest;
   const number = delivery.orders + 1;
-  const deadline = nowSeconds(deps) + ORDER_LIFETIME_S;
   await deps.db.transaction().execute(async (tx) => {
     if (!(await store.updateDelivery(tx, delivery, { orders: number }))) return;
     await insertAttestation(tx, {
@@ -152,6 +164,7 @@ async function requestOrder(
       deliveryId: delivery.id,
       deadline,
       request: { kind: "delivery", order: orderOf(delivery, address, deadline) },
+      nowMs: deps.clock.now(),
     });
   });
   deps.wakeAttestor();
@@ -200,6 +213,11 @@ async function lookAtDelivered(
   const source = chainOf(deps, delivery.srcChain);
   if ((await destination.findDelivery(delivery.id)) === null) return reopen(deps, delivery);
   if (!(await destination.isDelivered(delivery.id, "final"))) return poll(deps, delivery);
+  if ((await source.getLock(delivery.id, "latest"))?.state === "claimed") {
+    // By an earlier claim of ours, or another relayer's: only its finality is left to see.
+    await deps.db.transaction().execute((tx) => move(tx, delivery, "claiming", { trouble: null }));
+    return poll(deps, delivery);
+  }
 
   const attestationId: AttestationId = `claim:${delivery.id}:${delivery.claims}`;
   const attestation = delivery.claims > 0 ? await getAttestation(deps.db, attestationId) : null;
@@ -271,6 +289,7 @@ async function requestClaim(
         commitment: address.commitment,
         claim: claimOf(delivery, deadline),
       },
+      nowMs: deps.clock.now(),
     });
   });
   deps.wakeAttestor();
@@ -302,7 +321,14 @@ async function lookAtClaiming(deps: DeliveryDeps, delivery: Delivery): Promise<v
 async function reopen(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
   deps.log.warn({ deliveryId: delivery.id }, "a delivery left the chain");
   await deps.db.transaction().execute(async (tx) => {
-    await move(tx, delivery, "locked", { deliveredTxHash: null, deliveredAmount: null });
+    const change = { deliveredTxHash: null, deliveredAmount: null };
+    if (!(await move(tx, delivery, "locked", change))) return;
+    await store.upsertReservation(tx, {
+      settlementId: delivery.settlementId,
+      destChain: delivery.destChain,
+      token: delivery.destToken,
+      amount: delivery.payAmount,
+    });
   });
   return poll(deps, delivery);
 }

@@ -229,18 +229,24 @@ export async function orphanOthers(
     .execute();
 }
 
-/** How many deposits a settlement has, and how many of them left the chain. */
+/** How many deposits a settlement has, how many of them left the chain, and the highest block that held one. */
 export async function countOrphaned(
   db: Db | Tx,
   settlementId: string,
-): Promise<{ all: number; orphaned: number }> {
+): Promise<{ readonly all: number; readonly orphaned: number; readonly highest: bigint }> {
   const row = await db
     .selectFrom("deposits")
     .select((eb) => [
       eb.fn.countAll<bigint>().as("all"),
       eb.fn.count<bigint>("orphaned_at").as("orphaned"),
+      eb.fn.max("block_number").as("highest"),
     ])
     .where("settlement_id", "=", settlementId)
     .executeTakeFirstOrThrow();
-  return { all: Number(row.all), orphaned: Number(row.orphaned) };
+  return {
+    all: Number(row.all),
+    orphaned: Number(row.orphaned),
+    // The maximum of no rows is null.
+    highest: row.highest ?? 0n,
+  };
 }

@@ -1,4 +1,4 @@
-import { type OperatingError, toErrorObject } from "../core/errors.ts";
+import type { OperatingError } from "../core/errors.ts";
 import type { Tx } from "../db/schema.ts";
 import type { SettlementDeps } from "./deps.ts";
 import { judgeFailure } from "./retry.ts";
@@ -23,14 +23,7 @@ export async function failIn(
     valueInFlight: (change.step ?? settlement.step) === "deliver",
     ...(deps.retryScheduleMs ? { scheduleMs: deps.retryScheduleMs } : {}),
   });
-  const { code, message, details } = toErrorObject(error);
-  const shown: SettlementError = {
-    code,
-    message,
-    retryable: verdict.kind === "retry" && error.retryable,
-    // CAST: an operating error's details are plain values.
-    ...(details ? { details: details as Record<string, string | number | boolean> } : {}),
-  };
+  const shown = showError(error, verdict.kind === "retry" && error.retryable);
   const counts = { retryCount: verdict.retryCount, attemptsUsed: verdict.attemptsUsed };
   if (verdict.kind === "give_up") {
     return transition(tx, deps, settlement, {
@@ -47,6 +40,28 @@ export async function failIn(
   });
 }
 
+/** Ends a settlement that no retry can help: nothing is left in the wallet, for good, and nothing is in flight. */
+export async function giveUp(
+  deps: SettlementDeps,
+  settlement: Settlement,
+  error: OperatingError,
+): Promise<void> {
+  const shown = showError(error, false);
+  await deps.db.transaction().execute((tx) =>
+    transition(tx, deps, settlement, {
+      trigger: "given_up",
+      error: shown,
+      change: {
+        step: "done",
+        retryCount: settlement.retryCount + 1,
+        retryAtMs: null,
+        nextCheckAtMs: null,
+      },
+    }),
+  );
+  deps.wakeEvents(settlement.integratorId);
+}
+
 /** `failIn` in a transaction of its own. */
 export async function fail(
   deps: SettlementDeps,
@@ -56,4 +71,11 @@ export async function fail(
 ): Promise<void> {
   await deps.db.transaction().execute((tx) => failIn(tx, deps, settlement, error, change));
   deps.wakeEvents(settlement.integratorId);
+}
+
+function showError(
+  { code, message, details }: OperatingError,
+  retryable: boolean,
+): SettlementError {
+  return { code, message, retryable, ...(details ? { details } : {}) };
 }

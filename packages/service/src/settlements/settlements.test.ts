@@ -52,6 +52,7 @@ async function openDesk() {
     delivery: { kind: "waiting" } as DeliveryLook,
     swept: 0n,
     block: 100n,
+    finalNumber: 50n,
   };
   const receipt = (txHash: ReturnType<typeof hashOf>) => ({
     txHash,
@@ -70,6 +71,7 @@ async function openDesk() {
     simulate: async () => state.simulation,
     buildDeploy: () => ({ to: FACTORY, data: "0xde", value: 0n }),
     getReceipt: async (txHash) => receipt(txHash),
+    getFinalNumber: async () => state.finalNumber,
   });
   const route: Route & { waitsForFinality: boolean } = {
     kind: "SWIFT",
@@ -426,6 +428,42 @@ describe("failures", () => {
     desk.state.reserves = true;
     await desk.look();
     expect((await desk.swaps())[0]).toMatchObject({ status: "swapping", error: null });
+  });
+
+  test("a wallet that stays empty after a refund ends its settlement once that cannot change", async () => {
+    const { desk } = await openPending(true);
+    desk.state.balance = 0n;
+    for (let i = 0; i < 10; i++) await desk.look();
+    expect((await desk.swaps())[0]).toMatchObject({
+      status: "failed_swap",
+      error: { code: "INSUFFICIENT_BALANCE", retryable: true },
+    });
+    desk.state.finalNumber = 90n;
+    await desk.look();
+    expect((await desk.swaps())[0]).toMatchObject({
+      status: "dead",
+      error: { code: "INSUFFICIENT_BALANCE", retryable: false, details: { reason: "refunded" } },
+    });
+  });
+
+  test("T44 deposits that left the chain defer with REORG, and end with it once that is final", async () => {
+    const { desk } = await openPending(true);
+    desk.state.balance = 0n;
+    await database.db
+      .updateTable("deposits")
+      .set({ orphaned_at: "2026-01-01T00:00:00.000Z" })
+      .execute();
+    for (let i = 0; i < 5; i++) await desk.look();
+    expect((await desk.swaps())[0]).toMatchObject({
+      status: "failed_swap",
+      error: { code: "REORG", retryable: true },
+    });
+    desk.state.finalNumber = 90n;
+    await desk.look();
+    expect((await desk.swaps())[0]).toMatchObject({
+      status: "dead",
+      error: { code: "REORG", retryable: false },
+    });
   });
 
   test("X3 a revert is believed at a final block only, so no second sweep stands beside the first", async () => {

@@ -15,7 +15,7 @@ import {
   submitIntent,
 } from "../../transactions/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
-import { failIn } from "../fail.ts";
+import { failIn, giveUp } from "../fail.ts";
 import { lockHolding, noteSwapTransaction, recordSweep, transition } from "../store.ts";
 import type { Settlement } from "../types.ts";
 import { RECHECK_MS } from "./accept.ts";
@@ -31,7 +31,7 @@ export async function stepSweep(
   assertDerived(chain, address);
   const route = chooseRoute(deps, settlement, address);
   const balance = await chain.getBalance(settlement.token, settlement.wallet);
-  if (balance === 0n) throw await whyEmpty(deps, settlement);
+  if (balance === 0n) return recordEmpty(deps, settlement);
   if (route.quote(balance, address.commitment.maxFeeBps).minOut === 0n) {
     throw new OperatingError("AMOUNT_TOO_SMALL", "The balance is too small for the route.", {
       details: { balance: balance.toString() },
@@ -174,14 +174,28 @@ function pairOf(settlement: Settlement, address: DepositAddress) {
   };
 }
 
-async function whyEmpty(deps: SettlementDeps, settlement: Settlement): Promise<OperatingError> {
-  const { all, orphaned } = await countOrphaned(deps.db, settlement.id);
-  return all > 0 && all === orphaned
+/**
+ * An empty wallet: its deposits may come back while their blocks are not final, or a node may lag. Once that cannot be,
+ * the settlement ends: with REORG when its deposits left the chain, else with a refund, the only other way out.
+ */
+async function recordEmpty(deps: SettlementDeps, settlement: Settlement): Promise<StepResult> {
+  const { all, orphaned, highest } = await countOrphaned(deps.db, settlement.id);
+  const gone = all > 0 && all === orphaned;
+  const error = gone
     ? new OperatingError("REORG", "The deposits of this settlement left the chain.")
     : new OperatingError("INSUFFICIENT_BALANCE", "The deposit address is empty.", {
-        details: { reason: "wallet_empty" },
+        details: { reason: all > 0 ? "refunded" : "wallet_empty" },
       });
+  const isFinal = highest <= (await chainOf(deps, settlement).getFinalNumber());
+  if (isFinal && settlement.retryCount >= EMPTY_LOOKS_MIN) {
+    await giveUp(deps, settlement, error);
+    return "wait";
+  }
+  throw error;
 }
+
+/** Looks that must find a wallet empty before it is believed: nodes behind one address differ for a while. */
+const EMPTY_LOOKS_MIN = 3;
 
 function intentOf(settlement: Settlement, number: number): IntentName {
   return `sweep:${settlement.id}:${number}`;

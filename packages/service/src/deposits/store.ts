@@ -176,7 +176,19 @@ export async function assignSwept(
     .where("token", "=", place.token);
   await ofPlace
     .set({ settlement_id: sweep.settlementId })
-    .where("settlement_id", "is", null)
+    .where((eb) =>
+      eb.or([
+        eb("settlement_id", "is", null),
+        // What an earlier settlement gave up is taken along by the one that does sweep.
+        eb.exists(
+          eb
+            .selectFrom("settlements")
+            .select("id")
+            .whereRef("settlements.id", "=", "deposits.settlement_id")
+            .where("status", "=", "dead"),
+        ),
+      ]),
+    )
     .where(before)
     .execute();
   await ofPlace

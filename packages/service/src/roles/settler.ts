@@ -2,7 +2,11 @@
 import type { ChainConfig } from "../config/load.ts";
 import type { Tx } from "../db/schema.ts";
 import { type Loop, startLoop } from "../jobs/loop.ts";
-import { lookAtDueDeliveries, wakeDeliveryOfSettlement } from "../routes/index.ts";
+import {
+  type DeliveryDeps,
+  lookAtDueDeliveries,
+  wakeDeliveryOfSettlement,
+} from "../routes/index.ts";
 import {
   followCompleted,
   lookAtDueSettlements,
@@ -38,13 +42,15 @@ export function startSettler(context: RoleContext): RunningRole {
       ]),
     ),
   );
-  const settlementLoop = startLoop({
-    name: "settlements",
-    intervalMs: POLL_MS,
-    clock,
-    log,
-    look: () => lookAtDueSettlements(settlements),
-  });
+  const settlementLoops = [...lanes.keys()].map((chainId) =>
+    startLoop({
+      name: `settlements of chain ${chainId}`,
+      intervalMs: POLL_MS,
+      clock,
+      log,
+      look: () => lookAtDueSettlements(settlements, chainId),
+    }),
+  );
   const unsettledLoop = startLoop({
     name: "unsettled deposits",
     intervalMs: UNSETTLED_POLL_MS,
@@ -55,53 +61,58 @@ export function startSettler(context: RoleContext): RunningRole {
       return lookAtUnsettled(settlements);
     },
   });
-  const deliveryLoop = startDeliveries(context, lanes);
+  const deliveryLoops = startDeliveries(context, lanes);
   const laneLoops = startLanes(context, lanes);
 
-  wakeups.on(TOPICS.settlements, () => settlementLoop.wake());
-  wakeups.on(TOPICS.deliveries, () => deliveryLoop.wake());
-  wakeups.on(TOPICS.lanes, () => {
-    for (const loop of laneLoops) loop.wake();
-  });
+  const wakeAll = (loops: readonly Loop[]) => () => {
+    for (const loop of loops) loop.wake();
+  };
+  wakeups.on(TOPICS.settlements, wakeAll(settlementLoops));
+  wakeups.on(TOPICS.deliveries, wakeAll(deliveryLoops));
+  wakeups.on(TOPICS.lanes, wakeAll(laneLoops));
   return {
     async stop() {
-      await Promise.all(
-        [settlementLoop, unsettledLoop, deliveryLoop, ...laneLoops].map((loop) => loop.stop()),
-      );
+      const loops = [...settlementLoops, unsettledLoop, ...deliveryLoops, ...laneLoops];
+      await Promise.all(loops.map((loop) => loop.stop()));
     },
   };
 }
 
-function startDeliveries(context: RoleContext, lanes: ReadonlyMap<number, ChainLanes>): Loop {
+function startDeliveries(
+  context: RoleContext,
+  lanes: ReadonlyMap<number, ChainLanes>,
+): readonly Loop[] {
   const { config, db, chains, clock, random, log, wakeups } = context;
-  return startLoop({
-    name: "deliveries",
-    intervalMs: POLL_MS,
+  const deps: DeliveryDeps = {
+    db,
+    chains,
     clock,
+    random,
     log,
-    look: () =>
-      lookAtDueDeliveries({
-        db,
-        chains,
-        clock,
-        random,
-        log,
-        lanes: new Map(
-          [...lanes].map(([chainId, lane]) => [
-            chainId,
-            { deliver: lane.deliver.address, claim: lane.settle.address },
-          ]),
-        ),
-        deliveryConfirmations: new Map(
-          config.chains.map((chain) => [chain.chainId, chain.deliveryConfirmations]),
-        ),
-        onChanged: (tx, settlementId) => putOffSettlement(tx, settlementId, clock.now()),
-        wakeSettlements: () => wakeups.wake(TOPICS.settlements),
-        wakeAttestor: () => wakeups.wake(TOPICS.attestations),
-        wakeLanes: () => wakeups.wake(TOPICS.lanes),
-        pollMs: POLL_MS,
-      }),
-  });
+    lanes: new Map(
+      [...lanes].map(([chainId, lane]) => [
+        chainId,
+        { deliver: lane.deliver.address, claim: lane.settle.address },
+      ]),
+    ),
+    deliveryConfirmations: new Map(
+      config.chains.map((chain) => [chain.chainId, chain.deliveryConfirmations]),
+    ),
+    onChanged: (tx, settlementId) => putOffSettlement(tx, settlementId, clock.now()),
+    wakeSettlements: () => wakeups.wake(TOPICS.settlements),
+    wakeAttestor: () => wakeups.wake(TOPICS.attestations),
+    wakeLanes: () => wakeups.wake(TOPICS.lanes),
+    pollMs: POLL_MS,
+  };
+  return [...lanes.keys()].map((destChain) =>
+    startLoop({
+      name: `deliveries to chain ${destChain}`,
+      intervalMs: POLL_MS,
+      clock,
+      log,
+      look: () => lookAtDueDeliveries(deps, destChain),
+    }),
+  );
 }
 
 function startLanes(context: RoleContext, lanes: ReadonlyMap<number, ChainLanes>): Loop[] {

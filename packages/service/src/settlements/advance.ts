@@ -20,9 +20,16 @@ const LOOKS_AT_ONCE = 20;
 /** Steps of one look; a settlement that wants more is looked at again. */
 const STEPS_MAX = 8;
 
-/** Looks at every settlement that is due. Returns true when there may be more. */
-export async function lookAtDueSettlements(deps: SettlementDeps): Promise<boolean> {
+/**
+ * Looks at every settlement of a source chain that is due. Returns true when there may be more. Chains are looked at
+ * apart, so that one whose node hangs does not slow the others.
+ */
+export async function lookAtDueSettlements(
+  deps: SettlementDeps,
+  chainId: number,
+): Promise<boolean> {
   const ids = await claimDue(deps.db, {
+    chainId,
     nowMs: deps.clock.now(),
     leaseMs: LEASE_MS,
     limit: LOOKS_AT_ONCE,

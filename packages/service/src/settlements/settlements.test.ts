@@ -160,7 +160,7 @@ async function openDesk() {
   /** Looks at what is due, after the longest wait there is. */
   async function look(): Promise<void> {
     clock.advance(900_000);
-    await lookAtDueSettlements(deps);
+    await lookAtDueSettlements(deps, 2);
   }
 
   /** Mines the transaction of an intent for good, as a lane would record it. */
@@ -565,6 +565,26 @@ describe("failures", () => {
       ["dead", "1000"],
       ["pending_swap", "1200"],
     ]);
+  });
+
+  test("the settlement after a dead one takes its deposits along", async () => {
+    const { desk, address } = await openPending(true);
+    desk.state.simulation = { ok: false, reason: "Leftover" };
+    for (let i = 0; i < 8; i++) await desk.look();
+    desk.state.simulation = { ok: true, gas: 1n };
+    desk.state.balance = 1_200n;
+    await desk.arrive(address, { amount: 200n, block: 95n });
+    await desk.look();
+    desk.state.swept = 1_200n;
+    desk.state.balance = 0n;
+    const [, second] = await desk.swaps();
+    await desk.mine(`sweep:${second?.id}`);
+    desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 1_199n };
+    await desk.look();
+    expect((await desk.swaps()).map((swap) => swap.status)).toEqual(["dead", "completed"]);
+    expect(new Set((await desk.deposits()).map((deposit) => deposit.settlement_id))).toEqual(
+      new Set([second?.id]),
+    );
   });
 
   test("a deployment that somebody else made first goes on without a hash of ours", async () => {

@@ -321,10 +321,15 @@ export async function lockSettlement(tx: Tx, id: string): Promise<Settlement> {
   return parseSettlement(row);
 }
 
-/** Takes settlements that are due, and puts them off by `leaseMs` so that no other worker takes them meanwhile. */
+/** Takes settlements of a chain that are due, and puts them off by `leaseMs` so that no other worker takes them meanwhile. */
 export async function claimDue(
   db: Db,
-  args: { readonly nowMs: number; readonly leaseMs: number; readonly limit: number },
+  args: {
+    readonly chainId: number;
+    readonly nowMs: number;
+    readonly leaseMs: number;
+    readonly limit: number;
+  },
 ): Promise<string[]> {
   const rows = await db
     .updateTable("settlements")
@@ -333,6 +338,7 @@ export async function claimDue(
       due
         .selectFrom("settlements")
         .select("id")
+        .where("chain_id", "=", args.chainId)
         .where("status", "not in", ["completed", "dead"])
         .where("next_check_at", "<=", formatStamp(args.nowMs))
         .orderBy("next_check_at")

@@ -50,11 +50,11 @@ const ORDER_LIFETIME_S = 3600n;
 const LEASE_MS = 30_000;
 const TROUBLE_POLL_MS = 15_000;
 
-/** Looks at every delivery that is due. Returns true when there may be more. */
-export async function lookAtDueDeliveries(deps: DeliveryDeps): Promise<boolean> {
+/** Looks at every delivery towards a chain that is due. Returns true when there may be more. */
+export async function lookAtDueDeliveries(deps: DeliveryDeps, destChain: number): Promise<boolean> {
   const { db, clock } = deps;
   const limit = 20;
-  const ids = await store.claimDue(db, { nowMs: clock.now(), leaseMs: LEASE_MS, limit });
+  const ids = await store.claimDue(db, { destChain, nowMs: clock.now(), leaseMs: LEASE_MS, limit });
   for (const result of await Promise.allSettled(ids.map((id) => lookSafely(deps, id)))) {
     // It stays due: the lease runs out and it is looked at again.
     if (result.status === "rejected") deps.log.error({ err: result.reason }, "a look failed");

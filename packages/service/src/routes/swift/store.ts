@@ -67,10 +67,15 @@ export async function getDelivery(db: Db | Tx, id: Hex32): Promise<Delivery | nu
   return row ? parseDelivery(row) : null;
 }
 
-/** Takes deliveries that are due, and puts them off by `leaseMs` so that no other worker takes them meanwhile. */
+/** Takes deliveries towards a chain that are due, and puts them off by `leaseMs` so that no other worker takes them meanwhile. */
 export async function claimDue(
   db: Db,
-  args: { readonly nowMs: number; readonly leaseMs: number; readonly limit: number },
+  args: {
+    readonly destChain: number;
+    readonly nowMs: number;
+    readonly leaseMs: number;
+    readonly limit: number;
+  },
 ): Promise<Hex32[]> {
   const rows = await db
     .updateTable("deliveries")
@@ -79,6 +84,7 @@ export async function claimDue(
       due
         .selectFrom("deliveries")
         .select("id")
+        .where("dest_chain", "=", args.destChain)
         .where("state", "<>", "claimed")
         .where("next_check_at", "<=", formatStamp(args.nowMs))
         .orderBy("next_check_at")

@@ -1,0 +1,318 @@
+/** The attestor's judgement: it signs what it finds on the chains at final blocks, and refuses everything else. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  createStillClock,
+  createStrictChain,
+  hashOf,
+  silentLog,
+} from "../../../test/support/doubles.ts";
+import { createTestDatabase, type TestDatabase } from "../../../test/support/database.ts";
+import type { Chain, DeliveryOrder, FoundDelivery, Lock } from "../../chains/port.ts";
+import type { Commitment } from "../../core/commitment.ts";
+import { OperatingError } from "../../core/errors.ts";
+import { type Hex, type Hex32, padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
+import { type AttestorDeps, lookAtRequests } from "./attest.ts";
+import { type AttestationId, type AttestationRequest, insertAttestation } from "./attestations.ts";
+
+const address = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
+const USDC_SOURCE = address("a0");
+const USDC_DEST = address("b0");
+const ESCROW = address("e5");
+const DELIVERY = address("de");
+const RECIPIENT = address("1e");
+const WALLET = address("3a");
+const DELIVERY_ID = toHex32(hashOf("delivery id"));
+const COMMITMENT_HASH = toHex32(hashOf("commitment"));
+const SIGNATURE: Hex = "0x51";
+
+const commitment: Commitment = {
+  integrator: toHex32(hashOf("integrator")),
+  userId: padAddress(address("01")),
+  destChain: 30,
+  destWallet: padAddress(RECIPIENT),
+  destToken: padAddress(USDC_DEST),
+  refundAuthority: padAddress(address("02")),
+  maxFeeBps: 50,
+  maxSlippageBps: 100,
+};
+
+let database: TestDatabase;
+beforeEach(async () => {
+  database = await createTestDatabase();
+});
+afterEach(async () => {
+  await database.drop();
+});
+
+function openAttestor() {
+  const clock = createStillClock();
+  const nowS = BigInt(clock.now() / 1000);
+  const lock: Lock = {
+    wallet: WALLET,
+    commitment: COMMITMENT_HASH,
+    token: USDC_SOURCE,
+    amount: 1_000_000n,
+    minOut: 995_000n,
+    seq: 0n,
+    destChain: 30,
+    delivery: padAddress(DELIVERY),
+    state: "locked",
+    lockedAt: nowS,
+  };
+  const state = {
+    lock: lock as Lock | null,
+    deliveredLatest: false,
+    deliveredFinal: false,
+    found: null as FoundDelivery | null,
+    finalNumber: 10n,
+    unreachable: false,
+  };
+  const shared = {
+    hashCommitment: () => COMMITMENT_HASH,
+    predictWallet: () => WALLET,
+    deliveryIdOfOrder: () => DELIVERY_ID,
+  };
+  const source: Chain = createStrictChain({
+    ...shared,
+    chainId: 2,
+    addresses: { factory: address("fa"), escrow: ESCROW, delivery: address("d2") },
+    getLock: async (_id, at) => {
+      if (state.unreachable) throw new OperatingError("RPC_UNAVAILABLE", "No answer.");
+      if (at !== "final") throw new Error("the attestor looks at final blocks");
+      return state.lock;
+    },
+  });
+  const destination: Chain = createStrictChain({
+    ...shared,
+    chainId: 30,
+    addresses: { factory: address("fa"), escrow: address("e0"), delivery: DELIVERY },
+    isDelivered: async (_id, at) => (at === "final" ? state.deliveredFinal : state.deliveredLatest),
+    findDelivery: async () => state.found,
+    getFinalNumber: async () => state.finalNumber,
+  });
+  const signed: unknown[] = [];
+  const deps: AttestorDeps = {
+    db: database.db,
+    chains: new Map([
+      [2, source],
+      [30, destination],
+    ]),
+    signer: {
+      address: address("ad"),
+      signDelivery: async (chainId, order) => {
+        signed.push([chainId, order.amount]);
+        return SIGNATURE;
+      },
+      signClaim: async (chainId, claim) => {
+        signed.push([chainId, claim.paidAmount]);
+        return SIGNATURE;
+      },
+    },
+    clock,
+    log: silentLog,
+    pairs: [
+      {
+        srcChain: 2,
+        srcToken: USDC_SOURCE,
+        destChain: 30,
+        destToken: USDC_DEST,
+        decimalsIn: 6,
+        decimalsOut: 6,
+      },
+    ],
+    wakeSettler: () => undefined,
+  };
+  const order: DeliveryOrder = {
+    commitment,
+    srcChain: 2,
+    escrow: ESCROW,
+    srcToken: USDC_SOURCE,
+    seq: 0n,
+    amount: 999_000n,
+    deadline: nowS + 3600n,
+  };
+  let asked = 0;
+  async function ask(request: AttestationRequest, deliveryId: Hex32 = DELIVERY_ID) {
+    asked += 1;
+    const id: AttestationId = `${request.kind}:${deliveryId}:${asked}`;
+    const deadline = request.kind === "delivery" ? request.order.deadline : request.claim.deadline;
+    await database.db
+      .transaction()
+      .execute((tx) =>
+        insertAttestation(tx, { id, deliveryId, deadline, request, nowMs: clock.now() }),
+      );
+    await lookAtRequests(deps);
+    return answerOf(id);
+  }
+  async function answerOf(id: AttestationId) {
+    const row = await database.db
+      .selectFrom("attestations")
+      .select(["signature", "refusal"])
+      .where("id", "=", id)
+      .executeTakeFirstOrThrow();
+    return row.refusal ?? row.signature ?? "waits";
+  }
+  const askOrder = (change: Partial<DeliveryOrder> = {}, deliveryId?: Hex32) =>
+    ask({ kind: "delivery", order: { ...order, ...change } }, deliveryId);
+  const claim = { deliveryId: DELIVERY_ID, paidAmount: 999_000n, deadline: nowS + 3600n };
+  const askClaim = (change: Partial<typeof claim> = {}) =>
+    ask({ kind: "claim", srcChain: 2, commitment, claim: { ...claim, ...change } });
+  const found: FoundDelivery = {
+    deliveryId: DELIVERY_ID,
+    commitment: COMMITMENT_HASH,
+    to: RECIPIENT,
+    token: USDC_DEST,
+    amount: 999_000n,
+    txHash: hashOf("payment"),
+    blockNumber: 10n,
+  };
+  return { deps, state, lock, clock, nowS, found, signed, askOrder, askClaim, answerOf };
+}
+
+describe("an order", () => {
+  test("is signed when the lock is final, for this destination, and unpaid", async () => {
+    const { askOrder, signed } = openAttestor();
+    expect(await askOrder()).toBe(SIGNATURE);
+    expect(signed).toEqual([[30, 999_000n]]);
+  });
+
+  test("waits while the lock is not in a final block, and is signed once it is", async () => {
+    const { state, lock, clock, deps, askOrder, answerOf } = openAttestor();
+    state.lock = null;
+    expect(await askOrder()).toBe("waits");
+    state.lock = lock;
+    clock.advance(1_000);
+    await lookAtRequests(deps);
+    expect(await answerOf(`delivery:${DELIVERY_ID}:1`)).toBe(SIGNATURE);
+  });
+
+  test("T48 waits while the node does not answer", async () => {
+    const { state, askOrder } = openAttestor();
+    state.unreachable = true;
+    expect(await askOrder()).toBe("waits");
+  });
+
+  test.each<[string, string, Partial<DeliveryOrder>]>([
+    ["for less than was promised", "below_promised_minimum", { amount: 994_999n }],
+    ["for more than was locked", "above_locked_value", { amount: 1_000_001n }],
+    ["from an escrow that is not ours", "unknown_escrow", { escrow: address("66") }],
+    ["of a chain that is not ours", "unknown_chain", { srcChain: 4 }],
+    ["of a pair it does not vouch for", "unknown_pair", { srcToken: address("66") }],
+    [
+      "towards a token it does not vouch for",
+      "unknown_pair",
+      { commitment: { ...commitment, destToken: padAddress(address("66")) } },
+    ],
+    [
+      "towards a chain that is not ours",
+      "unknown_chain",
+      { commitment: { ...commitment, destChain: 4 } },
+    ],
+  ])("%s is refused as %s", async (_what, reason, change) => {
+    const { askOrder, signed } = openAttestor();
+    expect(await askOrder(change)).toBe(reason);
+    expect(signed).toEqual([]);
+  });
+
+  test("under a delivery id that is not its own is refused", async () => {
+    const { askOrder } = openAttestor();
+    expect(await askOrder({}, toHex32(hashOf("another id")))).toBe("other_delivery_id");
+  });
+
+  test("that may be used later than twelve hours after the lock is refused", async () => {
+    const { askOrder, nowS } = openAttestor();
+    expect(await askOrder({ deadline: nowS + 12n * 3600n + 1n })).toBe("deadline_too_late");
+    expect(await askOrder({ deadline: nowS + 12n * 3600n })).toBe(SIGNATURE);
+  });
+
+  test("V6 of a delivery that is on its chain is refused", async () => {
+    const { state, askOrder } = openAttestor();
+    state.deliveredLatest = true;
+    expect(await askOrder()).toBe("already_delivered");
+  });
+
+  test.each<[string, string, Partial<Lock>]>([
+    ["another commitment", "other_lock", { commitment: toHex32(hashOf("other")) }],
+    ["another wallet", "other_lock", { wallet: address("66") }],
+    ["another destination", "other_lock", { destChain: 4 }],
+    ["another Delivery contract", "other_lock", { delivery: padAddress(address("66")) }],
+    ["nothing any more", "already_claimed", { state: "claimed" }],
+  ])("of a lock that holds %s is refused as %s", async (_what, reason, change) => {
+    const { state, lock, askOrder } = openAttestor();
+    state.lock = { ...lock, ...change };
+    expect(await askOrder()).toBe(reason);
+  });
+
+  test("T46 fifty requests that wait do not hold up one that can be answered", async () => {
+    const { state, lock, clock, deps, askOrder, answerOf } = openAttestor();
+    state.lock = null;
+    for (let i = 0; i < 60; i++) await askOrder();
+    state.lock = lock;
+    clock.advance(1);
+    expect(await askOrder()).toBe(SIGNATURE);
+    clock.advance(10_000);
+    await lookAtRequests(deps);
+    await lookAtRequests(deps);
+    expect(await answerOf(`delivery:${DELIVERY_ID}:1`)).toBe(SIGNATURE);
+  });
+
+  test("that is broken troubles no other", async () => {
+    const { state, lock, askOrder } = openAttestor();
+    state.lock = null;
+    await askOrder();
+    await database.db.updateTable("attestations").set({ request: '{"kind":"delivery"}' }).execute();
+    state.lock = lock;
+    expect(await askOrder()).toBe(SIGNATURE);
+  });
+
+  test("whose deadline has passed is left alone", async () => {
+    const { askOrder, nowS } = openAttestor();
+    expect(await askOrder({ deadline: nowS - 1n })).toBe("waits");
+  });
+});
+
+describe("a claim", () => {
+  test("is signed when the payment of the lock is final", async () => {
+    const { state, found, askClaim, signed } = openAttestor();
+    state.deliveredFinal = true;
+    state.found = found;
+    expect(await askClaim()).toBe(SIGNATURE);
+    expect(signed).toEqual([[2, 999_000n]]);
+  });
+
+  test("waits while the payment is not final", async () => {
+    const { state, found, askClaim } = openAttestor();
+    state.deliveredLatest = true;
+    state.found = found;
+    expect(await askClaim()).toBe("waits");
+    state.deliveredFinal = true;
+    state.found = { ...found, blockNumber: 11n };
+    expect(await askClaim()).toBe("waits");
+  });
+
+  test.each<[string, Partial<FoundDelivery>]>([
+    ["another recipient", { to: address("66") }],
+    ["another token", { token: address("66") }],
+    ["another amount", { amount: 999_001n }],
+  ])("V5 for a payment to %s is refused", async (_what, change) => {
+    const { state, found, askClaim } = openAttestor();
+    state.deliveredFinal = true;
+    state.found = { ...found, ...change };
+    expect(await askClaim()).toBe("other_payment");
+  });
+
+  test("for a payment below the promised minimum is refused", async () => {
+    const { state, found, askClaim } = openAttestor();
+    state.deliveredFinal = true;
+    state.found = { ...found, amount: 994_999n };
+    expect(await askClaim({ paidAmount: 994_999n })).toBe("other_payment");
+  });
+
+  test("of a lock that was claimed is refused", async () => {
+    const { state, lock, found, askClaim } = openAttestor();
+    state.deliveredFinal = true;
+    state.found = found;
+    state.lock = { ...lock, state: "claimed" };
+    expect(await askClaim()).toBe("already_claimed");
+  });
+});

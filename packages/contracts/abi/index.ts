@@ -946,7 +946,7 @@ export const transferRouteAbi = [
   },
 ] as const;
 
-export const escrowRouteAbi = [
+export const sameAssetRouteAbi = [
   {
     type: "constructor",
     inputs: [
@@ -1082,6 +1082,187 @@ export const escrowRouteAbi = [
   },
 ] as const;
 
+export const pricedRouteAbi = [
+  {
+    type: "constructor",
+    inputs: [
+      {
+        name: "p",
+        type: "tuple",
+        internalType: "struct IEscrowRoute.Pair",
+        components: [
+          { name: "evmChainId", type: "uint256", internalType: "uint256" },
+          { name: "sourceChain", type: "uint16", internalType: "uint16" },
+          { name: "sourceToken", type: "address", internalType: "address" },
+          { name: "sourceDecimals", type: "uint8", internalType: "uint8" },
+          { name: "escrow", type: "address", internalType: "address" },
+          { name: "destChain", type: "uint16", internalType: "uint16" },
+          { name: "destToken", type: "bytes32", internalType: "bytes32" },
+          { name: "destDecimals", type: "uint8", internalType: "uint8" },
+          { name: "delivery", type: "bytes32", internalType: "bytes32" },
+        ],
+      },
+    ],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "deliver",
+    inputs: [
+      {
+        name: "c",
+        type: "tuple",
+        internalType: "struct Commitment",
+        components: [
+          { name: "integrator", type: "bytes32", internalType: "bytes32" },
+          { name: "userId", type: "bytes32", internalType: "bytes32" },
+          { name: "destChain", type: "uint16", internalType: "uint16" },
+          { name: "destWallet", type: "bytes32", internalType: "bytes32" },
+          { name: "destToken", type: "bytes32", internalType: "bytes32" },
+          { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
+          { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
+          { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+        ],
+      },
+      { name: "token", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "data", type: "bytes", internalType: "bytes" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "domainSeparator",
+    inputs: [],
+    outputs: [{ name: "", type: "bytes32", internalType: "bytes32" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "factory",
+    inputs: [],
+    outputs: [{ name: "", type: "address", internalType: "address" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "minOut",
+    inputs: [
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "rate", type: "uint256", internalType: "uint256" },
+      { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+      { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
+    ],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "pair",
+    inputs: [],
+    outputs: [
+      {
+        name: "",
+        type: "tuple",
+        internalType: "struct IEscrowRoute.Pair",
+        components: [
+          { name: "evmChainId", type: "uint256", internalType: "uint256" },
+          { name: "sourceChain", type: "uint16", internalType: "uint16" },
+          { name: "sourceToken", type: "address", internalType: "address" },
+          { name: "sourceDecimals", type: "uint8", internalType: "uint8" },
+          { name: "escrow", type: "address", internalType: "address" },
+          { name: "destChain", type: "uint16", internalType: "uint16" },
+          { name: "destToken", type: "bytes32", internalType: "bytes32" },
+          { name: "destDecimals", type: "uint8", internalType: "uint8" },
+          { name: "delivery", type: "bytes32", internalType: "bytes32" },
+        ],
+      },
+    ],
+    stateMutability: "view",
+  },
+  {
+    type: "error",
+    name: "AboveMaxAmount",
+    inputs: [
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "maxAmount", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "DeadlineTooFar",
+    inputs: [
+      { name: "deadline", type: "uint256", internalType: "uint256" },
+      { name: "latest", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "Expired",
+    inputs: [
+      { name: "deadline", type: "uint256", internalType: "uint256" },
+      { name: "timestamp", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  { type: "error", name: "InvalidConfig", inputs: [] },
+  {
+    type: "error",
+    name: "InvalidData",
+    inputs: [{ name: "length", type: "uint256", internalType: "uint256" }],
+  },
+  {
+    type: "error",
+    name: "NotAttestor",
+    inputs: [{ name: "signer", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "NothingPromised",
+    inputs: [
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
+    ],
+  },
+  {
+    type: "error",
+    name: "SafeERC20FailedOperation",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "WrongDestChain",
+    inputs: [
+      { name: "destChain", type: "uint16", internalType: "uint16" },
+      { name: "expected", type: "uint16", internalType: "uint16" },
+    ],
+  },
+  {
+    type: "error",
+    name: "WrongDestToken",
+    inputs: [
+      { name: "destToken", type: "bytes32", internalType: "bytes32" },
+      { name: "expected", type: "bytes32", internalType: "bytes32" },
+    ],
+  },
+  {
+    type: "error",
+    name: "WrongEvmChain",
+    inputs: [
+      { name: "chainId", type: "uint256", internalType: "uint256" },
+      { name: "expected", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "WrongToken",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "expected", type: "address", internalType: "address" },
+    ],
+  },
+] as const;
+
 export const escrowAbi = [
   {
     type: "constructor",
@@ -1092,6 +1273,13 @@ export const escrowAbi = [
       { name: "treasury_", type: "address", internalType: "address" },
     ],
     stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "TAKE_BACK_AFTER",
+    inputs: [],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
   },
   {
     type: "function",
@@ -1158,7 +1346,7 @@ export const escrowAbi = [
       { name: "delivery", type: "bytes32", internalType: "bytes32" },
     ],
     outputs: [{ name: "deliveryId", type: "bytes32", internalType: "bytes32" }],
-    stateMutability: "nonpayable",
+    stateMutability: "payable",
   },
   {
     type: "function",
@@ -1197,6 +1385,41 @@ export const escrowAbi = [
   },
   {
     type: "function",
+    name: "returnToWallet",
+    inputs: [
+      { name: "deliveryId", type: "bytes32", internalType: "bytes32" },
+      { name: "deadline", type: "uint256", internalType: "uint256" },
+      { name: "signature", type: "bytes", internalType: "bytes" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "takeBack",
+    inputs: [
+      { name: "deliveryId", type: "bytes32", internalType: "bytes32" },
+      {
+        name: "c",
+        type: "tuple",
+        internalType: "struct Commitment",
+        components: [
+          { name: "integrator", type: "bytes32", internalType: "bytes32" },
+          { name: "userId", type: "bytes32", internalType: "bytes32" },
+          { name: "destChain", type: "uint16", internalType: "uint16" },
+          { name: "destWallet", type: "bytes32", internalType: "bytes32" },
+          { name: "destToken", type: "bytes32", internalType: "bytes32" },
+          { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
+          { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
+          { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+        ],
+      },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
     name: "treasury",
     inputs: [],
     outputs: [{ name: "", type: "address", internalType: "address" }],
@@ -1229,6 +1452,26 @@ export const escrowAbi = [
     anonymous: false,
   },
   {
+    type: "event",
+    name: "Returned",
+    inputs: [
+      { name: "deliveryId", type: "bytes32", indexed: true, internalType: "bytes32" },
+      { name: "wallet", type: "address", indexed: true, internalType: "address" },
+      { name: "amount", type: "uint256", indexed: false, internalType: "uint256" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "TakenBack",
+    inputs: [
+      { name: "deliveryId", type: "bytes32", indexed: true, internalType: "bytes32" },
+      { name: "to", type: "address", indexed: true, internalType: "address" },
+      { name: "amount", type: "uint256", indexed: false, internalType: "uint256" },
+    ],
+    anonymous: false,
+  },
+  {
     type: "error",
     name: "Expired",
     inputs: [
@@ -1236,7 +1479,21 @@ export const escrowAbi = [
       { name: "timestamp", type: "uint256", internalType: "uint256" },
     ],
   },
+  { type: "error", name: "FailedCall", inputs: [] },
+  {
+    type: "error",
+    name: "InsufficientBalance",
+    inputs: [
+      { name: "balance", type: "uint256", internalType: "uint256" },
+      { name: "needed", type: "uint256", internalType: "uint256" },
+    ],
+  },
   { type: "error", name: "IsPaused", inputs: [] },
+  {
+    type: "error",
+    name: "NotAnAddress",
+    inputs: [{ name: "value", type: "bytes32", internalType: "bytes32" }],
+  },
   {
     type: "error",
     name: "NotAttestor",
@@ -1248,6 +1505,14 @@ export const escrowAbi = [
     inputs: [
       { name: "deliveryId", type: "bytes32", internalType: "bytes32" },
       { name: "state", type: "uint8", internalType: "enum IEscrow.LockState" },
+    ],
+  },
+  {
+    type: "error",
+    name: "NotRefundAuthority",
+    inputs: [
+      { name: "caller", type: "address", internalType: "address" },
+      { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
     ],
   },
   {
@@ -1294,9 +1559,33 @@ export const escrowAbi = [
   },
   {
     type: "error",
+    name: "TooEarly",
+    inputs: [
+      { name: "earliest", type: "uint256", internalType: "uint256" },
+      { name: "timestamp", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "WrongCommitment",
+    inputs: [
+      { name: "commitment", type: "bytes32", internalType: "bytes32" },
+      { name: "expected", type: "bytes32", internalType: "bytes32" },
+    ],
+  },
+  {
+    type: "error",
     name: "WrongEvmChain",
     inputs: [
       { name: "chainId", type: "uint256", internalType: "uint256" },
+      { name: "expected", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "WrongValue",
+    inputs: [
+      { name: "value", type: "uint256", internalType: "uint256" },
       { name: "expected", type: "uint256", internalType: "uint256" },
     ],
   },
@@ -1354,6 +1643,37 @@ export const deliveryAbi = [
     ],
     outputs: [],
     stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "cancelCapRaise",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "capLeft",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "capOf",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "capRaiseOf",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+    outputs: [
+      { name: "", type: "uint256", internalType: "uint256" },
+      { name: "", type: "uint256", internalType: "uint256" },
+    ],
+    stateMutability: "view",
   },
   {
     type: "function",
@@ -1464,6 +1784,13 @@ export const deliveryAbi = [
   },
   {
     type: "function",
+    name: "executeCapRaise",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
     name: "factory",
     inputs: [],
     outputs: [{ name: "", type: "address", internalType: "address" }],
@@ -1509,6 +1836,16 @@ export const deliveryAbi = [
   },
   {
     type: "function",
+    name: "lowerCap",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "perDay", type: "uint112", internalType: "uint112" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
     name: "owner",
     inputs: [],
     outputs: [{ name: "", type: "address", internalType: "address" }],
@@ -1551,8 +1888,29 @@ export const deliveryAbi = [
   },
   {
     type: "function",
+    name: "scheduleCapRaise",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "perDay", type: "uint112", internalType: "uint112" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
     name: "seal",
-    inputs: [{ name: "settlers", type: "address[]", internalType: "address[]" }],
+    inputs: [
+      { name: "settlers", type: "address[]", internalType: "address[]" },
+      {
+        name: "caps",
+        type: "tuple[]",
+        internalType: "struct IDelivery.DailyCap[]",
+        components: [
+          { name: "token", type: "address", internalType: "address" },
+          { name: "perDay", type: "uint112", internalType: "uint112" },
+        ],
+      },
+    ],
     outputs: [],
     stateMutability: "nonpayable",
   },
@@ -1587,6 +1945,31 @@ export const deliveryAbi = [
     inputs: [
       { name: "role", type: "bytes32", indexed: true, internalType: "bytes32" },
       { name: "who", type: "address", indexed: true, internalType: "address" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "CapRaiseCancelled",
+    inputs: [{ name: "token", type: "address", indexed: true, internalType: "address" }],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "CapRaiseScheduled",
+    inputs: [
+      { name: "token", type: "address", indexed: true, internalType: "address" },
+      { name: "perDay", type: "uint256", indexed: false, internalType: "uint256" },
+      { name: "eta", type: "uint256", indexed: false, internalType: "uint256" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "CapSet",
+    inputs: [
+      { name: "token", type: "address", indexed: true, internalType: "address" },
+      { name: "perDay", type: "uint256", indexed: false, internalType: "uint256" },
     ],
     anonymous: false,
   },
@@ -1672,6 +2055,15 @@ export const deliveryAbi = [
   },
   {
     type: "error",
+    name: "AboveDailyCap",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "left", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
     name: "AlreadyDelivered",
     inputs: [{ name: "deliveryId", type: "bytes32", internalType: "bytes32" }],
   },
@@ -1694,22 +2086,23 @@ export const deliveryAbi = [
   { type: "error", name: "AlreadySealed", inputs: [] },
   {
     type: "error",
+    name: "CapRaisePending",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
     name: "Expired",
     inputs: [
       { name: "deadline", type: "uint256", internalType: "uint256" },
       { name: "timestamp", type: "uint256", internalType: "uint256" },
     ],
   },
-  { type: "error", name: "FailedCall", inputs: [] },
+  { type: "error", name: "IsPaused", inputs: [] },
   {
     type: "error",
-    name: "InsufficientBalance",
-    inputs: [
-      { name: "balance", type: "uint256", internalType: "uint256" },
-      { name: "needed", type: "uint256", internalType: "uint256" },
-    ],
+    name: "NoCapRaisePending",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
   },
-  { type: "error", name: "IsPaused", inputs: [] },
   {
     type: "error",
     name: "NotAnAddress",
@@ -1724,6 +2117,22 @@ export const deliveryAbi = [
     type: "error",
     name: "NotGuardian",
     inputs: [{ name: "caller", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "NotHigher",
+    inputs: [
+      { name: "perDay", type: "uint256", internalType: "uint256" },
+      { name: "cap", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "NotLower",
+    inputs: [
+      { name: "perDay", type: "uint256", internalType: "uint256" },
+      { name: "cap", type: "uint256", internalType: "uint256" },
+    ],
   },
   {
     type: "error",
@@ -1761,6 +2170,19 @@ export const deliveryAbi = [
     type: "error",
     name: "NotSettler",
     inputs: [{ name: "caller", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "RecipientRefused",
+    inputs: [{ name: "to", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "SafeCastOverflowedUintDowncast",
+    inputs: [
+      { name: "bits", type: "uint8", internalType: "uint8" },
+      { name: "value", type: "uint256", internalType: "uint256" },
+    ],
   },
   {
     type: "error",
@@ -2020,6 +2442,23 @@ export const erc20Abi = [
 export const errorsAbi = [
   {
     type: "error",
+    name: "AboveDailyCap",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "left", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "AboveMaxAmount",
+    inputs: [
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "maxAmount", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
     name: "AddressEmptyCode",
     inputs: [{ name: "target", type: "address", internalType: "address" }],
   },
@@ -2045,6 +2484,11 @@ export const errorsAbi = [
     ],
   },
   { type: "error", name: "AlreadySealed", inputs: [] },
+  {
+    type: "error",
+    name: "CapRaisePending",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+  },
   { type: "error", name: "Create2EmptyBytecode", inputs: [] },
   {
     type: "error",
@@ -2144,6 +2588,11 @@ export const errorsAbi = [
   },
   {
     type: "error",
+    name: "NoCapRaisePending",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
     name: "NoCode",
     inputs: [{ name: "route", type: "address", internalType: "address" }],
   },
@@ -2169,6 +2618,14 @@ export const errorsAbi = [
   },
   {
     type: "error",
+    name: "NotHigher",
+    inputs: [
+      { name: "perDay", type: "uint256", internalType: "uint256" },
+      { name: "cap", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
     name: "Nothing",
     inputs: [
       { name: "wallet", type: "address", internalType: "address" },
@@ -2189,6 +2646,14 @@ export const errorsAbi = [
     inputs: [
       { name: "deliveryId", type: "bytes32", internalType: "bytes32" },
       { name: "state", type: "uint8", internalType: "enum IEscrow.LockState" },
+    ],
+  },
+  {
+    type: "error",
+    name: "NotLower",
+    inputs: [
+      { name: "perDay", type: "uint256", internalType: "uint256" },
+      { name: "cap", type: "uint256", internalType: "uint256" },
     ],
   },
   {
@@ -2281,6 +2746,11 @@ export const errorsAbi = [
       { name: "amount", type: "uint256", internalType: "uint256" },
     ],
   },
+  {
+    type: "error",
+    name: "RecipientRefused",
+    inputs: [{ name: "to", type: "address", internalType: "address" }],
+  },
   { type: "error", name: "ReentrancyGuardReentrantCall", inputs: [] },
   {
     type: "error",
@@ -2299,6 +2769,14 @@ export const errorsAbi = [
     type: "error",
     name: "TooEarly",
     inputs: [
+      { name: "earliest", type: "uint256", internalType: "uint256" },
+      { name: "timestamp", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "TooEarly",
+    inputs: [
       { name: "eta", type: "uint256", internalType: "uint256" },
       { name: "timestamp", type: "uint256", internalType: "uint256" },
     ],
@@ -2307,6 +2785,14 @@ export const errorsAbi = [
     type: "error",
     name: "UnknownRole",
     inputs: [{ name: "role", type: "bytes32", internalType: "bytes32" }],
+  },
+  {
+    type: "error",
+    name: "WrongCommitment",
+    inputs: [
+      { name: "commitment", type: "bytes32", internalType: "bytes32" },
+      { name: "expected", type: "bytes32", internalType: "bytes32" },
+    ],
   },
   {
     type: "error",
@@ -2338,6 +2824,14 @@ export const errorsAbi = [
     inputs: [
       { name: "token", type: "address", internalType: "address" },
       { name: "expected", type: "address", internalType: "address" },
+    ],
+  },
+  {
+    type: "error",
+    name: "WrongValue",
+    inputs: [
+      { name: "value", type: "uint256", internalType: "uint256" },
+      { name: "expected", type: "uint256", internalType: "uint256" },
     ],
   },
   { type: "error", name: "ZeroAddress", inputs: [] },

@@ -3,24 +3,26 @@ pragma solidity 0.8.37;
 
 import { IERC20 } from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import { SafeERC20 } from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
-import { Address } from "@openzeppelin/contracts/utils/Address.sol";
+import { SafeCast } from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import { Governed } from "./Governed.sol";
 import { IDelivery } from "./interfaces/IDelivery.sol";
 import { IDepositFactory } from "./interfaces/IDepositFactory.sol";
 import { Address32 } from "./types/Address32.sol";
+import { BoundedCall } from "./types/BoundedCall.sol";
 import { Commitment, CommitmentLib } from "./types/Commitment.sol";
 import { DeliveryIdLib } from "./types/DeliveryId.sol";
 import { Eip712 } from "./types/Eip712.sol";
+import { RollingCap } from "./types/RollingCap.sol";
 
 /// @title The delivery
 /// @notice Holds the inventory. Trust: a settler or an attestor alone moves nothing; both together
-/// can pay committed wallets that locked nothing. It cannot see the source chain: that the lock
+/// can pay committed wallets that locked nothing, up to the daily cap of each token. It cannot see the source chain: that the lock
 /// exists, is final and promised no more than `amount` is what the attestor signs for.
 /// The wallet is computed with this chain's factory, which stands at the same address as the
 /// source's.
 contract Delivery is IDelivery, Governed {
     using SafeERC20 for IERC20;
-    using Address for address payable;
+    using RollingCap for RollingCap.Window;
 
     /// @inheritdoc IDelivery
     bytes32 public constant SETTLER = keccak256("sluice.role.settler");
@@ -30,11 +32,21 @@ contract Delivery is IDelivery, Governed {
         "Deliver(bytes32 deliveryId,bytes32 commitment,uint256 amount,uint256 deadline)"
     );
 
+    /// @dev Enough for a smart account to take native coin, too little to make payouts dear.
+    uint256 private constant PAYOUT_GAS = 100_000;
+
+    struct CapRaise {
+        uint112 perDay;
+        uint64 eta;
+    }
+
     IDepositFactory private immutable FACTORY;
     uint16 private immutable BRIDGE_ID;
     address private immutable TREASURY;
 
     mapping(bytes32 deliveryId => bool) private _delivered;
+    mapping(address token => RollingCap.Window) private _caps;
+    mapping(address token => CapRaise) private _capRaises;
 
     constructor(
         address owner_,
@@ -56,11 +68,48 @@ contract Delivery is IDelivery, Governed {
     receive() external payable { }
 
     /// @inheritdoc IDelivery
-    function seal(address[] calldata settlers) external {
+    function seal(address[] calldata settlers, DailyCap[] calldata caps) external {
         _sealOnce();
         for (uint256 i; i < settlers.length; ++i) {
             _grant(SETTLER, settlers[i]);
         }
+        for (uint256 i; i < caps.length; ++i) {
+            _setCap(caps[i].token, caps[i].perDay);
+        }
+    }
+
+    /// @inheritdoc IDelivery
+    function scheduleCapRaise(address token, uint112 perDay) external onlyOwner {
+        uint256 cap = _caps[token].cap;
+        if (perDay <= cap) revert NotHigher(perDay, cap);
+        if (_capRaises[token].eta != 0) revert CapRaisePending(token);
+        uint256 readyAt = block.timestamp + delay();
+        _capRaises[token] = CapRaise(perDay, SafeCast.toUint64(readyAt));
+        emit CapRaiseScheduled(token, perDay, readyAt);
+    }
+
+    /// @inheritdoc IDelivery
+    function executeCapRaise(address token) external onlyOwner {
+        CapRaise memory raise = _capRaises[token];
+        if (raise.eta == 0) revert NoCapRaisePending(token);
+        if (block.timestamp < raise.eta) revert TooEarly(raise.eta, block.timestamp);
+        delete _capRaises[token];
+        _setCap(token, raise.perDay);
+    }
+
+    /// @inheritdoc IDelivery
+    function cancelCapRaise(address token) external onlyOwnerOrGuardian {
+        if (_capRaises[token].eta == 0) revert NoCapRaisePending(token);
+        delete _capRaises[token];
+        emit CapRaiseCancelled(token);
+    }
+
+    /// @inheritdoc IDelivery
+    function lowerCap(address token, uint112 perDay) external onlyOwnerOrGuardian {
+        uint256 cap = _caps[token].cap;
+        if (perDay >= cap) revert NotLower(perDay, cap);
+        delete _capRaises[token];
+        _setCap(token, perDay);
     }
 
     /// @inheritdoc IDelivery
@@ -81,6 +130,9 @@ contract Delivery is IDelivery, Governed {
         _delivered[deliveryId] = true;
         address to = Address32.toNonZeroAddress(order.c.destWallet);
         address token = Address32.toAddress(order.c.destToken);
+        if (!_caps[token].spend(order.amount)) {
+            revert AboveDailyCap(token, order.amount, _caps[token].left());
+        }
         emit Delivered(deliveryId, commitment, to, token, order.amount);
         _send(token, to, order.amount);
     }
@@ -89,6 +141,21 @@ contract Delivery is IDelivery, Governed {
     function withdraw(address token, uint256 amount) external onlyOwner {
         emit Withdrawn(token, amount);
         _send(token, TREASURY, amount);
+    }
+
+    /// @inheritdoc IDelivery
+    function capOf(address token) external view returns (uint256) {
+        return _caps[token].cap;
+    }
+
+    /// @inheritdoc IDelivery
+    function capLeft(address token) external view returns (uint256) {
+        return _caps[token].left();
+    }
+
+    /// @inheritdoc IDelivery
+    function capRaiseOf(address token) external view returns (uint256, uint256) {
+        return (_capRaises[token].perDay, _capRaises[token].eta);
     }
 
     /// @inheritdoc IDelivery
@@ -138,9 +205,14 @@ contract Delivery is IDelivery, Governed {
         return role == SETTLER;
     }
 
+    function _setCap(address token, uint112 perDay) private {
+        _caps[token].cap = perDay;
+        emit CapSet(token, perDay);
+    }
+
     function _send(address token, address to, uint256 amount) private {
-        if (token == address(0)) payable(to).sendValue(amount);
-        else IERC20(token).safeTransfer(to, amount);
+        if (token != address(0)) return IERC20(token).safeTransfer(to, amount);
+        if (!BoundedCall.trySend(to, amount, PAYOUT_GAS)) revert RecipientRefused(to);
     }
 
     function _checkAttestor(

@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import { IERC20 } from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import { SafeERC20 } from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import { Address } from "@openzeppelin/contracts/utils/Address.sol";
 import { SafeCast } from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import { IDepositFactory } from "./interfaces/IDepositFactory.sol";
 import { IEscrow } from "./interfaces/IEscrow.sol";
@@ -13,16 +14,24 @@ import { Eip712 } from "./types/Eip712.sol";
 
 /// @title The escrow
 /// @notice Trust: a relayer and an attestor together can move a lock to the treasury although
-/// nothing was delivered; neither can alone, and nobody can move it anywhere else. Relayers,
-/// attestors and the pause are the factory's.
+/// nothing was delivered; neither can alone. Everybody else's part ends at the deposit address or
+/// at its refund authority, who needs nobody after 72 hours. Relayers, attestors and the pause are
+/// the factory's.
 /// Assumes: only the factory makes a wallet act, and its guard lets no second wallet act meanwhile;
 /// hence the balance difference in `lock` cannot be disturbed by another lock.
 contract Escrow is IEscrow {
     using SafeERC20 for IERC20;
+    using Address for address payable;
 
     bytes32 private constant NAME_HASH = keccak256("Sluice Escrow");
     bytes32 private constant CLAIM_TYPEHASH =
         keccak256("Claim(bytes32 deliveryId,uint256 paidAmount,uint256 deadline)");
+
+    bytes32 private constant RETURN_TYPEHASH =
+        keccak256("Return(bytes32 deliveryId,uint256 deadline)");
+
+    /// @inheritdoc IEscrow
+    uint256 public constant TAKE_BACK_AFTER = 72 hours;
 
     IDepositFactory private immutable FACTORY;
     uint16 private immutable BRIDGE_ID;
@@ -47,7 +56,7 @@ contract Escrow is IEscrow {
         uint256 amount,
         uint256 minOut,
         bytes32 delivery
-    ) external returns (bytes32 deliveryId) {
+    ) external payable returns (bytes32 deliveryId) {
         address wallet = FACTORY.predict(c);
         if (msg.sender != wallet) revert NotWallet(msg.sender, wallet);
         if (FACTORY.paused()) revert IsPaused();
@@ -84,19 +93,39 @@ contract Escrow is IEscrow {
         uint256 deadline,
         bytes calldata signature
     ) external {
-        if (!FACTORY.isRelayer(msg.sender)) revert NotRelayer(msg.sender);
-        if (deadline < block.timestamp) revert Expired(deadline, block.timestamp);
-        Lock storage held = _locks[deliveryId];
-        if (held.state != LockState.Locked) revert NotLocked(deliveryId, held.state);
-        if (paidAmount < held.minOut) revert PaidTooLittle(paidAmount, held.minOut);
         bytes32 structHash = keccak256(abi.encode(CLAIM_TYPEHASH, deliveryId, paidAmount, deadline));
-        address signer = Eip712.signerOf(NAME_HASH, structHash, signature);
-        if (!FACTORY.isAttestor(signer)) revert NotAttestor(signer);
+        _checkAgreed(deadline, structHash, signature);
+        Lock storage held = _locked(deliveryId);
+        if (paidAmount < held.minOut) revert PaidTooLittle(paidAmount, held.minOut);
 
-        held.state = LockState.Claimed;
-        uint256 amount = held.amount;
-        emit Claimed(deliveryId, paidAmount, amount);
-        IERC20(held.token).safeTransfer(TREASURY, amount);
+        emit Claimed(deliveryId, paidAmount, held.amount);
+        _end(held, LockState.Claimed, TREASURY);
+    }
+
+    /// @inheritdoc IEscrow
+    function returnToWallet(bytes32 deliveryId, uint256 deadline, bytes calldata signature)
+        external
+    {
+        bytes32 structHash = keccak256(abi.encode(RETURN_TYPEHASH, deliveryId, deadline));
+        _checkAgreed(deadline, structHash, signature);
+        Lock storage held = _locked(deliveryId);
+
+        emit Returned(deliveryId, held.wallet, held.amount);
+        _end(held, LockState.Returned, held.wallet);
+    }
+
+    /// @inheritdoc IEscrow
+    function takeBack(bytes32 deliveryId, Commitment calldata c) external {
+        Lock storage held = _locked(deliveryId);
+        bytes32 commitment = CommitmentLib.hash(c);
+        if (commitment != held.commitment) revert WrongCommitment(commitment, held.commitment);
+        address authority = Address32.toNonZeroAddress(c.refundAuthority);
+        if (msg.sender != authority) revert NotRefundAuthority(msg.sender, c.refundAuthority);
+        uint256 earliest = held.lockedAt + TAKE_BACK_AFTER;
+        if (block.timestamp < earliest) revert TooEarly(earliest, block.timestamp);
+
+        emit TakenBack(deliveryId, authority, held.amount);
+        _end(held, LockState.TakenBack, authority);
     }
 
     /// @inheritdoc IEscrow
@@ -134,6 +163,30 @@ contract Escrow is IEscrow {
         return _nextSeq[wallet][token];
     }
 
+    /// @dev The state first, so that whoever receives cannot make the lock end twice.
+    function _end(Lock storage held, LockState state, address to) private {
+        held.state = state;
+        (address token, uint256 amount) = (held.token, held.amount);
+        if (token == address(0)) payable(to).sendValue(amount);
+        else IERC20(token).safeTransfer(to, amount);
+    }
+
+    function _locked(bytes32 deliveryId) private view returns (Lock storage held) {
+        held = _locks[deliveryId];
+        if (held.state != LockState.Locked) revert NotLocked(deliveryId, held.state);
+    }
+
+    /// @dev A relayer and an attestor agree, in time.
+    function _checkAgreed(uint256 deadline, bytes32 structHash, bytes calldata signature)
+        private
+        view
+    {
+        if (!FACTORY.isRelayer(msg.sender)) revert NotRelayer(msg.sender);
+        if (deadline < block.timestamp) revert Expired(deadline, block.timestamp);
+        address signer = Eip712.signerOf(NAME_HASH, structHash, signature);
+        if (!FACTORY.isAttestor(signer)) revert NotAttestor(signer);
+    }
+
     /// @dev Apart, because the compiler runs out of stack in `lock`.
     function _emitLocked(bytes32 deliveryId, Lock memory held) private {
         emit Locked(
@@ -153,9 +206,13 @@ contract Escrow is IEscrow {
     /// promised on the whole, and a token that starts taking a fee must not be paid for by the
     /// inventory.
     function _pull(address token, address from, uint256 amount) private returns (uint256 received) {
+        uint256 value = token == address(0) ? amount : 0;
+        if (msg.value != value) revert WrongValue(msg.value, value);
+        if (amount == 0) revert ReceivedLess(0, 0);
+        if (token == address(0)) return amount;
         uint256 before = IERC20(token).balanceOf(address(this));
         IERC20(token).safeTransferFrom(from, address(this), amount);
         received = IERC20(token).balanceOf(address(this)) - before;
-        if (received == 0 || received < amount) revert ReceivedLess(received, amount);
+        if (received < amount) revert ReceivedLess(received, amount);
     }
 }

@@ -125,7 +125,7 @@ abstract contract Governed is IGoverned {
     }
 
     /// @inheritdoc IGoverned
-    function delay() external view returns (uint256) {
+    function delay() public view returns (uint256) {
         return DELAY;
     }
 

@@ -157,7 +157,7 @@ contract DeliveryTest is Fixture {
         bytes memory signature = signDeliver(ATTESTOR_KEY, order);
         delivery = new Delivery(OWNER, GUARDIAN, DELAY, address(factory), THERE, TREASURY);
         vm.prank(OWNER);
-        delivery.seal(listOf(SETTLER));
+        delivery.seal(listOf(SETTLER), capsOf(address(usdcThere), 1 ether));
         vm.expectRevert();
         vm.prank(SETTLER);
         delivery.deliver(order, signature);

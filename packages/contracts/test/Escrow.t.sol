@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import { Escrow } from "../src/Escrow.sol";
 import { IDepositFactory } from "../src/interfaces/IDepositFactory.sol";
 import { IEscrow } from "../src/interfaces/IEscrow.sol";
-import { EscrowRoute } from "../src/routes/EscrowRoute.sol";
+import { SameAssetRoute } from "../src/routes/SameAssetRoute.sol";
 import { Commitment } from "../src/types/Commitment.sol";
 import { FeeOnTransferToken } from "./doubles/Doubles.sol";
 import { Fixture } from "./support/Fixture.sol";
@@ -104,7 +104,7 @@ contract EscrowTest is Fixture {
 
     function test_lock_RevertsWhenTokenTakesAFee() public {
         FeeOnTransferToken token = new FeeOnTransferToken();
-        EscrowRoute route = new EscrowRoute(pairOf(address(token)));
+        SameAssetRoute route = new SameAssetRoute(pairOf(address(token)));
         listRoute(address(route));
         IDepositFactory.Job memory job = escrowJob();
         job.token = address(token);

@@ -4,6 +4,7 @@ pragma solidity 0.8.37;
 import { Delivery } from "../src/Delivery.sol";
 import { DepositFactory } from "../src/DepositFactory.sol";
 import { IDepositFactory } from "../src/interfaces/IDepositFactory.sol";
+import { IDelivery } from "../src/interfaces/IDelivery.sol";
 import { IGoverned } from "../src/interfaces/IGoverned.sol";
 import { AnyTokenRoute } from "./doubles/Doubles.sol";
 import { Fixture } from "./support/Fixture.sol";
@@ -301,12 +302,12 @@ contract GovernedTest is Fixture {
         Delivery fresh = new Delivery(OWNER, GUARDIAN, DELAY, address(factory), THERE, TREASURY);
         vm.expectRevert(abi.encodeWithSelector(IGoverned.NotOwner.selector, STRANGER));
         vm.prank(STRANGER);
-        fresh.seal(none());
+        fresh.seal(none(), new IDelivery.DailyCap[](0));
         vm.prank(OWNER);
-        fresh.seal(none());
+        fresh.seal(none(), new IDelivery.DailyCap[](0));
         vm.expectRevert(abi.encodeWithSelector(IGoverned.AlreadySealed.selector));
         vm.prank(OWNER);
-        fresh.seal(none());
+        fresh.seal(none(), new IDelivery.DailyCap[](0));
     }
 
     function _schedule(bytes32 role, address who) private {

@@ -22,3 +22,6 @@ export const FINALITY_BLOCKS = 2;
 
 /** The token of the sandbox. */
 export const USDC = { symbol: "USDC", name: "Test USD Coin", decimals: 6 } as const;
+
+/** Of the native coin of both chains; its symbol is the chain's name in upper case. */
+export const NATIVE_DECIMALS = 18;

@@ -10,7 +10,8 @@ import {
   deliveryAbi,
   depositFactoryAbi,
   escrowAbi,
-  escrowRouteAbi,
+  pricedRouteAbi,
+  sameAssetRouteAbi,
   testTokenAbi,
   transferRouteAbi,
 } from "@sluice/contracts/abi";
@@ -18,7 +19,8 @@ import {
   deliveryBytecode,
   depositFactoryBytecode,
   escrowBytecode,
-  escrowRouteBytecode,
+  pricedRouteBytecode,
+  sameAssetRouteBytecode,
   testTokenBytecode,
   transferRouteBytecode,
 } from "@sluice/contracts/bytecode";
@@ -32,9 +34,16 @@ import {
   pad,
   parseEther,
   parseUnits,
+  zeroAddress,
   zeroHash,
 } from "viem";
-import { CHAIN_SPECS, type ChainName, type ChainSpec, USDC } from "./chain-specs.ts";
+import {
+  CHAIN_SPECS,
+  type ChainName,
+  type ChainSpec,
+  NATIVE_DECIMALS,
+  USDC,
+} from "./chain-specs.ts";
 import type { SandboxChain, SandboxChains } from "./chains.ts";
 import type { ChainDeployment, Deployment } from "./deployment.ts";
 import { SandboxError } from "./errors.ts";
@@ -49,13 +58,27 @@ const DEPLOY_GAS = 5_000_000n;
 const CALL_GAS = 1_000_000n;
 const ETH_EACH = parseEther("1000");
 const INVENTORY = parseUnits("1000000", USDC.decimals);
+/** The most that may be delivered in any 24 hours: far above what a sandbox moves. */
+const USDC_DAILY_CAP = INVENTORY;
+const NATIVE_INVENTORY = parseEther("1000");
+const NATIVE_DAILY_CAP = NATIVE_INVENTORY;
 const USDC_PER_PAYER = parseUnits("100000", USDC.decimals);
 
 /** More than either account uses for contracts, so that no address of one chain is one of the other. */
 const NONCES_APART = 10;
 
 /** Nonces of the owner: first the burnt ones, then these in order. */
-const OWNER_STEPS = ["factory", "escrow", "delivery", "transferRoute", "escrowRoute"] as const;
+const OWNER_STEPS = [
+  "factory",
+  "escrow",
+  "delivery",
+  "transferRoute",
+  "nativeTransferRoute",
+  "escrowRoute",
+  "nativeEscrowRoute",
+  "usdcToNativeRoute",
+  "nativeToUsdcRoute",
+] as const;
 
 export interface DeployOptions {
   /** How long additions to factory and delivery wait, in seconds. Default 60. */
@@ -110,7 +133,11 @@ function planChain(keys: SandboxKeys, burn: number): ChainPlan {
     escrow: owned("escrow"),
     delivery: owned("delivery"),
     transferRoute: owned("transferRoute"),
+    nativeTransferRoute: owned("nativeTransferRoute"),
     escrowRoute: owned("escrowRoute"),
+    nativeEscrowRoute: owned("nativeEscrowRoute"),
+    usdcToNativeRoute: owned("usdcToNativeRoute"),
+    nativeToUsdcRoute: owned("nativeToUsdcRoute"),
   };
 }
 
@@ -123,11 +150,12 @@ async function deployChain(
   const { keys } = context;
   await assertEmpty(chain, keys);
   const rich = [keys.owner, keys.faucet, ...keys.payers[chain.name]].map((key) => key.account);
-  await Promise.all(
-    [...rich, ...laneAccounts(keys)].map(({ address }) =>
-      client.setBalance({ address, value: ETH_EACH }),
-    ),
-  );
+  const wealth = [...rich, ...laneAccounts(keys)].map(({ address }) => ({
+    address,
+    value: ETH_EACH,
+  }));
+  const inventory = { address: context.plan[chain.name].delivery, value: NATIVE_INVENTORY };
+  await Promise.all([...wealth, inventory].map((account) => client.setBalance(account)));
   const startBlock = Number(await client.getBlockNumber()) + 1;
   const byOwner = ownerCalls(chain, context);
   const byFaucet = faucetCalls(chain, context);
@@ -165,8 +193,18 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
     },
     escrow: { data: escrowInitCode(chain, context) },
     delivery: { data: deliveryInitCode(chain, context) },
-    transferRoute: { data: transferRouteInitCode(chain, context) },
-    escrowRoute: { data: escrowRouteInitCode(chain, context) },
+    transferRoute: { data: transferRouteInitCode(chain, here.token, context) },
+    nativeTransferRoute: { data: transferRouteInitCode(chain, zeroAddress, context) },
+    escrowRoute: { data: escrowRouteInitCode(chain, context, { from: "usdc", to: "usdc" }) },
+    nativeEscrowRoute: {
+      data: escrowRouteInitCode(chain, context, { from: "native", to: "native" }),
+    },
+    usdcToNativeRoute: {
+      data: escrowRouteInitCode(chain, context, { from: "usdc", to: "native" }),
+    },
+    nativeToUsdcRoute: {
+      data: escrowRouteInitCode(chain, context, { from: "native", to: "usdc" }),
+    },
   };
   return [
     ...burnCalls(owner, here.burn),
@@ -179,7 +217,14 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
         abi: depositFactoryAbi,
         functionName: "seal",
         args: [
-          [here.transferRoute, here.escrowRoute],
+          [
+            here.transferRoute,
+            here.nativeTransferRoute,
+            here.escrowRoute,
+            here.nativeEscrowRoute,
+            here.usdcToNativeRoute,
+            here.nativeToUsdcRoute,
+          ],
           [lanes.settle.account.address],
           [keys.attestor.account.address],
         ],
@@ -192,7 +237,13 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
       data: encodeFunctionData({
         abi: deliveryAbi,
         functionName: "seal",
-        args: [[lanes.deliver.account.address]],
+        args: [
+          [lanes.deliver.account.address],
+          [
+            { token: here.token, perDay: USDC_DAILY_CAP },
+            { token: zeroAddress, perDay: NATIVE_DAILY_CAP },
+          ],
+        ],
       }),
     },
   ];
@@ -250,7 +301,7 @@ function deliveryInitCode(chain: ChainSpec, { keys, factory, delaySeconds }: Con
   });
 }
 
-function transferRouteInitCode(chain: ChainSpec, { keys, plan }: Context): Hex {
+function transferRouteInitCode(chain: ChainSpec, token: Address, { keys }: Context): Hex {
   return encodeDeployData({
     abi: transferRouteAbi,
     bytecode: transferRouteBytecode,
@@ -258,31 +309,38 @@ function transferRouteInitCode(chain: ChainSpec, { keys, plan }: Context): Hex {
       {
         evmChainId: BigInt(chain.evmChainId),
         bridgeId: chain.chainId,
-        token: plan[chain.name].token,
+        token,
         feeRecipient: keys.feeRecipient.account.address,
       },
     ],
   });
 }
 
-function escrowRouteInitCode(chain: ChainSpec, { plan }: Context): Hex {
+type Asset = "usdc" | "native";
+
+/** A route to the other chain: of the same asset, or at a price. */
+function escrowRouteInitCode(
+  chain: ChainSpec,
+  { plan }: Context,
+  { from, to }: { readonly from: Asset; readonly to: Asset },
+): Hex {
   const other = CHAIN_SPECS.find((spec) => spec.chainId !== chain.chainId);
   if (!other) throw new Error("the sandbox has two chains");
-  return encodeDeployData({
-    abi: escrowRouteAbi,
-    bytecode: escrowRouteBytecode,
-    args: [
-      {
-        evmChainId: BigInt(chain.evmChainId),
-        sourceChain: chain.chainId,
-        sourceToken: plan[chain.name].token,
-        sourceDecimals: USDC.decimals,
-        escrow: plan[chain.name].escrow,
-        destChain: other.chainId,
-        destToken: pad(plan[other.name].token),
-        destDecimals: USDC.decimals,
-        delivery: pad(plan[other.name].delivery),
-      },
-    ],
-  });
+  const tokenOf = (asset: Asset, name: ChainName) =>
+    asset === "usdc" ? plan[name].token : zeroAddress;
+  const decimalsOf = (asset: Asset) => (asset === "usdc" ? USDC.decimals : NATIVE_DECIMALS);
+  const pair = {
+    evmChainId: BigInt(chain.evmChainId),
+    sourceChain: chain.chainId,
+    sourceToken: tokenOf(from, chain.name),
+    sourceDecimals: decimalsOf(from),
+    escrow: plan[chain.name].escrow,
+    destChain: other.chainId,
+    destToken: pad(tokenOf(to, other.name)),
+    destDecimals: decimalsOf(to),
+    delivery: pad(plan[other.name].delivery),
+  };
+  return from === to
+    ? encodeDeployData({ abi: sameAssetRouteAbi, bytecode: sameAssetRouteBytecode, args: [pair] })
+    : encodeDeployData({ abi: pricedRouteAbi, bytecode: pricedRouteBytecode, args: [pair] });
 }

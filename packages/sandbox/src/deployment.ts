@@ -10,9 +10,18 @@ export interface ChainDeployment {
   readonly token: Address;
   readonly escrow: Address;
   readonly delivery: Address;
+  /** USDC, staying on its chain. */
   readonly transferRoute: Address;
-  /** Towards the other chain. */
+  /** Native coin, staying on its chain. */
+  readonly nativeTransferRoute: Address;
+  /** USDC to USDC of the other chain. */
   readonly escrowRoute: Address;
+  /** Native coin to native coin of the other chain. */
+  readonly nativeEscrowRoute: Address;
+  /** USDC to native coin of the other chain, at a price. */
+  readonly usdcToNativeRoute: Address;
+  /** Native coin to USDC of the other chain, at a price. */
+  readonly nativeToUsdcRoute: Address;
   /** The block that holds the first of them. */
   readonly startBlock: number;
 }
@@ -70,7 +79,11 @@ function checkChain(path: string, value: unknown): ChainDeployment {
     escrow: checkAddress(path, chain?.["escrow"]),
     delivery: checkAddress(path, chain?.["delivery"]),
     transferRoute: checkAddress(path, chain?.["transferRoute"]),
+    nativeTransferRoute: checkAddress(path, chain?.["nativeTransferRoute"]),
     escrowRoute: checkAddress(path, chain?.["escrowRoute"]),
+    nativeEscrowRoute: checkAddress(path, chain?.["nativeEscrowRoute"]),
+    usdcToNativeRoute: checkAddress(path, chain?.["usdcToNativeRoute"]),
+    nativeToUsdcRoute: checkAddress(path, chain?.["nativeToUsdcRoute"]),
     startBlock,
   };
 }

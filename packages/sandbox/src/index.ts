@@ -33,6 +33,7 @@ export {
   type RunningService,
   type ServiceExit,
   type ServiceOptions,
+  runServiceCommand,
   startService,
 } from "./service.ts";
 export { SANDBOX_TERMS, type ServiceConfigOptions, writeServiceConfig } from "./service-config.ts";

@@ -1,5 +1,5 @@
-import type { Address } from "viem";
-import { CHAIN_SPECS, USDC } from "./chain-specs.ts";
+import { type Address, zeroAddress } from "viem";
+import { CHAIN_SPECS, NATIVE_DECIMALS, USDC } from "./chain-specs.ts";
 import type { SandboxChains } from "./chains.ts";
 import type { Deployment } from "./deployment.ts";
 import { writeJson } from "./json-file.ts";
@@ -12,6 +12,7 @@ export const SANDBOX_TERMS = {
   maxFeeBps: 50,
   maxSlippageBps: 100,
   minDeposit: "1",
+  minNativeDeposit: "0.0001",
 } as const;
 
 /** What the configuration is made of. */
@@ -23,6 +24,8 @@ export interface ServiceConfigOptions {
   readonly ports: { readonly api: number; readonly quote: number };
   /** Default 250. */
   readonly pollIntervalMs?: number;
+  /** How long after its lock a delivery may be made, in seconds; the service's default unless a test says otherwise. */
+  readonly payoutWindowSeconds?: number;
   /** Replaces the nodes' URLs, for a proxy in front of them. */
   readonly rpcUrls?: Partial<Readonly<Record<"ethereum" | "base", string>>>;
 }
@@ -40,6 +43,7 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
     feeBps: SANDBOX_TERMS.feeBps,
     maxFeeBps: SANDBOX_TERMS.maxFeeBps,
     maxSlippageBps: SANDBOX_TERMS.maxSlippageBps,
+    ...(options.payoutWindowSeconds && { payoutWindowSeconds: options.payoutWindowSeconds }),
     attestor: {
       key: { file: keys.attestor.path },
       rpcUrls: Object.fromEntries(
@@ -58,7 +62,8 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
         escrow: deployment.chains[name].escrow,
         delivery: deployment.chains[name].delivery,
       },
-      tokens: [tokenOf(deployment.chains[name].token)],
+      balanceCheckIntervalMs: 1_000,
+      tokens: [listUsdc(deployment.chains[name].token), listNative(name)],
       lanes: {
         deploy: { file: keys.lanes[name].deploy.path },
         settle: { file: keys.lanes[name].settle.path },
@@ -71,22 +76,48 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
   return paths.serviceConfig;
 }
 
-function tokenOf(address: Address) {
+function listUsdc(address: Address) {
   const { symbol, decimals } = USDC;
-  return { symbol, address, decimals, minDeposit: SANDBOX_TERMS.minDeposit };
+  const { minDeposit } = SANDBOX_TERMS;
+  return { symbol, address, decimals, minDeposit };
+}
+
+/** The interface calls the native coin by its chain's name. */
+function listNative(name: string) {
+  const { minNativeDeposit: minDeposit } = SANDBOX_TERMS;
+  return {
+    symbol: name.toUpperCase(),
+    address: zeroAddress,
+    decimals: NATIVE_DECIMALS,
+    minDeposit,
+  };
 }
 
 function listRoutes(deployment: Deployment): readonly object[] {
   return CHAIN_SPECS.flatMap(({ name, chainId }) => {
-    const { token, transferRoute, escrowRoute } = deployment.chains[name];
-    const swift = CHAIN_SPECS.filter((other) => other.name !== name).map((other) => ({
+    const here = deployment.chains[name];
+    const other = CHAIN_SPECS.find((spec) => spec.name !== name);
+    if (!other) throw new Error("the sandbox has two chains");
+    const usdcThere = deployment.chains[other.name].token;
+    const stay = (token: Address, contract: Address) => ({
+      kind: "MONO_CHAIN",
+      chainId,
+      token,
+      contract,
+    });
+    const go = (token: Address, destToken: Address, contract: Address) => ({
       kind: "SWIFT",
       chainId,
       token,
       destChain: other.chainId,
-      destToken: deployment.chains[other.name].token,
-      contract: escrowRoute,
-    }));
-    return [{ kind: "MONO_CHAIN", chainId, token, contract: transferRoute }, ...swift];
+      destToken,
+      contract,
+    });
+    return [
+      stay(here.token, here.transferRoute),
+      stay(zeroAddress, here.nativeTransferRoute),
+      go(here.token, usdcThere, here.escrowRoute),
+      go(zeroAddress, zeroAddress, here.nativeEscrowRoute),
+    ];
   });
 }

@@ -54,6 +54,9 @@ create table addresses (
   unique (integrator_id, created_at)
 );
 
+-- The newest are looked at first where only the balance shows a deposit.
+create index addresses_created on addresses (created_at);
+
 -- The scanner's window of blocks; the newest is its cursor.
 create table scanner_blocks (
   chain_id integer not null,
@@ -151,11 +154,12 @@ create table deposits (
   chain_id integer not null,
   wallet text not null,
   token text not null,
-  tx_hash text not null,
-  -- Position of the transfer among those of its token in its transaction.
+  -- Null where the balance alone shows the deposit.
+  tx_hash text,
+  -- Position of the transfer among those of its token in its transaction, or of what was found by balance in its block.
   ordinal integer not null,
   log_index integer not null,
-  sender text not null,
+  sender text,
   amount numeric(78, 0) not null check (amount > 0),
   block_number bigint not null,
   block_hash text not null,
@@ -170,11 +174,33 @@ create table deposits (
   -- When the holding is looked at again, while no settlement has this deposit.
   recheck_at timestamptz(3),
   unique (chain_id, tx_hash, token, ordinal, wallet),
+  check ((tx_hash is null) = (sender is null)),
   check (queued = (ignored_reason is null))
 );
+create unique index deposits_by_balance on deposits (chain_id, block_hash, wallet, token, ordinal) where tx_hash is null;
 create index deposits_wallet on deposits (chain_id, wallet, token);
 create index deposits_block on deposits (chain_id, block_number);
 create index deposits_recheck on deposits (recheck_at) where settlement_id is null and orphaned_at is null;
+
+-- What left deposit addresses by a sweep or a refund, by whomever it was sent, and below zero what the escrow gave back:
+-- with the deposits, it explains the balance.
+create table outflows (
+  chain_id integer not null,
+  block_number bigint not null,
+  block_hash text not null,
+  log_index integer not null,
+  wallet text not null,
+  token text not null,
+  amount numeric(78, 0) not null,
+  primary key (chain_id, block_number, block_hash, log_index)
+);
+create index outflows_wallet on outflows (chain_id, wallet, token);
+
+-- How far the comparison of balances has come in its round over all wallets.
+create table balance_rounds (
+  chain_id integer primary key,
+  last_wallet text not null
+);
 
 create table lanes (
   chain_id integer not null,
@@ -224,8 +250,8 @@ create table attempts (
 -- The second leg of a settlement from inventory.
 create table deliveries (
   id text primary key,
-  settlement_id uuid not null unique references settlements (id),
-  state text not null check (state in ('locked', 'delivered', 'claiming', 'claimed')),
+  settlement_id uuid not null references settlements (id),
+  state text not null check (state in ('locked', 'delivered', 'claiming', 'claimed', 'returning', 'returned', 'taken_back')),
   version integer not null default 0,
   src_chain integer not null,
   escrow text not null,
@@ -241,6 +267,7 @@ create table deliveries (
   -- Running number of orders for this delivery; a new one only after the last one can no longer be paid.
   orders integer not null default 0,
   claims integer not null default 0,
+  returns integer not null default 0,
   delivered_tx_hash text,
   delivered_amount numeric(78, 0),
   claimed_tx_hash text,
@@ -250,7 +277,9 @@ create table deliveries (
   created_at timestamptz(3) not null default clock_timestamp(),
   unique (src_chain, escrow, wallet, token, seq)
 );
-create index deliveries_due on deliveries (next_check_at) where state <> 'claimed';
+create index deliveries_due on deliveries (next_check_at) where state not in ('claimed', 'returned', 'taken_back');
+-- A settlement has a second delivery only once the first was given back.
+create unique index deliveries_settlement on deliveries (settlement_id) where state not in ('returned', 'taken_back');
 
 -- Inventory set aside before a lock; released when the delivery is on chain or the sweep is known to have failed.
 create table inventory_reservations (
@@ -265,9 +294,12 @@ create index inventory_reservations_token on inventory_reservations (dest_chain,
 -- What the settler asks of the attestor, and its answer. The attestor trusts nothing here: it reads the chains itself.
 create table attestations (
   id text primary key,
-  kind text not null check (kind in ('delivery', 'claim')),
+  kind text not null check (kind in ('delivery', 'claim', 'return', 'price')),
+  -- For a price, the commitment of the wallet.
   delivery_id text not null,
   request jsonb not null,
+  -- The attestor's own price, where one was asked for: whole units out per whole unit in, times 1e18.
+  rate numeric(78, 0),
   deadline bigint not null,
   signature text,
   refusal text,

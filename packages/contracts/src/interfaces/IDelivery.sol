@@ -25,6 +25,13 @@ interface IDelivery is IGoverned {
         uint256 deadline;
     }
 
+    /// @param token The token paid out; zero is the native coin.
+    /// @param perDay The most that may be delivered of it in any 24 hours, in base units.
+    struct DailyCap {
+        address token;
+        uint112 perDay;
+    }
+
     event Delivered(
         bytes32 indexed deliveryId,
         bytes32 indexed commitment,
@@ -33,6 +40,9 @@ interface IDelivery is IGoverned {
         uint256 amount
     );
     event Withdrawn(address indexed token, uint256 amount);
+    event CapSet(address indexed token, uint256 perDay);
+    event CapRaiseScheduled(address indexed token, uint256 perDay, uint256 eta);
+    event CapRaiseCancelled(address indexed token);
 
     error NotSettler(address caller);
 
@@ -41,6 +51,18 @@ interface IDelivery is IGoverned {
     error Expired(uint256 deadline, uint256 timestamp);
     error ZeroAmount();
     error AlreadyDelivered(bytes32 deliveryId);
+
+    /// @notice More than may still be delivered of this token in the current 24 hours.
+    error AboveDailyCap(address token, uint256 amount, uint256 left);
+
+    /// @notice The recipient of native coin did not take it, or wanted more than 100,000 gas for it.
+    error RecipientRefused(address to);
+
+    /// @notice A cap is lowered by `lowerCap` and raised by `scheduleCapRaise`.
+    error NotLower(uint256 perDay, uint256 cap);
+    error NotHigher(uint256 perDay, uint256 cap);
+    error CapRaisePending(address token);
+    error NoCapRaisePending(address token);
 
     /// @notice The signature is malformed or not by a listed attestor.
     error NotAttestor(address signer);
@@ -60,10 +82,33 @@ interface IDelivery is IGoverned {
     /// @notice The delivery id that `order` would be paid under.
     function deliveryIdOf(Order calldata order) external view returns (bytes32);
 
-    /// @notice Lists the first settlers. Owner only, once.
-    function seal(address[] calldata settlers) external;
+    /// @notice The most that may be delivered of a token in any 24 hours. Zero until it is set: a
+    /// token without a cap is not paid out.
+    function capOf(address token) external view returns (uint256);
 
-    /// @notice Pays one order. Settlers only, not while paused.
+    /// @notice What may be delivered of a token now.
+    function capLeft(address token) external view returns (uint256);
+
+    /// @notice A pending raise of a cap; both zero when there is none.
+    function capRaiseOf(address token) external view returns (uint256 perDay, uint256 eta);
+
+    /// @notice Lists the first settlers and the first caps. Owner only, once.
+    function seal(address[] calldata settlers, DailyCap[] calldata caps) external;
+
+    /// @notice Announces a higher cap. Owner only.
+    function scheduleCapRaise(address token, uint112 perDay) external;
+
+    /// @notice Carries it out once the delay has passed. Owner only.
+    function executeCapRaise(address token) external;
+
+    /// @notice Withdraws a pending raise. Owner or guardian.
+    function cancelCapRaise(address token) external;
+
+    /// @notice Lowers a cap at once, zero included, and withdraws a pending raise. Owner or
+    /// guardian.
+    function lowerCap(address token, uint112 perDay) external;
+
+    /// @notice Pays one order. Settlers only, not while paused. Native coin goes with 100,000 gas.
     /// @param signature By an attestor of the factory over
     /// `Deliver(bytes32 deliveryId,bytes32 commitment,uint256 amount,uint256 deadline)`.
     function deliver(Order calldata order, bytes calldata signature)

@@ -4,21 +4,25 @@ pragma solidity 0.8.37;
 import { Commitment } from "../types/Commitment.sol";
 
 /// @title Holds a deposit while it is paid out of inventory on another chain
-/// @notice A lock names what must be delivered at least, and by which contract. Once an attestor
-/// has seen the final delivery, the lock goes to the treasury.
+/// @notice A lock names what must be delivered at least, and by which contract. It ends in one of
+/// three ways, and never in two: claimed to the treasury once an attestor has seen the final
+/// delivery; returned to the deposit address once an attestor has seen that it can no longer be
+/// delivered; taken back by the refund authority after 72 hours, whatever anybody else does.
 interface IEscrow {
-    /// @notice Locked until claimed. `None` is an unknown delivery id.
+    /// @notice `None` is an unknown delivery id; the last three are final.
     enum LockState {
         None,
         Locked,
-        Claimed
+        Claimed,
+        Returned,
+        TakenBack
     }
 
     /// @param wallet The deposit address it came from.
     /// @param seq This lock's number among those of the same wallet and token, from 0.
     /// @param destChain Bridge chain id of the destination.
     /// @param state See `LockState`.
-    /// @param token What is locked.
+    /// @param token What is locked; zero is the native coin.
     /// @param lockedAt Block timestamp of the lock.
     /// @param amount What really arrived here, in base units of `token`.
     /// @param minOut The least to deliver, in base units of the committed token.
@@ -52,6 +56,12 @@ interface IEscrow {
     /// @notice `amount` went to the treasury after `paidAmount` was delivered.
     event Claimed(bytes32 indexed deliveryId, uint256 paidAmount, uint256 amount);
 
+    /// @notice `amount` went back to the deposit address, undelivered.
+    event Returned(bytes32 indexed deliveryId, address indexed wallet, uint256 amount);
+
+    /// @notice `amount` went to the refund authority.
+    event TakenBack(bytes32 indexed deliveryId, address indexed to, uint256 amount);
+
     error ZeroAddress();
     error NotRelayer(address caller);
 
@@ -60,10 +70,20 @@ interface IEscrow {
     error IsPaused();
     error WrongEvmChain(uint256 chainId, uint256 expected);
 
+    /// @notice The native coin that came along is not what was to be locked.
+    error WrongValue(uint256 value, uint256 expected);
+
     /// @notice The transfer brought nothing, or less than the promise was made on.
     error ReceivedLess(uint256 received, uint256 amount);
     error Expired(uint256 deadline, uint256 timestamp);
     error NotLocked(bytes32 deliveryId, LockState state);
+
+    /// @notice The lock was made under another commitment.
+    error WrongCommitment(bytes32 commitment, bytes32 expected);
+    error NotRefundAuthority(address caller, bytes32 refundAuthority);
+
+    /// @notice The 72 hours have not passed yet.
+    error TooEarly(uint256 earliest, uint256 timestamp);
     error PaidTooLittle(uint256 paidAmount, uint256 minOut);
 
     /// @notice The signature is malformed or not by a listed attestor.
@@ -74,19 +94,23 @@ interface IEscrow {
     function evmChainId() external view returns (uint256);
     function treasury() external view returns (address);
 
-    /// @notice The EIP-712 domain of `claim`.
+    /// @notice Seconds after a lock from which on its refund authority may take it back.
+    function TAKE_BACK_AFTER() external view returns (uint256);
+
+    /// @notice The EIP-712 domain of `claim` and `returnToWallet`.
     function domainSeparator() external view returns (bytes32);
     function lockOf(bytes32 deliveryId) external view returns (Lock memory);
     function nextSeq(address wallet, address token) external view returns (uint64);
 
-    /// @notice Pulls `amount` from the calling wallet and promises `minOut`. Not while paused.
+    /// @notice Pulls `amount` from the calling wallet (native coin comes along with the call) and
+    /// promises `minOut`. Not while paused.
     function lock(
         Commitment calldata c,
         address token,
         uint256 amount,
         uint256 minOut,
         bytes32 delivery
-    ) external returns (bytes32 deliveryId);
+    ) external payable returns (bytes32 deliveryId);
 
     /// @notice Pays a lock to the treasury once its delivery is final. Relayers only; works while
     /// paused, because the delivery has left the inventory already.
@@ -98,4 +122,16 @@ interface IEscrow {
         uint256 deadline,
         bytes calldata signature
     ) external;
+
+    /// @notice Gives a lock back to its deposit address, to be settled again. Relayers only; works
+    /// while paused.
+    /// @param signature By an attestor over `Return(bytes32 deliveryId,uint256 deadline)`, given
+    /// only when a final block of the destination lies past every deadline signed for the id and
+    /// shows it undelivered.
+    function returnToWallet(bytes32 deliveryId, uint256 deadline, bytes calldata signature)
+        external;
+
+    /// @notice Pays a lock of at least 72 hours to the refund authority of its commitment. By the
+    /// authority itself; needs nobody else, and works while paused.
+    function takeBack(bytes32 deliveryId, Commitment calldata c) external;
 }

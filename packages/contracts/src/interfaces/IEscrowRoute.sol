@@ -4,16 +4,15 @@ pragma solidity 0.8.37;
 import { IRoute } from "./IRoute.sol";
 
 /// @title Into the escrow, to be delivered out of inventory on the destination chain
-/// @notice One route is one pair of the same asset on two chains. `data` must be empty: the relayer
-/// has nothing to choose, the promised minimum follows from the amount and the committed fee cap.
+/// @notice One route is one pair of tokens on two chains.
 interface IEscrowRoute is IRoute {
     /// @param evmChainId `block.chainid` of the source.
     /// @param sourceChain Bridge chain id of the source; the escrow must say the same.
-    /// @param sourceToken The token it locks; never the native coin.
+    /// @param sourceToken The token it locks; zero is the native coin.
     /// @param sourceDecimals Its decimals.
     /// @param escrow Where it locks.
     /// @param destChain Bridge chain id of the destination.
-    /// @param destToken The same asset there.
+    /// @param destToken The token paid out there; zero is the native coin.
     /// @param destDecimals Its decimals there.
     /// @param delivery The contract that pays out there.
     struct Pair {
@@ -33,9 +32,4 @@ interface IEscrowRoute is IRoute {
 
     /// @notice The pair this route was built for.
     function pair() external view returns (Pair memory);
-
-    /// @notice The least that must be delivered for `amount`, in base units of the destination
-    /// token, rounded down: amount x (10000 - maxFeeBps) x 10^destDecimals / (10000 x
-    /// 10^sourceDecimals).
-    function minOut(uint256 amount, uint16 maxFeeBps) external view returns (uint256);
 }

@@ -23,4 +23,12 @@ library BoundedCall {
             mstore(0x40, add(reason, and(add(size, 0x3f), not(0x1f))))
         }
     }
+
+    /// @notice Sends native coin with at most `gasLimit` gas (and the 2,300 that come with value),
+    /// and copies nothing of what comes back.
+    function trySend(address to, uint256 amount, uint256 gasLimit) internal returns (bool ok) {
+        assembly ("memory-safe") {
+            ok := call(gasLimit, to, amount, 0, 0, 0, 0)
+        }
+    }
 }

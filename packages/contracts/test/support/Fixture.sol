@@ -8,7 +8,7 @@ import { IDelivery } from "../../src/interfaces/IDelivery.sol";
 import { IDepositFactory } from "../../src/interfaces/IDepositFactory.sol";
 import { IEscrowRoute } from "../../src/interfaces/IEscrowRoute.sol";
 import { ITransferRoute } from "../../src/interfaces/ITransferRoute.sol";
-import { EscrowRoute } from "../../src/routes/EscrowRoute.sol";
+import { SameAssetRoute } from "../../src/routes/SameAssetRoute.sol";
 import { TransferRoute } from "../../src/routes/TransferRoute.sol";
 import { TestToken } from "../../src/sandbox/TestToken.sol";
 import { Commitment } from "../../src/types/Commitment.sol";
@@ -40,7 +40,7 @@ abstract contract Fixture is Test {
     Delivery internal delivery;
     TransferRoute internal transferRoute;
     TransferRoute internal nativeRoute;
-    EscrowRoute internal escrowRoute;
+    SameAssetRoute internal escrowRoute;
 
     /// @dev 6 decimals here, 18 there, so that scaling shows.
     TestToken internal usdc;
@@ -55,7 +55,7 @@ abstract contract Fixture is Test {
         delivery = new Delivery(OWNER, GUARDIAN, DELAY, address(factory), THERE, TREASURY);
         transferRoute = newTransferRoute(address(usdc));
         nativeRoute = newTransferRoute(NATIVE);
-        escrowRoute = new EscrowRoute(pairOf(address(usdc)));
+        escrowRoute = new SameAssetRoute(pairOf(address(usdc)));
 
         address[] memory routes = new address[](3);
         routes[0] = address(transferRoute);
@@ -63,8 +63,11 @@ abstract contract Fixture is Test {
         routes[2] = address(escrowRoute);
         vm.prank(OWNER);
         factory.seal(routes, listOf(RELAYER), listOf(vm.addr(ATTESTOR_KEY)));
+        IDelivery.DailyCap[] memory caps = new IDelivery.DailyCap[](2);
+        caps[0] = IDelivery.DailyCap(address(usdcThere), type(uint112).max);
+        caps[1] = IDelivery.DailyCap(NATIVE, type(uint112).max);
         vm.prank(OWNER);
-        delivery.seal(listOf(SETTLER));
+        delivery.seal(listOf(SETTLER), caps);
     }
 
     function newTransferRoute(address token) internal returns (TransferRoute) {
@@ -256,6 +259,15 @@ abstract contract Fixture is Test {
     function listOf(address who) internal pure returns (address[] memory list) {
         list = new address[](1);
         list[0] = who;
+    }
+
+    function capsOf(address token, uint112 perDay)
+        internal
+        pure
+        returns (IDelivery.DailyCap[] memory caps)
+    {
+        caps = new IDelivery.DailyCap[](1);
+        caps[0] = IDelivery.DailyCap(token, perDay);
     }
 
     function none() internal pure returns (address[] memory) {

@@ -78,6 +78,35 @@ export async function listByWallets(
   return new Map(rows.map(parseAddress).map((address) => [address.wallet, address]));
 }
 
+/** The wallets of the newest addresses. */
+export async function listNewestWallets(db: Db, limit: number): Promise<EvmAddress[]> {
+  const rows = await db
+    .selectFrom("addresses")
+    .select("wallet")
+    .where("chain_family", "=", "evm")
+    .orderBy("created_at", "desc")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => toEvmAddress(row.wallet));
+}
+
+/** The wallets behind one in their own order; from the first where `after` is null. */
+export async function listWalletsAfter(
+  db: Db,
+  after: string | null,
+  limit: number,
+): Promise<EvmAddress[]> {
+  const rows = await db
+    .selectFrom("addresses")
+    .select("wallet")
+    .where("chain_family", "=", "evm")
+    .where("wallet", ">", after ?? "")
+    .orderBy("wallet")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => toEvmAddress(row.wallet));
+}
+
 export async function getById(db: Db | Tx, id: string): Promise<DepositAddress> {
   const row = await db
     .selectFrom("addresses")

@@ -27,7 +27,7 @@ export interface Transfer {
   /** Base units, never zero. */
   readonly amount: bigint;
   readonly txHash: TxHash;
-  /** Position of the log in its block. */
+  /** Position of the log in its block; of a native transfer, how many logs of the block come before its transaction. */
   readonly logIndex: number;
   /**
    * Position of this transfer among those of its token in its transaction, from 0: it survives re-inclusion in another
@@ -35,6 +35,19 @@ export interface Transfer {
    */
   readonly ordinal: number;
 }
+
+/** Value that left a deposit address by one of its two ways out, a sweep or a refund: it takes the whole balance. */
+export interface Outflow {
+  readonly wallet: EvmAddress;
+  readonly token: EvmAddress;
+  /** Base units; below zero where the escrow gave a lock back, which is no new deposit. */
+  readonly amount: bigint;
+  /** Position of the log in its block. */
+  readonly logIndex: number;
+}
+
+/** Picks the accounts that matter out of many. */
+export type ChoosePayees = (accounts: readonly EvmAddress[]) => Promise<ReadonlySet<EvmAddress>>;
 
 /** A call to one of our contracts, ready to be simulated or signed. */
 export interface Call {
@@ -102,9 +115,12 @@ export interface LockFacts {
   readonly delivery: Hex32;
 }
 
+/** `claimed`, `returned` to its deposit address, or `taken_back` by its refund authority: the last three are for good. */
+export type LockState = "locked" | "claimed" | "returned" | "taken_back";
+
 /** A lock as the escrow holds it. */
 export interface Lock extends LockFacts {
-  readonly state: "locked" | "claimed";
+  readonly state: LockState;
   /** Unix seconds of the block of the lock. */
   readonly lockedAt: bigint;
 }
@@ -165,9 +181,20 @@ export interface ChainReader {
   getHead(): Promise<BlockRef>;
   /** Height of the newest block that cannot be undone. */
   getFinalNumber(): Promise<bigint>;
+  /** Its time, in Unix seconds. */
+  getFinalTime(): Promise<bigint>;
   getBlock(number: bigint): Promise<BlockRef | null>;
   /** Every transfer of the tokens in exactly this block, in order. Throws when the node no longer has the block. */
   listTransfers(block: BlockRef, tokens: readonly EvmAddress[]): Promise<Transfer[]>;
+  /** What transactions of exactly this block paid in the native coin to those whom `choose` picks, in order. */
+  listNativeTransfers(block: BlockRef, choose: ChoosePayees): Promise<Transfer[]>;
+  /**
+   * Accounts that contracts may have paid in the native coin in exactly this block, as traces tell: a hint where to look
+   * at the balance, never value. Null when the node has no traces.
+   */
+  listTracedPayees(block: BlockRef): Promise<readonly EvmAddress[] | null>;
+  /** Native balances at exactly this block, in the order of the owners. Throws when the node lacks its state. */
+  listNativeBalances(block: BlockRef, owners: readonly EvmAddress[]): Promise<readonly bigint[]>;
   getBalance(token: EvmAddress, owner: EvmAddress): Promise<bigint>;
   hasCode(address: EvmAddress): Promise<boolean>;
 }
@@ -191,16 +218,23 @@ export interface DepositContracts {
   buildSettle(call: SettleCall): Call;
   buildDeliver(order: DeliveryOrder, attestorSignature: Hex): Call;
   buildClaim(claim: ClaimOrder, attestorSignature: Hex): Call;
+  buildReturn(order: ReturnOrder, attestorSignature: Hex): Call;
+  /** Route data of a priced pair: the price and the attestor's signature over it. */
+  encodePriceData(price: SignedPrice, attestorSignature: Hex): Hex;
   /** Route data of `MONO_CHAIN`: the service fee in basis points. */
   encodeTransferData(feeBps: number): Hex;
   /** The id under which an escrow of this chain keeps a lock. */
   deliveryIdOf(lock: { wallet: EvmAddress; token: EvmAddress; seq: bigint }): Hex32;
   /** The same id for an escrow of another chain. */
   deliveryIdOfOrder(order: DeliveryOrder): Hex32;
+  /** What left deposit addresses in exactly this block, in order, by whomever it was sent. */
+  listOutflows(block: BlockRef): Promise<readonly Outflow[]>;
   getLock(deliveryId: Hex32, at: ReadAt): Promise<Lock | null>;
   /** The delivery made on this chain under the id, by whoever made it. */
   findDelivery(deliveryId: Hex32): Promise<FoundDelivery | null>;
   isDelivered(deliveryId: Hex32, at: ReadAt): Promise<boolean>;
+  /** What may be delivered of a token now under its cap over 24 hours, in base units. */
+  getDailyCapLeft(token: EvmAddress): Promise<bigint>;
   readonly addresses: {
     readonly factory: EvmAddress;
     readonly escrow: EvmAddress;
@@ -215,6 +249,31 @@ export interface ClaimOrder {
   readonly paidAmount: bigint;
   /** Unix seconds after which the contract refuses. */
   readonly deadline: bigint;
+}
+
+/** Gives a lock back to its deposit address: it can no longer be delivered. */
+export interface ReturnOrder {
+  readonly deliveryId: Hex32;
+  /** Unix seconds after which the contract refuses. */
+  readonly deadline: bigint;
+}
+
+/** A price as the contracts take it. */
+export interface SignedPrice {
+  /** Whole destination tokens per whole source token, times 1e18. */
+  readonly rate: bigint;
+  /** The most it may be used for, in source base units. */
+  readonly maxAmount: bigint;
+  /** Unix seconds after which the contract refuses. */
+  readonly deadline: bigint;
+}
+
+/** A price for one wallet, as the attestor is asked to sign it. */
+export interface PriceOrder extends SignedPrice {
+  readonly wallet: EvmAddress;
+  readonly token: EvmAddress;
+  /** The route's contract, which is what the signature is bound to. */
+  readonly route: EvmAddress;
 }
 
 /** How a family writes addresses. */

@@ -2,7 +2,7 @@
 import { isAddress } from "@sluice/sdk/address";
 import { type EvmAddress, isEvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
 import type { Secret } from "../core/secret.ts";
-import type { ChainConfig, Config, RouteConfig } from "./load.ts";
+import type { ChainConfig, Config, RouteConfig, TokenConfig } from "./load.ts";
 
 /** Every contradiction, one line each, naming the setting. */
 export function findContradictions(config: Config): string[] {
@@ -24,11 +24,11 @@ function checkChain(config: Config, chain: ChainConfig, index: number): string[]
     problems.push(`${setting}.evmChainId: expected one of its own, another chain has it too`);
   }
   const seen = new Set<string>();
-  for (const [position, { address }] of chain.tokens.entries()) {
-    const at = `${setting}.tokens[${position}].address`;
-    if (seen.has(address)) problems.push(`${at}: expected each token once`);
-    if (address === NATIVE_TOKEN) problems.push(`${at}: expected a token, not the native coin`);
-    seen.add(address);
+  for (const [position, token] of chain.tokens.entries()) {
+    const at = `${setting}.tokens[${position}]`;
+    if (seen.has(token.address)) problems.push(`${at}.address: expected each token once`);
+    if (token.address === NATIVE_TOKEN) problems.push(...checkNative(chain, token, at));
+    seen.add(token.address);
   }
   for (const [name, address] of Object.entries(chain.contracts)) {
     if (address === NATIVE_TOKEN) {
@@ -44,6 +44,21 @@ function checkChain(config: Config, chain: ChainConfig, index: number): string[]
   }
   return problems;
 }
+
+/** The interface spells the native coin as its chain, and no EVM chain counts it in other units. */
+function checkNative(chain: ChainConfig, token: TokenConfig, setting: string): string[] {
+  const symbol = chain.name.toUpperCase();
+  return [
+    ...(token.symbol === symbol
+      ? []
+      : [`${setting}.symbol: expected ${symbol}, as the native coin is called`]),
+    ...(token.decimals === NATIVE_DECIMALS
+      ? []
+      : [`${setting}.decimals: expected ${NATIVE_DECIMALS}, as the native coin has`]),
+  ];
+}
+
+const NATIVE_DECIMALS = 18;
 
 /** The attestor is the second key: it must be another, and see every chain. */
 function checkAttestor({ attestor, chains }: Config): string[] {

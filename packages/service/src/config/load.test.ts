@@ -109,6 +109,8 @@ describe("configuration", () => {
       chainId: 2,
       name: "ethereum",
       pollIntervalMs: 1_000,
+      balanceCheckIntervalMs: 15_000,
+      traces: true,
       deliveryConfirmations: 1,
       contracts: { factory: `0x${"ab".repeat(20)}` },
       tokens: [{ minDeposit: 500_000n, minDepositUnits: "0.50" }],
@@ -200,7 +202,18 @@ describe("configuration", () => {
     [
       "chains.1.tokens.1",
       { symbol: "ETH", address: addressOf(0), decimals: 18 },
-      "chains[1].tokens[1].address: expected a token, not the native coin",
+      "chains[1].tokens[1].symbol: expected BASE, as the native coin is called",
+    ],
+    [
+      "chains.1.tokens.1",
+      { symbol: "BASE", address: addressOf(0), decimals: 9 },
+      "chains[1].tokens[1].decimals: expected 18, as the native coin has",
+    ],
+    ["chains.1.traces", "yes", "chains[1].traces: expected true or false"],
+    [
+      "chains.1.balanceCheckIntervalMs",
+      1,
+      "chains[1].balanceCheckIntervalMs: expected milliseconds, 50 to 3600000",
     ],
     [
       "chains.1.tokens.0.address",

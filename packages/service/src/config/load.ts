@@ -10,6 +10,9 @@ import { findBadChecksums, findContradictions } from "./contradictions.ts";
 import { listProblems } from "./problems.ts";
 import { ConfigFile, LOG_LEVELS, type SecretRef } from "./schema.ts";
 
+/** What the contracts and the refund authority's 72 hours leave room for. */
+const PAYOUT_WINDOW_MAX_S = 43_200;
+
 /** A configuration that cannot be used; one problem a line, each naming a setting and what was expected. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
@@ -39,6 +42,10 @@ export interface ChainConfig {
   readonly rpcUrl: string;
   readonly startBlock: number;
   readonly pollIntervalMs: number;
+  /** How often balances in the native coin are compared, where it is listed. */
+  readonly balanceCheckIntervalMs: number;
+  /** Whether the node may be asked for traces. */
+  readonly traces: boolean;
   readonly deliveryConfirmations: number;
   readonly contracts: {
     readonly factory: EvmAddress;
@@ -75,6 +82,8 @@ export interface Config {
   readonly feeBps: number;
   readonly maxFeeBps: number;
   readonly maxSlippageBps: number;
+  /** How long after its lock a delivery from inventory may be made, in seconds. */
+  readonly payoutWindowS: bigint;
   readonly attestor: { readonly key: Secret; readonly rpcUrls: ReadonlyMap<number, string> };
   readonly chains: readonly ChainConfig[];
   readonly routes: readonly RouteConfig[];
@@ -125,6 +134,7 @@ export function loadConfig(args: { readonly path: string; readonly env: Environm
     feeBps: file.feeBps,
     maxFeeBps,
     maxSlippageBps: file.maxSlippageBps ?? 100,
+    payoutWindowS: BigInt(file.payoutWindowSeconds ?? PAYOUT_WINDOW_MAX_S),
     attestor: {
       key: keyOf(resolver(file.attestor.key, "attestor.key"), "attestor.key", problems),
       rpcUrls: new Map(
@@ -244,6 +254,8 @@ function resolveChain(
     rpcUrl: chain.rpcUrl,
     startBlock: chain.startBlock,
     pollIntervalMs: chain.pollIntervalMs ?? 1_000,
+    balanceCheckIntervalMs: chain.balanceCheckIntervalMs ?? 15_000,
+    traces: chain.traces ?? true,
     deliveryConfirmations: chain.deliveryConfirmations ?? 1,
     contracts: {
       factory: toEvmAddress(chain.contracts.factory),

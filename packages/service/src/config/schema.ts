@@ -51,6 +51,10 @@ const Chain = Type.Object(
     pollIntervalMs: Type.Optional(
       Type.Integer({ minimum: 50, maximum: 60_000, description: "milliseconds, 50 to 60000" }),
     ),
+    balanceCheckIntervalMs: Type.Optional(
+      Type.Integer({ minimum: 50, maximum: 3_600_000, description: "milliseconds, 50 to 3600000" }),
+    ),
+    traces: Type.Optional(Type.Boolean({ description: "true or false" })),
     deliveryConfirmations: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 1000, description: "a number of blocks, 1 to 1000" }),
     ),
@@ -105,6 +109,9 @@ export const ConfigFile = Type.Object(
     feeBps: Bps,
     maxFeeBps: Type.Optional(Bps),
     maxSlippageBps: Type.Optional(Bps),
+    payoutWindowSeconds: Type.Optional(
+      Type.Integer({ minimum: 10, maximum: 43_200, description: "seconds, 10 to 43200" }),
+    ),
     attestor: Type.Object(
       {
         key: SecretRef,

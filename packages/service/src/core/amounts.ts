@@ -52,3 +52,35 @@ export function minOutOf(args: {
 export function feeOf(amount: bigint, feeBps: number): bigint {
   return (amount * BigInt(feeBps)) / BPS;
 }
+
+/** Rates are whole destination tokens per whole source token, times this. */
+export const RATE_SCALE = 10n ** 18n;
+
+/** What an amount is worth at a rate, in destination base units, rounded down. */
+export function convert(args: {
+  readonly amount: bigint;
+  readonly rate: bigint;
+  readonly decimalsIn: number;
+  readonly decimalsOut: number;
+}): bigint {
+  const { amount, rate, decimalsIn, decimalsOut } = args;
+  return (amount * rate * 10n ** BigInt(decimalsOut)) / (RATE_SCALE * 10n ** BigInt(decimalsIn));
+}
+
+/** The caps a deposit address commits to, in basis points. */
+export interface Caps {
+  readonly maxFeeBps: number;
+  readonly maxSlippageBps: number;
+}
+
+/** The least a priced settlement may deliver of a fair amount, rounded down. The contracts compute the same. */
+export function minOutOfFair(fair: bigint, { maxFeeBps, maxSlippageBps }: Caps): bigint {
+  const given = BigInt(maxFeeBps) + BigInt(maxSlippageBps);
+  return given >= BPS ? 0n : (fair * (BPS - given)) / BPS;
+}
+
+/** The largest fair amount that promises no more than `minOut`: what a lock was worth when it was priced. */
+export function fairOfMinOut(minOut: bigint, { maxFeeBps, maxSlippageBps }: Caps): bigint {
+  const kept = BPS - BigInt(maxFeeBps) - BigInt(maxSlippageBps);
+  return ((minOut + 1n) * BPS - 1n) / kept;
+}

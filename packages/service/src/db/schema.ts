@@ -123,10 +123,10 @@ export interface DepositsTable {
   chain_id: number;
   wallet: string;
   token: string;
-  tx_hash: string;
+  tx_hash: string | null;
   ordinal: number;
   log_index: number;
-  sender: string;
+  sender: string | null;
   amount: Numeric;
   block_number: Int8;
   block_hash: string;
@@ -138,6 +138,21 @@ export interface DepositsTable {
   detected_at: GeneratedStamp;
   orphaned_at: Stamp | null;
   recheck_at: Stamp | null;
+}
+
+export interface OutflowsTable {
+  chain_id: number;
+  block_number: Int8;
+  block_hash: string;
+  log_index: number;
+  wallet: string;
+  token: string;
+  amount: Numeric;
+}
+
+export interface BalanceRoundsTable {
+  chain_id: number;
+  last_wallet: string;
 }
 
 export interface LanesTable {
@@ -196,6 +211,7 @@ export interface DeliveriesTable {
   pay_amount: Numeric;
   orders: Generated<number>;
   claims: Generated<number>;
+  returns: Generated<number>;
   delivered_tx_hash: string | null;
   delivered_amount: NumericOrNull;
   claimed_tx_hash: string | null;
@@ -217,6 +233,7 @@ export interface AttestationsTable {
   kind: string;
   delivery_id: string;
   request: Json<unknown>;
+  rate: NumericOrNull;
   deadline: Int8;
   signature: string | null;
   refusal: string | null;
@@ -242,6 +259,8 @@ export interface Database {
   settlements: SettlementsTable;
   settlement_transitions: SettlementTransitionsTable;
   deposits: DepositsTable;
+  outflows: OutflowsTable;
+  balance_rounds: BalanceRoundsTable;
   lanes: LanesTable;
   transactions: TransactionsTable;
   attempts: AttemptsTable;

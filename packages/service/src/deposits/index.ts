@@ -1,3 +1,11 @@
+export {
+  findUnexplained,
+  type HeldAt,
+  insertOutflows,
+  listExplained,
+  listRecentWallets,
+  removeOutflowsAbove,
+} from "./by-balance.ts";
 export { gateBalance, type GateResult } from "./gate.ts";
 export {
   assignSwept,
@@ -12,4 +20,4 @@ export {
   releaseDeposits,
   type Unsettled,
 } from "./store.ts";
-export type { ArrivedValue, DepositOutcome, IgnoredReason } from "./types.ts";
+export type { ArrivedTransfer, ArrivedValue, DepositOutcome, IgnoredReason } from "./types.ts";

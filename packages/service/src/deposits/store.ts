@@ -23,12 +23,15 @@ export async function refreshKnown(
     .where("chain_id", "=", arrived.chainId)
     .where("wallet", "=", arrived.wallet)
     .where("token", "=", arrived.token)
-    .where("tx_hash", "=", sql<string>`any(${arrived.transfers.map(({ txHash }) => txHash)})`)
+    .where(
+      sql<boolean>`(tx_hash = any(${arrived.transfers.flatMap(({ txHash }) => txHash ?? [])})
+        or (tx_hash is null and block_hash = ${arrived.blockHash}))`,
+    )
     .execute();
-  const byPlace = new Map(known.map((row) => [`${row.tx_hash}:${row.ordinal}`, row]));
+  const byPlace = new Map(known.map((row) => [`${row.tx_hash ?? ""}:${row.ordinal}`, row]));
   const fresh = [];
   for (const transfer of arrived.transfers) {
-    const row = byPlace.get(`${transfer.txHash}:${transfer.ordinal}`);
+    const row = byPlace.get(`${transfer.txHash ?? ""}:${transfer.ordinal}`);
     if (!row) {
       fresh.push(transfer);
     } else if (row.block_hash !== arrived.blockHash || row.orphaned_at !== null) {
@@ -38,6 +41,7 @@ export async function refreshKnown(
           block_number: arrived.blockNumber,
           block_hash: arrived.blockHash,
           log_index: transfer.logIndex,
+          amount: transfer.amount,
           orphaned_at: null,
           recheck_at: row.settlement_id === null ? formatStamp(nowMs) : null,
         })

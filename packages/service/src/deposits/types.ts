@@ -1,9 +1,9 @@
 /**
  * Transfer: a fact on a chain. Deposit: our record of value that arrived at a deposit address; its identity is the
- * transfer's place in its transaction, and its block may change in a reorganisation.
+ * transfer's place in its transaction, and its block may change in a reorganisation. One that only the balance shows has
+ * no transaction: its identity is its block.
  */
-import type { EvmAddress, Hex32 } from "../core/hex.ts";
-import type { Transfer } from "../chains/port.ts";
+import type { EvmAddress, Hex32, TxHash } from "../core/hex.ts";
 
 export type IgnoredReason = "below_token_min" | "below_min" | "no_adapter" | "enqueue_error";
 
@@ -16,6 +16,18 @@ export type DepositOutcome =
     }
   | { readonly queued: false; readonly reason: IgnoredReason };
 
+/** A transfer to a wallet, or value that was found by its balance: then nobody says by whom or in what transaction. */
+export interface ArrivedTransfer {
+  readonly from: EvmAddress | null;
+  readonly txHash: TxHash | null;
+  /** Base units, never zero. */
+  readonly amount: bigint;
+  /** Position among the logs of its block. */
+  readonly logIndex: number;
+  /** Position among the transfers of its transaction, or among what was found by balance in its block. */
+  readonly ordinal: number;
+}
+
 /** The transfers of one token to one wallet in one block: they make one `deposit_detected`. */
 export interface ArrivedValue {
   readonly chainId: number;
@@ -23,5 +35,5 @@ export interface ArrivedValue {
   readonly token: EvmAddress;
   readonly blockNumber: bigint;
   readonly blockHash: Hex32;
-  readonly transfers: readonly Transfer[];
+  readonly transfers: readonly ArrivedTransfer[];
 }

@@ -3,7 +3,7 @@ import { implementationOf } from "@sluice/sdk/address";
 import type { Quote } from "@sluice/sdk/wire";
 import type { DepositAddress } from "../addresses/index.ts";
 import type { AddressFormat } from "../chains/port.ts";
-import { feeOf, formatUnits, rescale } from "../core/amounts.ts";
+import { feeOf, formatUnits } from "../core/amounts.ts";
 import { findChainById } from "../core/chain-registry.ts";
 import { COMMITMENT_VERSION, WALLET_KIND } from "../core/commitment.ts";
 import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
@@ -40,7 +40,7 @@ export function formatQuote(args: {
 }): Quote {
   const { route, priced, amount, address, fromToken, toToken } = args;
   const { decimalsIn, decimalsOut } = route;
-  const fair = rescale(amount, decimalsIn, decimalsOut);
+  const { fair } = priced;
   const bridgeFee = fair - priced.amountOut;
   const amountOut = toNumber(priced.amountOut, decimalsOut);
   const minOut = toNumber(priced.minOut, decimalsOut);
@@ -54,7 +54,7 @@ export function formatQuote(args: {
     minReceived: minOut,
     expectedAmountOutBaseUnits: priced.amountOut.toString(),
     minReceivedBaseUnits: priced.minOut.toString(),
-    price: fair === 0n ? 0 : amountOut / toNumber(fair, decimalsOut),
+    price: amount === 0n ? 0 : amountOut / toNumber(amount, decimalsIn),
     priceImpact: 0,
     slippageBps: args.slippageBps,
     gasDrop: 0,

@@ -5,7 +5,7 @@
 import type { Quote, QuoteRequest, QuoteResponse } from "@sluice/sdk/wire";
 import { type DepositAddress, issueAddress, listByWallets } from "../addresses/index.ts";
 import type { AddressFormat, Chain, Chains } from "../chains/port.ts";
-import { parseUnits } from "../core/amounts.ts";
+import { type Caps, parseUnits } from "../core/amounts.ts";
 import { findChainByName, type KnownChain } from "../core/chain-registry.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, isEvmAddress, NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
@@ -26,8 +26,8 @@ export interface QuoteDeps {
   readonly format: AddressFormat;
   /** Addresses nobody may name as a destination: our own contracts. */
   readonly reserved: ReadonlySet<EvmAddress>;
-  /** The fee cap that quotes without an address assume. */
-  readonly maxFeeBps: number;
+  /** The caps that quotes without an address assume. */
+  readonly caps: Caps;
 }
 
 const NO_USER = NATIVE_TOKEN;
@@ -81,23 +81,25 @@ export async function quote(
       })
     : null;
   return {
-    quotes: routes.map((route) =>
-      quoteRoute(deps, {
-        route,
-        amount,
-        slippageBps,
-        userId,
-        principal,
-        address,
-        fromToken,
-        toToken,
-      }),
+    quotes: await Promise.all(
+      routes.map((route) =>
+        quoteRoute(deps, {
+          route,
+          amount,
+          slippageBps,
+          userId,
+          principal,
+          address,
+          fromToken,
+          toToken,
+        }),
+      ),
     ),
     minimumSdkVersion: [7, 0, 0],
   };
 }
 
-function quoteRoute(
+async function quoteRoute(
   deps: QuoteDeps,
   args: {
     readonly route: Route;
@@ -109,9 +111,8 @@ function quoteRoute(
     readonly fromToken: ListedToken;
     readonly toToken: ListedToken;
   },
-): Quote {
-  const maxFeeBps = args.address?.commitment.maxFeeBps ?? deps.maxFeeBps;
-  const priced = args.route.quote(args.amount, maxFeeBps);
+): Promise<Quote> {
+  const priced = await args.route.quote(args.amount, args.address?.commitment ?? deps.caps);
   return formatQuote({
     ...args,
     format: deps.format,

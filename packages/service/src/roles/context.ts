@@ -99,6 +99,7 @@ export function createRoutes(
         decimalsOut: getToken(config, route.destChain, route.destToken).decimals,
         contract: route.contract,
         feeBps,
+        pricing: null,
       });
     }),
   );

@@ -24,7 +24,7 @@ export function createQuoter(context: RoleContext) {
     reserved: new Set(
       [...contracts, ...config.routes.map((route) => route.contract)].map(toEvmAddress),
     ),
-    maxFeeBps: config.maxFeeBps,
+    caps: { maxFeeBps: config.maxFeeBps, maxSlippageBps: config.maxSlippageBps },
   };
   return (...[request, principal]: [Parameters<typeof quote>[1], Parameters<typeof quote>[2]]) =>
     quote(deps, request, principal);

@@ -11,6 +11,8 @@ import {
   followCompleted,
   lookAtDueSettlements,
   lookAtUnsettled,
+  lookForRefills,
+  noteGivenBack,
   putOffSettlement,
 } from "../settlements/index.ts";
 import { createEvmLaneSigner } from "../signers/evm/lane-signer.ts";
@@ -29,6 +31,7 @@ interface ChainLanes {
 
 const LANE_POLL_MS = 250;
 const UNSETTLED_POLL_MS = 5_000;
+const REFILL_POLL_MS = 5_000;
 
 export function startSettler(context: RoleContext): RunningRole {
   const { clock, log, wakeups } = context;
@@ -61,6 +64,16 @@ export function startSettler(context: RoleContext): RunningRole {
       return lookAtUnsettled(settlements);
     },
   });
+  const refillLoop = startLoop({
+    name: "refills of inventory",
+    intervalMs: REFILL_POLL_MS,
+    clock,
+    log,
+    async look() {
+      await lookForRefills(settlements);
+      return false;
+    },
+  });
   const deliveryLoops = startDeliveries(context, lanes);
   const laneLoops = startLanes(context, lanes);
 
@@ -72,7 +85,7 @@ export function startSettler(context: RoleContext): RunningRole {
   wakeups.on(TOPICS.lanes, wakeAll(laneLoops));
   return {
     async stop() {
-      const loops = [...settlementLoops, unsettledLoop, ...deliveryLoops, ...laneLoops];
+      const loops = [...settlementLoops, unsettledLoop, refillLoop, ...deliveryLoops, ...laneLoops];
       await Promise.all(loops.map((loop) => loop.stop()));
     },
   };
@@ -98,7 +111,9 @@ function startDeliveries(
     deliveryConfirmations: new Map(
       config.chains.map((chain) => [chain.chainId, chain.deliveryConfirmations]),
     ),
+    payoutWindowS: config.payoutWindowS,
     onChanged: (tx, settlementId) => putOffSettlement(tx, settlementId, clock.now()),
+    onGivenBack: (tx, settlementId) => noteGivenBack(tx, { settlementId, nowMs: clock.now() }),
     wakeSettlements: () => wakeups.wake(TOPICS.settlements),
     wakeAttestor: () => wakeups.wake(TOPICS.attestations),
     wakeLanes: () => wakeups.wake(TOPICS.lanes),

@@ -4,13 +4,16 @@ export type {
   DeliveryLook,
   Inventory,
   Pair,
+  Reservation,
   Route,
   RouteKind,
   RouteQuote,
   Sweep,
   SweptSettlement,
 } from "./port.ts";
-export { type AttestorDeps, lookAtRequests } from "./swift/attest.ts";
+export { type AttestedPair, type AttestorDeps, lookAtRequests } from "./swift/attest.ts";
 export { type DeliveryDeps, lookAtDueDeliveries } from "./swift/deliver.ts";
+export { type InventoryReport, reportInventory } from "./swift/inventory.ts";
+export { createPricing } from "./swift/pricing.ts";
 export { createSwiftRoute } from "./swift/route.ts";
 export { wakeOfSettlement as wakeDeliveryOfSettlement } from "./swift/store.ts";

@@ -6,6 +6,7 @@
  * `lookForDelivery` says whether the promised value has reached the committed wallet.
  */
 import type { Call, Receipt } from "../chains/port.ts";
+import type { Caps } from "../core/amounts.ts";
 import type { EvmAddress, Hex32, TxHash } from "../core/hex.ts";
 import type { OperatingError } from "../core/errors.ts";
 import type { DepositAddress } from "../addresses/index.ts";
@@ -22,17 +23,26 @@ export interface Pair {
 
 /** What a route would deliver, in destination base units. */
 export interface RouteQuote {
+  /** The whole value, before any fee. */
+  readonly fair: bigint;
   readonly amountOut: bigint;
-  /** The least the contracts accept under the committed fee cap. */
+  /** The least the contracts accept under the committed caps. */
   readonly minOut: bigint;
 }
 
-/** Inventory at a moment; both zero where a route has none. */
+/** Inventory at a moment; all zero where a route has none. */
 export interface Inventory {
   /** What was set aside, read before the balance: a payout in between then counts on both sides, never on neither. */
   readonly reserved: bigint;
   readonly balance: bigint;
+  /** What the cap over 24 hours still lets through. */
+  readonly capLeft: bigint;
+  /** Whole destination tokens per whole source token, times 1e18. */
+  readonly rate: bigint;
 }
+
+/** What setting inventory aside came to. */
+export type Reservation = "reserved" | "inventory_too_low" | "daily_cap_reached";
 
 /** What a mined sweep did. */
 export interface Sweep {
@@ -56,6 +66,10 @@ export interface SweptSettlement {
 export type DeliveryLook =
   | { readonly kind: "waiting" }
   | { readonly kind: "delivered"; readonly txHash: TxHash; readonly amount: bigint }
+  /** The value is in the wallet again, for good: the sweep begins anew. */
+  | { readonly kind: "returned"; readonly error: OperatingError }
+  /** The refund authority has the value, for good. */
+  | { readonly kind: "taken_back" }
   | { readonly kind: "troubled"; readonly error: OperatingError };
 
 export interface Route {
@@ -71,13 +85,19 @@ export interface Route {
    * was locked, and under which id, must not change any more.
    */
   readonly waitsForFinality: boolean;
-  quote(amount: bigint, maxFeeBps: number): RouteQuote;
-  buildSweep(address: DepositAddress): Call;
+  /** Whether a sweep carries a price that runs out: then a revert may mean no more than that. */
+  readonly isPriced: boolean;
+  /** Throws PRICE_UNAVAILABLE where a price is needed and there is none. */
+  quote(amount: bigint, caps: Caps): Promise<RouteQuote>;
+  /** The sweep of a balance, or null while the attestor has not signed the price it needs. */
+  prepareSweep(address: DepositAddress, amount: bigint): Promise<Call | null>;
   /** What there is to set aside from, read before the transaction that does it: no node is asked inside one. */
   readInventory(): Promise<Inventory>;
+  /** Whether the delivery of `amount` would fit what there is. */
+  judgeInventory(args: { readonly amount: bigint; readonly inventory: Inventory }): Reservation;
   /**
-   * Sets aside what the delivery of `amount` will need, in the transaction that plans the sweep. False when there is
-   * not enough; then nothing was set aside.
+   * Sets aside what the delivery of `amount` will need, in the transaction that plans the sweep; or says why it cannot,
+   * and then nothing was set aside.
    */
   reserve(
     tx: Tx,
@@ -86,7 +106,7 @@ export interface Route {
       readonly amount: bigint;
       readonly inventory: Inventory;
     },
-  ): Promise<boolean>;
+  ): Promise<Reservation>;
   /** Gives back what was set aside: the sweep is known to have failed. */
   release(tx: Tx, settlementId: string): Promise<void>;
   /** Reads the mined sweep of a wallet; null when the transaction did not sweep it by this route. */

@@ -1,1 +1,3 @@
-export { lookAtChain, type ScannerDeps } from "./scan.ts";
+export type { ScannerDeps } from "./deps.ts";
+export { lookAtBalances } from "./native.ts";
+export { lookAtChain } from "./scan.ts";

@@ -16,7 +16,8 @@ import { listEvents } from "../events/index.ts";
 import { createIntegrator } from "../integrators/index.ts";
 import { createRouteBook } from "../routes/index.ts";
 import type { SettlementDeps } from "../settlements/index.ts";
-import { lookAtChain, type ScannerDeps } from "./scan.ts";
+import type { ScannerDeps } from "./deps.ts";
+import { lookAtChain } from "./scan.ts";
 
 const USDC = toEvmAddress(`0x${"a0".repeat(20)}`);
 const FACTORY = toEvmAddress(`0x${"fa".repeat(20)}`);
@@ -133,6 +134,7 @@ async function openScanner() {
     db,
     chain,
     tokens: [USDC],
+    traces: false,
     startBlock: 0n,
     settlements,
     clock,

@@ -7,26 +7,13 @@
  * moves: a crash in between scans the block again, which changes nothing.
  */
 import { listByWallets } from "../addresses/index.ts";
-import type { BlockRef, Chain, Transfer } from "../chains/port.ts";
+import type { BlockRef, Transfer } from "../chains/port.ts";
 import { OperatingError } from "../core/errors.ts";
-import type { EvmAddress } from "../core/hex.ts";
-import type { Clock } from "../core/ports.ts";
-import type { Db } from "../db/schema.ts";
 import type { ArrivedValue } from "../deposits/index.ts";
-import { acceptValue, type SettlementDeps } from "../settlements/index.ts";
-import type { Log } from "../telemetry/log.ts";
+import { acceptValue } from "../settlements/index.ts";
+import type { ScannerDeps } from "./deps.ts";
+import { followTraces, listNativeOutflows, listNativeTransfers } from "./native.ts";
 import { getTip, getWindowHash, popBlock, pushBlock } from "./store.ts";
-
-export interface ScannerDeps {
-  readonly db: Db;
-  readonly chain: Chain;
-  /** The listed tokens. */
-  readonly tokens: readonly EvmAddress[];
-  readonly startBlock: bigint;
-  readonly settlements: SettlementDeps;
-  readonly clock: Clock;
-  readonly log: Log;
-}
 
 /** Blocks kept to find the way back after a reorganisation. A deeper one stops the scanner for a person to look. */
 const WINDOW_BLOCKS = 512;
@@ -55,8 +42,10 @@ async function scanNext(deps: ScannerDeps): Promise<boolean> {
   // The chain moved between the two reads: the next look takes the tip off.
   if (tip && block.parentHash !== tip.hash) return true;
   await recordArrivals(deps, block);
-  const args = { windowBlocks: WINDOW_BLOCKS, nowMs: deps.clock.now() };
+  const outflows = await listNativeOutflows(deps, block);
+  const args = { outflows, windowBlocks: WINDOW_BLOCKS, nowMs: deps.clock.now() };
   await db.transaction().execute((tx) => pushBlock(tx, chain.chainId, block, args));
+  await followTraces(deps, block);
   return true;
 }
 
@@ -87,7 +76,13 @@ async function stepBack(deps: ScannerDeps, tip: BlockRef): Promise<boolean> {
 
 async function recordArrivals(deps: ScannerDeps, block: BlockRef): Promise<void> {
   const { db, chain, tokens, settlements } = deps;
-  const transfers = await chain.listTransfers(block, tokens);
+  const { escrow } = chain.addresses;
+  const listed = [
+    ...(await chain.listTransfers(block, tokens)),
+    ...(await listNativeTransfers(deps, block)),
+  ];
+  // What the escrow gives back belongs to the settlement that locked it: no new deposit.
+  const transfers = listed.filter(({ from }) => from !== escrow);
   const ours = await listByWallets(
     db,
     transfers.map((transfer) => transfer.to),

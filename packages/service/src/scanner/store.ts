@@ -1,7 +1,12 @@
-import type { BlockRef } from "../chains/port.ts";
+import type { BlockRef, Outflow } from "../chains/port.ts";
 import { toHex32 } from "../core/hex.ts";
 import type { Db, Tx } from "../db/schema.ts";
-import { orphanAbove, orphanOthers } from "../deposits/index.ts";
+import {
+  insertOutflows,
+  orphanAbove,
+  orphanOthers,
+  removeOutflowsAbove,
+} from "../deposits/index.ts";
 
 /** The newest scanned block of a chain: its cursor. Null before the first. */
 export async function getTip(db: Db, chainId: number): Promise<BlockRef | null> {
@@ -31,13 +36,18 @@ export async function getWindowHash(
   return row?.hash ?? null;
 }
 
-/** Moves the cursor onto a block whose deposits are recorded, and forgets blocks below the window. */
+/** Moves the cursor onto a block whose deposits are recorded, with what left wallets of ours in it, and forgets blocks below the window. */
 export async function pushBlock(
   tx: Tx,
   chainId: number,
   block: BlockRef,
-  args: { readonly windowBlocks: number; readonly nowMs: number },
+  args: {
+    readonly outflows: readonly Outflow[];
+    readonly windowBlocks: number;
+    readonly nowMs: number;
+  },
 ): Promise<void> {
+  await insertOutflows(tx, chainId, block, args.outflows);
   await orphanOthers(tx, chainId, block, args.nowMs);
   await tx
     .insertInto("scanner_blocks")
@@ -67,5 +77,29 @@ export async function popBlock(
     .where("chain_id", "=", chainId)
     .where("number", "=", block.number)
     .execute();
+  await removeOutflowsAbove(tx, chainId, block.number - 1n);
   return orphanAbove(tx, chainId, block.number - 1n, nowMs);
+}
+
+/** The wallet up to which the round over all wallets has come; null before the first and after the last. */
+export async function getRound(db: Db, chainId: number): Promise<string | null> {
+  const row = await db
+    .selectFrom("balance_rounds")
+    .select("last_wallet")
+    .where("chain_id", "=", chainId)
+    .executeTakeFirst();
+  return row?.last_wallet ?? null;
+}
+
+/** Notes how far the round has come; null begins a new one. */
+export async function putRound(db: Db, chainId: number, lastWallet: string | null): Promise<void> {
+  if (lastWallet === null) {
+    await db.deleteFrom("balance_rounds").where("chain_id", "=", chainId).execute();
+    return;
+  }
+  await db
+    .insertInto("balance_rounds")
+    .values({ chain_id: chainId, last_wallet: lastWallet })
+    .onConflict((conflict) => conflict.column("chain_id").doUpdateSet({ last_wallet: lastWallet }))
+    .execute();
 }

@@ -16,7 +16,12 @@ import { OperatingError } from "../core/errors.ts";
 import { toEvmAddress, toHex32, unpadAddress } from "../core/hex.ts";
 import { listEvents } from "../events/index.ts";
 import { createIntegrator } from "../integrators/index.ts";
-import { createRouteBook, type DeliveryLook, type Route } from "../routes/index.ts";
+import {
+  createRouteBook,
+  type DeliveryLook,
+  type Reservation,
+  type Route,
+} from "../routes/index.ts";
 import { lookAtDueSettlements } from "./advance.ts";
 import type { SettlementDeps } from "./deps.ts";
 import { listSwaps } from "./list.ts";
@@ -48,7 +53,7 @@ async function openDesk() {
     balance: 0n,
     hasCode: true,
     simulation: { ok: true, gas: 100_000n } as Simulation,
-    reserves: true,
+    reserves: "reserved" as Reservation,
     delivery: { kind: "waiting" } as DeliveryLook,
     swept: 0n,
     block: 100n,
@@ -81,9 +86,11 @@ async function openDesk() {
     decimalsOut: 6,
     etaSeconds: 1,
     waitsForFinality: true,
-    quote: (amount) => ({ amountOut: amount, minOut: amount }),
-    buildSweep: () => ({ to: FACTORY, data: "0x5e", value: 0n }),
-    readInventory: async () => ({ reserved: 0n, balance: 0n }),
+    isPriced: false,
+    quote: async (amount) => ({ fair: amount, amountOut: amount, minOut: amount }),
+    prepareSweep: async () => ({ to: FACTORY, data: "0x5e", value: 0n }),
+    readInventory: async () => ({ reserved: 0n, balance: 0n, capLeft: 0n, rate: 10n ** 18n }),
+    judgeInventory: () => state.reserves,
     reserve: async () => state.reserves,
     release: async () => undefined,
     readSweep: () => ({ amount: state.swept, minOut: 1n, logIndex: 50, deliveryId: null }),
@@ -414,7 +421,7 @@ describe("failures", () => {
 
   test("INSUFFICIENT_BALANCE of the inventory defers without using up an attempt, and recovers", async () => {
     const { desk } = await openPending(true);
-    desk.state.reserves = false;
+    desk.state.reserves = "inventory_too_low";
     for (let i = 0; i < 12; i++) await desk.look();
     const [deferred] = await desk.swaps();
     expect(deferred).toMatchObject({
@@ -425,7 +432,7 @@ describe("failures", () => {
     const row = await database.db.selectFrom("settlements").selectAll().executeTakeFirstOrThrow();
     expect(row.attempts_used).toBe(0);
     expect(await database.db.selectFrom("transactions").selectAll().execute()).toEqual([]);
-    desk.state.reserves = true;
+    desk.state.reserves = "reserved";
     await desk.look();
     expect((await desk.swaps())[0]).toMatchObject({ status: "swapping", error: null });
   });

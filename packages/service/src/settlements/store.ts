@@ -12,7 +12,7 @@ import type { Clock, Random } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { Db, SettlementsTable, Tx } from "../db/schema.ts";
 import { appendEvent, lockStamps } from "../events/index.ts";
-import type { RouteKind, Sweep } from "../routes/index.ts";
+import type { Reservation, RouteKind, Sweep } from "../routes/index.ts";
 import { LIFECYCLE, type Trigger } from "./lifecycle.ts";
 import type { Settlement, SettlementError, Step } from "./types.ts";
 
@@ -278,6 +278,27 @@ export async function listToFollow(db: Db, limit: number): Promise<Settlement[]>
     .execute();
   return rows.map(parseSettlement);
 }
+
+/** Settlements that wait for inventory and are not due yet, the longest waiting first. */
+export async function listWaitingForInventory(
+  db: Db,
+  args: { readonly nowMs: number; readonly limit: number },
+): Promise<Settlement[]> {
+  const rows = await db
+    .selectFrom("settlements")
+    .selectAll()
+    .where("status", "=", "failed_swap")
+    .where("step", "=", "sweep")
+    .where("error_code", "=", "INSUFFICIENT_BALANCE")
+    .where(sql<string>`error_details ->> 'reason'`, "in", WAITS_FOR_INVENTORY)
+    .where("retry_at", ">", formatStamp(args.nowMs))
+    .orderBy("created_at")
+    .limit(args.limit)
+    .execute();
+  return rows.map(parseSettlement);
+}
+
+const WAITS_FOR_INVENTORY = ["inventory_too_low", "daily_cap_reached"] satisfies Reservation[];
 
 /** Notes where the sweep of a completed settlement finally stands. */
 export async function recordFinalSweep(

@@ -2,7 +2,14 @@
  * The signer port: the only code that holds keys is behind it. A signer is told what to sign, not bytes to sign: it
  * builds the transaction or the typed message itself.
  */
-import type { Call, ClaimOrder, DeliveryOrder, Fees } from "../chains/port.ts";
+import type {
+  Call,
+  ClaimOrder,
+  DeliveryOrder,
+  Fees,
+  PriceOrder,
+  ReturnOrder,
+} from "../chains/port.ts";
 import type { EvmAddress, Hex, TxHash } from "../core/hex.ts";
 
 export interface TransactionIntent {
@@ -32,4 +39,8 @@ export interface AttestorSigner {
   signDelivery(destChain: number, order: DeliveryOrder): Promise<Hex>;
   /** Signs towards the `Escrow` contract of the source chain. */
   signClaim(srcChain: number, claim: ClaimOrder): Promise<Hex>;
+  /** Signs towards the same contract that a lock may go back to its deposit address. */
+  signReturn(srcChain: number, order: ReturnOrder): Promise<Hex>;
+  /** Signs towards a priced route of the source chain. */
+  signPrice(srcChain: number, order: PriceOrder): Promise<Hex>;
 }

@@ -15,7 +15,9 @@ import {
   deployContracts,
   ensureIntegrators,
   loadKeys,
+  mintToken,
   pay,
+  runServiceCommand,
   type RunningService,
   startChains,
   startService,
@@ -33,7 +35,14 @@ import {
   type StreamEvent,
   type Swap,
 } from "@sluice/sdk";
-import { type Address, type Hex, isAddress } from "viem";
+import {
+  type Address,
+  createWalletClient,
+  encodeFunctionData,
+  type Hex,
+  http,
+  isAddress,
+} from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 
 export interface QuoteArgs {
@@ -44,6 +53,9 @@ export interface QuoteArgs {
   /** Which integrator asks; the first unless said otherwise. */
   readonly by?: number;
   readonly amount?: bigint;
+  /** USDC unless said otherwise. */
+  readonly fromToken?: Address;
+  readonly toToken?: Address;
 }
 
 /** Reads the newest settled swap of an address; `after` names one that does not count. */
@@ -56,8 +68,13 @@ export type World = Awaited<ReturnType<typeof openWorld>>;
 
 const DEADLINE_MS = 60_000;
 
+export interface WorldOptions {
+  /** How long after its lock a delivery may be made; then it goes back to its deposit address. */
+  readonly payoutWindowSeconds?: number;
+}
+
 /** Opens a world; `close` ends every process and removes every file. */
-export async function openWorld() {
+export async function openWorld(options: WorldOptions = {}) {
   const stateDir = mkdtempSync(join(tmpdir(), "sluice-world-"));
   // The embedded PostgreSQL runs as `nobody` where the tests run as root.
   chmodSync(stateDir, 0o755);
@@ -74,6 +91,7 @@ export async function openWorld() {
     keys,
     ports: { api: 0, quote: 0 },
     pollIntervalMs: 100,
+    ...options,
   });
   let service: RunningService = await startService({ stateDir });
   const integrators = await ensureIntegrators(stateDir);
@@ -153,9 +171,9 @@ export async function openWorld() {
     return clientOf(by).quote({
       amountIn64: amount.toString(),
       fromChain: from,
-      fromToken: deployment.chains[from].token,
+      fromToken: args.fromToken ?? deployment.chains[from].token,
       toChain: to,
-      toToken: deployment.chains[to].token,
+      toToken: args.toToken ?? deployment.chains[to].token,
       slippageBps: "auto",
       destinationAddress: recipient,
       payDeposit: true,
@@ -220,6 +238,20 @@ export async function openWorld() {
       return pay(chains[chain].client, { from: from.account, to, token, amount });
     },
 
+    /** Pays in native coin. */
+    async payNative(chain: ChainName, to: Address, amount: bigint): Promise<Hex> {
+      const [from] = keys.payers[chain];
+      if (!from) throw new Error(`${chain} has a payer`);
+      return pay(chains[chain].client, { from: from.account, to, amount });
+    },
+
+    nativeBalance: (chain: ChainName, owner: Address) =>
+      chains[chain].client.getBalance({ address: owner }),
+
+    /** Runs a command of the service against this world's configuration. */
+    command: (...args: readonly string[]) =>
+      runServiceCommand(["--config", join(stateDir, "service.json"), ...args]),
+
     /** Waits until the newest settlement of an address, other than `after`, is final. */
     async settled(address: Address, { after, by = 0 }: SettledArgs = {}): Promise<Swap> {
       let newest: Swap | undefined;
@@ -257,6 +289,39 @@ export async function openWorld() {
 
     async hasCode(chain: ChainName, address: Address): Promise<boolean> {
       return ((await chains[chain].client.getCode({ address })) ?? "0x") !== "0x";
+    },
+
+    /** Calls a contract as its owner, and waits for the block. */
+    async asOwner(chain: ChainName, call: { readonly to: Address; readonly data: Hex }) {
+      const { client } = chains[chain];
+      const owner = createWalletClient({
+        account: keys.owner.account,
+        chain: client.chain,
+        transport: http(chains[chain].rpcUrl),
+      });
+      const hash = await owner.sendTransaction(call);
+      const receipt = await client.waitForTransactionReceipt({ hash });
+      if (receipt.status !== "success") throw new Error(`the owner's call reverted (${hash})`);
+    },
+
+    /** Takes the whole inventory of a chain out, to the treasury. */
+    async emptyInventory(chain: ChainName): Promise<void> {
+      const { token, delivery } = deployment.chains[chain];
+      const amount = await tokenBalance(chain, delivery);
+      const args = [token, amount] as const;
+      const data = encodeFunctionData({ abi: deliveryAbi, functionName: "withdraw", args });
+      await this.asOwner(chain, { to: delivery, data });
+    },
+
+    async fillInventory(chain: ChainName, amount: bigint): Promise<void> {
+      const { token, delivery } = deployment.chains[chain];
+      const { faucet } = keys;
+      await mintToken(chains[chain].client, {
+        faucet: faucet.account,
+        token,
+        to: delivery,
+        amount,
+      });
     },
 
     /** How many payments out of inventory a recipient got. */

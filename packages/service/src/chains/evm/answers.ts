@@ -22,6 +22,7 @@ const Block = Type.Object({
   number: Quantity,
   hash: Word,
   parentHash: Word,
+  timestamp: Quantity,
   logsBloom: Type.Optional(Bloom),
   baseFeePerGas: Type.Optional(Quantity),
 });
@@ -33,8 +34,24 @@ const Log = Type.Object({
   blockHash: Word,
   blockNumber: Quantity,
   transactionHash: Word,
+  transactionIndex: Type.Optional(Quantity),
   logIndex: Quantity,
   removed: Type.Optional(Type.Boolean()),
+});
+
+const FullBlock = Type.Object({
+  number: Quantity,
+  hash: Word,
+  logsBloom: Type.Optional(Bloom),
+  transactions: Type.Array(
+    Type.Object({
+      hash: Word,
+      from: Address,
+      // Absent or null where the transaction creates a contract.
+      to: Type.Optional(Type.Union([Type.Null(), Address])),
+      value: Quantity,
+    }),
+  ),
 });
 
 const Receipt = Type.Object({
@@ -49,10 +66,33 @@ export interface BlockAnswer {
   readonly number: bigint;
   readonly hash: Hex32;
   readonly parentHash: Hex32;
+  /** Unix seconds. */
+  readonly timestamp: bigint;
   /** The header says that the block has logs. False also where it says nothing. */
   readonly hasLogs: boolean;
   /** Wei per gas; undefined on chains without EIP-1559. */
   readonly baseFeePerGas: bigint | undefined;
+}
+
+/** A block with its transactions. */
+export interface FullBlockAnswer {
+  readonly number: bigint;
+  readonly hash: Hex32;
+  /** The header says that the block has logs. False also where it says nothing. */
+  readonly hasLogs: boolean;
+  readonly transactions: readonly PaymentAnswer[];
+}
+
+/** A transaction as a payment. */
+export interface PaymentAnswer {
+  readonly hash: TxHash;
+  /** Position in its block. */
+  readonly index: number;
+  readonly from: EvmAddress;
+  /** Null where it creates a contract. */
+  readonly to: EvmAddress | null;
+  /** Wei. */
+  readonly value: bigint;
 }
 
 export interface LogAnswer {
@@ -62,6 +102,8 @@ export interface LogAnswer {
   readonly blockHash: Hex32;
   readonly blockNumber: bigint;
   readonly txHash: TxHash;
+  /** Position of the transaction in its block; the first where the node does not say. */
+  readonly txIndex: number;
   readonly logIndex: number;
   /** The node says that the log's block left the chain. */
   readonly removed: boolean;
@@ -94,10 +136,37 @@ export const parseBlock = parser(
       number: BigInt(block.number),
       hash: toHex32(block.hash),
       parentHash: toHex32(block.parentHash),
+      timestamp: BigInt(block.timestamp),
       hasLogs: /[^0x]/.test(block.logsBloom ?? ""),
       baseFeePerGas: block.baseFeePerGas === undefined ? undefined : BigInt(block.baseFeePerGas),
     },
 );
+
+export const parseFullBlock = parser(
+  Type.Union([Type.Null(), FullBlock]),
+  (block): FullBlockAnswer | null =>
+    block && {
+      number: BigInt(block.number),
+      hash: toHex32(block.hash),
+      hasLogs: /[^0x]/.test(block.logsBloom ?? ""),
+      transactions: block.transactions.map(({ hash, from, to, value }, index) => ({
+        hash: toTxHash(hash),
+        index,
+        from: toEvmAddress(from),
+        to: to ? toEvmAddress(to) : null,
+        value: BigInt(value),
+      })),
+    },
+);
+
+/** Words in a row. */
+export const parseBalances = parser(Bytes, (text): bigint[] => {
+  const digits = text.slice(2);
+  if (digits.length % 64 !== 0) throw new TypeError("the bytes end within a word");
+  return Array.from({ length: digits.length / 64 }, (_, index) =>
+    BigInt(`0x${digits.slice(64 * index, 64 * (index + 1))}`),
+  );
+});
 
 export const parseLogs = parser(Type.Array(Log), (logs) => logs.map(toLog));
 
@@ -130,6 +199,7 @@ function toLog(log: Static<typeof Log>): LogAnswer {
     blockHash: toHex32(log.blockHash),
     blockNumber: BigInt(log.blockNumber),
     txHash: toTxHash(log.transactionHash),
+    txIndex: toIndex(log.transactionIndex ?? "0x0"),
     logIndex: toIndex(log.logIndex),
     removed: log.removed ?? false,
   };

@@ -9,7 +9,14 @@ import {
   stringToHex,
 } from "viem";
 import { type Commitment, COMMITMENT_VERSION, WALLET_KIND } from "../../core/commitment.ts";
-import { type EvmAddress, type Hex32, padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
+import {
+  type EvmAddress,
+  type Hex,
+  type Hex32,
+  padAddress,
+  toEvmAddress,
+  toHex32,
+} from "../../core/hex.ts";
 import type { DeliveryOrder } from "../port.ts";
 
 const DEPOSIT_DOMAIN = keccak256(stringToHex("sluice.deposit.v1"));
@@ -43,14 +50,19 @@ export function implementationOf(factory: EvmAddress): EvmAddress {
   return toEvmAddress(getContractAddress({ opcode: "CREATE", from: factory, nonce: 1n }));
 }
 
-/** The one deposit address of a commitment under a factory. Computed here, never asked of a node. */
-export function predictWallet(factory: EvmAddress, commitment: Commitment): EvmAddress {
-  const bytecode = concat([
+/** The creation code of every wallet of a factory. */
+export function walletInitCodeOf(factory: EvmAddress): Hex {
+  return concat([
     "0x3d603380600a3d3981f3",
     "0x36600557005b363d3d373d3d3d363d73",
     implementationOf(factory),
     "0x5af43d82803e903d91603157fd5bf3",
   ]);
+}
+
+/** The one deposit address of a commitment under a factory. Computed here, never asked of a node. */
+export function predictWallet(factory: EvmAddress, commitment: Commitment): EvmAddress {
+  const bytecode = walletInitCodeOf(factory);
   return toEvmAddress(
     getCreate2Address({ from: factory, salt: hashCommitment(commitment), bytecode }),
   );

@@ -4,10 +4,15 @@ import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi
 import { type EvmAddress, type Hex, padAddress } from "../../core/hex.ts";
 import type { Call, DepositContracts } from "../port.ts";
 import { deliveryIdOf, deliveryIdOfOrder, hashCommitment, predictWallet } from "./commitment.ts";
-import { findDelivery, isDelivered } from "./deliveries.ts";
+import { findDelivery, getDailyCapLeft, isDelivered } from "./deliveries.ts";
 import { getLock } from "./locks.ts";
+import { listOutflows } from "./outflows.ts";
 import type { Rpc } from "./rpc.ts";
 
+const PRICE_DATA = parseAbiParameters([
+  "Price price, bytes signature",
+  "struct Price { uint256 rate; uint256 maxAmount; uint256 deadline; }",
+]);
 const TRANSFER_DATA = parseAbiParameters("uint16 feeBps");
 
 /** The contracts of a chain over a node. What is computed needs no node; what is read throws RPC_UNAVAILABLE. */
@@ -61,6 +66,16 @@ export function createContracts(
       return callTo(escrow, encodeFunctionData({ abi: escrowAbi, functionName: "claim", args }));
     },
 
+    buildReturn({ deliveryId, deadline }, attestorSignature) {
+      const args = [deliveryId, deadline, attestorSignature] as const;
+      return callTo(
+        escrow,
+        encodeFunctionData({ abi: escrowAbi, functionName: "returnToWallet", args }),
+      );
+    },
+
+    encodePriceData: ({ rate, maxAmount, deadline }, attestorSignature) =>
+      encodeAbiParameters(PRICE_DATA, [{ rate, maxAmount, deadline }, attestorSignature]),
     encodeTransferData: (feeBps) => encodeAbiParameters(TRANSFER_DATA, [feeBps]),
 
     deliveryIdOf: ({ wallet, token, seq }) =>
@@ -74,7 +89,9 @@ export function createContracts(
     deliveryIdOfOrder: (order) => deliveryIdOfOrder(factory, order),
 
     getLock: (deliveryId, at) => getLock(rpc, escrow, deliveryId, at),
+    listOutflows: (block) => listOutflows(rpc, block, addresses),
     isDelivered: (deliveryId, at) => isDelivered(rpc, delivery, deliveryId, at),
+    getDailyCapLeft: (token) => getDailyCapLeft(rpc, delivery, token),
     findDelivery: (deliveryId) => findDelivery(rpc, { address: delivery, deployBlock }, deliveryId),
   };
 }

@@ -28,6 +28,19 @@ export function isDelivered(
   );
 }
 
+/** What the contract may still pay of a token in the current 24 hours. */
+export function getDailyCapLeft(
+  rpc: Rpc,
+  delivery: EvmAddress,
+  token: EvmAddress,
+): Promise<bigint> {
+  const call = { abi: deliveryAbi, functionName: "capLeft" } as const;
+  const data = encodeFunctionData({ ...call, args: [token] });
+  return readView(rpc, { to: delivery, data, at: "latest" }, (returned) =>
+    decodeFunctionResult({ ...call, data: returned }),
+  );
+}
+
 /**
  * The payment of the id, or null when the contract has made none. The contract's state decides; its event is looked for
  * only then, backwards from the newest block. Not finding it throws RPC_UNAVAILABLE: null would mean "not paid".

@@ -35,4 +35,4 @@ export function getLock(
 }
 
 /** `LockState` of the contract, by its number. */
-const STATES = ["none", "locked", "claimed"] as const;
+const STATES = ["none", "locked", "claimed", "returned", "taken_back"] as const;

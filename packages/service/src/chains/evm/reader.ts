@@ -11,7 +11,9 @@ import {
   parseUintWord,
 } from "./answers.ts";
 import { readView, tagOf, toQuantity } from "./calls.ts";
+import { listNativeBalances, listNativeTransfers } from "./native.ts";
 import type { Rpc } from "./rpc.ts";
+import { createTraceReader } from "./traces.ts";
 import { listTransfers } from "./transfers.ts";
 
 /** The chain's reads over a node; `checkIdentity` is in identity.ts. All throw RPC_UNAVAILABLE without a usable answer. */
@@ -21,6 +23,8 @@ export function createReader(rpc: Rpc): Omit<ChainReader, "checkIdentity"> {
     getHead: async () => toRef(await getTaggedBlock(rpc, "latest")),
     getFinalNumber: async () => (await getTaggedBlock(rpc, tagOf("final"))).number,
 
+    getFinalTime: async () => (await getTaggedBlock(rpc, tagOf("final"))).timestamp,
+
     async getBlock(number) {
       const block = await rpc.ask("eth_getBlockByNumber", [toQuantity(number), false], parseBlock);
       if (block === null) return null;
@@ -29,6 +33,9 @@ export function createReader(rpc: Rpc): Omit<ChainReader, "checkIdentity"> {
     },
 
     listTransfers: (block, tokens) => listTransfers(rpc, block, tokens),
+    listNativeTransfers: (block, choose) => listNativeTransfers(rpc, block, choose),
+    listTracedPayees: createTraceReader(rpc),
+    listNativeBalances: (block, owners) => listNativeBalances(rpc, block, owners),
     getBalance: (token, owner) =>
       token === NATIVE_TOKEN ? getNativeBalance(rpc, owner) : getTokenBalance(rpc, token, owner),
     hasCode: (address) => hasCode(rpc, address),

@@ -12,7 +12,13 @@ const FACTORY = toEvmAddress(`0x${"f0".repeat(20)}`);
 const HASH = toHex32(`0x${"bb".repeat(32)}`);
 const RAW = "0x02f8aa";
 const CALL = { to: ADDRESS, data: "0x", value: 0n } as const;
-const BLOCK = { number: "0x5", hash: HASH, parentHash: HASH, baseFeePerGas: "0x64" };
+const BLOCK = {
+  number: "0x5",
+  hash: HASH,
+  parentHash: HASH,
+  timestamp: "0x0",
+  baseFeePerGas: "0x64",
+};
 
 const SETTLED = toEventSelector("Settled(address,address,address,uint256)");
 const IS_PAUSED = encodeErrorResult({ abi: errorsAbi, errorName: "IsPaused" });

@@ -114,7 +114,7 @@ describe("transfers", () => {
 });
 
 describe("no logs", () => {
-  const header = { number: "0x5", hash: HASH, parentHash: BLOCK.parentHash };
+  const header = { number: "0x5", hash: HASH, parentHash: BLOCK.parentHash, timestamp: "0x0" };
 
   function answerWith(block: unknown, allLogs: readonly unknown[] = []) {
     node.answer(({ method, params: [filter] }) => {

@@ -9,7 +9,7 @@ const TRANSFER = toEventSelector("Transfer(address,address,uint256)");
 
 /**
  * Every transfer of the tokens in the block, in order; transfers of nothing and logs of another form left out. The
- * native coin has no logs and is skipped. Throws RPC_UNAVAILABLE when the node lacks the block, or when its answer
+ * native coin has no logs and is skipped: see native.ts. Throws RPC_UNAVAILABLE when the node lacks the block, or when its answer
  * cannot be the whole truth: a node behind another may answer with no logs instead of an error.
  */
 export async function listTransfers(
@@ -20,11 +20,27 @@ export async function listTransfers(
   const listed = new Set(tokens.filter((token) => token !== NATIVE_TOKEN));
   // An empty list of addresses would mean any address.
   if (listed.size === 0) return [];
-  const logs = await getLogs(rpc, block, { address: [...listed], topics: [TRANSFER] });
   const isListed = (log: LogAnswer) => listed.has(log.address) && log.topics[0] === TRANSFER;
+  const filter = { address: [...listed], topics: [TRANSFER] };
+  return toTransfers(await listLogs(rpc, block, filter, isListed));
+}
+
+/** The block's logs under a filter, whose meaning `isListed` repeats: no node is believed to have applied it. */
+export async function listLogs(
+  rpc: Rpc,
+  block: BlockRef,
+  filter: LogFilter,
+  isListed: (log: LogAnswer) => boolean,
+): Promise<LogAnswer[]> {
+  const logs = await getLogs(rpc, block, filter);
   if (!logs.every(isListed)) throw rpc.unavailable("logs nobody asked for");
   if (logs.length === 0) await assertNoneMissing(rpc, block, isListed);
-  return toTransfers(logs);
+  return logs;
+}
+
+interface LogFilter {
+  readonly address?: readonly EvmAddress[];
+  readonly topics?: readonly Hex32[] | readonly `0x${string}`[];
 }
 
 /** No logs is believed when the node has the block, and its header and the block's other logs agree. */
@@ -43,14 +59,8 @@ async function assertNoneMissing(
   if (all.length === 0 || all.some(isListed)) throw rpc.unavailable("logs missing");
 }
 
-async function getLogs(
-  rpc: Rpc,
-  block: BlockRef,
-  filter: {
-    readonly address?: readonly EvmAddress[];
-    readonly topics?: readonly Hex32[] | readonly `0x${string}`[];
-  },
-): Promise<LogAnswer[]> {
+/** The logs of exactly this block, in order. */
+export async function getLogs(rpc: Rpc, block: BlockRef, filter: LogFilter): Promise<LogAnswer[]> {
   const answer = await rpc.ask("eth_getLogs", [{ blockHash: block.hash, ...filter }], parseLogs);
   const logs = answer
     .filter((log) => !log.removed)

@@ -1,5 +1,5 @@
 import type { Chain } from "../../chains/port.ts";
-import { feeOf, minOutOf } from "../../core/amounts.ts";
+import { feeOf, minOutOf, RATE_SCALE } from "../../core/amounts.ts";
 import type { EvmAddress } from "../../core/hex.ts";
 import type { Route } from "../port.ts";
 
@@ -28,22 +28,25 @@ export function createMonoChainRoute(options: {
     decimalsOut: decimals,
     etaSeconds: 30,
     waitsForFinality: false,
+    isPriced: false,
 
-    quote(amount, maxFeeBps) {
+    async quote(amount, { maxFeeBps }) {
       return {
+        fair: amount,
         amountOut: amount - feeOf(amount, feeBpsUnder(maxFeeBps)),
         minOut: minOutOf({ amount, maxFeeBps, decimalsIn: decimals, decimalsOut: decimals }),
       };
     },
 
-    buildSweep({ commitment }) {
+    async prepareSweep({ commitment }) {
       const routeData = chain.encodeTransferData(feeBpsUnder(commitment.maxFeeBps));
       return chain.buildSettle({ commitment, token, route: contract, routeData });
     },
 
     // The delivery is the sweep itself: there is nothing to set aside.
-    readInventory: async () => ({ reserved: 0n, balance: 0n }),
-    reserve: async () => true,
+    readInventory: async () => ({ reserved: 0n, balance: 0n, capLeft: 0n, rate: RATE_SCALE }),
+    judgeInventory: () => "reserved",
+    reserve: async () => "reserved",
     release: async () => {},
 
     readSweep(receipt, { wallet, commitment }) {

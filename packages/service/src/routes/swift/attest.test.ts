@@ -65,6 +65,7 @@ function openAttestor() {
     deliveredFinal: false,
     found: null as FoundDelivery | null,
     finalNumber: 10n,
+    finalTime: nowS,
     unreachable: false,
   };
   const shared = {
@@ -89,6 +90,7 @@ function openAttestor() {
     isDelivered: async (_id, at) => (at === "final" ? state.deliveredFinal : state.deliveredLatest),
     findDelivery: async () => state.found,
     getFinalNumber: async () => state.finalNumber,
+    getFinalTime: async () => state.finalTime,
   });
   const signed: unknown[] = [];
   const deps: AttestorDeps = {
@@ -107,9 +109,18 @@ function openAttestor() {
         signed.push([chainId, claim.paidAmount]);
         return SIGNATURE;
       },
+      signPrice: async (chainId, order) => {
+        signed.push([chainId, order.rate]);
+        return SIGNATURE;
+      },
+      signReturn: async (chainId, order) => {
+        signed.push([chainId, order.deliveryId]);
+        return SIGNATURE;
+      },
     },
     clock,
     log: silentLog,
+    payoutWindowS: 12n * 3600n,
     pairs: [
       {
         srcChain: 2,
@@ -118,6 +129,8 @@ function openAttestor() {
         destToken: USDC_DEST,
         decimalsIn: 6,
         decimalsOut: 6,
+        contract: address("cc"),
+        readRate: null,
       },
     ],
     wakeSettler: () => undefined,
@@ -135,7 +148,7 @@ function openAttestor() {
   async function ask(request: AttestationRequest, deliveryId: Hex32 = DELIVERY_ID) {
     asked += 1;
     const id: AttestationId = `${request.kind}:${deliveryId}:${asked}`;
-    const deadline = request.kind === "delivery" ? request.order.deadline : request.claim.deadline;
+    const deadline = deadlineOf(request);
     await database.db
       .transaction()
       .execute((tx) =>
@@ -143,6 +156,10 @@ function openAttestor() {
       );
     await lookAtRequests(deps);
     return answerOf(id);
+  }
+  function deadlineOf(request: AttestationRequest): bigint {
+    if (request.kind === "price") return request.deadline;
+    return request.kind === "claim" ? request.claim.deadline : request.order.deadline;
   }
   async function answerOf(id: AttestationId) {
     const row = await database.db
@@ -157,6 +174,13 @@ function openAttestor() {
   const claim = { deliveryId: DELIVERY_ID, paidAmount: 999_000n, deadline: nowS + 3600n };
   const askClaim = (change: Partial<typeof claim> = {}) =>
     ask({ kind: "claim", srcChain: 2, commitment, claim: { ...claim, ...change } });
+  const askReturn = (deliveryId = DELIVERY_ID) =>
+    ask({
+      kind: "return",
+      srcChain: 2,
+      commitment,
+      order: { deliveryId, deadline: nowS + 24n * 3600n },
+    });
   const found: FoundDelivery = {
     deliveryId: DELIVERY_ID,
     commitment: COMMITMENT_HASH,
@@ -166,7 +190,7 @@ function openAttestor() {
     txHash: hashOf("payment"),
     blockNumber: 10n,
   };
-  return { deps, state, lock, clock, nowS, found, signed, askOrder, askClaim, answerOf };
+  return { deps, state, lock, clock, nowS, found, signed, askOrder, askClaim, askReturn, answerOf };
 }
 
 describe("an order", () => {
@@ -314,5 +338,57 @@ describe("a claim", () => {
     state.found = found;
     state.lock = { ...lock, state: "claimed" };
     expect(await askClaim()).toBe("already_claimed");
+  });
+});
+
+describe("a return", () => {
+  const WINDOW_S = 12n * 3600n;
+
+  test("is signed when a final block past every order's time shows no delivery", async () => {
+    const { askReturn, state, nowS, signed } = openAttestor();
+    state.finalTime = nowS + WINDOW_S + 1n;
+    expect(await askReturn()).toBe(SIGNATURE);
+    expect(signed).toEqual([[2, DELIVERY_ID]]);
+  });
+
+  test("waits while an order may still be paid", async () => {
+    const { askReturn, state, nowS, signed } = openAttestor();
+    state.finalTime = nowS + WINDOW_S;
+    expect(await askReturn()).toBe("waits");
+    expect(signed).toEqual([]);
+  });
+
+  test("waits for orders that were signed under a longer window", async () => {
+    const { askOrder, askReturn, deps, state, nowS } = openAttestor();
+    expect(await askOrder({ deadline: nowS + WINDOW_S })).toBe(SIGNATURE);
+    Object.assign(deps, { payoutWindowS: 10n });
+    state.finalTime = nowS + WINDOW_S;
+    expect(await askReturn()).toBe("waits");
+  });
+
+  test("is refused once the delivery was made", async () => {
+    const { askReturn, state, nowS } = openAttestor();
+    state.finalTime = nowS + WINDOW_S + 1n;
+    state.deliveredFinal = true;
+    expect(await askReturn()).toBe("already_delivered");
+  });
+
+  test.each(["claimed", "returned", "taken_back"] as const)(
+    "is refused when the lock is %s",
+    async (ended) => {
+      const { askReturn, state, lock, nowS } = openAttestor();
+      state.finalTime = nowS + WINDOW_S + 1n;
+      state.lock = { ...lock, state: ended };
+      expect(await askReturn()).toBe(`already_${ended}`);
+    },
+  );
+
+  test("is refused for a lock of another wallet, and waits for one that is not final", async () => {
+    const { askReturn, state, lock, nowS } = openAttestor();
+    state.finalTime = nowS + WINDOW_S + 1n;
+    state.lock = { ...lock, wallet: address("bb") };
+    expect(await askReturn()).toBe("other_lock");
+    state.lock = null;
+    expect(await askReturn()).toBe("waits");
   });
 });

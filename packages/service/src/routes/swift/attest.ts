@@ -3,9 +3,11 @@
  * rows it is handed are questions, never evidence.
  */
 import type { Chain, Chains, ClaimOrder, DeliveryOrder } from "../../chains/port.ts";
-import { rescale } from "../../core/amounts.ts";
+import { fairOfMinOut, rescale } from "../../core/amounts.ts";
+import { assertNever } from "../../core/assert.ts";
 import type { Commitment } from "../../core/commitment.ts";
-import { padAddress, unpadAddress, type Hex, type Hex32 } from "../../core/hex.ts";
+import { OperatingError } from "../../core/errors.ts";
+import { type EvmAddress, padAddress, unpadAddress, type Hex, type Hex32 } from "../../core/hex.ts";
 import type { Clock } from "../../core/ports.ts";
 import type { Db } from "../../db/schema.ts";
 import type { AttestorSigner } from "../../signers/port.ts";
@@ -14,6 +16,7 @@ import type { Pair } from "../port.ts";
 import {
   answerAttestation,
   type AttestationRequest,
+  getLastSignedDeadline,
   listOpenRequests,
   parseRequest,
   putOffRequest,
@@ -26,22 +29,31 @@ export interface AttestorDeps {
   readonly signer: AttestorSigner;
   readonly clock: Clock;
   readonly log: Log;
-  /** The same-asset pairs it vouches for, with both tokens' decimals. */
-  readonly pairs: readonly (Pair & {
-    readonly decimalsIn: number;
-    readonly decimalsOut: number;
-  })[];
+  /** How long after its lock an order may be used, in seconds. */
+  readonly payoutWindowS: bigint;
+  /** The pairs it vouches for. */
+  readonly pairs: readonly AttestedPair[];
   /** Tells the settler that there is an answer. */
   readonly wakeSettler: () => void;
 }
 
-/** How long after the lock an order may be used at most, in seconds. */
-export const ORDER_AFTER_LOCK_MAX_S = 12n * 3600n;
+/** A pair as the attestor knows it from its own configuration. */
+export interface AttestedPair extends Pair {
+  readonly decimalsIn: number;
+  readonly decimalsOut: number;
+  /** The route's contract on the source chain. */
+  readonly contract: EvmAddress;
+  /** The attestor's own rate where the pair is not the same asset. Throws PRICE_UNAVAILABLE. */
+  readonly readRate: (() => Promise<bigint>) | null;
+}
+
+/** The contract refuses prices that are good for longer. */
+const PRICE_LIFETIME_MAX_S = 120n;
 const WAIT_POLL_MS = 500;
 const TROUBLE_POLL_MS = 5_000;
 
 type Verdict =
-  | { readonly kind: "sign"; readonly signature: Hex }
+  | { readonly kind: "sign"; readonly signature: Hex; readonly rate?: bigint }
   | { readonly kind: "refuse"; readonly reason: string }
   /** Not provable yet: the chain has not come far enough. */
   | { readonly kind: "wait" };
@@ -68,7 +80,9 @@ export async function lookAtRequests(deps: AttestorDeps): Promise<boolean> {
     const signature = verdict.kind === "sign" ? verdict.signature : null;
     const refusal = verdict.kind === "refuse" ? verdict.reason : null;
     if (refusal) log.error({ attestation: id, refusal }, "refused to sign");
+    const rate = verdict.kind === "sign" ? verdict.rate : undefined;
     await answerAttestation(db, id, {
+      ...(rate === undefined ? {} : { rate }),
       signer: signer.address,
       nowMs: clock.now(),
       signature,
@@ -85,9 +99,18 @@ async function judge(
   deliveryId: Hex32,
   request: AttestationRequest,
 ): Promise<Verdict> {
-  return request.kind === "delivery"
-    ? judgeOrder(deps, deliveryId, request.order)
-    : judgeClaim(deps, deliveryId, request);
+  switch (request.kind) {
+    case "delivery":
+      return judgeOrder(deps, deliveryId, request.order);
+    case "claim":
+      return judgeClaim(deps, deliveryId, request);
+    case "return":
+      return judgeReturn(deps, deliveryId, request);
+    case "price":
+      return judgePrice(deps, request);
+    default:
+      return assertNever(request);
+  }
 }
 
 /** An order is signed when the escrow holds the lock at a final block, for this destination, and it is not paid yet. */
@@ -113,15 +136,57 @@ async function judgeOrder(
 
   const lock = await source.getLock(deliveryId, "final");
   if (!lock) return { kind: "wait" };
-  if (lock.state !== "locked") return refuse("already_claimed");
+  if (lock.state !== "locked") return refuse(`already_${lock.state}`);
   if (!isLockOf(source, destination, lock, commitment)) return refuse("other_lock");
   if (order.amount < lock.minOut) return refuse("below_promised_minimum");
-  if (order.amount > rescale(lock.amount, pair.decimalsIn, pair.decimalsOut)) {
-    return refuse("above_locked_value");
-  }
-  if (order.deadline > lock.lockedAt + ORDER_AFTER_LOCK_MAX_S) return refuse("deadline_too_late");
+  if (order.amount > valueOf(pair, lock, commitment)) return refuse("above_locked_value");
+  if (order.deadline > lock.lockedAt + deps.payoutWindowS) return refuse("deadline_too_late");
   if (await destination.isDelivered(deliveryId, "latest")) return refuse("already_delivered");
   return { kind: "sign", signature: await deps.signer.signDelivery(commitment.destChain, order) };
+}
+
+/** What a lock is worth in destination base units: of the same asset its amount, else what it was priced at. */
+function valueOf(
+  pair: AttestedPair,
+  lock: { readonly amount: bigint; readonly minOut: bigint },
+  commitment: Commitment,
+): bigint {
+  return pair.readRate
+    ? fairOfMinOut(lock.minOut, commitment)
+    : rescale(lock.amount, pair.decimalsIn, pair.decimalsOut);
+}
+
+/** A price is the attestor's own, for the wallet of the commitment and a route of its own configuration. */
+async function judgePrice(
+  deps: AttestorDeps,
+  request: AttestationRequest & { readonly kind: "price" },
+): Promise<Verdict> {
+  const { srcChain, commitment, token, route, maxAmount, deadline } = request;
+  const source = deps.chains.get(srcChain);
+  if (!source) return refuse("unknown_chain");
+  const pair = deps.pairs.find(
+    (known) =>
+      known.contract === route &&
+      known.srcChain === srcChain &&
+      known.srcToken === token &&
+      known.destChain === commitment.destChain &&
+      padAddress(known.destToken) === commitment.destToken,
+  );
+  if (!pair?.readRate) return refuse("unknown_pair");
+  const nowS = BigInt(Math.floor(deps.clock.now() / 1000));
+  if (deadline > nowS + PRICE_LIFETIME_MAX_S) return refuse("deadline_too_late");
+  let rate: bigint;
+  try {
+    rate = await pair.readRate();
+  } catch (error) {
+    if (error instanceof OperatingError && error.code === "PRICE_UNAVAILABLE") {
+      return refuse("price_unavailable");
+    }
+    throw error;
+  }
+  const wallet = source.predictWallet(commitment);
+  const order = { wallet, token, route, rate, maxAmount, deadline };
+  return { kind: "sign", rate, signature: await deps.signer.signPrice(srcChain, order) };
 }
 
 /** A claim is signed when the payment of exactly this lock is in a final block of the destination. */
@@ -141,7 +206,7 @@ async function judgeClaim(
   if (claim.deliveryId !== deliveryId) return refuse("other_delivery_id");
   const lock = await source.getLock(deliveryId, "final");
   if (!lock) return { kind: "wait" };
-  if (lock.state !== "locked") return refuse("already_claimed");
+  if (lock.state !== "locked") return refuse(`already_${lock.state}`);
   if (!isLockOf(source, destination, lock, commitment)) return refuse("other_lock");
   if (!(await destination.isDelivered(deliveryId, "final"))) return { kind: "wait" };
   const found = await destination.findDelivery(deliveryId);
@@ -155,6 +220,34 @@ async function judgeClaim(
     return refuse("other_payment");
   }
   return { kind: "sign", signature: await deps.signer.signClaim(request.srcChain, claim) };
+}
+
+/**
+ * A return is signed when the delivery has not been made at a final block of the destination that lies past every
+ * deadline an order for it can have: the contract there refuses it from then on, so it can never be made.
+ */
+async function judgeReturn(
+  deps: AttestorDeps,
+  deliveryId: Hex32,
+  request: AttestationRequest & { readonly kind: "return" },
+): Promise<Verdict> {
+  const { commitment, order, srcChain } = request;
+  const source = deps.chains.get(srcChain);
+  const destination = deps.chains.get(commitment.destChain);
+  if (!source || !destination) return refuse("unknown_chain");
+  if (order.deliveryId !== deliveryId) return refuse("other_delivery_id");
+  const lock = await source.getLock(deliveryId, "final");
+  if (!lock) return { kind: "wait" };
+  if (lock.state !== "locked") return refuse(`already_${lock.state}`);
+  if (!isLockOf(source, destination, lock, commitment)) return refuse("other_lock");
+  // The window covers what was signed under this setting, the record what was signed under a longer one.
+  const windowEnd = lock.lockedAt + deps.payoutWindowS;
+  const signed = (await getLastSignedDeadline(deps.db, deliveryId)) ?? 0n;
+  const last = signed > windowEnd ? signed : windowEnd;
+  // The time first: a later final block may only have delivered more.
+  if ((await destination.getFinalTime()) <= last) return { kind: "wait" };
+  if (await destination.isDelivered(deliveryId, "final")) return refuse("already_delivered");
+  return { kind: "sign", signature: await deps.signer.signReturn(srcChain, order) };
 }
 
 function isLockOf(

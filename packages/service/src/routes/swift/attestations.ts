@@ -4,15 +4,15 @@
  */
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
-import type { ClaimOrder, DeliveryOrder } from "../../chains/port.ts";
+import type { ClaimOrder, DeliveryOrder, ReturnOrder } from "../../chains/port.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { type EvmAddress, type Hex, type Hex32, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import { formatStamp } from "../../core/stamp.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 
-/** `delivery:<deliveryId>:<number>` or `claim:<deliveryId>:<number>`. */
-export type AttestationId = `${"delivery" | "claim"}:${Hex32}:${number}`;
+/** `delivery:<deliveryId>:<number>`, and the same for claims and returns. */
+export type AttestationId = `${AttestationRequest["kind"]}:${Hex32}:${number}`;
 
 export type AttestationRequest =
   | { readonly kind: "delivery"; readonly order: DeliveryOrder }
@@ -21,6 +21,21 @@ export type AttestationRequest =
       readonly srcChain: number;
       readonly commitment: Commitment;
       readonly claim: ClaimOrder;
+    }
+  | {
+      readonly kind: "return";
+      readonly srcChain: number;
+      readonly commitment: Commitment;
+      readonly order: ReturnOrder;
+    }
+  | {
+      readonly kind: "price";
+      readonly srcChain: number;
+      readonly commitment: Commitment;
+      readonly token: EvmAddress;
+      readonly route: EvmAddress;
+      readonly maxAmount: bigint;
+      readonly deadline: bigint;
     };
 
 export interface Attestation {
@@ -63,6 +78,22 @@ const RequestRow = Type.Union([
     srcChain: Type.Integer(),
     deliveryId: Word,
     paidAmount: Digits,
+    deadline: Digits,
+  }),
+  Type.Object({
+    kind: Type.Literal("return"),
+    commitment: CommitmentRow,
+    srcChain: Type.Integer(),
+    deliveryId: Word,
+    deadline: Digits,
+  }),
+  Type.Object({
+    kind: Type.Literal("price"),
+    commitment: CommitmentRow,
+    srcChain: Type.Integer(),
+    token: Address,
+    route: Address,
+    maxAmount: Digits,
     deadline: Digits,
   }),
 ]);
@@ -139,6 +170,43 @@ export async function listOpenRequests(
   }));
 }
 
+/** The newest price that was asked for a wallet and token; null when none was. */
+export async function getLatestPrice(db: Db, commitment: Hex32, token: EvmAddress) {
+  const row = await db
+    .selectFrom("attestations")
+    .select(["id", "request", "rate", "deadline", "signature", "refusal"])
+    .where("delivery_id", "=", commitment)
+    .where("kind", "=", "price")
+    .orderBy("created_at", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  if (!row) return null;
+  const request = parseRequest(row.request);
+  if (request.kind !== "price") throw new TypeError("expected the row of a price");
+  return {
+    number: Number(row.id.split(":")[2]),
+    // A price for another token of the wallet cannot be used, but its number is taken.
+    maxAmount: request.token === token ? request.maxAmount : 0n,
+    rate: row.rate === null ? null : BigInt(row.rate),
+    deadline: row.deadline,
+    // CAST: written as Hex by answerAttestation.
+    signature: row.signature as Hex | null,
+    refusal: row.refusal,
+  };
+}
+
+/** The latest deadline of the orders signed for a delivery; null when none was. */
+export async function getLastSignedDeadline(db: Db, deliveryId: Hex32): Promise<bigint | null> {
+  const row = await db
+    .selectFrom("attestations")
+    .select((eb) => eb.fn.max("deadline").as("latest"))
+    .where("delivery_id", "=", deliveryId)
+    .where("kind", "=", "delivery")
+    .where("signature", "is not", null)
+    .executeTakeFirstOrThrow();
+  return row.latest === null ? null : BigInt(row.latest);
+}
+
 /** Says when a request that cannot be answered yet is looked at again. */
 export async function putOffRequest(db: Db, id: AttestationId, atMs: number): Promise<void> {
   await db
@@ -157,11 +225,14 @@ export async function answerAttestation(
     readonly nowMs: number;
     readonly signature: Hex | null;
     readonly refusal: string | null;
+    /** The attestor's own rate, where a price was asked for. */
+    readonly rate?: bigint;
   },
 ): Promise<void> {
   await db
     .updateTable("attestations")
     .set({
+      rate: answer.rate ?? null,
       signature: answer.signature,
       refusal: answer.refusal,
       signer: answer.signer,
@@ -185,6 +256,23 @@ function formatRequest(request: AttestationRequest): Static<typeof RequestRow> {
       seq: order.seq.toString(),
       amount: order.amount.toString(),
       deadline: order.deadline.toString(),
+    };
+  }
+  if (request.kind === "price") {
+    return {
+      ...request,
+      commitment: { ...request.commitment },
+      maxAmount: request.maxAmount.toString(),
+      deadline: request.deadline.toString(),
+    };
+  }
+  if (request.kind === "return") {
+    return {
+      kind: "return",
+      commitment: { ...request.commitment },
+      srcChain: request.srcChain,
+      deliveryId: request.order.deliveryId,
+      deadline: request.order.deadline.toString(),
     };
   }
   return {
@@ -212,6 +300,25 @@ export function parseRequest(row: unknown): AttestationRequest {
     maxFeeBps: row.commitment.maxFeeBps,
     maxSlippageBps: row.commitment.maxSlippageBps,
   };
+  if (row.kind === "price") {
+    return {
+      kind: "price",
+      srcChain: row.srcChain,
+      commitment,
+      token: toEvmAddress(row.token),
+      route: toEvmAddress(row.route),
+      maxAmount: BigInt(row.maxAmount),
+      deadline: BigInt(row.deadline),
+    };
+  }
+  if (row.kind === "return") {
+    return {
+      kind: "return",
+      srcChain: row.srcChain,
+      commitment,
+      order: { deliveryId: toHex32(row.deliveryId), deadline: BigInt(row.deadline) },
+    };
+  }
   if (row.kind === "claim") {
     return {
       kind: "claim",

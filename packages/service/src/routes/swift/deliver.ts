@@ -20,7 +20,6 @@ import {
   submitIntent,
 } from "../../transactions/index.ts";
 import { type AttestationId, getAttestation, insertAttestation } from "./attestations.ts";
-import { ORDER_AFTER_LOCK_MAX_S } from "./attest.ts";
 import { type DeliveryState, mayMove } from "./lifecycle.ts";
 import * as store from "./store.ts";
 import type { Delivery } from "./store.ts";
@@ -34,8 +33,12 @@ export interface DeliveryDeps {
   /** Sender of payouts per destination chain, and of claims per source chain. */
   readonly lanes: ReadonlyMap<number, { readonly deliver: EvmAddress; readonly claim: EvmAddress }>;
   readonly deliveryConfirmations: ReadonlyMap<number, number>;
+  /** How long after its lock a delivery may be made, in seconds; then it is given back. */
+  readonly payoutWindowS: bigint;
   /** Called in the transaction that records the delivery, or its trouble: wakes the settlement. */
   readonly onChanged: (tx: Tx, settlementId: string) => Promise<void>;
+  /** Called in the transaction that records that the value is back in the wallet, or with its refund authority. */
+  readonly onGivenBack: (tx: Tx, settlementId: string) => Promise<void>;
   /** Called once that is committed. */
   readonly wakeSettlements: () => void;
   /** Tells the attestor that there is something to sign. */
@@ -45,7 +48,7 @@ export interface DeliveryDeps {
   readonly pollMs: number;
 }
 
-/** How long an order or a claim may be used after it was asked for. The contract allows payouts 12 h after the lock. */
+/** How long an order, a claim or a return may be used after it was asked for. */
 const ORDER_LIFETIME_S = 3600n;
 const LEASE_MS = 30_000;
 const TROUBLE_POLL_MS = 15_000;
@@ -90,7 +93,11 @@ async function lookAtDelivery(deps: DeliveryDeps, id: Hex32): Promise<void> {
       return lookAtDelivered(deps, delivery, address);
     case "claiming":
       return lookAtClaiming(deps, delivery);
+    case "returning":
+      return lookAtReturning(deps, delivery);
     case "claimed":
+    case "returned":
+    case "taken_back":
       return;
     default:
       return assertNever(delivery.state);
@@ -148,12 +155,11 @@ async function requestOrder(
 ): Promise<void> {
   const lock = await chainOf(deps, delivery.srcChain).getLock(delivery.id, "final");
   if (!lock) return poll(deps, delivery);
-  const latest = lock.lockedAt + ORDER_AFTER_LOCK_MAX_S;
-  if (nowSeconds(deps) >= latest) {
-    throw new OperatingError("INTERNAL", "The lock is too old to be paid out.", {
-      details: { reason: "order_too_late" },
-    });
+  if (lock.state === "returned" || lock.state === "taken_back") {
+    return recordGivenBack(deps, delivery, lock.state);
   }
+  const latest = lock.lockedAt + deps.payoutWindowS;
+  if (nowSeconds(deps) >= latest) return giveBack(deps, delivery, address);
   const wished = nowSeconds(deps) + ORDER_LIFETIME_S;
   const deadline = wished < latest ? wished : latest;
   const number = delivery.orders + 1;
@@ -317,6 +323,90 @@ async function lookAtClaiming(deps: DeliveryDeps, delivery: Delivery): Promise<v
   return poll(deps, delivery);
 }
 
+/** Too late to be paid: has the escrow give the lock back to the deposit address, where it settles anew. */
+async function giveBack(
+  deps: DeliveryDeps,
+  delivery: Delivery,
+  address: DepositAddress,
+): Promise<void> {
+  const attestationId: AttestationId = `return:${delivery.id}:${delivery.returns}`;
+  const attestation = delivery.returns > 0 ? await getAttestation(deps.db, attestationId) : null;
+  const intent: IntentName = `return:${delivery.id}:${delivery.returns}`;
+  const sent = delivery.returns > 0 ? await getByIntent(deps.db, intent) : null;
+  const failed = sent?.mined?.succeeded === false;
+  if (!attestation || isPast(deps, attestation.deadline) || failed) {
+    return requestReturn(deps, delivery, address);
+  }
+  if (attestation.refusal !== null) {
+    throw new OperatingError("INTERNAL", "The return was not attested.", {
+      details: { reason: attestation.refusal },
+    });
+  }
+  if (attestation.signature === null) return poll(deps, delivery);
+  const source = chainOf(deps, delivery.srcChain);
+  const order = { deliveryId: delivery.id, deadline: attestation.deadline };
+  return plan(deps, delivery, {
+    chain: source,
+    lane: laneOf(deps, delivery.srcChain).claim,
+    intent,
+    call: source.buildReturn(order, attestation.signature),
+    what: "The return",
+    record: (tx) => move(tx, delivery, "returning", {}),
+  });
+}
+
+async function requestReturn(
+  deps: DeliveryDeps,
+  delivery: Delivery,
+  address: DepositAddress,
+): Promise<void> {
+  const number = delivery.returns + 1;
+  const deadline = nowSeconds(deps) + ORDER_LIFETIME_S;
+  const { srcChain, id: deliveryId } = delivery;
+  const { commitment } = address;
+  await deps.db.transaction().execute(async (tx) => {
+    if (!(await store.updateDelivery(tx, delivery, { returns: number }))) return;
+    await insertAttestation(tx, {
+      id: `return:${deliveryId}:${number}`,
+      deliveryId,
+      deadline,
+      request: { kind: "return", srcChain, commitment, order: { deliveryId, deadline } },
+      nowMs: deps.clock.now(),
+    });
+  });
+  deps.wakeAttestor();
+  deps.log.warn({ deliveryId }, "a lock is too old to be paid out and goes back");
+  return poll(deps, delivery);
+}
+
+async function lookAtReturning(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
+  const lock = await chainOf(deps, delivery.srcChain).getLock(delivery.id, "final");
+  if (lock?.state === "returned" || lock?.state === "taken_back") {
+    return recordGivenBack(deps, delivery, lock.state);
+  }
+  const sent = await getByIntent(deps.db, `return:${delivery.id}:${delivery.returns}`);
+  if (sent?.mined && !sent.mined.succeeded) {
+    deps.log.warn({ deliveryId: delivery.id }, "a return reverted, planning it anew");
+    await deps.db.transaction().execute((tx) => move(tx, delivery, "locked", {}));
+  }
+  return poll(deps, delivery);
+}
+
+/** The lock ended undelivered, for good: what was set aside for it is free again. */
+async function recordGivenBack(
+  deps: DeliveryDeps,
+  delivery: Delivery,
+  state: "returned" | "taken_back",
+): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    if (!(await move(tx, delivery, state, {}))) return;
+    await store.deleteReservation(tx, delivery.settlementId);
+    await deps.onGivenBack(tx, delivery.settlementId);
+  });
+  deps.wakeSettlements();
+  deps.log.warn({ deliveryId: delivery.id, state }, "a lock was given back");
+}
+
 /** The block of the delivery left its chain: the lane sends the same bytes again, and we look for it again. */
 async function reopen(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
   deps.log.warn({ deliveryId: delivery.id }, "a delivery left the chain");
@@ -348,7 +438,7 @@ async function recordTrouble(
   delivery: Delivery,
   error: OperatingError,
 ): Promise<void> {
-  if (delivery.state !== "locked") return;
+  if (delivery.state !== "locked" && delivery.state !== "returning") return;
   await deps.db.transaction().execute(async (tx) => {
     if (!(await store.updateDelivery(tx, delivery, { trouble: toErrorObject(error) }))) return;
     await deps.onChanged(tx, delivery.settlementId);

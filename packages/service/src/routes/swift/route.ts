@@ -1,16 +1,31 @@
+import type { ErrorObject } from "@sluice/sdk/wire";
 import type { Chain } from "../../chains/port.ts";
-import { feeOf, minOutOf, rescale } from "../../core/amounts.ts";
+import {
+  type Caps,
+  convert,
+  fairOfMinOut,
+  feeOf,
+  minOutOf,
+  minOutOfFair,
+  RATE_SCALE,
+  rescale,
+} from "../../core/amounts.ts";
 import { assert } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { EvmAddress } from "../../core/hex.ts";
 import type { Clock } from "../../core/ports.ts";
 import type { Db } from "../../db/schema.ts";
-import type { Route } from "../port.ts";
+import type { Inventory, Reservation, Route } from "../port.ts";
+import type { Pricing } from "./pricing.ts";
 import * as store from "./store.ts";
+
+/** How far the attestor's rate may be above ours before a payout needs more than was set aside: 2 %. */
+const RATE_MARGIN_BPS = 200;
 
 /**
  * `SWIFT`: the wallet's balance is locked in an escrow on the source chain, and the destination is paid from inventory.
- * Same asset on both sides; the contracts hold the pair, and paying one lock twice is impossible on chain.
+ * The contracts hold the pair, and paying one lock twice is impossible on chain. Pairs that are not the same asset have
+ * a `pricing`.
  */
 export function createSwiftRoute(options: {
   readonly db: Db;
@@ -23,14 +38,36 @@ export function createSwiftRoute(options: {
   readonly decimalsOut: number;
   readonly contract: EvmAddress;
   readonly feeBps: number;
+  readonly pricing: Pricing | null;
 }): Route {
-  const { db, clock, source, destination, token, destToken, decimalsIn, decimalsOut } = options;
+  const { db, clock, source, destination, token, destToken, pricing } = options;
+  const { decimalsIn, decimalsOut } = options;
 
   const held = { destChain: destination.chainId, token: destToken };
+  const readRate = async () => (pricing ? pricing.readRate() : RATE_SCALE);
+  const fairAt = (rate: bigint, amount: bigint) =>
+    convert({ amount, rate, decimalsIn, decimalsOut });
 
-  function payoutOf(amount: bigint, maxFeeBps: number): bigint {
-    const net = amount - feeOf(amount, Math.min(options.feeBps, maxFeeBps));
-    return rescale(net, decimalsIn, decimalsOut);
+  /** What is paid of a lock. The fee is taken in source units where that is exact, so that it never rounds up. */
+  function payoutOf(lock: { amount: bigint; minOut: bigint }, caps: Caps): bigint {
+    const feeBps = Math.min(options.feeBps, caps.maxFeeBps);
+    if (pricing) {
+      const fair = fairOfMinOut(lock.minOut, caps);
+      return fair - feeOf(fair, feeBps);
+    }
+    return rescale(lock.amount - feeOf(lock.amount, feeBps), decimalsIn, decimalsOut);
+  }
+
+  function judge(amount: bigint, { balance, capLeft, reserved, rate }: Inventory): Reservation {
+    const needed = largestPayout(amount, rate);
+    if (balance - reserved < needed) return "inventory_too_low";
+    return capLeft - reserved < needed ? "daily_cap_reached" : "reserved";
+  }
+
+  /** Without the fee; the attestor's rate may be a little above ours. */
+  function largestPayout(amount: bigint, rate: bigint): bigint {
+    const fair = fairAt(rate, amount);
+    return pricing ? fair + feeOf(fair, RATE_MARGIN_BPS) : fair;
   }
 
   return {
@@ -46,32 +83,44 @@ export function createSwiftRoute(options: {
     decimalsOut,
     etaSeconds: 60,
     waitsForFinality: true,
+    isPriced: pricing !== null,
 
-    quote(amount, maxFeeBps) {
-      return {
-        amountOut: payoutOf(amount, maxFeeBps),
-        minOut: minOutOf({ amount, maxFeeBps, decimalsIn, decimalsOut }),
-      };
+    async quote(amount, caps) {
+      const fair = fairAt(await readRate(), amount);
+      const minOut = pricing
+        ? minOutOfFair(fair, caps)
+        : minOutOf({ amount, maxFeeBps: caps.maxFeeBps, decimalsIn, decimalsOut });
+      // The payout of a priced lock is read back from its minimum, and may round up to what is fair, no further.
+      const payout = payoutOf({ amount, minOut }, caps);
+      return { fair, minOut, amountOut: payout < fair ? payout : fair };
     },
 
-    buildSweep({ commitment }) {
-      return source.buildSettle({ commitment, token, route: options.contract, routeData: "0x" });
+    async prepareSweep(address, amount) {
+      const routeData = pricing ? await pricing.attestPrice(address, amount) : "0x";
+      if (routeData === null) return null;
+      const { commitment } = address;
+      return source.buildSettle({ commitment, token, route: options.contract, routeData });
     },
 
     async readInventory() {
       const reserved = await store.sumReserved(db, held);
       const balance = await destination.getBalance(destToken, destination.addresses.delivery);
-      return { reserved, balance };
+      const capLeft = await destination.getDailyCapLeft(destToken);
+      return { reserved, balance, capLeft, rate: await readRate() };
     },
+
+    judgeInventory: ({ amount, inventory }) => judge(amount, inventory),
 
     async reserve(tx, { settlementId, amount, inventory }) {
       // Whichever sum is larger: reservations made and given back since the balance was read are both in one of them.
       const now = await store.lockReserved(tx, held);
       const reserved = now > inventory.reserved ? now : inventory.reserved;
-      const needed = payoutOf(amount, 0);
-      if (inventory.balance - reserved < needed) return false;
-      await store.upsertReservation(tx, { ...held, settlementId, amount: needed });
-      return true;
+      const verdict = judge(amount, { ...inventory, reserved });
+      if (verdict === "reserved") {
+        const needed = largestPayout(amount, inventory.rate);
+        await store.upsertReservation(tx, { ...held, settlementId, amount: needed });
+      }
+      return verdict;
     },
 
     release: (tx, settlementId) => store.deleteReservation(tx, settlementId),
@@ -101,7 +150,7 @@ export function createSwiftRoute(options: {
         (effect) => effect.kind === "locked" && effect.deliveryId === sweep.deliveryId,
       );
       assert(locked?.kind === "locked", "a SWIFT sweep locks");
-      const payAmount = payoutOf(sweep.amount, address.commitment.maxFeeBps);
+      const payAmount = payoutOf(sweep, address.commitment);
       await store.upsertReservation(tx, {
         settlementId,
         destChain: destination.chainId,
@@ -140,15 +189,21 @@ export function createSwiftRoute(options: {
           amount: delivery.deliveredAmount,
         };
       }
-      if (delivery.trouble === null) return { kind: "waiting" };
-      const { code, message, details } = delivery.trouble;
-      return {
-        kind: "troubled",
-        // CAST: details were written from ErrorDetails by the delivery worker.
-        error: new OperatingError(code, message, {
-          details: (details ?? {}) as Record<string, string>,
-        }),
-      };
+      if (delivery.state === "taken_back") return { kind: "taken_back" };
+      const trouble = delivery.trouble && toTrouble(delivery.trouble);
+      if (delivery.state === "returned") return { kind: "returned", error: trouble ?? tooLate() };
+      return trouble ? { kind: "troubled", error: trouble } : { kind: "waiting" };
     },
   };
+}
+
+function toTrouble({ code, message, details }: ErrorObject): OperatingError {
+  // CAST: details were written from ErrorDetails by the delivery worker.
+  return new OperatingError(code, message, { details: (details ?? {}) as Record<string, string> });
+}
+
+function tooLate(): OperatingError {
+  return new OperatingError("INTERNAL", "The delivery was not made in time and was given back.", {
+    details: { reason: "returned" },
+  });
 }

@@ -4,7 +4,7 @@ import { type EvmAddress, type Hex32, toEvmAddress, toHex32, toTxHash } from "..
 import type { TxHash } from "../../core/hex.ts";
 import { formatStamp } from "../../core/stamp.ts";
 import type { Db, DeliveriesTable, Tx } from "../../db/schema.ts";
-import type { DeliveryState } from "./lifecycle.ts";
+import { type DeliveryState, ENDED_STATES } from "./lifecycle.ts";
 
 /** The destination leg of one lock. */
 export interface Delivery {
@@ -26,6 +26,7 @@ export interface Delivery {
   readonly payAmount: bigint;
   readonly orders: number;
   readonly claims: number;
+  readonly returns: number;
   readonly deliveredTxHash: TxHash | null;
   readonly deliveredAmount: bigint | null;
   readonly trouble: ErrorObject | null;
@@ -36,7 +37,14 @@ export async function insertDelivery(
   tx: Tx,
   delivery: Omit<
     Delivery,
-    "state" | "version" | "orders" | "claims" | "deliveredTxHash" | "deliveredAmount" | "trouble"
+    | "state"
+    | "version"
+    | "orders"
+    | "claims"
+    | "returns"
+    | "deliveredTxHash"
+    | "deliveredAmount"
+    | "trouble"
   >,
   nowMs: number,
 ): Promise<void> {
@@ -85,7 +93,7 @@ export async function claimDue(
         .selectFrom("deliveries")
         .select("id")
         .where("dest_chain", "=", args.destChain)
-        .where("state", "<>", "claimed")
+        .where("state", "not in", ENDED_STATES)
         .where("next_check_at", "<=", formatStamp(args.nowMs))
         .orderBy("next_check_at")
         .limit(args.limit)
@@ -112,7 +120,7 @@ export async function wakeOfSettlement(tx: Tx, settlementId: string, nowMs: numb
     .updateTable("deliveries")
     .set({ next_check_at: formatStamp(nowMs) })
     .where("settlement_id", "=", settlementId)
-    .where("state", "<>", "claimed")
+    .where("state", "not in", ENDED_STATES)
     .execute();
 }
 
@@ -124,6 +132,7 @@ export async function updateDelivery(
     readonly state?: DeliveryState;
     readonly orders?: number;
     readonly claims?: number;
+    readonly returns?: number;
     readonly deliveredTxHash?: TxHash | null;
     readonly deliveredAmount?: bigint | null;
     readonly claimedTxHash?: TxHash;
@@ -137,6 +146,7 @@ export async function updateDelivery(
       ...(change.state ? { state: change.state } : {}),
       ...(change.orders === undefined ? {} : { orders: change.orders }),
       ...(change.claims === undefined ? {} : { claims: change.claims }),
+      ...(change.returns === undefined ? {} : { returns: change.returns }),
       ...(change.deliveredTxHash === undefined
         ? {}
         : { delivered_tx_hash: change.deliveredTxHash }),
@@ -225,6 +235,7 @@ function parseDelivery(row: Selectable<DeliveriesTable>): Delivery {
     payAmount: BigInt(row.pay_amount),
     orders: row.orders,
     claims: row.claims,
+    returns: row.returns,
     deliveredTxHash: row.delivered_tx_hash === null ? null : toTxHash(row.delivered_tx_hash),
     deliveredAmount: row.delivered_amount === null ? null : BigInt(row.delivered_amount),
     trouble: row.trouble,

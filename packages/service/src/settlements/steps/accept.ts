@@ -9,7 +9,9 @@ import {
   type ArrivedValue,
   assignUnsettled,
   type DepositOutcome,
+  findUnexplained,
   gateBalance,
+  type HeldAt,
   insertDeposits,
   refreshKnown,
 } from "../../deposits/index.ts";
@@ -44,52 +46,93 @@ export async function acceptValue(
 
   const accepted = await deps.db.transaction().execute(async (tx) => {
     await lockHolding(tx, arrived);
-    const { fresh } = await refreshKnown(tx, arrived, deps.clock.now());
-    if (fresh.transfers.length === 0) return null;
-    const outcome = await decide(tx, deps, { arrived: fresh, address, balance, walletDeployed });
-    await insertDeposits(
-      tx,
-      deps.random,
-      fresh,
-      { addressId: address.id, integratorId: address.integratorId },
-      { outcome, nowMs: deps.clock.now(), recheckAtMs: deps.clock.now() + RECHECK_MS },
-    );
-    if (outcome.queued && outcome.settlementId !== null) {
-      await assignUnsettled(tx, fresh, outcome.settlementId);
-    }
-    const data: DepositDetectedData = {
-      walletAddress: deps.displayAddress(arrived.wallet),
-      chainId: arrived.chainId,
-      tokenAddress: deps.displayAddress(arrived.token),
-      ...(outcome.queued
-        ? { queued: true as const }
-        : { queued: false as const, ignoredReason: outcome.reason }),
-    };
-    await appendEvent(tx, deps.random, {
-      integratorId: address.integratorId,
-      type: "deposit_detected",
-      data,
-    });
-    return outcome;
+    return record(tx, deps, { arrived, address, balance, walletDeployed });
   });
-  if (!accepted) return;
+  if (accepted) announce(deps, arrived, address, accepted);
+}
+
+/**
+ * Records what a wallet held at a block beyond what is known of it. Assumes that every transfer and outflow up to that
+ * block is recorded. Looking again, at the same block or another, records nothing twice.
+ */
+export async function acceptBalance(
+  deps: SettlementDeps,
+  held: HeldAt,
+  address: DepositAddress,
+): Promise<void> {
+  const chain = chainOf(deps, held);
+  const balance = await chain.getBalance(held.token, held.wallet);
+  const walletDeployed = await chain.hasCode(held.wallet);
+  const accepted = await deps.db.transaction().execute(async (tx) => {
+    await lockHolding(tx, held);
+    const recorded = [];
+    for (const arrived of await findUnexplained(tx, held)) {
+      const outcome = await record(tx, deps, { arrived, address, balance, walletDeployed });
+      if (outcome) recorded.push({ arrived, outcome });
+    }
+    return recorded;
+  });
+  for (const { arrived, outcome } of accepted) announce(deps, arrived, address, outcome);
+}
+
+interface Arrival {
+  readonly arrived: ArrivedValue;
+  readonly address: DepositAddress;
+  /** What the wallet holds now. */
+  readonly balance: bigint;
+  readonly walletDeployed: boolean;
+}
+
+/** Deposits, settlement and event of what is new of an arrival; null when nothing is. Assumes the lock of the holding. */
+async function record(
+  tx: Tx,
+  deps: SettlementDeps,
+  arrival: Arrival,
+): Promise<DepositOutcome | null> {
+  const { arrived, address } = arrival;
+  const { fresh } = await refreshKnown(tx, arrived, deps.clock.now());
+  if (fresh.transfers.length === 0) return null;
+  const outcome = await decide(tx, deps, { ...arrival, arrived: fresh });
+  await insertDeposits(
+    tx,
+    deps.random,
+    fresh,
+    { addressId: address.id, integratorId: address.integratorId },
+    { outcome, nowMs: deps.clock.now(), recheckAtMs: deps.clock.now() + RECHECK_MS },
+  );
+  if (outcome.queued && outcome.settlementId !== null) {
+    await assignUnsettled(tx, fresh, outcome.settlementId);
+  }
+  const data: DepositDetectedData = {
+    walletAddress: deps.displayAddress(arrived.wallet),
+    chainId: arrived.chainId,
+    tokenAddress: deps.displayAddress(arrived.token),
+    ...(outcome.queued
+      ? { queued: true as const }
+      : { queued: false as const, ignoredReason: outcome.reason }),
+  };
+  await appendEvent(tx, deps.random, {
+    integratorId: address.integratorId,
+    type: "deposit_detected",
+    data,
+  });
+  return outcome;
+}
+
+function announce(
+  deps: SettlementDeps,
+  arrived: ArrivedValue,
+  address: DepositAddress,
+  outcome: DepositOutcome,
+): void {
   deps.log.info(
-    { chainId: arrived.chainId, wallet: arrived.wallet, block: arrived.blockNumber, ...accepted },
+    { chainId: arrived.chainId, wallet: arrived.wallet, block: arrived.blockNumber, ...outcome },
     "deposit detected",
   );
   deps.wakeEvents(address.integratorId);
 }
 
-async function decide(
-  tx: Tx,
-  deps: SettlementDeps,
-  facts: {
-    readonly arrived: ArrivedValue;
-    readonly address: DepositAddress;
-    readonly balance: bigint;
-    readonly walletDeployed: boolean;
-  },
-): Promise<DepositOutcome> {
+async function decide(tx: Tx, deps: SettlementDeps, facts: Arrival): Promise<DepositOutcome> {
   const { arrived, address, balance, walletDeployed } = facts;
   const minDeposit = deps.minDepositOf(arrived.chainId, arrived.token);
 

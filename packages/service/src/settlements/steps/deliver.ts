@@ -4,12 +4,22 @@
  */
 import type { DepositAddress } from "../../addresses/index.ts";
 import { assert } from "../../core/assert.ts";
+import { OperatingError } from "../../core/errors.ts";
 import type { TxHash } from "../../core/hex.ts";
-import { assignUnsettled, gateBalance } from "../../deposits/index.ts";
+import { assignUnsettled, gateBalance, releaseDeposits } from "../../deposits/index.ts";
+import type { Tx } from "../../db/schema.ts";
 import { getByIntent } from "../../transactions/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
-import { fail } from "../fail.ts";
-import { forgetSweep, insertSettlement, lockHolding, transition } from "../store.ts";
+import { fail, failIn, giveUp } from "../fail.ts";
+import {
+  forgetSweep,
+  hurry,
+  insertSettlement,
+  lockHolding,
+  lockSettlement,
+  putOff,
+  transition,
+} from "../store.ts";
 import type { Settlement } from "../types.ts";
 import { ChangedMeanwhile, type StepResult } from "./deploy.ts";
 import { usedRoute } from "./sweep.ts";
@@ -51,6 +61,18 @@ export async function stepDeliver(
     case "delivered":
       await complete(deps, settlement, { ...look, swapTxHash });
       return "wait";
+    case "returned":
+      await sweepAnew(deps, settlement, look.error);
+      return "wait";
+    case "taken_back":
+      await giveUp(
+        deps,
+        settlement,
+        new OperatingError("INSUFFICIENT_BALANCE", "The refund authority took the deposit back.", {
+          details: { reason: "refunded" },
+        }),
+      );
+      return "wait";
     case "troubled":
       if (settlement.status === "swapping" || isRetryDue(deps, settlement)) {
         await fail(deps, settlement, look.error);
@@ -60,6 +82,25 @@ export async function stepDeliver(
       if (settlement.status === "failed_swap") await resume(deps, settlement);
       return "wait";
   }
+}
+
+/** The value is back in the wallet: the settlement begins its sweep anew, as after any failure. */
+async function sweepAnew(
+  deps: SettlementDeps,
+  settlement: Settlement,
+  error: OperatingError,
+): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    await lockHolding(tx, settlement);
+    if (!(await forgetSweep(tx, settlement))) throw new ChangedMeanwhile();
+    const forgotten = await lockSettlement(tx, settlement.id);
+    if (!(await failIn(tx, deps, forgotten, error, { plannedAmount: null }))) {
+      throw new ChangedMeanwhile();
+    }
+    // The time of retries has passed in the escrow.
+    await hurry(tx, settlement.id, deps.clock.now());
+  });
+  deps.wakeEvents(settlement.integratorId);
 }
 
 async function complete(
@@ -100,6 +141,21 @@ async function complete(
     await assignUnsettled(tx, settlement, successor);
   });
   deps.wakeEvents(settlement.integratorId);
+}
+
+/**
+ * Notes that a lock ended undelivered, in the transaction that records it. A settlement under way looks at once; one
+ * that is completed already (its delivery left the chain too late to be made again) lets go of its deposits, and the
+ * re-check settles what is back in the wallet.
+ */
+export async function noteGivenBack(
+  tx: Tx,
+  args: { readonly settlementId: string; readonly nowMs: number },
+): Promise<void> {
+  const { settlementId, nowMs } = args;
+  const settlement = await lockSettlement(tx, settlementId);
+  if (settlement.status !== "completed") return putOff(tx, settlementId, nowMs);
+  await releaseDeposits(tx, settlementId, nowMs);
 }
 
 /** The trouble is over: the delivery goes on. */

@@ -7,7 +7,7 @@ import { formatUnits } from "../../core/amounts.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { TxHash } from "../../core/hex.ts";
 import { assignSwept, countOrphaned } from "../../deposits/index.ts";
-import type { Route } from "../../routes/index.ts";
+import type { Reservation, Route } from "../../routes/index.ts";
 import {
   getByIntent,
   type IntentName,
@@ -32,13 +32,15 @@ export async function stepSweep(
   const route = chooseRoute(deps, settlement, address);
   const balance = await chain.getBalance(settlement.token, settlement.wallet);
   if (balance === 0n) return recordEmpty(deps, settlement);
-  if (route.quote(balance, address.commitment.maxFeeBps).minOut === 0n) {
+  const { minOut } = await route.quote(balance, address.commitment);
+  if (minOut === 0n) {
     throw new OperatingError("AMOUNT_TOO_SMALL", "The balance is too small for the route.", {
       details: { balance: balance.toString() },
     });
   }
 
-  const call = route.buildSweep(address);
+  const call = await route.prepareSweep(address, balance);
+  if (!call) return "wait";
   const lane = laneOf(deps, settlement);
   const gas = await simulateCall(chain, { from: lane, call, what: "Sweeping the wallet" });
   const inventory = await route.readInventory();
@@ -46,12 +48,8 @@ export async function stepSweep(
   await deps.db.transaction().execute(async (tx) => {
     await lockHolding(tx, settlement);
     const wish = { settlementId: settlement.id, amount: balance, inventory };
-    if (!(await route.reserve(tx, wish))) {
-      const needed = formatUnits(balance, route.decimalsIn);
-      throw new OperatingError("INSUFFICIENT_BALANCE", "Inventory on the destination is too low.", {
-        details: { reason: "inventory", chainId: route.pair.destChain, needed },
-      });
-    }
+    const reservation = await route.reserve(tx, wish);
+    if (reservation !== "reserved") throw lacking(route, balance, reservation);
     await submitIntent(tx, deps.random, {
       chainId: settlement.chainId,
       lane,
@@ -75,6 +73,21 @@ export async function stepSweep(
   deps.wakeEvents(settlement.integratorId);
   deps.wakeLanes(settlement.chainId);
   return "wait";
+}
+
+function lacking(
+  route: Route,
+  balance: bigint,
+  reason: Exclude<Reservation, "reserved">,
+): OperatingError {
+  const message =
+    reason === "daily_cap_reached"
+      ? "The cap on deliveries over 24 hours is used up."
+      : "Inventory on the destination is too low.";
+  const needed = formatUnits(balance, route.decimalsIn);
+  return new OperatingError("INSUFFICIENT_BALANCE", message, {
+    details: { reason, chainId: route.pair.destChain, needed },
+  });
 }
 
 /** Reads the mined sweep: what it took moves on to the delivery, a revert is an attempt that failed. */
@@ -123,6 +136,9 @@ async function followSweep(
   return "again";
 }
 
+/** Reverts of one settlement that are taken for prices that ran out. */
+const PRICED_REVERTS_MAX = 3;
+
 /** A final revert: what was set aside is given back, and an attempt is used up. */
 async function recordRevert(
   deps: SettlementDeps,
@@ -130,9 +146,13 @@ async function recordRevert(
   route: Route,
   txHash: TxHash,
 ): Promise<StepResult> {
-  const error = new OperatingError("TX_REVERTED", "The sweep transaction reverted.", {
-    details: { txHash },
-  });
+  // A price that ran out on the way is not the settlement's fault; but not for ever.
+  const ranOut = route.isPriced && settlement.sweepsSent <= PRICED_REVERTS_MAX;
+  const error = ranOut
+    ? new OperatingError("PRICE_UNAVAILABLE", "The signed price ran out before the sweep.", {
+        details: { txHash },
+      })
+    : new OperatingError("TX_REVERTED", "The sweep transaction reverted.", { details: { txHash } });
   await deps.db.transaction().execute(async (tx) => {
     await route.release(tx, settlement.id);
     if (!(await failIn(tx, deps, settlement, error, { plannedAmount: null }))) {

@@ -32,6 +32,24 @@ const CLAIM = {
   ],
 } as const;
 
+const RETURN = {
+  Return: [
+    { name: "deliveryId", type: "bytes32" },
+    { name: "deadline", type: "uint256" },
+  ],
+} as const;
+
+const PRICE = {
+  Price: [
+    { name: "factory", type: "address" },
+    { name: "wallet", type: "address" },
+    { name: "token", type: "address" },
+    { name: "rate", type: "uint256" },
+    { name: "maxAmount", type: "uint256" },
+    { name: "deadline", type: "uint256" },
+  ],
+} as const;
+
 /**
  * The attestor's key. Builds each message itself: the delivery id and the commitment's hash are computed from the order,
  * the contract and chain id come from the configuration. Throws CONFIG_MISSING when the key is malformed, and when a
@@ -75,6 +93,26 @@ export function createEvmAttestorSigner(options: {
         types: CLAIM,
         primaryType: "Claim",
         message: { deliveryId, paidAmount, deadline },
+      });
+    },
+
+    async signReturn(srcChain, { deliveryId, deadline }) {
+      const source = getChain(chains, srcChain);
+      return account.signTypedData({
+        domain: domainOf("Sluice Escrow", source, source.escrow),
+        types: RETURN,
+        primaryType: "Return",
+        message: { deliveryId, deadline },
+      });
+    },
+
+    async signPrice(srcChain, { route, ...price }) {
+      const source = getChain(chains, srcChain);
+      return account.signTypedData({
+        domain: domainOf("Sluice PricedRoute", source, route),
+        types: PRICE,
+        primaryType: "Price",
+        message: { factory: source.factory, ...price },
       });
     },
   };

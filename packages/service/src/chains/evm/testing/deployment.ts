@@ -15,7 +15,7 @@ import {
   deliveryAbi,
   depositFactoryAbi,
   escrowAbi,
-  escrowRouteAbi,
+  sameAssetRouteAbi,
   testTokenAbi,
   transferRouteAbi,
 } from "@sluice/contracts/abi";
@@ -23,11 +23,11 @@ import {
   deliveryBytecode,
   depositFactoryBytecode,
   escrowBytecode,
-  escrowRouteBytecode,
+  sameAssetRouteBytecode,
   testTokenBytecode,
   transferRouteBytecode,
 } from "@sluice/contracts/bytecode";
-import { type EvmAddress, padAddress, toEvmAddress } from "../../../core/hex.ts";
+import { type EvmAddress, NATIVE_TOKEN, padAddress, toEvmAddress } from "../../../core/hex.ts";
 
 /** Bridge chain ids of the source and of the destination. */
 export const HERE = 2;
@@ -90,7 +90,7 @@ export async function deployContracts(
   const transferRoute = await create(transferRouteAbi, transferRouteBytecode, [
     { evmChainId: BigInt(EVM_CHAIN_ID), bridgeId: HERE, token: usdc, feeRecipient },
   ]);
-  const escrowRoute = await create(escrowRouteAbi, escrowRouteBytecode, [
+  const escrowRoute = await create(sameAssetRouteAbi, sameAssetRouteBytecode, [
     {
       evmChainId: BigInt(EVM_CHAIN_ID),
       sourceChain: HERE,
@@ -117,7 +117,13 @@ export async function deployContracts(
       address: there.delivery,
       abi: deliveryAbi,
       functionName: "seal",
-      args: [[relayer]],
+      args: [
+        [relayer],
+        [
+          { token: usdcThere, perDay: 10n ** 30n },
+          { token: NATIVE_TOKEN, perDay: 10n ** 30n },
+        ],
+      ],
     }),
   );
   await mined(await wallet.sendTransaction({ to: relayer, value: 10n ** 18n }));

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+/// @title A cap over every 24 hours
+/// @notice What was spent is kept by the hour. The sum over the current hour and the 24 before it
+/// never exceeds the cap, so no window of 24 hours does; an amount is free again after 24 to 25
+/// hours. A bucket that refills steadily would be cheaper, but lets twice the cap through in one
+/// day.
+library RollingCap {
+    uint256 internal constant HOURS = 25;
+
+    /// @param cap The most that may be spent in any 24 hours, in base units.
+    /// @param spent The sum of `byHour`.
+    /// @param hour The hour since the epoch that `byHour` was last brought up to.
+    /// @param byHour Spent per hour, at the hour's number modulo 25.
+    struct Window {
+        uint112 cap;
+        uint112 spent;
+        uint32 hour;
+        mapping(uint256 => uint256) byHour;
+    }
+
+    /// @notice Spends `amount`, or changes nothing and returns false.
+    function spend(Window storage window, uint256 amount) internal returns (bool) {
+        uint256 hour = block.timestamp / 1 hours;
+        uint256 spent = _advance(window, hour);
+        if (amount > type(uint112).max || spent + amount > window.cap) return false;
+        window.byHour[hour % HOURS] += amount;
+        // Both fit: the sum is at most the cap, and 2^32 hours are half a million years.
+        window.spent = uint112(spent + amount);
+        window.hour = uint32(hour);
+        return true;
+    }
+
+    /// @notice What may still be spent now.
+    function left(Window storage window) internal view returns (uint256) {
+        uint256 spent = window.spent;
+        uint256 hour = block.timestamp / 1 hours;
+        uint256 steps = _steps(window, hour);
+        for (uint256 i = 1; i <= steps; ++i) {
+            spent -= window.byHour[(window.hour + i) % HOURS];
+        }
+        return spent >= window.cap ? 0 : window.cap - spent;
+    }
+
+    /// @dev Forgets the hours that left the window. What is forgotten here is written by `spend`
+    /// only; when that refuses, its caller must revert.
+    function _advance(Window storage window, uint256 hour) private returns (uint256 spent) {
+        spent = window.spent;
+        uint256 steps = _steps(window, hour);
+        for (uint256 i = 1; i <= steps; ++i) {
+            uint256 index = (window.hour + i) % HOURS;
+            uint256 expired = window.byHour[index];
+            if (expired == 0) continue;
+            spent -= expired;
+            delete window.byHour[index];
+        }
+    }
+
+    /// @dev Hours to step over; a whole turn forgets everything.
+    function _steps(Window storage window, uint256 hour) private view returns (uint256) {
+        uint256 passed = hour - window.hour;
+        return passed < HOURS ? passed : HOURS;
+    }
+}

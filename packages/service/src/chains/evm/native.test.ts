@@ -1,0 +1,167 @@
+/** Full blocks, receipts, balances and traces that a node gets wrong or does not have. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { NATIVE_TOKEN, toEvmAddress, toHex32 } from "../../core/hex.ts";
+import type { Chain, ChoosePayees } from "../port.ts";
+import { createEvmChain } from "./evm-chain.ts";
+import { type MalformedNode, startMalformedNode } from "./testing/malformed-node.ts";
+
+const FROM = toEvmAddress(`0x${"01".repeat(20)}`);
+const TO = toEvmAddress(`0x${"02".repeat(20)}`);
+const OTHER = toEvmAddress(`0x${"03".repeat(20)}`);
+const HASH = toHex32(`0x${"bb".repeat(32)}`);
+const BLOCK = { number: 5n, hash: HASH, parentHash: toHex32(`0x${"ba".repeat(32)}`) };
+const TX = `0x${"c1".repeat(32)}`;
+const UNAVAILABLE = { code: "RPC_UNAVAILABLE" };
+
+let node: MalformedNode;
+let chain: Chain;
+
+beforeAll(async () => {
+  node = await startMalformedNode();
+});
+beforeEach(() => {
+  chain = createEvmChain({
+    chainId: 2,
+    evmChainId: 1,
+    rpcUrl: node.rpcUrl,
+    contracts: { factory: FROM, escrow: FROM, delivery: FROM },
+    timeoutMs: 2000,
+  });
+});
+afterAll(async () => {
+  await node.stop();
+});
+
+const chooseOurs: ChoosePayees = async (payees) => new Set(payees.filter((one) => one === TO));
+
+const payment = { hash: TX, from: FROM, to: TO, value: "0x7" };
+const receipt = {
+  transactionHash: TX,
+  blockHash: HASH,
+  blockNumber: "0x5",
+  status: "0x1",
+  logs: [],
+};
+
+function answerBlock(answers: {
+  readonly block?: object | null;
+  readonly receipt?: object | null;
+  readonly logs?: readonly object[];
+}) {
+  const block = { number: "0x5", hash: HASH, transactions: [payment] };
+  node.answer(({ method }) => {
+    if (method === "eth_getBlockByHash") {
+      return { result: answers.block === null ? null : { ...block, ...answers.block } };
+    }
+    if (method === "eth_getLogs") return { result: answers.logs ?? [] };
+    return { result: answers.receipt === null ? null : { ...receipt, ...answers.receipt } };
+  });
+}
+
+function logOf(txIndex: number, logIndex: number) {
+  return {
+    address: OTHER,
+    topics: [],
+    data: "0x",
+    blockHash: HASH,
+    blockNumber: "0x5",
+    transactionHash: `0x${txIndex.toString(16).padStart(64, "0")}`,
+    transactionIndex: `0x${txIndex.toString(16)}`,
+    logIndex: `0x${logIndex.toString(16)}`,
+  };
+}
+
+describe("native transfers", () => {
+  test("are those of the block's transactions to whom was chosen, asked for by its hash", async () => {
+    const creation = { ...payment, hash: `0x${"c2".repeat(32)}`, to: null };
+    const stranger = { ...payment, hash: `0x${"c3".repeat(32)}`, to: OTHER };
+    const nothing = { ...payment, hash: `0x${"c4".repeat(32)}`, value: "0x0" };
+    answerBlock({ block: { transactions: [creation, stranger, payment, nothing] } });
+    expect(await chain.listNativeTransfers(BLOCK, chooseOurs)).toEqual([
+      { token: NATIVE_TOKEN, from: FROM, to: TO, amount: 7n, txHash: TX, logIndex: 0, ordinal: 0 },
+    ]);
+    expect(node.asked).toEqual([
+      { method: "eth_getBlockByHash", params: [HASH, true] },
+      { method: "eth_getTransactionReceipt", params: [TX] },
+    ]);
+  });
+
+  test("stand behind the logs of the transactions before them", async () => {
+    const before = { ...payment, hash: `0x${"c2".repeat(32)}`, to: OTHER };
+    answerBlock({
+      block: { transactions: [before, payment], logsBloom: `0x1${"0".repeat(511)}` },
+      logs: [logOf(0, 0), logOf(0, 1), logOf(2, 2)],
+    });
+    expect(await chain.listNativeTransfers(BLOCK, chooseOurs)).toMatchObject([{ logIndex: 2 }]);
+  });
+
+  test("T03 are none where the transaction failed", async () => {
+    answerBlock({ receipt: { status: "0x0" } });
+    expect(await chain.listNativeTransfers(BLOCK, chooseOurs)).toEqual([]);
+  });
+
+  test.each([
+    ["no block", { block: null }],
+    ["another block", { block: { hash: BLOCK.parentHash } }],
+    ["another height", { block: { number: "0x6" } }],
+    ["hashes for transactions", { block: { transactions: [TX] } }],
+    ["no receipt", { receipt: null }],
+    ["a receipt of another block", { receipt: { blockHash: BLOCK.parentHash } }],
+    ["a receipt of another transaction", { receipt: { transactionHash: HASH } }],
+    ["no logs against the header", { block: { logsBloom: `0x1${"0".repeat(511)}` } }],
+  ])("%s is no answer", async (_what, answers) => {
+    answerBlock(answers);
+    await expect(chain.listNativeTransfers(BLOCK, chooseOurs)).rejects.toMatchObject(UNAVAILABLE);
+  });
+});
+
+describe("native balances", () => {
+  test("are read at the block's hash", async () => {
+    const word = (value: number) => value.toString(16).padStart(64, "0");
+    node.answer(() => ({ result: `0x${word(7)}${word(0)}` }));
+    expect(await chain.listNativeBalances(BLOCK, [TO, OTHER])).toEqual([7n, 0n]);
+    expect(node.asked[0]?.params[1]).toEqual({ blockHash: HASH, requireCanonical: true });
+  });
+
+  test.each(["0x", `0x${"0".repeat(64)}`, `0x${"0".repeat(130)}`, `0x${"0".repeat(192)}`])(
+    "%s is not the answer for two",
+    async (result) => {
+      node.answer(() => ({ result }));
+      await expect(chain.listNativeBalances(BLOCK, [TO, OTHER])).rejects.toMatchObject(UNAVAILABLE);
+    },
+  );
+});
+
+describe("traces", () => {
+  test("T04 name whom frames paid that were not undone, however deep", async () => {
+    const paid = { to: TO, value: "0x1", type: "CALL" };
+    const undone = { to: OTHER, value: "0x0", error: "execution reverted", calls: [paid] };
+    const deep = Array.from({ length: 1000 }).reduce<object>(
+      (calls) => ({ to: OTHER, value: "0x0", calls: [calls] }),
+      { to: FROM, value: "0x1", type: "SELFDESTRUCT" },
+    );
+    node.answer(() => ({ result: [{ result: undone }, { result: deep }] }));
+    expect(await chain.listTracedPayees(BLOCK)).toEqual([FROM]);
+  });
+
+  test("are not asked for again where the node has none", async () => {
+    node.answer(() => ({ error: { code: -32601, message: "the method does not exist" } }));
+    expect(await chain.listTracedPayees(BLOCK)).toBeNull();
+    expect(await chain.listTracedPayees(BLOCK)).toBeNull();
+    expect(node.asked.length).toBe(1);
+  });
+
+  test("are asked for again where one block could not be traced", async () => {
+    node.answer(() => ({ result: [] }));
+    expect(await chain.listTracedPayees(BLOCK)).toEqual([]);
+    node.answer(() => ({ error: { code: -32000, message: "execution timeout" } }));
+    expect(await chain.listTracedPayees(BLOCK)).toBeNull();
+    node.answer(() => ({ result: [{ result: { to: TO, value: "0x1" } }] }));
+    expect(await chain.listTracedPayees(BLOCK)).toEqual([TO]);
+  });
+
+  test("of another form are no answer", async () => {
+    node.answer(() => ({ result: [{ result: { calls: [7] } }] }));
+    await expect(chain.listTracedPayees(BLOCK)).rejects.toMatchObject(UNAVAILABLE);
+  });
+});

@@ -1,0 +1,54 @@
+/** What left deposit addresses, as our contracts on a real node state it. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { depositFactoryAbi } from "@sluice/contracts/abi";
+import { padAddress, toEvmAddress } from "../../core/hex.ts";
+import { HERE, openWorld, USDC, type World } from "../../signers/evm/testing/world.ts";
+
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(async () => {
+  await world.close();
+});
+
+async function listNewest() {
+  return world.here.listOutflows(await world.here.getHead());
+}
+
+test("what a sweep locks leaves its wallet, and what is returned comes back", async () => {
+  const { wallet, deliveryId, receipt } = await world.lockDeposit();
+  const facts = { wallet, token: world.usdc, logIndex: expect.any(Number) };
+  expect(await listNewest()).toEqual([{ ...facts, amount: 25n * USDC }]);
+  expect(receipt.succeeded).toBe(true);
+
+  const { timestamp } = await world.client.getBlock();
+  const order = { deliveryId, deadline: timestamp + 600n };
+  const signature = await world.attestor.signReturn(HERE, order);
+  await world.execute(world.here, world.here.buildReturn(order, signature));
+  expect(await listNewest()).toEqual([{ ...facts, amount: -25n * USDC }]);
+});
+
+test("T24 a refund leaves a wallet, by whomever it was sent", async () => {
+  const authority = toEvmAddress(world.wallet.account.address);
+  const commitment = { ...world.commitmentTo(HERE), refundAuthority: padAddress(authority) };
+  const wallet = world.here.predictWallet(commitment);
+  await world.mint(world.usdc, wallet, 3n);
+  await world.mined(
+    await world.wallet.writeContract({
+      address: world.contractsHere.factory,
+      abi: depositFactoryAbi,
+      functionName: "refund",
+      args: [commitment, world.usdc],
+    }),
+  );
+  expect(await listNewest()).toEqual([
+    { wallet, token: world.usdc, amount: 3n, logIndex: expect.any(Number) },
+  ]);
+});
+
+test("a block in which nothing left has none", async () => {
+  await world.makeFinal();
+  expect(await listNewest()).toEqual([]);
+});

@@ -1,0 +1,61 @@
+/** What left deposit addresses in exactly one block, and what the escrow gave back to them: both are in our own logs. */
+import { decodeEventLog, toEventSelector } from "viem";
+import { escrowAbi } from "@sluice/contracts/abi";
+import { type Hex32, toEvmAddress, toHex32 } from "../../core/hex.ts";
+import type { BlockRef, DepositContracts, Outflow } from "../port.ts";
+import type { LogAnswer } from "./answers.ts";
+import { decodeEffects } from "./effects.ts";
+import { getLock } from "./locks.ts";
+import type { Rpc } from "./rpc.ts";
+import { listLogs } from "./transfers.ts";
+
+const RETURNED = toEventSelector("Returned(bytes32,address,uint256)");
+
+/** In order, of every token. Throws RPC_UNAVAILABLE when the answer cannot be the whole truth. */
+export async function listOutflows(
+  rpc: Rpc,
+  block: BlockRef,
+  addresses: DepositContracts["addresses"],
+): Promise<Outflow[]> {
+  const { factory, escrow } = addresses;
+  const isOurs = (log: LogAnswer) => log.address === factory || log.address === escrow;
+  const logs = await listLogs(rpc, block, { address: [factory, escrow] }, isOurs);
+  const outflows: Outflow[] = [];
+  for (const log of logs) {
+    const outflow = readOutflow(log, addresses) ?? (await readReturn(rpc, log, escrow));
+    if (outflow) outflows.push(outflow);
+  }
+  return outflows;
+}
+
+function readOutflow(log: LogAnswer, addresses: DepositContracts["addresses"]): Outflow | null {
+  const [effect] = decodeEffects([log], addresses);
+  if (effect?.kind !== "settled" && effect?.kind !== "refunded") return null;
+  const { wallet, token, amount } = effect;
+  return { wallet, token, amount, logIndex: log.logIndex };
+}
+
+/** The event does not name the token: the lock does, which outlives it. */
+async function readReturn(
+  rpc: Rpc,
+  log: LogAnswer,
+  escrow: DepositContracts["addresses"]["escrow"],
+): Promise<Outflow | null> {
+  const [signature, ...rest] = log.topics;
+  if (log.address !== escrow || signature !== RETURNED) return null;
+  const { args } = decodeEventLog({
+    abi: escrowAbi,
+    eventName: "Returned",
+    data: log.data,
+    topics: [signature, ...rest],
+  });
+  const deliveryId: Hex32 = toHex32(args.deliveryId);
+  const lock = await getLock(rpc, escrow, deliveryId, "latest");
+  if (!lock) throw rpc.unavailable("lock not found");
+  return {
+    wallet: toEvmAddress(args.wallet),
+    token: lock.token,
+    amount: -args.amount,
+    logIndex: log.logIndex,
+  };
+}

@@ -1,0 +1,57 @@
+/**
+ * Traces, where the node has them: whom contracts may have paid in a block. They are a hint of where to look at a
+ * balance and nothing more, so a frame that was undone, or a node that makes traces up, costs one look.
+ */
+import { Type } from "typebox";
+import { Compile } from "typebox/compile";
+import type { EvmAddress } from "../../core/hex.ts";
+import { toEvmAddress } from "../../core/hex.ts";
+import type { BlockRef } from "../port.ts";
+import type { Rpc } from "./rpc.ts";
+
+const Traces = Compile(Type.Array(Type.Object({ result: Type.Unknown() })));
+
+/** A frame of `callTracer`. Its own calls are checked one by one: they nest a thousand deep. */
+const Frame = Compile(
+  Type.Object({
+    to: Type.Optional(Type.String({ pattern: "^0x[0-9a-fA-F]{40}$" })),
+    value: Type.Optional(Type.String({ pattern: "^0x[0-9a-fA-F]{1,64}$" })),
+    error: Type.Optional(Type.String()),
+    calls: Type.Optional(Type.Array(Type.Unknown())),
+  }),
+);
+
+/** Reads payees by traces. A node that states an error to the first request is not asked again. */
+export function createTraceReader(
+  rpc: Rpc,
+): (block: BlockRef) => Promise<readonly EvmAddress[] | null> {
+  let known: "unknown" | "has" | "lacks" = "unknown";
+  return async (block) => {
+    if (known === "lacks") return null;
+    const method = "debug_traceBlockByHash";
+    const answer = await rpc.call(method, [block.hash, { tracer: "callTracer" }]);
+    if (!answer.ok) {
+      if (known === "unknown") known = "lacks";
+      return null;
+    }
+    known = "has";
+    return rpc.read(method, answer.result, listPayees);
+  };
+}
+
+/** Everybody to whom a frame that was not undone gave value. Throws TypeError on another form. */
+function listPayees(result: unknown): EvmAddress[] {
+  if (!Traces.Check(result)) throw new TypeError("the answer is not of the expected form");
+  const payees = new Set<EvmAddress>();
+  const open: unknown[] = result.map((trace) => trace.result);
+  while (open.length > 0) {
+    const frame = open.pop();
+    if (!Frame.Check(frame)) throw new TypeError("a frame is not of the expected form");
+    if (frame.error !== undefined) continue;
+    if (frame.to !== undefined && BigInt(frame.value ?? "0x0") > 0n) {
+      payees.add(toEvmAddress(frame.to));
+    }
+    open.push(...(frame.calls ?? []));
+  }
+  return [...payees];
+}

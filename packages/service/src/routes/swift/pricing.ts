@@ -1,0 +1,80 @@
+/**
+ * Pairs that are not the same asset: what they are worth, and the price an attestor signs for a sweep. Our own rate
+ * decides over quotes and over what is set aside; the rate that counts on chain is the attestor's, from its own sources.
+ */
+import type { Chain } from "../../chains/port.ts";
+import { OperatingError } from "../../core/errors.ts";
+import type { EvmAddress, Hex } from "../../core/hex.ts";
+import type { Clock } from "../../core/ports.ts";
+import type { Db } from "../../db/schema.ts";
+import type { DepositAddress } from "../../addresses/index.ts";
+import { getLatestPrice, insertAttestation } from "./attestations.ts";
+
+/** A rate: whole destination tokens per whole source token, times 1e18. Throws PRICE_UNAVAILABLE. */
+export type ReadRate = () => Promise<bigint>;
+
+export interface Pricing {
+  readonly readRate: ReadRate;
+  /** The route data of a sweep of up to `amount`, or null while the attestor has not answered. */
+  attestPrice(address: DepositAddress, amount: bigint): Promise<Hex | null>;
+}
+
+/** The contract takes prices whose deadline is at most 120 s ahead of a block that may be a little old. */
+const PRICE_LIFETIME_S = 100n;
+/** A price with less time left is not sent any more. */
+const TIME_TO_MINE_S = 30n;
+
+/** Prices of one pair, asked of the attestor through the desk in the database. */
+export function createPricing(options: {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly source: Chain;
+  readonly token: EvmAddress;
+  readonly contract: EvmAddress;
+  readonly readRate: ReadRate;
+  readonly wakeAttestor: () => void;
+}): Pricing {
+  const { db, clock, source, token, contract, readRate } = options;
+  const nowS = () => BigInt(Math.floor(clock.now() / 1000));
+
+  return {
+    readRate,
+
+    async attestPrice({ commitment, commitmentHash }, amount) {
+      const last = await getLatestPrice(db, commitmentHash, token);
+      const usable =
+        last && last.maxAmount >= amount && last.deadline > nowS() + TIME_TO_MINE_S ? last : null;
+      if (usable?.refusal) {
+        throw new OperatingError("PRICE_UNAVAILABLE", "The attestor has no price for this pair.", {
+          details: { reason: usable.refusal },
+        });
+      }
+      if (usable) {
+        const { rate, maxAmount, deadline, signature } = usable;
+        if (rate === null || signature === null) return null;
+        return source.encodePriceData({ rate, maxAmount, deadline }, signature);
+      }
+      const deadline = nowS() + PRICE_LIFETIME_S;
+      await db.transaction().execute((tx) =>
+        insertAttestation(tx, {
+          id: `price:${commitmentHash}:${(last?.number ?? 0) + 1}`,
+          deliveryId: commitmentHash,
+          deadline,
+          request: {
+            kind: "price",
+            srcChain: source.chainId,
+            commitment,
+            token,
+            route: contract,
+            // Somebody may add a little meanwhile; a much larger balance asks for a price of its own.
+            maxAmount: amount + amount / 10n + 1n,
+            deadline,
+          },
+          nowMs: clock.now(),
+        }),
+      );
+      options.wakeAttestor();
+      return null;
+    },
+  };
+}

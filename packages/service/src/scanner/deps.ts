@@ -1,0 +1,20 @@
+import type { Chain } from "../chains/port.ts";
+import type { EvmAddress } from "../core/hex.ts";
+import type { Clock } from "../core/ports.ts";
+import type { Db } from "../db/schema.ts";
+import type { SettlementDeps } from "../settlements/index.ts";
+import type { Log } from "../telemetry/log.ts";
+
+/** What the scanner of one chain works with. */
+export interface ScannerDeps {
+  readonly db: Db;
+  readonly chain: Chain;
+  /** The listed tokens. */
+  readonly tokens: readonly EvmAddress[];
+  /** Whether the node may be asked for traces. */
+  readonly traces: boolean;
+  readonly startBlock: bigint;
+  readonly settlements: SettlementDeps;
+  readonly clock: Clock;
+  readonly log: Log;
+}

@@ -1,0 +1,423 @@
+/** Native coin that arrives in every way there is, on a real node and in a real database. */
+import { sql } from "kysely";
+import type { Hex } from "viem";
+import { depositFactoryAbi } from "@sluice/contracts/abi";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createCountingRandom, createStillClock, silentLog } from "../../test/support/doubles.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { issueAddress } from "../addresses/index.ts";
+import {
+  destroyedFor,
+  forgivingCaller,
+  forwarder,
+  payingConstructor,
+  revertingForwarder,
+} from "../chains/evm/testing/payers.ts";
+import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
+import { listExplained } from "../deposits/index.ts";
+import { listEvents } from "../events/index.ts";
+import { createIntegrator } from "../integrators/index.ts";
+import { createMonoChainRoute, createRouteBook } from "../routes/index.ts";
+import type { SettlementDeps } from "../settlements/index.ts";
+import { HERE, openWorld, type World } from "../signers/evm/testing/world.ts";
+import type { ScannerDeps } from "./deps.ts";
+import { lookAtBalances } from "./native.ts";
+import { lookAtChain } from "./scan.ts";
+
+/** Enough for any call of these tests, so that nothing is estimated and what fails is mined. */
+const GAS = 500_000n;
+const RECIPIENT = toEvmAddress(`0x${"5e".repeat(20)}`);
+
+let world: World;
+let database: TestDatabase;
+
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(async () => {
+  await world.close();
+});
+beforeEach(async () => {
+  database = await createTestDatabase();
+});
+afterEach(async () => {
+  await database.drop();
+});
+
+/** A deposit address for native coin on the same chain, whose refund authority is the account that sends. */
+async function openScanner({ traces = false, minDeposit = 1n } = {}) {
+  const { db } = database;
+  const chain = world.here;
+  const random = createCountingRandom();
+  const clock = createStillClock();
+  const route = createMonoChainRoute({
+    chain,
+    token: NATIVE_TOKEN,
+    decimals: 18,
+    contract: world.transferRoute,
+    feeBps: 10,
+    deliveryConfirmations: 1,
+  });
+  const settlements: SettlementDeps = {
+    db,
+    clock,
+    random,
+    log: silentLog,
+    chains: new Map([[HERE, chain]]),
+    routes: createRouteBook([route]),
+    displayAddress: (address) => address,
+    lanes: new Map(),
+    minDepositOf: () => minDeposit,
+    wakeEvents: () => undefined,
+    wakeLanes: () => undefined,
+    pollMs: 500,
+  };
+  const authority = toEvmAddress(world.wallet.account.address);
+  const { integratorId } = await createIntegrator(
+    { db, random },
+    { name: "acme", refundEvm: authority, maxFeeBps: 50, maxSlippageBps: 100 },
+  );
+  const address = await issueAddress(
+    { db, random },
+    {
+      chain,
+      integratorId,
+      recipient: {
+        // One node serves every test: another user has another wallet.
+        userId: toEvmAddress(
+          `0x${(await world.client.getBlockNumber()).toString(16).padStart(40, "0")}`,
+        ),
+        destChain: HERE,
+        destWallet: RECIPIENT,
+        destToken: NATIVE_TOKEN,
+      },
+    },
+  );
+  const { wallet } = address;
+  const deps: ScannerDeps = {
+    db,
+    chain,
+    tokens: [NATIVE_TOKEN],
+    traces,
+    startBlock: await world.client.getBlockNumber(),
+    settlements,
+    clock,
+    log: silentLog,
+  };
+  const send = async (call: { to?: Hex; data?: Hex; value?: bigint }) =>
+    world.mined(await world.wallet.sendTransaction({ ...call, gas: GAS }));
+  const create = async (bytecode: Hex) => {
+    const { contractAddress } = await send({ data: bytecode });
+    if (!contractAddress) throw new Error("nothing was deployed");
+    return contractAddress;
+  };
+
+  return {
+    deps,
+    wallet,
+    send,
+    create,
+
+    async scan() {
+      while (await lookAtChain(deps)) {
+        // There is more at once.
+      }
+    },
+
+    compare: () => lookAtBalances(deps),
+
+    async compareWhenFinal() {
+      await world.makeFinal();
+      await this.scan();
+      await lookAtBalances(deps);
+    },
+
+    /** Amount, whether by a transaction, whether on the chain; in chain order. */
+    async deposits() {
+      const rows = await db
+        .selectFrom("deposits")
+        .selectAll()
+        .orderBy("block_number")
+        .orderBy("log_index")
+        .execute();
+      return rows.map((row) => ({
+        amount: BigInt(row.amount),
+        by: row.tx_hash === null ? "balance" : "transaction",
+        onChain: row.orphaned_at === null,
+      }));
+    },
+
+    async events() {
+      const { items } = await listEvents(db, integratorId, { limit: 500 });
+      return items.map(({ data }) => data);
+    },
+
+    /** The invariant: deposits minus outflows up to the newest block are the balance. */
+    async expectExplained() {
+      const block = await world.client.getBlockNumber();
+      const at = { chainId: HERE, token: NATIVE_TOKEN, block, wallets: [wallet] };
+      const explained = (await listExplained(db, at)).get(wallet) ?? 0n;
+      expect(explained).toBe(await world.client.getBalance({ address: wallet }));
+    },
+
+    async refund() {
+      return world.mined(
+        await world.wallet.writeContract({
+          address: world.contractsHere.factory,
+          abi: depositFactoryAbi,
+          functionName: "refund",
+          args: [address.commitment, NATIVE_TOKEN],
+        }),
+      );
+    },
+
+    /** Addresses that are newer, and whose wallets come first in their order. */
+    async insertYoungerAddresses(count: number) {
+      await sql`insert into addresses
+        select gen_random_uuid(), integrator_id, chain_family, '0x' || lpad(to_hex(1000000 + n), 40, '0'), dest_chain, dest_wallet,
+          dest_token, refund_authority, max_fee_bps, max_slippage_bps, version, wallet_kind, factory,
+          '0x' || lpad(to_hex(n), 64, '0'), '0x' || lpad(to_hex(n), 40, '0'), created_at + n * interval '1 ms'
+        from addresses, generate_series(1, ${count}::integer) as n`.execute(db);
+    },
+
+    async deploy() {
+      await world.execute(chain, chain.buildDeploy(address.commitment));
+    },
+  };
+}
+
+/** Replaces the newest blocks with empty ones. */
+async function reorganise(depth: number): Promise<void> {
+  // CAST: viem does not list anvil's own methods.
+  await world.client.request({ method: "anvil_reorg", params: [depth, []] } as never);
+}
+
+type Scanner = Awaited<ReturnType<typeof openScanner>>;
+
+const found = (amount: bigint, by: "balance" | "transaction", onChain = true) => ({
+  amount,
+  by,
+  onChain,
+});
+
+describe("native coin in", () => {
+  test.each([false, true])(
+    "T05 a plain transfer is a deposit of its transaction, the wallet deployed: %s",
+    async (deployed) => {
+      const scanner = await openScanner();
+      if (deployed) await scanner.deploy();
+      await scanner.send({ to: scanner.wallet, value: 5n });
+      await scanner.scan();
+      expect(await scanner.deposits()).toEqual([found(5n, "transaction")]);
+      await scanner.compareWhenFinal();
+      expect(await scanner.deposits()).toEqual([found(5n, "transaction")]);
+      expect(await scanner.events()).toEqual([expect.objectContaining({ queued: true })]);
+      await scanner.expectExplained();
+    },
+  );
+
+  const hidden: [string, (scanner: Scanner) => Promise<unknown>][] = [
+    [
+      "a contract that is called",
+      async ({ create, send, wallet }) =>
+        send({ to: await create(forwarder()), data: wallet, value: 7n }),
+    ],
+    [
+      "a contract's constructor",
+      ({ send, wallet }) => send({ data: payingConstructor(wallet), value: 7n }),
+    ],
+    [
+      "a contract that destroys itself",
+      ({ send, wallet }) => send({ data: destroyedFor(wallet), value: 7n }),
+    ],
+    [
+      "a block itself, as a reward or a withdrawal would (the node sets the balance)",
+      async ({ wallet }) => {
+        // CAST: viem does not list anvil's own methods.
+        await world.client.request({
+          method: "anvil_setBalance",
+          params: [wallet, "0x7"],
+        } as never);
+      },
+    ],
+  ];
+
+  test.each(hidden)("T05 what comes from %s is found by the balance, once", async (_way, pay) => {
+    const scanner = await openScanner();
+    await pay(scanner);
+    await scanner.scan();
+    await scanner.compare();
+    // Not final yet, so the balance may still be another.
+    expect(await scanner.deposits()).toEqual([]);
+    await scanner.compareWhenFinal();
+    expect(await scanner.deposits()).toEqual([found(7n, "balance")]);
+    await scanner.compare();
+    await scanner.compareWhenFinal();
+    expect(await scanner.deposits()).toEqual([found(7n, "balance")]);
+    expect(await scanner.events()).toEqual([expect.objectContaining({ queued: true })]);
+    await scanner.expectExplained();
+  });
+
+  test.each(hidden.slice(0, 3))(
+    "T05 with traces, what comes from %s is found before it is final, and once",
+    async (_way, pay) => {
+      const scanner = await openScanner({ traces: true });
+      await pay(scanner);
+      await scanner.scan();
+      expect(await scanner.deposits()).toEqual([found(7n, "balance")]);
+      await scanner.compareWhenFinal();
+      expect(await scanner.deposits()).toEqual([found(7n, "balance")]);
+      expect((await scanner.events()).length).toBe(1);
+      await scanner.expectExplained();
+    },
+  );
+
+  test("T03 a transaction that failed is no deposit, although it shows its value", async () => {
+    const scanner = await openScanner({ traces: true });
+    await scanner.deploy();
+    const receipt = await scanner.send({ to: scanner.wallet, value: 5n, data: "0xdeadbeef" });
+    expect(receipt.status).toBe("reverted");
+    await scanner.compareWhenFinal();
+    expect(await scanner.deposits()).toEqual([]);
+    expect(await scanner.events()).toEqual([]);
+  });
+
+  test("T04 a payment inside a call that was undone is no deposit", async () => {
+    const scanner = await openScanner({ traces: true });
+    const target = await scanner.create(revertingForwarder());
+    const caller = await scanner.create(forgivingCaller(target));
+    const receipt = await scanner.send({ to: caller, data: scanner.wallet, value: 5n });
+    expect(receipt.status).toBe("success");
+    await scanner.compareWhenFinal();
+    expect(await scanner.deposits()).toEqual([]);
+  });
+
+  test("T05 several ways at once are counted once each, whatever is looked at first", async () => {
+    const scanner = await openScanner();
+    await scanner.send({ to: scanner.wallet, value: 1n });
+    await scanner.send({ data: destroyedFor(scanner.wallet), value: 10n });
+    await scanner.compareWhenFinal();
+    await scanner.send({ data: payingConstructor(scanner.wallet), value: 100n });
+    await scanner.send({ to: scanner.wallet, value: 1000n });
+    await scanner.scan();
+    await scanner.compareWhenFinal();
+    expect(await scanner.deposits()).toEqual([
+      found(1n, "transaction"),
+      found(10n, "balance"),
+      found(1000n, "transaction"),
+      found(100n, "balance"),
+    ]);
+    await scanner.expectExplained();
+  });
+
+  test("T24 what a refund took, known or not, is counted once and is not owed", async () => {
+    const scanner = await openScanner();
+    await scanner.send({ to: scanner.wallet, value: 1n });
+    await scanner.send({ data: destroyedFor(scanner.wallet), value: 10n });
+    await scanner.refund();
+    await scanner.send({ data: destroyedFor(scanner.wallet), value: 100n });
+    await scanner.send({ to: scanner.wallet, value: 1000n });
+    await scanner.compareWhenFinal();
+    // The 10 were there before the refund took them; the 100 are still there.
+    const all = [
+      found(1n, "transaction"),
+      found(10n, "balance"),
+      found(1000n, "transaction"),
+      found(100n, "balance"),
+    ];
+    expect(await scanner.deposits()).toEqual(all);
+    await scanner.compareWhenFinal();
+    expect(await scanner.deposits()).toEqual(all);
+    await scanner.expectExplained();
+    await scanner.refund();
+    await scanner.compareWhenFinal();
+    expect(await scanner.deposits()).toEqual(all);
+    await scanner.expectExplained();
+  });
+
+  test("T44 a refund that left the chain is not missing from the balance", async () => {
+    const scanner = await openScanner();
+    await scanner.send({ to: scanner.wallet, value: 5n });
+    await world.makeFinal();
+    await scanner.refund();
+    await scanner.scan();
+    await scanner.expectExplained();
+    await reorganise(1);
+    await scanner.scan();
+    expect(await world.client.getBalance({ address: scanner.wallet })).toBe(5n);
+    await scanner.expectExplained();
+    await scanner.compareWhenFinal();
+    expect(await scanner.deposits()).toEqual([found(5n, "transaction")]);
+  });
+
+  test("two looks at the same time record what they find once", async () => {
+    const scanner = await openScanner();
+    await scanner.send({ data: destroyedFor(scanner.wallet), value: 10n });
+    await world.makeFinal();
+    await scanner.scan();
+    await Promise.all([scanner.compare(), scanner.compare(), scanner.compare()]);
+    expect(await scanner.deposits()).toEqual([found(10n, "balance")]);
+    expect((await scanner.events()).length).toBe(1);
+  });
+
+  test("below the minimum is a deposit that waits for more", async () => {
+    const scanner = await openScanner({ minDeposit: 8n });
+    await scanner.send({ data: destroyedFor(scanner.wallet), value: 7n });
+    await scanner.compareWhenFinal();
+    await scanner.send({ to: scanner.wallet, value: 1n });
+    await scanner.compareWhenFinal();
+    expect(await scanner.events()).toEqual([
+      expect.objectContaining({ queued: false, ignoredReason: "below_token_min" }),
+      expect.objectContaining({ queued: true }),
+    ]);
+  });
+
+  test("T44 a reorganisation takes back what only its block showed, and what comes again counts once", async () => {
+    const scanner = await openScanner({ traces: true });
+    await world.makeFinal();
+    await scanner.send({ to: scanner.wallet, value: 5n });
+    await scanner.send({ data: destroyedFor(scanner.wallet), value: 10n });
+    await scanner.scan();
+    expect(await scanner.deposits()).toEqual([found(5n, "transaction"), found(10n, "balance")]);
+    await reorganise(2);
+    await scanner.scan();
+    expect(await scanner.deposits()).toEqual([
+      found(5n, "transaction", false),
+      found(10n, "balance", false),
+    ]);
+    await scanner.expectExplained();
+    await scanner.send({ data: destroyedFor(scanner.wallet), value: 10n });
+    await scanner.compareWhenFinal();
+    expect(await scanner.deposits()).toContainEqual(found(10n, "balance"));
+    expect((await scanner.deposits()).filter(({ onChain }) => onChain)).toEqual([
+      found(10n, "balance"),
+    ]);
+    await scanner.expectExplained();
+  });
+
+  test("T05 the oldest of many wallets is looked at too, in a round that a restart does not begin anew", async () => {
+    const scanner = await openScanner();
+    await scanner.insertYoungerAddresses(1200);
+    await scanner.send({ data: destroyedFor(scanner.wallet), value: 7n });
+    await scanner.compareWhenFinal();
+    await scanner.compare();
+    expect(await scanner.deposits()).toEqual([]);
+    await scanner.compare();
+    expect(await scanner.deposits()).toEqual([found(7n, "balance")]);
+  });
+
+  test("balances of more wallets than one request holds are all read", async () => {
+    const [first] = await world.wallet.getAddresses();
+    if (!first) throw new Error("the node has an account");
+    const owners = Array.from({ length: 1201 }, (_, index) =>
+      index === 1200
+        ? toEvmAddress(first)
+        : toEvmAddress(`0x${(index + 0x10000).toString(16).padStart(40, "9")}`),
+    );
+    const head = await world.here.getHead();
+    const balances = await world.here.listNativeBalances(head, owners);
+    expect(balances.length).toBe(1201);
+    expect(balances.slice(0, 1200).every((balance) => balance === 0n)).toBe(true);
+    expect(balances[1200]).toBe(await world.client.getBalance({ address: first }));
+  });
+});

@@ -1,0 +1,113 @@
+/** Inventory that is too small, and locks that cannot be paid in time: nothing is lost, and it goes on by itself. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { deliveryAbi } from "@sluice/contracts/abi";
+import { encodeFunctionData } from "viem";
+import { openWorld, type World } from "./support/world.ts";
+
+/** Long enough for a payout on a busy machine, short enough to wait for. */
+const PAYOUT_WINDOW_S = 20;
+
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld({ payoutWindowSeconds: PAYOUT_WINDOW_S });
+});
+afterAll(async () => {
+  await world.close();
+});
+
+const USDC = 1_000_000n;
+const afterFee = (amount: bigint) => amount - amount / 1000n;
+
+test("inventory that is too low defers, locks nothing, and is noticed when it is filled", async () => {
+  const recipient = world.newRecipient();
+  const { address } = await world.quote({ from: "ethereum", to: "base", recipient });
+  await world.emptyInventory("base");
+  await world.pay("ethereum", address, 40n * USDC);
+  await world.until("the settlement is deferred", async () => {
+    const [swap] = await world.swapsOf(address);
+    return swap?.error?.code === "INSUFFICIENT_BALANCE";
+  });
+  const [deferred] = await world.swapsOf(address);
+  expect(deferred).toMatchObject({
+    status: "failed_swap",
+    error: { retryable: true, details: { reason: "inventory_too_low", needed: "40" } },
+  });
+  expect(await world.balance("ethereum", address)).toBe(40n * USDC);
+  expect(await world.escrowBalance("ethereum")).toBe(0n);
+
+  await world.fillInventory("base", 1_000n * USDC);
+  const swap = await world.settled(address);
+  expect(swap).toMatchObject({ status: "completed", error: null });
+  expect(await world.balance("base", recipient)).toBe(afterFee(40n * USDC));
+  expect(await world.countDeliveries("base", recipient)).toBe(1);
+
+  await world.until("the lock is claimed", async () => (await world.openLocks()) === 0);
+  const { inventories } = await world.command("inventory", "--json");
+  expect(inventories).toContainEqual({
+    chain: "base",
+    symbol: "USDC",
+    token: world.deployment.chains.base.token.toLowerCase(),
+    balance: "960.04",
+    reserved: "0",
+    capLeft: "999960.04",
+    available: "960.04",
+    unpaid: { count: 0, amount: "0" },
+    unclaimed: {
+      count: expect.any(Number),
+      amount: expect.any(String),
+      oldestMinutes: expect.toBeOneOf([0, null]),
+    },
+    paidIn7Days: "39.96",
+    runwayHours: "4036",
+  });
+});
+
+test("the cap over 24 hours defers, and raising it is the owner's to wait for", async () => {
+  const recipient = world.newRecipient();
+  const { address } = await world.quote({ from: "base", to: "ethereum", recipient });
+  const { token, delivery } = world.deployment.chains.ethereum;
+  const args = [token, 30n * USDC] as const;
+  const data = encodeFunctionData({ abi: deliveryAbi, functionName: "lowerCap", args });
+  await world.asOwner("ethereum", { to: delivery, data });
+  await world.pay("base", address, 31n * USDC);
+  await world.until("the settlement is deferred", async () => {
+    const [swap] = await world.swapsOf(address);
+    return swap?.error?.code === "INSUFFICIENT_BALANCE";
+  });
+  const [deferred] = await world.swapsOf(address);
+  expect(deferred?.error?.details).toMatchObject({ reason: "daily_cap_reached" });
+  expect(await world.balance("base", address)).toBe(31n * USDC);
+
+  const within = world.newRecipient();
+  const other = await world.quote({ from: "base", to: "ethereum", recipient: within });
+  await world.pay("base", other.address, 29n * USDC);
+  expect((await world.settled(other.address)).status).toBe("completed");
+  expect(await world.balance("ethereum", within)).toBe(afterFee(29n * USDC));
+});
+
+test("a lock that was not paid in time goes back to its address, and is settled from there", async () => {
+  const recipient = world.newRecipient();
+  const { address } = await world.quote({ from: "ethereum", to: "base", recipient });
+  await world.pay("ethereum", address, 50n * USDC);
+  await world.until("the deposit is locked", async () => {
+    return (await world.balance("ethereum", address)) === 0n;
+  });
+  // Between lock and payout: what was set aside is taken out by the owner.
+  await world.emptyInventory("base");
+  await world.until(
+    "the lock is back in the wallet",
+    async () => (await world.balance("ethereum", address)) === 50n * USDC,
+    90_000,
+  );
+  expect(await world.countDeliveries("base", recipient)).toBe(0);
+  expect(await world.deposits(address, 1)).toHaveLength(1);
+
+  await world.fillInventory("base", 1_000n * USDC);
+  const swap = await world.settled(address);
+  expect(swap).toMatchObject({ status: "completed", error: null });
+  expect(await world.balance("base", recipient)).toBe(afterFee(50n * USDC));
+  expect(await world.countDeliveries("base", recipient)).toBe(1);
+  expect(await world.deposits(address, 1)).toHaveLength(1);
+  expect(await world.swapsOf(address)).toHaveLength(1);
+});

@@ -56,6 +56,7 @@ const ORDER: readonly (readonly string[])[] = [
   ["quotes"],
   ["settlements"],
   ["scanner"],
+  ["doctor"],
   ["api"],
   ["roles"],
   ["main.ts"],

@@ -79,11 +79,36 @@ program
     else write(`API key (shown once): ${created.apiKey}`);
   });
 
+program
+  .command("doctor")
+  .description("look at everything that the service depends on; fails when something is wrong")
+  .option("--json", "print JSON")
+  .action(async (options: { json?: boolean }) => {
+    const { formatReport, runDoctor } = await import("./roles/doctor-command.ts");
+    const report = await runDoctor({ configPath: configPath(), readConfig });
+    if (options.json) print(report);
+    else write(formatReport(report));
+    if (!report.ok) process.exitCode = 1;
+  });
+
+program
+  .command("inventory")
+  .description("what can be delivered, what is spoken for, what comes back, how long it lasts")
+  .option("--json", "print JSON")
+  .action(async ({ json }: { json?: boolean }) => {
+    const { inventoryCommand, formatInventories } = await import("./roles/inventory-command.ts");
+    const inventories = await inventoryCommand(readConfig());
+    write(json ? JSON.stringify({ inventories }) : formatInventories(inventories));
+  });
+
 function readConfig(): Config {
-  const env = processEnvironment;
+  return loadConfig({ path: configPath(), env: processEnvironment });
+}
+
+function configPath(): string {
   // Given before or after the command's name.
   const { config } = program.opts<{ config?: string }>();
-  return loadConfig({ path: findConfigPath(config, env), env });
+  return findConfigPath(config, processEnvironment);
 }
 
 function parseBps(text: string): number {

@@ -52,6 +52,19 @@ export async function claimInstance(
   };
 }
 
+/** Whether a running service has claimed the database. */
+export async function isClaimed(pool: pg.Pool): Promise<boolean> {
+  const [classId, key] = LOCK.split(", ");
+  // `objsubid` 2 marks a lock of two keys.
+  const { rows } = await pool.query(
+    `select 1 from pg_locks
+      where locktype = 'advisory' and classid = $1 and objid = $2 and objsubid = 2 and granted
+        and database = (select oid from pg_database where datname = current_database())`,
+    [classId, key],
+  );
+  return rows.length > 0;
+}
+
 async function tryLock(client: pg.PoolClient): Promise<boolean> {
   const { rows } = await client.query<{ locked: boolean }>(
     `select pg_try_advisory_lock(${LOCK}) as locked`,

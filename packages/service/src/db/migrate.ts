@@ -20,14 +20,19 @@ export async function migrateToLatest(db: Db): Promise<string[]> {
 
 /** Throws unless every migration has been applied. */
 export async function assertMigrated(db: Db): Promise<void> {
-  const migrations = await createMigrator(db).getMigrations();
-  const missing = migrations.filter((migration) => migration.executedAt === undefined);
+  const missing = await listMissingMigrations(db);
   if (missing.length === 0) return;
   throw new OperatingError(
     "CONFIG_MISSING",
     `The database lacks ${missing.length} migration(s): run \`sluice migrate\` first.`,
     { details: { missing: missing.length } },
   );
+}
+
+/** Names of the migrations that the database lacks. Changes nothing, not even in an empty database. */
+export async function listMissingMigrations(db: Db): Promise<string[]> {
+  const migrations = await createMigrator(db).getMigrations();
+  return migrations.filter(({ executedAt }) => executedAt === undefined).map(({ name }) => name);
 }
 
 function createMigrator(db: Db): Migrator {

@@ -44,7 +44,7 @@ export async function createKeyCommand(
 }
 
 /** Opens the database for one command; an embedded server that was not running is ended afterwards. */
-async function withDatabase<Result>(
+export async function withDatabase<Result>(
   config: Config,
   run: (database: ServiceDatabase) => Promise<Result>,
 ): Promise<Result> {

@@ -1,0 +1,79 @@
+/** Whether code on a chain is that of this build. */
+import {
+  deliveryBytecode,
+  depositFactoryBytecode,
+  depositWalletBytecode,
+  escrowBytecode,
+  pricedRouteBytecode,
+  sameAssetRouteBytecode,
+  transferRouteBytecode,
+} from "@sluice/contracts/bytecode";
+import type { Hex } from "../../core/hex.ts";
+import type { BuiltContract } from "../inspector.ts";
+
+const CREATION_CODE: Readonly<Record<BuiltContract, Hex>> = {
+  factory: depositFactoryBytecode,
+  implementation: depositWalletBytecode,
+  escrow: escrowBytecode,
+  delivery: deliveryBytecode,
+  transferRoute: transferRouteBytecode,
+  sameAssetRoute: sameAssetRouteBytecode,
+  pricedRoute: pricedRouteBytecode,
+};
+
+/** PUSH32 of zero: where the compiler leaves room for an immutable value. No other code of ours pushes that. */
+const HOLE = `7f${"0".repeat(64)}`;
+
+/**
+ * The immutable values of the code, in order of their places, or null when the code is not that of the contract. The
+ * creation code holds the code that it returns, and its constructor pushes where that begins and how long it is: so a
+ * part of the code is not taken for all of it.
+ */
+export function readImmutables(contract: BuiltContract, code: Hex): readonly Hex[] | null {
+  const creation = CREATION_CODE[contract].slice(2);
+  const found = code.slice(2);
+  if (found === "") return null;
+  for (const begin of listBegins(creation, found.length / 2)) {
+    const built = creation.slice(begin * 2, begin * 2 + found.length);
+    const immutables = matchBuilt(built, found);
+    if (immutables !== null) return immutables;
+  }
+  return null;
+}
+
+/** Offsets in bytes at which code of that size may begin: pushed by what stands before it, as the size is. */
+function listBegins(creation: string, size: number): readonly number[] {
+  const begins: number[] = [];
+  const pushed = new Set<number>();
+  for (let at = 0; at < creation.length / 2;) {
+    if (pushed.has(at) && pushed.has(size)) begins.push(at);
+    const width = pushWidthOf(Number.parseInt(creation.slice(at * 2, at * 2 + 2), 16));
+    if (width === 1 || width === 2) {
+      pushed.add(Number.parseInt(creation.slice(at * 2 + 2, at * 2 + 2 + width * 2), 16));
+    }
+    at += 1 + width;
+  }
+  return begins;
+}
+
+/** How many bytes follow an instruction as its operand: PUSH1 is 0x60, PUSH32 is 0x7f. */
+function pushWidthOf(opcode: number): number {
+  return opcode >= 0x60 && opcode <= 0x7f ? opcode - 0x5f : 0;
+}
+
+/** The values in the holes, or null when anything else differs. */
+function matchBuilt(built: string, found: string): readonly Hex[] | null {
+  if (built.length !== found.length) return null;
+  const immutables: Hex[] = [];
+  let at = 0;
+  for (const [index, part] of built.split(HOLE).entries()) {
+    if (index > 0) {
+      if (!found.startsWith("7f", at)) return null;
+      immutables.push(`0x${found.slice(at + 2, at + HOLE.length)}`);
+      at += HOLE.length;
+    }
+    if (!found.startsWith(part, at)) return null;
+    at += part.length;
+  }
+  return immutables;
+}

@@ -1,0 +1,179 @@
+/** The inspector over a real node with the real contracts. */
+import { pricedRouteAbi } from "@sluice/contracts/abi";
+import { pricedRouteBytecode } from "@sluice/contracts/bytecode";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type EvmAddress, padAddress, toEvmAddress } from "../../core/hex.ts";
+import { BUILT_CONTRACTS, type BuiltContract, type ChainInspector } from "../inspector.ts";
+import { readImmutables } from "./built-code.ts";
+import { createEvmInspector, evmFactoryExpectation } from "./inspector.ts";
+import { startAnvil } from "./testing/anvil.ts";
+import {
+  deployContracts,
+  type Deployment,
+  EVM_CHAIN_ID,
+  HERE,
+  THERE,
+} from "./testing/deployment.ts";
+
+const RELAYER = toEvmAddress(`0x${"1a".repeat(20)}`);
+const ATTESTOR = toEvmAddress(`0x${"a7".repeat(20)}`);
+const NOBODY = toEvmAddress(`0x${"5e".repeat(20)}`);
+
+let anvil: Awaited<ReturnType<typeof startAnvil>>;
+let deployment: Deployment;
+let inspector: ChainInspector;
+
+beforeAll(async () => {
+  anvil = await startAnvil(EVM_CHAIN_ID);
+  deployment = await deployContracts(anvil.rpcUrl, { relayer: RELAYER, attestor: ATTESTOR });
+  inspector = createEvmInspector({ chainId: HERE, rpcUrl: anvil.rpcUrl, timeoutMs: 5_000 });
+});
+afterAll(async () => {
+  await anvil.stop();
+});
+
+async function setCode(address: EvmAddress, code: string): Promise<void> {
+  // CAST: viem does not list anvil's own methods.
+  await deployment.client.request({ method: "anvil_setCode", params: [address, code] } as never);
+}
+
+describe("code of this build", () => {
+  const places: readonly [BuiltContract, () => EvmAddress][] = [
+    ["factory", () => deployment.here.factory],
+    [
+      "implementation",
+      () => evmFactoryExpectation.identityOf(deployment.here.factory).implementation,
+    ],
+    ["escrow", () => deployment.here.escrow],
+    ["delivery", () => deployment.there.delivery],
+    ["transferRoute", () => deployment.transferRoute],
+    ["sameAssetRoute", () => deployment.escrowRoute],
+  ];
+
+  test.each(places)("%s is recognised, and taken for nothing else", async (contract, place) => {
+    const matches = await Promise.all(
+      BUILT_CONTRACTS.map((other) => inspector.isOfBuild(place(), other)),
+    );
+    expect(BUILT_CONTRACTS.filter((_, index) => matches[index])).toEqual([contract]);
+  });
+
+  test.each(places)(
+    "%s with one byte changed, or cut, is not recognised",
+    async (contract, place) => {
+      const code = await deployment.client.getCode({ address: place() });
+      if (code === undefined) throw new Error("it has code");
+      expect(readImmutables(contract, code)).not.toBeNull();
+      const flipped = (at: number) =>
+        `0x${code.slice(2, at)}${code[at] === "0" ? "1" : "0"}${code.slice(at + 1)}` as const;
+      // The first instruction and the last.
+      expect(readImmutables(contract, flipped(3))).toBeNull();
+      expect(readImmutables(contract, flipped(code.length - 1))).toBeNull();
+      expect(readImmutables(contract, `0x${code.slice(2, -2)}`)).toBeNull();
+      expect(readImmutables(contract, `0x${code.slice(4)}`)).toBeNull();
+      expect(readImmutables(contract, `0x${code.slice(2)}00`)).toBeNull();
+      expect(readImmutables(contract, "0x")).toBeNull();
+    },
+  );
+
+  test("a priced route is recognised, and is not the route of one asset", async () => {
+    const pair = await inspector.getEscrowPair(deployment.escrowRoute);
+    const route = await deployment.create(pricedRouteAbi, pricedRouteBytecode, [pair]);
+    expect(await inspector.isOfBuild(route, "pricedRoute")).toBe(true);
+    expect(await inspector.isOfBuild(route, "sameAssetRoute")).toBe(false);
+    expect(await inspector.getEscrowPair(route)).toEqual(pair);
+  });
+
+  test("the wallet implementation obeys its own factory and no other", async () => {
+    const { factory } = deployment.here;
+    const { implementation } = evmFactoryExpectation.identityOf(factory);
+    expect(await inspector.isImplementationOf(implementation, factory)).toBe(true);
+    expect(await inspector.isImplementationOf(implementation, NOBODY)).toBe(false);
+    expect(await inspector.isImplementationOf(factory, factory)).toBe(false);
+  });
+});
+
+describe("what a node says", () => {
+  test("of its chain and its blocks", async () => {
+    expect(await inspector.getEvmChainId()).toBe(EVM_CHAIN_ID);
+    const [head, final] = [await inspector.getHead("latest"), await inspector.getHead("final")];
+    expect(head.number - final.number).toBe(2n);
+    expect(await inspector.getBlockHash(final.number)).toBe(final.hash);
+    expect(await inspector.getBlockHash(head.number + 1_000n)).toBeNull();
+    expect(await inspector.suggestMaxFeePerGas()).toBeGreaterThan(0n);
+  });
+
+  test("of the factory, which is what addresses are derived with", async () => {
+    const { factory } = deployment.here;
+    expect(await inspector.getFactoryIdentity(factory)).toEqual(
+      evmFactoryExpectation.identityOf(factory),
+    );
+    expect(await inspector.getGovernance(factory)).toMatchObject({
+      delaySeconds: 0n,
+      isSealed: true,
+      isPaused: false,
+    });
+    expect(await inspector.getGovernance(deployment.here.delivery)).toMatchObject({
+      isSealed: false,
+    });
+  });
+
+  test("of the deterministic deployer", async () => {
+    const { address, codeHash } = evmFactoryExpectation.deployer;
+    expect(await inspector.getCodeHash(address)).toBe(codeHash);
+  });
+
+  test("of escrow, delivery and routes", async () => {
+    const { here, there, treasury, usdc, usdcThere, feeRecipient } = deployment;
+    const terms = { factory: here.factory, treasury };
+    expect(await inspector.getContractTerms(here.escrow)).toEqual({ ...terms, bridgeId: HERE });
+    expect(await inspector.getContractTerms(there.delivery)).toEqual({ ...terms, bridgeId: THERE });
+    expect(await inspector.getEscrowEvmChainId(here.escrow)).toBe(BigInt(EVM_CHAIN_ID));
+    expect(await inspector.getTransferTerms(deployment.transferRoute)).toEqual({
+      evmChainId: BigInt(EVM_CHAIN_ID),
+      bridgeId: HERE,
+      token: usdc,
+      feeRecipient,
+    });
+    expect(await inspector.getEscrowPair(deployment.escrowRoute)).toEqual({
+      evmChainId: BigInt(EVM_CHAIN_ID),
+      sourceChain: HERE,
+      sourceToken: usdc,
+      sourceDecimals: 6,
+      escrow: here.escrow,
+      destChain: THERE,
+      destToken: padAddress(usdcThere),
+      destDecimals: 18,
+      delivery: padAddress(there.delivery),
+    });
+    expect(await inspector.getDailyCap(there.delivery, usdcThere)).toBe(10n ** 30n);
+    expect(await inspector.getDailyCap(there.delivery, usdc)).toBe(0n);
+  });
+
+  test("of who is listed", async () => {
+    const { here, there, transferRoute } = deployment;
+    expect(await inspector.isRoute(here.factory, transferRoute)).toBe(true);
+    expect(await inspector.isRoute(here.factory, NOBODY)).toBe(false);
+    expect(await inspector.isRelayer(here.factory, RELAYER)).toBe(true);
+    expect(await inspector.isRelayer(here.factory, ATTESTOR)).toBe(false);
+    expect(await inspector.isAttestor(here.factory, ATTESTOR)).toBe(true);
+    expect(await inspector.isAttestor(here.factory, RELAYER)).toBe(false);
+    expect(await inspector.isSettler(there.delivery, RELAYER)).toBe(true);
+    expect(await inspector.isSettler(there.delivery, ATTESTOR)).toBe(false);
+  });
+
+  test("of a token", async () => {
+    expect(await inspector.getTokenDecimals(deployment.usdcThere)).toBe(18);
+    expect(await inspector.getTokenSymbol(deployment.usdc)).toBe("USDC");
+    const asked = inspector.getTokenDecimals(deployment.here.escrow);
+    await expect(asked).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
+  });
+
+  test("the delegation of an ordinary account is not a contract", async () => {
+    const delegated = toEvmAddress(`0x${"d1".repeat(20)}`);
+    await setCode(delegated, `0xef0100${deployment.here.escrow.slice(2)}`);
+    expect(await inspector.hasCode(delegated)).toBe(true);
+    expect(await inspector.isContract(delegated)).toBe(false);
+    expect(await inspector.isContract(deployment.here.escrow)).toBe(true);
+    expect(await inspector.isContract(NOBODY)).toBe(false);
+  });
+});

@@ -1,0 +1,187 @@
+/** The inspector port over one EVM node. */
+import {
+  type Abi,
+  type ContractFunctionArgs,
+  type ContractFunctionName,
+  type ContractFunctionReturnType,
+  decodeFunctionResult,
+  type DecodeFunctionResultParameters,
+  encodeFunctionData,
+  type EncodeFunctionDataParameters,
+  keccak256,
+} from "viem";
+import {
+  deliveryAbi,
+  depositFactoryAbi,
+  erc20Abi,
+  escrowAbi,
+  sameAssetRouteAbi,
+  transferRouteAbi,
+} from "@sluice/contracts/abi";
+import { type EvmAddress, type Hex, padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
+import type { ChainInspector, FactoryExpectation, SeenBlock } from "../inspector.ts";
+import type { ReadAt } from "../port.ts";
+import { parseBlock, parseBytes, parseIndex } from "./answers.ts";
+import { readImmutables } from "./built-code.ts";
+import { readView, tagOf, toQuantity } from "./calls.ts";
+import { implementationOf, walletInitCodeOf } from "./commitment.ts";
+import { suggestFees } from "./fees.ts";
+import { getNativeBalance, getTaggedBlock, hasCode } from "./reader.ts";
+import { createRpc, type Rpc } from "./rpc.ts";
+
+/** The canonical deployer and the hash of its 69 bytes. https://github.com/Arachnid/deterministic-deployment-proxy */
+const DEPLOYER = {
+  address: toEvmAddress("0x4e59b44847b379578588920cA78FbF26c0B4956C"),
+  codeHash: toHex32("0x2fa86add0aed31f33a762c9d88e807c475bd51d0f52bd0955754b2608f7e4989"),
+};
+
+/** How the code of an ordinary account begins that delegates to a contract (EIP-7702). */
+const DELEGATION = "0xef0100";
+
+/** What a factory of this build must say of itself. */
+export const evmFactoryExpectation: FactoryExpectation = {
+  deployer: DEPLOYER,
+  identityOf(factory) {
+    return {
+      implementation: implementationOf(factory),
+      initCodeHash: toHex32(keccak256(walletInitCodeOf(factory))),
+    };
+  },
+};
+
+/** Inspects a chain through one node. */
+export function createEvmInspector(options: {
+  /** Bridge chain id. */
+  readonly chainId: number;
+  /** May carry credentials; never shown. */
+  readonly rpcUrl: string;
+  /** For one request, body included. */
+  readonly timeoutMs: number;
+}): ChainInspector {
+  const rpc = createRpc(options);
+  const view = createViews(rpc);
+  const getCode = (address: EvmAddress) => rpc.ask("eth_getCode", [address, "latest"], parseBytes);
+  return {
+    chainId: rpc.chainId,
+    getEvmChainId: () => rpc.ask("eth_chainId", [], parseIndex),
+    getHead: (at) => getHead(rpc, at),
+
+    async getBlockHash(number) {
+      const params = [toQuantity(number), false];
+      return (await rpc.ask("eth_getBlockByNumber", params, parseBlock))?.hash ?? null;
+    },
+
+    getCoinBalance: (owner) => getNativeBalance(rpc, owner),
+    suggestMaxFeePerGas: async () => (await suggestFees(rpc)).maxFeePerGas,
+
+    hasCode: (address) => hasCode(rpc, address),
+    async isContract(address) {
+      const code = await getCode(address);
+      return code !== "0x" && !code.startsWith(DELEGATION);
+    },
+    getCodeHash: async (address) => toHex32(keccak256(await getCode(address))),
+    isOfBuild: async (address, contract) =>
+      readImmutables(contract, await getCode(address)) !== null,
+    async isImplementationOf(address, factory) {
+      const immutables = readImmutables("implementation", await getCode(address));
+      return immutables !== null && immutables.every((value) => value === padAddress(factory));
+    },
+
+    getTokenDecimals: (token) => view(token, { abi: erc20Abi, functionName: "decimals" }),
+    getTokenSymbol: (token) => view(token, { abi: erc20Abi, functionName: "symbol" }),
+
+    // The governing functions are the same in factory and delivery.
+    async getGovernance(contract) {
+      const abi = depositFactoryAbi;
+      return {
+        owner: toEvmAddress(await view(contract, { abi, functionName: "owner" })),
+        guardian: toEvmAddress(await view(contract, { abi, functionName: "guardian" })),
+        delaySeconds: await view(contract, { abi, functionName: "delay" }),
+        isSealed: await view(contract, { abi, functionName: "isSealed" }),
+        isPaused: await view(contract, { abi, functionName: "paused" }),
+      };
+    },
+
+    async getFactoryIdentity(factory) {
+      const abi = depositFactoryAbi;
+      return {
+        implementation: toEvmAddress(await view(factory, { abi, functionName: "implementation" })),
+        initCodeHash: toHex32(await view(factory, { abi, functionName: "initCodeHash" })),
+      };
+    },
+
+    // These functions are the same in escrow and delivery.
+    async getContractTerms(contract) {
+      const abi = escrowAbi;
+      return {
+        factory: toEvmAddress(await view(contract, { abi, functionName: "factory" })),
+        bridgeId: await view(contract, { abi, functionName: "bridgeId" }),
+        treasury: toEvmAddress(await view(contract, { abi, functionName: "treasury" })),
+      };
+    },
+
+    getEscrowEvmChainId: (escrow) => view(escrow, { abi: escrowAbi, functionName: "evmChainId" }),
+
+    async getTransferTerms(route) {
+      const terms = await view(route, { abi: transferRouteAbi, functionName: "config" });
+      return {
+        ...terms,
+        token: toEvmAddress(terms.token),
+        feeRecipient: toEvmAddress(terms.feeRecipient),
+      };
+    },
+
+    // `pair` is the same in every route into the escrow.
+    async getEscrowPair(route) {
+      const pair = await view(route, { abi: sameAssetRouteAbi, functionName: "pair" });
+      return {
+        ...pair,
+        sourceToken: toEvmAddress(pair.sourceToken),
+        escrow: toEvmAddress(pair.escrow),
+        destToken: toHex32(pair.destToken),
+        delivery: toHex32(pair.delivery),
+      };
+    },
+
+    isRoute: (factory, route) =>
+      view(factory, { abi: depositFactoryAbi, functionName: "isRoute", args: [route] }),
+    isRelayer: (factory, relayer) =>
+      view(factory, { abi: depositFactoryAbi, functionName: "isRelayer", args: [relayer] }),
+    isAttestor: (factory, attestor) =>
+      view(factory, { abi: depositFactoryAbi, functionName: "isAttestor", args: [attestor] }),
+    isSettler: (delivery, settler) =>
+      view(delivery, { abi: deliveryAbi, functionName: "isSettler", args: [settler] }),
+    getDailyCap: (delivery, token) =>
+      view(delivery, { abi: deliveryAbi, functionName: "capOf", args: [token] }),
+  };
+}
+
+async function getHead(rpc: Rpc, at: ReadAt): Promise<SeenBlock> {
+  const { number, hash, parentHash, timestamp } = await getTaggedBlock(rpc, tagOf(at));
+  return { number, hash, parentHash, timestamp };
+}
+
+/** Calls views by their ABI: name and arguments are held to it, and so is what comes back. */
+function createViews(rpc: Rpc) {
+  return function view<
+    const A extends Abi,
+    Name extends ContractFunctionName<A, "view">,
+    Args extends ContractFunctionArgs<A, "view", Name>,
+  >(
+    to: EvmAddress,
+    call: { readonly abi: A; readonly functionName: Name; readonly args?: Args },
+  ): Promise<ContractFunctionReturnType<A, "view", Name, Args>> {
+    const { abi, functionName } = call;
+    // CAST: the library's types do not follow an ABI that is a type parameter; the parameters above hold the call to it.
+    const data = encodeFunctionData(call as unknown as EncodeFunctionDataParameters);
+    function parse(returned: Hex): unknown {
+      const answer = { abi, functionName, data: returned };
+      // CAST: as above.
+      return decodeFunctionResult(answer as unknown as DecodeFunctionResultParameters);
+    }
+    // CAST: decoded by the same ABI that the type is computed from.
+    return readView(rpc, { to, data, at: "latest" }, parse) as Promise<
+      ContractFunctionReturnType<A, "view", Name, Args>
+    >;
+  };
+}

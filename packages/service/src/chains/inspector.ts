@@ -1,0 +1,115 @@
+/**
+ * The inspector port: what `sluice doctor` asks of one node, beyond what the service needs to run. Everything is read
+ * at the newest block. A call throws `OperatingError` RPC_UNAVAILABLE when the node gave no usable answer, also when the
+ * contract that was asked has no such function.
+ */
+import type { EvmAddress, Hex32 } from "../core/hex.ts";
+import type { BlockRef, ReadAt } from "./port.ts";
+
+/** Contracts whose code the build of this service knows. */
+export const BUILT_CONTRACTS = [
+  "factory",
+  "implementation",
+  "escrow",
+  "delivery",
+  "transferRoute",
+  "sameAssetRoute",
+  "pricedRoute",
+] as const;
+
+export type BuiltContract = (typeof BUILT_CONTRACTS)[number];
+
+export interface SeenBlock extends BlockRef {
+  /** Unix seconds. */
+  readonly timestamp: bigint;
+}
+
+/** Who governs a contract, and in which state it is. */
+export interface Governance {
+  readonly owner: EvmAddress;
+  readonly guardian: EvmAddress;
+  readonly delaySeconds: bigint;
+  readonly isSealed: boolean;
+  readonly isPaused: boolean;
+}
+
+/** What fixes the addresses of a factory. */
+export interface FactoryIdentity {
+  readonly implementation: EvmAddress;
+  readonly initCodeHash: Hex32;
+}
+
+/** What an escrow or delivery contract was made for. */
+export interface ContractTerms {
+  readonly factory: EvmAddress;
+  /** Bridge chain id. */
+  readonly bridgeId: number;
+  readonly treasury: EvmAddress;
+}
+
+/** What a route on the same chain was made for. */
+export interface TransferTerms {
+  readonly evmChainId: bigint;
+  readonly bridgeId: number;
+  readonly token: EvmAddress;
+  readonly feeRecipient: EvmAddress;
+}
+
+/** What a route into the escrow was made for. */
+export interface EscrowPair {
+  readonly evmChainId: bigint;
+  readonly sourceChain: number;
+  readonly sourceToken: EvmAddress;
+  readonly sourceDecimals: number;
+  readonly escrow: EvmAddress;
+  readonly destChain: number;
+  /** 32 bytes, addresses padded on the left. */
+  readonly destToken: Hex32;
+  readonly destDecimals: number;
+  readonly delivery: Hex32;
+}
+
+/** One node of one chain. */
+export interface ChainInspector {
+  /** Bridge chain id. */
+  readonly chainId: number;
+  getEvmChainId(): Promise<number>;
+  getHead(at: ReadAt): Promise<SeenBlock>;
+  /** The hash of the block at a height, or null when the node has none. */
+  getBlockHash(number: bigint): Promise<Hex32 | null>;
+  /** Wei. */
+  getCoinBalance(owner: EvmAddress): Promise<bigint>;
+  /** Wei per gas that a lane would offer now. */
+  suggestMaxFeePerGas(): Promise<bigint>;
+  hasCode(address: EvmAddress): Promise<boolean>;
+  /** Code that is not the delegation of an ordinary account (EIP-7702). */
+  isContract(address: EvmAddress): Promise<boolean>;
+  /** The hash of the code at an address; that of no bytes where there is none. */
+  getCodeHash(address: EvmAddress): Promise<Hex32>;
+  /** Whether the code is that of this build, whatever its immutable values are. */
+  isOfBuild(address: EvmAddress, contract: BuiltContract): Promise<boolean>;
+  /** Whether the code is the wallet implementation of this build, and obeys the factory. */
+  isImplementationOf(address: EvmAddress, factory: EvmAddress): Promise<boolean>;
+  getTokenDecimals(token: EvmAddress): Promise<number>;
+  getTokenSymbol(token: EvmAddress): Promise<string>;
+  getGovernance(contract: EvmAddress): Promise<Governance>;
+  getFactoryIdentity(factory: EvmAddress): Promise<FactoryIdentity>;
+  getContractTerms(contract: EvmAddress): Promise<ContractTerms>;
+  getEscrowEvmChainId(escrow: EvmAddress): Promise<bigint>;
+  getTransferTerms(route: EvmAddress): Promise<TransferTerms>;
+  getEscrowPair(route: EvmAddress): Promise<EscrowPair>;
+  isRoute(factory: EvmAddress, route: EvmAddress): Promise<boolean>;
+  isRelayer(factory: EvmAddress, relayer: EvmAddress): Promise<boolean>;
+  isAttestor(factory: EvmAddress, attestor: EvmAddress): Promise<boolean>;
+  isSettler(delivery: EvmAddress, settler: EvmAddress): Promise<boolean>;
+  /** The most that a delivery contract pays of a token in any 24 hours, in base units. */
+  getDailyCap(delivery: EvmAddress, token: EvmAddress): Promise<bigint>;
+}
+
+/** What follows from a factory's address alone, and what a chain must have before a factory can stand on it. */
+export interface FactoryExpectation {
+  /** The identity that the service derives deposit addresses with. */
+  identityOf(factory: EvmAddress): FactoryIdentity;
+  /** The deterministic deployer, at one address on every chain. */
+  readonly deployer: { readonly address: EvmAddress; readonly codeHash: Hex32 };
+}

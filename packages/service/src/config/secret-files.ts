@@ -1,0 +1,35 @@
+/** Which files hold the secrets of a configuration, and who may read them. */
+import { readFileSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+
+export interface SecretFile {
+  /** The setting that names the file, such as `attestor.key`. */
+  readonly setting: string;
+  readonly path: string;
+  /** Whether the file's mode lets its group or everybody read or change it. */
+  readonly isOpenToOthers: boolean;
+}
+
+/** Every `{ "file": PATH }` of the configuration that can be read. A file that cannot is `loadConfig`'s to name. */
+export function listSecretFiles(configPath: string): readonly SecretFile[] {
+  const file: unknown = JSON.parse(readFileSync(configPath, "utf8"));
+  return findReferences(file, "").flatMap(({ setting, file: name }) => {
+    const path = resolve(dirname(configPath), name);
+    const status = statSync(path, { throwIfNoEntry: false });
+    return status ? [{ setting, path, isOpenToOthers: (status.mode & 0o077) !== 0 }] : [];
+  });
+}
+
+function findReferences(
+  value: unknown,
+  setting: string,
+): readonly { readonly setting: string; readonly file: string }[] {
+  if (typeof value !== "object" || value === null) return [];
+  if ("file" in value && typeof value.file === "string") return [{ setting, file: value.file }];
+  return Object.entries(value).flatMap(([name, item]) =>
+    findReferences(
+      item,
+      Array.isArray(value) ? `${setting}[${name}]` : setting ? `${setting}.${name}` : name,
+    ),
+  );
+}

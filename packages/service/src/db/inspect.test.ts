@@ -1,0 +1,73 @@
+import { afterEach, expect, test } from "vitest";
+import {
+  createEmptyDatabase,
+  createTestDatabase,
+  type TestDatabase,
+} from "../../test/support/database.ts";
+import { systemClock } from "../roles/system-ports.ts";
+import { inspectDatabase, listRefundAuthorities } from "./inspect.ts";
+import { claimInstance } from "./instance.ts";
+
+let database: TestDatabase;
+afterEach(async () => {
+  await database.drop();
+});
+
+test("reads version, durability and clock of the server", async () => {
+  database = await createTestDatabase();
+  const facts = await inspectDatabase(database, systemClock);
+  const { rows } = await database.pool.query("show server_version_num");
+  expect(facts.majorVersion).toBe(Math.floor(Number(rows[0].server_version_num) / 10_000));
+  // The server of the tests trades durability for speed.
+  expect(facts.durability).toEqual({
+    fsync: "off",
+    synchronous_commit: "off",
+    full_page_writes: "off",
+  });
+  expect(Math.abs(facts.clockAheadMs)).toBeLessThan(1_000);
+  expect(facts.missingMigrations).toEqual([]);
+});
+
+test("sees how far the clocks are apart", async () => {
+  database = await createTestDatabase();
+  const late = { ...systemClock, now: () => Date.now() - 60_000 };
+  const { clockAheadMs } = await inspectDatabase(database, late);
+  expect(Math.abs(clockAheadMs - 60_000)).toBeLessThan(1_000);
+});
+
+test("names every migration that an empty database lacks, and leaves it empty", async () => {
+  database = await createEmptyDatabase();
+  const { missingMigrations } = await inspectDatabase(database, systemClock);
+  expect(missingMigrations[0]).toBe("0001-initial");
+  const { rows } = await database.pool.query(
+    "select 1 from pg_tables where schemaname not in ('pg_catalog', 'information_schema')",
+  );
+  expect(rows).toEqual([]);
+});
+
+test("sees the claim of a running service, of this database alone", async () => {
+  database = await createTestDatabase();
+  const other = await createTestDatabase();
+  const claim = await claimInstance(database.pool);
+  expect((await inspectDatabase(database, systemClock)).isClaimed).toBe(true);
+  expect((await inspectDatabase(other, systemClock)).isClaimed).toBe(false);
+  await other.drop();
+  await claim.release();
+});
+
+test("lists each refund authority once", async () => {
+  database = await createTestDatabase();
+  const [one, other] = [`0x${"1a".repeat(20)}`, `0x${"2b".repeat(20)}`];
+  for (const [name, authority] of [
+    ["a", other],
+    ["b", one],
+    ["c", one],
+  ]) {
+    await database.pool.query(
+      `insert into integrators (id, name, refund_evm, max_fee_bps, max_slippage_bps)
+       values (gen_random_uuid(), $1, $2, 50, 100)`,
+      [name, authority],
+    );
+  }
+  expect(await listRefundAuthorities(database)).toEqual([one, other]);
+});

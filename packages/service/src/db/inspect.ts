@@ -1,0 +1,64 @@
+/** What `sluice doctor` asks of a database. Reads only. */
+import type { Clock } from "../core/ports.ts";
+import { isClaimed } from "./instance.ts";
+import { listMissingMigrations } from "./migrate.ts";
+import type { OpenDatabase } from "./pool.ts";
+
+/** Settings of the server without which a committed transaction may be lost. */
+export const DURABILITY_SETTINGS = ["fsync", "synchronous_commit", "full_page_writes"] as const;
+
+export interface DatabaseFacts {
+  /** Major version of the server. */
+  readonly majorVersion: number;
+  /** Values of the durability settings, such as `on`. */
+  readonly durability: Readonly<Record<(typeof DURABILITY_SETTINGS)[number], string>>;
+  /** How far the database's clock is ahead of this machine's, in milliseconds; negative when it is behind. */
+  readonly clockAheadMs: number;
+  /** Names of the migrations that it lacks. */
+  readonly missingMigrations: readonly string[];
+  /** Whether a running service works on it. */
+  readonly isClaimed: boolean;
+}
+
+export async function inspectDatabase(
+  { db, pool }: Pick<OpenDatabase, "db" | "pool">,
+  clock: Clock,
+): Promise<DatabaseFacts> {
+  const before = clock.now();
+  const { rows } = await pool.query<{
+    version: number;
+    fsync: string;
+    synchronous_commit: string;
+    full_page_writes: string;
+    now_ms: number;
+  }>(
+    `select current_setting('server_version_num')::int4 as version,
+            current_setting('fsync') as fsync,
+            current_setting('synchronous_commit') as synchronous_commit,
+            current_setting('full_page_writes') as full_page_writes,
+            (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms`,
+  );
+  const after = clock.now();
+  const [row] = rows;
+  if (!row) throw new RangeError("expected one row of settings");
+  const { version, now_ms: nowMs, ...durability } = row;
+  return {
+    majorVersion: Math.floor(version / 10_000),
+    durability,
+    clockAheadMs: Math.round(nowMs - (before + after) / 2),
+    missingMigrations: await listMissingMigrations(db),
+    isClaimed: await isClaimed(pool),
+  };
+}
+
+/** Everybody who may take deposits back, of integrators and of issued addresses, in canonical spelling. */
+export async function listRefundAuthorities({
+  db,
+}: Pick<OpenDatabase, "db">): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom("integrators")
+    .select("refund_evm as authority")
+    .union(db.selectFrom("addresses").select("refund_authority as authority"))
+    .execute();
+  return rows.map(({ authority }) => authority).toSorted();
+}

@@ -1,0 +1,52 @@
+/** Whether the code at an address is ours. */
+import type { BuiltContract, ChainInspector } from "../chains/inspector.ts";
+import type { ChainConfig } from "../config/load.ts";
+import type { EvmAddress } from "../core/hex.ts";
+import { type Check, judge } from "./check.ts";
+import type { DoctorDeps } from "./facts.ts";
+
+/** A chain whose contracts are looked at, through the service's node. */
+export interface Place {
+  readonly chain: ChainConfig;
+  readonly inspector: ChainInspector;
+  readonly subject: string;
+  readonly deps: DoctorDeps;
+  /** Holds when the node serves the chain. */
+  readonly identified: Check;
+}
+
+/** The code at an address is that of one of the contracts of this build, whatever values it was made with. */
+export function checkCode(
+  { deps, inspector, subject, identified }: Place,
+  contract: {
+    readonly name: string;
+    readonly address: EvmAddress;
+    readonly built: readonly BuiltContract[];
+  },
+): Check {
+  const { name, address, built } = contract;
+  const expected = `the code of this build's ${built.join(" or ")}`;
+  return {
+    id: "contract.code",
+    subject,
+    item: name,
+    needs: [identified],
+    async look() {
+      if (!(await inspector.hasCode(address))) {
+        return judge(false, {
+          found: `no code at ${deps.display(address)}`,
+          expected,
+          advice: "Deploy the contract, or correct its address in the configuration.",
+        });
+      }
+      const matches = await Promise.all(built.map((each) => inspector.isOfBuild(address, each)));
+      return judge(matches.includes(true), {
+        found: matches.includes(true)
+          ? `ours, at ${deps.display(address)}`
+          : `other code at ${deps.display(address)}`,
+        expected,
+        advice: "Correct the address, or run the version of the service that was deployed with it.",
+      });
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { describe, expect, test } from "vitest";
+import { CHAIN, createDoctorDeps, LANES, USDC } from "../../test/support/doctor-doubles.ts";
+import type { ChainConfig, RouteConfig } from "../config/load.ts";
+import { toEvmAddress } from "../core/hex.ts";
+import { checkConfiguration } from "./configuration.ts";
+import { runChecks } from "./run.ts";
+
+const STAY: RouteConfig = {
+  kind: "MONO_CHAIN",
+  chainId: 2,
+  token: USDC,
+  contract: toEvmAddress(`0x${"7".repeat(40)}`),
+};
+
+async function examine(given: Parameters<typeof createDoctorDeps>[0]) {
+  const results = await runChecks([checkConfiguration(createDoctorDeps(given))]);
+  return results.filter(({ status }) => status === "problem" || status === "warning");
+}
+
+/** The chain with another minimum of its token. */
+function withMinimum(minDepositUnits: string | undefined, minDeposit: bigint | undefined) {
+  const chain: ChainConfig = {
+    ...CHAIN,
+    tokens: CHAIN.tokens.map((token) => ({ ...token, minDeposit, minDepositUnits })),
+  };
+  return { chain, config: { routes: [STAY] } };
+}
+
+describe("the configuration", () => {
+  test("in order is in order", async () => {
+    expect(await examine({ config: { routes: [STAY] } })).toEqual([]);
+  });
+
+  test("with one key for two lanes, or for a lane and the attestor, is named", async () => {
+    const one = { ...LANES, settle: LANES.deploy };
+    expect(await examine({ lanes: one })).toMatchObject([
+      { id: "keys.distinct", status: "problem", found: "deploy and settle of chain 2" },
+    ]);
+    const { attestor } = createDoctorDeps({});
+    expect(await examine({ lanes: { ...LANES, deliver: attestor } })).toMatchObject([
+      { id: "keys.distinct", found: "deliver and attestor of chain 2" },
+    ]);
+  });
+
+  test("with a secret that others may read is named, and says how to close it", async () => {
+    const secretFiles = [
+      { setting: "attestor.key", path: "/keys/attestor", isOpenToOthers: true },
+      { setting: "apiKeyPepper", path: "/keys/pepper", isOpenToOthers: false },
+    ];
+    expect(await examine({ secretFiles })).toMatchObject([
+      {
+        id: "config.secret-files",
+        status: "problem",
+        found: "others may use the files of attestor.key",
+        advice: "Run chmod 600 /keys/attestor",
+      },
+    ]);
+  });
+
+  test("with a fee above the cap is named", async () => {
+    expect(await examine({ config: { feeBps: 51 } })).toMatchObject([
+      { id: "terms.fee", status: "problem", found: "feeBps 51" },
+    ]);
+  });
+
+  test("without a minimum is warned of", async () => {
+    expect(await examine(withMinimum(undefined, undefined))).toMatchObject([
+      { id: "terms.minimum", item: "MONO_CHAIN USDC of chain 2", status: "warning" },
+    ]);
+  });
+
+  test("with a minimum that pays nothing, or no fee, is named", async () => {
+    expect(await examine(withMinimum("0.000001", 1n))).toMatchObject([
+      { id: "terms.minimum", status: "problem" },
+    ]);
+    // 10 basis points of 999 base units are less than one.
+    expect(await examine(withMinimum("0.000999", 999n))).toMatchObject([
+      {
+        id: "terms.minimum",
+        status: "problem",
+        found: "minDeposit 0.000999 pays at least 994 and a fee of 0 base units",
+      },
+    ]);
+    expect(await examine(withMinimum("0.001", 1_000n))).toEqual([]);
+  });
+});

@@ -1,0 +1,241 @@
+import { describe, expect, test } from "vitest";
+import {
+  CHAIN,
+  createDoctorDeps,
+  createStrictInspector,
+  LANES,
+  USDC,
+} from "../../test/support/doctor-doubles.ts";
+import type { ChainInspector, Governance } from "../chains/inspector.ts";
+import type { Config, RouteConfig } from "../config/load.ts";
+import { OperatingError } from "../core/errors.ts";
+import { NATIVE_TOKEN, padAddress, toEvmAddress, toHex32 } from "../core/hex.ts";
+import { examine } from "./examine.ts";
+
+const THERE = { ...CHAIN, chainId: 30, name: "base", evmChainId: 8_453 };
+const HERE = { ...CHAIN, evmChainId: 1 };
+const ROUTE = toEvmAddress(`0x${"7".repeat(40)}`);
+const OWNER = toEvmAddress(`0x${"b0".repeat(20)}`);
+const GUARDIAN = toEvmAddress(`0x${"b1".repeat(20)}`);
+const TREASURY = toEvmAddress(`0x${"b2".repeat(20)}`);
+const STRANGER = toEvmAddress(`0x${"b3".repeat(20)}`);
+const HASH = toHex32(`0x${"aa".repeat(32)}`);
+const NOW_S = 1_800_000_000n;
+const GOVERNANCE: Governance = {
+  owner: OWNER,
+  guardian: GUARDIAN,
+  delaySeconds: 604_800n,
+  isSealed: true,
+  isPaused: false,
+};
+
+const routes: readonly RouteConfig[] = [
+  { kind: "MONO_CHAIN", chainId: 2, token: USDC, contract: ROUTE },
+  { kind: "SWIFT", chainId: 2, token: USDC, destChain: 30, destToken: USDC, contract: ROUTE },
+];
+
+/** A node of one of two real chains on which everything is as it should be, except what is given. */
+function createNode(chain: typeof HERE, given: Partial<ChainInspector>): ChainInspector {
+  const { factory, escrow, delivery } = chain.contracts;
+  const { deployer, identityOf } = createDoctorDeps({}).factory;
+  return createStrictInspector({
+    getEvmChainId: async () => chain.evmChainId,
+    getHead: async (at) => ({
+      number: at === "final" ? 900n : 1_000n,
+      hash: HASH,
+      parentHash: HASH,
+      timestamp: NOW_S,
+    }),
+    getBlockHash: async () => HASH,
+    getCoinBalance: async () => 10n ** 18n,
+    suggestMaxFeePerGas: async () => 10n ** 9n,
+    hasCode: async () => true,
+    isContract: async () => false,
+    getCodeHash: async (address) => (address === deployer.address ? deployer.codeHash : HASH),
+    isOfBuild: async () => true,
+    isImplementationOf: async () => true,
+    getTokenDecimals: async () => 6,
+    getTokenSymbol: async () => "USDC",
+    getGovernance: async () => GOVERNANCE,
+    getFactoryIdentity: async () => identityOf(factory),
+    getContractTerms: async () => ({ factory, bridgeId: chain.chainId, treasury: TREASURY }),
+    getEscrowEvmChainId: async () => BigInt(chain.evmChainId),
+    getTransferTerms: async () => ({
+      evmChainId: BigInt(chain.evmChainId),
+      bridgeId: chain.chainId,
+      token: USDC,
+      feeRecipient: TREASURY,
+    }),
+    getEscrowPair: async () => ({
+      evmChainId: BigInt(chain.evmChainId),
+      sourceChain: chain.chainId,
+      sourceToken: USDC,
+      sourceDecimals: 6,
+      escrow,
+      destChain: 30,
+      destToken: padAddress(USDC),
+      destDecimals: 6,
+      delivery: padAddress(delivery),
+    }),
+    isRoute: async () => true,
+    isRelayer: async (_, relayer) => relayer === LANES.settle,
+    isAttestor: async () => true,
+    isSettler: async (_, settler) => settler === LANES.deliver,
+    getDailyCap: async () => 1n,
+    ...given,
+  });
+}
+
+/** What is not in order when chain 2 differs in what is given. */
+async function findTrouble(given: Partial<ChainInspector>, config: Partial<Config> = {}) {
+  const deps = createDoctorDeps({
+    config: { routes, chains: [HERE, THERE], ...config },
+    nowMs: Number(NOW_S) * 1_000,
+  });
+  const results = await examine({
+    ...deps,
+    nodesOf(chainId) {
+      const node = chainId === 2 ? createNode(HERE, given) : createNode(THERE, {});
+      return { service: node, attestor: node, areTheSame: false };
+    },
+    readDatabase: async () => ({
+      majorVersion: 17,
+      durability: { fsync: "on", synchronous_commit: "on", full_page_writes: "on" },
+      clockAheadMs: 0,
+      missingMigrations: [],
+      isClaimed: false,
+    }),
+    listRefundAuthorities: async () => [STRANGER],
+  });
+  return results.filter(({ status }) => status === "problem" || status === "warning");
+}
+
+const governed = (change: Partial<Governance>): Partial<ChainInspector> => ({
+  getGovernance: async (contract) =>
+    contract === HERE.contracts.factory ? { ...GOVERNANCE, ...change } : GOVERNANCE,
+});
+
+describe("our contracts on real chains", () => {
+  test("in order are in order", async () => {
+    expect(await findTrouble({})).toEqual([]);
+  });
+
+  test.each<[string, Partial<ChainInspector>, object]>([
+    [
+      "another deterministic deployer",
+      { getCodeHash: async () => HASH },
+      { id: "contract.deployer", found: `code hash ${HASH}` },
+    ],
+    [
+      "a factory that makes other wallets",
+      {
+        getFactoryIdentity: async () => ({ implementation: STRANGER, initCodeHash: HASH }),
+      },
+      { id: "factory.identity", found: `implementation ${STRANGER}, initCodeHash ${HASH}` },
+    ],
+    [
+      "other code behind the wallets",
+      { isImplementationOf: async () => false },
+      { id: "factory.implementation" },
+    ],
+    ["a factory that is not sealed", governed({ isSealed: false }), { id: "contract.sealed" }],
+    [
+      "a delay of less than seven days",
+      governed({ delaySeconds: 604_799n }),
+      { id: "contract.delay", found: "604799 s" },
+    ],
+    [
+      "an owner that is its own guardian",
+      governed({ guardian: OWNER }),
+      { id: "contract.owner", item: "factory" },
+    ],
+    [
+      "an attestor that the factory does not list",
+      { isAttestor: async () => false },
+      { id: "key.listed", item: "attestor" },
+    ],
+    [
+      "a settler that the delivery contract does not list",
+      { isSettler: async () => false },
+      { id: "key.listed", item: "deliver" },
+    ],
+    [
+      "contracts of another bridge id",
+      {
+        getContractTerms: async () => ({
+          factory: HERE.contracts.factory,
+          bridgeId: 30,
+          treasury: TREASURY,
+        }),
+      },
+      { id: "contract.terms", found: "escrow.bridgeId 30, delivery.bridgeId 30" },
+    ],
+    [
+      "two treasuries",
+      {
+        getContractTerms: async (contract) => ({
+          factory: HERE.contracts.factory,
+          bridgeId: 2,
+          treasury: contract === HERE.contracts.escrow ? TREASURY : STRANGER,
+        }),
+      },
+      { id: "contract.treasury" },
+    ],
+    [
+      "a treasury that is nobody",
+      {
+        getContractTerms: async () => ({
+          factory: HERE.contracts.factory,
+          bridgeId: 2,
+          treasury: NATIVE_TOKEN,
+        }),
+      },
+      { id: "contract.treasury" },
+    ],
+    [
+      "a refund authority that is a contract here alone",
+      { isContract: async (address) => address === STRANGER },
+      {
+        id: "authority.code",
+        item: "refund authorities",
+        found: `${STRANGER} has no code on chain 30 (base)`,
+      },
+    ],
+    [
+      "an owner that is a contract here alone",
+      { isContract: async (address) => address === OWNER },
+      { id: "authority.code", item: "owners" },
+    ],
+  ])("%s is named, and nothing else", async (_what, given, expected) => {
+    expect(await findTrouble(given)).toMatchObject([{ status: "problem", ...expected }]);
+  });
+
+  test("a token without a symbol that can be read is warned of", async () => {
+    const getTokenSymbol = async () => {
+      throw new OperatingError("RPC_UNAVAILABLE", "No usable answer.");
+    };
+    expect(await findTrouble({ getTokenSymbol })).toMatchObject([
+      { id: "token.symbol", status: "warning", found: "none that can be read" },
+    ]);
+  });
+
+  test("a factory made with other values on one chain is named", async () => {
+    const { deployer } = createDoctorDeps({}).factory;
+    const other = toHex32(`0x${"bb".repeat(32)}`);
+    const getCodeHash: ChainInspector["getCodeHash"] = async (address) =>
+      address === deployer.address ? deployer.codeHash : other;
+    expect(await findTrouble({ getCodeHash })).toMatchObject([
+      { id: "factory.code", status: "problem", found: `${other}, ${HASH}` },
+    ]);
+  });
+
+  test("a factory at another address on one chain is named", async () => {
+    const contracts = { ...THERE.contracts, factory: STRANGER };
+    const trouble = await findTrouble({}, { chains: [HERE, { ...THERE, contracts }] });
+    expect(trouble[trouble.length - 1]).toMatchObject({
+      id: "factory.address",
+      status: "problem",
+      found: `${HERE.contracts.factory}, ${STRANGER}`,
+    });
+  });
+});

@@ -1,0 +1,213 @@
+/** Checks of our contracts on one chain: that they are ours, agree with the configuration, and know our keys. */
+import type { ContractTerms, Governance } from "../chains/inspector.ts";
+import type { ChainConfig } from "../config/load.ts";
+import { NATIVE_TOKEN } from "../core/hex.ts";
+import { type Check, judge, judgeSame, ok, once } from "./check.ts";
+import { checkCode, type Place } from "./code.ts";
+import { type DoctorDeps, isLocal, subjectOf } from "./facts.ts";
+import { checkDailyCaps, checkListedKeys } from "./listings.ts";
+import { checkRoute } from "./routes.ts";
+
+/** Seven days: whoever watches the contracts has that long to leave before an addition counts. */
+const DELAY_MIN_S = 604_800n;
+
+export interface ContractChecks {
+  readonly all: readonly Check[];
+  /** Hold when the code at the address is ours. */
+  readonly code: Readonly<Record<keyof ChainConfig["contracts"], Check>>;
+}
+
+export function checkContracts(
+  deps: DoctorDeps,
+  chain: ChainConfig,
+  identified: Check,
+): ContractChecks {
+  const inspector = deps.nodesOf(chain.chainId).service;
+  const place: Place = { chain, inspector, subject: subjectOf(chain), deps, identified };
+  const { contracts } = chain;
+  const code = {
+    factory: checkCode(place, { name: "factory", address: contracts.factory, built: ["factory"] }),
+    escrow: checkCode(place, { name: "escrow", address: contracts.escrow, built: ["escrow"] }),
+    delivery: checkCode(place, {
+      name: "delivery",
+      address: contracts.delivery,
+      built: ["delivery"],
+    }),
+  };
+  const routes = deps.config.routes.filter(({ chainId }) => chainId === chain.chainId);
+  return {
+    code,
+    all: [
+      checkDeployer(place),
+      ...Object.values(code),
+      ...checkFactoryIdentity(place, code.factory),
+      ...checkGovernance(place, "factory", code.factory),
+      ...checkGovernance(place, "delivery", code.delivery),
+      checkTerms(place, code),
+      checkTreasury(place, code),
+      ...routes.flatMap((route) => checkRoute(place, { route, factoryCode: code.factory })),
+      ...checkListedKeys(place, code),
+      ...checkDailyCaps(place, code.delivery),
+    ],
+  };
+}
+
+function checkDeployer({ deps, inspector, subject, identified }: Place): Check {
+  const { address, codeHash } = deps.factory.deployer;
+  return {
+    id: "contract.deployer",
+    subject,
+    needs: [identified],
+    look: async () =>
+      judgeSame(
+        [{ name: "code hash", found: await inspector.getCodeHash(address), expected: codeHash }],
+        `This chain lacks the deterministic deployer at ${deps.display(address)}: the factory cannot stand at the same address here, so remove the chain.`,
+      ),
+  };
+}
+
+function checkFactoryIdentity(place: Place, code: Check): readonly Check[] {
+  const { chain, inspector, subject, deps } = place;
+  const { factory } = chain.contracts;
+  const expected = deps.factory.identityOf(factory);
+  const advice =
+    "Do not issue addresses with this factory: wallets would not be what they promise.";
+  return [
+    {
+      id: "factory.identity",
+      subject,
+      needs: [code],
+      async look() {
+        const found = await inspector.getFactoryIdentity(factory);
+        return judgeSame(
+          [
+            {
+              name: "implementation",
+              found: deps.display(found.implementation),
+              expected: deps.display(expected.implementation),
+            },
+            {
+              name: "initCodeHash",
+              found: found.initCodeHash,
+              expected: expected.initCodeHash,
+            },
+          ],
+          advice,
+        );
+      },
+    },
+    {
+      id: "factory.implementation",
+      subject,
+      needs: [code],
+      async look() {
+        const isOurs = await inspector.isImplementationOf(expected.implementation, factory);
+        return judge(isOurs, {
+          found: isOurs ? "ours, and obeys the factory" : "other code, or of another factory",
+          expected: "the wallet code of this build, which obeys the factory",
+          advice,
+        });
+      },
+    },
+  ];
+}
+
+function checkGovernance(place: Place, name: "factory" | "delivery", code: Check): Check[] {
+  const { chain, inspector, subject, deps } = place;
+  const governance = once(() => inspector.getGovernance(chain.contracts[name]));
+  const check = (id: string, judgeIt: (facts: Governance) => ReturnType<typeof judge>): Check => ({
+    id: `contract.${id}`,
+    subject,
+    item: name,
+    needs: [code],
+    look: async () => judgeIt(await governance()),
+  });
+  return [
+    check("sealed", ({ isSealed }) =>
+      judge(isSealed, {
+        found: isSealed ? "sealed" : "not sealed",
+        expected: "sealed",
+        advice: "Let the owner call seal: until then the contract refuses every call.",
+      }),
+    ),
+    check("paused", ({ isPaused }) =>
+      judge(!isPaused, {
+        found: isPaused ? "paused" : "not paused",
+        expected: "not paused",
+        advice: "Nothing settles or is delivered until the owner lifts the pause.",
+        otherwise: "warning",
+      }),
+    ),
+    check("delay", ({ delaySeconds }) => {
+      if (isLocal(chain)) return ok(`${delaySeconds} s, on a local test chain`, "any there");
+      return judge(delaySeconds >= DELAY_MIN_S, {
+        found: `${delaySeconds} s`,
+        expected: `at least ${DELAY_MIN_S} s, 7 days`,
+        advice: "Deploy anew with a longer delay: nobody could leave before an addition counts.",
+      });
+    }),
+    check("owner", ({ owner, guardian }) =>
+      judge(owner !== guardian && owner !== NATIVE_TOKEN, {
+        found: `owner ${deps.display(owner)}, guardian ${deps.display(guardian)}`,
+        expected: "an owner, and a guardian that is another account",
+        advice:
+          "Let the owner name another guardian: one stolen key would stop what should stop it.",
+      }),
+    ),
+  ];
+}
+
+/** Escrow and delivery were made for this chain and this factory. */
+function checkTerms(
+  { chain, inspector, subject, deps }: Place,
+  code: ContractChecks["code"],
+): Check {
+  const { escrow, delivery, factory } = chain.contracts;
+  return {
+    id: "contract.terms",
+    subject,
+    needs: [code.escrow, code.delivery],
+    async look() {
+      const found = {
+        escrow: await inspector.getContractTerms(escrow),
+        delivery: await inspector.getContractTerms(delivery),
+      };
+      const own = Object.entries<ContractTerms>(found).flatMap(([name, terms]) => [
+        {
+          name: `${name}.factory`,
+          found: deps.display(terms.factory),
+          expected: deps.display(factory),
+        },
+        { name: `${name}.bridgeId`, found: terms.bridgeId, expected: chain.chainId },
+      ]);
+      const escrowEvmChainId = await inspector.getEscrowEvmChainId(escrow);
+      return judgeSame(
+        [
+          ...own,
+          { name: "escrow.evmChainId", found: escrowEvmChainId, expected: chain.evmChainId },
+        ],
+        "Correct the addresses under contracts: these were made for another chain or factory.",
+      );
+    },
+  };
+}
+
+function checkTreasury(
+  { chain, inspector, subject, deps }: Place,
+  code: ContractChecks["code"],
+): Check {
+  return {
+    id: "contract.treasury",
+    subject,
+    needs: [code.escrow, code.delivery],
+    async look() {
+      const escrow = (await inspector.getContractTerms(chain.contracts.escrow)).treasury;
+      const delivery = (await inspector.getContractTerms(chain.contracts.delivery)).treasury;
+      return judge(escrow === delivery && escrow !== NATIVE_TOKEN, {
+        found: `escrow ${deps.display(escrow)}, delivery ${deps.display(delivery)}`,
+        expected: "one treasury",
+        advice: "Deploy them with one treasury: what is claimed cannot refill the inventory.",
+      });
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import type { DatabaseFacts } from "../db/inspect.ts";
+import { OperatingError } from "../core/errors.ts";
+import { checkDatabase } from "./database.ts";
+import { runChecks } from "./run.ts";
+
+const IN_ORDER: DatabaseFacts = {
+  majorVersion: 17,
+  durability: { fsync: "on", synchronous_commit: "on", full_page_writes: "on" },
+  clockAheadMs: -3,
+  missingMigrations: [],
+  isClaimed: false,
+};
+
+async function examine(facts: Partial<DatabaseFacts>) {
+  const readDatabase = async () => ({ ...IN_ORDER, ...facts });
+  const results = await runChecks([checkDatabase({ readDatabase }).all]);
+  return results.filter(({ status }) => status !== "ok");
+}
+
+describe("the database", () => {
+  test("in order is in order", async () => {
+    expect(await examine({})).toEqual([]);
+  });
+
+  test.each<[Partial<DatabaseFacts>, object]>([
+    [{ majorVersion: 14 }, { id: "database.version", status: "warning", found: "PostgreSQL 14" }],
+    [
+      { durability: { ...IN_ORDER.durability, fsync: "off", synchronous_commit: "off" } },
+      {
+        id: "database.durability",
+        status: "problem",
+        found: "fsync = off, synchronous_commit = off",
+        advice: "Set fsync = on, synchronous_commit = on and restart the server.",
+      },
+    ],
+    [
+      { clockAheadMs: 1_000 },
+      { id: "database.clock", status: "warning", found: "1000 ms ahead of this machine" },
+    ],
+    [
+      { clockAheadMs: -30_000 },
+      { id: "database.clock", status: "problem", found: "30000 ms behind this machine" },
+    ],
+    [
+      { missingMigrations: ["0002-x"] },
+      { id: "database.migrations", status: "problem", found: "it lacks 0002-x" },
+    ],
+  ])("with %j is named", async (facts, expected) => {
+    expect(await examine(facts)).toMatchObject([expected]);
+  });
+
+  test("a commit that waits for other servers too is durable", async () => {
+    const durability = { ...IN_ORDER.durability, synchronous_commit: "remote_apply" };
+    expect(await examine({ durability })).toEqual([]);
+  });
+
+  test("that cannot be reached is named once", async () => {
+    const readDatabase = async () => {
+      throw new OperatingError("CONFIG_MISSING", "It cannot be used.");
+    };
+    const results = await runChecks([checkDatabase({ readDatabase }).all]);
+    expect(results.map(({ status }) => status)).toEqual([
+      "problem",
+      ...Array.from({ length: 5 }, () => "skipped"),
+    ]);
+  });
+});

@@ -1,0 +1,131 @@
+/** Checks over all chains together. */
+import type { ChainConfig } from "../config/load.ts";
+import type { EvmAddress } from "../core/hex.ts";
+import { type Check, judge } from "./check.ts";
+import { type DoctorDeps, subjectOf } from "./facts.ts";
+
+const SUBJECT = "every chain";
+
+export function checkEveryChain(
+  deps: DoctorDeps,
+  needs: {
+    readonly identified: readonly Check[];
+    readonly factories: readonly Check[];
+    readonly migrated: Check;
+  },
+): readonly Check[] {
+  const { chains } = deps.config;
+  return [
+    checkFactoryAddress(deps),
+    checkFactoryCode(deps, needs.factories),
+    checkAuthorities(deps, {
+      item: "owners",
+      needs: needs.factories,
+      list: () => listOwners(deps, chains),
+    }),
+    checkAuthorities(deps, {
+      item: "refund authorities",
+      needs: [...needs.identified, needs.migrated],
+      list: deps.listRefundAuthorities,
+    }),
+  ];
+}
+
+function checkFactoryAddress({ config, display }: DoctorDeps): Check {
+  return {
+    id: "factory.address",
+    subject: SUBJECT,
+    needs: [],
+    look() {
+      const addresses = [...new Set(config.chains.map(({ contracts }) => contracts.factory))];
+      return judge(addresses.length === 1, {
+        found: addresses.map(display).join(", "),
+        expected: "one address on every chain",
+        advice: "Deploy the factory through the deterministic deployer with the same arguments.",
+      });
+    },
+  };
+}
+
+/** Also the immutable values are equal: the same owner, guardian and delay were given everywhere. */
+function checkFactoryCode({ config, nodesOf }: DoctorDeps, needs: readonly Check[]): Check {
+  return {
+    id: "factory.code",
+    subject: SUBJECT,
+    needs,
+    async look() {
+      const hashes = await Promise.all(
+        config.chains.map(({ chainId, contracts }) =>
+          nodesOf(chainId).service.getCodeHash(contracts.factory),
+        ),
+      );
+      const distinct = [...new Set(hashes)];
+      return judge(distinct.length === 1, {
+        found: distinct.join(", "),
+        expected: "one code hash on every chain",
+        advice: "Deploy the factory with the same arguments on every chain.",
+      });
+    },
+  };
+}
+
+async function listOwners(
+  { nodesOf }: DoctorDeps,
+  chains: readonly ChainConfig[],
+): Promise<readonly EvmAddress[]> {
+  const owners = await Promise.all(
+    chains.map(async ({ chainId, contracts }) => {
+      const { owner } = await nodesOf(chainId).service.getGovernance(contracts.factory);
+      return owner;
+    }),
+  );
+  return [...new Set(owners)];
+}
+
+/**
+ * An authority that is a contract on one chain must be one on every chain: elsewhere somebody else may deploy to its
+ * address, and with it take what is sent there.
+ */
+function checkAuthorities(
+  deps: DoctorDeps,
+  {
+    item,
+    needs,
+    list,
+  }: {
+    readonly item: string;
+    readonly needs: readonly Check[];
+    readonly list: () => Promise<readonly EvmAddress[]>;
+  },
+): Check {
+  return {
+    id: "authority.code",
+    subject: SUBJECT,
+    item,
+    needs,
+    async look() {
+      const authorities = await list();
+      const gaps = await Promise.all(authorities.map((authority) => findGaps(deps, authority)));
+      const wrong = gaps.filter((gap) => gap !== null);
+      return judge(wrong.length === 0, {
+        found: wrong.length === 0 ? `${authorities.length} looked at` : wrong.join("; "),
+        expected: "each a contract on every chain, or on none",
+        advice: "Deploy the contract where it lacks, or let it be replaced by another authority.",
+      });
+    },
+  };
+}
+
+/** Says on which chains an authority that is a contract elsewhere has no code; null when there is none. */
+async function findGaps(
+  { config, nodesOf, display }: DoctorDeps,
+  authority: EvmAddress,
+): Promise<string | null> {
+  const found = await Promise.all(
+    config.chains.map(({ chainId }) => nodesOf(chainId).service.isContract(authority)),
+  );
+  if (!found.includes(true)) return null;
+  const gaps = config.chains.filter((_, index) => found[index] === false);
+  if (gaps.length === 0) return null;
+  return `${display(authority)} has no code on ${gaps.map(subjectOf).join(", ")}`;
+}

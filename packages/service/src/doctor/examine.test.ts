@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createDoctorDeps, USDC } from "../../test/support/doctor-doubles.ts";
+import { toEvmAddress } from "../core/hex.ts";
+import { listChecks } from "./examine.ts";
+
+const contract = toEvmAddress(`0x${"7".repeat(40)}`);
+const page = readFileSync(join(import.meta.dirname, "../../../../docs/doctor.md"), "utf8");
+
+/** One chain that plays both, so that every kind of check is there. */
+const checks = listChecks(
+  createDoctorDeps({
+    config: {
+      routes: [
+        { kind: "MONO_CHAIN", chainId: 2, token: USDC, contract },
+        { kind: "SWIFT", chainId: 2, token: USDC, destChain: 2, destToken: USDC, contract },
+      ],
+    },
+  }),
+).flat();
+
+test("every check has its row in docs/doctor.md, and every row its check", () => {
+  const rows = [...page.matchAll(/^\| `([a-z]+\.[a-z-]+)`/gm)].map((match) => match[1] ?? "");
+  expect(rows.toSorted()).toEqual([...new Set(checks.map(({ id }) => id))].toSorted());
+});
+
+test("no two checks have the same name", () => {
+  const names = checks.map(({ id, subject, item }) => JSON.stringify([id, subject, item]));
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+});
+
+test("what a check needs runs before it, or in a group that it does not hold up", () => {
+  const early = checks.filter((check, index) =>
+    check.needs.some((need) => checks.indexOf(need) > index || !checks.includes(need)),
+  );
+  expect(early).toEqual([]);
+});

@@ -1,0 +1,37 @@
+import type { Check, CheckResult } from "./check.ts";
+import { checkConfiguration } from "./configuration.ts";
+import { checkContracts } from "./contracts.ts";
+import { checkDatabase } from "./database.ts";
+import { checkEveryChain } from "./every-chain.ts";
+import type { DoctorDeps } from "./facts.ts";
+import { checkLanes } from "./lanes.ts";
+import { checkNodes } from "./nodes.ts";
+import { runChecks } from "./run.ts";
+import { checkTokens } from "./tokens.ts";
+
+/** Looks at everything that a running service depends on. Changes nothing. */
+export function examine(deps: DoctorDeps): Promise<readonly CheckResult[]> {
+  return runChecks(listChecks(deps));
+}
+
+/** Every check, in the groups in which they run: a new one belongs in the list of its subject. */
+export function listChecks(deps: DoctorDeps): readonly (readonly Check[])[] {
+  const database = checkDatabase(deps);
+  const chains = deps.config.chains.map((chain) => {
+    const { all: nodes, identified } = checkNodes(deps, chain);
+    const contracts = checkContracts(deps, chain, identified);
+    const tokens = checkTokens(deps, chain, identified);
+    const lanes = checkLanes(deps, chain, identified);
+    return {
+      identified,
+      factory: contracts.code.factory,
+      all: [...nodes, ...contracts.all, ...tokens, ...lanes],
+    };
+  });
+  const everyChain = checkEveryChain(deps, {
+    identified: chains.map(({ identified }) => identified),
+    factories: chains.map(({ factory }) => factory),
+    migrated: database.migrated,
+  });
+  return [checkConfiguration(deps), database.all, ...chains.map(({ all }) => all), everyChain];
+}

@@ -1,0 +1,73 @@
+/** What the checks look at: the configuration, and ports to everything outside of it. */
+import type { ChainInspector, FactoryExpectation } from "../chains/inspector.ts";
+import type { ChainConfig, Config, RouteConfig, TokenConfig } from "../config/load.ts";
+import type { SecretFile } from "../config/secret-files.ts";
+import { assert } from "../core/assert.ts";
+import type { EvmAddress } from "../core/hex.ts";
+import type { Clock } from "../core/ports.ts";
+import type { DatabaseFacts } from "../db/inspect.ts";
+
+/** Accounts of the lanes of one chain. */
+export interface LaneAccounts {
+  readonly deploy: EvmAddress;
+  readonly settle: EvmAddress;
+  readonly deliver: EvmAddress;
+}
+
+/** The nodes of one chain. */
+export interface ChainNodes {
+  readonly service: ChainInspector;
+  readonly attestor: ChainInspector;
+  /** Whether the attestor reads through the service's own node. */
+  readonly areTheSame: boolean;
+}
+
+export interface DoctorDeps {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly secretFiles: readonly SecretFile[];
+  readonly factory: FactoryExpectation;
+  /** How people read addresses. */
+  readonly display: (address: EvmAddress) => string;
+  readonly attestor: EvmAddress;
+  readonly lanesOf: (chainId: number) => LaneAccounts;
+  readonly nodesOf: (chainId: number) => ChainNodes;
+  /** Throws `OperatingError` CONFIG_MISSING when the database cannot be used. */
+  readonly readDatabase: () => Promise<DatabaseFacts>;
+  readonly listRefundAuthorities: () => Promise<readonly EvmAddress[]>;
+}
+
+/** EVM ids of chains that hold no real money: anvil's own, and those of the sandbox. */
+const LOCAL_EVM_CHAIN_IDS: readonly number[] = [31_337, 900_002, 900_030];
+
+/** Whether a chain is a local test chain: what protects real money is not demanded there. */
+export function isLocal({ evmChainId }: Pick<ChainConfig, "evmChainId">): boolean {
+  return LOCAL_EVM_CHAIN_IDS.includes(evmChainId);
+}
+
+export function subjectOf({ chainId, name }: Pick<ChainConfig, "chainId" | "name">): string {
+  return `chain ${chainId} (${name})`;
+}
+
+/** Such as `SWIFT USDC of chain 2 to USDC of chain 30`. */
+export function describeRoute(config: Config, route: RouteConfig): string {
+  const { symbol } = getToken(config, route.chainId, route.token);
+  const source = `${route.kind} ${symbol} of chain ${route.chainId}`;
+  if (route.kind === "MONO_CHAIN") return source;
+  const destination = getToken(config, route.destChain, route.destToken);
+  return `${source} to ${destination.symbol} of chain ${route.destChain}`;
+}
+
+/** A token that a route names. That it is listed was checked with the configuration. */
+export function getToken(config: Config, chainId: number, address: EvmAddress): TokenConfig {
+  const token = getChain(config, chainId).tokens.find((known) => known.address === address);
+  assert(token, "the tokens of routes are listed");
+  return token;
+}
+
+/** A chain that a route names. */
+export function getChain(config: Config, chainId: number): ChainConfig {
+  const chain = config.chains.find((known) => known.chainId === chainId);
+  assert(chain, "the chains of routes are configured");
+  return chain;
+}

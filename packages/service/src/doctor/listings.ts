@@ -1,0 +1,70 @@
+/** Checks of what the owner has listed on one chain for our keys and tokens. */
+import { type Check, judge, judgeListed } from "./check.ts";
+import type { Place } from "./code.ts";
+import { getToken } from "./facts.ts";
+
+/** The accounts of our keys have the roles that their work needs. */
+export function checkListedKeys(
+  place: Place,
+  code: { readonly factory: Check; readonly delivery: Check },
+): readonly Check[] {
+  const { chain, inspector, subject, deps } = place;
+  const { factory, delivery } = chain.contracts;
+  const lanes = deps.lanesOf(chain.chainId);
+  const roles = [
+    {
+      item: "settle",
+      needs: code.factory,
+      role: "a relayer of the factory",
+      account: lanes.settle,
+      isListed: () => inspector.isRelayer(factory, lanes.settle),
+    },
+    {
+      item: "deliver",
+      needs: code.delivery,
+      role: "a settler of the delivery contract",
+      account: lanes.deliver,
+      isListed: () => inspector.isSettler(delivery, lanes.deliver),
+    },
+    {
+      item: "attestor",
+      needs: code.factory,
+      role: "an attestor of the factory",
+      account: deps.attestor,
+      isListed: () => inspector.isAttestor(factory, deps.attestor),
+    },
+  ];
+  return roles.map(({ item, needs, role, account, isListed }) => ({
+    id: "key.listed",
+    subject,
+    item,
+    needs: [needs],
+    look: async () =>
+      judgeListed(await isListed(), {
+        expected: `${deps.display(account)} is ${role}`,
+        advice: `Let the owner make ${deps.display(account)} ${role}, or configure the key that is.`,
+      }),
+  }));
+}
+
+/** What may be paid on this chain has a cap above zero: without one the contract pays nothing. */
+export function checkDailyCaps(place: Place, deliveryCode: Check): readonly Check[] {
+  const { chain, inspector, subject, deps } = place;
+  const tokens = deps.config.routes.flatMap((route) =>
+    route.kind === "SWIFT" && route.destChain === chain.chainId ? [route.destToken] : [],
+  );
+  return [...new Set(tokens)].map((token) => ({
+    id: "delivery.cap",
+    subject,
+    item: getToken(deps.config, chain.chainId, token).symbol,
+    needs: [deliveryCode],
+    async look() {
+      const cap = await inspector.getDailyCap(chain.contracts.delivery, token);
+      return judge(cap > 0n, {
+        found: `${cap} base units in 24 hours`,
+        expected: "more than zero",
+        advice: "Let the owner raise the daily cap of the token and wait out the delay.",
+      });
+    },
+  }));
+}

@@ -1,0 +1,133 @@
+import { describe, expect, test } from "vitest";
+import {
+  createStrictInspector,
+  createDoctorDeps,
+  CHAIN,
+} from "../../test/support/doctor-doubles.ts";
+import type { SeenBlock } from "../chains/inspector.ts";
+import type { ReadAt } from "../chains/port.ts";
+import type { ChainConfig } from "../config/load.ts";
+import { toHex32 } from "../core/hex.ts";
+import { checkNodes } from "./nodes.ts";
+import { runChecks } from "./run.ts";
+
+const NOW_S = 1_800_000_000;
+const HASH = toHex32(`0x${"aa".repeat(32)}`);
+const OTHER_HASH = toHex32(`0x${"bb".repeat(32)}`);
+/** A chain with real money: no leniency. */
+const REAL: Partial<ChainConfig> = { evmChainId: 1 };
+
+interface Node {
+  readonly evmChainId?: number;
+  /** Seconds by which the head is behind the clock, and the final block behind the head. */
+  readonly headBehindS?: number;
+  readonly finalBehindS?: number;
+  readonly finalBehindBlocks?: bigint;
+  readonly finalHash?: typeof HASH;
+}
+
+function createNode(node: Node) {
+  const { headBehindS = 5, finalBehindS = 900, finalBehindBlocks = 64n } = node;
+  const headAt = BigInt(NOW_S - headBehindS);
+  const blocks: Readonly<Record<ReadAt, SeenBlock>> = {
+    latest: { number: 1_000n, hash: HASH, parentHash: HASH, timestamp: headAt },
+    final: {
+      number: 1_000n - finalBehindBlocks,
+      hash: HASH,
+      parentHash: HASH,
+      timestamp: headAt - BigInt(finalBehindS),
+    },
+  };
+  return createStrictInspector({
+    getEvmChainId: async () => node.evmChainId ?? 1,
+    getHead: async (at) => blocks[at],
+    getBlockHash: async () => node.finalHash ?? HASH,
+  });
+}
+
+async function examine(args: {
+  readonly service?: Node;
+  readonly attestor?: Node;
+  readonly chain?: Partial<ChainConfig>;
+  readonly areTheSame?: boolean;
+}) {
+  const chain = { ...CHAIN, ...REAL, ...args.chain };
+  const deps = createDoctorDeps({
+    chain,
+    nowMs: NOW_S * 1_000,
+    nodes: {
+      service: createNode(args.service ?? {}),
+      attestor: createNode(args.attestor ?? {}),
+      areTheSame: args.areTheSame ?? false,
+    },
+  });
+  const results = await runChecks([checkNodes(deps, chain).all]);
+  return results.filter(({ status }) => status !== "ok");
+}
+
+describe("nodes", () => {
+  test("in order are in order", async () => {
+    expect(await examine({})).toEqual([]);
+  });
+
+  test.each<[number, string]>([
+    [121, "warning"],
+    [601, "problem"],
+    [-121, "warning"],
+    [-601, "problem"],
+  ])("a head %i s behind this clock is a %s", async (headBehindS, status) => {
+    expect(await examine({ service: { headBehindS } })).toMatchObject([
+      { id: "node.head", subject: "chain 2 (ethereum)", status },
+    ]);
+  });
+
+  test("a local test chain may stand still", async () => {
+    const chain = { evmChainId: 900_002 };
+    const node = { evmChainId: 900_002, headBehindS: 100_000 };
+    const results = await examine({ chain, service: node, attestor: node });
+    expect(results.map(({ id, status }) => [id, status])).toEqual([
+      ["node.head", "warning"],
+      ["node.head", "warning"],
+    ]);
+  });
+
+  test("a node that calls its head final is refused, except where blocks are final at once", async () => {
+    const node = { finalBehindBlocks: 0n, finalBehindS: 0 };
+    expect(await examine({ attestor: node })).toMatchObject([
+      {
+        id: "node.finality",
+        subject: "attestor's node of chain 2",
+        status: "problem",
+        found: "every block is final as soon as it is made",
+      },
+      { id: "node.agreement", status: "skipped" },
+    ]);
+    const avalanche = { chainId: 6, name: "avalanche" };
+    expect(await examine({ chain: avalanche, service: node, attestor: node })).toEqual([]);
+  });
+
+  test.each<[number, string]>([
+    [3_601, "warning"],
+    [43_201, "problem"],
+  ])("a final block %i s behind the head is a %s", async (finalBehindS, status) => {
+    const [first] = await examine({ service: { finalBehindS } });
+    expect(first).toMatchObject({ id: "node.finality", status });
+  });
+
+  test("two final blocks at one height are named", async () => {
+    expect(await examine({ attestor: { finalHash: OTHER_HASH } })).toMatchObject([
+      {
+        id: "node.agreement",
+        status: "problem",
+        found: `block 936 ${OTHER_HASH}`,
+        expected: `block 936 ${HASH}`,
+      },
+    ]);
+  });
+
+  test("the service's own node is no second view", async () => {
+    expect(await examine({ areTheSame: true })).toMatchObject([
+      { id: "node.second-view", status: "warning" },
+    ]);
+  });
+});

@@ -1,0 +1,139 @@
+/** Checks of the nodes of a chain: the service's, and the attestor's as its second view. */
+import type { ChainInspector } from "../chains/inspector.ts";
+import type { ChainConfig } from "../config/load.ts";
+import { type Check, judge, judgeSame, ok } from "./check.ts";
+import { type DoctorDeps, isLocal, subjectOf } from "./facts.ts";
+
+const HEAD_WARNING_S = 120n;
+const HEAD_PROBLEM_S = 600n;
+const FINALITY_WARNING_S = 3_600n;
+
+/** Bridge ids of chains whose blocks are final as soon as they are made: Avalanche, HyperEVM, Sonic. */
+const FINAL_AT_ONCE: readonly number[] = [6, 47, 52];
+
+export interface NodeChecks {
+  readonly all: readonly Check[];
+  /** Holds when the service's node serves the configured chain. */
+  readonly identified: Check;
+}
+
+export function checkNodes(deps: DoctorDeps, chain: ChainConfig): NodeChecks {
+  const { service, attestor, areTheSame } = deps.nodesOf(chain.chainId);
+  const own = checkNode(deps, { chain, inspector: service, subject: subjectOf(chain) });
+  const subject = `attestor's node of chain ${chain.chainId}`;
+  const second = checkNode(deps, { chain, inspector: attestor, subject });
+  const separate: Check = {
+    id: "node.second-view",
+    subject,
+    needs: [],
+    look: () =>
+      judge(!areTheSame, {
+        found: areTheSame ? "the service's own node" : "a node of its own",
+        expected: "a node that is not the service's",
+        advice: `Set attestor.rpcUrls.${chain.chainId} to a node of another operator: the same node is not a second view, and whoever controls it deceives both keys.`,
+        otherwise: "warning",
+      }),
+  };
+  const agree: Check = {
+    id: "node.agreement",
+    subject,
+    needs: [own.final, second.final],
+    look: () => compareFinalBlocks(service, attestor),
+  };
+  return { all: [...own.all, ...second.all, separate, agree], identified: own.identified };
+}
+
+interface Node {
+  readonly chain: ChainConfig;
+  readonly inspector: ChainInspector;
+  readonly subject: string;
+}
+
+function checkNode(deps: DoctorDeps, { chain, inspector, subject }: Node) {
+  const answers: Check = {
+    id: "node.answers",
+    subject,
+    needs: [],
+    async look() {
+      const { number } = await inspector.getHead("latest");
+      return ok(`its head is block ${number}`, "an answer");
+    },
+  };
+  const identified: Check = {
+    id: "node.chain-id",
+    subject,
+    needs: [answers],
+    look: async () =>
+      judgeSame(
+        [
+          {
+            name: "evmChainId",
+            found: await inspector.getEvmChainId(),
+            expected: chain.evmChainId,
+          },
+        ],
+        "Configure the node of this chain, or correct evmChainId.",
+      ),
+  };
+  const head: Check = {
+    id: "node.head",
+    subject,
+    needs: [identified],
+    async look() {
+      const { timestamp } = await inspector.getHead("latest");
+      const behindS = BigInt(Math.floor(deps.clock.now() / 1000)) - timestamp;
+      const apartS = behindS < 0n ? -behindS : behindS;
+      return judge(apartS <= HEAD_WARNING_S, {
+        found: `${apartS} s ${behindS < 0n ? "ahead of" : "behind"} this machine's clock`,
+        expected: `at most ${HEAD_WARNING_S} s`,
+        advice: "Wait until the node has caught up, or see to its peers and to this clock.",
+        // A chain may stand still without fault of the node where nobody but the operator mines.
+        otherwise: apartS <= HEAD_PROBLEM_S || isLocal(chain) ? "warning" : "problem",
+      });
+    },
+  };
+  const final: Check = {
+    id: "node.finality",
+    subject,
+    needs: [identified],
+    look: () => judgeFinality(deps, { chain, inspector, subject }),
+  };
+  return { all: [answers, identified, head, final], identified, final };
+}
+
+async function judgeFinality({ config }: DoctorDeps, { chain, inspector }: Node) {
+  // The head first: a block made in between can only make a finality that is invented look more so.
+  const newest = await inspector.getHead("latest");
+  const final = await inspector.getHead("final");
+  const isInstant = isLocal(chain) || FINAL_AT_ONCE.includes(chain.chainId);
+  if (final.number >= newest.number && !isInstant) {
+    return judge(false, {
+      found: "every block is final as soon as it is made",
+      expected: "a final block behind the head",
+      advice: "Use a node that knows finality: this one invents it, and inventory is paid on it.",
+    });
+  }
+  const behindS = newest.timestamp - final.timestamp;
+  return judge(behindS <= FINALITY_WARNING_S, {
+    found: `block ${final.number}, ${behindS} s behind the head`,
+    expected: `at most ${FINALITY_WARNING_S} s behind the head`,
+    advice:
+      "See whether the chain or the node has stopped to finalise: deliveries from inventory wait for it, and are taken back when it takes longer than payoutWindowSeconds.",
+    otherwise: behindS <= config.payoutWindowS ? "warning" : "problem",
+  });
+}
+
+/** The hash of the newest block that both nodes call final. */
+async function compareFinalBlocks(service: ChainInspector, attestor: ChainInspector) {
+  const [ours, theirs] = await Promise.all([service.getHead("final"), attestor.getHead("final")]);
+  const height = ours.number < theirs.number ? ours.number : theirs.number;
+  const [found, expected] = await Promise.all([
+    attestor.getBlockHash(height),
+    service.getBlockHash(height),
+  ]);
+  const [name, none] = [`block ${height}`, "unknown"];
+  return judgeSame(
+    [{ name, found: found ?? none, expected: expected ?? none }],
+    "Stop the service and find out which node is right: two final blocks at one height mean that one of them lies.",
+  );
+}

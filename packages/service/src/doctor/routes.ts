@@ -1,0 +1,103 @@
+/** Checks of the contracts of the enabled routes. */
+import type { RouteConfig } from "../config/load.ts";
+import { padAddress } from "../core/hex.ts";
+import { type Check, judgeListed, judgeSame } from "./check.ts";
+import { checkCode, type Place } from "./code.ts";
+import { describeRoute, getChain, getToken } from "./facts.ts";
+
+/** The route of the configuration is ours, is listed, and was made for the pair. */
+export function checkRoute(
+  place: Place,
+  { route, factoryCode }: { readonly route: RouteConfig; readonly factoryCode: Check },
+): readonly Check[] {
+  const { chain, inspector, subject, deps } = place;
+  const item = describeRoute(deps.config, route);
+  const code = checkCode(place, {
+    name: item,
+    address: route.contract,
+    built: route.kind === "MONO_CHAIN" ? ["transferRoute"] : ["sameAssetRoute", "pricedRoute"],
+  });
+  const listed: Check = {
+    id: "route.listed",
+    subject,
+    item,
+    needs: [factoryCode, code],
+    look: async () =>
+      judgeListed(await inspector.isRoute(chain.contracts.factory, route.contract), {
+        expected: "a route that the factory lists",
+        advice: `Let the owner grant the route ${deps.display(route.contract)} and wait out the delay.`,
+      }),
+  };
+  const terms: Check = {
+    id: "route.terms",
+    subject,
+    item,
+    needs: [code],
+    look: () =>
+      route.kind === "MONO_CHAIN" ? compareTransfer(place, route) : comparePair(place, route),
+  };
+  return [code, listed, terms];
+}
+
+const WRONG_ROUTE = "Correct the route's contract or its pair: the route refuses every other pair.";
+
+async function compareTransfer(
+  { chain, inspector, deps }: Place,
+  route: Extract<RouteConfig, { kind: "MONO_CHAIN" }>,
+) {
+  const terms = await inspector.getTransferTerms(route.contract);
+  return judgeSame(
+    [
+      { name: "evmChainId", found: terms.evmChainId, expected: chain.evmChainId },
+      { name: "bridgeId", found: terms.bridgeId, expected: chain.chainId },
+      {
+        name: "token",
+        found: deps.display(terms.token),
+        expected: deps.display(route.token),
+      },
+    ],
+    WRONG_ROUTE,
+  );
+}
+
+async function comparePair(
+  { chain, inspector, deps }: Place,
+  route: Extract<RouteConfig, { kind: "SWIFT" }>,
+) {
+  const destination = getChain(deps.config, route.destChain);
+  const pair = await inspector.getEscrowPair(route.contract);
+  return judgeSame(
+    [
+      { name: "evmChainId", found: pair.evmChainId, expected: chain.evmChainId },
+      { name: "sourceChain", found: pair.sourceChain, expected: chain.chainId },
+      {
+        name: "sourceToken",
+        found: deps.display(pair.sourceToken),
+        expected: deps.display(route.token),
+      },
+      {
+        name: "sourceDecimals",
+        found: pair.sourceDecimals,
+        expected: getToken(deps.config, route.chainId, route.token).decimals,
+      },
+      {
+        name: "escrow",
+        found: deps.display(pair.escrow),
+        expected: deps.display(chain.contracts.escrow),
+      },
+      { name: "destChain", found: pair.destChain, expected: route.destChain },
+      { name: "destToken", found: pair.destToken, expected: padAddress(route.destToken) },
+      {
+        name: "destDecimals",
+        found: pair.destDecimals,
+        expected: getToken(deps.config, route.destChain, route.destToken).decimals,
+      },
+      {
+        name: "delivery",
+        found: pair.delivery,
+        expected: padAddress(destination.contracts.delivery),
+      },
+    ],
+    WRONG_ROUTE,
+  );
+}

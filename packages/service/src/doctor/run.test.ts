@@ -1,0 +1,69 @@
+import { describe, expect, test } from "vitest";
+import { OperatingError } from "../core/errors.ts";
+import { type Check, judge, ok } from "./check.ts";
+import { runChecks } from "./run.ts";
+
+function check(id: string, look: Check["look"], needs: readonly Check[] = []): Check {
+  return { id, subject: "s", needs, look };
+}
+
+const fine = () => ok("x", "x");
+const broken = () => judge(false, { found: "y", expected: "x", advice: "mend it" });
+const never = () => {
+  throw new Error("looked at although something it needs is broken");
+};
+
+describe("running checks", () => {
+  test("skips what needs a broken check, and what needs that in turn", async () => {
+    const first = check("first", broken);
+    const second = check("second", never, [first]);
+    const third = check("third", never, [second]);
+    const free = check("free", fine);
+    expect(await runChecks([[first, second, third], [free]])).toMatchObject([
+      { id: "first", status: "problem", found: "y", expected: "x", advice: "mend it" },
+      { id: "second", status: "skipped", found: "first of s comes first" },
+      { id: "third", status: "skipped", found: "second of s comes first" },
+      { id: "free", status: "ok" },
+    ]);
+  });
+
+  test("a warning holds nothing up", async () => {
+    const warned = check("warned", () => ({ ...broken(), status: "warning" }));
+    const results = await runChecks([[warned, check("next", fine, [warned])]]);
+    expect(results.map(({ status }) => status)).toEqual(["warning", "ok"]);
+  });
+
+  test("an operating error is a problem with its reason, and its cause stays unsaid", async () => {
+    const dead = check("dead", () => {
+      throw new OperatingError("RPC_UNAVAILABLE", "No answer.", {
+        details: { reason: "timeout" },
+        cause: new Error("http://user:canary@host"),
+      });
+    });
+    const results = await runChecks([[dead]]);
+    expect(results).toMatchObject([{ status: "problem", found: "No answer. (timeout)" }]);
+    expect(JSON.stringify(results)).not.toContain("canary");
+  });
+
+  test("a bug is not taken for a finding", async () => {
+    await expect(runChecks([[check("bug", never)]])).rejects.toThrow("looked at although");
+  });
+
+  test("a group that waits holds up only what needs it", async () => {
+    const gate = Promise.withResolvers<void>();
+    const slow = check("slow", async () => {
+      await gate.promise;
+      return fine();
+    });
+    const opens = check("opens", () => {
+      gate.resolve();
+      return fine();
+    });
+    const results = await runChecks([[slow], [opens], [check("last", fine, [slow, opens])]]);
+    expect(results.map(({ id, status }) => [id, status])).toEqual([
+      ["slow", "ok"],
+      ["opens", "ok"],
+      ["last", "ok"],
+    ]);
+  });
+});

@@ -1,0 +1,67 @@
+import { assert } from "../core/assert.ts";
+import { OperatingError } from "../core/errors.ts";
+import type { Check, CheckResult, Finding } from "./check.ts";
+
+/**
+ * Runs groups of checks: the groups at the same time, so that a dead node holds up its own chain alone; the checks of a
+ * group one after another, which is gentle to its node. Returns every result in the order given. What a check needs
+ * stands before it in its group, or in a group that needs nothing of this one.
+ */
+export async function runChecks(
+  groups: readonly (readonly Check[])[],
+): Promise<readonly CheckResult[]> {
+  const results = new Map(
+    groups.flat().map((check) => [check, Promise.withResolvers<CheckResult>()]),
+  );
+  const resultOf = (check: Check) => {
+    const result = results.get(check);
+    assert(result, "what a check needs is run as well");
+    return result;
+  };
+
+  async function runGroup(group: readonly Check[]): Promise<void> {
+    for (const check of group) {
+      const needed = await Promise.all(check.needs.map((need) => resultOf(need).promise));
+      resultOf(check).resolve({ ...nameOf(check), ...(await lookUnless(check, needed)) });
+    }
+  }
+
+  await Promise.all(groups.map(runGroup));
+  return Promise.all(groups.flat().map((check) => resultOf(check).promise));
+}
+
+async function lookUnless(check: Check, needed: readonly CheckResult[]): Promise<Finding> {
+  const broken = needed.find(({ status }) => status === "problem" || status === "skipped");
+  if (broken) {
+    const why = `${describe(broken)} of ${broken.subject} comes first`;
+    return { status: "skipped", found: why, expected: "that it is in order", advice: null };
+  }
+  try {
+    return await check.look();
+  } catch (error) {
+    if (!(error instanceof OperatingError)) throw error;
+    return toProblem(error);
+  }
+}
+
+function toProblem(error: OperatingError): Finding {
+  const reason = error.details?.["reason"];
+  const found = reason === undefined ? error.message : `${error.message} (${reason})`;
+  return {
+    status: "problem",
+    found,
+    expected: "an answer",
+    advice:
+      error.code === "RPC_UNAVAILABLE"
+        ? "Start the node, or configure the URL of one that answers."
+        : "Correct what the message names.",
+  };
+}
+
+function nameOf({ id, subject, item }: Check) {
+  return item === undefined ? { id, subject } : { id, subject, item };
+}
+
+function describe({ id, item }: CheckResult): string {
+  return item === undefined ? id : `${id} ${item}`;
+}

@@ -1,0 +1,96 @@
+/** Checks of the listed tokens of one chain. */
+import type { ChainInspector } from "../chains/inspector.ts";
+import type { ChainConfig, TokenConfig } from "../config/load.ts";
+import { OperatingError } from "../core/errors.ts";
+import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
+import { type Check, judge, judgeSame, skip } from "./check.ts";
+import { type DoctorDeps, subjectOf } from "./facts.ts";
+
+export function checkTokens(
+  deps: DoctorDeps,
+  chain: ChainConfig,
+  identified: Check,
+): readonly Check[] {
+  return chain.tokens.flatMap((token) =>
+    token.address === NATIVE_TOKEN
+      ? [checkCoin(chain, token)]
+      : checkToken(deps, { chain, token, identified }),
+  );
+}
+
+function checkCoin(chain: ChainConfig, { symbol }: TokenConfig): Check {
+  return {
+    id: "token.decimals",
+    subject: subjectOf(chain),
+    item: symbol,
+    needs: [],
+    look: () => skip("the native coin has no contract", "18, to which the configuration is held"),
+  };
+}
+
+function checkToken(
+  deps: DoctorDeps,
+  {
+    chain,
+    token,
+    identified,
+  }: { readonly chain: ChainConfig; readonly token: TokenConfig; readonly identified: Check },
+): readonly Check[] {
+  const inspector = deps.nodesOf(chain.chainId).service;
+  const name = { subject: subjectOf(chain), item: token.symbol };
+  const code: Check = {
+    ...name,
+    id: "token.code",
+    needs: [identified],
+    async look() {
+      const hasCode = await inspector.hasCode(token.address);
+      return judge(hasCode, {
+        found: `${hasCode ? "code" : "no code"} at ${deps.display(token.address)}`,
+        expected: "the token's contract",
+        advice: "Correct the address of the token.",
+      });
+    },
+  };
+  const decimals: Check = {
+    ...name,
+    id: "token.decimals",
+    needs: [code],
+    look: async () =>
+      judgeSame(
+        [
+          {
+            name: "decimals",
+            found: await inspector.getTokenDecimals(token.address),
+            expected: token.decimals,
+          },
+        ],
+        "Correct the decimals in the configuration before anything settles: every amount would be wrong.",
+      ),
+  };
+  const symbol: Check = {
+    ...name,
+    id: "token.symbol",
+    needs: [code],
+    async look() {
+      const found = await readSymbol(inspector, token.address);
+      return judge(found === token.symbol, {
+        // Anybody's contract may say anything here, control characters included.
+        found: found === null ? "none that can be read" : JSON.stringify(found.slice(0, 32)),
+        expected: JSON.stringify(token.symbol),
+        advice: "See whether this is the token that you mean.",
+        otherwise: "warning",
+      });
+    },
+  };
+  return [code, decimals, symbol];
+}
+
+/** Null where the token has no symbol, or one of an older form. */
+async function readSymbol(inspector: ChainInspector, token: EvmAddress): Promise<string | null> {
+  try {
+    return await inspector.getTokenSymbol(token);
+  } catch (error) {
+    if (error instanceof OperatingError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,140 @@
+/** The doctor's command: opens what there is to look at, and says what is wrong. */
+import { toChecksumAddress } from "../chains/evm/checksum.ts";
+import { createEvmInspector, evmFactoryExpectation } from "../chains/evm/inspector.ts";
+import { type Config, ConfigError } from "../config/load.ts";
+import { listSecretFiles } from "../config/secret-files.ts";
+import { assert } from "../core/assert.ts";
+import { toEvmAddress } from "../core/hex.ts";
+import { startEmbedded } from "../db/embedded.ts";
+import { inspectDatabase, listRefundAuthorities } from "../db/inspect.ts";
+import { type OpenDatabase, openDatabase } from "../db/pool.ts";
+import {
+  type ChainNodes,
+  type DoctorDeps,
+  examine,
+  type LaneAccounts,
+  refuseConfiguration,
+  type Report,
+  toReport,
+} from "../doctor/index.ts";
+import { createEvmAttestorSigner } from "../signers/evm/attestor-signer.ts";
+import { createEvmLaneSigner } from "../signers/evm/lane-signer.ts";
+import { createLog } from "../telemetry/log.ts";
+import { systemClock } from "./system-ports.ts";
+
+const RPC_TIMEOUT_MS = 10_000;
+const CONNECTIONS_MAX = 2;
+
+export { formatReport } from "../doctor/index.ts";
+
+/** Examines an installation. A configuration that cannot be used is a finding like any other. */
+export async function runDoctor(args: {
+  readonly configPath: string;
+  /** Throws `ConfigError` with every problem. */
+  readonly readConfig: () => Config;
+}): Promise<Report> {
+  let config: Config;
+  try {
+    config = args.readConfig();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return toReport(refuseConfiguration(error.problems));
+  }
+  const database = createLazyDatabase(config);
+  try {
+    const checks = await examine({
+      ...openKeys(config),
+      config,
+      clock: systemClock,
+      secretFiles: listSecretFiles(args.configPath),
+      factory: evmFactoryExpectation,
+      display: toChecksumAddress,
+      nodesOf: openNodes(config),
+      readDatabase: async () => inspectDatabase(await database.open(), systemClock),
+      listRefundAuthorities: async () =>
+        (await listRefundAuthorities(await database.open())).map(toEvmAddress),
+    });
+    return toReport(checks);
+  } finally {
+    await database.close();
+  }
+}
+
+/** The accounts of the configured keys. */
+function openKeys(config: Config): Pick<DoctorDeps, "attestor" | "lanesOf"> {
+  const lanes = new Map(
+    config.chains.map(({ chainId, evmChainId, lanes: keys }): [number, LaneAccounts] => {
+      const open = (purpose: keyof LaneAccounts) =>
+        createEvmLaneSigner({ key: keys[purpose], chainId, evmChainId }).address;
+      return [
+        chainId,
+        { deploy: open("deploy"), settle: open("settle"), deliver: open("deliver") },
+      ];
+    }),
+  );
+  const { address } = createEvmAttestorSigner({ key: config.attestor.key, chains: new Map() });
+  return { attestor: address, lanesOf: (chainId) => find(lanes, chainId) };
+}
+
+function openNodes({ chains, attestor }: Config): DoctorDeps["nodesOf"] {
+  const nodes = new Map(
+    chains.map(({ chainId, rpcUrl }): [number, ChainNodes] => {
+      const attestorUrl = find(attestor.rpcUrls, chainId);
+      const open = (url: string) =>
+        createEvmInspector({ chainId, rpcUrl: url, timeoutMs: RPC_TIMEOUT_MS });
+      return [
+        chainId,
+        {
+          service: open(rpcUrl),
+          attestor: open(attestorUrl),
+          areTheSame: URL.parse(rpcUrl)?.href === URL.parse(attestorUrl)?.href,
+        },
+      ];
+    }),
+  );
+  return (chainId) => find(nodes, chainId);
+}
+
+function find<T>(byChain: ReadonlyMap<number, T>, chainId: number): T {
+  const found = byChain.get(chainId);
+  assert(found !== undefined, "every configured chain has its keys and nodes");
+  return found;
+}
+
+/** Opened by the first check that asks, so that trouble with it is a finding. Never migrates. */
+function createLazyDatabase(config: Config) {
+  let opening: Promise<{ database: OpenDatabase; end(): Promise<void> }> | undefined;
+  async function start() {
+    const { stateDir, databaseUrl } = config;
+    if (databaseUrl) {
+      const database = await openDatabase({ url: databaseUrl }, { max: CONNECTIONS_MAX });
+      return { database, end: () => database.close() };
+    }
+    const log = createLog({ level: config.logLevel, role: "doctor" });
+    const server = await startEmbedded({ stateDir, log });
+    const stopServer = async () => {
+      if (!server.adopted) await server.stop();
+    };
+    try {
+      const database = await openDatabase(server.address, { max: CONNECTIONS_MAX });
+      return {
+        database,
+        async end() {
+          await database.close();
+          await stopServer();
+        },
+      };
+    } catch (error) {
+      await stopServer();
+      throw error;
+    }
+  }
+  return {
+    open: async () => (await (opening ??= start())).database,
+    async close() {
+      // What could not be opened has been reported, and there is nothing to close.
+      const opened = await opening?.catch(() => undefined);
+      await opened?.end();
+    },
+  };
+}

@@ -1,0 +1,98 @@
+/** `sluice inventory`: what can be delivered, what is spoken for, what comes back, and how long it lasts. */
+import type { Config } from "../config/load.ts";
+import { formatUnits } from "../core/amounts.ts";
+import { type InventoryReport, reportInventory } from "../routes/index.ts";
+import { withDatabase } from "./commands.ts";
+import { createChains, getChain, getChainConfig, getToken } from "./context.ts";
+import { systemClock } from "./system-ports.ts";
+
+/** Amounts in whole units, as people read them. */
+export interface ShownInventory {
+  readonly chain: string;
+  readonly symbol: string;
+  readonly token: string;
+  readonly balance: string;
+  readonly reserved: string;
+  readonly capLeft: string;
+  readonly available: string;
+  readonly unpaid: { readonly count: number; readonly amount: string };
+  readonly unclaimed: {
+    readonly count: number;
+    readonly amount: string;
+    readonly oldestMinutes: number | null;
+  };
+  readonly paidIn7Days: string;
+  readonly runwayHours: string | null;
+}
+
+/** Reads every inventory that a route pays from. Throws RPC_UNAVAILABLE when a chain does not answer. */
+export async function inventoryCommand(config: Config): Promise<readonly ShownInventory[]> {
+  const chains = createChains(config, (chain) => chain.rpcUrl);
+  return withDatabase(config, async ({ db }) => {
+    const reports: ShownInventory[] = [];
+    for (const { destChain, destToken } of listInventories(config)) {
+      const chain = getChain(chains, destChain);
+      const report = await reportInventory({ db, clock: systemClock }, chain, destToken);
+      reports.push(show(config, report));
+    }
+    return reports;
+  });
+}
+
+/** The inventories as lines of text. */
+export function formatInventories(inventories: readonly ShownInventory[]): string {
+  if (inventories.length === 0) return "No route pays from inventory.";
+  return inventories.map(formatInventory).join("\n\n");
+}
+
+function formatInventory(inventory: ShownInventory): string {
+  const { symbol, unpaid, unclaimed, runwayHours } = inventory;
+  const oldest =
+    unclaimed.oldestMinutes === null ? "" : `, the oldest ${unclaimed.oldestMinutes} min`;
+  const runway =
+    runwayHours === null
+      ? "unknown: nothing was paid in seven days"
+      : `${runwayHours} h at the pace of seven days (${inventory.paidIn7Days} ${symbol})`;
+  return [
+    `${symbol} on ${inventory.chain} (${inventory.token})`,
+    `  balance    ${inventory.balance}`,
+    `  reserved   ${inventory.reserved}`,
+    `  cap left   ${inventory.capLeft} in the current 24 h`,
+    `  available  ${inventory.available}`,
+    `  unpaid     ${unpaid.count} locks, ${unpaid.amount}`,
+    `  unclaimed  ${unclaimed.count} deliveries, ${unclaimed.amount}${oldest}`,
+    `  runway     ${runway}`,
+  ].join("\n");
+}
+
+function listInventories(config: Config) {
+  const found = new Map(
+    config.routes.flatMap((route) =>
+      route.kind === "SWIFT" ? [[`${route.destChain}:${route.destToken}`, route] as const] : [],
+    ),
+  );
+  return [...found.values()];
+}
+
+function show(config: Config, report: InventoryReport): ShownInventory {
+  const { chainId, token, unpaid, unclaimed } = report;
+  const { symbol, decimals } = getToken(config, chainId, token);
+  const units = (amount: bigint) => formatUnits(amount, decimals);
+  return {
+    chain: getChainConfig(config, chainId).name,
+    symbol,
+    token,
+    balance: units(report.balance),
+    reserved: units(report.reserved),
+    capLeft: units(report.capLeft),
+    available: units(report.available),
+    unpaid: { count: unpaid.count, amount: units(unpaid.amount) },
+    unclaimed: {
+      count: unclaimed.count,
+      amount: units(unclaimed.amount),
+      oldestMinutes: unclaimed.oldestMs === null ? null : Math.floor(unclaimed.oldestMs / 60_000),
+    },
+    paidIn7Days: units(report.paidIn7Days),
+    runwayHours: report.runwayHours?.toString() ?? null,
+  };
+}

@@ -1,0 +1,94 @@
+/** What the doctor looks at, for unit tests of its checks. What a test does not give must not be asked for. */
+import type { ChainInspector } from "../../src/chains/inspector.ts";
+import type { ChainConfig, Config } from "../../src/config/load.ts";
+import { toEvmAddress, toHex32 } from "../../src/core/hex.ts";
+import { Secret } from "../../src/core/secret.ts";
+import type { ChainNodes, DoctorDeps, LaneAccounts } from "../../src/doctor/index.ts";
+
+const addressOf = (digit: string) => toEvmAddress(`0x${digit.repeat(40)}`);
+const KEY = new Secret(`0x${"1".repeat(64)}`);
+
+export const USDC = addressOf("c");
+
+export const CHAIN: ChainConfig = {
+  chainId: 2,
+  name: "ethereum",
+  evmChainId: 900_002,
+  rpcUrl: "http://127.0.0.1:1",
+  startBlock: 0,
+  pollIntervalMs: 1_000,
+  balanceCheckIntervalMs: 15_000,
+  traces: false,
+  deliveryConfirmations: 1,
+  contracts: { factory: addressOf("f"), escrow: addressOf("e"), delivery: addressOf("d") },
+  tokens: [
+    { symbol: "USDC", address: USDC, decimals: 6, minDeposit: 1_000_000n, minDepositUnits: "1" },
+  ],
+  lanes: { deploy: KEY, settle: KEY, deliver: KEY },
+};
+
+export const LANES: LaneAccounts = {
+  deploy: addressOf("1"),
+  settle: addressOf("2"),
+  deliver: addressOf("3"),
+};
+
+/** A node that answers what is given, and throws at everything else. */
+export function createStrictInspector(members: Partial<ChainInspector>): ChainInspector {
+  // CAST: the proxy answers every member of the port, most of them with a throw.
+  return new Proxy(members, {
+    get(target, name, receiver) {
+      if (Reflect.has(target, name)) return Reflect.get(target, name, receiver);
+      throw new Error(`${String(name)} must not be asked for`);
+    },
+  }) as ChainInspector;
+}
+
+export function createDoctorDeps(given: {
+  readonly chain?: ChainConfig;
+  readonly config?: Partial<Config>;
+  readonly nodes?: ChainNodes;
+  readonly nowMs?: number;
+  readonly lanes?: LaneAccounts;
+  readonly secretFiles?: DoctorDeps["secretFiles"];
+}): DoctorDeps {
+  const nobody = createStrictInspector({});
+  const nodes = given.nodes ?? { service: nobody, attestor: nobody, areTheSame: false };
+  const refuse = async () => {
+    throw new Error("the database must not be asked");
+  };
+  return {
+    config: {
+      stateDir: "state",
+      databaseUrl: undefined,
+      api: { host: "127.0.0.1", port: 0 },
+      quote: { host: "127.0.0.1", port: 0 },
+      apiKeyPepper: KEY,
+      feeBps: 10,
+      maxFeeBps: 50,
+      maxSlippageBps: 100,
+      payoutWindowS: 43_200n,
+      attestor: { key: KEY, rpcUrls: new Map() },
+      chains: [given.chain ?? CHAIN],
+      routes: [],
+      logLevel: "silent",
+      crashAt: undefined,
+      ...given.config,
+    },
+    clock: { now: () => given.nowMs ?? 0, sleep: async () => undefined },
+    secretFiles: given.secretFiles ?? [],
+    factory: {
+      deployer: { address: addressOf("9"), codeHash: toHex32(`0x${"9".repeat(64)}`) },
+      identityOf: () => ({
+        implementation: addressOf("8"),
+        initCodeHash: toHex32(`0x${"8".repeat(64)}`),
+      }),
+    },
+    display: (address) => address,
+    attestor: addressOf("4"),
+    lanesOf: () => given.lanes ?? LANES,
+    nodesOf: () => nodes,
+    readDatabase: refuse,
+    listRefundAuthorities: refuse,
+  };
+}

@@ -12,6 +12,9 @@ export const SANDBOX_TERMS = {
   maxFeeBps: 50,
   maxSlippageBps: 100,
   minDeposit: "1",
+  /** US dollars per whole unit. */
+  usdcPrice: "1",
+  nativePrice: "3000",
   minNativeDeposit: "0.0001",
 } as const;
 
@@ -78,18 +81,18 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
 
 function listUsdc(address: Address) {
   const { symbol, decimals } = USDC;
-  const { minDeposit } = SANDBOX_TERMS;
-  return { symbol, address, decimals, minDeposit };
+  const { minDeposit, usdcPrice } = SANDBOX_TERMS;
+  return { symbol, address, decimals, minDeposit, price: { static: usdcPrice } };
 }
 
 /** The interface calls the native coin by its chain's name. */
 function listNative(name: string) {
-  const { minNativeDeposit: minDeposit } = SANDBOX_TERMS;
   return {
     symbol: name.toUpperCase(),
     address: zeroAddress,
     decimals: NATIVE_DECIMALS,
-    minDeposit,
+    minDeposit: SANDBOX_TERMS.minNativeDeposit,
+    price: { static: SANDBOX_TERMS.nativePrice },
   };
 }
 
@@ -118,6 +121,8 @@ function listRoutes(deployment: Deployment): readonly object[] {
       stay(zeroAddress, here.nativeTransferRoute),
       go(here.token, usdcThere, here.escrowRoute),
       go(zeroAddress, zeroAddress, here.nativeEscrowRoute),
+      { ...go(here.token, zeroAddress, here.usdcToNativeRoute), priced: true },
+      { ...go(zeroAddress, usdcThere, here.nativeToUsdcRoute), priced: true },
     ];
   });
 }

@@ -1,4 +1,7 @@
-/** Native coin across chains on real nodes: to whoever takes it, and back to its address where nobody does. */
+/**
+ * Pairs across chains on real nodes: native coin to whoever takes it, and back to its address where nobody does; and
+ * assets that are not the same, at a price that the attestor signs.
+ */
 import { type Address, createWalletClient, type Hex, http, parseEther, zeroAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -7,7 +10,7 @@ import { openWorld, type World } from "./support/world.ts";
 let world: World;
 
 beforeAll(async () => {
-  world = await openWorld({ payoutWindowSeconds: 20 });
+  world = await openWorld({ payoutWindowSeconds: 12 });
 });
 afterAll(async () => {
   await world.close();
@@ -87,5 +90,62 @@ describe("native coin to native coin of the other chain", () => {
     }
     expect(await world.nativeBalance("base", refusing)).toBe(0n);
     expect(await world.nativeBalance("base", burning)).toBe(0n);
+  });
+});
+
+describe("pairs that are not the same asset", () => {
+  /** The sandbox's ether is 3,000 USDC. */
+  const PRICE = 3000n;
+  /** Rates have 18 digits and are rounded down; a payout is read back from the promised minimum. */
+  const isFair = (paid: bigint, fair: bigint) => {
+    const expected = afterFee(fair);
+    const apart = paid > expected ? paid - expected : expected - paid;
+    expect(apart).toBeLessThanOrEqual(expected / 10n ** 12n + 2n);
+  };
+
+  test("USDC on ethereum arrives as native coin on base", async () => {
+    const recipient = world.newRecipient();
+    const { address, quote } = await world.quote({
+      from: "ethereum",
+      to: "base",
+      recipient,
+      toToken: zeroAddress,
+      amount: 60_000_000n,
+    });
+    expect(quote).toMatchObject({ type: "SWIFT", effectiveAmountIn64: "60000000" });
+    expect(Number(quote.price)).toBeCloseTo(0.999 / 3000, 9);
+    await world.pay("ethereum", address, 60_000_000n);
+    const swap = await world.settled(address);
+    expect(swap).toMatchObject({ status: "completed", error: null });
+    isFair(await world.nativeBalance("base", recipient), (60n * ETHER) / PRICE);
+    expect(await world.balance("ethereum", address)).toBe(0n);
+  });
+
+  test("native coin on base arrives as USDC on ethereum, a later deposit at a new price", async () => {
+    const recipient = world.newRecipient();
+    const { address } = await world.quote({
+      from: "base",
+      to: "ethereum",
+      recipient,
+      fromToken: zeroAddress,
+      amount: ETHER,
+    });
+    await world.payNative("base", address, ETHER / 2n);
+    const first = await world.settled(address);
+    isFair(await world.balance("ethereum", recipient), 1_500_000_000n);
+    await world.payNative("base", address, ETHER / 3n);
+    await world.settled(address, { after: first.id });
+    isFair(await world.balance("ethereum", recipient), 2_500_000_000n - 1n);
+    expect(await world.nativeBalance("base", address)).toBe(0n);
+  });
+
+  test("every lock ends claimed", async () => {
+    const { escrow } = world.deployment.chains.base;
+    await world.until(
+      "the escrow of base is empty",
+      async () => (await world.nativeBalance("base", escrow)) === 0n,
+    );
+    // USDC has its escrow too.
+    expect(await world.escrowBalance("base")).toBe(0n);
   });
 });

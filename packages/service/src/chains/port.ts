@@ -197,6 +197,10 @@ export interface ChainReader {
   listNativeBalances(block: BlockRef, owners: readonly EvmAddress[]): Promise<readonly bigint[]>;
   getBalance(token: EvmAddress, owner: EvmAddress): Promise<bigint>;
   hasCode(address: EvmAddress): Promise<boolean>;
+  /** What a price feed says: US dollars per whole unit times 1e18 (zero and below included), and when it said so. */
+  readPriceFeed(
+    feed: EvmAddress,
+  ): Promise<{ readonly usd: bigint; readonly publishedAtMs: number }>;
 }
 
 /** Sending to a chain, one signed transaction at a time. */

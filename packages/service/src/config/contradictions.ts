@@ -9,6 +9,7 @@ export function findContradictions(config: Config): string[] {
   return [
     ...config.chains.flatMap((chain, index) => checkChain(config, chain, index)),
     ...checkAttestor(config),
+    ...checkPrices(config),
     ...config.routes.flatMap((route, index) => checkRoute(config, route, index)),
   ];
 }
@@ -80,6 +81,17 @@ function checkAttestor({ attestor, chains }: Config): string[] {
   return problems;
 }
 
+/** A price needs a source. */
+function checkPrices({ chains }: Config): string[] {
+  return chains.flatMap(({ chainId, tokens }) =>
+    tokens.flatMap(({ symbol, price }) =>
+      price && price.fixed === undefined && price.feeds.length === 0
+        ? [`chains: expected static or feeds in the price of ${symbol} of chain ${chainId}`]
+        : [],
+    ),
+  );
+}
+
 function checkRoute(config: Config, route: RouteConfig, index: number): string[] {
   const setting = `routes[${index}]`;
   const problems: string[] = [];
@@ -95,6 +107,21 @@ function checkRoute(config: Config, route: RouteConfig, index: number): string[]
     check(["destChain", "destToken"], route.destChain, route.destToken);
     if (route.destChain === route.chainId) {
       problems.push(`${setting}.destChain: expected another chain than chainId`);
+    }
+  }
+  if (route.kind === "SWIFT" && route.priced) {
+    for (const [chainId, token] of [
+      [route.chainId, route.token],
+      [route.destChain, route.destToken],
+    ] as const) {
+      const listed = config.chains
+        .find((known) => known.chainId === chainId)
+        ?.tokens.find(({ address }) => address === token);
+      if (listed && !listed.price) {
+        problems.push(
+          `${setting}.priced: expected a price of the token ${listed.symbol} of chain ${chainId}`,
+        );
+      }
     }
   }
   if (config.routes.slice(0, index).some((other) => pairOf(other) === pairOf(route))) {

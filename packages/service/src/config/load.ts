@@ -8,10 +8,12 @@ import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
 import { Secret } from "../core/secret.ts";
 import { findBadChecksums, findContradictions } from "./contradictions.ts";
 import { listProblems } from "./problems.ts";
-import { ConfigFile, LOG_LEVELS, type SecretRef } from "./schema.ts";
+import { ConfigFile, LOG_LEVELS, type Price, type SecretRef } from "./schema.ts";
 
 /** What the contracts and the refund authority's 72 hours leave room for. */
 const PAYOUT_WINDOW_MAX_S = 43_200;
+const PRICE_AGE_MAX_S = 3_600;
+const PRICE_DEVIATION_MAX_BPS = 200;
 
 /** A configuration that cannot be used; one problem a line, each naming a setting and what was expected. */
 export class ConfigError extends Error {
@@ -32,6 +34,15 @@ export interface TokenConfig {
   readonly minDeposit: bigint | undefined;
   /** The minimum as written, in whole units. */
   readonly minDepositUnits: string | undefined;
+  /** Where its price comes from; undefined where it has none. */
+  readonly price: PriceConfig | undefined;
+}
+
+export interface PriceConfig {
+  /** US dollars per whole unit, times 1e18. */
+  readonly fixed: bigint | undefined;
+  readonly feeds: readonly EvmAddress[];
+  readonly bounds: { readonly maxAgeMs: number; readonly maxDeviationBps: number };
 }
 
 export interface ChainConfig {
@@ -70,6 +81,8 @@ export type RouteConfig =
       readonly destChain: number;
       readonly destToken: EvmAddress;
       readonly contract: EvmAddress;
+      /** The pair is not the same asset: sweeps carry a price that the attestor signs. */
+      readonly priced: boolean;
     };
 
 export interface Config {
@@ -268,8 +281,20 @@ function resolveChain(
       decimals: token.decimals,
       minDepositUnits: token.minDeposit,
       minDeposit: minDepositOf(token, `${setting}.tokens[${index}].minDeposit`, problems),
+      price: token.price && priceOf(token.price),
     })),
     lanes: { deploy: lane("deploy"), settle: lane("settle"), deliver: lane("deliver") },
+  };
+}
+
+function priceOf(price: Price): PriceConfig {
+  return {
+    fixed: price.static === undefined ? undefined : parseUnits(price.static, 18),
+    feeds: (price.feeds ?? []).map(toEvmAddress),
+    bounds: {
+      maxAgeMs: (price.maxAgeSeconds ?? PRICE_AGE_MAX_S) * 1000,
+      maxDeviationBps: price.maxDeviationBps ?? PRICE_DEVIATION_MAX_BPS,
+    },
   };
 }
 
@@ -303,6 +328,6 @@ function resolveRoute(route: ConfigFile["routes"][number]): RouteConfig {
     contract: toEvmAddress(route.contract),
   };
   if (route.kind === "MONO_CHAIN") return { kind: route.kind, ...shared };
-  const { kind, destChain } = route;
-  return { kind, ...shared, destChain, destToken: toEvmAddress(route.destToken) };
+  const { kind, destChain, priced = false } = route;
+  return { kind, ...shared, destChain, destToken: toEvmAddress(route.destToken), priced };
 }

@@ -30,6 +30,26 @@ const Listener = Type.Object(
   { additionalProperties: false, description: "an object with a port, and a host or none" },
 );
 
+/** Where the price of a token comes from. */
+export const Price = Type.Object(
+  {
+    static: Type.Optional(
+      Type.String({
+        pattern: "^\\d{1,15}(\\.\\d{1,18})?$",
+        description: "US dollars per whole unit, a plain decimal",
+      }),
+    ),
+    feeds: Type.Optional(
+      Type.Array(Address, { minItems: 1, description: "addresses of price feeds on the chain" }),
+    ),
+    maxAgeSeconds: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 604_800, description: "seconds, 1 to 604800" }),
+    ),
+    maxDeviationBps: Type.Optional(Bps),
+  },
+  { additionalProperties: false, description: "an object with static, feeds or both" },
+);
+
 const Token = Type.Object(
   {
     symbol: Type.String({ minLength: 1, maxLength: 16, description: "1 to 16 characters" }),
@@ -38,6 +58,7 @@ const Token = Type.Object(
     minDeposit: Type.Optional(
       Type.String({ pattern: "^\\d+(\\.\\d+)?$", description: "a plain decimal in whole units" }),
     ),
+    price: Type.Optional(Price),
   },
   { additionalProperties: false },
 );
@@ -89,6 +110,7 @@ const Route = Type.Union([
       destChain: BridgeId,
       destToken: Address,
       contract: Address,
+      priced: Type.Optional(Type.Boolean({ description: "true or false" })),
     },
     { additionalProperties: false },
   ),
@@ -135,4 +157,5 @@ export const ConfigFile = Type.Object(
 );
 
 export type ConfigFile = Static<typeof ConfigFile>;
+export type Price = Static<typeof Price>;
 export type SecretRef = Static<typeof SecretRef>;

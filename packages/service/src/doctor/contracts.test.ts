@@ -31,7 +31,15 @@ const GOVERNANCE: Governance = {
 
 const routes: readonly RouteConfig[] = [
   { kind: "MONO_CHAIN", chainId: 2, token: USDC, contract: ROUTE },
-  { kind: "SWIFT", chainId: 2, token: USDC, destChain: 30, destToken: USDC, contract: ROUTE },
+  {
+    kind: "SWIFT",
+    chainId: 2,
+    token: USDC,
+    destChain: 30,
+    priced: false,
+    destToken: USDC,
+    contract: ROUTE,
+  },
 ];
 
 /** A node of one of two real chains on which everything is as it should be, except what is given. */

@@ -14,7 +14,15 @@ const checks = listChecks(
     config: {
       routes: [
         { kind: "MONO_CHAIN", chainId: 2, token: USDC, contract },
-        { kind: "SWIFT", chainId: 2, token: USDC, destChain: 2, destToken: USDC, contract },
+        {
+          kind: "SWIFT",
+          chainId: 2,
+          token: USDC,
+          destChain: 2,
+          priced: false,
+          destToken: USDC,
+          contract,
+        },
       ],
     },
   }),

@@ -12,6 +12,7 @@ import {
   evmFormat,
   type RoleContext,
   type RunningRole,
+  TOPICS,
 } from "./context.ts";
 import { openServiceDatabase } from "./database.ts";
 import { startScanner } from "./scanner.ts";
@@ -63,7 +64,12 @@ export async function startAll(config: Config): Promise<RunningService> {
       crashPoint: createCrashPoint(config.crashAt),
       wakeups,
       chains,
-      routes: createRoutes(config, { db, clock, chains }),
+      routes: createRoutes(config, {
+        db,
+        clock,
+        chains,
+        wakeAttestor: () => wakeups.wake(TOPICS.attestations),
+      }),
       format: evmFormat,
     };
     await checkChains(context);

@@ -3,7 +3,15 @@ import { OperatingError } from "../core/errors.ts";
 import { startLoop } from "../jobs/loop.ts";
 import { lookAtRequests } from "../routes/index.ts";
 import { createEvmAttestorSigner } from "../signers/evm/attestor-signer.ts";
-import { createChains, getToken, type RoleContext, type RunningRole, TOPICS } from "./context.ts";
+import {
+  createChains,
+  createConfiguredPrices,
+  getToken,
+  rateOf,
+  type RoleContext,
+  type RunningRole,
+  TOPICS,
+} from "./context.ts";
 import { POLL_MS } from "./settlement-deps.ts";
 
 export function startAttestor(context: RoleContext): RunningRole {
@@ -16,6 +24,8 @@ export function startAttestor(context: RoleContext): RunningRole {
       `attestor.rpcUrls: expected a node for chain ${chainId}.`,
     );
   });
+  // Its own prices, over its own nodes.
+  const prices = createConfiguredPrices(config, { chains, clock });
   const signer = createEvmAttestorSigner({
     key: config.attestor.key,
     chains: new Map(
@@ -34,7 +44,7 @@ export function startAttestor(context: RoleContext): RunningRole {
             destChain: route.destChain,
             destToken: route.destToken,
             contract: route.contract,
-            readRate: null,
+            readRate: route.priced ? rateOf(prices, route) : null,
             decimalsIn: getToken(config, route.chainId, route.token).decimals,
             decimalsOut: getToken(config, route.destChain, route.destToken).decimals,
           },

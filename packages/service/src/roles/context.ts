@@ -5,14 +5,16 @@
 import { createEvmChain } from "../chains/evm/evm-chain.ts";
 import { hasValidChecksum, toChecksumAddress } from "../chains/evm/checksum.ts";
 import type { AddressFormat, Chain, Chains } from "../chains/port.ts";
-import type { ChainConfig, Config, TokenConfig } from "../config/load.ts";
+import type { ChainConfig, Config, RouteConfig, TokenConfig } from "../config/load.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import type { Clock, CrashPoint, Random } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
+import { createPrices, type Prices } from "../prices/index.ts";
 import type { Wakeups } from "../jobs/wakeups.ts";
 import {
   createMonoChainRoute,
+  createPricing,
   createRouteBook,
   createSwiftRoute,
   type RouteBook,
@@ -70,9 +72,16 @@ const RPC_TIMEOUT_MS = 10_000;
 /** The enabled routes, in the order of the configuration. */
 export function createRoutes(
   config: Config,
-  deps: { readonly db: Db; readonly clock: Clock; readonly chains: Chains },
+  deps: {
+    readonly db: Db;
+    readonly clock: Clock;
+    readonly chains: Chains;
+    /** Tells the attestor that there is something to sign. */
+    readonly wakeAttestor: () => void;
+  },
 ): RouteBook {
-  const { db, clock, chains } = deps;
+  const { db, clock, chains, wakeAttestor } = deps;
+  const prices = createConfiguredPrices(config, { chains, clock });
   const { feeBps } = config;
   return createRouteBook(
     config.routes.map((route) => {
@@ -99,10 +108,43 @@ export function createRoutes(
         decimalsOut: getToken(config, route.destChain, route.destToken).decimals,
         contract: route.contract,
         feeBps,
-        pricing: null,
+        pricing: route.priced
+          ? createPricing({
+              db,
+              clock,
+              source,
+              token: route.token,
+              contract: route.contract,
+              readRate: rateOf(prices, route),
+              wakeAttestor,
+            })
+          : null,
       });
     }),
   );
+}
+
+/** Prices from the configured sources, read over the given chains. */
+export function createConfiguredPrices(
+  config: Config,
+  deps: { readonly chains: Chains; readonly clock: Clock },
+): Prices {
+  return createPrices({
+    ...deps,
+    sourcesOf: ({ chainId, token }) => getToken(config, chainId, token).price,
+  });
+}
+
+/** The rate of a route's pair, as it is now. */
+export function rateOf(
+  prices: Prices,
+  route: RouteConfig & { readonly kind: "SWIFT" },
+): () => Promise<bigint> {
+  return () =>
+    prices.readRate(
+      { chainId: route.chainId, token: route.token },
+      { chainId: route.destChain, token: route.destToken },
+    );
 }
 
 /** The configured chain of a bridge id. Configuration was checked before, so a missing one is a mistake of ours. */

@@ -22,7 +22,14 @@ export const CHAIN: ChainConfig = {
   deliveryConfirmations: 1,
   contracts: { factory: addressOf("f"), escrow: addressOf("e"), delivery: addressOf("d") },
   tokens: [
-    { symbol: "USDC", address: USDC, decimals: 6, minDeposit: 1_000_000n, minDepositUnits: "1" },
+    {
+      symbol: "USDC",
+      address: USDC,
+      decimals: 6,
+      minDeposit: 1_000_000n,
+      minDepositUnits: "1",
+      price: undefined,
+    },
   ],
   lanes: { deploy: KEY, settle: KEY, deliver: KEY },
 };

@@ -1,7 +1,7 @@
 /** From deposit to claim over the chain port: a real node, the real contracts and the real signers. */
 import { deliveryAbi, depositFactoryAbi } from "@sluice/contracts/abi";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { padAddress, toHex32 } from "../../core/hex.ts";
+import { padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import {
   HERE,
   openWorld,
@@ -213,5 +213,36 @@ describe("lock, delivery and claim", () => {
     const id = toHex32(`0x${"77".repeat(32)}`);
     expect(await world.here.getLock(id, "latest")).toBeNull();
     expect(await world.there.findDelivery(id)).toBeNull();
+  });
+});
+
+describe("price feeds", () => {
+  /** Runtime code that answers `decimals()` with 8 and anything else with a round of the given answer and time. */
+  function feedCode(answer: bigint, updatedAt: bigint): `0x${string}` {
+    const word = BigInt.asUintN(256, answer).toString(16).padStart(64, "0");
+    const seconds = updatedAt.toString(16).padStart(8, "0");
+    return `0x60003560e01c63313ce567146040577f${word}60205263${seconds}60605260a06000f35b600860005260206000f3`;
+  }
+  const FEED = toEvmAddress(`0x${"fe".repeat(20)}`);
+  const setCode = (code: `0x${string}`) =>
+    // CAST: the node's own method, which the client's types do not know.
+    world.client.request({ method: "anvil_setCode", params: [FEED, code] } as never);
+
+  test("say dollars per whole unit times 1e18, and when", async () => {
+    await setCode(feedCode(312_345_678_901n, 1_750_000_000n));
+    expect(await world.here.readPriceFeed(FEED)).toEqual({
+      usd: 3_123_456_789_010_000_000_000n,
+      publishedAtMs: 1_750_000_000_000,
+    });
+  });
+
+  test("T56 that say less than nothing are passed on as they are, to be refused where prices are judged", async () => {
+    await setCode(feedCode(-5n, 1n));
+    expect((await world.here.readPriceFeed(FEED)).usd).toBe(-50_000_000_000n);
+  });
+
+  test("that are not there cannot be read", async () => {
+    await setCode("0x");
+    await expect(world.here.readPriceFeed(FEED)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
   });
 });

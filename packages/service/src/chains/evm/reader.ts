@@ -12,6 +12,7 @@ import {
 } from "./answers.ts";
 import { readView, tagOf, toQuantity } from "./calls.ts";
 import { listNativeBalances, listNativeTransfers } from "./native.ts";
+import { readPriceFeed } from "./price-feeds.ts";
 import type { Rpc } from "./rpc.ts";
 import { createTraceReader } from "./traces.ts";
 import { listTransfers } from "./transfers.ts";
@@ -38,6 +39,7 @@ export function createReader(rpc: Rpc): Omit<ChainReader, "checkIdentity"> {
     listNativeBalances: (block, owners) => listNativeBalances(rpc, block, owners),
     getBalance: (token, owner) =>
       token === NATIVE_TOKEN ? getNativeBalance(rpc, owner) : getTokenBalance(rpc, token, owner),
+    readPriceFeed: (feed) => readPriceFeed(rpc, feed),
     hasCode: (address) => hasCode(rpc, address),
   };
 }

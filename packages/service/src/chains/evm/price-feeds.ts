@@ -1,0 +1,52 @@
+/**
+ * Price feeds of the `AggregatorV3Interface` form: `decimals()` and `latestRoundData()`.
+ * https://docs.chain.link/data-feeds/api-reference
+ */
+import { decodeFunctionResult, encodeFunctionData, parseAbi } from "viem";
+import type { EvmAddress } from "../../core/hex.ts";
+import { readView } from "./calls.ts";
+import type { Rpc } from "./rpc.ts";
+
+const feedAbi = parseAbi([
+  "function decimals() view returns (uint8)",
+  "function latestRoundData() view returns (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)",
+]);
+
+const SCALE_DECIMALS = 18;
+/** Far above any feed; keeps the powers of ten small. */
+const DECIMALS_MAX = 36;
+
+/** The newest answer, times 1e18, and when it was published. Throws RPC_UNAVAILABLE when there is no feed of that form. */
+export async function readPriceFeed(
+  rpc: Rpc,
+  feed: EvmAddress,
+): Promise<{ readonly usd: bigint; readonly publishedAtMs: number }> {
+  const [decimals, round] = await Promise.all([
+    readView(
+      rpc,
+      {
+        to: feed,
+        at: "latest",
+        data: encodeFunctionData({ abi: feedAbi, functionName: "decimals" }),
+      },
+      (data) => decodeFunctionResult({ abi: feedAbi, functionName: "decimals", data }),
+    ),
+    readView(
+      rpc,
+      {
+        to: feed,
+        at: "latest",
+        data: encodeFunctionData({ abi: feedAbi, functionName: "latestRoundData" }),
+      },
+      (data) => decodeFunctionResult({ abi: feedAbi, functionName: "latestRoundData", data }),
+    ),
+  ]);
+  if (decimals > DECIMALS_MAX) throw rpc.unavailable("a feed with too many decimals");
+  const [, answer, , updatedAt] = round;
+  const usd = (answer * 10n ** BigInt(SCALE_DECIMALS)) / 10n ** BigInt(decimals);
+  const seconds = updatedAt > MILLENNIUM_S ? MILLENNIUM_S : updatedAt;
+  return { usd, publishedAtMs: Number(seconds) * 1000 };
+}
+
+/** The year 5138: later times are nonsense, and must not lose digits as a number. */
+const MILLENNIUM_S = 100_000_000_000n;

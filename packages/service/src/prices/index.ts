@@ -1,0 +1,2 @@
+export { PRICE_SCALE } from "./price.ts";
+export { createPrices, type Prices, type PriceSources } from "./prices.ts";

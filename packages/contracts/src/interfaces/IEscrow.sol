@@ -128,8 +128,7 @@ interface IEscrow {
     /// @param signature By an attestor over `Return(bytes32 deliveryId,uint256 deadline)`, given
     /// only when a final block of the destination lies past every deadline signed for the id and
     /// shows it undelivered.
-    function returnToWallet(bytes32 deliveryId, uint256 deadline, bytes calldata signature)
-        external;
+    function returnToWallet(bytes32 deliveryId, uint256 deadline, bytes calldata signature) external;
 
     /// @notice Pays a lock of at least 72 hours to the refund authority of its commitment. By the
     /// authority itself; needs nobody else, and works while paused.

@@ -59,9 +59,7 @@ contract PricedRoute is IPricedRoute, EscrowRoute {
         uint256 given = uint256(maxSlippageBps) + maxFeeBps;
         if (given >= BPS) return 0;
         uint256 fair = Math.mulDiv(
-            amount,
-            rate * 10 ** uint256(DEST_DECIMALS),
-            RATE_SCALE * 10 ** uint256(SOURCE_DECIMALS)
+            amount, rate * 10 ** uint256(DEST_DECIMALS), RATE_SCALE * 10 ** uint256(SOURCE_DECIMALS)
         );
         return Math.mulDiv(fair, BPS - given, BPS);
     }

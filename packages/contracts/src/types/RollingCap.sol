@@ -20,16 +20,19 @@ library RollingCap {
         mapping(uint256 => uint256) byHour;
     }
 
-    /// @notice Spends `amount`, or changes nothing and returns false.
+    /// @notice Spends `amount`, or returns false.
     function spend(Window storage window, uint256 amount) internal returns (bool) {
         uint256 hour = block.timestamp / 1 hours;
         uint256 spent = _advance(window, hour);
-        if (amount > type(uint112).max || spent + amount > window.cap) return false;
-        window.byHour[hour % HOURS] += amount;
-        // Both fit: the sum is at most the cap, and 2^32 hours are half a million years.
-        window.spent = uint112(spent + amount);
+        bool fits = amount <= type(uint112).max && spent + amount <= window.cap;
+        if (fits) {
+            spent += amount;
+            window.byHour[hour % HOURS] += amount;
+        }
+        // Both fit: the sum is at most a cap, and 2^32 hours are half a million years.
+        window.spent = uint112(spent);
         window.hour = uint32(hour);
-        return true;
+        return fits;
     }
 
     /// @notice What may still be spent now.
@@ -43,8 +46,7 @@ library RollingCap {
         return spent >= window.cap ? 0 : window.cap - spent;
     }
 
-    /// @dev Forgets the hours that left the window. What is forgotten here is written by `spend`
-    /// only; when that refuses, its caller must revert.
+    /// @dev Forgets the hours that left the window; the caller writes the sum and the hour.
     function _advance(Window storage window, uint256 hour) private returns (uint256 spent) {
         spent = window.spent;
         uint256 steps = _steps(window, hour);

@@ -147,6 +147,26 @@ abstract contract Fixture is Test {
         return factory.settle(job);
     }
 
+    function nativePair() internal view returns (IEscrowRoute.Pair memory pair) {
+        pair = pairOf(NATIVE);
+        pair.sourceDecimals = 18;
+        pair.destToken = 0;
+    }
+
+    /// @dev Native coin to native coin of the other chain.
+    function nativeEscrowJob(address route) internal view returns (IDepositFactory.Job memory) {
+        Commitment memory c = remoteCommitment();
+        c.destToken = 0;
+        return IDepositFactory.Job({ c: c, token: NATIVE, route: route, data: "" });
+    }
+
+    function nativeDeliveryId(Commitment memory c, uint64 seq) internal view returns (bytes32) {
+        IDelivery.Order memory order = orderOf(seq, 1);
+        order.c = c;
+        order.srcToken = 0;
+        return delivery.deliveryIdOf(order);
+    }
+
     /// @dev Locks `amount` of the remote commitment and names the lock.
     function lockDeposit(uint256 amount) internal returns (bytes32 deliveryId) {
         IDepositFactory.Job memory job = escrowJob();
@@ -199,6 +219,19 @@ abstract contract Fixture is Test {
                 deliveryId,
                 paidAmount,
                 deadline
+            )
+        );
+        return signTyped(key, escrow.domainSeparator(), structHash);
+    }
+
+    function signReturn(uint256 key, bytes32 deliveryId, uint256 deadline)
+        internal
+        view
+        returns (bytes memory)
+    {
+        bytes32 structHash = keccak256(
+            abi.encode(
+                keccak256("Return(bytes32 deliveryId,uint256 deadline)"), deliveryId, deadline
             )
         );
         return signTyped(key, escrow.domainSeparator(), structHash);

@@ -10,7 +10,7 @@ import { StickyAllowanceToken } from "../doubles/Doubles.sol";
 import { Fixture } from "../support/Fixture.sol";
 
 /// @notice Into the escrow, at the promised minimum.
-contract EscrowRouteTest is Fixture {
+contract SameAssetRouteTest is Fixture {
     function test_pair_IsWhatWasBuiltIn() public view {
         assertEq(
             keccak256(abi.encode(escrowRoute.pair())),

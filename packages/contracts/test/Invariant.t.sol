@@ -83,6 +83,61 @@ contract ThiefHandler is Fixture {
         try escrow.claim(id, paidAmount, block.timestamp, signature) { } catch { }
     }
 
+    function returnAny(uint256 index, bool signed) external {
+        if (_ids.length == 0) return;
+        bytes32 id = _ids[index % _ids.length];
+        bytes memory signature =
+            signReturn(signed ? ATTESTOR_KEY : STRANGER_KEY, id, block.timestamp);
+        vm.prank(RELAYER);
+        try escrow.returnToWallet(id, block.timestamp, signature) {
+            assertTrue(signed, "only with the attestor");
+        } catch { }
+    }
+
+    /// @dev By the authority of any user, of any lock, under any user's commitment.
+    function takeBackAny(uint256 index, uint256 caller, uint256 user) external {
+        if (_ids.length == 0) return;
+        bytes32 id = _ids[index % _ids.length];
+        uint256 lockedAt = escrow.lockOf(id).lockedAt;
+        vm.prank(address(uint160(0xf0000 + caller % USERS)));
+        try escrow.takeBack(id, _commitments[user % USERS]) {
+            assertTrue(caller % USERS == user % USERS, "by the authority of the commitment");
+            assertTrue(block.timestamp >= lockedAt + 72 hours, "after 72 hours");
+        } catch { }
+    }
+
+    function refundByAuthority(uint256 user, uint256 caller) external {
+        vm.prank(address(uint160(0xf0000 + caller % USERS)));
+        try factory.refund(_commitments[user % USERS], address(usdc)) {
+            assertTrue(caller % USERS == user % USERS, "by the authority of the commitment");
+        } catch { }
+    }
+
+    /// @dev The guardian may stop at any time; the owner goes on, and may only schedule meanwhile.
+    function guardAndOwn(uint256 what, address who) external {
+        bytes32 route = factory.ROUTE();
+        bytes32 attestor = factory.ATTESTOR();
+        what = what % 5;
+        vm.prank(what == 0 ? GUARDIAN : OWNER);
+        if (what == 0) try factory.pause() { } catch { }
+        if (what == 1) try factory.unpause() { } catch { }
+        if (what == 2) try factory.schedule(route, who) { } catch { }
+        if (what == 3) try factory.schedule(attestor, who) { } catch { }
+        if (what == 4) {
+            try delivery.scheduleCapRaise(address(usdcThere), type(uint112).max) { } catch { }
+        }
+    }
+
+    /// @dev Never as far as the delay of the owner's additions in one run.
+    function pass(uint256 time) external {
+        if (block.timestamp < START + DELAY - 1 hours) vm.warp(block.timestamp + time % 1 hours);
+    }
+
+    /// @dev And now and then far enough for a take-back.
+    function passFar() external {
+        if (block.timestamp < START + 72 hours) vm.warp(START + 72 hours);
+    }
+
     function refundAny(uint256 user, bool signed) external {
         Commitment memory c = _commitments[user % USERS];
         bytes memory signature = signRefund(

@@ -16,9 +16,11 @@ import {
   type Tenant,
   USDC,
 } from "../../test/support/tenants.ts";
-import { toEvmAddress } from "../core/hex.ts";
+import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
 import { createLog } from "../telemetry/log.ts";
+import { hasValidChecksum } from "../chains/evm/checksum.ts";
 import { createApi } from "./app.ts";
+import type { IndexRequest } from "./request-index.ts";
 
 const log = createLog({ level: "silent", role: "test" });
 const SCANNED = [
@@ -41,12 +43,24 @@ let database: TestDatabase;
 let app: ReturnType<typeof createApi>;
 let url: string;
 let alice: Tenant;
+const asked: IndexRequest[] = [];
 let bob: Tenant;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   const { db } = database;
-  app = createApi({ db, pepper: PEPPER, log, display: toChecksumAddress, scanned: SCANNED });
+  app = createApi({
+    db,
+    pepper: PEPPER,
+    log,
+    display: toChecksumAddress,
+    hasValidChecksum,
+    requestIndex: async (request) => {
+      asked.push(request);
+      return { queued: false, reason: "below_min" };
+    },
+    scanned: SCANNED,
+  });
   url = await app.listen({ host: "127.0.0.1", port: 0 });
   alice = await createTenant(db);
   bob = await createTenant(db);
@@ -331,8 +345,98 @@ describe("bad parameters", () => {
   });
 });
 
+describe("POST /request-index", () => {
+  const post = (body: unknown, tenant?: Tenant) =>
+    get("/request-index", undefined, {
+      method: "POST",
+      body: typeof body === "string" ? body : JSON.stringify(body),
+      headers: {
+        "content-type": "application/json",
+        ...(tenant ? { "x-api-key": tenant.apiKey } : {}),
+      },
+    });
+  const TOKEN = toChecksumAddress(toEvmAddress(USDC));
+
+  test("echoes what was sent and hands over what it means", async () => {
+    const { wallet } = await insertAddress(database.db, alice);
+    for (const [tokenAddress, token] of [
+      [TOKEN, TOKEN.toLowerCase()],
+      [TOKEN.toLowerCase(), TOKEN.toLowerCase()],
+      ["native", NATIVE_TOKEN],
+      [NATIVE_TOKEN, NATIVE_TOKEN],
+    ] as const) {
+      const walletAddress = toChecksumAddress(wallet);
+      const answer = await post({ walletAddress, tokenAddress, chain: 30 }, alice);
+      expect([...Value.Errors(wire.RequestIndexResponse, answer.body)]).toEqual([]);
+      expect(answer.status).toBe(200);
+      expect(answer.body).toEqual({
+        chainId: 30,
+        walletAddress,
+        tokenAddress,
+        queued: false,
+        queueItemId: null,
+        reason: "below_min",
+      });
+      expect(asked.at(-1)).toMatchObject({ chainId: 30, token, address: { wallet } });
+    }
+  });
+
+  test("I2 a wallet of somebody else is as unknown as nobody's", async () => {
+    const { wallet } = await insertAddress(database.db, bob);
+    const body = (walletAddress: string) => ({ walletAddress, tokenAddress: "native", chain: 30 });
+    const foreign = await post(body(toChecksumAddress(wallet)), alice);
+    const unknown = await post(body(`0x${"77".repeat(20)}`), alice);
+    expectError(foreign, 404, { code: "NOT_FOUND", retryable: false });
+    expect(foreign.body).toEqual(unknown.body);
+    expect([...foreign.headers.keys()]).toEqual([...unknown.headers.keys()]);
+  });
+
+  test("the key is checked before the body, the chain before the wallet", async () => {
+    expectError(await post("{"), 401, { code: "UNAUTHORIZED" });
+    expectError(await post("{", alice), 400, { code: "VALIDATION_ERROR" });
+    const body = { walletAddress: `0x${"77".repeat(20)}`, tokenAddress: "native", chain: 2 };
+    expectError(await post(body, alice), 400, { code: "UNSUPPORTED_CHAIN" });
+    expectError(await post({ ...body, chain: 999 }, alice), 400, { code: "UNSUPPORTED_CHAIN" });
+  });
+
+  test.each([
+    ["walletAddress", { tokenAddress: "native", chain: 30 }],
+    ["walletAddress", { walletAddress: 7, tokenAddress: "native", chain: 30 }],
+    ["walletAddress", { walletAddress: "0x12", tokenAddress: "native", chain: 30 }],
+    ["walletAddress", { walletAddress: `0x${"Ab".repeat(20)}`, tokenAddress: "native", chain: 30 }],
+    ["tokenAddress", { walletAddress: TOKEN, chain: 30 }],
+    ["tokenAddress", { walletAddress: TOKEN, tokenAddress: "Native", chain: 30 }],
+    ["tokenAddress", { walletAddress: TOKEN, tokenAddress: ["native"], chain: 30 }],
+    ["chain", { walletAddress: TOKEN, tokenAddress: "native" }],
+    ["chain", { walletAddress: TOKEN, tokenAddress: "native", chain: "2" }],
+    ["chain", { walletAddress: TOKEN, tokenAddress: "native", chain: 2.5 }],
+    ["body", [1]],
+    ["body", "null"],
+  ])("names %s when the body is %j", async (field, body) => {
+    expectError(await post(body, alice), 400, { code: "VALIDATION_ERROR", details: { field } });
+  });
+
+  test("T94 is refused when it is too large or no JSON", async () => {
+    expectError(await post({ walletAddress: "0".repeat(70_000) }, alice), 413, {
+      code: "VALIDATION_ERROR",
+    });
+    const answer = await get("/request-index", undefined, {
+      method: "POST",
+      body: "<xml/>",
+      headers: { "content-type": "text/xml", "x-api-key": alice.apiKey },
+    });
+    expectError(answer, 415, { code: "VALIDATION_ERROR" });
+  });
+
+  test("takes no other method", async () => {
+    const answer = await get("/request-index", alice);
+    expectError(answer, 405, { code: "VALIDATION_ERROR" });
+    expect(answer.headers.get("allow")).toBe("POST");
+  });
+});
+
 describe("everything else", () => {
-  test.each(["/", "/swap", "/swaps/", "/request-index", "/swaps/1", "//swaps", "/SWAPS"])(
+  test.each(["/", "/swap", "/swaps/", "/swaps/1", "//swaps", "/SWAPS"])(
     "GET %s is not found",
     async (path) => {
       expectError(await get(path, alice), 404, { code: "NOT_FOUND" });
@@ -376,7 +480,15 @@ describe("everything else", () => {
   test("T101 a failure of our own says nothing about itself", async () => {
     const broken = await createTestDatabase();
     const { db } = broken;
-    const api = createApi({ db, pepper: PEPPER, log, display: toChecksumAddress, scanned: [] });
+    const api = createApi({
+      db,
+      pepper: PEPPER,
+      log,
+      display: toChecksumAddress,
+      hasValidChecksum,
+      requestIndex: () => Promise.reject(new Error("not asked for")),
+      scanned: [],
+    });
     const base = await api.listen({ host: "127.0.0.1", port: 0 });
     await broken.pool.query("drop table api_keys");
     const response = await fetch(`${base}/swaps`, { headers: { "x-api-key": alice.apiKey } });

@@ -1,24 +1,27 @@
-/** The REST interface. It reads the database and never touches a chain. */
+/** The REST interface over the database. Only `POST /request-index` has a chain read, through the settlements. */
 import {
   ChainList,
   DepositAddressPage,
   EventPage,
+  RequestIndexResponse,
   type SourceChain,
   SourceConfig,
   SwapPage,
 } from "@sluice/sdk/wire";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { listAddresses } from "../addresses/index.ts";
+import { assert } from "../core/assert.ts";
 import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
 import { KNOWN_CHAINS } from "../core/chain-registry.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Db } from "../db/schema.ts";
 import { listEvents } from "../events/index.ts";
 import { authenticate, type Principal } from "../integrators/index.ts";
-import { listSwaps } from "../settlements/index.ts";
+import { listSwaps, type RequestResult } from "../settlements/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import { type ErrorBody, handleErrors, refusalOptions } from "./errors.ts";
 import { parseEventsQuery, parseListQuery } from "./query.ts";
+import { type IndexRequest, parseIndexBody, readIndexRequest } from "./request-index.ts";
 
 /** A chain with a scanner and what the scanner looks for. */
 export interface ScannedChain {
@@ -37,6 +40,9 @@ export interface ApiDeps {
   readonly pepper: Secret;
   readonly log: Log;
   readonly display: (address: EvmAddress) => string;
+  readonly hasValidChecksum: (text: string) => boolean;
+  /** Queues a settlement; reads the chain, which nothing else here does. */
+  readonly requestIndex: (request: IndexRequest) => Promise<RequestResult>;
   readonly scanned: readonly ScannedChain[];
 }
 
@@ -78,6 +84,29 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     const page = parseEventsQuery(queryOf(request));
     const { items, more } = await listEvents(db, integratorId, page);
     return { items, nextCursor: more ? (items.at(-1)?.timestamp ?? null) : null };
+  });
+
+  const scanned = new Set(deps.scanned.map(({ chainId }) => chainId));
+  const principals = new WeakMap<FastifyRequest, Principal>();
+  const indexRoute = {
+    schema: answers(RequestIndexResponse),
+    // The key comes before the body, whatever is in it.
+    onRequest: async (request: FastifyRequest) => {
+      principals.set(request, await principalOf(request));
+    },
+  };
+  app.post("/request-index", indexRoute, async (request) => {
+    const principal = principals.get(request);
+    assert(principal !== undefined, "a request was authenticated before its body was read");
+    const asked = parseIndexBody(request.body);
+    const { chain: chainId, walletAddress, tokenAddress } = asked;
+    const result = await deps.requestIndex(
+      await readIndexRequest({ ...deps, scanned }, asked, principal),
+    );
+    const echoed = { chainId, walletAddress, tokenAddress };
+    return result.queued
+      ? { ...echoed, queued: true, queueItemId: result.settlementId, reason: null }
+      : { ...echoed, queued: false, queueItemId: null, reason: result.reason };
   });
 
   app.get("/chains", { schema: answers(ChainList) }, async () =>

@@ -52,6 +52,8 @@ export interface ChainConfig {
   readonly evmChainId: number;
   readonly rpcUrl: string;
   readonly startBlock: number;
+  /** What a deposit must be worth, in US dollars times 1e18; undefined where nothing is asked. */
+  readonly minDepositUsd: bigint | undefined;
   readonly pollIntervalMs: number;
   /** How often balances in the native coin are compared, where it is listed. */
   readonly balanceCheckIntervalMs: number;
@@ -266,6 +268,8 @@ function resolveChain(
     evmChainId: chain.evmChainId,
     rpcUrl: chain.rpcUrl,
     startBlock: chain.startBlock,
+    minDepositUsd:
+      chain.minDepositUsd === undefined ? undefined : parseUnits(chain.minDepositUsd, 18),
     pollIntervalMs: chain.pollIntervalMs ?? 1_000,
     balanceCheckIntervalMs: chain.balanceCheckIntervalMs ?? 15_000,
     traces: chain.traces ?? true,

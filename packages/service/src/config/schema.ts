@@ -68,6 +68,12 @@ const Chain = Type.Object(
     chainId: BridgeId,
     evmChainId: Type.Integer({ minimum: 1, description: "an EIP-155 chain id" }),
     rpcUrl: Url,
+    minDepositUsd: Type.Optional(
+      Type.String({
+        pattern: "^\\d{1,15}(\\.\\d{1,18})?$",
+        description: "US dollars, a plain decimal",
+      }),
+    ),
     startBlock: Type.Integer({ minimum: 0, description: "the first block to scan" }),
     pollIntervalMs: Type.Optional(
       Type.Integer({ minimum: 50, maximum: 60_000, description: "milliseconds, 50 to 60000" }),

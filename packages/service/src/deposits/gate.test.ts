@@ -1,5 +1,6 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { gateBalance } from "./gate.ts";
+import { floorAmount, gateBalance } from "./gate.ts";
 
 describe("gate", () => {
   test.each([
@@ -11,6 +12,48 @@ describe("gate", () => {
     [0n, 0n, { kind: "ignore", reason: "below_token_min" }],
     [-1n, undefined, { kind: "ignore", reason: "below_min" }],
   ])("a balance of %s against a minimum of %s gives %j", (balance, minimum, result) => {
-    expect(gateBalance(balance, minimum)).toEqual(result);
+    expect(gateBalance(balance, { token: minimum, floor: undefined })).toEqual(result);
+  });
+
+  test.each([
+    [99n, 100n, 50n, "below_token_min"],
+    [99n, 50n, 100n, "below_min"],
+    [99n, undefined, 100n, "below_min"],
+    [0n, undefined, 100n, "below_min"],
+    [100n, 100n, 100n, "pass"],
+  ])("%s against a minimum of %s and a floor of %s: %s", (balance, token, floor, result) => {
+    const gate = gateBalance(balance, { token, floor });
+    expect(gate.kind === "pass" ? "pass" : gate.reason).toBe(result);
+  });
+});
+
+describe("the floor in base units", () => {
+  const USD = 10n ** 18n;
+
+  test("is exact to the unit", () => {
+    expect(floorAmount({ floorUsd: 10n * USD, priceUsd: USD, decimals: 6 })).toBe(10_000_000n);
+    // 10 / 3000 of 18 decimals, rounded up.
+    expect(floorAmount({ floorUsd: 10n * USD, priceUsd: 3000n * USD, decimals: 18 })).toBe(
+      3_333_333_333_333_334n,
+    );
+    expect(floorAmount({ floorUsd: 0n, priceUsd: USD, decimals: 6 })).toBe(0n);
+  });
+
+  test("is the least balance that is worth the floor", () => {
+    const amount = fc.bigInt({ min: 1n, max: 10n ** 30n });
+    fc.assert(
+      fc.property(
+        amount,
+        amount,
+        fc.integer({ min: 0, max: 18 }),
+        (floorUsd, priceUsd, decimals) => {
+          const least = floorAmount({ floorUsd, priceUsd, decimals });
+          const isWorth = (balance: bigint) =>
+            balance * priceUsd >= floorUsd * 10n ** BigInt(decimals);
+          expect(isWorth(least)).toBe(true);
+          expect(isWorth(least - 1n)).toBe(false);
+        },
+      ),
+    );
   });
 });

@@ -6,7 +6,7 @@ export {
   listRecentWallets,
   removeOutflowsAbove,
 } from "./by-balance.ts";
-export { gateBalance, type GateResult } from "./gate.ts";
+export { floorAmount, gateBalance, type GateResult, type Minimums } from "./gate.ts";
 export {
   assignSwept,
   assignUnsettled,

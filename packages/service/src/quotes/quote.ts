@@ -65,7 +65,8 @@ export async function quote(
       details: { fromChain: source.name, toChain: destination.name },
     });
   }
-  const clears = gateBalance(amount, fromToken.minDeposit).kind === "pass";
+  const clears =
+    gateBalance(amount, { token: fromToken.minDeposit, floor: undefined }).kind === "pass";
   const eligible = wantsAddress && principal.depositAddresses && clears && destWallet !== null;
   const chain = chainOf(deps, source.chainId);
   const address = eligible

@@ -4,7 +4,9 @@ import { createApi, createQuoteApp, createStream } from "../api/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { startLoop } from "../jobs/loop.ts";
 import { type RoleContext, type RunningRole, TOPICS } from "./context.ts";
+import { requestIndex } from "../settlements/index.ts";
 import { createQuoter } from "./quoter.ts";
+import { createSettlementDeps } from "./settlement-deps.ts";
 
 export interface RunningServer extends RunningRole {
   /** Base URL, with the port that was taken. */
@@ -18,7 +20,16 @@ const TAIL_POLL_MS = 1_000;
 export async function startApi(context: RoleContext): Promise<RunningServer> {
   const { config, db, log, clock, wakeups, format } = context;
   const pepper = config.apiKeyPepper;
-  const app = createApi({ db, pepper, log, display: format.display, scanned: config.chains });
+  const settlements = createSettlementDeps(context, new Map());
+  const app = createApi({
+    db,
+    pepper,
+    log,
+    display: format.display,
+    hasValidChecksum: format.hasValidChecksum,
+    requestIndex: (request) => requestIndex(settlements, request),
+    scanned: config.chains,
+  });
   const stream = createStream({ server: app.server, db, pepper, log });
   const url = await listen(app, config.api, "api.port");
   const loop = startLoop({

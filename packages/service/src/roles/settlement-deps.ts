@@ -1,6 +1,7 @@
 import type { EvmAddress } from "../core/hex.ts";
+import { floorAmount, type Minimums } from "../deposits/index.ts";
 import type { SettlementDeps } from "../settlements/index.ts";
-import { type RoleContext, TOPICS } from "./context.ts";
+import { createConfiguredPrices, type RoleContext, TOPICS } from "./context.ts";
 
 /** How often waiting work is looked at when nothing wakes it, in milliseconds. */
 export const POLL_MS = 500;
@@ -13,11 +14,27 @@ export function createSettlementDeps(
   lanes: SettlementDeps["lanes"],
 ): SettlementDeps {
   const { config, wakeups, format } = context;
-  const minimums = new Map<string, bigint | undefined>(
-    config.chains.flatMap((chain) =>
-      chain.tokens.map((token) => [keyOf(chain.chainId, token.address), token.minDeposit] as const),
-    ),
-  );
+  const prices = createConfiguredPrices(config, context);
+
+  async function readMinimums(chainId: number, address: EvmAddress): Promise<Minimums> {
+    const chain = config.chains.find((known) => known.chainId === chainId);
+    const token = chain?.tokens.find((known) => known.address === address);
+    const minimum = token?.minDeposit;
+    if (!chain || !token || chain.minDepositUsd === undefined) {
+      return { token: minimum, floor: undefined };
+    }
+    try {
+      const priceUsd = await prices.readUsd({ chainId, token: address });
+      const { decimals } = token;
+      const floor = floorAmount({ floorUsd: chain.minDepositUsd, priceUsd, decimals });
+      return { token: minimum, floor };
+    } catch (error) {
+      // What cannot be priced is settled rather than held back.
+      context.log.warn({ err: error, chainId, token: address }, "no price for the floor");
+      return { token: minimum, floor: undefined };
+    }
+  }
+
   return {
     db: context.db,
     clock: context.clock,
@@ -27,7 +44,7 @@ export function createSettlementDeps(
     routes: context.routes,
     displayAddress: format.display,
     lanes,
-    minDepositOf: (chainId, token) => minimums.get(keyOf(chainId, token)),
+    readMinimums,
     wakeEvents(integratorId) {
       wakeups.wake(TOPICS.events, integratorId);
       wakeups.wake(TOPICS.settlements);
@@ -35,8 +52,4 @@ export function createSettlementDeps(
     wakeLanes: () => wakeups.wake(TOPICS.lanes),
     pollMs: POLL_MS,
   };
-}
-
-function keyOf(chainId: number, token: EvmAddress): string {
-  return `${chainId}:${token}`;
 }

@@ -67,7 +67,7 @@ async function openScanner({ traces = false, minDeposit = 1n } = {}) {
     routes: createRouteBook([route]),
     displayAddress: (address) => address,
     lanes: new Map(),
-    minDepositOf: () => minDeposit,
+    readMinimums: async () => ({ token: minDeposit, floor: undefined }),
     wakeEvents: () => undefined,
     wakeLanes: () => undefined,
     pollMs: 500,

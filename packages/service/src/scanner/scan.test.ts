@@ -107,7 +107,7 @@ async function openScanner() {
     routes: createRouteBook([]),
     displayAddress: (address) => address,
     lanes: new Map(),
-    minDepositOf: () => undefined,
+    readMinimums: async () => ({ token: undefined, floor: undefined }),
     wakeEvents: () => undefined,
     wakeLanes: () => undefined,
     pollMs: 500,

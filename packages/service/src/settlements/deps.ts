@@ -2,6 +2,7 @@ import type { Chain, Chains } from "../chains/port.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
+import type { Minimums } from "../deposits/index.ts";
 import type { RouteBook } from "../routes/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Holding, StoreDeps } from "./store.ts";
@@ -14,8 +15,8 @@ export interface SettlementDeps extends StoreDeps {
   readonly log: Log;
   /** Senders per source chain. */
   readonly lanes: ReadonlyMap<number, { readonly deploy: EvmAddress; readonly settle: EvmAddress }>;
-  /** The minimum deposit of a listed token in base units, or undefined where none is set. */
-  readonly minDepositOf: (chainId: number, token: EvmAddress) => bigint | undefined;
+  /** What a balance of a token must reach at present. Never throws: without a price there is no floor. */
+  readonly readMinimums: (chainId: number, token: EvmAddress) => Promise<Minimums>;
   /** Tells the streams of an integrator that there are events; called after the commit. */
   readonly wakeEvents: (integratorId: string) => void;
   /** Tells the lanes of a chain that there is something to send; called after the commit. */

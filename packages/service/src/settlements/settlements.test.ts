@@ -25,6 +25,7 @@ import {
 import { lookAtDueSettlements } from "./advance.ts";
 import type { SettlementDeps } from "./deps.ts";
 import { listSwaps } from "./list.ts";
+import { requestIndex } from "./request-index.ts";
 import { acceptValue } from "./steps/accept.ts";
 import { followCompleted } from "./steps/follow.ts";
 import { lookAtUnsettled } from "./steps/recheck.ts";
@@ -52,6 +53,8 @@ async function openDesk() {
   const state = {
     balance: 0n,
     hasCode: true,
+    /** Contracts other than wallets. */
+    codeAt: new Set<string>([USDC]),
     simulation: { ok: true, gas: 100_000n } as Simulation,
     reserves: "reserved" as Reservation,
     delivery: { kind: "waiting" } as DeliveryLook,
@@ -72,7 +75,7 @@ async function openDesk() {
     predictWallet: walletOf,
     hashCommitment: (commitment) => toHex32(hashOf(JSON.stringify(commitment))),
     getBalance: async () => state.balance,
-    hasCode: async () => state.hasCode,
+    hasCode: async (address) => state.codeAt.has(address) || state.hasCode,
     simulate: async () => state.simulation,
     buildDeploy: () => ({ to: FACTORY, data: "0xde", value: 0n }),
     getReceipt: async (txHash) => receipt(txHash),
@@ -106,7 +109,7 @@ async function openDesk() {
     routes: createRouteBook([route]),
     displayAddress: (address) => address,
     lanes: new Map([[2, { deploy: LANE, settle: LANE }]]),
-    minDepositOf: () => 100n,
+    readMinimums: async () => ({ token: 100n, floor: undefined }),
     wakeEvents: () => undefined,
     wakeLanes: () => undefined,
     pollMs: 500,
@@ -687,5 +690,75 @@ describe("rows", () => {
       .set({ status: "pending_swap", error_code: null })
       .execute();
     await expect(change).rejects.toThrow("is terminal and cannot change");
+  });
+});
+
+describe("requests", () => {
+  type Desk = Awaited<ReturnType<typeof openDesk>>;
+  const ask = (desk: Desk, address: DepositAddress, token = USDC) =>
+    requestIndex(desk.deps, { chainId: 2, address, token });
+
+  test("queue what is there, and say why they do not", async () => {
+    const desk = await openDesk();
+    const address = await desk.issue("0x21");
+    desk.state.balance = 99n;
+    expect(await ask(desk, address)).toEqual({ queued: false, reason: "below_token_min" });
+    desk.state.balance = 100n;
+    const queued = await ask(desk, address);
+    expect(queued).toMatchObject({ queued: true });
+    expect(await ask(desk, address)).toEqual({ queued: false, reason: "already_queued" });
+    expect(await desk.swaps()).toMatchObject([{ amount: null, status: "pending_swap" }]);
+    expect(await desk.events()).toEqual([]);
+  });
+
+  test("T97 a hundred at once queue one", async () => {
+    const desk = await openDesk();
+    const address = await desk.issue("0x22");
+    desk.state.balance = 1_000n;
+    const answers = await Promise.all(Array.from({ length: 100 }, () => ask(desk, address)));
+    expect(answers.filter(({ queued }) => queued)).toHaveLength(1);
+    expect(await desk.swaps()).toHaveLength(1);
+  });
+
+  test("take the deposits that were too small before, and those that are seen later join", async () => {
+    const desk = await openDesk();
+    const address = await desk.issue("0x23");
+    desk.state.balance = 60n;
+    await desk.arrive(address, { amount: 60n, block: 90n });
+    expect((await desk.deposits())[0]).toMatchObject({ queued: false, settlement_id: null });
+    desk.state.balance = 120n;
+    const result = await ask(desk, address);
+    // The scanner comes to the second deposit only now.
+    await desk.arrive(address, { amount: 60n, block: 91n });
+    const id = result.queued ? result.settlementId : "";
+    expect(await desk.deposits()).toMatchObject([
+      { settlement_id: id },
+      { settlement_id: id, queued: true },
+    ]);
+    expect(await desk.swaps()).toHaveLength(1);
+  });
+
+  test("of a token without a route wait, and no wallet is deployed for it", async () => {
+    const desk = await openDesk();
+    const address = await desk.issue("0x24");
+    desk.state.hasCode = false;
+    desk.state.balance = 1_000n;
+    const unlisted = toEvmAddress(`0x${"99".repeat(20)}`);
+    desk.state.codeAt.add(unlisted);
+    const result = await ask(desk, address, unlisted);
+    expect(result.queued).toBe(true);
+    await desk.look();
+    expect(await desk.swaps()).toMatchObject([
+      { status: "failed_deploy", error: { code: "NO_ROUTE", retryable: true } },
+    ]);
+  });
+
+  test("of something that is no token find nothing", async () => {
+    const desk = await openDesk();
+    const address = await desk.issue("0x25");
+    desk.state.hasCode = false;
+    desk.state.balance = 1_000n;
+    const nothing = toEvmAddress(`0x${"98".repeat(20)}`);
+    expect(await ask(desk, address, nothing)).toEqual({ queued: false, reason: "below_token_min" });
   });
 });

@@ -76,7 +76,8 @@ export async function insertSettlement(
     readonly integratorId: string;
     readonly addressId: string;
     readonly walletDeployed: boolean;
-    readonly amount: bigint;
+    /** For display; null where nothing was seen to arrive. */
+    readonly amount: bigint | null;
   },
 ): Promise<string> {
   const { clock, random } = deps;

@@ -15,6 +15,7 @@ export const CHAIN: ChainConfig = {
   name: "ethereum",
   evmChainId: 900_002,
   rpcUrl: "http://127.0.0.1:1",
+  minDepositUsd: undefined,
   startBlock: 0,
   pollIntervalMs: 1_000,
   balanceCheckIntervalMs: 15_000,

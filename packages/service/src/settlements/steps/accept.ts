@@ -13,6 +13,7 @@ import {
   gateBalance,
   type HeldAt,
   insertDeposits,
+  type Minimums,
   refreshKnown,
 } from "../../deposits/index.ts";
 import type { DepositAddress } from "../../addresses/index.ts";
@@ -43,10 +44,11 @@ export async function acceptValue(
   const chain = chainOf(deps, arrived);
   const balance = await chain.getBalance(arrived.token, arrived.wallet);
   const walletDeployed = await chain.hasCode(arrived.wallet);
+  const minimums = await deps.readMinimums(arrived.chainId, arrived.token);
 
   const accepted = await deps.db.transaction().execute(async (tx) => {
     await lockHolding(tx, arrived);
-    return record(tx, deps, { arrived, address, balance, walletDeployed });
+    return record(tx, deps, { arrived, address, balance, walletDeployed, minimums });
   });
   if (accepted) announce(deps, arrived, address, accepted);
 }
@@ -63,11 +65,13 @@ export async function acceptBalance(
   const chain = chainOf(deps, held);
   const balance = await chain.getBalance(held.token, held.wallet);
   const walletDeployed = await chain.hasCode(held.wallet);
+  const minimums = await deps.readMinimums(held.chainId, held.token);
   const accepted = await deps.db.transaction().execute(async (tx) => {
     await lockHolding(tx, held);
     const recorded = [];
     for (const arrived of await findUnexplained(tx, held)) {
-      const outcome = await record(tx, deps, { arrived, address, balance, walletDeployed });
+      const facts = { arrived, address, balance, walletDeployed, minimums };
+      const outcome = await record(tx, deps, facts);
       if (outcome) recorded.push({ arrived, outcome });
     }
     return recorded;
@@ -81,6 +85,7 @@ interface Arrival {
   /** What the wallet holds now. */
   readonly balance: bigint;
   readonly walletDeployed: boolean;
+  readonly minimums: Minimums;
 }
 
 /** Deposits, settlement and event of what is new of an arrival; null when nothing is. Assumes the lock of the holding. */
@@ -133,8 +138,7 @@ function announce(
 }
 
 async function decide(tx: Tx, deps: SettlementDeps, facts: Arrival): Promise<DepositOutcome> {
-  const { arrived, address, balance, walletDeployed } = facts;
-  const minDeposit = deps.minDepositOf(arrived.chainId, arrived.token);
+  const { arrived, address, balance, walletDeployed, minimums } = facts;
 
   const last = arrived.transfers.at(-1);
   const taken =
@@ -145,7 +149,7 @@ async function decide(tx: Tx, deps: SettlementDeps, facts: Arrival): Promise<Dep
   const found = await getActive(tx, arrived);
   if (found) {
     const active = await lockSettlement(tx, found.id);
-    return joinActive(tx, deps, { active, arrived, balance, minDeposit });
+    return joinActive(tx, deps, { active, arrived, balance, minimums });
   }
 
   const pair = {
@@ -155,7 +159,7 @@ async function decide(tx: Tx, deps: SettlementDeps, facts: Arrival): Promise<Dep
     destToken: address.destToken,
   };
   if (deps.routes.list(pair).length === 0) return { queued: false, reason: "no_adapter" };
-  const gate = gateBalance(balance, minDeposit);
+  const gate = gateBalance(balance, minimums);
   if (gate.kind === "ignore") return { queued: false, reason: gate.reason };
   const settlementId = await insertSettlement(tx, deps, {
     chainId: arrived.chainId,
@@ -177,10 +181,10 @@ async function joinActive(
     readonly active: Settlement;
     readonly arrived: ArrivedValue;
     readonly balance: bigint;
-    readonly minDeposit: bigint | undefined;
+    readonly minimums: Minimums;
   },
 ): Promise<DepositOutcome> {
-  const { active, arrived, balance, minDeposit } = facts;
+  const { active, arrived, balance, minimums } = facts;
   const sweep = sweepOf(active, balance);
   if (sweep.kind === "not_sent") {
     await hurry(tx, active.id, deps.clock.now());
@@ -192,7 +196,7 @@ async function joinActive(
     return { queued: true, settlementId: active.id };
   }
   const remaining = sweep.kind === "open" ? balance - sweep.planned : balance;
-  const gate = gateBalance(remaining, minDeposit);
+  const gate = gateBalance(remaining, minimums);
   if (gate.kind === "ignore") return { queued: false, reason: gate.reason };
   await promiseSuccessor(tx, active);
   return { queued: true, settlementId: null };

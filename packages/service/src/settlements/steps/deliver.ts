@@ -22,7 +22,7 @@ import {
 } from "../store.ts";
 import type { Settlement } from "../types.ts";
 import { ChangedMeanwhile, type StepResult } from "./deploy.ts";
-import { usedRoute } from "./sweep.ts";
+import { usedRoute } from "../choose-route.ts";
 
 export async function stepDeliver(
   deps: SettlementDeps,
@@ -112,7 +112,8 @@ async function complete(
   // Read before the transaction: a deposit that is promised a successor meanwhile changes the version, and the
   // transition below then fails and is tried again with a newer balance.
   const remaining = await chain.getBalance(settlement.token, settlement.wallet);
-  const gate = gateBalance(remaining, deps.minDepositOf(settlement.chainId, settlement.token));
+  const minimums = await deps.readMinimums(settlement.chainId, settlement.token);
+  const gate = gateBalance(remaining, minimums);
   await deps.db.transaction().execute(async (tx) => {
     await lockHolding(tx, settlement);
     const moved = await transition(tx, deps, settlement, {

@@ -11,6 +11,7 @@ import {
   simulateCall,
   submitIntent,
 } from "../../transactions/index.ts";
+import { chooseRoute } from "../choose-route.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { fail } from "../fail.ts";
 import { transition } from "../store.ts";
@@ -29,6 +30,8 @@ export async function stepDeploy(
   if (await chain.hasCode(settlement.wallet)) return recordReady(deps, settlement, null);
 
   assertDerived(chain, address);
+  // A requested token may have no route: then a wallet would be paid for in vain.
+  chooseRoute(deps, settlement, address);
   const call = chain.buildDeploy(address.commitment);
   const lane = laneOf(deps, settlement);
   const gas = await simulateCall(chain, { from: lane, call, what: "Deploying the wallet" });

@@ -10,7 +10,7 @@ import { chainOf, type SettlementDeps } from "../deps.ts";
 import { listToFollow, lockHolding, recordFinalSweep } from "../store.ts";
 import type { Settlement } from "../types.ts";
 import { RECHECK_MS } from "./accept.ts";
-import { usedRoute } from "./sweep.ts";
+import { usedRoute } from "../choose-route.ts";
 
 const SETTLEMENTS_AT_ONCE = 100;
 

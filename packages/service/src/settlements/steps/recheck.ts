@@ -42,7 +42,8 @@ async function recheck(deps: SettlementDeps, holding: Unsettled): Promise<void> 
   const { chainId, wallet, token, integratorId, addressId } = holding;
   const chain = chainOf(deps, holding);
   const balance = await chain.getBalance(token, wallet);
-  if (gateBalance(balance, deps.minDepositOf(chainId, token)).kind === "ignore") return;
+  const minimums = await deps.readMinimums(chainId, token);
+  if (gateBalance(balance, minimums).kind === "ignore") return;
   const address = await getAddressById(deps.db, addressId);
   const pair = {
     srcChain: chainId,

@@ -14,6 +14,7 @@ import {
   simulateCall,
   submitIntent,
 } from "../../transactions/index.ts";
+import { chooseRoute, usedRoute } from "../choose-route.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { failIn, giveUp } from "../fail.ts";
 import { lockHolding, noteSwapTransaction, recordSweep, transition } from "../store.ts";
@@ -161,37 +162,6 @@ async function recordRevert(
   });
   deps.wakeEvents(settlement.integratorId);
   return "wait";
-}
-
-/** The preferred enabled route of the settlement's pair. */
-function chooseRoute(deps: SettlementDeps, settlement: Settlement, address: DepositAddress): Route {
-  const [route] = deps.routes.list(pairOf(settlement, address));
-  if (route) return route;
-  throw new OperatingError("NO_ROUTE", "No enabled route delivers this pair right now.", {
-    details: { destChain: address.destChain },
-  });
-}
-
-/** The route by which the settlement's open sweep was sent. */
-export function usedRoute(
-  deps: SettlementDeps,
-  settlement: Settlement,
-  address: DepositAddress,
-): Route {
-  const route = settlement.route && deps.routes.find(pairOf(settlement, address), settlement.route);
-  if (route) return route;
-  throw new OperatingError("CONFIG_MISSING", "The route of this settlement is not configured.", {
-    details: { route: settlement.route ?? "none" },
-  });
-}
-
-function pairOf(settlement: Settlement, address: DepositAddress) {
-  return {
-    srcChain: settlement.chainId,
-    srcToken: settlement.token,
-    destChain: address.destChain,
-    destToken: address.destToken,
-  };
 }
 
 /**

@@ -1,0 +1,82 @@
+/** `POST /request-index`: the order of checks is key, body, chain, wallet, then what the settlements say. */
+import { RequestIndexBody } from "@sluice/sdk/wire";
+import { Value } from "typebox/value";
+import { type DepositAddress, listByWallets } from "../addresses/index.ts";
+import { findChainById } from "../core/chain-registry.ts";
+import { OperatingError } from "../core/errors.ts";
+import { type EvmAddress, isEvmAddress, NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
+import type { Db } from "../db/schema.ts";
+import type { Principal } from "../integrators/index.ts";
+
+/** A request whose fields were understood and whose wallet is the integrator's. */
+export interface IndexRequest {
+  readonly chainId: number;
+  readonly address: DepositAddress;
+  readonly token: EvmAddress;
+}
+
+/**
+ * Reads a request.
+ * @throws OperatingError VALIDATION_ERROR naming the field; UNSUPPORTED_CHAIN; NOT_FOUND for a wallet that is not the
+ * integrator's, whether it is nobody's or somebody else's.
+ */
+export async function readIndexRequest(
+  deps: {
+    readonly db: Db;
+    readonly hasValidChecksum: (text: string) => boolean;
+    /** Bridge ids of the chains that are scanned. */
+    readonly scanned: ReadonlySet<number>;
+  },
+  body: RequestIndexBody,
+  principal: Principal,
+): Promise<IndexRequest> {
+  const wallet = parseAddress(deps, "walletAddress", body.walletAddress);
+  const token =
+    body.tokenAddress === "native"
+      ? NATIVE_TOKEN
+      : parseAddress(deps, "tokenAddress", body.tokenAddress);
+  if (!deps.scanned.has(body.chain)) {
+    const known = findChainById(body.chain);
+    const what = known ? `${known.name} is not enabled here` : "there is no such chain";
+    throw new OperatingError("UNSUPPORTED_CHAIN", `chain: ${what}.`, {
+      details: { field: "chain" },
+    });
+  }
+  const address = (await listByWallets(deps.db, [wallet])).get(wallet);
+  if (address?.integratorId !== principal.integratorId) {
+    throw new OperatingError("NOT_FOUND", "The wallet is not one of your deposit addresses.");
+  }
+  return { chainId: body.chain, address, token };
+}
+
+/** Checks the form of a body before anything of it is used. */
+export function parseIndexBody(body: unknown): RequestIndexBody {
+  if (Value.Check(RequestIndexBody, body)) return body;
+  const [first] = Value.Errors(RequestIndexBody, body);
+  const missing = first?.keyword === "required" ? first.params.requiredProperties[0] : undefined;
+  const field = missing ?? (first?.instancePath.replace(/^\//, "") || "body");
+  throw new OperatingError("VALIDATION_ERROR", `${field}: ${EXPECTED[field] ?? EXPECTED_BODY}.`, {
+    details: { field },
+  });
+}
+
+const EXPECTED_BODY = "expected an object with walletAddress, tokenAddress and chain";
+const EXPECTED: Readonly<Record<string, string>> = {
+  walletAddress: "expected one of your deposit addresses",
+  tokenAddress: 'expected a token\'s address, or "native"',
+  chain: "expected a bridge chain id, a whole number",
+};
+
+function parseAddress(
+  deps: { readonly hasValidChecksum: (text: string) => boolean },
+  field: string,
+  text: string,
+): EvmAddress {
+  if (isEvmAddress(text) && deps.hasValidChecksum(text)) return toEvmAddress(text);
+  const expected = isEvmAddress(text)
+    ? "an address whose mixed-case checksum (EIP-55) is right"
+    : "0x and 40 hex digits";
+  throw new OperatingError("VALIDATION_ERROR", `${field}: expected ${expected}.`, {
+    details: { field },
+  });
+}

@@ -1,0 +1,119 @@
+/** Settling by request, as an integrator asks for it over HTTP, on real nodes. */
+import { testTokenAbi } from "@sluice/contracts/abi";
+import { testTokenBytecode } from "@sluice/contracts/bytecode";
+import { createSluiceClient, type SluiceClient } from "@sluice/sdk";
+import { type Address, createWalletClient, http, parseEther, zeroAddress } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openWorld, type World } from "./support/world.ts";
+
+let world: World;
+let client: SluiceClient;
+
+beforeAll(async () => {
+  world = await openWorld();
+  client = createSluiceClient({ ...world.serviceUrls(), apiKey: world.apiKeyOf(0) });
+});
+afterAll(async () => {
+  await world.close();
+});
+
+const USDC = 1_000_000n;
+const CHAIN = 2;
+
+/** A token that nobody listed, with some of it in a wallet. */
+async function mintUnlisted(to: Address, amount: bigint): Promise<Address> {
+  const { client: node, rpcUrl } = world.chains.ethereum;
+  const account = privateKeyToAccount(generatePrivateKey());
+  await node.setBalance({ address: account.address, value: parseEther("1") });
+  const wallet = createWalletClient({ account, chain: node.chain, transport: http(rpcUrl) });
+  const args = ["USD Coin", "USDC", 6] as const;
+  const hash = await wallet.deployContract({
+    abi: testTokenAbi,
+    bytecode: testTokenBytecode,
+    args,
+  });
+  const { contractAddress } = await node.waitForTransactionReceipt({ hash });
+  if (!contractAddress) throw new Error("nothing was deployed");
+  const call = { address: contractAddress, abi: testTokenAbi, functionName: "mint" } as const;
+  const minted = await wallet.writeContract({ ...call, args: [to, amount] });
+  await node.waitForTransactionReceipt({ hash: minted });
+  return contractAddress;
+}
+
+test("an empty wallet and one below the minimum queue nothing, and say so", async () => {
+  const { address } = await world.quote({
+    from: "ethereum",
+    to: "base",
+    recipient: world.newRecipient(),
+  });
+  const { token } = world.deployment.chains.ethereum;
+  const request = { walletAddress: address, tokenAddress: token, chain: CHAIN };
+  const refused = {
+    chainId: CHAIN,
+    walletAddress: address,
+    tokenAddress: token,
+    queued: false,
+    queueItemId: null,
+    reason: "below_token_min",
+  };
+  expect(await client.requestIndex(request)).toEqual(refused);
+  await world.pay("ethereum", address, USDC - 1n);
+  expect(await client.requestIndex(request)).toEqual(refused);
+  expect(await client.requestIndex({ ...request, tokenAddress: "native" })).toEqual({
+    ...refused,
+    tokenAddress: "native",
+  });
+  expect(await world.swapsOf(address)).toEqual([]);
+});
+
+test("a settlement under way is already queued, under every name of its token", async () => {
+  const recipient = world.newRecipient();
+  const { address } = await world.quote({
+    from: "ethereum",
+    to: "base",
+    recipient,
+    fromToken: zeroAddress,
+    toToken: zeroAddress,
+    amount: parseEther("1"),
+  });
+  await world.payNative("ethereum", address, parseEther("1"));
+  const request = { walletAddress: address, chain: CHAIN };
+  const first = await client.requestIndex({ ...request, tokenAddress: "native" });
+  for (const tokenAddress of ["native", zeroAddress]) {
+    expect(await client.requestIndex({ ...request, tokenAddress })).toMatchObject({
+      queued: false,
+      reason: "already_queued",
+      tokenAddress,
+    });
+  }
+  const swap = await world.settled(address);
+  // Whoever came first, the request or the scanner: it is one settlement.
+  expect(first.queueItemId ?? swap.id).toBe(swap.id);
+  expect(await world.swapsOf(address)).toHaveLength(1);
+  expect(await world.nativeBalance("base", recipient)).toBe(parseEther("0.999"));
+  expect(await world.deposits(address, 1)).toHaveLength(1);
+});
+
+test("T01 a token that only calls itself USDC waits for a route, and moves nothing", async () => {
+  const { address } = await world.quote({
+    from: "ethereum",
+    to: "base",
+    recipient: world.newRecipient(),
+  });
+  const fake = await mintUnlisted(address, 50n * USDC);
+  const { queued, queueItemId } = await client.requestIndex({
+    walletAddress: address,
+    tokenAddress: fake,
+    chain: CHAIN,
+  });
+  expect(queued).toBe(true);
+  await world.until("it is deferred", async () => {
+    const [swap] = await world.swapsOf(address);
+    return swap?.error?.code === "NO_ROUTE";
+  });
+  expect(await world.swapsOf(address)).toMatchObject([
+    { id: queueItemId, terminal: false, amount: null, error: { retryable: true } },
+  ]);
+  expect(await world.hasCode("ethereum", address)).toBe(false);
+});

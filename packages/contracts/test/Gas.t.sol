@@ -70,7 +70,12 @@ contract GasTest is Fixture {
         bytes memory signature = signDeliver(ATTESTOR_KEY, order);
         vm.prank(SETTLER);
         delivery.deliver(order, signature);
-        vm.snapshotGasLastCall("deliver");
+        vm.snapshotGasLastCall("deliver, first of its hour");
+        order = orderOf(1, 0.999 ether);
+        bytes memory again = signDeliver(ATTESTOR_KEY, order);
+        vm.prank(SETTLER);
+        delivery.deliver(order, again);
+        vm.snapshotGasLastCall("deliver, repeated");
         signature = signClaim(ATTESTOR_KEY, id, 0.999 ether, block.timestamp);
         vm.prank(RELAYER);
         escrow.claim(id, 0.999 ether, block.timestamp, signature);
@@ -96,19 +101,26 @@ contract GasTest is Fixture {
     }
 
     function test_gas_SettleMany() public {
-        IDepositFactory.Job[] memory jobs = new IDepositFactory.Job[](50);
+        _settleMany(1);
+        _settleMany(10);
+        _settleMany(50);
+    }
+
+    function _settleMany(uint256 count) private {
+        string memory size = count == 1 ? "1" : count == 10 ? "10" : "50";
+        IDepositFactory.Job[] memory jobs = new IDepositFactory.Job[](count);
         for (uint256 round; round < 2; ++round) {
             for (uint256 i; i < jobs.length; ++i) {
                 jobs[i] = transferJob(10);
-                jobs[i].c.userId = bytes32(i + 2);
+                jobs[i].c.userId = bytes32(1000 * count + i);
                 usdc.mint(factory.predict(jobs[i].c), AMOUNT);
             }
             vm.prank(RELAYER);
             factory.settleMany(jobs, 200_000);
             vm.snapshotGasLastCall(
-                round == 0
-                    ? "settleMany of 50, wallets missing"
-                    : "settleMany of 50, wallets deployed"
+                string.concat(
+                    "settleMany of ", size, round == 0 ? ", wallets missing" : ", wallets deployed"
+                )
             );
         }
     }

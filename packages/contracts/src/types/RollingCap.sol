@@ -59,8 +59,10 @@ library RollingCap {
         }
     }
 
-    /// @dev Hours to step over; a whole turn forgets everything.
+    /// @dev Hours to step over; a whole turn forgets everything, and nothing spent is nothing to
+    /// forget.
     function _steps(Window storage window, uint256 hour) private view returns (uint256) {
+        if (window.spent == 0) return 0;
         uint256 passed = hour - window.hour;
         return passed < HOURS ? passed : HOURS;
     }

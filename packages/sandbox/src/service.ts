@@ -29,6 +29,8 @@ export interface ServiceOptions {
   readonly stateDir: string;
   /** Default: `service.json` of the state directory. */
   readonly configPath?: string;
+  /** Of the service, separated by commas; all of them unless given. `api` and `quoter` must be among them. */
+  readonly roles?: string;
   /** Added to the environment. The launcher's own settings of the service are not handed on. */
   readonly env?: Readonly<Record<string, string>>;
   /** Default 60000. */
@@ -61,7 +63,13 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const log = openSync(paths.serviceLog, "a");
   const child = spawn(
     process.execPath,
-    [SERVICE_MAIN, "serve", "--config", options.configPath ?? paths.serviceConfig],
+    [
+      SERVICE_MAIN,
+      "serve",
+      "--config",
+      options.configPath ?? paths.serviceConfig,
+      ...(options.roles === undefined ? [] : ["--roles", options.roles]),
+    ],
     { detached: true, stdio: ["ignore", "pipe", log], env: serviceEnvironment(options.env) },
   );
   closeSync(log);

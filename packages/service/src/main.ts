@@ -6,9 +6,16 @@ import {
   findConfigPath,
   loadConfig,
   processEnvironment,
+  ROLE_NAMES,
+  type RoleName,
 } from "./config/load.ts";
 import { OperatingError } from "./core/errors.ts";
 import { createIntegratorCommand, createKeyCommand, migrate } from "./roles/commands.ts";
+
+interface ServeOptions {
+  readonly roles?: readonly RoleName[];
+  readonly standby: boolean;
+}
 
 const program = new Command("sluice")
   .description("Self-hosted settlement deposit service")
@@ -17,12 +24,16 @@ const program = new Command("sluice")
 
 program
   .command("serve")
-  .description("run every role in this process")
-  .action(async () => {
+  .description("run the service: every role in this process, or those that are named")
+  .option("--roles <names>", `of ${ROLE_NAMES.join(", ")}, separated by commas`, parseRoles)
+  .option("--standby", "wait for roles that another process has, and take over", false)
+  .action(async ({ roles = ROLE_NAMES, standby }: ServeOptions) => {
     // The other commands start faster without the whole service.
-    const { startAll } = await import("./roles/all.ts");
-    const service = await startAll(readConfig());
-    print({ ready: true, api: service.apiUrl, quote: service.quoteUrl, pid: process.pid });
+    const { startRoles } = await import("./roles/all.ts");
+    const config = loadConfig({ path: configPath(), env: processEnvironment, roles });
+    const service = await startRoles(config, { roles, standby });
+    const { apiUrl: api, quoteUrl: quote } = service;
+    print({ ready: true, roles, api, quote, pid: process.pid });
     let stopping = false;
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
       process.on(signal, () => {
@@ -109,6 +120,12 @@ function configPath(): string {
   // Given before or after the command's name.
   const { config } = program.opts<{ config?: string }>();
   return findConfigPath(config, processEnvironment);
+}
+
+function parseRoles(text: string): readonly RoleName[] {
+  const roles = ROLE_NAMES.filter((role) => text.split(",").includes(role));
+  if (roles.length > 0 && roles.length === text.split(",").length) return roles;
+  throw new InvalidArgumentError(`expected some of ${ROLE_NAMES.join(", ")}, each once`);
 }
 
 function parseBps(text: string): number {

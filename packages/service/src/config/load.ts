@@ -112,6 +112,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const DEFAULT_HOST = "127.0.0.1";
 const PEPPER_LENGTH_MIN = 16;
 
+/** What a process can be. */
+export const ROLE_NAMES = ["scanner", "settler", "attestor", "quoter", "api"] as const;
+export type RoleName = (typeof ROLE_NAMES)[number];
+
 /** The process's environment; nothing else reads it. */
 export const processEnvironment: Environment = process.env;
 
@@ -120,23 +124,36 @@ export function findConfigPath(flag: string | undefined, env: Environment): stri
   return resolve(flag ?? env.SLUICE_CONFIG ?? "sluice.json");
 }
 
-/** Loads the configuration. @throws ConfigError with every problem found. */
-export function loadConfig(args: { readonly path: string; readonly env: Environment }): Config {
-  const { path, env } = args;
+/**
+ * Loads the configuration. Secrets of roles that the process does not have are neither needed nor read, and empty.
+ * @throws ConfigError with every problem found.
+ */
+export function loadConfig(args: {
+  readonly path: string;
+  readonly env: Environment;
+  /** All of them unless given. */
+  readonly roles?: readonly RoleName[];
+}): Config {
+  const { path, env, roles = ROLE_NAMES } = args;
+  const has = (...names: readonly RoleName[]) => names.some((name) => roles.includes(name));
   const file = readFile(path);
   const problems: string[] = [];
   const resolver = createResolver(dirname(path), env, problems);
+  const resolverFor =
+    (...names: readonly RoleName[]): Resolver =>
+    (ref, setting) =>
+      has(...names) ? resolver(ref, setting) : new Secret("");
 
   const api = listenerOf(file.api, env.SLUICE_API_PORT, "SLUICE_API_PORT", problems);
   const quote = listenerOf(file.quote, env.SLUICE_QUOTE_PORT, "SLUICE_QUOTE_PORT", problems);
   const chains = file.chains.map((chain, index) =>
-    resolveChain(chain, `chains[${index}]`, resolver, problems),
+    resolveChain(chain, `chains[${index}]`, resolverFor("settler"), problems),
   );
   const maxFeeBps = file.maxFeeBps ?? 50;
   if (file.feeBps > maxFeeBps) {
     problems.push(`feeBps: expected at most maxFeeBps (${maxFeeBps}), got ${file.feeBps}`);
   }
-  const pepper = resolver(file.apiKeyPepper, "apiKeyPepper");
+  const pepper = resolverFor("api", "quoter")(file.apiKeyPepper, "apiKeyPepper");
   if (pepper.reveal().length > 0 && pepper.reveal().length < PEPPER_LENGTH_MIN) {
     problems.push(`apiKeyPepper: expected at least ${PEPPER_LENGTH_MIN} characters`);
   }
@@ -151,7 +168,11 @@ export function loadConfig(args: { readonly path: string; readonly env: Environm
     maxSlippageBps: file.maxSlippageBps ?? 100,
     payoutWindowS: BigInt(file.payoutWindowSeconds ?? PAYOUT_WINDOW_MAX_S),
     attestor: {
-      key: keyOf(resolver(file.attestor.key, "attestor.key"), "attestor.key", problems),
+      key: keyOf(
+        resolverFor("attestor")(file.attestor.key, "attestor.key"),
+        "attestor.key",
+        problems,
+      ),
       rpcUrls: new Map(
         Object.entries(file.attestor.rpcUrls).map(([chainId, url]) => [Number(chainId), url]),
       ),

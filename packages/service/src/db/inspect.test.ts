@@ -6,7 +6,7 @@ import {
 } from "../../test/support/database.ts";
 import { systemClock } from "../roles/system-ports.ts";
 import { inspectDatabase, listRefundAuthorities } from "./inspect.ts";
-import { claimInstance } from "./instance.ts";
+import { claimRoles } from "./instance.ts";
 
 let database: TestDatabase;
 afterEach(async () => {
@@ -48,7 +48,7 @@ test("names every migration that an empty database lacks, and leaves it empty", 
 test("sees the claim of a running service, of this database alone", async () => {
   database = await createTestDatabase();
   const other = await createTestDatabase();
-  const claim = await claimInstance(database.pool);
+  const claim = await claimRoles(database.pool, ["settler"]);
   expect((await inspectDatabase(database, systemClock)).isClaimed).toBe(true);
   expect((await inspectDatabase(other, systemClock)).isClaimed).toBe(false);
   await other.drop();

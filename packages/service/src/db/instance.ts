@@ -1,4 +1,7 @@
-/** One service per database: two of them would both send on its lanes. */
+/**
+ * One holder per exclusive role and database: two settlers would both send on its lanes. Whoever waits for a role takes
+ * over when its holder is gone.
+ */
 import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
 import { OperatingError } from "../core/errors.ts";
@@ -7,26 +10,36 @@ export interface InstanceClaim {
   release(): Promise<void>;
 }
 
-/** Class and key of the session lock; 7 and 8 are classes of locks of transactions. */
-const LOCK = "9, 1";
+/** Class of the session locks; 7, 8 and 10 are classes of locks of transactions. */
+const LOCK_CLASS = 9;
+/** Key of each exclusive role's lock. */
+const LOCK_KEYS = { scanner: 1, settler: 2, attestor: 3 } as const;
+export type ExclusiveRole = keyof typeof LOCK_KEYS;
+/** Every role that only one process may have. */
+export const EXCLUSIVE_ROLES: readonly ExclusiveRole[] = ["scanner", "settler", "attestor"];
 /** A process that was killed holds its lock until the server notices. */
 const PATIENCE_MS = 3_000;
 const RETRY_MS = 100;
 
 /**
- * Claims the database for this process, until `release` or the end of the process. `onLost` is called when the
- * connection that holds the claim breaks: from then on another process may claim it.
- * @throws OperatingError CONFIG_MISSING when another process has it.
+ * Claims roles for this process, all or none, until `release` or the end of the process. `onLost` is called when the
+ * connection that holds the claim breaks: from then on another process may claim them. A standby waits for as long as
+ * another process has one of them.
+ * @throws OperatingError CONFIG_MISSING when another process has one of them, and this is no standby.
  */
-export async function claimInstance(
+export async function claimRoles(
   pool: pg.Pool,
-  onLost: () => void = () => {},
+  roles: readonly ExclusiveRole[],
+  options: { readonly onLost?: () => void; readonly standby?: boolean } = {},
 ): Promise<InstanceClaim> {
+  const { onLost = () => {}, standby = false } = options;
   const client = await pool.connect();
   const deadline = Date.now() + PATIENCE_MS;
   try {
-    while (!(await tryLock(client))) {
-      if (Date.now() >= deadline) throw alreadyClaimed();
+    for (;;) {
+      const taken = await tryLock(client, roles);
+      if (taken === null) break;
+      if (!standby && Date.now() >= deadline) throw alreadyClaimed(taken);
       await delay(RETRY_MS);
     }
   } catch (error) {
@@ -52,29 +65,38 @@ export async function claimInstance(
   };
 }
 
-/** Whether a running service has claimed the database. */
+/** Whether a running service has claimed any role on the database. */
 export async function isClaimed(pool: pg.Pool): Promise<boolean> {
-  const [classId, key] = LOCK.split(", ");
   // `objsubid` 2 marks a lock of two keys.
   const { rows } = await pool.query(
     `select 1 from pg_locks
-      where locktype = 'advisory' and classid = $1 and objid = $2 and objsubid = 2 and granted
+      where locktype = 'advisory' and classid = $1 and objsubid = 2 and granted
         and database = (select oid from pg_database where datname = current_database())`,
-    [classId, key],
+    [LOCK_CLASS],
   );
   return rows.length > 0;
 }
 
-async function tryLock(client: pg.PoolClient): Promise<boolean> {
-  const { rows } = await client.query<{ locked: boolean }>(
-    `select pg_try_advisory_lock(${LOCK}) as locked`,
-  );
-  return rows[0]?.locked === true;
+/** Locks all of the roles, or none and says which one somebody else has. */
+async function tryLock(
+  client: pg.PoolClient,
+  roles: readonly ExclusiveRole[],
+): Promise<ExclusiveRole | null> {
+  for (const role of roles) {
+    const { rows } = await client.query<{ locked: boolean }>(
+      "select pg_try_advisory_lock($1, $2) as locked",
+      [LOCK_CLASS, LOCK_KEYS[role]],
+    );
+    if (rows[0]?.locked === true) continue;
+    await client.query("select pg_advisory_unlock_all()");
+    return role;
+  }
+  return null;
 }
 
-function alreadyClaimed(): OperatingError {
+function alreadyClaimed(role: ExclusiveRole): OperatingError {
   return new OperatingError(
     "CONFIG_MISSING",
-    "Another service already works on this database. Stop it first, or give this one a stateDir or DATABASE_URL of its own.",
+    `Another service already works on this database (as its ${role}). Stop it first, wait for it with --standby, or give this one a stateDir or DATABASE_URL of its own.`,
   );
 }

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { addressOf, createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
-import { claimInstance } from "./instance.ts";
+import { claimRoles, EXCLUSIVE_ROLES } from "./instance.ts";
 import { openDatabase } from "./pool.ts";
 
 let database: TestDatabase;
@@ -77,20 +77,45 @@ describe("pool", () => {
 
 describe("claim", () => {
   test("is refused to a second service, and free after a release", async () => {
-    const first = await claimInstance(database.pool);
-    await expect(claimInstance(database.pool)).rejects.toMatchObject({
+    const first = await claimRoles(database.pool, EXCLUSIVE_ROLES);
+    await expect(claimRoles(database.pool, EXCLUSIVE_ROLES)).rejects.toMatchObject({
       code: "CONFIG_MISSING",
       message: expect.stringContaining("Another service"),
     });
     await first.release();
-    const second = await claimInstance(database.pool);
+    const second = await claimRoles(database.pool, EXCLUSIVE_ROLES);
     await second.release();
+  });
+
+  test("of different roles are held by different services, and all or none by one", async () => {
+    const settler = await claimRoles(database.pool, ["settler"]);
+    const others = await claimRoles(database.pool, ["scanner", "attestor"]);
+    await others.release();
+    await expect(claimRoles(database.pool, ["scanner", "settler"])).rejects.toMatchObject({
+      message: expect.stringContaining("as its settler"),
+    });
+    const scanner = await claimRoles(database.pool, ["scanner"]);
+    await scanner.release();
+    await settler.release();
+  });
+
+  test("a standby takes over when the holder is gone", async () => {
+    const holder = await claimRoles(database.pool, ["settler"]);
+    let taken = false;
+    const waiting = claimRoles(database.pool, ["settler"], { standby: true }).then((claim) => {
+      taken = true;
+      return claim;
+    });
+    await expect(claimRoles(database.pool, ["settler"])).rejects.toThrow("Another service");
+    expect(taken).toBe(false);
+    await holder.release();
+    await (await waiting).release();
   });
 
   test("says when it is lost", async () => {
     const other = await openDatabase(database.address, { max: 2 });
     const lost = Promise.withResolvers<void>();
-    await claimInstance(other.pool, lost.resolve);
+    await claimRoles(other.pool, EXCLUSIVE_ROLES, { onLost: lost.resolve });
     await database.pool.query(
       `select pg_terminate_backend(pid) from pg_locks
        where locktype = 'advisory' and classid = 9

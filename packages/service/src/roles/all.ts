@@ -1,6 +1,6 @@
-/** Every role in one process: what a laptop runs, and the sandbox. */
-import type { Config } from "../config/load.ts";
-import { claimInstance } from "../db/instance.ts";
+/** Roles in one process: all of them on a laptop and in the sandbox, some of them where each has its own machine. */
+import { type Config, ROLE_NAMES, type RoleName } from "../config/load.ts";
+import { claimRoles, EXCLUSIVE_ROLES } from "../db/instance.ts";
 import { createWakeups } from "../jobs/wakeups.ts";
 import { createLog } from "../telemetry/log.ts";
 import { OperatingError } from "../core/errors.ts";
@@ -20,18 +20,24 @@ import { startSettler } from "./settler.ts";
 import { createCrashPoint, systemClock, systemRandom } from "./system-ports.ts";
 
 export interface RunningService {
-  readonly apiUrl: string;
-  readonly quoteUrl: string;
+  /** Undefined without the role `api`. */
+  readonly apiUrl: string | undefined;
+  /** Undefined without the role `quoter`. */
+  readonly quoteUrl: string | undefined;
   /** Ends every role, then the database connections and the embedded server. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts everything. What was started is stopped again when a later part cannot start.
+ * Starts the roles. What was started is stopped again when a later part cannot start.
  * @throws OperatingError that says what to do about it.
  */
-export async function startAll(config: Config): Promise<RunningService> {
-  const log = createLog({ level: config.logLevel, role: "all" });
+export async function startRoles(
+  config: Config,
+  { roles, standby }: { readonly roles: readonly RoleName[]; readonly standby: boolean },
+): Promise<RunningService> {
+  const isAll = roles.length === ROLE_NAMES.length;
+  const log = createLog({ level: config.logLevel, role: isAll ? "all" : roles.join(",") });
   const clock = systemClock;
   const cleanups: (() => Promise<void>)[] = [];
   const stop = async () => {
@@ -45,12 +51,22 @@ export async function startAll(config: Config): Promise<RunningService> {
       if (mayStopServer) await database.stopServer();
     });
     let mayStopServer = database.startedServer;
-    const instance = await claimInstance(pool, () => {
-      log.fatal("the claim on the database was lost: stopping before another service works on it");
-      process.exit(1);
-    });
-    mayStopServer = true;
-    cleanups.push(() => instance.release());
+    const claimed = EXCLUSIVE_ROLES.filter((role) => roles.includes(role));
+    if (standby) log.info({ roles: claimed }, "waiting until nobody else has the roles");
+    if (claimed.length > 0) {
+      const instance = await claimRoles(pool, claimed, {
+        standby,
+        onLost() {
+          log.fatal(
+            "the claim on the database was lost: stopping before another service works on it",
+          );
+          process.exit(1);
+        },
+      });
+      // An embedded server that was left behind is ours only if the whole service is.
+      mayStopServer ||= isAll;
+      cleanups.push(() => instance.release());
+    }
     const wakeups = createWakeups({ address, pool, clock, log });
     cleanups.push(() => wakeups.close());
 
@@ -77,12 +93,12 @@ export async function startAll(config: Config): Promise<RunningService> {
       cleanups.push(() => role.stop());
       return role;
     };
-    started(startAttestor(context));
-    started(startSettler(context));
-    started(startScanner(context));
-    const quote = started(await startQuoteServer(context));
-    const api = started(await startApi(context));
-    return { apiUrl: api.url, quoteUrl: quote.url, stop };
+    if (roles.includes("attestor")) started(startAttestor(context));
+    if (roles.includes("settler")) started(startSettler(context));
+    if (roles.includes("scanner")) started(startScanner(context));
+    const quote = roles.includes("quoter") ? started(await startQuoteServer(context)) : undefined;
+    const api = roles.includes("api") ? started(await startApi(context)) : undefined;
+    return { apiUrl: api?.url, quoteUrl: quote?.url, stop };
   } catch (error) {
     await stop();
     throw error;

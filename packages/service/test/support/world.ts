@@ -379,6 +379,15 @@ export async function openWorld(options: WorldOptions = {}) {
       service = await startService({ stateDir, env });
     },
 
+    configPath: join(stateDir, "service.json"),
+
+    /** Ends the service, and starts it with some of its roles. */
+    async replaceService({ roles }: { readonly roles: string }): Promise<void> {
+      closeStreams();
+      await service.stop();
+      service = await startService({ stateDir, roles });
+    },
+
     async close(): Promise<void> {
       closeStreams();
       await service.stop();

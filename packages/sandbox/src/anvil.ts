@@ -57,6 +57,8 @@ export interface NodeOptions {
   readonly port?: number;
   /** An anvil binary instead of the one from npm. */
   readonly anvil?: string;
+  /** A block is final two epochs behind the head. Default 1. */
+  readonly slotsInAnEpoch?: number;
 }
 
 /** Path of the anvil binary from npm; a `SandboxError` names the package where it is missing. */
@@ -137,7 +139,7 @@ async function startNode(options: NodeOptions, files: NodeFiles): Promise<Node> 
   const head = readHead(files.head);
 
   const log = openSync(files.log, "a");
-  const child = spawn(binary, anvilArguments(spec, files, port), {
+  const child = spawn(binary, anvilArguments(options, files, port), {
     detached: true,
     stdio: ["ignore", log, log],
   });
@@ -167,12 +169,16 @@ async function startNode(options: NodeOptions, files: NodeFiles): Promise<Node> 
   return node;
 }
 
-function anvilArguments(spec: ChainSpec, files: NodeFiles, port: number): readonly string[] {
+function anvilArguments(
+  { spec, slotsInAnEpoch = 1 }: NodeOptions,
+  files: NodeFiles,
+  port: number,
+): readonly string[] {
   const settings = {
     "--host": "127.0.0.1",
     "--port": String(port),
     "--chain-id": String(spec.evmChainId),
-    "--slots-in-an-epoch": "1",
+    "--slots-in-an-epoch": String(slotsInAnEpoch),
     "--order": "fifo",
     "--accounts": "0",
     "--state": files.state,

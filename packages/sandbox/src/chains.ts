@@ -20,6 +20,8 @@ export interface ChainsOptions {
   readonly mining?: MiningOptions | false;
   /** An anvil binary instead of the one from npm. */
   readonly anvil?: string;
+  /** Blocks are final two epochs behind the head: 1 (the default) for quick tests, more for deep reorganisations. */
+  readonly slotsInAnEpoch?: number;
   /** A node does not answer, told once until it does again; `ended` when its process is gone. */
   readonly onProblem?: (problem: SandboxError, ended: boolean) => void;
 }
@@ -70,6 +72,7 @@ async function openNodes(options: ChainsOptions, dir: string): Promise<readonly 
         dir,
         ...(port === undefined ? {} : { port }),
         ...(options.anvil === undefined ? {} : { anvil: options.anvil }),
+        ...(options.slotsInAnEpoch && { slotsInAnEpoch: options.slotsInAnEpoch }),
       });
     }),
   );

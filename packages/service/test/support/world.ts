@@ -71,6 +71,8 @@ const DEADLINE_MS = 60_000;
 export interface WorldOptions {
   /** How long after its lock a delivery may be made; then it goes back to its deposit address. */
   readonly payoutWindowSeconds?: number;
+  /** Blocks are final two epochs behind the head; 1 unless given. With more, the chains mine all the time. */
+  readonly slotsInAnEpoch?: number;
 }
 
 /** Opens a world; `close` ends every process and removes every file. */
@@ -81,7 +83,8 @@ export async function openWorld(options: WorldOptions = {}) {
   const chains = await startChains({
     stateDir,
     ports: { ethereum: 0, base: 0 },
-    mining: { intervalMs: 250 },
+    mining: { intervalMs: 250, ...(options.slotsInAnEpoch && { idleIntervalMs: 250 }) },
+    ...(options.slotsInAnEpoch && { slotsInAnEpoch: options.slotsInAnEpoch }),
   });
   const keys = loadKeys(join(stateDir, "keys"));
   const deployment = await deployContracts(chains, keys);
@@ -91,7 +94,7 @@ export async function openWorld(options: WorldOptions = {}) {
     keys,
     ports: { api: 0, quote: 0 },
     pollIntervalMs: 100,
-    ...options,
+    ...(options.payoutWindowSeconds && { payoutWindowSeconds: options.payoutWindowSeconds }),
   });
   let service: RunningService = await startService({ stateDir });
   const integrators = await ensureIntegrators(stateDir);
@@ -236,6 +239,27 @@ export async function openWorld(options: WorldOptions = {}) {
       if (!from) throw new Error(`${chain} has a payer`);
       const { token } = deployment.chains[chain];
       return pay(chains[chain].client, { from: from.account, to, token, amount });
+    },
+
+    /**
+     * Replaces the newest blocks of a chain by empty ones, and sends again what payers had sent in them: wallets do
+     * that. What the service had sent is the service's to send again.
+     */
+    async reorganise(chain: ChainName, depth: number, payments: readonly Hex[]): Promise<void> {
+      const { client } = chains[chain];
+      const sent = await Promise.all(
+        payments.map((hash) =>
+          // CAST: the node's own method, which the client's types do not know.
+          client.request({ method: "eth_getRawTransactionByHash", params: [hash] } as never),
+        ),
+      );
+      // CAST: as above.
+      await client.request({ method: "anvil_reorg", params: [depth, []] } as never);
+      for (const serializedTransaction of sent) {
+        // CAST: a raw transaction, or null for one that the node forgot.
+        const raw = serializedTransaction as Hex | null;
+        if (raw) await client.sendRawTransaction({ serializedTransaction: raw }).catch(() => null);
+      }
     },
 
     /** Pays in native coin. */

@@ -15,12 +15,13 @@ const USDC = 1_000_000n;
 const afterFee = (amount: bigint) => amount - amount / 1000n;
 
 describe("kill -9", () => {
-  test.each([
-    ["T59", "deploy.sent", "the deployment is sent and not recorded"],
-    ["T59", "sweep.mined", "the lock is mined and not recorded"],
-    ["T60", "deliver.signed", "the delivery is signed and not sent"],
-    ["T59", "deliver.sent", "the delivery is sent and not recorded"],
-  ])("%s at %s (%s), then a start, delivers exactly once", async (_threat, point) => {
+  test.each(
+    ["deploy", "sweep", "deliver", "claim"].flatMap((effect) => [
+      ["T60", `${effect}.signed`, "signed and committed, not sent"],
+      ["T59", `${effect}.sent`, "sent, not recorded"],
+      ["T59", `${effect}.mined`, "mined, not recorded"],
+    ]),
+  )("%s at %s (%s), then a start, delivers exactly once", async (_threat, point) => {
     await world.restartService({ crashAt: point });
     const recipient = world.newRecipient();
     const { address } = await world.quote({ from: "ethereum", to: "base", recipient });

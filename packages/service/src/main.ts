@@ -10,6 +10,8 @@ import {
   type RoleName,
 } from "./config/load.ts";
 import { OperatingError } from "./core/errors.ts";
+import { SIGNER_NAMES, type SignerName } from "./config/keys.ts";
+import { askPassphrase } from "./roles/ask-passphrase.ts";
 import { createIntegratorCommand, createKeyCommand, migrate } from "./roles/commands.ts";
 
 interface ServeOptions {
@@ -31,16 +33,72 @@ program
     // The other commands start faster without the whole service.
     const { startRoles } = await import("./roles/all.ts");
     const config = loadConfig({ path: configPath(), env: processEnvironment, roles });
-    const service = await startRoles(config, { roles, standby });
+    const service = await startRoles(config, { roles, standby, askPassphrase });
     const { apiUrl: api, quoteUrl: quote } = service;
     print({ ready: true, roles, api, quote, pid: process.pid });
-    let stopping = false;
-    for (const signal of ["SIGINT", "SIGTERM"] as const) {
-      process.on(signal, () => {
-        if (stopping) return;
-        stopping = true;
-        service.stop().then(() => process.exit(0), fail);
-      });
+    stopOnSignal(service);
+  });
+
+program
+  .command("signer")
+  .description("hold the keys of a role in a process of its own, behind a unix socket")
+  .requiredOption("--for <role>", `whose keys: ${SIGNER_NAMES.join(" or ")}`, parseSigner)
+  .action(async ({ for: name }: { for: SignerName }) => {
+    const { startSigner } = await import("./roles/signer-command.ts");
+    const signer = await startSigner(readKeysOf(name), { name, askPassphrase });
+    print({ ready: true, signer: name, socket: signer.socket, pid: process.pid });
+    stopOnSignal(signer);
+  });
+
+const keys = program.command("keys").description("signing keys and what was signed with them");
+
+keys
+  .command("init")
+  .description("make the keystores that the configuration names and that are not there")
+  .option("--json", "print JSON")
+  .action(async ({ json }: { json?: boolean }) => {
+    const { initKeys } = await import("./roles/keys-command.ts");
+    const made = await initKeys(readKeysOf("all"), askPassphrase);
+    if (json) print({ made });
+    else if (made.length === 0) write("Nothing to make: every keystore is there.");
+    else writeKeys(made);
+  });
+
+keys
+  .command("show")
+  .description("the account of every key")
+  .option("--json", "print JSON")
+  .action(async ({ json }: { json?: boolean }) => {
+    const { showKeys } = await import("./roles/keys-command.ts");
+    const shown = await showKeys(readKeysOf("all"));
+    if (json) print({ keys: shown });
+    else writeKeys(shown);
+  });
+
+keys
+  .command("rotate")
+  .description("make the successor of a key, and say what to do with it")
+  .argument("<setting>", "of the key, such as chains[0].lanes.settle")
+  .option("--json", "print JSON")
+  .action(async (setting: string, { json }: { json?: boolean }) => {
+    const { rotateKey } = await import("./roles/keys-command.ts");
+    const made = await rotateKey(readKeysOf("all"), { setting, askPassphrase });
+    if (json) return print(made);
+    write(`${made.address} is in ${made.keystore}. Nothing has changed yet:`);
+    for (const [index, step] of made.steps.entries()) write(`${index + 1}. ${step}`);
+  });
+
+keys
+  .command("verify")
+  .description("prove that nothing was changed in the journals of what was signed")
+  .option("--json", "print JSON")
+  .action(async ({ json }: { json?: boolean }) => {
+    const { verifyJournals } = await import("./roles/keys-command.ts");
+    const journals = verifyJournals(readKeysOf("all"));
+    if (json) return print({ journals });
+    if (journals.length === 0) write("Nothing was signed yet.");
+    for (const { journal, count, hash } of journals) {
+      write(`${journal}: ${count} entries, unbroken, the newest is ${hash}`);
     }
   });
 
@@ -111,6 +169,37 @@ program
     const inventories = await inventoryCommand(readConfig());
     write(json ? JSON.stringify({ inventories }) : formatInventories(inventories));
   });
+
+function writeKeys(
+  shown: readonly { readonly setting: string; readonly kind: string; readonly address: string }[],
+): void {
+  const width = Math.max(...shown.map(({ setting }) => setting.length));
+  for (const { setting, kind, address } of shown) {
+    write(`${setting.padEnd(width)}  ${kind.padEnd("keystore".length)}  ${address}`);
+  }
+}
+
+/** Ends what runs, once, when asked to. */
+function stopOnSignal(running: { stop(): Promise<void> }): void {
+  let stopping = false;
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      if (stopping) return;
+      stopping = true;
+      running.stop().then(() => process.exit(0), fail);
+    });
+  }
+}
+
+function readKeysOf(keysOf: SignerName | "all"): Config {
+  return loadConfig({ path: configPath(), env: processEnvironment, keysOf });
+}
+
+function parseSigner(text: string): SignerName {
+  const name = SIGNER_NAMES.find((known) => known === text);
+  if (name) return name;
+  throw new InvalidArgumentError(`expected ${SIGNER_NAMES.join(" or ")}`);
+}
 
 function readConfig(): Config {
   return loadConfig({ path: configPath(), env: processEnvironment });

@@ -1,7 +1,7 @@
 /** What no schema sees: settings that do not fit each other. */
 import { isAddress } from "@sluice/sdk/address";
 import { type EvmAddress, isEvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
-import type { Secret } from "../core/secret.ts";
+import { isSameKey } from "./keys.ts";
 import type { ChainConfig, Config, RouteConfig, TokenConfig } from "./load.ts";
 
 /** Every contradiction, one line each, naming the setting. */
@@ -37,10 +37,15 @@ function checkChain(config: Config, chain: ChainConfig, index: number): string[]
     }
   }
   // One account has one sequence of nonces, and two lanes would each count it for themselves.
-  const lanes = Object.entries(chain.lanes);
-  for (const [position, [name, key]] of lanes.entries()) {
-    if (lanes.slice(0, position).some(([, other]) => isSame(other, key))) {
-      problems.push(`${setting}.lanes.${name}: expected a key of its own, another lane has it too`);
+  const lanes = Object.values(chain.lanes).flat();
+  for (const [position, key] of lanes.entries()) {
+    if (lanes.slice(0, position).some((other) => isSameKey(other, key))) {
+      problems.push(`${key.setting}: expected a key of its own, another lane has it too`);
+    }
+  }
+  for (const [purpose, keys] of Object.entries(chain.lanes)) {
+    if (keys.every(({ retired }) => retired)) {
+      problems.push(`${setting}.lanes.${purpose}: expected a key that is not retired`);
     }
   }
   return problems;
@@ -74,8 +79,9 @@ function checkAttestor({ attestor, chains }: Config): string[] {
       problems.push(`attestor.rpcUrls.${chainId}: expected a configured chain`);
     }
   }
-  const lanes = chains.flatMap((chain) => Object.values(chain.lanes));
-  if (lanes.some((lane) => isSame(lane, attestor.key))) {
+  if (attestor.key.retired) problems.push("attestor.key.retired: expected nothing, a lane retires");
+  const lanes = chains.flatMap((chain) => Object.values(chain.lanes).flat());
+  if (lanes.some((lane) => isSameKey(lane, attestor.key))) {
     problems.push("attestor.key: expected a key that no lane has: it is the second of two keys");
   }
   return problems;
@@ -154,9 +160,4 @@ export function findBadChecksums(value: unknown, setting = ""): string[] {
       Array.isArray(value) ? `${setting}[${name}]` : setting ? `${setting}.${name}` : name,
     ),
   );
-}
-
-function isSame(one: Secret, other: Secret): boolean {
-  const value = one.reveal().toLowerCase();
-  return value !== "" && value === other.reveal().toLowerCase();
 }

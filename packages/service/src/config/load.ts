@@ -6,9 +6,10 @@ import { parseUnits } from "../core/amounts.ts";
 import { findChainById } from "../core/chain-registry.ts";
 import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
 import { Secret } from "../core/secret.ts";
+import { type AwsCredentials, createKeyResolver, type KeyConfig, type SignerName } from "./keys.ts";
 import { findBadChecksums, findContradictions } from "./contradictions.ts";
 import { listProblems } from "./problems.ts";
-import { ConfigFile, LOG_LEVELS, type Price, type SecretRef } from "./schema.ts";
+import { ConfigFile, type KeyRef, LOG_LEVELS, type Price, type SecretRef } from "./schema.ts";
 
 /** What the contracts and the refund authority's 72 hours leave room for. */
 const PAYOUT_WINDOW_MAX_S = 43_200;
@@ -45,6 +46,10 @@ export interface PriceConfig {
   readonly bounds: { readonly maxAgeMs: number; readonly maxDeviationBps: number };
 }
 
+/** Deployments, settlements and payouts use different lanes, so that one stuck nonce does not stop all. */
+export const LANE_PURPOSES = ["deploy", "settle", "deliver"] as const;
+export type LanePurpose = (typeof LANE_PURPOSES)[number];
+
 export interface ChainConfig {
   /** Bridge chain id. */
   readonly chainId: number;
@@ -66,7 +71,9 @@ export interface ChainConfig {
     readonly delivery: EvmAddress;
   };
   readonly tokens: readonly TokenConfig[];
-  readonly lanes: { readonly deploy: Secret; readonly settle: Secret; readonly deliver: Secret };
+  readonly lanes: Readonly<Record<LanePurpose, readonly KeyConfig[]>>;
+  /** The most that one lane may commit to gas in 24 hours, in wei; undefined where nothing is set. */
+  readonly dailyGasBudget: bigint | undefined;
 }
 
 export type RouteConfig =
@@ -99,7 +106,13 @@ export interface Config {
   readonly maxSlippageBps: number;
   /** How long after its lock a delivery from inventory may be made, in seconds. */
   readonly payoutWindowS: bigint;
-  readonly attestor: { readonly key: Secret; readonly rpcUrls: ReadonlyMap<number, string> };
+  readonly attestor: { readonly key: KeyConfig; readonly rpcUrls: ReadonlyMap<number, string> };
+  /** What opens keystores; undefined where a person is asked. */
+  readonly keystorePassphrase: Secret | undefined;
+  /** Sockets of signers that are processes of their own. */
+  readonly signers: Readonly<Record<SignerName, string | undefined>>;
+  /** Undefined where the environment has none. */
+  readonly aws: AwsCredentials | undefined;
   readonly chains: readonly ChainConfig[];
   readonly routes: readonly RouteConfig[];
   readonly logLevel: string;
@@ -133,8 +146,11 @@ export function loadConfig(args: {
   readonly env: Environment;
   /** All of them unless given. */
   readonly roles?: readonly RoleName[];
+  /** Only keys are read: those of one signer, or `all`. For processes that have no role. */
+  readonly keysOf?: SignerName | "all";
 }): Config {
-  const { path, env, roles = ROLE_NAMES } = args;
+  const { path, env, keysOf } = args;
+  const roles = keysOf ? [] : (args.roles ?? ROLE_NAMES);
   const has = (...names: readonly RoleName[]) => names.some((name) => roles.includes(name));
   const file = readFile(path);
   const problems: string[] = [];
@@ -144,10 +160,27 @@ export function loadConfig(args: {
     (ref, setting) =>
       has(...names) ? resolver(ref, setting) : new Secret("");
 
+  const readKey = createKeyResolver({
+    folder: dirname(path),
+    readSecret: resolver,
+    problems,
+  });
+  /** Keys are read where they are used: by their signer, or by their role where it has none. */
+  const isHere = (name: SignerName) =>
+    keysOf ? keysOf === name || keysOf === "all" : has(name) && file.signers?.[name] === undefined;
+  const keyFor =
+    (name: SignerName): KeyReader =>
+    (ref, setting) =>
+      readKey(ref, setting, isHere(name));
+  const socketOf = (name: SignerName) => {
+    const socket = file.signers?.[name];
+    return socket === undefined ? undefined : resolve(dirname(path), socket);
+  };
+
   const api = listenerOf(file.api, env.SLUICE_API_PORT, "SLUICE_API_PORT", problems);
   const quote = listenerOf(file.quote, env.SLUICE_QUOTE_PORT, "SLUICE_QUOTE_PORT", problems);
   const chains = file.chains.map((chain, index) =>
-    resolveChain(chain, `chains[${index}]`, resolverFor("settler"), problems),
+    resolveChain(chain, `chains[${index}]`, keyFor("settler"), problems),
   );
   const maxFeeBps = file.maxFeeBps ?? 50;
   if (file.feeBps > maxFeeBps) {
@@ -159,7 +192,7 @@ export function loadConfig(args: {
   }
   const config: Config = {
     stateDir: resolve(dirname(path), file.stateDir),
-    databaseUrl: databaseUrlOf(file, env, resolver, problems),
+    databaseUrl: keysOf ? undefined : databaseUrlOf(file, env, resolver, problems),
     api,
     quote,
     apiKeyPepper: pepper,
@@ -168,15 +201,17 @@ export function loadConfig(args: {
     maxSlippageBps: file.maxSlippageBps ?? 100,
     payoutWindowS: BigInt(file.payoutWindowSeconds ?? PAYOUT_WINDOW_MAX_S),
     attestor: {
-      key: keyOf(
-        resolverFor("attestor")(file.attestor.key, "attestor.key"),
-        "attestor.key",
-        problems,
-      ),
+      key: keyFor("attestor")(file.attestor.key, "attestor.key"),
       rpcUrls: new Map(
         Object.entries(file.attestor.rpcUrls).map(([chainId, url]) => [Number(chainId), url]),
       ),
     },
+    keystorePassphrase:
+      file.keystorePassphrase &&
+      (isHere("settler") || isHere("attestor") || undefined) &&
+      resolver(file.keystorePassphrase, "keystorePassphrase"),
+    signers: { settler: socketOf("settler"), attestor: socketOf("attestor") },
+    aws: awsOf(env),
     chains,
     routes: file.routes.map(resolveRoute),
     logLevel: logLevelOf(file, env, problems),
@@ -210,6 +245,18 @@ function readFile(path: string): ConfigFile {
 }
 
 type Resolver = (ref: SecretRef, setting: string) => Secret;
+type KeyReader = (ref: KeyRef, setting: string) => KeyConfig;
+
+/** Credentials for a KMS, from where every tool of AWS looks first. */
+function awsOf(env: Environment): AwsCredentials | undefined {
+  const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: key, AWS_SESSION_TOKEN: token } = env;
+  if (!id || !key) return undefined;
+  return {
+    accessKeyId: id,
+    secretAccessKey: new Secret(key),
+    sessionToken: token ? new Secret(token) : undefined,
+  };
+}
 
 function createResolver(folder: string, env: Environment, problems: string[]): Resolver {
   return (ref, setting) => {
@@ -268,7 +315,7 @@ function listenerOf(
 function resolveChain(
   chain: ConfigFile["chains"][number],
   setting: string,
-  resolver: Resolver,
+  readKey: KeyReader,
   problems: string[],
 ): ChainConfig {
   const known = findChainById(chain.chainId);
@@ -279,9 +326,11 @@ function resolveChain(
   } else if (known.kind !== "evm") {
     problems.push(`${setting}.chainId: expected an EVM chain, ${known.name} is not one`);
   }
-  const lane = (name: "deploy" | "settle" | "deliver") => {
-    const where = `${setting}.lanes.${name}`;
-    return keyOf(resolver(chain.lanes[name], where), where, problems);
+  const lanesFor = (purpose: LanePurpose): readonly KeyConfig[] => {
+    const where = `${setting}.lanes.${purpose}`;
+    const refs = chain.lanes[purpose];
+    if (!Array.isArray(refs)) return [readKey(refs, where)];
+    return refs.map((ref, index) => readKey(ref, `${where}[${index}]`));
   };
   return {
     chainId: chain.chainId,
@@ -308,7 +357,13 @@ function resolveChain(
       minDeposit: minDepositOf(token, `${setting}.tokens[${index}].minDeposit`, problems),
       price: token.price && priceOf(token.price),
     })),
-    lanes: { deploy: lane("deploy"), settle: lane("settle"), deliver: lane("deliver") },
+    lanes: {
+      deploy: lanesFor("deploy"),
+      settle: lanesFor("settle"),
+      deliver: lanesFor("deliver"),
+    },
+    dailyGasBudget:
+      chain.dailyGasBudget === undefined ? undefined : parseUnits(chain.dailyGasBudget, 18),
   };
 }
 
@@ -321,13 +376,6 @@ function priceOf(price: Price): PriceConfig {
       maxDeviationBps: price.maxDeviationBps ?? PRICE_DEVIATION_MAX_BPS,
     },
   };
-}
-
-function keyOf(secret: Secret, setting: string, problems: string[]): Secret {
-  if (secret.reveal() !== "" && !/^0x[0-9a-fA-F]{64}$/.test(secret.reveal())) {
-    problems.push(`${setting}: expected a private key, 0x and 64 hex digits`);
-  }
-  return secret;
 }
 
 function minDepositOf(

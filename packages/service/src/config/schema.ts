@@ -13,6 +13,8 @@ const Bps = Type.Integer({ minimum: 0, maximum: 10_000, description: "basis poin
 /** Levels of the log, from the most to the least. */
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
 
+const SocketPath = Type.String({ minLength: 1, description: "the path of a unix socket" });
+
 /** Where a secret is found: never in the file itself. */
 export const SecretRef = Type.Union(
   [
@@ -21,6 +23,33 @@ export const SecretRef = Type.Union(
   ],
   { description: '{ "env": NAME } or { "file": PATH }' },
 );
+
+const retired = Type.Optional(
+  Type.Boolean({ description: "true for a lane that ends what it began, and begins nothing" }),
+);
+
+/** Where a signing key is found. */
+export const KeyRef = Type.Union(
+  [
+    Type.Object({ env: Type.String({ minLength: 1 }), retired }, { additionalProperties: false }),
+    Type.Object({ file: Type.String({ minLength: 1 }), retired }, { additionalProperties: false }),
+    Type.Object(
+      { keystore: Type.String({ minLength: 1 }), retired },
+      { additionalProperties: false },
+    ),
+    Type.Object(
+      { kms: Type.String({ minLength: 1 }), endpoint: Type.Optional(Url), retired },
+      { additionalProperties: false },
+    ),
+  ],
+  {
+    description: '{ "keystore": PATH }, { "kms": ARN }, { "env": NAME } or { "file": PATH }',
+  },
+);
+
+const LaneKeys = Type.Union([KeyRef, Type.Array(KeyRef, { minItems: 1, maxItems: 16 })], {
+  description: "a key, or a list of at most 16",
+});
 
 const Listener = Type.Object(
   {
@@ -91,8 +120,14 @@ const Chain = Type.Object(
     ),
     tokens: Type.Array(Token, { description: "a list of tokens" }),
     lanes: Type.Object(
-      { deploy: SecretRef, settle: SecretRef, deliver: SecretRef },
-      { additionalProperties: false, description: "the secrets deploy, settle and deliver" },
+      { deploy: LaneKeys, settle: LaneKeys, deliver: LaneKeys },
+      { additionalProperties: false, description: "the keys deploy, settle and deliver" },
+    ),
+    dailyGasBudget: Type.Optional(
+      Type.String({
+        pattern: "^\\d{1,15}(\\.\\d{1,18})?$",
+        description: "whole native coins, a plain decimal",
+      }),
     ),
   },
   { additionalProperties: false },
@@ -134,6 +169,16 @@ export const ConfigFile = Type.Object(
     api: Listener,
     quote: Listener,
     apiKeyPepper: SecretRef,
+    keystorePassphrase: Type.Optional(SecretRef),
+    signers: Type.Optional(
+      Type.Object(
+        {
+          settler: Type.Optional(SocketPath),
+          attestor: Type.Optional(SocketPath),
+        },
+        { additionalProperties: false, description: "the sockets settler and attestor" },
+      ),
+    ),
     feeBps: Bps,
     maxFeeBps: Type.Optional(Bps),
     maxSlippageBps: Type.Optional(Bps),
@@ -142,7 +187,7 @@ export const ConfigFile = Type.Object(
     ),
     attestor: Type.Object(
       {
-        key: SecretRef,
+        key: KeyRef,
         rpcUrls: Type.Record(Type.String({ pattern: "^\\d+$" }), Url, {
           additionalProperties: false,
           description: "the attestor's own node per bridge chain id",
@@ -164,4 +209,5 @@ export const ConfigFile = Type.Object(
 
 export type ConfigFile = Static<typeof ConfigFile>;
 export type Price = Static<typeof Price>;
+export type KeyRef = Static<typeof KeyRef>;
 export type SecretRef = Static<typeof SecretRef>;

@@ -59,8 +59,8 @@ function checkKeys(deps: DoctorDeps): Check {
     needs: [],
     look() {
       const shared = deps.config.chains.flatMap(({ chainId }) => {
-        const accounts = { ...deps.lanesOf(chainId), attestor: deps.attestor };
-        return listShared(Object.entries<EvmAddress>(accounts)).map(
+        const attestor = { name: "attestor", address: deps.attestor };
+        return listShared([...deps.lanesOf(chainId), attestor]).map(
           (names) => `${names.join(" and ")} of chain ${chainId}`,
         );
       });
@@ -74,11 +74,13 @@ function checkKeys(deps: DoctorDeps): Check {
 }
 
 /** Names that share an account, together. */
-function listShared(accounts: readonly (readonly [string, EvmAddress])[]): readonly string[][] {
-  const byAddress = Map.groupBy(accounts, ([, address]) => address);
+function listShared(
+  accounts: readonly { readonly name: string; readonly address: EvmAddress }[],
+): readonly string[][] {
+  const byAddress = Map.groupBy(accounts, ({ address }) => address);
   return [...byAddress.values()]
     .filter((sharing) => sharing.length > 1)
-    .map((sharing) => sharing.map(([name]) => name));
+    .map((sharing) => sharing.map(({ name }) => name));
 }
 
 function checkFee({ feeBps, maxFeeBps }: Config): Check {

@@ -1,17 +1,18 @@
 /** What the checks look at: the configuration, and ports to everything outside of it. */
 import type { ChainInspector, FactoryExpectation } from "../chains/inspector.ts";
-import type { ChainConfig, Config, RouteConfig, TokenConfig } from "../config/load.ts";
+import type { ChainConfig, Config, LanePurpose, RouteConfig, TokenConfig } from "../config/load.ts";
 import type { SecretFile } from "../config/secret-files.ts";
 import { assert } from "../core/assert.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { DatabaseFacts } from "../db/inspect.ts";
 
-/** Accounts of the lanes of one chain. */
-export interface LaneAccounts {
-  readonly deploy: EvmAddress;
-  readonly settle: EvmAddress;
-  readonly deliver: EvmAddress;
+/** The account of a lane. */
+export interface LaneAccount {
+  /** Its purpose, and a number where several share it: `settle`, `settle[1]`. */
+  readonly name: string;
+  readonly purpose: LanePurpose;
+  readonly address: EvmAddress;
 }
 
 /** The nodes of one chain. */
@@ -30,7 +31,7 @@ export interface DoctorDeps {
   /** How people read addresses. */
   readonly display: (address: EvmAddress) => string;
   readonly attestor: EvmAddress;
-  readonly lanesOf: (chainId: number) => LaneAccounts;
+  readonly lanesOf: (chainId: number) => readonly LaneAccount[];
   readonly nodesOf: (chainId: number) => ChainNodes;
   /** Throws `OperatingError` CONFIG_MISSING when the database cannot be used. */
   readonly readDatabase: () => Promise<DatabaseFacts>;

@@ -1,7 +1,6 @@
 /** Checks of what the lanes of one chain have for gas. */
 import type { ChainConfig } from "../config/load.ts";
 import { formatUnits } from "../core/amounts.ts";
-import type { EvmAddress } from "../core/hex.ts";
 import { type Check, judge, once } from "./check.ts";
 import { type DoctorDeps, subjectOf } from "./facts.ts";
 
@@ -18,8 +17,7 @@ export function checkLanes(
 ): readonly Check[] {
   const inspector = deps.nodesOf(chain.chainId).service;
   const feePerGas = once(() => inspector.suggestMaxFeePerGas());
-  const lanes = Object.entries<EvmAddress>({ ...deps.lanesOf(chain.chainId) });
-  return lanes.map(([item, account]) => ({
+  return deps.lanesOf(chain.chainId).map(({ name: item, address: account }) => ({
     id: "lane.balance",
     subject: subjectOf(chain),
     item,

@@ -1,4 +1,5 @@
 /** Checks of what the owner has listed on one chain for our keys and tokens. */
+import { assertNever } from "../core/assert.ts";
 import { type Check, judge, judgeListed } from "./check.ts";
 import type { Place } from "./code.ts";
 import { getToken } from "./facts.ts";
@@ -12,20 +13,30 @@ export function checkListedKeys(
   const { factory, delivery } = chain.contracts;
   const lanes = deps.lanesOf(chain.chainId);
   const roles = [
-    {
-      item: "settle",
-      needs: code.factory,
-      role: "a relayer of the factory",
-      account: lanes.settle,
-      isListed: () => inspector.isRelayer(factory, lanes.settle),
-    },
-    {
-      item: "deliver",
-      needs: code.delivery,
-      role: "a settler of the delivery contract",
-      account: lanes.deliver,
-      isListed: () => inspector.isSettler(delivery, lanes.deliver),
-    },
+    ...lanes.flatMap(({ name, purpose, address }) => {
+      switch (purpose) {
+        case "deploy":
+          return [];
+        case "settle":
+          return {
+            item: name,
+            needs: code.factory,
+            role: "a relayer of the factory",
+            account: address,
+            isListed: () => inspector.isRelayer(factory, address),
+          };
+        case "deliver":
+          return {
+            item: name,
+            needs: code.delivery,
+            role: "a settler of the delivery contract",
+            account: address,
+            isListed: () => inspector.isSettler(delivery, address),
+          };
+        default:
+          return assertNever(purpose);
+      }
+    }),
     {
       item: "attestor",
       needs: code.factory,

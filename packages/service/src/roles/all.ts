@@ -1,5 +1,6 @@
 /** Roles in one process: all of them on a laptop and in the sandbox, some of them where each has its own machine. */
 import { type Config, ROLE_NAMES, type RoleName } from "../config/load.ts";
+import type { SignerName } from "../config/keys.ts";
 import { claimRoles, EXCLUSIVE_ROLES } from "../db/instance.ts";
 import { createWakeups } from "../jobs/wakeups.ts";
 import { createLog } from "../telemetry/log.ts";
@@ -15,6 +16,7 @@ import {
   TOPICS,
 } from "./context.ts";
 import { openServiceDatabase } from "./database.ts";
+import { type AskPassphrase, getSigners } from "./keys.ts";
 import { startScanner } from "./scanner.ts";
 import { startSettler } from "./settler.ts";
 import { createCrashPoint, systemClock, systemRandom } from "./system-ports.ts";
@@ -34,8 +36,13 @@ export interface RunningService {
  */
 export async function startRoles(
   config: Config,
-  { roles, standby }: { readonly roles: readonly RoleName[]; readonly standby: boolean },
+  options: {
+    readonly roles: readonly RoleName[];
+    readonly standby: boolean;
+    readonly askPassphrase: AskPassphrase;
+  },
 ): Promise<RunningService> {
+  const { roles, standby, askPassphrase } = options;
   const isAll = roles.length === ROLE_NAMES.length;
   const log = createLog({ level: config.logLevel, role: isAll ? "all" : roles.join(",") });
   const clock = systemClock;
@@ -93,8 +100,23 @@ export async function startRoles(
       cleanups.push(() => role.stop());
       return role;
     };
-    if (roles.includes("attestor")) started(startAttestor(context));
-    if (roles.includes("settler")) started(startSettler(context));
+    const signersOf = async (name: SignerName) => {
+      const signers = await getSigners(config, name, { clock, askPassphrase });
+      cleanups.push(async () => signers.close());
+      return signers;
+    };
+    if (roles.includes("attestor")) {
+      const { attestor } = await signersOf("attestor");
+      if (!attestor) {
+        throw new OperatingError(
+          "CONFIG_MISSING",
+          "signers.attestor: expected a signer with the attestor's key",
+        );
+      }
+      started(startAttestor(context, attestor));
+    }
+    if (roles.includes("settler"))
+      started(startSettler(context, (await signersOf("settler")).lanes));
     if (roles.includes("scanner")) started(startScanner(context));
     const quote = roles.includes("quoter") ? started(await startQuoteServer(context)) : undefined;
     const api = roles.includes("api") ? started(await startApi(context)) : undefined;

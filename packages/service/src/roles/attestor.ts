@@ -2,7 +2,7 @@
 import { OperatingError } from "../core/errors.ts";
 import { startLoop } from "../jobs/loop.ts";
 import { lookAtRequests } from "../routes/index.ts";
-import { createEvmAttestorSigner } from "../signers/evm/attestor-signer.ts";
+import type { AttestorSigner } from "../signers/port.ts";
 import {
   createChains,
   createConfiguredPrices,
@@ -14,7 +14,7 @@ import {
 } from "./context.ts";
 import { POLL_MS } from "./settlement-deps.ts";
 
-export function startAttestor(context: RoleContext): RunningRole {
+export function startAttestor(context: RoleContext, signer: AttestorSigner): RunningRole {
   const { config, db, clock, log, wakeups } = context;
   const chains = createChains(config, ({ chainId }) => {
     const url = config.attestor.rpcUrls.get(chainId);
@@ -26,15 +26,6 @@ export function startAttestor(context: RoleContext): RunningRole {
   });
   // Its own prices, over its own nodes.
   const prices = createConfiguredPrices(config, { chains, clock });
-  const signer = createEvmAttestorSigner({
-    key: config.attestor.key,
-    chains: new Map(
-      config.chains.map(({ chainId, evmChainId, contracts }) => [
-        chainId,
-        { evmChainId, ...contracts },
-      ]),
-    ),
-  });
   const pairs = config.routes.flatMap((route) =>
     route.kind === "SWIFT"
       ? [

@@ -4,6 +4,7 @@ import { createEvmInspector, evmFactoryExpectation } from "../chains/evm/inspect
 import { type Config, ConfigError } from "../config/load.ts";
 import { listSecretFiles } from "../config/secret-files.ts";
 import { assert } from "../core/assert.ts";
+import { OperatingError } from "../core/errors.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import { startEmbedded } from "../db/embedded.ts";
 import { inspectDatabase, listRefundAuthorities } from "../db/inspect.ts";
@@ -12,14 +13,12 @@ import {
   type ChainNodes,
   type DoctorDeps,
   examine,
-  type LaneAccounts,
   refuseConfiguration,
   type Report,
   toReport,
 } from "../doctor/index.ts";
-import { createEvmAttestorSigner } from "../signers/evm/attestor-signer.ts";
-import { createEvmLaneSigner } from "../signers/evm/lane-signer.ts";
 import { createLog } from "../telemetry/log.ts";
+import { listAccounts } from "./keys.ts";
 import { systemClock } from "./system-ports.ts";
 
 const RPC_TIMEOUT_MS = 10_000;
@@ -40,10 +39,17 @@ export async function runDoctor(args: {
     if (!(error instanceof ConfigError)) throw error;
     return toReport(refuseConfiguration(error.problems));
   }
+  let accounts: Awaited<ReturnType<typeof readAccounts>>;
+  try {
+    accounts = await readAccounts(config);
+  } catch (error) {
+    if (!(error instanceof OperatingError)) throw error;
+    return toReport(refuseConfiguration([error.message]));
+  }
   const database = createLazyDatabase(config);
   try {
     const checks = await examine({
-      ...openKeys(config),
+      ...accounts,
       config,
       clock: systemClock,
       secretFiles: listSecretFiles(args.configPath),
@@ -60,20 +66,18 @@ export async function runDoctor(args: {
   }
 }
 
-/** The accounts of the configured keys. */
-function openKeys(config: Config): Pick<DoctorDeps, "attestor" | "lanesOf"> {
-  const lanes = new Map(
-    config.chains.map(({ chainId, evmChainId, lanes: keys }): [number, LaneAccounts] => {
-      const open = (purpose: keyof LaneAccounts) =>
-        createEvmLaneSigner({ key: keys[purpose], chainId, evmChainId }).address;
-      return [
-        chainId,
-        { deploy: open("deploy"), settle: open("settle"), deliver: open("deliver") },
-      ];
-    }),
-  );
-  const { address } = createEvmAttestorSigner({ key: config.attestor.key, chains: new Map() });
-  return { attestor: address, lanesOf: (chainId) => find(lanes, chainId) };
+/** The accounts of the configured keys. Throws OperatingError that names the key that cannot be read. */
+async function readAccounts(config: Config): Promise<Pick<DoctorDeps, "attestor" | "lanesOf">> {
+  const accounts = await listAccounts(config);
+  const attestor = accounts.find(({ lane }) => lane === null);
+  assert(attestor, "the configuration has one attestor");
+  return {
+    attestor: attestor.address,
+    lanesOf: (chainId) =>
+      accounts.flatMap(({ lane, name, address }) =>
+        lane?.chainId === chainId ? [{ name, purpose: lane.purpose, address }] : [],
+      ),
+  };
 }
 
 function openNodes({ chains, attestor }: Config): DoctorDeps["nodesOf"] {

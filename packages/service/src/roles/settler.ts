@@ -1,5 +1,7 @@
 /** The settler: settlements, deliveries from inventory, and the lanes that send for them. Holds the lane keys. */
-import type { ChainConfig } from "../config/load.ts";
+import type { Config, LanePurpose } from "../config/load.ts";
+import { OperatingError } from "../core/errors.ts";
+import type { EvmAddress } from "../core/hex.ts";
 import type { Tx } from "../db/schema.ts";
 import { type Loop, startLoop } from "../jobs/loop.ts";
 import {
@@ -15,36 +17,22 @@ import {
   noteGivenBack,
   putOffSettlement,
 } from "../settlements/index.ts";
-import { createEvmLaneSigner } from "../signers/evm/lane-signer.ts";
 import type { LaneSigner } from "../signers/port.ts";
 import { DEFAULT_LANE_LIMITS, lookAtLane } from "../transactions/index.ts";
 import { getChain, type RoleContext, type RunningRole, TOPICS } from "./context.ts";
 import { createSettlementDeps, POLL_MS } from "./settlement-deps.ts";
 
-/** Deployments, settlements and payouts use different lanes, so that one stuck nonce does not stop all. */
-interface ChainLanes {
-  readonly deploy: LaneSigner;
-  /** Settlements and claims: the relayer. */
-  readonly settle: LaneSigner;
-  readonly deliver: LaneSigner;
-}
+/** Accounts per purpose that new work may go to. */
+type ChainLanes = Readonly<Record<LanePurpose, readonly EvmAddress[]>>;
 
 const LANE_POLL_MS = 250;
 const UNSETTLED_POLL_MS = 5_000;
 const REFILL_POLL_MS = 5_000;
 
-export function startSettler(context: RoleContext): RunningRole {
+export function startSettler(context: RoleContext, signers: readonly LaneSigner[]): RunningRole {
   const { clock, log, wakeups } = context;
-  const lanes = new Map(context.config.chains.map((chain) => [chain.chainId, openLanes(chain)]));
-  const settlements = createSettlementDeps(
-    context,
-    new Map(
-      [...lanes].map(([chainId, lane]) => [
-        chainId,
-        { deploy: lane.deploy.address, settle: lane.settle.address },
-      ]),
-    ),
-  );
+  const lanes = groupLanes(context.config, signers);
+  const settlements = createSettlementDeps(context, lanes);
   const settlementLoops = [...lanes.keys()].map((chainId) =>
     startLoop({
       name: `settlements of chain ${chainId}`,
@@ -75,7 +63,7 @@ export function startSettler(context: RoleContext): RunningRole {
     },
   });
   const deliveryLoops = startDeliveries(context, lanes);
-  const laneLoops = startLanes(context, lanes);
+  const laneLoops = startLanes(context, signers);
 
   const wakeAll = (loops: readonly Loop[]) => () => {
     for (const loop of loops) loop.wake();
@@ -103,10 +91,7 @@ function startDeliveries(
     random,
     log,
     lanes: new Map(
-      [...lanes].map(([chainId, lane]) => [
-        chainId,
-        { deliver: lane.deliver.address, claim: lane.settle.address },
-      ]),
+      [...lanes].map(([chainId, lane]) => [chainId, { deliver: lane.deliver, claim: lane.settle }]),
     ),
     deliveryConfirmations: new Map(
       config.chains.map((chain) => [chain.chainId, chain.deliveryConfirmations]),
@@ -130,48 +115,66 @@ function startDeliveries(
   );
 }
 
-function startLanes(context: RoleContext, lanes: ReadonlyMap<number, ChainLanes>): Loop[] {
+/** One loop for each lane, retired ones included: what they sent is theirs to follow. */
+function startLanes(context: RoleContext, signers: readonly LaneSigner[]): Loop[] {
   const { db, clock, log, crashPoint, wakeups } = context;
-  const loops: Loop[] = [];
-  for (const [chainId, chainLanes] of lanes) {
-    const chain = getChain(context.chains, chainId);
-    for (const [purpose, signer] of Object.entries<LaneSigner>({ ...chainLanes })) {
-      const deps = {
-        db,
-        chain,
-        signer,
-        purpose,
-        clock,
-        log: log.child({ lane: purpose, chainId }),
-        crashPoint,
-        limits: DEFAULT_LANE_LIMITS,
-        async onChanged(tx: Tx, { settlementId }: { readonly settlementId: string | null }) {
-          if (settlementId === null) return;
-          await wakeDeliveryOfSettlement(tx, settlementId, clock.now());
-          await putOffSettlement(tx, settlementId, clock.now());
-        },
-        wakeOwners() {
-          wakeups.wake(TOPICS.settlements);
-          wakeups.wake(TOPICS.deliveries);
-        },
-      };
-      loops.push(
-        startLoop({
-          name: `lane ${purpose} of chain ${chainId}`,
-          intervalMs: LANE_POLL_MS,
-          clock,
-          log,
-          look: () => lookAtLane(deps),
-        }),
-      );
-    }
-  }
-  return loops;
+  return signers.map((signer) => {
+    const { chainId, purpose } = signer;
+    const deps = {
+      db,
+      chain: getChain(context.chains, chainId),
+      signer,
+      clock,
+      log: log.child({ lane: purpose, chainId, account: signer.address }),
+      crashPoint,
+      limits: DEFAULT_LANE_LIMITS,
+      async onChanged(tx: Tx, { settlementId }: { readonly settlementId: string | null }) {
+        if (settlementId === null) return;
+        await wakeDeliveryOfSettlement(tx, settlementId, clock.now());
+        await putOffSettlement(tx, settlementId, clock.now());
+      },
+      wakeOwners() {
+        wakeups.wake(TOPICS.settlements);
+        wakeups.wake(TOPICS.deliveries);
+      },
+    };
+    return startLoop({
+      name: `lane ${purpose} of chain ${chainId}`,
+      intervalMs: LANE_POLL_MS,
+      clock,
+      log: deps.log,
+      look: () => lookAtLane(deps),
+    });
+  });
 }
 
-function openLanes(chain: ChainConfig): ChainLanes {
-  const { chainId, evmChainId } = chain;
-  const open = (purpose: keyof ChainLanes) =>
-    createEvmLaneSigner({ key: chain.lanes[purpose], chainId, evmChainId });
-  return { deploy: open("deploy"), settle: open("settle"), deliver: open("deliver") };
+/** Throws CONFIG_MISSING where the signer holds no lane for a purpose of a configured chain. */
+function groupLanes(
+  { chains }: Config,
+  signers: readonly LaneSigner[],
+): ReadonlyMap<number, ChainLanes> {
+  const known = new Set(chains.map(({ chainId }) => chainId));
+  const stranger = signers.find(({ chainId }) => !known.has(chainId));
+  if (stranger) throw lacking(`expected no lane of chain ${stranger.chainId}`);
+  return new Map(
+    chains.map(({ chainId }) => {
+      const lanesFor = (purpose: LanePurpose) => {
+        const mine = signers.filter((lane) => lane.chainId === chainId && lane.purpose === purpose);
+        const active = mine.filter(({ retired }) => !retired).map(({ address }) => address);
+        if (active.length > 0) return active;
+        throw lacking(`expected a lane to ${purpose} on chain ${chainId}`);
+      };
+      return [
+        chainId,
+        { deploy: lanesFor("deploy"), settle: lanesFor("settle"), deliver: lanesFor("deliver") },
+      ];
+    }),
+  );
+}
+
+function lacking(what: string): OperatingError {
+  return new OperatingError(
+    "CONFIG_MISSING",
+    `signers.settler: ${what}; does it run with this configuration?`,
+  );
 }

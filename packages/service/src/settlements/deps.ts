@@ -13,8 +13,11 @@ export interface SettlementDeps extends StoreDeps {
   readonly chains: Chains;
   readonly routes: RouteBook;
   readonly log: Log;
-  /** Senders per source chain. */
-  readonly lanes: ReadonlyMap<number, { readonly deploy: EvmAddress; readonly settle: EvmAddress }>;
+  /** Senders per source chain; several of a kind share the work. */
+  readonly lanes: ReadonlyMap<
+    number,
+    { readonly deploy: readonly EvmAddress[]; readonly settle: readonly EvmAddress[] }
+  >;
   /** What a balance of a token must reach at present. Never throws: without a price there is no floor. */
   readonly readMinimums: (chainId: number, token: EvmAddress) => Promise<Minimums>;
   /** Tells the streams of an integrator that there are events; called after the commit. */

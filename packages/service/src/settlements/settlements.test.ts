@@ -108,7 +108,7 @@ async function openDesk() {
     chains: new Map([[2, chain]]),
     routes: createRouteBook([route]),
     displayAddress: (address) => address,
-    lanes: new Map([[2, { deploy: LANE, settle: LANE }]]),
+    lanes: new Map([[2, { deploy: [LANE], settle: [LANE] }]]),
     readMinimums: async () => ({ token: 100n, floor: undefined }),
     wakeEvents: () => undefined,
     wakeLanes: () => undefined,

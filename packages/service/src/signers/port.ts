@@ -1,6 +1,6 @@
 /**
  * The signer port: the only code that holds keys is behind it. A signer is told what to sign, not bytes to sign: it
- * builds the transaction or the typed message itself.
+ * builds the transaction or the typed message itself, and signs nothing that its policy does not allow.
  */
 import type {
   Call,
@@ -10,6 +10,7 @@ import type {
   PriceOrder,
   ReturnOrder,
 } from "../chains/port.ts";
+import type { LanePurpose } from "../config/load.ts";
 import type { EvmAddress, Hex, TxHash } from "../core/hex.ts";
 
 export interface TransactionIntent {
@@ -24,15 +25,19 @@ export interface SignedTransaction {
   readonly hash: TxHash;
 }
 
-/** A sender account on one chain. */
+/** A sender account on one chain, for one purpose. */
 export interface LaneSigner {
   /** Bridge chain id. */
   readonly chainId: number;
+  readonly purpose: LanePurpose;
   readonly address: EvmAddress;
+  /** Ends what it has begun, and begins nothing. */
+  readonly retired: boolean;
+  /** Throws `SignerRefusal` for what the policy does not allow, RPC_UNAVAILABLE when the key cannot be reached. */
   sign(intent: TransactionIntent): Promise<SignedTransaction>;
 }
 
-/** The second key: says what is final, and so what inventory may pay and what escrows may release. */
+/** The second key: says what is final, and so what inventory may pay and what escrows may release. Throws as above. */
 export interface AttestorSigner {
   readonly address: EvmAddress;
   /** Signs towards the `Delivery` contract of the destination chain. */

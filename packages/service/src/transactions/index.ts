@@ -7,5 +7,5 @@ export {
   submitIntent,
 } from "./lane.ts";
 export { simulateCall } from "./simulate.ts";
-export { getByIntent } from "./store.ts";
+export { chooseLane, getByIntent } from "./store.ts";
 export type { IntentKind, IntentName, LaneTransaction, MinedFacts } from "./types.ts";

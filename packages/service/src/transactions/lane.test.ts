@@ -35,7 +35,6 @@ function openLane() {
     db: database.db,
     chain: createStrictChain(node.members),
     signer,
-    purpose: "test",
     clock,
     log: silentLog,
     crashPoint: () => undefined,

@@ -33,8 +33,6 @@ export interface LaneDeps {
   readonly db: Db;
   readonly chain: Chain;
   readonly signer: LaneSigner;
-  /** What the lane is for, such as `deploy`; a name for people. */
-  readonly purpose: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly crashPoint: CrashPoint;
@@ -105,11 +103,11 @@ export async function lookAtLane(deps: LaneDeps): Promise<boolean> {
 
 /** Makes the lane known before its first use; its nonces go on from the chain's count. */
 async function ensureRegistered(deps: LaneDeps): Promise<void> {
-  const { db, chain, signer, purpose } = deps;
+  const { db, chain, signer } = deps;
   const lane = laneOf(signer);
   if ((await store.getNextNonce(db, lane)) !== null) return;
   const nextNonce = await chain.getTransactionCount(signer.address);
-  await store.registerLane(db, { ...lane, purpose, nextNonce });
+  await store.registerLane(db, { ...lane, purpose: signer.purpose, nextNonce });
 }
 
 /** Looks for the receipt of any attempt of a nonce that the chain has used. */

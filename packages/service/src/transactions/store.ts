@@ -57,6 +57,31 @@ export async function getByIntent(
   return row ? parseTransaction(row) : null;
 }
 
+/**
+ * The lane with the least to do: what it sent and what waits. One whose nonce is stuck gets nothing new while another
+ * is free.
+ */
+export async function chooseLane(
+  db: Db,
+  chainId: number,
+  lanes: readonly EvmAddress[],
+): Promise<EvmAddress> {
+  const [first] = lanes;
+  assert(first !== undefined, "every purpose has a lane");
+  if (lanes.length === 1) return first;
+  const rows = await db
+    .selectFrom("transactions")
+    .select((eb) => ["lane", eb.fn.countAll<bigint>().as("count")])
+    .where("chain_id", "=", chainId)
+    .where("lane", "in", lanes)
+    .where("state", "in", ["queued", "assigned"])
+    .groupBy("lane")
+    .execute();
+  const busy = new Map(rows.map(({ lane, count }) => [lane, Number(count)]));
+  const workOf = (lane: EvmAddress) => busy.get(lane) ?? 0;
+  return lanes.reduce((best, lane) => (workOf(lane) < workOf(best) ? lane : best), first);
+}
+
 /** Registers a lane whose next nonce is the chain's; a known lane keeps its own count. */
 export async function registerLane(
   db: Db,

@@ -1,9 +1,14 @@
 /** What the doctor looks at, for unit tests of its checks. What a test does not give must not be asked for. */
 import type { ChainInspector } from "../../src/chains/inspector.ts";
-import type { ChainConfig, Config } from "../../src/config/load.ts";
-import { toEvmAddress, toHex32 } from "../../src/core/hex.ts";
+import {
+  type ChainConfig,
+  type Config,
+  LANE_PURPOSES,
+  type LanePurpose,
+} from "../../src/config/load.ts";
+import { type EvmAddress, toEvmAddress, toHex32 } from "../../src/core/hex.ts";
 import { Secret } from "../../src/core/secret.ts";
-import type { ChainNodes, DoctorDeps, LaneAccounts } from "../../src/doctor/index.ts";
+import type { ChainNodes, DoctorDeps, LaneAccount } from "../../src/doctor/index.ts";
 
 const addressOf = (digit: string) => toEvmAddress(`0x${digit.repeat(40)}`);
 const KEY = new Secret(`0x${"1".repeat(64)}`);
@@ -32,14 +37,19 @@ export const CHAIN: ChainConfig = {
       price: undefined,
     },
   ],
-  lanes: { deploy: KEY, settle: KEY, deliver: KEY },
+  lanes: { deploy: [], settle: [], deliver: [] },
+  dailyGasBudget: undefined,
 };
 
-export const LANES: LaneAccounts = {
+export const LANES: Readonly<Record<LanePurpose, EvmAddress>> = {
   deploy: addressOf("1"),
   settle: addressOf("2"),
   deliver: addressOf("3"),
 };
+
+function listLanes(lanes: typeof LANES): readonly LaneAccount[] {
+  return LANE_PURPOSES.map((purpose) => ({ name: purpose, purpose, address: lanes[purpose] }));
+}
 
 /** A node that answers what is given, and throws at everything else. */
 export function createStrictInspector(members: Partial<ChainInspector>): ChainInspector {
@@ -57,7 +67,7 @@ export function createDoctorDeps(given: {
   readonly config?: Partial<Config>;
   readonly nodes?: ChainNodes;
   readonly nowMs?: number;
-  readonly lanes?: LaneAccounts;
+  readonly lanes?: typeof LANES;
   readonly secretFiles?: DoctorDeps["secretFiles"];
 }): DoctorDeps {
   const nobody = createStrictInspector({});
@@ -76,7 +86,13 @@ export function createDoctorDeps(given: {
       maxFeeBps: 50,
       maxSlippageBps: 100,
       payoutWindowS: 43_200n,
-      attestor: { key: KEY, rpcUrls: new Map() },
+      attestor: {
+        key: { setting: "attestor.key", retired: false, source: { kind: "elsewhere" } },
+        rpcUrls: new Map(),
+      },
+      keystorePassphrase: undefined,
+      signers: { settler: undefined, attestor: undefined },
+      aws: undefined,
       chains: [given.chain ?? CHAIN],
       routes: [],
       logLevel: "silent",
@@ -94,7 +110,7 @@ export function createDoctorDeps(given: {
     },
     display: (address) => address,
     attestor: addressOf("4"),
-    lanesOf: () => given.lanes ?? LANES,
+    lanesOf: () => listLanes(given.lanes ?? LANES),
     nodesOf: () => nodes,
     readDatabase: refuse,
     listRefundAuthorities: refuse,

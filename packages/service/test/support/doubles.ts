@@ -58,7 +58,9 @@ export function createReadableSigner(chainId: number): LaneSigner & { readonly s
   const signed: string[] = [];
   return {
     chainId,
+    purpose: "settle",
     address: LANE,
+    retired: false,
     signed,
     async sign({ nonce, call, fees }) {
       const text = `${nonce}|${call.data}|${fees.maxFeePerGas}`;

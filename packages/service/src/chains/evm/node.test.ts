@@ -4,6 +4,7 @@ import { erc20Abi } from "@sluice/contracts/abi";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NATIVE_TOKEN, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import { Secret } from "../../core/secret.ts";
+import { createRawKey } from "../../signers/evm/key.ts";
 import { createEvmLaneSigner } from "../../signers/evm/lane-signer.ts";
 import {
   EVM_CHAIN_ID,
@@ -87,7 +88,8 @@ describe("sending", () => {
 
   test("a sender without money is told apart", async () => {
     const poor = createEvmLaneSigner({
-      key: new Secret(`0x${"9b".repeat(32)}`),
+      key: createRawKey(new Secret(`0x${"9b".repeat(32)}`), "a test"),
+      purpose: "deploy",
       chainId: HERE,
       evmChainId: EVM_CHAIN_ID,
     });

@@ -14,6 +14,7 @@ import { type DepositAddress, getAddressById } from "../../addresses/index.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import type { Log } from "../../telemetry/log.ts";
 import {
+  chooseLane,
   getByIntent,
   type IntentName,
   simulateCall,
@@ -31,7 +32,10 @@ export interface DeliveryDeps {
   readonly random: Random;
   readonly log: Log;
   /** Sender of payouts per destination chain, and of claims per source chain. */
-  readonly lanes: ReadonlyMap<number, { readonly deliver: EvmAddress; readonly claim: EvmAddress }>;
+  readonly lanes: ReadonlyMap<
+    number,
+    { readonly deliver: readonly EvmAddress[]; readonly claim: readonly EvmAddress[] }
+  >;
   readonly deliveryConfirmations: ReadonlyMap<number, number>;
   /** How long after its lock a delivery may be made, in seconds; then it is given back. */
   readonly payoutWindowS: bigint;
@@ -139,7 +143,7 @@ async function lookAtLocked(
   const order = orderOf(delivery, address, attestation.deadline);
   return plan(deps, delivery, {
     chain: destination,
-    lane: laneOf(deps, delivery.destChain).deliver,
+    lanes: lanesOf(deps, delivery.destChain).deliver,
     intent,
     call: destination.buildDeliver(order, attestation.signature),
     what: "The delivery",
@@ -242,7 +246,7 @@ async function lookAtDelivered(
 
   return plan(deps, delivery, {
     chain: source,
-    lane: laneOf(deps, delivery.srcChain).claim,
+    lanes: lanesOf(deps, delivery.srcChain).claim,
     intent,
     call: source.buildClaim(claimOf(delivery, attestation.deadline), attestation.signature),
     what: "The claim",
@@ -256,7 +260,7 @@ async function plan(
   delivery: Delivery,
   args: {
     readonly chain: Chain;
-    readonly lane: EvmAddress;
+    readonly lanes: readonly EvmAddress[];
     readonly intent: IntentName;
     readonly call: Call;
     readonly what: string;
@@ -264,7 +268,8 @@ async function plan(
     readonly record: (tx: Tx) => Promise<boolean>;
   },
 ): Promise<void> {
-  const { chain, lane, intent, call, what } = args;
+  const { chain, lanes, intent, call, what } = args;
+  const lane = await chooseLane(deps.db, chain.chainId, lanes);
   const gas = await simulateCall(chain, { from: lane, call, what });
   await deps.db.transaction().execute(async (tx) => {
     if (!(await args.record(tx))) return;
@@ -347,7 +352,7 @@ async function giveBack(
   const order = { deliveryId: delivery.id, deadline: attestation.deadline };
   return plan(deps, delivery, {
     chain: source,
-    lane: laneOf(deps, delivery.srcChain).claim,
+    lanes: lanesOf(deps, delivery.srcChain).claim,
     intent,
     call: source.buildReturn(order, attestation.signature),
     what: "The return",
@@ -493,7 +498,7 @@ function chainOf(deps: DeliveryDeps, chainId: number): Chain {
   });
 }
 
-function laneOf(deps: DeliveryDeps, chainId: number) {
+function lanesOf(deps: DeliveryDeps, chainId: number) {
   const lanes = deps.lanes.get(chainId);
   if (lanes) return lanes;
   throw new OperatingError("CONFIG_MISSING", "The chain of a delivery has no lanes.", {

@@ -6,6 +6,7 @@ import { assertDerived, type DepositAddress } from "../../addresses/index.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { TxHash } from "../../core/hex.ts";
 import {
+  chooseLane,
   getByIntent,
   type IntentName,
   simulateCall,
@@ -33,7 +34,7 @@ export async function stepDeploy(
   // A requested token may have no route: then a wallet would be paid for in vain.
   chooseRoute(deps, settlement, address);
   const call = chain.buildDeploy(address.commitment);
-  const lane = laneOf(deps, settlement);
+  const lane = await chooseLane(deps.db, settlement.chainId, lanesOf(deps, settlement));
   const gas = await simulateCall(chain, { from: lane, call, what: "Deploying the wallet" });
   const number = settlement.deploysSent + 1;
   await deps.db.transaction().execute(async (tx) => {
@@ -95,7 +96,7 @@ function intentOf(settlement: Settlement, number: number): IntentName {
   return `deploy:${settlement.id}:${number}`;
 }
 
-function laneOf(deps: SettlementDeps, settlement: Settlement) {
+function lanesOf(deps: SettlementDeps, settlement: Settlement) {
   const lanes = deps.lanes.get(settlement.chainId);
   if (lanes) return lanes.deploy;
   throw new OperatingError("CONFIG_MISSING", "The chain of this settlement has no lanes.", {

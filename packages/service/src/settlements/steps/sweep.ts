@@ -9,6 +9,7 @@ import type { TxHash } from "../../core/hex.ts";
 import { assignSwept, countOrphaned } from "../../deposits/index.ts";
 import type { Reservation, Route } from "../../routes/index.ts";
 import {
+  chooseLane,
   getByIntent,
   type IntentName,
   simulateCall,
@@ -42,7 +43,7 @@ export async function stepSweep(
 
   const call = await route.prepareSweep(address, balance);
   if (!call) return "wait";
-  const lane = laneOf(deps, settlement);
+  const lane = await chooseLane(deps.db, settlement.chainId, lanesOf(deps, settlement));
   const gas = await simulateCall(chain, { from: lane, call, what: "Sweeping the wallet" });
   const inventory = await route.readInventory();
   const number = settlement.sweepsSent + 1;
@@ -191,7 +192,7 @@ function intentOf(settlement: Settlement, number: number): IntentName {
   return `sweep:${settlement.id}:${number}`;
 }
 
-function laneOf(deps: SettlementDeps, settlement: Settlement) {
+function lanesOf(deps: SettlementDeps, settlement: Settlement) {
   const lanes = deps.lanes.get(settlement.chainId);
   if (lanes) return lanes.settle;
   throw new OperatingError("CONFIG_MISSING", "The chain of this settlement has no lanes.", {

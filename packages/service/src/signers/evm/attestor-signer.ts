@@ -1,10 +1,15 @@
+import {
+  type HashTypedDataParameters,
+  hashTypedData,
+  serializeSignature,
+  type TypedData,
+} from "viem";
 import { assert } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
-import { type EvmAddress, toEvmAddress } from "../../core/hex.ts";
-import type { Secret } from "../../core/secret.ts";
+import type { EvmAddress, Hex } from "../../core/hex.ts";
 import { deliveryIdOfOrder, hashCommitment } from "../../chains/evm/commitment.ts";
 import type { AttestorSigner } from "../port.ts";
-import { accountOf } from "./account.ts";
+import type { EvmKey } from "./key.ts";
 
 /** What a signature for a chain is bound to. */
 export interface AttestedChain {
@@ -52,18 +57,23 @@ const PRICE = {
 
 /**
  * The attestor's key. Builds each message itself: the delivery id and the commitment's hash are computed from the order,
- * the contract and chain id come from the configuration. Throws CONFIG_MISSING when the key is malformed, and when a
- * message is for a chain that is not configured.
+ * the contract and chain id come from the configuration. Throws CONFIG_MISSING when a message is for a chain that is not
+ * configured.
  */
 export function createEvmAttestorSigner(options: {
-  readonly key: Secret;
+  readonly key: EvmKey;
   /** By bridge chain id. */
   readonly chains: ReadonlyMap<number, AttestedChain>;
 }): AttestorSigner {
   const { key, chains } = options;
-  const account = accountOf(key, "the attestor");
+  async function sign<const Types extends TypedData, PrimaryType extends keyof Types>(
+    message: HashTypedDataParameters<Types, PrimaryType>,
+  ): Promise<Hex> {
+    return serializeSignature(await key.sign(hashTypedData(message)));
+  }
+
   return {
-    address: toEvmAddress(account.address),
+    address: key.address,
 
     async signDelivery(destChain, order) {
       const destination = getChain(chains, destChain);
@@ -73,7 +83,7 @@ export function createEvmAttestorSigner(options: {
         order.escrow === getChain(chains, order.srcChain).escrow,
         "an order names the escrow of its source chain",
       );
-      return account.signTypedData({
+      return sign({
         domain: domainOf("Sluice Delivery", destination, destination.delivery),
         types: DELIVER,
         primaryType: "Deliver",
@@ -88,7 +98,7 @@ export function createEvmAttestorSigner(options: {
 
     async signClaim(srcChain, { deliveryId, paidAmount, deadline }) {
       const source = getChain(chains, srcChain);
-      return account.signTypedData({
+      return sign({
         domain: domainOf("Sluice Escrow", source, source.escrow),
         types: CLAIM,
         primaryType: "Claim",
@@ -98,7 +108,7 @@ export function createEvmAttestorSigner(options: {
 
     async signReturn(srcChain, { deliveryId, deadline }) {
       const source = getChain(chains, srcChain);
-      return account.signTypedData({
+      return sign({
         domain: domainOf("Sluice Escrow", source, source.escrow),
         types: RETURN,
         primaryType: "Return",
@@ -108,7 +118,7 @@ export function createEvmAttestorSigner(options: {
 
     async signPrice(srcChain, { route, ...price }) {
       const source = getChain(chains, srcChain);
-      return account.signTypedData({
+      return sign({
         domain: domainOf("Sluice PricedRoute", source, route),
         types: PRICE,
         primaryType: "Price",

@@ -1,30 +1,31 @@
-import { keccak256 } from "viem";
+import { keccak256, serializeTransaction } from "viem";
+import type { LanePurpose } from "../../config/load.ts";
 import { assert } from "../../core/assert.ts";
-import { toEvmAddress, toTxHash } from "../../core/hex.ts";
-import type { Secret } from "../../core/secret.ts";
+import { toTxHash } from "../../core/hex.ts";
 import type { LaneSigner } from "../port.ts";
-import { accountOf } from "./account.ts";
+import type { EvmKey } from "./key.ts";
 
-/**
- * A sender account on one EVM chain. Signs EIP-1559 transactions for that chain and no other. The key stays in the
- * closure. Throws CONFIG_MISSING when the key is malformed.
- */
+/** A sender account on one EVM chain. Signs EIP-1559 transactions for that chain and no other. */
 export function createEvmLaneSigner(options: {
-  readonly key: Secret;
+  readonly key: EvmKey;
   /** Bridge chain id. */
   readonly chainId: number;
   /** EIP-155 chain id, part of what is signed. */
   readonly evmChainId: number;
+  readonly purpose: LanePurpose;
+  /** Default false. */
+  readonly retired?: boolean;
 }): LaneSigner {
-  const { key, chainId, evmChainId } = options;
-  const account = accountOf(key, `a lane of chain ${chainId}`);
+  const { key, chainId, evmChainId, purpose, retired = false } = options;
   return {
     chainId,
-    address: toEvmAddress(account.address),
+    purpose,
+    address: key.address,
+    retired,
 
     async sign({ call, nonce, gas, fees }) {
       assert(Number.isSafeInteger(nonce) && nonce >= 0, "a nonce is a whole number from 0");
-      const raw = await account.signTransaction({
+      const transaction = {
         type: "eip1559",
         chainId: evmChainId,
         nonce,
@@ -34,7 +35,9 @@ export function createEvmLaneSigner(options: {
         value: call.value,
         maxFeePerGas: fees.maxFeePerGas,
         maxPriorityFeePerGas: fees.maxPriorityFeePerGas,
-      });
+      } as const;
+      const signature = await key.sign(keccak256(serializeTransaction(transaction)));
+      const raw = serializeTransaction(transaction, signature);
       return { raw, hash: toTxHash(keccak256(raw)) };
     },
   };

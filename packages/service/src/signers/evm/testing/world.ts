@@ -14,6 +14,7 @@ import {
 } from "../../../chains/evm/testing/deployment.ts";
 import type { Call, Chain, DeliveryOrder, Receipt } from "../../../chains/port.ts";
 import { createEvmAttestorSigner } from "../attestor-signer.ts";
+import { createRawKey } from "../key.ts";
 import { createEvmLaneSigner } from "../lane-signer.ts";
 
 export { EVM_CHAIN_ID, HERE, THERE };
@@ -23,15 +24,20 @@ export const RECIPIENT = toEvmAddress(`0x${"5e".repeat(20)}`);
 /** Base units of one whole source token. */
 export const USDC = 1_000_000n;
 
-const ATTESTOR_KEY = new Secret(`0x${"a7".repeat(32)}`);
-const LANE_KEY = new Secret(`0x${"1a".repeat(32)}`);
+const ATTESTOR_KEY = createRawKey(new Secret(`0x${"a7".repeat(32)}`), "a test");
+const LANE_KEY = createRawKey(new Secret(`0x${"1a".repeat(32)}`), "a test");
 
 export type World = Awaited<ReturnType<typeof openWorld>>;
 
 /** Starts a node, deploys the contracts and funds the lane. `close` ends the node. */
 export async function openWorld() {
   const anvil = await startAnvil(EVM_CHAIN_ID);
-  const lane = createEvmLaneSigner({ key: LANE_KEY, chainId: HERE, evmChainId: EVM_CHAIN_ID });
+  const lane = createEvmLaneSigner({
+    key: LANE_KEY,
+    chainId: HERE,
+    evmChainId: EVM_CHAIN_ID,
+    purpose: "settle",
+  });
   const { address } = createEvmAttestorSigner({ key: ATTESTOR_KEY, chains: new Map() });
   const deployment = await deployContracts(anvil.rpcUrl, {
     relayer: lane.address,

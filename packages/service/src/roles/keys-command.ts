@@ -1,0 +1,168 @@
+/** `sluice keys`: makes keystores, shows accounts, prepares the change of a key, and proves a signer's journal. */
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { toChecksumAddress } from "../chains/evm/checksum.ts";
+import { type KeyConfig, SIGNER_NAMES } from "../config/keys.ts";
+import { type Config, LANE_PURPOSES } from "../config/load.ts";
+import { OperatingError } from "../core/errors.ts";
+import type { EvmAddress } from "../core/hex.ts";
+import type { Secret } from "../core/secret.ts";
+import { createKeystore, decryptKeystore } from "../signers/evm/keystore.ts";
+import { verifyJournal } from "../signers/journal.ts";
+import {
+  type AskPassphrase,
+  getPassphrase,
+  journalPath,
+  listAccounts,
+  readKeystore,
+} from "./keys.ts";
+
+const PASSPHRASE_LENGTH_MIN = 12;
+
+export interface ShownKey {
+  readonly setting: string;
+  readonly kind: string;
+  readonly address: string;
+}
+
+/** Makes every keystore that the configuration names and that is not there. Never touches one that is. */
+export async function initKeys(
+  config: Config,
+  askPassphrase: AskPassphrase,
+): Promise<readonly ShownKey[]> {
+  const missing = listKeys(config).flatMap(({ setting, source }) =>
+    source.kind === "keystore" && !existsSync(source.path) ? [{ setting, path: source.path }] : [],
+  );
+  if (missing.length === 0) return [];
+  const passphrase = await choosePassphrase(config, askPassphrase);
+  const made: ShownKey[] = [];
+  for (const { setting, path } of missing) {
+    const address = await makeKeystore(path, passphrase, setting);
+    made.push({ setting, kind: "keystore", address: toChecksumAddress(address) });
+  }
+  return made;
+}
+
+/** The accounts of the configured keys. */
+export async function showKeys(config: Config): Promise<readonly ShownKey[]> {
+  // From where the keys are, whether their signers run or not.
+  const here = { ...config, signers: { settler: undefined, attestor: undefined } };
+  const accounts = await listAccounts(here);
+  return accounts.map(({ setting, kind, address }) => ({
+    setting,
+    kind,
+    address: toChecksumAddress(address),
+  }));
+}
+
+/**
+ * Makes the successor of a key, beside it: nothing that runs changes. Its passphrase is the one of the others.
+ * @throws OperatingError CONFIG_MISSING when the setting names no keystore.
+ */
+export async function rotateKey(
+  config: Config,
+  { setting, askPassphrase }: { readonly setting: string; readonly askPassphrase: AskPassphrase },
+): Promise<{ readonly keystore: string; readonly address: string; readonly steps: string[] }> {
+  const key = listKeys(config).find((known) => known.setting === setting);
+  const known = listKeys(config)
+    .filter(({ source }) => source.kind === "keystore")
+    .map((one) => one.setting);
+  if (key?.source.kind !== "keystore") {
+    throw new OperatingError(
+      "CONFIG_MISSING",
+      `${setting}: expected the setting of a keystore` +
+        (known.length > 0 ? `, one of ${known.join(", ")}` : "; the configuration names none"),
+    );
+  }
+  const { path } = key.source;
+  // Whoever cannot open the old one would lock the new one with something else.
+  const passphrase = await getPassphrase(config, askPassphrase);
+  await decryptKeystore(readKeystore(path, setting), passphrase, setting);
+  const successor = findFreePath(path);
+  const address = toChecksumAddress(await makeKeystore(successor, passphrase, setting));
+  return { keystore: successor, address, steps: listSteps(key, { path, successor, address }) };
+}
+
+/** Proves the journals that there are. Throws CONFIG_MISSING that names the line when one was tampered with. */
+export function verifyJournals(
+  config: Config,
+): readonly { readonly journal: string; readonly count: number; readonly hash: string }[] {
+  return SIGNER_NAMES.map((name) => journalPath(config, name))
+    .filter((path) => existsSync(path))
+    .map((journal) => ({ journal, ...verifyJournal(journal) }));
+}
+
+function listKeys({ chains, attestor }: Config): readonly KeyConfig[] {
+  return [
+    ...chains.flatMap(({ lanes }) => LANE_PURPOSES.flatMap((purpose) => lanes[purpose])),
+    attestor.key,
+  ];
+}
+
+/** Typed twice where it is typed: nobody can help whoever mistypes it once. */
+async function choosePassphrase(config: Config, askPassphrase: AskPassphrase): Promise<Secret> {
+  const passphrase = await getPassphrase(config, askPassphrase);
+  if (passphrase.reveal().length < PASSPHRASE_LENGTH_MIN) {
+    throw new OperatingError(
+      "CONFIG_MISSING",
+      `keystorePassphrase: expected at least ${PASSPHRASE_LENGTH_MIN} characters`,
+    );
+  }
+  if (config.keystorePassphrase) return passphrase;
+  const again = await askPassphrase("The same again: ");
+  if (again.reveal() === passphrase.reveal()) return passphrase;
+  throw new OperatingError("CONFIG_MISSING", "keystorePassphrase: expected the same twice");
+}
+
+async function makeKeystore(
+  path: string,
+  passphrase: Secret,
+  setting: string,
+): Promise<EvmAddress> {
+  const { keystore, address } = await createKeystore(passphrase);
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(path, `${JSON.stringify(keystore, null, 2)}\n`, { mode: 0o600, flag: "wx" });
+  } catch (cause) {
+    throw new OperatingError("CONFIG_MISSING", `${setting}: expected to be able to write ${path}`, {
+      cause,
+    });
+  }
+  return address;
+}
+
+/** `settle.json`, `settle-2.json`, `settle-3.json`. */
+function findFreePath(path: string): string {
+  const stem = basename(path).replace(/(-\d+)?\.json$/, "");
+  for (let number = 2; ; number += 1) {
+    const free = join(dirname(path), `${stem}-${number}.json`);
+    if (!existsSync(free)) return free;
+  }
+}
+
+/** What a person does next, in the order in which nothing stops. */
+function listSteps(
+  { setting }: KeyConfig,
+  made: { readonly path: string; readonly successor: string; readonly address: string },
+): string[] {
+  const { path, successor, address } = made;
+  if (setting === "attestor.key") {
+    return [
+      `The owner schedules ${address} as attestor of the factory on every chain, and executes it after the delay.`,
+      `Set attestor.key to { "keystore": "${successor}" } and start the attestor's signer again.`,
+      "When no lock is open any more, the guardian removes the old attestor from the factory.",
+    ];
+  }
+  const purpose = LANE_PURPOSES.find((known) => setting.includes(`.lanes.${known}`));
+  const authority = {
+    deploy: "Anybody may deploy: no contract needs to know the account.",
+    settle: `The owner lists ${address} as a relayer: setRelayer(${address}, true) on the factory.`,
+    deliver: `The owner schedules ${address} as a settler of the delivery contract, and executes it after the delay.`,
+  }[purpose ?? "deploy"];
+  return [
+    authority,
+    `Send native coin for gas to ${address}.`,
+    `Set ${setting.replace(/\[\d+\]$/, "")} to [{ "keystore": "${successor}" }, { "keystore": "${path}", "retired": true }] and start the settler's signer again: the old key ends what it began.`,
+    "When it has nothing open any more, take it out of the setting, take its role away, and send what it has left to a treasury.",
+  ];
+}

@@ -1,0 +1,260 @@
+/** Opens the keys of the configuration, in this process or in a signer's. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { KeyConfig, SignerName } from "../config/keys.ts";
+import { type ChainConfig, type Config, LANE_PURPOSES, type LanePurpose } from "../config/load.ts";
+import { assertNever, Bug } from "../core/assert.ts";
+import { OperatingError } from "../core/errors.ts";
+import type { EvmAddress } from "../core/hex.ts";
+import type { Clock } from "../core/ports.ts";
+import type { Secret } from "../core/secret.ts";
+import { connectSigner } from "../signers/client.ts";
+import { createEvmAttestorPolicy } from "../signers/evm/attestor-policy.ts";
+import { createEvmAttestorSigner } from "../signers/evm/attestor-signer.ts";
+import { createRawKey, type EvmKey } from "../signers/evm/key.ts";
+import {
+  addressOfKeystore,
+  decryptKeystore,
+  type Keystore,
+  parseKeystore,
+} from "../signers/evm/keystore.ts";
+import { openKmsKey } from "../signers/evm/kms-key.ts";
+import { createLanePolicy } from "../signers/evm/lane-policy.ts";
+import { createEvmLaneSigner } from "../signers/evm/lane-signer.ts";
+import { type Guard, type LaneRules, openGuard } from "../signers/guard.ts";
+import type { AttestorSigner, LaneSigner } from "../signers/port.ts";
+import type { HeldSigners } from "../signers/server.ts";
+import { DEFAULT_LANE_LIMITS } from "../transactions/index.ts";
+
+/** Asks a person for the passphrase of the keystores. */
+export type AskPassphrase = (question?: string) => Promise<Secret>;
+
+/** More than a full batch needs. */
+const GAS_MAX = 8_000_000n;
+
+/** Signers, and what must be closed after them. */
+export interface OpenedSigners extends HeldSigners {
+  close(): void;
+}
+
+/** The journal of a signer: beside the rest of the state. */
+export function journalPath(config: Config, name: SignerName): string {
+  return join(config.stateDir, "signers", `${name}.jsonl`);
+}
+
+/**
+ * The signers of a name: those of its own process where the configuration names a socket, else opened here.
+ * @throws OperatingError that names the setting when a key cannot be opened, RPC_UNAVAILABLE when nobody answers.
+ */
+export async function getSigners(
+  config: Config,
+  name: SignerName,
+  deps: { readonly clock: Clock; readonly askPassphrase: AskPassphrase },
+): Promise<OpenedSigners> {
+  const socket = config.signers[name];
+  if (socket === undefined) return openSigners(config, name, deps);
+  return { ...(await connectSigner(socket)), close: () => undefined };
+}
+
+/** Opens the keys of a signer in this process, behind its policy and its journal. */
+export async function openSigners(
+  config: Config,
+  name: SignerName,
+  deps: { readonly clock: Clock; readonly askPassphrase: AskPassphrase },
+): Promise<OpenedSigners> {
+  const open = createKeyOpener(config, deps.askPassphrase);
+  const guard = openGuard({ journal: journalPath(config, name), clock: deps.clock });
+  try {
+    const signers =
+      name === "attestor"
+        ? { lanes: [], attestor: await openAttestor(config, open, guard) }
+        : { lanes: await openLanes(config, open, guard), attestor: null };
+    return { ...signers, close: () => guard.close() };
+  } catch (error) {
+    guard.close();
+    throw error;
+  }
+}
+
+type OpenKey = (key: KeyConfig) => Promise<EvmKey>;
+
+async function openLanes(config: Config, open: OpenKey, guard: Guard): Promise<LaneSigner[]> {
+  const lanes: LaneSigner[] = [];
+  for (const chain of config.chains) {
+    const seen = new Map<EvmAddress, string>();
+    for (const purpose of LANE_PURPOSES) {
+      for (const key of chain.lanes[purpose]) {
+        const { chainId, evmChainId } = chain;
+        const opened = await open(key);
+        refuseTwice(seen, key.setting, opened.address);
+        const signer = createEvmLaneSigner({
+          key: opened,
+          chainId,
+          evmChainId,
+          purpose,
+          retired: key.retired,
+        });
+        lanes.push(guard.guardLane(signer, rulesOf(config, chain, purpose)));
+      }
+    }
+  }
+  return lanes;
+}
+
+/** Keys that were told apart by their settings can still be one: an account has one sequence of nonces. */
+function refuseTwice(seen: Map<EvmAddress, string>, setting: string, address: EvmAddress): void {
+  const other = seen.get(address);
+  if (other !== undefined) {
+    throw new OperatingError(
+      "CONFIG_MISSING",
+      `${setting}: expected a key of its own, ${other} has it too`,
+    );
+  }
+  seen.set(address, setting);
+}
+
+function rulesOf(config: Config, chain: ChainConfig, purpose: LanePurpose): LaneRules {
+  const { chainId, contracts, dailyGasBudget } = chain;
+  const routes = config.routes.filter((route) => route.chainId === chainId);
+  return {
+    checkCall: createLanePolicy(purpose, {
+      chainId,
+      contracts,
+      routes: new Set(routes.map(({ contract }) => contract)),
+    }),
+    gasMax: GAS_MAX,
+    maxFeePerGas: DEFAULT_LANE_LIMITS.maxFeePerGas,
+    dailyGasBudget,
+  };
+}
+
+async function openAttestor(config: Config, open: OpenKey, guard: Guard): Promise<AttestorSigner> {
+  const chains = new Map(
+    config.chains.map(({ chainId, evmChainId, contracts }) => [
+      chainId,
+      { evmChainId, ...contracts },
+    ]),
+  );
+  const signer = createEvmAttestorSigner({ key: await open(config.attestor.key), chains });
+  return guard.guardAttestor(signer, {
+    ...createEvmAttestorPolicy({ chains, routes: config.routes }),
+    payoutWindowS: config.payoutWindowS,
+  });
+}
+
+/** Opens one key after the other; whoever is asked for the passphrase is asked once. */
+function createKeyOpener(config: Config, askPassphrase: AskPassphrase): OpenKey {
+  let passphrase: Promise<Secret> | undefined;
+  return async ({ setting, source }) => {
+    switch (source.kind) {
+      case "raw":
+        return createRawKey(source.key, setting);
+      case "keystore": {
+        const keystore = readKeystore(source.path, setting);
+        passphrase ??= getPassphrase(config, askPassphrase);
+        return createRawKey(await decryptKeystore(keystore, await passphrase, setting), setting);
+      }
+      case "kms":
+        return openKmsKey(source, { setting, credentials: config.aws });
+      case "elsewhere":
+        throw new Bug("a key is opened only by the process whose it is");
+      default:
+        return assertNever(source);
+    }
+  };
+}
+
+/** What opens the keystores: the setting, or a person. */
+export async function getPassphrase(
+  config: Pick<Config, "keystorePassphrase">,
+  askPassphrase: AskPassphrase,
+): Promise<Secret> {
+  return config.keystorePassphrase ?? askPassphrase();
+}
+
+/** Reads a keystore's file. Throws CONFIG_MISSING that names the setting. */
+export function readKeystore(path: string, setting: string): Keystore {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new OperatingError(
+      "CONFIG_MISSING",
+      `${setting}: expected a readable keystore at ${path}; \`sluice keys init\` makes the missing ones`,
+      { cause },
+    );
+  }
+  return parseKeystore(text, setting);
+}
+
+/** An account of the configuration. */
+export interface KeyAccount {
+  /** The setting of the key. */
+  readonly setting: string;
+  /** Where the key is, such as `keystore`. */
+  readonly kind: string;
+  /** Within its chain: `settle`, `settle[1]`, `attestor`. */
+  readonly name: string;
+  readonly address: EvmAddress;
+  /** Null for the attestor. */
+  readonly lane: {
+    readonly chainId: number;
+    readonly purpose: LanePurpose;
+    readonly retired: boolean;
+  } | null;
+}
+
+/** Every configured account, without opening a keystore: its address is the one that its file states. */
+export async function listAccounts(config: Config): Promise<readonly KeyAccount[]> {
+  const remote = {
+    settler: await askSigner(config, "settler"),
+    attestor: await askSigner(config, "attestor"),
+  };
+  const accounts: KeyAccount[] = [];
+  for (const { chainId, lanes } of config.chains) {
+    for (const purpose of LANE_PURPOSES) {
+      const held = remote.settler?.lanes.filter(
+        (lane) => lane.chainId === chainId && lane.purpose === purpose,
+      );
+      for (const [index, key] of lanes[purpose].entries()) {
+        const { setting, retired, source } = key;
+        const lane = { chainId, purpose, retired };
+        const name = index === 0 ? purpose : `${purpose}[${index}]`;
+        const kind = held ? "signer" : source.kind;
+        const address = held ? held[index]?.address : await readAddress(config, key);
+        if (!address) throw lacking("settler", setting);
+        accounts.push({ setting, kind, name, address, lane });
+      }
+    }
+  }
+  const { key } = config.attestor;
+  const kind = remote.attestor ? "signer" : key.source.kind;
+  const address = remote.attestor
+    ? remote.attestor.attestor?.address
+    : await readAddress(config, key);
+  if (!address) throw lacking("attestor", key.setting);
+  return [...accounts, { setting: key.setting, kind, name: "attestor", address, lane: null }];
+}
+
+async function askSigner(config: Config, name: SignerName): Promise<HeldSigners | null> {
+  const socket = config.signers[name];
+  return socket === undefined ? null : connectSigner(socket);
+}
+
+function lacking(name: SignerName, setting: string): OperatingError {
+  return new OperatingError(
+    "CONFIG_MISSING",
+    `signers.${name}: expected a signer that holds ${setting}; does it run with this configuration?`,
+  );
+}
+
+async function readAddress(config: Config, key: KeyConfig): Promise<EvmAddress> {
+  const { source, setting } = key;
+  if (source.kind === "keystore") {
+    const stated = addressOfKeystore(readKeystore(source.path, setting));
+    if (stated) return stated;
+    throw new OperatingError("CONFIG_MISSING", `${setting}: expected an address in the keystore`);
+  }
+  const refuse = () => Promise.reject(new Bug("only keystores have a passphrase"));
+  return (await createKeyOpener(config, refuse)(key)).address;
+}

@@ -1,0 +1,37 @@
+/** A signer as a process of its own. */
+import type { SignerName } from "../config/keys.ts";
+import type { Config } from "../config/load.ts";
+import { OperatingError } from "../core/errors.ts";
+import { startSignerServer } from "../signers/server.ts";
+import { createLog } from "../telemetry/log.ts";
+import { type AskPassphrase, openSigners } from "./keys.ts";
+import { systemClock } from "./system-ports.ts";
+
+/** Opens the keys of a signer and listens. Throws OperatingError that names the setting to correct. */
+export async function startSigner(
+  config: Config,
+  { name, askPassphrase }: { readonly name: SignerName; readonly askPassphrase: AskPassphrase },
+): Promise<{ readonly socket: string; stop(): Promise<void> }> {
+  const socket = config.signers[name];
+  if (socket === undefined) {
+    throw new OperatingError(
+      "CONFIG_MISSING",
+      `signers.${name}: expected the path of a unix socket`,
+    );
+  }
+  const log = createLog({ level: config.logLevel, role: `signer of the ${name}` });
+  const signers = await openSigners(config, name, { clock: systemClock, askPassphrase });
+  try {
+    const server = await startSignerServer({ socket, signers, log });
+    return {
+      socket,
+      async stop() {
+        await server.stop();
+        signers.close();
+      },
+    };
+  } catch (error) {
+    signers.close();
+    throw error;
+  }
+}

@@ -1,0 +1,105 @@
+/** A signer that is a process of its own, seen from the role that uses it. */
+import { Agent, type IncomingMessage, request as httpRequest } from "node:http";
+import { text } from "node:stream/consumers";
+import type { Static, TSchema } from "typebox";
+import { Value } from "typebox/value";
+import { OperatingError } from "../core/errors.ts";
+import { type Hex, toEvmAddress, toTxHash } from "../core/hex.ts";
+import type { AttestorSigner, LaneSigner } from "./port.ts";
+import { SignerRefusal } from "./refusal.ts";
+import type { HeldSigners } from "./server.ts";
+import { Accounts, Failure, formatDelivery, formatIntent, Signature, Signed } from "./wire.ts";
+
+/** A KMS may be behind it. */
+const TIMEOUT_MS = 30_000;
+
+/**
+ * Asks the signer of a socket for its accounts, and returns signers that ask it for each signature.
+ * @throws OperatingError RPC_UNAVAILABLE when nobody answers there.
+ */
+export async function connectSigner(socketPath: string): Promise<HeldSigners> {
+  const agent = new Agent({ keepAlive: true });
+
+  async function ask<Answer extends TSchema>(
+    path: string,
+    body: object | undefined,
+    schema: Answer,
+  ): Promise<Static<Answer>> {
+    const { status, answer } = await exchange({ socketPath, agent, path, body });
+    if (status === 200 && Value.Check(schema, answer)) return answer;
+    if (!Value.Check(Failure, answer)) throw unavailable(socketPath, `it answered ${status}`);
+    if (answer.error === "REFUSED") throw new SignerRefusal(answer.message);
+    throw unavailable(socketPath, answer.message);
+  }
+
+  const accounts = await ask("/accounts", undefined, Accounts);
+
+  const lanes = accounts.lanes.map(({ chainId, purpose, address, retired }): LaneSigner => ({
+    chainId,
+    purpose,
+    address: toEvmAddress(address),
+    retired,
+    async sign(intent) {
+      const request = formatIntent(chainId, address, intent);
+      const { raw, hash } = await ask("/transactions", request, Signed);
+      // CAST: the schema holds it to hex.
+      return { raw: raw as Hex, hash: toTxHash(hash) };
+    },
+  }));
+
+  async function attest(path: string, body: object): Promise<Hex> {
+    const { signature } = await ask(path, body, Signature);
+    // CAST: the schema holds it to hex.
+    return signature as Hex;
+  }
+  const attestor: AttestorSigner | null =
+    accounts.attestor === null
+      ? null
+      : {
+          address: toEvmAddress(accounts.attestor),
+          signDelivery: (destChain, order) =>
+            attest("/deliveries", formatDelivery(destChain, order)),
+          signClaim: (srcChain, claim) => attest("/claims", formatBigints({ srcChain, ...claim })),
+          signReturn: (srcChain, order) =>
+            attest("/returns", formatBigints({ srcChain, ...order })),
+          signPrice: (srcChain, order) => attest("/prices", formatBigints({ srcChain, ...order })),
+        };
+  return { lanes, attestor };
+}
+
+/** A flat order with its amounts in decimal digits. */
+function formatBigints(order: object): object {
+  return Object.fromEntries(
+    Object.entries(order).map(([name, value]: [string, unknown]) => [
+      name,
+      typeof value === "bigint" ? value.toString() : value,
+    ]),
+  );
+}
+
+async function exchange(options: {
+  readonly socketPath: string;
+  readonly agent: Agent;
+  readonly path: string;
+  readonly body: object | undefined;
+}): Promise<{ readonly status: number; readonly answer: unknown }> {
+  const { socketPath, agent, path, body } = options;
+  try {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const outgoing = httpRequest(
+        { socketPath, agent, path, method: body ? "POST" : "GET", timeout: TIMEOUT_MS },
+        resolve,
+      );
+      outgoing.on("error", reject);
+      outgoing.on("timeout", () => outgoing.destroy(new Error("no answer in time")));
+      outgoing.end(body && JSON.stringify(body));
+    });
+    return { status: response.statusCode ?? 0, answer: JSON.parse(await text(response)) };
+  } catch (cause) {
+    throw unavailable(socketPath, "it does not answer", cause);
+  }
+}
+
+function unavailable(socketPath: string, why: string, cause?: unknown): OperatingError {
+  return new OperatingError("RPC_UNAVAILABLE", `The signer at ${socketPath}: ${why}.`, { cause });
+}

@@ -1,0 +1,141 @@
+/** A key that never leaves AWS KMS: it is asked for one signature at a time. */
+import { createPublicKey } from "node:crypto";
+import { secp256k1 } from "@noble/curves/secp256k1";
+import { AwsClient } from "aws4fetch";
+import { type Static, type TSchema, Type } from "typebox";
+import { Value } from "typebox/value";
+import type { AwsCredentials, KeySource } from "../../config/keys.ts";
+import { OperatingError } from "../../core/errors.ts";
+import { addressOf, type EvmKey, toWord } from "./key.ts";
+
+const TIMEOUT_MS = 10_000;
+/** Beyond the first; the lanes try again by themselves. */
+const RETRIES = 2;
+
+/** Where AWS names the kind of an error. */
+const TYPE = "__type";
+
+const PublicKeyAnswer = Type.Object({
+  KeySpec: Type.Literal("ECC_SECG_P256K1"),
+  PublicKey: Type.String({ minLength: 1 }),
+});
+const SignAnswer = Type.Object({ Signature: Type.String({ minLength: 1 }) });
+
+/**
+ * Opens a key of AWS KMS, which must be of the kind ECC_SECG_P256K1. The API is the one of the AWS Key Management
+ * Service API Reference (`GetPublicKey`, `Sign` with a digest). Throws RPC_UNAVAILABLE when it does not answer, and
+ * CONFIG_MISSING when it refuses.
+ */
+export async function openKmsKey(
+  source: KeySource & { readonly kind: "kms" },
+  options: { readonly setting: string; readonly credentials: AwsCredentials | undefined },
+): Promise<EvmKey> {
+  const { arn, region, endpoint } = source;
+  const { setting, credentials } = options;
+  if (!credentials) {
+    throw new OperatingError(
+      "CONFIG_MISSING",
+      `${setting}: expected AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment`,
+    );
+  }
+  const { accessKeyId, secretAccessKey, sessionToken } = credentials;
+
+  async function ask<Answer extends TSchema>(
+    action: string,
+    body: object,
+    schema: Answer,
+  ): Promise<Static<Answer>> {
+    // Made anew for each request: its credentials are plain text.
+    const aws = new AwsClient({
+      accessKeyId,
+      secretAccessKey: secretAccessKey.reveal(),
+      ...(sessionToken && { sessionToken: sessionToken.reveal() }),
+      region,
+      service: "kms",
+      retries: RETRIES,
+    });
+    let response: Response;
+    let text: string;
+    try {
+      response = await aws.fetch(`${endpoint}/`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/x-amz-json-1.1",
+          "x-amz-target": `TrentService.${action}`,
+        },
+        body: JSON.stringify({ KeyId: arn, ...body }),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      text = await response.text();
+    } catch (cause) {
+      throw unavailable(setting, "it does not answer", cause);
+    }
+    const answer = parseJson(text);
+    if (response.ok && Value.Check(schema, answer)) return answer;
+    if (response.status >= 500) throw unavailable(setting, `it answered ${response.status}`);
+    throw new OperatingError(
+      "CONFIG_MISSING",
+      `${setting}: AWS KMS refused ${action} (${errorTypeOf(answer) ?? `status ${response.status}`}); ` +
+        `expected an enabled key of the kind ECC_SECG_P256K1 for signing, and the right to use it`,
+    );
+  }
+
+  const { PublicKey } = await ask("GetPublicKey", {}, PublicKeyAnswer);
+  const publicKey = readPublicKey(Buffer.from(PublicKey, "base64"));
+  const address = addressOf(publicKey);
+  return {
+    address,
+    async sign(digest) {
+      const { Signature: der } = await ask(
+        "Sign",
+        {
+          Message: Buffer.from(digest.slice(2), "hex").toString("base64"),
+          MessageType: "DIGEST",
+          SigningAlgorithm: "ECDSA_SHA_256",
+        },
+        SignAnswer,
+      );
+      // KMS answers in DER, with either `s`, and does not say which of the two public keys it was.
+      const signature = secp256k1.Signature.fromDER(Buffer.from(der, "base64")).normalizeS();
+      for (const yParity of [0, 1] as const) {
+        const recovered = signature.addRecoveryBit(yParity).recoverPublicKey(digest.slice(2));
+        if (addressOf(recovered.toRawBytes(false)) === address) {
+          return { r: toWord(signature.r), s: toWord(signature.s), yParity };
+        }
+      }
+      throw unavailable(setting, "it signed with another key than it shows");
+    },
+  };
+}
+
+/** The uncompressed point of a SubjectPublicKeyInfo (RFC 5480). */
+function readPublicKey(spki: Buffer): Uint8Array {
+  const { x, y } = createPublicKey({ key: spki, format: "der", type: "spki" }).export({
+    format: "jwk",
+  });
+  return Buffer.concat([
+    Buffer.from([4]),
+    Buffer.from(x ?? "", "base64url"),
+    Buffer.from(y ?? "", "base64url"),
+  ]);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Such as `AccessDeniedException`; the message beside it may name accounts. */
+function errorTypeOf(answer: unknown): string | undefined {
+  const Failure = Type.Object({ [TYPE]: Type.String({ pattern: "^[\\w.#]{1,100}$" }) });
+  return Value.Check(Failure, answer) ? answer[TYPE] : undefined;
+}
+
+function unavailable(setting: string, what: string, cause?: unknown): OperatingError {
+  return new OperatingError("RPC_UNAVAILABLE", `The key of ${setting} is in AWS KMS: ${what}.`, {
+    cause,
+  });
+}

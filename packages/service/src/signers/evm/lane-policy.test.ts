@@ -1,0 +1,169 @@
+import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
+import { encodeFunctionData } from "viem";
+import { describe, expect, test } from "vitest";
+import { LANE_PURPOSES } from "../../config/load.ts";
+import { type Hex, NATIVE_TOKEN, padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
+import { createLanePolicy } from "./lane-policy.ts";
+
+const address = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
+const WORD = toHex32(`0x${"01".repeat(32)}`);
+const contracts = { factory: address("f0"), escrow: address("e0"), delivery: address("d0") };
+const ROUTE = address("2a");
+const THIEF = address("bd");
+const commitment = {
+  integrator: WORD,
+  userId: WORD,
+  destChain: 2,
+  destWallet: WORD,
+  destToken: WORD,
+  refundAuthority: WORD,
+  maxFeeBps: 50,
+  maxSlippageBps: 100,
+};
+const job = { c: commitment, token: NATIVE_TOKEN, route: ROUTE, data: "0x" } as const;
+const order = {
+  c: commitment,
+  srcChain: 30,
+  escrow: padAddress(contracts.escrow),
+  srcToken: WORD,
+  seq: 0n,
+  amount: 1n,
+  deadline: 1n,
+};
+
+const factory = (data: Hex) => ({ to: contracts.factory, data, value: 0n });
+const escrow = (data: Hex) => ({ to: contracts.escrow, data, value: 0n });
+const delivery = (data: Hex) => ({ to: contracts.delivery, data, value: 0n });
+const settleBy = (route: Hex) =>
+  factory(
+    encodeFunctionData({
+      abi: depositFactoryAbi,
+      functionName: "settle",
+      args: [{ ...job, route }],
+    }),
+  );
+
+/** What each lane is for. */
+const ALLOWED = {
+  deploy: {
+    deploy: factory(
+      encodeFunctionData({ abi: depositFactoryAbi, functionName: "deploy", args: [commitment] }),
+    ),
+    deployMany: factory(
+      encodeFunctionData({
+        abi: depositFactoryAbi,
+        functionName: "deployMany",
+        args: [[commitment, commitment]],
+      }),
+    ),
+  },
+  settle: {
+    settle: settleBy(ROUTE),
+    settleMany: factory(
+      encodeFunctionData({
+        abi: depositFactoryAbi,
+        functionName: "settleMany",
+        args: [[job], 300_000n],
+      }),
+    ),
+    claim: escrow(
+      encodeFunctionData({ abi: escrowAbi, functionName: "claim", args: [WORD, 1n, 1n, "0x"] }),
+    ),
+    returnToWallet: escrow(
+      encodeFunctionData({
+        abi: escrowAbi,
+        functionName: "returnToWallet",
+        args: [WORD, 1n, "0x"],
+      }),
+    ),
+  },
+  deliver: {
+    deliver: delivery(
+      encodeFunctionData({ abi: deliveryAbi, functionName: "deliver", args: [order, "0x"] }),
+    ),
+  },
+} as const;
+
+const policyOf = (purpose: (typeof LANE_PURPOSES)[number]) =>
+  createLanePolicy(purpose, { chainId: 2, contracts, routes: new Set([ROUTE]) });
+
+describe.each(LANE_PURPOSES)("a lane to %s", (purpose) => {
+  const check = policyOf(purpose);
+
+  test("signs what it is for", () => {
+    for (const [method, call] of Object.entries(ALLOWED[purpose])) {
+      expect(check(call)).toBe(method);
+    }
+  });
+
+  test("X8 signs nothing that another lane is for", () => {
+    for (const other of LANE_PURPOSES.filter((name) => name !== purpose)) {
+      for (const call of Object.values(ALLOWED[other])) {
+        expect(() => check(call)).toThrow(`may only ${purpose}`);
+      }
+    }
+  });
+
+  test("X8 signs no call to a contract that is not ours", () => {
+    for (const call of Object.values(ALLOWED[purpose])) {
+      expect(() => check({ ...call, to: THIEF })).toThrow(`a call to ${THIEF}`);
+    }
+  });
+
+  test("X8 signs no data but what the method encodes to", () => {
+    for (const call of Object.values(ALLOWED[purpose])) {
+      for (const data of [`${call.data}00`, call.data.slice(0, -2), "0x", "0xdeadbeef"] as Hex[]) {
+        expect(() => check({ ...call, data })).toThrow("no method of the contract encodes to");
+      }
+    }
+  });
+
+  test("X8 has no business with governance", () => {
+    const calls = [
+      factory(
+        encodeFunctionData({
+          abi: depositFactoryAbi,
+          functionName: "setRelayer",
+          args: [THIEF, true],
+        }),
+      ),
+      factory(
+        encodeFunctionData({
+          abi: depositFactoryAbi,
+          functionName: "transferOwnership",
+          args: [THIEF],
+        }),
+      ),
+      delivery(
+        encodeFunctionData({
+          abi: deliveryAbi,
+          functionName: "withdraw",
+          args: [NATIVE_TOKEN, 1n],
+        }),
+      ),
+    ];
+    for (const call of calls) expect(() => check(call)).toThrow(`may only ${purpose}`);
+  });
+});
+
+describe("what a lane may pass", () => {
+  test("a settlement goes by a configured route, alone or in a batch", () => {
+    expect(() => policyOf("settle")(settleBy(THIEF))).toThrow("not configured for chain 2");
+    const batch = encodeFunctionData({
+      abi: depositFactoryAbi,
+      functionName: "settleMany",
+      args: [[job, { ...job, route: THIEF }], 300_000n],
+    });
+    expect(() => policyOf("settle")(factory(batch))).toThrow("not configured for chain 2");
+  });
+
+  test("a delivery is to its own chain", () => {
+    const elsewhere = { ...order, c: { ...commitment, destChain: 30 } };
+    const data = encodeFunctionData({
+      abi: deliveryAbi,
+      functionName: "deliver",
+      args: [elsewhere, "0x"],
+    });
+    expect(() => policyOf("deliver")(delivery(data))).toThrow("a delivery to chain 30 on 2");
+  });
+});

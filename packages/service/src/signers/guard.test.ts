@@ -1,0 +1,247 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createReadableSigner, createStillClock, LANE } from "../../test/support/doubles.ts";
+import type { DeliveryOrder } from "../chains/port.ts";
+import { type Hex, padAddress, toEvmAddress, toHex32 } from "../core/hex.ts";
+import { type AttestorRules, type Guard, type LaneRules, openGuard } from "./guard.ts";
+import type { AttestorSigner, TransactionIntent } from "./port.ts";
+
+const DAY_MS = 86_400_000;
+const TARGET = toEvmAddress(`0x${"2b".repeat(20)}`);
+const TOKEN = toEvmAddress(`0x${"70".repeat(20)}`);
+const ID = toHex32(`0x${"1d".repeat(32)}`);
+const OTHER_ID = toHex32(`0x${"2d".repeat(32)}`);
+const WORD = toHex32(`0x${"01".repeat(32)}`);
+
+let folder: string;
+let guard: Guard;
+const clock = createStillClock();
+const journal = () => join(folder, "settler.jsonl");
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "sluice-guard-"));
+  guard = openGuard({ journal: journal(), clock });
+});
+afterEach(() => {
+  guard.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** As after `kill -9`: all that is left is the journal. */
+function restart(): void {
+  guard.close();
+  guard = openGuard({ journal: journal(), clock });
+}
+
+const countEntries = () => readFileSync(journal(), "utf8").split("\n").length - 1;
+
+describe("a lane", () => {
+  const rules: LaneRules = {
+    checkCall: () => "settle",
+    gasMax: 1_000_000n,
+    maxFeePerGas: 100n,
+    dailyGasBudget: undefined,
+  };
+  const intent = (change: {
+    readonly nonce?: number;
+    readonly data?: Hex;
+    readonly value?: bigint;
+    readonly gas?: bigint;
+    readonly fee?: bigint;
+    readonly tip?: bigint;
+  }): TransactionIntent => ({
+    call: { to: TARGET, data: change.data ?? "0x01", value: change.value ?? 0n },
+    nonce: change.nonce ?? 0,
+    gas: change.gas ?? 100_000n,
+    fees: {
+      maxFeePerGas: change.fee ?? 10n,
+      maxPriorityFeePerGas: change.tip ?? 1n,
+    },
+  });
+  const open = (change: Partial<LaneRules> = {}) => {
+    const inner = createReadableSigner(2);
+    return { inner, lane: guard.guardLane(inner, { ...rules, ...change }) };
+  };
+
+  test("signs what its rules allow, and writes it down first", async () => {
+    const { lane, inner } = open();
+    await lane.sign(intent({}));
+    expect(inner.signed).toHaveLength(1);
+    expect(JSON.parse(readFileSync(journal(), "utf8"))).toMatchObject({
+      seq: 0,
+      entry: {
+        kind: "transaction",
+        chainId: 2,
+        lane: LANE,
+        nonce: 0,
+        method: "settle",
+        to: TARGET,
+      },
+    });
+  });
+
+  test.each([
+    ["native coin", { value: 1n }, "carries native coin"],
+    ["too much gas", { gas: 1_000_001n }, "gas above 1000000"],
+    ["too high a fee", { fee: 101n }, "fees above 100 wei"],
+    ["a tip above its fee", { tip: 11n }, "priority fee above"],
+  ])("X8 refuses %s, signs nothing and writes nothing", async (_what, change, reason) => {
+    const { lane, inner } = open();
+    await expect(lane.sign(intent(change))).rejects.toThrow(reason);
+    expect(inner.signed).toEqual([]);
+    expect(countEntries()).toBe(0);
+  });
+
+  test("X8 one nonce is one call: the same again at other fees, never another", async () => {
+    const { lane } = open();
+    await lane.sign(intent({ nonce: 7 }));
+    await lane.sign(intent({ nonce: 7, fee: 20n }));
+    // A crash came between signing and committing, and gas became cheaper meanwhile.
+    await lane.sign(intent({ nonce: 7, fee: 5n }));
+    await expect(lane.sign(intent({ nonce: 7, data: "0x02" }))).rejects.toThrow(
+      "another call under the nonce 7",
+    );
+    restart();
+    const again = open();
+    await expect(again.lane.sign(intent({ nonce: 7, data: "0x02" }))).rejects.toThrow(
+      "another call",
+    );
+    await again.lane.sign(intent({ nonce: 7 }));
+    await again.lane.sign(intent({ nonce: 8, data: "0x02" }));
+  });
+
+  test("a nonce that is long past is not signed, whatever it is for", async () => {
+    const { lane } = open();
+    await lane.sign(intent({ nonce: 20_000 }));
+    await lane.sign(intent({ nonce: 10_001 }));
+    await expect(lane.sign(intent({ nonce: 10_000 }))).rejects.toThrow("long past");
+  });
+
+  test("the daily budget counts the most that each nonce may cost, over 24 hours and over restarts", async () => {
+    // Three transactions at the fee of 10.
+    const budget = { dailyGasBudget: 3_000_000n };
+    const { lane } = open(budget);
+    await lane.sign(intent({ nonce: 0 }));
+    await lane.sign(intent({ nonce: 1 }));
+    // What a replacement offers more is all that it adds; what it offers less gives nothing back.
+    await lane.sign(intent({ nonce: 1, fee: 15n }));
+    await lane.sign(intent({ nonce: 1, fee: 12n }));
+    await expect(lane.sign(intent({ nonce: 2 }))).rejects.toThrow(
+      "daily gas budget of 3000000 wei",
+    );
+    await lane.sign(intent({ nonce: 2, fee: 5n }));
+    restart();
+    const again = open(budget);
+    await expect(again.lane.sign(intent({ nonce: 3, fee: 1n }))).rejects.toThrow(
+      "daily gas budget",
+    );
+    // What costs nothing more is not held up.
+    await again.lane.sign(intent({ nonce: 1, fee: 15n }));
+    clock.advance(DAY_MS);
+    await again.lane.sign(intent({ nonce: 3 }));
+  });
+});
+
+describe("the attestor", () => {
+  const order: DeliveryOrder = {
+    commitment: {
+      integrator: WORD,
+      userId: WORD,
+      destChain: 30,
+      destWallet: padAddress(TARGET),
+      destToken: padAddress(TOKEN),
+      refundAuthority: WORD,
+      maxFeeBps: 50,
+      maxSlippageBps: 100,
+    },
+    srcChain: 2,
+    escrow: TARGET,
+    srcToken: TOKEN,
+    seq: 0n,
+    amount: 1_000n,
+    deadline: 0n,
+  };
+  const soon = (seconds: number) => BigInt(Math.floor(clock.now() / 1000) + seconds);
+  const rules: AttestorRules = {
+    identify: (_, { seq }) => ({ deliveryId: seq === 0n ? ID : OTHER_ID, commitment: WORD }),
+    isPair: (destChain) => destChain === 30,
+    isPricedRoute: (srcChain, token) => srcChain === 2 && token === TOKEN,
+    payoutWindowS: 43_200n,
+  };
+  const inner: AttestorSigner = {
+    address: LANE,
+    signDelivery: async () => "0x01",
+    signClaim: async () => "0x02",
+    signReturn: async () => "0x03",
+    signPrice: async () => "0x04",
+  };
+  const open = () => guard.guardAttestor(inner, rules);
+  const delivery = (change: Partial<DeliveryOrder> = {}) => ({
+    ...order,
+    deadline: soon(600),
+    ...change,
+  });
+  const claim = { deliveryId: ID, paidAmount: 1_000n, deadline: 0n };
+  const giveBack = { deliveryId: ID, deadline: 0n };
+  const price = () => ({
+    wallet: TARGET,
+    token: TOKEN,
+    route: TARGET,
+    rate: 1n,
+    maxAmount: 1n,
+    deadline: soon(120),
+  });
+
+  test("signs each of its four messages, and writes each down", async () => {
+    const attestor = open();
+    expect(await attestor.signDelivery(30, delivery())).toBe("0x01");
+    expect(await attestor.signClaim(2, claim)).toBe("0x02");
+    expect(await attestor.signReturn(2, { ...giveBack, deliveryId: OTHER_ID })).toBe("0x03");
+    expect(await attestor.signPrice(2, price())).toBe("0x04");
+    expect(countEntries()).toBe(4);
+  });
+
+  test("a lock ends one way, whatever a database says, over restarts", async () => {
+    await open().signReturn(2, giveBack);
+    restart();
+    await expect(open().signClaim(2, claim)).rejects.toThrow("a claim after the lock's return");
+    await expect(open().signDelivery(30, delivery())).rejects.toThrow(
+      "a delivery after the lock's return",
+    );
+    await open().signReturn(2, giveBack);
+    const other = { ...claim, deliveryId: OTHER_ID };
+    await open().signClaim(2, other);
+    await expect(open().signReturn(2, other)).rejects.toThrow("a return after the lock's claim");
+    await expect(open().signDelivery(30, delivery({ seq: 1n }))).rejects.toThrow("claim");
+    expect(countEntries()).toBe(3);
+  });
+
+  test("a lock is remembered for 60 days, longer than anything can be done about it", async () => {
+    await open().signReturn(2, giveBack);
+    clock.advance(59 * DAY_MS);
+    await open().signPrice(2, price());
+    await expect(open().signClaim(2, claim)).rejects.toThrow("return");
+  });
+
+  test.each([
+    ["a pair without a route", () => open().signDelivery(31, delivery()), "pair without a route"],
+    ["nothing", () => open().signDelivery(30, delivery({ amount: 0n })), "delivery of nothing"],
+    [
+      "a delivery without end",
+      () => open().signDelivery(30, delivery({ deadline: soon(43_200 + 3_700) })),
+      "a deadline later than",
+    ],
+    [
+      "a price without end",
+      () => open().signPrice(2, { ...price(), deadline: soon(3_800) }),
+      "a deadline later than",
+    ],
+    ["a price of nothing", () => open().signPrice(2, { ...price(), rate: 0n }), "price of nothing"],
+    ["a price for another route", () => open().signPrice(3, price()), "not configured as priced"],
+  ])("X8 refuses %s", async (_what, sign, reason) => {
+    await expect(sign()).rejects.toThrow(reason);
+    expect(countEntries()).toBe(0);
+  });
+});

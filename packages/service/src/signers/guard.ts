@@ -1,0 +1,287 @@
+/**
+ * The policy of a signer: every request passes here before a key is touched. What it remembers is read back from the
+ * journal, so neither a restart nor a database that was changed or restored makes it forget.
+ */
+import { createHash } from "node:crypto";
+import type { Call, ClaimOrder, DeliveryOrder, PriceOrder, ReturnOrder } from "../chains/port.ts";
+import { assertNever } from "../core/assert.ts";
+import type { EvmAddress, Hex, Hex32 } from "../core/hex.ts";
+import type { Clock } from "../core/ports.ts";
+import { type Journal, type JournalEntry, openJournal } from "./journal.ts";
+import type { AttestorSigner, LaneSigner, TransactionIntent } from "./port.ts";
+import { SignerRefusal } from "./refusal.ts";
+
+/** What a lane may sign, beyond which calls. */
+export interface LaneRules {
+  /** The method that a call invokes. Throws `SignerRefusal` when the lane has no business with it. */
+  readonly checkCall: (call: Call) => string;
+  readonly gasMax: bigint;
+  /** Wei per gas. */
+  readonly maxFeePerGas: bigint;
+  /** Wei that may be committed to gas in 24 hours; undefined for any. */
+  readonly dailyGasBudget: bigint | undefined;
+}
+
+/** What an attestor may sign, beyond the contracts it was configured with. */
+export interface AttestorRules {
+  /** The ids under which an order is journalled. */
+  readonly identify: (
+    destChain: number,
+    order: DeliveryOrder,
+  ) => { readonly deliveryId: Hex32; readonly commitment: Hex32 };
+  /** Whether a pair is configured as a route from inventory. */
+  readonly isPair: (destChain: number, order: DeliveryOrder) => boolean;
+  /** Whether a contract is configured as a priced route of the token on the chain. */
+  readonly isPricedRoute: (srcChain: number, token: EvmAddress, route: EvmAddress) => boolean;
+  readonly payoutWindowS: bigint;
+}
+
+/** Clocks of chains run apart from ours. */
+const CLOCK_SLACK_S = 3_600n;
+const PRICE_LIFETIME_S = 120n;
+const DAY_MS = 86_400_000;
+/** How many of a lane's newest nonces are remembered; older ones are not signed any more. */
+const NONCES_REMEMBERED = 10_000;
+/** Far more than the 72 hours after which nothing can be done about a lock any more. */
+const ORDERS_REMEMBERED_MS = 60 * DAY_MS;
+
+interface Spent {
+  readonly atMs: number;
+  readonly wei: bigint;
+}
+
+interface LaneMemory {
+  /** What each nonce was signed for, and the most that it may cost. */
+  readonly nonces: Map<number, { readonly callHash: string; readonly wei: bigint }>;
+  highest: number;
+  spent: Spent[];
+}
+
+type Ending = "claim" | "return";
+
+/** Everything that one signer process remembers. */
+export interface Guard {
+  guardLane(signer: LaneSigner, rules: LaneRules): LaneSigner;
+  guardAttestor(signer: AttestorSigner, rules: AttestorRules): AttestorSigner;
+  close(): void;
+}
+
+/** Opens the journal and the memory that follows from it. Throws CONFIG_MISSING when the journal was tampered with. */
+export function openGuard(options: { readonly journal: string; readonly clock: Clock }): Guard {
+  const { clock } = options;
+  const lanes = new Map<string, LaneMemory>();
+  const endings = new Map<string, { readonly ending: Ending; readonly atMs: number }>();
+
+  function memoryOf(chainId: number, lane: string): LaneMemory {
+    const name = `${chainId}:${lane}`;
+    const known = lanes.get(name);
+    if (known) return known;
+    const memory: LaneMemory = { nonces: new Map(), highest: -1, spent: [] };
+    lanes.set(name, memory);
+    return memory;
+  }
+
+  function remember(entry: JournalEntry, atMs: number): void {
+    switch (entry.kind) {
+      case "transaction":
+        rememberTransaction(memoryOf(entry.chainId, entry.lane), entry, atMs);
+        return;
+      case "claim":
+      case "return":
+        endings.set(entry.deliveryId, { ending: entry.kind, atMs });
+        return;
+      case "delivery":
+      case "price":
+        return;
+      default:
+        assertNever(entry);
+    }
+  }
+
+  const journal: Journal = openJournal(options.journal, remember);
+
+  /** The last thing before a signature, and never undone. */
+  function record(entry: JournalEntry): void {
+    const now = clock.now();
+    for (const [id, { atMs }] of endings) {
+      if (atMs > now - ORDERS_REMEMBERED_MS) break;
+      endings.delete(id);
+    }
+    journal.append(entry, now);
+    remember(entry, now);
+  }
+
+  function checkDeadline(deadline: bigint, lifetimeS: bigint): void {
+    const latest = BigInt(Math.floor(clock.now() / 1000)) + lifetimeS + CLOCK_SLACK_S;
+    if (deadline > latest) throw new SignerRefusal(`a deadline later than ${latest}`);
+  }
+
+  return {
+    guardLane(signer, rules) {
+      const { chainId, address } = signer;
+      const memory = memoryOf(chainId, address);
+      return {
+        ...signer,
+        async sign(intent) {
+          const method = rules.checkCall(intent.call);
+          checkTransaction(memory, intent, rules, clock.now());
+          record({ kind: "transaction", chainId, lane: address, method, ...describe(intent) });
+          return signer.sign(intent);
+        },
+      };
+    },
+
+    guardAttestor(signer, rules) {
+      return {
+        ...signer,
+        async signDelivery(destChain, order) {
+          const { deliveryId, commitment } = rules.identify(destChain, order);
+          if (!rules.isPair(destChain, order)) throw new SignerRefusal("a pair without a route");
+          const ending = endings.get(deliveryId)?.ending;
+          if (ending) throw new SignerRefusal(`a delivery after the lock's ${ending}`);
+          const { amount, deadline } = order;
+          if (amount === 0n) throw new SignerRefusal("a delivery of nothing");
+          checkDeadline(deadline, rules.payoutWindowS);
+          record({
+            kind: "delivery",
+            destChain,
+            deliveryId,
+            commitment,
+            amount: amount.toString(),
+            deadline: deadline.toString(),
+          });
+          return signer.signDelivery(destChain, order);
+        },
+
+        async signClaim(srcChain, claim) {
+          checkEnding(claim, "claim");
+          record({
+            kind: "claim",
+            srcChain,
+            deliveryId: claim.deliveryId,
+            paidAmount: claim.paidAmount.toString(),
+            deadline: claim.deadline.toString(),
+          });
+          return signer.signClaim(srcChain, claim);
+        },
+
+        async signReturn(srcChain, order) {
+          checkEnding(order, "return");
+          const { deliveryId, deadline } = order;
+          record({ kind: "return", srcChain, deliveryId, deadline: deadline.toString() });
+          return signer.signReturn(srcChain, order);
+        },
+
+        async signPrice(srcChain, order) {
+          checkPrice(srcChain, order, rules);
+          record({
+            kind: "price",
+            srcChain,
+            route: order.route,
+            wallet: order.wallet,
+            token: order.token,
+            rate: order.rate.toString(),
+            maxAmount: order.maxAmount.toString(),
+            deadline: order.deadline.toString(),
+          });
+          return signer.signPrice(srcChain, order);
+        },
+      };
+    },
+
+    close: () => journal.close(),
+  };
+
+  /** A lock ends one way. */
+  function checkEnding({ deliveryId }: ClaimOrder | ReturnOrder, wanted: Ending): void {
+    const ending = endings.get(deliveryId)?.ending ?? wanted;
+    if (ending !== wanted) throw new SignerRefusal(`a ${wanted} after the lock's ${ending}`);
+  }
+
+  function checkPrice(srcChain: number, order: PriceOrder, rules: AttestorRules): void {
+    if (!rules.isPricedRoute(srcChain, order.token, order.route)) {
+      throw new SignerRefusal("a price for a route that is not configured as priced");
+    }
+    if (order.rate === 0n) throw new SignerRefusal("a price of nothing");
+    checkDeadline(order.deadline, PRICE_LIFETIME_S);
+  }
+}
+
+function checkTransaction(
+  memory: LaneMemory,
+  intent: TransactionIntent,
+  rules: LaneRules,
+  nowMs: number,
+): void {
+  const { call, nonce, gas, fees } = intent;
+  const { gasMax, maxFeePerGas, dailyGasBudget } = rules;
+  if (call.value !== 0n) throw new SignerRefusal("a transaction that carries native coin");
+  if (gas > gasMax) throw new SignerRefusal(`gas above ${gasMax}`);
+  if (fees.maxFeePerGas > maxFeePerGas) throw new SignerRefusal(`fees above ${maxFeePerGas} wei`);
+  if (fees.maxPriorityFeePerGas > fees.maxFeePerGas) {
+    throw new SignerRefusal("a priority fee above the fee");
+  }
+  const known = memory.nonces.get(nonce);
+  if (known && known.callHash !== hashCall(call)) {
+    throw new SignerRefusal(`another call under the nonce ${nonce}`);
+  }
+  if (!known && nonce <= memory.highest - NONCES_REMEMBERED) {
+    throw new SignerRefusal(`the nonce ${nonce}, which is long past`);
+  }
+  if (dailyGasBudget === undefined) return;
+  const spent = memory.spent
+    .filter(({ atMs }) => atMs > nowMs - DAY_MS)
+    .reduce((sum, { wei }) => sum + wei, 0n);
+  // A replacement costs what it offers more.
+  const more = costOf(intent) - (known?.wei ?? 0n);
+  if (more > 0n && spent + more > dailyGasBudget) {
+    throw new SignerRefusal(`more than the daily gas budget of ${dailyGasBudget} wei`);
+  }
+}
+
+function rememberTransaction(
+  memory: LaneMemory,
+  entry: JournalEntry & { readonly kind: "transaction" },
+  atMs: number,
+): void {
+  const { nonce } = entry;
+  const before = memory.nonces.get(nonce)?.wei ?? 0n;
+  const wei = BigInt(entry.gas) * BigInt(entry.maxFeePerGas);
+  memory.nonces.set(nonce, { callHash: callHashOf(entry), wei: wei > before ? wei : before });
+  if (wei > before) memory.spent.push({ atMs, wei: wei - before });
+  memory.spent = memory.spent.filter((spent) => spent.atMs > atMs - DAY_MS);
+  memory.highest = Math.max(memory.highest, nonce);
+  memory.nonces.delete(memory.highest - NONCES_REMEMBERED);
+}
+
+function describe({ call, nonce, gas, fees }: TransactionIntent) {
+  return {
+    nonce,
+    to: call.to,
+    dataHash: hashData(call.data),
+    value: call.value.toString(),
+    gas: gas.toString(),
+    maxFeePerGas: fees.maxFeePerGas.toString(),
+    maxPriorityFeePerGas: fees.maxPriorityFeePerGas.toString(),
+  };
+}
+
+function costOf({ gas, fees }: TransactionIntent): bigint {
+  return gas * fees.maxFeePerGas;
+}
+
+function hashCall({ to, data, value }: Call): string {
+  return callHashOf({ to, dataHash: hashData(data), value: value.toString() });
+}
+
+function callHashOf(call: {
+  readonly to: string;
+  readonly dataHash: string;
+  readonly value: string;
+}) {
+  return `${call.to} ${call.dataHash} ${call.value}`;
+}
+
+function hashData(data: Hex): Hex {
+  return `0x${createHash("sha256").update(data.slice(2), "hex").digest("hex")}`;
+}

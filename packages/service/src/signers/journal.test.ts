@@ -1,0 +1,101 @@
+import {
+  appendFileSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type JournalEntry, openJournal, verifyJournal } from "./journal.ts";
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "sluice-journal-"));
+  path = join(folder, "signers", "attestor.jsonl");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const entryOf = (number: number): JournalEntry => ({
+  kind: "return",
+  srcChain: 2,
+  deliveryId: `0x${number.toString(16).padStart(64, "0")}`,
+  deadline: "1800000000",
+});
+
+function write(count: number): void {
+  const journal = openJournal(path, () => undefined);
+  const from = journal.head().count;
+  for (let number = from; number < from + count; number += 1)
+    journal.append(entryOf(number), number);
+  journal.close();
+}
+
+function readEntries(): JournalEntry[] {
+  const entries: JournalEntry[] = [];
+  openJournal(path, (entry) => entries.push(entry)).close();
+  return entries;
+}
+
+describe("a journal", () => {
+  test("gives back what was written, over any number of openings", () => {
+    write(3);
+    write(2);
+    expect(readEntries()).toEqual([0, 1, 2, 3, 4].map(entryOf));
+    expect(verifyJournal(path).count).toBe(5);
+  });
+
+  test("is its owner's alone", () => {
+    write(1);
+    expect(statSync(path).mode & 0o077).toBe(0);
+    expect(statSync(join(folder, "signers")).mode & 0o077).toBe(0);
+  });
+
+  test("longer than one read is read whole", () => {
+    write(6_000);
+    expect(statSync(path).size).toBeGreaterThan(1_048_576);
+    expect(readEntries()).toHaveLength(6_000);
+  });
+
+  test("loses an entry that a crash left half written, and goes on behind the last whole one", () => {
+    write(2);
+    const line = readFileSync(path, "utf8").split("\n")[1] ?? "";
+    appendFileSync(path, line.slice(0, 40));
+    expect(verifyJournal(path).count).toBe(2);
+    write(1);
+    expect(readEntries()).toEqual([0, 1, 2].map(entryOf));
+  });
+
+  test.each([
+    [
+      "an amount was changed",
+      (lines: string[]) => [lines[0], lines[1]?.replace("1800000000", "1800000001"), lines[2]],
+      2,
+    ],
+    ["a line was taken out", (lines: string[]) => [lines[0], lines[2]], 2],
+    ["two lines were exchanged", (lines: string[]) => [lines[0], lines[2], lines[1]], 2],
+    ["the beginning was cut off", (lines: string[]) => [lines[1], lines[2]], 1],
+    ["a line was written twice", (lines: string[]) => [lines[0], lines[0], lines[1]], 2],
+    ["a line is no JSON", (lines: string[]) => [lines[0], "nonsense", lines[2]], 2],
+  ])("where %s is refused, and the line is named", (_what, change, line) => {
+    write(3);
+    const lines = readFileSync(path, "utf8").trimEnd().split("\n");
+    writeFileSync(path, `${change(lines).join("\n")}\n`);
+    const message = `its chain of hashes is broken at line ${line}`;
+    expect(() => verifyJournal(path)).toThrow(message);
+    expect(() => openJournal(path, () => undefined)).toThrow(message);
+  });
+
+  test("that another process writes is not written any more", () => {
+    const one = openJournal(path, () => undefined);
+    const other = openJournal(path, () => undefined);
+    one.append(entryOf(0), 0);
+    expect(() => other.append(entryOf(1), 1)).toThrow("another process writes it");
+    expect(readEntries()).toEqual([entryOf(0)]);
+    one.close();
+    other.close();
+  });
+});

@@ -1,0 +1,218 @@
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { request as httpRequest } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createReadableSigner, LANE, silentLog } from "../../test/support/doubles.ts";
+import type { DeliveryOrder } from "../chains/port.ts";
+import { OperatingError } from "../core/errors.ts";
+import { padAddress, toEvmAddress, toHex32 } from "../core/hex.ts";
+import { connectSigner } from "./client.ts";
+import type { AttestorSigner, TransactionIntent } from "./port.ts";
+import { SignerRefusal } from "./refusal.ts";
+import { type HeldSigners, startSignerServer } from "./server.ts";
+
+const WORD = toHex32(`0x${"01".repeat(32)}`);
+const TARGET = toEvmAddress(`0x${"2b".repeat(20)}`);
+const INTENT: TransactionIntent = {
+  call: { to: TARGET, data: "0x0102", value: 0n },
+  nonce: 7,
+  gas: 100_000n,
+  fees: { maxFeePerGas: 2n ** 70n, maxPriorityFeePerGas: 1n },
+};
+const ORDER: DeliveryOrder = {
+  commitment: {
+    integrator: WORD,
+    userId: WORD,
+    destChain: 30,
+    destWallet: WORD,
+    destToken: padAddress(TARGET),
+    refundAuthority: WORD,
+    maxFeeBps: 50,
+    maxSlippageBps: 100,
+  },
+  srcChain: 2,
+  escrow: TARGET,
+  srcToken: TARGET,
+  seq: 3n,
+  amount: 2n ** 200n,
+  deadline: 1_800_000_000n,
+};
+
+let folder: string;
+let socket: string;
+let server: { stop(): Promise<void> };
+let asked: unknown[];
+
+/** Says what it was asked. */
+const attestor: AttestorSigner = {
+  address: TARGET,
+  signDelivery: async (...args) => (asked.push(args), "0x01"),
+  signClaim: async (...args) => (asked.push(args), "0x02"),
+  signReturn: async (...args) => (asked.push(args), "0x03"),
+  signPrice: async (...args) => (asked.push(args), "0x04"),
+};
+
+const start = (signers: HeldSigners) => startSignerServer({ socket, signers, log: silentLog });
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "sluice-socket-"));
+  socket = join(folder, "run", "signer.sock");
+  asked = [];
+  server = await start({ lanes: [createReadableSigner(2)], attestor });
+});
+afterEach(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true });
+});
+
+async function post(path: string, body: string) {
+  const outgoing = httpRequest({ socketPath: socket, path, method: "POST" });
+  // What is too long is answered before it was sent.
+  outgoing.on("error", () => undefined);
+  outgoing.end(body);
+  const [response] = await once(outgoing, "response");
+  return { status: response.statusCode, body: await text(response) };
+}
+
+describe("over the socket", () => {
+  test("a lane signs what it would sign by itself", async () => {
+    const { lanes } = await connectSigner(socket);
+    expect(lanes).toMatchObject([{ chainId: 2, purpose: "settle", address: LANE, retired: false }]);
+    expect(await lanes[0]?.sign(INTENT)).toEqual(await createReadableSigner(2).sign(INTENT));
+  });
+
+  test("every message of the attestor arrives as it was asked, to the last unit", async () => {
+    const { attestor: remote } = await connectSigner(socket);
+    const claim = { deliveryId: WORD, paidAmount: 2n ** 128n, deadline: 5n };
+    const giveBack = { deliveryId: WORD, deadline: 6n };
+    const price = {
+      wallet: LANE,
+      token: TARGET,
+      route: LANE,
+      rate: 10n ** 30n,
+      maxAmount: 1n,
+      deadline: 7n,
+    };
+    expect(remote?.address).toBe(TARGET);
+    expect(await remote?.signDelivery(30, ORDER)).toBe("0x01");
+    expect(await remote?.signClaim(2, claim)).toBe("0x02");
+    expect(await remote?.signReturn(2, giveBack)).toBe("0x03");
+    expect(await remote?.signPrice(2, price)).toBe("0x04");
+    expect(asked).toEqual([
+      [30, ORDER],
+      [2, claim],
+      [2, giveBack],
+      [2, price],
+    ]);
+  });
+
+  test("only its user may open it", () => {
+    expect(statSync(socket).mode & 0o177).toBe(0);
+    expect(statSync(join(folder, "run")).mode & 0o077).toBe(0);
+  });
+
+  test.each([
+    ["another request", "/keys", "{}", "there is no such request"],
+    ["no JSON", "/claims", "{", "expected JSON"],
+    [
+      "a member too many",
+      "/returns",
+      JSON.stringify({ srcChain: 2, deliveryId: WORD, deadline: "1", key: "0x" }),
+      "",
+    ],
+    [
+      "a number instead of digits",
+      "/returns",
+      JSON.stringify({ srcChain: 2, deliveryId: WORD, deadline: 1 }),
+      "/deadline",
+    ],
+    ["bytes to sign", "/transactions", JSON.stringify({ raw: "0x02" }), ""],
+  ])("%s is refused, and nothing is signed", async (_what, path, body, message) => {
+    const answer = await post(path, body);
+    expect(answer).toMatchObject({ status: 400 });
+    expect(JSON.parse(answer.body)).toMatchObject({
+      error: "BAD_REQUEST",
+      message: expect.stringContaining(message),
+    });
+    expect(asked).toEqual([]);
+  });
+
+  test("more than any request has is not read", async () => {
+    const answer = await post("/transactions", " ".repeat(2_000_000));
+    expect(answer).toMatchObject({ status: 400 });
+  });
+});
+
+describe("failures", () => {
+  const failing = async (error: Error) => {
+    await server.stop();
+    const lane = { ...createReadableSigner(2), sign: () => Promise.reject(error) };
+    server = await start({ lanes: [lane], attestor: null });
+    const { lanes } = await connectSigner(socket);
+    return lanes[0]?.sign(INTENT);
+  };
+
+  test("a refusal is a refusal on both sides", async () => {
+    await expect(failing(new SignerRefusal("a test"))).rejects.toThrow(SignerRefusal);
+    await expect(failing(new SignerRefusal("a test"))).rejects.toThrow(
+      "The signer refuses: a test.",
+    );
+  });
+
+  test("a KMS that does not answer is passing trouble", async () => {
+    const error = new OperatingError("RPC_UNAVAILABLE", "not now");
+    await expect(failing(error)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
+  });
+
+  test("a failure of its own says nothing about itself", async () => {
+    await expect(failing(new Error("0xsecret"))).rejects.toMatchObject({
+      code: "RPC_UNAVAILABLE",
+      message: expect.not.stringContaining("secret"),
+    });
+  });
+
+  test("a signer without the key refuses", async () => {
+    await server.stop();
+    server = await start({ lanes: [], attestor: null });
+    const answer = await post(
+      "/returns",
+      JSON.stringify({ srcChain: 2, deliveryId: WORD, deadline: "1" }),
+    );
+    expect(answer).toMatchObject({ status: 403 });
+    const signers = await connectSigner(socket);
+    expect(signers).toEqual({ lanes: [], attestor: null });
+  });
+
+  test("nobody there is passing trouble, and it goes on when somebody is", async () => {
+    const { lanes } = await connectSigner(socket);
+    await server.stop();
+    await expect(lanes[0]?.sign(INTENT)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
+    await expect(connectSigner(socket)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
+    server = await start({ lanes: [createReadableSigner(2)], attestor });
+    await lanes[0]?.sign(INTENT);
+  });
+});
+
+describe("the path", () => {
+  test("that a killed signer left behind is taken over", async () => {
+    await server.stop();
+    writeFileSync(socket, "");
+    server = await start({ lanes: [], attestor: null });
+    expect(existsSync(socket)).toBe(true);
+  });
+
+  test("where a signer listens is refused", async () => {
+    await expect(start({ lanes: [], attestor: null })).rejects.toThrow(
+      "another signer listens there",
+    );
+    expect((await connectSigner(socket)).lanes).toHaveLength(1);
+  });
+
+  test("too long for a socket is refused", async () => {
+    socket = join(folder, "x".repeat(120));
+    await expect(start({ lanes: [], attestor: null })).rejects.toThrow("at most 103 bytes");
+  });
+});

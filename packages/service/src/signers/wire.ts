@@ -1,0 +1,204 @@
+/** What crosses the socket of a signer: JSON, amounts in decimal digits. */
+import { type Static, Type } from "typebox";
+import type { Commitment } from "../core/commitment.ts";
+import type { ClaimOrder, DeliveryOrder, PriceOrder, ReturnOrder } from "../chains/port.ts";
+import { type Hex, toEvmAddress, toHex32 } from "../core/hex.ts";
+import type { TransactionIntent } from "./port.ts";
+
+const exact = { additionalProperties: false } as const;
+const Quantity = Type.String({ pattern: "^(0|[1-9]\\d{0,77})$" });
+const Account = Type.String({ pattern: "^0x[0-9a-f]{40}$" });
+const Word = Type.String({ pattern: "^0x[0-9a-f]{64}$" });
+const Bytes = Type.String({ pattern: "^0x([0-9a-f]{2})*$", maxLength: 262_144 });
+const ChainId = Type.Integer({ minimum: 1, maximum: 65_535 });
+const Bps = Type.Integer({ minimum: 0, maximum: 10_000 });
+
+const WireCommitment = Type.Object(
+  {
+    integrator: Word,
+    userId: Word,
+    destChain: ChainId,
+    destWallet: Word,
+    destToken: Word,
+    refundAuthority: Word,
+    maxFeeBps: Bps,
+    maxSlippageBps: Bps,
+  },
+  exact,
+);
+
+export const TransactionRequest = Type.Object(
+  {
+    chainId: ChainId,
+    lane: Account,
+    to: Account,
+    data: Bytes,
+    value: Quantity,
+    nonce: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+    gas: Quantity,
+    maxFeePerGas: Quantity,
+    maxPriorityFeePerGas: Quantity,
+  },
+  exact,
+);
+
+export const DeliveryRequest = Type.Object(
+  {
+    destChain: ChainId,
+    commitment: WireCommitment,
+    srcChain: ChainId,
+    escrow: Account,
+    srcToken: Account,
+    seq: Quantity,
+    amount: Quantity,
+    deadline: Quantity,
+  },
+  exact,
+);
+
+export const ClaimRequest = Type.Object(
+  { srcChain: ChainId, deliveryId: Word, paidAmount: Quantity, deadline: Quantity },
+  exact,
+);
+
+export const ReturnRequest = Type.Object(
+  { srcChain: ChainId, deliveryId: Word, deadline: Quantity },
+  exact,
+);
+
+export const PriceRequest = Type.Object(
+  {
+    srcChain: ChainId,
+    wallet: Account,
+    token: Account,
+    route: Account,
+    rate: Quantity,
+    maxAmount: Quantity,
+    deadline: Quantity,
+  },
+  exact,
+);
+
+export const Accounts = Type.Object({
+  lanes: Type.Array(
+    Type.Object({
+      chainId: ChainId,
+      purpose: Type.Union([
+        Type.Literal("deploy"),
+        Type.Literal("settle"),
+        Type.Literal("deliver"),
+      ]),
+      address: Account,
+      retired: Type.Boolean(),
+    }),
+  ),
+  attestor: Type.Union([Account, Type.Null()]),
+});
+export type Accounts = Static<typeof Accounts>;
+
+export const Signed = Type.Object({ raw: Bytes, hash: Word });
+export const Signature = Type.Object({ signature: Bytes });
+export const Failure = Type.Object({
+  error: Type.Union([
+    Type.Literal("REFUSED"),
+    Type.Literal("RPC_UNAVAILABLE"),
+    Type.Literal("BAD_REQUEST"),
+    Type.Literal("INTERNAL"),
+  ]),
+  message: Type.String(),
+});
+export type Failure = Static<typeof Failure>;
+
+export function parseIntent(request: Static<typeof TransactionRequest>): TransactionIntent {
+  const { to, data, value, nonce, gas, maxFeePerGas, maxPriorityFeePerGas } = request;
+  return {
+    // CAST: the schema holds it to hex.
+    call: { to: toEvmAddress(to), data: data as Hex, value: BigInt(value) },
+    nonce,
+    gas: BigInt(gas),
+    fees: {
+      maxFeePerGas: BigInt(maxFeePerGas),
+      maxPriorityFeePerGas: BigInt(maxPriorityFeePerGas),
+    },
+  };
+}
+
+export function formatIntent(
+  chainId: number,
+  lane: string,
+  { call, nonce, gas, fees }: TransactionIntent,
+): Static<typeof TransactionRequest> {
+  return {
+    chainId,
+    lane,
+    to: call.to,
+    data: call.data.toLowerCase(),
+    value: call.value.toString(),
+    nonce,
+    gas: gas.toString(),
+    maxFeePerGas: fees.maxFeePerGas.toString(),
+    maxPriorityFeePerGas: fees.maxPriorityFeePerGas.toString(),
+  };
+}
+
+export function parseDelivery(request: Static<typeof DeliveryRequest>): DeliveryOrder {
+  const { commitment, srcChain, escrow, srcToken, seq, amount, deadline } = request;
+  return {
+    commitment: parseCommitment(commitment),
+    srcChain,
+    escrow: toEvmAddress(escrow),
+    srcToken: toEvmAddress(srcToken),
+    seq: BigInt(seq),
+    amount: BigInt(amount),
+    deadline: BigInt(deadline),
+  };
+}
+
+export function formatDelivery(
+  destChain: number,
+  { seq, amount, deadline, ...order }: DeliveryOrder,
+): Static<typeof DeliveryRequest> {
+  return {
+    destChain,
+    ...order,
+    seq: seq.toString(),
+    amount: amount.toString(),
+    deadline: deadline.toString(),
+  };
+}
+
+export function parseClaim(request: Static<typeof ClaimRequest>): ClaimOrder {
+  const { deliveryId, paidAmount, deadline } = request;
+  return {
+    deliveryId: toHex32(deliveryId),
+    paidAmount: BigInt(paidAmount),
+    deadline: BigInt(deadline),
+  };
+}
+
+export function parseReturn(request: Static<typeof ReturnRequest>): ReturnOrder {
+  return { deliveryId: toHex32(request.deliveryId), deadline: BigInt(request.deadline) };
+}
+
+export function parsePrice(request: Static<typeof PriceRequest>): PriceOrder {
+  return {
+    wallet: toEvmAddress(request.wallet),
+    token: toEvmAddress(request.token),
+    route: toEvmAddress(request.route),
+    rate: BigInt(request.rate),
+    maxAmount: BigInt(request.maxAmount),
+    deadline: BigInt(request.deadline),
+  };
+}
+
+function parseCommitment(wire: Static<typeof WireCommitment>): Commitment {
+  const { integrator, userId, destWallet, destToken, refundAuthority } = wire;
+  return {
+    ...wire,
+    integrator: toHex32(integrator),
+    userId: toHex32(userId),
+    destWallet: toHex32(destWallet),
+    destToken: toHex32(destToken),
+    refundAuthority: toHex32(refundAuthority),
+  };
+}

@@ -58,7 +58,7 @@ contract ThiefHandler is Fixture {
         IDepositFactory.Job[] memory jobs = new IDepositFactory.Job[](1);
         jobs[0] = IDepositFactory.Job(c, address(usdc), address(transferRoute), abi.encode(feeBps));
         vm.prank(RELAYER);
-        factory.settleMany(jobs, 300_000);
+        try factory.settleMany(jobs, 300_000) { } catch { }
     }
 
     function deliverAny(uint256 user, uint8 seq, uint64 amount, bool signed) external {

@@ -16,7 +16,7 @@ import {
   TOPICS,
 } from "./context.ts";
 import { openServiceDatabase } from "./database.ts";
-import { type AskPassphrase, getSigners } from "./keys.ts";
+import { askEarly, type AskPassphrase, getSigners } from "./keys.ts";
 import { startScanner } from "./scanner.ts";
 import { startSettler } from "./settler.ts";
 import { createCrashPoint, systemClock, systemRandom } from "./system-ports.ts";
@@ -42,7 +42,8 @@ export async function startRoles(
     readonly askPassphrase: AskPassphrase;
   },
 ): Promise<RunningService> {
-  const { roles, standby, askPassphrase } = options;
+  const { roles, standby } = options;
+  const askPassphrase = await askEarly(config, options.askPassphrase);
   const isAll = roles.length === ROLE_NAMES.length;
   const log = createLog({ level: config.logLevel, role: isAll ? "all" : roles.join(",") });
   const clock = systemClock;

@@ -162,7 +162,8 @@ function listSteps(
   return [
     authority,
     `Send native coin for gas to ${address}.`,
-    `Set ${setting.replace(/\[\d+\]$/, "")} to [{ "keystore": "${successor}" }, { "keystore": "${path}", "retired": true }] and start the settler's signer again: the old key ends what it began.`,
+    `In the list ${setting.replace(/\[\d+\]$/, "")} put { "keystore": "${successor}" }, and keep the old one beside it as { "keystore": "${path}", "retired": true }: it ends what it began.`,
+    "Start the settler's signer and the settler again.",
     "When it has nothing open any more, take it out of the setting, take its role away, and send what it has left to a treasury.",
   ];
 }

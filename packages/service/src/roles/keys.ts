@@ -29,6 +29,23 @@ import { DEFAULT_LANE_LIMITS } from "../transactions/index.ts";
 /** Asks a person for the passphrase of the keystores. */
 export type AskPassphrase = (question?: string) => Promise<Secret>;
 
+/**
+ * Asks now what would be asked later: a standby opens its keys only when it takes over, and then nobody may be there.
+ */
+export async function askEarly(
+  config: Config,
+  askPassphrase: AskPassphrase,
+): Promise<AskPassphrase> {
+  const keys = [
+    ...config.chains.flatMap(({ lanes }) => Object.values(lanes).flat()),
+    config.attestor.key,
+  ];
+  const isNeeded = keys.some(({ source }) => source.kind === "keystore");
+  if (!isNeeded || config.keystorePassphrase) return askPassphrase;
+  const passphrase = await askPassphrase();
+  return async () => passphrase;
+}
+
 /** More than a full batch needs. */
 const GAS_MAX = 8_000_000n;
 

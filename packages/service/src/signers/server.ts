@@ -1,5 +1,5 @@
 /**
- * A signer as a process of its own: HTTP over a unix socket that only its user can open. Requests are what to sign;
+ * A signer as a process of its own: HTTP over a unix socket that only its user and group can open. Requests are what to sign;
  * no answer has a key in it, and no request could have one.
  */
 import { once } from "node:events";
@@ -70,7 +70,7 @@ export async function startSignerServer(options: {
     void answer(handlers, request, response, log);
   });
   // Between these two lines the socket has the mode of the process's mask, which is why the mask is set.
-  const mask = process.umask(0o177);
+  const mask = process.umask(0o117);
   try {
     server.listen(socket);
     await once(server, "listening");
@@ -79,7 +79,7 @@ export async function startSignerServer(options: {
   } finally {
     process.umask(mask);
   }
-  chmodSync(socket, 0o600);
+  chmodSync(socket, 0o660);
   return {
     async stop() {
       const closed = once(server, "close");

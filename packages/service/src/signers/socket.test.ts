@@ -109,8 +109,8 @@ describe("over the socket", () => {
     ]);
   });
 
-  test("only its user may open it", () => {
-    expect(statSync(socket).mode & 0o177).toBe(0);
+  test("only its user and group may open it, in a folder that is the user's unless somebody made it before", () => {
+    expect(statSync(socket).mode & 0o117).toBe(0);
     expect(statSync(join(folder, "run")).mode & 0o077).toBe(0);
   });
 

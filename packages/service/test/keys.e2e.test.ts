@@ -1,0 +1,335 @@
+/**
+ * Keys where they belong: encrypted keystores, each signer a process of its own, and the service without any key. What
+ * a thief in the service could ask of the signers is asked, and a key is changed while deposits arrive.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { request as httpRequest } from "node:http";
+import { createInterface } from "node:readline";
+import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
+import { depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
+import { encodeFunctionData, erc20Abi, type Hex, isAddress, parseEther } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Secret } from "../src/core/secret.ts";
+import { encryptKeystore } from "../src/signers/evm/keystore.ts";
+import { openWorld, type World } from "./support/world.ts";
+
+const MAIN = join(import.meta.dirname, "../src/main.ts");
+const USDC = 1_000_000n;
+const PASSPHRASE = "a passphrase of this test";
+const CHEAP = { n: 1_024, r: 8, p: 1 };
+const afterFee = (amount: bigint) => amount - amount / 1000n;
+
+interface KeyFile {
+  readonly file: string;
+}
+interface ConfigFile {
+  keystorePassphrase?: KeyFile;
+  signers?: { settler: string; attestor: string };
+  attestor: { key: unknown };
+  chains: { chainId: number; lanes: Record<string, unknown>; dailyGasBudget?: string }[];
+}
+
+let world: World;
+let folder: string;
+const running = new Map<string, ChildProcess>();
+
+beforeAll(async () => {
+  world = await openWorld();
+  folder = dirname(world.configPath);
+  await encryptKeys();
+  await startSigner("settler");
+  await startSigner("attestor");
+  // From here on the service has no key, and could not open one.
+  hidePassphrase();
+  await world.replaceService({ roles: "api,quoter,scanner,settler,attestor" });
+});
+afterAll(async () => {
+  await world.close();
+  await Promise.all([...running.keys()].map((name) => stop(name, "SIGTERM")));
+});
+
+const showPassphrase = () =>
+  writeFileSync(join(folder, "passphrase"), `${PASSPHRASE}\n`, { mode: 0o600 });
+const hidePassphrase = () => rmSync(join(folder, "passphrase"));
+
+const readConfig = (): ConfigFile => JSON.parse(readFileSync(world.configPath, "utf8"));
+const changeConfig = (change: (config: ConfigFile) => void) => {
+  const config = readConfig();
+  change(config);
+  writeFileSync(world.configPath, JSON.stringify(config));
+};
+
+/** The sandbox's keys, which the contracts know, in keystores; the plain ones are deleted. */
+async function encryptKeys(): Promise<void> {
+  const config = readConfig();
+  const encrypt = async ({ file }: KeyFile) => {
+    const key = new Secret(readFileSync(file, "utf8").trim());
+    const keystore = file.replace(/\.key$/, ".json");
+    const encrypted = await encryptKeystore(key, new Secret(PASSPHRASE), CHEAP);
+    writeFileSync(keystore, JSON.stringify(encrypted), { mode: 0o600 });
+    rmSync(file);
+    return { keystore };
+  };
+  // CAST: as the sandbox writes it.
+  config.attestor.key = await encrypt(config.attestor.key as KeyFile);
+  for (const chain of config.chains) {
+    for (const [purpose, key] of Object.entries(chain.lanes)) {
+      chain.lanes[purpose] = await encrypt(key as KeyFile);
+    }
+    chain.dailyGasBudget = "1";
+  }
+  config.keystorePassphrase = { file: join(folder, "passphrase") };
+  config.signers = { settler: "run/settler.sock", attestor: "run/attestor.sock" };
+  writeFileSync(world.configPath, JSON.stringify(config));
+}
+
+async function startSigner(name: "settler" | "attestor"): Promise<void> {
+  showPassphrase();
+  const args = [MAIN, "--config", world.configPath, "signer", "--for", name];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "ignore"] });
+  running.set(name, child);
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (line.includes('"ready":true')) return;
+  }
+  throw new Error(`the signer of the ${name} ended before it was ready`);
+}
+
+async function stop(name: string, signal: "SIGKILL" | "SIGTERM"): Promise<void> {
+  const child = running.get(name);
+  running.delete(name);
+  if (!child || child.exitCode !== null || child.signalCode !== null) return;
+  child.kill(signal);
+  await once(child, "exit");
+}
+
+/** What a thief in the service can do: ask. */
+async function ask(signer: "settler" | "attestor", path: string, body?: object) {
+  const outgoing = httpRequest({
+    socketPath: join(folder, "run", `${signer}.sock`),
+    path,
+    method: body ? "POST" : "GET",
+  });
+  outgoing.end(body && JSON.stringify(body));
+  const [response] = await once(outgoing, "response");
+  return { status: response.statusCode, body: JSON.parse(await text(response)) };
+}
+
+async function deposit(amount: bigint) {
+  const recipient = world.newRecipient();
+  const { address } = await world.quote({ from: "ethereum", to: "base", recipient });
+  await world.pay("ethereum", address, amount);
+  return { recipient, address, amount };
+}
+
+async function expectDelivered({
+  recipient,
+  address,
+  amount,
+}: Awaited<ReturnType<typeof deposit>>) {
+  expect((await world.settled(address)).status).toBe("completed");
+  expect(await world.balance("base", recipient)).toBe(afterFee(amount));
+  expect(await world.countDeliveries("base", recipient)).toBe(1);
+}
+
+async function laneOf(purpose: string, chainId = 2): Promise<string> {
+  const { body } = await ask("settler", "/accounts");
+  const lane = body.lanes.find(
+    (one: { chainId: number; purpose: string; retired: boolean }) =>
+      one.chainId === chainId && one.purpose === purpose && !one.retired,
+  );
+  return lane.address;
+}
+
+test("a deposit is delivered by a service that holds no key", async () => {
+  await expectDelivered(await deposit(5n * USDC));
+});
+
+test.each(["settler", "attestor"] as const)(
+  "kill -9 of the %s's signer: what waits is delivered once when it is back",
+  async (name) => {
+    await stop(name, "SIGKILL");
+    const waiting = await deposit(6n * USDC);
+    await world.until(
+      "the deposit is known",
+      async () => (await world.swapsOf(waiting.address)).length === 1,
+    );
+    await startSigner(name);
+    await expectDelivered(waiting);
+  },
+);
+
+test("a second signer of the same name is refused in one line", async () => {
+  const args = [MAIN, "--config", world.configPath, "signer", "--for", "settler"];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "pipe"] });
+  const [said, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+  expect(code).toBe(1);
+  expect(said).toMatch(/^The signer's socket [^\n]*: another signer listens there\.\n$/);
+});
+
+test("whoever holds the service gets no signature that moves money elsewhere", async () => {
+  const thief = world.newRecipient();
+  const { token, escrow } = world.deployment.chains.ethereum;
+  const settle = await laneOf("settle");
+  const nonce = await world.chains.ethereum.client.getTransactionCount({
+    // CAST: the signer's own answer.
+    address: settle as Hex,
+  });
+  const transaction = (to: Hex, data: Hex, change: object = {}) => ({
+    chainId: 2,
+    lane: settle,
+    to: to.toLowerCase(),
+    data: data.toLowerCase(),
+    value: "0",
+    nonce,
+    gas: "300000",
+    maxFeePerGas: "2000000000",
+    maxPriorityFeePerGas: "1",
+    ...change,
+  });
+  const claim = encodeFunctionData({
+    abi: escrowAbi,
+    functionName: "claim",
+    args: [`0x${"11".repeat(32)}`, 1n, 1n, "0x"],
+  });
+  const refused = [
+    transaction(
+      token,
+      encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [thief, USDC] }),
+    ),
+    transaction(thief, "0x", { value: "1" }),
+    transaction(
+      world.factory,
+      encodeFunctionData({
+        abi: depositFactoryAbi,
+        functionName: "setRelayer",
+        args: [thief, true],
+      }),
+    ),
+    // A nonce that was used for something else.
+    transaction(escrow, claim, { nonce: 0 }),
+    transaction(escrow, claim, { maxFeePerGas: "600000000000" }),
+    // One such transaction would use up the day's gas.
+    transaction(escrow, claim, { gas: "8000000", maxFeePerGas: "400000000000" }),
+  ];
+  for (const request of refused) {
+    expect(await ask("settler", "/transactions", request)).toMatchObject({
+      status: 403,
+      body: { error: "REFUSED" },
+    });
+  }
+  // It holds lanes, and nothing to attest with.
+  const giveBack = { srcChain: 2, deliveryId: `0x${"11".repeat(32)}`, deadline: "1" };
+  expect(await ask("settler", "/returns", giveBack)).toMatchObject({ status: 403 });
+  expect(await ask("attestor", "/transactions", transaction(escrow, claim))).toMatchObject({
+    status: 403,
+  });
+});
+
+test("a lock that was claimed is not given back, whatever is asked", async () => {
+  const done = await deposit(7n * USDC);
+  await expectDelivered(done);
+  await world.until("no lock is open", async () => (await world.openLocks()) === 0);
+  const journal = readJournal("attestor");
+  const claims = journal.filter(({ kind }) => kind === "claim");
+  const deliveryId = claims.at(-1)?.deliveryId;
+  expect(deliveryId).toBeDefined();
+  const giveBack = { srcChain: 2, deliveryId, deadline: "99999999999" };
+  expect(await ask("attestor", "/returns", giveBack)).toMatchObject({
+    status: 403,
+    body: { message: "a return after the lock's claim" },
+  });
+});
+
+function readJournal(name: "settler" | "attestor") {
+  // CAST: the state folder of the service is inside this file.
+  const { stateDir } = JSON.parse(readFileSync(world.configPath, "utf8")) as { stateDir: string };
+  return readFileSync(join(stateDir, "signers", `${name}.jsonl`), "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line).entry);
+}
+
+test("the journals are unbroken, and have every transaction that a lane ever sent", async () => {
+  // CAST: what the command prints.
+  const { journals } = (await world.command("keys", "verify", "--json")) as {
+    journals: { count: number }[];
+  };
+  expect(journals).toHaveLength(2);
+  const entries = readJournal("settler");
+  for (const [chainId, name] of [
+    [2, "ethereum"],
+    [30, "base"],
+  ] as const) {
+    for (const purpose of ["deploy", "settle", "deliver"]) {
+      const lane = await laneOf(purpose, chainId);
+      const sent = await world.chains[name].client.getTransactionCount({
+        // CAST: the signer's own answer.
+        address: lane as Hex,
+      });
+      const signed = entries.filter((entry) => entry.chainId === chainId && entry.lane === lane);
+      const nonces = new Set(signed.map(({ nonce }) => nonce));
+      expect(nonces.size).toBe(sent);
+    }
+  }
+});
+
+test("a lane's key is changed, and nothing that was under way is lost", async () => {
+  const setting = "chains[0].lanes.settle";
+  const before = await laneOf("settle");
+  const under = await deposit(8n * USDC);
+  showPassphrase();
+  const made = await world.command("keys", "rotate", setting, "--json");
+  hidePassphrase();
+  const { address, keystore } = made;
+  if (typeof address !== "string" || !isAddress(address)) throw new Error("no address was printed");
+  // The steps that the command prints.
+  await world.asOwner("ethereum", {
+    to: world.factory,
+    data: encodeFunctionData({
+      abi: depositFactoryAbi,
+      functionName: "setRelayer",
+      args: [address, true],
+    }),
+  });
+  await world.payNative("ethereum", address, parseEther("1"));
+  changeConfig(({ chains }) => {
+    const [chain] = chains;
+    if (!chain) throw new Error("the configuration has a chain");
+    const old = chain.lanes["settle"];
+    chain.lanes["settle"] = [{ keystore }, { ...(old as object), retired: true }];
+  });
+  await stop("settler", "SIGKILL");
+  await startSigner("settler");
+  hidePassphrase();
+  await world.replaceService({ roles: "api,quoter,scanner,settler,attestor" });
+  const next = await deposit(9n * USDC);
+  await expectDelivered(under);
+  await expectDelivered(next);
+  expect(await laneOf("settle")).toBe(address.toLowerCase());
+  const { client } = world.chains.ethereum;
+  expect(await client.getTransactionCount({ address })).toBeGreaterThan(0);
+  await world.until("no lock is open", async () => (await world.openLocks()) === 0);
+  expect(await world.escrowBalance("ethereum")).toBe(0n);
+  expect(before).not.toBe(address.toLowerCase());
+});
+
+test("keys init makes what is missing, and keys show names every account", async () => {
+  showPassphrase();
+  const missing = join(folder, "new", "deliver.json");
+  changeConfig(({ chains }) => {
+    const [chain] = chains;
+    if (!chain) throw new Error("the configuration has a chain");
+    chain.lanes["deliver"] = { keystore: missing };
+  });
+  const { made } = await world.command("keys", "init", "--json");
+  expect(made).toMatchObject([{ setting: "chains[0].lanes.deliver", kind: "keystore" }]);
+  expect(await world.command("keys", "init", "--json")).toEqual({ made: [] });
+  const { keys } = await world.command("keys", "show", "--json");
+  // CAST: what the command prints.
+  const shown = keys as { setting: string; address: string }[];
+  expect(shown).toHaveLength(8);
+  expect(shown).toContainEqual((made as object[])[0]);
+});

@@ -57,6 +57,18 @@ export interface Call {
   readonly value: bigint;
 }
 
+/** A call, and the gas limit under which it is to run. */
+export interface GasCall {
+  readonly call: Call;
+  readonly gas: bigint;
+}
+
+/** Several calls as one. */
+export interface Batch extends GasCall {
+  /** Which of them, by their positions. */
+  readonly members: readonly number[];
+}
+
 export type Simulation =
   | { readonly ok: true; /** Gas limit to sign, margin included. */ readonly gas: bigint }
   | {
@@ -223,6 +235,10 @@ export interface DepositContracts {
   buildDeliver(order: DeliveryOrder, attestorSignature: Hex): Call;
   buildClaim(claim: ClaimOrder, attestorSignature: Hex): Call;
   buildReturn(order: ReturnOrder, attestorSignature: Hex): Call;
+  /** Some of the calls as one, or null where fewer than two can be combined. A call that fails undoes no other. */
+  combine(calls: readonly GasCall[]): Batch | null;
+  /** Whether a call did what it was for, in the mined transaction that carried it. */
+  tookEffect(receipt: Receipt, call: Call): boolean;
   /** Route data of a priced pair: the price and the attestor's signature over it. */
   encodePriceData(price: SignedPrice, attestorSignature: Hex): Hex;
   /** Route data of `MONO_CHAIN`: the service fee in basis points. */

@@ -173,6 +173,7 @@ export interface TransactionsTable {
   value: Numeric;
   gas: Int8;
   nonce: number | null;
+  carrier_id: string | null;
   state: string;
   succeeded: boolean | null;
   mined_hash: string | null;

@@ -18,7 +18,7 @@ import {
   putOffSettlement,
 } from "../settlements/index.ts";
 import type { LaneSigner } from "../signers/port.ts";
-import { DEFAULT_LANE_LIMITS, lookAtLane } from "../transactions/index.ts";
+import { BATCHING_LANE_LIMITS, DEFAULT_LANE_LIMITS, lookAtLane } from "../transactions/index.ts";
 import { getChain, type RoleContext, type RunningRole, TOPICS } from "./context.ts";
 import { createSettlementDeps, POLL_MS } from "./settlement-deps.ts";
 
@@ -117,7 +117,7 @@ function startDeliveries(
 
 /** One loop for each lane, retired ones included: what they sent is theirs to follow. */
 function startLanes(context: RoleContext, signers: readonly LaneSigner[]): Loop[] {
-  const { db, clock, log, crashPoint, wakeups } = context;
+  const { db, clock, random, log, crashPoint, wakeups } = context;
   return signers.map((signer) => {
     const { chainId, purpose } = signer;
     const deps = {
@@ -125,9 +125,10 @@ function startLanes(context: RoleContext, signers: readonly LaneSigner[]): Loop[
       chain: getChain(context.chains, chainId),
       signer,
       clock,
+      random,
       log: log.child({ lane: purpose, chainId, account: signer.address }),
       crashPoint,
-      limits: DEFAULT_LANE_LIMITS,
+      limits: purpose === "deliver" ? DEFAULT_LANE_LIMITS : BATCHING_LANE_LIMITS,
       async onChanged(tx: Tx, { settlementId }: { readonly settlementId: string | null }) {
         if (settlementId === null) return;
         await wakeDeliveryOfSettlement(tx, settlementId, clock.now());

@@ -1,4 +1,5 @@
 export {
+  BATCHING_LANE_LIMITS,
   DEFAULT_LANE_LIMITS,
   type LaneDeps,
   type LaneLimits,
@@ -6,6 +7,6 @@ export {
   type OnTransactionChanged,
   submitIntent,
 } from "./lane.ts";
-export { simulateCall } from "./simulate.ts";
-export { chooseLane, getByIntent } from "./store.ts";
+export { planCall } from "./plan.ts";
+export { getByIntent } from "./store.ts";
 export type { IntentKind, IntentName, LaneTransaction, MinedFacts } from "./types.ts";

@@ -9,9 +9,11 @@ import {
   silentLog,
 } from "../../test/support/doubles.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
-import { type Hex, toEvmAddress } from "../core/hex.ts";
+import { OperatingError } from "../core/errors.ts";
+import { type EvmAddress, type Hex, toEvmAddress } from "../core/hex.ts";
 import { DEFAULT_LANE_LIMITS, type LaneDeps, lookAtLane, submitIntent } from "./lane.ts";
-import { assignNonces, getByIntent, listAttempts } from "./store.ts";
+import { assignNonces, orderLanes, getByIntent, listAttempts } from "./store.ts";
+import { planCall } from "./plan.ts";
 import type { IntentName, LaneTransaction } from "./types.ts";
 
 let database: TestDatabase;
@@ -36,6 +38,7 @@ function openLane() {
     chain: createStrictChain(node.members),
     signer,
     clock,
+    random,
     log: silentLog,
     crashPoint: () => undefined,
     onChanged: async (_tx, { intent, state }: LaneTransaction) => {
@@ -217,5 +220,152 @@ describe("lane", () => {
       .execute();
     expect(rows.map((row) => row.nonce)).toEqual(Array.from({ length: 60 }, (_, i) => i));
     expect(new Set(rows.map((row) => row.intent)).size).toBe(60);
+  });
+});
+
+describe("a batch", () => {
+  const dataOf = (i: number): Hex => `0x0${i}`;
+
+  test("one intent goes by itself", async () => {
+    const { node, signer, submit, look } = openLane();
+    node.combineFrom(2);
+    await submit("sweep:a:1");
+    await look();
+    expect(signer.signed).toEqual(["0|0x01|100"]);
+  });
+
+  test("a standing queue is one transaction under one nonce, and each owner hears of its own outcome", async () => {
+    const { node, signer, changes, submit, look } = openLane();
+    node.combineFrom(2, (data) => data !== "0x02");
+    for (const i of [1, 2, 3]) await submit(`sweep:${i}:1`, dataOf(i));
+    await look();
+    expect(signer.signed).toEqual(["0|0x010203|100"]);
+    expect((await stateOf("sweep:1:1")).state).toBe("carried");
+    node.mine();
+    await look();
+    const outcomes = await Promise.all(
+      [1, 2, 3].map(async (i) => (await stateOf(`sweep:${i}:1`)).mined?.succeeded),
+    );
+    expect(outcomes).toEqual([true, false, true]);
+    node.setFinal(5n);
+    await look();
+    await look();
+    expect(changes.filter((change) => change.startsWith("sweep:"))).toEqual([
+      "sweep:1:1 mined",
+      "sweep:2:1 mined",
+      "sweep:3:1 mined",
+      "sweep:1:1 final",
+      "sweep:2:1 final",
+      "sweep:3:1 final",
+    ]);
+    expect(new Set(node.sent).size).toBe(1);
+  });
+
+  test("T65 whose block left the chain is open again as a whole, and its outcome is read anew", async () => {
+    const { node, signer, changes, submit, look } = openLane();
+    node.combineFrom(2, () => false);
+    for (const i of [1, 2]) await submit(`sweep:${i}:1`, dataOf(i));
+    await look();
+    node.mine();
+    await look();
+    expect((await stateOf("sweep:2:1")).mined?.succeeded).toBe(false);
+    node.takeBack();
+    node.combineFrom(2);
+    node.mine();
+    await look();
+    expect((await stateOf("sweep:2:1")).state).toBe("carried");
+    await look();
+    node.mine();
+    await look();
+    expect((await stateOf("sweep:2:1")).mined?.succeeded).toBe(true);
+    expect(changes.filter((change) => change.startsWith("sweep:2"))).toEqual([
+      "sweep:2:1 mined",
+      "sweep:2:1 carried",
+      "sweep:2:1 mined",
+    ]);
+    expect(signer.signed.length).toBe(1);
+  });
+
+  test("that was put together and not sent is sent by the next life, with the same members", async () => {
+    const { node, signer, deps, submit, look } = openLane();
+    node.combineFrom(2);
+    for (const i of [1, 2]) await submit(`sweep:${i}:1`, dataOf(i));
+    const dies: LaneDeps = {
+      ...deps,
+      signer: { ...signer, sign: () => Promise.reject(new Error("the process died here")) },
+    };
+    await expect(lookAtLane(dies)).rejects.toThrow("the process died here");
+    await submit("sweep:3:1", dataOf(3));
+    await look();
+    expect(signer.signed).toEqual(["0|0x0102|100", "1|0x03|100"]);
+  });
+
+  test("that would revert as a whole goes one by one", async () => {
+    const { node, signer, deps, submit } = openLane();
+    node.combineFrom(2);
+    const refusing = createStrictChain({
+      ...node.members,
+      simulate: async () => ({ ok: false, reason: "EnforcedPause" }),
+    });
+    for (const i of [1, 2]) await submit(`sweep:${i}:1`, dataOf(i));
+    await lookAtLane({ ...deps, chain: refusing });
+    expect(signer.signed).toEqual(["0|0x01|100", "1|0x02|100"]);
+  });
+
+  test("a hundred intents are few transactions", async () => {
+    const { node, signer, submit, look } = openLane();
+    node.combineFrom(2);
+    for (let i = 0; i < 100; i++) await submit(`sweep:${i}:1`);
+    await look();
+    node.mine();
+    await look();
+    expect(signer.signed.length).toBe(1);
+    expect((await stateOf("sweep:99:1")).mined?.succeeded).toBe(true);
+  });
+});
+
+describe("several lanes", () => {
+  test("share the work: the one with the least to do gets the next, one that is stuck gets none", async () => {
+    const { deps, submit, look } = openLane();
+    const idle = toEvmAddress(`0x${"3c".repeat(20)}`);
+    expect(await orderLanes(deps.db, 2, [LANE, idle])).toEqual([LANE, idle]);
+    await submit("sweep:1:1");
+    await look();
+    // It was sent, and is not mined.
+    expect(await orderLanes(deps.db, 2, [LANE, idle])).toEqual([idle, LANE]);
+    // Work on another chain is none of it.
+    expect(await orderLanes(deps.db, 30, [LANE, idle])).toEqual([LANE, idle]);
+  });
+
+  test("one that cannot pay for gas is passed over, and without any the plan fails", async () => {
+    const { deps } = openLane();
+    const poor = toEvmAddress(`0x${"3c".repeat(20)}`);
+    const chain = createStrictChain({
+      chainId: 2,
+      simulate: async (from) => {
+        if (from === LANE) return { ok: true, gas: 7n };
+        throw new OperatingError("INSUFFICIENT_BALANCE", "no gas");
+      },
+    });
+    const plan = (lanes: readonly EvmAddress[]) =>
+      planCall(
+        { db: deps.db, chain },
+        { lanes, call: { to: TARGET, data: "0x", value: 0n }, what: "A test" },
+      );
+    expect(await plan([poor, LANE])).toEqual({ lane: LANE, gas: 7n });
+    await expect(plan([poor])).rejects.toMatchObject({ code: "INSUFFICIENT_BALANCE" });
+  });
+
+  test("what a signer refuses does not keep what was mined before from becoming final", async () => {
+    const { node, signer, deps, changes, submit, look } = openLane();
+    await submit("sweep:1:1");
+    await look();
+    node.mine();
+    await look();
+    await submit("sweep:2:1");
+    node.setFinal(5n);
+    const refusing = { ...signer, sign: () => Promise.reject(new Error("refused")) };
+    await expect(lookAtLane({ ...deps, signer: refusing })).rejects.toThrow("refused");
+    expect(changes).toContain("sweep:1:1 final");
   });
 });

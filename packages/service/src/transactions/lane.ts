@@ -3,10 +3,11 @@
  *
  * Order of writes, which is what makes a crash harmless:
  *   1. the intent is committed with the state change that wants it (`submitIntent`, in the caller's transaction);
- *   2. its nonce is committed, for ever;
- *   3. the signed bytes are committed as an attempt;
- *   4. the bytes are sent; an answer that did not come may still mean yes, so only the same bytes are sent again;
- *   5. the receipt is committed, together with the wake-up of whoever wanted the effect.
+ *   2. when a queue stands, several intents are put into one transaction that carries them, for ever;
+ *   3. its nonce is committed, for ever;
+ *   4. the signed bytes are committed as an attempt;
+ *   5. the bytes are sent; an answer that did not come may still mean yes, so only the same bytes are sent again;
+ *   6. the receipt is committed, together with the wake-up of whoever wanted the effect.
  * After a crash each row says how far it came, and the next look goes on from there. A mined transaction is followed
  * until its block is final; one whose block left the chain is open again and its bytes are sent again.
  */
@@ -34,6 +35,7 @@ export interface LaneDeps {
   readonly chain: Chain;
   readonly signer: LaneSigner;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Log;
   readonly crashPoint: CrashPoint;
   readonly onChanged: OnTransactionChanged;
@@ -51,11 +53,19 @@ export interface LaneLimits {
   readonly maxFeePerGas: bigint;
 }
 
+/** More than one batch takes, so that the longest is found among calls of several kinds. */
+const QUEUE_LOOK_MAX = 200;
+
 export const DEFAULT_LANE_LIMITS: LaneLimits = {
   openMax: 16,
   replaceAfterMs: 30_000,
   maxFeePerGas: 500_000_000_000n,
 };
+
+/**
+ * Lanes whose calls can go together send a few by themselves; what comes while those are on the way goes together.
+ */
+export const BATCHING_LANE_LIMITS: LaneLimits = { ...DEFAULT_LANE_LIMITS, openMax: 4 };
 
 /**
  * Queues an intent in the caller's transaction, so that it exists if and only if the state change that wants it does.
@@ -77,11 +87,15 @@ export async function submitIntent(
   await store.insertIntent(tx, { id: random.uuid(), ...rest, ...call });
 }
 
-/** One look at the lane: assigns, sends, records what was mined. Returns true when there may be more to do at once. */
+/**
+ * One look at the lane: combines, assigns, sends, records what was mined. Returns true when there may be more to do at
+ * once.
+ */
 export async function lookAtLane(deps: LaneDeps): Promise<boolean> {
   const { db, chain, signer, limits } = deps;
   const lane = laneOf(signer);
   await ensureRegistered(deps);
+  await combineQueued(deps);
   await store.assignNonces(db, lane, limits.openMax);
   const open = await store.listByState(db, lane, "assigned");
   const mined = await store.listByState(db, lane, "mined");
@@ -89,16 +103,42 @@ export async function lookAtLane(deps: LaneDeps): Promise<boolean> {
 
   const count = await chain.getTransactionCount(signer.address);
   let progressed = false;
-  for (const transaction of open) {
-    assert(transaction.nonce !== null, "an assigned transaction has its nonce");
-    if (transaction.nonce < count) {
-      progressed = (await recordReceipt(deps, transaction)) || progressed;
-    } else {
-      await pursue(deps, transaction, { isNext: transaction.nonce === count });
+  try {
+    for (const transaction of open) {
+      assert(transaction.nonce !== null, "an assigned transaction has its nonce");
+      if (transaction.nonce < count) {
+        progressed = (await recordReceipt(deps, transaction)) || progressed;
+      } else {
+        await pursue(deps, transaction, { isNext: transaction.nonce === count });
+      }
     }
+  } finally {
+    // What a signer refuses, or a node chokes on, holds up what comes after it, not what was mined before.
+    if (mined.length > 0) await followMined(deps, mined);
   }
-  if (mined.length > 0) await followMined(deps, mined);
   return progressed;
+}
+
+/** When a queue stands, what can go together goes together. What would revert as a whole goes one by one. */
+async function combineQueued({ db, chain, signer, random, log }: LaneDeps): Promise<void> {
+  const lane = laneOf(signer);
+  const queued = await store.listQueued(db, lane, QUEUE_LOOK_MAX);
+  const batch = chain.combine(queued);
+  if (!batch) return;
+  const simulation = await chain.simulate(signer.address, batch.call);
+  if (!simulation.ok) {
+    log.warn({ reason: simulation.reason, size: batch.members.length }, "a batch would revert");
+    return;
+  }
+  const memberIds = batch.members.flatMap((position) => queued[position]?.id ?? []);
+  const id = random.uuid();
+  const { call, gas } = batch;
+  await store.insertBatch(
+    db,
+    { id, chainId: lane.chainId, lane: lane.address, intent: `batch:${id}:1`, gas, ...call },
+    memberIds,
+  );
+  log.info({ batch: id, size: memberIds.length }, "combined");
 }
 
 /** Makes the lane known before its first use; its nonces go on from the chain's count. */
@@ -133,6 +173,11 @@ async function recordReceipt(deps: LaneDeps, transaction: LaneTransaction): Prom
   await db.transaction().execute(async (tx) => {
     if (!(await store.recordMined(tx, transaction.id, facts))) return;
     await onChanged(tx, { ...transaction, state: "mined", mined: facts });
+    for (const member of await store.listMembers(tx, transaction.id)) {
+      const own = { ...facts, succeeded: chain.tookEffect(receipt, member.call) };
+      await store.recordMined(tx, member.id, own);
+      await onChanged(tx, { ...member, state: "mined", mined: own });
+    }
   });
   deps.wakeOwners();
   log.info(
@@ -238,6 +283,10 @@ async function followMined(deps: LaneDeps, mined: readonly LaneTransaction[]): P
       await db.transaction().execute(async (tx) => {
         if (!(await store.recordUnmined(tx, transaction.id))) return;
         await onChanged(tx, { ...transaction, state: "assigned", mined: null });
+        for (const member of await store.listMembers(tx, transaction.id)) {
+          await store.recordUnmined(tx, member.id);
+          await onChanged(tx, { ...member, state: "carried", mined: null });
+        }
       });
       deps.wakeOwners();
       log.warn({ intent: transaction.intent }, "its block left the chain, open again");
@@ -245,6 +294,10 @@ async function followMined(deps: LaneDeps, mined: readonly LaneTransaction[]): P
       await db.transaction().execute(async (tx) => {
         if (!(await store.recordFinal(tx, transaction.id))) return;
         await onChanged(tx, { ...transaction, state: "final" });
+        for (const member of await store.listMembers(tx, transaction.id)) {
+          await store.recordFinal(tx, member.id);
+          await onChanged(tx, { ...member, state: "final" });
+        }
       });
       deps.wakeOwners();
     }

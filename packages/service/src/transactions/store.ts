@@ -58,28 +58,27 @@ export async function getByIntent(
 }
 
 /**
- * The lane with the least to do: what it sent and what waits. One whose nonce is stuck gets nothing new while another
- * is free.
+ * Lanes by how much each has to do, the least first: what it sent and what waits. One whose nonce is stuck gets nothing
+ * new while another is free.
  */
-export async function chooseLane(
+export async function orderLanes(
   db: Db,
   chainId: number,
   lanes: readonly EvmAddress[],
-): Promise<EvmAddress> {
-  const [first] = lanes;
-  assert(first !== undefined, "every purpose has a lane");
-  if (lanes.length === 1) return first;
+): Promise<readonly EvmAddress[]> {
+  assert(lanes.length > 0, "every purpose has a lane");
+  if (lanes.length === 1) return lanes;
   const rows = await db
     .selectFrom("transactions")
     .select((eb) => ["lane", eb.fn.countAll<bigint>().as("count")])
     .where("chain_id", "=", chainId)
     .where("lane", "in", lanes)
-    .where("state", "in", ["queued", "assigned"])
+    .where("state", "in", ["queued", "carried", "assigned"])
     .groupBy("lane")
     .execute();
   const busy = new Map(rows.map(({ lane, count }) => [lane, Number(count)]));
   const workOf = (lane: EvmAddress) => busy.get(lane) ?? 0;
-  return lanes.reduce((best, lane) => (workOf(lane) < workOf(best) ? lane : best), first);
+  return lanes.toSorted((one, other) => workOf(one) - workOf(other));
 }
 
 /** Registers a lane whose next nonce is the chain's; a known lane keeps its own count. */
@@ -170,7 +169,56 @@ export async function assignNonces(
   });
 }
 
-/** The lane's transactions in a state, lowest nonce first. */
+/** The oldest queued intents of a lane. */
+export async function listQueued(
+  db: Db,
+  lane: { chainId: number; address: EvmAddress },
+  limit: number,
+): Promise<LaneTransaction[]> {
+  const rows = await db
+    .selectFrom("transactions")
+    .selectAll()
+    .where("chain_id", "=", lane.chainId)
+    .where("lane", "=", lane.address)
+    .where("state", "=", "queued")
+    .orderBy("created_at")
+    .orderBy("id")
+    .limit(limit)
+    .execute();
+  return rows.map(parseTransaction);
+}
+
+/** Puts queued intents into a batch, all of them or, when one is not queued any more, none. */
+export async function insertBatch(
+  db: Db,
+  batch: Omit<Parameters<typeof insertIntent>[1], "settlementId">,
+  memberIds: readonly string[],
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await insertIntent(tx, { ...batch, settlementId: null });
+    const result = await tx
+      .updateTable("transactions")
+      .set({ state: "carried", carrier_id: batch.id })
+      .where("id", "in", memberIds)
+      .where("state", "=", "queued")
+      .executeTakeFirst();
+    assert(Number(result.numUpdatedRows) === memberIds.length, "one process works on a lane");
+  });
+}
+
+/** What a batch carries, in the order in which it was queued. */
+export async function listMembers(db: Db | Tx, carrierId: string): Promise<LaneTransaction[]> {
+  const rows = await db
+    .selectFrom("transactions")
+    .selectAll()
+    .where("carrier_id", "=", carrierId)
+    .orderBy("created_at")
+    .orderBy("id")
+    .execute();
+  return rows.map(parseTransaction);
+}
+
+/** The lane's transactions with a nonce of their own in a state, lowest nonce first. */
 export async function listByState(
   db: Db,
   lane: { chainId: number; address: EvmAddress },
@@ -182,6 +230,7 @@ export async function listByState(
     .where("chain_id", "=", lane.chainId)
     .where("lane", "=", lane.address)
     .where("state", "=", state)
+    .where("carrier_id", "is", null)
     .orderBy("nonce")
     .execute();
   return rows.map(parseTransaction);
@@ -239,7 +288,7 @@ export async function recordSend(
     .execute();
 }
 
-/** Moves `assigned` to `mined`; false when it was not `assigned` any more. */
+/** Moves `assigned` or `carried` to `mined`; false when it was neither any more. */
 export async function recordMined(tx: Tx, id: string, mined: MinedFacts): Promise<boolean> {
   const result = await tx
     .updateTable("transactions")
@@ -251,17 +300,17 @@ export async function recordMined(tx: Tx, id: string, mined: MinedFacts): Promis
       mined_block_number: mined.blockNumber,
     })
     .where("id", "=", id)
-    .where("state", "=", "assigned")
+    .where("state", "in", ["assigned", "carried"])
     .executeTakeFirst();
   return result.numUpdatedRows === 1n;
 }
 
-/** Moves `mined` back to `assigned`: its block is no longer on the chain. */
+/** Moves `mined` back to `assigned`, or `carried`: its block is no longer on the chain. */
 export async function recordUnmined(tx: Tx, id: string): Promise<boolean> {
   const result = await tx
     .updateTable("transactions")
     .set({
-      state: "assigned",
+      state: sql<string>`case when carrier_id is null then 'assigned' else 'carried' end`,
       succeeded: null,
       mined_hash: null,
       mined_block_hash: null,

@@ -2,18 +2,19 @@
  * Lane: one sender account on one chain, a strictly ordered sequence of nonces.
  * Intent: one effect that is wanted on a chain, named once and for ever (`deploy:<settlement>:1`).
  * Transaction: an intent with, once assigned, the one nonce it keeps whatever happens.
+ * Batch: a transaction that carries the calls of others; it has the nonce, and they have its outcome.
  * Attempt: one signed transaction on that nonce; a replacement has the same call and higher fees.
  */
 import type { Call } from "../chains/port.ts";
 import type { EvmAddress, Hex, Hex32, TxHash } from "../core/hex.ts";
 
-export const INTENT_KINDS = ["deploy", "sweep", "deliver", "claim", "return"] as const;
+export const INTENT_KINDS = ["deploy", "sweep", "deliver", "claim", "return", "batch"] as const;
 export type IntentKind = (typeof INTENT_KINDS)[number];
 
 /** `<kind>:<subject>:<running number>`; unique over all time, so submitting twice is submitting once. */
 export type IntentName = `${IntentKind}:${string}:${number}`;
 
-export type TransactionState = "queued" | "assigned" | "mined" | "final";
+export type TransactionState = "queued" | "carried" | "assigned" | "mined" | "final";
 
 export interface LaneTransaction {
   readonly id: string;
@@ -23,6 +24,7 @@ export interface LaneTransaction {
   readonly settlementId: string | null;
   readonly call: Call;
   readonly gas: bigint;
+  /** Null until assigned, and for ever where a batch carries it. */
   readonly nonce: number | null;
   readonly state: TransactionState;
   /** Null until mined. */

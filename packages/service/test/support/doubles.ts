@@ -1,5 +1,5 @@
 /** Doubles at the chain port, named for how they behave. Whatever a test does not expect throws. */
-import type { Chain, Receipt, SendOutcome } from "../../src/chains/port.ts";
+import type { Batch, Call, Chain, GasCall, Receipt, SendOutcome } from "../../src/chains/port.ts";
 import type { Clock, Random } from "../../src/core/ports.ts";
 import {
   type EvmAddress,
@@ -87,6 +87,8 @@ export function createCapriciousNode() {
   let nextOutcome: SendOutcome | null = null;
   let finalNumber = 0n;
   let salt = 0;
+  let combineAt = Number.POSITIVE_INFINITY;
+  let tookEffect: (data: Hex) => boolean = () => true;
 
   const blockHash = (number: number) =>
     toHex32(`0x${(blocks[number]?.hash ?? "").padStart(64, "0")}`);
@@ -134,8 +136,27 @@ export function createCapriciousNode() {
       const block = blocks.pop();
       for (const txHash of block?.transactions ?? []) receipts.delete(txHash);
     },
+    /** From here on calls are combined, and do or do not what they were for. */
+    combineFrom(size: number, hasEffect: (data: Hex) => boolean = () => true) {
+      combineAt = size;
+      tookEffect = hasEffect;
+    },
     members: {
       chainId: 2,
+      combine: (calls: readonly GasCall[]): Batch | null => {
+        const single = calls.flatMap(({ call }, index) => (call.data.length <= 4 ? [index] : []));
+        if (single.length < combineAt) return null;
+        const data = calls.flatMap(({ call }, index) =>
+          single.includes(index) ? [call.data.slice(2)] : [],
+        );
+        return {
+          call: { to: LANE, data: `0x${data.join("")}`, value: 0n },
+          gas: 1n,
+          members: single,
+        };
+      },
+      simulate: async () => ({ ok: true, gas: 1n }),
+      tookEffect: (receipt: Receipt, { data }: Call) => receipt.succeeded && tookEffect(data),
       getTransactionCount: async () => minedCount(),
       suggestFees: async () => ({ maxFeePerGas: 100n, maxPriorityFeePerGas: 10n }),
       getFinalNumber: async () => finalNumber,

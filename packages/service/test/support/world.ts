@@ -403,6 +403,12 @@ export async function openWorld(options: WorldOptions = {}) {
       service = await startService({ stateDir, env });
     },
 
+    /** Ends the service until it is started again. */
+    async stopService(): Promise<void> {
+      closeStreams();
+      await service.stop();
+    },
+
     configPath: join(stateDir, "service.json"),
 
     /** Ends the service, and starts it with some of its roles. */

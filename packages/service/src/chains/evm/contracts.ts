@@ -3,6 +3,7 @@ import { encodeAbiParameters, encodeFunctionData, parseAbiParameters } from "vie
 import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
 import { type EvmAddress, type Hex, padAddress } from "../../core/hex.ts";
 import type { Call, DepositContracts } from "../port.ts";
+import { combineCalls, tookEffect } from "./batches.ts";
 import { deliveryIdOf, deliveryIdOfOrder, hashCommitment, predictWallet } from "./commitment.ts";
 import { findDelivery, getDailyCapLeft, isDelivered } from "./deliveries.ts";
 import { getLock } from "./locks.ts";
@@ -73,6 +74,9 @@ export function createContracts(
         encodeFunctionData({ abi: escrowAbi, functionName: "returnToWallet", args }),
       );
     },
+
+    combine: (calls) => combineCalls(factory, calls),
+    tookEffect: (receipt, call) => tookEffect(factory, receipt, call),
 
     encodePriceData: ({ rate, maxAmount, deadline }, attestorSignature) =>
       encodeAbiParameters(PRICE_DATA, [{ rate, maxAmount, deadline }, attestorSignature]),

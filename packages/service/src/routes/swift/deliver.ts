@@ -13,13 +13,7 @@ import type { Clock, Random } from "../../core/ports.ts";
 import { type DepositAddress, getAddressById } from "../../addresses/index.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import type { Log } from "../../telemetry/log.ts";
-import {
-  chooseLane,
-  getByIntent,
-  type IntentName,
-  simulateCall,
-  submitIntent,
-} from "../../transactions/index.ts";
+import { getByIntent, type IntentName, planCall, submitIntent } from "../../transactions/index.ts";
 import { type AttestationId, getAttestation, insertAttestation } from "./attestations.ts";
 import { type DeliveryState, mayMove } from "./lifecycle.ts";
 import * as store from "./store.ts";
@@ -269,8 +263,7 @@ async function plan(
   },
 ): Promise<void> {
   const { chain, lanes, intent, call, what } = args;
-  const lane = await chooseLane(deps.db, chain.chainId, lanes);
-  const gas = await simulateCall(chain, { from: lane, call, what });
+  const { lane, gas } = await planCall({ db: deps.db, chain }, { lanes, call, what });
   await deps.db.transaction().execute(async (tx) => {
     if (!(await args.record(tx))) return;
     const { settlementId } = delivery;

@@ -5,13 +5,7 @@
 import { assertDerived, type DepositAddress } from "../../addresses/index.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { TxHash } from "../../core/hex.ts";
-import {
-  chooseLane,
-  getByIntent,
-  type IntentName,
-  simulateCall,
-  submitIntent,
-} from "../../transactions/index.ts";
+import { getByIntent, type IntentName, planCall, submitIntent } from "../../transactions/index.ts";
 import { chooseRoute } from "../choose-route.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { fail } from "../fail.ts";
@@ -34,8 +28,11 @@ export async function stepDeploy(
   // A requested token may have no route: then a wallet would be paid for in vain.
   chooseRoute(deps, settlement, address);
   const call = chain.buildDeploy(address.commitment);
-  const lane = await chooseLane(deps.db, settlement.chainId, lanesOf(deps, settlement));
-  const gas = await simulateCall(chain, { from: lane, call, what: "Deploying the wallet" });
+  const lanes = lanesOf(deps, settlement);
+  const { lane, gas } = await planCall(
+    { db: deps.db, chain },
+    { lanes, call, what: "Deploying the wallet" },
+  );
   const number = settlement.deploysSent + 1;
   await deps.db.transaction().execute(async (tx) => {
     await submitIntent(tx, deps.random, {

@@ -8,13 +8,7 @@ import { OperatingError } from "../../core/errors.ts";
 import type { TxHash } from "../../core/hex.ts";
 import { assignSwept, countOrphaned } from "../../deposits/index.ts";
 import type { Reservation, Route } from "../../routes/index.ts";
-import {
-  chooseLane,
-  getByIntent,
-  type IntentName,
-  simulateCall,
-  submitIntent,
-} from "../../transactions/index.ts";
+import { getByIntent, type IntentName, planCall, submitIntent } from "../../transactions/index.ts";
 import { chooseRoute, usedRoute } from "../choose-route.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { failIn, giveUp } from "../fail.ts";
@@ -43,8 +37,11 @@ export async function stepSweep(
 
   const call = await route.prepareSweep(address, balance);
   if (!call) return "wait";
-  const lane = await chooseLane(deps.db, settlement.chainId, lanesOf(deps, settlement));
-  const gas = await simulateCall(chain, { from: lane, call, what: "Sweeping the wallet" });
+  const lanes = lanesOf(deps, settlement);
+  const { lane, gas } = await planCall(
+    { db: deps.db, chain },
+    { lanes, call, what: "Sweeping the wallet" },
+  );
   const inventory = await route.readInventory();
   const number = settlement.sweepsSent + 1;
   await deps.db.transaction().execute(async (tx) => {

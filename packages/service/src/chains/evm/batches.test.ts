@@ -1,0 +1,125 @@
+/** Batches over a real node and the real factory. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { NATIVE_TOKEN } from "../../core/hex.ts";
+import { HERE, openWorld, THERE, USDC, type World } from "../../signers/evm/testing/world.ts";
+import type { Call, GasCall } from "../port.ts";
+
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(async () => {
+  await world.close();
+});
+
+async function withGas(calls: readonly Call[]): Promise<GasCall[]> {
+  return Promise.all(
+    calls.map(async (call) => {
+      const simulation = await world.here.simulate(world.lane.address, call);
+      if (!simulation.ok) throw new Error(`would revert: ${simulation.reason}`);
+      return { call, gas: simulation.gas };
+    }),
+  );
+}
+
+async function newDeposit(destChain: number) {
+  const commitment = world.commitmentTo(destChain);
+  const wallet = world.here.predictWallet(commitment);
+  await world.mint(world.usdc, wallet, 5n * USDC);
+  return { commitment, wallet, call: world.settleCall(commitment) };
+}
+
+describe("deployments", () => {
+  test("go together, and one that somebody else made first had no effect of ours", async () => {
+    const commitments = [1, 2, 3].map(() => world.commitmentTo(HERE));
+    const calls = commitments.map((commitment) => world.here.buildDeploy(commitment));
+    const batch = world.here.combine(await withGas(calls));
+    expect(batch?.members).toEqual([0, 1, 2]);
+    if (!batch || !calls[1]) throw new Error("a batch was expected");
+    await world.execute(world.here, calls[1]);
+    const receipt = await world.executeBlindly(world.here, batch.call, batch.gas);
+    const effects = calls.map((call) => world.here.tookEffect(receipt, call));
+    expect(effects).toEqual([true, false, true]);
+    for (const commitment of commitments) {
+      expect(await world.here.hasCode(world.here.predictWallet(commitment))).toBe(true);
+    }
+  });
+});
+
+describe("settlements", () => {
+  test("go together, whichever their route, and one that fails undoes no other", async () => {
+    const deposits = [await newDeposit(HERE), await newDeposit(THERE), await newDeposit(HERE)];
+    const calls = deposits.map(({ call }) => call);
+    const batch = world.here.combine(await withGas(calls));
+    if (!batch || !deposits[0]) throw new Error("a batch was expected");
+    // Somebody settles the first meanwhile, so that its wallet is empty.
+    await world.execute(world.here, deposits[0].call);
+    const receipt = await world.executeBlindly(world.here, batch.call, batch.gas);
+    expect(receipt.succeeded).toBe(true);
+    expect(calls.map((call) => world.here.tookEffect(receipt, call))).toEqual([false, true, true]);
+    for (const { wallet } of deposits) {
+      expect(await world.here.getBalance(world.usdc, wallet)).toBe(0n);
+    }
+  });
+
+  test("the gas of a batch is enough for each job to use what the greediest may", async () => {
+    const deposits: Awaited<ReturnType<typeof newDeposit>>[] = [];
+    for (let count = 0; count < 12; count += 1) deposits.push(await newDeposit(THERE));
+    const calls = await withGas(deposits.map(({ call }) => call));
+    const batch = world.here.combine(calls);
+    if (!batch) throw new Error("a batch was expected");
+    const most = calls.reduce((gas, one) => (one.gas > gas ? one.gas : gas), 0n);
+    expect(batch.gas).toBeGreaterThan(most * BigInt(calls.length));
+    const receipt = await world.executeBlindly(world.here, batch.call, batch.gas);
+    expect(calls.every(({ call }) => world.here.tookEffect(receipt, call))).toBe(true);
+  });
+});
+
+describe("what does not go together", () => {
+  const one = () => world.here.buildDeploy(world.commitmentTo(HERE));
+  const claim = () =>
+    world.here.buildClaim(
+      { deliveryId: `0x${"11".repeat(32)}` as never, paidAmount: 1n, deadline: 1n },
+      "0x",
+    );
+
+  test("fewer than two, calls of two kinds, and calls of other contracts", () => {
+    const gas = 100_000n;
+    expect(world.here.combine([])).toBeNull();
+    expect(world.here.combine([{ call: one(), gas }])).toBeNull();
+    const settle = world.settleCall(world.commitmentTo(HERE));
+    expect(
+      world.here.combine([
+        { call: one(), gas },
+        { call: settle, gas },
+      ]),
+    ).toBeNull();
+    expect(world.here.combine([claim(), claim()].map((call) => ({ call, gas })))).toBeNull();
+    expect(
+      world.here.combine([{ call: { to: NATIVE_TOKEN, data: "0x", value: 0n }, gas }]),
+    ).toBeNull();
+  });
+
+  test("the others of a mixed queue do", () => {
+    const gas = 100_000n;
+    const calls = [claim(), one(), claim(), one()].map((call) => ({ call, gas }));
+    expect(world.here.combine(calls)?.members).toEqual([1, 3]);
+  });
+
+  test("a batch is no part of another", () => {
+    const gas = 100_000n;
+    const batch = world.here.combine([one(), one()].map((call) => ({ call, gas })));
+    if (!batch) throw new Error("a batch was expected");
+    expect(world.here.combine([batch, batch])).toBeNull();
+  });
+
+  test("more than fifty, or more gas than a signer allows, are left for the next", () => {
+    const calls = (count: number, gas: bigint) =>
+      Array.from({ length: count }, () => ({ call: one(), gas }));
+    expect(world.here.combine(calls(60, 100_000n))?.members).toHaveLength(50);
+    const large = world.here.combine(calls(60, 1_000_000n));
+    expect(large?.members).toHaveLength(7);
+    expect(large?.gas).toBeLessThanOrEqual(8_000_000n);
+  });
+});

@@ -1,0 +1,39 @@
+import type { Call, Chain } from "../chains/port.ts";
+import { OperatingError } from "../core/errors.ts";
+import type { EvmAddress } from "../core/hex.ts";
+import type { Db } from "../db/schema.ts";
+import { orderLanes } from "./store.ts";
+
+/** Where and how a call is going to be sent. */
+export interface CallPlan {
+  readonly lane: EvmAddress;
+  /** Gas limit, margin included. */
+  readonly gas: bigint;
+}
+
+/**
+ * Picks the lane with the least to do that can pay, and the gas limit, from running the call against the newest block
+ * just before it is planned. `what` names it for people, such as "Sweeping the wallet".
+ * @throws OperatingError SIMULATION_REVERTED with the contract's reason, INSUFFICIENT_BALANCE when no lane can pay,
+ *   RPC_UNAVAILABLE.
+ */
+export async function planCall(
+  { db, chain }: { readonly db: Db; readonly chain: Chain },
+  args: { readonly lanes: readonly EvmAddress[]; readonly call: Call; readonly what: string },
+): Promise<CallPlan> {
+  let failure: unknown;
+  for (const lane of await orderLanes(db, chain.chainId, args.lanes)) {
+    try {
+      const simulation = await chain.simulate(lane, args.call);
+      if (simulation.ok) return { lane, gas: simulation.gas };
+      throw new OperatingError("SIMULATION_REVERTED", `${args.what} would revert.`, {
+        details: { reason: simulation.reason },
+      });
+    } catch (error) {
+      const cannotPay = error instanceof OperatingError && error.code === "INSUFFICIENT_BALANCE";
+      if (!cannotPay) throw error;
+      failure = error;
+    }
+  }
+  throw failure;
+}

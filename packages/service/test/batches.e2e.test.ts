@@ -1,0 +1,134 @@
+/** Many deposits at once: they go together, a lane that is stuck does not stop the other, and a kill loses none. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { depositFactoryAbi } from "@sluice/contracts/abi";
+import { type Address, encodeFunctionData, parseEther } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openWorld, type World } from "./support/world.ts";
+
+const USDC = 1_000_000n;
+const afterFee = (amount: bigint) => amount - amount / 1000n;
+
+interface ConfigFile {
+  chains: { lanes: Record<string, unknown> }[];
+}
+
+let world: World;
+/** Of the lanes that settle on the source chain; the second is added by the first test that needs it. */
+const settlers: Address[] = [];
+
+beforeAll(async () => {
+  world = await openWorld();
+  settlers.push(await accountOf("settle"));
+});
+afterAll(async () => {
+  await world.close();
+});
+
+async function accountOf(purpose: string): Promise<Address> {
+  const { keys } = await world.command("keys", "show", "--json");
+  // CAST: what the command prints.
+  const shown = keys as { setting: string; address: Address }[];
+  const found = shown.find(({ setting }) => setting === `chains[0].lanes.${purpose}`);
+  if (!found) throw new Error(`there is no lane to ${purpose}`);
+  return found.address;
+}
+
+const countSent = (lane: Address) =>
+  world.chains.ethereum.client.getTransactionCount({ address: lane });
+
+/** Pays many addresses while nobody looks, so that a queue stands when the service comes. */
+async function payMany(count: number, amount: bigint, crashAt?: string) {
+  const deposits = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const recipient = world.newRecipient();
+      const { address } = await world.quote({ from: "ethereum", to: "base", recipient });
+      return { recipient, address };
+    }),
+  );
+  await world.stopService();
+  for (const { address } of deposits) await world.pay("ethereum", address, amount);
+  await world.restartService(crashAt === undefined ? {} : { crashAt });
+  return deposits;
+}
+
+async function expectDelivered(deposits: Awaited<ReturnType<typeof payMany>>, amount: bigint) {
+  for (const { recipient, address } of deposits) {
+    expect((await world.settled(address)).status).toBe("completed");
+    expect(await world.balance("base", recipient)).toBe(afterFee(amount));
+    expect(await world.countDeliveries("base", recipient)).toBe(1);
+    expect(await world.balance("ethereum", address)).toBe(0n);
+  }
+  await world.until("no lock is open", async () => (await world.openLocks()) === 0);
+  expect(await world.escrowBalance("ethereum")).toBe(0n);
+}
+
+test("thirty deposits at once are delivered by far fewer deployments", async () => {
+  const deployer = await accountOf("deploy");
+  const deposits = await payMany(30, 3n * USDC);
+  await expectDelivered(deposits, 3n * USDC);
+  const sent = await countSent(deployer);
+  expect(sent).toBeLessThan(20);
+});
+
+test.each(["batch.signed", "batch.sent", "batch.mined"])(
+  "T59 kill -9 at %s, then a start, delivers each exactly once",
+  async (point) => {
+    const deposits = await payMany(12, 4n * USDC, point);
+    expect(await world.serviceDeath()).toBe("SIGKILL");
+    await world.restartService({});
+    await expectDelivered(deposits, 4n * USDC);
+  },
+);
+
+test("a lane that is stuck does not stop the other, and goes on when it can", async () => {
+  const [stuck] = settlers;
+  if (!stuck) throw new Error("there is a lane");
+  await addLane();
+  const { client } = world.chains.ethereum;
+  const before = await client.getBalance({ address: stuck });
+  // Out of gas money: what is sent is refused, and its nonce holds up all that come after it.
+  await setBalance(stuck, 0n);
+  const first = await payMany(4, 5n * USDC);
+  await world.until("the other lane has settled", async () => {
+    const done = await Promise.all(first.map(({ address }) => world.swapsOf(address)));
+    return done.flat().some(({ status }) => status === "completed");
+  });
+  const later = await payMany(4, 5n * USDC);
+  await expectDelivered(later, 5n * USDC);
+  await setBalance(stuck, before);
+  await expectDelivered(first, 5n * USDC);
+});
+
+async function setBalance(address: Address, balance: bigint): Promise<void> {
+  await world.chains.ethereum.client.request({
+    method: "anvil_setBalance",
+    params: [address, `0x${balance.toString(16)}`],
+    // CAST: the node's own method, which the client's types do not know.
+  } as never);
+}
+
+/** A second relayer, as an operator adds one. */
+async function addLane(): Promise<void> {
+  const privateKey = generatePrivateKey();
+  const { address } = privateKeyToAccount(privateKey);
+  await world.asOwner("ethereum", {
+    to: world.factory,
+    data: encodeFunctionData({
+      abi: depositFactoryAbi,
+      functionName: "setRelayer",
+      args: [address, true],
+    }),
+  });
+  await world.payNative("ethereum", address, parseEther("1"));
+  const file = join(dirname(world.configPath), "second-settler.key");
+  writeFileSync(file, privateKey, { mode: 0o600 });
+  const config: ConfigFile = JSON.parse(readFileSync(world.configPath, "utf8"));
+  const [chain] = config.chains;
+  if (!chain) throw new Error("the configuration has a chain");
+  chain.lanes["settle"] = [chain.lanes["settle"], { file }];
+  writeFileSync(world.configPath, JSON.stringify(config));
+  await world.restartService({});
+  settlers.push(address);
+}

@@ -312,6 +312,22 @@ describe("a batch", () => {
     expect(signer.signed).toEqual(["0|0x01|100", "1|0x02|100"]);
   });
 
+  test("grows while the lane has no room, and goes as one when it has", async () => {
+    const { node, signer, deps, submit } = openLane();
+    const narrow = { ...deps, limits: { ...DEFAULT_LANE_LIMITS, openMax: 2 } };
+    for (const i of [1, 2]) await submit(`sweep:${i}:1`, dataOf(i));
+    await lookAtLane(narrow);
+    node.combineFrom(2);
+    for (const i of [3, 4, 5]) {
+      await submit(`sweep:${i}:1`, dataOf(i));
+      await lookAtLane(narrow);
+    }
+    node.mine();
+    await lookAtLane(narrow);
+    await lookAtLane(narrow);
+    expect(signer.signed).toEqual(["0|0x01|100", "1|0x02|100", "2|0x030405|100"]);
+  });
+
   test("a hundred intents are few transactions", async () => {
     const { node, signer, submit, look } = openLane();
     node.combineFrom(2);

@@ -95,7 +95,9 @@ export async function lookAtLane(deps: LaneDeps): Promise<boolean> {
   const { db, chain, signer, limits } = deps;
   const lane = laneOf(signer);
   await ensureRegistered(deps);
-  await combineQueued(deps);
+  const hasRoom = (await store.countOpen(db, lane)) < limits.openMax;
+  // While there is none the queue grows, and goes as one when there is.
+  if (hasRoom) await combineQueued(deps);
   await store.assignNonces(db, lane, limits.openMax);
   const open = await store.listByState(db, lane, "assigned");
   const mined = await store.listByState(db, lane, "mined");

@@ -129,14 +129,7 @@ export async function assignNonces(
       .where("address", "=", lane.address)
       .forUpdate()
       .executeTakeFirstOrThrow();
-    const open = await tx
-      .selectFrom("transactions")
-      .select((eb) => eb.fn.countAll<bigint>().as("count"))
-      .where("chain_id", "=", lane.chainId)
-      .where("lane", "=", lane.address)
-      .where("state", "=", "assigned")
-      .executeTakeFirstOrThrow();
-    const room = openMax - Number(open.count);
+    const room = openMax - (await countOpen(tx, lane));
     if (room <= 0) return 0;
     const queued = await tx
       .selectFrom("transactions")
@@ -167,6 +160,21 @@ export async function assignNonces(
     }
     return queued.length;
   });
+}
+
+/** How many nonces of a lane are given out and not mined. */
+export async function countOpen(
+  db: Db | Tx,
+  lane: { chainId: number; address: EvmAddress },
+): Promise<number> {
+  const { count } = await db
+    .selectFrom("transactions")
+    .select((eb) => eb.fn.countAll<bigint>().as("count"))
+    .where("chain_id", "=", lane.chainId)
+    .where("lane", "=", lane.address)
+    .where("state", "=", "assigned")
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }
 
 /** The oldest queued intents of a lane. */

@@ -1,5 +1,6 @@
 /** `kill -9` of the service at the points where forgetting would cost money: each deposit is delivered exactly once. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expectUnbroken } from "./support/history.ts";
 import { openWorld, type World } from "./support/world.ts";
 
 let world: World;
@@ -14,14 +15,23 @@ afterAll(async () => {
 const USDC = 1_000_000n;
 const afterFee = (amount: bigint) => amount - amount / 1000n;
 
+/** Between each pair of steps, from the block that brings the deposit to the claim of its lock. */
+const POINTS = [
+  ["scan.arrived", "the deposit is recorded, its block is not"],
+  ["scan.pushed", "the block is recorded"],
+  ["attest.judged", "signed, not answered"],
+  ["attest.answered", "answered, nobody woken"],
+  ...["deploy", "sweep", "deliver", "claim"].flatMap((effect) => [
+    [`${effect}.assigned`, "it has its nonce and no bytes"],
+    [`${effect}.signed`, "T60 signed and committed, not sent"],
+    [`${effect}.sent`, "T59 sent, not recorded"],
+    [`${effect}.mined`, "T59 mined, not recorded"],
+    [`${effect}.recorded`, "recorded, nobody woken"],
+  ]),
+];
+
 describe("kill -9", () => {
-  test.each(
-    ["deploy", "sweep", "deliver", "claim"].flatMap((effect) => [
-      ["T60", `${effect}.signed`, "signed and committed, not sent"],
-      ["T59", `${effect}.sent`, "sent, not recorded"],
-      ["T59", `${effect}.mined`, "mined, not recorded"],
-    ]),
-  )("%s at %s (%s), then a start, delivers exactly once", async (_threat, point) => {
+  test.each(POINTS)("at %s (%s), then a start, delivers exactly once", async (point) => {
     await world.restartService({ crashAt: point });
     const recipient = world.newRecipient();
     const { address } = await world.quote({ from: "ethereum", to: "base", recipient });
@@ -39,5 +49,6 @@ describe("kill -9", () => {
     expect(await world.balance("ethereum", address)).toBe(0n);
     expect(await world.escrowBalance("ethereum")).toBe(0n);
     expect(await world.swapsOf(address)).toHaveLength(1);
+    await expectUnbroken(world, swap.id);
   });
 });

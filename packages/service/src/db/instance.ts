@@ -20,6 +20,7 @@ export const EXCLUSIVE_ROLES: readonly ExclusiveRole[] = ["scanner", "settler", 
 /** A process that was killed holds its lock until the server notices. */
 const PATIENCE_MS = 3_000;
 const RETRY_MS = 100;
+const RECONNECT_MS = 1_000;
 
 /**
  * Claims roles for this process, all or none, until `release` or the end of the process. `onLost` is called when the
@@ -33,19 +34,49 @@ export async function claimRoles(
   options: { readonly onLost?: () => void; readonly standby?: boolean } = {},
 ): Promise<InstanceClaim> {
   const { onLost = () => {}, standby = false } = options;
-  const client = await pool.connect();
   const deadline = Date.now() + PATIENCE_MS;
-  try {
-    for (;;) {
-      const taken = await tryLock(client, roles);
-      if (taken === null) break;
-      if (!standby && Date.now() >= deadline) throw alreadyClaimed(taken);
-      await delay(RETRY_MS);
+  for (;;) {
+    const client = await connect(pool, standby);
+    // From the first moment: a connection that breaks while we wait must not end the process with the driver's error.
+    let broken: Error | undefined;
+    const onBroken = (error?: Error) => {
+      broken ??= error ?? new Error("the connection ended");
+    };
+    client.once("error", onBroken);
+    client.once("end", onBroken);
+    try {
+      for (;;) {
+        const taken = await tryLock(client, roles);
+        if (taken === null) return watch(client, () => broken, onLost);
+        if (!standby && Date.now() >= deadline) throw alreadyClaimed(taken);
+        await delay(RETRY_MS);
+      }
+    } catch (error) {
+      client.release(true);
+      if (!standby || error instanceof OperatingError) throw error;
+      await delay(RECONNECT_MS);
     }
-  } catch (error) {
-    client.release();
-    throw error;
   }
+}
+
+/** A standby waits for a server that is away as well. */
+async function connect(pool: pg.Pool, standby: boolean): Promise<pg.PoolClient> {
+  for (;;) {
+    try {
+      return await pool.connect();
+    } catch (error) {
+      if (!standby) throw error;
+      await delay(RECONNECT_MS);
+    }
+  }
+}
+
+/** Holds what was claimed over a connection, and tells when that is gone. */
+function watch(
+  client: pg.PoolClient,
+  isBroken: () => Error | undefined,
+  onLost: () => void,
+): InstanceClaim {
   let held = true;
   const lose = () => {
     if (!held) return;
@@ -55,6 +86,7 @@ export async function claimRoles(
   };
   client.once("error", lose);
   client.once("end", lose);
+  if (isBroken()) lose();
   return {
     async release() {
       if (!held) return;

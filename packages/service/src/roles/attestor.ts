@@ -53,6 +53,7 @@ export function startAttestor(context: RoleContext, signer: AttestorSigner): Run
         chains,
         signer,
         clock,
+        crashPoint: context.crashPoint,
         log,
         payoutWindowS: config.payoutWindowS,
         pairs,

@@ -17,6 +17,7 @@ export function startScanner(context: RoleContext): RunningRole {
       startBlock: BigInt(chain.startBlock),
       settlements,
       clock,
+      crashPoint: context.crashPoint,
       log,
     };
     return [

@@ -1,6 +1,6 @@
 import type { Chain } from "../chains/port.ts";
 import type { EvmAddress } from "../core/hex.ts";
-import type { Clock } from "../core/ports.ts";
+import type { Clock, CrashPoint } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
 import type { SettlementDeps } from "../settlements/index.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -16,5 +16,6 @@ export interface ScannerDeps {
   readonly startBlock: bigint;
   readonly settlements: SettlementDeps;
   readonly clock: Clock;
+  readonly crashPoint: CrashPoint;
   readonly log: Log;
 }

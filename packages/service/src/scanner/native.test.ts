@@ -102,6 +102,7 @@ async function openScanner({ traces = false, minDeposit = 1n } = {}) {
     startBlock: await world.client.getBlockNumber(),
     settlements,
     clock,
+    crashPoint: () => undefined,
     log: silentLog,
   };
   const send = async (call: { to?: Hex; data?: Hex; value?: bigint }) =>

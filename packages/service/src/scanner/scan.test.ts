@@ -138,6 +138,7 @@ async function openScanner() {
     startBlock: 0n,
     settlements,
     clock,
+    crashPoint: () => undefined,
     log: silentLog,
   };
   const look = async () => {

@@ -41,10 +41,12 @@ async function scanNext(deps: ScannerDeps): Promise<boolean> {
   if (!block) return false;
   // The chain moved between the two reads: the next look takes the tip off.
   if (tip && block.parentHash !== tip.hash) return true;
-  await recordArrivals(deps, block);
+  const arrived = await recordArrivals(deps, block);
+  if (arrived) deps.crashPoint("scan.arrived");
   const outflows = await listNativeOutflows(deps, block);
   const args = { outflows, windowBlocks: WINDOW_BLOCKS, nowMs: deps.clock.now() };
   await db.transaction().execute((tx) => pushBlock(tx, chain.chainId, block, args));
+  if (arrived) deps.crashPoint("scan.pushed");
   await followTraces(deps, block);
   return true;
 }
@@ -74,7 +76,8 @@ async function stepBack(deps: ScannerDeps, tip: BlockRef): Promise<boolean> {
   return true;
 }
 
-async function recordArrivals(deps: ScannerDeps, block: BlockRef): Promise<void> {
+/** True when something arrived. */
+async function recordArrivals(deps: ScannerDeps, block: BlockRef): Promise<boolean> {
   const { db, chain, tokens, settlements } = deps;
   const { escrow } = chain.addresses;
   const listed = [
@@ -91,6 +94,7 @@ async function recordArrivals(deps: ScannerDeps, block: BlockRef): Promise<void>
     const address = ours.get(arrived.wallet);
     if (address) await acceptValue(settlements, arrived, address);
   }
+  return ours.size > 0;
 }
 
 function groupByHolding(

@@ -181,6 +181,7 @@ async function recordReceipt(deps: LaneDeps, transaction: LaneTransaction): Prom
       await onChanged(tx, { ...member, state: "mined", mined: own });
     }
   });
+  crashPoint(`${kindOf(transaction.intent)}.recorded`);
   deps.wakeOwners();
   log.info(
     { intent: transaction.intent, txHash: facts.txHash, succeeded: facts.succeeded },
@@ -206,6 +207,7 @@ async function pursue(
   const { db, chain, clock, limits } = deps;
   const [newest] = await store.listAttempts(db, transaction.id);
   if (!newest) {
+    deps.crashPoint(`${kindOf(transaction.intent)}.assigned`);
     const fees = await chain.suggestFees();
     if (fees.maxFeePerGas <= limits.maxFeePerGas) {
       await signAndSend(deps, transaction, 1, fees);

@@ -3,7 +3,7 @@
  * PostgreSQL, and three integrators. The story talks to it as an integrator and as payers do: over HTTP, the stream and
  * the chains.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -71,6 +71,8 @@ const DEADLINE_MS = 60_000;
 export interface WorldOptions {
   /** How long after its lock a delivery may be made; then it goes back to its deposit address. */
   readonly payoutWindowSeconds?: number;
+  /** A database of the story's own; the embedded one unless given. */
+  readonly databaseUrl?: string;
   /** Blocks are final two epochs behind the head; 1 unless given. With more, the chains mine all the time. */
   readonly slotsInAnEpoch?: number;
 }
@@ -96,6 +98,13 @@ export async function openWorld(options: WorldOptions = {}) {
     pollIntervalMs: 100,
     ...(options.payoutWindowSeconds && { payoutWindowSeconds: options.payoutWindowSeconds }),
   });
+  if (options.databaseUrl !== undefined) {
+    const path = join(stateDir, "service.json");
+    const file = join(stateDir, "database-url");
+    writeFileSync(file, options.databaseUrl, { mode: 0o600 });
+    const config: object = JSON.parse(readFileSync(path, "utf8"));
+    writeFileSync(path, JSON.stringify({ ...config, database: { url: { file } } }));
+  }
   let service: RunningService = await startService({ stateDir });
   const integrators = await ensureIntegrators(stateDir);
   const live: StreamEvent[][] = integrators.map(() => []);
@@ -401,6 +410,12 @@ export async function openWorld(options: WorldOptions = {}) {
       await service.stop();
       const env = crashAt === undefined ? {} : { SLUICE_CRASH_AT: crashAt };
       service = await startService({ stateDir, env });
+    },
+
+    /** Ends the service without asking. */
+    async killService(): Promise<void> {
+      closeStreams();
+      await service.kill();
     },
 
     /** Ends the service until it is started again. */

@@ -119,6 +119,7 @@ function openAttestor() {
       },
     },
     clock,
+    crashPoint: () => undefined,
     log: silentLog,
     payoutWindowS: 12n * 3600n,
     pairs: [

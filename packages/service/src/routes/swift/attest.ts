@@ -8,7 +8,7 @@ import { assertNever } from "../../core/assert.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { type EvmAddress, padAddress, unpadAddress, type Hex, type Hex32 } from "../../core/hex.ts";
-import type { Clock } from "../../core/ports.ts";
+import type { Clock, CrashPoint } from "../../core/ports.ts";
 import type { Db } from "../../db/schema.ts";
 import type { AttestorSigner } from "../../signers/port.ts";
 import type { Log } from "../../telemetry/log.ts";
@@ -28,6 +28,7 @@ export interface AttestorDeps {
   readonly chains: Chains;
   readonly signer: AttestorSigner;
   readonly clock: Clock;
+  readonly crashPoint: CrashPoint;
   readonly log: Log;
   /** How long after its lock an order may be used, in seconds. */
   readonly payoutWindowS: bigint;
@@ -77,6 +78,7 @@ export async function lookAtRequests(deps: AttestorDeps): Promise<boolean> {
       await putOffRequest(db, id, clock.now() + WAIT_POLL_MS);
       continue;
     }
+    deps.crashPoint("attest.judged");
     const signature = verdict.kind === "sign" ? verdict.signature : null;
     const refusal = verdict.kind === "refuse" ? verdict.reason : null;
     if (refusal) log.error({ attestation: id, refusal }, "refused to sign");
@@ -88,6 +90,7 @@ export async function lookAtRequests(deps: AttestorDeps): Promise<boolean> {
       signature,
       refusal,
     });
+    deps.crashPoint("attest.answered");
     answered += 1;
   }
   if (answered > 0) deps.wakeSettler();

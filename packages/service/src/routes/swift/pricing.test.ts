@@ -94,6 +94,7 @@ function openDesk() {
         },
       },
       clock,
+      crashPoint: () => undefined,
       log: silentLog,
       payoutWindowS: 60n,
       pairs,

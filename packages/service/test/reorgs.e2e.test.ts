@@ -1,6 +1,7 @@
 /** Reorganisations of real nodes, up to the last block that is not final: each deposit is delivered exactly once. */
 import type { Address, Hex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { expectUnbroken } from "./support/history.ts";
 import { openWorld, type World } from "./support/world.ts";
 
 let world: World;
@@ -49,15 +50,26 @@ const STAGES = [
   },
 ] as const;
 
-test("T44 T65 reorganisations of depth 1 to 8 at every stage: each deposit is delivered once", async () => {
+/** Every depth at every stage, and every other time the service dies before the blocks go. */
+const PAIRS = Array.from({ length: 8 }, (_, index) => index + 1).flatMap((depth) =>
+  STAGES.map((stage, position) => ({ depth, stage, dies: (depth + position) % 2 === 0 })),
+);
+
+test("T44 T65 reorganisations of depth 1 to 8 at every stage, with and without kill -9: each deposit is delivered once", async () => {
   const deposits: Deposit[] = [];
-  for (let depth = 1; depth <= 8; depth++) {
+  for (const { depth, stage, dies } of PAIRS) {
     const made = await deposit();
     deposits.push(made);
-    const { chain, reached } = STAGES[(depth - 1) % 3] ?? STAGES[0];
-    await world.until(`deposit ${depth} has come to its stage`, () => reached(made), PATIENCE_MS);
+    const { chain, reached } = stage;
+    await world.until(
+      `deposit ${deposits.length} has come to its stage`,
+      () => reached(made),
+      PATIENCE_MS,
+    );
+    if (dies) await world.killService();
     const payments = chain === "ethereum" ? deposits.map(({ payment }) => payment) : [];
     await world.reorganise(chain, depth, payments);
+    if (dies) await world.restartService({});
   }
   for (const { recipient } of deposits) {
     const isDelivered = async () => (await world.balance("base", recipient)) > 0n;
@@ -71,8 +83,10 @@ test("T44 T65 reorganisations of depth 1 to 8 at every stage: each deposit is de
     expect(await world.countDeliveries("base", recipient)).toBe(1);
     expect(await world.balance("ethereum", address)).toBe(0n);
     const swaps = await world.swapsOf(address);
-    expect(swaps.filter(({ status }) => status === "completed")).toHaveLength(1);
+    const completed = swaps.filter(({ status }) => status === "completed");
+    expect(completed).toHaveLength(1);
     expect(swaps.every(({ terminal }) => terminal)).toBe(true);
+    for (const { id } of completed) await expectUnbroken(world, id);
   }
   expect(await world.escrowBalance("ethereum")).toBe(0n);
-}, 600_000);
+}, 900_000);

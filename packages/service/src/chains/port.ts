@@ -208,6 +208,8 @@ export interface ChainReader {
   /** Native balances at exactly this block, in the order of the owners. Throws when the node lacks its state. */
   listNativeBalances(block: BlockRef, owners: readonly EvmAddress[]): Promise<readonly bigint[]>;
   getBalance(token: EvmAddress, owner: EvmAddress): Promise<bigint>;
+  /** The same of a contract that anybody may have named: null when it reverts, burns all gas or answers nonsense. */
+  findBalance(token: EvmAddress, owner: EvmAddress): Promise<bigint | null>;
   hasCode(address: EvmAddress): Promise<boolean>;
   /** What a price feed says: US dollars per whole unit times 1e18 (zero and below included), and when it said so. */
   readPriceFeed(

@@ -150,6 +150,11 @@ export interface OutflowsTable {
   amount: Numeric;
 }
 
+export interface ScannerFinalityTable {
+  chain_id: number;
+  number: bigint;
+}
+
 export interface BalanceRoundsTable {
   chain_id: number;
   last_wallet: string;
@@ -262,6 +267,7 @@ export interface Database {
   deposits: DepositsTable;
   outflows: OutflowsTable;
   balance_rounds: BalanceRoundsTable;
+  scanner_finality: ScannerFinalityTable;
   lanes: LanesTable;
   transactions: TransactionsTable;
   attempts: AttemptsTable;

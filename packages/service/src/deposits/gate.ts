@@ -11,20 +11,21 @@ export type GateResult =
 export interface Minimums {
   /** The token's own minimum. */
   readonly token: bigint | undefined;
-  /** What the chain's floor in US dollars comes to at the present price; undefined also where there is no price. */
-  readonly floor: bigint | undefined;
+  /** What the chain's floor in US dollars comes to at the present price; `unpriced` while there is none. */
+  readonly floor: bigint | "unpriced" | undefined;
 }
 
 /**
  * Compares a balance with the minimums, all in base units and to the unit: the token's first, then the chain's floor. A
- * balance of zero never passes: it is below the token's minimum where one is set, and below the chain's floor otherwise.
+ * balance that cannot be priced now passes: its settlement waits for the price. A balance of zero never passes: it is
+ * below the token's minimum where one is set, and below the chain's floor otherwise.
  */
 export function gateBalance(balance: bigint, { token, floor }: Minimums): GateResult {
   if (token !== undefined && balance < token) return { kind: "ignore", reason: "below_token_min" };
   if (balance <= 0n) {
     return { kind: "ignore", reason: token === undefined ? "below_min" : "below_token_min" };
   }
-  if (floor !== undefined && balance < floor) return { kind: "ignore", reason: "below_min" };
+  if (typeof floor === "bigint" && balance < floor) return { kind: "ignore", reason: "below_min" };
   return { kind: "pass" };
 }
 

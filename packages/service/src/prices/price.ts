@@ -28,28 +28,39 @@ const AHEAD_MAX_MS = 60_000;
 const USD_MAX = 10n ** 15n * PRICE_SCALE;
 
 /**
- * One price out of what the sources say: the median; with an even number, the lower of the middle two.
- * @throws OperatingError PRICE_UNAVAILABLE when a source is missing, too old, out of range, or too far from another.
+ * One price out of what the sources say: the median of the usable ones; with an even number, the lower of the middle two.
+ * A source that is too old or out of range is left out, as long as more than half of all are left: what is priced by two
+ * must not come to be priced by one unnoticed.
+ * @throws OperatingError PRICE_UNAVAILABLE with the reason when too few are left, or two are too far apart.
  */
 export function combinePoints(
   points: readonly PricePoint[],
   { maxAgeMs, maxDeviationBps }: PriceBounds,
   nowMs: number,
 ): bigint {
-  if (points.length === 0) throw unavailable("no_source");
-  for (const { usd, publishedAtMs } of points) {
-    if (usd <= 0n || usd > USD_MAX) throw unavailable("out_of_range");
-    if (publishedAtMs === null) continue;
-    if (publishedAtMs > nowMs + AHEAD_MAX_MS) throw unavailable("from_the_future");
-    if (nowMs - publishedAtMs > maxAgeMs) throw unavailable("too_old");
+  const faults = points.map((point) => faultOf(point, maxAgeMs, nowMs));
+  const usable = points.filter((_, index) => faults[index] === null);
+  if (usable.length * 2 <= points.length) {
+    throw unavailable(faults.find((fault) => fault !== null) ?? "no_source");
   }
-  const sorted = points.map(({ usd }) => usd).toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const sorted = usable.map(({ usd }) => usd).toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   const [lowest = 0n] = sorted;
   const highest = sorted.at(-1) ?? 0n;
   if ((highest - lowest) * 10_000n > lowest * BigInt(maxDeviationBps)) {
     throw unavailable("sources_disagree");
   }
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? lowest;
+}
+
+function faultOf(
+  { usd, publishedAtMs }: PricePoint,
+  maxAgeMs: number,
+  nowMs: number,
+): "out_of_range" | "from_the_future" | "too_old" | null {
+  if (usd <= 0n || usd > USD_MAX) return "out_of_range";
+  if (publishedAtMs === null) return null;
+  if (publishedAtMs > nowMs + AHEAD_MAX_MS) return "from_the_future";
+  return nowMs - publishedAtMs > maxAgeMs ? "too_old" : null;
 }
 
 /** Whole units out per whole unit in, times 1e18, rounded down. Prices are above zero. */

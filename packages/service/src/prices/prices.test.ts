@@ -39,6 +39,15 @@ describe("one price out of several", () => {
     expect(reasonOf(() => combine(...points))).toEqual({ reason });
   });
 
+  test("leaves out what is too old or absurd, as long as more than half are left", () => {
+    expect(combine(at(1000n), at(1001n), at(5n, 60_001))).toBe(1000n);
+    expect(combine(at(1000n), at(1001n), at(0n))).toBe(1000n);
+    const [three, five] = [at(1000n, 60_001), at(1n, 60_001)];
+    expect(reasonOf(() => combine(at(1000n), at(1001n), three, five))).toEqual({
+      reason: "too_old",
+    });
+  });
+
   test("takes points up to the bounds, and fixed prices of any age", () => {
     expect(combine(at(1000n, 60_000))).toBe(1000n);
     expect(combine(at(1000n, -60_000))).toBe(1000n);

@@ -1,3 +1,4 @@
+import { OperatingError } from "../core/errors.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import { floorAmount, type Minimums } from "../deposits/index.ts";
 import type { SettlementDeps } from "../settlements/index.ts";
@@ -20,7 +21,8 @@ export function createSettlementDeps(
     const chain = config.chains.find((known) => known.chainId === chainId);
     const token = chain?.tokens.find((known) => known.address === address);
     const minimum = token?.minDeposit;
-    if (!chain || !token || chain.minDepositUsd === undefined) {
+    // What has no source of prices is never priced: nothing is asked of it.
+    if (!chain || !token?.price || chain.minDepositUsd === undefined) {
       return { token: minimum, floor: undefined };
     }
     try {
@@ -29,11 +31,15 @@ export function createSettlementDeps(
       const floor = floorAmount({ floorUsd: chain.minDepositUsd, priceUsd, decimals });
       return { token: minimum, floor };
     } catch (error) {
-      // What cannot be priced is settled rather than held back.
+      if (!isPassing(error)) throw error;
       context.log.warn({ err: error, chainId, token: address }, "no price for the floor");
-      return { token: minimum, floor: undefined };
+      return { token: minimum, floor: "unpriced" };
     }
   }
+
+  const isPassing = (error: unknown) =>
+    error instanceof OperatingError &&
+    (error.code === "PRICE_UNAVAILABLE" || error.code === "RPC_UNAVAILABLE");
 
   return {
     db: context.db,

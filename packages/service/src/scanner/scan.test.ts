@@ -212,12 +212,23 @@ describe("scanner", () => {
 
   test("T45 a final block that left the chain stops the scanner", async () => {
     const { add, replace, setFinal, look, deposits } = await openScanner();
+    setFinal(5n);
     for (let i = 1; i <= 5; i++) add(`old ${i}`, `pay ${i}`);
     await look();
-    setFinal(5n);
     replace(3, ...[3, 4, 5, 6].map((i) => ({ name: `new ${i}`, pays: [] })));
     await expect(look()).rejects.toThrow("A final block left the chain");
     expect((await deposits()).every(([, , onChain]) => onChain)).toBe(true);
+  });
+
+  test("T44 what was replaced while nobody looked, and is final by now, is stepped over", async () => {
+    const { add, replace, setFinal, look, deposits, cursor } = await openScanner();
+    for (let i = 1; i <= 5; i++) add(`old ${i}`, `pay ${i}`);
+    await look();
+    replace(3, ...[3, 4, 5, 6, 7].map((i) => ({ name: `new ${i}`, pays: [`pay ${i}`] })));
+    setFinal(7n);
+    await look();
+    expect((await cursor())?.hash).toBe(hashOf("new 7"));
+    expect((await deposits()).filter(([, , onChain]) => onChain)).toHaveLength(7);
   });
 
   test("D3 a block that does not name the last one as its parent is not scanned", async () => {

@@ -13,7 +13,7 @@ import type { ArrivedValue } from "../deposits/index.ts";
 import { acceptValue } from "../settlements/index.ts";
 import type { ScannerDeps } from "./deps.ts";
 import { followTraces, listNativeOutflows, listNativeTransfers } from "./native.ts";
-import { getTip, getWindowHash, popBlock, pushBlock } from "./store.ts";
+import { getScannedFinal, getTip, getWindowHash, popBlock, pushBlock } from "./store.ts";
 
 /** Blocks kept to find the way back after a reorganisation. A deeper one stops the scanner for a person to look. */
 const WINDOW_BLOCKS = 512;
@@ -44,7 +44,8 @@ async function scanNext(deps: ScannerDeps): Promise<boolean> {
   const arrived = await recordArrivals(deps, block);
   if (arrived) deps.crashPoint("scan.arrived");
   const outflows = await listNativeOutflows(deps, block);
-  const args = { outflows, windowBlocks: WINDOW_BLOCKS, nowMs: deps.clock.now() };
+  const finalNumber = await chain.getFinalNumber();
+  const args = { outflows, finalNumber, windowBlocks: WINDOW_BLOCKS, nowMs: deps.clock.now() };
   await db.transaction().execute((tx) => pushBlock(tx, chain.chainId, block, args));
   if (arrived) deps.crashPoint("scan.pushed");
   await followTraces(deps, block);
@@ -62,9 +63,9 @@ async function isBehind(deps: ScannerDeps, tip: BlockRef): Promise<boolean> {
 
 async function stepBack(deps: ScannerDeps, tip: BlockRef): Promise<boolean> {
   const { db, chain, clock, log } = deps;
-  const head = await chain.getHead();
-  const finalNumber = await chain.getFinalNumber();
-  if (tip.number <= finalNumber && head.number >= tip.number) {
+  // As it was when we looked: what was replaced while we were down may be below the final height of now.
+  const finalNumber = await getScannedFinal(db, chain.chainId);
+  if (finalNumber !== null && tip.number <= finalNumber) {
     throw new OperatingError("REORG", "A final block left the chain: the scanner stands still.", {
       details: { chainId: chain.chainId, block: tip.number.toString() },
     });

@@ -36,6 +36,16 @@ export async function getWindowHash(
   return row?.hash ?? null;
 }
 
+/** How far the scanned chain has been final, by what the node said at the time; null before the first block. */
+export async function getScannedFinal(db: Db, chainId: number): Promise<bigint | null> {
+  const row = await db
+    .selectFrom("scanner_finality")
+    .select("number")
+    .where("chain_id", "=", chainId)
+    .executeTakeFirst();
+  return row?.number ?? null;
+}
+
 /** Moves the cursor onto a block whose deposits are recorded, with what left wallets of ours in it, and forgets blocks below the window. */
 export async function pushBlock(
   tx: Tx,
@@ -43,6 +53,8 @@ export async function pushBlock(
   block: BlockRef,
   args: {
     readonly outflows: readonly Outflow[];
+    /** What the node calls final. */
+    readonly finalNumber: bigint;
     readonly windowBlocks: number;
     readonly nowMs: number;
   },
@@ -57,6 +69,17 @@ export async function pushBlock(
       hash: block.hash,
       parent_hash: block.parentHash,
     })
+    .execute();
+  const final = args.finalNumber < block.number ? args.finalNumber : block.number;
+  await tx
+    .insertInto("scanner_finality")
+    .values({ chain_id: chainId, number: final })
+    .onConflict((conflict) =>
+      conflict
+        .column("chain_id")
+        .doUpdateSet({ number: final })
+        .where("scanner_finality.number", "<", final),
+    )
     .execute();
   await tx
     .deleteFrom("scanner_blocks")

@@ -18,7 +18,7 @@ export interface SettlementDeps extends StoreDeps {
     number,
     { readonly deploy: readonly EvmAddress[]; readonly settle: readonly EvmAddress[] }
   >;
-  /** What a balance of a token must reach at present. Never throws: without a price there is no floor. */
+  /** What a balance of a token must reach at present. Passing trouble with a price is part of the answer. */
   readonly readMinimums: (chainId: number, token: EvmAddress) => Promise<Minimums>;
   /** Tells the streams of an integrator that there are events; called after the commit. */
   readonly wakeEvents: (integratorId: string) => void;

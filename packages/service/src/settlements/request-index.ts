@@ -7,11 +7,12 @@
  */
 import type { NotQueuedReason } from "@sluice/sdk/wire";
 import type { DepositAddress } from "../addresses/index.ts";
+import type { Chain } from "../chains/port.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import { NATIVE_TOKEN } from "../core/hex.ts";
 import { assignUnsettled, gateBalance } from "../deposits/index.ts";
 import { chainOf, type SettlementDeps } from "./deps.ts";
-import { getActive, insertSettlement, lockHolding } from "./store.ts";
+import { countSettlements, getActive, insertSettlement, lockHolding } from "./store.ts";
 
 export type RequestResult =
   | { readonly queued: true; readonly settlementId: string }
@@ -32,26 +33,37 @@ export async function requestIndex(
   const { chainId, address, token } = request;
   const { wallet, integratorId, id: addressId } = address;
   const holding = { chainId, wallet, token };
-  // Before anything is asked of a node: most repeated requests end here.
-  if (await getActive(deps.db, holding)) return { queued: false, reason: "already_queued" };
   const chain = chainOf(deps, holding);
-  const exists = token === NATIVE_TOKEN || (await chain.hasCode(token));
-  const balance = exists ? await chain.getBalance(token, wallet) : 0n;
-  const gate = gateBalance(balance, await deps.readMinimums(chainId, token));
-  if (gate.kind === "ignore") return { queued: false, reason: gate.reason };
-  const walletDeployed = await chain.hasCode(wallet);
-
-  const settlementId = await deps.db.transaction().execute(async (tx) => {
-    await lockHolding(tx, holding);
-    if (await getActive(tx, holding)) return null;
-    const amount = null;
-    const settlement = { ...holding, integratorId, addressId, walletDeployed, amount };
-    const id = await insertSettlement(tx, deps, settlement);
-    await assignUnsettled(tx, holding, id);
-    return id;
-  });
-  if (settlementId === null) return { queued: false, reason: "already_queued" };
+  const look = async (): Promise<RequestResult | "again"> => {
+    // Before anything is asked of a node: most repeated requests end here.
+    if (await getActive(deps.db, holding)) return { queued: false, reason: "already_queued" };
+    const before = await countSettlements(deps.db, holding);
+    const balance = await readBalance(chain, token, wallet);
+    const gate = gateBalance(balance, await deps.readMinimums(chainId, token));
+    if (gate.kind === "ignore") return { queued: false, reason: gate.reason };
+    const walletDeployed = await chain.hasCode(wallet);
+    return deps.db.transaction().execute(async (tx) => {
+      await lockHolding(tx, holding);
+      if (await getActive(tx, holding)) return { queued: false, reason: "already_queued" };
+      // One came and went since: the balance may be the one that it took.
+      if ((await countSettlements(tx, holding)) !== before) return "again";
+      const settlement = { ...holding, integratorId, addressId, walletDeployed, amount: null };
+      const settlementId = await insertSettlement(tx, deps, settlement);
+      await assignUnsettled(tx, holding, settlementId);
+      return { queued: true, settlementId };
+    });
+  };
+  let result = await look();
+  while (result === "again") result = await look();
+  if (!result.queued) return result;
+  const { settlementId } = result;
   deps.log.info({ chainId, wallet, token, settlementId }, "a settlement was requested");
   deps.wakeEvents(integratorId);
-  return { queued: true, settlementId };
+  return result;
+}
+
+/** A contract that states no balance holds none that could be settled: anybody can name one that reverts. */
+async function readBalance(chain: Chain, token: EvmAddress, wallet: EvmAddress): Promise<bigint> {
+  if (token !== NATIVE_TOKEN && !(await chain.hasCode(token))) return 0n;
+  return (await chain.findBalance(token, wallet)) ?? 0n;
 }

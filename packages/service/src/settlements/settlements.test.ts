@@ -14,6 +14,7 @@ import type { Chain, Simulation } from "../chains/port.ts";
 import type { Commitment } from "../core/commitment.ts";
 import { OperatingError } from "../core/errors.ts";
 import { toEvmAddress, toHex32, unpadAddress } from "../core/hex.ts";
+import type { Minimums } from "../deposits/index.ts";
 import { listEvents } from "../events/index.ts";
 import { createIntegrator } from "../integrators/index.ts";
 import {
@@ -59,6 +60,9 @@ async function openDesk() {
     reserves: "reserved" as Reservation,
     delivery: { kind: "waiting" } as DeliveryLook,
     swept: 0n,
+    /** Happens while a request reads a balance. */
+    meanwhile: async () => {},
+    minimums: { token: 100n, floor: undefined } as Minimums,
     block: 100n,
     finalNumber: 50n,
   };
@@ -75,6 +79,10 @@ async function openDesk() {
     predictWallet: walletOf,
     hashCommitment: (commitment) => toHex32(hashOf(JSON.stringify(commitment))),
     getBalance: async () => state.balance,
+    findBalance: async () => {
+      await state.meanwhile();
+      return state.balance;
+    },
     hasCode: async (address) => state.codeAt.has(address) || state.hasCode,
     simulate: async () => state.simulation,
     buildDeploy: () => ({ to: FACTORY, data: "0xde", value: 0n }),
@@ -109,7 +117,7 @@ async function openDesk() {
     routes: createRouteBook([route]),
     displayAddress: (address) => address,
     lanes: new Map([[2, { deploy: [LANE], settle: [LANE] }]]),
-    readMinimums: async () => ({ token: 100n, floor: undefined }),
+    readMinimums: async () => state.minimums,
     wakeEvents: () => undefined,
     wakeLanes: () => undefined,
     pollMs: 500,
@@ -718,6 +726,45 @@ describe("requests", () => {
     const answers = await Promise.all(Array.from({ length: 100 }, () => ask(desk, address)));
     expect(answers.filter(({ queued }) => queued)).toHaveLength(1);
     expect(await desk.swaps()).toHaveLength(1);
+  });
+
+  test("a settlement that comes and goes while the balance is read takes it, and the request looks again", async () => {
+    const desk = await openDesk();
+    const address = await desk.issue("0x26");
+    desk.state.balance = 1_000n;
+    desk.state.meanwhile = async () => {
+      desk.state.meanwhile = async () => {};
+      await ask(desk, address);
+      await database.db
+        .updateTable("settlements")
+        .set({ status: "completed", step: "done", next_check_at: null })
+        .execute();
+      desk.state.meanwhile = async () => {
+        desk.state.balance = 0n;
+      };
+    };
+    expect(await ask(desk, address)).toEqual({ queued: false, reason: "below_token_min" });
+    expect(await desk.swaps()).toHaveLength(1);
+  });
+
+  test("what cannot be priced is queued, waits for the price without an attempt, and goes on when it is there", async () => {
+    const desk = await openDesk();
+    const address = await desk.issue("0x27");
+    desk.state.balance = 1_000n;
+    desk.state.minimums = { token: undefined, floor: "unpriced" };
+    expect(await ask(desk, address)).toMatchObject({ queued: true });
+    await desk.look();
+    expect(await desk.swaps()).toMatchObject([
+      { error: { code: "PRICE_UNAVAILABLE", retryable: true } },
+    ]);
+    desk.state.minimums = { token: undefined, floor: 2_001n };
+    desk.clock.advance(3_600_000);
+    await desk.look();
+    expect(await desk.swaps()).toMatchObject([{ error: { code: "AMOUNT_TOO_SMALL" } }]);
+    desk.state.minimums = { token: undefined, floor: 1_000n };
+    desk.clock.advance(3_600_000);
+    await desk.look();
+    expect(await desk.swaps()).toMatchObject([{ status: "swapping" }]);
   });
 
   test("take the deposits that were too small before, and those that are seen later join", async () => {

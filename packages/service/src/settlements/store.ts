@@ -105,6 +105,21 @@ export async function insertSettlement(
   return id;
 }
 
+/** How many settlements a holding has ever had. */
+export async function countSettlements(
+  db: Db | Tx,
+  holding: Pick<Holding, "chainId" | "wallet" | "token">,
+): Promise<bigint> {
+  const { count } = await db
+    .selectFrom("settlements")
+    .select((eb) => eb.fn.countAll<bigint>().as("count"))
+    .where("chain_id", "=", holding.chainId)
+    .where("wallet", "=", holding.wallet)
+    .where("token", "=", holding.token)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
 /** What a transition changes besides the status. */
 export interface Change {
   readonly step?: Step;

@@ -18,17 +18,42 @@ export function toQuantity(value: bigint | number): Hex {
   return `0x${value.toString(16)}`;
 }
 
-/** Calls a view and parses what it returned. Throws RPC_UNAVAILABLE when it reverts or returns another form. */
-export async function readView<T>(
+/**
+ * Calls a view of a contract that anybody may have named. Null when it reverts, burns all gas or returns another form;
+ * throws RPC_UNAVAILABLE when the node gave no answer about it.
+ */
+export async function findInView<T>(
   rpc: Rpc,
-  view: { readonly to: EvmAddress; readonly data: Hex; readonly at: ReadAt },
+  view: View,
   parse: (returned: Hex) => T,
-): Promise<T> {
-  const { to, data, at } = view;
-  const answer = await rpc.call("eth_call", [
-    { to, data, gas: toQuantity(VIEW_GAS_MAX) },
-    tagOf(at),
-  ]);
+): Promise<T | null> {
+  const answer = await callView(rpc, view);
+  if (!answer.ok) {
+    if (revertReasonOf(answer) !== null) return null;
+    throw rpc.unavailable(`node error ${answer.code}`, `eth_call: ${answer.message}`);
+  }
+  const returned = rpc.read("eth_call", answer.result, parseBytes);
+  try {
+    return parse(returned);
+  } catch {
+    // The contract's own bytes, in whatever form it likes.
+    return null;
+  }
+}
+
+interface View {
+  readonly to: EvmAddress;
+  readonly data: Hex;
+  readonly at: ReadAt;
+}
+
+function callView(rpc: Rpc, { to, data, at }: View) {
+  return rpc.call("eth_call", [{ to, data, gas: toQuantity(VIEW_GAS_MAX) }, tagOf(at)]);
+}
+
+/** Calls a view and parses what it returned. Throws RPC_UNAVAILABLE when it reverts or returns another form. */
+export async function readView<T>(rpc: Rpc, view: View, parse: (returned: Hex) => T): Promise<T> {
+  const answer = await callView(rpc, view);
   if (!answer.ok) {
     const reason = revertReasonOf(answer) ?? `node error ${answer.code}`;
     throw rpc.unavailable(reason, `eth_call: ${answer.message}`);

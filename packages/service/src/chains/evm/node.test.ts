@@ -175,6 +175,26 @@ describe("balances", () => {
     expect(await world.here.getBalance(world.usdc, who)).toBe(5n);
   });
 
+  test.each([
+    ["reverts", "0x60006000fd"],
+    ["never ends", "0x5b600056"],
+    ["answers nothing", "0x00"],
+    ["answers with more than memory has", "0x620fffff6000f3"],
+    ["answers with a word and a half", "0x60306000f3"],
+  ] as const)(
+    "T12 T13 of a contract that %s are none, and the node is not blamed",
+    async (_what, code) => {
+      const token = toEvmAddress(`0x${"7c".repeat(20)}`);
+      // CAST: the node's own method, which the client's types do not know.
+      await world.client.request({ method: "anvil_setCode", params: [token, code] } as never);
+      expect(await world.here.findBalance(token, RECIPIENT)).toBeNull();
+      // Of a listed token that would be trouble: a balance of zero is not made up.
+      await expect(world.here.getBalance(token, RECIPIENT)).rejects.toMatchObject({
+        code: "RPC_UNAVAILABLE",
+      });
+    },
+  );
+
   test("of an address without code are an error and not zero", async () => {
     await expect(world.here.getBalance(RECIPIENT, world.lane.address)).rejects.toMatchObject({
       code: "RPC_UNAVAILABLE",

@@ -10,7 +10,7 @@ import {
   parseQuantity,
   parseUintWord,
 } from "./answers.ts";
-import { readView, tagOf, toQuantity } from "./calls.ts";
+import { findInView, readView, tagOf, toQuantity } from "./calls.ts";
 import { listNativeBalances, listNativeTransfers } from "./native.ts";
 import { readPriceFeed } from "./price-feeds.ts";
 import type { Rpc } from "./rpc.ts";
@@ -39,6 +39,8 @@ export function createReader(rpc: Rpc): Omit<ChainReader, "checkIdentity"> {
     listNativeBalances: (block, owners) => listNativeBalances(rpc, block, owners),
     getBalance: (token, owner) =>
       token === NATIVE_TOKEN ? getNativeBalance(rpc, owner) : getTokenBalance(rpc, token, owner),
+    findBalance: (token, owner) =>
+      token === NATIVE_TOKEN ? getNativeBalance(rpc, owner) : findTokenBalance(rpc, token, owner),
     readPriceFeed: (feed) => readPriceFeed(rpc, feed),
     hasCode: (address) => hasCode(rpc, address),
   };
@@ -59,6 +61,15 @@ export function getNativeBalance(rpc: Rpc, owner: EvmAddress): Promise<bigint> {
 /** Whether there is code at an address in the newest block. */
 export async function hasCode(rpc: Rpc, address: EvmAddress): Promise<boolean> {
   return (await rpc.ask("eth_getCode", [address, "latest"], parseBytes)) !== "0x";
+}
+
+async function findTokenBalance(
+  rpc: Rpc,
+  token: EvmAddress,
+  owner: EvmAddress,
+): Promise<bigint | null> {
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: "balanceOf", args: [owner] });
+  return findInView(rpc, { to: token, data, at: "latest" }, parseUintWord);
 }
 
 function getTokenBalance(rpc: Rpc, token: EvmAddress, owner: EvmAddress): Promise<bigint> {

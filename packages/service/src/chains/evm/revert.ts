@@ -12,7 +12,7 @@ export function revertReasonOf(error: NodeError): string | null {
   if (data !== null) return nameOf(data);
   const aboutTheCall =
     error.code === 3 ||
-    /\brevert|out of gas|gas required exceeds|invalid opcode|invalid jump|stack (under|over)flow/i.test(
+    /\brevert|out ?of ?gas|OOG\b|gas required exceeds|invalid ?opcode|opcode ?not ?found|invalid ?jump|stack ?(under|over)flow/i.test(
       error.message,
     );
   return aboutTheCall ? "reverted" : null;

@@ -10,6 +10,7 @@ import { chooseRoute } from "../choose-route.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { fail } from "../fail.ts";
 import { transition } from "../store.ts";
+import { assertWorthwhile } from "./priced.ts";
 import type { Settlement } from "../types.ts";
 
 /** `again` when another look may find more to do at once. */
@@ -27,6 +28,8 @@ export async function stepDeploy(
   assertDerived(chain, address);
   // A requested token may have no route: then a wallet would be paid for in vain.
   chooseRoute(deps, settlement, address);
+  const balance = await chain.getBalance(settlement.token, settlement.wallet);
+  await assertWorthwhile(deps, settlement, balance);
   const call = chain.buildDeploy(address.commitment);
   const lanes = lanesOf(deps, settlement);
   const { lane, gas } = await planCall(

@@ -15,6 +15,7 @@ import { failIn, giveUp } from "../fail.ts";
 import { lockHolding, noteSwapTransaction, recordSweep, transition } from "../store.ts";
 import type { Settlement } from "../types.ts";
 import { RECHECK_MS } from "./accept.ts";
+import { assertWorthwhile } from "./priced.ts";
 import { ChangedMeanwhile, type StepResult } from "./deploy.ts";
 
 export async function stepSweep(
@@ -35,6 +36,7 @@ export async function stepSweep(
     });
   }
 
+  await assertWorthwhile(deps, settlement, balance);
   const call = await route.prepareSweep(address, balance);
   if (!call) return "wait";
   const lanes = lanesOf(deps, settlement);

@@ -2,7 +2,7 @@
 import type { Config, RouteConfig } from "../config/load.ts";
 import { feeOf, minOutOf } from "../core/amounts.ts";
 import type { EvmAddress } from "../core/hex.ts";
-import { type Check, type CheckResult, judge, ok, skip } from "./check.ts";
+import { type Check, type CheckResult, judge, ok } from "./check.ts";
 import { describeRoute, type DoctorDeps, getToken } from "./facts.ts";
 
 const SUBJECT = "configuration";
@@ -134,10 +134,5 @@ function checkMinimum(config: Config, route: RouteConfig): readonly Check[] {
       });
     },
   };
-  const cost: Check = {
-    ...name,
-    id: "terms.cost",
-    look: () => skip("no price source is configured", "a fee cap that covers the estimated cost"),
-  };
-  return [minimum, cost];
+  return [minimum];
 }

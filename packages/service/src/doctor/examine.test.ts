@@ -19,7 +19,7 @@ const checks = listChecks(
           chainId: 2,
           token: USDC,
           destChain: 2,
-          priced: false,
+          priced: true,
           destToken: USDC,
           contract,
         },

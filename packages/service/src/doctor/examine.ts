@@ -6,6 +6,7 @@ import { checkEveryChain } from "./every-chain.ts";
 import type { DoctorDeps } from "./facts.ts";
 import { checkLanes } from "./lanes.ts";
 import { checkNodes } from "./nodes.ts";
+import { checkPrices } from "./prices.ts";
 import { runChecks } from "./run.ts";
 import { checkTokens } from "./tokens.ts";
 
@@ -33,5 +34,15 @@ export function listChecks(deps: DoctorDeps): readonly (readonly Check[])[] {
     factories: chains.map(({ factory }) => factory),
     migrated: database.migrated,
   });
-  return [checkConfiguration(deps), database.all, ...chains.map(({ all }) => all), everyChain];
+  const prices = checkPrices(
+    deps,
+    chains.map(({ identified }) => identified),
+  );
+  return [
+    checkConfiguration(deps),
+    database.all,
+    ...chains.map(({ all }) => all),
+    everyChain,
+    prices,
+  ];
 }

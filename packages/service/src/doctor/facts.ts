@@ -33,6 +33,11 @@ export interface DoctorDeps {
   readonly attestor: EvmAddress;
   readonly lanesOf: (chainId: number) => readonly LaneAccount[];
   readonly nodesOf: (chainId: number) => ChainNodes;
+  /** US dollars per whole unit, times 1e18. Throws `OperatingError` PRICE_UNAVAILABLE or RPC_UNAVAILABLE. */
+  readonly readUsd: (token: {
+    readonly chainId: number;
+    readonly token: EvmAddress;
+  }) => Promise<bigint>;
   /** Throws `OperatingError` CONFIG_MISSING when the database cannot be used. */
   readonly readDatabase: () => Promise<DatabaseFacts>;
   readonly listRefundAuthorities: () => Promise<readonly EvmAddress[]>;

@@ -18,6 +18,7 @@ import {
   toReport,
 } from "../doctor/index.ts";
 import { createLog } from "../telemetry/log.ts";
+import { createChains, createConfiguredPrices } from "./context.ts";
 import { listAccounts } from "./keys.ts";
 import { systemClock } from "./system-ports.ts";
 
@@ -47,6 +48,8 @@ export async function runDoctor(args: {
     return toReport(refuseConfiguration([error.message]));
   }
   const database = createLazyDatabase(config);
+  const chains = createChains(config, ({ rpcUrl }) => rpcUrl);
+  const prices = createConfiguredPrices(config, { chains, clock: systemClock });
   try {
     const checks = await examine({
       ...accounts,
@@ -56,6 +59,7 @@ export async function runDoctor(args: {
       factory: evmFactoryExpectation,
       display: toChecksumAddress,
       nodesOf: openNodes(config),
+      readUsd: (token) => prices.readUsd(token),
       readDatabase: async () => inspectDatabase(await database.open(), systemClock),
       listRefundAuthorities: async () =>
         (await listRefundAuthorities(await database.open())).map(toEvmAddress),

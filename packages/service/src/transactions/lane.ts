@@ -49,6 +49,8 @@ export interface LaneLimits {
   readonly openMax: number;
   /** A blocked nonce is replaced with higher fees after this long. */
   readonly replaceAfterMs: number;
+  /** What a node accepted and nobody mined is offered again after this long: it may have been dropped. */
+  readonly resendAfterMs: number;
   /** The most that is ever offered, in wei per gas; dearer gas is waited out. */
   readonly maxFeePerGas: bigint;
 }
@@ -59,6 +61,7 @@ const QUEUE_LOOK_MAX = 200;
 export const DEFAULT_LANE_LIMITS: LaneLimits = {
   openMax: 16,
   replaceAfterMs: 30_000,
+  resendAfterMs: 10_000,
   maxFeePerGas: 500_000_000_000n,
 };
 
@@ -231,7 +234,7 @@ async function pursue(
 
 /** A node may have forgotten what it accepted: the same bytes are offered again now and then. */
 function sentLongAgo(attempt: Attempt, nowMs: number, limits: LaneLimits): boolean {
-  return attempt.sentAtMs === null || nowMs - attempt.sentAtMs >= limits.replaceAfterMs;
+  return attempt.sentAtMs === null || nowMs - attempt.sentAtMs >= limits.resendAfterMs;
 }
 
 async function signAndSend(

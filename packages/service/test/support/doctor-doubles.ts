@@ -68,6 +68,7 @@ export function createDoctorDeps(given: {
   readonly nodes?: ChainNodes;
   readonly nowMs?: number;
   readonly lanes?: typeof LANES;
+  readonly readUsd?: DoctorDeps["readUsd"];
   readonly secretFiles?: DoctorDeps["secretFiles"];
 }): DoctorDeps {
   const nobody = createStrictInspector({});
@@ -112,6 +113,7 @@ export function createDoctorDeps(given: {
     attestor: addressOf("4"),
     lanesOf: () => listLanes(given.lanes ?? LANES),
     nodesOf: () => nodes,
+    readUsd: given.readUsd ?? (() => Promise.reject(new Error("no price must be asked for"))),
     readDatabase: refuse,
     listRefundAuthorities: refuse,
   };

@@ -1,0 +1,122 @@
+/** Checks of prices: that there are some where they are needed, and what settling costs by them. */
+import { formatUnits } from "../core/amounts.ts";
+import type { RouteConfig } from "../config/load.ts";
+import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
+import { type Check, judge, ok, once, skip } from "./check.ts";
+import { describeRoute, type DoctorDeps, getChain, getToken, isLocal } from "./facts.ts";
+
+const SUBJECT = "prices";
+const USD_DECIMALS = 18;
+/** Deployment, sweep and claim; then the delivery: as measured, rounded up. */
+const SOURCE_GAS = 210_000n;
+const DELIVERY_GAS = 115_000n;
+const BPS = 10_000n;
+
+export function checkPrices(
+  deps: DoctorDeps,
+  /** Of each chain, in the order of the configuration. */
+  identified: readonly Check[],
+): readonly Check[] {
+  const { config } = deps;
+  const priced = config.routes.flatMap((route) =>
+    route.kind === "SWIFT" && route.priced
+      ? [
+          { chainId: route.chainId, token: route.token },
+          { chainId: route.destChain, token: route.destToken },
+        ]
+      : [],
+  );
+  const floored = config.chains
+    .filter(({ minDepositUsd }) => minDepositUsd !== undefined)
+    .flatMap(({ chainId, tokens }) =>
+      tokens.filter(({ price }) => price).map(({ address: token }) => ({ chainId, token })),
+    );
+  const nodesOf = (chainIds: readonly number[]) =>
+    config.chains.flatMap(({ chainId }, index) =>
+      chainIds.includes(chainId) ? (identified[index] ?? []) : [],
+    );
+  const needed = new Map(
+    [...priced, ...floored].map((token) => [`${token.chainId} ${token.token}`, token]),
+  );
+  return [
+    ...[...needed.values()].map((token) => checkSource(deps, token, nodesOf([token.chainId]))),
+    ...config.routes.map((route) => checkCost(deps, route, nodesOf(chainsOf(route)))),
+  ];
+}
+
+/** What is priced for a route, or for the floor of a chain, has a price now. */
+function checkSource(
+  deps: DoctorDeps,
+  token: { readonly chainId: number; readonly token: EvmAddress },
+  needs: readonly Check[],
+): Check {
+  const { symbol } = getToken(deps.config, token.chainId, token.token);
+  return {
+    id: "price.source",
+    subject: SUBJECT,
+    item: `${symbol} of chain ${token.chainId}`,
+    needs,
+    async look() {
+      const usd = await deps.readUsd(token);
+      return ok(`${formatUnits(usd, USD_DECIMALS)} US dollars`, "a price that can be trusted now");
+    },
+  };
+}
+
+/** Whether the fee of the smallest deposit pays for its gas. */
+function checkCost(deps: DoctorDeps, route: RouteConfig, needs: readonly Check[]): Check {
+  const { config } = deps;
+  const { chainId } = route;
+  const expected = "less than the fee of the smallest deposit";
+  const read = once(async () => {
+    const source = await gasCost(deps, chainId, SOURCE_GAS);
+    const delivery =
+      route.kind === "SWIFT" ? await gasCost(deps, route.destChain, DELIVERY_GAS) : 0n;
+    return source + delivery;
+  });
+  const token = getToken(config, chainId, route.token);
+  const unpriced = chainsOf(route).find((id) => !findNativePrice(deps, id));
+  return {
+    id: "terms.cost",
+    subject: SUBJECT,
+    item: describeRoute(config, route),
+    needs,
+    async look() {
+      if (chainsOf(route).every((id) => isLocal(getChain(config, id)))) {
+        return skip("gas costs nothing on local chains", expected);
+      }
+      if (token.minDeposit === undefined) return skip("no minDeposit", expected);
+      if (!token.price) return skip(`${token.symbol} has no price`, expected);
+      if (unpriced !== undefined) {
+        return skip(`the native coin of chain ${unpriced} has no price`, expected);
+      }
+      const usd = await deps.readUsd({ chainId, token: token.address });
+      const value = (token.minDeposit * usd) / 10n ** BigInt(token.decimals);
+      const fee = (value * BigInt(config.feeBps)) / BPS;
+      const cost = await read();
+      const show = (amount: bigint) => formatUnits(amount, USD_DECIMALS);
+      return judge(cost <= fee, {
+        found: `about ${show(cost)} US dollars of gas, for a fee of ${show(fee)}`,
+        expected,
+        advice:
+          "Raise minDeposit or feeBps, or accept that small deposits cost more than they bring.",
+        otherwise: "warning",
+      });
+    },
+  };
+}
+
+function chainsOf(route: RouteConfig): readonly number[] {
+  return route.kind === "SWIFT" ? [route.chainId, route.destChain] : [route.chainId];
+}
+
+async function gasCost(deps: DoctorDeps, chainId: number, gas: bigint): Promise<bigint> {
+  const wei = gas * (await deps.nodesOf(chainId).service.suggestMaxFeePerGas());
+  const usd = await deps.readUsd({ chainId, token: NATIVE_TOKEN });
+  return (wei * usd) / 10n ** 18n;
+}
+
+function findNativePrice({ config }: DoctorDeps, chainId: number) {
+  const { tokens } = getChain(config, chainId);
+  return tokens.find(({ address }) => address === NATIVE_TOKEN)?.price;
+}

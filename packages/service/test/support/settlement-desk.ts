@@ -1,0 +1,212 @@
+/** Settlements over a real PostgreSQL, with the chain's answers set by hand. */
+import { type DepositAddress, issueAddress } from "../../src/addresses/index.ts";
+import type { Chain, Simulation } from "../../src/chains/port.ts";
+import type { Commitment } from "../../src/core/commitment.ts";
+import { toEvmAddress, toHex32, unpadAddress } from "../../src/core/hex.ts";
+import type { Minimums } from "../../src/deposits/index.ts";
+import { listEvents } from "../../src/events/index.ts";
+import { createIntegrator } from "../../src/integrators/index.ts";
+import {
+  createRouteBook,
+  type DeliveryLook,
+  type Reservation,
+  type Route,
+} from "../../src/routes/index.ts";
+import { lookAtDueSettlements } from "../../src/settlements/advance.ts";
+import { listSwaps } from "../../src/settlements/list.ts";
+import type { SettlementDeps } from "../../src/settlements/index.ts";
+import { acceptValue } from "../../src/settlements/steps/accept.ts";
+import type { TestDatabase } from "./database.ts";
+import {
+  createCountingRandom,
+  createStillClock,
+  createStrictChain,
+  hashOf,
+  LANE,
+  silentLog,
+} from "./doubles.ts";
+
+export const USDC = toEvmAddress(`0x${"a0".repeat(20)}`);
+export const FACTORY = toEvmAddress(`0x${"fa".repeat(20)}`);
+export const ROUTE = toEvmAddress(`0x${"0e".repeat(20)}`);
+export const RECIPIENT = toEvmAddress(`0x${"de".repeat(20)}`);
+
+export type Desk = Awaited<ReturnType<typeof openDesk>>;
+
+/** A wallet's address in this test: the user id, so that each user has another. */
+const walletOf = (commitment: Commitment) => unpadAddress(commitment.userId);
+
+/** A chain, a route and an integrator whose answers a test sets by hand, over a real database. */
+export async function openDesk({ db }: TestDatabase) {
+  const random = createCountingRandom();
+  const clock = createStillClock();
+  const state = {
+    balance: 0n,
+    hasCode: true,
+    /** Contracts other than wallets. */
+    codeAt: new Set<string>([USDC]),
+    simulation: { ok: true, gas: 100_000n } as Simulation,
+    reserves: "reserved" as Reservation,
+    delivery: { kind: "waiting" } as DeliveryLook,
+    swept: 0n,
+    /** Happens while a request reads a balance. */
+    meanwhile: async () => {},
+    minimums: { token: 100n, floor: undefined } as Minimums,
+    block: 100n,
+    finalNumber: 50n,
+  };
+  const receipt = (txHash: ReturnType<typeof hashOf>) => ({
+    txHash,
+    blockHash: toHex32(hashOf("block")),
+    blockNumber: state.block,
+    succeeded: true,
+    effects: [],
+  });
+  const chain: Chain = createStrictChain({
+    chainId: 2,
+    addresses: { factory: FACTORY, escrow: FACTORY, delivery: FACTORY },
+    predictWallet: walletOf,
+    hashCommitment: (commitment) => toHex32(hashOf(JSON.stringify(commitment))),
+    getBalance: async () => state.balance,
+    findBalance: async () => {
+      await state.meanwhile();
+      return state.balance;
+    },
+    hasCode: async (address) => state.codeAt.has(address) || state.hasCode,
+    simulate: async () => state.simulation,
+    buildDeploy: () => ({ to: FACTORY, data: "0xde", value: 0n }),
+    getReceipt: async (txHash) => receipt(txHash),
+    getFinalNumber: async () => state.finalNumber,
+  });
+  const route: Route & { waitsForFinality: boolean } = {
+    kind: "SWIFT",
+    pair: { srcChain: 2, srcToken: USDC, destChain: 30, destToken: USDC },
+    contract: ROUTE,
+    decimalsIn: 6,
+    decimalsOut: 6,
+    etaSeconds: 1,
+    waitsForFinality: true,
+    isPriced: false,
+    quote: async (amount) => ({ fair: amount, amountOut: amount, minOut: amount }),
+    prepareSweep: async () => ({ to: FACTORY, data: "0x5e", value: 0n }),
+    readInventory: async () => ({ reserved: 0n, balance: 0n, capLeft: 0n, rate: 10n ** 18n }),
+    judgeInventory: () => state.reserves,
+    reserve: async () => state.reserves,
+    release: async () => undefined,
+    readSweep: () => ({ amount: state.swept, minOut: 1n, logIndex: 50, deliveryId: null }),
+    recordSweep: async () => undefined,
+    lookForDelivery: async () => state.delivery,
+  };
+  const deps: SettlementDeps = {
+    db,
+    clock,
+    random,
+    log: silentLog,
+    chains: new Map([[2, chain]]),
+    routes: createRouteBook([route]),
+    displayAddress: (address) => address,
+    lanes: new Map([[2, { deploy: [LANE], settle: [LANE] }]]),
+    readMinimums: async () => state.minimums,
+    wakeEvents: () => undefined,
+    wakeLanes: () => undefined,
+    pollMs: 500,
+  };
+  const { integratorId } = await createIntegrator(
+    { db, random },
+    { name: "acme", refundEvm: RECIPIENT, maxFeeBps: 50, maxSlippageBps: 100 },
+  );
+  const issue = (userId: string): Promise<DepositAddress> =>
+    issueAddress(
+      { db, random },
+      {
+        chain,
+        integratorId,
+        recipient: {
+          userId: userId.padEnd(42, "0"),
+          destChain: 30,
+          destWallet: RECIPIENT,
+          destToken: USDC,
+        },
+      },
+    );
+
+  let transfers = 0;
+  async function arrive(
+    address: DepositAddress,
+    args: {
+      readonly amount: bigint;
+      readonly block: bigint;
+      readonly tx?: string;
+      /** How many such transfers the transaction makes. */
+      readonly times?: number;
+    },
+  ): Promise<void> {
+    transfers += 1;
+    await acceptValue(
+      deps,
+      {
+        chainId: 2,
+        wallet: address.wallet,
+        token: USDC,
+        blockNumber: args.block,
+        blockHash: toHex32(hashOf(`block ${args.block}`)),
+        transfers: Array.from({ length: args.times ?? 1 }, (_, ordinal) => ({
+          token: USDC,
+          from: RECIPIENT,
+          to: address.wallet,
+          amount: args.amount,
+          txHash: hashOf(args.tx ?? `transfer ${transfers}`),
+          logIndex: ordinal + 1,
+          ordinal,
+        })),
+      },
+      address,
+    );
+  }
+
+  /** Looks at what is due, after the longest wait there is. */
+  async function look(): Promise<void> {
+    clock.advance(900_000);
+    await lookAtDueSettlements(deps, 2);
+  }
+
+  /** Mines the transaction of an intent for good, as a lane would record it. */
+  async function mine(
+    intent: string,
+    succeeded = true,
+    transactionState: "mined" | "final" = "final",
+  ): Promise<void> {
+    await db
+      .updateTable("transactions")
+      .set({
+        state: transactionState,
+        nonce: 0,
+        succeeded,
+        mined_hash: hashOf(intent),
+        mined_block_hash: hashOf("block"),
+        mined_block_number: state.block,
+      })
+      .where("intent", "like", `${intent}%`)
+      .execute();
+  }
+
+  const display = (address: string) => address;
+  const swaps = async () =>
+    (await listSwaps(db, integratorId, { limit: 100, display })).items.toReversed();
+  const events = async () => (await listEvents(db, integratorId, { limit: 500 })).items;
+  const deposits = () => db.selectFrom("deposits").selectAll().orderBy("block_number").execute();
+  return {
+    deps,
+    state,
+    route,
+    clock,
+    issue,
+    arrive,
+    look,
+    mine,
+    swaps,
+    events,
+    deposits,
+    integratorId,
+  };
+}

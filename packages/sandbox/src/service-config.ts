@@ -42,6 +42,8 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
     stateDir: paths.database,
     api: { host: "127.0.0.1", port: ports.api },
     quote: { host: "127.0.0.1", port: ports.quote },
+    // Tests and demos ask more often than any integrator would.
+    rateLimits: { perKey: 100_000, perAddress: 100_000, requestIndexPerKey: 100_000 },
     apiKeyPepper: { file: loadPepper(paths.keys) },
     feeBps: SANDBOX_TERMS.feeBps,
     maxFeeBps: SANDBOX_TERMS.maxFeeBps,

@@ -12,7 +12,13 @@ import {
 import { OperatingError } from "./core/errors.ts";
 import { SIGNER_NAMES, type SignerName } from "./config/keys.ts";
 import { askPassphrase } from "./roles/ask-passphrase.ts";
-import { createIntegratorCommand, createKeyCommand, migrate } from "./roles/commands.ts";
+import {
+  createIntegratorCommand,
+  createKeyCommand,
+  listKeysCommand,
+  migrate,
+  revokeKeyCommand,
+} from "./roles/commands.ts";
 
 interface ServeOptions {
   readonly roles?: readonly RoleName[];
@@ -135,9 +141,9 @@ program
     },
   );
 
-program
-  .command("key")
-  .description("API keys")
+const apiKeys = program.command("key").description("API keys");
+
+apiKeys
   .command("create")
   .requiredOption("--integrator <name>", "name or id of the integrator")
   .option("--deposit-addresses <switch>", "whether its quotes carry addresses", parseSwitch, true)
@@ -146,6 +152,30 @@ program
     const created = await createKeyCommand(readConfig(), options);
     if (options.json) print(created);
     else write(`API key (shown once): ${created.apiKey}`);
+  });
+
+apiKeys
+  .command("list")
+  .description("every key, without the keys themselves")
+  .option("--integrator <name>", "name or id of one integrator")
+  .option("--json", "print JSON")
+  .action(async ({ integrator, json }: { integrator?: string; json?: boolean }) => {
+    const listed = await listKeysCommand(readConfig(), { integrator });
+    if (json) return print({ keys: listed });
+    for (const { keyId, integrator: owner, createdAt, revokedAt, depositAddresses } of listed) {
+      const state = revokedAt === null ? "valid" : `revoked ${revokedAt}`;
+      const addresses = depositAddresses ? "with" : "without";
+      write(`${keyId}  ${owner}  created ${createdAt}  ${state}  ${addresses} deposit addresses`);
+    }
+  });
+
+apiKeys
+  .command("revoke")
+  .description("end a key for good")
+  .argument("<keyId>", "as key list shows it")
+  .action(async (keyId: string) => {
+    await revokeKeyCommand(readConfig(), { keyId });
+    write(`the key ${keyId} is revoked`);
   });
 
 program

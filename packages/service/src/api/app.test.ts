@@ -20,6 +20,7 @@ import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
 import { createLog } from "../telemetry/log.ts";
 import { hasValidChecksum } from "../chains/evm/checksum.ts";
 import { createApi } from "./app.ts";
+import { createRateLimiter } from "./rate-limits.ts";
 import type { IndexRequest } from "./request-index.ts";
 
 const log = createLog({ level: "silent", role: "test" });
@@ -38,6 +39,13 @@ const SCANNED = [
     ],
   },
 ];
+
+const MANY = 1_000_000;
+const unlimited = createRateLimiter({
+  perKey: MANY,
+  perAddress: MANY,
+  requestIndexPerKey: MANY,
+});
 
 let database: TestDatabase;
 let app: ReturnType<typeof createApi>;
@@ -60,6 +68,8 @@ beforeAll(async () => {
       return { queued: false, reason: "below_min" };
     },
     scanned: SCANNED,
+    limiter: unlimited,
+    trustedProxies: [],
   });
   url = await app.listen({ host: "127.0.0.1", port: 0 });
   alice = await createTenant(db);
@@ -488,6 +498,8 @@ describe("everything else", () => {
       hasValidChecksum,
       requestIndex: () => Promise.reject(new Error("not asked for")),
       scanned: [],
+      limiter: unlimited,
+      trustedProxies: [],
     });
     const base = await api.listen({ host: "127.0.0.1", port: 0 });
     await broken.pool.query("drop table api_keys");

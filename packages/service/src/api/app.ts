@@ -10,17 +10,17 @@ import {
 } from "@sluice/sdk/wire";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { listAddresses } from "../addresses/index.ts";
-import { assert } from "../core/assert.ts";
 import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
 import { KNOWN_CHAINS } from "../core/chain-registry.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Db } from "../db/schema.ts";
 import { listEvents } from "../events/index.ts";
-import { authenticate, type Principal } from "../integrators/index.ts";
 import { listSwaps, type RequestResult } from "../settlements/index.ts";
 import type { Log } from "../telemetry/log.ts";
+import { admit } from "./admission.ts";
 import { type ErrorBody, handleErrors, refusalOptions } from "./errors.ts";
 import { parseEventsQuery, parseListQuery } from "./query.ts";
+import type { RateLimiter } from "./rate-limits.ts";
 import { type IndexRequest, parseIndexBody, readIndexRequest } from "./request-index.ts";
 
 /** A chain with a scanner and what the scanner looks for. */
@@ -44,6 +44,9 @@ export interface ApiDeps {
   /** Queues a settlement; reads the chain, which nothing else here does. */
   readonly requestIndex: (request: IndexRequest) => Promise<RequestResult>;
   readonly scanned: readonly ScannedChain[];
+  readonly limiter: RateLimiter;
+  /** Proxies whose word about the caller's address is taken, by address or range. */
+  readonly trustedProxies: readonly string[];
 }
 
 /** Limits of a server that anybody may talk to. */
@@ -61,43 +64,50 @@ export const SERVER_LIMITS = {
 export function createApi(deps: ApiDeps): FastifyInstance {
   const { db, display } = deps;
   const body: ErrorBody = (error) => ({ error });
-  const app = Fastify({ logger: false, ...SERVER_LIMITS, ...refusalOptions(body) });
+  const app = Fastify({
+    logger: false,
+    ...SERVER_LIMITS,
+    ...refusalOptions(body),
+    trustProxy: [...deps.trustedProxies],
+  });
   handleErrors(app, deps.log, body);
 
-  const principalOf = (request: FastifyRequest): Promise<Principal> =>
-    authenticate(deps, headerOf(request, "x-api-key"));
+  const principalOf = admit(app, deps);
+  const keyed = {
+    admission: { keyOf: (request: FastifyRequest) => headerOf(request, "x-api-key") },
+  };
+  const open = { admission: { keyOf: null } };
   // CAST: the query string is an object of strings and arrays of strings.
   const queryOf = (request: FastifyRequest) => request.query as Record<string, unknown>;
 
-  app.get("/deposit-addresses", { schema: answers(DepositAddressPage) }, async (request) => {
-    const { integratorId } = await principalOf(request);
-    return listAddresses(db, integratorId, { ...parseListQuery(queryOf(request)), display });
-  });
+  app.get(
+    "/deposit-addresses",
+    { schema: answers(DepositAddressPage), config: keyed },
+    async (request) => {
+      const { integratorId } = principalOf(request);
+      return listAddresses(db, integratorId, { ...parseListQuery(queryOf(request)), display });
+    },
+  );
 
-  app.get("/swaps", { schema: answers(SwapPage) }, async (request) => {
-    const { integratorId } = await principalOf(request);
+  app.get("/swaps", { schema: answers(SwapPage), config: keyed }, async (request) => {
+    const { integratorId } = principalOf(request);
     return listSwaps(db, integratorId, { ...parseListQuery(queryOf(request)), display });
   });
 
-  app.get("/events", { schema: answers(EventPage) }, async (request) => {
-    const { integratorId } = await principalOf(request);
+  app.get("/events", { schema: answers(EventPage), config: keyed }, async (request) => {
+    const { integratorId } = principalOf(request);
     const page = parseEventsQuery(queryOf(request));
     const { items, more } = await listEvents(db, integratorId, page);
     return { items, nextCursor: more ? (items.at(-1)?.timestamp ?? null) : null };
   });
 
   const scanned = new Set(deps.scanned.map(({ chainId }) => chainId));
-  const principals = new WeakMap<FastifyRequest, Principal>();
   const indexRoute = {
     schema: answers(RequestIndexResponse),
-    // The key comes before the body, whatever is in it.
-    onRequest: async (request: FastifyRequest) => {
-      principals.set(request, await principalOf(request));
-    },
+    config: { admission: { ...keyed.admission, limit: "requestIndexPerKey" as const } },
   };
   app.post("/request-index", indexRoute, async (request) => {
-    const principal = principals.get(request);
-    assert(principal !== undefined, "a request was authenticated before its body was read");
+    const principal = principalOf(request);
     const asked = parseIndexBody(request.body);
     const { chain: chainId, walletAddress, tokenAddress } = asked;
     const result = await deps.requestIndex(
@@ -109,7 +119,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
       : { ...echoed, queued: false, queueItemId: null, reason: result.reason };
   });
 
-  app.get("/chains", { schema: answers(ChainList) }, async () =>
+  app.get("/chains", { schema: answers(ChainList), config: open }, async () =>
     KNOWN_CHAINS.map(({ chainId, name, explorerTxUrl, kind }) => ({
       chainId,
       name,
@@ -119,7 +129,11 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   );
 
   const sourceConfig = { chains: deps.scanned.map((chain) => describeSource(chain, display)) };
-  app.get("/source-config", { schema: answers(SourceConfig) }, async () => sourceConfig);
+  app.get(
+    "/source-config",
+    { schema: answers(SourceConfig), config: open },
+    async () => sourceConfig,
+  );
 
   return app;
 }

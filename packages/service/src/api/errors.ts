@@ -9,6 +9,7 @@ import type {
 } from "fastify";
 import { OperatingError, toErrorObject, toOperatingError } from "../core/errors.ts";
 import type { Log } from "../telemetry/log.ts";
+import { RateLimited } from "./rate-limits.ts";
 
 /** Turns an error into the body of an answer. */
 export type ErrorBody = (error: ErrorObject, status: number) => unknown;
@@ -24,7 +25,8 @@ export function handleErrors(app: FastifyInstance, log: Log, body: ErrorBody): v
     const refused = describeRefusal(thrown);
     if (refused) return answer(reply, refused.error, refused.status);
     const error = toOperatingError(thrown);
-    const status = ERROR_CODES[error.code].httpStatus ?? 500;
+    const status =
+      error instanceof RateLimited ? error.httpStatus : (ERROR_CODES[error.code].httpStatus ?? 500);
     if (status >= 500) log.error({ err: thrown, path: pathOf(request) }, "a request failed");
     return answer(reply, toErrorObject(error), status);
   });

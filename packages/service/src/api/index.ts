@@ -1,3 +1,4 @@
 export { type ApiDeps, createApi, type ScannedChain } from "./app.ts";
+export { createRateLimiter } from "./rate-limits.ts";
 export { createQuoteApp } from "./quote-app.ts";
 export { createStream } from "./stream.ts";

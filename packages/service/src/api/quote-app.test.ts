@@ -7,6 +7,7 @@ import { createTestDatabase, type TestDatabase } from "../../test/support/databa
 import { createTenant, PEPPER, type Tenant, USDC } from "../../test/support/tenants.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Principal } from "../integrators/index.ts";
+import { createRateLimiter } from "./rate-limits.ts";
 import { createQuoteApp } from "./quote-app.ts";
 
 const REQUEST = {
@@ -34,6 +35,8 @@ beforeAll(async () => {
     db: database.db,
     pepper: PEPPER,
     log: pino({ level: "trace" }, sink),
+    limiter: createRateLimiter({ perKey: 100_000, perAddress: 100_000, requestIndexPerKey: 1 }),
+    trustedProxies: [],
     quote(...args) {
       asked.push(args);
       return answer();

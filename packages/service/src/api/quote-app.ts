@@ -2,40 +2,45 @@
 import { type ErrorObject, QuoteRequest, QuoteResponse } from "@sluice/sdk/wire";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { Value } from "typebox/value";
-import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Db } from "../db/schema.ts";
-import { authenticate, type Principal } from "../integrators/index.ts";
+import type { Principal } from "../integrators/index.ts";
 import type { Log } from "../telemetry/log.ts";
+import { admit } from "./admission.ts";
 import { SERVER_LIMITS } from "./app.ts";
 import { handleErrors, refusalOptions } from "./errors.ts";
+import type { RateLimiter } from "./rate-limits.ts";
 
 export interface QuoteAppDeps {
   readonly db: Db;
   readonly pepper: Secret;
   readonly log: Log;
+  readonly limiter: RateLimiter;
+  /** Proxies whose word about the caller's address is taken, by address or range. */
+  readonly trustedProxies: readonly string[];
   readonly quote: (request: QuoteRequest, principal: Principal) => Promise<QuoteResponse>;
 }
 
 /** Creates the quote application; the caller makes it listen. */
 export function createQuoteApp(deps: QuoteAppDeps): FastifyInstance {
-  const app = Fastify({ logger: false, ...SERVER_LIMITS, ...refusalOptions(bothConventions) });
+  const app = Fastify({
+    logger: false,
+    ...SERVER_LIMITS,
+    ...refusalOptions(bothConventions),
+    trustProxy: [...deps.trustedProxies],
+  });
   handleErrors(app, deps.log, bothConventions);
-  const principals = new WeakMap<FastifyRequest, Principal>();
+  const principalOf = admit(app, deps);
+  // CAST: the query string is an object of strings and arrays of strings.
+  const keyOf = (request: FastifyRequest) => (request.query as Record<string, unknown>)["apiKey"];
   app.route({
     method: "POST",
     url: "/v3/quote",
     schema: { response: { 200: QuoteResponse } },
-    // The key comes before the body: whoever has none learns nothing about bodies.
-    async onRequest(request) {
-      // CAST: the query string is an object of strings and arrays of strings.
-      const { apiKey } = request.query as Record<string, unknown>;
-      principals.set(request, await authenticate(deps, apiKey));
-    },
+    config: { admission: { keyOf } },
     async handler(request) {
-      const principal = principals.get(request);
-      assert(principal, "a request is authenticated before it is handled");
+      const principal = principalOf(request);
       return deps.quote(parseQuoteRequest(request.body), principal);
     },
   });

@@ -8,10 +8,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { createTenant, insertEvent, PEPPER, type Tenant } from "../../test/support/tenants.ts";
 import { listEvents } from "../events/index.ts";
+import { createKey, revokeKey } from "../integrators/index.ts";
+import { systemRandom } from "../roles/system-ports.ts";
 import { createLog } from "../telemetry/log.ts";
+import { createRateLimiter } from "./rate-limits.ts";
 import { createStream, type Stream } from "./stream.ts";
 
 const log = createLog({ level: "silent", role: "test" });
+
+const limiter = createRateLimiter({ perKey: 1, perAddress: 100_000, requestIndexPerKey: 1 });
 
 let database: TestDatabase;
 let server: Server;
@@ -25,7 +30,7 @@ const sockets: Socket[] = [];
 beforeAll(async () => {
   database = await createTestDatabase();
   server = createServer((_, response) => response.writeHead(404).end());
-  stream = createStream({ server, db: database.db, pepper: PEPPER, log });
+  stream = createStream({ server, db: database.db, pepper: PEPPER, log, limiter });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   // CAST: a server that listens on TCP has an address.
   ({ port } = server.address() as AddressInfo);
@@ -197,3 +202,62 @@ async function greetRaw(socket: ReturnType<typeof connectTcp>, tenant: Tenant): 
   socket.write(Buffer.from([0x81, 0x82, 0, 0, 0, 0, 0x34, 0x30]));
   await hear('"connected"');
 }
+
+describe("a revoked key", () => {
+  test("is cut from the stream, others are not, and it does not come back", async () => {
+    const { keyId, apiKey } = await createKey(
+      { db: database.db, random: systemRandom, pepper: PEPPER },
+      { integrator: alice.name, depositAddresses: true },
+    );
+    const { socket: cut } = await join({ ...alice, apiKey });
+    const { socket: kept } = await join(alice);
+    await revokeKey(database.db, { keyId });
+    const gone = new Promise((resolve) => cut.once("disconnect", resolve));
+    await stream.cutRevoked();
+    expect(await gone).toBe("io server disconnect");
+    expect(kept.connected).toBe(true);
+    const again = open({ auth: { apiKey }, reconnection: false });
+    const error = await new Promise<Error & { data?: unknown }>((resolve) =>
+      again.once("connect_error", resolve),
+    );
+    expect(error.data).toMatchObject({ code: "FORBIDDEN" });
+  });
+});
+
+describe("too many handshakes", () => {
+  test("of one address are refused as the interface refuses, whatever their keys", async () => {
+    const other = createServer((_, response) => response.writeHead(404).end());
+    const narrow = createRateLimiter({ perKey: 1, perAddress: 2, requestIndexPerKey: 1 });
+    const limited = createStream({
+      server: other,
+      db: database.db,
+      pepper: PEPPER,
+      log,
+      limiter: narrow,
+    });
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    // CAST: a server that listens on TCP has an address.
+    const { port: narrowPort } = other.address() as AddressInfo;
+    const knock = () => {
+      const socket = io(`http://127.0.0.1:${narrowPort}`, {
+        transports: ["websocket"],
+        forceNew: true,
+        reconnection: false,
+        auth: { apiKey: bob.apiKey },
+      });
+      sockets.push(socket);
+      return new Promise<unknown>((resolve) => {
+        socket.once("connected", () => resolve("connected"));
+        socket.once("connect_error", (error: Error & { data?: unknown }) => resolve(error.data));
+      });
+    };
+    expect(await knock()).toBe("connected");
+    expect(await knock()).toBe("connected");
+    expect(await knock()).toMatchObject({
+      code: "RPC_UNAVAILABLE",
+      retryable: true,
+      details: { reason: "rate_limited" },
+    });
+    await limited.close();
+  });
+});

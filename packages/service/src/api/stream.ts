@@ -9,12 +9,15 @@ import { toErrorObject, toOperatingError } from "../core/errors.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Db } from "../db/schema.ts";
 import { createTail, type Tail } from "../events/index.ts";
-import { authenticate, type Principal } from "../integrators/index.ts";
+import { authenticate, listRevoked, type Principal } from "../integrators/index.ts";
 import type { Log } from "../telemetry/log.ts";
+import { RateLimited, type RateLimiter } from "./rate-limits.ts";
 
 export interface Stream {
   /** The live end of the event log; roles wake and pump it. */
   readonly tail: Tail;
+  /** Cuts the sockets whose key was revoked since they came. */
+  cutRevoked(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -29,8 +32,9 @@ export function createStream(options: {
   readonly db: Db;
   readonly pepper: Secret;
   readonly log: Log;
+  readonly limiter: RateLimiter;
 }): Stream {
-  const { db, pepper, log } = options;
+  const { db, pepper, log, limiter } = options;
   const io = new Server(options.server, {
     transports: ["websocket"],
     allowUpgrades: false,
@@ -54,8 +58,15 @@ export function createStream(options: {
     },
   });
 
+  /** Handshakes count against the address, whatever their key: each costs more than a request. */
+  async function identify(socket: Socket): Promise<Principal> {
+    const { resetS, isExceeded } = await limiter.take("perAddress", socket.handshake.address);
+    if (isExceeded) throw new RateLimited(resetS);
+    return authenticate({ db, pepper }, keyOf(socket));
+  }
+
   io.use((socket, next) => {
-    authenticate({ db, pepper }, keyOf(socket)).then(
+    identify(socket).then(
       (principal) => {
         principals.set(socket, principal);
         next();
@@ -87,7 +98,18 @@ export function createStream(options: {
     return undefined;
   });
 
-  return { tail, close: () => io.close() };
+  return {
+    tail,
+    async cutRevoked() {
+      const sockets = [...io.of("/").sockets.values()];
+      const keyIds = new Set(sockets.flatMap((socket) => principals.get(socket)?.keyId ?? []));
+      const revoked = await listRevoked(db, [...keyIds]);
+      for (const socket of sockets) {
+        if (revoked.has(principals.get(socket)?.keyId ?? "")) socket.disconnect(true);
+      }
+    },
+    close: () => io.close(),
+  };
 }
 
 /** The key as it came: from the handshake, or from the address where a browser cannot do better. */

@@ -100,6 +100,13 @@ export interface Config {
   readonly databaseUrl: Secret | undefined;
   readonly api: { readonly host: string; readonly port: number };
   readonly quote: { readonly host: string; readonly port: number };
+  /** Requests per minute. */
+  readonly rateLimits: {
+    readonly perKey: number;
+    readonly perAddress: number;
+    readonly requestIndexPerKey: number;
+  };
+  readonly trustedProxies: readonly string[];
   readonly apiKeyPepper: Secret;
   readonly feeBps: number;
   readonly maxFeeBps: number;
@@ -195,6 +202,8 @@ export function loadConfig(args: {
     databaseUrl: keysOf ? undefined : databaseUrlOf(file, env, resolver, problems),
     api,
     quote,
+    rateLimits: { perKey: 600, perAddress: 300, requestIndexPerKey: 60, ...file.rateLimits },
+    trustedProxies: file.trustedProxies ?? [],
     apiKeyPepper: pepper,
     feeBps: file.feeBps,
     maxFeeBps,

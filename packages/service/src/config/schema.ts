@@ -13,6 +13,10 @@ const Bps = Type.Integer({ minimum: 0, maximum: 10_000, description: "basis poin
 /** Levels of the log, from the most to the least. */
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
 
+const PerMinute = Type.Optional(
+  Type.Integer({ minimum: 1, maximum: 1_000_000, description: "requests per minute" }),
+);
+
 const SocketPath = Type.String({ minLength: 1, description: "the path of a unix socket" });
 
 /** Where a secret is found: never in the file itself. */
@@ -168,6 +172,20 @@ export const ConfigFile = Type.Object(
     ),
     api: Listener,
     quote: Listener,
+    trustedProxies: Type.Optional(
+      Type.Array(Type.String({ pattern: "^[0-9a-fA-F.:]+(/\\d{1,3})?$" }), {
+        description: "a list of addresses or ranges, such as 10.0.0.0/8",
+      }),
+    ),
+    rateLimits: Type.Optional(
+      Type.Object(
+        { perKey: PerMinute, perAddress: PerMinute, requestIndexPerKey: PerMinute },
+        {
+          additionalProperties: false,
+          description: "an object with perKey, perAddress or requestIndexPerKey",
+        },
+      ),
+    ),
     apiKeyPepper: SecretRef,
     keystorePassphrase: Type.Optional(SecretRef),
     signers: Type.Optional(

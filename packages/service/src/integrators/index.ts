@@ -1,1 +1,9 @@
-export { authenticate, createIntegrator, createKey, type Principal } from "./integrators.ts";
+export {
+  authenticate,
+  createIntegrator,
+  createKey,
+  listKeys,
+  listRevoked,
+  revokeKey,
+  type Principal,
+} from "./integrators.ts";

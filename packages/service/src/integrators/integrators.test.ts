@@ -2,7 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { Secret } from "../core/secret.ts";
 import { systemRandom } from "../roles/system-ports.ts";
-import { authenticate, createIntegrator, createKey } from "./index.ts";
+import {
+  authenticate,
+  createIntegrator,
+  createKey,
+  listKeys,
+  listRevoked,
+  revokeKey,
+} from "./index.ts";
 
 const REFUND = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const ID = "0b5e0a4e-6f3c-4a53-9d7a-2f9f0a3f6c11";
@@ -132,5 +139,46 @@ describe("keys", () => {
     await authenticate(deps, apiKey);
     await database.pool.query("update api_keys set revoked_at = now() where id = $1", [keyId]);
     await expect(authenticate(deps, apiKey)).rejects.toMatchObject({ code: "FORBIDDEN" });
+  });
+});
+
+describe("keys of an integrator", () => {
+  test("are listed without themselves, and one that is revoked is refused from then on", async () => {
+    await createIntegrator(deps, { ...FACTS, name: "keys" });
+    const one = await createKey(deps, { integrator: "keys", depositAddresses: true });
+    const other = await createKey(deps, { integrator: "keys", depositAddresses: false });
+    const before = await listKeys(deps.db, { integrator: "keys" });
+    expect(before).toMatchObject([
+      { keyId: one.keyId, integrator: "keys", depositAddresses: true, revokedAt: null },
+      { keyId: other.keyId, depositAddresses: false, revokedAt: null },
+    ]);
+    expect(JSON.stringify(before)).not.toContain(one.apiKey);
+    await revokeKey(deps.db, { keyId: one.keyId });
+    await expect(authenticate(deps, one.apiKey)).rejects.toMatchObject({ code: "FORBIDDEN" });
+    expect(await authenticate(deps, other.apiKey)).toMatchObject({ keyId: other.keyId });
+    expect(await listRevoked(deps.db, [one.keyId, other.keyId])).toEqual(new Set([one.keyId]));
+    expect((await listKeys(deps.db, { integrator: "keys" }))[0]?.revokedAt).toMatch(/Z$/);
+    const all = await listKeys(deps.db, { integrator: undefined });
+    expect(all.length).toBeGreaterThan(2);
+  });
+
+  test.each(["nothing", ID, ""])("one that is not there (%s) cannot be revoked", async (keyId) => {
+    await expect(revokeKey(deps.db, { keyId })).rejects.toMatchObject({
+      code: "VALIDATION_ERROR",
+      details: { field: "keyId" },
+    });
+  });
+
+  test("a key is revoked once", async () => {
+    await createIntegrator(deps, { ...FACTS, name: "once" });
+    const { keyId } = await createKey(deps, { integrator: "once", depositAddresses: true });
+    await revokeKey(deps.db, { keyId });
+    await expect(revokeKey(deps.db, { keyId })).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+  });
+
+  test("of nobody are a mistake, not an empty list", async () => {
+    await expect(listKeys(deps.db, { integrator: "nobody" })).rejects.toMatchObject({
+      details: { field: "integrator" },
+    });
   });
 });

@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { sql } from "kysely";
 import { isAddress } from "@sluice/sdk/address";
 import { OperatingError } from "../core/errors.ts";
 import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
@@ -70,25 +71,90 @@ export async function createKey(
   },
 ): Promise<{ readonly keyId: string; readonly apiKey: string }> {
   const { db, random, pepper } = deps;
-  const column = UUID.test(args.integrator) ? "id" : "name";
-  const integrator = await db
-    .selectFrom("integrators")
-    .select("id")
-    .where(column, "=", args.integrator)
-    .executeTakeFirst();
-  if (!integrator) throw invalid("integrator", "the name or id of an integrator");
+  const integratorId = await findIntegrator(db, args.integrator);
   const apiKey = random.uuid();
   const keyId = random.uuid();
   await db
     .insertInto("api_keys")
     .values({
       id: keyId,
-      integrator_id: integrator.id,
+      integrator_id: integratorId,
       key_hmac: hashKey(pepper, apiKey),
       deposit_addresses: args.depositAddresses,
     })
     .execute();
   return { keyId, apiKey };
+}
+
+/** A key as its operator sees it: never the key itself. */
+export interface KeyFacts {
+  readonly keyId: string;
+  readonly integrator: string;
+  readonly depositAddresses: boolean;
+  readonly createdAt: string;
+  /** Null while it is valid. */
+  readonly revokedAt: string | null;
+}
+
+/** The keys of an integrator, or of all, oldest first. @throws OperatingError VALIDATION_ERROR when there is no such one. */
+export async function listKeys(
+  db: Db,
+  { integrator }: { readonly integrator: string | undefined },
+): Promise<readonly KeyFacts[]> {
+  let query = db
+    .selectFrom("api_keys")
+    .innerJoin("integrators", "integrators.id", "api_keys.integrator_id")
+    .select(["api_keys.id as keyId", "integrators.name as integrator"])
+    .select(["deposit_addresses as depositAddresses", "api_keys.created_at as createdAt"])
+    .select("revoked_at as revokedAt")
+    .orderBy("api_keys.created_at")
+    .orderBy("api_keys.id");
+  if (integrator !== undefined) {
+    query = query.where("integrators.id", "=", await findIntegrator(db, integrator));
+  }
+  return query.execute();
+}
+
+/**
+ * Ends a key for good: the next request with it is refused, and open streams are cut within a second.
+ * @throws OperatingError VALIDATION_ERROR when there is no such key, or it was revoked before.
+ */
+export async function revokeKey(db: Db, { keyId }: { readonly keyId: string }): Promise<void> {
+  const result = UUID.test(keyId)
+    ? await db
+        .updateTable("api_keys")
+        .set({ revoked_at: sql<string>`now()` })
+        .where("id", "=", keyId)
+        .where("revoked_at", "is", null)
+        .executeTakeFirst()
+    : undefined;
+  if (result?.numUpdatedRows !== 1n) {
+    throw invalid("keyId", "the id of a key that is valid, as `sluice key list` shows it");
+  }
+}
+
+/** Which of the keys were revoked. */
+export async function listRevoked(db: Db, keyIds: readonly string[]): Promise<ReadonlySet<string>> {
+  if (keyIds.length === 0) return new Set();
+  const rows = await db
+    .selectFrom("api_keys")
+    .select("id")
+    .where("id", "in", keyIds)
+    .where("revoked_at", "is not", null)
+    .execute();
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** By name or id. */
+async function findIntegrator(db: Db, nameOrId: string): Promise<string> {
+  const column = UUID.test(nameOrId) ? "id" : "name";
+  const integrator = await db
+    .selectFrom("integrators")
+    .select("id")
+    .where(column, "=", nameOrId)
+    .executeTakeFirst();
+  if (!integrator) throw invalid("integrator", "the name or id of an integrator");
+  return integrator.id;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The API: REST and the live stream on one port, the quote service on another. Never touches a chain by itself. */
 import type { FastifyInstance } from "fastify";
-import { createApi, createQuoteApp, createStream } from "../api/index.ts";
+import { createApi, createQuoteApp, createRateLimiter, createStream } from "../api/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { startLoop } from "../jobs/loop.ts";
 import { type RoleContext, type RunningRole, TOPICS } from "./context.ts";
@@ -15,12 +15,15 @@ export interface RunningServer extends RunningRole {
 
 /** How often the stream looks for events when no wake-up comes, in milliseconds. */
 const TAIL_POLL_MS = 1_000;
+/** A revoked key is cut within a second. */
+const REVOKED_POLL_MS = 500;
 
 /** Starts REST and stream. */
 export async function startApi(context: RoleContext): Promise<RunningServer> {
   const { config, db, log, clock, wakeups, format } = context;
   const pepper = config.apiKeyPepper;
   const settlements = createSettlementDeps(context, new Map());
+  const limiter = createRateLimiter(config.rateLimits);
   const app = createApi({
     db,
     pepper,
@@ -29,8 +32,10 @@ export async function startApi(context: RoleContext): Promise<RunningServer> {
     hasValidChecksum: format.hasValidChecksum,
     requestIndex: (request) => requestIndex(settlements, request),
     scanned: config.chains,
+    limiter,
+    trustedProxies: config.trustedProxies,
   });
-  const stream = createStream({ server: app.server, db, pepper, log });
+  const stream = createStream({ server: app.server, db, pepper, log, limiter });
   const url = await listen(app, config.api, "api.port");
   const loop = startLoop({
     name: "stream",
@@ -42,11 +47,21 @@ export async function startApi(context: RoleContext): Promise<RunningServer> {
       return false;
     },
   });
+  const revokedLoop = startLoop({
+    name: "revoked keys",
+    intervalMs: REVOKED_POLL_MS,
+    clock,
+    log,
+    async look() {
+      await stream.cutRevoked();
+      return false;
+    },
+  });
   wakeups.on(TOPICS.events, () => loop.wake());
   return {
     url,
     async stop() {
-      await loop.stop();
+      await Promise.all([loop.stop(), revokedLoop.stop()]);
       await stream.close();
       await app.close();
     },
@@ -57,7 +72,14 @@ export async function startApi(context: RoleContext): Promise<RunningServer> {
 export async function startQuoteServer(context: RoleContext): Promise<RunningServer> {
   const { config, db, log } = context;
   const quote = createQuoter(context);
-  const app = createQuoteApp({ db, pepper: config.apiKeyPepper, log, quote });
+  const app = createQuoteApp({
+    db,
+    pepper: config.apiKeyPepper,
+    log,
+    quote,
+    limiter: createRateLimiter(config.rateLimits),
+    trustedProxies: config.trustedProxies,
+  });
   const url = await listen(app, config.quote, "quote.port");
   return { url, stop: () => app.close() };
 }

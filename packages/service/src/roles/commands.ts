@@ -1,6 +1,6 @@
 /** The commands that act on the database and end. */
 import type { Config } from "../config/load.ts";
-import { createIntegrator, createKey } from "../integrators/index.ts";
+import { createIntegrator, createKey, listKeys, revokeKey } from "../integrators/index.ts";
 import { createLog } from "../telemetry/log.ts";
 import { openServiceDatabase, type ServiceDatabase } from "./database.ts";
 import { systemRandom } from "./system-ports.ts";
@@ -41,6 +41,22 @@ export async function createKeyCommand(
   return withDatabase(config, ({ db }) =>
     createKey({ db, random: systemRandom, pepper: config.apiKeyPepper }, args),
   );
+}
+
+/** Every key, or those of one integrator. */
+export async function listKeysCommand(
+  config: Config,
+  args: { readonly integrator: string | undefined },
+) {
+  return withDatabase(config, ({ db }) => listKeys(db, args));
+}
+
+/** Ends a key for good. */
+export async function revokeKeyCommand(
+  config: Config,
+  args: { readonly keyId: string },
+): Promise<void> {
+  await withDatabase(config, ({ db }) => revokeKey(db, args));
 }
 
 /** Opens the database for one command; an embedded server that was not running is ended afterwards. */

@@ -82,6 +82,8 @@ export function createDoctorDeps(given: {
       databaseUrl: undefined,
       api: { host: "127.0.0.1", port: 0 },
       quote: { host: "127.0.0.1", port: 0 },
+      rateLimits: { perKey: 1, perAddress: 1, requestIndexPerKey: 1 },
+      trustedProxies: [],
       apiKeyPepper: KEY,
       feeBps: 10,
       maxFeeBps: 50,

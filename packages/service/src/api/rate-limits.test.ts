@@ -1,0 +1,144 @@
+/** T96 Whoever asks too often is told so, in the interface's own form, and costs nothing more. */
+import { ErrorResponse } from "@sluice/sdk/wire";
+import { Value } from "typebox/value";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { silentLog } from "../../test/support/doubles.ts";
+import { createTenant, PEPPER, type Tenant } from "../../test/support/tenants.ts";
+import { hasValidChecksum, toChecksumAddress } from "../chains/evm/checksum.ts";
+import { createApi } from "./app.ts";
+import { createRateLimiter, type RateLimits } from "./rate-limits.ts";
+
+let database: TestDatabase;
+let alice: Tenant;
+let bob: Tenant;
+let close: () => Promise<void> = async () => {};
+let asked = 0;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  alice = await createTenant(database.db);
+  bob = await createTenant(database.db);
+});
+afterEach(() => close());
+afterAll(() => database.drop());
+
+async function listen(limits: Partial<RateLimits>, trustedProxies: readonly string[] = []) {
+  asked = 0;
+  const app = createApi({
+    db: database.db,
+    pepper: PEPPER,
+    log: silentLog,
+    display: toChecksumAddress,
+    hasValidChecksum,
+    requestIndex: async () => {
+      asked += 1;
+      return { queued: false, reason: "below_min" };
+    },
+    scanned: [],
+    limiter: createRateLimiter({ perKey: 5, perAddress: 3, requestIndexPerKey: 2, ...limits }),
+    trustedProxies,
+  });
+  const url = await app.listen({ host: "127.0.0.1", port: 0 });
+  close = () => app.close();
+  return (
+    path: string,
+    options: { readonly key?: string; readonly headers?: object; readonly body?: string } = {},
+  ) =>
+    fetch(`${url}${path}`, {
+      headers: {
+        ...(options.key === undefined ? {} : { "x-api-key": options.key }),
+        ...(options.body === undefined ? {} : { "content-type": "application/json" }),
+        ...options.headers,
+      },
+      ...(options.body === undefined ? {} : { method: "POST", body: options.body }),
+    });
+}
+
+const statuses = async (calls: readonly (() => Promise<Response>)[]) => {
+  const seen: number[] = [];
+  for (const call of calls) seen.push((await call()).status);
+  return seen;
+};
+const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
+
+test("a key has its share, and another key has its own", async () => {
+  const ask = await listen({});
+  const byAlice = () => ask("/swaps", { key: alice.apiKey });
+  expect(await statuses(times(7, byAlice))).toEqual([200, 200, 200, 200, 200, 429, 429]);
+  expect((await ask("/swaps", { key: bob.apiKey })).status).toBe(200);
+});
+
+test("every answer says what is left, and a refusal when to come back", async () => {
+  const ask = await listen({ perKey: 1 });
+  const first = await ask("/swaps", { key: alice.apiKey });
+  expect(first.headers.get("ratelimit-policy")).toBe('"perKey";q=1;w=60');
+  expect(first.headers.get("ratelimit")).toMatch(/^"perKey";r=0;t=\d+$/);
+  expect(first.headers.get("retry-after")).toBeNull();
+  const refused = await ask("/swaps", { key: alice.apiKey });
+  expect(refused.status).toBe(429);
+  const wait = Number(refused.headers.get("retry-after"));
+  expect(wait).toBeGreaterThan(0);
+  expect(wait).toBeLessThanOrEqual(60);
+  const body: unknown = await refused.json();
+  expect([...Value.Errors(ErrorResponse, body)]).toEqual([]);
+  expect(body).toMatchObject({
+    error: {
+      code: "RPC_UNAVAILABLE",
+      retryable: true,
+      details: { reason: "rate_limited", retryAfterSeconds: wait },
+    },
+  });
+});
+
+test("what needs no key, and keys that are missing or wrong, count against the address", async () => {
+  const ask = await listen({});
+  expect(
+    await statuses([
+      () => ask("/chains"),
+      () => ask("/swaps"),
+      () => ask("/swaps", { key: "0b5e0a4e-6f3c-4a53-9d7a-2f9f0a3f6c11" }),
+      () => ask("/swaps", { key: "0b5e0a4e-6f3c-4a53-9d7a-2f9f0a3f6c12" }),
+      () => ask("/source-config"),
+      // A right key is not held up by what others do from its address.
+      () => ask("/swaps", { key: alice.apiKey }),
+    ]),
+  ).toEqual([200, 401, 403, 429, 429, 200]);
+});
+
+test("the address is the caller's own word only behind a proxy that is trusted", async () => {
+  const from = (address: string) => ({ headers: { "x-forwarded-for": address } });
+  const direct = await listen({ perAddress: 1 });
+  expect(
+    await statuses([
+      () => direct("/chains", from("203.0.113.1")),
+      () => direct("/chains", from("203.0.113.2")),
+    ]),
+  ).toEqual([200, 429]);
+  await close();
+  const behind = await listen({ perAddress: 1 }, ["127.0.0.1"]);
+  expect(
+    await statuses([
+      () => behind("/chains", from("203.0.113.1")),
+      () => behind("/chains", from("203.0.113.2")),
+      () => behind("/chains", from("203.0.113.1")),
+    ]),
+  ).toEqual([200, 200, 429]);
+});
+
+test("requests to settle have a smaller share, before their body is read and a node is asked", async () => {
+  const ask = await listen({});
+  const body = JSON.stringify({ walletAddress: "nothing", tokenAddress: "native", chain: 2 });
+  const request = (text: string) => () => ask("/request-index", { key: alice.apiKey, body: text });
+  expect(await statuses([request(body), request("{"), request(body), request("{")])).toEqual([
+    400, 400, 429, 429,
+  ]);
+  expect(asked).toBe(0);
+});
+
+test("unknown paths are not counted", async () => {
+  const ask = await listen({ perAddress: 1 });
+  expect(await statuses([...times(3, () => ask("/nothing")), () => ask("/chains")])).toEqual([
+    404, 404, 404, 200,
+  ]);
+});

@@ -6,8 +6,11 @@ import type { Static, TSchema } from "typebox";
 import { Value } from "typebox/value";
 import {
   ChainList,
+  type Deposit,
   type DepositAddress,
   DepositAddressPage,
+  DepositPage,
+  type DepositsQuery,
   ErrorResponse,
   type EventItem,
   EventPage,
@@ -18,8 +21,9 @@ import {
   type RequestIndexBody,
   RequestIndexResponse,
   SourceConfig,
-  type Swap,
+  Swap,
   SwapPage,
+  type SwapsQuery,
 } from "../wire/index.ts";
 import { checkShape } from "./check.ts";
 import { SluiceApiError, SluiceResponseError } from "./errors.ts";
@@ -48,9 +52,15 @@ export interface SluiceClient {
   /** Every deposit address from `cursor` on, newest first, page after page. */
   iterateDepositAddresses(query?: ListQuery): AsyncGenerator<DepositAddress, void>;
   /** One page of settlements, newest first. */
-  listSwaps(query?: ListQuery): Promise<SwapPage>;
+  listSwaps(query?: SwapsQuery): Promise<SwapPage>;
   /** Every settlement from `cursor` on, newest first, page after page. */
-  iterateSwaps(query?: ListQuery): AsyncGenerator<Swap, void>;
+  iterateSwaps(query?: SwapsQuery): AsyncGenerator<Swap, void>;
+  /** One settlement. */
+  getSwap(id: string): Promise<Swap>;
+  /** One page of deposits, newest first. */
+  listDeposits(query?: DepositsQuery): Promise<DepositPage>;
+  /** Every deposit from `cursor` on, newest first, page after page. */
+  iterateDeposits(query?: DepositsQuery): AsyncGenerator<Deposit, void>;
   /** One page of stored events, oldest first. */
   listEvents(query?: EventsQuery): Promise<EventPage>;
   /** Every stored event after `since`, oldest first, until there is none left for now. */
@@ -75,7 +85,8 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
 
   const listDepositAddresses = (query: ListQuery = {}) =>
     get(DepositAddressPage, "/deposit-addresses", query);
-  const listSwaps = (query: ListQuery = {}) => get(SwapPage, "/swaps", query);
+  const listDeposits = (query: DepositsQuery = {}) => get(DepositPage, "/deposits", query);
+  const listSwaps = (query: SwapsQuery = {}) => get(SwapPage, "/swaps", query);
   const listEvents = (query: EventsQuery = {}) => get(EventPage, "/events", query);
 
   return {
@@ -88,6 +99,12 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
     iterateSwaps: (query = {}) =>
       iterate("GET /swaps", query.cursor, (cursor) =>
         listSwaps(cursor === undefined ? query : { ...query, cursor }),
+      ),
+    getSwap: (id) => get(Swap, `/swaps/${encodeURIComponent(id)}`),
+    listDeposits,
+    iterateDeposits: (query = {}) =>
+      iterate("GET /deposits", query.cursor, (cursor) =>
+        listDeposits(cursor === undefined ? query : { ...query, cursor }),
       ),
     listEvents,
     iterateEvents: (query = {}) =>

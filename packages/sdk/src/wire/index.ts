@@ -2,6 +2,7 @@
 export * from "./chain.ts";
 export { ISO_8601_PATTERN, TIMESTAMP_PATTERN, UUID_PATTERN } from "./fields.ts";
 export * from "./deposit-address.ts";
+export * from "./deposit.ts";
 export * from "./errors.ts";
 export * from "./event.ts";
 export * from "./pages.ts";

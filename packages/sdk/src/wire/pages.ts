@@ -1,6 +1,7 @@
 /** Queries of the lists. Unknown parameters are ignored. */
 import { Type, type Static } from "typebox";
 import { oneOf, timestampInput } from "./fields.ts";
+import { SETTLEMENT_STATUS_NAMES } from "./statuses.ts";
 
 /** Page size of the lists where none is asked for. */
 export const LIST_LIMIT_DEFAULT = 20;
@@ -34,6 +35,38 @@ export const ListQuery = Type.Object(
 /** Query of a list. */
 export type ListQuery = Static<typeof ListQuery>;
 
+/** Query of `GET /swaps`. Filters are beside the published interface; all that are given must hold. */
+export const SwapsQuery = Type.Object(
+  {
+    ...ListQuery.properties,
+    status: Type.Optional(oneOf(SETTLEMENT_STATUS_NAMES, "In this status only")),
+    walletAddress: Type.Optional(Type.String({ description: "Of this deposit address only" })),
+    userId: Type.Optional(Type.String({ description: "Of this user only, 0x and 40 hex digits" })),
+    chainId: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 65535, description: "On this chain only" }),
+    ),
+  },
+  { $id: "SwapsQuery", description: "Which settlements, and which page of them" },
+);
+/** Query of the settlements. */
+export type SwapsQuery = Static<typeof SwapsQuery>;
+
+/** Query of `GET /deposits`. Beside the published interface. */
+export const DepositsQuery = Type.Object(
+  {
+    limit: ListQuery.properties.limit,
+    cursor: Type.Optional(Type.String({ description: "`nextCursor` of the previous page" })),
+    walletAddress: SwapsQuery.properties.walletAddress,
+    chainId: SwapsQuery.properties.chainId,
+    txHash: Type.Optional(
+      Type.String({ description: "Brought by this transaction only, 0x and 64 hex digits" }),
+    ),
+  },
+  { $id: "DepositsQuery", description: "Which deposits, and which page of them" },
+);
+/** Query of the deposits. */
+export type DepositsQuery = Static<typeof DepositsQuery>;
+
 /** Query of `GET /events`. Oldest first; a page holds what is strictly newer than `since`. */
 export const EventsQuery = Type.Object(
   {
@@ -41,6 +74,9 @@ export const EventsQuery = Type.Object(
       timestampInput("Return events after this time; absent starts at the oldest kept event"),
     ),
     type: Type.Optional(oneOf(EVENT_TYPES, "Return this type only")),
+    walletAddress: Type.Optional(
+      Type.String({ description: "Of this deposit address only; beside the published interface" }),
+    ),
     limit: Type.Optional(
       Type.Integer({
         minimum: 1,

@@ -2,24 +2,34 @@
 import {
   ChainList,
   DepositAddressPage,
+  DepositPage,
   EventPage,
   RequestIndexResponse,
   type SourceChain,
   SourceConfig,
+  Swap,
   SwapPage,
 } from "@sluice/sdk/wire";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { listAddresses } from "../addresses/index.ts";
+import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
 import { KNOWN_CHAINS } from "../core/chain-registry.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Db } from "../db/schema.ts";
+import { listDeposits } from "../deposits/index.ts";
 import { listEvents } from "../events/index.ts";
-import { listSwaps, type RequestResult } from "../settlements/index.ts";
+import { findSwap, listSwaps, type RequestResult } from "../settlements/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import { admit } from "./admission.ts";
 import { type ErrorBody, handleErrors, refusalOptions } from "./errors.ts";
-import { parseEventsQuery, parseListQuery } from "./query.ts";
+import {
+  parseDepositsQuery,
+  parseEventsQuery,
+  parseId,
+  parseListQuery,
+  parseSwapsQuery,
+} from "./query.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 import { type IndexRequest, parseIndexBody, readIndexRequest } from "./request-index.ts";
 
@@ -62,7 +72,8 @@ export const SERVER_LIMITS = {
 
 /** Creates the REST application; the caller makes it listen. */
 export function createApi(deps: ApiDeps): FastifyInstance {
-  const { db, display } = deps;
+  const { db, display, hasValidChecksum } = deps;
+  const format = { display, hasValidChecksum };
   const body: ErrorBody = (error) => ({ error });
   const app = Fastify({
     logger: false,
@@ -91,12 +102,27 @@ export function createApi(deps: ApiDeps): FastifyInstance {
 
   app.get("/swaps", { schema: answers(SwapPage), config: keyed }, async (request) => {
     const { integratorId } = principalOf(request);
-    return listSwaps(db, integratorId, { ...parseListQuery(queryOf(request)), display });
+    return listSwaps(db, integratorId, { ...parseSwapsQuery(queryOf(request), format), display });
+  });
+
+  app.get("/swaps/:id", { schema: answers(Swap), config: keyed }, async (request) => {
+    const { integratorId } = principalOf(request);
+    // CAST: the path has a parameter of that name.
+    const id = parseId((request.params as Record<string, unknown>)["id"]);
+    const swap = id && (await findSwap(db, integratorId, { id, display }));
+    if (swap) return swap;
+    throw new OperatingError("NOT_FOUND", "There is no such settlement of yours.");
+  });
+
+  app.get("/deposits", { schema: answers(DepositPage), config: keyed }, async (request) => {
+    const { integratorId } = principalOf(request);
+    const page = parseDepositsQuery(queryOf(request), format);
+    return listDeposits(db, integratorId, { ...page, display });
   });
 
   app.get("/events", { schema: answers(EventPage), config: keyed }, async (request) => {
     const { integratorId } = principalOf(request);
-    const page = parseEventsQuery(queryOf(request));
+    const page = parseEventsQuery(queryOf(request), format);
     const { items, more } = await listEvents(db, integratorId, page);
     return { items, nextCursor: more ? (items.at(-1)?.timestamp ?? null) : null };
   });

@@ -1,12 +1,20 @@
 /** The queries of the lists, parsed once at the border. */
 import {
+  DEPOSIT_CURSOR_PATTERN,
   EVENT_TYPES,
   EVENTS_LIMIT_DEFAULT,
   EVENTS_LIMIT_MAX,
   type EventType,
   LIST_LIMIT_DEFAULT,
   LIST_LIMIT_MAX,
+  SETTLEMENT_STATUS_NAMES,
+  type SettlementStatus,
+  UUID_PATTERN,
 } from "@sluice/sdk/wire";
+import type { AddressFormat } from "../chains/port.ts";
+import { type EvmAddress, isEvmAddress, toEvmAddress, toTxHash } from "../core/hex.ts";
+import type { DepositCursor } from "../deposits/index.ts";
+import type { SwapFilter } from "../settlements/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { parseStamp, type Rounding } from "./stamp-input.ts";
 
@@ -24,16 +32,63 @@ export function parseListQuery(query: RawQuery): {
   };
 }
 
+/** Page of the settlements, and what they must have. @throws as above. */
+export function parseSwapsQuery(
+  query: RawQuery,
+  format: AddressFormat,
+): ReturnType<typeof parseListQuery> & { readonly filter: SwapFilter } {
+  const userId = single(query, "userId");
+  if (userId !== undefined && !isEvmAddress(userId))
+    throw invalid("userId", "0x and 40 hex digits");
+  return {
+    ...parseListQuery(query),
+    filter: {
+      status: parseStatus(query),
+      wallet: parseWallet(query, format),
+      userId: userId?.toLowerCase(),
+      chainId: parseChainId(query),
+    },
+  };
+}
+
+/** Page of the deposits, and what they must have. @throws as above. */
+export function parseDepositsQuery(query: RawQuery, format: AddressFormat) {
+  const txHash = single(query, "txHash");
+  if (txHash !== undefined && !/^0x[0-9a-fA-F]{64}$/.test(txHash)) {
+    throw invalid("txHash", "0x and 64 hex digits");
+  }
+  return {
+    limit: parseLimit(query, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX),
+    cursor: parseDepositCursor(query),
+    wallet: parseWallet(query, format),
+    chainId: parseChainId(query),
+    txHash: txHash === undefined ? undefined : toTxHash(txHash),
+  };
+}
+
+/** An id in a path; null for what can be the id of nothing. */
+export function parseId(text: unknown): string | null {
+  const isId = typeof text === "string" && new RegExp(UUID_PATTERN).test(text);
+  return isId ? text.toLowerCase() : null;
+}
+
 /** Page of the replay. @throws OperatingError VALIDATION_ERROR naming the parameter. */
-export function parseEventsQuery(query: RawQuery): {
+export function parseEventsQuery(
+  query: RawQuery,
+  format: AddressFormat,
+): {
   readonly limit: number;
   readonly since: string | undefined;
   readonly type: EventType | undefined;
+  /** As it is shown. */
+  readonly walletAddress: string | undefined;
 } {
+  const wallet = parseWallet(query, format);
   return {
     limit: parseLimit(query, EVENTS_LIMIT_DEFAULT, EVENTS_LIMIT_MAX),
     since: parseStampParam(query, "since", "down"),
     type: parseType(query),
+    walletAddress: wallet && format.display(wallet),
   };
 }
 
@@ -59,6 +114,40 @@ function parseType(query: RawQuery): EventType | undefined {
   const type = EVENT_TYPES.find((known) => known === text);
   if (type) return type;
   throw invalid("type", EVENT_TYPES.join(" or "));
+}
+
+function parseStatus(query: RawQuery): SettlementStatus | undefined {
+  const text = single(query, "status");
+  if (text === undefined) return undefined;
+  const status = SETTLEMENT_STATUS_NAMES.find((known) => known === text);
+  if (status) return status;
+  throw invalid("status", `one of ${SETTLEMENT_STATUS_NAMES.join(", ")}`);
+}
+
+function parseWallet(query: RawQuery, format: AddressFormat): EvmAddress | undefined {
+  const text = single(query, "walletAddress");
+  if (text === undefined) return undefined;
+  if (isEvmAddress(text) && format.hasValidChecksum(text)) return toEvmAddress(text);
+  throw invalid("walletAddress", "an address, 0x and 40 hex digits with a right checksum");
+}
+
+function parseChainId(query: RawQuery): number | undefined {
+  const text = single(query, "chainId");
+  if (text === undefined) return undefined;
+  const chainId = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0;
+  if (chainId >= 1 && chainId <= 65_535) return chainId;
+  throw invalid("chainId", "a bridge chain id, a whole number");
+}
+
+function parseDepositCursor(query: RawQuery): DepositCursor | undefined {
+  const text = single(query, "cursor");
+  if (text === undefined) return undefined;
+  const [stamp = "", id = ""] = text.split("_");
+  const detectedAt = new RegExp(DEPOSIT_CURSOR_PATTERN).test(text)
+    ? parseStamp(stamp, "down")
+    : undefined;
+  if (detectedAt !== undefined) return { detectedAt, id };
+  throw invalid("cursor", "the nextCursor of the previous page");
 }
 
 function single(query: RawQuery, name: string): string | undefined {

@@ -22,7 +22,7 @@ describe("migrations", () => {
       migrateToLatest(database.db),
       migrateToLatest(database.db),
     ]);
-    expect(applied.flat()).toEqual(["0001-initial", "0002-batches", "0003-finality"]);
+    expect(applied.flat()).toEqual(["0001-initial", "0002-batches", "0003-finality", "0004-lists"]);
     expect(await migrateToLatest(database.db)).toEqual([]);
     await assertMigrated(database.db);
   });

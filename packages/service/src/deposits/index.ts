@@ -1,3 +1,4 @@
+export { type DepositCursor, listDeposits } from "./list.ts";
 export {
   findUnexplained,
   type HeldAt,

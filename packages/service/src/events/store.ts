@@ -36,6 +36,8 @@ export async function listEvents(
   page: {
     readonly since?: string | undefined;
     readonly type?: EventType | undefined;
+    /** As it is shown: the payload has it in that spelling. */
+    readonly walletAddress?: string | undefined;
     readonly limit: number;
   },
 ): Promise<{ readonly items: EventItem[]; readonly more: boolean }> {
@@ -47,6 +49,9 @@ export async function listEvents(
     .limit(page.limit + 1);
   if (page.since !== undefined) query = query.where("created_at", ">", page.since);
   if (page.type !== undefined) query = query.where("type", "=", page.type);
+  if (page.walletAddress !== undefined) {
+    query = query.where(sql<boolean>`data ->> 'walletAddress' = ${page.walletAddress}`);
+  }
   const rows = await query.execute();
   // CAST: type and data were written together by appendEvent, whose callers build the wire's payloads.
   const items = rows.slice(0, page.limit) as unknown as EventItem[];

@@ -1,6 +1,6 @@
 export { lookAtDueSettlements } from "./advance.ts";
 export type { SettlementDeps } from "./deps.ts";
-export { listSwaps } from "./list.ts";
+export { findSwap, listSwaps, type SwapFilter } from "./list.ts";
 export { requestIndex, type RequestResult } from "./request-index.ts";
 export { acceptBalance, acceptValue } from "./steps/accept.ts";
 export { followCompleted } from "./steps/follow.ts";

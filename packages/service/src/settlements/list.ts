@@ -9,6 +9,14 @@ import {
 import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
 
+/** What settlements must have; undefined for any. */
+export interface SwapFilter {
+  readonly status?: SettlementStatus | undefined;
+  readonly wallet?: EvmAddress | undefined;
+  readonly userId?: string | undefined;
+  readonly chainId?: number | undefined;
+}
+
 /** A page of an integrator's settlements, newest first, strictly older than `cursor`. */
 export async function listSwaps(
   db: Db,
@@ -16,6 +24,7 @@ export async function listSwaps(
   page: {
     readonly limit: number;
     readonly cursor?: string | undefined;
+    readonly filter?: SwapFilter;
     readonly display: (address: EvmAddress) => string;
   },
 ): Promise<{ items: Swap[]; nextCursor: string | null }> {
@@ -24,34 +33,56 @@ export async function listSwaps(
     .orderBy("settlements.created_at", "desc")
     .limit(page.limit + 1);
   if (page.cursor !== undefined) query = query.where("settlements.created_at", "<", page.cursor);
+  const { status, wallet, userId, chainId } = page.filter ?? {};
+  if (status !== undefined) query = query.where("settlements.status", "=", status);
+  if (wallet !== undefined) query = query.where("settlements.wallet", "=", wallet);
+  if (userId !== undefined) query = query.where("addresses.user_id", "=", userId);
+  if (chainId !== undefined) query = query.where("settlements.chain_id", "=", chainId);
   const rows = await query.execute();
-  const show = (text: string) => page.display(toEvmAddress(text));
-  const items = rows.slice(0, page.limit).map((row): Swap => {
-    // CAST: held by the column's check constraint.
-    const status = row.status as SettlementStatus;
-    return {
-      id: row.id,
-      status,
-      phase: phaseOf(status),
-      category: categoryOf(status),
-      terminal: isTerminal(status),
-      chainId: row.chain_id,
-      tokenAddress: show(row.token),
-      amount: row.amount,
-      swapTxHash: row.swap_tx_hash,
-      error: errorOf(row),
-      retryCount: row.retry_count,
-      walletAddress: show(row.wallet),
-      userId: row.user_id,
-      destChain: String(row.dest_chain),
-      destWallet: show(row.dest_wallet),
-      destToken: show(row.dest_token),
-      createdAt: row.created_at,
-      updatedAt: row.updated_at,
-    };
-  });
+  const items = rows.slice(0, page.limit).map((row) => describeSwap(row, page.display));
   const more = rows.length > page.limit;
   return { items, nextCursor: more ? (items.at(-1)?.createdAt ?? null) : null };
+}
+
+/** One settlement of an integrator, or null: what is somebody else's does not exist. */
+export async function findSwap(
+  db: Db,
+  integratorId: string,
+  { id, display }: { readonly id: string; readonly display: (address: EvmAddress) => string },
+): Promise<Swap | null> {
+  const row = await selectSwaps(db)
+    .where("settlements.integrator_id", "=", integratorId)
+    .where("settlements.id", "=", id)
+    .executeTakeFirst();
+  return row ? describeSwap(row, display) : null;
+}
+
+type SwapRow = Awaited<ReturnType<ReturnType<typeof selectSwaps>["execute"]>>[number];
+
+function describeSwap(row: SwapRow, display: (address: EvmAddress) => string): Swap {
+  const show = (text: string) => display(toEvmAddress(text));
+  // CAST: held by the column's check constraint.
+  const status = row.status as SettlementStatus;
+  return {
+    id: row.id,
+    status,
+    phase: phaseOf(status),
+    category: categoryOf(status),
+    terminal: isTerminal(status),
+    chainId: row.chain_id,
+    tokenAddress: show(row.token),
+    amount: row.amount,
+    swapTxHash: row.swap_tx_hash,
+    error: errorOf(row),
+    retryCount: row.retry_count,
+    walletAddress: show(row.wallet),
+    userId: row.user_id,
+    destChain: String(row.dest_chain),
+    destWallet: show(row.dest_wallet),
+    destToken: show(row.dest_token),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
 }
 
 function selectSwaps(db: Db) {

@@ -1,0 +1,254 @@
+/** What is beside the published interface: one settlement, filters, and deposits. */
+import {
+  DepositPage,
+  ErrorResponse,
+  type Swap as SwapType,
+  Swap,
+  SwapPage,
+} from "@sluice/sdk/wire";
+import type { TSchema } from "typebox";
+import { Value } from "typebox/value";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { silentLog } from "../../test/support/doubles.ts";
+import {
+  createHex,
+  createTenant,
+  insertAddress,
+  insertSettlement,
+  PEPPER,
+  type Tenant,
+  USDC,
+} from "../../test/support/tenants.ts";
+import { hasValidChecksum, toChecksumAddress } from "../chains/evm/checksum.ts";
+import { systemRandom } from "../roles/system-ports.ts";
+import { createApi } from "./app.ts";
+import { createRateLimiter } from "./rate-limits.ts";
+
+const MANY = 1_000_000;
+let database: TestDatabase;
+let app: ReturnType<typeof createApi>;
+let url: string;
+let alice: Tenant;
+let bob: Tenant;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  app = createApi({
+    db: database.db,
+    pepper: PEPPER,
+    log: silentLog,
+    display: toChecksumAddress,
+    hasValidChecksum,
+    requestIndex: () => Promise.reject(new Error("not asked for")),
+    scanned: [],
+    limiter: createRateLimiter({ perKey: MANY, perAddress: MANY, requestIndexPerKey: MANY }),
+    trustedProxies: [],
+  });
+  url = await app.listen({ host: "127.0.0.1", port: 0 });
+  alice = await createTenant(database.db);
+  bob = await createTenant(database.db);
+});
+afterAll(async () => {
+  await app.close();
+  await database.drop();
+});
+
+async function get(tenant: Tenant, path: string, schema: TSchema, status = 200) {
+  const response = await fetch(`${url}${path}`, { headers: { "x-api-key": tenant.apiKey } });
+  const body: unknown = await response.json();
+  expect(response.status).toBe(status);
+  expect([...Value.Errors(schema, body)]).toEqual([]);
+  return body;
+}
+
+const refused = async (tenant: Tenant, path: string, status = 400) => {
+  // CAST: checked against its schema.
+  const body = (await get(tenant, path, ErrorResponse, status)) as {
+    error: { code: string; details?: { field?: string } };
+  };
+  return body.error;
+};
+
+describe("one settlement", () => {
+  test("is what the list says of it, for whose it is, and nothing for others", async () => {
+    const address = await insertAddress(database.db, alice);
+    const id = await insertSettlement(database.db, alice, address);
+    const one = await get(alice, `/swaps/${id}`, Swap);
+    // CAST: checked against its schema.
+    const list = (await get(alice, "/swaps", SwapPage)) as { items: SwapType[] };
+    expect(one).toEqual(list.items.find((swap) => swap.id === id));
+    expect(await get(alice, `/swaps/${id.toUpperCase()}`, Swap)).toEqual(one);
+    expect(await refused(bob, `/swaps/${id}`, 404)).toMatchObject({ code: "NOT_FOUND" });
+    expect(await refused(alice, `/swaps/${systemRandom.uuid()}`, 404)).toMatchObject({
+      code: "NOT_FOUND",
+    });
+  });
+
+  test.each(["nothing", "", "%00", "..%2Fevents"])(
+    "with an id that is none (%s) is not found",
+    async (id) => {
+      expect(await refused(alice, `/swaps/${id}`, 404)).toMatchObject({ code: "NOT_FOUND" });
+    },
+  );
+});
+
+describe("filters of settlements", () => {
+  test("keep what has all that is asked for, and pages as before", async () => {
+    const carol = await createTenant(database.db);
+    const [one, other] = [
+      await insertAddress(database.db, carol),
+      await insertAddress(database.db, carol),
+    ];
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      ids.push(await insertSettlement(database.db, carol, one, { status: "completed" }));
+    }
+    const waiting = await insertSettlement(database.db, carol, other, { status: "pending_swap" });
+    const idsOf = async (query: string) => {
+      // CAST: checked against its schema.
+      const { items } = (await get(carol, `/swaps?${query}`, SwapPage)) as { items: SwapType[] };
+      return items.map(({ id }) => id);
+    };
+    expect(await idsOf("status=pending_swap")).toEqual([waiting]);
+    expect(await idsOf(`walletAddress=${one.wallet}`)).toEqual(ids.toReversed());
+    expect(await idsOf(`walletAddress=${toChecksumAddress(one.wallet as never)}`)).toEqual(
+      ids.toReversed(),
+    );
+    expect(await idsOf(`walletAddress=${one.wallet}&status=pending_swap`)).toEqual([]);
+    expect(await idsOf("chainId=2&limit=100")).toHaveLength(4);
+    expect(await idsOf("chainId=30")).toEqual([]);
+    // CAST: checked against its schema.
+    const page = (await get(carol, "/swaps?status=completed&limit=2", SwapPage)) as {
+      items: SwapType[];
+      nextCursor: string;
+    };
+    expect(page.items.map(({ id }) => id)).toEqual(ids.toReversed().slice(0, 2));
+    expect(await idsOf(`status=completed&cursor=${page.nextCursor}`)).toEqual(ids.slice(0, 1));
+    const [, first] = page.items;
+    expect(await idsOf(`userId=${first?.userId.toUpperCase().replace("0X", "0x")}`)).toEqual(
+      ids.toReversed(),
+    );
+  });
+
+  test.each([
+    ["status", "status=done"],
+    ["walletAddress", "walletAddress=0x1"],
+    ["walletAddress", "walletAddress=0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD"],
+    ["userId", "userId=7"],
+    ["chainId", "chainId=0"],
+    ["chainId", "chainId=70000"],
+    ["chainId", "chainId=2&chainId=3"],
+  ])("%s: %s is refused by name", async (field, query) => {
+    expect(await refused(alice, `/swaps?${query}`)).toMatchObject({
+      code: "VALIDATION_ERROR",
+      details: { field },
+    });
+  });
+});
+
+describe("deposits", () => {
+  async function insertDeposits(
+    tenant: Tenant,
+    address: { readonly id: string; readonly wallet: string },
+    count: number,
+    change: object = {},
+  ) {
+    const ids = Array.from({ length: count }, () => systemRandom.uuid());
+    await database.db
+      .insertInto("deposits")
+      .values(
+        ids.map((id) => ({
+          id,
+          chain_id: 2,
+          wallet: address.wallet,
+          token: USDC,
+          tx_hash: createHex(32),
+          ordinal: 0,
+          log_index: 1,
+          sender: createHex(20),
+          amount: 5n,
+          block_number: 7n,
+          block_hash: createHex(32),
+          address_id: address.id,
+          integrator_id: tenant.id,
+          settlement_id: null,
+          queued: false,
+          ignored_reason: "below_token_min",
+          detected_at: "2026-01-01T00:00:00.000Z",
+          ...change,
+        })),
+      )
+      .execute();
+    return ids;
+  }
+  // CAST: checked against its schema.
+  const list = async (tenant: Tenant, query = "") =>
+    (await get(tenant, `/deposits?${query}`, DepositPage)) as DepositPage;
+
+  test("of one millisecond are paged without a loss and without a repetition", async () => {
+    const dave = await createTenant(database.db);
+    const ids = await insertDeposits(dave, await insertAddress(database.db, dave), 25);
+    const seen: string[] = [];
+    let cursor = "";
+    for (let pages = 0; pages < 10; pages += 1) {
+      const page = await list(dave, `limit=4${cursor && `&cursor=${cursor}`}`);
+      seen.push(...page.items.map(({ id }) => id));
+      if (page.nextCursor === null) break;
+      cursor = page.nextCursor;
+    }
+    expect(seen).toHaveLength(25);
+    expect(new Set(seen)).toEqual(new Set(ids));
+  });
+
+  test("say where they came from, where they went, and how deep they are", async () => {
+    const erin = await createTenant(database.db);
+    const address = await insertAddress(database.db, erin);
+    const settlement = await insertSettlement(database.db, erin, address);
+    const txHash = createHex(32);
+    await insertDeposits(erin, address, 1, {
+      tx_hash: txHash,
+      settlement_id: settlement,
+      queued: true,
+      ignored_reason: null,
+    });
+    await insertDeposits(erin, address, 1, { orphaned_at: "2026-01-02T00:00:00.000Z" });
+    await database.db
+      .insertInto("scanner_blocks")
+      .values({ chain_id: 2, number: 9n, hash: createHex(32), parent_hash: createHex(32) })
+      .execute();
+    const { items } = await list(erin, `txHash=${txHash}`);
+    expect(items).toMatchObject([
+      {
+        chainId: 2,
+        walletAddress: toChecksumAddress(address.wallet as never),
+        amount: "5",
+        txHash,
+        blockNumber: 7,
+        confirmations: 3,
+        queued: true,
+        ignoredReason: null,
+        queueItemId: settlement,
+      },
+    ]);
+    const orphaned = (await list(erin)).items.find((deposit) => deposit.txHash !== txHash);
+    expect(orphaned).toMatchObject({ confirmations: 0, queued: false, queueItemId: null });
+    expect((await list(bob, `txHash=${txHash}`)).items).toEqual([]);
+    expect((await list(erin, "chainId=30")).items).toEqual([]);
+    expect((await list(erin, `walletAddress=${address.wallet}`)).items).toHaveLength(2);
+  });
+
+  test.each([
+    ["cursor", "cursor=2026-01-01T00:00:00.000Z"],
+    ["cursor", "cursor=nothing"],
+    ["txHash", "txHash=0x1"],
+    ["limit", "limit=101"],
+    ["walletAddress", "walletAddress=x"],
+    ["chainId", "chainId=x"],
+  ])("%s: %s is refused by name", async (field, query) => {
+    expect(await refused(alice, `/deposits?${query}`)).toMatchObject({
+      code: "VALIDATION_ERROR",
+      details: { field },
+    });
+  });
+});

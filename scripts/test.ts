@@ -28,6 +28,7 @@ function checks(): Count {
     ["lint", "oxlint", ["--deny-warnings"]],
     ["types", "tsc", ["--noEmit"]],
     ["generated files", "node", ["packages/contracts/scripts/generate.ts", "--check"]],
+    ["interface", "node", ["scripts/write-interface.ts", "--check"]],
   ];
   const failed = steps.filter(([title, command, args]) => run(title, command, args) !== 0).length;
   return { passed: steps.length - failed, failed };

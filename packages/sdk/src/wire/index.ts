@@ -5,6 +5,7 @@ export * from "./deposit-address.ts";
 export * from "./deposit.ts";
 export * from "./errors.ts";
 export * from "./event.ts";
+export * from "./operations.ts";
 export * from "./pages.ts";
 export * from "./quote.ts";
 export * from "./request-index.ts";

@@ -2,10 +2,12 @@
 import {
   DepositPage,
   ErrorResponse,
+  OPERATIONS,
   type Swap as SwapType,
   Swap,
   SwapPage,
 } from "@sluice/sdk/wire";
+import { createAsyncApi, createOpenApi } from "@sluice/sdk/reference";
 import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -250,5 +252,30 @@ describe("deposits", () => {
       code: "VALIDATION_ERROR",
       details: { field },
     });
+  });
+});
+
+describe("the service's own description", () => {
+  test("is served without a key, and says what the schemas say", async () => {
+    const fetchText = async (path: string) => {
+      const response = await fetch(`${url}${path}`);
+      expect(response.status).toBe(200);
+      return { type: response.headers.get("content-type"), text: await response.text(), response };
+    };
+    const openApi = await fetchText("/openapi.json");
+    expect(JSON.parse(openApi.text)).toEqual(createOpenApi());
+    expect(JSON.parse((await fetchText("/asyncapi.json")).text)).toEqual(createAsyncApi());
+    const page = await fetchText("/docs");
+    expect(page.type).toBe("text/html; charset=utf-8");
+    expect(page.response.headers.get("content-security-policy")).toContain("default-src 'none'");
+  });
+
+  test("describes endpoints that are there, with the keys that they ask for", async () => {
+    for (const { method, path, key } of OPERATIONS.filter(({ server }) => server === "service")) {
+      const response = await fetch(`${url}${path.replace("{id}", systemRandom.uuid())}`, {
+        method,
+      });
+      expect([path, response.status]).toEqual([path, key === null ? 200 : 401]);
+    }
   });
 });

@@ -10,6 +10,7 @@ import {
   Swap,
   SwapPage,
 } from "@sluice/sdk/wire";
+import { createAsyncApi, createOpenApi, createReferencePage } from "@sluice/sdk/reference";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { listAddresses } from "../addresses/index.ts";
 import { OperatingError } from "../core/errors.ts";
@@ -21,7 +22,7 @@ import { listDeposits } from "../deposits/index.ts";
 import { listEvents } from "../events/index.ts";
 import { findSwap, listSwaps, type RequestResult } from "../settlements/index.ts";
 import type { Log } from "../telemetry/log.ts";
-import { admit } from "./admission.ts";
+import { type Admission, admit } from "./admission.ts";
 import { type ErrorBody, handleErrors, refusalOptions } from "./errors.ts";
 import {
   parseDepositsQuery,
@@ -87,7 +88,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   const keyed = {
     admission: { keyOf: (request: FastifyRequest) => headerOf(request, "x-api-key") },
   };
-  const open = { admission: { keyOf: null } };
+  const open: { admission: Admission } = { admission: { keyOf: null } };
   // CAST: the query string is an object of strings and arrays of strings.
   const queryOf = (request: FastifyRequest) => request.query as Record<string, unknown>;
 
@@ -161,7 +162,24 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     async () => sourceConfig,
   );
 
+  serveReference(app, open);
   return app;
+}
+
+/** The interface's own description: two documents and a page, none of which may load or run anything. */
+function serveReference(app: FastifyInstance, config: { admission: Admission }): void {
+  const openApi = JSON.stringify(createOpenApi());
+  const asyncApi = JSON.stringify(createAsyncApi());
+  const page = createReferencePage();
+  const json = "application/json; charset=utf-8";
+  app.get("/openapi.json", { config }, (_, reply) => reply.type(json).send(openApi));
+  app.get("/asyncapi.json", { config }, (_, reply) => reply.type(json).send(asyncApi));
+  app.get("/docs", { config }, (_, reply) =>
+    reply
+      .type("text/html; charset=utf-8")
+      .header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'")
+      .send(page),
+  );
 }
 
 function describeSource(

@@ -158,3 +158,30 @@ describe("POST /v3/quote", () => {
     expect(logged).not.toContain(tenant.apiKey);
   });
 });
+
+describe("by GET", () => {
+  test("the fields come in the query, as text, and mean the same", async () => {
+    const query = new URLSearchParams({ ...REQUEST, payDeposit: "true", apiKey: tenant.apiKey });
+    const response = await fetch(`${url}/v3/quote?${query}`);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual(RESPONSE);
+    expect(asked[0]?.[0]).toMatchObject({ ...REQUEST, payDeposit: "true" });
+  });
+
+  test("a field that is missing or given twice is named", async () => {
+    const ask = async (query: string) => {
+      const response = await fetch(`${url}/v3/quote?apiKey=${tenant.apiKey}&${query}`);
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    };
+    const { fromToken: _, ...rest } = REQUEST;
+    expectError(await ask(String(new URLSearchParams(rest))), 400, {
+      code: "VALIDATION_ERROR",
+      details: { field: "fromToken" },
+    });
+    const twice = `${String(new URLSearchParams(REQUEST))}&toChain=base`;
+    expectError(await ask(twice), 400, {
+      code: "VALIDATION_ERROR",
+      details: { field: "toChain" },
+    });
+  });
+});

@@ -35,13 +35,15 @@ export function createQuoteApp(deps: QuoteAppDeps): FastifyInstance {
   // CAST: the query string is an object of strings and arrays of strings.
   const keyOf = (request: FastifyRequest) => (request.query as Record<string, unknown>)["apiKey"];
   app.route({
-    method: "POST",
+    method: ["GET", "POST"],
     url: "/v3/quote",
     schema: { response: { 200: QuoteResponse } },
     config: { admission: { keyOf } },
     async handler(request) {
       const principal = principalOf(request);
-      return deps.quote(parseQuoteRequest(request.body), principal);
+      // A query carries the same fields as text.
+      const asked = request.method === "GET" ? request.query : request.body;
+      return deps.quote(parseQuoteRequest(asked), principal);
     },
   });
   return app;

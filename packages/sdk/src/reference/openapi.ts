@@ -1,0 +1,135 @@
+/** The REST interface as an OpenAPI 3.1 document, made from the wire's schemas. */
+import type { TSchema } from "typebox";
+import {
+  COMMON_ERRORS,
+  ERROR_CODES,
+  type ErrorCode,
+  ErrorResponse,
+  type Operation,
+  OPERATIONS,
+} from "../wire/index.ts";
+import { type JsonSchema, listSchemas, schemaOf } from "./schemas.ts";
+
+/** Version of the interface. */
+export const INTERFACE_VERSION = "1.0.0";
+
+const RATE_LIMIT_HEADERS = {
+  "RateLimit-Policy": { description: "The limit that applies", schema: { type: "string" } },
+  RateLimit: { description: "What is left of it", schema: { type: "string" } },
+};
+
+/** The whole document. */
+export function createOpenApi(): JsonSchema {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const operation of OPERATIONS) {
+    const path = (paths[operation.path] ??= {});
+    if (operation.server === "quote") {
+      path["servers"] = [
+        {
+          url: "{quote_url}",
+          description: "The quote service, on a port of its own",
+          variables: { quote_url: { default: "http://127.0.0.1:3001" } },
+        },
+      ];
+    }
+    path[operation.method.toLowerCase()] = describeOperation(operation);
+  }
+  return {
+    openapi: "3.1.1",
+    info: {
+      title: "Sluice",
+      version: INTERFACE_VERSION,
+      summary: "Settlement deposit service",
+      description:
+        "Permanent deposit addresses with one fixed destination each: what arrives is detected, swept and delivered. " +
+        "Operations with `x-published: false` are beside the published interface.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/" }],
+    paths,
+    components: {
+      schemas: listSchemas(),
+      securitySchemes: {
+        header: { type: "apiKey", in: "header", name: "x-api-key", description: "A UUID" },
+        query: { type: "apiKey", in: "query", name: "apiKey", description: "A UUID" },
+      },
+    },
+  };
+}
+
+function describeOperation(operation: Operation): JsonSchema {
+  const { id, summary, key, published, query, body, response, path } = operation;
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+  }));
+  const parameters = [...inPath, ...describeQuery(query)];
+  return {
+    operationId: id,
+    summary,
+    "x-published": published,
+    security: key === null ? [] : [{ [key]: [] }],
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(body
+      ? {
+          requestBody: {
+            required: true,
+            content: { "application/json": { schema: schemaOf(body) } },
+          },
+        }
+      : {}),
+    responses: {
+      200: {
+        description: "Success",
+        headers: RATE_LIMIT_HEADERS,
+        content: { "application/json": { schema: schemaOf(response) } },
+      },
+      ...describeErrors(operation),
+    },
+  };
+}
+
+function describeQuery(query: TSchema | undefined): readonly JsonSchema[] {
+  if (!query) return [];
+  // CAST: queries are objects, and JSON carries their members as JSON Schema has them.
+  const { properties, required = [] } = JSON.parse(JSON.stringify(query)) as {
+    readonly properties: Readonly<Record<string, { readonly description?: string }>>;
+    readonly required?: readonly string[];
+  };
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: "query",
+    required: required.includes(name),
+    ...(description === undefined ? {} : { description }),
+    schema,
+  }));
+}
+
+/** Statuses with the codes that have them. */
+function describeErrors({ key, errors, body }: Operation): Readonly<Record<string, JsonSchema>> {
+  const ofKey: readonly ErrorCode[] = key === null ? [] : ["UNAUTHORIZED", "FORBIDDEN"];
+  const codes = [...new Set([...COMMON_ERRORS, ...ofKey, ...errors])];
+  const byStatus = new Map<number, string[]>([[429, ["RPC_UNAVAILABLE (rate_limited)"]]]);
+  if (body) {
+    byStatus.set(413, ["VALIDATION_ERROR"]);
+    byStatus.set(415, ["VALIDATION_ERROR"]);
+  }
+  for (const code of codes) {
+    const status = ERROR_CODES[code].httpStatus;
+    if (status !== undefined) byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, names]) => [
+      status,
+      {
+        description: names.join(", "),
+        ...(status === 429
+          ? { headers: { "Retry-After": { description: "Seconds", schema: { type: "integer" } } } }
+          : {}),
+        content: { "application/json": { schema: schemaOf(ErrorResponse) } },
+      },
+    ]),
+  );
+}

@@ -1,0 +1,68 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { describe, expect, test } from "vitest";
+import { ERROR_CODE_NAMES, OPERATIONS } from "../wire/index.ts";
+import { createAsyncApi, createOpenApi, createReferencePage } from "./index.ts";
+
+/** Every reference of a document, and whether it leads somewhere. */
+function listDangling(document: object): string[] {
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#([^"]+)"/g)].map(
+    ([, path = ""]) => path,
+  );
+  const find = (path: string) =>
+    path
+      .split("/")
+      .slice(1)
+      // CAST: any part of a document.
+      .reduce<unknown>((part, name) => (part as Record<string, unknown>)?.[name], document);
+  return references.filter((path) => find(path) === undefined);
+}
+
+describe("OpenAPI", () => {
+  const document = createOpenApi();
+
+  test("is a valid document of version 3.1", async () => {
+    const validator = new Validator();
+    const result = await validator.validate(structuredClone(document));
+    expect(result.errors ?? []).toEqual([]);
+    expect(result.valid).toBe(true);
+    expect(validator.version).toBe("3.1");
+  });
+
+  test("has every operation once, and refers to nothing that is not there", () => {
+    const ids = OPERATIONS.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const id of ids) expect(JSON.stringify(document)).toContain(`"operationId":"${id}"`);
+    expect(listDangling(document)).toEqual([]);
+  });
+
+  test("names no schema twice: nothing with a name is written out where it is used", () => {
+    expect(JSON.stringify(document)).not.toContain('"$id"');
+  });
+});
+
+describe("AsyncAPI", () => {
+  test("has the channels of the stream, and refers to nothing that is not there", () => {
+    const document = createAsyncApi();
+    expect(Object.keys(document["channels"] ?? {})).toEqual([
+      "connected",
+      "event",
+      "connect_error",
+    ]);
+    expect(listDangling(document)).toEqual([]);
+  });
+});
+
+describe("the page", () => {
+  const page = createReferencePage();
+
+  test("has every endpoint and every code, and leads to nothing that is not on it", () => {
+    for (const { id } of OPERATIONS) expect(page).toContain(`id="${id}"`);
+    for (const code of ERROR_CODE_NAMES) expect(page).toContain(`<code>${code}</code>`);
+    const anchors = [...page.matchAll(/href="#([^"]+)"/g)].map(([, name]) => name);
+    expect(anchors.filter((name) => !page.includes(`id="${name}"`))).toEqual([]);
+  });
+
+  test("runs no script and loads nothing", () => {
+    expect(page).not.toMatch(/<script|<link|<img|src=|url\(|https?:\/\//i);
+  });
+});

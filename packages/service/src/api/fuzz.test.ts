@@ -1,0 +1,312 @@
+/**
+ * Threats E: whatever is asked, in whatever form, the answer is one of the interface: no 5xx, no other tenant's id, no
+ * secret in an answer or a log. Requests are made from the wire's own schemas, whole and broken.
+ */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { PassThrough } from "node:stream";
+import { ErrorResponse, type Operation, OPERATIONS } from "@sluice/sdk/wire";
+import fc from "fast-check";
+import { pino } from "pino";
+import { io } from "socket.io-client";
+import type { TSchema } from "typebox";
+import { Value } from "typebox/value";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import {
+  createTenant,
+  insertAddress,
+  insertEvent,
+  insertSettlement,
+  PEPPER,
+  type Tenant,
+  USDC,
+} from "../../test/support/tenants.ts";
+import { hasValidChecksum, toChecksumAddress } from "../chains/evm/checksum.ts";
+import { createApi } from "./app.ts";
+import { createQuoteApp } from "./quote-app.ts";
+import { createRateLimiter } from "./rate-limits.ts";
+import { createStream } from "./stream.ts";
+
+const REQUESTS = 5_000;
+const FRAMES = 500;
+/** The same cases in every run; a failure names its own. */
+const SEED = 20_261_121;
+const MANY = 100_000_000;
+const limiter = createRateLimiter({ perKey: MANY, perAddress: MANY, requestIndexPerKey: MANY });
+
+let database: TestDatabase;
+let apps: { service: ReturnType<typeof createApi>; quote: ReturnType<typeof createQuoteApp> };
+let urls: { service: string; quote: string };
+let alice: Tenant;
+let bob: Tenant;
+let aliceWallet = "";
+let logged = "";
+/** Ids and wallets of the other tenant. */
+const secrets: string[] = [];
+const log = pino(
+  { level: "trace" },
+  new PassThrough().on("data", (chunk) => (logged += String(chunk))),
+);
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const { db } = database;
+  const shared = { db, pepper: PEPPER, log, limiter, trustedProxies: [] };
+  const service = createApi({
+    ...shared,
+    display: toChecksumAddress,
+    hasValidChecksum,
+    requestIndex: async () => ({ queued: false, reason: "below_min" }),
+    scanned: [{ chainId: 2, name: "ethereum", tokens: [] }],
+  });
+  const quote = createQuoteApp({
+    ...shared,
+    quote: async () => ({ quotes: [], minimumSdkVersion: [7, 0, 0] }),
+  });
+  apps = { service, quote };
+  urls = {
+    service: await service.listen({ host: "127.0.0.1", port: 0 }),
+    quote: await quote.listen({ host: "127.0.0.1", port: 0 }),
+  };
+  alice = await createTenant(db);
+  bob = await createTenant(db);
+  for (const tenant of [alice, bob]) {
+    const address = await insertAddress(db, tenant);
+    if (tenant === alice) aliceWallet = address.wallet;
+    else secrets.push(address.id, address.wallet.slice(2));
+    for (let count = 0; count < 5; count += 1) {
+      const id = await insertSettlement(db, tenant, address);
+      if (tenant === bob) secrets.push(id);
+      await insertEvent(db, tenant);
+    }
+  }
+  secrets.push(bob.id, bob.keyId, bob.apiKey, alice.apiKey, PEPPER.reveal());
+});
+afterAll(async () => {
+  await Promise.all([apps.service.close(), apps.quote.close()]);
+  await database.drop();
+});
+
+/** What people and attackers put where something else was expected. */
+const HOSTILE = [
+  "",
+  " ",
+  "null",
+  "undefined",
+  "0",
+  "-1",
+  "1e309",
+  "99999999999999999999",
+  "' or '1'='1",
+  "'; drop table events; --",
+  "../../etc/passwd",
+  "%00",
+  "\u0000",
+  "\u202e",
+  "<script>alert(1)</script>",
+  "${7*7}",
+  "__proto__",
+  "constructor",
+  "[object Object]",
+  "2026-02-30T00:00:00.000Z",
+  "9999-12-31T23:59:59.999Z",
+  "0000-00-00",
+  "0x",
+  `0x${"f".repeat(40)}`,
+  "а".repeat(42),
+  "x".repeat(5_000),
+];
+
+const hostile = fc.oneof(
+  fc.constantFrom(...HOSTILE),
+  fc.string({ maxLength: 40 }),
+  fc.string({ unit: "binary", maxLength: 20 }),
+);
+
+/** Something that fits a schema, as far as that can be told from its form, or does not. */
+function valueOf(schema: TSchema | undefined): fc.Arbitrary<unknown> {
+  const json: Readonly<Record<string, unknown>> = JSON.parse(JSON.stringify(schema ?? {}));
+  const words = Array.isArray(json["enum"]) ? json["enum"] : undefined;
+  const own: fc.Arbitrary<unknown>[] = [];
+  if (words) own.push(fc.constantFrom(...words));
+  if (json["type"] === "integer") own.push(fc.integer({ min: -1, max: 300 }));
+  if (json["type"] === "boolean") own.push(fc.boolean());
+  if (json["type"] === "string") {
+    own.push(
+      fc.constantFrom(
+        "2026-01-01T00:00:00.000Z",
+        USDC,
+        aliceWallet,
+        "native",
+        "1000000",
+        "ethereum",
+        "base",
+        "auto",
+      ),
+    );
+  }
+  return fc.oneof(...own, ...own, hostile, fc.jsonValue({ maxDepth: 2 }));
+}
+
+/** Members of an object schema, some left out, some that nobody knows. */
+function objectOf(schema: TSchema | undefined): fc.Arbitrary<Record<string, unknown>> {
+  const properties: Readonly<Record<string, TSchema>> =
+    // CAST: queries and bodies are objects.
+    (schema as { properties?: Readonly<Record<string, TSchema>> } | undefined)?.properties ?? {};
+  return fc
+    .tuple(
+      fc.record(
+        Object.fromEntries(
+          Object.entries(properties).map(([name, member]) => [name, valueOf(member)]),
+        ),
+        { requiredKeys: [] },
+      ),
+      fc.dictionary(fc.constantFrom("__proto__", "limit", "x", "constructor", "apiKey"), hostile, {
+        maxKeys: 1,
+      }),
+    )
+    .map(([known, unknown]) => ({ ...known, ...unknown }));
+}
+
+const key = fc.oneof(
+  { weight: 6, arbitrary: fc.constant("alice") },
+  { weight: 1, arbitrary: fc.constant(undefined) },
+  { weight: 1, arbitrary: fc.constant("0b5e0a4e-6f3c-4a53-9d7a-2f9f0a3f6c11") },
+  { weight: 1, arbitrary: hostile },
+);
+
+const asked = fc.constantFrom(...OPERATIONS).chain((operation) =>
+  fc.record({
+    operation: fc.constant(operation),
+    method: fc.oneof(
+      { weight: 9, arbitrary: fc.constant<string>(operation.method) },
+      { weight: 1, arbitrary: fc.constantFrom("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS") },
+    ),
+    id: fc.oneof(fc.uuid(), fc.constantFrom("bob's", ...HOSTILE.slice(0, 15))),
+    query: objectOf(operation.query),
+    body: fc.oneof(
+      { weight: 6, arbitrary: objectOf(operation.body).map((body) => JSON.stringify(body)) },
+      { weight: 1, arbitrary: hostile },
+      { weight: 1, arbitrary: fc.json() },
+    ),
+    contentType: fc.oneof(
+      { weight: 9, arbitrary: fc.constant("application/json") },
+      {
+        weight: 1,
+        arbitrary: fc.constantFrom("text/plain", "application/xml", "multipart/form-data"),
+      },
+    ),
+    key,
+  }),
+);
+
+function send(request: typeof asked extends fc.Arbitrary<infer T> ? T : never): Promise<Response> {
+  const { operation, method, query, body, contentType } = request;
+  const apiKey = request.key === "alice" ? alice.apiKey : request.key;
+  const id = request.id === "bob's" ? (secrets[2] ?? "") : request.id;
+  const path = operation.path.replace("{id}", encodeURIComponent(id));
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    params.append(name, typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+  }
+  const headers: Record<string, string> = {};
+  if (apiKey !== undefined) {
+    // A header carries bytes of one line; what cannot be sent is not a request.
+    if (operation.key === "header") headers["x-api-key"] = encodeURIComponent(apiKey);
+    if (operation.key === "query") params.set("apiKey", apiKey);
+  }
+  const hasBody = method !== "GET";
+  if (hasBody) headers["content-type"] = contentType;
+  return fetch(`${urls[operation.server]}${path}?${params}`, {
+    method,
+    headers,
+    ...(hasBody ? { body } : {}),
+  });
+}
+
+test(`${REQUESTS} requests: every answer is one of the interface, and says nothing of others`, async () => {
+  let answers = 0;
+  const statuses = new Map<number, number>();
+  await fc.assert(
+    fc.asyncProperty(asked, async (request) => {
+      const response = await send(request);
+      answers += 1;
+      const text = await response.text();
+      const { status } = response;
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      expect(status).toBeLessThan(500);
+      expect(response.headers.get("content-type")).toMatch(/^application\/json/);
+      const body: unknown = JSON.parse(text);
+      const schema = status === 200 ? answerOf(request.operation, request.method) : ErrorResponse;
+      expect([...Value.Errors(schema, body)]).toEqual([]);
+      for (const secret of secrets) expect(text).not.toContain(secret);
+    }),
+    { seed: SEED, numRuns: REQUESTS, endOnFailure: true },
+  );
+  expect(answers).toBe(REQUESTS);
+  // It reached what it was made for: successes of every kind of refusal there is.
+  for (const status of [200, 400, 401, 403, 404, 405, 415]) {
+    expect(statuses.get(status) ?? 0).toBeGreaterThan(0);
+  }
+  for (const secret of secrets) expect(logged).not.toContain(secret);
+}, 120_000);
+
+function answerOf(operation: Operation, method: string): TSchema {
+  const found = OPERATIONS.find((one) => one.path === operation.path && one.method === method);
+  if (found) return found.response;
+  throw new Error(`${method} ${operation.path} is no endpoint and answered with success`);
+}
+
+test(`${FRAMES} frames on the stream: none gets through, and it serves who behaves`, async () => {
+  const server = createServer((_, response) => response.writeHead(404).end());
+  const stream = createStream({ server, db: database.db, pepper: PEPPER, log, limiter });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  // CAST: a server that listens on TCP has an address.
+  const { port } = server.address() as AddressInfo;
+  const frame = fc.oneof(
+    hostile,
+    fc.json(),
+    fc
+      .tuple(
+        fc.constantFrom("0", "1", "2", "3", "4", "40", "41", "42", "43", "45", "451-", "9"),
+        fc.json(),
+      )
+      .map(([type, data]) => type + data),
+    fc.uint8Array({ maxLength: 64 }),
+  );
+  let sent = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(frame, { minLength: 5, maxLength: 5 }),
+      fc.boolean(),
+      async (frames, knows) => {
+        const query = knows ? `&apiKey=${alice.apiKey}` : "";
+        const socket = new WebSocket(
+          `ws://127.0.0.1:${port}/socket.io/?EIO=4&transport=websocket${query}`,
+        );
+        let heard = "";
+        socket.addEventListener("message", ({ data }) => (heard += String(data)));
+        await new Promise((resolve) => socket.addEventListener("open", resolve));
+        if (knows) socket.send("40");
+        for (const one of frames) {
+          if (socket.readyState === WebSocket.OPEN) socket.send(one);
+          sent += 1;
+        }
+        socket.close();
+        for (const secret of secrets) expect(heard).not.toContain(secret);
+      },
+    ),
+    { seed: SEED, numRuns: FRAMES / 5, endOnFailure: true },
+  );
+  expect(sent).toBe(FRAMES);
+  const client = io(`http://127.0.0.1:${port}`, {
+    transports: ["websocket"],
+    auth: { apiKey: alice.apiKey },
+  });
+  const greeting = await new Promise((resolve) => client.once("connected", resolve));
+  expect(greeting).toEqual({ integratorName: alice.name });
+  client.disconnect();
+  await stream.close();
+  for (const secret of secrets) expect(logged).not.toContain(secret);
+}, 60_000);

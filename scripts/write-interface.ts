@@ -1,0 +1,67 @@
+/** Writes docs/interface.md from the wire's tables; with --check only says whether it is up to date. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { ERROR_CODE_NAMES, ERROR_CODES, OPERATIONS } from "../packages/sdk/src/wire/index.ts";
+
+const target = new URL("../docs/interface.md", import.meta.url);
+
+/** A table whose columns are as wide as their widest cell, as the formatter wants it. */
+function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = header.map((name, column) =>
+    Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`;
+  return [
+    line(header),
+    `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`,
+    ...rows.map(line),
+  ].join("\n");
+}
+
+const text = `# The interface
+
+The service describes itself: \`GET /docs\` is the whole reference as a page, \`GET /openapi.json\` and \`GET /asyncapi.json\`
+are the same as documents. All of it is made from the schemas of \`packages/sdk/src/wire\`, with which the service checks
+what it is asked and what it answers. This page is made from them too (\`npm run gen\`).
+
+## Endpoints
+
+${table(
+  ["endpoint", "key", "what"],
+  OPERATIONS.map(({ method, path, key, summary, published }) => [
+    `\`${method} ${path}\``,
+    key === null ? "none" : key === "header" ? "`x-api-key`" : "`apiKey` in the query",
+    published ? summary : `${summary} (beside the published interface)`,
+  ]),
+)}
+
+## Errors
+
+Every answer that is not a success is \`{ "error": { code, message, retryable, details? } }\`; clients branch on \`code\`. 405,
+413 and 415 keep their status with \`VALIDATION_ERROR\`.
+
+${table(
+  ["code", "status", "retryable"],
+  ERROR_CODE_NAMES.map((code) => [
+    `\`${code}\``,
+    String(ERROR_CODES[code].httpStatus ?? "on settlements only"),
+    ERROR_CODES[code].retryable ? "yes" : "no",
+  ]),
+)}
+
+## Limits
+
+Requests are counted per key and minute; what needs no key, or comes with a wrong one, per address. Every answer says what
+is left in the \`RateLimit\` and \`RateLimit-Policy\` headers. Beyond it: 429 with \`RPC_UNAVAILABLE\`, \`details.reason\`
+\`rate_limited\`, and \`Retry-After\` in seconds. \`POST /request-index\` has a smaller share of its own. The numbers are
+settings ([configuration.md](configuration.md)).
+`;
+
+if (process.argv.includes("--check")) {
+  if (readFileSync(target, "utf8") !== text) {
+    console.error("docs/interface.md is not up to date: run `npm run gen`");
+    process.exitCode = 1;
+  }
+} else {
+  writeFileSync(target, text);
+}

@@ -22,7 +22,13 @@ describe("migrations", () => {
       migrateToLatest(database.db),
       migrateToLatest(database.db),
     ]);
-    expect(applied.flat()).toEqual(["0001-initial", "0002-batches", "0003-finality", "0004-lists"]);
+    expect(applied.flat()).toEqual([
+      "0001-initial",
+      "0002-batches",
+      "0003-finality",
+      "0004-lists",
+      "0005-event-partitions",
+    ]);
     expect(await migrateToLatest(database.db)).toEqual([]);
     await assertMigrated(database.db);
   });
@@ -31,7 +37,8 @@ describe("migrations", () => {
     const { rows } = await database.pool.query<{ name: string; nullable: boolean }>(
       `select table_name || '.' || column_name as name, is_nullable = 'YES' as nullable
        from information_schema.columns
-       where table_schema = 'public' and table_name not like 'kysely_%'`,
+       where table_schema = 'public' and table_name not like 'kysely_%'
+         and not (select relispartition from pg_class where oid = table_name::regclass)`,
     );
     const inDatabase = rows.map(({ name, nullable }) => `${name}${nullable ? " or null" : ""}`);
     expect(inDatabase.sort()).toEqual((await columnsInTypes()).sort());

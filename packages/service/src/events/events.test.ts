@@ -6,7 +6,7 @@ import type { Db } from "../db/schema.ts";
 import { systemRandom } from "../roles/system-ports.ts";
 import { appendEvent, createTail, getNewestStamp, listEvents, lockStamps } from "./index.ts";
 
-const WRITERS = 8;
+const WRITERS = 16;
 const EVENTS_PER_WRITER = 40;
 
 let database: TestDatabase;
@@ -91,7 +91,7 @@ function expectStrictlyIncreasing(stamps: readonly string[]): void {
 }
 
 describe("event log", () => {
-  test("T91 stamps strictly increase and a reader at the head loses nothing under 8 concurrent writers", async () => {
+  test("T91 stamps strictly increase and a reader at the head loses nothing under 16 concurrent writers", async () => {
     let written = false;
     const writing = writeMany(tenant).finally(() => (written = true));
     const readers = [1, 7, 50].map((limit) => replay(tenant, limit, () => written));

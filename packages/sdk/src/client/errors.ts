@@ -36,3 +36,25 @@ export class SluiceResponseError extends Error {
     this.retryable = status !== undefined && (status === 429 || status >= 500);
   }
 }
+
+/** Events older than they are kept were asked for: some may be gone. Read `GET /swaps`, then follow without `since`. */
+export class SluiceGapError extends Error {
+  override readonly name = "SluiceGapError";
+  readonly since: string;
+
+  constructor(since: string) {
+    super(`Events are kept for 30 days, and ${since} is longer ago: some may be missing.`);
+    this.since = since;
+  }
+}
+
+/** What was waited for did not come in time. It may still come. */
+export class SluiceTimeoutError extends Error {
+  override readonly name = "SluiceTimeoutError";
+  readonly walletAddress: string;
+
+  constructor(walletAddress: string) {
+    super(`The settlement of ${walletAddress} has not ended yet.`);
+    this.walletAddress = walletAddress;
+  }
+}

@@ -1,4 +1,17 @@
-/** A client of the service: requests, stream, and what they throw. */
-export { SluiceApiError, SluiceResponseError } from "./errors.ts";
+/** A client of the service: requests, stream, waiting, payment URIs, and what they throw. */
+export {
+  SluiceApiError,
+  SluiceGapError,
+  SluiceResponseError,
+  SluiceTimeoutError,
+} from "./errors.ts";
+export { type FollowOptions, followEvents } from "./follow.ts";
+export {
+  type EvmPayment,
+  type SolanaPayment,
+  toEvmPaymentUri,
+  toSolanaPaymentUri,
+} from "./payment-uri.ts";
 export { createSluiceClient, type SluiceClient, type SluiceClientOptions } from "./rest-client.ts";
+export { waitForSettlement, type WaitOptions } from "./settlement.ts";
 export { connectStream, type Stream, type StreamOptions } from "./stream-client.ts";

@@ -35,6 +35,9 @@ ${table(
   ]),
 )}
 
+Where a quote is asked for with \`mpsDeposit\` or \`mpsUserId\`, as clients of the original service do, the fields that begin
+with \`pay\` are answered in that spelling.
+
 ## Errors
 
 Every answer that is not a success is \`{ "error": { code, message, retryable, details? } }\`; clients branch on \`code\`. 405,

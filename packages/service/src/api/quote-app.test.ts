@@ -185,3 +185,50 @@ describe("by GET", () => {
     });
   });
 });
+
+describe("the spelling of the original's clients", () => {
+  const quoted = {
+    type: "SWIFT",
+    payDepositAddress: USDC,
+    payUserId: `0x${"01".repeat(20)}`,
+    payIntegratorId: "0b5e0a4e-6f3c-4a53-9d7a-2f9f0a3f6c11",
+    secret: "nobody's business",
+  };
+  // CAST: enough of a quote for its names.
+  const offer = async () => ({ ...RESPONSE, quotes: [quoted] }) as unknown as wire.QuoteResponse;
+
+  test("is understood, and echoed where it was used", async () => {
+    answer = offer;
+    const theirs = await post({ ...REQUEST, mpsDeposit: true, mpsUserId: quoted.payUserId });
+    expect(asked[0]?.[0]).toMatchObject({ payDeposit: true, payUserId: quoted.payUserId });
+    expect(theirs.body).toEqual({
+      minimumSdkVersion: [7, 0, 0],
+      quotes: [
+        {
+          type: "SWIFT",
+          mpsDepositAddress: USDC,
+          mpsUserId: quoted.payUserId,
+          mpsIntegratorId: quoted.payIntegratorId,
+        },
+      ],
+    });
+  });
+
+  test("is not used where it was not, and ours counts where both are given", async () => {
+    await post({ ...REQUEST, payDeposit: false, mpsDeposit: true });
+    expect(asked[0]?.[0]).toMatchObject({ payDeposit: false });
+    const ours = await post({ ...REQUEST, payDeposit: true });
+    expect(JSON.stringify(ours.body)).not.toContain("mps");
+  });
+
+  test("is checked as ours is, and works in a query", async () => {
+    expectError(await post({ ...REQUEST, mpsDeposit: "perhaps" }), 400, {
+      code: "VALIDATION_ERROR",
+      details: { field: "payDeposit" },
+    });
+    answer = offer;
+    const query = new URLSearchParams({ ...REQUEST, mpsDeposit: "true", apiKey: tenant.apiKey });
+    const response = await fetch(`${url}/v3/quote?${query}`);
+    expect(await response.text()).toContain("mpsDepositAddress");
+  });
+});

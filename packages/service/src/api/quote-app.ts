@@ -11,6 +11,7 @@ import { admit } from "./admission.ts";
 import { SERVER_LIMITS } from "./app.ts";
 import { handleErrors, refusalOptions } from "./errors.ts";
 import type { RateLimiter } from "./rate-limits.ts";
+import { readSpelling, toTheirSpelling } from "./spelling.ts";
 
 export interface QuoteAppDeps {
   readonly db: Db;
@@ -39,11 +40,21 @@ export function createQuoteApp(deps: QuoteAppDeps): FastifyInstance {
     url: "/v3/quote",
     schema: { response: { 200: QuoteResponse } },
     config: { admission: { keyOf } },
-    async handler(request) {
+    async handler(request, reply) {
       const principal = principalOf(request);
       // A query carries the same fields as text.
       const asked = request.method === "GET" ? request.query : request.body;
-      return deps.quote(parseQuoteRequest(asked), principal);
+      const { request: spelled, isTheirs } = readSpelling(asked);
+      const response = await deps.quote(parseQuoteRequest(spelled), principal);
+      if (!isTheirs) return response;
+      // The schema of the answer does not know these names: what it does not know is taken out before.
+      // CAST: cleaning takes members away, and none that is documented.
+      const { quotes, ...rest } = Value.Clean(QuoteResponse, response) as QuoteResponse;
+      const theirs = { ...rest, quotes: quotes.map((quote) => toTheirSpelling({ ...quote })) };
+      return reply
+        .type("application/json; charset=utf-8")
+        .serializer((body: unknown) => JSON.stringify(body))
+        .send(theirs);
     },
   });
   return app;

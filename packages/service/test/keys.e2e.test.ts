@@ -1,5 +1,5 @@
 /**
- * Keys where they belong: encrypted keystores, each signer a process of its own, and the service without any key. What
+ * Keys where they belong: in encrypted keystores and a KMS, each signer a process of its own, and the service without any key. What
  * a thief in the service could ask of the signers is asked, and a key is changed while deposits arrive.
  */
 import { type ChildProcess, spawn } from "node:child_process";
@@ -9,11 +9,13 @@ import { request as httpRequest } from "node:http";
 import { createInterface } from "node:readline";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
 import { depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
 import { encodeFunctionData, erc20Abi, type Hex, isAddress, parseEther } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Secret } from "../src/core/secret.ts";
 import { encryptKeystore } from "../src/signers/evm/keystore.ts";
+import { ARN, CREDENTIALS, type KmsStandIn, startKmsStandIn } from "./support/kms-stand-in.ts";
 import { openWorld, type World } from "./support/world.ts";
 
 const MAIN = join(import.meta.dirname, "../src/main.ts");
@@ -33,6 +35,7 @@ interface ConfigFile {
 }
 
 let world: World;
+let kms: KmsStandIn;
 let folder: string;
 const running = new Map<string, ChildProcess>();
 
@@ -49,6 +52,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await world.close();
   await Promise.all([...running.keys()].map((name) => stop(name, "SIGTERM")));
+  await kms.close();
 });
 
 const showPassphrase = () =>
@@ -62,7 +66,7 @@ const changeConfig = (change: (config: ConfigFile) => void) => {
   writeFileSync(world.configPath, JSON.stringify(config));
 };
 
-/** The sandbox's keys, which the contracts know, in keystores; the plain ones are deleted. */
+/** The sandbox's keys, which the contracts know: lanes in keystores, the attestor in a KMS. The plain ones are deleted. */
 async function encryptKeys(): Promise<void> {
   const config = readConfig();
   const encrypt = async ({ file }: KeyFile) => {
@@ -74,7 +78,13 @@ async function encryptKeys(): Promise<void> {
     return { keystore };
   };
   // CAST: as the sandbox writes it.
-  config.attestor.key = await encrypt(config.attestor.key as KeyFile);
+  const { file } = config.attestor.key as KeyFile;
+  kms = await startKmsStandIn(readFileSync(file, "utf8").trim().slice(2));
+  rmSync(file);
+  config.attestor.key = { kms: ARN, endpoint: kms.endpoint };
+  // As AWS's own tools find them.
+  process.env["AWS_ACCESS_KEY_ID"] = CREDENTIALS.accessKeyId;
+  process.env["AWS_SECRET_ACCESS_KEY"] = CREDENTIALS.secretAccessKey;
   for (const chain of config.chains) {
     for (const [purpose, key] of Object.entries(chain.lanes)) {
       chain.lanes[purpose] = await encrypt(key as KeyFile);
@@ -160,6 +170,17 @@ test.each(["settler", "attestor"] as const)(
     await expectDelivered(waiting);
   },
 );
+
+test("the attestor's key is in a KMS: while that is away nothing is paid, and everything is when it is back", async () => {
+  await world.until("no lock is open", async () => (await world.openLocks()) === 0);
+  kms.fail({ status: 503, body: "" });
+  const waiting = await deposit(4n * USDC);
+  await world.until("it is locked", async () => (await world.openLocks()) === 1);
+  await delay(3_000);
+  expect(await world.balance("base", waiting.recipient)).toBe(0n);
+  kms.fail(null);
+  await expectDelivered(waiting);
+});
 
 test("a second signer of the same name is refused in one line", async () => {
   const args = [MAIN, "--config", world.configPath, "signer", "--for", "settler"];

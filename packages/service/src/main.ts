@@ -273,4 +273,10 @@ function fail(error: unknown): never {
   process.exit(1);
 }
 
+// Whoever reads our output may stop reading, as `head` does.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(0);
+  throw error;
+});
+
 await program.parseAsync().catch(fail);

@@ -124,6 +124,13 @@ describe("import direction", () => {
     expect(wrong).toEqual([]);
   });
 
+  test("the client runs in browsers: it imports nothing of Node", () => {
+    const client = code.filter((path) => path.startsWith("packages/sdk/src/"));
+    const wrong = client.filter((path) => importsOf(path).some((name) => name.startsWith("node:")));
+    expect(wrong).toEqual([]);
+    expect(offenders(client, /\b(process|Buffer|require)\b/)).toEqual([]);
+  });
+
   test("adapters are named only by roles", () => {
     const wrong = service
       .filter((path) => folderOf(path) !== "roles")

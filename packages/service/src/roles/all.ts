@@ -102,7 +102,7 @@ export async function startRoles(
       return role;
     };
     const signersOf = async (name: SignerName) => {
-      const signers = await getSigners(config, name, { clock, askPassphrase });
+      const signers = await getSigners(config, name, { clock, askPassphrase, log });
       cleanups.push(async () => signers.close());
       return signers;
     };

@@ -30,8 +30,12 @@ export async function initKeys(
   config: Config,
   askPassphrase: AskPassphrase,
 ): Promise<readonly ShownKey[]> {
-  const missing = listKeys(config).flatMap(({ setting, source }) =>
+  const named = listKeys(config).flatMap(({ setting, source }) =>
     source.kind === "keystore" && !existsSync(source.path) ? [{ setting, path: source.path }] : [],
+  );
+  // One key may be a lane of several chains.
+  const missing = named.filter(
+    ({ path }, index) => named.findIndex((other) => other.path === path) === index,
   );
   if (missing.length === 0) return [];
   const passphrase = await choosePassphrase(config, askPassphrase);

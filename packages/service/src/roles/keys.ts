@@ -24,6 +24,7 @@ import { createEvmLaneSigner } from "../signers/evm/lane-signer.ts";
 import { type Guard, type LaneRules, openGuard } from "../signers/guard.ts";
 import type { AttestorSigner, LaneSigner } from "../signers/port.ts";
 import type { HeldSigners } from "../signers/server.ts";
+import type { Log } from "../telemetry/log.ts";
 import { DEFAULT_LANE_LIMITS } from "../transactions/index.ts";
 
 /** Asks a person for the passphrase of the keystores. */
@@ -46,6 +47,10 @@ export async function askEarly(
   return async () => passphrase;
 }
 
+/** How long a role that starts waits for its signer: two minutes. */
+const SIGNER_RETRY_MS = 1_000;
+const SIGNER_TRIES = 120;
+
 /** More than a full batch needs. */
 const GAS_MAX = 8_000_000n;
 
@@ -66,11 +71,21 @@ export function journalPath(config: Config, name: SignerName): string {
 export async function getSigners(
   config: Config,
   name: SignerName,
-  deps: { readonly clock: Clock; readonly askPassphrase: AskPassphrase },
+  deps: { readonly clock: Clock; readonly askPassphrase: AskPassphrase; readonly log: Log },
 ): Promise<OpenedSigners> {
   const socket = config.signers[name];
   if (socket === undefined) return openSigners(config, name, deps);
-  return { ...(await connectSigner(socket)), close: () => undefined };
+  // After a reboot the signer may come later, and may wait for somebody who types its passphrase.
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return { ...(await connectSigner(socket)), close: () => undefined };
+    } catch (error) {
+      const isAway = error instanceof OperatingError && error.code === "RPC_UNAVAILABLE";
+      if (!isAway || tries >= SIGNER_TRIES) throw error;
+      if (tries === 1) deps.log.warn({ err: error, signer: name }, "waiting for the signer");
+      await deps.clock.sleep(SIGNER_RETRY_MS);
+    }
+  }
 }
 
 /** Opens the keys of a signer in this process, behind its policy and its journal. */

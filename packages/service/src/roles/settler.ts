@@ -18,7 +18,12 @@ import {
   putOffSettlement,
 } from "../settlements/index.ts";
 import type { LaneSigner } from "../signers/port.ts";
-import { BATCHING_LANE_LIMITS, DEFAULT_LANE_LIMITS, lookAtLane } from "../transactions/index.ts";
+import {
+  BATCHING_LANE_LIMITS,
+  DEFAULT_LANE_LIMITS,
+  type LaneLimits,
+  lookAtLane,
+} from "../transactions/index.ts";
 import { getChain, type RoleContext, type RunningRole, TOPICS } from "./context.ts";
 import { createSettlementDeps, POLL_MS } from "./settlement-deps.ts";
 
@@ -128,7 +133,7 @@ function startLanes(context: RoleContext, signers: readonly LaneSigner[]): Loop[
       random,
       log: log.child({ lane: purpose, chainId, account: signer.address }),
       crashPoint,
-      limits: purpose === "deliver" ? DEFAULT_LANE_LIMITS : BATCHING_LANE_LIMITS,
+      limits: limitsOf(context.config, signer),
       async onChanged(tx: Tx, { settlementId }: { readonly settlementId: string | null }) {
         if (settlementId === null) return;
         await wakeDeliveryOfSettlement(tx, settlementId, clock.now());
@@ -147,6 +152,13 @@ function startLanes(context: RoleContext, signers: readonly LaneSigner[]): Loop[
       look: () => lookAtLane(deps),
     });
   });
+}
+
+/** A batch takes at most a quarter of what the signer allows in a day. */
+function limitsOf({ chains }: Config, { chainId, purpose }: LaneSigner): LaneLimits {
+  if (purpose === "deliver") return DEFAULT_LANE_LIMITS;
+  const budget = chains.find((chain) => chain.chainId === chainId)?.dailyGasBudget;
+  return { ...BATCHING_LANE_LIMITS, batchCostMax: budget === undefined ? undefined : budget / 4n };
 }
 
 /** Throws CONFIG_MISSING where the signer holds no lane for a purpose of a configured chain. */

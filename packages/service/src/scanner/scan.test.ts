@@ -210,6 +210,27 @@ describe("scanner", () => {
     expect((await deposits()).length).toBe(11);
   });
 
+  test("T51 a node that is further behind than the window is waited for", async () => {
+    const { add, pretendLength, look, deposits, cursor } = await openScanner();
+    for (let i = 1; i <= 10; i++) add(`block ${i}`, `pay ${i}`);
+    await look();
+    await database.db.deleteFrom("scanner_blocks").where("number", "<=", 8n).execute();
+    pretendLength(4);
+    await look();
+    expect((await cursor())?.number).toBe(10n);
+    expect((await deposits()).every(([, , onChain]) => onChain)).toBe(true);
+  });
+
+  test("T45 when all that is remembered left the chain, it stands still and begins nothing anew", async () => {
+    const { add, replace, look, cursor } = await openScanner();
+    for (let i = 1; i <= 6; i++) add(`old ${i}`, `pay ${i}`);
+    await look();
+    await database.db.deleteFrom("scanner_blocks").where("number", "<=", 4n).execute();
+    replace(2, ...[2, 3, 4, 5, 6, 7].map((i) => ({ name: `new ${i}`, pays: [] })));
+    await expect(look()).rejects.toThrow("All that is remembered left the chain");
+    expect((await cursor())?.number).toBe(5n);
+  });
+
   test("T45 a final block that left the chain stops the scanner", async () => {
     const { add, replace, setFinal, look, deposits } = await openScanner();
     setFinal(5n);

@@ -58,7 +58,8 @@ async function isBehind(deps: ScannerDeps, tip: BlockRef): Promise<boolean> {
   const head = await chain.getHead();
   if (head.number >= tip.number) return false;
   const known = await getWindowHash(db, chain.chainId, head.number);
-  return known === head.hash;
+  // Below the window: the node is far behind, as one that is still syncing.
+  return known === null || known === head.hash;
 }
 
 async function stepBack(deps: ScannerDeps, tip: BlockRef): Promise<boolean> {
@@ -69,6 +70,16 @@ async function stepBack(deps: ScannerDeps, tip: BlockRef): Promise<boolean> {
     throw new OperatingError("REORG", "A final block left the chain: the scanner stands still.", {
       details: { chainId: chain.chainId, block: tip.number.toString() },
     });
+  }
+  const isLast = (await getWindowHash(db, chain.chainId, tip.number - 1n)) === null;
+  if (isLast && tip.number > deps.startBlock) {
+    throw new OperatingError(
+      "REORG",
+      "All that is remembered left the chain: the scanner stands still.",
+      {
+        details: { chainId: chain.chainId, block: tip.number.toString() },
+      },
+    );
   }
   const orphaned = await db
     .transaction()

@@ -112,11 +112,32 @@ describe("a lane", () => {
     await again.lane.sign(intent({ nonce: 8, data: "0x02" }));
   });
 
+  test("what is in the journal already, at the same cost or less, is signed and not written again", async () => {
+    const { lane, inner } = open();
+    for (let count = 0; count < 5; count += 1) await lane.sign(intent({ nonce: 3 }));
+    await lane.sign(intent({ nonce: 3, fee: 5n }));
+    expect(inner.signed).toHaveLength(6);
+    expect(countEntries()).toBe(1);
+    await lane.sign(intent({ nonce: 3, fee: 11n }));
+    expect(countEntries()).toBe(2);
+  });
+
+  test("X8 refuses a nonce far ahead, which would make every real one look long past", async () => {
+    const { lane } = open();
+    await lane.sign(intent({ nonce: 5 }));
+    await expect(lane.sign(intent({ nonce: Number.MAX_SAFE_INTEGER }))).rejects.toThrow(
+      "far ahead",
+    );
+    await lane.sign(intent({ nonce: 1_005 }));
+    await lane.sign(intent({ nonce: 6 }));
+  });
+
   test("a nonce that is long past is not signed, whatever it is for", async () => {
     const { lane } = open();
     await lane.sign(intent({ nonce: 20_000 }));
     await lane.sign(intent({ nonce: 10_001 }));
     await expect(lane.sign(intent({ nonce: 10_000 }))).rejects.toThrow("long past");
+    await lane.sign(intent({ nonce: 20_001 }));
   });
 
   test("the daily budget counts the most that each nonce may cost, over 24 hours and over restarts", async () => {
@@ -216,6 +237,17 @@ describe("the attestor", () => {
     await expect(open().signReturn(2, other)).rejects.toThrow("a return after the lock's claim");
     await expect(open().signDelivery(30, delivery({ seq: 1n }))).rejects.toThrow("claim");
     expect(countEntries()).toBe(3);
+  });
+
+  test("a lock is not returned while an order for it is good, over restarts", async () => {
+    await open().signDelivery(30, delivery({ deadline: soon(40_000) }));
+    // A shorter one afterwards takes nothing back.
+    await open().signDelivery(30, delivery({ deadline: soon(600) }));
+    restart();
+    await expect(open().signReturn(2, giveBack)).rejects.toThrow("a return while an order is good");
+    await open().signReturn(2, { ...giveBack, deliveryId: OTHER_ID });
+    clock.advance(40_000_000);
+    await open().signReturn(2, giveBack);
   });
 
   test("a lock is remembered for 60 days, longer than anything can be done about it", async () => {

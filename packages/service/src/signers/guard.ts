@@ -42,6 +42,8 @@ const PRICE_LIFETIME_S = 120n;
 const DAY_MS = 86_400_000;
 /** How many of a lane's newest nonces are remembered; older ones are not signed any more. */
 const NONCES_REMEMBERED = 10_000;
+/** A lane has few open; a far nonce would make all that follow it look long past. */
+const NONCES_AHEAD = 1_000;
 /** Far more than the 72 hours after which nothing can be done about a lock any more. */
 const ORDERS_REMEMBERED_MS = 60 * DAY_MS;
 
@@ -70,6 +72,8 @@ export interface Guard {
 export function openGuard(options: { readonly journal: string; readonly clock: Clock }): Guard {
   const { clock } = options;
   const lanes = new Map<string, LaneMemory>();
+  /** The latest deadline that was signed for each delivery. */
+  const orders = new Map<string, { readonly deadline: bigint; readonly atMs: number }>();
   const endings = new Map<string, { readonly ending: Ending; readonly atMs: number }>();
 
   function memoryOf(chainId: number, lane: string): LaneMemory {
@@ -90,7 +94,12 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
       case "return":
         endings.set(entry.deliveryId, { ending: entry.kind, atMs });
         return;
-      case "delivery":
+      case "delivery": {
+        const deadline = BigInt(entry.deadline);
+        const { deadline: latest = 0n } = orders.get(entry.deliveryId) ?? {};
+        orders.set(entry.deliveryId, { deadline: deadline > latest ? deadline : latest, atMs });
+        return;
+      }
       case "price":
         return;
       default:
@@ -103,9 +112,11 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
   /** The last thing before a signature, and never undone. */
   function record(entry: JournalEntry): void {
     const now = clock.now();
-    for (const [id, { atMs }] of endings) {
-      if (atMs > now - ORDERS_REMEMBERED_MS) break;
-      endings.delete(id);
+    for (const memory of [endings, orders]) {
+      for (const [id, { atMs }] of memory) {
+        if (atMs > now - ORDERS_REMEMBERED_MS) break;
+        memory.delete(id);
+      }
     }
     journal.append(entry, now);
     remember(entry, now);
@@ -125,7 +136,9 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
         async sign(intent) {
           const method = rules.checkCall(intent.call);
           checkTransaction(memory, intent, rules, clock.now());
-          record({ kind: "transaction", chainId, lane: address, method, ...describe(intent) });
+          // Asked again for what is written down, as while a KMS is away: there is nothing to add.
+          if (!isRecorded(memory, intent))
+            record({ kind: "transaction", chainId, lane: address, method, ...describe(intent) });
           return signer.sign(intent);
         },
       };
@@ -168,6 +181,11 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
         async signReturn(srcChain, order) {
           checkEnding(order, "return");
           const { deliveryId, deadline } = order;
+          // Whatever a database says: an order that can still be used would pay for a lock that went back.
+          const { deadline: usableUntil = 0n } = orders.get(deliveryId) ?? {};
+          if (usableUntil > BigInt(Math.floor(clock.now() / 1000)) + CLOCK_SLACK_S) {
+            throw new SignerRefusal(`a return while an order is good until ${usableUntil}`);
+          }
           record({ kind: "return", srcChain, deliveryId, deadline: deadline.toString() });
           return signer.signReturn(srcChain, order);
         },
@@ -207,6 +225,12 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
   }
 }
 
+/** Whether this call is in the journal under its nonce, at this cost or a higher one. */
+function isRecorded(memory: LaneMemory, intent: TransactionIntent): boolean {
+  const known = memory.nonces.get(intent.nonce);
+  return known?.callHash === hashCall(intent.call) && costOf(intent) <= known.wei;
+}
+
 function checkTransaction(
   memory: LaneMemory,
   intent: TransactionIntent,
@@ -224,6 +248,9 @@ function checkTransaction(
   const known = memory.nonces.get(nonce);
   if (known && known.callHash !== hashCall(call)) {
     throw new SignerRefusal(`another call under the nonce ${nonce}`);
+  }
+  if (memory.highest >= 0 && nonce > memory.highest + NONCES_AHEAD) {
+    throw new SignerRefusal(`the nonce ${nonce}, far ahead of the lane's others`);
   }
   if (!known && nonce <= memory.highest - NONCES_REMEMBERED) {
     throw new SignerRefusal(`the nonce ${nonce}, which is long past`);

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import {
   appendFileSync,
   mkdtempSync,
@@ -97,5 +98,39 @@ describe("a journal", () => {
     expect(readEntries()).toEqual([entryOf(0)]);
     one.close();
     other.close();
+  });
+});
+
+describe("a disk that is full", () => {
+  /** Appends until the limit of a file's size is reached, as a full disk would have it; prints how each went. */
+  const script = `
+    const { openJournal } = await import(${JSON.stringify(join(import.meta.dirname, "journal.ts"))});
+    process.on("SIGXFSZ", () => undefined);
+    const journal = openJournal(process.argv[1], () => undefined);
+    const entry = (n) => ({ kind: "return", srcChain: 2, deliveryId: "0x" + String(n).padStart(64, "0"), deadline: "1" });
+    let done = 0;
+    for (let n = 0; n < 50; n += 1) {
+      try { journal.append(entry(n), n); done += 1; } catch (error) { console.log(done, error.code); break; }
+    }
+  `;
+
+  test("takes no half line: what was written is whole, and the next signer goes on behind it", () => {
+    const run = spawnSync(
+      "bash",
+      [
+        "-c",
+        'ulimit -f 4; exec "$0" --input-type=module -e "$1" "$2"',
+        process.execPath,
+        script,
+        path,
+      ],
+      { encoding: "utf8" },
+    );
+    const [done, code] = run.stdout.trim().split(" ");
+    expect(code).toBe("EFBIG");
+    expect(Number(done)).toBeGreaterThan(3);
+    expect(verifyJournal(path).count).toBe(Number(done));
+    write(1);
+    expect(verifyJournal(path).count).toBe(Number(done) + 1);
   });
 });

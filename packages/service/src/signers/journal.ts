@@ -116,17 +116,30 @@ export function openJournal(
   const file = openSync(path, "a+", 0o600);
   try {
     let { size, ...head } = readJournal(file, path, replay);
+    let isBroken = false;
     if (fstatSync(file).size > size) ftruncateSync(file, size);
     return {
       head: () => head,
       append(entry, atMs) {
+        if (isBroken) throw broken(path, "a write failed and could not be taken back: start anew");
         // The checks before this line were made from what this process has read and written.
         if (fstatSync(file).size !== size) {
           throw broken(path, "another process writes it: expected one signer for one journal");
         }
         const line = formatLine({ seq: head.count, at: atMs, prev: head.hash, entry });
-        size += writeSync(file, line.text);
-        fdatasyncSync(file);
+        const bytes = Buffer.from(line.text);
+        try {
+          writeAll(file, bytes);
+          fdatasyncSync(file);
+        } catch (error) {
+          // A full disk, say. What is there of the line is taken back, so that the next one follows a whole one.
+          isBroken = true;
+          ftruncateSync(file, size);
+          fdatasyncSync(file);
+          isBroken = false;
+          throw error;
+        }
+        size += bytes.length;
         head = { count: head.count + 1, hash: line.hash };
       },
       close: () => closeSync(file),
@@ -150,6 +163,13 @@ export function verifyJournal(path: string): JournalHead {
     return { count, hash };
   } finally {
     closeSync(file);
+  }
+}
+
+/** A disk that fills up takes a part without an error. */
+function writeAll(file: number, bytes: Buffer): void {
+  for (let written = 0; written < bytes.length;) {
+    written += writeSync(file, bytes, written);
   }
 }
 

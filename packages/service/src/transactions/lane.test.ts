@@ -328,6 +328,31 @@ describe("a batch", () => {
     expect(signer.signed).toEqual(["0|0x01|100", "1|0x02|100", "2|0x030405|100"]);
   });
 
+  test("that the lane cannot pay for, or that nobody answers about, goes one by one, and the rest goes on", async () => {
+    const { node, signer, deps, submit, changes } = openLane();
+    await submit("sweep:0:1", "0x09");
+    await lookAtLane(deps);
+    node.mine();
+    node.combineFrom(2);
+    for (const i of [1, 2]) await submit(`sweep:${i}:1`, dataOf(i));
+    const poor = createStrictChain({
+      ...node.members,
+      simulate: () => Promise.reject(new OperatingError("INSUFFICIENT_BALANCE", "no gas for it")),
+    });
+    await lookAtLane({ ...deps, chain: poor });
+    expect(signer.signed).toEqual(["0|0x09|100", "1|0x01|100", "2|0x02|100"]);
+    expect(changes).toContain("sweep:0:1 mined");
+  });
+
+  test("that would take more of the budget than a batch may goes one by one", async () => {
+    const { node, signer, deps, submit } = openLane();
+    node.combineFrom(2);
+    for (const i of [1, 2]) await submit(`sweep:${i}:1`, dataOf(i));
+    // The batch has 1 gas at 100 wei.
+    await lookAtLane({ ...deps, limits: { ...DEFAULT_LANE_LIMITS, batchCostMax: 99n } });
+    expect(signer.signed).toEqual(["0|0x01|100", "1|0x02|100"]);
+  });
+
   test("a hundred intents are few transactions", async () => {
     const { node, signer, submit, look } = openLane();
     node.combineFrom(2);
@@ -370,6 +395,22 @@ describe("several lanes", () => {
       );
     expect(await plan([poor, LANE])).toEqual({ lane: LANE, gas: 7n });
     await expect(plan([poor])).rejects.toMatchObject({ code: "INSUFFICIENT_BALANCE" });
+  });
+
+  test("what cannot be replaced is offered again as it was", async () => {
+    const { node, signer, deps, clock, submit, look } = openLane();
+    await submit("sweep:1:1");
+    await look();
+    node.forgetPool();
+    clock.advance(DEFAULT_LANE_LIMITS.replaceAfterMs);
+    const refusing = {
+      ...signer,
+      sign: () => Promise.reject(new OperatingError("INTERNAL", "beyond the budget")),
+    };
+    await lookAtLane({ ...deps, signer: refusing });
+    expect(signer.signed).toHaveLength(1);
+    expect(node.sent).toHaveLength(2);
+    expect(node.pool.size).toBe(1);
   });
 
   test("what a signer refuses does not keep what was mined before from becoming final", async () => {

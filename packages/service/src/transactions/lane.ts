@@ -11,10 +11,11 @@
  * After a crash each row says how far it came, and the next look goes on from there. A mined transaction is followed
  * until its block is final; one whose block left the chain is open again and its bytes are sent again.
  */
-import type { Chain, Fees, Receipt } from "../chains/port.ts";
+import type { Batch, Chain, Fees, Receipt } from "../chains/port.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import type { Clock, CrashPoint, Random } from "../core/ports.ts";
 import { assert } from "../core/assert.ts";
+import { OperatingError } from "../core/errors.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import type { LaneSigner } from "../signers/port.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -51,6 +52,8 @@ export interface LaneLimits {
   readonly replaceAfterMs: number;
   /** What a node accepted and nobody mined is offered again after this long: it may have been dropped. */
   readonly resendAfterMs: number;
+  /** The most that one batch may commit to gas, in wei; undefined for any. */
+  readonly batchCostMax?: bigint | undefined;
   /** The most that is ever offered, in wei per gas; dearer gas is waited out. */
   readonly maxFeePerGas: bigint;
 }
@@ -125,16 +128,13 @@ export async function lookAtLane(deps: LaneDeps): Promise<boolean> {
 }
 
 /** When a queue stands, what can go together goes together. What would revert as a whole goes one by one. */
-async function combineQueued({ db, chain, signer, random, log }: LaneDeps): Promise<void> {
+async function combineQueued(deps: LaneDeps): Promise<void> {
+  const { db, chain, signer, limits, random, log } = deps;
   const lane = laneOf(signer);
   const queued = await store.listQueued(db, lane, QUEUE_LOOK_MAX);
   const batch = chain.combine(queued);
   if (!batch) return;
-  const simulation = await chain.simulate(signer.address, batch.call);
-  if (!simulation.ok) {
-    log.warn({ reason: simulation.reason, size: batch.members.length }, "a batch would revert");
-    return;
-  }
+  if (!(await isAffordable({ chain, signer, limits, log }, batch))) return;
   const memberIds = batch.members.flatMap((position) => queued[position]?.id ?? []);
   const id = random.uuid();
   const { call, gas } = batch;
@@ -144,6 +144,31 @@ async function combineQueued({ db, chain, signer, random, log }: LaneDeps): Prom
     memberIds,
   );
   log.info({ batch: id, size: memberIds.length }, "combined");
+}
+
+/** Whether a batch runs, and can be paid for by the lane and under its budget: else its members go by themselves. */
+async function isAffordable(
+  { chain, signer, limits, log }: Pick<LaneDeps, "chain" | "signer" | "limits" | "log">,
+  batch: Batch,
+): Promise<boolean> {
+  const size = batch.members.length;
+  try {
+    const simulation = await chain.simulate(signer.address, batch.call);
+    if (!simulation.ok) {
+      log.warn({ reason: simulation.reason, size }, "a batch would revert");
+      return false;
+    }
+    const { maxFeePerGas } = await chain.suggestFees();
+    const isTooDear =
+      limits.batchCostMax !== undefined && batch.gas * maxFeePerGas > limits.batchCostMax;
+    if (isTooDear) log.warn({ size }, "a batch would cost too much of the daily budget");
+    return !isTooDear;
+  } catch (error) {
+    // Without money for all of it, or without an answer: what the lane has open goes on meanwhile.
+    if (!(error instanceof OperatingError)) throw error;
+    log.warn({ err: error, size }, "a batch could not be tried");
+    return false;
+  }
 }
 
 /** Makes the lane known before its first use; its nonces go on from the chain's count. */
@@ -225,10 +250,26 @@ async function pursue(
   const overdue = clock.now() - newest.signedAtMs >= limits.replaceAfterMs;
   const fees =
     overdue && position.isNext ? raiseFees(newest, await chain.suggestFees(), limits) : null;
-  if (fees) {
-    await signAndSend(deps, transaction, newest.number + 1, fees);
-  } else if (!newest.accepted || sentLongAgo(newest, clock.now(), limits)) {
+  if (fees && (await tryReplace(deps, transaction, newest.number + 1, fees))) return;
+  if (!newest.accepted || sentLongAgo(newest, clock.now(), limits)) {
     await send(deps, transaction, newest);
+  }
+}
+
+/** False when the replacement could not be signed: what was signed before is still good, and is offered again. */
+async function tryReplace(
+  deps: LaneDeps,
+  transaction: LaneTransaction,
+  number: number,
+  fees: Fees,
+): Promise<boolean> {
+  try {
+    await signAndSend(deps, transaction, number, fees);
+    return true;
+  } catch (error) {
+    if (!(error instanceof OperatingError)) throw error;
+    deps.log.error({ err: error, intent: transaction.intent }, "could not be replaced");
+    return false;
   }
 }
 

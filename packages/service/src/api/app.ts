@@ -64,6 +64,8 @@ export interface ApiDeps {
 export const SERVER_LIMITS = {
   bodyLimit: 64 * 1024,
   requestTimeout: 10_000,
+  // How often that is looked at: Node's own half minute is longer than the connection lives.
+  http: { connectionsCheckingInterval: 1_000, headersTimeout: 10_000 },
   connectionTimeout: 15_000,
   keepAliveTimeout: 30_000,
   // While it closes, a server goes on answering: a refusal of the framework would have a shape of its own.

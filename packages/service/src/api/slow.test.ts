@@ -1,0 +1,66 @@
+/** Whoever sends slowly is answered in the interface's shape and let go, and holds nobody else up. */
+import { connect } from "node:net";
+import { ErrorResponse } from "@sluice/sdk/wire";
+import { Value } from "typebox/value";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { silentLog } from "../../test/support/doubles.ts";
+import { createTenant, PEPPER, type Tenant } from "../../test/support/tenants.ts";
+import { hasValidChecksum, toChecksumAddress } from "../chains/evm/checksum.ts";
+import { createApi } from "./app.ts";
+import { createRateLimiter } from "./rate-limits.ts";
+
+let database: TestDatabase;
+let app: ReturnType<typeof createApi>;
+let url: string;
+let alice: Tenant;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  app = createApi({
+    db: database.db,
+    pepper: PEPPER,
+    log: silentLog,
+    display: toChecksumAddress,
+    hasValidChecksum,
+    requestIndex: () => Promise.reject(new Error("not asked for")),
+    scanned: [],
+    limiter: createRateLimiter({ perKey: 1_000, perAddress: 1_000, requestIndexPerKey: 1_000 }),
+    trustedProxies: [],
+  });
+  url = await app.listen({ host: "127.0.0.1", port: 0 });
+  alice = await createTenant(database.db);
+});
+afterAll(async () => {
+  await app.close();
+  await database.drop();
+});
+
+/** Sends the beginning of a request and then nothing, and returns what comes until the server hangs up. */
+async function dawdle(beginning: string): Promise<string> {
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  let answer = "";
+  socket.on("data", (chunk) => (answer += String(chunk)));
+  socket.on("error", () => undefined);
+  socket.write(beginning);
+  await new Promise((resolve) => socket.once("close", resolve));
+  return answer;
+}
+
+const headers = (length: number) =>
+  `POST /request-index HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${alice.apiKey}\r\n` +
+  `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+
+test("T94 bodies and headers that do not end are refused in the interface's form, and others are served", async () => {
+  const slow = [
+    dawdle(`${headers(100)}{"walletAddress"`),
+    dawdle("GET /swaps HTTP/1.1\r\nHost: x\r\nX-Api-Key: "),
+  ];
+  const others = await fetch(`${url}/swaps`, { headers: { "x-api-key": alice.apiKey } });
+  expect(others.status).toBe(200);
+  for (const answer of await Promise.all(slow)) {
+    const [head = "", body = ""] = answer.split("\r\n\r\n");
+    expect(head).toMatch(/^HTTP\/1\.1 400 /);
+    expect([...Value.Errors(ErrorResponse, JSON.parse(body))]).toEqual([]);
+  }
+}, 90_000);

@@ -171,6 +171,15 @@ test.each(["settler", "attestor"] as const)(
   },
 );
 
+test("a service that starts before its signer waits for it", async () => {
+  await stop("settler", "SIGKILL");
+  const started = world.replaceService({ roles: "api,quoter,scanner,settler,attestor" });
+  await delay(3_000);
+  await startSigner("settler");
+  await started;
+  await expectDelivered(await deposit(4n * USDC));
+});
+
 test("the attestor's key is in a KMS: while that is away nothing is paid, and everything is when it is back", async () => {
   await world.until("no lock is open", async () => (await world.openLocks()) === 0);
   kms.fail({ status: 503, body: "" });
@@ -274,6 +283,7 @@ function readJournal(name: "settler" | "attestor") {
 }
 
 test("the journals are unbroken, and have every transaction that a lane ever sent", async () => {
+  hidePassphrase();
   // CAST: what the command prints.
   const { journals } = (await world.command("keys", "verify", "--json")) as {
     journals: { count: number }[];

@@ -1,11 +1,13 @@
 /**
  * `npm test`: everything. Checks first, then the contracts' tests (forge), then TypeScript's (vitest); each prints as it
- * goes, and the last line counts them all.
+ * goes, and the last line counts them all. Without a Chromium on the machine the browser's tests do not run, and the
+ * end says so.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findChromium } from "../packages/service/test/support/chromium.ts";
 
 interface Count {
   passed: number;
@@ -67,7 +69,14 @@ function contracts(): Count {
 
 function typescript(): Count {
   const report = join(scratch, "vitest.json");
-  const args = ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  const projects = ["tidy", "unit", "stories", ...(hasBrowser ? ["browser"] : [])];
+  const args = [
+    "run",
+    ...projects.map((name) => `--project=${name}`),
+    "--reporter=default",
+    "--reporter=json",
+    `--outputFile.json=${report}`,
+  ];
   const status = run("TypeScript", "vitest", args);
   const { numPassedTests, numFailedTests, numPendingTests, success } = JSON.parse(
     readFileSync(report, "utf8"),
@@ -76,9 +85,13 @@ function typescript(): Count {
   return { passed: numPassedTests, failed: failed === 0 && (status || !success) ? 1 : failed };
 }
 
+const hasBrowser = findChromium() !== null;
 const counts = [checks(), contracts(), typescript()];
 rmSync(scratch, { recursive: true, force: true });
 const passed = counts.reduce((sum, count) => sum + count.passed, 0);
 const failed = counts.reduce((sum, count) => sum + count.failed, 0);
+if (!hasBrowser) {
+  console.log("\nNo Chromium on PATH or in CHROMIUM: the browser's tests did not run.");
+}
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

@@ -29,6 +29,8 @@ export interface ServiceConfigOptions {
   readonly pollIntervalMs?: number;
   /** How long after its lock a delivery may be made, in seconds; the service's default unless a test says otherwise. */
   readonly payoutWindowSeconds?: number;
+  /** Origins whose pages may call from a browser; none unless given. */
+  readonly corsOrigins?: readonly string[];
   /** Replaces the nodes' URLs, for a proxy in front of them. */
   readonly rpcUrls?: Partial<Readonly<Record<"ethereum" | "base", string>>>;
 }
@@ -44,6 +46,7 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
     quote: { host: "127.0.0.1", port: ports.quote },
     // Tests and demos ask more often than any integrator would.
     rateLimits: { perKey: 100_000, perAddress: 100_000, requestIndexPerKey: 100_000 },
+    ...(options.corsOrigins && { corsOrigins: options.corsOrigins }),
     apiKeyPepper: { file: loadPepper(paths.keys) },
     feeBps: SANDBOX_TERMS.feeBps,
     maxFeeBps: SANDBOX_TERMS.maxFeeBps,

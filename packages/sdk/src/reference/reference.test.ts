@@ -1,4 +1,6 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
+import { Ajv } from "ajv";
+import asyncApi30 from "@asyncapi/specs/schemas/3.0.0-without-$id.json" with { type: "json" };
 import { describe, expect, test } from "vitest";
 import { ERROR_CODE_NAMES, OPERATIONS } from "../wire/index.ts";
 import { createAsyncApi, createOpenApi, createReferencePage } from "./index.ts";
@@ -41,6 +43,14 @@ describe("OpenAPI", () => {
 });
 
 describe("AsyncAPI", () => {
+  test("is a valid document of version 3.0, by the specification's own schema", () => {
+    const check = new Ajv({ strict: false, validateFormats: false }).compile(asyncApi30);
+    const isValid = check(createAsyncApi());
+    expect(check.errors ?? []).toEqual([]);
+    expect(isValid).toBe(true);
+    expect(check({ ...createAsyncApi(), channels: { event: { messages: 1 } } })).toBe(false);
+  });
+
   test("has the channels of the stream, and refers to nothing that is not there", () => {
     const document = createAsyncApi();
     expect(Object.keys(document["channels"] ?? {})).toEqual([

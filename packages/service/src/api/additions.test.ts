@@ -46,6 +46,7 @@ beforeAll(async () => {
     scanned: [],
     limiter: createRateLimiter({ perKey: MANY, perAddress: MANY, requestIndexPerKey: MANY }),
     trustedProxies: [],
+    corsOrigins: [],
   });
   url = await app.listen({ host: "127.0.0.1", port: 0 });
   alice = await createTenant(database.db);

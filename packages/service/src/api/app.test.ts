@@ -70,6 +70,7 @@ beforeAll(async () => {
     scanned: SCANNED,
     limiter: unlimited,
     trustedProxies: [],
+    corsOrigins: [],
   });
   url = await app.listen({ host: "127.0.0.1", port: 0 });
   alice = await createTenant(db);
@@ -500,6 +501,7 @@ describe("everything else", () => {
       scanned: [],
       limiter: unlimited,
       trustedProxies: [],
+      corsOrigins: [],
     });
     const base = await api.listen({ host: "127.0.0.1", port: 0 });
     await broken.pool.query("drop table api_keys");

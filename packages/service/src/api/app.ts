@@ -23,6 +23,7 @@ import { listEvents } from "../events/index.ts";
 import { findSwap, listSwaps, type RequestResult } from "../settlements/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import { type Admission, admit } from "./admission.ts";
+import { allowOrigins } from "./cors.ts";
 import { type ErrorBody, handleErrors, refusalOptions } from "./errors.ts";
 import {
   parseDepositsQuery,
@@ -58,6 +59,8 @@ export interface ApiDeps {
   readonly limiter: RateLimiter;
   /** Proxies whose word about the caller's address is taken, by address or range. */
   readonly trustedProxies: readonly string[];
+  /** Origins whose pages may call from a browser. */
+  readonly corsOrigins: readonly string[];
 }
 
 /** Limits of a server that anybody may talk to. */
@@ -84,6 +87,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     ...refusalOptions(body),
     trustProxy: [...deps.trustedProxies],
   });
+  allowOrigins(app, deps.corsOrigins);
   handleErrors(app, deps.log, body);
 
   const principalOf = admit(app, deps);

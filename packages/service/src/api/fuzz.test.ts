@@ -52,7 +52,7 @@ const log = pino(
 beforeAll(async () => {
   database = await createTestDatabase();
   const { db } = database;
-  const shared = { db, pepper: PEPPER, log, limiter, trustedProxies: [] };
+  const shared = { db, pepper: PEPPER, log, limiter, trustedProxies: [], corsOrigins: [] };
   const service = createApi({
     ...shared,
     display: toChecksumAddress,

@@ -37,6 +37,7 @@ beforeAll(async () => {
     log: pino({ level: "trace" }, sink),
     limiter: createRateLimiter({ perKey: 100_000, perAddress: 100_000, requestIndexPerKey: 1 }),
     trustedProxies: [],
+    corsOrigins: [],
     quote(...args) {
       asked.push(args);
       return answer();

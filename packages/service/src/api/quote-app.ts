@@ -9,6 +9,7 @@ import type { Principal } from "../integrators/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import { admit } from "./admission.ts";
 import { SERVER_LIMITS } from "./app.ts";
+import { allowOrigins } from "./cors.ts";
 import { handleErrors, refusalOptions } from "./errors.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 import { readSpelling, toTheirSpelling } from "./spelling.ts";
@@ -20,6 +21,8 @@ export interface QuoteAppDeps {
   readonly limiter: RateLimiter;
   /** Proxies whose word about the caller's address is taken, by address or range. */
   readonly trustedProxies: readonly string[];
+  /** Origins whose pages may call from a browser. */
+  readonly corsOrigins: readonly string[];
   readonly quote: (request: QuoteRequest, principal: Principal) => Promise<QuoteResponse>;
 }
 
@@ -31,6 +34,7 @@ export function createQuoteApp(deps: QuoteAppDeps): FastifyInstance {
     ...refusalOptions(bothConventions),
     trustProxy: [...deps.trustedProxies],
   });
+  allowOrigins(app, deps.corsOrigins);
   handleErrors(app, deps.log, bothConventions);
   const principalOf = admit(app, deps);
   // CAST: the query string is an object of strings and arrays of strings.

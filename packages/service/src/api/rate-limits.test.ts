@@ -38,6 +38,7 @@ async function listen(limits: Partial<RateLimits>, trustedProxies: readonly stri
     scanned: [],
     limiter: createRateLimiter({ perKey: 5, perAddress: 3, requestIndexPerKey: 2, ...limits }),
     trustedProxies,
+    corsOrigins: [],
   });
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
   close = () => app.close();

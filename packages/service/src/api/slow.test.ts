@@ -27,6 +27,7 @@ beforeAll(async () => {
     scanned: [],
     limiter: createRateLimiter({ perKey: 1_000, perAddress: 1_000, requestIndexPerKey: 1_000 }),
     trustedProxies: [],
+    corsOrigins: [],
   });
   url = await app.listen({ host: "127.0.0.1", port: 0 });
   alice = await createTenant(database.db);

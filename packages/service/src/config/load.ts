@@ -107,6 +107,8 @@ export interface Config {
     readonly requestIndexPerKey: number;
   };
   readonly trustedProxies: readonly string[];
+  /** Origins whose pages may call from a browser. */
+  readonly corsOrigins: readonly string[];
   readonly apiKeyPepper: Secret;
   readonly feeBps: number;
   readonly maxFeeBps: number;
@@ -204,6 +206,7 @@ export function loadConfig(args: {
     quote,
     rateLimits: { perKey: 600, perAddress: 300, requestIndexPerKey: 60, ...file.rateLimits },
     trustedProxies: file.trustedProxies ?? [],
+    corsOrigins: file.corsOrigins ?? [],
     apiKeyPepper: pepper,
     feeBps: file.feeBps,
     maxFeeBps,

@@ -177,6 +177,11 @@ export const ConfigFile = Type.Object(
         description: "a list of addresses or ranges, such as 10.0.0.0/8",
       }),
     ),
+    corsOrigins: Type.Optional(
+      Type.Array(Type.String({ pattern: "^https?://[^/\\s]+$" }), {
+        description: "a list of origins, such as https://pay.example",
+      }),
+    ),
     rateLimits: Type.Optional(
       Type.Object(
         { perKey: PerMinute, perAddress: PerMinute, requestIndexPerKey: PerMinute },

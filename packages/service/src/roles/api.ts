@@ -34,6 +34,7 @@ export async function startApi(context: RoleContext): Promise<RunningServer> {
     scanned: config.chains,
     limiter,
     trustedProxies: config.trustedProxies,
+    corsOrigins: config.corsOrigins,
   });
   const stream = createStream({ server: app.server, db, pepper, log, limiter });
   const url = await listen(app, config.api, "api.port");
@@ -79,6 +80,7 @@ export async function startQuoteServer(context: RoleContext): Promise<RunningSer
     quote,
     limiter: createRateLimiter(config.rateLimits),
     trustedProxies: config.trustedProxies,
+    corsOrigins: config.corsOrigins,
   });
   const url = await listen(app, config.quote, "quote.port");
   return { url, stop: () => app.close() };

@@ -84,6 +84,7 @@ export function createDoctorDeps(given: {
       quote: { host: "127.0.0.1", port: 0 },
       rateLimits: { perKey: 1, perAddress: 1, requestIndexPerKey: 1 },
       trustedProxies: [],
+      corsOrigins: [],
       apiKeyPepper: KEY,
       feeBps: 10,
       maxFeeBps: 50,

@@ -71,6 +71,8 @@ const DEADLINE_MS = 60_000;
 export interface WorldOptions {
   /** How long after its lock a delivery may be made; then it goes back to its deposit address. */
   readonly payoutWindowSeconds?: number;
+  /** Origins whose pages may call the service. */
+  readonly corsOrigins?: readonly string[];
   /** A database of the story's own; the embedded one unless given. */
   readonly databaseUrl?: string;
   /** Blocks are final two epochs behind the head; 1 unless given. With more, the chains mine all the time. */
@@ -97,6 +99,7 @@ export async function openWorld(options: WorldOptions = {}) {
     ports: { api: 0, quote: 0 },
     pollIntervalMs: 100,
     ...(options.payoutWindowSeconds && { payoutWindowSeconds: options.payoutWindowSeconds }),
+    ...(options.corsOrigins && { corsOrigins: options.corsOrigins }),
   });
   if (options.databaseUrl !== undefined) {
     const path = join(stateDir, "service.json");

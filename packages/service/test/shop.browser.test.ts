@@ -1,0 +1,144 @@
+/** The client in a real browser, on a page of another origin than the service: pays, follows events, is refused. */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import type { EventItem } from "@sluice/sdk";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { isAddress } from "viem";
+import { build, type Rolldown } from "vite";
+import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from "vitest";
+import { findChromium } from "./support/chromium.ts";
+import { openWorld, type World } from "./support/world.ts";
+
+const USDC = 1_000_000n;
+let world: World;
+let browser: Browser;
+let server: Server;
+let origin: string;
+let page: Page;
+let complaints: string[];
+
+/** The page as a bundler makes it: it fails where the client needs what a browser does not have. */
+async function bundle(): Promise<string> {
+  const built = await build({
+    configFile: false,
+    logLevel: "error",
+    build: {
+      write: false,
+      lib: { entry: join(import.meta.dirname, "support/shop-page.ts"), formats: ["es"] },
+    },
+  });
+  // CAST: one format and no watching give a list of one.
+  const [{ output }] = built as [Rolldown.RolldownOutput];
+  return output[0].code;
+}
+
+beforeAll(async () => {
+  const script = await bundle();
+  server = createServer((request, response) => {
+    const isScript = request.url === "/shop.js";
+    response.setHeader("content-type", isScript ? "text/javascript" : "text/html");
+    response.end(
+      isScript ? script : `<!doctype html><script type="module" src="/shop.js"></script>`,
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  // CAST: it listens on a port.
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  world = await openWorld({ corsOrigins: [origin] });
+  const executablePath = findChromium();
+  if (!executablePath) throw new Error("expected a Chromium on PATH, or its path in CHROMIUM");
+  // Root has no sandbox; the page is our own.
+  browser = await chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0 });
+});
+afterAll(async () => {
+  await browser.close();
+  await world.close();
+  server.close();
+});
+
+beforeEach(async () => {
+  page = await browser.newPage();
+  complaints = [];
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("console", (message) => {
+    if (message.type() === "error") complaints.push(message.text());
+  });
+});
+afterEach(() => page.close());
+
+/** Opens the shop. What the page calls runs here. */
+async function open(
+  shop: {
+    readonly show?: (payment: { readonly address: string; readonly uri: string }) => Promise<void>;
+    readonly book?: (line: string) => void;
+  },
+  at = origin,
+): Promise<void> {
+  await page.exposeFunction("show", shop.show ?? (async () => undefined));
+  await page.exposeFunction("book", shop.book ?? (() => undefined));
+  await page.addInitScript("globalThis.shop = { show, book }");
+  await page.goto(at);
+}
+
+const service = () => ({ ...world.serviceUrls(), apiKey: world.apiKeyOf(0) });
+
+test("an order is paid by the URI that the page shows, and the page knows it is", async () => {
+  const destination = world.newRecipient();
+  const { ethereum, base } = world.deployment.chains;
+  await open({
+    async show({ address, uri }) {
+      if (!isAddress(address)) throw new Error("no address was shown");
+      await world.pay("ethereum", address, BigInt(new URL(uri).searchParams.get("uint256") ?? 0));
+    },
+  });
+  const order = {
+    amount: 5n * USDC,
+    fromChain: "ethereum",
+    fromToken: ethereum.token,
+    evmChainId: 900_002,
+    toChain: "base",
+    toToken: base.token,
+    destination,
+    factory: world.factory,
+    orderId: `0x${"b0".repeat(20)}`,
+  } as const;
+  const args = { service: service(), order };
+  const swap = await page.evaluate(
+    (given) => globalThis.page.acceptPayment(given.service, given.order),
+    args,
+  );
+  expect(swap.status).toBe("completed");
+  expect(await world.balance("base", destination)).toBe(5n * USDC - 5_000n);
+  expect(complaints).toEqual([]);
+});
+
+test("the page has every event once and in order, from the stream of another origin", async () => {
+  const booked: EventItem[] = [];
+  await open({ book: (line) => booked.push(JSON.parse(line)) });
+  await page.evaluate((given) => globalThis.page.bookEvents(given), service());
+  const { address } = await world.quote({
+    from: "ethereum",
+    to: "base",
+    recipient: world.newRecipient(),
+  });
+  await world.pay("ethereum", address, 5n * USDC);
+  await world.settled(address);
+  const all = await world.allEvents(0);
+  await world.until("everything is booked", async () => booked.length >= all.length);
+  expect(booked).toEqual(all);
+  expect(complaints).toEqual([]);
+});
+
+test("a refusal comes to the page as the service's error", async () => {
+  await open({});
+  const stranger = { ...service(), apiKey: "00000000-0000-4000-8000-000000000000" };
+  const code = await page.evaluate((given) => globalThis.page.readRefusal(given), stranger);
+  expect(code).toBe("FORBIDDEN");
+});
+
+test("T104 a page of an origin that is not configured reads nothing", async () => {
+  await open({}, origin.replace("127.0.0.1", "localhost"));
+  const answer = await page.evaluate((given) => globalThis.page.readRefusal(given), service());
+  expect(answer).toContain("Failed to fetch");
+});

@@ -1,0 +1,40 @@
+/** A shop's page: the client's examples, bundled for a browser. The test that opens it is the shop and the customer. */
+import { SluiceApiError, type SluiceClientOptions, createSluiceClient } from "@sluice/sdk";
+import { acceptPayment, type Order } from "../../../sdk/examples/accept-payment.ts";
+import { bookEvents } from "../../../sdk/examples/follow-events.ts";
+
+/** What the test hands to the page. */
+interface Shop {
+  show(payment: { readonly address: string; readonly uri: string }): Promise<void>;
+  book(line: string): Promise<void>;
+}
+
+declare global {
+  var shop: Shop;
+  var page: typeof shopPage;
+}
+
+const shopPage = {
+  acceptPayment: (service: SluiceClientOptions, order: Order) =>
+    acceptPayment(service, order, (payment) => shop.show(payment)),
+
+  /** Books until the page is closed. */
+  bookEvents(service: SluiceClientOptions): void {
+    const books = {
+      readLast: async () => undefined,
+      book: (event: object) => shop.book(JSON.stringify(event)),
+    };
+    void bookEvents(service, books, new AbortController().signal);
+  },
+
+  /** What a refused call throws. */
+  async readRefusal(service: SluiceClientOptions): Promise<string> {
+    try {
+      await createSluiceClient(service).listSwaps();
+    } catch (error) {
+      return error instanceof SluiceApiError ? error.code : String(error);
+    }
+    return "nothing was refused";
+  },
+};
+globalThis.page = shopPage;

@@ -11,54 +11,37 @@ import { createAsyncApi, createOpenApi } from "@sluice/sdk/reference";
 import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type RunningApi, startApi } from "../../test/support/api.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
-import { silentLog } from "../../test/support/doubles.ts";
 import {
   createHex,
   createTenant,
   insertAddress,
   insertSettlement,
-  PEPPER,
   type Tenant,
   USDC,
 } from "../../test/support/tenants.ts";
-import { hasValidChecksum, toChecksumAddress } from "../chains/evm/checksum.ts";
+import { toChecksumAddress } from "../chains/evm/checksum.ts";
 import { systemRandom } from "../roles/system-ports.ts";
-import { createApi } from "./app.ts";
-import { createRateLimiter } from "./rate-limits.ts";
 
-const MANY = 1_000_000;
 let database: TestDatabase;
-let app: ReturnType<typeof createApi>;
-let url: string;
+let api: RunningApi;
 let alice: Tenant;
 let bob: Tenant;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  app = createApi({
-    db: database.db,
-    pepper: PEPPER,
-    log: silentLog,
-    display: toChecksumAddress,
-    hasValidChecksum,
-    requestIndex: () => Promise.reject(new Error("not asked for")),
-    scanned: [],
-    limiter: createRateLimiter({ perKey: MANY, perAddress: MANY, requestIndexPerKey: MANY }),
-    trustedProxies: [],
-    corsOrigins: [],
-  });
-  url = await app.listen({ host: "127.0.0.1", port: 0 });
+  api = await startApi({ db: database.db });
   alice = await createTenant(database.db);
   bob = await createTenant(database.db);
 });
 afterAll(async () => {
-  await app.close();
+  await api.close();
   await database.drop();
 });
 
 async function get(tenant: Tenant, path: string, schema: TSchema, status = 200) {
-  const response = await fetch(`${url}${path}`, { headers: { "x-api-key": tenant.apiKey } });
+  const response = await fetch(`${api.url}${path}`, { headers: { "x-api-key": tenant.apiKey } });
   const body: unknown = await response.json();
   expect(response.status).toBe(status);
   expect([...Value.Errors(schema, body)]).toEqual([]);
@@ -259,7 +242,7 @@ describe("deposits", () => {
 describe("the service's own description", () => {
   test("is served without a key, and says what the schemas say", async () => {
     const fetchText = async (path: string) => {
-      const response = await fetch(`${url}${path}`);
+      const response = await fetch(`${api.url}${path}`);
       expect(response.status).toBe(200);
       return { type: response.headers.get("content-type"), text: await response.text(), response };
     };
@@ -273,7 +256,7 @@ describe("the service's own description", () => {
 
   test("describes endpoints that are there, with the keys that they ask for", async () => {
     for (const { method, path, key } of OPERATIONS.filter(({ server }) => server === "service")) {
-      const response = await fetch(`${url}${path.replace("{id}", systemRandom.uuid())}`, {
+      const response = await fetch(`${api.url}${path.replace("{id}", systemRandom.uuid())}`, {
         method,
       });
       expect([path, response.status]).toEqual([path, key === null ? 200 : 401]);

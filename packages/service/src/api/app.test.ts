@@ -4,6 +4,7 @@ import { Value } from "typebox/value";
 import * as wire from "@sluice/sdk/wire";
 import { toChecksumAddress } from "@sluice/sdk/address";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type RunningApi, startApi } from "../../test/support/api.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import {
   createHex,
@@ -12,18 +13,12 @@ import {
   insertEvent,
   insertSettlement,
   insertStatusEvent,
-  PEPPER,
   type Tenant,
   USDC,
 } from "../../test/support/tenants.ts";
 import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
-import { createLog } from "../telemetry/log.ts";
-import { hasValidChecksum } from "../chains/evm/checksum.ts";
-import { createApi } from "./app.ts";
-import { createRateLimiter } from "./rate-limits.ts";
 import type { IndexRequest } from "./request-index.ts";
 
-const log = createLog({ level: "silent", role: "test" });
 const SCANNED = [
   {
     chainId: 30,
@@ -40,16 +35,8 @@ const SCANNED = [
   },
 ];
 
-const MANY = 1_000_000;
-const unlimited = createRateLimiter({
-  perKey: MANY,
-  perAddress: MANY,
-  requestIndexPerKey: MANY,
-});
-
 let database: TestDatabase;
-let app: ReturnType<typeof createApi>;
-let url: string;
+let api: RunningApi;
 let alice: Tenant;
 const asked: IndexRequest[] = [];
 let bob: Tenant;
@@ -57,27 +44,19 @@ let bob: Tenant;
 beforeAll(async () => {
   database = await createTestDatabase();
   const { db } = database;
-  app = createApi({
+  api = await startApi({
     db,
-    pepper: PEPPER,
-    log,
-    display: toChecksumAddress,
-    hasValidChecksum,
     requestIndex: async (request) => {
       asked.push(request);
       return { queued: false, reason: "below_min" };
     },
     scanned: SCANNED,
-    limiter: unlimited,
-    trustedProxies: [],
-    corsOrigins: [],
   });
-  url = await app.listen({ host: "127.0.0.1", port: 0 });
   alice = await createTenant(db);
   bob = await createTenant(db);
 });
 afterAll(async () => {
-  await app.close();
+  await api.close();
   await database.drop();
 });
 
@@ -89,7 +68,7 @@ interface Answer {
 
 async function get(path: string, tenant?: Tenant, init: RequestInit = {}): Promise<Answer> {
   const headers = tenant ? { "x-api-key": tenant.apiKey } : {};
-  const response = await fetch(`${url}${path}`, { headers, ...init });
+  const response = await fetch(`${api.url}${path}`, { headers, ...init });
   expect(response.headers.get("content-type")).toMatch(/^application\/json/);
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
@@ -478,7 +457,7 @@ describe("everything else", () => {
   });
 
   test("bytes that are not HTTP are refused in the interface's shape", async () => {
-    const { port } = new URL(url);
+    const { port } = new URL(api.url);
     const socket = connect(Number(port), "127.0.0.1");
     socket.end("NO HTTP\r\n\r\n");
     let text = "";
@@ -490,22 +469,11 @@ describe("everything else", () => {
 
   test("T101 a failure of our own says nothing about itself", async () => {
     const broken = await createTestDatabase();
-    const { db } = broken;
-    const api = createApi({
-      db,
-      pepper: PEPPER,
-      log,
-      display: toChecksumAddress,
-      hasValidChecksum,
-      requestIndex: () => Promise.reject(new Error("not asked for")),
-      scanned: [],
-      limiter: unlimited,
-      trustedProxies: [],
-      corsOrigins: [],
-    });
-    const base = await api.listen({ host: "127.0.0.1", port: 0 });
+    const failing = await startApi({ db: broken.db });
     await broken.pool.query("drop table api_keys");
-    const response = await fetch(`${base}/swaps`, { headers: { "x-api-key": alice.apiKey } });
+    const response = await fetch(`${failing.url}/swaps`, {
+      headers: { "x-api-key": alice.apiKey },
+    });
     expect(response.status).toBe(500);
     expect(await response.json()).toEqual({
       error: {
@@ -514,12 +482,12 @@ describe("everything else", () => {
         retryable: true,
       },
     });
-    await api.close();
+    await failing.close();
     await broken.drop();
   });
 
   test("HEAD answers like GET, without a body", async () => {
-    const response = await fetch(`${url}/chains`, { method: "HEAD" });
+    const response = await fetch(`${api.url}/chains`, { method: "HEAD" });
     expect(response.status).toBe(200);
     expect(await response.text()).toBe("");
   });

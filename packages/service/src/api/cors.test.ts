@@ -1,29 +1,13 @@
-import { toChecksumAddress } from "@sluice/sdk/address";
 import { expect, test } from "vitest";
-import { PEPPER } from "../../test/support/tenants.ts";
+import { createTestApi } from "../../test/support/api.ts";
 import type { Db } from "../db/schema.ts";
-import { createLog } from "../telemetry/log.ts";
-import { createApi } from "./app.ts";
-import { createRateLimiter } from "./rate-limits.ts";
 
 const PAGE = "https://pay.example";
 
 /** The API; what is asked of it here needs no database. */
 function createServer(corsOrigins: readonly string[]) {
-  const limit = 1_000;
-  return createApi({
-    // CAST: an empty stand-in; using it throws.
-    db: {} as Db,
-    pepper: PEPPER,
-    log: createLog({ level: "silent", role: "test" }),
-    display: toChecksumAddress,
-    hasValidChecksum: () => true,
-    requestIndex: () => Promise.reject(new Error("nobody asks")),
-    scanned: [],
-    limiter: createRateLimiter({ perKey: limit, perAddress: limit, requestIndexPerKey: limit }),
-    trustedProxies: [],
-    corsOrigins,
-  });
+  // CAST: an empty stand-in; using it throws.
+  return createTestApi({ db: {} as Db, corsOrigins });
 }
 
 const preflight = (app: ReturnType<typeof createServer>, origin: string) =>

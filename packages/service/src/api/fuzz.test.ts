@@ -2,8 +2,6 @@
  * Threats E: whatever is asked, in whatever form, the answer is one of the interface: no 5xx, no other tenant's id, no
  * secret in an answer or a log. Requests are made from the wire's own schemas, whole and broken.
  */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
 import { ErrorResponse, type Operation, OPERATIONS } from "@sluice/sdk/wire";
 import fc from "fast-check";
@@ -12,6 +10,12 @@ import { io } from "socket.io-client";
 import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  createGenerousLimiter,
+  type RunningApi,
+  startApi,
+  startStream,
+} from "../../test/support/api.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import {
   createTenant,
@@ -22,21 +26,16 @@ import {
   type Tenant,
   USDC,
 } from "../../test/support/tenants.ts";
-import { hasValidChecksum, toChecksumAddress } from "../chains/evm/checksum.ts";
-import { createApi } from "./app.ts";
 import { createQuoteApp } from "./quote-app.ts";
-import { createRateLimiter } from "./rate-limits.ts";
-import { createStream } from "./stream.ts";
 
 const REQUESTS = 5_000;
 const FRAMES = 500;
 /** The same cases in every run; a failure names its own. */
 const SEED = 20_261_121;
-const MANY = 100_000_000;
-const limiter = createRateLimiter({ perKey: MANY, perAddress: MANY, requestIndexPerKey: MANY });
+const limiter = createGenerousLimiter();
 
 let database: TestDatabase;
-let apps: { service: ReturnType<typeof createApi>; quote: ReturnType<typeof createQuoteApp> };
+let apps: { service: RunningApi; quote: ReturnType<typeof createQuoteApp> };
 let urls: { service: string; quote: string };
 let alice: Tenant;
 let bob: Tenant;
@@ -52,21 +51,25 @@ const log = pino(
 beforeAll(async () => {
   database = await createTestDatabase();
   const { db } = database;
-  const shared = { db, pepper: PEPPER, log, limiter, trustedProxies: [], corsOrigins: [] };
-  const service = createApi({
-    ...shared,
-    display: toChecksumAddress,
-    hasValidChecksum,
+  const service = await startApi({
+    db,
+    log,
+    limiter,
     requestIndex: async () => ({ queued: false, reason: "below_min" }),
     scanned: [{ chainId: 2, name: "ethereum", tokens: [] }],
   });
   const quote = createQuoteApp({
-    ...shared,
+    db,
+    pepper: PEPPER,
+    log,
+    limiter,
+    trustedProxies: [],
+    corsOrigins: [],
     quote: async () => ({ quotes: [], minimumSdkVersion: [7, 0, 0] }),
   });
   apps = { service, quote };
   urls = {
-    service: await service.listen({ host: "127.0.0.1", port: 0 }),
+    service: service.url,
     quote: await quote.listen({ host: "127.0.0.1", port: 0 }),
   };
   alice = await createTenant(db);
@@ -259,11 +262,7 @@ function answerOf(operation: Operation, method: string): TSchema {
 }
 
 test(`${FRAMES} frames on the stream: none gets through, and it serves who behaves`, async () => {
-  const server = createServer((_, response) => response.writeHead(404).end());
-  const stream = createStream({ server, db: database.db, pepper: PEPPER, log, limiter });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  // CAST: a server that listens on TCP has an address.
-  const { port } = server.address() as AddressInfo;
+  const stream = await startStream({ db: database.db, log, limiter });
   const frame = fc.oneof(
     hostile,
     fc.json(),
@@ -283,7 +282,7 @@ test(`${FRAMES} frames on the stream: none gets through, and it serves who behav
       async (frames, knows) => {
         const query = knows ? `&apiKey=${alice.apiKey}` : "";
         const socket = new WebSocket(
-          `ws://127.0.0.1:${port}/socket.io/?EIO=4&transport=websocket${query}`,
+          `ws://127.0.0.1:${stream.port}/socket.io/?EIO=4&transport=websocket${query}`,
         );
         let heard = "";
         socket.addEventListener("message", ({ data }) => (heard += String(data)));
@@ -300,7 +299,7 @@ test(`${FRAMES} frames on the stream: none gets through, and it serves who behav
     { seed: SEED, numRuns: FRAMES / 5, endOnFailure: true },
   );
   expect(sent).toBe(FRAMES);
-  const client = io(`http://127.0.0.1:${port}`, {
+  const client = io(stream.url, {
     transports: ["websocket"],
     auth: { apiKey: alice.apiKey },
   });

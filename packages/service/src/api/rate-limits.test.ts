@@ -2,11 +2,9 @@
 import { ErrorResponse } from "@sluice/sdk/wire";
 import { Value } from "typebox/value";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { startApi } from "../../test/support/api.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
-import { silentLog } from "../../test/support/doubles.ts";
-import { createTenant, PEPPER, type Tenant } from "../../test/support/tenants.ts";
-import { hasValidChecksum, toChecksumAddress } from "../chains/evm/checksum.ts";
-import { createApi } from "./app.ts";
+import { createTenant, type Tenant } from "../../test/support/tenants.ts";
 import { createRateLimiter, type RateLimits } from "./rate-limits.ts";
 
 let database: TestDatabase;
@@ -25,28 +23,21 @@ afterAll(() => database.drop());
 
 async function listen(limits: Partial<RateLimits>, trustedProxies: readonly string[] = []) {
   asked = 0;
-  const app = createApi({
+  const api = await startApi({
     db: database.db,
-    pepper: PEPPER,
-    log: silentLog,
-    display: toChecksumAddress,
-    hasValidChecksum,
     requestIndex: async () => {
       asked += 1;
       return { queued: false, reason: "below_min" };
     },
-    scanned: [],
     limiter: createRateLimiter({ perKey: 5, perAddress: 3, requestIndexPerKey: 2, ...limits }),
     trustedProxies,
-    corsOrigins: [],
   });
-  const url = await app.listen({ host: "127.0.0.1", port: 0 });
-  close = () => app.close();
+  close = api.close;
   return (
     path: string,
     options: { readonly key?: string; readonly headers?: object; readonly body?: string } = {},
   ) =>
-    fetch(`${url}${path}`, {
+    fetch(`${api.url}${path}`, {
       headers: {
         ...(options.key === undefined ? {} : { "x-api-key": options.key }),
         ...(options.body === undefined ? {} : { "content-type": "application/json" }),

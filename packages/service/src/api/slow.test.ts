@@ -3,43 +3,27 @@ import { connect } from "node:net";
 import { ErrorResponse } from "@sluice/sdk/wire";
 import { Value } from "typebox/value";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type RunningApi, startApi } from "../../test/support/api.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
-import { silentLog } from "../../test/support/doubles.ts";
-import { createTenant, PEPPER, type Tenant } from "../../test/support/tenants.ts";
-import { hasValidChecksum, toChecksumAddress } from "../chains/evm/checksum.ts";
-import { createApi } from "./app.ts";
-import { createRateLimiter } from "./rate-limits.ts";
+import { createTenant, type Tenant } from "../../test/support/tenants.ts";
 
 let database: TestDatabase;
-let app: ReturnType<typeof createApi>;
-let url: string;
+let api: RunningApi;
 let alice: Tenant;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  app = createApi({
-    db: database.db,
-    pepper: PEPPER,
-    log: silentLog,
-    display: toChecksumAddress,
-    hasValidChecksum,
-    requestIndex: () => Promise.reject(new Error("not asked for")),
-    scanned: [],
-    limiter: createRateLimiter({ perKey: 1_000, perAddress: 1_000, requestIndexPerKey: 1_000 }),
-    trustedProxies: [],
-    corsOrigins: [],
-  });
-  url = await app.listen({ host: "127.0.0.1", port: 0 });
+  api = await startApi({ db: database.db });
   alice = await createTenant(database.db);
 });
 afterAll(async () => {
-  await app.close();
+  await api.close();
   await database.drop();
 });
 
 /** Sends the beginning of a request and then nothing, and returns what comes until the server hangs up. */
 async function dawdle(beginning: string): Promise<string> {
-  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  const socket = connect(Number(new URL(api.url).port), "127.0.0.1");
   let answer = "";
   socket.on("data", (chunk) => (answer += String(chunk)));
   socket.on("error", () => undefined);
@@ -57,7 +41,7 @@ test("T94 bodies and headers that do not end are refused in the interface's form
     dawdle(`${headers(100)}{"walletAddress"`),
     dawdle("GET /swaps HTTP/1.1\r\nHost: x\r\nX-Api-Key: "),
   ];
-  const others = await fetch(`${url}/swaps`, { headers: { "x-api-key": alice.apiKey } });
+  const others = await fetch(`${api.url}/swaps`, { headers: { "x-api-key": alice.apiKey } });
   expect(others.status).toBe(200);
   for (const answer of await Promise.all(slow)) {
     const [head = "", body = ""] = answer.split("\r\n\r\n");

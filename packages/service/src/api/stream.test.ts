@@ -1,40 +1,27 @@
-import { createServer, type Server } from "node:http";
 import { connect as connectTcp } from "node:net";
-import type { AddressInfo } from "node:net";
 import { io, type Socket } from "socket.io-client";
 import { Value } from "typebox/value";
 import { ErrorObject, StreamEvent } from "@sluice/sdk/wire";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type RunningStream, startStream } from "../../test/support/api.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { createTenant, insertEvent, PEPPER, type Tenant } from "../../test/support/tenants.ts";
 import { listEvents } from "../events/index.ts";
 import { createKey, revokeKey } from "../integrators/index.ts";
 import { systemRandom } from "../roles/system-ports.ts";
-import { createLog } from "../telemetry/log.ts";
 import { createRateLimiter } from "./rate-limits.ts";
-import { createStream, type Stream } from "./stream.ts";
-
-const log = createLog({ level: "silent", role: "test" });
 
 const limiter = createRateLimiter({ perKey: 1, perAddress: 100_000, requestIndexPerKey: 1 });
 
 let database: TestDatabase;
-let server: Server;
-let stream: Stream;
-let url: string;
-let port: number;
+let stream: RunningStream;
 let alice: Tenant;
 let bob: Tenant;
 const sockets: Socket[] = [];
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  server = createServer((_, response) => response.writeHead(404).end());
-  stream = createStream({ server, db: database.db, pepper: PEPPER, log, limiter });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  // CAST: a server that listens on TCP has an address.
-  ({ port } = server.address() as AddressInfo);
-  url = `http://127.0.0.1:${port}`;
+  stream = await startStream({ db: database.db, limiter });
   alice = await createTenant(database.db);
   bob = await createTenant(database.db);
 });
@@ -47,7 +34,7 @@ afterAll(async () => {
 });
 
 function open(options: object): Socket {
-  const socket = io(url, { transports: ["websocket"], forceNew: true, ...options });
+  const socket = io(stream.url, { transports: ["websocket"], forceNew: true, ...options });
   sockets.push(socket);
   return socket;
 }
@@ -100,7 +87,7 @@ describe("handshake", () => {
   });
 
   test("over polling is refused", async () => {
-    const response = await fetch(`${url}/socket.io/?EIO=4&transport=polling`);
+    const response = await fetch(`${stream.url}/socket.io/?EIO=4&transport=polling`);
     expect(response.status).toBe(400);
   });
 });
@@ -146,7 +133,7 @@ describe("stream", () => {
   test("T98 a reader that has stopped reading is cut, and others are not", async () => {
     const tenant = await createTenant(database.db);
     const [good, closed] = [await join(tenant), Promise.withResolvers<void>()];
-    const slow = connectTcp(port, "127.0.0.1");
+    const slow = connectTcp(stream.port, "127.0.0.1");
     slow.on("error", () => undefined);
     slow.on("close", () => closed.resolve());
     await greetRaw(slow, tenant);
@@ -168,7 +155,7 @@ describe("stream", () => {
 
 function countConnections(): Promise<number> {
   return new Promise((resolve, reject) =>
-    server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+    stream.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
   );
 }
 
@@ -190,7 +177,7 @@ async function greetRaw(socket: ReturnType<typeof connectTcp>, tenant: Tenant): 
   };
   const request = [
     `GET /socket.io/?EIO=4&transport=websocket&apiKey=${tenant.apiKey} HTTP/1.1`,
-    `Host: 127.0.0.1:${port}`,
+    `Host: 127.0.0.1:${stream.port}`,
     "Connection: Upgrade",
     "Upgrade: websocket",
     "Sec-WebSocket-Version: 13",
@@ -226,20 +213,10 @@ describe("a revoked key", () => {
 
 describe("too many handshakes", () => {
   test("of one address are refused as the interface refuses, whatever their keys", async () => {
-    const other = createServer((_, response) => response.writeHead(404).end());
     const narrow = createRateLimiter({ perKey: 1, perAddress: 2, requestIndexPerKey: 1 });
-    const limited = createStream({
-      server: other,
-      db: database.db,
-      pepper: PEPPER,
-      log,
-      limiter: narrow,
-    });
-    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
-    // CAST: a server that listens on TCP has an address.
-    const { port: narrowPort } = other.address() as AddressInfo;
+    const limited = await startStream({ db: database.db, limiter: narrow });
     const knock = () => {
-      const socket = io(`http://127.0.0.1:${narrowPort}`, {
+      const socket = io(limited.url, {
         transports: ["websocket"],
         forceNew: true,
         reconnection: false,

@@ -1,20 +1,9 @@
 /** Settling by request, against real PostgreSQL. */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
-import { type Desk, openDesk as openDeskOver, USDC } from "../../test/support/settlement-desk.ts";
+import { describe, expect, test } from "vitest";
+import { type Desk, openDesk, USDC } from "../../test/support/settlement-desk.ts";
 import type { DepositAddress } from "../addresses/index.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import { requestIndex } from "./request-index.ts";
-
-let database: TestDatabase;
-beforeEach(async () => {
-  database = await createTestDatabase();
-});
-afterEach(async () => {
-  await database.drop();
-});
-
-const openDesk = () => openDeskOver(database);
 
 describe("requests", () => {
   const ask = (desk: Desk, address: DepositAddress, token = USDC) =>
@@ -49,7 +38,7 @@ describe("requests", () => {
     desk.state.meanwhile = async () => {
       desk.state.meanwhile = async () => {};
       await ask(desk, address);
-      await database.db
+      await desk.db
         .updateTable("settlements")
         .set({ status: "completed", step: "done", next_check_at: null })
         .execute();

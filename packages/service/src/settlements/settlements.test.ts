@@ -1,24 +1,13 @@
 /** Settlements against real PostgreSQL, with the chain's answers set by hand. */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { describe, expect, test } from "vitest";
 import { hashOf } from "../../test/support/doubles.ts";
-import { openDesk as openDeskOver } from "../../test/support/settlement-desk.ts";
+import { openDesk } from "../../test/support/settlement-desk.ts";
 import { getAddressById } from "../addresses/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import { createRouteBook } from "../routes/index.ts";
 import { followCompleted } from "./steps/follow.ts";
 import { lookAtUnsettled } from "./steps/recheck.ts";
-
-let database: TestDatabase;
-beforeEach(async () => {
-  database = await createTestDatabase();
-});
-afterEach(async () => {
-  await database.drop();
-});
-
-const openDesk = () => openDeskOver(database);
 
 describe("arrival", () => {
   test("M1 T76 forty deposits at once make one active settlement and forty events", async () => {
@@ -238,9 +227,9 @@ describe("failures", () => {
       retryCount: 12,
       error: { code: "INSUFFICIENT_BALANCE", retryable: true },
     });
-    const row = await database.db.selectFrom("settlements").selectAll().executeTakeFirstOrThrow();
+    const row = await desk.db.selectFrom("settlements").selectAll().executeTakeFirstOrThrow();
     expect(row.attempts_used).toBe(0);
-    expect(await database.db.selectFrom("transactions").selectAll().execute()).toEqual([]);
+    expect(await desk.db.selectFrom("transactions").selectAll().execute()).toEqual([]);
     desk.state.reserves = "reserved";
     await desk.look();
     expect((await desk.swaps())[0]).toMatchObject({ status: "swapping", error: null });
@@ -265,7 +254,7 @@ describe("failures", () => {
   test("T44 deposits that left the chain defer with REORG, and end with it once that is final", async () => {
     const { desk } = await openPending(true);
     desk.state.balance = 0n;
-    await database.db
+    await desk.db
       .updateTable("deposits")
       .set({ orphaned_at: "2026-01-01T00:00:00.000Z" })
       .execute();
@@ -296,7 +285,7 @@ describe("failures", () => {
     desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 999n };
     await desk.look();
     expect((await desk.swaps())[0]?.status).toBe("completed");
-    expect((await database.db.selectFrom("transactions").selectAll().execute()).length).toBe(1);
+    expect((await desk.db.selectFrom("transactions").selectAll().execute()).length).toBe(1);
   });
 
   test("a lock is believed at a final block only, and its hash is shown before", async () => {
@@ -329,7 +318,7 @@ describe("failures", () => {
     desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 699n };
     await desk.look();
     await desk.look();
-    const row = await database.db
+    const row = await desk.db
       .selectFrom("settlements")
       .selectAll()
       .where("status", "=", "completed")
@@ -426,7 +415,7 @@ describe("failures", () => {
       error: { code: "TX_REVERTED" },
     });
     await desk.look();
-    const intents = await database.db.selectFrom("transactions").select("intent").execute();
+    const intents = await desk.db.selectFrom("transactions").select("intent").execute();
     expect(intents.map(({ intent }) => intent.split(":").at(-1)).toSorted()).toEqual(["1", "2"]);
   });
 
@@ -440,27 +429,21 @@ describe("failures", () => {
       { max_fee_bps: 9_999 },
       { dest_chain: 4 },
     ]) {
-      const honest = await database.db
+      const honest = await desk.db
         .selectFrom("addresses")
         .selectAll()
         .where("id", "=", address.id)
         .executeTakeFirstOrThrow();
-      await database.db.updateTable("addresses").set(change).where("id", "=", address.id).execute();
+      await desk.db.updateTable("addresses").set(change).where("id", "=", address.id).execute();
       await desk.look();
       const [swap] = await desk.swaps();
       expect(swap?.status).toBe("failed_swap");
       expect(swap?.error?.code).toBe("CONFIG_MISSING");
       const { id: _id, ...columns } = honest;
-      await database.db
-        .updateTable("addresses")
-        .set(columns)
-        .where("id", "=", address.id)
-        .execute();
+      await desk.db.updateTable("addresses").set(columns).where("id", "=", address.id).execute();
     }
-    expect(await database.db.selectFrom("transactions").selectAll().execute()).toEqual([]);
-    expect((await getAddressById(database.db, address.id)).commitmentHash).toBe(
-      address.commitmentHash,
-    );
+    expect(await desk.db.selectFrom("transactions").selectAll().execute()).toEqual([]);
+    expect((await getAddressById(desk.db, address.id)).commitmentHash).toBe(address.commitmentHash);
   });
 
   test("T80 trouble of a delivery is shown while value is in flight, never ends it, and passes", async () => {
@@ -491,7 +474,7 @@ describe("rows", () => {
     await desk.arrive(address, { amount: 1_000n, block: 90n });
     desk.state.simulation = { ok: false, reason: "Leftover" };
     for (let i = 0; i < 8; i++) await desk.look();
-    const change = database.db
+    const change = desk.db
       .updateTable("settlements")
       .set({ status: "pending_swap", error_code: null })
       .execute();

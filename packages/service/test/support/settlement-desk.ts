@@ -1,4 +1,5 @@
 /** Settlements over a real PostgreSQL, with the chain's answers set by hand. */
+import { onTestFinished } from "vitest";
 import { type DepositAddress, issueAddress } from "../../src/addresses/index.ts";
 import type { Chain, Simulation } from "../../src/chains/port.ts";
 import type { Commitment } from "../../src/core/commitment.ts";
@@ -16,7 +17,7 @@ import { lookAtDueSettlements } from "../../src/settlements/advance.ts";
 import { listSwaps } from "../../src/settlements/list.ts";
 import type { SettlementDeps } from "../../src/settlements/index.ts";
 import { acceptValue } from "../../src/settlements/steps/accept.ts";
-import type { TestDatabase } from "./database.ts";
+import { createTestDatabase } from "./database.ts";
 import {
   createCountingRandom,
   createStillClock,
@@ -36,8 +37,10 @@ export type Desk = Awaited<ReturnType<typeof openDesk>>;
 /** A wallet's address in this test: the user id, so that each user has another. */
 const walletOf = (commitment: Commitment) => unpadAddress(commitment.userId);
 
-/** A chain, a route and an integrator whose answers a test sets by hand, over a real database. */
-export async function openDesk({ db }: TestDatabase) {
+/** A chain, a route and an integrator whose answers a test sets by hand, over a database that ends with the test. */
+export async function openDesk() {
+  const { db, drop } = await createTestDatabase();
+  onTestFinished(drop);
   const random = createCountingRandom();
   const clock = createStillClock();
   const state = {
@@ -196,6 +199,7 @@ export async function openDesk({ db }: TestDatabase) {
   const events = async () => (await listEvents(db, integratorId, { limit: 500 })).items;
   const deposits = () => db.selectFrom("deposits").selectAll().orderBy("block_number").execute();
   return {
+    db,
     deps,
     state,
     route,

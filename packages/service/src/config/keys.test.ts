@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ConfigError, loadConfig } from "./load.ts";
+import { problemsOf } from "../../test/support/config.ts";
+import { loadConfig } from "./load.ts";
 
 const ARN = "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab";
 const addressOf = (digit: number) => `0x${String(digit).repeat(40)}`;
@@ -60,16 +61,6 @@ function load({ file, lanes, attestor, env, load: options }: Change) {
   };
   writeFileSync(path, JSON.stringify(config));
   return loadConfig({ path, env: { ...ENV, ...env }, ...options });
-}
-
-function problemsOf(change: Change): readonly string[] {
-  try {
-    load(change);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-  return [];
 }
 
 describe("keys", () => {
@@ -137,12 +128,12 @@ describe("keys", () => {
 
   test("a passphrase is read where keystores are opened, and nowhere else", () => {
     const file = { keystorePassphrase: { file: "nothing-there" } };
-    expect(problemsOf({ file })).toEqual([
+    expect(problemsOf(() => load({ file }))).toEqual([
       `keystorePassphrase: expected a readable file at ${join(folder, "nothing-there")}`,
     ]);
-    expect(problemsOf({ file, load: { roles: ["api"] } })).toEqual([]);
+    expect(problemsOf(() => load({ file, load: { roles: ["api"] } }))).toEqual([]);
     const signers = { settler: "a.sock", attestor: "b.sock" };
-    expect(problemsOf({ file: { ...file, signers } })).toEqual([]);
+    expect(problemsOf(() => load({ file: { ...file, signers } }))).toEqual([]);
   });
 });
 
@@ -184,14 +175,14 @@ describe("what is wrong with keys is named", () => {
       "chains[0].lanes.settle: expected a private key, 0x and 64 hex digits",
     ],
   ])("%s", (_what, change: Change, problem) => {
-    const problems = problemsOf(change);
+    const problems = problemsOf(() => load(change));
     expect(problems).toEqual([problem]);
     expect(problems.join()).not.toContain("secret-value");
   });
 
   test("a key in the file itself, and a list of none", () => {
     for (const lanes of [{ settle: keyOf("c") }, { settle: [] }]) {
-      const [problem = ""] = problemsOf({ lanes });
+      const [problem = ""] = problemsOf(() => load({ lanes }));
       expect(problem).toMatch(/^chains\[0\]\.lanes\.settle: expected /);
       expect(problem).not.toContain(keyOf("c"));
     }

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ConfigError, loadConfig } from "./load.ts";
+import { problemsOf } from "../../test/support/config.ts";
+import { loadConfig } from "./load.ts";
 
 const addressOf = (digit: number) => `0x${String(digit).repeat(40)}`;
 const keyOf = (digit: string) => `0x${digit.repeat(64)}`;
@@ -79,16 +80,6 @@ function spoil(path: string, value: unknown): object {
   if (value === undefined) Reflect.deleteProperty(Object(at), last);
   else Reflect.set(Object(at), last, value);
   return file;
-}
-
-function problemsOf(run: () => unknown): readonly string[] {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-  return [];
 }
 
 describe("configuration", () => {

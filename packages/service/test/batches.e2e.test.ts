@@ -1,14 +1,11 @@
 /** Many deposits at once: they go together, a lane that is stuck does not stop the other, and a kill loses none. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { depositFactoryAbi } from "@sluice/contracts/abi";
-import { type Address, encodeFunctionData, parseEther } from "viem";
+import type { Address } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Deposit, expectDelivered, expectEmptyEscrow, USDC } from "./support/deposits.ts";
 import { openWorld, type World } from "./support/world.ts";
-
-const USDC = 1_000_000n;
-const afterFee = (amount: bigint) => amount - amount / 1000n;
 
 interface ConfigFile {
   chains: { lanes: Record<string, unknown> }[];
@@ -39,12 +36,12 @@ const countSent = (lane: Address) =>
   world.chains.ethereum.client.getTransactionCount({ address: lane });
 
 /** Pays many addresses while nobody looks, so that a queue stands when the service comes. */
-async function payMany(count: number, amount: bigint, crashAt?: string) {
+async function payMany(count: number, amount: bigint, crashAt?: string): Promise<Deposit[]> {
   const deposits = await Promise.all(
     Array.from({ length: count }, async () => {
       const recipient = world.newRecipient();
       const { address } = await world.quote({ from: "ethereum", to: "base", recipient });
-      return { recipient, address };
+      return { recipient, address, amount };
     }),
   );
   await world.stopService();
@@ -53,21 +50,18 @@ async function payMany(count: number, amount: bigint, crashAt?: string) {
   return deposits;
 }
 
-async function expectDelivered(deposits: Awaited<ReturnType<typeof payMany>>, amount: bigint) {
-  for (const { recipient, address } of deposits) {
-    expect((await world.settled(address)).status).toBe("completed");
-    expect(await world.balance("base", recipient)).toBe(afterFee(amount));
-    expect(await world.countDeliveries("base", recipient)).toBe(1);
-    expect(await world.balance("ethereum", address)).toBe(0n);
+async function expectAllDelivered(deposits: readonly Deposit[]): Promise<void> {
+  for (const made of deposits) {
+    await expectDelivered(world, made);
+    expect(await world.balance("ethereum", made.address)).toBe(0n);
   }
-  await world.until("no lock is open", async () => (await world.openLocks()) === 0);
-  expect(await world.escrowBalance("ethereum")).toBe(0n);
+  await expectEmptyEscrow(world);
 }
 
 test("thirty deposits at once are delivered, and some of their deployments go together", async () => {
   const deployer = await accountOf("deploy");
   const deposits = await payMany(30, 3n * USDC);
-  await expectDelivered(deposits, 3n * USDC);
+  await expectAllDelivered(deposits);
   const sent = await countSent(deployer);
   expect(sent).toBeLessThan(30);
 });
@@ -78,7 +72,7 @@ test.each(["batch.signed", "batch.sent", "batch.mined"])(
     const deposits = await payMany(12, 4n * USDC, point);
     expect(await world.serviceDeath()).toBe("SIGKILL");
     await world.restartService({});
-    await expectDelivered(deposits, 4n * USDC);
+    await expectAllDelivered(deposits);
   },
 );
 
@@ -96,9 +90,9 @@ test("a lane that is stuck does not stop the other, and goes on when it can", as
     return done.flat().some(({ status }) => status === "completed");
   });
   const later = await payMany(4, 5n * USDC);
-  await expectDelivered(later, 5n * USDC);
+  await expectAllDelivered(later);
   await setBalance(stuck, before);
-  await expectDelivered(first, 5n * USDC);
+  await expectAllDelivered(first);
 });
 
 async function setBalance(address: Address, balance: bigint): Promise<void> {
@@ -113,15 +107,7 @@ async function setBalance(address: Address, balance: bigint): Promise<void> {
 async function addLane(): Promise<void> {
   const privateKey = generatePrivateKey();
   const { address } = privateKeyToAccount(privateKey);
-  await world.asOwner("ethereum", {
-    to: world.factory,
-    data: encodeFunctionData({
-      abi: depositFactoryAbi,
-      functionName: "setRelayer",
-      args: [address, true],
-    }),
-  });
-  await world.payNative("ethereum", address, parseEther("1"));
+  await world.addRelayer("ethereum", address);
   const file = join(dirname(world.configPath), "second-settler.key");
   writeFileSync(file, privateKey, { mode: 0o600 });
   const config: ConfigFile = JSON.parse(readFileSync(world.configPath, "utf8"));

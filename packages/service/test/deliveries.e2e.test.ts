@@ -1,6 +1,7 @@
 /** The main job on real nodes, contracts, database and sockets: what arrives at an address ends where it promised. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { predictWallet, verifyDepositAddress } from "@sluice/sdk";
+import { afterFee, USDC } from "./support/deposits.ts";
 import { openWorld, type World } from "./support/world.ts";
 
 let world: World;
@@ -11,10 +12,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await world.close();
 });
-
-const USDC = 1_000_000n;
-/** 10 basis points, as the sandbox charges. */
-const afterFee = (amount: bigint) => amount - amount / 1000n;
 
 describe("delivery", () => {
   test("USDC on ethereum arrives as USDC on base, the wallet deployed on the way", async () => {

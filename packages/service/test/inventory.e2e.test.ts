@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { deliveryAbi } from "@sluice/contracts/abi";
 import { encodeFunctionData } from "viem";
+import { afterFee, USDC } from "./support/deposits.ts";
 import { openWorld, type World } from "./support/world.ts";
 
 /** Long enough for a payout on a busy machine, short enough to wait for. */
@@ -15,9 +16,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await world.close();
 });
-
-const USDC = 1_000_000n;
-const afterFee = (amount: bigint) => amount - amount / 1000n;
 
 test("inventory that is too low defers, locks nothing, and is noticed when it is filled", async () => {
   const recipient = world.newRecipient();

@@ -2,27 +2,24 @@
  * Keys where they belong: in encrypted keystores and a KMS, each signer a process of its own, and the service without any key. What
  * a thief in the service could ask of the signers is asked, and a key is changed while deposits arrive.
  */
-import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
-import { createInterface } from "node:readline";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
-import { encodeFunctionData, erc20Abi, type Hex, isAddress, parseEther } from "viem";
+import { encodeFunctionData, erc20Abi, type Hex, isAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Secret } from "../src/core/secret.ts";
 import { encryptKeystore } from "../src/signers/evm/keystore.ts";
+import { deposit, expectDelivered, expectEmptyEscrow, USDC } from "./support/deposits.ts";
 import { ARN, CREDENTIALS, type KmsStandIn, startKmsStandIn } from "./support/kms-stand-in.ts";
+import { createProcesses, type Processes } from "./support/processes.ts";
 import { openWorld, type World } from "./support/world.ts";
 
-const MAIN = join(import.meta.dirname, "../src/main.ts");
-const USDC = 1_000_000n;
 const PASSPHRASE = "a passphrase of this test";
 const CHEAP = { n: 1_024, r: 8, p: 1 };
-const afterFee = (amount: bigint) => amount - amount / 1000n;
 
 interface KeyFile {
   readonly file: string;
@@ -37,11 +34,12 @@ interface ConfigFile {
 let world: World;
 let kms: KmsStandIn;
 let folder: string;
-const running = new Map<string, ChildProcess>();
+let processes: Processes;
 
 beforeAll(async () => {
   world = await openWorld();
   folder = dirname(world.configPath);
+  processes = createProcesses(world.configPath);
   await encryptKeys();
   await startSigner("settler");
   await startSigner("attestor");
@@ -51,7 +49,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world.close();
-  await Promise.all([...running.keys()].map((name) => stop(name, "SIGTERM")));
+  await processes.stopAll();
   await kms.close();
 });
 
@@ -98,21 +96,7 @@ async function encryptKeys(): Promise<void> {
 
 async function startSigner(name: "settler" | "attestor"): Promise<void> {
   showPassphrase();
-  const args = [MAIN, "--config", world.configPath, "signer", "--for", name];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "ignore"] });
-  running.set(name, child);
-  for await (const line of createInterface({ input: child.stdout })) {
-    if (line.includes('"ready":true')) return;
-  }
-  throw new Error(`the signer of the ${name} ended before it was ready`);
-}
-
-async function stop(name: string, signal: "SIGKILL" | "SIGTERM"): Promise<void> {
-  const child = running.get(name);
-  running.delete(name);
-  if (!child || child.exitCode !== null || child.signalCode !== null) return;
-  child.kill(signal);
-  await once(child, "exit");
+  await processes.start(name, "signer", "--for", name);
 }
 
 /** What a thief in the service can do: ask. */
@@ -127,23 +111,6 @@ async function ask(signer: "settler" | "attestor", path: string, body?: object) 
   return { status: response.statusCode, body: JSON.parse(await text(response)) };
 }
 
-async function deposit(amount: bigint) {
-  const recipient = world.newRecipient();
-  const { address } = await world.quote({ from: "ethereum", to: "base", recipient });
-  await world.pay("ethereum", address, amount);
-  return { recipient, address, amount };
-}
-
-async function expectDelivered({
-  recipient,
-  address,
-  amount,
-}: Awaited<ReturnType<typeof deposit>>) {
-  expect((await world.settled(address)).status).toBe("completed");
-  expect(await world.balance("base", recipient)).toBe(afterFee(amount));
-  expect(await world.countDeliveries("base", recipient)).toBe(1);
-}
-
 async function laneOf(purpose: string, chainId = 2): Promise<string> {
   const { body } = await ask("settler", "/accounts");
   const lane = body.lanes.find(
@@ -154,47 +121,45 @@ async function laneOf(purpose: string, chainId = 2): Promise<string> {
 }
 
 test("a deposit is delivered by a service that holds no key", async () => {
-  await expectDelivered(await deposit(5n * USDC));
+  await expectDelivered(world, await deposit(world, 5n * USDC));
 });
 
 test.each(["settler", "attestor"] as const)(
   "kill -9 of the %s's signer: what waits is delivered once when it is back",
   async (name) => {
-    await stop(name, "SIGKILL");
-    const waiting = await deposit(6n * USDC);
+    await processes.stop(name, "SIGKILL");
+    const waiting = await deposit(world, 6n * USDC);
     await world.until(
       "the deposit is known",
       async () => (await world.swapsOf(waiting.address)).length === 1,
     );
     await startSigner(name);
-    await expectDelivered(waiting);
+    await expectDelivered(world, waiting);
   },
 );
 
 test("a service that starts before its signer waits for it", async () => {
-  await stop("settler", "SIGKILL");
+  await processes.stop("settler", "SIGKILL");
   const started = world.replaceService({ roles: "api,quoter,scanner,settler,attestor" });
   await delay(3_000);
   await startSigner("settler");
   await started;
-  await expectDelivered(await deposit(4n * USDC));
+  await expectDelivered(world, await deposit(world, 4n * USDC));
 });
 
 test("the attestor's key is in a KMS: while that is away nothing is paid, and everything is when it is back", async () => {
   await world.until("no lock is open", async () => (await world.openLocks()) === 0);
   kms.fail({ status: 503, body: "" });
-  const waiting = await deposit(4n * USDC);
+  const waiting = await deposit(world, 4n * USDC);
   await world.until("it is locked", async () => (await world.openLocks()) === 1);
   await delay(3_000);
   expect(await world.balance("base", waiting.recipient)).toBe(0n);
   kms.fail(null);
-  await expectDelivered(waiting);
+  await expectDelivered(world, waiting);
 });
 
 test("a second signer of the same name is refused in one line", async () => {
-  const args = [MAIN, "--config", world.configPath, "signer", "--for", "settler"];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "pipe"] });
-  const [said, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+  const { code, said } = await processes.run("signer", "--for", "settler");
   expect(code).toBe(1);
   expect(said).toMatch(/^The signer's socket [^\n]*: another signer listens there\.\n$/);
 });
@@ -259,8 +224,8 @@ test("whoever holds the service gets no signature that moves money elsewhere", a
 });
 
 test("a lock that was claimed is not given back, whatever is asked", async () => {
-  const done = await deposit(7n * USDC);
-  await expectDelivered(done);
+  const done = await deposit(world, 7n * USDC);
+  await expectDelivered(world, done);
   await world.until("no lock is open", async () => (await world.openLocks()) === 0);
   const journal = readJournal("attestor");
   const claims = journal.filter(({ kind }) => kind === "claim");
@@ -310,40 +275,31 @@ test("the journals are unbroken, and have every transaction that a lane ever sen
 test("a lane's key is changed, and nothing that was under way is lost", async () => {
   const setting = "chains[0].lanes.settle";
   const before = await laneOf("settle");
-  const under = await deposit(8n * USDC);
+  const under = await deposit(world, 8n * USDC);
   showPassphrase();
   const made = await world.command("keys", "rotate", setting, "--json");
   hidePassphrase();
   const { address, keystore } = made;
   if (typeof address !== "string" || !isAddress(address)) throw new Error("no address was printed");
   // The steps that the command prints.
-  await world.asOwner("ethereum", {
-    to: world.factory,
-    data: encodeFunctionData({
-      abi: depositFactoryAbi,
-      functionName: "setRelayer",
-      args: [address, true],
-    }),
-  });
-  await world.payNative("ethereum", address, parseEther("1"));
+  await world.addRelayer("ethereum", address);
   changeConfig(({ chains }) => {
     const [chain] = chains;
     if (!chain) throw new Error("the configuration has a chain");
     const old = chain.lanes["settle"];
     chain.lanes["settle"] = [{ keystore }, { ...(old as object), retired: true }];
   });
-  await stop("settler", "SIGKILL");
+  await processes.stop("settler", "SIGKILL");
   await startSigner("settler");
   hidePassphrase();
   await world.replaceService({ roles: "api,quoter,scanner,settler,attestor" });
-  const next = await deposit(9n * USDC);
-  await expectDelivered(under);
-  await expectDelivered(next);
+  const next = await deposit(world, 9n * USDC);
+  await expectDelivered(world, under);
+  await expectDelivered(world, next);
   expect(await laneOf("settle")).toBe(address.toLowerCase());
   const { client } = world.chains.ethereum;
   expect(await client.getTransactionCount({ address })).toBeGreaterThan(0);
-  await world.until("no lock is open", async () => (await world.openLocks()) === 0);
-  expect(await world.escrowBalance("ethereum")).toBe(0n);
+  await expectEmptyEscrow(world);
   expect(before).not.toBe(address.toLowerCase());
 });
 

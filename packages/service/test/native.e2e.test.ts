@@ -12,6 +12,7 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { destroyedFor, forwarder, payingConstructor } from "../src/chains/evm/testing/payers.ts";
+import { afterFee } from "./support/deposits.ts";
 import { openWorld, type World } from "./support/world.ts";
 
 let world: World;
@@ -26,8 +27,6 @@ afterAll(async () => {
 const AMOUNT = parseEther("1");
 const GAS = 500_000n;
 const TERMINAL_MS = 60_000;
-/** 10 basis points, as the sandbox charges. */
-const afterFee = (amount: bigint) => amount - amount / 1000n;
 
 async function quoteNative(recipient: Address): Promise<Address> {
   const client = createSluiceClient({ ...world.serviceUrls(), apiKey: world.apiKeyOf(0) });

@@ -5,6 +5,7 @@
 import { type Address, createWalletClient, type Hex, http, parseEther, zeroAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterFee } from "./support/deposits.ts";
 import { openWorld, type World } from "./support/world.ts";
 
 let world: World;
@@ -17,7 +18,6 @@ afterAll(async () => {
 });
 
 const ETHER = parseEther("1");
-const afterFee = (amount: bigint) => amount - amount / 1000n;
 
 /** Deploys up to 255 bytes of runtime code on base. */
 async function deployOnBase(runtime: Hex): Promise<Address> {

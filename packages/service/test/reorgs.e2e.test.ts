@@ -1,6 +1,6 @@
 /** Reorganisations of real nodes, up to the last block that is not final: each deposit is delivered exactly once. */
-import type { Address, Hex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterFee, deposit, type PaidDeposit, USDC } from "./support/deposits.ts";
 import { expectUnbroken } from "./support/history.ts";
 import { openWorld, type World } from "./support/world.ts";
 
@@ -14,39 +14,24 @@ afterAll(async () => {
   await world.close();
 });
 
-const USDC = 1_000_000n;
 const AMOUNT = 9n * USDC;
-const afterFee = (amount: bigint) => amount - amount / 1000n;
 const PATIENCE_MS = 150_000;
-
-interface Deposit {
-  readonly recipient: Address;
-  readonly address: Address;
-  readonly payment: Hex;
-}
-
-async function deposit(): Promise<Deposit> {
-  const recipient = world.newRecipient();
-  const { address } = await world.quote({ from: "ethereum", to: "base", recipient });
-  const payment = await world.pay("ethereum", address, AMOUNT);
-  return { recipient, address, payment };
-}
 
 /** How far a deposit has come when the blocks go, and on which chain. */
 const STAGES = [
   {
     chain: "ethereum",
-    reached: async ({ address }: Deposit) => (await world.deposits(address, 1)).length > 0,
+    reached: async ({ address }: PaidDeposit) => (await world.deposits(address, 1)).length > 0,
   },
   {
     chain: "ethereum",
-    reached: async ({ address }: Deposit) =>
+    reached: async ({ address }: PaidDeposit) =>
       (await world.deposits(address, 1)).length > 0 &&
       (await world.balance("ethereum", address)) === 0n,
   },
   {
     chain: "base",
-    reached: async ({ recipient }: Deposit) => (await world.balance("base", recipient)) > 0n,
+    reached: async ({ recipient }: PaidDeposit) => (await world.balance("base", recipient)) > 0n,
   },
 ] as const;
 
@@ -56,9 +41,9 @@ const PAIRS = Array.from({ length: 8 }, (_, index) => index + 1).flatMap((depth)
 );
 
 test("T44 T65 reorganisations of depth 1 to 8 at every stage, with and without kill -9: each deposit is delivered once", async () => {
-  const deposits: Deposit[] = [];
+  const deposits: PaidDeposit[] = [];
   for (const { depth, stage, dies } of PAIRS) {
-    const made = await deposit();
+    const made = await deposit(world, AMOUNT);
     deposits.push(made);
     const { chain, reached } = stage;
     await world.until(

@@ -42,6 +42,7 @@ import {
   type Hex,
   http,
   isAddress,
+  parseEther,
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 
@@ -338,6 +339,14 @@ export async function openWorld(options: WorldOptions = {}) {
       const hash = await owner.sendTransaction(call);
       const receipt = await client.waitForTransactionReceipt({ hash });
       if (receipt.status !== "success") throw new Error(`the owner's call reverted (${hash})`);
+    },
+
+    /** Makes an account a relayer and gives it coin for gas, as an operator does before a lane has its key. */
+    async addRelayer(chain: ChainName, relayer: Address): Promise<void> {
+      const args = [relayer, true] as const;
+      const data = encodeFunctionData({ abi: depositFactoryAbi, functionName: "setRelayer", args });
+      await this.asOwner(chain, { to: deployment.factory, data });
+      await this.payNative(chain, relayer, parseEther("1"));
     },
 
     /** Takes the whole inventory of a chain out, to the treasury. */

@@ -1,0 +1,91 @@
+/** Processes of the service besides the world's own, by names that a story gives them. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+
+const MAIN = join(import.meta.dirname, "../../src/main.ts");
+
+/** How a process ended, and what it had said on its standard error. */
+export interface Ending {
+  readonly code: number | null;
+  readonly said: string;
+}
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly said: Promise<string>;
+}
+
+export type Processes = ReturnType<typeof createProcesses>;
+
+/** Starts nothing yet; all that is started has this configuration. */
+export function createProcesses(configPath: string) {
+  const running = new Map<string, Running>();
+
+  const launch = (args: readonly string[]) =>
+    spawn(process.execPath, [MAIN, "--config", configPath, ...args], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+
+  async function endOf({ child, said }: Running): Promise<Ending> {
+    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+    return { code: child.exitCode, said: await said };
+  }
+
+  /** Starts a command, and returns what it says when it is ready. */
+  async function start(name: string, ...args: readonly string[]) {
+    const child = launch(args);
+    running.set(name, { child, said: text(child.stderr) });
+    for await (const line of createInterface({ input: child.stdout })) {
+      // CAST: the line that the command prints when it is ready.
+      if (line.includes('"ready":true')) return JSON.parse(line) as { readonly quote?: string };
+    }
+    throw new Error(`${name} ended before it was ready`);
+  }
+
+  async function stop(name: string, signal: "SIGKILL" | "SIGTERM"): Promise<void> {
+    const one = running.get(name);
+    running.delete(name);
+    one?.child.kill(signal);
+    if (one) await endOf(one);
+  }
+
+  return {
+    start,
+    stop,
+
+    /** Starts a process of one role, named for it. */
+    serve: (role: string) => start(role, "serve", "--roles", role),
+
+    /** Starts a process that takes a role over when nobody else has it; it is read no further than that it waits. */
+    async standBy(name: string, role: string): Promise<void> {
+      const child = launch(["serve", "--roles", role, "--standby"]);
+      running.set(name, { child, said: Promise.resolve("") });
+      for await (const line of createInterface({ input: child.stderr })) {
+        if (line.includes("waiting until nobody else has the roles")) return;
+      }
+      throw new Error(`${name} ended before it waited`);
+    },
+
+    /** Runs a command that ends by itself. */
+    async run(...args: readonly string[]): Promise<Ending> {
+      const child = launch(args);
+      child.stdout.resume();
+      return endOf({ child, said: text(child.stderr) });
+    },
+
+    /** Waits until a process has ended by itself. */
+    async deathOf(name: string): Promise<Ending> {
+      const one = running.get(name);
+      if (!one) throw new Error(`${name} was not started`);
+      running.delete(name);
+      return endOf(one);
+    },
+
+    async stopAll(): Promise<void> {
+      await Promise.all([...running.keys()].map((name) => stop(name, "SIGTERM")));
+    },
+  };
+}

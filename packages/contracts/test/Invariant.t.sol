@@ -5,16 +5,15 @@ import { IDelivery } from "../src/interfaces/IDelivery.sol";
 import { IDepositFactory } from "../src/interfaces/IDepositFactory.sol";
 import { Commitment } from "../src/types/Commitment.sol";
 import { Fixture } from "./support/Fixture.sol";
+import { Users } from "./support/Users.sol";
 
 /// @notice Holds the relayer's, the settler's and (for refunds, claims and honest deliveries) the
 /// attestor's key, and plays them in any order against a few users.
-contract ThiefHandler is Fixture {
+contract ThiefHandler is Users {
     uint256 private constant USERS = 4;
 
-    uint256 public funded;
     uint256 public delivered;
     bytes32[] private _ids;
-    Commitment[] private _commitments;
 
     /// @dev The fuzzer calls this one too; the second time must not start over.
     function setUp() public override {
@@ -22,24 +21,16 @@ contract ThiefHandler is Fixture {
         super.setUp();
         for (uint256 i; i < USERS; ++i) {
             Commitment memory c = i % 2 == 0 ? localCommitment(address(usdc)) : remoteCommitment();
-            c.userId = bytes32(i);
-            c.destWallet = word(address(uint160(0xd0000 + i)));
-            c.refundAuthority = word(address(uint160(0xf0000 + i)));
-            _commitments.push(c);
+            addUser(c);
         }
         usdcThere.mint(address(delivery), 1e40);
-    }
-
-    function fund(uint256 user, uint64 amount) external {
-        usdc.mint(factory.predict(_commitments[user % USERS]), amount);
-        funded += amount;
     }
 
     function settleAny(uint256 user, uint256 route, bytes32 data, bool plain) external {
         address[3] memory routes =
             [address(transferRoute), address(nativeRoute), address(escrowRoute)];
         IDepositFactory.Job memory job = IDepositFactory.Job({
-            c: _commitments[user % USERS],
+            c: commitments[user % USERS],
             token: address(usdc),
             route: routes[route % 3],
             data: plain ? bytes("") : abi.encode(uint256(data) % 100)
@@ -47,12 +38,12 @@ contract ThiefHandler is Fixture {
         uint64 seq = escrow.nextSeq(factory.predict(job.c), address(usdc));
         vm.prank(RELAYER);
         try factory.settle(job) {
-            if (job.route == address(escrowRoute)) _ids.push(_idOf(job.c, seq));
+            if (job.route == address(escrowRoute)) _ids.push(idOf(job.c, seq));
         } catch { }
     }
 
     function settleTampered(uint256 user, Commitment memory c, uint16 feeBps) external {
-        Commitment memory own = _commitments[user % USERS];
+        Commitment memory own = commitments[user % USERS];
         (c.integrator, c.userId, c.destChain) = (own.integrator, own.userId, own.destChain);
         c.destToken = own.destToken;
         IDepositFactory.Job[] memory jobs = new IDepositFactory.Job[](1);
@@ -63,7 +54,7 @@ contract ThiefHandler is Fixture {
 
     function deliverAny(uint256 user, uint8 seq, uint64 amount, bool signed) external {
         IDelivery.Order memory order = orderOf(seq % 8, amount);
-        order.c = _commitments[user % USERS];
+        order.c = commitments[user % USERS];
         bytes memory signature = signDeliver(signed ? ATTESTOR_KEY : STRANGER_KEY, order);
         bytes32 id = delivery.deliveryIdOf(order);
         bool before = delivery.isDelivered(id);
@@ -99,16 +90,16 @@ contract ThiefHandler is Fixture {
         if (_ids.length == 0) return;
         bytes32 id = _ids[index % _ids.length];
         uint256 lockedAt = escrow.lockOf(id).lockedAt;
-        vm.prank(address(uint160(0xf0000 + caller % USERS)));
-        try escrow.takeBack(id, _commitments[user % USERS]) {
+        vm.prank(authorityOf(caller % USERS));
+        try escrow.takeBack(id, commitments[user % USERS]) {
             assertTrue(caller % USERS == user % USERS, "by the authority of the commitment");
             assertTrue(block.timestamp >= lockedAt + 72 hours, "after 72 hours");
         } catch { }
     }
 
     function refundByAuthority(uint256 user, uint256 caller) external {
-        vm.prank(address(uint160(0xf0000 + caller % USERS)));
-        try factory.refund(_commitments[user % USERS], address(usdc)) {
+        vm.prank(authorityOf(caller % USERS));
+        try factory.refund(commitments[user % USERS], address(usdc)) {
             assertTrue(caller % USERS == user % USERS, "by the authority of the commitment");
         } catch { }
     }
@@ -139,29 +130,12 @@ contract ThiefHandler is Fixture {
     }
 
     function refundAny(uint256 user, bool signed) external {
-        Commitment memory c = _commitments[user % USERS];
+        Commitment memory c = commitments[user % USERS];
         bytes memory signature = signRefund(
             signed ? ATTESTOR_KEY : STRANGER_KEY, factory.predict(c), address(usdc), block.timestamp
         );
         vm.prank(RELAYER);
         try factory.refundBySignature(c, address(usdc), block.timestamp, signature) { } catch { }
-    }
-
-    /// @dev Source tokens at the places where they may be.
-    function accountedFor() external view returns (uint256 sum) {
-        sum = usdc.balanceOf(address(escrow)) + usdc.balanceOf(TREASURY) + usdc.balanceOf(FEES);
-        for (uint256 i; i < USERS; ++i) {
-            sum += usdc.balanceOf(factory.predict(_commitments[i]));
-            sum += usdc.balanceOf(address(uint160(0xd0000 + i)));
-            sum += usdc.balanceOf(address(uint160(0xf0000 + i)));
-        }
-    }
-
-    /// @dev Inventory that reached committed recipients.
-    function received() external view returns (uint256 sum) {
-        for (uint256 i; i < USERS; ++i) {
-            sum += usdcThere.balanceOf(address(uint160(0xd0000 + i)));
-        }
     }
 
     function locked() external view returns (uint256 sum) {
@@ -172,17 +146,6 @@ contract ThiefHandler is Fixture {
 
     function inEscrow() external view returns (uint256) {
         return usdc.balanceOf(address(escrow));
-    }
-
-    /// @dev The cap is 50 basis points for every user, over no more than everything ever funded.
-    function feesTaken() external view returns (uint256) {
-        return usdc.balanceOf(FEES);
-    }
-
-    function _idOf(Commitment memory c, uint64 seq) private view returns (bytes32) {
-        IDelivery.Order memory order = orderOf(seq, 1);
-        order.c = c;
-        return delivery.deliveryIdOf(order);
     }
 }
 
@@ -200,14 +163,15 @@ contract InvariantTest is Fixture {
     }
 
     function invariant_ValueIsOnlyAtCommittedPlaces() public view {
-        assertEq(_handler.accountedFor(), _handler.funded(), "source tokens");
-        assertEq(_handler.received(), _handler.delivered(), "inventory");
+        assertEq(_handler.inPlace(), _handler.funded(), "source tokens");
+        assertEq(_handler.inventoryAtRecipients(), _handler.delivered(), "inventory");
     }
 
     function invariant_EscrowHoldsExactlyItsLocks() public view {
         assertEq(_handler.inEscrow(), _handler.locked(), "escrow");
     }
 
+    /// @dev The cap is 50 basis points for every user, over no more than everything ever funded.
     function invariant_FeesStayWithinTheCap() public view {
         assertTrue(_handler.feesTaken() * 10_000 <= _handler.funded() * 50, "fees");
     }

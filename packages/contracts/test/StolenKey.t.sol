@@ -5,19 +5,18 @@ import { IDelivery } from "../src/interfaces/IDelivery.sol";
 import { IDepositFactory } from "../src/interfaces/IDepositFactory.sol";
 import { Commitment } from "../src/types/Commitment.sol";
 import { Fixture } from "./support/Fixture.sol";
+import { Users } from "./support/Users.sol";
 
 /// @notice Honest business of three users, and what every thief has: an account, time, and everything
 /// that was ever signed in public. Each game below adds one stolen key.
-abstract contract StolenKeyGame is Fixture {
+abstract contract StolenKeyGame is Users {
     uint256 private constant USERS = 3;
     uint112 internal constant CAP = 1e24;
     address internal constant THIEF = address(0xbad);
 
-    uint256 public funded;
     uint256 public paidHonestly;
     uint256 public fundedNative;
     bytes32[] internal ids;
-    Commitment[] internal commitments;
     /// @dev Signatures that the attestor gave for honest work.
     IDelivery.Order[] internal signedOrders;
     bytes[] internal signedDeliveries;
@@ -27,19 +26,11 @@ abstract contract StolenKeyGame is Fixture {
         super.setUp();
         for (uint256 i; i < USERS; ++i) {
             Commitment memory c = i == 0 ? localCommitment(address(usdc)) : remoteCommitment();
-            c.userId = bytes32(i);
-            c.destWallet = word(address(uint160(0xd0000 + i)));
-            c.refundAuthority = word(address(uint160(0xf0000 + i)));
-            commitments.push(c);
+            addUser(c);
         }
         usdcThere.mint(address(delivery), 1e40);
         vm.prank(OWNER);
         delivery.lowerCap(address(usdcThere), CAP);
-    }
-
-    function fund(uint256 user, uint64 amount) external {
-        usdc.mint(factory.predict(commitments[user % USERS]), amount);
-        funded += amount;
     }
 
     function fundNative(uint256 user, uint64 amount) external {
@@ -101,19 +92,9 @@ abstract contract StolenKeyGame is Fixture {
         return usdc.balanceOf(THIEF) + usdcThere.balanceOf(THIEF) + THIEF.balance;
     }
 
-    /// @dev Source tokens at the places where a commitment or the code put them.
-    function inPlace() public view returns (uint256 sum) {
-        sum = usdc.balanceOf(address(escrow)) + usdc.balanceOf(TREASURY) + usdc.balanceOf(FEES);
-        for (uint256 i; i < USERS; ++i) {
-            sum += usdc.balanceOf(factory.predict(commitments[i]));
-            sum += usdc.balanceOf(address(uint160(0xd0000 + i)));
-            sum += usdc.balanceOf(address(uint160(0xf0000 + i)));
-        }
-    }
-
     function inPlaceNative() public view returns (uint256 sum) {
         for (uint256 i; i < USERS; ++i) {
-            sum += factory.predict(commitments[i]).balance + address(uint160(0xf0000 + i)).balance;
+            sum += factory.predict(commitments[i]).balance + authorityOf(i).balance;
         }
     }
 
@@ -121,37 +102,21 @@ abstract contract StolenKeyGame is Fixture {
         return usdcThere.balanceOf(address(delivery));
     }
 
-    function inventoryAtRecipients() public view returns (uint256 sum) {
-        for (uint256 i; i < USERS; ++i) {
-            sum += usdcThere.balanceOf(address(uint160(0xd0000 + i)));
-        }
-    }
-
     function inventoryAtTreasury() public view returns (uint256) {
         return usdcThere.balanceOf(TREASURY);
-    }
-
-    function feesTaken() public view returns (uint256) {
-        return usdc.balanceOf(FEES);
     }
 
     /// @dev A refund by its authority works whatever the thief did; afterwards the wallet is empty.
     function checkRefund(uint256 user) external {
         Commitment memory c = commitments[user % USERS];
         address wallet = factory.predict(c);
-        address authority = address(uint160(0xf0000 + user % USERS));
+        address authority = authorityOf(user % USERS);
         uint256 before = usdc.balanceOf(authority);
         uint256 held = usdc.balanceOf(wallet);
         if (held == 0) return;
         vm.prank(authority);
         factory.refund(c, address(usdc));
         assertEq(usdc.balanceOf(authority), before + held, "the refund");
-    }
-
-    function idOf(Commitment memory c, uint64 seq) internal view returns (bytes32) {
-        IDelivery.Order memory order = orderOf(seq, 1);
-        order.c = c;
-        return delivery.deliveryIdOf(order);
     }
 
     /// @dev Of a user, or one that leads to the thief.
@@ -416,119 +381,91 @@ contract OwnerKeyGame is StolenKeyGame {
 
 /// @notice What is common to every game: source tokens stay with whom they belong.
 abstract contract StolenKeyTest is Fixture {
+    StolenKeyGame internal immutable game;
+
+    constructor(StolenKeyGame played) {
+        game = played;
+    }
+
     function setUp() public override {
-        game().setUp();
+        game.setUp();
     }
 
-    function targetContracts() external returns (address[] memory) {
-        return listOf(address(game()));
+    function targetContracts() external view returns (address[] memory) {
+        return listOf(address(game));
     }
-
-    function game() internal virtual returns (StolenKeyGame);
 
     /// @dev A game in which nothing happens would prove nothing.
     function test_HonestBusinessIsReal() public {
-        StolenKeyGame played = game();
-        played.fund(0, 1e6);
-        played.fund(1, 1e6);
-        played.honestSettle(0);
-        played.honestSettle(1);
-        played.honestDeliver(0, 0);
-        played.honestClaim(0);
-        assertEq(played.paidHonestly(), 995e15, "paid");
-        assertEq(played.inventoryAtRecipients(), 995e15, "received");
-        assertEq(played.feesTaken(), 1e3, "the fee of the settlement that stays");
-        checkDeposits(played);
+        game.fund(0, 1e6);
+        game.fund(1, 1e6);
+        game.honestSettle(0);
+        game.honestSettle(1);
+        game.honestDeliver(0, 0);
+        game.honestClaim(0);
+        assertEq(game.paidHonestly(), 995e15, "paid");
+        assertEq(game.inventoryAtRecipients(), 995e15, "received");
+        assertEq(game.feesTaken(), 1e3, "the fee of the settlement that stays");
+        checkDeposits();
     }
 
     /// @dev Deposits are where a commitment or the code puts them, and fees within the cap of 50.
-    function checkDeposits(StolenKeyGame played) internal view {
-        assertEq(played.inPlace(), played.funded(), "deposits");
-        assertEq(played.inPlaceNative(), played.fundedNative(), "native deposits");
-        assertTrue(played.feesTaken() * 10_000 <= played.funded() * 50, "fees");
+    function checkDeposits() internal view {
+        assertEq(game.inPlace(), game.funded(), "deposits");
+        assertEq(game.inPlaceNative(), game.fundedNative(), "native deposits");
+        assertTrue(game.feesTaken() * 10_000 <= game.funded() * 50, "fees");
     }
 
     /// @dev And inventory goes to committed recipients alone, for what was locked for them.
-    function checkAll(StolenKeyGame played) internal view {
-        checkDeposits(played);
-        assertEq(played.gained(), 0, "the thief");
-        assertEq(played.inventoryAtRecipients(), played.paidHonestly(), "payouts");
-        uint256 left = played.inventoryLeft() + played.inventoryAtTreasury();
-        assertEq(left + played.paidHonestly(), 1e40, "inventory");
+    function checkAll() internal view {
+        checkDeposits();
+        assertEq(game.gained(), 0, "the thief");
+        assertEq(game.inventoryAtRecipients(), game.paidHonestly(), "payouts");
+        uint256 left = game.inventoryLeft() + game.inventoryAtTreasury();
+        assertEq(left + game.paidHonestly(), 1e40, "inventory");
     }
 }
 
-contract StolenLaneKeysTest is StolenKeyTest {
-    LaneKeysGame private _game;
-
-    function game() internal override returns (StolenKeyGame) {
-        if (address(_game) == address(0)) _game = new LaneKeysGame();
-        return _game;
-    }
-
+contract StolenLaneKeysTest is StolenKeyTest(new LaneKeysGame()) {
     function invariant_LaneKeysGainNothing() public view {
-        checkAll(_game);
+        checkAll();
     }
 }
 
-contract StolenAttestorKeyTest is StolenKeyTest {
-    AttestorKeyGame private _game;
-
-    function game() internal override returns (StolenKeyGame) {
-        if (address(_game) == address(0)) _game = new AttestorKeyGame();
-        return _game;
-    }
-
+contract StolenAttestorKeyTest is StolenKeyTest(new AttestorKeyGame()) {
     function invariant_AttestorKeyMovesNothing() public view {
-        checkAll(_game);
+        checkAll();
     }
 }
 
-contract StolenBothKeysTest is StolenKeyTest {
-    BothKeysGame private _game;
-
-    function game() internal override returns (StolenKeyGame) {
-        if (address(_game) == address(0)) _game = new BothKeysGame();
-        return _game;
-    }
-
+contract StolenBothKeysTest is StolenKeyTest(new BothKeysGame()) {
     /// @dev The loss that the key table states, so that the law above is not about nothing.
     function test_TheLossIsReal() public {
-        _game.deliverAny(1, 0, 1e24, true);
-        _game.deliverAny(1, 1, 1, true);
-        assertEq(_game.stolenInventory(), 1e24, "the daily cap, and no unit more");
+        _theft().deliverAny(1, 0, 1e24, true);
+        _theft().deliverAny(1, 1, 1, true);
+        assertEq(_theft().stolenInventory(), 1e24, "the daily cap, and no unit more");
     }
 
     function invariant_BothKeysTakeInventoryAtTheCapAndNoDeposit() public view {
-        checkDeposits(_game);
-        assertEq(_game.gained(), _game.stolenInventory(), "nothing but inventory");
-        assertTrue(_game.mostInADay() <= 1e24, "the daily cap");
+        checkDeposits();
+        assertEq(game.gained(), _theft().stolenInventory(), "nothing but inventory");
+        assertTrue(_theft().mostInADay() <= 1e24, "the daily cap");
+    }
+
+    function _theft() private view returns (BothKeysGame) {
+        return BothKeysGame(address(game));
     }
 }
 
-contract StolenGuardianKeyTest is StolenKeyTest {
-    GuardianKeyGame private _game;
-
-    function game() internal override returns (StolenKeyGame) {
-        if (address(_game) == address(0)) _game = new GuardianKeyGame();
-        return _game;
-    }
-
+contract StolenGuardianKeyTest is StolenKeyTest(new GuardianKeyGame()) {
     function invariant_GuardianKeyMovesNothing() public view {
-        checkAll(_game);
-        assertEq(_game.inventoryAtTreasury(), 0, "withdrawals");
+        checkAll();
+        assertEq(game.inventoryAtTreasury(), 0, "withdrawals");
     }
 }
 
-contract StolenOwnerKeyTest is StolenKeyTest {
-    OwnerKeyGame private _game;
-
-    function game() internal override returns (StolenKeyGame) {
-        if (address(_game) == address(0)) _game = new OwnerKeyGame();
-        return _game;
-    }
-
+contract StolenOwnerKeyTest is StolenKeyTest(new OwnerKeyGame()) {
     function invariant_OwnerKeyGainsNothingInsideTheDelay() public view {
-        checkAll(_game);
+        checkAll();
     }
 }

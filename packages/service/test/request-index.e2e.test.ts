@@ -5,6 +5,7 @@ import { createSluiceClient, type SluiceClient } from "@sluice/sdk";
 import { type Address, createWalletClient, http, parseEther, zeroAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { USDC } from "./support/deposits.ts";
 import { openWorld, type World } from "./support/world.ts";
 
 let world: World;
@@ -18,7 +19,6 @@ afterAll(async () => {
   await world.close();
 });
 
-const USDC = 1_000_000n;
 const CHAIN = 2;
 
 /** A token that nobody listed, with some of it in a wallet. */

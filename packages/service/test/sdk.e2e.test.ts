@@ -5,9 +5,9 @@ import { isAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { acceptPayment } from "../../sdk/examples/accept-payment.ts";
 import { bookEvents, type Books } from "../../sdk/examples/follow-events.ts";
+import { deposit, USDC } from "./support/deposits.ts";
 import { openWorld, type World } from "./support/world.ts";
 
-const USDC = 1_000_000n;
 let world: World;
 
 beforeAll(async () => {
@@ -18,16 +18,6 @@ afterAll(async () => {
 });
 
 const service = () => ({ ...world.serviceUrls(), apiKey: world.apiKeyOf(0) });
-
-async function deposit() {
-  const { address } = await world.quote({
-    from: "ethereum",
-    to: "base",
-    recipient: world.newRecipient(),
-  });
-  await world.pay("ethereum", address, 5n * USDC);
-  return address;
-}
 
 test("an order is paid by the URI that is shown, and known to be", async () => {
   const destination = world.newRecipient();
@@ -72,22 +62,22 @@ test("every event is booked once and in order, over a restart of the books and a
   };
   let reading = new AbortController();
   let done = bookEvents(service(), books, reading.signal);
-  const before = await deposit();
-  await world.settled(before);
+  const before = await deposit(world, 5n * USDC);
+  await world.settled(before.address);
   // The reader goes away while events go on.
   reading.abort();
   await done;
-  const meanwhile = await deposit();
-  await world.settled(meanwhile);
+  const meanwhile = await deposit(world, 5n * USDC);
+  await world.settled(meanwhile.address);
   reading = new AbortController();
   done = bookEvents(service(), books, reading.signal);
   keepPort();
-  const under = await deposit();
+  const under = await deposit(world, 5n * USDC);
   await world.killService();
   await world.restartService({});
-  await world.settled(under);
-  const after = await deposit();
-  await world.settled(after);
+  await world.settled(under.address);
+  const after = await deposit(world, 5n * USDC);
+  await world.settled(after.address);
   const all = await world.allEvents(0);
   await world.until("everything is booked", async () => booked.length >= all.length);
   reading.abort();

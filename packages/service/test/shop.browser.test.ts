@@ -8,9 +8,9 @@ import { isAddress } from "viem";
 import { build, type Rolldown } from "vite";
 import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from "vitest";
 import { findChromium } from "./support/chromium.ts";
+import { deposit, USDC } from "./support/deposits.ts";
 import { openWorld, type World } from "./support/world.ts";
 
-const USDC = 1_000_000n;
 let world: World;
 let browser: Browser;
 let server: Server;
@@ -117,12 +117,7 @@ test("the page has every event once and in order, from the stream of another ori
   const booked: EventItem[] = [];
   await open({ book: (line) => booked.push(JSON.parse(line)) });
   await page.evaluate((given) => globalThis.page.bookEvents(given), service());
-  const { address } = await world.quote({
-    from: "ethereum",
-    to: "base",
-    recipient: world.newRecipient(),
-  });
-  await world.pay("ethereum", address, 5n * USDC);
+  const { address } = await deposit(world, 5n * USDC);
   await world.settled(address);
   const all = await world.allEvents(0);
   await world.until("everything is booked", async () => booked.length >= all.length);

@@ -131,6 +131,13 @@ describe("import direction", () => {
     expect(offenders(client, /\b(process|Buffer|require)\b/)).toEqual([]);
   });
 
+  test("the fake chain is for tests: nothing that ships names it", () => {
+    const wrong = service
+      .filter((path) => !path.startsWith("packages/service/src/chains/fake/"))
+      .filter((path) => importsOf(path).some((name) => /\/fake\//.test(name)));
+    expect(wrong).toEqual([]);
+  });
+
   test("adapters are named only by roles", () => {
     const wrong = service
       .filter((path) => folderOf(path) !== "roles")

@@ -8,6 +8,7 @@ import { OperatingError } from "../core/errors.ts";
 import { startApi, startQuoteServer } from "./api.ts";
 import { startAttestor } from "./attestor.ts";
 import {
+  createAttestorChains,
   createChains,
   createRoutes,
   evmFormat,
@@ -114,7 +115,7 @@ export async function startRoles(
           "signers.attestor: expected a signer with the attestor's key",
         );
       }
-      started(startAttestor(context, attestor));
+      started(startAttestor(context, attestor, createAttestorChains(config)));
     }
     if (roles.includes("settler"))
       started(startSettler(context, (await signersOf("settler")).lanes));

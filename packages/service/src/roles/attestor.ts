@@ -1,10 +1,9 @@
 /** The attestor: the second key. It reads the chains through nodes of its own and answers requests. */
-import { OperatingError } from "../core/errors.ts";
+import type { Chains } from "../chains/port.ts";
 import { startLoop } from "../jobs/loop.ts";
 import { lookAtRequests } from "../routes/index.ts";
 import type { AttestorSigner } from "../signers/port.ts";
 import {
-  createChains,
   createConfiguredPrices,
   getToken,
   rateOf,
@@ -14,16 +13,13 @@ import {
 } from "./context.ts";
 import { POLL_MS } from "./settlement-deps.ts";
 
-export function startAttestor(context: RoleContext, signer: AttestorSigner): RunningRole {
+/** Starts the attestor over readers of its own. */
+export function startAttestor(
+  context: RoleContext,
+  signer: AttestorSigner,
+  chains: Chains,
+): RunningRole {
   const { config, db, clock, log, wakeups } = context;
-  const chains = createChains(config, ({ chainId }) => {
-    const url = config.attestor.rpcUrls.get(chainId);
-    if (url) return url;
-    throw new OperatingError(
-      "CONFIG_MISSING",
-      `attestor.rpcUrls: expected a node for chain ${chainId}.`,
-    );
-  });
   // Its own prices, over its own nodes.
   const prices = createConfiguredPrices(config, { chains, clock });
   const pairs = config.routes.flatMap((route) =>

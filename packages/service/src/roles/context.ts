@@ -67,6 +67,18 @@ export function createChains(config: Config, rpcUrlOf: (chain: ChainConfig) => s
   );
 }
 
+/** The same over the attestor's own nodes. */
+export function createAttestorChains(config: Config): Chains {
+  return createChains(config, ({ chainId }) => {
+    const url = config.attestor.rpcUrls.get(chainId);
+    if (url) return url;
+    throw new OperatingError(
+      "CONFIG_MISSING",
+      `attestor.rpcUrls: expected a node for chain ${chainId}.`,
+    );
+  });
+}
+
 const RPC_TIMEOUT_MS = 10_000;
 
 /** The enabled routes, in the order of the configuration. */

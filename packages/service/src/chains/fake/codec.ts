@@ -1,0 +1,58 @@
+/** Bytes of the fake chain: JSON in hexadecimal, so that a failing seed can be read. Amounts keep their type. */
+import { createHash } from "node:crypto";
+import type { Commitment } from "../../core/commitment.ts";
+import { type EvmAddress, type Hex, type Hex32, toEvmAddress, toHex32 } from "../../core/hex.ts";
+
+/** The value as bytes. */
+export function encode(value: unknown): Hex {
+  const text = JSON.stringify(value, (_, part: unknown) =>
+    typeof part === "bigint" ? { bigint: part.toString() } : part,
+  );
+  return `0x${Buffer.from(text).toString("hex")}`;
+}
+
+/** What `encode` was given. The caller knows what it was: nothing else writes these bytes. */
+export function decode<T>(bytes: Hex): T {
+  const text = Buffer.from(bytes.slice(2), "hex").toString();
+  const value: unknown = JSON.parse(text, (_, part: unknown) =>
+    typeof part === "object" && part !== null && "bigint" in part
+      ? BigInt(String(part.bigint))
+      : part,
+  );
+  // CAST: see above.
+  return value as T;
+}
+
+/** A hash of parts, told apart by their order and nothing else. */
+export function hash(...parts: readonly (string | number | bigint)[]): Hex32 {
+  return toHex32(`0x${createHash("sha256").update(parts.join("|")).digest("hex")}`);
+}
+
+export function hashCommitment(c: Commitment): Hex32 {
+  return hash(
+    "commitment",
+    c.integrator,
+    c.userId,
+    c.destChain,
+    c.destWallet,
+    c.destToken,
+    c.refundAuthority,
+    c.maxFeeBps,
+    c.maxSlippageBps,
+  );
+}
+
+/** The same on every chain, as the real factory's. */
+export function predictWallet(commitment: Commitment): EvmAddress {
+  return toEvmAddress(`0x${hash("wallet", hashCommitment(commitment)).slice(26)}`);
+}
+
+export function deliveryIdOf(lock: {
+  readonly srcChain: number;
+  readonly escrow: EvmAddress;
+  readonly wallet: EvmAddress;
+  readonly token: EvmAddress;
+  readonly seq: bigint;
+}): Hex32 {
+  return hash("delivery", lock.srcChain, lock.escrow, lock.wallet, lock.token, lock.seq);
+}

@@ -1,0 +1,358 @@
+/**
+ * Our contracts as a model: who may do what, and what moves. Written from the decisions on the contracts, not from their
+ * code; the real ones are tested on real nodes.
+ */
+import type { Commitment } from "../../core/commitment.ts";
+import {
+  type EvmAddress,
+  type Hex,
+  type Hex32,
+  NATIVE_TOKEN,
+  padAddress,
+  type TxHash,
+  unpadAddress,
+} from "../../core/hex.ts";
+import type {
+  ClaimOrder,
+  DeliveryOrder,
+  Effect,
+  FoundDelivery,
+  Lock,
+  ReturnOrder,
+} from "../port.ts";
+import { deliveryIdOf, hash, hashCommitment, predictWallet } from "./codec.ts";
+
+/** What is deployed on a chain. */
+export interface FakeContracts {
+  /** Bridge chain id. */
+  readonly chainId: number;
+  readonly factory: EvmAddress;
+  readonly escrow: EvmAddress;
+  readonly delivery: EvmAddress;
+  readonly treasury: EvmAddress;
+  readonly feeRecipient: EvmAddress;
+  readonly attestor: EvmAddress;
+  /** Accounts that may deploy, settle, deliver, claim and return. */
+  readonly relayers: ReadonlySet<EvmAddress>;
+  readonly routes: ReadonlyMap<EvmAddress, FakeRoute>;
+}
+
+export type FakeRoute =
+  | { readonly kind: "transfer"; readonly token: EvmAddress }
+  | {
+      readonly kind: "escrow";
+      readonly token: EvmAddress;
+      readonly destChain: number;
+      readonly destToken: EvmAddress;
+      readonly delivery: EvmAddress;
+      readonly decimalsIn: number;
+      readonly decimalsOut: number;
+    };
+
+/** What a transaction does. */
+export type Action =
+  | {
+      readonly kind: "transfer";
+      readonly token: EvmAddress;
+      readonly to: EvmAddress;
+      readonly amount: bigint;
+    }
+  /** Native coin that a contract pays: no transaction shows it. */
+  | { readonly kind: "hidden_transfer"; readonly to: EvmAddress; readonly amount: bigint }
+  | { readonly kind: "deploy"; readonly commitment: Commitment }
+  | SettleAction
+  | { readonly kind: "deliver"; readonly order: DeliveryOrder; readonly signature: Hex }
+  | { readonly kind: "claim"; readonly claim: ClaimOrder; readonly signature: Hex }
+  | { readonly kind: "return"; readonly order: ReturnOrder; readonly signature: Hex }
+  | { readonly kind: "refund"; readonly commitment: Commitment; readonly token: EvmAddress }
+  | { readonly kind: "many"; readonly jobs: readonly Action[] };
+
+export interface SettleAction {
+  readonly kind: "settle";
+  readonly commitment: Commitment;
+  readonly token: EvmAddress;
+  readonly route: EvmAddress;
+  readonly feeBps: number | null;
+}
+
+/** What a mined transaction left in the logs, in order. */
+export type FakeLog =
+  | {
+      readonly kind: "transfer";
+      readonly token: EvmAddress;
+      readonly from: EvmAddress;
+      readonly to: EvmAddress;
+      readonly amount: bigint;
+    }
+  | { readonly kind: "effect"; readonly effect: Effect }
+  | {
+      readonly kind: "returned";
+      readonly wallet: EvmAddress;
+      readonly token: EvmAddress;
+      readonly amount: bigint;
+    };
+
+/** All that a chain holds at a block. */
+export class State {
+  readonly balances: Map<string, bigint>;
+  readonly nonces: Map<EvmAddress, number>;
+  readonly code: Set<EvmAddress>;
+  readonly seqs: Map<string, bigint>;
+  readonly locks: Map<Hex32, Lock>;
+  readonly delivered: Map<Hex32, FoundDelivery>;
+
+  constructor(from?: State) {
+    this.balances = new Map(from?.balances);
+    this.nonces = new Map(from?.nonces);
+    this.code = new Set(from?.code);
+    this.seqs = new Map(from?.seqs);
+    this.locks = new Map(from?.locks);
+    this.delivered = new Map(from?.delivered);
+  }
+
+  balanceOf(token: EvmAddress, owner: EvmAddress): bigint {
+    return this.balances.get(`${token}:${owner}`) ?? 0n;
+  }
+
+  credit(token: EvmAddress, owner: EvmAddress, amount: bigint): void {
+    this.balances.set(`${token}:${owner}`, this.balanceOf(token, owner) + amount);
+  }
+
+  /** Takes over what another state, made from this one, came to. */
+  become(other: State): void {
+    Object.assign(this, other);
+  }
+
+  nonceOf(account: EvmAddress): number {
+    return this.nonces.get(account) ?? 0;
+  }
+}
+
+/** The contract refuses; the text is the name of its error. */
+export class Reverted extends Error {
+  override readonly name = "Reverted";
+}
+
+/** Where a transaction runs. */
+export interface Environment {
+  readonly contracts: FakeContracts;
+  readonly from: EvmAddress;
+  readonly txHash: TxHash;
+  readonly blockNumber: bigint;
+  /** Unix seconds. */
+  readonly time: bigint;
+}
+
+const BPS = 10_000n;
+
+/** What the attestor signs, as the contracts check it: its name and every field. */
+export function attestation(
+  attestor: EvmAddress,
+  contract: EvmAddress,
+  chainId: number,
+  ...fields: readonly (string | bigint)[]
+): Hex {
+  return hash("attestation", attestor, contract, chainId, ...fields);
+}
+
+/**
+ * Runs an action. Throws `Reverted`, and then the state is to be thrown away.
+ * @returns its logs, in order.
+ */
+export function run(state: State, env: Environment, action: Action): FakeLog[] {
+  const logs: FakeLog[] = [];
+  const { contracts, from, time } = env;
+  const require = (holds: boolean, error: string) => {
+    if (!holds) throw new Reverted(error);
+  };
+  const move = (token: EvmAddress, payer: EvmAddress, to: EvmAddress, amount: bigint) => {
+    require(state.balanceOf(token, payer) >= amount, "InsufficientBalance");
+    state.credit(token, payer, -amount);
+    state.credit(token, to, amount);
+    if (token !== NATIVE_TOKEN) logs.push({ kind: "transfer", token, from: payer, to, amount });
+  };
+  const log = (effect: Effect) => logs.push({ kind: "effect", effect });
+  const relayed = () => require(contracts.relayers.has(from), "NotRelayer");
+
+  switch (action.kind) {
+    case "transfer":
+      move(action.token, from, action.to, action.amount);
+      return logs;
+    case "hidden_transfer":
+      move(NATIVE_TOKEN, from, action.to, action.amount);
+      return logs;
+    case "deploy": {
+      relayed();
+      const wallet = predictWallet(action.commitment);
+      require(!state.code.has(wallet), "AlreadyDeployed");
+      state.code.add(wallet);
+      log({ kind: "deployed", wallet, commitment: hashCommitment(action.commitment) });
+      return logs;
+    }
+    case "settle":
+      relayed();
+      settle(action);
+      return logs;
+    case "many": {
+      relayed();
+      for (const job of action.jobs) {
+        const attempt = new State(state);
+        try {
+          const own = run(attempt, env, job);
+          logs.push(...own);
+          state.become(attempt);
+        } catch (error) {
+          if (!(error instanceof Reverted)) throw error;
+        }
+      }
+      return logs;
+    }
+    case "deliver": {
+      relayed();
+      const { order, signature } = action;
+      const { commitment } = order;
+      require(commitment.destChain === contracts.chainId, "WrongDestChain");
+      require(order.deadline >= time, "Expired");
+      require(order.amount > 0n, "ZeroAmount");
+      const wallet = predictWallet(commitment);
+      const deliveryId = deliveryIdOf({
+        srcChain: order.srcChain,
+        escrow: order.escrow,
+        wallet,
+        token: order.srcToken,
+        seq: order.seq,
+      });
+      require(!state.delivered.has(deliveryId), "AlreadyDelivered");
+      const signed = attestation(
+        contracts.attestor,
+        contracts.delivery,
+        contracts.chainId,
+        deliveryId,
+        hashCommitment(commitment),
+        order.amount,
+        order.deadline,
+      );
+      require(signature === signed, "NotAttestor");
+      const to = unpadAddress(commitment.destWallet);
+      const token = unpadAddress(commitment.destToken);
+      const facts = {
+        deliveryId,
+        commitment: hashCommitment(commitment),
+        to,
+        token,
+        amount: order.amount,
+      };
+      log({ kind: "delivered", ...facts });
+      move(token, contracts.delivery, to, order.amount);
+      state.delivered.set(deliveryId, {
+        ...facts,
+        txHash: env.txHash,
+        blockNumber: env.blockNumber,
+      });
+      return logs;
+    }
+    case "claim": {
+      relayed();
+      const { deliveryId, paidAmount, deadline } = action.claim;
+      const signed = attestation(
+        contracts.attestor,
+        contracts.escrow,
+        contracts.chainId,
+        "claim",
+        deliveryId,
+        paidAmount,
+        deadline,
+      );
+      const lock = agreed(deliveryId, deadline, action.signature === signed);
+      require(paidAmount >= lock.minOut, "PaidTooLittle");
+      log({ kind: "claimed", deliveryId, amount: lock.amount });
+      move(lock.token, contracts.escrow, contracts.treasury, lock.amount);
+      state.locks.set(deliveryId, { ...lock, state: "claimed" });
+      return logs;
+    }
+    case "return": {
+      relayed();
+      const { deliveryId, deadline } = action.order;
+      const signed = attestation(
+        contracts.attestor,
+        contracts.escrow,
+        contracts.chainId,
+        "return",
+        deliveryId,
+        deadline,
+      );
+      const lock = agreed(deliveryId, deadline, action.signature === signed);
+      logs.push({ kind: "returned", wallet: lock.wallet, token: lock.token, amount: lock.amount });
+      move(lock.token, contracts.escrow, lock.wallet, lock.amount);
+      state.locks.set(deliveryId, { ...lock, state: "returned" });
+      return logs;
+    }
+    case "refund": {
+      const { commitment, token } = action;
+      require(from === unpadAddress(commitment.refundAuthority), "NotRefundAuthority");
+      const wallet = predictWallet(commitment);
+      const amount = state.balanceOf(token, wallet);
+      require(amount > 0n, "NothingToRefund");
+      state.code.add(wallet);
+      move(token, wallet, from, amount);
+      log({ kind: "refunded", wallet, token, to: from, amount });
+      return logs;
+    }
+  }
+
+  function agreed(deliveryId: Hex32, deadline: bigint, isSigned: boolean): Lock {
+    require(deadline >= time, "Expired");
+    require(isSigned, "NotAttestor");
+    const lock = state.locks.get(deliveryId);
+    if (lock?.state !== "locked") throw new Reverted("NotLocked");
+    return lock;
+  }
+
+  function settle({ commitment, token, route: contract, feeBps }: SettleAction): void {
+    const wallet = predictWallet(commitment);
+    const route = contracts.routes.get(contract);
+    if (!route || route.token !== token) throw new Reverted("WrongToken");
+    const amount = state.balanceOf(token, wallet);
+    require(amount > 0n, "NothingToSettle");
+    if (!state.code.has(wallet)) {
+      state.code.add(wallet);
+      log({ kind: "deployed", wallet, commitment: hashCommitment(commitment) });
+    }
+    if (route.kind === "transfer") {
+      require(commitment.destChain === contracts.chainId, "WrongDestChain");
+      require(commitment.destToken === padAddress(token), "WrongDestToken");
+      require(feeBps !== null && feeBps <= commitment.maxFeeBps, "FeeAboveCap");
+      const fee = (amount * BigInt(feeBps ?? 0)) / BPS;
+      const to = unpadAddress(commitment.destWallet);
+      log({ kind: "transferred", wallet, token, to, amount: amount - fee, fee });
+      if (fee > 0n) move(token, wallet, contracts.feeRecipient, fee);
+      move(token, wallet, to, amount - fee);
+    } else {
+      require(commitment.destChain === route.destChain, "WrongDestChain");
+      require(commitment.destToken === padAddress(route.destToken), "WrongDestToken");
+      const kept = BPS - BigInt(commitment.maxFeeBps);
+      const minOut =
+        (amount * kept * 10n ** BigInt(route.decimalsOut)) /
+        (BPS * 10n ** BigInt(route.decimalsIn));
+      require(minOut > 0n, "NothingPromised");
+      const seq = state.seqs.get(`${wallet}:${token}`) ?? 0n;
+      state.seqs.set(`${wallet}:${token}`, seq + 1n);
+      const { chainId, escrow } = contracts;
+      const deliveryId = deliveryIdOf({ srcChain: chainId, escrow, wallet, token, seq });
+      move(token, wallet, escrow, amount);
+      const facts = {
+        wallet,
+        commitment: hashCommitment(commitment),
+        token,
+        amount,
+        minOut,
+        seq,
+        destChain: route.destChain,
+        delivery: padAddress(route.delivery),
+      };
+      state.locks.set(deliveryId, { ...facts, state: "locked", lockedAt: time });
+      log({ kind: "locked", escrow, deliveryId, ...facts });
+    }
+    log({ kind: "settled", wallet, token, route: contract, amount, logIndex: 0 });
+  }
+}

@@ -1,0 +1,331 @@
+/**
+ * A chain for the simulation: a tree of blocks, of which one branch is the chain; transactions that wait, with a market
+ * for fees; a height up to which nothing changes any more. Whoever drives it decides when something happens.
+ */
+import {
+  type EvmAddress,
+  type Hex,
+  type Hex32,
+  NATIVE_TOKEN,
+  type TxHash,
+  toTxHash,
+} from "../../core/hex.ts";
+import type { SendOutcome } from "../port.ts";
+import { encode, hash } from "./codec.ts";
+import {
+  type Action,
+  type Environment,
+  type FakeContracts,
+  type FakeLog,
+  Reverted,
+  run,
+  State,
+} from "./contracts.ts";
+
+export interface FakeTransaction {
+  readonly hash: TxHash;
+  readonly from: EvmAddress;
+  readonly nonce: number;
+  readonly action: Action;
+  readonly gas: bigint;
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+}
+
+export interface MinedTransaction {
+  readonly transaction: FakeTransaction;
+  readonly succeeded: boolean;
+  readonly logs: readonly FakeLog[];
+  /** How many logs of the block come before its own. */
+  readonly firstLog: number;
+}
+
+export interface FakeBlock {
+  readonly number: bigint;
+  readonly hash: Hex32;
+  readonly parent: FakeBlock | null;
+  /** Unix seconds. */
+  readonly time: bigint;
+  readonly baseFee: bigint;
+  readonly transactions: readonly MinedTransaction[];
+  /** All that the chain holds after it. */
+  readonly state: State;
+}
+
+/** Gas of an action, margin not included. */
+export function gasOf(action: Action): bigint {
+  if (action.kind === "many") {
+    return action.jobs.reduce((sum, job) => sum + gasOf(job), 30_000n);
+  }
+  return GAS[action.kind];
+}
+
+const GAS = {
+  transfer: 60_000n,
+  hidden_transfer: 60_000n,
+  deploy: 75_000n,
+  settle: 160_000n,
+  deliver: 100_000n,
+  claim: 70_000n,
+  return: 80_000n,
+  refund: 80_000n,
+} as const;
+
+const BLOCK_GAS = 3_000_000n;
+
+export class FakeChain {
+  readonly contracts: FakeContracts;
+  readonly #pool = new Map<string, FakeTransaction>();
+  readonly #placed = new Map<TxHash, Set<FakeBlock>>();
+  readonly #branches = new Map<FakeBlock, readonly FakeBlock[]>();
+  #head: FakeBlock;
+  #finalNumber = 0n;
+  #salt = 0;
+  /** Of the next block, in wei. */
+  baseFee = 1_000_000_000n;
+
+  constructor(contracts: FakeContracts, genesis: State, time: bigint) {
+    this.contracts = contracts;
+    this.#head = {
+      number: 0n,
+      hash: hash("genesis", contracts.chainId),
+      parent: null,
+      time,
+      baseFee: this.baseFee,
+      transactions: [],
+      state: genesis,
+    };
+  }
+
+  get head(): FakeBlock {
+    return this.#head;
+  }
+
+  get finalNumber(): bigint {
+    return this.#finalNumber;
+  }
+
+  /** Every block from the first to the given one, by height. */
+  branchOf(block: FakeBlock): readonly FakeBlock[] {
+    const known = this.#branches.get(block);
+    if (known) return known;
+    const branch = block.parent ? [...this.branchOf(block.parent), block] : [block];
+    this.#branches.set(block, branch);
+    return branch;
+  }
+
+  /** Blocks in which a transaction was mined, on whichever branch. */
+  placesOf(txHash: TxHash): readonly FakeBlock[] {
+    return [...(this.#placed.get(txHash) ?? [])];
+  }
+
+  isWaiting(txHash: TxHash): boolean {
+    return [...this.#pool.values()].some((waiting) => waiting.hash === txHash);
+  }
+
+  get waiting(): readonly FakeTransaction[] {
+    return [...this.#pool.values()];
+  }
+
+  /** The next nonce that neither the chain nor what waits has used. */
+  freeNonceOf(sender: EvmAddress): number {
+    let nonce = this.#head.state.nonceOf(sender);
+    while (this.#pool.has(`${sender}:${nonce}`)) nonce += 1;
+    return nonce;
+  }
+
+  /** Offers a transaction, as a node takes it from anybody. */
+  offer(transaction: FakeTransaction): SendOutcome {
+    const { state } = this.#head;
+    const { from, nonce } = transaction;
+    const key = `${from}:${nonce}`;
+    const rival = this.#pool.get(key);
+    if (rival?.hash === transaction.hash) return "known";
+    const branch = this.branchOf(this.#head);
+    const isMined = this.placesOf(transaction.hash).some((block) => branch.includes(block));
+    if (isMined) return "known";
+    if (nonce < state.nonceOf(from)) return "nonce_too_low";
+    if (state.balanceOf(NATIVE_TOKEN, from) < costOf(transaction)) return "insufficient_funds";
+    if (rival) {
+      const enough = (fee: bigint, before: bigint) => fee * 10n >= before * 11n;
+      const raised =
+        enough(transaction.maxFeePerGas, rival.maxFeePerGas) &&
+        enough(transaction.maxPriorityFeePerGas, rival.maxPriorityFeePerGas);
+      if (!raised) return "underpriced";
+    }
+    this.#pool.set(key, transaction);
+    return "accepted";
+  }
+
+  /** Forgets what waits, as nodes do under load. */
+  forget(chosen: (transaction: FakeTransaction) => boolean): void {
+    for (const [key, transaction] of this.#pool) {
+      if (chosen(transaction)) this.#pool.delete(key);
+    }
+  }
+
+  /** Puts what waits and pays enough into a block on top of the chain. */
+  mine(time: bigint, isWelcome: (transaction: FakeTransaction) => boolean): FakeBlock {
+    const block = this.#build(this.#head, time, isWelcome);
+    this.#head = block;
+    return block;
+  }
+
+  /** Says that the chain up to a height can no longer change. Never goes back. */
+  finalize(number: bigint): void {
+    if (number > this.#finalNumber && number <= this.#head.number) this.#finalNumber = number;
+  }
+
+  /**
+   * Replaces the newest blocks by others. What was in them waits again, where `returns` says so; the rest never
+   * happened. Never below what is final.
+   */
+  reorganise(
+    depth: number,
+    args: {
+      readonly blocks: number;
+      readonly time: bigint;
+      readonly returns: (transaction: FakeTransaction) => boolean;
+      readonly isWelcome: (transaction: FakeTransaction) => boolean;
+    },
+  ): void {
+    let ancestor = this.#head;
+    const abandoned: FakeBlock[] = [];
+    for (let i = 0; i < depth; i++) {
+      if (ancestor.number <= this.#finalNumber || !ancestor.parent) break;
+      abandoned.unshift(ancestor);
+      ancestor = ancestor.parent;
+    }
+    if (abandoned.length === 0) return;
+    for (const { transactions } of abandoned) {
+      for (const { transaction } of transactions) {
+        const key = `${transaction.from}:${transaction.nonce}`;
+        if (args.returns(transaction) && !this.#pool.has(key)) this.#pool.set(key, transaction);
+      }
+    }
+    this.#head = ancestor;
+    for (let i = 0; i < args.blocks; i++) {
+      const time = ancestor.time + BigInt(i) + 1n;
+      this.mine(time > args.time ? time : args.time, args.isWelcome);
+    }
+  }
+
+  #build(
+    parent: FakeBlock,
+    time: bigint,
+    isWelcome: (transaction: FakeTransaction) => boolean,
+  ): FakeBlock {
+    const number = parent.number + 1n;
+    const state = new State(parent.state);
+    const transactions: MinedTransaction[] = [];
+    let logs = 0;
+    let gas = 0n;
+    const at = time > parent.time ? time : parent.time + 1n;
+    const { baseFee } = this;
+    for (const transaction of this.#inOrder()) {
+      const { from, nonce } = transaction;
+      if (nonce < state.nonceOf(from)) {
+        this.#pool.delete(`${from}:${nonce}`);
+        continue;
+      }
+      const isNext = nonce === state.nonceOf(from);
+      const pays = transaction.maxFeePerGas >= baseFee;
+      const funded = state.balanceOf(NATIVE_TOKEN, from) >= costOf(transaction);
+      const fits = gas + transaction.gas <= BLOCK_GAS;
+      if (!isNext || !pays || !funded || !fits || !isWelcome(transaction)) continue;
+      const mined = this.#execute(state, transaction, {
+        number,
+        time: at,
+        firstLog: logs,
+        baseFee,
+      });
+      logs += mined.logs.length;
+      gas += transaction.gas;
+      transactions.push(mined);
+      this.#pool.delete(`${from}:${nonce}`);
+    }
+    this.#salt += 1;
+    const block: FakeBlock = {
+      number,
+      hash: hash("block", this.contracts.chainId, parent.hash, this.#salt),
+      parent,
+      time: at,
+      baseFee,
+      transactions,
+      state,
+    };
+    for (const { transaction } of transactions) {
+      const places = this.#placed.get(transaction.hash) ?? new Set();
+      this.#placed.set(transaction.hash, places.add(block));
+    }
+    return block;
+  }
+
+  #inOrder(): FakeTransaction[] {
+    return [...this.#pool.values()].toSorted((a, b) => a.nonce - b.nonce);
+  }
+
+  #execute(
+    state: State,
+    transaction: FakeTransaction,
+    at: {
+      readonly number: bigint;
+      readonly time: bigint;
+      readonly firstLog: number;
+      readonly baseFee: bigint;
+    },
+  ): MinedTransaction {
+    const { from, maxFeePerGas, maxPriorityFeePerGas } = transaction;
+    const offered = at.baseFee + maxPriorityFeePerGas;
+    const price = offered < maxFeePerGas ? offered : maxFeePerGas;
+    state.nonces.set(from, state.nonceOf(from) + 1);
+    const used = gasOf(transaction.action);
+    state.credit(NATIVE_TOKEN, from, -(used < transaction.gas ? used : transaction.gas) * price);
+    const tried = tryRun(
+      state,
+      {
+        contracts: this.contracts,
+        from,
+        txHash: transaction.hash,
+        blockNumber: at.number,
+        time: at.time,
+      },
+      transaction.action,
+    );
+    const succeeded = "logs" in tried && used <= transaction.gas;
+    if (succeeded) state.become(tried.state);
+    return { transaction, succeeded, logs: succeeded ? tried.logs : [], firstLog: at.firstLog };
+  }
+}
+
+/** Runs an action on a copy: the copy and its logs, or why it reverts. */
+export function tryRun(
+  state: State,
+  env: Environment,
+  action: Action,
+): { readonly state: State; readonly logs: FakeLog[] } | { readonly reason: string } {
+  const attempt = new State(state);
+  try {
+    return { state: attempt, logs: run(attempt, env, action) };
+  } catch (error) {
+    if (error instanceof Reverted) return { reason: error.message };
+    throw error;
+  }
+}
+
+/** The most that a transaction can take from its sender. */
+export function costOf({ gas, maxFeePerGas, action }: FakeTransaction): bigint {
+  const isNative =
+    action.kind === "hidden_transfer" ||
+    (action.kind === "transfer" && action.token === NATIVE_TOKEN);
+  return gas * maxFeePerGas + (isNative ? action.amount : 0n);
+}
+
+/** A signed transaction as bytes, and the other way round. */
+export function hashOf(raw: Hex): TxHash {
+  return toTxHash(hash("transaction", raw));
+}
+
+export function toRaw(transaction: Omit<FakeTransaction, "hash">): Hex {
+  return encode(transaction);
+}

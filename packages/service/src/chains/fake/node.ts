@@ -1,0 +1,258 @@
+/**
+ * A node of the fake chain behind the chain port: it knows the chain up to where it has come, which may be behind, or on
+ * a branch that was left meanwhile.
+ */
+import { OperatingError } from "../../core/errors.ts";
+import { type EvmAddress, type Hex, NATIVE_TOKEN } from "../../core/hex.ts";
+import type {
+  BlockRef,
+  Call,
+  Chain,
+  Effect,
+  GasCall,
+  Outflow,
+  ReadAt,
+  Receipt,
+  Transfer,
+} from "../port.ts";
+import { decode, deliveryIdOf, encode, hashCommitment, predictWallet } from "./codec.ts";
+import type { Action, State } from "./contracts.ts";
+import {
+  type FakeBlock,
+  type FakeChain,
+  type FakeTransaction,
+  gasOf,
+  hashOf,
+  type MinedTransaction,
+  tryRun,
+} from "./model.ts";
+
+const BATCH_MAX = 10;
+/** Cap of every token over 24 hours. */
+const DAILY_CAP = 10n ** 30n;
+
+/** A node, and how far it has come. */
+export interface FakeNode extends Chain {
+  /** Takes over the chain as it is, up to `behind` blocks below its head. */
+  sync(behind: number): void;
+}
+
+export function createFakeNode(chain: FakeChain): FakeNode {
+  const { contracts } = chain;
+  const { chainId, factory, escrow, delivery } = contracts;
+  let head = chain.head;
+  let finalNumber = chain.finalNumber;
+
+  const branch = () => chain.branchOf(head);
+  const finalBlock = () => blockAt(finalNumber);
+  const blockAt = (number: bigint): FakeBlock => {
+    const block = branch()[Number(number)];
+    if (!block) throw unavailable("block not found");
+    return block;
+  };
+  const stateAt = (at: ReadAt): State => (at === "final" ? finalBlock() : head).state;
+  const byHash = ({ number, hash }: BlockRef): FakeBlock => {
+    const block = branch()[Number(number)];
+    if (block?.hash !== hash) throw unavailable("block not found");
+    return block;
+  };
+  const unavailable = (reason: string) =>
+    new OperatingError("RPC_UNAVAILABLE", "The node did not answer.", {
+      details: { chainId, reason },
+    });
+  const refOf = (block: FakeBlock): BlockRef => ({
+    number: block.number,
+    hash: block.hash,
+    parentHash: block.parent?.hash ?? block.hash,
+  });
+  const toCall = (action: Action): Call => ({
+    to: action.kind === "deliver" ? delivery : factory,
+    data: encode(action),
+    value: 0n,
+  });
+
+  return {
+    chainId,
+    addresses: { factory, escrow, delivery },
+
+    sync(behind) {
+      const chosen = chain.branchOf(chain.head).at(-1 - behind) ?? chain.head;
+      head = chosen;
+      finalNumber = chain.finalNumber < chosen.number ? chain.finalNumber : chosen.number;
+    },
+
+    checkIdentity: async () => undefined,
+    getHead: async () => refOf(head),
+    getFinalNumber: async () => finalNumber,
+    getFinalTime: async () => finalBlock().time,
+    async getBlock(number) {
+      const block = branch()[Number(number)];
+      return block ? refOf(block) : null;
+    },
+    async listTransfers(block, tokens) {
+      return byHash(block).transactions.flatMap((mined) => transfersOf(mined, tokens));
+    },
+    async listNativeTransfers(block, choose) {
+      const paid = byHash(block).transactions.flatMap(({ transaction, succeeded, firstLog }) => {
+        const { action, from, hash } = transaction;
+        if (!succeeded || action.kind !== "transfer" || action.token !== NATIVE_TOKEN) return [];
+        const { to, amount } = action;
+        return [
+          { token: NATIVE_TOKEN, from, to, amount, txHash: hash, logIndex: firstLog, ordinal: 0 },
+        ];
+      });
+      const ours = await choose(paid.map(({ to }) => to));
+      return paid.filter(({ to }) => ours.has(to));
+    },
+    listTracedPayees: async () => null,
+    async listNativeBalances(block, owners) {
+      const { state } = byHash(block);
+      return owners.map((owner) => state.balanceOf(NATIVE_TOKEN, owner));
+    },
+    getBalance: async (token, owner) => head.state.balanceOf(token, owner),
+    findBalance: async (token, owner) => head.state.balanceOf(token, owner),
+    hasCode: async (address) => head.state.code.has(address),
+    readPriceFeed: () => Promise.reject(unavailable("no feeds")),
+
+    getTransactionCount: async (sender) => head.state.nonceOf(sender),
+    suggestFees: async () => ({
+      maxFeePerGas: chain.baseFee * 2n + 1_000_000_000n,
+      maxPriorityFeePerGas: 1_000_000_000n,
+    }),
+    async simulate(from, call) {
+      const action = decode<Action>(call.data);
+      const gas = (gasOf(action) * 12n) / 10n;
+      const fee = chain.baseFee * 2n + 1_000_000_000n;
+      if (head.state.balanceOf(NATIVE_TOKEN, from) < gas * fee) {
+        throw new OperatingError("INSUFFICIENT_BALANCE", "The lane cannot pay for gas.", {
+          details: { chainId, reason: "gas" },
+        });
+      }
+      const env = {
+        contracts,
+        from,
+        txHash: hashOf(call.data),
+        blockNumber: head.number + 1n,
+        time: head.time + 1n,
+      };
+      const tried = tryRun(head.state, env, action);
+      return "reason" in tried ? { ok: false, reason: tried.reason } : { ok: true, gas };
+    },
+    async send(raw) {
+      return chain.offer(parseRaw(raw));
+    },
+    async getReceipt(txHash) {
+      const block = chain
+        .placesOf(txHash)
+        .find((place) => branch()[Number(place.number)] === place);
+      const mined = block?.transactions.find(({ transaction }) => transaction.hash === txHash);
+      return block && mined ? receiptOf(block, mined) : null;
+    },
+
+    predictWallet,
+    hashCommitment,
+    buildDeploy: (commitment) => toCall({ kind: "deploy", commitment }),
+    buildSettle({ commitment, token, route, routeData }) {
+      const feeBps = routeData === "0x" ? null : decode<number>(routeData);
+      return toCall({ kind: "settle", commitment, token, route, feeBps });
+    },
+    buildDeliver: (order, signature) => toCall({ kind: "deliver", order, signature }),
+    buildClaim: (claim, signature) => toCall({ kind: "claim", claim, signature }),
+    buildReturn: (order, signature) => toCall({ kind: "return", order, signature }),
+    combine(calls: readonly GasCall[]) {
+      for (const kind of ["deploy", "settle"]) {
+        const members = calls.flatMap(({ call, gas }, index) => {
+          const action = decode<Action>(call.data);
+          return action.kind === kind ? [{ index, gas, action }] : [];
+        });
+        const chosen = members.slice(0, BATCH_MAX);
+        if (chosen.length < 2) continue;
+        return {
+          call: toCall({ kind: "many", jobs: chosen.map(({ action }) => action) }),
+          gas: chosen.reduce((sum, { gas }) => sum + gas, 60_000n),
+          members: chosen.map(({ index }) => index),
+        };
+      }
+      return null;
+    },
+    tookEffect(receipt, call) {
+      const action = decode<Action>(call.data);
+      if (!receipt.succeeded) return false;
+      return receipt.effects.some((effect) => {
+        if (action.kind === "deploy") {
+          return effect.kind === "deployed" && effect.wallet === predictWallet(action.commitment);
+        }
+        return (
+          action.kind === "settle" &&
+          effect.kind === "settled" &&
+          effect.wallet === predictWallet(action.commitment) &&
+          effect.token === action.token
+        );
+      });
+    },
+    encodePriceData: () => "0x",
+    encodeTransferData: (feeBps) => encode(feeBps),
+    deliveryIdOf: (lock) => deliveryIdOf({ srcChain: chainId, escrow, ...lock }),
+    deliveryIdOfOrder: ({ commitment, srcChain, escrow: from, srcToken, seq }) =>
+      deliveryIdOf({
+        srcChain,
+        escrow: from,
+        wallet: predictWallet(commitment),
+        token: srcToken,
+        seq,
+      }),
+    async listOutflows(block) {
+      return byHash(block).transactions.flatMap(outflowsOf);
+    },
+    getLock: async (deliveryId, at) => stateAt(at).locks.get(deliveryId) ?? null,
+    findDelivery: async (deliveryId) => head.state.delivered.get(deliveryId) ?? null,
+    isDelivered: async (deliveryId, at) => stateAt(at).delivered.has(deliveryId),
+    getDailyCapLeft: async () => DAILY_CAP,
+  };
+}
+
+/** What was signed, from its bytes. */
+export function parseRaw(raw: Hex): FakeTransaction {
+  return { ...decode<Omit<FakeTransaction, "hash">>(raw), hash: hashOf(raw) };
+}
+
+function transfersOf(mined: MinedTransaction, tokens: readonly EvmAddress[]): Transfer[] {
+  const counts = new Map<EvmAddress, number>();
+  return mined.logs.flatMap((log, index) => {
+    if (log.kind !== "transfer") return [];
+    const ordinal = counts.get(log.token) ?? 0;
+    counts.set(log.token, ordinal + 1);
+    if (!tokens.includes(log.token) || log.amount === 0n) return [];
+    const { token, from, to, amount } = log;
+    const logIndex = mined.firstLog + index;
+    return [{ token, from, to, amount, txHash: mined.transaction.hash, logIndex, ordinal }];
+  });
+}
+
+function outflowsOf(mined: MinedTransaction): Outflow[] {
+  return mined.logs.flatMap((log, index) => {
+    const logIndex = mined.firstLog + index;
+    if (log.kind === "returned") {
+      return [{ wallet: log.wallet, token: log.token, amount: -log.amount, logIndex }];
+    }
+    if (log.kind !== "effect") return [];
+    const { effect } = log;
+    if (effect.kind !== "settled" && effect.kind !== "refunded") return [];
+    return [{ wallet: effect.wallet, token: effect.token, amount: effect.amount, logIndex }];
+  });
+}
+
+function receiptOf(block: FakeBlock, mined: MinedTransaction): Receipt {
+  const effects = mined.logs.flatMap((log, index): Effect[] => {
+    if (log.kind !== "effect") return [];
+    const { effect } = log;
+    return [effect.kind === "settled" ? { ...effect, logIndex: mined.firstLog + index } : effect];
+  });
+  return {
+    txHash: mined.transaction.hash,
+    blockHash: block.hash,
+    blockNumber: block.number,
+    succeeded: mined.succeeded,
+    effects,
+  };
+}

@@ -1,0 +1,102 @@
+/**
+ * The simulation as part of the tests: as many seeds as fit into some minutes, the seeds that once broke, and the crash
+ * points of the lanes. `npm run simulate` runs any number.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { BASE_SEEDS, listCrashCases, runCrashCase } from "./simulation/crashes.ts";
+import { runSeed } from "./simulation/run.ts";
+import {
+  type SimulationDatabase,
+  type SimulationServer,
+  startServer,
+} from "./simulation/server.ts";
+
+const SECONDS = 180;
+const AT_ONCE = 2;
+
+let server: SimulationServer;
+let databases: SimulationDatabase[];
+
+beforeAll(async () => {
+  server = await startServer();
+  databases = [];
+  for (let i = 0; i < AT_ONCE; i++) databases.push(await server.open());
+});
+afterAll(async () => {
+  for (const database of databases) await database.close();
+  await server.stop();
+});
+
+/** Works through a list with all databases, and collects what is not null. */
+async function collect<T>(
+  items: Iterable<T>,
+  work: (database: SimulationDatabase, item: T) => Promise<string | null>,
+): Promise<string[]> {
+  const iterator = items[Symbol.iterator]();
+  const problems: string[] = [];
+  const worker = async (database: SimulationDatabase) => {
+    for (let next = iterator.next(); !next.done; next = iterator.next()) {
+      const problem = await work(database, next.value);
+      if (problem !== null) problems.push(problem);
+    }
+  };
+  await Promise.all(databases.map(worker));
+  return problems;
+}
+
+test("a seed replays exactly", async () => {
+  for (const seed of [12, 23, 39]) {
+    const runs = await Promise.all(databases.map((database) => runSeed(database, seed)));
+    const [first, second] = runs.map(({ traceHash, steps, marks }) => ({
+      traceHash,
+      steps,
+      marks,
+    }));
+    expect(second).toEqual(first);
+  }
+});
+
+test("what is disturbed in the same way goes the same way", async () => {
+  const [one, other] = databases;
+  if (!one || !other) throw new Error("two databases are open");
+  expect(await listCrashCases(other, 3)).toEqual(await listCrashCases(one, 3));
+});
+
+const kept: readonly { readonly seed: number }[] = JSON.parse(
+  readFileSync(join(import.meta.dirname, "simulation/kept-seeds.json"), "utf8"),
+);
+
+test("seeds that once broke hold", async () => {
+  const problems = await collect(kept, async (database, { seed }) => {
+    const { broken } = await runSeed(database, seed);
+    return broken && `seed ${seed}: ${broken}`;
+  });
+  expect(problems).toEqual([]);
+});
+
+test("a process may end at every step of a lane and around every commit of a settlement", async () => {
+  const [database] = databases;
+  if (!database) throw new Error("a database is open");
+  const cases = [];
+  for (const seed of BASE_SEEDS) cases.push(...(await listCrashCases(database, seed)));
+  const chosen = cases.filter(({ what }) => !/write$|^scanner commit$/.test(what));
+  expect(chosen.length).toBeGreaterThan(100);
+  expect(await collect(chosen, runCrashCase)).toEqual([]);
+});
+
+test(`seeds hold, for ${SECONDS} seconds`, async () => {
+  const endsAt = performance.now() + SECONDS * 1000;
+  let count = 0;
+  function* seeds() {
+    while (performance.now() < endsAt) yield ++count;
+  }
+  const problems = await collect(seeds(), async (one, seed) => {
+    const { broken } = await runSeed(one, seed);
+    return broken && `seed ${seed}: ${broken}`;
+  });
+  console.log(`${count} seeds, ${problems.length} broken`);
+  expect(problems).toEqual([]);
+  expect(count).toBeGreaterThan(20);
+});

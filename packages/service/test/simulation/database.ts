@@ -1,0 +1,149 @@
+/**
+ * The real database under the scheduler: one connection that the processes take in turns, so that a transaction runs as
+ * one step and everything between transactions can interleave. Faults are what a driver sees of a server in trouble.
+ */
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from "kysely";
+import type { Database, Db } from "../../src/db/schema.ts";
+import type { Kernel, Life } from "./kernel.ts";
+import type { SimulationDatabase } from "./server.ts";
+
+/** What may happen to a query or a commit. */
+export type DatabaseFault =
+  /** It fails, and nothing of it was done. */
+  | "lost"
+  /** A commit that was done, and whose answer is lost. */
+  | "answer_lost"
+  /** The process ends, before it is done. */
+  | "kill"
+  /** The process ends once it is done. */
+  | "kill_after";
+
+export interface SharedDatabase {
+  /** The database as one process sees it. */
+  dbFor(life: Life): Db;
+  /** Asks something for the simulation itself; between steps only. */
+  query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** Throws when a transaction is open between two steps: it waits for something outside of the database. */
+  assertAtRest(): void;
+}
+
+export function shareDatabase(
+  { client, names }: SimulationDatabase,
+  kernel: Kernel,
+  chooseFault: (life: Life, what: "query" | "write" | "commit") => DatabaseFault | null,
+): SharedDatabase {
+  let holder: Life | null = null;
+
+  /** Each text is parsed and planned once: most of the time of small queries. */
+  async function execute(text: string, values: readonly unknown[] = []) {
+    const name = names.get(text) ?? `q${names.size}`;
+    names.set(text, name);
+    return kernel.during(client.query({ name, text, values: [...values] }));
+  }
+
+  /** Ends the process: the server rolls back what is not committed. */
+  async function die<T>(life: Life): Promise<T> {
+    kernel.kill(life);
+    await execute("rollback");
+    holder = null;
+    return new Promise<T>(() => undefined);
+  }
+
+  /** Does something that lasts, or what the fault makes of it. */
+  async function carryOut<T>(
+    life: Life,
+    fault: DatabaseFault | null,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    if (fault === "kill") return die(life);
+    if (fault === "lost") {
+      await execute("rollback");
+      throw connectionLost();
+    }
+    const result = await work();
+    if (fault === "kill_after") return die(life);
+    if (fault === "answer_lost") throw connectionLost();
+    return result;
+  }
+
+  function createDriver(life: Life): Driver {
+    let isOpen = false;
+    let hasWritten = false;
+    const connection: DatabaseConnection = {
+      async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+        const writes = /^\s*(insert|update|delete|merge|with)/i.test(sql);
+        hasWritten ||= writes;
+        const fault = chooseFault(life, writes && !isOpen ? "write" : "query");
+        const result = await carryOut(life, fault, () => execute(sql, parameters));
+        return {
+          rows: result.rows,
+          ...(result.command === "SELECT" ? {} : { numAffectedRows: BigInt(result.rowCount ?? 0) }),
+        };
+      },
+      // oxlint-disable-next-line require-yield
+      async *streamQuery() {
+        throw new Error("nothing streams its rows");
+      },
+    };
+    return {
+      init: async () => undefined,
+      destroy: async () => undefined,
+      async acquireConnection() {
+        await kernel.gate(life, "db", { isFree: () => holder === null });
+        holder = life;
+        return connection;
+      },
+      async beginTransaction() {
+        isOpen = true;
+        hasWritten = false;
+        await execute("begin");
+      },
+      async commitTransaction() {
+        const fault = chooseFault(life, hasWritten ? "commit" : "query");
+        isOpen = false;
+        await carryOut(life, fault, () => execute("commit"));
+      },
+      async rollbackTransaction() {
+        if (!isOpen) return;
+        isOpen = false;
+        await execute("rollback");
+      },
+      async releaseConnection() {
+        if (holder === life) holder = null;
+      },
+    };
+  }
+
+  return {
+    dbFor: (life) =>
+      new Kysely<Database>({
+        dialect: {
+          createAdapter: () => new PostgresAdapter(),
+          createDriver: () => createDriver(life),
+          createIntrospector: (db) => new PostgresIntrospector(db),
+          createQueryCompiler: () => new PostgresQueryCompiler(),
+        },
+      }),
+    async query<Row extends object>(text: string, values: readonly unknown[] = []) {
+      // CAST: the caller knows what it asked for.
+      return (await execute(text, values)).rows as Row[];
+    },
+    assertAtRest() {
+      if (holder) throw new Error(`${holder.name} waits for something inside a transaction`);
+    },
+  };
+}
+
+/** As the driver says it when the server ends the connection. */
+function connectionLost(): Error {
+  return Object.assign(new Error("Connection terminated unexpectedly"), { code: "57P01" });
+}

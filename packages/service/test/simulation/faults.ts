@@ -1,0 +1,121 @@
+/** What goes wrong in a run, and how often: drawn anew for each seed, so that seeds differ in what they are about. */
+import type { Dice } from "./random.ts";
+
+/** Probabilities per occasion, unless said otherwise. */
+export interface Faults {
+  /** A node's answer that does not come. */
+  readonly nodeError: number;
+  /** The node did it, or knows it, and the answer is lost. */
+  readonly nodeAnswerLost: number;
+  /** A node says that it accepted a transaction and drops it. */
+  readonly nodeDropsSend: number;
+  /** A node says null for a receipt that exists. */
+  readonly receiptFlips: number;
+  /** How long nodes take to see a block, in seconds at most. */
+  readonly nodeLagS: number;
+  /** Blocks by which a node stays behind the chain at most. */
+  readonly nodeBehind: number;
+  /** A reorganisation after a block. */
+  readonly reorg: number;
+  readonly reorgDepthMax: number;
+  /** A transaction of an abandoned block is not seen again. */
+  readonly reorgLoses: number;
+  /** A block leaves a waiting transaction out. */
+  readonly blockIgnores: number;
+  /** The pool forgets what waits, per block. */
+  readonly poolForgets: number;
+  /** Finality stands still for a while, per block. */
+  readonly finalityStalls: number;
+  /** The fee of blocks jumps, per block. */
+  readonly feeSpike: number;
+  /** A process ends at a step. */
+  readonly kill: number;
+  /** A process freezes at a step, and another takes over meanwhile. */
+  readonly freeze: number;
+  /** A query fails. */
+  readonly queryLost: number;
+  readonly queryKill: number;
+  /** A commit fails, or its answer is lost, or the process dies under it. */
+  readonly commitLost: number;
+  readonly commitAnswerLost: number;
+  readonly commitKill: number;
+  /** A wake-up does not arrive. */
+  readonly wakeLost: number;
+  /** Lanes have little gas at first, and get more only later. */
+  readonly poorLanes: boolean;
+  /** Inventory is short at first. */
+  readonly shortInventory: boolean;
+  /** Each role runs twice. */
+  readonly isCrowded: boolean;
+}
+
+export const NO_FAULTS: Faults = {
+  nodeError: 0,
+  nodeAnswerLost: 0,
+  nodeDropsSend: 0,
+  receiptFlips: 0,
+  nodeLagS: 1,
+  nodeBehind: 0,
+  reorg: 0,
+  reorgDepthMax: 0,
+  reorgLoses: 0,
+  blockIgnores: 0,
+  poolForgets: 0,
+  finalityStalls: 0,
+  feeSpike: 0,
+  kill: 0,
+  freeze: 0,
+  queryLost: 0,
+  queryKill: 0,
+  commitLost: 0,
+  commitAnswerLost: 0,
+  commitKill: 0,
+  wakeLost: 0,
+  poorLanes: false,
+  shortInventory: false,
+  isCrowded: false,
+};
+
+/** The most of each fault that a run is to stand. */
+const MOST = {
+  nodeError: 0.2,
+  nodeAnswerLost: 0.1,
+  nodeDropsSend: 0.3,
+  receiptFlips: 0.3,
+  nodeLagS: 30,
+  nodeBehind: 6,
+  reorg: 0.25,
+  reorgLoses: 0.4,
+  blockIgnores: 0.6,
+  poolForgets: 0.1,
+  finalityStalls: 0.05,
+  feeSpike: 0.1,
+  kill: 0.02,
+  freeze: 0.002,
+  queryLost: 0.02,
+  queryKill: 0.005,
+  commitLost: 0.05,
+  commitAnswerLost: 0.05,
+  commitKill: 0.02,
+  wakeLost: 1,
+} as const;
+type Rate = keyof typeof MOST;
+
+/** Faults of a seed: about one run in eight has a single kind at its most, the others a mixture. */
+export function drawFaults(dice: Dice): Faults {
+  const rates = Object.keys(MOST) as Rate[];
+  const single = dice.chance(1 / 8) ? dice.pick(rates) : null;
+  const draw = (rate: Rate): number => {
+    if (single) return rate === single ? MOST[rate] : NO_FAULTS[rate];
+    return dice.chance(0.4) ? dice.next() ** 2 * MOST[rate] : NO_FAULTS[rate];
+  };
+  const drawn = Object.fromEntries(rates.map((rate) => [rate, draw(rate)])) as Record<Rate, number>;
+  return {
+    ...drawn,
+    nodeBehind: Math.round(drawn.nodeBehind),
+    reorgDepthMax: 1 + dice.int(8),
+    poorLanes: single === null && dice.chance(0.15),
+    shortInventory: single === null && dice.chance(0.2),
+    isCrowded: dice.chance(0.25),
+  };
+}

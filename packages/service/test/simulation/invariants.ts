@@ -1,0 +1,177 @@
+/** What holds at every step, over the rows and the chains; and whether everything has come to rest. */
+import type { DepositAddress } from "../../src/addresses/index.ts";
+import type { FakeChain } from "../../src/chains/fake/model.ts";
+import { NATIVE_TOKEN } from "../../src/core/hex.ts";
+import type { SharedDatabase } from "./database.ts";
+import { Broken } from "./broken.ts";
+import { ETHER, MINIMUM, tokenOf } from "./stage.ts";
+
+/** Statements of the list of invariants, as questions whose answer is to be no row. */
+const ALWAYS: Readonly<Record<string, string>> = {
+  "E1 every change of status has its event": `
+    select t.settlement_id, t.version from settlement_transitions t
+    where (select count(*) from events e where e.data ->> 'queueItemId' = t.settlement_id::text)
+       <> (select count(*) from settlement_transitions o where o.settlement_id = t.settlement_id)`,
+  "E2 the statuses of a settlement are a chain": `
+    select * from (
+      select settlement_id, from_status, lag(to_status) over (partition by settlement_id order by version) as before
+      from settlement_transitions) as c
+    where before is not null and before <> from_status`,
+  "E2 the last change is the status": `
+    select s.id from settlements s join lateral (
+      select to_status from settlement_transitions t where t.settlement_id = s.id order by version desc limit 1
+    ) as last on true where last.to_status <> s.status`,
+  "E2 at most one terminal event, and it is the last": `
+    select settlement_id from (
+      select settlement_id, to_status, lead(to_status) over (partition by settlement_id order by version) as next
+      from settlement_transitions) as c
+    where to_status in ('completed', 'dead') and next is not null`,
+  "X2 attempts of one transaction have one place in the lane": `
+    select chain_id, lane, nonce from transactions where nonce is not null group by 1, 2, 3 having count(*) > 1`,
+  "X4 nonces of a lane have no gap": `
+    select chain_id, lane from transactions where nonce is not null group by 1, 2
+    having max(nonce) - min(nonce) + 1 <> count(*)`,
+  "M4 retries are counted one by one": `
+    select e.data ->> 'queueItemId' as id from (
+      select data, (data ->> 'retryCount')::int - lag((data ->> 'retryCount')::int)
+        over (partition by data ->> 'queueItemId' order by created_at) as grown
+      from events where type = 'status_changed') as e
+    where grown is not null and grown not in (0, 1)`,
+  "V8 what is dead has nothing in flight": `
+    select s.id from settlements s join deliveries d on d.settlement_id = s.id
+    where s.status = 'dead' and d.state not in ('returned', 'taken_back')`,
+};
+
+export async function checkAlways(
+  database: SharedDatabase,
+  chains: ReadonlyMap<number, FakeChain>,
+): Promise<void> {
+  const questions = Object.values(ALWAYS).map((text) => `exists (${text})`);
+  const [row] = await database.query<Record<string, boolean>>(
+    `select ${questions.map((text, index) => `${text} as q${index}`).join(", ")}`,
+  );
+  for (const [index, name] of Object.keys(ALWAYS).entries()) {
+    if (row?.[`q${index}`]) throw new Broken(name);
+  }
+  for (const chain of chains.values()) {
+    for (const [holding, balance] of chain.head.state.balances) {
+      if (balance < 0n) throw new Broken(`the chain's model lost ${holding}`);
+    }
+  }
+}
+
+/** Whether nothing is left to do but to wait for a route that there is none of: then the chains are final, and only what may stay has stayed. */
+export async function isAtRest(
+  database: SharedDatabase,
+  chains: ReadonlyMap<number, FakeChain>,
+  addresses: readonly DepositAddress[],
+): Promise<boolean> {
+  const [busy] = await database.query<{ busy: boolean }>(`
+    select exists (select from settlements where (status not in ('completed', 'dead') and error_code is distinct from 'NO_ROUTE') or (status = 'completed' and not sweep_final))
+      or exists (select from deliveries where state not in ('claimed', 'returned', 'taken_back'))
+      or exists (select from transactions where state <> 'final') as busy`);
+  if (busy?.busy) return false;
+  for (const chain of chains.values()) {
+    if (chain.waiting.length > 0) return false;
+    const [tip] = await database.query<{ number: bigint }>(
+      `select coalesce(max(number), 0) as number from scanner_blocks where chain_id = ${chain.contracts.chainId}`,
+    );
+    const lastUsed = chain
+      .branchOf(chain.head)
+      .findLast(({ transactions }) => transactions.length > 0);
+    if (
+      lastUsed &&
+      (chain.finalNumber < lastUsed.number || BigInt(tip?.number ?? 0) < lastUsed.number + 3n)
+    )
+      return false;
+  }
+  if (!(await isExplained(database, chains, addresses))) return false;
+  return (await listStranded(database, chains, addresses)).length === 0;
+}
+
+/** V1: what wallets hold in the native coin is what came minus what left. */
+async function isExplained(
+  database: SharedDatabase,
+  chains: ReadonlyMap<number, FakeChain>,
+  addresses: readonly DepositAddress[],
+): Promise<boolean> {
+  for (const [chainId, chain] of chains) {
+    for (const { wallet } of addresses) {
+      const [row] = await database.query<{ explained: string }>(
+        `select (select coalesce(sum(amount), 0) from deposits where chain_id = $1 and wallet = $2 and token = $3 and orphaned_at is null)
+          - (select coalesce(sum(amount), 0) from outflows where chain_id = $1 and wallet = $2 and token = $3) as explained`,
+        [chainId, wallet, NATIVE_TOKEN],
+      );
+      if (BigInt(row?.explained ?? 0) !== chain.head.state.balanceOf(NATIVE_TOKEN, wallet))
+        return false;
+    }
+  }
+  return true;
+}
+
+/** V9: value above the minimum in a wallet, that nothing will settle and nobody has given up. */
+export async function listStranded(
+  database: SharedDatabase,
+  chains: ReadonlyMap<number, FakeChain>,
+  addresses: readonly DepositAddress[],
+): Promise<string[]> {
+  const stranded: string[] = [];
+  for (const [chainId, chain] of chains) {
+    for (const { wallet, destChain, destToken } of addresses) {
+      for (const [token, minimum] of [
+        [tokenOf(chainId), MINIMUM],
+        [NATIVE_TOKEN, ETHER / 1000n],
+      ] as const) {
+        const balance = chain.head.state.balanceOf(token, wallet);
+        if (balance < minimum) continue;
+        const hasRoute =
+          token === NATIVE_TOKEN
+            ? destChain === chainId && destToken === NATIVE_TOKEN
+            : destToken === tokenOf(destChain);
+        if (!hasRoute) continue;
+        const [last] = await database.query<{ status: string }>(
+          `select status from settlements where chain_id = $1 and wallet = $2 and token = $3 order by created_at desc limit 1`,
+          [chainId, wallet, token],
+        );
+        if (last?.status !== "dead")
+          stranded.push(`${chainId} ${wallet} ${token} holds ${balance}, last ${last?.status}`);
+      }
+    }
+  }
+  return stranded;
+}
+
+/** What is left to do, for a person. */
+export async function describeRest(
+  database: SharedDatabase,
+  chains: ReadonlyMap<number, FakeChain>,
+  addresses: readonly DepositAddress[],
+): Promise<string> {
+  const stranded = await listStranded(database, chains, addresses);
+  const settlements = await database.query(
+    `select id, status, step, error_code, retry_count, next_check_at from settlements
+      where status not in ('completed', 'dead') or (status = 'completed' and not sweep_final)`,
+  );
+  const transactions = await database.query(
+    `select intent, state, nonce, mined_block_number from transactions where state <> 'final'`,
+  );
+  const deliveries = await database.query(
+    `select id, state, trouble from deliveries where state not in ('claimed', 'returned', 'taken_back')`,
+  );
+  const tips = await database.query(
+    `select chain_id, max(number) as tip from scanner_blocks group by 1`,
+  );
+  const heads = [...chains.values()].map(
+    ({ contracts, head, finalNumber, waiting }) =>
+      `${contracts.chainId}: ${head.number}, final ${finalNumber}, ${waiting.length} waiting`,
+  );
+  return show({ stranded, settlements, transactions, deliveries, tips, heads });
+}
+
+function show(value: unknown): string {
+  return JSON.stringify(
+    value,
+    (_, part: unknown) => (typeof part === "bigint" ? part.toString() : part),
+    1,
+  );
+}

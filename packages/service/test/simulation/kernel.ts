@@ -1,0 +1,194 @@
+/**
+ * The scheduler: everything that the service waits for (a node's answer, a connection to the database, time) is a gate,
+ * and one gate is opened at a time, chosen by the seed. Between two gates only the code of one process runs, until
+ * nothing of it is under way; so the same seed gives the same run, step by step.
+ */
+import { createHash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Clock } from "../../src/core/ports.ts";
+import type { Dice } from "./random.ts";
+
+/** One life of a process: from its start to its end, which it does not see coming. */
+export interface Life {
+  readonly name: string;
+  dead: boolean;
+  /** Virtual time until which it stands still, as a machine that swaps or a container that is frozen. */
+  frozenUntilMs: number;
+}
+
+interface Gate {
+  readonly life: Life | null;
+  readonly label: string;
+  /** Virtual time from which it may open. */
+  atMs: number;
+  /** Whether it may open now. */
+  readonly isFree: () => boolean;
+  readonly open: () => void;
+}
+
+/** Ends a process where it stands. What it would do next is never done. */
+export class Killed extends Error {
+  override readonly name = "Killed";
+}
+
+/** Never comes: what a dead process waits for. */
+function never<T>(): Promise<T> {
+  return new Promise<T>(() => undefined);
+}
+
+export class Kernel {
+  readonly dice: Dice;
+  nowMs: number;
+  steps = 0;
+  /** How much longer than asked a sleep may last. */
+  sleepStretch = 120;
+  /** Called at each step of a process, before it: may kill it. */
+  onStep: (life: Life, label: string) => void = () => undefined;
+  readonly #gates: Gate[] = [];
+  readonly #trace = createHash("sha256");
+  readonly #log: string[] | null;
+  #underWay = 0;
+  #failure: { readonly error: unknown } | null = null;
+  #idle: (() => void) | null = null;
+
+  constructor(dice: Dice, startMs: number, options: { readonly keepLog?: boolean } = {}) {
+    this.dice = dice;
+    this.nowMs = startMs;
+    this.#log = options.keepLog ? [] : null;
+  }
+
+  /** What happened so far, as one hash. */
+  get traceHash(): string {
+    return this.#trace.copy().digest("hex").slice(0, 16);
+  }
+
+  get log(): readonly string[] {
+    return this.#log ?? [];
+  }
+
+  get keepsLog(): boolean {
+    return this.#log !== null;
+  }
+
+  /** Writes down what helps a reader and decides nothing. */
+  remark(text: string): void {
+    this.#log?.push(`      ${text}`);
+  }
+
+  note(text: string): void {
+    this.#trace.update(`${text}\n`);
+    this.#log?.push(`${this.steps} ${Math.round(this.nowMs) % 100_000_000} ${text}`);
+  }
+
+  /** Waits until the scheduler lets the process go on. */
+  gate(
+    life: Life,
+    label: string,
+    options: { readonly atMs?: number; readonly isFree?: () => boolean } = {},
+  ): Promise<void> {
+    if (life.dead) return never();
+    return new Promise((resolve) => {
+      this.#gates.push({
+        life,
+        label,
+        atMs: options.atMs ?? this.nowMs,
+        isFree: options.isFree ?? (() => true),
+        open: resolve,
+      });
+    });
+  }
+
+  /** Has the world do something at a time. What it throws ends the run. */
+  schedule(label: string, inMs: number, act: () => void | Promise<void>): void {
+    const open = () => {
+      Promise.resolve()
+        .then(act)
+        .catch((error: unknown) => {
+          this.#failure ??= { error };
+        });
+    };
+    this.#gates.push({
+      life: null,
+      label,
+      atMs: this.nowMs + inMs,
+      isFree: () => true,
+      open,
+    });
+  }
+
+  clockOf(life: Life): Clock {
+    return {
+      now: () => Math.floor(this.nowMs),
+      sleep: (ms, signal) => {
+        if (life.dead) return never();
+        const { promise, resolve } = Promise.withResolvers<void>();
+        const gate: Gate = {
+          life,
+          label: "sleep",
+          atMs: this.nowMs + ms * this.dice.between(1, this.sleepStretch),
+          isFree: () => true,
+          open: resolve,
+        };
+        this.#gates.push(gate);
+        const wake = () => {
+          gate.atMs = this.nowMs;
+        };
+        if (signal?.aborted) wake();
+        signal?.addEventListener("abort", wake);
+        return promise;
+      },
+    };
+  }
+
+  /** Work outside of the simulation, such as a query: the next gate waits for it. */
+  async during<T>(work: Promise<T>): Promise<T> {
+    this.#underWay += 1;
+    try {
+      return await work;
+    } finally {
+      this.#underWay -= 1;
+      if (this.#underWay === 0) this.#idle?.();
+    }
+  }
+
+  /** Until nothing is under way any more. */
+  async settle(): Promise<void> {
+    for (;;) {
+      await nextTurn();
+      if (this.#underWay === 0) return;
+      await new Promise<void>((resolve) => {
+        this.#idle = resolve;
+      });
+    }
+  }
+
+  /** Opens one gate; false when nothing waits. */
+  async step(): Promise<boolean> {
+    const alive = this.#gates.filter(({ life }) => !life?.dead);
+    if (alive.length !== this.#gates.length) this.#gates.splice(0, this.#gates.length, ...alive);
+    const readyAt = (gate: Gate) => Math.max(gate.atMs, gate.life?.frozenUntilMs ?? 0);
+    let ready = alive.filter((gate) => readyAt(gate) <= this.nowMs && gate.isFree());
+    if (ready.length === 0) {
+      const later = alive.filter((gate) => gate.isFree()).map(readyAt);
+      if (later.length === 0) return false;
+      this.nowMs = Math.max(this.nowMs, Math.min(...later));
+      ready = alive.filter((gate) => readyAt(gate) <= this.nowMs && gate.isFree());
+    }
+    const chosen = this.dice.pick(ready);
+    this.#gates.splice(this.#gates.indexOf(chosen), 1);
+    this.steps += 1;
+    this.nowMs += this.dice.between(0, 20);
+    this.note(`${chosen.life?.name ?? "world"} ${chosen.label}`);
+    if (chosen.life) this.onStep(chosen.life, chosen.label);
+    if (!chosen.life?.dead) chosen.open();
+    await this.settle();
+    if (this.#failure) throw this.#failure.error;
+    return true;
+  }
+
+  kill(life: Life): void {
+    if (life.dead) return;
+    life.dead = true;
+    this.note(`${life.name} is killed`);
+  }
+}

@@ -1,0 +1,226 @@
+/** The processes of the service: started, killed, started again. Each has its own nodes, memory and connections. */
+import { createFakeNode, type FakeNode } from "../../src/chains/fake/node.ts";
+import { FakeChain } from "../../src/chains/fake/model.ts";
+import type { Chain, Chains } from "../../src/chains/port.ts";
+import { LANE_PURPOSES } from "../../src/config/load.ts";
+import { OperatingError } from "../../src/core/errors.ts";
+import type { Config } from "../../src/config/load.ts";
+import type { Wakeups } from "../../src/jobs/wakeups.ts";
+import { startAttestor } from "../../src/roles/attestor.ts";
+import { createRoutes, type RoleContext, TOPICS } from "../../src/roles/context.ts";
+import { startScanner } from "../../src/roles/scanner.ts";
+import { startSettler } from "../../src/roles/settler.ts";
+import { createLog } from "../../src/telemetry/log.ts";
+import type { SharedDatabase } from "./database.ts";
+import type { Faults } from "./faults.ts";
+import { Killed, type Kernel, type Life } from "./kernel.ts";
+import type { Dice } from "./random.ts";
+import { createFakeAttestorSigner, createFakeLaneSigner } from "./signers.ts";
+import { ATTESTOR, contractsOf, laneOf } from "./stage.ts";
+
+export const ROLES = ["scanner", "settler", "attestor"] as const;
+export type Role = (typeof ROLES)[number];
+
+/** A process and what it sees of the chains. */
+export interface Process {
+  readonly life: Life;
+  readonly role: Role | "api";
+  readonly context: RoleContext;
+  readonly nodes: readonly { readonly chain: FakeChain; readonly node: FakeNode }[];
+}
+
+/** Computed without asking a node. */
+const PURE: ReadonlySet<string> = new Set([
+  "chainId",
+  "addresses",
+  "predictWallet",
+  "hashCommitment",
+  "buildDeploy",
+  "buildSettle",
+  "buildDeliver",
+  "buildClaim",
+  "buildReturn",
+  "combine",
+  "tookEffect",
+  "encodePriceData",
+  "encodeTransferData",
+  "deliveryIdOf",
+  "deliveryIdOfOrder",
+]);
+
+export interface Stage {
+  readonly kernel: Kernel;
+  readonly dice: Dice;
+  readonly database: SharedDatabase;
+  readonly chains: ReadonlyMap<number, FakeChain>;
+  readonly config: Config;
+  readonly faults: () => Faults;
+  /** Called before bytes reach a node. */
+  readonly onSend: (raw: string) => Promise<void>;
+  /** Called at each effect that lasts, which may be disturbed. */
+  readonly onEffect: (life: Life, what: string) => Disturbance | null;
+  /** Called at each crash point. */
+  readonly onCrashPoint: (life: Life, name: string) => void;
+}
+
+/** What happens to one effect: the process ends before or after it, or does not hear that it was done. */
+export type Disturbance = "before" | "after" | "answer_lost";
+export const DISTURBANCES = ["before", "after", "answer_lost"] as const satisfies Disturbance[];
+
+type Listener = (subject: string | undefined) => void;
+
+/** Starts processes, and knows those that run. */
+export function createLives(stage: Stage) {
+  const { kernel, dice, chains, config } = stage;
+  const running = new Set<Process>();
+  const listeners = new Map<Life, Map<string, Listener[]>>();
+  let count = 0;
+
+  function wakeupsOf(life: Life): Wakeups {
+    const own = new Map<string, Listener[]>();
+    listeners.set(life, own);
+    return {
+      wake(topic, subject) {
+        if (life.dead) return;
+        for (const [other, topics] of listeners) {
+          if (other.dead || (other !== life && dice.chance(stage.faults().wakeLost))) continue;
+          for (const listener of topics.get(topic) ?? []) listener(subject);
+        }
+      },
+      on: (topic, listener) => own.set(topic, [...(own.get(topic) ?? []), listener]),
+      close: async () => undefined,
+    };
+  }
+
+  /** A node as a process reaches it: every question is a step, and may go wrong. */
+  function reach(life: Life, node: FakeNode): Chain {
+    return new Proxy<Chain>(node, {
+      get(target, name: string & keyof Chain) {
+        const member: unknown = Reflect.get(target, name);
+        if (PURE.has(name) || typeof member !== "function") return member;
+        return async (...args: unknown[]) => {
+          await kernel.gate(life, `${node.chainId}.${name}`);
+          const faults = stage.faults();
+          if (dice.chance(faults.nodeError)) return failOf(name, node.chainId);
+          const disturbance = name === "send" ? stage.onEffect(life, "send") : null;
+          if (disturbance === "before") return die(life);
+          if (name === "send") {
+            await stage.onSend(String(args[0]));
+            if (dice.chance(faults.nodeDropsSend)) return "accepted";
+          }
+          const answer: unknown = await Reflect.apply(member, target, args);
+          if (disturbance === "after") return die(life);
+          if (disturbance === "answer_lost" || dice.chance(faults.nodeAnswerLost))
+            return failOf(name, node.chainId);
+          if (name === "getReceipt" && dice.chance(faults.receiptFlips)) return null;
+          return answer;
+        };
+      },
+    });
+  }
+
+  function die(life: Life): Promise<never> {
+    kernel.kill(life);
+    return new Promise(() => undefined);
+  }
+
+  function failOf(name: string, chainId: number): string {
+    if (name === "send") return "unknown";
+    throw new OperatingError("RPC_UNAVAILABLE", "The node did not answer.", {
+      details: { chainId },
+    });
+  }
+
+  /** Starts a process. */
+  function start(role: Role | "api"): Process {
+    count += 1;
+    const life: Life = { name: `${role}${count}`, dead: false, frozenUntilMs: 0 };
+    kernel.note(`${life.name} starts`);
+    const nodes = [...chains.values()].map((chain) => ({ chain, node: createFakeNode(chain) }));
+    const reached: Chains = new Map(nodes.map(({ node }) => [node.chainId, reach(life, node)]));
+    const db = stage.database.dbFor(life);
+    const clock = kernel.clockOf(life);
+    const wakeups = wakeupsOf(life);
+    const wakeAttestor = () => wakeups.wake(TOPICS.attestations);
+    const context: RoleContext = {
+      config,
+      db,
+      clock,
+      random: { uuid: () => dice.uuid() },
+      log: logOf(life),
+      crashPoint(name) {
+        stage.onCrashPoint(life, name);
+        if (life.dead) throw new Killed(`killed at ${name}`);
+      },
+      wakeups,
+      chains: reached,
+      routes: createRoutes(config, { db, clock, chains: reached, wakeAttestor }),
+      format: { display: (address) => address, hasValidChecksum: () => true },
+    };
+    const process: Process = { life, role, context, nodes };
+    running.add(process);
+    if (role === "scanner") startScanner(context);
+    if (role === "settler") startSettler(context, lanes());
+    if (role === "attestor") startAttestor(context, attestor(), reached);
+    return process;
+  }
+
+  const lanes = () =>
+    [...chains.keys()].flatMap((chainId) =>
+      LANE_PURPOSES.map((purpose) =>
+        createFakeLaneSigner({ chainId, purpose, address: laneOf(chainId, purpose) }),
+      ),
+    );
+  const attestor = () =>
+    createFakeAttestorSigner(
+      ATTESTOR,
+      new Map([...chains.keys()].map((chainId) => [chainId, contractsOf(chainId)])),
+    );
+
+  /** Silent; where the run is kept to be read, what is logged is part of it. */
+  function logOf(life: Life) {
+    const log = createLog({ level: "silent", role: life.name });
+    if (!kernel.keepsLog) return log;
+    const write =
+      (level: string) =>
+      (facts: unknown, text?: string): void =>
+        kernel.remark(`${life.name} ${level}: ${text ?? ""} ${showFacts(facts)}`);
+    return Object.assign(log, {
+      info: write("info"),
+      warn: write("warn"),
+      error: write("error"),
+      child: () => log,
+    });
+  }
+
+  return {
+    running,
+    start,
+    kill(process: Process) {
+      kernel.kill(process.life);
+      running.delete(process);
+      listeners.delete(process.life);
+    },
+    /** Forgets those that ended by themselves. */
+    bury(): Process[] {
+      const dead = [...running].filter(({ life }) => life.dead);
+      for (const process of dead) {
+        running.delete(process);
+        listeners.delete(process.life);
+      }
+      return dead;
+    },
+  };
+}
+
+export type Lives = ReturnType<typeof createLives>;
+
+function showFacts(facts: unknown): string {
+  return JSON.stringify(facts, (_, value: unknown) =>
+    typeof value === "bigint"
+      ? value.toString()
+      : value instanceof Error
+        ? `${value.name}: ${value.message}`
+        : value,
+  ).slice(0, 300);
+}

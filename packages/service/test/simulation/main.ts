@@ -1,0 +1,84 @@
+/**
+ * `npm run simulate -- --seeds N --from S`: runs seeds, several at once, and prints those that broke. `--log` also
+ * prints every step. `--crashes` instead disturbs every effect of the base seeds, one at a time.
+ */
+import { parseArgs } from "node:util";
+import { BASE_SEEDS, type CrashCase, listCrashCases, runCrashCase } from "./crashes.ts";
+import { runSeed } from "./run.ts";
+import { type SimulationDatabase, startServer } from "./server.ts";
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: "string", default: "100" },
+    from: { type: "string", default: "1" },
+    "at-once": { type: "string", default: "3" },
+    crashes: { type: "boolean", default: false },
+    log: { type: "boolean", default: false },
+  },
+});
+
+function readCount(name: "seeds" | "from" | "at-once"): number {
+  const count = Number(values[name]);
+  if (Number.isSafeInteger(count) && count > 0) return count;
+  console.error(`--${name}: expected a whole number above 0, got ${values[name]}`);
+  process.exit(2);
+}
+
+const [seeds, from, atOnce] = [readCount("seeds"), readCount("from"), readCount("at-once")];
+const server = await startServer();
+const startedAt = performance.now();
+let broken = 0;
+
+/** Works through a list, several items at once, each worker with its own database. */
+async function each<T>(
+  items: readonly T[],
+  work: (database: SimulationDatabase, item: T) => Promise<string | null>,
+): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    const database = await server.open();
+    for (let item = items[next++]; item !== undefined; item = items[next++]) {
+      const problem = await work(database, item);
+      if (problem === null) continue;
+      broken += 1;
+      console.log(problem);
+    }
+    await database.close();
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}
+
+async function runCrashes(): Promise<string> {
+  const database = await server.open();
+  const cases: CrashCase[] = [];
+  for (const seed of BASE_SEEDS) cases.push(...(await listCrashCases(database, seed)));
+  await database.close();
+  await each(cases, runCrashCase);
+  return `${cases.length} crash cases`;
+}
+
+async function runSeeds(): Promise<string> {
+  const marks = new Map<string, number>();
+  let steps = 0;
+  await each(
+    Array.from({ length: seeds }, (_, index) => from + index),
+    async (database, seed) => {
+      const result = await runSeed(database, seed, { keepLog: values.log });
+      steps += result.steps;
+      for (const mark of Object.keys(result.marks)) marks.set(mark, (marks.get(mark) ?? 0) + 1);
+      if (values.log) console.log(result.log.join("\n"));
+      return result.broken && `seed ${seed}, step ${result.steps}: ${result.broken}`;
+    },
+  );
+  for (const [mark, count] of [...marks].toSorted()) console.log(`${mark}: in ${count} seeds`);
+  const seconds = (performance.now() - startedAt) / 1000;
+  console.log(
+    `${(seeds / seconds).toFixed(2)} seeds/s, ${Math.round(steps / seconds)} steps/s, ${Math.round(steps / seeds)} steps a seed`,
+  );
+  return `${seeds} seeds`;
+}
+
+const what = values.crashes ? await runCrashes() : await runSeeds();
+await server.stop();
+console.log(`${what}, ${broken} broken`);
+process.exit(broken === 0 ? 0 : 1);

@@ -1,0 +1,325 @@
+/**
+ * What must have come of it, computed from the chains alone, with arithmetic of its own. It shares no code with the
+ * service: only the chains' model, whose blocks it reads, and the rows, which it compares.
+ */
+import type { FakeBlock, FakeChain } from "../../src/chains/fake/model.ts";
+import { NATIVE_TOKEN } from "../../src/core/hex.ts";
+import type { SharedDatabase } from "./database.ts";
+import { Broken } from "./broken.ts";
+import type { PaidAddress } from "./stage.ts";
+
+const FEE_BPS = 10n;
+
+interface Movement {
+  readonly block: FakeBlock;
+  readonly position: number;
+  readonly txHash: string;
+  readonly amount: bigint;
+  readonly isHidden: boolean;
+}
+
+interface Settled extends Movement {
+  readonly deliveryId: string | null;
+}
+
+/** What happened to one token at one wallet. */
+interface History {
+  readonly chainId: number;
+  readonly wallet: string;
+  readonly token: string;
+  readonly inbound: Movement[];
+  readonly settled: Settled[];
+  refunded: bigint;
+  returned: bigint;
+}
+
+export async function judge(
+  database: SharedDatabase,
+  chains: ReadonlyMap<number, FakeChain>,
+  addresses: readonly PaidAddress[],
+): Promise<void> {
+  const wallets = new Map(addresses.map(({ address }) => [address.wallet as string, address]));
+  const histories = new Map<string, History>();
+  const received = new Map<string, bigint>();
+  const owed = new Map<string, bigint>();
+  const add = (to: Map<string, bigint>, key: string, amount: bigint) =>
+    to.set(key, (to.get(key) ?? 0n) + amount);
+  const historyOf = (chainId: number, wallet: string, token: string): History => {
+    const key = `${chainId}:${wallet}:${token}`;
+    const known = histories.get(key) ?? {
+      chainId,
+      wallet,
+      token,
+      inbound: [],
+      settled: [],
+      refunded: 0n,
+      returned: 0n,
+    };
+    histories.set(key, known);
+    return known;
+  };
+  const locks = new Map<
+    string,
+    { amount: bigint; minOut: bigint; wallet: string; destChain: number }
+  >();
+  const ended = new Map<string, string[]>();
+  const paid = new Map<string, bigint[]>();
+
+  for (const [chainId, chain] of chains) {
+    const { escrow, delivery } = chain.contracts;
+    for (const block of chain.branchOf(chain.head)) {
+      for (const { transaction, succeeded, logs, firstLog } of block.transactions) {
+        if (!succeeded) continue;
+        const { action } = transaction;
+        const place = { block, txHash: transaction.hash };
+        const isHidden = action.kind === "hidden_transfer";
+        if (isHidden || (action.kind === "transfer" && action.token === NATIVE_TOKEN)) {
+          if (wallets.has(action.to)) {
+            historyOf(chainId, action.to, NATIVE_TOKEN).inbound.push({
+              ...place,
+              position: firstLog,
+              amount: action.amount,
+              isHidden,
+            });
+          }
+        }
+        for (const [index, log] of logs.entries()) {
+          const position = firstLog + index;
+          if (log.kind === "transfer") {
+            if (wallets.has(log.to) && log.from !== escrow) {
+              historyOf(chainId, log.to, log.token).inbound.push({
+                ...place,
+                position,
+                amount: log.amount,
+                isHidden: false,
+              });
+            }
+            if (log.from === delivery)
+              add(received, `${chainId}:${log.to}:${log.token}`, log.amount);
+          } else if (log.kind === "returned") {
+            historyOf(chainId, log.wallet, log.token).returned += log.amount;
+          } else {
+            const { effect } = log;
+            if (effect.kind === "settled") {
+              const locked = logs.find(
+                (other) =>
+                  other.kind === "effect" &&
+                  other.effect.kind === "locked" &&
+                  other.effect.wallet === effect.wallet &&
+                  other.effect.token === effect.token,
+              );
+              const deliveryId =
+                locked?.kind === "effect" && locked.effect.kind === "locked"
+                  ? locked.effect.deliveryId
+                  : null;
+              historyOf(chainId, effect.wallet, effect.token).settled.push({
+                ...place,
+                position,
+                amount: effect.amount,
+                isHidden: false,
+                deliveryId,
+              });
+            }
+            if (effect.kind === "transferred") {
+              const fee = ((effect.amount + effect.fee) * FEE_BPS) / 10_000n;
+              if (effect.fee !== fee)
+                throw new Broken(`V7: a fee of ${effect.fee} was taken, ${fee} is agreed`);
+            }
+            if (effect.kind === "refunded")
+              historyOf(chainId, effect.wallet, effect.token).refunded += effect.amount;
+            if (effect.kind === "locked") {
+              const { amount, minOut, wallet, destChain } = effect;
+              locks.set(effect.deliveryId, { amount, minOut, wallet, destChain });
+            }
+            if (effect.kind === "claimed")
+              ended.set(effect.deliveryId, [...(ended.get(effect.deliveryId) ?? []), "claimed"]);
+            if (effect.kind === "delivered")
+              paid.set(effect.deliveryId, [...(paid.get(effect.deliveryId) ?? []), effect.amount]);
+          }
+        }
+      }
+    }
+    for (const [deliveryId, lock] of chain.head.state.locks) {
+      if (lock.state === "returned")
+        ended.set(deliveryId, [...(ended.get(deliveryId) ?? []), "returned"]);
+    }
+  }
+
+  // Every lock was paid once and claimed, or given back and never paid.
+  for (const [deliveryId, lock] of locks) {
+    const ends = ended.get(deliveryId) ?? [];
+    const payments = paid.get(deliveryId) ?? [];
+    if (ends.length !== 1)
+      throw new Broken(`a lock ends once: ${deliveryId} has ${ends.join(", ") || "no end"}`);
+    if (payments.length !== (ends[0] === "claimed" ? 1 : 0)) {
+      throw new Broken(`V6: ${deliveryId} is ${ends[0]} and was paid ${payments.length} times`);
+    }
+    const [amount] = payments;
+    const wanted = lock.amount - (lock.amount * FEE_BPS) / 10_000n;
+    if (amount !== undefined && (amount !== wanted || amount < lock.minOut)) {
+      throw new Broken(`V5: ${deliveryId} paid ${amount}, promised ${wanted}`);
+    }
+    const address = wallets.get(lock.wallet);
+    if (amount !== undefined && address)
+      add(owed, `${lock.destChain}:${address.destWallet}:${address.destToken}`, amount);
+  }
+  for (const deliveryId of paid.keys()) {
+    if (!locks.has(deliveryId)) throw new Broken(`V5: ${deliveryId} was paid and is not locked`);
+  }
+  for (const key of new Set([...received.keys(), ...owed.keys()])) {
+    if ((received.get(key) ?? 0n) !== (owed.get(key) ?? 0n)) {
+      throw new Broken(
+        `V2: ${key} received ${received.get(key)} of inventory, ${owed.get(key)} was owed`,
+      );
+    }
+  }
+
+  for (const history of histories.values()) await compare(database, chains, history);
+  await compareOrphans(database, histories);
+  await compareLanes(database, chains);
+}
+
+/** The rows of one holding say what the chain says. */
+async function compare(
+  database: SharedDatabase,
+  chains: ReadonlyMap<number, FakeChain>,
+  history: History,
+): Promise<void> {
+  const { chainId, wallet, token, inbound, settled, refunded, returned } = history;
+  const name = `${chainId} ${wallet} ${token}`;
+  const sum = (movements: readonly { readonly amount: bigint }[]) =>
+    movements.reduce((total, { amount }) => total + amount, 0n);
+  const balance = chains.get(chainId)?.head.state.balances.get(`${token}:${wallet}`) ?? 0n;
+  if (sum(inbound) + returned - sum(settled) - refunded !== balance)
+    throw new Broken(`the oracle cannot count ${name}`);
+
+  // D1, D2: the deposits are exactly what came in.
+  const rows = await database.query<{
+    tx_hash: string | null;
+    log_index: number;
+    amount: string;
+    block_number: bigint;
+    settlement_id: string | null;
+  }>(
+    `select tx_hash, log_index, amount::text, block_number, settlement_id from deposits
+      where chain_id = $1 and wallet = $2 and token = $3 and orphaned_at is null`,
+    [chainId, wallet, token],
+  );
+  const visible = inbound
+    .filter(({ isHidden }) => !isHidden)
+    .map((one) => `${one.txHash}:${one.position}:${one.amount}:${one.block.number}`);
+  const known = rows
+    .filter((row) => row.tx_hash !== null)
+    .map((row) => `${row.tx_hash}:${row.log_index}:${row.amount}:${row.block_number}`);
+  const [wanted, found] = [visible.toSorted().join("\n"), known.toSorted().join("\n")];
+  if (wanted !== found)
+    throw new Broken(`D1: deposits of ${name} are\n${found}\nand should be\n${wanted}`);
+  const hidden = rows
+    .filter((row) => row.tx_hash === null)
+    .reduce((total, row) => total + BigInt(row.amount), 0n);
+  const expected = sum(inbound.filter(({ isHidden }) => isHidden));
+  if (hidden !== expected)
+    throw new Broken(
+      `D1: ${name} got ${expected} that only the balance shows, ${hidden} is recorded`,
+    );
+
+  // V4, V6: every sweep is one settlement's, with its amount.
+  const settlements = await database.query<{
+    id: string;
+    status: string;
+    swept_amount: string | null;
+    swap_tx_hash: string | null;
+    delivered_amount: string | null;
+    delivery_id: string | null;
+  }>(
+    `select id, status, swept_amount::text, swap_tx_hash, delivered_amount::text, delivery_id from settlements
+      where chain_id = $1 and wallet = $2 and token = $3 and status = 'completed'`,
+    [chainId, wallet, token],
+  );
+  const lasting = settled.filter(
+    ({ deliveryId }) =>
+      deliveryId === null ||
+      chains.get(chainId)?.head.state.locks.get(deliveryId as never)?.state === "claimed",
+  );
+  for (const sweep of lasting) {
+    const owners = settlements.filter((one) => one.swap_tx_hash === sweep.txHash);
+    const [owner] = owners;
+    if (owners.length !== 1 || !owner)
+      throw new Broken(
+        `V4: the sweep ${sweep.txHash} of ${name} belongs to ${owners.length} settlements`,
+      );
+    if (owner.swept_amount !== sweep.amount.toString())
+      throw new Broken(
+        `V6: ${owner.id} swept ${owner.swept_amount}, the chain says ${sweep.amount}`,
+      );
+    const delivered = sweep.amount - (sweep.amount * FEE_BPS) / 10_000n;
+    if (owner.delivered_amount !== delivered.toString())
+      throw new Broken(
+        `V5: ${owner.id} delivered ${owner.delivered_amount}, the chain says ${delivered}`,
+      );
+    // Decision 17: deposits before a sweep in chain order are its own.
+    const before = settled.filter((other) => comes(other, sweep)).at(-1);
+    for (const row of rows) {
+      if (row.tx_hash === null) continue;
+      const at = { block: { number: BigInt(row.block_number) }, position: row.log_index };
+      const isIts = comes(at, sweep) && (!before || !comes(at, before));
+      if (isIts && row.settlement_id !== owner.id) {
+        throw new Broken(
+          `decision 17: a deposit of ${name} in block ${row.block_number} was swept by ${owner.id} and is with ${row.settlement_id}`,
+        );
+      }
+    }
+  }
+  if (settlements.length !== lasting.length) {
+    throw new Broken(
+      `V4: ${name} has ${settlements.length} completed settlements and ${lasting.length} sweeps`,
+    );
+  }
+}
+
+type Position = { readonly block: { readonly number: bigint }; readonly position: number };
+
+/** Whether one place of the chain is before another. */
+function comes(one: Position, other: Position): boolean {
+  if (one.block.number !== other.block.number) return one.block.number < other.block.number;
+  return one.position < other.position;
+}
+
+/** Nothing is recorded of holdings to which nothing came. */
+async function compareOrphans(
+  database: SharedDatabase,
+  histories: ReadonlyMap<string, History>,
+): Promise<void> {
+  const rows = await database.query<{ chain_id: number; wallet: string; token: string }>(
+    `select distinct chain_id, wallet, token from deposits where orphaned_at is null`,
+  );
+  for (const row of rows) {
+    if (!histories.has(`${row.chain_id}:${row.wallet}:${row.token}`))
+      throw new Broken(`D2: a deposit to ${row.wallet} is not on the chain`);
+  }
+}
+
+/** X3, X4: every nonce that a lane used is a transaction of ours, and what is final is on the chain. */
+async function compareLanes(
+  database: SharedDatabase,
+  chains: ReadonlyMap<number, FakeChain>,
+): Promise<void> {
+  const rows = await database.query<{
+    chain_id: number;
+    lane: string;
+    count: string;
+    next: number;
+  }>(
+    `select l.chain_id, l.address as lane, count(t.id)::text as count, l.next_nonce as next
+      from lanes l left join transactions t on t.chain_id = l.chain_id and t.lane = l.address and t.nonce is not null
+      group by 1, 2, 4`,
+  );
+  for (const row of rows) {
+    const used = chains.get(row.chain_id)?.head.state.nonces.get(row.lane as never) ?? 0;
+    if (used !== Number(row.count) || used !== row.next) {
+      throw new Broken(
+        `X4: the chain used ${used} nonces of ${row.lane}, ${row.count} are known, the next is ${row.next}`,
+      );
+    }
+  }
+}

@@ -1,0 +1,416 @@
+/**
+ * One seed: a safety phase with faults, then a liveness phase without, then the oracle. Whatever breaks is thrown as
+ * `Broken`, with what it breaks.
+ */
+import { issueAddress } from "../../src/addresses/index.ts";
+import type { FakeTransaction } from "../../src/chains/fake/model.ts";
+import { hashOf, toRaw } from "../../src/chains/fake/model.ts";
+import type { Action } from "../../src/chains/fake/contracts.ts";
+import { parseRaw } from "../../src/chains/fake/node.ts";
+import { LANE_PURPOSES } from "../../src/config/load.ts";
+import { type EvmAddress, NATIVE_TOKEN } from "../../src/core/hex.ts";
+import { createIntegrator } from "../../src/integrators/index.ts";
+import { createSettlementDeps } from "../../src/roles/settlement-deps.ts";
+import { requestIndex } from "../../src/settlements/index.ts";
+import { Broken } from "./broken.ts";
+import { type DatabaseFault, shareDatabase } from "./database.ts";
+import { drawFaults, type Faults, NO_FAULTS } from "./faults.ts";
+import { checkAlways, describeRest, isAtRest } from "./invariants.ts";
+import { Kernel, type Life } from "./kernel.ts";
+import { createLives, type Disturbance, type Process, type Role, ROLES } from "./lives.ts";
+import { judge } from "./oracle.ts";
+import { createDice } from "./random.ts";
+import type { SimulationDatabase } from "./server.ts";
+import {
+  accountOf,
+  CHAIN_IDS,
+  createChain,
+  createConfig,
+  ETHER,
+  laneOf,
+  MAX_FEE_BPS,
+  MINIMUM,
+  type PaidAddress,
+  REFUND_AUTHORITY,
+  START_MS,
+  tokenOf,
+  UNIT,
+  userOf,
+  USERS,
+} from "./stage.ts";
+
+export interface RunOptions {
+  /** Faults instead of those of the seed. */
+  readonly faults?: Faults;
+  /** What the users do, instead of what the seed says. */
+  readonly payments?: number;
+  /** Disturbs the effects it chooses; called for each that lasts and each crash point, with its running number. */
+  readonly disturb?: (what: string, number: number) => Disturbance | null;
+  /** How long the faults last, in virtual milliseconds. */
+  readonly safetyMs?: number;
+  readonly keepLog?: boolean;
+}
+
+export interface RunResult {
+  readonly seed: number;
+  readonly steps: number;
+  readonly virtualMs: number;
+  readonly traceHash: string;
+  /** What broke, or null. */
+  readonly broken: string | null;
+  readonly log: readonly string[];
+  /** How often what was met, to see that rare states are. */
+  readonly marks: Readonly<Record<string, number>>;
+}
+
+const SAFETY_MS = 6 * 60_000;
+const LIVENESS_MS = 12 * 3_600_000;
+const STEPS_MAX = 60_000;
+const CHECK_EVERY = 40;
+
+const DATABASE_FAULTS = {
+  before: "kill",
+  after: "kill_after",
+  answer_lost: "answer_lost",
+} as const satisfies Record<Disturbance, DatabaseFault>;
+
+/** Runs a seed on an emptied database. */
+export async function runSeed(
+  database: SimulationDatabase,
+  seed: number,
+  options: RunOptions = {},
+): Promise<RunResult> {
+  await database.empty();
+  const kernel = new Kernel(createDice(seed), START_MS, { keepLog: options.keepLog ?? false });
+  const marks: Record<string, number> = {};
+  const mark = (name: string) => {
+    marks[name] = (marks[name] ?? 0) + 1;
+  };
+  let broken: string | null = null;
+  try {
+    await play(kernel, database, seed, { ...options, mark });
+  } catch (error) {
+    broken =
+      error instanceof Error
+        ? `${error.name}: ${error.message}\n${error.stack ?? ""}`
+        : String(error);
+  }
+  return {
+    seed,
+    steps: kernel.steps,
+    virtualMs: kernel.nowMs - START_MS,
+    traceHash: kernel.traceHash,
+    broken,
+    log: kernel.log,
+    marks,
+  };
+}
+
+async function play(
+  kernel: Kernel,
+  connection: SimulationDatabase,
+  seed: number,
+  options: RunOptions & { readonly mark: (name: string) => void },
+): Promise<void> {
+  const { mark, safetyMs = SAFETY_MS } = options;
+  /** What happens, apart from in which order: so that another order does not change what the users do. */
+  const dice = createDice(seed, 1);
+  const drawn = options.faults ?? drawFaults(createDice(seed, 2));
+  let faults = drawn;
+  const inventory = drawn.shortInventory ? 3n * UNIT : 10n ** 12n;
+  const laneWei = drawn.poorLanes ? ETHER / 1000n : 1000n * ETHER;
+  const chains = new Map<number, ReturnType<typeof createChain>>(
+    CHAIN_IDS.map((chainId) => [chainId, createChain(chainId, { inventory, laneWei })]),
+  );
+  const config = createConfig();
+  let effects = 0;
+  const disturb = (life: Life, what: string): Disturbance | null =>
+    options.disturb?.(`${life.name.replace(/\d+$/, "")} ${what}`, ++effects) ?? null;
+  const database = shareDatabase(connection, kernel, (life, what): DatabaseFault | null => {
+    if (life.name.startsWith("api")) return null;
+    if (what === "query") {
+      if (dice.chance(faults.queryKill)) return "kill";
+      return dice.chance(faults.queryLost) ? "lost" : null;
+    }
+    const disturbance = disturb(life, what);
+    if (disturbance) return DATABASE_FAULTS[disturbance];
+    if (dice.chance(faults.commitKill)) return dice.chance(0.5) ? "kill" : "kill_after";
+    if (dice.chance(faults.commitLost)) return "lost";
+    return dice.chance(faults.commitAnswerLost) ? "answer_lost" : null;
+  });
+  const lives = createLives({
+    kernel,
+    dice,
+    database,
+    chains,
+    config,
+    faults: () => faults,
+    async onSend(raw) {
+      // X1: what reaches a node was committed before.
+      const { hash } = parseRaw(raw as `0x${string}`);
+      const rows = await database.query("select 1 from attempts where hash = $1", [hash]);
+      if (rows.length === 0) throw new Broken(`X1: ${hash} was sent before it was committed`);
+    },
+    onEffect: disturb,
+    onCrashPoint(life, name) {
+      mark(`at ${name}`);
+      if (disturb(life, name) || dice.chance(faults.kill)) kernel.kill(life);
+    },
+  });
+  let thrown: unknown = null;
+  const guard = (work: Promise<unknown>) => {
+    work.catch((error: unknown) => {
+      thrown ??= error;
+    });
+  };
+
+  /** A supervisor: a role that nobody plays is started again after a while. */
+  const awaited = new Set<Role>();
+  const restartDead = () => {
+    for (const _ of lives.bury()) mark("killed");
+    for (const role of ROLES) {
+      if (awaited.has(role) || [...lives.running].some((one) => one.role === role)) continue;
+      awaited.add(role);
+      kernel.schedule(`restart ${role}`, dice.between(100, 30_000), () => {
+        awaited.delete(role);
+        lives.start(role);
+      });
+    }
+  };
+  kernel.onStep = (life) => {
+    const process = [...lives.running].find((one) => one.life === life);
+    if (!process || process.role === "api") return;
+    if (dice.chance(faults.kill / 50)) {
+      kernel.kill(life);
+    } else if (dice.chance(faults.freeze)) {
+      freeze(process);
+    }
+  };
+
+  /** A process stands still; another takes over; when the first goes on it does not know, and ends soon after. */
+  function freeze(process: Process): void {
+    if (process.role === "api" || process.life.frozenUntilMs > kernel.nowMs) return;
+    mark("frozen");
+    process.life.frozenUntilMs = kernel.nowMs + dice.between(1_000, 300_000);
+    const { role } = process;
+    kernel.schedule(`takeover ${role}`, dice.between(500, 20_000), () => {
+      lives.start(role);
+      const patience =
+        Math.max(0, process.life.frozenUntilMs - kernel.nowMs) + dice.between(0, 20_000);
+      kernel.schedule("the frozen one notices", patience, () => lives.kill(process));
+    });
+  }
+
+  const api = lives.start("api");
+  const addresses = await prepare(kernel, api, dice);
+  for (const role of ROLES) {
+    lives.start(role);
+    if (drawn.isCrowded) lives.start(role);
+  }
+
+  // The chains.
+  let isCalm = false;
+  const stalledUntil = new Map<number, number>();
+  for (const [chainId, chain] of chains) {
+    const depth = 2 + dice.int(6);
+    const welcome = (transaction: FakeTransaction) =>
+      isUser(transaction) || !dice.chance(faults.blockIgnores);
+    const tick = () => {
+      const time = BigInt(Math.floor(kernel.nowMs / 1000));
+      chain.mine(time, welcome);
+      if (dice.chance(faults.reorg)) {
+        const reach = 1 + dice.int(faults.reorgDepthMax);
+        mark(`reorganised ${chainId}`);
+        chain.reorganise(reach, {
+          blocks: Math.max(0, reach - 1 + dice.int(3)),
+          time,
+          returns: () => !dice.chance(faults.reorgLoses),
+          isWelcome: welcome,
+        });
+      }
+      if (dice.chance(faults.poolForgets)) chain.forget((one) => !isUser(one) && dice.chance(0.5));
+      chain.baseFee = dice.chance(faults.feeSpike)
+        ? BigInt(Math.round(dice.between(1, 600))) * 10n ** 9n
+        : isCalm
+          ? 10n ** 9n
+          : (chain.baseFee * 7n + 10n ** 9n) / 8n;
+      if (dice.chance(faults.finalityStalls))
+        stalledUntil.set(chainId, kernel.nowMs + dice.between(10_000, 120_000));
+      if ((stalledUntil.get(chainId) ?? 0) < kernel.nowMs || isCalm) {
+        chain.finalize(chain.head.number - BigInt(depth));
+      }
+      for (const process of lives.running) {
+        for (const { chain: seen, node } of process.nodes) {
+          if (seen !== chain) continue;
+          const behind = faults.nodeBehind === 0 ? 0 : dice.int(faults.nodeBehind + 1);
+          kernel.schedule("sync", dice.between(0, faults.nodeLagS * 1000), () => node.sync(behind));
+        }
+      }
+      kernel.schedule(`block ${chainId}`, isCalm ? 6_000 : dice.between(2_000, 12_000), tick);
+    };
+    kernel.schedule(`block ${chainId}`, 1_000, tick);
+  }
+
+  // The users.
+  const submit = (chainId: number, from: EvmAddress, action: Action) => {
+    const chain = chains.get(chainId);
+    if (!chain) throw new Error(`there is no chain ${chainId}`);
+    const nonce = chain.freeNonceOf(from);
+    const body = {
+      from,
+      nonce,
+      action,
+      gas: 100_000n,
+      maxFeePerGas: 10n ** 12n,
+      maxPriorityFeePerGas: 10n ** 9n,
+    };
+    chain.offer({ ...body, hash: hashOf(toRaw(body)) });
+  };
+  const payments = options.payments ?? 1 + dice.int(6);
+  for (let i = 0; i < payments; i++) {
+    const { address, chainId } = dice.pick(addresses);
+    const token = dice.chance(0.75) ? tokenOf(chainId) : NATIVE_TOKEN;
+    const unit = token === NATIVE_TOKEN ? ETHER / 1000n : MINIMUM;
+    const size = dice.chance(0.2)
+      ? (unit * BigInt(1 + dice.int(9))) / 10n
+      : unit * BigInt(1 + dice.int(50)) + BigInt(dice.int(1000));
+    const kind = token === NATIVE_TOKEN && dice.chance(0.4) ? "hidden_transfer" : "transfer";
+    const from = userOf(dice.int(USERS));
+    kernel.schedule("payment", dice.between(0, safetyMs * 0.7), () => {
+      const to = address.wallet;
+      submit(
+        chainId,
+        from,
+        kind === "transfer" ? { kind, token, to, amount: size } : { kind, to, amount: size },
+      );
+    });
+    if (dice.chance(0.15)) {
+      kernel.schedule("request", dice.between(0, safetyMs), () => {
+        const deps = createSettlementDeps(api.context, new Map());
+        guard(
+          requestIndex(deps, { chainId, address, token }).catch((error: unknown) => {
+            // A node that does not answer is said so to whoever asks.
+            if (!(error instanceof Error && error.name === "OperatingError")) throw error;
+          }),
+        );
+      });
+    }
+    if (dice.chance(0.08)) {
+      kernel.schedule("refund", dice.between(0, safetyMs), () => {
+        mark("refunded");
+        submit(chainId, REFUND_AUTHORITY, {
+          kind: "refund",
+          commitment: address.commitment,
+          token,
+        });
+      });
+    }
+  }
+  if (drawn.poorLanes || drawn.shortInventory) {
+    kernel.schedule("gifts", dice.between(safetyMs / 3, safetyMs), () => {
+      for (const [chainId, chain] of chains) {
+        for (const purpose of LANE_PURPOSES) {
+          submit(chainId, userOf(0), {
+            kind: "hidden_transfer",
+            to: laneOf(chainId, purpose),
+            amount: 1000n * ETHER,
+          });
+        }
+        submit(chainId, userOf(1), {
+          kind: "transfer",
+          token: tokenOf(chainId),
+          to: chain.contracts.delivery,
+          amount: 10n ** 11n,
+        });
+      }
+    });
+  }
+
+  const advance = async () => {
+    if (!(await kernel.step())) throw new Error("nothing waits for anything");
+    database.assertAtRest();
+    if (thrown) throw thrown;
+    restartDead();
+    if (kernel.steps % CHECK_EVERY === 0) await checkAlways(database, chains);
+  };
+
+  while (kernel.nowMs < START_MS + safetyMs) await advance();
+
+  // Liveness: whatever happened, it now ends well.
+  faults = NO_FAULTS;
+  isCalm = true;
+  kernel.note("calm");
+  for (const process of lives.running) process.life.frozenUntilMs = 0;
+  // What a user sent behind a payment that a reorganisation lost would wait for ever.
+  for (const chain of chains.values()) {
+    chain.forget((one) => isUser(one) && one.nonce > chain.freeNonceOf(one.from));
+  }
+  const calmFrom = kernel.nowMs;
+  const paid = addresses.map(({ address }) => address);
+  let isDone = false;
+  while (!isDone) {
+    for (let i = 0; i < 60; i++) await advance();
+    isDone =
+      kernel.nowMs > calmFrom + 120_000 &&
+      (await isAtRest(
+        database,
+        chains,
+        addresses.map(({ address }) => address),
+      ));
+    if (!isDone && (kernel.nowMs > calmFrom + LIVENESS_MS || kernel.steps > STEPS_MAX)) {
+      const left = await describeRest(database, chains, paid);
+      throw new Broken(`L1: it does not come to rest: ${left}`);
+    }
+  }
+  await checkAlways(database, chains);
+  await judge(database, chains, addresses);
+}
+
+const isUser = ({ from }: FakeTransaction) =>
+  from === REFUND_AUTHORITY ||
+  Array.from({ length: USERS }, (_, user) => userOf(user)).includes(from);
+
+/** Integrators and their addresses, before anything goes wrong. */
+async function prepare(
+  kernel: Kernel,
+  api: Process,
+  dice: ReturnType<typeof createDice>,
+): Promise<PaidAddress[]> {
+  const { db, random } = api.context;
+  const addresses: PaidAddress[] = [];
+  const work = (async () => {
+    for (const name of ["acme", "beta"]) {
+      const { integratorId } = await createIntegrator(
+        { db, random },
+        { name, refundEvm: REFUND_AUTHORITY, maxFeeBps: MAX_FEE_BPS, maxSlippageBps: 100 },
+      );
+      const count = 1 + dice.int(2);
+      for (let i = 0; i < count; i++) {
+        const chainId = dice.pick(CHAIN_IDS);
+        const chain = api.context.chains.get(chainId);
+        if (!chain) throw new Error("the chains are there");
+        const destChain = dice.pick(CHAIN_IDS);
+        const recipient = {
+          userId: userOf(i),
+          destChain,
+          destWallet: accountOf(`recipient ${name} ${i}`),
+          destToken: dice.chance(0.2) && destChain === chainId ? NATIVE_TOKEN : tokenOf(destChain),
+        };
+        const address = await issueAddress({ db, random }, { chain, integratorId, recipient });
+        addresses.push({ chainId, address });
+      }
+    }
+  })();
+  let isDone = false;
+  let failure: unknown;
+  work.then(
+    () => (isDone = true),
+    (error: unknown) => {
+      isDone = true;
+      failure = error;
+    },
+  );
+  while (!isDone) await kernel.step();
+  if (failure) throw failure;
+  return addresses;
+}

@@ -1,0 +1,89 @@
+/**
+ * The PostgreSQL of a simulation: the real server without fsync, and one database that is emptied before each seed. Its
+ * clock is a counter, so that what the database stamps by itself is the same in every run of a seed.
+ */
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type pg from "pg";
+import { startEmbedded } from "../../src/db/embedded.ts";
+import { migrateToLatest } from "../../src/db/migrate.ts";
+import { openDatabase } from "../../src/db/pool.ts";
+import { maintainEvents } from "../../src/events/index.ts";
+import { START_MS } from "./stage.ts";
+
+export interface SimulationServer {
+  /** One more database, and the one connection to it. */
+  open(): Promise<SimulationDatabase>;
+  stop(): Promise<void>;
+}
+
+export interface SimulationDatabase {
+  readonly client: pg.PoolClient;
+  /** Names of the statements that the connection has prepared. */
+  readonly names: Map<string, string>;
+  /** Removes every row. */
+  empty(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startServer(): Promise<SimulationServer> {
+  const stateDir = mkdtempSync(join(tmpdir(), "sluice-simulation-"));
+  // Under root the server runs as somebody else, who has to get in.
+  chmodSync(stateDir, 0o755);
+  const server = await startEmbedded({ stateDir, unsafeFast: true });
+  const { address } = server;
+  const admin = await openDatabase(address, { max: 1 });
+  // Statistics that change by themselves change plans, and with them the order of rows that nobody ordered.
+  await admin.pool.query("alter system set autovacuum = off");
+  await admin.pool.query("select pg_reload_conf()");
+  let count = 0;
+  return {
+    async open() {
+      count += 1;
+      const name = `simulation_${count}`;
+      await admin.pool.query(`create database ${name}`);
+      // What is found first in the path is what the migrations, defaults and functions mean by the time.
+      await admin.pool.query(
+        `alter database ${name} set search_path = public, simulation, pg_catalog`,
+      );
+      const open = await openDatabase({ ...address, database: name }, { max: 1 });
+      await open.pool.query(`create schema simulation`);
+      await open.pool.query(`create sequence simulation.ticks`);
+      for (const time of ["clock_timestamp", "now"]) {
+        await open.pool.query(
+          `create function simulation.${time}() returns timestamptz language sql as
+            $$ select timestamptz '${new Date(START_MS).toISOString()}' + nextval('simulation.ticks') * interval '1 ms' $$`,
+        );
+      }
+      await migrateToLatest(open.db);
+      await maintainEvents(open.db, START_MS);
+      const { rows } = await open.pool.query<{ name: string }>(
+        `select format('%I', tablename) as name from pg_tables
+          where schemaname = 'public' and tablename not like '%migration%' and tablename not like 'events\\_%'`,
+      );
+      const tables = rows.map((row) => row.name).join(", ");
+      const client = await open.pool.connect();
+      // A plan does not depend on what was asked before.
+      await client.query("set plan_cache_mode = force_generic_plan; set jit = off");
+      return {
+        client,
+        names: new Map(),
+        async empty() {
+          await client.query("rollback");
+          await client.query(`truncate ${tables} cascade`);
+          await client.query("alter sequence simulation.ticks restart");
+        },
+        async close() {
+          client.release();
+          await open.close();
+        },
+      };
+    },
+    async stop() {
+      await admin.close();
+      await server.stop({ force: true });
+      rmSync(stateDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,182 @@
+/** The two chains of a simulation, with what is deployed there, who has what, and the configuration of the service. */
+import type { DepositAddress } from "../../src/addresses/index.ts";
+import { FakeChain } from "../../src/chains/fake/model.ts";
+import { type FakeContracts, type FakeRoute, State } from "../../src/chains/fake/contracts.ts";
+import { hash } from "../../src/chains/fake/codec.ts";
+import type { Config, LanePurpose } from "../../src/config/load.ts";
+import { LANE_PURPOSES } from "../../src/config/load.ts";
+import { type EvmAddress, NATIVE_TOKEN, toEvmAddress } from "../../src/core/hex.ts";
+import { Secret } from "../../src/core/secret.ts";
+
+/** Where virtual time begins. */
+export const START_MS = Date.parse("2026-01-05T00:00:00.000Z");
+export const CHAIN_IDS = [2, 30] as const;
+export type ChainId = (typeof CHAIN_IDS)[number];
+
+/** Ten to the sixth: base units of a whole token. */
+export const UNIT = 1_000_000n;
+export const MINIMUM = UNIT;
+export const ETHER = 10n ** 18n;
+export const FEE_BPS = 10;
+export const MAX_FEE_BPS = 50;
+/** Short, so that a lock which cannot be paid goes back within a run. */
+export const PAYOUT_WINDOW_S = 600n;
+
+/** An account that nobody else has the name of. */
+export function accountOf(name: string): EvmAddress {
+  return toEvmAddress(`0x${hash("account", name).slice(26)}`);
+}
+
+export const tokenOf = (chainId: number) => accountOf(`token of ${chainId}`);
+export const laneOf = (chainId: number, purpose: LanePurpose) =>
+  accountOf(`lane ${purpose} ${chainId}`);
+export const userOf = (number: number) => accountOf(`user ${number}`);
+export const ATTESTOR = accountOf("attestor");
+export const FACTORY = accountOf("factory");
+export const REFUND_AUTHORITY = accountOf("refund authority");
+export const USERS = 4;
+
+const routeOf = (name: string, chainId: number) => accountOf(`route ${name} ${chainId}`);
+const escrowOf = (chainId: number) => accountOf(`escrow ${chainId}`);
+const deliveryOf = (chainId: number) => accountOf(`delivery ${chainId}`);
+const otherOf = (chainId: number) => (chainId === 2 ? 30 : 2);
+
+export function contractsOf(chainId: number): FakeContracts {
+  const token = tokenOf(chainId);
+  const destChain = otherOf(chainId);
+  const routes = new Map<EvmAddress, FakeRoute>([
+    [routeOf("token", chainId), { kind: "transfer", token }],
+    [routeOf("native", chainId), { kind: "transfer", token: NATIVE_TOKEN }],
+    [
+      routeOf("escrow", chainId),
+      {
+        kind: "escrow",
+        token,
+        destChain,
+        destToken: tokenOf(destChain),
+        delivery: deliveryOf(destChain),
+        decimalsIn: 6,
+        decimalsOut: 6,
+      },
+    ],
+  ]);
+  return {
+    chainId,
+    factory: FACTORY,
+    escrow: escrowOf(chainId),
+    delivery: deliveryOf(chainId),
+    treasury: accountOf("treasury"),
+    feeRecipient: accountOf("fee recipient"),
+    attestor: ATTESTOR,
+    relayers: new Set(LANE_PURPOSES.map((purpose) => laneOf(chainId, purpose))),
+    routes,
+  };
+}
+
+/** A chain at its first block. `laneWei` is what each lane has for gas. */
+export function createChain(
+  chainId: number,
+  given: { readonly inventory: bigint; readonly laneWei: bigint },
+): FakeChain {
+  const contracts = contractsOf(chainId);
+  const state = new State();
+  const token = tokenOf(chainId);
+  for (let user = 0; user < USERS; user++) {
+    state.credit(token, userOf(user), 10n ** 12n);
+    state.credit(NATIVE_TOKEN, userOf(user), 10n ** 6n * ETHER);
+  }
+  state.credit(NATIVE_TOKEN, REFUND_AUTHORITY, 10n ** 6n * ETHER);
+  state.credit(token, contracts.delivery, given.inventory);
+  for (const purpose of LANE_PURPOSES)
+    state.credit(NATIVE_TOKEN, laneOf(chainId, purpose), given.laneWei);
+  return new FakeChain(contracts, state, BigInt(START_MS / 1000));
+}
+
+const NO_KEY = { kind: "raw", key: new Secret("") } as never;
+
+/** The configuration of the service on these chains. What it never reads here is empty. */
+export function createConfig(): Config {
+  const bounds = { maxAgeMs: 3_600_000, maxDeviationBps: 100 };
+  return {
+    stateDir: "",
+    databaseUrl: undefined,
+    api: { host: "", port: 0 },
+    quote: { host: "", port: 0 },
+    rateLimits: { perKey: 1, perAddress: 1, requestIndexPerKey: 1 },
+    trustedProxies: [],
+    corsOrigins: [],
+    apiKeyPepper: new Secret(""),
+    feeBps: FEE_BPS,
+    maxFeeBps: MAX_FEE_BPS,
+    maxSlippageBps: 100,
+    payoutWindowS: PAYOUT_WINDOW_S,
+    attestor: { key: NO_KEY, rpcUrls: new Map() },
+    keystorePassphrase: undefined,
+    signers: { settler: undefined, attestor: undefined },
+    aws: undefined,
+    chains: CHAIN_IDS.map((chainId) => ({
+      chainId,
+      name: `chain ${chainId}`,
+      evmChainId: chainId,
+      rpcUrl: "",
+      startBlock: 0,
+      minDepositUsd: undefined,
+      pollIntervalMs: 500,
+      balanceCheckIntervalMs: 5_000,
+      traces: false,
+      deliveryConfirmations: 2,
+      contracts: { factory: FACTORY, escrow: escrowOf(chainId), delivery: deliveryOf(chainId) },
+      tokens: [
+        {
+          symbol: "USDC",
+          address: tokenOf(chainId),
+          decimals: 6,
+          minDeposit: MINIMUM,
+          minDepositUnits: "1",
+          price: { fixed: ETHER, feeds: [], bounds },
+        },
+        {
+          symbol: "NATIVE",
+          address: NATIVE_TOKEN,
+          decimals: 18,
+          minDeposit: ETHER / 1000n,
+          minDepositUnits: "0.001",
+          price: { fixed: 2000n * ETHER, feeds: [], bounds },
+        },
+      ],
+      lanes: { deploy: [], settle: [], deliver: [] },
+      dailyGasBudget: undefined,
+    })),
+    routes: CHAIN_IDS.flatMap((chainId) => [
+      {
+        kind: "MONO_CHAIN" as const,
+        chainId,
+        token: tokenOf(chainId),
+        contract: routeOf("token", chainId),
+      },
+      {
+        kind: "MONO_CHAIN" as const,
+        chainId,
+        token: NATIVE_TOKEN,
+        contract: routeOf("native", chainId),
+      },
+      {
+        kind: "SWIFT" as const,
+        chainId,
+        token: tokenOf(chainId),
+        destChain: otherOf(chainId),
+        destToken: tokenOf(otherOf(chainId)),
+        contract: routeOf("escrow", chainId),
+        priced: false,
+      },
+    ]),
+    logLevel: "silent",
+    crashAt: undefined,
+  };
+}
+
+/** An address, and the chain on which it is paid. */
+export interface PaidAddress {
+  readonly chainId: number;
+  readonly address: DepositAddress;
+}

@@ -41,7 +41,12 @@ export const SwapsQuery = Type.Object(
     ...ListQuery.properties,
     status: Type.Optional(oneOf(SETTLEMENT_STATUS_NAMES, "In this status only")),
     walletAddress: Type.Optional(Type.String({ description: "Of this deposit address only" })),
-    userId: Type.Optional(Type.String({ description: "Of this user only, 0x and 40 hex digits" })),
+    userId: Type.Optional(
+      Type.String({
+        description:
+          "Of this user only: 0x and hex digits whose value fits 20 bytes, as in a quote",
+      }),
+    ),
     chainId: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 65535, description: "On this chain only" }),
     ),

@@ -61,7 +61,6 @@ export const QuoteRequest = Type.Object(
     payUserId: Type.Optional(
       Type.String({
         pattern: "^0x0*[0-9a-fA-F]{1,40}$",
-        maxLength: 66,
         description: "User to bind the address to: 0x and hex digits whose value fits 20 bytes",
       }),
     ),

@@ -219,6 +219,8 @@ describe("QuoteRequest", () => {
     ["0x1", true],
     [`0x${"f".repeat(40)}`, true],
     [`0x${"0".repeat(24)}${"F".repeat(40)}`, true],
+    [`0x${"0".repeat(300)}1`, true],
+    [`0x1${"0".repeat(300)}`, false],
     [`0x1${"0".repeat(40)}`, false],
     ["0x", false],
     ["order-1", false],

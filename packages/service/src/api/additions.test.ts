@@ -112,9 +112,12 @@ describe("filters of settlements", () => {
     expect(page.items.map(({ id }) => id)).toEqual(ids.toReversed().slice(0, 2));
     expect(await idsOf(`status=completed&cursor=${page.nextCursor}`)).toEqual(ids.slice(0, 1));
     const [, first] = page.items;
-    expect(await idsOf(`userId=${first?.userId.toUpperCase().replace("0X", "0x")}`)).toEqual(
-      ids.toReversed(),
-    );
+    const digits = first?.userId.slice(2) ?? "";
+    expect(await idsOf(`userId=0x${digits.toUpperCase()}`)).toEqual(ids.toReversed());
+    // As a quote spells it: leading zeros say nothing.
+    expect(await idsOf(`userId=0x${digits.padStart(64, "0")}`)).toEqual(ids.toReversed());
+    expect(await idsOf(`userId=0x${digits.replace(/^0+/, "")}`)).toEqual(ids.toReversed());
+    expect(await idsOf("userId=0x1")).toEqual([]);
   });
 
   test.each([
@@ -122,6 +125,8 @@ describe("filters of settlements", () => {
     ["walletAddress", "walletAddress=0x1"],
     ["walletAddress", "walletAddress=0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD"],
     ["userId", "userId=7"],
+    ["userId", "userId=0x"],
+    ["userId", `userId=0x1${"0".repeat(40)}`],
     ["chainId", "chainId=0"],
     ["chainId", "chainId=70000"],
     ["chainId", "chainId=2&chainId=3"],

@@ -13,6 +13,7 @@ import {
 } from "@sluice/sdk/wire";
 import type { AddressFormat } from "../chains/port.ts";
 import { type EvmAddress, isEvmAddress, toEvmAddress, toTxHash } from "../core/hex.ts";
+import { parseUserId } from "../core/user-id.ts";
 import type { DepositCursor } from "../deposits/index.ts";
 import type { SwapFilter } from "../settlements/index.ts";
 import { OperatingError } from "../core/errors.ts";
@@ -37,15 +38,12 @@ export function parseSwapsQuery(
   query: RawQuery,
   format: AddressFormat,
 ): ReturnType<typeof parseListQuery> & { readonly filter: SwapFilter } {
-  const userId = single(query, "userId");
-  if (userId !== undefined && !isEvmAddress(userId))
-    throw invalid("userId", "0x and 40 hex digits");
   return {
     ...parseListQuery(query),
     filter: {
       status: parseStatus(query),
       wallet: parseWallet(query, format),
-      userId: userId?.toLowerCase(),
+      userId: parseUserIdParam(query),
       chainId: parseChainId(query),
     },
   };
@@ -105,7 +103,7 @@ function parseStampParam(query: RawQuery, name: string, rounding: Rounding): str
   if (text === undefined) return undefined;
   const stamp = parseStamp(text, rounding);
   if (stamp !== undefined) return stamp;
-  throw invalid(name, "an ISO 8601 time such as 2026-01-31T12:00:00.000Z");
+  throw invalid(name, "a calendar date and time of ISO 8601, such as 2026-01-31T12:00:00.000Z");
 }
 
 function parseType(query: RawQuery): EventType | undefined {
@@ -129,6 +127,15 @@ function parseWallet(query: RawQuery, format: AddressFormat): EvmAddress | undef
   if (text === undefined) return undefined;
   if (isEvmAddress(text) && format.hasValidChecksum(text)) return toEvmAddress(text);
   throw invalid("walletAddress", "an address, 0x and 40 hex digits with a right checksum");
+}
+
+/** As a quote takes it: the same text means the same user. */
+function parseUserIdParam(query: RawQuery): EvmAddress | undefined {
+  const text = single(query, "userId");
+  if (text === undefined) return undefined;
+  const userId = parseUserId(text);
+  if (userId !== undefined) return userId;
+  throw invalid("userId", "0x and hex digits whose value fits 20 bytes");
 }
 
 function parseChainId(query: RawQuery): number | undefined {

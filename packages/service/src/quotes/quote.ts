@@ -10,6 +10,7 @@ import { findChainByName, type KnownChain } from "../core/chain-registry.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, isEvmAddress, NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
 import type { Clock, Random } from "../core/ports.ts";
+import { parseUserId } from "../core/user-id.ts";
 import type { Db } from "../db/schema.ts";
 import { gateBalance } from "../deposits/index.ts";
 import type { Principal } from "../integrators/index.ts";
@@ -50,7 +51,7 @@ export async function quote(
   const toToken = parseToken(deps, "toToken", request.toToken, destination.chainId);
   const amount = parseAmount(request, fromToken);
   const slippageBps = parseSlippage(request.slippageBps);
-  const userId = parseUserId(request.payUserId);
+  const userId = parsePayUserId(request.payUserId);
   const wantsAddress = request.payDeposit === true || request.payDeposit === "true";
   const destWallet = await parseDestinationAddress(deps, request.destinationAddress);
 
@@ -184,14 +185,11 @@ function parseSlippage(slippageBps: QuoteRequest["slippageBps"]): number {
   throw invalid("slippageBps", `"auto" or a whole number from 0 to ${SLIPPAGE_BPS_MAX}`);
 }
 
-/** Any `0x` hex whose value fits 20 bytes, as 40 lower-case digits. */
-function parseUserId(payUserId: string | undefined): EvmAddress {
+function parsePayUserId(payUserId: string | undefined): EvmAddress {
   if (payUserId === undefined) return NO_USER;
-  const digits = /^0x([0-9a-fA-F]{1,256})$/.exec(payUserId)?.[1]?.replace(/^0+/, "") ?? null;
-  if (digits === null || digits.length > 40) {
-    throw invalid("payUserId", "0x and hex digits whose value fits 20 bytes");
-  }
-  return toEvmAddress(`0x${digits.padStart(40, "0")}`);
+  const userId = parseUserId(payUserId);
+  if (userId !== undefined) return userId;
+  throw invalid("payUserId", "0x and hex digits whose value fits 20 bytes");
 }
 
 async function parseDestinationAddress(

@@ -222,11 +222,35 @@ describe("the spelling of the original's clients", () => {
     expect(JSON.stringify(ours.body)).not.toContain("mps");
   });
 
-  test("is checked as ours is, and works in a query", async () => {
-    expectError(await post({ ...REQUEST, mpsDeposit: "perhaps" }), 400, {
+  test("is checked as ours is, and named in what is refused", async () => {
+    const refused = await post({ ...REQUEST, mpsUserId: "order-1" });
+    expectError(refused, 400, {
       code: "VALIDATION_ERROR",
-      details: { field: "payDeposit" },
+      message:
+        "mpsUserId: expected user to bind the address to: 0x and hex digits whose value fits 20 bytes.",
+      details: { field: "mpsUserId" },
     });
+    answer = () =>
+      Promise.reject(
+        new OperatingError("VALIDATION_ERROR", "payUserId: expected another, and payment.", {
+          details: { field: "payUserId" },
+        }),
+      );
+    const later = await post({ ...REQUEST, mpsUserId: "0x1" });
+    asked = [];
+    expectError(later, 400, {
+      code: "VALIDATION_ERROR",
+      message: "mpsUserId: expected another, and payment.",
+      details: { field: "mpsUserId" },
+    });
+    const both = await post({ ...REQUEST, payUserId: "0x1", mpsUserId: "0x1" });
+    asked = [];
+    expectError(both, 400, { code: "VALIDATION_ERROR", details: { field: "payUserId" } });
+    const others = await post({ ...REQUEST, fromChain: 1, mpsDeposit: true });
+    expectError(others, 400, { code: "VALIDATION_ERROR", details: { field: "fromChain" } });
+  });
+
+  test("works in a query", async () => {
     answer = offer;
     const query = new URLSearchParams({ ...REQUEST, mpsDeposit: "true", apiKey: tenant.apiKey });
     const response = await fetch(`${url}/v3/quote?${query}`);

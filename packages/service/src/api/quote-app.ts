@@ -12,7 +12,7 @@ import { SERVER_LIMITS } from "./app.ts";
 import { allowOrigins } from "./cors.ts";
 import { handleErrors, refusalOptions } from "./errors.ts";
 import type { RateLimiter } from "./rate-limits.ts";
-import { readSpelling, toTheirSpelling } from "./spelling.ts";
+import { nameAsSent, readSpelling, toTheirSpelling } from "./spelling.ts";
 
 export interface QuoteAppDeps {
   readonly db: Db;
@@ -48,9 +48,14 @@ export function createQuoteApp(deps: QuoteAppDeps): FastifyInstance {
       const principal = principalOf(request);
       // A query carries the same fields as text.
       const asked = request.method === "GET" ? request.query : request.body;
-      const { request: spelled, isTheirs } = readSpelling(asked);
-      const response = await deps.quote(parseQuoteRequest(spelled), principal);
-      if (!isTheirs) return response;
+      const spelled = readSpelling(asked);
+      let response: QuoteResponse;
+      try {
+        response = await deps.quote(parseQuoteRequest(spelled.request), principal);
+      } catch (thrown) {
+        throw nameAsSent(thrown, spelled);
+      }
+      if (!spelled.isTheirs) return response;
       // The schema of the answer does not know these names: what it does not know is taken out before.
       // CAST: cleaning takes members away, and none that is documented.
       const { quotes, ...rest } = Value.Clean(QuoteResponse, response) as QuoteResponse;

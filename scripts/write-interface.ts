@@ -36,7 +36,12 @@ ${table(
 )}
 
 Where a quote is asked for with \`mpsDeposit\` or \`mpsUserId\`, as clients of the original service do, the fields that begin
-with \`pay\` are answered in that spelling.
+with \`pay\` are answered in that spelling, and named in it where they are refused.
+
+Times go out as \`2026-01-31T12:00:00.000Z\`. \`since\` and \`cursor\` take a calendar date and time of ISO 8601 in the extended
+or the basic form (\`20260131T120000Z\`), in UTC where it has no offset; \`24:00\` is the end of its day. Other forms, such as
+weeks and days of the year, are refused. A user id is \`0x\` and hex digits whose value fits 20 bytes, in a quote as in the
+filter of \`GET /swaps\`; it goes out as 40 lower-case digits.
 
 ## Errors
 

@@ -9,9 +9,13 @@ import { Type, type TSchema } from "typebox";
 /** Pattern of every stamp that is sent out: `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
 export const TIMESTAMP_PATTERN = "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$";
 
-/** Pattern of a stamp that is taken in: a date, or a date and time with or without offset (without means UTC). */
+/**
+ * Pattern of a stamp that is taken in: a date, or a date and time with or without offset (without means UTC). In the
+ * extended form, `2026-01-31T12:00:00Z`, or the basic one, `20260131T120000Z`.
+ */
 export const ISO_8601_PATTERN =
-  "^\\d{4}-\\d{2}-\\d{2}([Tt ]\\d{2}:\\d{2}(:\\d{2}([.,]\\d{1,9})?)?([Zz]|[+-]\\d{2}(:?\\d{2})?)?)?$";
+  "^(\\d{4}-\\d{2}-\\d{2}([Tt ]\\d{2}:\\d{2}(:\\d{2}([.,]\\d{1,9})?)?([Zz]|[+-]\\d{2}(:?\\d{2})?)?)?" +
+  "|\\d{8}([Tt]\\d{4}(\\d{2}([.,]\\d{1,9})?)?([Zz]|[+-]\\d{2}(\\d{2})?)?)?)$";
 
 /** Pattern of an id: a UUID in any case. */
 export const UUID_PATTERN = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$";
@@ -29,7 +33,7 @@ export function timestamp(description: string) {
 export function timestampInput(description: string) {
   return Type.String({
     pattern: ISO_8601_PATTERN,
-    description: `${description}, ISO 8601, UTC where it has no offset`,
+    description: `${description}, a calendar date and time of ISO 8601, UTC where it has no offset`,
     examples: ["2026-01-31T12:00:00.000Z"],
   });
 }

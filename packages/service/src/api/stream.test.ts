@@ -153,6 +153,39 @@ describe("stream", () => {
   });
 });
 
+describe("a socket that cannot join its room", () => {
+  test("loses its connection, so that any client comes back by itself", async () => {
+    let broken = true;
+    const db = new Proxy(database.db, {
+      get(real, name) {
+        if (broken && name === "selectFrom") {
+          return (table: "events") => {
+            if (table === "events") throw new Error("the database is away");
+            return real.selectFrom(table);
+          };
+        }
+        const value: unknown = Reflect.get(real, name, real);
+        return typeof value === "function" ? value.bind(real) : value;
+      },
+    });
+    const troubled = await startStream({ db, limiter });
+    const tenant = await createTenant(database.db);
+    const socket = io(troubled.url, {
+      transports: ["websocket"],
+      forceNew: true,
+      auth: { apiKey: tenant.apiKey },
+    });
+    sockets.push(socket);
+    const greeting = new Promise((resolve) => socket.once("connected", resolve));
+    const reason = await new Promise((resolve) => socket.once("disconnect", resolve));
+    broken = false;
+    expect(reason).toBe("transport close");
+    expect(await greeting).toEqual({ integratorName: tenant.name });
+    socket.disconnect();
+    await troubled.close();
+  });
+});
+
 function countConnections(): Promise<number> {
   return new Promise((resolve, reject) =>
     stream.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),

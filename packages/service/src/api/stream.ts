@@ -93,7 +93,8 @@ export function createStream(options: {
     };
     tail.join(integratorId, enter).catch((error: unknown) => {
       log.error({ err: error }, "a socket could not join its room");
-      socket.disconnect(true);
+      // A lost connection: clients do not come back by themselves from a farewell.
+      socket.conn.close();
     });
     return undefined;
   });

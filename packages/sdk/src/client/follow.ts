@@ -3,7 +3,7 @@
  * is handed on is read from the replay, which has everything in its one order.
  */
 import type { EventItem } from "../wire/index.ts";
-import { SluiceApiError, SluiceGapError, type SluiceResponseError } from "./errors.ts";
+import { SluiceApiError, SluiceGapError } from "./errors.ts";
 import type { SluiceClient } from "./rest-client.ts";
 import { connectStream } from "./stream-client.ts";
 import { createPause } from "./wait.ts";
@@ -41,7 +41,7 @@ export async function* followEvents(options: FollowOptions): AsyncGenerator<Even
   let { since } = options;
   const pause = createPause(signal);
   const breath = createPause(signal);
-  const refused: { error?: SluiceApiError | SluiceResponseError } = {};
+  const refused: { error?: SluiceApiError } = {};
   const stream = connectStream({
     baseUrl,
     apiKey,
@@ -49,7 +49,7 @@ export async function* followEvents(options: FollowOptions): AsyncGenerator<Even
     // Whatever came while it was down is read now.
     onConnected: () => pause.wake(),
     onError(error, willRetry) {
-      if (!willRetry && error instanceof SluiceApiError && !error.retryable) refused.error = error;
+      if (!willRetry && error instanceof SluiceApiError) refused.error = error;
       else onError?.(error);
       pause.wake();
     },

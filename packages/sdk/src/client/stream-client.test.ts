@@ -21,9 +21,9 @@ afterEach(async () => {
 });
 
 /** A server that asks for the key, greets, and then emits `messages` on the channel `event`. */
-async function serve(messages: readonly unknown[]): Promise<string> {
+async function serve(messages: readonly unknown[], path = "/socket.io"): Promise<string> {
   const http = createServer();
-  const server = new Server(http, { transports: ["websocket"] });
+  const server = new Server(http, { transports: ["websocket"], path });
   open = { server };
   server.use((socket, next) => {
     if (socket.handshake.auth["apiKey"] === KEY) {
@@ -41,6 +41,17 @@ async function serve(messages: readonly unknown[]): Promise<string> {
   const address = http.address();
   if (typeof address !== "object" || address === null) throw new Error("the server has no port");
   return `http://127.0.0.1:${address.port}`;
+}
+
+/** Refuses the first handshakes as the service does when it cannot serve, and counts all. */
+function refuseFirst(count: number, details: Record<string, number> = {}) {
+  const handshakes = { count: 0 };
+  open?.server.use((_, next) => {
+    handshakes.count += 1;
+    const data = { code: "INTERNAL", message: "Try again.", retryable: true, details };
+    next(handshakes.count > count ? undefined : Object.assign(new Error(data.message), { data }));
+  });
+  return handshakes;
 }
 
 type Handlers = Pick<StreamOptions, "onEvent" | "onConnected" | "onDisconnected" | "onError">;
@@ -78,6 +89,88 @@ describe("connectStream", () => {
     expect(error).toBeInstanceOf(SluiceApiError);
     expect(error).toMatchObject({ code: "FORBIDDEN", status: undefined });
     expect(willRetry).toBe(false);
+  });
+
+  test("tries again after a refusal that passes", async () => {
+    const baseUrl = await serve([]);
+    const handshakes = refuseFirst(2);
+    const log: unknown[] = [];
+    await new Promise<void>((resolve) => {
+      connect(baseUrl, KEY, {
+        onError: (error, willRetry) => log.push([error, willRetry]),
+        onConnected: () => resolve(),
+      });
+    });
+    expect(log).toEqual([
+      [expect.objectContaining({ code: "INTERNAL" }), true],
+      [expect.objectContaining({ code: "INTERNAL" }), true],
+    ]);
+    expect(handshakes.count).toBe(3);
+  });
+
+  test("waits as long as a refusal says", async () => {
+    const baseUrl = await serve([]);
+    refuseFirst(1, { retryAfterSeconds: 2 });
+    const startedAt = performance.now();
+    await new Promise<void>((resolve) => {
+      connect(baseUrl, KEY, { onConnected: () => resolve() });
+    });
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(1_990);
+  });
+
+  test("comes back when the server cuts it, until its key is refused", async () => {
+    const baseUrl = await serve([]);
+    let isRevoked = false;
+    open?.server.use((_, next) => {
+      const data = { code: "FORBIDDEN", message: "The key is not valid.", retryable: false };
+      next(isRevoked ? Object.assign(new Error(data.message), { data }) : undefined);
+    });
+    const log: unknown[] = [];
+    await new Promise<void>((resolve) => {
+      connect(baseUrl, KEY, {
+        onConnected: () => {
+          isRevoked = log.push("up") > 1;
+          open?.server.disconnectSockets(true);
+        },
+        onDisconnected: (reason) => log.push(reason),
+        onError: (error, willRetry) => {
+          log.push([error, willRetry]);
+          resolve();
+        },
+      });
+    });
+    const cut = "io server disconnect";
+    const refused = [expect.objectContaining({ code: "FORBIDDEN" }), false];
+    expect(log).toEqual(["up", cut, "up", cut, refused]);
+  });
+
+  test("closed between two attempts, it makes no other", async () => {
+    const baseUrl = await serve([]);
+    const handshakes = refuseFirst(3);
+    await new Promise<void>((resolve) => {
+      const stream = connect(baseUrl, KEY, {
+        onError() {
+          stream.close();
+          resolve();
+        },
+      });
+    });
+    // Another has been refused twice: that takes longer than the next attempt of the first.
+    await new Promise<void>((resolve) => {
+      connect(baseUrl, KEY, { onConnected: () => resolve() });
+    });
+    expect(handshakes.count).toBe(4);
+  });
+
+  test("finds the service below a path", async () => {
+    const origin = await serve([], "/pay/sluice/socket.io");
+    for (const baseUrl of [`${origin}/pay/sluice`, `${origin}/pay/sluice/`]) {
+      const greeting = await new Promise((resolve, reject) => {
+        connect(baseUrl, KEY, { onConnected: resolve, onError: reject });
+      });
+      expect(greeting).toEqual({ integratorName: "acme" });
+      open?.stream?.close();
+    }
   });
 
   test("reports a message of another shape and goes on", async () => {

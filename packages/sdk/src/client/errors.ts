@@ -37,6 +37,14 @@ export class SluiceResponseError extends Error {
   }
 }
 
+/** Whether trouble may pass by itself: nobody answered, or the answer says so. */
+export function mayPass(error: unknown): boolean {
+  if (error instanceof SluiceApiError || error instanceof SluiceResponseError) {
+    return error.retryable;
+  }
+  return true;
+}
+
 /** Events older than they are kept were asked for: some may be gone. Read `GET /swaps`, then follow without `since`. */
 export class SluiceGapError extends Error {
   override readonly name = "SluiceGapError";

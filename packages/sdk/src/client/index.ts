@@ -12,6 +12,11 @@ export {
   toEvmPaymentUri,
   toSolanaPaymentUri,
 } from "./payment-uri.ts";
-export { createSluiceClient, type SluiceClient, type SluiceClientOptions } from "./rest-client.ts";
+export {
+  type CallOptions,
+  createSluiceClient,
+  type SluiceClient,
+  type SluiceClientOptions,
+} from "./rest-client.ts";
 export { waitForSettlement, type WaitOptions } from "./settlement.ts";
 export { connectStream, type Stream, type StreamOptions } from "./stream-client.ts";

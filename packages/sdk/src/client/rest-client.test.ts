@@ -209,6 +209,22 @@ describe("failures", () => {
     expect(seen).toHaveLength(1);
   });
 
+  test("include a signal that aborts, in the middle of a walk too", async () => {
+    const aborting = new AbortController();
+    const { client, seen } = await serve([
+      { body: { items: [event(1)], nextCursor: stamp(1) } },
+      { body: { items: [event(2)], nextCursor: null } },
+    ]);
+    const walk = async () => {
+      for await (const item of client.iterateEvents({}, { signal: aborting.signal })) {
+        expect(item.timestamp).toBe(stamp(1));
+        aborting.abort(new Error("enough"));
+      }
+    };
+    expect(await failureOf(walk())).toEqual(new Error("enough"));
+    expect(seen).toHaveLength(1);
+  });
+
   test("include a server that does not answer in time", async () => {
     const stalling: typeof fetch = (_url, init) =>
       new Promise((_resolve, reject) => {

@@ -42,90 +42,107 @@ export interface SluiceClientOptions {
   readonly timeoutMs?: number;
 }
 
+/** What holds for one call. */
+export interface CallOptions {
+  /** Ends the call, which then throws the reason of the signal. */
+  readonly signal?: AbortSignal;
+}
+
 /**
  * A client of one integrator. Every call throws `SluiceApiError` for an error answer, `SluiceResponseError` for an
  * answer of another shape, and what `fetch` throws when there is no answer.
  */
 export interface SluiceClient {
   /** One page of deposit addresses, newest first. */
-  listDepositAddresses(query?: ListQuery): Promise<DepositAddressPage>;
+  listDepositAddresses(query?: ListQuery, options?: CallOptions): Promise<DepositAddressPage>;
   /** Every deposit address from `cursor` on, newest first, page after page. */
-  iterateDepositAddresses(query?: ListQuery): AsyncGenerator<DepositAddress, void>;
+  iterateDepositAddresses(
+    query?: ListQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<DepositAddress, void>;
   /** One page of settlements, newest first. */
-  listSwaps(query?: SwapsQuery): Promise<SwapPage>;
+  listSwaps(query?: SwapsQuery, options?: CallOptions): Promise<SwapPage>;
   /** Every settlement from `cursor` on, newest first, page after page. */
-  iterateSwaps(query?: SwapsQuery): AsyncGenerator<Swap, void>;
+  iterateSwaps(query?: SwapsQuery, options?: CallOptions): AsyncGenerator<Swap, void>;
   /** One settlement. */
-  getSwap(id: string): Promise<Swap>;
+  getSwap(id: string, options?: CallOptions): Promise<Swap>;
   /** One page of deposits, newest first. */
-  listDeposits(query?: DepositsQuery): Promise<DepositPage>;
+  listDeposits(query?: DepositsQuery, options?: CallOptions): Promise<DepositPage>;
   /** Every deposit from `cursor` on, newest first, page after page. */
-  iterateDeposits(query?: DepositsQuery): AsyncGenerator<Deposit, void>;
+  iterateDeposits(query?: DepositsQuery, options?: CallOptions): AsyncGenerator<Deposit, void>;
   /** One page of stored events, oldest first. */
-  listEvents(query?: EventsQuery): Promise<EventPage>;
+  listEvents(query?: EventsQuery, options?: CallOptions): Promise<EventPage>;
   /** Every stored event after `since`, oldest first, until there is none left for now. */
-  iterateEvents(query?: EventsQuery): AsyncGenerator<EventItem, void>;
+  iterateEvents(query?: EventsQuery, options?: CallOptions): AsyncGenerator<EventItem, void>;
   /** Queues a settlement of a token that is not detected by itself. */
-  requestIndex(body: RequestIndexBody): Promise<RequestIndexResponse>;
+  requestIndex(body: RequestIndexBody, options?: CallOptions): Promise<RequestIndexResponse>;
   /** Every known chain. Needs no key. */
-  chains(): Promise<ChainList>;
+  chains(options?: CallOptions): Promise<ChainList>;
   /** Chains and tokens that are detected by themselves, with their minimums. Needs no key. */
-  sourceConfig(): Promise<SourceConfig>;
+  sourceConfig(options?: CallOptions): Promise<SourceConfig>;
   /** Offers for a transfer; with `payDeposit` they carry the deposit address. */
-  quote(request: QuoteRequest): Promise<QuoteResponse>;
+  quote(request: QuoteRequest, options?: CallOptions): Promise<QuoteResponse>;
 }
 
 const TIMEOUT_MS = 30_000;
 
 /** Makes a client. Nothing is sent before the first call. */
-export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
-  const request = createRequest(options);
-  const get = <T extends TSchema>(schema: T, path: string, query: Query = {}) =>
-    request(schema, { method: "GET", base: options.baseUrl, path, query });
+export function createSluiceClient(service: SluiceClientOptions): SluiceClient {
+  const request = createRequest(service);
+  const get = <T extends TSchema>(
+    schema: T,
+    path: string,
+    { query = {}, ...options }: CallOptions & { readonly query?: Query } = {},
+  ) => request(schema, { ...options, method: "GET", base: service.baseUrl, path, query });
 
-  const listDepositAddresses = (query: ListQuery = {}) =>
-    get(DepositAddressPage, "/deposit-addresses", query);
-  const listDeposits = (query: DepositsQuery = {}) => get(DepositPage, "/deposits", query);
-  const listSwaps = (query: SwapsQuery = {}) => get(SwapPage, "/swaps", query);
-  const listEvents = (query: EventsQuery = {}) => get(EventPage, "/events", query);
+  const listDepositAddresses = (query: ListQuery = {}, options: CallOptions = {}) =>
+    get(DepositAddressPage, "/deposit-addresses", { ...options, query });
+  const listDeposits = (query: DepositsQuery = {}, options: CallOptions = {}) =>
+    get(DepositPage, "/deposits", { ...options, query });
+  const listSwaps = (query: SwapsQuery = {}, options: CallOptions = {}) =>
+    get(SwapPage, "/swaps", { ...options, query });
+  const listEvents = (query: EventsQuery = {}, options: CallOptions = {}) =>
+    get(EventPage, "/events", { ...options, query });
 
   return {
     listDepositAddresses,
-    iterateDepositAddresses: (query = {}) =>
+    iterateDepositAddresses: (query = {}, options = {}) =>
       iterate("GET /deposit-addresses", query.cursor, (cursor) =>
-        listDepositAddresses(cursor === undefined ? query : { ...query, cursor }),
+        listDepositAddresses(cursor === undefined ? query : { ...query, cursor }, options),
       ),
     listSwaps,
-    iterateSwaps: (query = {}) =>
+    iterateSwaps: (query = {}, options = {}) =>
       iterate("GET /swaps", query.cursor, (cursor) =>
-        listSwaps(cursor === undefined ? query : { ...query, cursor }),
+        listSwaps(cursor === undefined ? query : { ...query, cursor }, options),
       ),
-    getSwap: (id) => get(Swap, `/swaps/${encodeURIComponent(id)}`),
+    getSwap: (id, options) => get(Swap, `/swaps/${encodeURIComponent(id)}`, options),
     listDeposits,
-    iterateDeposits: (query = {}) =>
+    iterateDeposits: (query = {}, options = {}) =>
       iterate("GET /deposits", query.cursor, (cursor) =>
-        listDeposits(cursor === undefined ? query : { ...query, cursor }),
+        listDeposits(cursor === undefined ? query : { ...query, cursor }, options),
       ),
     listEvents,
-    iterateEvents: (query = {}) =>
+    iterateEvents: (query = {}, options = {}) =>
       iterate("GET /events", query.since, (since) =>
-        listEvents(since === undefined ? query : { ...query, since }),
+        listEvents(since === undefined ? query : { ...query, since }, options),
       ),
-    requestIndex: (body) =>
+    requestIndex: (body, options) =>
       request(RequestIndexResponse, {
+        ...options,
         method: "POST",
-        base: options.baseUrl,
+        base: service.baseUrl,
         path: "/request-index",
         body,
       }),
-    chains: () => get(ChainList, "/chains"),
-    sourceConfig: () => get(SourceConfig, "/source-config"),
-    quote: (body) =>
+    chains: (options) => get(ChainList, "/chains", options),
+    sourceConfig: (options) => get(SourceConfig, "/source-config", options),
+    quote: (body, options) =>
       request(QuoteResponse, {
+        ...options,
         method: "POST",
-        base: options.quoteUrl,
+        base: service.quoteUrl,
         path: "/v3/quote",
-        query: { apiKey: options.apiKey },
+        query: { apiKey: service.apiKey },
         body,
       }),
   };
@@ -133,7 +150,7 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
-interface Call {
+interface Call extends CallOptions {
   readonly method: "GET" | "POST";
   readonly base: string;
   readonly path: string;
@@ -146,10 +163,11 @@ function createRequest(options: SluiceClientOptions) {
   const send = options.fetch ?? fetch;
   return async <T extends TSchema>(schema: T, call: Call): Promise<Static<T>> => {
     const source = `${call.method} ${call.path}`;
+    const timeout = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
     const response = await send(toUrl(call), {
       method: call.method,
       redirect: "error",
-      signal: AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS),
+      signal: call.signal ? AbortSignal.any([call.signal, timeout]) : timeout,
       headers: {
         accept: "application/json",
         "x-api-key": options.apiKey,

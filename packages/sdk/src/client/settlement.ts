@@ -1,7 +1,7 @@
 import type { Swap } from "../wire/index.ts";
-import { SluiceApiError, SluiceResponseError, SluiceTimeoutError } from "./errors.ts";
+import { mayPass, SluiceTimeoutError } from "./errors.ts";
 import type { SluiceClient } from "./rest-client.ts";
-import { createPause } from "./wait.ts";
+import { createEnd, createPause, untilAborted } from "./wait.ts";
 
 /** Which settlement to wait for, and for how long. */
 export interface WaitOptions {
@@ -23,25 +23,31 @@ const POLL_MS = 2_000;
 /**
  * Waits until the newest settlement of a deposit address has ended, and returns it: `completed` is success, `dead` is not.
  * Trouble that passes is waited out.
- * @throws SluiceTimeoutError when the time is over or the signal aborted; SluiceApiError when the key is refused
+ * @throws SluiceTimeoutError as soon as the time is over or the signal aborts; SluiceApiError when the key is refused;
+ *   SluiceResponseError when something else answers, and not for a while only
  */
 export async function waitForSettlement(
   client: Pick<SluiceClient, "listSwaps">,
   options: WaitOptions,
 ): Promise<Swap> {
   const { walletAddress, after, timeoutMs, pollMs = POLL_MS, signal, onStatus } = options;
-  const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + timeoutMs;
-  const pause = createPause(signal);
+  const end = createEnd(timeoutMs, signal);
+  const pause = createPause(end.signal);
   let seen = "";
-  while (!signal?.aborted && Date.now() < deadline) {
-    const swap = await findNewest(client, walletAddress);
-    if (swap && swap.id !== after) {
-      const state = `${swap.id} ${swap.status} ${swap.retryCount}`;
-      if (state !== seen) onStatus?.(swap);
-      seen = state;
-      if (swap.terminal) return swap;
+  try {
+    while (!end.signal.aborted) {
+      const looked = findNewest(client, walletAddress, end.signal);
+      const swap = (await untilAborted(looked, end.signal))?.value;
+      if (swap && swap.id !== after) {
+        const state = `${swap.id} ${swap.status} ${swap.retryCount}`;
+        if (state !== seen) onStatus?.(swap);
+        seen = state;
+        if (swap.terminal) return swap;
+      }
+      await pause.wait(pollMs);
     }
-    await pause.wait(Math.min(pollMs, Math.max(0, deadline - Date.now())));
+  } finally {
+    end.release();
   }
   throw new SluiceTimeoutError(walletAddress);
 }
@@ -50,17 +56,14 @@ export async function waitForSettlement(
 async function findNewest(
   client: Pick<SluiceClient, "listSwaps">,
   walletAddress: string,
+  signal: AbortSignal,
 ): Promise<Swap | undefined> {
   try {
-    const { items } = await client.listSwaps({ walletAddress, limit: 100 });
+    const { items } = await client.listSwaps({ walletAddress, limit: 100 }, { signal });
     // A service that does not know the filter answers with all.
     return items.find((swap) => swap.walletAddress.toLowerCase() === walletAddress.toLowerCase());
   } catch (error) {
-    const passes =
-      error instanceof SluiceApiError || error instanceof SluiceResponseError
-        ? error.retryable
-        : true;
-    if (!passes) throw error;
+    if (!mayPass(error)) throw error;
     return undefined;
   }
 }

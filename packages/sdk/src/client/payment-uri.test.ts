@@ -54,6 +54,18 @@ describe("Solana Pay", () => {
     expect(toSolanaPaymentUri({ address })).toBe(`solana:${address}`);
   });
 
+  test("native SOL, as the service lists it, has no mint", () => {
+    const native = "1".repeat(32);
+    expect(toSolanaPaymentUri({ address, mint: native, amount: 5n, decimals: 9 })).toBe(
+      `solana:${address}?amount=0.000000005`,
+    );
+    expect(toSolanaPaymentUri({ address, mint: native })).toBe(`solana:${address}`);
+    const wrapped = "So11111111111111111111111111111111111111112";
+    expect(toSolanaPaymentUri({ address, mint: wrapped })).toBe(
+      `solana:${address}?spl-token=${wrapped}`,
+    );
+  });
+
   test("amounts are exact", () => {
     const amountOf = (amount: bigint, decimals: number) =>
       new URL(toSolanaPaymentUri({ address, amount, decimals })).searchParams.get("amount");
@@ -65,7 +77,12 @@ describe("Solana Pay", () => {
 
   test.each([
     ["address", { address: WALLET }],
+    // In the alphabet and of a likely length, but not of 32 bytes.
+    ["address", { address: "1".repeat(44) }],
+    ["address", { address: "z".repeat(44) }],
+    ["address", { address: address.slice(0, -2) }],
     ["mint", { address, mint: "0" }],
+    ["mint", { address, mint: mint.slice(0, -2) }],
     ["decimals", { address, amount: 1n }],
     ["amount", { address, amount: -1n, decimals: 9 }],
   ])("%s is checked", (field, payment) => {

@@ -1,8 +1,10 @@
 /** Payment requests that wallets open, for a deposit address. The wallet fills in what is here, and the payer confirms. */
 
 const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
-const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 const NATIVE = `0x${"0".repeat(40)}`;
+const BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
+/** SOL as the service lists it. It is no mint: a wallet would look for a token. */
+const NATIVE_SOL = "1".repeat(32);
 
 /** A payment on an EVM chain. */
 export interface EvmPayment {
@@ -40,7 +42,7 @@ export function toEvmPaymentUri({ address, evmChainId, token, amount }: EvmPayme
 export interface SolanaPayment {
   /** The deposit address. */
   readonly address: string;
-  /** The token's mint; none for SOL. */
+  /** The token's mint; none for SOL, or 32 ones, as the service lists it. */
   readonly mint?: string;
   /** Base units. Without it the payer chooses. */
   readonly amount?: bigint;
@@ -58,18 +60,32 @@ export interface SolanaPayment {
  */
 export function toSolanaPaymentUri(payment: SolanaPayment): string {
   const { address, mint, amount, decimals, label, message } = payment;
-  if (!SOLANA_ADDRESS.test(address)) throw new TypeError("address: expected base58 of 32 bytes");
-  if (mint !== undefined && !SOLANA_ADDRESS.test(mint)) {
+  if (!isPublicKey(address)) throw new TypeError("address: expected base58 of 32 bytes");
+  if (mint !== undefined && !isPublicKey(mint)) {
     throw new TypeError("mint: expected base58 of 32 bytes");
   }
   checkAmount(amount);
   const fields: [string, string][] = [];
   if (amount !== undefined) fields.push(["amount", toDecimal(amount, decimals)]);
-  if (mint !== undefined) fields.push(["spl-token", mint]);
+  if (mint !== undefined && mint !== NATIVE_SOL) fields.push(["spl-token", mint]);
   if (label !== undefined) fields.push(["label", label]);
   if (message !== undefined) fields.push(["message", message]);
   const query = fields.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
   return `solana:${address}${query && `?${query}`}`;
+}
+
+/** True for base58 of exactly 32 bytes: each leading one is a zero byte, and the rest is a number. */
+function isPublicKey(text: string): boolean {
+  if (text.length > 44) return false;
+  let value = 0n;
+  for (const character of text) {
+    const digit = BASE58.indexOf(character);
+    if (digit < 0) return false;
+    value = value * 58n + BigInt(digit);
+  }
+  const zeros = text.length - text.replace(/^1+/, "").length;
+  const rest = value === 0n ? 0 : Math.ceil(value.toString(16).length / 2);
+  return zeros + rest === 32;
 }
 
 function checkAmount(amount: bigint | undefined): void {

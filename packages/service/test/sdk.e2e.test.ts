@@ -3,9 +3,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import type { EventItem } from "@sluice/sdk";
 import { isAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { acceptPayment } from "../../sdk/examples/accept-payment.ts";
+import { acceptPayment, type Order } from "../../sdk/examples/accept-payment.ts";
 import { bookEvents, type Books } from "../../sdk/examples/follow-events.ts";
 import { deposit, USDC } from "./support/deposits.ts";
+import { orderOf } from "./support/order.ts";
 import { openWorld, type World } from "./support/world.ts";
 
 let world: World;
@@ -20,29 +21,48 @@ afterAll(async () => {
 const service = () => ({ ...world.serviceUrls(), apiKey: world.apiKeyOf(0) });
 
 test("an order is paid by the URI that is shown, and known to be", async () => {
-  const destination = world.newRecipient();
-  const { ethereum, base } = world.deployment.chains;
-  const order = {
-    amount: 5n * USDC,
-    fromChain: "ethereum",
-    fromToken: ethereum.token,
-    evmChainId: 900_002,
-    toChain: "base",
-    toToken: base.token,
-    destination,
-    factory: world.factory,
-    orderId: `0x${"0d".repeat(20)}`,
-  } as const;
-  const swap = await acceptPayment(service(), order, async ({ address, uri }) => {
+  const { order, terms } = await orderOf(world, "0d");
+  const outcome = await acceptPayment(service(), { order, terms }, async ({ address, uri }) => {
     // The customer's wallet reads it.
     const { pathname, searchParams } = new URL(uri);
-    expect(pathname).toBe(`${ethereum.token}@900002/transfer`);
+    expect(pathname).toBe(`${order.fromToken}@900002/transfer`);
     expect(searchParams.get("address")).toBe(address);
     if (!isAddress(address)) throw new Error("no address was shown");
     await world.pay("ethereum", address, BigInt(searchParams.get("uint256") ?? 0));
   });
-  expect(swap.status).toBe("completed");
-  expect(await world.balance("base", destination)).toBe(5n * USDC - 5_000n);
+  expect(outcome).toEqual({ isPaid: true, delivered: 5n * USDC });
+  expect(await world.balance("base", order.destination)).toBe(5n * USDC - 5_000n);
+});
+
+test("an order of which a part is delivered is not paid, and is when the rest is", async () => {
+  const { order, terms } = await orderOf(world, "0e");
+  const show = async ({ address }: { readonly address: string }) => {
+    if (!isAddress(address)) throw new Error("no address was shown");
+    const isFirst = (await world.swapsOf(address)).length === 0;
+    await world.pay("ethereum", address, (isFirst ? 2n : 3n) * USDC);
+  };
+  const part = await acceptPayment(service(), { order: { ...order, waitMs: 15_000 }, terms }, show);
+  expect(part).toEqual({ isPaid: false, delivered: 2n * USDC });
+  const all = await acceptPayment(service(), { order, terms }, show);
+  expect(all).toEqual({ isPaid: true, delivered: 5n * USDC });
+});
+
+test("an address that promises anything else than was agreed is not shown", async () => {
+  const { order, terms } = await orderOf(world, "0f");
+  const somebody = world.newRecipient();
+  const show = () => Promise.reject(new Error("the address was shown"));
+  const others: [string, { order?: Partial<Order>; terms?: Partial<typeof terms> }][] = [
+    ["integrator", { terms: { integrator: "00000000-0000-4000-8000-000000000000" } }],
+    ["destChain", { order: { toChainId: 2 } }],
+    ["refundAuthority", { terms: { refundAuthority: somebody } }],
+    ["maxFeeBps", { terms: { maxFeeBps: 49 } }],
+    ["maxSlippageBps", { terms: { maxSlippageBps: 99 } }],
+    ["factory", { terms: { factory: somebody } }],
+  ];
+  for (const [field, other] of others) {
+    const asked = { order: { ...order, ...other.order }, terms: { ...terms, ...other.terms } };
+    await expect(acceptPayment(service(), asked, show)).rejects.toThrow(`${field} is `);
+  }
 });
 
 /** The service comes back where its clients look for it. */

@@ -9,6 +9,7 @@ import { build, type Rolldown } from "vite";
 import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from "vitest";
 import { findChromium } from "./support/chromium.ts";
 import { deposit, USDC } from "./support/deposits.ts";
+import { orderOf } from "./support/order.ts";
 import { openWorld, type World } from "./support/world.ts";
 
 let world: World;
@@ -84,32 +85,20 @@ async function open(
 const service = () => ({ ...world.serviceUrls(), apiKey: world.apiKeyOf(0) });
 
 test("an order is paid by the URI that the page shows, and the page knows it is", async () => {
-  const destination = world.newRecipient();
-  const { ethereum, base } = world.deployment.chains;
+  const { order, terms } = await orderOf(world, "b0");
   await open({
     async show({ address, uri }) {
       if (!isAddress(address)) throw new Error("no address was shown");
       await world.pay("ethereum", address, BigInt(new URL(uri).searchParams.get("uint256") ?? 0));
     },
   });
-  const order = {
-    amount: 5n * USDC,
-    fromChain: "ethereum",
-    fromToken: ethereum.token,
-    evmChainId: 900_002,
-    toChain: "base",
-    toToken: base.token,
-    destination,
-    factory: world.factory,
-    orderId: `0x${"b0".repeat(20)}`,
-  } as const;
-  const args = { service: service(), order };
-  const swap = await page.evaluate(
-    (given) => globalThis.page.acceptPayment(given.service, given.order),
+  const args = { service: service(), order, terms };
+  const outcome = await page.evaluate(
+    (given) => globalThis.page.acceptPayment(given.service, given),
     args,
   );
-  expect(swap.status).toBe("completed");
-  expect(await world.balance("base", destination)).toBe(5n * USDC - 5_000n);
+  expect(outcome).toEqual({ isPaid: true, delivered: 5n * USDC });
+  expect(await world.balance("base", order.destination)).toBe(5n * USDC - 5_000n);
   expect(complaints).toEqual([]);
 });
 

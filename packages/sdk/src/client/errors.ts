@@ -45,7 +45,7 @@ export function mayPass(error: unknown): boolean {
   return true;
 }
 
-/** Events older than they are kept were asked for: some may be gone. Read `GET /swaps`, then follow without `since`. */
+/** Nothing was read for longer than events are kept: some may be gone. Read `GET /swaps`, then follow without `since`. */
 export class SluiceGapError extends Error {
   override readonly name = "SluiceGapError";
   readonly since: string;

@@ -1,6 +1,6 @@
 /** A shop's page: the client's examples, bundled for a browser. The test that opens it is the shop and the customer. */
 import { SluiceApiError, type SluiceClientOptions, createSluiceClient } from "@sluice/sdk";
-import { acceptPayment, type Order } from "../../../sdk/examples/accept-payment.ts";
+import { acceptPayment, type Order, type Terms } from "../../../sdk/examples/accept-payment.ts";
 import { bookEvents } from "../../../sdk/examples/follow-events.ts";
 
 /** What the test hands to the page. */
@@ -15,8 +15,10 @@ declare global {
 }
 
 const shopPage = {
-  acceptPayment: (service: SluiceClientOptions, order: Order) =>
-    acceptPayment(service, order, (payment) => shop.show(payment)),
+  acceptPayment: (
+    service: SluiceClientOptions,
+    asked: { readonly order: Order; readonly terms: Terms },
+  ) => acceptPayment(service, asked, (payment) => shop.show(payment)),
 
   /** Books until the page is closed. */
   bookEvents(service: SluiceClientOptions): void {

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
 import { SluiceApiError, SluiceResponseError } from "./errors.ts";
@@ -223,6 +224,7 @@ describe("failures", () => {
     };
     expect(await failureOf(walk())).toEqual(new Error("enough"));
     expect(seen).toHaveLength(1);
+    expect(getEventListeners(aborting.signal, "abort")).toEqual([]);
   });
 
   test("include a server that does not answer in time", async () => {

@@ -27,6 +27,7 @@ import {
 } from "../wire/index.ts";
 import { checkShape } from "./check.ts";
 import { SluiceApiError, SluiceResponseError } from "./errors.ts";
+import { createEnd } from "./wait.ts";
 
 /** How to reach a service. */
 export interface SluiceClientOptions {
@@ -158,33 +159,33 @@ interface Call extends CallOptions {
   readonly body?: object;
 }
 
-/** Sends one call and checks its answer. A redirect is refused: it would carry the key to another host. */
+/** Sends one call and checks its answer. */
 function createRequest(options: SluiceClientOptions) {
-  const send = options.fetch ?? fetch;
   return async <T extends TSchema>(schema: T, call: Call): Promise<Static<T>> => {
     const source = `${call.method} ${call.path}`;
-    const timeout = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
-    const response = await send(toUrl(call), {
-      method: call.method,
-      redirect: "error",
-      signal: call.signal ? AbortSignal.any([call.signal, timeout]) : timeout,
-      headers: {
-        accept: "application/json",
-        "x-api-key": options.apiKey,
-        ...(call.body ? { "content-type": "application/json" } : {}),
-      },
-      ...(call.body ? { body: JSON.stringify(call.body) } : {}),
-    });
-    const received = { source, status: response.status };
-    const value = parseJson(await response.text());
-    if (response.ok) return checkShape(schema, value, received);
-    if (Value.Check(ErrorResponse, value)) throw new SluiceApiError(value.error, response.status);
-    throw new SluiceResponseError(
-      source,
-      `HTTP ${response.status}, no error object`,
-      response.status,
-    );
+    const end = createEnd(options.timeoutMs ?? TIMEOUT_MS, call.signal);
+    const { ok, status, text } = await send(options, call, end.signal).finally(() => end.release());
+    const value = parseJson(text);
+    if (ok) return checkShape(schema, value, { source, status });
+    if (Value.Check(ErrorResponse, value)) throw new SluiceApiError(value.error, status);
+    throw new SluiceResponseError(source, `HTTP ${status}, no error object`, status);
   };
+}
+
+/** Sends one call and reads all of its answer. A redirect is refused: it would carry the key to another host. */
+async function send(options: SluiceClientOptions, call: Call, signal: AbortSignal) {
+  const response = await (options.fetch ?? fetch)(toUrl(call), {
+    method: call.method,
+    redirect: "error",
+    signal,
+    headers: {
+      accept: "application/json",
+      "x-api-key": options.apiKey,
+      ...(call.body ? { "content-type": "application/json" } : {}),
+    },
+    ...(call.body ? { body: JSON.stringify(call.body) } : {}),
+  });
+  return { ok: response.ok, status: response.status, text: await response.text() };
 }
 
 function toUrl(call: Call): URL {

@@ -41,7 +41,7 @@ export function createPause(signal?: AbortSignal): Pause {
 
 /** An end of waiting. */
 export interface End {
-  /** Aborts when the time is over, or with the signal that it was made of. */
+  /** Aborts when the time is over, with a `TimeoutError`, or with the signal that it was made of, for its reason. */
   readonly signal: AbortSignal;
   /** Lets go of the timer and of that signal. */
   release(): void;
@@ -50,22 +50,22 @@ export interface End {
 /** Makes an end: after `ms`, or never without it, and with `signal`. */
 export function createEnd(ms: number | undefined, signal: AbortSignal | undefined): End {
   const ending = new AbortController();
-  const abort = () => ending.abort();
+  const follow = () => ending.abort(signal?.reason);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const deadline = ms === undefined ? Number.POSITIVE_INFINITY : Date.now() + ms;
   const look = () => {
     const left = deadline - Date.now();
     if (left > 0) timer = setTimeout(look, Math.min(left, TIMER_MAX_MS));
-    else abort();
+    else ending.abort(new DOMException("The time is over.", "TimeoutError"));
   };
   if (ms !== undefined) look();
-  if (signal?.aborted) abort();
-  signal?.addEventListener("abort", abort);
+  if (signal?.aborted) follow();
+  signal?.addEventListener("abort", follow);
   return {
     signal: ending.signal,
     release() {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", abort);
+      signal?.removeEventListener("abort", follow);
     },
   };
 }

@@ -40,7 +40,15 @@ export function redactUrl(text: string, url: string): string {
 function secretsOf(url: string): string[] {
   if (!URL.canParse(url)) return [url];
   const { username, password, pathname, searchParams } = new URL(url);
-  return [username, password, ...pathname.split("/"), ...searchParams.values()]
+  // As it is sent, should the node repeat it.
+  const basic = Buffer.from(`${decodeSafely(username)}:${decodeSafely(password)}`);
+  return [
+    basic.toString("base64"),
+    username,
+    password,
+    ...pathname.split("/"),
+    ...searchParams.values(),
+  ]
     .flatMap((part) => [part, decodeSafely(part)])
     .filter((part) => part.length >= 6);
 }

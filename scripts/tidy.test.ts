@@ -56,7 +56,7 @@ const ORDER: readonly (readonly string[])[] = [
   ["quotes"],
   ["settlements"],
   ["scanner"],
-  ["doctor"],
+  ["doctor", "watch"],
   ["api"],
   ["roles"],
   ["main.ts"],

@@ -20,6 +20,7 @@ arrival to delivery, and stays up until Ctrl-C. Started again it goes on from wh
   --state-dir DIR       where everything is kept (default .sluice beside package.json)
   --port PORT           the service (default ${DEFAULT_SERVICE_PORTS.api}, 0 for any)
   --quote-port PORT     its quotes (default ${DEFAULT_SERVICE_PORTS.quote}, 0 for any)
+  --telemetry-port PORT its metrics and health (default ${DEFAULT_SERVICE_PORTS.telemetry}, 0 for any)
   --ethereum-port PORT  the node of ethereum (default ${ethereum.defaultPort}, 0 for any)
   --base-port PORT      the node of base (default ${base.defaultPort}, 0 for any)
   --anvil FILE          an anvil binary instead of the one from npm
@@ -50,6 +51,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
       ports: {
         ...parsePort("api", "--port", values.port),
         ...parsePort("quote", "--quote-port", values["quote-port"]),
+        ...parsePort("telemetry", "--telemetry-port", values["telemetry-port"]),
         ...parsePort("ethereum", "--ethereum-port", values["ethereum-port"]),
         ...parsePort("base", "--base-port", values["base-port"]),
       },
@@ -66,6 +68,7 @@ function parseOptions(args: readonly string[]) {
         "state-dir": { type: "string" },
         port: { type: "string" },
         "quote-port": { type: "string" },
+        "telemetry-port": { type: "string" },
         "ethereum-port": { type: "string" },
         "base-port": { type: "string" },
         anvil: { type: "string" },

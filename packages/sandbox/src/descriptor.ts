@@ -13,6 +13,8 @@ import { statePaths } from "./state-paths.ts";
 export interface Descriptor {
   readonly baseUrl: string;
   readonly quoteUrl: string;
+  /** Metrics and health. */
+  readonly telemetryUrl: string | undefined;
   /** The last one's key has deposit addressing off. */
   readonly integrators: readonly IntegratorKey[];
   readonly chains: readonly DescribedChain[];
@@ -41,7 +43,7 @@ export interface DescriptorParts {
   readonly chains: SandboxChains;
   readonly deployment: Deployment;
   readonly keys: SandboxKeys;
-  readonly service: Pick<RunningService, "baseUrl" | "quoteUrl">;
+  readonly service: Pick<RunningService, "baseUrl" | "quoteUrl" | "telemetryUrl">;
   readonly integrators: readonly IntegratorKey[];
 }
 
@@ -51,6 +53,7 @@ export function writeDescriptor(parts: DescriptorParts): Descriptor {
   const descriptor: Descriptor = {
     baseUrl: service.baseUrl,
     quoteUrl: service.quoteUrl,
+    telemetryUrl: service.telemetryUrl,
     integrators,
     chains: chains.all.map(({ chainId, name, rpcUrl, evmChainId }) => ({
       chainId,

@@ -4,10 +4,12 @@ import type { Descriptor } from "./descriptor.ts";
 
 /** The closing text. */
 export function formatGuide(descriptor: Descriptor, descriptorPath: string): string {
-  const { baseUrl, quoteUrl, chains, integrators } = descriptor;
+  const { baseUrl, quoteUrl, telemetryUrl, chains, integrators } = descriptor;
   const rows = [
     ["service", baseUrl],
     ["quotes", quoteUrl],
+    ["metrics", `${telemetryUrl}/metrics`],
+    ["health", `${telemetryUrl}/health/ready`],
     ...chains.map(({ name, rpcUrl, chainId, evmChainId }) => [
       name,
       `${rpcUrl} (bridge id ${chainId}, EVM id ${evmChainId})`,

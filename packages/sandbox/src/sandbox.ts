@@ -14,12 +14,14 @@ import { type ServiceConfigOptions, writeServiceConfig } from "./service-config.
 import { statePaths } from "./state-paths.ts";
 
 /** Ports of the service unless others are asked for. */
-export const DEFAULT_SERVICE_PORTS = { api: 3400, quote: 3401 } as const;
+export const DEFAULT_SERVICE_PORTS = { api: 3400, quote: 3401, telemetry: 3402 } as const;
 
 /** How to start a sandbox. */
 export interface SandboxOptions extends Omit<ChainsOptions, "ports" | "onProblem"> {
   /** Ports; 0 for any. */
-  readonly ports?: Partial<Readonly<Record<ChainName | "api" | "quote", number>>>;
+  readonly ports?: Partial<
+    Readonly<Record<ChainName | keyof typeof DEFAULT_SERVICE_PORTS, number>>
+  >;
   /** Added to the service's environment. */
   readonly env?: Readonly<Record<string, string>>;
   /** How often the service looks for blocks. Default 250. */
@@ -96,7 +98,11 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     const { deployment, keys } = await setUpContracts(chains, options);
     const configPath = writeServiceConfig({ ...options, chains, deployment, keys, ports });
     const first = await start();
-    tell(options, "service", `api ${first.baseUrl}, quotes ${first.quoteUrl}`);
+    tell(
+      options,
+      "service",
+      `api ${first.baseUrl}, quotes ${first.quoteUrl}, metrics ${first.telemetryUrl}/metrics`,
+    );
     const integrators = await ensureIntegrators(chains.stateDir, options.env);
     tell(options, "integrators", integrators.map((one) => one.name).join(", "));
     const parts = { chains, deployment, keys, service: first, integrators };
@@ -154,7 +160,7 @@ async function setUpContracts(chains: SandboxChains, options: SandboxOptions) {
 /** Fixed before the start, so that a restarted service is found where it was. */
 async function chooseServicePorts(
   stateDir: string,
-  { api, quote }: NonNullable<SandboxOptions["ports"]> = {},
+  { api, quote, telemetry }: NonNullable<SandboxOptions["ports"]> = {},
 ) {
   await stopLeftService(stateDir);
   const choose = async (port: number, what: string, option: string) => {
@@ -165,6 +171,11 @@ async function chooseServicePorts(
   return {
     api: await choose(api ?? DEFAULT_SERVICE_PORTS.api, "the service", "--port"),
     quote: await choose(quote ?? DEFAULT_SERVICE_PORTS.quote, "the quote service", "--quote-port"),
+    telemetry: await choose(
+      telemetry ?? DEFAULT_SERVICE_PORTS.telemetry,
+      "its metrics",
+      "--telemetry-port",
+    ),
   };
 }
 

@@ -24,7 +24,12 @@ export interface ServiceConfigOptions {
   readonly deployment: Deployment;
   readonly keys: SandboxKeys;
   /** Ports of the service; 0 for any. */
-  readonly ports: { readonly api: number; readonly quote: number };
+  readonly ports: {
+    readonly api: number;
+    readonly quote: number;
+    /** Of metrics and health, which are not served unless given. */
+    readonly telemetry?: number;
+  };
   /** Default 250. */
   readonly pollIntervalMs?: number;
   /** How long after its lock a delivery may be made, in seconds; the service's default unless a test says otherwise. */
@@ -44,6 +49,9 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
     stateDir: paths.database,
     api: { host: "127.0.0.1", port: ports.api },
     quote: { host: "127.0.0.1", port: ports.quote },
+    ...(ports.telemetry !== undefined && {
+      telemetry: { host: "127.0.0.1", port: ports.telemetry },
+    }),
     // Tests and demos ask more often than any integrator would.
     rateLimits: { perKey: 100_000, perAddress: 100_000, requestIndexPerKey: 100_000 },
     ...(options.corsOrigins && { corsOrigins: options.corsOrigins }),

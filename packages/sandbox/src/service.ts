@@ -47,6 +47,8 @@ export interface ServiceExit {
 export interface RunningService {
   readonly baseUrl: string;
   readonly quoteUrl: string;
+  /** Undefined where the configuration does not serve metrics. */
+  readonly telemetryUrl: string | undefined;
   readonly pid: number;
   /** Resolves when the process has ended, for whatever reason. */
   readonly exited: Promise<ServiceExit>;
@@ -151,7 +153,7 @@ interface Waiting {
 async function waitUntilReady(
   child: ChildProcess,
   { exited, log, readyTimeoutMs = 60_000 }: Waiting,
-): Promise<Pick<RunningService, "baseUrl" | "quoteUrl">> {
+): Promise<ServiceUrls> {
   const { stdout } = child;
   if (!stdout) throw new Error("the service's output is not piped");
   const lines = createInterface({ input: stdout });
@@ -161,7 +163,7 @@ async function waitUntilReady(
   void exited.then(({ code, signal }) =>
     failed.reject(notReady(`it ended with ${signal ?? `code ${code}`}`, log)),
   );
-  const ready = Promise.withResolvers<Pick<RunningService, "baseUrl" | "quoteUrl">>();
+  const ready = Promise.withResolvers<ServiceUrls>();
   lines.on("line", (line) => {
     const urls = parseReadyLine(line);
     if (urls) ready.resolve(urls);
@@ -175,7 +177,9 @@ async function waitUntilReady(
   }
 }
 
-function parseReadyLine(line: string): Pick<RunningService, "baseUrl" | "quoteUrl"> | undefined {
+type ServiceUrls = Pick<RunningService, "baseUrl" | "quoteUrl" | "telemetryUrl">;
+
+function parseReadyLine(line: string): ServiceUrls | undefined {
   let value: Readonly<Record<string, unknown>> | undefined;
   try {
     value = asRecord(JSON.parse(line));
@@ -183,9 +187,10 @@ function parseReadyLine(line: string): Pick<RunningService, "baseUrl" | "quoteUr
     // Some other line of output.
     return undefined;
   }
-  const { ready, api, quote } = value ?? {};
+  const { ready, api, quote, telemetry } = value ?? {};
   if (ready !== true || typeof api !== "string" || typeof quote !== "string") return undefined;
-  return { baseUrl: api, quoteUrl: quote };
+  const telemetryUrl = typeof telemetry === "string" ? telemetry : undefined;
+  return { baseUrl: api, quoteUrl: quote, telemetryUrl };
 }
 
 function notReady(reason: string, log: string): SandboxError {

@@ -9,10 +9,13 @@ import { removeSandbox } from "@sluice/sandbox";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
-const ANY_PORTS = ["--port", "--quote-port", "--ethereum-port", "--base-port"].flatMap((option) => [
-  option,
-  "0",
-]);
+const ANY_PORTS = [
+  "--port",
+  "--quote-port",
+  "--telemetry-port",
+  "--ethereum-port",
+  "--base-port",
+].flatMap((option) => [option, "0"]);
 
 let stateDir: string;
 

@@ -40,8 +40,8 @@ program
     const { startRoles } = await import("./roles/all.ts");
     const config = loadConfig({ path: configPath(), env: processEnvironment, roles });
     const service = await startRoles(config, { roles, standby, askPassphrase });
-    const { apiUrl: api, quoteUrl: quote } = service;
-    print({ ready: true, roles, api, quote, pid: process.pid });
+    const { apiUrl: api, quoteUrl: quote, telemetryUrl: telemetry } = service;
+    print({ ready: true, roles, api, quote, telemetry, pid: process.pid });
     stopOnSignal(service);
   });
 

@@ -18,6 +18,8 @@ export interface Stream {
   readonly tail: Tail;
   /** Cuts the sockets whose key was revoked since they came. */
   cutRevoked(): Promise<void>;
+  /** How many sockets are connected now. */
+  countSockets(): number;
   close(): Promise<void>;
 }
 
@@ -109,6 +111,7 @@ export function createStream(options: {
         if (revoked.has(principals.get(socket)?.keyId ?? "")) socket.disconnect(true);
       }
     },
+    countSockets: () => io.of("/").sockets.size,
     close: () => io.close(),
   };
 }

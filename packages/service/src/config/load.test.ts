@@ -90,6 +90,7 @@ describe("configuration", () => {
       databaseUrl: undefined,
       api: { host: "127.0.0.1", port: 8080 },
       quote: { host: "::1", port: 0 },
+      telemetry: undefined,
       feeBps: 10,
       maxFeeBps: 50,
       maxSlippageBps: 100,
@@ -104,7 +105,7 @@ describe("configuration", () => {
       traces: true,
       deliveryConfirmations: 1,
       contracts: { factory: `0x${"ab".repeat(20)}` },
-      tokens: [{ minDeposit: 500_000n, minDepositUnits: "0.50" }],
+      tokens: [{ minDeposit: 500_000n, minDepositUnits: "0.50", inventoryMin: undefined }],
     });
     expect(config.apiKeyPepper.reveal()).toBe(ENV.PEPPER);
     expect(config.attestor.rpcUrls).toEqual(
@@ -120,6 +121,7 @@ describe("configuration", () => {
       DATABASE_URL: "postgres://user:secret@host/db",
       SLUICE_API_PORT: "1",
       SLUICE_QUOTE_PORT: "2",
+      SLUICE_TELEMETRY_PORT: "3",
       SLUICE_LOG_LEVEL: "debug",
       SLUICE_CRASH_AT: "deliver.sent",
     });
@@ -127,9 +129,17 @@ describe("configuration", () => {
     expect(config).toMatchObject({
       api: { port: 1 },
       quote: { port: 2 },
+      // Not in the file: the variable alone opens the listener, on the loopback.
+      telemetry: { host: "127.0.0.1", port: 3 },
       logLevel: "debug",
       crashAt: "deliver.sent",
     });
+  });
+
+  test("serves metrics on the loopback unless told otherwise", () => {
+    const at = (telemetry: object) => load(spoil("telemetry", telemetry)).telemetry;
+    expect(at({ port: 9 })).toEqual({ host: "127.0.0.1", port: 9 });
+    expect(at({ host: "10.0.0.1", port: 9 })).toEqual({ host: "10.0.0.1", port: 9 });
   });
 
   test("takes secrets from files beside it, without the line's end", () => {
@@ -222,6 +232,11 @@ describe("configuration", () => {
       'chains[1].tokens[0].minDeposit: expected at most 6 decimals, got "0.0000001"',
     ],
     [
+      "chains.1.tokens.0.inventoryMin",
+      "0.0000001",
+      'chains[1].tokens[0].inventoryMin: expected at most 6 decimals, got "0.0000001"',
+    ],
+    [
       "chains.1.contracts.escrow",
       addressOf(0),
       "chains[1].contracts.escrow: expected a contract, not the zero address",
@@ -291,6 +306,7 @@ describe("configuration", () => {
 
   test.each([
     ["SLUICE_QUOTE_PORT", "70000"],
+    ["SLUICE_TELEMETRY_PORT", "1.5"],
     ["SLUICE_API_PORT", "80a"],
     ["SLUICE_LOG_LEVEL", "loud"],
     ["DATABASE_URL", "mysql://canary"],

@@ -35,6 +35,8 @@ export interface TokenConfig {
   readonly minDeposit: bigint | undefined;
   /** The minimum as written, in whole units. */
   readonly minDepositUnits: string | undefined;
+  /** Base units of inventory below which an alert goes out; undefined where none does. */
+  readonly inventoryMin: bigint | undefined;
   /** Where its price comes from; undefined where it has none. */
   readonly price: PriceConfig | undefined;
 }
@@ -100,6 +102,8 @@ export interface Config {
   readonly databaseUrl: Secret | undefined;
   readonly api: { readonly host: string; readonly port: number };
   readonly quote: { readonly host: string; readonly port: number };
+  /** Metrics and health; undefined where they are not served. */
+  readonly telemetry: { readonly host: string; readonly port: number } | undefined;
   /** Requests per minute. */
   readonly rateLimits: {
     readonly perKey: number;
@@ -188,6 +192,12 @@ export function loadConfig(args: {
 
   const api = listenerOf(file.api, env.SLUICE_API_PORT, "SLUICE_API_PORT", problems);
   const quote = listenerOf(file.quote, env.SLUICE_QUOTE_PORT, "SLUICE_QUOTE_PORT", problems);
+  // Processes of one machine share the file, and each needs a port of its own.
+  const telemetryPort = env.SLUICE_TELEMETRY_PORT;
+  const telemetry =
+    file.telemetry || telemetryPort
+      ? listenerOf({ port: 0, ...file.telemetry }, telemetryPort, "SLUICE_TELEMETRY_PORT", problems)
+      : undefined;
   const chains = file.chains.map((chain, index) =>
     resolveChain(chain, `chains[${index}]`, keyFor("settler"), problems),
   );
@@ -204,6 +214,7 @@ export function loadConfig(args: {
     databaseUrl: keysOf ? undefined : databaseUrlOf(file, env, resolver, problems),
     api,
     quote,
+    telemetry,
     rateLimits: { perKey: 600, perAddress: 300, requestIndexPerKey: 60, ...file.rateLimits },
     trustedProxies: file.trustedProxies ?? [],
     corsOrigins: file.corsOrigins ?? [],
@@ -366,7 +377,8 @@ function resolveChain(
       address: toEvmAddress(token.address),
       decimals: token.decimals,
       minDepositUnits: token.minDeposit,
-      minDeposit: minDepositOf(token, `${setting}.tokens[${index}].minDeposit`, problems),
+      minDeposit: unitsOf(token, "minDeposit", `${setting}.tokens[${index}]`, problems),
+      inventoryMin: unitsOf(token, "inventoryMin", `${setting}.tokens[${index}]`, problems),
       price: token.price && priceOf(token.price),
     })),
     lanes: {
@@ -390,18 +402,18 @@ function priceOf(price: Price): PriceConfig {
   };
 }
 
-function minDepositOf(
-  token: { minDeposit?: string; decimals: number },
+function unitsOf(
+  token: { minDeposit?: string; inventoryMin?: string; decimals: number },
+  name: "minDeposit" | "inventoryMin",
   setting: string,
   problems: string[],
 ): bigint | undefined {
-  if (token.minDeposit === undefined) return undefined;
+  const { [name]: units, decimals } = token;
+  if (units === undefined) return undefined;
   try {
-    return parseUnits(token.minDeposit, token.decimals);
+    return parseUnits(units, decimals);
   } catch {
-    problems.push(
-      `${setting}: expected at most ${token.decimals} decimals, got "${token.minDeposit}"`,
-    );
+    problems.push(`${setting}.${name}: expected at most ${decimals} decimals, got "${units}"`);
     return undefined;
   }
 }

@@ -91,6 +91,9 @@ const Token = Type.Object(
     minDeposit: Type.Optional(
       Type.String({ pattern: "^\\d+(\\.\\d+)?$", description: "a plain decimal in whole units" }),
     ),
+    inventoryMin: Type.Optional(
+      Type.String({ pattern: "^\\d+(\\.\\d+)?$", description: "a plain decimal in whole units" }),
+    ),
     price: Type.Optional(Price),
   },
   { additionalProperties: false },
@@ -172,6 +175,7 @@ export const ConfigFile = Type.Object(
     ),
     api: Listener,
     quote: Listener,
+    telemetry: Type.Optional(Listener),
     trustedProxies: Type.Optional(
       Type.Array(Type.String({ pattern: "^[0-9a-fA-F.:]+(/\\d{1,3})?$" }), {
         description: "a list of addresses or ranges, such as 10.0.0.0/8",

@@ -7,6 +7,12 @@
 import type { Clock } from "../core/ports.ts";
 import type { Log } from "../telemetry/log.ts";
 
+/** One look of a loop, once it is over. */
+export interface Look {
+  readonly failed: boolean;
+  readonly durationMs: number;
+}
+
 export interface Loop {
   /** Looks at once instead of after the interval. */
   wake(): void;
@@ -24,8 +30,10 @@ export function startLoop(options: {
   readonly clock: Clock;
   readonly log: Log;
   readonly look: () => Promise<boolean>;
+  /** Told of every look. */
+  readonly onLook: (look: Look) => void;
 }): Loop {
-  const { name, intervalMs, clock, log, look } = options;
+  const { name, intervalMs, clock, log, look, onLook } = options;
   let stopped = false;
   let woken = false;
   let pause = new AbortController();
@@ -34,11 +42,15 @@ export function startLoop(options: {
     while (!stopped) {
       woken = false;
       let more = false;
+      let failed = false;
+      const startedMs = clock.now();
       try {
         more = await look();
       } catch (error) {
+        failed = true;
         log.error({ err: error, loop: name }, "a look failed and will be repeated");
       }
+      onLook({ failed, durationMs: clock.now() - startedMs });
       if (stopped || more || woken) continue;
       pause = new AbortController();
       await clock.sleep(intervalMs, pause.signal);

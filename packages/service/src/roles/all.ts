@@ -21,12 +21,15 @@ import { askEarly, type AskPassphrase, getSigners } from "./keys.ts";
 import { startScanner } from "./scanner.ts";
 import { startSettler } from "./settler.ts";
 import { createCrashPoint, systemClock, systemRandom } from "./system-ports.ts";
+import { countRefusals, createWatch, serveWatch } from "./watch.ts";
 
 export interface RunningService {
   /** Undefined without the role `api`. */
   readonly apiUrl: string | undefined;
   /** Undefined without the role `quoter`. */
   readonly quoteUrl: string | undefined;
+  /** Where metrics and health are; undefined where the configuration has no listener for them. */
+  readonly telemetryUrl: string | undefined;
   /** Ends every role, then the database connections and the embedded server. */
   stop(): Promise<void>;
 }
@@ -48,6 +51,7 @@ export async function startRoles(
   const isAll = roles.length === ROLE_NAMES.length;
   const log = createLog({ level: config.logLevel, role: isAll ? "all" : roles.join(",") });
   const clock = systemClock;
+  const watch = createWatch(config, clock, roles);
   const cleanups: (() => Promise<void>)[] = [];
   const stop = async () => {
     for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
@@ -60,6 +64,9 @@ export async function startRoles(
       if (mayStopServer) await database.stopServer();
     });
     let mayStopServer = database.startedServer;
+    // From here on, so that a standby that waits can be watched as well.
+    const telemetry = await serveWatch({ config, clock, log, watch }, { db, pool });
+    if (telemetry) cleanups.push(() => telemetry.stop());
     const claimed = EXCLUSIVE_ROLES.filter((role) => roles.includes(role));
     if (standby) log.info({ roles: claimed }, "waiting until nobody else has the roles");
     if (claimed.length > 0) {
@@ -86,6 +93,7 @@ export async function startRoles(
       clock,
       random: systemRandom,
       log,
+      watch,
       crashPoint: createCrashPoint(config.crashAt),
       wakeups,
       chains,
@@ -98,14 +106,15 @@ export async function startRoles(
       format: evmFormat,
     };
     await checkChains(context);
-    const started = <Role extends RunningRole>(role: Role): Role => {
+    const started = <Role extends RunningRole>(name: RoleName, role: Role): Role => {
       cleanups.push(() => role.stop());
+      watch.vitals.started(name);
       return role;
     };
     const signersOf = async (name: SignerName) => {
       const signers = await getSigners(config, name, { clock, askPassphrase, log });
       cleanups.push(async () => signers.close());
-      return signers;
+      return countRefusals(watch.metrics, signers);
     };
     if (roles.includes("attestor")) {
       const { attestor } = await signersOf("attestor");
@@ -115,14 +124,18 @@ export async function startRoles(
           "signers.attestor: expected a signer with the attestor's key",
         );
       }
-      started(startAttestor(context, attestor, createAttestorChains(config)));
+      started("attestor", startAttestor(context, attestor, createAttestorChains(config)));
     }
-    if (roles.includes("settler"))
-      started(startSettler(context, (await signersOf("settler")).lanes));
-    if (roles.includes("scanner")) started(startScanner(context));
-    const quote = roles.includes("quoter") ? started(await startQuoteServer(context)) : undefined;
-    const api = roles.includes("api") ? started(await startApi(context)) : undefined;
-    return { apiUrl: api?.url, quoteUrl: quote?.url, stop };
+    if (roles.includes("settler")) {
+      const { lanes } = await signersOf("settler");
+      started("settler", startSettler(context, lanes));
+    }
+    if (roles.includes("scanner")) started("scanner", startScanner(context));
+    const quote = roles.includes("quoter")
+      ? started("quoter", await startQuoteServer(context))
+      : undefined;
+    const api = roles.includes("api") ? started("api", await startApi(context)) : undefined;
+    return { apiUrl: api?.url, quoteUrl: quote?.url, telemetryUrl: telemetry?.url, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,12 +1,18 @@
 /** The API: REST and the live stream on one port, the quote service on another. Never touches a chain by itself. */
 import type { FastifyInstance } from "fastify";
-import { createApi, createQuoteApp, createRateLimiter, createStream } from "../api/index.ts";
+import {
+  countRequests,
+  createApi,
+  createQuoteApp,
+  createRateLimiter,
+  createStream,
+} from "../api/index.ts";
 import { OperatingError } from "../core/errors.ts";
-import { startLoop } from "../jobs/loop.ts";
 import { type RoleContext, type RunningRole, TOPICS } from "./context.ts";
 import { requestIndex } from "../settlements/index.ts";
 import { createQuoter } from "./quoter.ts";
 import { createSettlementDeps } from "./settlement-deps.ts";
+import { startRoleLoop } from "./watch.ts";
 
 export interface RunningServer extends RunningRole {
   /** Base URL, with the port that was taken. */
@@ -20,7 +26,7 @@ const REVOKED_POLL_MS = 500;
 
 /** Starts REST and stream. */
 export async function startApi(context: RoleContext): Promise<RunningServer> {
-  const { config, db, log, clock, wakeups, format } = context;
+  const { config, db, log, wakeups, format, watch } = context;
   const pepper = config.apiKeyPepper;
   const settlements = createSettlementDeps(context, new Map());
   const limiter = createRateLimiter(config.rateLimits);
@@ -36,23 +42,21 @@ export async function startApi(context: RoleContext): Promise<RunningServer> {
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
   });
+  countRequests(app, watch.metrics, "api");
   const stream = createStream({ server: app.server, db, pepper, log, limiter });
   const url = await listen(app, config.api, "api.port");
-  const loop = startLoop({
+  watch.countSockets = stream.countSockets;
+  const loop = startRoleLoop(context, "api", {
     name: "stream",
     intervalMs: TAIL_POLL_MS,
-    clock,
-    log,
     async look() {
       await stream.tail.pump();
       return false;
     },
   });
-  const revokedLoop = startLoop({
+  const revokedLoop = startRoleLoop(context, "api", {
     name: "revoked keys",
     intervalMs: REVOKED_POLL_MS,
-    clock,
-    log,
     async look() {
       await stream.cutRevoked();
       return false;
@@ -82,6 +86,7 @@ export async function startQuoteServer(context: RoleContext): Promise<RunningSer
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
   });
+  countRequests(app, context.watch.metrics, "quote");
   const url = await listen(app, config.quote, "quote.port");
   return { url, stop: () => app.close() };
 }

@@ -1,6 +1,5 @@
 /** The attestor: the second key. It reads the chains through nodes of its own and answers requests. */
 import type { Chains } from "../chains/port.ts";
-import { startLoop } from "../jobs/loop.ts";
 import { lookAtRequests } from "../routes/index.ts";
 import type { AttestorSigner } from "../signers/port.ts";
 import {
@@ -12,6 +11,7 @@ import {
   TOPICS,
 } from "./context.ts";
 import { POLL_MS } from "./settlement-deps.ts";
+import { startRoleLoop } from "./watch.ts";
 
 /** Starts the attestor over readers of its own. */
 export function startAttestor(
@@ -38,11 +38,9 @@ export function startAttestor(
         ]
       : [],
   );
-  const loop = startLoop({
+  const loop = startRoleLoop(context, "attestor", {
     name: "attestor",
     intervalMs: POLL_MS,
-    clock,
-    log,
     look: () =>
       lookAtRequests({
         db,
@@ -51,6 +49,7 @@ export function startAttestor(
         clock,
         crashPoint: context.crashPoint,
         log,
+        metrics: context.watch.metrics,
         payoutWindowS: config.payoutWindowS,
         pairs,
         wakeSettler: () => wakeups.wake(TOPICS.deliveries),

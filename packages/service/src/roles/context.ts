@@ -20,6 +20,7 @@ import {
   type RouteBook,
 } from "../routes/index.ts";
 import type { Log } from "../telemetry/log.ts";
+import type { Watch } from "./watch.ts";
 
 export interface RoleContext {
   readonly config: Config;
@@ -27,6 +28,7 @@ export interface RoleContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  readonly watch: Watch;
   readonly crashPoint: CrashPoint;
   readonly wakeups: Wakeups;
   /** The service's own readers. The attestor makes its own from `attestor.rpcUrls`. */

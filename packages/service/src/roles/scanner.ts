@@ -1,9 +1,10 @@
 /** The scanner: per chain, one loop turns blocks into deposits and one compares balances. Holds no key. */
 import { maintainEvents } from "../events/index.ts";
-import { startLoop } from "../jobs/loop.ts";
+import { chainLabel } from "../telemetry/metrics.ts";
 import { lookAtBalances, lookAtChain } from "../scanner/index.ts";
 import { getChain, type RoleContext, type RunningRole } from "./context.ts";
 import { createSettlementDeps } from "./settlement-deps.ts";
+import { startReadings, startRoleLoop } from "./watch.ts";
 
 const RETENTION_POLL_MS = 3_600_000;
 
@@ -12,6 +13,8 @@ export function startScanner(context: RoleContext): RunningRole {
   const settlements = createSettlementDeps(context, new Map());
   const loops = config.chains.flatMap((chain) => {
     const log = context.log.child({ chainId: chain.chainId });
+    const vitals = context.watch.vitals.watchScanner(chain.chainId);
+    const { scannedBlocks } = context.watch.metrics;
     const deps = {
       db,
       chain: getChain(context.chains, chain.chainId),
@@ -22,30 +25,34 @@ export function startScanner(context: RoleContext): RunningRole {
       clock,
       crashPoint: context.crashPoint,
       log,
+      onScanned() {
+        vitals.moved();
+        scannedBlocks.inc({ chain: chainLabel(chain.chainId) });
+      },
     };
     return [
-      startLoop({
+      startRoleLoop(context, "scanner", {
         name: `scanner of chain ${chain.chainId}`,
         intervalMs: chain.pollIntervalMs,
-        clock,
         log,
-        look: () => lookAtChain(deps),
+        async look() {
+          const hasMore = await lookAtChain(deps);
+          if (!hasMore) vitals.caughtUp();
+          return hasMore;
+        },
       }),
-      startLoop({
+      startRoleLoop(context, "scanner", {
         name: `balances of chain ${chain.chainId}`,
         intervalMs: chain.balanceCheckIntervalMs,
-        clock,
         log,
         look: () => lookAtBalances(deps),
       }),
     ];
   });
   // One process has this role, so one keeps the events.
-  const retention = startLoop({
+  const retention = startRoleLoop(context, "scanner", {
     name: "retention of events",
     intervalMs: RETENTION_POLL_MS,
-    clock,
-    log: context.log,
     async look() {
       const { made, dropped, deleted } = await maintainEvents(db, clock.now());
       if (made.length + dropped.length + deleted > 0) {
@@ -54,7 +61,11 @@ export function startScanner(context: RoleContext): RunningRole {
       return false;
     },
   });
-  loops.push(retention);
+  const readings = startReadings(
+    context,
+    [...context.chains.values()].map((chain) => ({ chain, head: true, lanes: [], inventory: [] })),
+  );
+  loops.push(retention, ...readings);
   return {
     async stop() {
       await Promise.all(loops.map((loop) => loop.stop()));

@@ -49,6 +49,7 @@ export function createSettlementDeps(
     chains: context.chains,
     routes: context.routes,
     displayAddress: format.display,
+    metrics: context.watch.metrics,
     lanes,
     readMinimums,
     wakeEvents(integratorId) {

@@ -3,7 +3,7 @@ import type { Config, LanePurpose } from "../config/load.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import type { Tx } from "../db/schema.ts";
-import { type Loop, startLoop } from "../jobs/loop.ts";
+import type { Loop } from "../jobs/loop.ts";
 import {
   type DeliveryDeps,
   lookAtDueDeliveries,
@@ -26,6 +26,7 @@ import {
 } from "../transactions/index.ts";
 import { getChain, type RoleContext, type RunningRole, TOPICS } from "./context.ts";
 import { createSettlementDeps, POLL_MS } from "./settlement-deps.ts";
+import { startReadings, startRoleLoop } from "./watch.ts";
 
 /** Accounts per purpose that new work may go to. */
 type ChainLanes = Readonly<Record<LanePurpose, readonly EvmAddress[]>>;
@@ -35,33 +36,27 @@ const UNSETTLED_POLL_MS = 5_000;
 const REFILL_POLL_MS = 5_000;
 
 export function startSettler(context: RoleContext, signers: readonly LaneSigner[]): RunningRole {
-  const { clock, log, wakeups } = context;
+  const { wakeups } = context;
   const lanes = groupLanes(context.config, signers);
   const settlements = createSettlementDeps(context, lanes);
   const settlementLoops = [...lanes.keys()].map((chainId) =>
-    startLoop({
+    startRoleLoop(context, "settler", {
       name: `settlements of chain ${chainId}`,
       intervalMs: POLL_MS,
-      clock,
-      log,
       look: () => lookAtDueSettlements(settlements, chainId),
     }),
   );
-  const unsettledLoop = startLoop({
+  const unsettledLoop = startRoleLoop(context, "settler", {
     name: "unsettled deposits",
     intervalMs: UNSETTLED_POLL_MS,
-    clock,
-    log,
     async look() {
       await followCompleted(settlements);
       return lookAtUnsettled(settlements);
     },
   });
-  const refillLoop = startLoop({
+  const refillLoop = startRoleLoop(context, "settler", {
     name: "refills of inventory",
     intervalMs: REFILL_POLL_MS,
-    clock,
-    log,
     async look() {
       await lookForRefills(settlements);
       return false;
@@ -69,6 +64,7 @@ export function startSettler(context: RoleContext, signers: readonly LaneSigner[
   });
   const deliveryLoops = startDeliveries(context, lanes);
   const laneLoops = startLanes(context, signers);
+  const readings = startReadings(context, listReadings(context, signers));
 
   const wakeAll = (loops: readonly Loop[]) => () => {
     for (const loop of loops) loop.wake();
@@ -78,10 +74,28 @@ export function startSettler(context: RoleContext, signers: readonly LaneSigner[
   wakeups.on(TOPICS.lanes, wakeAll(laneLoops));
   return {
     async stop() {
-      const loops = [...settlementLoops, unsettledLoop, refillLoop, ...deliveryLoops, ...laneLoops];
-      await Promise.all(loops.map((loop) => loop.stop()));
+      const one = [unsettledLoop, refillLoop];
+      const ofChains = [...settlementLoops, ...deliveryLoops, ...laneLoops, ...readings];
+      await Promise.all([...one, ...ofChains].map((loop) => loop.stop()));
     },
   };
+}
+
+/** What metrics show of the settler's chains. */
+function listReadings({ config, chains }: RoleContext, signers: readonly LaneSigner[]) {
+  return config.chains.map(({ chainId, tokens }) => ({
+    chain: getChain(chains, chainId),
+    head: false,
+    lanes: signers.filter((signer) => signer.chainId === chainId),
+    inventory: tokens
+      .map(({ address, symbol, inventoryMin }) => ({ token: address, symbol, min: inventoryMin }))
+      .filter(({ token }) =>
+        config.routes.some(
+          (route) =>
+            route.kind === "SWIFT" && route.destChain === chainId && route.destToken === token,
+        ),
+      ),
+  }));
 }
 
 function startDeliveries(
@@ -110,11 +124,9 @@ function startDeliveries(
     pollMs: POLL_MS,
   };
   return [...lanes.keys()].map((destChain) =>
-    startLoop({
+    startRoleLoop(context, "settler", {
       name: `deliveries to chain ${destChain}`,
       intervalMs: POLL_MS,
-      clock,
-      log,
       look: () => lookAtDueDeliveries(deps, destChain),
     }),
   );
@@ -132,6 +144,7 @@ function startLanes(context: RoleContext, signers: readonly LaneSigner[]): Loop[
       clock,
       random,
       log: log.child({ lane: purpose, chainId, account: signer.address }),
+      metrics: context.watch.metrics,
       crashPoint,
       limits: limitsOf(context.config, signer),
       async onChanged(tx: Tx, { settlementId }: { readonly settlementId: string | null }) {
@@ -144,10 +157,9 @@ function startLanes(context: RoleContext, signers: readonly LaneSigner[]): Loop[
         wakeups.wake(TOPICS.deliveries);
       },
     };
-    return startLoop({
+    return startRoleLoop(context, "settler", {
       name: `lane ${purpose} of chain ${chainId}`,
       intervalMs: LANE_POLL_MS,
-      clock,
       log: deps.log,
       look: () => lookAtLane(deps),
     });

@@ -18,4 +18,6 @@ export interface ScannerDeps {
   readonly clock: Clock;
   readonly crashPoint: CrashPoint;
   readonly log: Log;
+  /** Told whenever the cursor has moved onto a block. */
+  readonly onScanned: () => void;
 }

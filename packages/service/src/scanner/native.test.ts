@@ -3,7 +3,12 @@ import { sql } from "kysely";
 import type { Hex } from "viem";
 import { depositFactoryAbi } from "@sluice/contracts/abi";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createCountingRandom, createStillClock, silentLog } from "../../test/support/doubles.ts";
+import {
+  createCountingRandom,
+  createStillClock,
+  silentLog,
+  unseenMetrics,
+} from "../../test/support/doubles.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { issueAddress } from "../addresses/index.ts";
 import {
@@ -63,6 +68,7 @@ async function openScanner({ traces = false, minDeposit = 1n } = {}) {
     clock,
     random,
     log: silentLog,
+    metrics: unseenMetrics,
     chains: new Map([[HERE, chain]]),
     routes: createRouteBook([route]),
     displayAddress: (address) => address,
@@ -104,6 +110,7 @@ async function openScanner({ traces = false, minDeposit = 1n } = {}) {
     clock,
     crashPoint: () => undefined,
     log: silentLog,
+    onScanned: () => undefined,
   };
   const send = async (call: { to?: Hex; data?: Hex; value?: bigint }) =>
     world.mined(await world.wallet.sendTransaction({ ...call, gas: GAS }));

@@ -6,6 +6,7 @@ import {
   createStrictChain,
   hashOf,
   silentLog,
+  unseenMetrics,
 } from "../../test/support/doubles.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { issueAddress } from "../addresses/index.ts";
@@ -103,6 +104,7 @@ async function openScanner() {
     clock,
     random,
     log: silentLog,
+    metrics: unseenMetrics,
     chains: new Map([[2, chain]]),
     routes: createRouteBook([]),
     displayAddress: (address) => address,
@@ -140,6 +142,7 @@ async function openScanner() {
     clock,
     crashPoint: () => undefined,
     log: silentLog,
+    onScanned: () => undefined,
   };
   const look = async () => {
     while (await lookAtChain(deps)) {

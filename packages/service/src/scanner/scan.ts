@@ -48,6 +48,7 @@ async function scanNext(deps: ScannerDeps): Promise<boolean> {
   const args = { outflows, finalNumber, windowBlocks: WINDOW_BLOCKS, nowMs: deps.clock.now() };
   await db.transaction().execute((tx) => pushBlock(tx, chain.chainId, block, args));
   if (arrived) deps.crashPoint("scan.pushed");
+  deps.onScanned();
   await followTraces(deps, block);
   return true;
 }

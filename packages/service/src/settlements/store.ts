@@ -12,6 +12,7 @@ import type { Clock, Random } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { Db, SettlementsTable, Tx } from "../db/schema.ts";
 import { appendEvent, lockStamps } from "../events/index.ts";
+import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
 import type { Reservation, RouteKind, Sweep } from "../routes/index.ts";
 import { LIFECYCLE, type Trigger } from "./lifecycle.ts";
 import type { Settlement, SettlementError, Step } from "./types.ts";
@@ -21,6 +22,7 @@ export interface StoreDeps {
   readonly random: Random;
   /** How an address is written on the wire. */
   readonly displayAddress: (address: EvmAddress) => string;
+  readonly metrics: Metrics;
 }
 
 /** One asset in one wallet. */
@@ -210,6 +212,8 @@ export async function transition(
     type: "status_changed",
     data,
   });
+  deps.metrics.eventsAppended.inc({ type: "status_changed" });
+  deps.metrics.transitions.inc({ chain: chainLabel(settlement.chainId), status });
   return true;
 }
 

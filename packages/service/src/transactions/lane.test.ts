@@ -7,6 +7,7 @@ import {
   createStrictChain,
   LANE,
   silentLog,
+  unseenMetrics,
 } from "../../test/support/doubles.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { OperatingError } from "../core/errors.ts";
@@ -40,6 +41,7 @@ function openLane() {
     clock,
     random,
     log: silentLog,
+    metrics: unseenMetrics,
     crashPoint: () => undefined,
     onChanged: async (_tx, { intent, state }: LaneTransaction) => {
       changes.push(`${intent} ${state}`);

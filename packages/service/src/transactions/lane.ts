@@ -19,6 +19,7 @@ import { OperatingError } from "../core/errors.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import type { LaneSigner } from "../signers/port.ts";
 import type { Log } from "../telemetry/log.ts";
+import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
 import * as store from "./store.ts";
 import {
   type Attempt,
@@ -38,6 +39,7 @@ export interface LaneDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly crashPoint: CrashPoint;
   readonly onChanged: OnTransactionChanged;
   /** Called once that is committed: whoever waits may look now. */
@@ -211,6 +213,7 @@ async function recordReceipt(deps: LaneDeps, transaction: LaneTransaction): Prom
   });
   crashPoint(`${kindOf(transaction.intent)}.recorded`);
   deps.wakeOwners();
+  if (!facts.succeeded) deps.metrics.laneReverts.inc(labelsOf(deps.signer));
   log.info(
     { intent: transaction.intent, txHash: facts.txHash, succeeded: facts.succeeded },
     "mined",
@@ -265,6 +268,7 @@ async function tryReplace(
 ): Promise<boolean> {
   try {
     await signAndSend(deps, transaction, number, fees);
+    deps.metrics.laneReplacements.inc(labelsOf(deps.signer));
     return true;
   } catch (error) {
     if (!(error instanceof OperatingError)) throw error;
@@ -354,6 +358,11 @@ async function followMined(deps: LaneDeps, mined: readonly LaneTransaction[]): P
 
 function laneOf(signer: LaneSigner): { chainId: number; address: EvmAddress } {
   return { chainId: signer.chainId, address: signer.address };
+}
+
+/** How metrics name a lane. */
+function labelsOf({ chainId, purpose, address }: LaneSigner) {
+  return { chain: chainLabel(chainId), purpose, account: address };
 }
 
 function max(a: bigint, b: bigint): bigint {

@@ -10,6 +10,7 @@ import { startAttestor } from "../../src/roles/attestor.ts";
 import { createRoutes, type RoleContext, TOPICS } from "../../src/roles/context.ts";
 import { startScanner } from "../../src/roles/scanner.ts";
 import { startSettler } from "../../src/roles/settler.ts";
+import { createWatch } from "../../src/roles/watch.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import type { SharedDatabase } from "./database.ts";
 import type { Faults } from "./faults.ts";
@@ -152,6 +153,7 @@ export function createLives(stage: Stage) {
         stage.onCrashPoint(life, name);
         if (life.dead) throw new Killed(`killed at ${name}`);
       },
+      watch: createWatch(config, clock, [role]),
       wakeups,
       chains: reached,
       routes: createRoutes(config, { db, clock, chains: reached, wakeAttestor }),

@@ -105,6 +105,7 @@ export function createConfig(): Config {
     rateLimits: { perKey: 1, perAddress: 1, requestIndexPerKey: 1 },
     trustedProxies: [],
     corsOrigins: [],
+    telemetry: undefined,
     apiKeyPepper: new Secret(""),
     feeBps: FEE_BPS,
     maxFeeBps: MAX_FEE_BPS,
@@ -133,6 +134,7 @@ export function createConfig(): Config {
           decimals: 6,
           minDeposit: MINIMUM,
           minDepositUnits: "1",
+          inventoryMin: undefined,
           price: { fixed: ETHER, feeds: [], bounds },
         },
         {
@@ -141,6 +143,7 @@ export function createConfig(): Config {
           decimals: 18,
           minDeposit: ETHER / 1000n,
           minDepositUnits: "0.001",
+          inventoryMin: undefined,
           price: { fixed: 2000n * ETHER, feeds: [], bounds },
         },
       ],

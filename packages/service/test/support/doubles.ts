@@ -12,7 +12,10 @@ import {
 import type { LaneSigner } from "../../src/signers/port.ts";
 import { createHash } from "node:crypto";
 import { createLog } from "../../src/telemetry/log.ts";
+import { createMetrics } from "../../src/telemetry/metrics.ts";
 
+/** Counts, and nobody looks. */
+export const unseenMetrics = createMetrics();
 export const silentLog = createLog({ level: "silent", role: "test" });
 
 /** A clock that stands still until it is set. */

@@ -25,6 +25,7 @@ import {
   hashOf,
   LANE,
   silentLog,
+  unseenMetrics,
 } from "./doubles.ts";
 
 export const USDC = toEvmAddress(`0x${"a0".repeat(20)}`);
@@ -105,6 +106,7 @@ export async function openDesk() {
     clock,
     random,
     log: silentLog,
+    metrics: unseenMetrics,
     chains: new Map([[2, chain]]),
     routes: createRouteBook([route]),
     displayAddress: (address) => address,

@@ -72,6 +72,8 @@ const DEADLINE_MS = 60_000;
 export interface WorldOptions {
   /** How long after its lock a delivery may be made; then it goes back to its deposit address. */
   readonly payoutWindowSeconds?: number;
+  /** Whether metrics and health are served. */
+  readonly telemetry?: boolean;
   /** Origins whose pages may call the service. */
   readonly corsOrigins?: readonly string[];
   /** A database of the story's own; the embedded one unless given. */
@@ -97,7 +99,7 @@ export async function openWorld(options: WorldOptions = {}) {
     chains,
     deployment,
     keys,
-    ports: { api: 0, quote: 0 },
+    ports: { api: 0, quote: 0, ...(options.telemetry && { telemetry: 0 }) },
     pollIntervalMs: 100,
     ...(options.payoutWindowSeconds && { payoutWindowSeconds: options.payoutWindowSeconds }),
     ...(options.corsOrigins && { corsOrigins: options.corsOrigins }),
@@ -234,6 +236,11 @@ export async function openWorld(options: WorldOptions = {}) {
     deployment,
     factory: deployment.factory,
     serviceUrls: () => ({ baseUrl: service.baseUrl, quoteUrl: service.quoteUrl }),
+    /** Where metrics and health are. */
+    telemetryUrl(): string {
+      if (service.telemetryUrl === undefined) throw new Error("this world serves no metrics");
+      return service.telemetryUrl;
+    },
     apiKeyOf,
     until,
     quote,

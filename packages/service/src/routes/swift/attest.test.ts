@@ -5,6 +5,7 @@ import {
   createStrictChain,
   hashOf,
   silentLog,
+  unseenMetrics,
 } from "../../../test/support/doubles.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/database.ts";
 import type { Chain, DeliveryOrder, FoundDelivery, Lock } from "../../chains/port.ts";
@@ -121,6 +122,7 @@ function openAttestor() {
     clock,
     crashPoint: () => undefined,
     log: silentLog,
+    metrics: unseenMetrics,
     payoutWindowS: 12n * 3600n,
     pairs: [
       {

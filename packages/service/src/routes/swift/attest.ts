@@ -12,6 +12,7 @@ import type { Clock, CrashPoint } from "../../core/ports.ts";
 import type { Db } from "../../db/schema.ts";
 import type { AttestorSigner } from "../../signers/port.ts";
 import type { Log } from "../../telemetry/log.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Pair } from "../port.ts";
 import {
   answerAttestation,
@@ -30,6 +31,7 @@ export interface AttestorDeps {
   readonly clock: Clock;
   readonly crashPoint: CrashPoint;
   readonly log: Log;
+  readonly metrics: Metrics;
   /** How long after its lock an order may be used, in seconds. */
   readonly payoutWindowS: bigint;
   /** The pairs it vouches for. */
@@ -65,7 +67,7 @@ export async function lookAtRequests(deps: AttestorDeps): Promise<boolean> {
   const limit = 50;
   const open = await listOpenRequests(db, { nowMs: clock.now(), limit });
   let answered = 0;
-  for (const { id, deliveryId, row } of open) {
+  for (const { id, kind, deliveryId, row } of open) {
     let verdict: Verdict;
     try {
       verdict = await judge(deps, deliveryId, parseRequest(row));
@@ -91,6 +93,8 @@ export async function lookAtRequests(deps: AttestorDeps): Promise<boolean> {
       refusal,
     });
     deps.crashPoint("attest.answered");
+    const counter = signature ? deps.metrics.attestationsSigned : deps.metrics.attestationsRefused;
+    counter.inc({ kind });
     answered += 1;
   }
   if (answered > 0) deps.wakeSettler();

@@ -143,6 +143,7 @@ export async function getAttestation(db: Db | Tx, id: AttestationId): Promise<At
 /** A question to the attestor; `row` is parsed when it is judged, so that a broken one troubles nobody else. */
 export interface OpenRequest {
   readonly id: AttestationId;
+  readonly kind: string;
   readonly deliveryId: Hex32;
   readonly row: unknown;
 }
@@ -154,7 +155,7 @@ export async function listOpenRequests(
 ): Promise<OpenRequest[]> {
   const rows = await db
     .selectFrom("attestations")
-    .select(["id", "delivery_id", "request"])
+    .select(["id", "kind", "delivery_id", "request"])
     .where("signature", "is", null)
     .where("refusal", "is", null)
     .where("next_check_at", "<=", formatStamp(args.nowMs))
@@ -165,6 +166,7 @@ export async function listOpenRequests(
   return rows.map((row) => ({
     // CAST: written by insertAttestation only.
     id: row.id as AttestationId,
+    kind: row.kind,
     deliveryId: toHex32(row.delivery_id),
     row: row.request,
   }));

@@ -5,6 +5,7 @@ import {
   createStrictChain,
   hashOf,
   silentLog,
+  unseenMetrics,
 } from "../../../test/support/doubles.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/database.ts";
 import type { DepositAddress } from "../../addresses/index.ts";
@@ -96,6 +97,7 @@ function openDesk() {
       clock,
       crashPoint: () => undefined,
       log: silentLog,
+      metrics: unseenMetrics,
       payoutWindowS: 60n,
       pairs,
       wakeSettler: () => undefined,

@@ -20,6 +20,7 @@ import type { DepositAddress } from "../../addresses/index.ts";
 import { appendEvent } from "../../events/index.ts";
 import type { Tx } from "../../db/schema.ts";
 import type { DepositDetectedData } from "@sluice/sdk/wire";
+import { chainLabel } from "../../telemetry/metrics.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import {
   getActive,
@@ -134,6 +135,10 @@ function announce(
     { chainId: arrived.chainId, wallet: arrived.wallet, block: arrived.blockNumber, ...outcome },
     "deposit detected",
   );
+  const chain = chainLabel(arrived.chainId);
+  deps.metrics.eventsAppended.inc({ type: "deposit_detected" });
+  deps.metrics.depositsDetected.inc({ chain });
+  if (!outcome.queued) deps.metrics.depositsIgnored.inc({ chain, reason: outcome.reason });
   deps.wakeEvents(address.integratorId);
 }
 

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { createReadableSigner, LANE } from "../../test/support/doubles.ts";
+import { OperatingError } from "../core/errors.ts";
+import type { AttestorSigner, LaneSigner, TransactionIntent } from "../signers/port.ts";
+import { SignerRefusal } from "../signers/refusal.ts";
+import { createMetrics } from "../telemetry/metrics.ts";
+import { countRefusals } from "./watch.ts";
+
+const away = new OperatingError("RPC_UNAVAILABLE", "The signer is away.");
+const refuse = () => Promise.reject(new SignerRefusal("a call of this test"));
+// CAST: no signer of this test looks at what it is asked.
+const intent = {} as TransactionIntent;
+const order = {} as Parameters<AttestorSigner["signDelivery"]>[1] &
+  Parameters<AttestorSigner["signClaim"]>[1] &
+  Parameters<AttestorSigner["signReturn"]>[1] &
+  Parameters<AttestorSigner["signPrice"]>[1];
+
+const secondKey: AttestorSigner = {
+  address: LANE,
+  signDelivery: refuse,
+  signClaim: refuse,
+  signReturn: refuse,
+  signPrice: () => Promise.reject(away),
+};
+
+test("what signers refuse is counted and still refused; a signer that is away refuses nothing", async () => {
+  const metrics = createMetrics();
+  const lanes: LaneSigner[] = [
+    { ...createReadableSigner(2), sign: refuse },
+    { ...createReadableSigner(30), sign: () => Promise.reject(away) },
+  ];
+  const settler = countRefusals(metrics, { lanes, attestor: null });
+  const { attestor } = countRefusals(metrics, {
+    lanes: [],
+    attestor: secondKey,
+  });
+  for (const lane of settler.lanes) await expect(lane.sign(intent)).rejects.toThrow(/signer/);
+  await expect(attestor?.signDelivery(2, order)).rejects.toThrow(SignerRefusal);
+  await expect(attestor?.signClaim(2, order)).rejects.toThrow(SignerRefusal);
+  await expect(attestor?.signReturn(2, order)).rejects.toThrow(SignerRefusal);
+  await expect(attestor?.signPrice(2, order)).rejects.toThrow("away");
+  const { values } = await metrics.signerRefusals.get();
+  expect(values).toEqual([
+    { labels: { chain: "ethereum", purpose: "settle" }, value: 1 },
+    { labels: { chain: "ethereum", purpose: "attest" }, value: 3 },
+  ]);
+});
+
+test("lanes that sign are left as they are", async () => {
+  const metrics = createMetrics();
+  const signer = createReadableSigner(2);
+  const [lane] = countRefusals(metrics, { lanes: [signer], attestor: null }).lanes;
+  expect(lane).toMatchObject({ chainId: 2, purpose: "settle", address: LANE, retired: false });
+  const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n };
+  const call = { to: LANE, data: "0x" as const, value: 0n };
+  const given = { call, nonce: 4, gas: 1n, fees };
+  expect(await lane?.sign(given)).toEqual(await signer.sign(given));
+});

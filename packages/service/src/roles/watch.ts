@@ -1,0 +1,190 @@
+/** How the roles of a process are watched: their loops, what is read of chains for metrics, and the listener. */
+import type pg from "pg";
+import type { Config } from "../config/load.ts";
+import { OperatingError } from "../core/errors.ts";
+import type { Clock } from "../core/ports.ts";
+import type { Db } from "../db/schema.ts";
+import { type Loop, startLoop } from "../jobs/loop.ts";
+import { SignerRefusal } from "../signers/refusal.ts";
+import type { HeldSigners } from "../signers/server.ts";
+import type { Log } from "../telemetry/log.ts";
+import {
+  chainLabel,
+  collectProcessMetrics,
+  createMetrics,
+  type Metrics,
+  startCounters,
+} from "../telemetry/metrics.ts";
+import {
+  createRows,
+  createVitals,
+  readChain,
+  type ReadingsOfChain,
+  startWatchServer,
+  type Vitals,
+} from "../watch/index.ts";
+
+/** What the roles report to. */
+export interface Watch {
+  readonly metrics: Metrics;
+  readonly vitals: Vitals;
+  /** Chain values that the roles of this process show; each role adds its own. */
+  readonly readings: ReadingsOfChain[];
+  /** Set by the role that has the stream. */
+  countSockets: () => number | undefined;
+}
+
+/** How often heads, balances and inventories are read for metrics. */
+const READINGS_POLL_MS = 15_000;
+
+export function createWatch(config: Config, clock: Clock, roles: readonly string[]): Watch {
+  const metrics = createMetrics();
+  startCounters(
+    metrics,
+    config.chains.map(({ chainId }) => chainId),
+  );
+  return {
+    metrics,
+    vitals: createVitals(clock, roles),
+    readings: [],
+    countSockets: () => undefined,
+  };
+}
+
+interface WatchedContext {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly watch: Watch;
+}
+
+/** Starts a loop of a role that metrics and health know of. */
+export function startRoleLoop(
+  { clock, watch, ...context }: WatchedContext,
+  role: string,
+  options: {
+    readonly name: string;
+    readonly intervalMs: number;
+    readonly log?: Log;
+    readonly look: () => Promise<boolean>;
+  },
+): Loop {
+  const { name, intervalMs, log = context.log, look } = options;
+  const finished = watch.vitals.watchLoop({ role, name, intervalMs });
+  const count = countLooks(watch.metrics, name);
+  return startLoop({
+    name,
+    intervalMs,
+    clock,
+    log,
+    look,
+    onLook(ended) {
+      count(ended);
+      if (!ended.failed) finished();
+    },
+  });
+}
+
+/**
+ * Reads chains for metrics again and again, where metrics are served. A node that does not answer is no trouble of the
+ * role: it works without metrics.
+ */
+export function startReadings(
+  { config, clock, log, watch }: WatchedContext,
+  readings: readonly ReadingsOfChain[],
+): readonly Loop[] {
+  if (!config.telemetry) return [];
+  watch.readings.push(...readings);
+  return readings.map((wanted) => {
+    const name = `readings of chain ${wanted.chain.chainId}`;
+    return startLoop({
+      name,
+      intervalMs: READINGS_POLL_MS,
+      clock,
+      log,
+      onLook: countLooks(watch.metrics, name),
+      async look() {
+        await readChain(watch.metrics, wanted);
+        return false;
+      },
+    });
+  });
+}
+
+function countLooks({ lookSeconds, lookFailures }: Metrics, loop: string) {
+  lookFailures.inc({ loop }, 0);
+  return ({ failed, durationMs }: { readonly failed: boolean; readonly durationMs: number }) => {
+    lookSeconds.observe({ loop }, durationMs / 1000);
+    if (failed) lookFailures.inc({ loop });
+  };
+}
+
+/** The same signers; what they refuse is counted. */
+export function countRefusals<Signers extends HeldSigners>(
+  { signerRefusals }: Metrics,
+  signers: Signers,
+): Signers {
+  const count = async <Signed>(chainId: number, purpose: string, sign: () => Promise<Signed>) => {
+    try {
+      return await sign();
+    } catch (error) {
+      if (error instanceof SignerRefusal)
+        signerRefusals.inc({ chain: chainLabel(chainId), purpose });
+      throw error;
+    }
+  };
+  const lanes = signers.lanes.map((lane) => {
+    const { chainId, purpose } = lane;
+    return {
+      ...lane,
+      sign: (...args: Parameters<typeof lane.sign>) =>
+        count(chainId, purpose, () => lane.sign(...args)),
+    };
+  });
+  const { attestor } = signers;
+  if (!attestor) return { ...signers, lanes };
+  return {
+    ...signers,
+    lanes,
+    attestor: {
+      ...attestor,
+      signDelivery: (destChain, order) =>
+        count(destChain, "attest", () => attestor.signDelivery(destChain, order)),
+      signClaim: (srcChain, claim) =>
+        count(srcChain, "attest", () => attestor.signClaim(srcChain, claim)),
+      signReturn: (srcChain, order) =>
+        count(srcChain, "attest", () => attestor.signReturn(srcChain, order)),
+      signPrice: (srcChain, order) =>
+        count(srcChain, "attest", () => attestor.signPrice(srcChain, order)),
+    },
+  };
+}
+
+/** Serves metrics and health, where the configuration has a listener for them. Throws CONFIG_MISSING when it cannot. */
+export async function serveWatch(
+  { config, clock, log, watch }: WatchedContext,
+  { db, pool }: { readonly db: Db; readonly pool: pg.Pool },
+): Promise<{ readonly url: string; stop(): Promise<void> } | undefined> {
+  const { telemetry } = config;
+  if (!telemetry) return undefined;
+  const { metrics, vitals, readings } = watch;
+  collectProcessMetrics(metrics);
+  const deps = {
+    metrics,
+    vitals,
+    readings,
+    rows: createRows({ db, clock }),
+    clock,
+    pool,
+    countSockets: () => watch.countSockets(),
+  };
+  try {
+    return await startWatchServer(deps, { ...telemetry, log });
+  } catch (cause) {
+    throw new OperatingError(
+      "CONFIG_MISSING",
+      `telemetry.port: expected a free port, ${telemetry.host}:${telemetry.port} cannot be listened on.`,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Metrics whose truth is rows. One query a scrape, and each part of it is bounded by what is under way: it reads indexes
+ * that leave out what has ended. A role's rows are shown by the process that has the role, so each value has one source.
+ */
+import { type RawBuilder, sql } from "kysely";
+import type { Clock } from "../core/ports.ts";
+import { formatStamp } from "../core/stamp.ts";
+import type { Db } from "../db/schema.ts";
+
+/** One number about rows: `name` says which, the rest of what. */
+export interface Row {
+  readonly name: RowName;
+  readonly chainId: number | null;
+  /** A status, state, kind, token or lane. */
+  readonly label: string | null;
+  readonly value: number;
+  /** Seconds since the oldest of what was counted; null without any. */
+  readonly oldestS: number | null;
+}
+
+export type RowName =
+  | "scanned"
+  | "final"
+  | "settlements"
+  | "deliveries"
+  | "reserved"
+  | "nonces"
+  | "queued"
+  | "stuck"
+  | "next_nonce"
+  | "attestations";
+
+export interface Rows {
+  /** The rows of roles. Throws when the database does not answer. */
+  read(roles: readonly string[]): Promise<readonly Row[]>;
+}
+
+/** Whoever asks within this time gets the same answer. */
+const CACHE_MS = 1_000;
+/** An attempt that is not mined for this long is stuck: it was replaced with higher fees again and again. */
+const STUCK_AFTER_MS = 300_000;
+
+export function createRows({ db, clock }: { readonly db: Db; readonly clock: Clock }): Rows {
+  let last: { readonly key: string; readonly atMs: number; rows: Promise<Row[]> } | undefined;
+  return {
+    read(roles) {
+      const key = roles.join(",");
+      const nowMs = clock.now();
+      if (last?.key === key && nowMs - last.atMs < CACHE_MS) return last.rows;
+      last = { key, atMs: nowMs, rows: query(db, nowMs, roles) };
+      return last.rows;
+    },
+  };
+}
+
+async function query(db: Db, nowMs: number, roles: readonly string[]): Promise<Row[]> {
+  const now = formatStamp(nowMs);
+  const age = sql`extract(epoch from ${now}::timestamptz - min(created_at))::float8`;
+  const parts = roles.flatMap((role) => PARTS[role]?.(age, nowMs) ?? []);
+  // Without a part of its own it still says whether the database answers.
+  const all = [
+    sql`select null::text as name, null::integer as chain_id, null::text as label,
+        0::float8 as value, null::float8 as oldest where false`,
+    ...parts,
+  ];
+  const { rows } = await sql<{
+    name: RowName;
+    chain_id: number | null;
+    label: string | null;
+    value: number;
+    oldest: number | null;
+  }>`${sql.join(all, sql` union all `)}`.execute(db);
+  return rows.map((row) => ({
+    name: row.name,
+    chainId: row.chain_id,
+    label: row.label,
+    value: row.value,
+    oldestS: row.oldest === null ? null : Math.max(0, row.oldest),
+  }));
+}
+
+type Part = (age: RawBuilder<unknown>, nowMs: number) => readonly RawBuilder<unknown>[];
+
+const PARTS: Readonly<Record<string, Part>> = {
+  scanner: () => [
+    // A window of at most 512 blocks a chain.
+    sql`select 'scanned', chain_id, null, max(number)::float8, null
+        from scanner_blocks group by chain_id`,
+    sql`select 'final', chain_id, null, number::float8, null from scanner_finality`,
+  ],
+  settler: (age, nowMs) => [
+    sql`select 'settlements', chain_id, status, count(*)::float8, ${age}
+        from settlements where status not in ('completed', 'dead') group by chain_id, status`,
+    sql`select 'deliveries', dest_chain, state, count(*)::float8, ${age}
+        from deliveries where state not in ('claimed', 'returned', 'taken_back')
+        group by dest_chain, state`,
+    sql`select 'reserved', dest_chain, token, sum(amount)::float8, ${age}
+        from inventory_reservations group by dest_chain, token`,
+    // What carries its members counts once: they have no nonce of their own.
+    sql`select 'nonces', chain_id, lane, count(*)::float8, ${age}
+        from transactions where state = 'assigned' group by chain_id, lane`,
+    sql`select 'queued', chain_id, lane, count(*)::float8, ${age}
+        from transactions where state = 'queued' group by chain_id, lane`,
+    sql`select 'stuck', chain_id, lane, count(*)::float8, null
+        from transactions join attempts on transaction_id = id and number = 1
+        where state = 'assigned'
+        and attempts.created_at <= ${formatStamp(nowMs - STUCK_AFTER_MS)} group by chain_id, lane`,
+    sql`select 'next_nonce', chain_id, address, next_nonce::float8, null from lanes`,
+  ],
+  attestor: (age, nowMs) => [
+    sql`select 'attestations', null, kind, count(*)::float8, ${age}
+        from attestations where signature is null and refusal is null
+        and deadline > ${BigInt(Math.floor(nowMs / 1000))} group by kind`,
+  ],
+};

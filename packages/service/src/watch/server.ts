@@ -1,0 +1,77 @@
+/**
+ * Metrics and health over HTTP, on a listener of its own: whoever watches the service is not whoever uses it. It has no
+ * keys and shows no customer, and is never on the port of the API.
+ */
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { Log } from "../telemetry/log.ts";
+import { renderMetrics, type ReportDeps, reportReadiness } from "./report.ts";
+
+const REQUEST_TIMEOUT_MS = 10_000;
+
+/** A running listener. */
+export interface WatchServer {
+  /** Base URL, with the port that was taken. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** Listens. Rejects with the system's error when it cannot. */
+export async function startWatchServer(
+  deps: ReportDeps,
+  options: { readonly host: string; readonly port: number; readonly log: Log },
+): Promise<WatchServer> {
+  const { host, port, log } = options;
+  const server = createServer(
+    { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS },
+    (request, response) => {
+      answer(deps, request.method === "GET" ? request.url : undefined, response).catch(
+        (error: unknown) => {
+          log.error({ err: error }, "metrics or health could not be answered");
+          if (!response.headersSent) response.writeHead(500);
+          response.end();
+        },
+      );
+    },
+  );
+  server.listen({ host, port });
+  await once(server, "listening");
+  const address = server.address();
+  const taken = typeof address === "object" && address !== null ? address.port : port;
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${taken}`,
+    async stop() {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function answer(
+  deps: ReportDeps,
+  url: string | undefined,
+  response: ServerResponse,
+): Promise<void> {
+  const json = (status: number, body: object) => {
+    response.writeHead(status, { "content-type": "application/json; charset=utf-8" });
+    response.end(`${JSON.stringify(body)}\n`);
+  };
+  switch (url?.split("?")[0]) {
+    case "/metrics": {
+      const text = await renderMetrics(deps);
+      response.writeHead(200, { "content-type": deps.metrics.registry.contentType });
+      response.end(text);
+      return;
+    }
+    case "/health/live":
+      return json(200, { ok: true });
+    case "/health/ready": {
+      const readiness = await reportReadiness(deps);
+      return json(readiness.ok ? 200 : 503, readiness);
+    }
+    default:
+      return json(404, { ok: false });
+  }
+}

@@ -909,6 +909,14 @@ export const transferRouteAbi = [
   },
   {
     type: "error",
+    name: "ReceivedLess",
+    inputs: [
+      { name: "received", type: "uint256", internalType: "uint256" },
+      { name: "least", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
     name: "SafeERC20FailedOperation",
     inputs: [{ name: "token", type: "address", internalType: "address" }],
   },
@@ -2375,6 +2383,292 @@ export const testTokenAbi = [
   },
 ] as const;
 
+export const hostileTokenAbi = [
+  {
+    type: "constructor",
+    inputs: [
+      { name: "name_", type: "string", internalType: "string" },
+      { name: "symbol_", type: "string", internalType: "string" },
+      { name: "decimals_", type: "uint8", internalType: "uint8" },
+    ],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "allowance",
+    inputs: [
+      { name: "owner", type: "address", internalType: "address" },
+      { name: "spender", type: "address", internalType: "address" },
+    ],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "approve",
+    inputs: [
+      { name: "spender", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "balanceOf",
+    inputs: [{ name: "owner", type: "address", internalType: "address" }],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "behave",
+    inputs: [
+      {
+        name: "conduct_",
+        type: "tuple",
+        internalType: "struct HostileToken.Conduct",
+        components: [
+          { name: "feeBps", type: "uint16", internalType: "uint16" },
+          { name: "index", type: "uint256", internalType: "uint256" },
+          { name: "answer", type: "uint8", internalType: "enum HostileToken.Answer" },
+          { name: "pretends", type: "bool", internalType: "bool" },
+          { name: "keepsOne", type: "bool", internalType: "bool" },
+          { name: "paused", type: "bool", internalType: "bool" },
+          { name: "refusesZero", type: "bool", internalType: "bool" },
+          { name: "refusesRace", type: "bool", internalType: "bool" },
+          { name: "stickyAllowance", type: "bool", internalType: "bool" },
+          { name: "capped", type: "bool", internalType: "bool" },
+          { name: "picky", type: "bool", internalType: "bool" },
+          { name: "waste", type: "uint64", internalType: "uint64" },
+          { name: "endless", type: "bool", internalType: "bool" },
+          { name: "bomb", type: "uint32", internalType: "uint32" },
+        ],
+      },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "blockAccount",
+    inputs: [
+      { name: "who", type: "address", internalType: "address" },
+      { name: "on", type: "bool", internalType: "bool" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "blocked",
+    inputs: [{ name: "who", type: "address", internalType: "address" }],
+    outputs: [{ name: "", type: "bool", internalType: "bool" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "decimals",
+    inputs: [],
+    outputs: [{ name: "", type: "uint8", internalType: "uint8" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "flood",
+    inputs: [
+      { name: "to", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "times", type: "uint256", internalType: "uint256" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "hook",
+    inputs: [
+      { name: "target", type: "address", internalType: "address" },
+      { name: "payload", type: "bytes", internalType: "bytes" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "hookAnswer",
+    inputs: [],
+    outputs: [{ name: "", type: "bytes", internalType: "bytes" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "hookSucceeded",
+    inputs: [],
+    outputs: [{ name: "", type: "bool", internalType: "bool" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "initialize",
+    inputs: [
+      { name: "name_", type: "string", internalType: "string" },
+      { name: "symbol_", type: "string", internalType: "string" },
+      { name: "decimals_", type: "uint8", internalType: "uint8" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "lie",
+    inputs: [
+      {
+        name: "lie_",
+        type: "tuple",
+        internalType: "struct HostileToken.Lie",
+        components: [
+          { name: "told", type: "bool", internalType: "bool" },
+          { name: "balance", type: "uint256", internalType: "uint256" },
+          { name: "confidant", type: "address", internalType: "address" },
+        ],
+      },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "mint",
+    inputs: [
+      { name: "to", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "mirror",
+    inputs: [{ name: "twin", type: "address", internalType: "address" }],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "name",
+    inputs: [],
+    outputs: [{ name: "", type: "string", internalType: "string" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "payAndRevert",
+    inputs: [
+      { name: "to", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "pretend",
+    inputs: [
+      { name: "from", type: "address", internalType: "address" },
+      { name: "to", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "times", type: "uint256", internalType: "uint256" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "seize",
+    inputs: [
+      { name: "from", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "symbol",
+    inputs: [],
+    outputs: [{ name: "", type: "string", internalType: "string" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "totalSupply",
+    inputs: [],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "transfer",
+    inputs: [
+      { name: "to", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "transferFrom",
+    inputs: [
+      { name: "from", type: "address", internalType: "address" },
+      { name: "to", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "event",
+    name: "Approval",
+    inputs: [
+      { name: "owner", type: "address", indexed: true, internalType: "address" },
+      { name: "spender", type: "address", indexed: true, internalType: "address" },
+      { name: "value", type: "uint256", indexed: false, internalType: "uint256" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "Transfer",
+    inputs: [
+      { name: "from", type: "address", indexed: true, internalType: "address" },
+      { name: "to", type: "address", indexed: true, internalType: "address" },
+      { name: "value", type: "uint256", indexed: false, internalType: "uint256" },
+    ],
+    anonymous: false,
+  },
+] as const;
+
+export const upgradeableTokenProxyAbi = [
+  {
+    type: "constructor",
+    inputs: [
+      { name: "implementation", type: "address", internalType: "address" },
+      { name: "data", type: "bytes", internalType: "bytes" },
+    ],
+    stateMutability: "nonpayable",
+  },
+  { type: "fallback", stateMutability: "nonpayable" },
+  {
+    type: "function",
+    name: "upgradeTo",
+    inputs: [{ name: "implementation", type: "address", internalType: "address" }],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+] as const;
+
 export const erc20Abi = [
   {
     type: "function",
@@ -2744,6 +3038,14 @@ export const errorsAbi = [
     inputs: [
       { name: "received", type: "uint256", internalType: "uint256" },
       { name: "amount", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "ReceivedLess",
+    inputs: [
+      { name: "received", type: "uint256", internalType: "uint256" },
+      { name: "least", type: "uint256", internalType: "uint256" },
     ],
   },
   {

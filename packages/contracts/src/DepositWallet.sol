@@ -22,8 +22,8 @@ import { Commitment } from "./types/Commitment.sol";
 /// - grant it allowances, or expect it to spend any;
 /// - lose its commitment: without the eight fields nobody can act on it.
 ///
-/// Tokens that misbehave here: those that take a fee on transfer (less arrives than was swept),
-/// that rebase (a rest may stay, and a settlement that leaves a rest reverts), that block addresses
+/// Tokens that misbehave here: those that take a fee on transfer (above the committed cap they cannot
+/// be settled), that rebase (a rest may stay, and a settlement that leaves a rest reverts), that block addresses
 /// (a blocked wallet or recipient cannot be settled, only wait), and that run foreign code on
 /// transfer (they are shut out by the factory's guard, and fail). Any of them can be refunded as
 /// far as its own `transfer` allows.

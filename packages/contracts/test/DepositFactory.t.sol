@@ -75,7 +75,7 @@ contract DepositFactoryTest is Fixture {
         factory.setRelayer(address(0), true);
     }
 
-    function test_deploy_AnyoneDeploysAndTheSecondTimeNothingHappens() public {
+    function test_T20_deploy_AnyoneDeploysAndTheSecondTimeNothingHappens() public {
         Commitment memory c = localCommitment(address(usdc));
         address wallet = factory.predict(c);
         vm.expectEmit(address(factory));
@@ -188,7 +188,7 @@ contract DepositFactoryTest is Fixture {
         settle(job);
     }
 
-    function test_settle_RevertsWhenTokenOnlyPretendsToMove() public {
+    function test_T02_settle_RevertsWhenTokenOnlyPretendsToMove() public {
         PretendingToken token = new PretendingToken();
         IDepositFactory.Job memory job = _anyTokenJob(address(token));
         address wallet = factory.predict(job.c);
@@ -210,7 +210,7 @@ contract DepositFactoryTest is Fixture {
         settle(job);
     }
 
-    function test_settle_RevertsWhenTokenReenters() public {
+    function test_T11_settle_RevertsWhenTokenReenters() public {
         ReentrantToken token = new ReentrantToken();
         IDepositFactory.Job memory job = _anyTokenJob(address(token));
         token.mint(factory.predict(job.c), 100);
@@ -227,7 +227,7 @@ contract DepositFactoryTest is Fixture {
         assertEq(token.balanceOf(RECIPIENT), 100, "outer settle succeeds");
     }
 
-    function test_settle_TokenCannotReachAnotherWalletMidway() public {
+    function test_T11_settle_TokenCannotReachAnotherWalletMidway() public {
         ReentrantToken token = new ReentrantToken();
         IDepositFactory.Job memory job = _anyTokenJob(address(token));
         token.mint(factory.predict(job.c), 100);

@@ -37,7 +37,7 @@ contract DepositWalletTest is Fixture {
         );
     }
 
-    function test_receive_TakesOldTransfersBeforeAndAfterDeployment() public {
+    function test_T06_receive_TakesOldTransfersBeforeAndAfterDeployment() public {
         OldSender sender = new OldSender();
         sender.send{ value: 1 }(payable(address(_wallet)));
         _deploy();
@@ -45,7 +45,7 @@ contract DepositWalletTest is Fixture {
         assertEq(address(_wallet).balance, 3, "balance");
     }
 
-    function test_receive_TakesATransferWithoutAnyGasOfItsOwnBeyondTheStipend() public {
+    function test_T06_receive_TakesATransferWithoutAnyGasOfItsOwnBeyondTheStipend() public {
         _deploy();
         vm.deal(address(this), 1);
         (bool ok,) = address(_wallet).call{ value: 1, gas: 0 }("");
@@ -101,7 +101,7 @@ contract DepositWalletTest is Fixture {
         assertTrue(!ok, "refused");
     }
 
-    function test_opcodes_NothingNeedsANewChainAndNothingSelfDestructs() public {
+    function test_T22_opcodes_NothingNeedsANewChainAndNothingSelfDestructs() public {
         _deploy();
         address[] memory contracts = new address[](9);
         contracts[0] = address(_wallet);

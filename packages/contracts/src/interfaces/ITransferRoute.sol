@@ -22,6 +22,9 @@ interface ITransferRoute is IRoute {
         address indexed wallet, address indexed to, address token, uint256 amount, uint256 fee
     );
 
+    /// @notice Less reached the recipient than the committed fee cap leaves of the deposit.
+    error ReceivedLess(uint256 received, uint256 least);
+
     /// @notice The relayer asked for more than the address allows.
     error FeeAboveCap(uint256 feeBps, uint256 maxFeeBps);
 

@@ -72,7 +72,8 @@ abstract contract EscrowRoute is IEscrowRoute {
         if (c.destToken != DEST_TOKEN) revert WrongDestToken(c.destToken, DEST_TOKEN);
     }
 
-    /// @dev Runs in the wallet. Leaves no allowance behind.
+    /// @dev Runs in the wallet. Leaves no allowance behind; one that was used up is not reset, because
+    /// some tokens refuse an approval of zero.
     function _lock(Commitment calldata c, address token, uint256 amount, uint256 promised)
         internal
     {
@@ -83,6 +84,8 @@ abstract contract EscrowRoute is IEscrowRoute {
         }
         IERC20(token).forceApprove(ESCROW, amount);
         IEscrow(ESCROW).lock(c, token, amount, promised, DELIVERY);
-        IERC20(token).forceApprove(ESCROW, 0);
+        if (IERC20(token).allowance(address(this), ESCROW) != 0) {
+            IERC20(token).forceApprove(ESCROW, 0);
+        }
     }
 }

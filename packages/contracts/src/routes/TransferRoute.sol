@@ -12,6 +12,8 @@ import { Commitment } from "../types/Commitment.sol";
 /// @title The transfer route
 /// @notice Trust: the relayer chooses the fee, up to the committed cap and to a recipient that is
 /// part of this code. Everything else follows from the commitment.
+/// What the recipient's balance gained is what counts: a token that keeps more of a transfer than the
+/// committed fee cap leaves to it is not settled at all.
 contract TransferRoute is ITransferRoute {
     using SafeERC20 for IERC20;
     using Address for address payable;
@@ -43,9 +45,11 @@ contract TransferRoute is ITransferRoute {
         address to = Address32.toNonZeroAddress(c.destWallet);
 
         uint256 fee = amount * _feeBps(c, data) / BPS;
-        emit Transferred(address(this), to, token, amount - fee, fee);
         if (fee != 0) _send(token, FEE_RECIPIENT, fee);
-        _send(token, to, amount - fee);
+        uint256 received = _pay(token, to, amount - fee);
+        uint256 least = c.maxFeeBps < BPS ? amount * (BPS - c.maxFeeBps) / BPS : 0;
+        if (received < least) revert ReceivedLess(received, least);
+        emit Transferred(address(this), to, token, received, fee);
     }
 
     /// @inheritdoc ITransferRoute
@@ -53,6 +57,17 @@ contract TransferRoute is ITransferRoute {
         return Config({
             evmChainId: EVM_CHAIN_ID, bridgeId: BRIDGE_ID, token: TOKEN, feeRecipient: FEE_RECIPIENT
         });
+    }
+
+    /// @dev Returns what arrived.
+    function _pay(address token, address to, uint256 amount) private returns (uint256) {
+        if (token == address(0)) {
+            payable(to).sendValue(amount);
+            return amount;
+        }
+        uint256 before = IERC20(token).balanceOf(to);
+        IERC20(token).safeTransfer(to, amount);
+        return IERC20(token).balanceOf(to) - before;
     }
 
     function _send(address token, address to, uint256 amount) private {

@@ -36,6 +36,12 @@ export interface Transfer {
   readonly ordinal: number;
 }
 
+/** One token in one wallet. */
+export interface TokenHolding {
+  readonly token: EvmAddress;
+  readonly wallet: EvmAddress;
+}
+
 /** Value that left a deposit address by one of its two ways out, a sweep or a refund: it takes the whole balance. */
 export interface Outflow {
   readonly wallet: EvmAddress;
@@ -207,6 +213,14 @@ export interface ChainReader {
   listTracedPayees(block: BlockRef): Promise<readonly EvmAddress[] | null>;
   /** Native balances at exactly this block, in the order of the owners. Throws when the node lacks its state. */
   listNativeBalances(block: BlockRef, owners: readonly EvmAddress[]): Promise<readonly bigint[]>;
+  /**
+   * Token balances at exactly the block of this hash, in the order of the holdings; null for one whose contract reverts,
+   * burns all gas or answers nonsense. Null for all when the node no longer has the state of that block.
+   */
+  listTokenBalances(
+    blockHash: Hex32,
+    holdings: readonly TokenHolding[],
+  ): Promise<readonly (bigint | null)[] | null>;
   getBalance(token: EvmAddress, owner: EvmAddress): Promise<bigint>;
   /** The same of a contract that anybody may have named: null when it reverts, burns all gas or answers nonsense. */
   findBalance(token: EvmAddress, owner: EvmAddress): Promise<bigint | null>;

@@ -27,6 +27,26 @@ export function reasonOf(error: unknown, timedOut: boolean): string {
 }
 
 /**
+ * Whether a node says that it no longer has the state of a block, as nodes do that keep the state of the newest blocks
+ * only. That is no trouble of the moment: the same node never answers.
+ */
+export function isStateMissing({ message }: { readonly message: string }): boolean {
+  return STATE_MISSING.test(message);
+}
+
+const STATE_MISSING = new RegExp(
+  [
+    "missing trie node", // geth, and what is made of it
+    "historical state .*(un|not )available", // geth, reth
+    "state .*is pruned", // reth
+    "old data not available due to pruning", // erigon
+    "no state available for block", // nethermind
+    "world state .*unavailable", // besu
+  ].join("|"),
+  "i",
+);
+
+/**
  * The text of an error for the log, without what the URL keeps secret: a library's message quotes the URL, and URLs
  * carry keys in their path, query or user part.
  */

@@ -132,6 +132,35 @@ describe("native balances", () => {
   );
 });
 
+describe("token balances", () => {
+  const HOLDINGS = [{ token: OTHER, wallet: TO }];
+
+  test.each([
+    "missing trie node 8b1604e0d19d9be9 (path ) state 0x11 is not available",
+    "required historical state unavailable (reexec=128)",
+    "historical state 0x1122 is not available",
+    "state at block #12 is pruned",
+    "old data not available due to pruning",
+    "No state available for block 12",
+    "World state unavailable",
+  ])("of a block whose state the node no longer has are none: %s", async (message) => {
+    node.answer(() => ({ error: { code: -32000, message } }));
+    expect(await chain.listTokenBalances(HASH, HOLDINGS)).toBeNull();
+  });
+
+  test.each([
+    { error: { code: -32000, message: "header not found" } },
+    { error: { code: -32000, message: "hash 0xbb is not currently canonical" } },
+    { error: { code: 3, message: "execution reverted" } },
+    { result: "0x" },
+    { result: `0x${"0".repeat(64)}` },
+    { result: `0x${"0".repeat(192)}` },
+  ])("%j is no answer", async (reply) => {
+    node.answer(() => reply);
+    await expect(chain.listTokenBalances(HASH, HOLDINGS)).rejects.toMatchObject(UNAVAILABLE);
+  });
+});
+
 describe("traces", () => {
   test("T04 name whom frames paid that were not undone, however deep", async () => {
     const paid = { to: TO, value: "0x1", type: "CALL" };

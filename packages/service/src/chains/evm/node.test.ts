@@ -195,6 +195,49 @@ describe("balances", () => {
     },
   );
 
+  test("T12 of many holdings at a block are what they were then, whatever one of the tokens does", async () => {
+    const setCode = (token: string, code: string) =>
+      // CAST: the node's own method, which the client's types do not know.
+      world.client.request({ method: "anvil_setCode", params: [token, code] } as never);
+    const strange = [
+      "0x60006000fd", // reverts
+      "0x5b600056", // never ends
+      "0x00", // answers nothing
+      "0x620fffff6000f3", // answers with a megabyte
+      "0x620fffff6000fd", // reverts with one
+      "0x60306000f3", // answers with a word and a half
+    ].map((code, index) => ({ code, token: toEvmAddress(`0x7d${`${index}`.repeat(38)}`) }));
+    for (const { token, code } of strange) await setCode(token, code);
+    const liar = toEvmAddress(`0x${"7e".repeat(20)}`);
+    await setCode(liar, "0x60001960005260206000f3"); // 2 ** 256 - 1, to everybody
+    const wallet = toEvmAddress(`0x${"c1".repeat(20)}`);
+    const before = await world.here.getHead();
+    await world.mint(world.usdc, wallet, 5n);
+    const holdings = [
+      { token: world.usdc, wallet },
+      ...strange.map(({ token }) => ({ token, wallet })),
+      { token: RECIPIENT, wallet },
+      { token: liar, wallet },
+      { token: world.usdc, wallet: RECIPIENT },
+      { token: world.usdc, wallet },
+    ];
+    const nothing = Array.from({ length: 7 }, () => null);
+    const { hash } = await world.here.getHead();
+    const held = await world.here.getBalance(world.usdc, RECIPIENT);
+    expect(await world.here.listTokenBalances(hash, holdings)).toEqual([
+      5n,
+      ...nothing,
+      2n ** 256n - 1n,
+      held,
+      5n,
+    ]);
+    const [then] = (await world.here.listTokenBalances(before.hash, holdings)) ?? [];
+    expect(then).toBe(0n);
+    const many = Array.from({ length: 120 }, () => ({ token: world.usdc, wallet }));
+    expect(await world.here.listTokenBalances(hash, many)).toEqual(many.map(() => 5n));
+    expect(await world.here.listTokenBalances(hash, [])).toEqual([]);
+  });
+
   test("of an address without code are an error and not zero", async () => {
     await expect(world.here.getBalance(RECIPIENT, world.lane.address)).rejects.toMatchObject({
       code: "RPC_UNAVAILABLE",

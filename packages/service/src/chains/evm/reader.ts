@@ -14,6 +14,7 @@ import { findInView, readView, tagOf, toQuantity } from "./calls.ts";
 import { listNativeBalances, listNativeTransfers } from "./native.ts";
 import { readPriceFeed } from "./price-feeds.ts";
 import type { Rpc } from "./rpc.ts";
+import { listTokenBalances } from "./token-balances.ts";
 import { createTraceReader } from "./traces.ts";
 import { listTransfers } from "./transfers.ts";
 
@@ -37,6 +38,7 @@ export function createReader(rpc: Rpc): Omit<ChainReader, "checkIdentity"> {
     listNativeTransfers: (block, choose) => listNativeTransfers(rpc, block, choose),
     listTracedPayees: createTraceReader(rpc),
     listNativeBalances: (block, owners) => listNativeBalances(rpc, block, owners),
+    listTokenBalances: (blockHash, holdings) => listTokenBalances(rpc, blockHash, holdings),
     getBalance: (token, owner) =>
       token === NATIVE_TOKEN ? getNativeBalance(rpc, owner) : getTokenBalance(rpc, token, owner),
     findBalance: (token, owner) =>

@@ -54,6 +54,7 @@ const READS: readonly (readonly [string, (chain: Chain) => Promise<unknown>])[] 
     (c) => c.listTransfers({ number: 5n, hash: HASH, parentHash: HASH }, [ADDRESS]),
   ],
   ["getBalance", (c) => c.getBalance(ADDRESS, ADDRESS)],
+  ["listTokenBalances", (c) => c.listTokenBalances(HASH, [{ token: ADDRESS, wallet: ADDRESS }])],
   ["hasCode", (c) => c.hasCode(ADDRESS)],
   ["getTransactionCount", (c) => c.getTransactionCount(ADDRESS)],
   ["suggestFees", (c) => c.suggestFees()],

@@ -62,7 +62,14 @@ function createForkingChain(payee: () => EvmAddress) {
     getHead: async () => refOf(seen().length - 1) as BlockRef,
     getFinalNumber: async () => finalNumber,
     hasCode: async () => true,
-    getBalance: async () => 1_000n,
+    findBalance: async () => 1_000n,
+    listOutflows: async () => [],
+    // Everything that was ever paid is still there.
+    listTokenBalances: async (blockHash, holdings) => {
+      const height = blocks.findIndex(({ name }) => toHex32(hashOf(name)) === blockHash);
+      const paid = blocks.slice(0, height + 1).reduce((sum, { pays }) => sum + pays.length, 0);
+      return holdings.map(() => 1_000n * BigInt(paid));
+    },
     listTransfers: async (block): Promise<Transfer[]> => {
       const found = blocks.find(({ name }) => toHex32(hashOf(name)) === block.hash);
       if (!found) throw new OperatingError("RPC_UNAVAILABLE", "The node has no such block.");

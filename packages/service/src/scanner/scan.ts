@@ -7,10 +7,10 @@
  * moves: a crash in between scans the block again, which changes nothing.
  */
 import { listByWallets } from "../addresses/index.ts";
-import type { BlockRef, Transfer } from "../chains/port.ts";
+import type { BlockRef } from "../chains/port.ts";
 import { OperatingError } from "../core/errors.ts";
-import type { ArrivedValue } from "../deposits/index.ts";
 import { acceptValue } from "../settlements/index.ts";
+import { groupByHolding, verifyArrivals } from "./arrivals.ts";
 import type { ScannerDeps } from "./deps.ts";
 import { followTraces, listNativeOutflows, listNativeTransfers } from "./native.ts";
 import { getScannedFinal, getTip, getWindowHash, popBlock, pushBlock } from "./store.ts";
@@ -103,37 +103,14 @@ async function recordArrivals(deps: ScannerDeps, block: BlockRef): Promise<boole
     db,
     transfers.map((transfer) => transfer.to),
   );
-  for (const arrived of groupByHolding(chain.chainId, block, transfers)) {
+  const arrivals = groupByHolding(
+    chain.chainId,
+    block,
+    transfers.filter(({ to }) => ours.has(to)),
+  );
+  for (const arrived of await verifyArrivals(deps, block, arrivals)) {
     const address = ours.get(arrived.wallet);
     if (address) await acceptValue(settlements, arrived, address);
   }
-  return ours.size > 0;
-}
-
-function groupByHolding(
-  chainId: number,
-  block: BlockRef,
-  transfers: readonly Transfer[],
-): ArrivedValue[] {
-  const groups = new Map<string, Transfer[]>();
-  for (const transfer of transfers) {
-    const key = `${transfer.to}:${transfer.token}`;
-    const group = groups.get(key);
-    if (group) group.push(transfer);
-    else groups.set(key, [transfer]);
-  }
-  return [...groups.values()].flatMap((group) => {
-    const [first] = group;
-    if (!first) return [];
-    return [
-      {
-        chainId,
-        wallet: first.to,
-        token: first.token,
-        blockNumber: block.number,
-        blockHash: block.hash,
-        transfers: group,
-      },
-    ];
-  });
+  return arrivals.length > 0;
 }

@@ -359,6 +359,44 @@ describe("failures", () => {
     expect(statuses).toEqual([...Array(6).fill("failed_swap"), "dead"]);
   });
 
+  test.each([true, false])(
+    "T08 what a token took back is below its minimum: no wallet is deployed, nothing is sent (deployed: %s)",
+    async (hasCode) => {
+      const { desk } = await openPending(hasCode);
+      desk.state.balance = 99n;
+      for (let i = 0; i < 9; i++) await desk.look();
+      const [swap] = await desk.swaps();
+      const status = hasCode ? "failed_swap" : "failed_deploy";
+      expect(swap).toMatchObject({ status, error: { code: "AMOUNT_TOO_SMALL" } });
+      desk.state.balance = 100n;
+      await desk.look();
+      expect((await desk.swaps())[0]?.status).toBe(hasCode ? "swapping" : "deploying");
+    },
+  );
+
+  test("T08 a wallet that a token emptied is not deployed", async () => {
+    const { desk } = await openPending(false);
+    desk.state.balance = 0n;
+    desk.state.finalNumber = 1_000n;
+    for (let i = 0; i < 9; i++) await desk.look();
+    expect((await desk.swaps())[0]).toMatchObject({
+      status: "dead",
+      error: { code: "INSUFFICIENT_BALANCE", details: { reason: "refunded" } },
+    });
+  });
+
+  test("T12 a token that fails after the delivery does not keep it from being completed", async () => {
+    const { desk } = await openPending(true);
+    await desk.look();
+    desk.state.swept = 1_000n;
+    desk.state.fails = true;
+    const [first] = await desk.swaps();
+    await desk.mine(`sweep:${first?.id}`);
+    desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 999n };
+    await desk.look();
+    expect((await desk.swaps()).map((swap) => swap.status)).toEqual(["completed"]);
+  });
+
   test("after dead the next deposit opens a settlement over the whole balance", async () => {
     const { desk, address } = await openPending(true);
     desk.state.simulation = { ok: false, reason: "Leftover" };

@@ -46,6 +46,8 @@ export async function openDesk() {
   const clock = createStillClock();
   const state = {
     balance: 0n,
+    /** Whether the token's contract answers nonsense. */
+    fails: false,
     hasCode: true,
     /** Contracts other than wallets. */
     codeAt: new Set<string>([USDC]),
@@ -74,7 +76,7 @@ export async function openDesk() {
     getBalance: async () => state.balance,
     findBalance: async () => {
       await state.meanwhile();
-      return state.balance;
+      return state.fails ? null : state.balance;
     },
     hasCode: async (address) => state.codeAt.has(address) || state.hasCode,
     simulate: async () => state.simulation,

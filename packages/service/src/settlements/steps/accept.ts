@@ -43,7 +43,8 @@ export async function acceptValue(
   address: DepositAddress,
 ): Promise<void> {
   const chain = chainOf(deps, arrived);
-  const balance = await chain.getBalance(arrived.token, arrived.wallet);
+  // A token whose contract fails must not hold up its chain: its deposit is looked at again.
+  const balance = (await chain.findBalance(arrived.token, arrived.wallet)) ?? 0n;
   const walletDeployed = await chain.hasCode(arrived.wallet);
   const minimums = await deps.readMinimums(arrived.chainId, arrived.token);
 

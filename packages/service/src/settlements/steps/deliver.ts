@@ -111,7 +111,8 @@ async function complete(
   const chain = chainOf(deps, settlement);
   // Read before the transaction: a deposit that is promised a successor meanwhile changes the version, and the
   // transition below then fails and is tried again with a newer balance.
-  const remaining = await chain.getBalance(settlement.token, settlement.wallet);
+  // A token whose contract fails meanwhile does not keep what was delivered from being completed.
+  const remaining = (await chain.findBalance(settlement.token, settlement.wallet)) ?? 0n;
   const minimums = await deps.readMinimums(settlement.chainId, settlement.token);
   const gate = gateBalance(remaining, minimums);
   await deps.db.transaction().execute(async (tx) => {

@@ -10,7 +10,8 @@ import { chooseRoute } from "../choose-route.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { fail } from "../fail.ts";
 import { transition } from "../store.ts";
-import { assertWorthwhile } from "./priced.ts";
+import { recordEmpty } from "./empty.ts";
+import { assertWorthwhile } from "./worthwhile.ts";
 import type { Settlement } from "../types.ts";
 
 /** `again` when another look may find more to do at once. */
@@ -29,6 +30,7 @@ export async function stepDeploy(
   // A requested token may have no route: then a wallet would be paid for in vain.
   chooseRoute(deps, settlement, address);
   const balance = await chain.getBalance(settlement.token, settlement.wallet);
+  if (balance === 0n) return recordEmpty(deps, settlement);
   await assertWorthwhile(deps, settlement, balance);
   const call = chain.buildDeploy(address.commitment);
   const lanes = lanesOf(deps, settlement);

@@ -6,17 +6,18 @@ import { assertDerived, type DepositAddress } from "../../addresses/index.ts";
 import { formatUnits } from "../../core/amounts.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { TxHash } from "../../core/hex.ts";
-import { assignSwept, countOrphaned } from "../../deposits/index.ts";
+import { assignSwept } from "../../deposits/index.ts";
 import type { Reservation, Route } from "../../routes/index.ts";
 import { getByIntent, type IntentName, planCall, submitIntent } from "../../transactions/index.ts";
 import { chooseRoute, usedRoute } from "../choose-route.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
-import { failIn, giveUp } from "../fail.ts";
+import { failIn } from "../fail.ts";
 import { lockHolding, noteSwapTransaction, recordSweep, transition } from "../store.ts";
 import type { Settlement } from "../types.ts";
 import { RECHECK_MS } from "./accept.ts";
-import { assertWorthwhile } from "./priced.ts";
+import { assertWorthwhile } from "./worthwhile.ts";
 import { ChangedMeanwhile, type StepResult } from "./deploy.ts";
+import { recordEmpty } from "./empty.ts";
 
 export async function stepSweep(
   deps: SettlementDeps,
@@ -163,29 +164,6 @@ async function recordRevert(
   deps.wakeEvents(settlement.integratorId);
   return "wait";
 }
-
-/**
- * An empty wallet: its deposits may come back while their blocks are not final, or a node may lag. Once that cannot be,
- * the settlement ends: with REORG when its deposits left the chain, else with a refund, the only other way out.
- */
-async function recordEmpty(deps: SettlementDeps, settlement: Settlement): Promise<StepResult> {
-  const { all, orphaned, highest } = await countOrphaned(deps.db, settlement.id);
-  const gone = all > 0 && all === orphaned;
-  const error = gone
-    ? new OperatingError("REORG", "The deposits of this settlement left the chain.")
-    : new OperatingError("INSUFFICIENT_BALANCE", "The deposit address is empty.", {
-        details: { reason: all > 0 ? "refunded" : "wallet_empty" },
-      });
-  const isFinal = highest <= (await chainOf(deps, settlement).getFinalNumber());
-  if (isFinal && settlement.retryCount >= EMPTY_LOOKS_MIN) {
-    await giveUp(deps, settlement, error);
-    return "wait";
-  }
-  throw error;
-}
-
-/** Looks that must find a wallet empty before it is believed: nodes behind one address differ for a while. */
-const EMPTY_LOOKS_MIN = 3;
 
 function intentOf(settlement: Settlement, number: number): IntentName {
   return `sweep:${settlement.id}:${number}`;

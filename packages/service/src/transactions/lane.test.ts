@@ -399,6 +399,23 @@ describe("several lanes", () => {
     await expect(plan([poor])).rejects.toMatchObject({ code: "INSUFFICIENT_BALANCE" });
   });
 
+  test("T12 what takes more gas than signers would sign is refused before it has a nonce", async () => {
+    const { deps } = openLane();
+    const plan = (gas: bigint) =>
+      planCall(
+        {
+          db: deps.db,
+          chain: createStrictChain({ chainId: 2, simulate: async () => ({ ok: true, gas }) }),
+        },
+        { lanes: [LANE], call: { to: TARGET, data: "0x", value: 0n }, what: "A test" },
+      );
+    expect(await plan(2_000_000n)).toEqual({ lane: LANE, gas: 2_000_000n });
+    await expect(plan(2_000_001n)).rejects.toMatchObject({
+      code: "SIMULATION_REVERTED",
+      details: { reason: "gas" },
+    });
+  });
+
   test("what cannot be replaced is offered again as it was", async () => {
     const { node, signer, deps, clock, submit, look } = openLane();
     await submit("sweep:1:1");

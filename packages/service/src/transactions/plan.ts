@@ -4,6 +4,12 @@ import type { EvmAddress } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
 import { orderLanes } from "./store.ts";
 
+/**
+ * Many times what any call of ours takes with an ordinary token, and far below what signers sign. What wants more is
+ * refused before it has a nonce: no signer would sign it, and its lane would wait for ever.
+ */
+const CALL_GAS_MAX = 2_000_000n;
+
 /** Where and how a call is going to be sent. */
 export interface CallPlan {
   readonly lane: EvmAddress;
@@ -14,7 +20,7 @@ export interface CallPlan {
 /**
  * Picks the lane with the least to do that can pay, and the gas limit, from running the call against the newest block
  * just before it is planned. `what` names it for people, such as "Sweeping the wallet".
- * @throws OperatingError SIMULATION_REVERTED with the contract's reason, INSUFFICIENT_BALANCE when no lane can pay,
+ * @throws OperatingError SIMULATION_REVERTED with the contract's reason, or "gas" above the most; INSUFFICIENT_BALANCE when no lane can pay,
  *   RPC_UNAVAILABLE.
  */
 export async function planCall(
@@ -25,10 +31,17 @@ export async function planCall(
   for (const lane of await orderLanes(db, chain.chainId, args.lanes)) {
     try {
       const simulation = await chain.simulate(lane, args.call);
-      if (simulation.ok) return { lane, gas: simulation.gas };
-      throw new OperatingError("SIMULATION_REVERTED", `${args.what} would revert.`, {
-        details: { reason: simulation.reason },
-      });
+      if (!simulation.ok) {
+        throw new OperatingError("SIMULATION_REVERTED", `${args.what} would revert.`, {
+          details: { reason: simulation.reason },
+        });
+      }
+      if (simulation.gas > CALL_GAS_MAX) {
+        throw new OperatingError("SIMULATION_REVERTED", `${args.what} would take too much gas.`, {
+          details: { reason: "gas" },
+        });
+      }
+      return { lane, gas: simulation.gas };
     } catch (error) {
       const cannotPay = error instanceof OperatingError && error.code === "INSUFFICIENT_BALANCE";
       if (!cannotPay) throw error;

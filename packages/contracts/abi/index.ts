@@ -2181,6 +2181,14 @@ export const deliveryAbi = [
   },
   {
     type: "error",
+    name: "ReceivedLess",
+    inputs: [
+      { name: "received", type: "uint256", internalType: "uint256" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
     name: "RecipientRefused",
     inputs: [{ name: "to", type: "address", internalType: "address" }],
   },

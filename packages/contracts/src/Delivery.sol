@@ -134,7 +134,7 @@ contract Delivery is IDelivery, Governed {
             revert AboveDailyCap(token, order.amount, _caps[token].left());
         }
         emit Delivered(deliveryId, commitment, to, token, order.amount);
-        _send(token, to, order.amount);
+        _pay(token, to, order.amount);
     }
 
     /// @inheritdoc IDelivery
@@ -208,6 +208,15 @@ contract Delivery is IDelivery, Governed {
     function _setCap(address token, uint112 perDay) private {
         _caps[token].cap = perDay;
         emit CapSet(token, perDay);
+    }
+
+    /// @dev What is stated as delivered arrived: a token that starts taking a fee is not delivered.
+    function _pay(address token, address to, uint256 amount) private {
+        if (token == address(0)) return _send(token, to, amount);
+        uint256 before = IERC20(token).balanceOf(to);
+        _send(token, to, amount);
+        uint256 received = IERC20(token).balanceOf(to) - before;
+        if (received < amount) revert ReceivedLess(received, amount);
     }
 
     function _send(address token, address to, uint256 amount) private {

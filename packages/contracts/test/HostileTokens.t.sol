@@ -2,6 +2,8 @@
 pragma solidity 0.8.37;
 
 import { ReentrancyGuard } from "@openzeppelin/contracts/utils/ReentrancyGuard.sol";
+import { Delivery } from "../src/Delivery.sol";
+import { IDelivery } from "../src/interfaces/IDelivery.sol";
 import { IDepositFactory } from "../src/interfaces/IDepositFactory.sol";
 import { IEscrow } from "../src/interfaces/IEscrow.sol";
 import { ITransferRoute } from "../src/interfaces/ITransferRoute.sol";
@@ -156,6 +158,27 @@ contract HostileTokensTest is Fixture {
         settle(_lock);
     }
 
+    function test_T02_T07_aDeliveryThatDoesNotArriveIsNone() public {
+        IDelivery.Order memory order = orderOf(0, AMOUNT);
+        order.c.destToken = word(address(_token));
+        delivery = _deliveryOf(address(_token));
+        HostileToken.Conduct memory conduct;
+        conduct.feeBps = 1;
+        _notDelivered(order, conduct, AMOUNT - AMOUNT / 10_000);
+        conduct.feeBps = 0;
+        conduct.pretends = true;
+        _notDelivered(order, conduct, 0);
+        conduct.pretends = false;
+        conduct.keepsOne = true;
+        _notDelivered(order, conduct, AMOUNT - 1);
+        conduct.keepsOne = false;
+        _token.behave(conduct);
+        bytes memory signature = signDeliver(ATTESTOR_KEY, order);
+        vm.prank(SETTLER);
+        delivery.deliver(order, signature);
+        assertEq(_token.balanceOf(RECIPIENT), AMOUNT, "once it behaves");
+    }
+
     function testFuzz_T08_whatIsLeftOfARebaseIsSwept(uint64 index) public {
         address wallet = factory.predict(_transfer.c);
         _token.mint(wallet, AMOUNT);
@@ -289,6 +312,33 @@ contract HostileTokensTest is Fixture {
         vm.prank(REFUNDEE);
         factory.refund(_lock.c, address(_token));
         assertEq(_token.balanceOf(REFUNDEE), AMOUNT, "refunded");
+    }
+
+    /// @dev A delivery with a cap for the token and an inventory of it.
+    function _deliveryOf(address token) private returns (Delivery there) {
+        there = new Delivery(OWNER, GUARDIAN, DELAY, address(factory), THERE, TREASURY);
+        IDelivery.DailyCap[] memory caps = new IDelivery.DailyCap[](1);
+        caps[0] = IDelivery.DailyCap(token, type(uint112).max);
+        vm.prank(OWNER);
+        there.seal(listOf(SETTLER), caps);
+        HostileToken(token).mint(address(there), AMOUNT);
+    }
+
+    function _notDelivered(
+        IDelivery.Order memory order,
+        HostileToken.Conduct memory conduct,
+        uint256 received
+    ) private {
+        _token.behave(conduct);
+        bytes memory signature = signDeliver(ATTESTOR_KEY, order);
+        bytes32 id = delivery.deliveryIdOf(order);
+        vm.expectRevert(
+            abi.encodeWithSelector(IDelivery.ReceivedLess.selector, received, order.amount)
+        );
+        vm.prank(SETTLER);
+        delivery.deliver(order, signature);
+        assertTrue(!delivery.isDelivered(id), "not delivered");
+        assertEq(_token.balanceOf(address(delivery)), AMOUNT, "nothing left");
     }
 
     function _settlesBoth() private {

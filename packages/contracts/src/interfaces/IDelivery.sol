@@ -55,6 +55,9 @@ interface IDelivery is IGoverned {
     /// @notice More than may still be delivered of this token in the current 24 hours.
     error AboveDailyCap(address token, uint256 amount, uint256 left);
 
+    /// @notice Less reached the recipient than was ordered.
+    error ReceivedLess(uint256 received, uint256 amount);
+
     /// @notice The recipient of native coin did not take it, or wanted more than 100,000 gas for it.
     error RecipientRefused(address to);
 

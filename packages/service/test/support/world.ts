@@ -78,6 +78,8 @@ export interface WorldOptions {
   readonly corsOrigins?: readonly string[];
   /** A database of the story's own; the embedded one unless given. */
   readonly databaseUrl?: string;
+  /** How long additions to the contracts wait; the sandbox's default unless given. */
+  readonly delaySeconds?: number;
   /** Blocks are final two epochs behind the head; 1 unless given. With more, the chains mine all the time. */
   readonly slotsInAnEpoch?: number;
 }
@@ -94,7 +96,9 @@ export async function openWorld(options: WorldOptions = {}) {
     ...(options.slotsInAnEpoch && { slotsInAnEpoch: options.slotsInAnEpoch }),
   });
   const keys = loadKeys(join(stateDir, "keys"));
-  const deployment = await deployContracts(chains, keys);
+  const deployment = await deployContracts(chains, keys, {
+    ...(options.delaySeconds !== undefined && { delaySeconds: options.delaySeconds }),
+  });
   writeServiceConfig({
     chains,
     deployment,

@@ -1,7 +1,7 @@
 /** Tokens that misbehave, on real nodes: what is credited is what arrived, and nobody else waits for them. */
 import { depositFactoryAbi } from "@sluice/contracts/abi";
-import type { Quote, Swap } from "@sluice/sdk";
-import { type Address, encodeFunctionData, type Hex } from "viem";
+import { createSluiceClient, type Quote, type Swap } from "@sluice/sdk";
+import { type Address, encodeFunctionData, type Hex, zeroAddress } from "viem";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { afterFee, deposit, expectDelivered, USDC } from "./support/deposits.ts";
 import { ANSWER, type HostileTokens, listHostileTokens } from "./support/hostile-tokens.ts";
@@ -38,6 +38,18 @@ async function troubled(address: Address, code: string): Promise<Swap> {
 
 /** Another customer's deposit, by the same lanes: it is delivered whatever the strange token does. */
 const othersGoOn = async () => expectDelivered(world, await deposit(world, 3n * USDC));
+
+/** Blocks accounts on ethereum while `work` runs: what cannot reach them is not swept before a token changes its mind. */
+async function whileBlocked(accounts: readonly Address[], work: () => Promise<unknown>) {
+  const block = async (on: boolean) => {
+    for (const account of accounts) {
+      await odd.call("ethereum", { functionName: "blockAccount", args: [account, on] });
+    }
+  };
+  await block(true);
+  await work();
+  await block(false);
+}
 
 async function expectCompleted(address: Address): Promise<Swap> {
   const swap = await world.settled(address);
@@ -137,9 +149,11 @@ test("T07 a token that keeps more than the cap pays nobody, and its deposit is t
 
 test("T08 what is settled is what a rebase left, and below the minimum it waits", async () => {
   const { address, recipient } = await odd.quote("ethereum");
-  await odd.behave("ethereum", {});
-  await odd.pay(address, AMOUNT);
-  await odd.behave("ethereum", { paused: true, index: 10n ** 16n });
+  await whileBlocked([recipient], async () => {
+    await odd.pay(address, AMOUNT);
+    await world.deposits(address, 1);
+    await odd.behave("ethereum", { index: 10n ** 16n });
+  });
   await world.until("it waits", async () =>
     (await world.swapsOf(address)).some(({ error }) => error?.code === "AMOUNT_TOO_SMALL"),
   );
@@ -151,8 +165,12 @@ test("T08 what is settled is what a rebase left, and below the minimum it waits"
 
 test("T09 a paused token waits and is delivered later; meanwhile the others are", async () => {
   const deposits = [await odd.quote("ethereum"), await odd.quote("base")];
-  for (const { address } of deposits) await odd.pay(address, AMOUNT);
-  await odd.behave("ethereum", { paused: true });
+  const { escrow } = world.deployment.chains.ethereum;
+  await whileBlocked([escrow, ...deposits.map(({ recipient }) => recipient)], async () => {
+    for (const { address } of deposits) await odd.pay(address, AMOUNT);
+    for (const { address } of deposits) await world.deposits(address, 1);
+    await odd.behave("ethereum", { paused: true });
+  });
   for (const { address } of deposits) await troubled(address, "SIMULATION_REVERTED");
   await othersGoOn();
   await odd.behave("ethereum", {});
@@ -164,11 +182,14 @@ test.each(["wallet", "recipient"] as const)(
   async (who) => {
     const { address, recipient } = await odd.quote("ethereum");
     const blocked = who === "wallet" ? address : recipient;
-    await odd.pay(address, AMOUNT);
-    await odd.call("ethereum", { functionName: "blockAccount", args: [blocked, true] });
-    await troubled(address, "SIMULATION_REVERTED");
-    await othersGoOn();
-    await odd.call("ethereum", { functionName: "blockAccount", args: [blocked, false] });
+    await whileBlocked([recipient], async () => {
+      await odd.pay(address, AMOUNT);
+      await world.deposits(address, 1);
+      await whileBlocked([blocked], async () => {
+        await troubled(address, "SIMULATION_REVERTED");
+        await othersGoOn();
+      });
+    });
     await expectCompleted(address);
     expect(await odd.balance("ethereum", recipient)).toBe(afterFee(AMOUNT));
   },
@@ -208,8 +229,7 @@ test("T11 a token that calls back gets nothing by it", async () => {
   await odd.pay(address, AMOUNT);
   await expectCompleted(address);
   expect(await odd.balance("ethereum", recipient)).toBe(afterFee(AMOUNT));
-  const none = "0x0000000000000000000000000000000000000000";
-  await odd.call("ethereum", { functionName: "hook", args: [none, "0x"] });
+  await odd.call("ethereum", { functionName: "hook", args: [zeroAddress, "0x"] });
 });
 
 test.each([
@@ -217,11 +237,12 @@ test.each([
   ["never ends in balanceOf", { endless: true }],
   ["answers with a megabyte", { bomb: 1_000_000 }],
 ])("T12 a token that %s waits alone", async (_, conduct) => {
-  const { address } = await odd.quote("ethereum");
-  // It is detected before the token changes its mind; then no lane sends anything for it.
-  await odd.behave("ethereum", { paused: false });
-  await odd.pay(address, AMOUNT);
-  await odd.behave("ethereum", conduct);
+  const { address, recipient } = await odd.quote("ethereum");
+  await whileBlocked([recipient], async () => {
+    await odd.pay(address, AMOUNT);
+    await world.deposits(address, 1);
+    await odd.behave("ethereum", conduct);
+  });
   await world.until("it waits", async () =>
     (await world.swapsOf(address)).some(({ error }) => error !== null),
   );
@@ -232,13 +253,17 @@ test.each([
 
 test("T13 a balance that is not there settles nothing", async () => {
   const { address, recipient } = await odd.quote("ethereum");
-  const nobody = recipient;
-  const lie = { told: true, balance: AMOUNT, confidant: nobody };
-  // The lie and the statement in one block: then the balance does rise.
+  // Nodes ask in the name of the zero address, so that is not who hears the truth.
+  const lie = { told: true, balance: AMOUNT, confidant: recipient };
   await odd.call("ethereum", { functionName: "lie", args: [lie] });
   await odd.call("ethereum", { functionName: "pretend", args: [address, address, AMOUNT, 1n] });
   await othersGoOn();
-  for (const swap of await world.swapsOf(address)) expect(swap.status).not.toBe("completed");
+  expect(await world.deposits(address, 0)).toEqual([]);
+  const client = createSluiceClient({ ...world.serviceUrls(), apiKey: world.apiKeyOf(0) });
+  const request = { walletAddress: address, tokenAddress: odd.tokens.ethereum, chain: 2 };
+  expect(await client.requestIndex(request)).toMatchObject({ queued: true });
+  await troubled(address, "SIMULATION_REVERTED");
   await odd.call("ethereum", { functionName: "lie", args: [{ ...lie, told: false }] });
+  await troubled(address, "INSUFFICIENT_BALANCE");
   expect(await odd.balance("ethereum", recipient)).toBe(0n);
 });

@@ -42,6 +42,7 @@ function createForkingChain(payee: () => EvmAddress) {
   let blocks: FakeBlock[] = [{ name: "genesis", pays: [] }];
   let visible = Infinity;
   let finalNumber = 0n;
+  let meanwhile: () => void = () => undefined;
   const seen = () => blocks.slice(0, visible);
   const refOf = (number: number): BlockRef | null => {
     const block = seen()[number];
@@ -73,6 +74,7 @@ function createForkingChain(payee: () => EvmAddress) {
     listTransfers: async (block): Promise<Transfer[]> => {
       const found = blocks.find(({ name }) => toHex32(hashOf(name)) === block.hash);
       if (!found) throw new OperatingError("RPC_UNAVAILABLE", "The node has no such block.");
+      meanwhile();
       return found.pays.map((name, logIndex) => ({
         token: USDC,
         from: PAYER,
@@ -95,6 +97,10 @@ function createForkingChain(payee: () => EvmAddress) {
     },
     setFinal: (number: bigint) => {
       finalNumber = number;
+    },
+    /** What happens while a block is being scanned. */
+    during: (act: () => void) => {
+      meanwhile = act;
     },
   };
 }
@@ -249,6 +255,21 @@ describe("scanner", () => {
     replace(3, ...[3, 4, 5, 6].map((i) => ({ name: `new ${i}`, pays: [] })));
     await expect(look()).rejects.toThrow("A final block left the chain");
     expect((await deposits()).every(([, , onChain]) => onChain)).toBe(true);
+  });
+
+  test("T45 a block that is replaced, and its height made final, while it is scanned is stepped over", async () => {
+    const { add, replace, setFinal, during, look, cursor } = await openScanner();
+    for (let i = 1; i <= 5; i++) add(`old ${i}`);
+    let left = 6;
+    during(() => {
+      left -= 1;
+      if (left > 0) return;
+      replace(5, ...[5, 6].map((i) => ({ name: `new ${i}`, pays: [] })));
+      setFinal(6n);
+    });
+    await look();
+    await look();
+    expect((await cursor())?.hash).toBe(hashOf("new 6"));
   });
 
   test("T44 what was replaced while nobody looked, and is final by now, is stepped over", async () => {

@@ -37,14 +37,17 @@ async function scanNext(deps: ScannerDeps): Promise<boolean> {
     if (onChain === null && (await isBehind(deps, tip))) return false;
     if (onChain?.hash !== tip.hash) return stepBack(deps, tip);
   }
-  const block = await chain.getBlock(tip ? tip.number + 1n : deps.startBlock);
+  const next = tip ? tip.number + 1n : deps.startBlock;
+  if (!(await chain.getBlock(next))) return false;
+  // What is final is asked before the block is read: a block that is read at a height that was final is the final one.
+  const finalNumber = await chain.getFinalNumber();
+  const block = await chain.getBlock(next);
   if (!block) return false;
   // The chain moved between the two reads: the next look takes the tip off.
   if (tip && block.parentHash !== tip.hash) return true;
   const arrived = await recordArrivals(deps, block);
   if (arrived) deps.crashPoint("scan.arrived");
   const outflows = await listNativeOutflows(deps, block);
-  const finalNumber = await chain.getFinalNumber();
   const args = { outflows, finalNumber, windowBlocks: WINDOW_BLOCKS, nowMs: deps.clock.now() };
   await db.transaction().execute((tx) => pushBlock(tx, chain.chainId, block, args));
   if (arrived) deps.crashPoint("scan.pushed");

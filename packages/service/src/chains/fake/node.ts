@@ -109,6 +109,11 @@ export function createFakeNode(chain: FakeChain): FakeNode {
       const { state } = byHash(block);
       return owners.map((owner) => state.balanceOf(NATIVE_TOKEN, owner));
     },
+    async listTokenBalances(blockHash, holdings) {
+      const block = branch().findLast(({ hash }) => hash === blockHash);
+      if (!block) return null;
+      return holdings.map(({ token, wallet }) => block.state.balanceOf(token, wallet));
+    },
     getBalance: async (token, owner) => head.state.balanceOf(token, owner),
     findBalance: async (token, owner) => head.state.balanceOf(token, owner),
     hasCode: async (address) => head.state.code.has(address),

@@ -111,7 +111,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     },
     async listTokenBalances(blockHash, holdings) {
       const block = branch().findLast(({ hash }) => hash === blockHash);
-      if (!block) return null;
+      if (!block) throw unavailable("block not found");
       return holdings.map(({ token, wallet }) => block.state.balanceOf(token, wallet));
     },
     getBalance: async (token, owner) => head.state.balanceOf(token, owner),

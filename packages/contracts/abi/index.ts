@@ -2658,25 +2658,6 @@ export const hostileTokenAbi = [
   },
 ] as const;
 
-export const upgradeableTokenProxyAbi = [
-  {
-    type: "constructor",
-    inputs: [
-      { name: "implementation", type: "address", internalType: "address" },
-      { name: "data", type: "bytes", internalType: "bytes" },
-    ],
-    stateMutability: "nonpayable",
-  },
-  { type: "fallback", stateMutability: "nonpayable" },
-  {
-    type: "function",
-    name: "upgradeTo",
-    inputs: [{ name: "implementation", type: "address", internalType: "address" }],
-    outputs: [],
-    stateMutability: "nonpayable",
-  },
-] as const;
-
 export const erc20Abi = [
   {
     type: "function",

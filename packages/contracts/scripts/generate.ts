@@ -31,9 +31,8 @@ const CONTRACTS = [
   ["escrow", "Escrow"],
   ["delivery", "Delivery"],
   ["testToken", "TestToken"],
-  // Doubles of the service's stories.
+  // A double of the service's stories.
   ["hostileToken", "HostileToken"],
-  ["upgradeableTokenProxy", "UpgradeableTokenProxy"],
 ] as const;
 
 /** What the service needs of any token; written down here because no contract of ours is one. */

@@ -13,9 +13,16 @@ import type { EvmAddress, Hex, Hex32, TxHash } from "../core/hex.ts";
 /** A point of view: the newest block a node has, or the newest that cannot be undone. */
 export type ReadAt = "latest" | "final";
 
-export interface BlockRef {
+/** One block, and no other at its height. */
+export interface BlockId {
   readonly number: bigint;
   readonly hash: Hex32;
+}
+
+/** Where state is read: from a point of view, or at exactly one block. Reading throws when the node lacks the block. */
+export type ReadPoint = ReadAt | BlockId;
+
+export interface BlockRef extends BlockId {
   readonly parentHash: Hex32;
 }
 
@@ -199,8 +206,8 @@ export interface ChainReader {
   getHead(): Promise<BlockRef>;
   /** Height of the newest block that cannot be undone. */
   getFinalNumber(): Promise<bigint>;
-  /** Its time, in Unix seconds. */
-  getFinalTime(): Promise<bigint>;
+  /** The time of a block, in Unix seconds. */
+  getTime(at: ReadPoint): Promise<bigint>;
   getBlock(number: bigint): Promise<BlockRef | null>;
   /** Every transfer of the tokens in exactly this block, in order. Throws when the node no longer has the block. */
   listTransfers(block: BlockRef, tokens: readonly EvmAddress[]): Promise<Transfer[]>;
@@ -221,20 +228,22 @@ export interface ChainReader {
     blockHash: Hex32,
     holdings: readonly TokenHolding[],
   ): Promise<readonly (bigint | null)[] | null>;
-  getBalance(token: EvmAddress, owner: EvmAddress): Promise<bigint>;
+  /** In the newest block unless another is named, as everywhere below. */
+  getBalance(token: EvmAddress, owner: EvmAddress, at?: ReadPoint): Promise<bigint>;
   /** The same of a contract that anybody may have named: null when it reverts, burns all gas or answers nonsense. */
-  findBalance(token: EvmAddress, owner: EvmAddress): Promise<bigint | null>;
-  hasCode(address: EvmAddress): Promise<boolean>;
+  findBalance(token: EvmAddress, owner: EvmAddress, at?: ReadPoint): Promise<bigint | null>;
+  hasCode(address: EvmAddress, at?: ReadPoint): Promise<boolean>;
   /** What a price feed says: US dollars per whole unit times 1e18 (zero and below included), and when it said so. */
   readPriceFeed(
     feed: EvmAddress,
+    at?: ReadPoint,
   ): Promise<{ readonly usd: bigint; readonly publishedAtMs: number }>;
 }
 
 /** Sending to a chain, one signed transaction at a time. */
 export interface ChainSender {
-  /** Number of transactions of the sender in the newest block: the next nonce that can be mined. */
-  getTransactionCount(sender: EvmAddress): Promise<number>;
+  /** Number of transactions of the sender up to the block: the next nonce that can be mined. */
+  getTransactionCount(sender: EvmAddress, at?: ReadPoint): Promise<number>;
   suggestFees(): Promise<Fees>;
   simulate(from: EvmAddress, call: Call): Promise<Simulation>;
   send(raw: Hex): Promise<SendOutcome>;
@@ -265,12 +274,12 @@ export interface DepositContracts {
   deliveryIdOfOrder(order: DeliveryOrder): Hex32;
   /** What left deposit addresses in exactly this block, in order, by whomever it was sent. */
   listOutflows(block: BlockRef): Promise<readonly Outflow[]>;
-  getLock(deliveryId: Hex32, at: ReadAt): Promise<Lock | null>;
+  getLock(deliveryId: Hex32, at: ReadPoint): Promise<Lock | null>;
   /** The delivery made on this chain under the id, by whoever made it. */
-  findDelivery(deliveryId: Hex32): Promise<FoundDelivery | null>;
-  isDelivered(deliveryId: Hex32, at: ReadAt): Promise<boolean>;
+  findDelivery(deliveryId: Hex32, at?: ReadPoint): Promise<FoundDelivery | null>;
+  isDelivered(deliveryId: Hex32, at: ReadPoint): Promise<boolean>;
   /** What may be delivered of a token now under its cap over 24 hours, in base units. */
-  getDailyCapLeft(token: EvmAddress): Promise<bigint>;
+  getDailyCapLeft(token: EvmAddress, at?: ReadPoint): Promise<bigint>;
   readonly addresses: {
     readonly factory: EvmAddress;
     readonly escrow: EvmAddress;

@@ -1,6 +1,6 @@
 /** Reading a contract at a named point of view. */
 import type { EvmAddress, Hex } from "../../core/hex.ts";
-import type { ReadAt } from "../port.ts";
+import type { ReadAt, ReadPoint } from "../port.ts";
 import { parseBytes } from "./answers.ts";
 import { revertReasonOf } from "./revert.ts";
 import type { Rpc } from "./rpc.ts";
@@ -11,6 +11,11 @@ const VIEW_GAS_MAX = 2_000_000n;
 /** The tag of a point of view. Nothing falls back from `finalized` to a weaker one. */
 export function tagOf(at: ReadAt): "latest" | "finalized" {
   return at === "final" ? "finalized" : "latest";
+}
+
+/** The parameter of a read of state. A node that has another block at the height refuses it (EIP-1898). */
+export function blockParameterOf(at: ReadPoint) {
+  return typeof at === "string" ? tagOf(at) : { blockHash: at.hash, requireCanonical: true };
 }
 
 /** A number as JSON-RPC writes it. */
@@ -44,11 +49,11 @@ export async function findInView<T>(
 interface View {
   readonly to: EvmAddress;
   readonly data: Hex;
-  readonly at: ReadAt;
+  readonly at: ReadPoint;
 }
 
 function callView(rpc: Rpc, { to, data, at }: View) {
-  return rpc.call("eth_call", [{ to, data, gas: toQuantity(VIEW_GAS_MAX) }, tagOf(at)]);
+  return rpc.call("eth_call", [{ to, data, gas: toQuantity(VIEW_GAS_MAX) }, blockParameterOf(at)]);
 }
 
 /** Calls a view and parses what it returned. Throws RPC_UNAVAILABLE when it reverts or returns another form. */

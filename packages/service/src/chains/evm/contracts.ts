@@ -95,8 +95,9 @@ export function createContracts(
     getLock: (deliveryId, at) => getLock(rpc, escrow, deliveryId, at),
     listOutflows: (block) => listOutflows(rpc, block, addresses),
     isDelivered: (deliveryId, at) => isDelivered(rpc, delivery, deliveryId, at),
-    getDailyCapLeft: (token) => getDailyCapLeft(rpc, delivery, token),
-    findDelivery: (deliveryId) => findDelivery(rpc, { address: delivery, deployBlock }, deliveryId),
+    getDailyCapLeft: (token, at = "latest") => getDailyCapLeft(rpc, delivery, token, at),
+    findDelivery: (deliveryId, at = "latest") =>
+      findDelivery(rpc, { address: delivery, deployBlock }, deliveryId, at),
   };
 }
 

@@ -2,7 +2,7 @@
 import { decodeFunctionResult, encodeFunctionData, toEventSelector } from "viem";
 import { deliveryAbi } from "@sluice/contracts/abi";
 import type { EvmAddress, Hex32 } from "../../core/hex.ts";
-import type { FoundDelivery, ReadAt } from "../port.ts";
+import type { FoundDelivery, ReadPoint } from "../port.ts";
 import { parseLogs, parseQuantity } from "./answers.ts";
 import { readView, toQuantity } from "./calls.ts";
 import { decodeOfDelivery } from "./effects.ts";
@@ -19,7 +19,7 @@ export function isDelivered(
   rpc: Rpc,
   delivery: EvmAddress,
   deliveryId: Hex32,
-  at: ReadAt,
+  at: ReadPoint,
 ): Promise<boolean> {
   const call = { abi: deliveryAbi, functionName: "isDelivered" } as const;
   const data = encodeFunctionData({ ...call, args: [deliveryId] });
@@ -33,10 +33,11 @@ export function getDailyCapLeft(
   rpc: Rpc,
   delivery: EvmAddress,
   token: EvmAddress,
+  at: ReadPoint,
 ): Promise<bigint> {
   const call = { abi: deliveryAbi, functionName: "capLeft" } as const;
   const data = encodeFunctionData({ ...call, args: [token] });
-  return readView(rpc, { to: delivery, data, at: "latest" }, (returned) =>
+  return readView(rpc, { to: delivery, data, at }, (returned) =>
     decodeFunctionResult({ ...call, data: returned }),
   );
 }
@@ -49,8 +50,9 @@ export async function findDelivery(
   rpc: Rpc,
   delivery: { readonly address: EvmAddress; readonly deployBlock: bigint },
   deliveryId: Hex32,
+  at: ReadPoint,
 ): Promise<FoundDelivery | null> {
-  if (!(await isDelivered(rpc, delivery.address, deliveryId, "latest"))) return null;
+  if (!(await isDelivered(rpc, delivery.address, deliveryId, at))) return null;
   let end = await rpc.ask("eth_blockNumber", [], parseQuantity);
   let span = FIRST_SPAN;
   for (let requests = 0; requests < REQUESTS_MAX && end >= delivery.deployBlock; requests++) {

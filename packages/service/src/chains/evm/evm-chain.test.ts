@@ -1,7 +1,14 @@
 /** From deposit to claim over the chain port: a real node, the real contracts and the real signers. */
 import { deliveryAbi, depositFactoryAbi } from "@sluice/contracts/abi";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
+import {
+  type EvmAddress,
+  type Hex32,
+  NATIVE_TOKEN,
+  padAddress,
+  toEvmAddress,
+  toHex32,
+} from "../../core/hex.ts";
 import {
   HERE,
   openWorld,
@@ -10,6 +17,7 @@ import {
   USDC,
   type World,
 } from "../../signers/evm/testing/world.ts";
+import type { ReadPoint } from "../port.ts";
 
 let world: World;
 
@@ -213,6 +221,58 @@ describe("lock, delivery and claim", () => {
     const id = toHex32(`0x${"77".repeat(32)}`);
     expect(await world.here.getLock(id, "latest")).toBeNull();
     expect(await world.there.findDelivery(id)).toBeNull();
+  });
+});
+
+describe("state at one block", () => {
+  /** Everything that is read of state, before and after a deposit was locked. */
+  const readAll = async (
+    at: ReadPoint,
+    { wallet, deliveryId }: { readonly wallet: EvmAddress; readonly deliveryId: Hex32 },
+  ) => ({
+    tokens: await world.here.getBalance(world.usdc, world.here.addresses.escrow, at),
+    found: await world.here.findBalance(world.usdc, world.here.addresses.escrow, at),
+    coins: await world.here.getBalance(NATIVE_TOKEN, world.lane.address, at),
+    isDeployed: await world.here.hasCode(wallet, at),
+    count: await world.here.getTransactionCount(world.lane.address, at),
+    lock: await world.here.getLock(deliveryId, at),
+    isDelivered: await world.here.isDelivered(deliveryId, at),
+    capLeft: await world.here.getDailyCapLeft(world.usdc, at),
+    delivery: await world.here.findDelivery(deliveryId, at),
+    time: await world.here.getTime(at),
+  });
+
+  test("T47 is that of the block that is named, whatever came since", async () => {
+    const commitment = world.commitmentTo(THERE);
+    const wallet = world.here.predictWallet(commitment);
+    await world.mint(world.usdc, wallet, 25n * USDC);
+    const deliveryId = world.here.deliveryIdOf({ wallet, token: world.usdc, seq: 0n });
+    const lock = { wallet, deliveryId };
+    const block = await world.here.getHead();
+    const before = await readAll("latest", lock);
+    await world.execute(world.here, world.settleCall(commitment));
+    expect(await readAll(block, lock)).toEqual(before);
+    const after = await readAll("latest", lock);
+    expect(after).toMatchObject({ isDeployed: true, count: before.count + 1 });
+    expect(after.lock).not.toBeNull();
+    expect(await readAll(await world.here.getHead(), lock)).toEqual(after);
+  });
+
+  test("T47 is unknown where the node has not the block, or another one at its height", async () => {
+    const { number } = await world.here.getHead();
+    const stranger = { number, hash: toHex32(`0x${"99".repeat(32)}`) };
+    const wallet = RECIPIENT;
+    const unavailable = { code: "RPC_UNAVAILABLE" };
+    for (const read of [
+      () => world.here.getBalance(world.usdc, wallet, stranger),
+      () => world.here.getBalance(NATIVE_TOKEN, wallet, stranger),
+      () => world.here.findBalance(world.usdc, wallet, stranger),
+      () => world.here.hasCode(wallet, stranger),
+      () => world.here.getTransactionCount(wallet, stranger),
+      () => world.here.getTime(stranger),
+    ]) {
+      await expect(read()).rejects.toMatchObject(unavailable);
+    }
   });
 });
 

@@ -2,7 +2,7 @@
 import { decodeFunctionResult, encodeFunctionData } from "viem";
 import { escrowAbi } from "@sluice/contracts/abi";
 import { type EvmAddress, type Hex32, toEvmAddress, toHex32 } from "../../core/hex.ts";
-import type { Lock, ReadAt } from "../port.ts";
+import type { Lock, ReadPoint } from "../port.ts";
 import { readView } from "./calls.ts";
 import type { Rpc } from "./rpc.ts";
 
@@ -11,7 +11,7 @@ export function getLock(
   rpc: Rpc,
   escrow: EvmAddress,
   deliveryId: Hex32,
-  at: ReadAt,
+  at: ReadPoint,
 ): Promise<Lock | null> {
   const data = encodeFunctionData({ abi: escrowAbi, functionName: "lockOf", args: [deliveryId] });
   return readView(rpc, { to: escrow, data, at }, (returned) => {

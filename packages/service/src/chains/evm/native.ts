@@ -12,6 +12,7 @@ import {
   parseFullBlock,
   parseReceipt,
 } from "./answers.ts";
+import { blockParameterOf } from "./calls.ts";
 import type { Rpc } from "./rpc.ts";
 import { getLogs } from "./transfers.ts";
 
@@ -111,8 +112,7 @@ export async function listNativeBalances(
   for (let from = 0; from < owners.length; from += BALANCES_AT_ONCE) {
     const some = owners.slice(from, from + BALANCES_AT_ONCE);
     const data = concat([BALANCE_READER, ...some]);
-    const at = { blockHash: block.hash, requireCanonical: true };
-    const read = await rpc.ask("eth_call", [{ data }, at], parseBalances);
+    const read = await rpc.ask("eth_call", [{ data }, blockParameterOf(block)], parseBalances);
     if (read.length !== some.length) throw rpc.unavailable("balances missing");
     balances.push(...read);
   }

@@ -4,6 +4,7 @@
  */
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from "viem";
 import type { EvmAddress } from "../../core/hex.ts";
+import type { ReadPoint } from "../port.ts";
 import { readView } from "./calls.ts";
 import type { Rpc } from "./rpc.ts";
 
@@ -20,13 +21,14 @@ const DECIMALS_MAX = 36;
 export async function readPriceFeed(
   rpc: Rpc,
   feed: EvmAddress,
+  at: ReadPoint,
 ): Promise<{ readonly usd: bigint; readonly publishedAtMs: number }> {
   const [decimals, round] = await Promise.all([
     readView(
       rpc,
       {
         to: feed,
-        at: "latest",
+        at,
         data: encodeFunctionData({ abi: feedAbi, functionName: "decimals" }),
       },
       (data) => decodeFunctionResult({ abi: feedAbi, functionName: "decimals", data }),
@@ -35,7 +37,7 @@ export async function readPriceFeed(
       rpc,
       {
         to: feed,
-        at: "latest",
+        at,
         data: encodeFunctionData({ abi: feedAbi, functionName: "latestRoundData" }),
       },
       (data) => decodeFunctionResult({ abi: feedAbi, functionName: "latestRoundData", data }),

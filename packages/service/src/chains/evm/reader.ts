@@ -2,7 +2,7 @@
 import { encodeFunctionData } from "viem";
 import { erc20Abi } from "@sluice/contracts/abi";
 import { type EvmAddress, NATIVE_TOKEN } from "../../core/hex.ts";
-import type { BlockRef, ChainReader } from "../port.ts";
+import type { BlockRef, ChainReader, ReadPoint } from "../port.ts";
 import {
   type BlockAnswer,
   parseBlock,
@@ -10,7 +10,7 @@ import {
   parseQuantity,
   parseUintWord,
 } from "./answers.ts";
-import { findInView, readView, tagOf, toQuantity } from "./calls.ts";
+import { blockParameterOf, findInView, readView, tagOf, toQuantity } from "./calls.ts";
 import { listNativeBalances, listNativeTransfers } from "./native.ts";
 import { readPriceFeed } from "./price-feeds.ts";
 import type { Rpc } from "./rpc.ts";
@@ -25,7 +25,7 @@ export function createReader(rpc: Rpc): Omit<ChainReader, "checkIdentity"> {
     getHead: async () => toRef(await getTaggedBlock(rpc, "latest")),
     getFinalNumber: async () => (await getTaggedBlock(rpc, tagOf("final"))).number,
 
-    getFinalTime: async () => (await getTaggedBlock(rpc, tagOf("final"))).timestamp,
+    getTime: async (at) => (await getBlockAt(rpc, at)).timestamp,
 
     async getBlock(number) {
       const block = await rpc.ask("eth_getBlockByNumber", [toQuantity(number), false], parseBlock);
@@ -39,12 +39,16 @@ export function createReader(rpc: Rpc): Omit<ChainReader, "checkIdentity"> {
     listTracedPayees: createTraceReader(rpc),
     listNativeBalances: (block, owners) => listNativeBalances(rpc, block, owners),
     listTokenBalances: (blockHash, holdings) => listTokenBalances(rpc, blockHash, holdings),
-    getBalance: (token, owner) =>
-      token === NATIVE_TOKEN ? getNativeBalance(rpc, owner) : getTokenBalance(rpc, token, owner),
-    findBalance: (token, owner) =>
-      token === NATIVE_TOKEN ? getNativeBalance(rpc, owner) : findTokenBalance(rpc, token, owner),
-    readPriceFeed: (feed) => readPriceFeed(rpc, feed),
-    hasCode: (address) => hasCode(rpc, address),
+    getBalance: (token, owner, at = "latest") =>
+      token === NATIVE_TOKEN
+        ? getNativeBalance(rpc, owner, at)
+        : readView(rpc, { ...balanceView(token, owner), at }, parseUintWord),
+    findBalance: (token, owner, at = "latest") =>
+      token === NATIVE_TOKEN
+        ? getNativeBalance(rpc, owner, at)
+        : findInView(rpc, { ...balanceView(token, owner), at }, parseUintWord),
+    readPriceFeed: (feed, at = "latest") => readPriceFeed(rpc, feed, at),
+    hasCode: (address, at) => hasCode(rpc, address, at),
   };
 }
 
@@ -55,28 +59,35 @@ export async function getTaggedBlock(rpc: Rpc, tag: "latest" | "finalized"): Pro
   return block;
 }
 
-/** Wei of an account in the newest block. */
-export function getNativeBalance(rpc: Rpc, owner: EvmAddress): Promise<bigint> {
-  return rpc.ask("eth_getBalance", [owner, "latest"], parseQuantity);
+async function getBlockAt(rpc: Rpc, at: ReadPoint): Promise<BlockAnswer> {
+  if (typeof at === "string") return getTaggedBlock(rpc, tagOf(at));
+  const block = await rpc.ask("eth_getBlockByHash", [at.hash, false], parseBlock);
+  if (block === null) throw rpc.unavailable("block not found");
+  if (block.hash !== at.hash || block.number !== at.number) throw rpc.unavailable("another block");
+  return block;
 }
 
-/** Whether there is code at an address in the newest block. */
-export async function hasCode(rpc: Rpc, address: EvmAddress): Promise<boolean> {
-  return (await rpc.ask("eth_getCode", [address, "latest"], parseBytes)) !== "0x";
-}
-
-async function findTokenBalance(
+/** Wei of an account. */
+export function getNativeBalance(
   rpc: Rpc,
-  token: EvmAddress,
   owner: EvmAddress,
-): Promise<bigint | null> {
-  const data = encodeFunctionData({ abi: erc20Abi, functionName: "balanceOf", args: [owner] });
-  return findInView(rpc, { to: token, data, at: "latest" }, parseUintWord);
+  at: ReadPoint = "latest",
+): Promise<bigint> {
+  return rpc.ask("eth_getBalance", [owner, blockParameterOf(at)], parseQuantity);
 }
 
-function getTokenBalance(rpc: Rpc, token: EvmAddress, owner: EvmAddress): Promise<bigint> {
+/** Whether there is code at an address. */
+export async function hasCode(
+  rpc: Rpc,
+  address: EvmAddress,
+  at: ReadPoint = "latest",
+): Promise<boolean> {
+  return (await rpc.ask("eth_getCode", [address, blockParameterOf(at)], parseBytes)) !== "0x";
+}
+
+function balanceView(token: EvmAddress, owner: EvmAddress) {
   const data = encodeFunctionData({ abi: erc20Abi, functionName: "balanceOf", args: [owner] });
-  return readView(rpc, { to: token, data, at: "latest" }, parseUintWord);
+  return { to: token, data };
 }
 
 function toRef({ number, hash, parentHash }: BlockAnswer): BlockRef {

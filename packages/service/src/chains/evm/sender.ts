@@ -4,7 +4,7 @@ import { OperatingError } from "../../core/errors.ts";
 import type { EvmAddress } from "../../core/hex.ts";
 import type { Call, ChainSender, DepositContracts, Simulation } from "../port.ts";
 import { parseIndex, parseQuantity, parseReceipt, parseTxHash } from "./answers.ts";
-import { toQuantity } from "./calls.ts";
+import { blockParameterOf, toQuantity } from "./calls.ts";
 import { decodeEffects } from "./effects.ts";
 import { suggestFees } from "./fees.ts";
 import { getNativeBalance } from "./reader.ts";
@@ -18,8 +18,8 @@ const GAS_MARGIN_MIN = 30_000n;
 /** The chain's sending over a node. All but `send` throw RPC_UNAVAILABLE without a usable answer. */
 export function createSender(rpc: Rpc, addresses: DepositContracts["addresses"]): ChainSender {
   return {
-    getTransactionCount: (sender) =>
-      rpc.ask("eth_getTransactionCount", [sender, "latest"], parseIndex),
+    getTransactionCount: (sender, at = "latest") =>
+      rpc.ask("eth_getTransactionCount", [sender, blockParameterOf(at)], parseIndex),
     suggestFees: () => suggestFees(rpc),
     simulate: (from, call) => simulate(rpc, from, call),
 

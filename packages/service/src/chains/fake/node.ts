@@ -5,13 +5,14 @@
 import { OperatingError } from "../../core/errors.ts";
 import { type EvmAddress, type Hex, NATIVE_TOKEN } from "../../core/hex.ts";
 import type {
+  BlockId,
   BlockRef,
   Call,
   Chain,
   Effect,
   GasCall,
   Outflow,
-  ReadAt,
+  ReadPoint,
   Receipt,
   Transfer,
 } from "../port.ts";
@@ -50,8 +51,12 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     if (!block) throw unavailable("block not found");
     return block;
   };
-  const stateAt = (at: ReadAt): State => (at === "final" ? finalBlock() : head).state;
-  const byHash = ({ number, hash }: BlockRef): FakeBlock => {
+  const pointAt = (at: ReadPoint): FakeBlock => {
+    if (at === "latest") return head;
+    return at === "final" ? finalBlock() : byHash(at);
+  };
+  const stateAt = (at: ReadPoint = "latest"): State => pointAt(at).state;
+  const byHash = ({ number, hash }: BlockId): FakeBlock => {
     const block = branch()[Number(number)];
     if (block?.hash !== hash) throw unavailable("block not found");
     return block;
@@ -84,7 +89,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     checkIdentity: async () => undefined,
     getHead: async () => refOf(head),
     getFinalNumber: async () => finalNumber,
-    getFinalTime: async () => finalBlock().time,
+    getTime: async (at) => pointAt(at).time,
     async getBlock(number) {
       const block = branch()[Number(number)];
       return block ? refOf(block) : null;
@@ -114,12 +119,12 @@ export function createFakeNode(chain: FakeChain): FakeNode {
       if (!block) throw unavailable("block not found");
       return holdings.map(({ token, wallet }) => block.state.balanceOf(token, wallet));
     },
-    getBalance: async (token, owner) => head.state.balanceOf(token, owner),
-    findBalance: async (token, owner) => head.state.balanceOf(token, owner),
-    hasCode: async (address) => head.state.code.has(address),
+    getBalance: async (token, owner, at) => stateAt(at).balanceOf(token, owner),
+    findBalance: async (token, owner, at) => stateAt(at).balanceOf(token, owner),
+    hasCode: async (address, at) => stateAt(at).code.has(address),
     readPriceFeed: () => Promise.reject(unavailable("no feeds")),
 
-    getTransactionCount: async (sender) => head.state.nonceOf(sender),
+    getTransactionCount: async (sender, at) => stateAt(at).nonceOf(sender),
     suggestFees: async () => ({
       maxFeePerGas: chain.baseFee * 2n + 1_000_000_000n,
       maxPriorityFeePerGas: 1_000_000_000n,
@@ -210,7 +215,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
       return byHash(block).transactions.flatMap(outflowsOf);
     },
     getLock: async (deliveryId, at) => stateAt(at).locks.get(deliveryId) ?? null,
-    findDelivery: async (deliveryId) => head.state.delivered.get(deliveryId) ?? null,
+    findDelivery: async (deliveryId, at) => stateAt(at).delivered.get(deliveryId) ?? null,
     isDelivered: async (deliveryId, at) => stateAt(at).delivered.has(deliveryId),
     getDailyCapLeft: async () => DAILY_CAP,
   };

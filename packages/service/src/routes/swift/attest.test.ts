@@ -91,7 +91,7 @@ function openAttestor() {
     isDelivered: async (_id, at) => (at === "final" ? state.deliveredFinal : state.deliveredLatest),
     findDelivery: async () => state.found,
     getFinalNumber: async () => state.finalNumber,
-    getFinalTime: async () => state.finalTime,
+    getTime: async () => state.finalTime,
   });
   const signed: unknown[] = [];
   const deps: AttestorDeps = {

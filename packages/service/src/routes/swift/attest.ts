@@ -252,7 +252,7 @@ async function judgeReturn(
   const signed = (await getLastSignedDeadline(deps.db, deliveryId)) ?? 0n;
   const last = signed > windowEnd ? signed : windowEnd;
   // The time first: a later final block may only have delivered more.
-  if ((await destination.getFinalTime()) <= last) return { kind: "wait" };
+  if ((await destination.getTime("final")) <= last) return { kind: "wait" };
   if (await destination.isDelivered(deliveryId, "final")) return refuse("already_delivered");
   return { kind: "sign", signature: await deps.signer.signReturn(srcChain, order) };
 }

@@ -1,0 +1,296 @@
+/**
+ * Asking several nodes of one chain the same thing.
+ *
+ * An answer counts when `required` nodes gave it, and that number is constant: a node that is down, slow, on another
+ * chain or of another opinion is a voice that is missing, and when too many are missing there is no answer at all.
+ * Nobody is waited for once an answer counts. What a late node says is still compared, so that a liar shows in the log.
+ *
+ * Invariant: nothing is returned on the word of fewer than `required` nodes.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { assert } from "../core/assert.ts";
+import { OperatingError } from "../core/errors.ts";
+import type { Clock } from "../core/ports.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Chain } from "./port.ts";
+
+/** How long others are waited for when enough nodes answered, but not the same, and waiting is not necessary. */
+const STRAGGLER_MS = 1_000;
+/** A node may be replaced behind its URL, so what it serves is looked at again after this long. */
+const IDENTITY_AGE_MAX_MS = 30_000;
+/** Questions that one node may leave open before it is asked no more until it answered some. */
+const PENDING_MAX = 256;
+/** The same complaint about the same node is logged once in this long. */
+const COMPLAINT_PAUSE_MS = 60_000;
+
+/** A question, as it is put to one node. */
+export type Read<T> = (node: Chain) => Promise<T>;
+
+export interface Nodes {
+  /** How many must agree. */
+  readonly required: number;
+  /**
+   * What `required` nodes answered alike. Throws RPC_UNAVAILABLE when that cannot be; an `OperatingError` of another code
+   * is an answer like any other, and is thrown when as many nodes gave it.
+   */
+  agree<T>(read: Read<T>, rule?: Rule<T>): Promise<T>;
+  /** Different answers, at least `required` of them: for what may differ without a lie, such as heights. */
+  collect<T>(read: Read<T>): Promise<readonly T[]>;
+  /** The first answer that is enough by itself, else one that counts and `required` nodes gave, else null. */
+  findAny<T>(
+    read: Read<T>,
+    judge: (value: T) => "enough" | "counts" | "nothing",
+  ): Promise<T | null>;
+  /** The answer that `required` of the values are, or undefined. */
+  agreedOf<T>(values: readonly T[]): T | undefined;
+  /** The greatest that `required` of the values reach. Assumes that there are so many. */
+  reachedBy<T extends bigint | number>(values: readonly T[]): T;
+  /** RPC_UNAVAILABLE because the nodes answered, but not alike. */
+  disagreement(answered: number): OperatingError;
+}
+
+/** When two answers are the same, and which of the same ones is returned; equality and the first unless given. */
+export interface Rule<T> {
+  isSame(one: T, other: T): boolean;
+  merge(same: readonly T[]): T;
+}
+
+type Answer<T> =
+  | { readonly kind: "value"; readonly node: Node; readonly value: T }
+  /** An operating error about the chain, such as too little gas. */
+  | { readonly kind: "refusal"; readonly node: Node; readonly error: OperatingError }
+  | { readonly kind: "none"; readonly node: Node; readonly error: unknown };
+
+interface Node {
+  readonly chain: Chain;
+  /** From 0, in the order of the configuration; a node's URL is never shown. */
+  readonly position: number;
+  pending: number;
+  /** The last look at what it serves; forgotten when it failed. */
+  identity: { readonly atMs: number; readonly check: Promise<void> } | undefined;
+  readonly complaints: Map<string, number>;
+}
+
+/** The nodes of one chain, asked together. */
+export function createNodes(
+  chains: readonly Chain[],
+  options: { readonly required: number; readonly clock: Clock; readonly log: Log },
+): Nodes {
+  const { required, clock, log } = options;
+  const [first] = chains;
+  assert(first && required >= 1 && required <= chains.length, "the nodes can make the quorum");
+  const { chainId } = first;
+  const nodes = chains.map((chain, position): Node => ({
+    chain,
+    position,
+    pending: 0,
+    identity: undefined,
+    complaints: new Map(),
+  }));
+
+  function complain(node: Node, what: string, about: object, level: "warn" | "error"): void {
+    const last = node.complaints.get(what);
+    if (last !== undefined && Math.abs(clock.now() - last) < COMPLAINT_PAUSE_MS) return;
+    node.complaints.set(what, clock.now());
+    log[level]({ chainId, node: node.position, ...about }, what);
+  }
+
+  /** Resolves when the node serves the right chain. */
+  function identify(node: Node): Promise<void> {
+    const { identity } = node;
+    if (identity && Math.abs(clock.now() - identity.atMs) < IDENTITY_AGE_MAX_MS) {
+      return identity.check;
+    }
+    const check = node.chain.checkIdentity();
+    node.identity = { atMs: clock.now(), check };
+    check.catch(() => {
+      if (node.identity?.check === check) node.identity = undefined;
+    });
+    return check;
+  }
+
+  /** One node's answer; never rejects. */
+  async function askOne<T>(node: Node, read: Read<T>): Promise<Answer<T>> {
+    if (node.pending >= PENDING_MAX) {
+      return { kind: "none", node, error: lacking({ reason: "too many open questions" }) };
+    }
+    node.pending += 1;
+    try {
+      try {
+        await identify(node);
+      } catch (error) {
+        if (isAboutTheChain(error)) {
+          complain(node, "a node serves another chain and is left out", { err: error }, "error");
+          return { kind: "none", node, error };
+        }
+        throw error;
+      }
+      return { kind: "value", node, value: await read(node.chain) };
+    } catch (error) {
+      if (isAboutTheChain(error)) return { kind: "refusal", node, error };
+      complain(node, "a node gave no answer", { err: error }, "warn");
+      return { kind: "none", node, error };
+    } finally {
+      node.pending -= 1;
+    }
+  }
+
+  /** Asks every node at once; `look` sees all answers so far whenever one came, also when nobody waits any more. */
+  function ask<T>(read: Read<T>, look: (answers: readonly Answer<T>[], open: number) => void) {
+    const answers: Answer<T>[] = [];
+    for (const node of nodes) {
+      void askOne(node, read).then((answer) => {
+        answers.push(answer);
+        look(answers, nodes.length - answers.length);
+      });
+    }
+  }
+
+  function lacking(details: Readonly<Record<string, string | number>>, cause?: unknown) {
+    const message =
+      details.reason === "nodes disagree"
+        ? "The chain's nodes do not agree."
+        : "Too few of the chain's nodes gave a usable answer.";
+    return new OperatingError("RPC_UNAVAILABLE", message, {
+      details: { chainId, ...details, required },
+      ...(cause === undefined ? {} : { cause }),
+    });
+  }
+
+  /** Why there is no answer that counts. A mistake of ours, or of the configuration, shows at enough nodes to be one. */
+  function explain(answers: readonly Answer<unknown>[]): unknown {
+    const failures = answers.flatMap((answer) => (answer.kind === "none" ? [answer.error] : []));
+    for (const isOurs of [isBug, isAboutTheChain]) {
+      const ours = failures.filter(isOurs);
+      if (ours.length > nodes.length - required) return ours[0];
+    }
+    const answered = answers.length - failures.length;
+    const reason = answered >= required ? "nodes disagree" : "too few nodes";
+    return lacking({ reason, answered }, failures[0]);
+  }
+
+  function agree<T>(read: Read<T>, rule: Rule<T> = EQUALITY): Promise<T> {
+    return new Promise((resolve, reject) => {
+      ask(read, (answers, open) => {
+        const given = answers.filter(({ kind }) => kind !== "none");
+        const same = largestGroup(given, (one, other) => isSameAnswer(one, other, rule));
+        if (same.length + open < required) reject(explain(answers));
+        if (same.length < required) return;
+        const [chosen] = same;
+        if (chosen?.kind === "refusal") reject(chosen.error);
+        else resolve(rule.merge(same.flatMap((a) => (a.kind === "value" ? [a.value] : []))));
+        exposeOthers(answers, same);
+      });
+    });
+  }
+
+  /** "Not there" is what a node that is behind says, and no lie. */
+  function exposeOthers(answers: readonly Answer<unknown>[], agreed: readonly Answer<unknown>[]) {
+    const saysSomething = (answer: Answer<unknown> | undefined) =>
+      answer?.kind === "value" && answer.value !== null;
+    if (!saysSomething(agreed[0])) return;
+    for (const answer of answers) {
+      if (!saysSomething(answer) || agreed.includes(answer)) continue;
+      complain(answer.node, "a node answers otherwise than the others", {}, "warn");
+    }
+  }
+
+  function collect<T>(read: Read<T>): Promise<readonly T[]> {
+    return new Promise((resolve, reject) => {
+      const finished = new AbortController();
+      let patience: "whole" | "running" | "gone" = "whole";
+      let look = () => {};
+      ask(read, (answers, open) => {
+        look = () => {
+          const values = answers.flatMap((answer) =>
+            answer.kind === "value" ? [answer.value] : [],
+          );
+          if (values.length + open < required) reject(explain(answers));
+          if (values.length < required) return;
+          if (open === 0 || patience === "gone" || agreedOf(values) !== undefined) {
+            finished.abort();
+            resolve(values);
+          } else if (patience === "whole") {
+            patience = "running";
+            void clock.sleep(STRAGGLER_MS, finished.signal).then(() => {
+              patience = "gone";
+              look();
+            });
+          }
+        };
+        look();
+      });
+    });
+  }
+
+  function findAny<T>(
+    read: Read<T>,
+    judge: (value: T) => "enough" | "counts" | "nothing",
+  ): Promise<T | null> {
+    return new Promise((resolve) => {
+      ask(read, (answers, open) => {
+        const values = answers.flatMap((answer) => (answer.kind === "value" ? [answer.value] : []));
+        const found =
+          values.find((value) => judge(value) === "enough") ??
+          agreedOf(values.filter((value) => judge(value) === "counts"));
+        if (found !== undefined) resolve(found);
+        else if (open === 0) resolve(null);
+      });
+    });
+  }
+
+  function agreedOf<T>(values: readonly T[]): T | undefined {
+    const same = largestGroup(values, isDeepStrictEqual);
+    return same.length >= required ? same[0] : undefined;
+  }
+
+  return {
+    required,
+    agree,
+    collect,
+    findAny,
+    agreedOf,
+    reachedBy<T extends bigint | number>(values: readonly T[]): T {
+      const sorted = [...values].sort((one, other) => (one < other ? 1 : one > other ? -1 : 0));
+      const reached = sorted[required - 1];
+      assert(reached !== undefined, "enough nodes answered");
+      return reached;
+    },
+    disagreement: (answered) => lacking({ reason: "nodes disagree", answered }),
+  };
+}
+
+const EQUALITY: Rule<unknown> & { merge<T>(same: readonly T[]): T } = {
+  isSame: isDeepStrictEqual,
+  merge<T>(same: readonly T[]): T {
+    const [chosen] = same;
+    // CAST: a group has at least one member, which may itself be undefined.
+    return chosen as T;
+  },
+};
+
+/** An operating error that says something about the chain, rather than that a node did not answer. */
+function isAboutTheChain(error: unknown): error is OperatingError {
+  return error instanceof OperatingError && error.code !== "RPC_UNAVAILABLE";
+}
+
+function isBug(error: unknown): boolean {
+  return !(error instanceof OperatingError);
+}
+
+function isSameAnswer<T>(one: Answer<T>, other: Answer<T>, rule: Rule<T>): boolean {
+  if (one.kind === "value" && other.kind === "value") return rule.isSame(one.value, other.value);
+  if (one.kind !== "refusal" || other.kind !== "refusal") return false;
+  return (
+    one.error.code === other.error.code && isDeepStrictEqual(one.error.details, other.error.details)
+  );
+}
+
+/** The most items that are the same as one of them, that one first. */
+function largestGroup<T>(items: readonly T[], isSame: (one: T, other: T) => boolean): readonly T[] {
+  const groups = items.map((item, at) => [
+    item,
+    ...items.filter((other, index) => index !== at && isSame(item, other)),
+  ]);
+  return groups.reduce((largest, group) => (group.length > largest.length ? group : largest), []);
+}

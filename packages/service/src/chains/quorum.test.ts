@@ -1,0 +1,583 @@
+/** Several nodes as one chain: whoever lies, lags, hangs or is dead, what is answered is what enough nodes said. */
+import { isDeepStrictEqual } from "node:util";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { silentLog } from "../../test/support/doubles.ts";
+import {
+  blockAt,
+  CALL,
+  createDeadNode,
+  createHonestNode,
+  createHungNode,
+  createKeepingLog,
+  createLiar,
+  createOddNode,
+  createQuickClock,
+  FINAL,
+  HEAD,
+  ID,
+  lieAbout,
+  MINED,
+  type NodeMethod,
+  TOKEN,
+  unavailable,
+  UNKNOWN_ID,
+  UNMINED,
+  type View,
+  WALLET,
+} from "../../test/support/quorum-doubles.ts";
+import { OperatingError } from "../core/errors.ts";
+import type { Chain, Fees, SendOutcome, Simulation } from "./port.ts";
+import { createQuorumChain } from "./quorum.ts";
+
+function quorumOf(
+  nodes: readonly Chain[],
+  {
+    required = 2,
+    log = silentLog,
+    clock = createQuickClock(),
+  }: {
+    readonly required?: number;
+    readonly log?: typeof silentLog;
+    readonly clock?: ReturnType<typeof createQuickClock>;
+  } = {},
+): Chain {
+  const [first, ...others] = nodes;
+  if (!first) throw new Error("there is a node");
+  return createQuorumChain([first, ...others], { required, clock, log });
+}
+
+interface Question {
+  readonly name: string;
+  /** Which of a node's answers are lied about. */
+  readonly method: NodeMethod;
+  readonly ask: (chain: Chain) => Promise<unknown>;
+}
+
+const all = async () => new Set([WALLET, TOKEN]);
+
+/** Everything that is decided by agreement. What is sent, estimated or only a hint has tests of its own. */
+const QUESTIONS: readonly Question[] = [
+  { name: "getHead", method: "getHead", ask: (c) => c.getHead() },
+  { name: "getFinalNumber", method: "getFinalNumber", ask: (c) => c.getFinalNumber() },
+  { name: "getTime of the final block", method: "getTime", ask: (c) => c.getTime("final") },
+  { name: "getTime of the newest block", method: "getTime", ask: (c) => c.getTime("latest") },
+  { name: "getBlock", method: "getBlock", ask: (c) => c.getBlock(50n) },
+  { name: "getBlock of the head", method: "getBlock", ask: (c) => c.getBlock(HEAD) },
+  { name: "getBlock beyond the head", method: "getBlock", ask: (c) => c.getBlock(HEAD + 1n) },
+  {
+    name: "listTransfers",
+    method: "listTransfers",
+    ask: (c) => c.listTransfers(blockAt(HEAD), [TOKEN]),
+  },
+  {
+    name: "listNativeTransfers",
+    method: "listNativeTransfers",
+    ask: (c) => c.listNativeTransfers(blockAt(HEAD), all),
+  },
+  {
+    name: "listNativeBalances",
+    method: "listNativeBalances",
+    ask: (c) => c.listNativeBalances(blockAt(FINAL), [WALLET, TOKEN]),
+  },
+  { name: "getBalance", method: "getBalance", ask: (c) => c.getBalance(TOKEN, WALLET) },
+  { name: "findBalance", method: "findBalance", ask: (c) => c.findBalance(TOKEN, WALLET) },
+  { name: "findBalance of none", method: "findBalance", ask: (c) => c.findBalance(WALLET, WALLET) },
+  { name: "hasCode", method: "hasCode", ask: (c) => c.hasCode(WALLET) },
+  { name: "readPriceFeed", method: "readPriceFeed", ask: (c) => c.readPriceFeed(TOKEN) },
+  {
+    name: "getTransactionCount",
+    method: "getTransactionCount",
+    ask: (c) => c.getTransactionCount(WALLET),
+  },
+  { name: "suggestFees", method: "suggestFees", ask: (c) => c.suggestFees() },
+  { name: "getReceipt", method: "getReceipt", ask: (c) => c.getReceipt(MINED) },
+  { name: "getReceipt of none", method: "getReceipt", ask: (c) => c.getReceipt(UNMINED) },
+  { name: "listOutflows", method: "listOutflows", ask: (c) => c.listOutflows(blockAt(HEAD)) },
+  { name: "getLock, final", method: "getLock", ask: (c) => c.getLock(ID, "final") },
+  { name: "getLock of none", method: "getLock", ask: (c) => c.getLock(UNKNOWN_ID, "latest") },
+  { name: "findDelivery", method: "findDelivery", ask: (c) => c.findDelivery(ID) },
+  { name: "findDelivery of none", method: "findDelivery", ask: (c) => c.findDelivery(UNKNOWN_ID) },
+  { name: "isDelivered", method: "isDelivered", ask: (c) => c.isDelivered(ID, "latest") },
+  { name: "isDelivered, final", method: "isDelivered", ask: (c) => c.isDelivered(ID, "final") },
+  { name: "getDailyCapLeft", method: "getDailyCapLeft", ask: (c) => c.getDailyCapLeft(TOKEN) },
+];
+
+const tooFew = { code: "RPC_UNAVAILABLE", details: { reason: "too few nodes" } };
+const disagreement = { code: "RPC_UNAVAILABLE", details: { reason: "nodes disagree" } };
+
+/** Lies of the right form: what has another never passes a node's adapter. */
+async function liesOf({ name, ask }: Question): Promise<readonly unknown[]> {
+  const lies = lieAbout(await ask(createHonestNode()));
+  return name === "getHead" || name === "suggestFees" ? lies.filter((lie) => lie !== null) : lies;
+}
+
+/** Puts a node at each place among honest ones. */
+function atEachPlace(node: () => Chain, others: () => Chain): readonly (readonly Chain[])[] {
+  return [0, 1, 2].map((place) => [0, 1, 2].map((at) => (at === place ? node() : others())));
+}
+
+describe.each(QUESTIONS)("$name", (question) => {
+  const { method, ask } = question;
+
+  test("T48 one of three that lies in any field of any answer changes nothing", async () => {
+    const truth = await ask(createHonestNode());
+    const lies = await liesOf(question);
+    expect(lies.length).toBeGreaterThan(0);
+    for (const lie of lies) {
+      const liar = () => createLiar((answer, asked) => (asked === method ? lie : answer));
+      for (const nodes of atEachPlace(liar, createHonestNode)) {
+        expect(await ask(quorumOf(nodes))).toEqual(truth);
+      }
+    }
+  });
+
+  test("T49 one of three that is dead, or hangs, changes nothing", async () => {
+    const truth = await ask(createHonestNode());
+    for (const odd of [createDeadNode, createHungNode]) {
+      for (const nodes of atEachPlace(odd, createHonestNode)) {
+        expect(await ask(quorumOf(nodes))).toEqual(truth);
+      }
+    }
+  });
+
+  test("T49 D5 two of three that are dead leave no answer, and never that of a liar", async () => {
+    for (const lie of await liesOf(question)) {
+      const liar = () => createLiar((answer, asked) => (asked === method ? lie : answer));
+      for (const nodes of atEachPlace(liar, createDeadNode)) {
+        await expect(ask(quorumOf(nodes))).rejects.toMatchObject(tooFew);
+      }
+    }
+    for (const nodes of atEachPlace(createHonestNode, createDeadNode)) {
+      await expect(ask(quorumOf(nodes))).rejects.toMatchObject(tooFew);
+    }
+  });
+
+  test("T47 one of three that is behind changes nothing", async () => {
+    const truth = await ask(createHonestNode());
+    const behind = () => createHonestNode({ head: HEAD - 3n, final: FINAL - 3n });
+    for (const nodes of atEachPlace(behind, createHonestNode)) {
+      expect(await ask(quorumOf(nodes))).toEqual(truth);
+    }
+  });
+});
+
+describe("the quorum", () => {
+  test("T49 D5 stays as it is, however often and in whichever order nodes fail", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(fc.boolean(), { minLength: 5, maxLength: 5 }), { maxLength: 30 }),
+        async (rounds) => {
+          let alive: readonly boolean[] = [];
+          const nodes = [0, 1, 2, 3, 4].map((at) =>
+            createLiar((answer) => {
+              if (alive[at]) return answer;
+              throw unavailable();
+            }),
+          );
+          const chain = quorumOf(nodes, { required: 3 });
+          for (alive of rounds) {
+            const answer = chain
+              .getBalance(TOKEN, WALLET)
+              .catch(({ code, details }) => `${code}: ${details.reason}`);
+            const isEnough = alive.filter(Boolean).length >= 3;
+            expect(await answer).toBe(isEnough ? HEAD * 1_000n : "RPC_UNAVAILABLE: too few nodes");
+          }
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
+  test("T48 D5 random liars below the quorum never get their answer through", async () => {
+    const kinds = ["honest", "behind", "liar", "dead"] as const;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          kinds: fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: 6 }),
+          required: fc.integer({ min: 1, max: 6 }),
+          question: fc.constantFrom(...QUESTIONS),
+          choice: fc.nat(),
+          /** All lie alike, or each in a way of its own. */
+          conspire: fc.boolean(),
+        }),
+        async ({ kinds, required, question, choice, conspire }) => {
+          const count = (kind: string) => kinds.filter((one) => one === kind).length;
+          fc.pre(required <= kinds.length && count("liar") < required);
+          const behind = { head: HEAD - 2n, final: FINAL - 2n };
+          const lies = await liesOf(question);
+          const nodes = kinds.map((kind, at) => {
+            if (kind === "honest") return createHonestNode();
+            if (kind === "behind") return createHonestNode({ ...behind });
+            if (kind === "dead") return createDeadNode();
+            const lie = lies[(choice + (conspire ? 0 : at)) % lies.length];
+            return createLiar((answer, asked) => (asked === question.method ? lie : answer));
+          });
+          const asked = question.ask(quorumOf(nodes, { required }));
+          const [outcome] = await Promise.allSettled([asked]);
+          const isEnough = count("honest") >= required;
+          const isRight =
+            outcome.status === "rejected"
+              ? // Only where honest nodes alone are too few, or not at one place.
+                outcome.reason?.code === "RPC_UNAVAILABLE" && !isEnough
+              : isEnough || !RANKED.has(question.name)
+                ? await isTrue(question, outcome.value)
+                : // Where too few are honest, one that lies can pass for one that is behind, and no more.
+                  await isNotAhead(question, outcome.value);
+          expect({ outcome, isRight }).toMatchObject({ isRight: true });
+        },
+      ),
+      { numRuns: 1_500 },
+    );
+  });
+
+  test("D5 is what it was made with: no more nodes than there are, and at least one", () => {
+    for (const required of [0, 4]) {
+      const nodes = [createHonestNode(), createHonestNode(), createHonestNode()];
+      expect(() => quorumOf(nodes, { required })).toThrow("the nodes can make the quorum");
+    }
+  });
+
+  test("nobody is waited for once enough nodes agree, and nothing is asked of a node without end", async () => {
+    let asked = 0;
+    const hung = createOddNode(() => {
+      asked += 1;
+      return new Promise(() => {});
+    });
+    const chain = quorumOf([hung, createHonestNode(), createHonestNode()]);
+    for (let round = 0; round < 400; round++) {
+      expect(await chain.listOutflows(blockAt(HEAD))).toHaveLength(1);
+    }
+    expect(asked).toBeLessThanOrEqual(256);
+  });
+});
+
+/** What enough nodes reach, rather than agree on. */
+const RANKED: ReadonlySet<string> = new Set(["getHead", "getFinalNumber", "suggestFees"]);
+
+/** True of a block, an older one at most; or less than what honest nodes say. */
+async function isNotAhead({ name, ask }: Question, answer: unknown): Promise<boolean> {
+  const numbersOf = (value: unknown): readonly bigint[] =>
+    typeof value === "bigint"
+      ? [value]
+      : typeof value === "object" && value !== null
+        ? Object.values(value).flatMap(numbersOf)
+        : [];
+  const given = numbersOf(answer);
+  const most = numbersOf(await ask(createHonestNode()));
+  const [first = -1n] = given;
+  return (
+    given.length === most.length &&
+    given.every((number, index) => number <= (most[index] ?? -1n)) &&
+    (name !== "getHead" || isDeepStrictEqual(answer, blockAt(first)))
+  );
+}
+
+/** Whether honest nodes may say it: the truth of the newest block, or of one of the two before. */
+async function isTrue({ ask }: Question, answer: unknown): Promise<boolean> {
+  const truths: unknown[] = [];
+  for (const behind of [0n, 1n, 2n]) {
+    const node = createHonestNode({ head: HEAD - behind, final: FINAL - behind });
+    truths.push(await ask(node).catch(() => undefined));
+  }
+  return truths.some((truth) => isDeepStrictEqual(truth, answer));
+}
+
+describe("views that differ in time", () => {
+  test("T47 a liar cannot side with a node that is behind against what was seen already", async () => {
+    const late: View = { head: HEAD, final: FINAL };
+    const old: View = { head: HEAD - 1n, final: FINAL - 1n };
+    let lies = false;
+    // Says what was so one block ago, as if it were so at any block.
+    const liar = createLiar((answer, method) => {
+      if (!lies) return answer;
+      if (method === "getHead") return blockAt(old.head);
+      if (method === "getFinalNumber") return old.final;
+      if (method === "getBalance") return old.head * 1_000n;
+      return method === "isDelivered" ? false : answer;
+    });
+    const chain = quorumOf([createHonestNode(), createHonestNode(late), liar]);
+    expect(await chain.getBalance(TOKEN, WALLET)).toBe(HEAD * 1_000n);
+    expect(await chain.getTime("final")).toBe(1_700_000_000n + FINAL);
+    lies = true;
+    Object.assign(late, old);
+    await expect(chain.getBalance(TOKEN, WALLET)).rejects.toMatchObject(disagreement);
+    // The final block that was seen is one that the late node has: it answers about that one.
+    expect(await chain.isDelivered(ID, "final")).toBe(true);
+    expect(await chain.getFinalNumber()).toBe(FINAL);
+    Object.assign(late, { head: HEAD + 1n, final: FINAL + 1n });
+    expect(await chain.getBalance(TOKEN, WALLET)).toBe(HEAD * 1_000n);
+    expect(await chain.isDelivered(ID, "final")).toBe(true);
+  });
+
+  test("T51 what is read after a receipt was seen is not from before it", async () => {
+    const views: View[] = [0, 1, 2].map(() => ({ head: HEAD - 1n, final: FINAL }));
+    const chain = quorumOf(views.map((view) => createHonestNode(view)));
+    expect(await chain.getTransactionCount(WALLET)).toBe(Number(HEAD) - 1);
+    expect(await chain.getReceipt(MINED)).toMatchObject({ blockNumber: HEAD });
+    // None is there yet, or each says that it is not: then nothing is said.
+    await expect(chain.getTransactionCount(WALLET)).rejects.toMatchObject(tooFew);
+    for (const view of views.slice(0, 2)) view.head = HEAD;
+    expect(await chain.getTransactionCount(WALLET)).toBe(Number(HEAD));
+  });
+
+  test("T51 a receipt that one node has and one has not is neither there nor absent", async () => {
+    const without = createLiar((answer, method) => (method === "getReceipt" ? null : answer));
+    const nodes = [createHonestNode(), without, createDeadNode()];
+    await expect(quorumOf(nodes).getReceipt(MINED)).rejects.toMatchObject(disagreement);
+    nodes[2] = without;
+    expect(await quorumOf(nodes).getReceipt(MINED)).toBeNull();
+  });
+
+  test("T47 a block that only some nodes have is not there yet, and stays there once it was seen", async () => {
+    const late: View = { head: HEAD - 1n, final: FINAL };
+    const chain = quorumOf([createHonestNode(), createHonestNode(late), createDeadNode()]);
+    expect(await chain.getBlock(HEAD)).toBeNull();
+    late.head = HEAD;
+    expect(await chain.getBlock(HEAD)).toEqual(blockAt(HEAD));
+    late.head = HEAD - 1n;
+    await expect(chain.getBlock(HEAD)).rejects.toMatchObject(disagreement);
+    expect((await chain.getHead()).number).toBe(HEAD - 1n);
+  });
+
+  test("T48 two blocks at one height are a quarrel, not a gap", async () => {
+    const forked = createLiar((answer, method) =>
+      method === "getBlock" || method === "getHead" ? { ...Object(answer), hash: ID } : answer,
+    );
+    const chain = quorumOf([createHonestNode(), forked, createDeadNode()]);
+    await expect(chain.getBlock(HEAD)).rejects.toMatchObject(disagreement);
+  });
+
+  test("T46 the final block never goes back, and is not final on the word of one", async () => {
+    const views: View[] = [FINAL, FINAL - 5n, FINAL - 5n].map((final) => ({ head: HEAD, final }));
+    const chain = quorumOf(views.map((view) => createHonestNode(view)));
+    expect(await chain.getFinalNumber()).toBe(FINAL - 5n);
+    for (const view of views) view.final = FINAL;
+    expect(await chain.getFinalNumber()).toBe(FINAL);
+    for (const view of views) view.final = FINAL - 5n;
+    expect(await chain.getFinalNumber()).toBe(FINAL);
+    expect(await chain.getTime("final")).toBe(1_700_000_000n + FINAL);
+  });
+
+  test("a reorganisation at the same height is followed", async () => {
+    let hash = blockAt(HEAD).hash;
+    const node = () =>
+      createLiar((answer, method) =>
+        method === "getHead" || method === "getBlock"
+          ? { ...Object(answer), hash }
+          : method === "hasCode"
+            ? hash === ID
+            : answer,
+      );
+    const chain = quorumOf([node(), node(), node()]);
+    expect(await chain.hasCode(WALLET)).toBe(false);
+    hash = ID;
+    expect((await chain.getHead()).hash).toBe(ID);
+    expect(await chain.hasCode(WALLET)).toBe(true);
+  });
+});
+
+describe("a node of another chain", () => {
+  const elsewhere = () => {
+    throw new OperatingError("CONFIG_MISSING", "chain 2: evmChainId differs");
+  };
+
+  test("T50 is left out and named, and does not lower the quorum", async () => {
+    const { log, lines } = createKeepingLog();
+    const stranger = { ...createLiar(() => 7n), checkIdentity: async () => elsewhere() };
+    const chain = quorumOf([createHonestNode(), stranger, createHonestNode()], { log });
+    await expect(chain.checkIdentity()).resolves.toBeUndefined();
+    expect(await chain.getBalance(TOKEN, WALLET)).toBe(HEAD * 1_000n);
+    expect(lines).toMatchObject([
+      { msg: "a node serves another chain and is left out", node: 1, chainId: 2, level: 50 },
+    ]);
+    const alone = quorumOf([createHonestNode(), stranger, createDeadNode()]);
+    await expect(alone.checkIdentity()).rejects.toMatchObject(tooFew);
+    await expect(alone.getBalance(TOKEN, WALLET)).rejects.toMatchObject(tooFew);
+  });
+
+  test("T50 is a mistake of the configuration when too few others are left", async () => {
+    const stranger = { ...createLiar(() => 7n), checkIdentity: async () => elsewhere() };
+    const chain = quorumOf([createHonestNode(), stranger, stranger]);
+    await expect(chain.checkIdentity()).rejects.toMatchObject({ code: "CONFIG_MISSING" });
+  });
+
+  test("T50 is noticed also when it was the right one before, and counts again once it is", async () => {
+    const clock = createQuickClock();
+    let isElsewhere = false;
+    const turncoat = {
+      ...createLiar((answer, method) => {
+        if (!isElsewhere) return answer;
+        return method === "getBalance" ? 7n : answer;
+      }),
+      checkIdentity: async () => (isElsewhere ? elsewhere() : undefined),
+    };
+    const chain = quorumOf([turncoat, createHonestNode(), createDeadNode()], { clock });
+    expect(await chain.getBalance(TOKEN, WALLET)).toBe(HEAD * 1_000n);
+    isElsewhere = true;
+    await expect(chain.getBalance(TOKEN, WALLET)).rejects.toMatchObject(disagreement);
+    clock.advance(30_000);
+    await expect(chain.getBalance(TOKEN, WALLET)).rejects.toMatchObject(tooFew);
+    isElsewhere = false;
+    expect(await chain.getBalance(TOKEN, WALLET)).toBe(HEAD * 1_000n);
+  });
+});
+
+describe("sending", () => {
+  const saying = (outcome: SendOutcome) =>
+    createLiar((answer, method) => (method === "send" ? outcome : answer));
+
+  test("the bytes go to every node", async () => {
+    const sent: number[] = [];
+    const nodes = [0, 1, 2].map((at) =>
+      createLiar((answer, method) => {
+        if (method === "send") sent.push(at);
+        return answer;
+      }),
+    );
+    expect(await quorumOf(nodes).send("0x01")).toBe("accepted");
+    expect(sent).toEqual([0, 1, 2]);
+  });
+
+  test.each<[readonly SendOutcome[], SendOutcome]>([
+    [["unknown", "unknown", "accepted"], "accepted"],
+    [["nonce_too_low", "known", "underpriced"], "known"],
+    [["nonce_too_low", "nonce_too_low", "unknown"], "nonce_too_low"],
+    [["insufficient_funds", "nonce_too_low", "underpriced"], "unknown"],
+    [["unknown", "unknown", "unknown"], "unknown"],
+  ])("T48 %j is %s", async (outcomes, expected) => {
+    expect(await quorumOf(outcomes.map(saying)).send("0x01")).toBe(expected);
+  });
+
+  test("T49 with every node dead it is unknown, which plans nothing anew", async () => {
+    const nodes = [createDeadNode(), createDeadNode(), createDeadNode()];
+    expect(await quorumOf(nodes).send("0x01")).toBe("unknown");
+  });
+});
+
+describe("simulating", () => {
+  const saying = (simulation: Simulation) =>
+    createLiar((answer, method) => (method === "simulate" ? simulation : answer));
+  const ok = (gas: bigint) => saying({ ok: true, gas });
+  const reverts = (reason: string) => saying({ ok: false, reason });
+
+  test("T48 one that says yes or no against two is not heard", async () => {
+    const yes = quorumOf([reverts("Nothing"), ok(100n), ok(100n)]);
+    expect(await yes.simulate(WALLET, CALL)).toEqual({ ok: true, gas: 100n });
+    const no = quorumOf([ok(100n), reverts("Nothing"), reverts("Nothing")]);
+    expect(await no.simulate(WALLET, CALL)).toEqual({ ok: false, reason: "Nothing" });
+  });
+
+  test("the reason of a revert is named where it is the same", async () => {
+    const chain = quorumOf([reverts("Nothing"), reverts("reverted"), createDeadNode()]);
+    expect(await chain.simulate(WALLET, CALL)).toEqual({ ok: false, reason: "reverted" });
+  });
+
+  test("T48 of estimates that agree the greatest is signed, and a wild one has no part in it", async () => {
+    for (const wild of [1n, 30_000_000n]) {
+      const chain = quorumOf([ok(wild), ok(100_000n), ok(101_500n)]);
+      expect(await chain.simulate(WALLET, CALL)).toEqual({ ok: true, gas: 101_500n });
+      const alone = quorumOf([ok(wild), ok(100_000n), createDeadNode()]);
+      await expect(alone.simulate(WALLET, CALL)).rejects.toMatchObject(disagreement);
+    }
+  });
+
+  test("a lack of gas is an answer: one node's is not heard, that of enough is thrown", async () => {
+    const poor = createLiar((answer, method) => {
+      if (method !== "simulate") return answer;
+      throw new OperatingError("INSUFFICIENT_BALANCE", "The sender has too little for gas.", {
+        details: { reason: "gas", chainId: 2 },
+      });
+    });
+    expect(await quorumOf([poor, ok(100n), ok(100n)]).simulate(WALLET, CALL)).toMatchObject({
+      ok: true,
+    });
+    const chain = quorumOf([poor, ok(100n), poor]);
+    await expect(chain.simulate(WALLET, CALL)).rejects.toMatchObject({
+      code: "INSUFFICIENT_BALANCE",
+    });
+  });
+});
+
+describe("fees", () => {
+  const asking = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint) =>
+    createLiar((answer, method) =>
+      method === "suggestFees" ? ({ maxFeePerGas, maxPriorityFeePerGas } satisfies Fees) : answer,
+    );
+
+  test("T48 no node alone makes us overpay or offer nothing", async () => {
+    for (const [wild, tip] of [
+      [1_000_000n, 1_000_000n],
+      [0n, 0n],
+    ] as const) {
+      const fees = await quorumOf([
+        asking(wild, tip),
+        asking(30n, 2n),
+        asking(32n, 3n),
+      ]).suggestFees();
+      expect(fees.maxFeePerGas).toBeGreaterThanOrEqual(30n);
+      expect(fees.maxFeePerGas).toBeLessThanOrEqual(32n);
+      expect(fees.maxPriorityFeePerGas).toBeGreaterThanOrEqual(2n);
+      expect(fees.maxPriorityFeePerGas).toBeLessThanOrEqual(3n);
+    }
+  });
+});
+
+describe("hints and look-ups", () => {
+  test("payees by traces are those that any node names, and none where no node has traces", async () => {
+    const without = () =>
+      createLiar((answer, method) => (method === "listTracedPayees" ? null : answer));
+    const other = createLiar((answer, method) =>
+      method === "listTracedPayees" ? [TOKEN] : answer,
+    );
+    const some = quorumOf([without(), createHonestNode(), other]);
+    expect(new Set(await some.listTracedPayees(blockAt(HEAD)))).toEqual(new Set([WALLET, TOKEN]));
+    expect(
+      await quorumOf([without(), without(), without()]).listTracedPayees(blockAt(HEAD)),
+    ).toBeNull();
+  });
+
+  test("payees that all nodes name are looked up once", async () => {
+    let looks = 0;
+    const choose = async () => {
+      looks += 1;
+      return new Set([WALLET]);
+    };
+    const chain = quorumOf([createHonestNode(), createHonestNode(), createHonestNode()]);
+    expect(await chain.listNativeTransfers(blockAt(HEAD), choose)).toHaveLength(1);
+    expect(looks).toBe(1);
+  });
+
+  test("a mistake of ours is not taken for a node that does not answer", async () => {
+    const chain = quorumOf([createHonestNode(), createHonestNode(), createHonestNode()]);
+    const choose = () => Promise.reject(new TypeError("a mistake"));
+    await expect(chain.listNativeTransfers(blockAt(HEAD), choose)).rejects.toThrow("a mistake");
+  });
+});
+
+describe("what the log says", () => {
+  test("T48 a node that answers otherwise is named by its position, once a minute", async () => {
+    const clock = createQuickClock();
+    const { log, lines } = createKeepingLog();
+    const liar = createLiar((answer, method) => (method === "getReceipt" ? { wrong: 1 } : answer));
+    const chain = quorumOf([createHonestNode(), createHonestNode(), liar], { clock, log });
+    const expected = { msg: "a node answers otherwise than the others", node: 2, chainId: 2 };
+    for (let round = 0; round < 3; round++) await chain.getReceipt(MINED);
+    await clock.sleep();
+    expect(lines).toMatchObject([expected]);
+    clock.advance(60_000);
+    await chain.getReceipt(MINED);
+    await clock.sleep();
+    expect(lines).toMatchObject([expected, expected]);
+  });
+
+  test("T49 a dead node is named although the others answer, and one that is behind is no liar", async () => {
+    const { log, lines } = createKeepingLog();
+    const behind = createHonestNode({ head: HEAD - 1n, final: FINAL });
+    const nodes = [createDeadNode(), createHonestNode(), createHonestNode(), behind];
+    const chain = quorumOf(nodes, { log });
+    expect(await chain.getBlock(HEAD)).toEqual(blockAt(HEAD));
+    await createQuickClock().sleep();
+    expect(lines).toMatchObject([{ msg: "a node gave no answer", node: 0, level: 40 }]);
+  });
+});

@@ -1,0 +1,274 @@
+/** Nodes of one imaginary chain: honest ones, wherever they are on it, and every kind of other ones. */
+import { pino } from "pino";
+import type { BlockRef, Chain, ReadPoint } from "../../src/chains/port.ts";
+import { OperatingError } from "../../src/core/errors.ts";
+import { type Hex32, toEvmAddress, toHex32, toTxHash } from "../../src/core/hex.ts";
+import { createStrictChain } from "./doubles.ts";
+
+export const CHAIN_ID = 2;
+export const TOKEN = toEvmAddress(`0x${"c0".repeat(20)}`);
+export const WALLET = toEvmAddress(`0x${"aa".repeat(20)}`);
+export const ID = toHex32(`0x${"1d".repeat(32)}`);
+export const UNKNOWN_ID = toHex32(`0x${"00".repeat(32)}`);
+export const MINED = toTxHash(`0x${"7a".repeat(32)}`);
+export const UNMINED = toTxHash(`0x${"7b".repeat(32)}`);
+export const CALL = { to: WALLET, data: "0x", value: 0n } as const;
+
+const hashAt = (number: bigint): Hex32 =>
+  toHex32(`0x${BigInt.asUintN(64, number).toString(16).padStart(64, "b")}`);
+
+/** The one block of the chain at a height. */
+export const blockAt = (number: bigint): BlockRef => ({
+  number,
+  hash: hashAt(number),
+  parentHash: hashAt(number - 1n),
+});
+
+/** How far a node is. */
+export interface View {
+  head: bigint;
+  final: bigint;
+}
+
+export const HEAD = 100n;
+export const FINAL = 90n;
+
+export function unavailable(reason = "unreachable"): OperatingError {
+  return new OperatingError("RPC_UNAVAILABLE", "The chain's node did not give a usable answer.", {
+    details: { chainId: CHAIN_ID, reason },
+  });
+}
+
+/** A node that tells the truth of what it has. All state changes with every block. */
+export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Chain {
+  /** The height at which is read. Throws where the node has not the block. */
+  const at = (point: ReadPoint = "latest"): bigint => {
+    if (point === "latest") return view.head;
+    if (point === "final") return view.final;
+    if (point.number > view.head || point.hash !== hashAt(point.number)) throw unavailable("lag");
+    return point.number;
+  };
+  return createStrictChain({
+    chainId: CHAIN_ID,
+    checkIdentity: async () => undefined,
+    getHead: async () => blockAt(view.head),
+    getFinalNumber: async () => view.final,
+    getTime: async (point) => 1_700_000_000n + at(point),
+    getBlock: async (number) => (number > view.head ? null : blockAt(number)),
+    listTransfers: async (block) => {
+      at(block);
+      return [
+        {
+          token: TOKEN,
+          from: TOKEN,
+          to: WALLET,
+          amount: 5n,
+          txHash: MINED,
+          logIndex: 1,
+          ordinal: 0,
+        },
+        {
+          token: TOKEN,
+          from: TOKEN,
+          to: WALLET,
+          amount: 7n,
+          txHash: MINED,
+          logIndex: 2,
+          ordinal: 1,
+        },
+      ];
+    },
+    listNativeTransfers: async (block, choose) => {
+      at(block);
+      const chosen = await choose([WALLET, TOKEN]);
+      return [...chosen].map((to) => ({
+        token: TOKEN,
+        from: TOKEN,
+        to,
+        amount: 9n,
+        txHash: MINED,
+        logIndex: 0,
+        ordinal: 0,
+      }));
+    },
+    listTracedPayees: async () => [WALLET],
+    listNativeBalances: async (block, owners) =>
+      owners.map((_, index) => at(block) + BigInt(index)),
+    getBalance: async (_token, _owner, point) => at(point) * 1_000n,
+    findBalance: async (token, _owner, point) => (token === TOKEN ? at(point) * 1_000n : null),
+    hasCode: async (_address, point) => at(point) % 2n === 0n,
+    readPriceFeed: async (_feed, point) => ({ usd: at(point), publishedAtMs: 5 }),
+    getTransactionCount: async (_sender, point) => Number(at(point)),
+    suggestFees: async () => ({ maxFeePerGas: 30n + view.head, maxPriorityFeePerGas: 2n }),
+    simulate: async () => ({ ok: true, gas: 100_000n }),
+    send: async () => "accepted",
+    getReceipt: async (txHash) =>
+      txHash === MINED
+        ? {
+            txHash,
+            blockHash: hashAt(HEAD),
+            blockNumber: HEAD,
+            succeeded: true,
+            effects: [
+              { kind: "deployed", wallet: WALLET, commitment: ID },
+              {
+                kind: "settled",
+                wallet: WALLET,
+                token: TOKEN,
+                route: TOKEN,
+                amount: 12n,
+                logIndex: 4,
+              },
+            ],
+          }
+        : null,
+    listOutflows: async (block) => [
+      { wallet: WALLET, token: TOKEN, amount: at(block), logIndex: 3 },
+    ],
+    getLock: async (deliveryId, point) =>
+      deliveryId === ID
+        ? {
+            state: "locked",
+            lockedAt: 1_700_000_000n,
+            wallet: WALLET,
+            commitment: ID,
+            token: TOKEN,
+            amount: at(point),
+            minOut: 4n,
+            seq: 0n,
+            destChain: 30,
+            delivery: ID,
+          }
+        : null,
+    findDelivery: async (deliveryId, point) =>
+      deliveryId === ID
+        ? {
+            deliveryId,
+            commitment: ID,
+            to: WALLET,
+            token: TOKEN,
+            amount: 4n,
+            txHash: MINED,
+            blockNumber: at(point) - 1n,
+          }
+        : null,
+    isDelivered: async (deliveryId, point) => at(point) > 0n && deliveryId === ID,
+    getDailyCapLeft: async (_token, point) => at(point),
+    predictWallet: () => WALLET,
+    hashCommitment: () => ID,
+    buildDeploy: () => CALL,
+    buildSettle: () => CALL,
+    buildDeliver: () => CALL,
+    buildClaim: () => CALL,
+    buildReturn: () => CALL,
+    combine: () => null,
+    tookEffect: () => true,
+    encodePriceData: () => "0x",
+    encodeTransferData: () => "0x",
+    deliveryIdOf: () => ID,
+    deliveryIdOfOrder: () => ID,
+    addresses: { factory: TOKEN, escrow: TOKEN, delivery: TOKEN },
+  });
+}
+
+/** What a chain's adapter asks a node for, in the port's words. */
+export type NodeMethod = (typeof NODE_METHODS)[number];
+
+export const NODE_METHODS = [
+  "getHead",
+  "getFinalNumber",
+  "getTime",
+  "getBlock",
+  "listTransfers",
+  "listNativeTransfers",
+  "listTracedPayees",
+  "listNativeBalances",
+  "getBalance",
+  "findBalance",
+  "hasCode",
+  "readPriceFeed",
+  "getTransactionCount",
+  "suggestFees",
+  "simulate",
+  "send",
+  "getReceipt",
+  "listOutflows",
+  "getLock",
+  "findDelivery",
+  "isDelivered",
+  "getDailyCapLeft",
+] as const satisfies readonly (keyof Chain)[];
+
+/** An honest node but for what `change` makes of its answers. */
+export function createLiar(
+  change: (answer: unknown, method: NodeMethod) => unknown,
+  view?: View,
+): Chain {
+  const truth = createHonestNode(view);
+  const members = NODE_METHODS.map((method) => [
+    method,
+    async (...args: readonly unknown[]) => {
+      // CAST: the arguments are those of the method, whichever it is.
+      const answer = truth[method] as (...args: readonly unknown[]) => Promise<unknown>;
+      return change(await answer(...args).catch(() => null), method);
+    },
+  ]);
+  // CAST: the members of an honest node, and of a liar over them.
+  return { ...Object.fromEntries(Object.entries(truth)), ...Object.fromEntries(members) } as Chain;
+}
+
+/** A node whose every answer comes from `answer`, whatever it is asked. */
+export function createOddNode(answer: () => Promise<never>): Chain {
+  const members = NODE_METHODS.map((method) => [method, answer]);
+  // CAST: as above; everything that asks a node is replaced.
+  return {
+    ...createLiar((value) => value),
+    ...Object.fromEntries(members),
+    checkIdentity: answer,
+  } as Chain;
+}
+
+export const createDeadNode = (): Chain => createOddNode(() => Promise.reject(unavailable()));
+export const createHungNode = (): Chain => createOddNode(() => new Promise(() => {}));
+
+/** Every way to say something else than the truth, one field at a time. */
+export function lieAbout(truth: unknown): readonly unknown[] {
+  if (typeof truth === "bigint") return [truth + 1n, truth - 1n, truth * 1_000n, 0n];
+  if (typeof truth === "number") return [truth + 1, truth - 1, 0];
+  if (typeof truth === "boolean") return [!truth];
+  if (typeof truth === "string") {
+    const last = truth.endsWith("1") ? "2" : "1";
+    return [`${truth.slice(0, -1)}${last}`];
+  }
+  if (truth === null) return [0n, false, blockAt(HEAD), []];
+  if (Array.isArray(truth)) {
+    const inOne = truth.flatMap((item, index) =>
+      lieAbout(item).map((lie) => truth.with(index, lie)),
+    );
+    return [null, [], truth.slice(1), [...truth, ...truth.slice(0, 1)], ...inOne];
+  }
+  if (typeof truth !== "object") return [];
+  const inOne = Object.entries(truth).flatMap(([name, value]) =>
+    lieAbout(value).map((lie) => ({ ...truth, [name]: lie })),
+  );
+  return [null, ...inOne];
+}
+
+/** A clock whose sleeps end once everything that can happen has happened. */
+export function createQuickClock() {
+  let now = Date.parse("2026-01-01T00:00:00.000Z");
+  return {
+    now: () => now,
+    sleep: () => new Promise<void>((resolve) => void setImmediate(resolve)),
+    advance(ms: number) {
+      now += ms;
+    },
+  };
+}
+
+/** A log that keeps its lines. */
+export function createKeepingLog() {
+  const lines: { readonly msg: string; readonly node?: number; readonly level: number }[] = [];
+  const log = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  return { log, lines };
+}

@@ -10,6 +10,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
+import type { Hex32 } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Chain } from "./port.ts";
@@ -22,6 +23,8 @@ const IDENTITY_AGE_MAX_MS = 30_000;
 const PENDING_MAX = 256;
 /** The same complaint about the same node is logged once in this long. */
 const COMPLAINT_PAUSE_MS = 60_000;
+/** Of an answer this many characters are shown. */
+const SHOWN_MAX = 300;
 
 /** A question, as it is put to one node. */
 export type Read<T> = (node: Chain) => Promise<T>;
@@ -35,7 +38,7 @@ export interface Nodes {
    */
   agree<T>(read: Read<T>, rule?: Rule<T>): Promise<T>;
   /** Different answers, at least `required` of them: for what may differ without a lie, such as heights. */
-  collect<T>(read: Read<T>): Promise<readonly T[]>;
+  collect<T>(read: Read<T>): Promise<Collected<T>>;
   /** The first answer that is enough by itself, else one that counts and `required` nodes gave, else null. */
   findAny<T>(
     read: Read<T>,
@@ -45,8 +48,12 @@ export interface Nodes {
   agreedOf<T>(values: readonly T[]): T | undefined;
   /** The greatest that `required` of the values reach. Assumes that there are so many. */
   reachedBy<T extends bigint | number>(values: readonly T[]): T;
-  /** RPC_UNAVAILABLE because the nodes answered, but not alike. */
-  disagreement(answered: number): OperatingError;
+}
+
+export interface Collected<T> {
+  readonly values: readonly T[];
+  /** RPC_UNAVAILABLE because these are not alike, with who said what. */
+  disagreement(): OperatingError;
 }
 
 /** When two answers are the same, and which of the same ones is returned; equality and the first unless given. */
@@ -68,6 +75,8 @@ interface Node {
   pending: number;
   /** The last look at what it serves; forgotten when it failed. */
   identity: { readonly atMs: number; readonly check: Promise<void> } | undefined;
+  /** Its first block, as of that look. */
+  genesis: Hex32 | undefined;
   readonly complaints: Map<string, number>;
 }
 
@@ -78,15 +87,20 @@ export function createNodes(
 ): Nodes {
   const { required, clock, log } = options;
   const [first] = chains;
-  assert(first && required >= 1 && required <= chains.length, "the nodes can make the quorum");
+  // More than half: two answers can then never both count.
+  const isQuorum = required <= chains.length && 2 * required > chains.length;
+  assert(first && isQuorum, "the quorum is more than half of the nodes");
   const { chainId } = first;
   const nodes = chains.map((chain, position): Node => ({
     chain,
     position,
     pending: 0,
     identity: undefined,
+    genesis: undefined,
     complaints: new Map(),
   }));
+  /** The first block of the chain, once enough nodes said the same. */
+  let genesis: Hex32 | undefined;
 
   function complain(node: Node, what: string, about: object, level: "warn" | "error"): void {
     const last = node.complaints.get(what);
@@ -101,12 +115,30 @@ export function createNodes(
     if (identity && Math.abs(clock.now() - identity.atMs) < IDENTITY_AGE_MAX_MS) {
       return identity.check;
     }
-    const check = node.chain.checkIdentity();
+    const check = lookAtIdentity(node);
     node.identity = { atMs: clock.now(), check };
     check.catch(() => {
       if (node.identity?.check === check) node.identity = undefined;
     });
     return check;
+  }
+
+  async function lookAtIdentity(node: Node): Promise<void> {
+    await node.chain.checkIdentity();
+    const first = await node.chain.getBlock(0n);
+    if (first === null) throw lacking({ reason: "no first block" });
+    node.genesis = first.hash;
+    genesis ??= agreedOf(nodes.flatMap((known) => known.genesis ?? []));
+  }
+
+  /** Two chains may have one id, as a fork and its origin have: their first blocks differ, or all blocks after it do. */
+  function expectGenesis(node: Node): void {
+    if (genesis === undefined || node.genesis === genesis) return;
+    throw new OperatingError(
+      "CONFIG_MISSING",
+      `chain ${chainId}: the node at position ${node.position} has another first block than the others; check rpcUrls.`,
+      { details: { chainId, reason: "genesis differs", node: node.position } },
+    );
   }
 
   /** One node's answer; never rejects. */
@@ -118,6 +150,7 @@ export function createNodes(
     try {
       try {
         await identify(node);
+        expectGenesis(node);
       } catch (error) {
         if (isAboutTheChain(error)) {
           complain(node, "a node serves another chain and is left out", { err: error }, "error");
@@ -157,6 +190,15 @@ export function createNodes(
     });
   }
 
+  /** Who said what, for the log. */
+  function listAnswers(answers: readonly Answer<unknown>[]): Error {
+    const said = nodes.map((node) => {
+      const answer = answers.find((given) => given.node === node);
+      return `node ${node.position}: ${show(answer)}`;
+    });
+    return new Error(said.join("; "));
+  }
+
   /** Why there is no answer that counts. A mistake of ours, or of the configuration, shows at enough nodes to be one. */
   function explain(answers: readonly Answer<unknown>[]): unknown {
     const failures = answers.flatMap((answer) => (answer.kind === "none" ? [answer.error] : []));
@@ -166,7 +208,7 @@ export function createNodes(
     }
     const answered = answers.length - failures.length;
     const reason = answered >= required ? "nodes disagree" : "too few nodes";
-    return lacking({ reason, answered }, failures[0]);
+    return lacking({ reason, answered }, listAnswers(answers));
   }
 
   function agree<T>(read: Read<T>, rule: Rule<T> = EQUALITY): Promise<T> {
@@ -191,11 +233,12 @@ export function createNodes(
     if (!saysSomething(agreed[0])) return;
     for (const answer of answers) {
       if (!saysSomething(answer) || agreed.includes(answer)) continue;
-      complain(answer.node, "a node answers otherwise than the others", {}, "warn");
+      const about = { said: show(answer), others: show(agreed[0]) };
+      complain(answer.node, "a node answers otherwise than the others", about, "warn");
     }
   }
 
-  function collect<T>(read: Read<T>): Promise<readonly T[]> {
+  function collect<T>(read: Read<T>): Promise<Collected<T>> {
     return new Promise((resolve, reject) => {
       const finished = new AbortController();
       let patience: "whole" | "running" | "gone" = "whole";
@@ -209,7 +252,12 @@ export function createNodes(
           if (values.length < required) return;
           if (open === 0 || patience === "gone" || agreedOf(values) !== undefined) {
             finished.abort();
-            resolve(values);
+            const given = [...answers];
+            resolve({
+              values,
+              disagreement: () =>
+                lacking({ reason: "nodes disagree", answered: values.length }, listAnswers(given)),
+            });
           } else if (patience === "whole") {
             patience = "running";
             void clock.sleep(STRAGGLER_MS, finished.signal).then(() => {
@@ -256,7 +304,6 @@ export function createNodes(
       assert(reached !== undefined, "enough nodes answered");
       return reached;
     },
-    disagreement: (answered) => lacking({ reason: "nodes disagree", answered }),
   };
 }
 
@@ -276,6 +323,20 @@ function isAboutTheChain(error: unknown): error is OperatingError {
 
 function isBug(error: unknown): boolean {
   return !(error instanceof OperatingError);
+}
+
+/** An answer in a few words: what a chain says is public, and of an error only our own words are taken. */
+function show(answer: Answer<unknown> | undefined): string {
+  if (!answer) return "nothing yet";
+  if (answer.kind !== "value") {
+    const { error } = answer;
+    const words = error instanceof OperatingError ? (error.details?.["reason"] ?? error.code) : "";
+    return `no answer (${words || "a mistake of ours"})`;
+  }
+  const text = JSON.stringify(answer.value, (_, value: unknown) =>
+    typeof value === "bigint" ? value.toString() : value,
+  );
+  return text === undefined ? "done" : text.slice(0, SHOWN_MAX);
 }
 
 function isSameAnswer<T>(one: Answer<T>, other: Answer<T>, rule: Rule<T>): boolean {

@@ -203,7 +203,7 @@ describe("the quorum", () => {
         }),
         async ({ kinds, required, question, choice, conspire }) => {
           const count = (kind: string) => kinds.filter((one) => one === kind).length;
-          fc.pre(required <= kinds.length && count("liar") < required);
+          fc.pre(isQuorum(required, kinds.length) && count("liar") <= kinds.length - required);
           const behind = { head: HEAD - 2n, final: FINAL - 2n };
           const lies = await liesOf(question);
           const nodes = kinds.map((kind, at) => {
@@ -231,10 +231,12 @@ describe("the quorum", () => {
     );
   });
 
-  test("D5 is what it was made with: no more nodes than there are, and at least one", () => {
-    for (const required of [0, 4]) {
+  test("D5 is more than half of the nodes, and no more than there are", () => {
+    for (const required of [0, 1, 4]) {
       const nodes = [createHonestNode(), createHonestNode(), createHonestNode()];
-      expect(() => quorumOf(nodes, { required })).toThrow("the nodes can make the quorum");
+      expect(() => quorumOf(nodes, { required })).toThrow(
+        "the quorum is more than half of the nodes",
+      );
     }
   });
 
@@ -251,6 +253,8 @@ describe("the quorum", () => {
     expect(asked).toBeLessThanOrEqual(256);
   });
 });
+
+const isQuorum = (required: number, nodes: number) => required <= nodes && 2 * required > nodes;
 
 /** What enough nodes reach, rather than agree on. */
 const RANKED: ReadonlySet<string> = new Set(["getHead", "getFinalNumber", "suggestFees"]);
@@ -340,12 +344,35 @@ describe("views that differ in time", () => {
     expect((await chain.getHead()).number).toBe(HEAD - 1n);
   });
 
+  test("T46 a node on a fork has no say in what is final, also with a liar on its side", async () => {
+    const fork = (view: View) =>
+      createLiar(
+        (answer, method) =>
+          method === "getBlock" && Object(answer).number > 0n
+            ? { ...Object(answer), hash: ID }
+            : answer,
+        view,
+      );
+    // The one calls a block final that is not; the other does not, and has it as well.
+    const liar = fork({ head: HEAD, final: FINAL });
+    const partitioned = fork({ head: HEAD, final: FINAL - 40n });
+    const chain = quorumOf([createHonestNode(), liar, partitioned]);
+    await expect(chain.getFinalNumber()).rejects.toMatchObject(disagreement);
+  });
+
   test("T48 two blocks at one height are a quarrel, not a gap", async () => {
     const forked = createLiar((answer, method) =>
       method === "getBlock" || method === "getHead" ? { ...Object(answer), hash: ID } : answer,
     );
     const chain = quorumOf([createHonestNode(), forked, createDeadNode()]);
-    await expect(chain.getBlock(HEAD)).rejects.toMatchObject(disagreement);
+    const error: unknown = await chain.getBlock(HEAD).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject(disagreement);
+    const { number, hash, parentHash } = blockAt(HEAD);
+    expect(Object(error).cause.message).toBe(
+      `node 0: {"number":"${number}","hash":"${hash}","parentHash":"${parentHash}"}; ` +
+        `node 1: {"number":"${number}","hash":"${ID}","parentHash":"${parentHash}"}; ` +
+        "node 2: no answer (unreachable)",
+    );
   });
 
   test("T46 the final block never goes back, and is not final on the word of one", async () => {
@@ -400,6 +427,23 @@ describe("a node of another chain", () => {
     const stranger = { ...createLiar(() => 7n), checkIdentity: async () => elsewhere() };
     const chain = quorumOf([createHonestNode(), stranger, stranger]);
     await expect(chain.checkIdentity()).rejects.toMatchObject({ code: "CONFIG_MISSING" });
+  });
+
+  test("T50 is known by its first block where it has the same id and contracts", async () => {
+    const { log, lines } = createKeepingLog();
+    const fork = createLiar((answer, method) =>
+      method === "getBlock" ? { ...Object(answer), hash: ID } : method === "getHead" ? answer : 7n,
+    );
+    const chain = quorumOf([createHonestNode(), createHonestNode(), fork], { log });
+    await chain.checkIdentity();
+    await createQuickClock().sleep();
+    expect(await chain.getBalance(TOKEN, WALLET)).toBe(HEAD * 1_000n);
+    expect(lines).toMatchObject([
+      { msg: "a node serves another chain and is left out", node: 2, chainId: 2, level: 50 },
+    ]);
+    await expect(quorumOf([createHonestNode(), fork, fork]).checkIdentity()).resolves.toBe(
+      undefined,
+    );
   });
 
   test("T50 is noticed also when it was the right one before, and counts again once it is", async () => {
@@ -561,7 +605,13 @@ describe("what the log says", () => {
     const { log, lines } = createKeepingLog();
     const liar = createLiar((answer, method) => (method === "getReceipt" ? { wrong: 1 } : answer));
     const chain = quorumOf([createHonestNode(), createHonestNode(), liar], { clock, log });
-    const expected = { msg: "a node answers otherwise than the others", node: 2, chainId: 2 };
+    const expected = {
+      msg: "a node answers otherwise than the others",
+      node: 2,
+      chainId: 2,
+      said: '{"wrong":1}',
+      others: expect.stringContaining('"succeeded":true'),
+    };
     for (let round = 0; round < 3; round++) await chain.getReceipt(MINED);
     await clock.sleep();
     expect(lines).toMatchObject([expected]);
@@ -574,8 +624,8 @@ describe("what the log says", () => {
   test("T49 a dead node is named although the others answer, and one that is behind is no liar", async () => {
     const { log, lines } = createKeepingLog();
     const behind = createHonestNode({ head: HEAD - 1n, final: FINAL });
-    const nodes = [createDeadNode(), createHonestNode(), createHonestNode(), behind];
-    const chain = quorumOf(nodes, { log });
+    const honest = [createHonestNode(), createHonestNode(), createHonestNode()];
+    const chain = quorumOf([createDeadNode(), ...honest, behind], { required: 3, log });
     expect(await chain.getBlock(HEAD)).toEqual(blockAt(HEAD));
     await createQuickClock().sleep();
     expect(lines).toMatchObject([{ msg: "a node gave no answer", node: 0, level: 40 }]);

@@ -9,8 +9,8 @@
  * node that is behind lacks the block and says so. After a reorganisation to a shorter chain, reads of state wait until
  * it has grown past what was seen.
  *
- * Heights, fees and caps are what `required` nodes reach: no liar alone raises them, and one that lowers them costs
- * what a node costs that is dead.
+ * Heights and fees are what `required` nodes reach, of three nodes the median: no liar alone raises them, and one that
+ * lowers them costs what a node costs that is dead.
  */
 import type { EvmAddress } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
@@ -52,19 +52,22 @@ export function createQuorumChain(
   /** The newest block that enough nodes have. */
   async function readHead(): Promise<BlockRef> {
     const heads = await collect((node) => node.getHead());
-    const number = nodes.reachedBy(heads.map((head) => head.number));
-    const head = nodes.agreedOf(heads) ?? (await agree((node) => node.getBlock(number)));
-    if (head === null) throw nodes.disagreement(heads.length);
+    const number = nodes.reachedBy(heads.values.map((head) => head.number));
+    const head = nodes.agreedOf(heads.values) ?? (await agree((node) => node.getBlock(number)));
+    if (head === null) throw heads.disagreement();
     remember(head);
     return head;
   }
 
   async function readFinal(): Promise<BlockRef> {
     const numbers = await collect((node) => node.getFinalNumber());
-    const number = nodes.reachedBy(numbers);
+    const number = nodes.reachedBy(numbers.values);
     if (final && number <= final.number) return final;
-    const block = await agree((node) => node.getBlock(number));
-    if (block === null) throw nodes.disagreement(numbers.length);
+    // Whoever names the block also calls it final: one that is on a fork has no say in what cannot be undone.
+    const block = await agree(async (node) =>
+      (await node.getFinalNumber()) < number ? null : node.getBlock(number),
+    );
+    if (block === null) throw numbers.disagreement();
     if (!final || block.number > final.number) final = block;
     return final;
   }
@@ -94,11 +97,11 @@ export function createQuorumChain(
     if (newest && number <= newest.number) return agree(read);
     // Above all that was seen, some nodes have it and others not yet, which is no quarrel.
     const blocks = await collect(read);
-    const agreed = nodes.agreedOf(blocks);
+    const agreed = nodes.agreedOf(blocks.values);
     if (agreed) remember(agreed);
     if (agreed !== undefined) return agreed;
     if (number > (await readHead()).number) return null;
-    throw nodes.disagreement(blocks.length);
+    throw blocks.disagreement();
   }
 
   return {
@@ -117,7 +120,7 @@ export function createQuorumChain(
     async listTracedPayees(block) {
       // A hint: not every node has traces, and who is named without reason costs one look at a balance.
       const named = await collect((node) => node.listTracedPayees(block));
-      const lists = named.filter((list) => list !== null);
+      const lists = named.values.filter((list) => list !== null);
       return lists.length === 0 ? null : [...new Set(lists.flat())];
     },
     listNativeBalances: (block, owners) => agree((node) => node.listNativeBalances(block, owners)),
@@ -134,8 +137,8 @@ export function createQuorumChain(
     async suggestFees() {
       const fees = await collect((node) => node.suggestFees());
       return {
-        maxFeePerGas: nodes.reachedBy(fees.map((fee) => fee.maxFeePerGas)),
-        maxPriorityFeePerGas: nodes.reachedBy(fees.map((fee) => fee.maxPriorityFeePerGas)),
+        maxFeePerGas: nodes.reachedBy(fees.values.map((fee) => fee.maxFeePerGas)),
+        maxPriorityFeePerGas: nodes.reachedBy(fees.values.map((fee) => fee.maxPriorityFeePerGas)),
       };
     },
     simulate: (from, call) => agree((node) => node.simulate(from, call), SIMULATIONS),

@@ -70,11 +70,11 @@ const NATIVE_DECIMALS = 18;
 function checkAttestor({ attestor, chains }: Config): string[] {
   const problems: string[] = [];
   for (const { chainId } of chains) {
-    if (!attestor.rpcUrls.has(chainId)) {
+    if (!attestor.nodes.has(chainId)) {
       problems.push(`attestor.rpcUrls: expected a node for chain ${chainId}`);
     }
   }
-  for (const chainId of attestor.rpcUrls.keys()) {
+  for (const chainId of attestor.nodes.keys()) {
     if (!chains.some((chain) => chain.chainId === chainId)) {
       problems.push(`attestor.rpcUrls.${chainId}: expected a configured chain`);
     }

@@ -108,10 +108,14 @@ describe("configuration", () => {
       tokens: [{ minDeposit: 500_000n, minDepositUnits: "0.50", inventoryMin: undefined }],
     });
     expect(config.apiKeyPepper.reveal()).toBe(ENV.PEPPER);
-    expect(config.attestor.rpcUrls).toEqual(
+    expect(config.chains[0]?.nodes).toEqual({
+      urls: ["http://127.0.0.1:8545/canary-rpc-key"],
+      quorum: 1,
+    });
+    expect(config.attestor.nodes).toEqual(
       new Map([
-        [2, "http://127.0.0.1:1"],
-        [30, "http://127.0.0.1:2"],
+        [2, { urls: ["http://127.0.0.1:1"], quorum: 1 }],
+        [30, { urls: ["http://127.0.0.1:2"], quorum: 1 }],
       ]),
     );
   });
@@ -185,7 +189,11 @@ describe("configuration", () => {
       "http://a",
       "attestor.rpcUrls.x: expected the attestor's own node per bridge chain id",
     ],
-    ["attestor.rpcUrls.30", "ws://a", "attestor.rpcUrls.30: expected an http or https URL"],
+    [
+      "attestor.rpcUrls.30",
+      "ws://a",
+      "attestor.rpcUrls.30: expected an http or https URL, or a list of 1 to 16",
+    ],
     ["attestor.rpcUrls.30", undefined, "attestor.rpcUrls: expected a node for chain 30"],
     ["attestor.rpcUrls.4", "http://a", "attestor.rpcUrls.4: expected a configured chain"],
     ["chains", [], "chains: expected a list of at least one chain"],
@@ -347,5 +355,95 @@ describe("configuration", () => {
         expect(problems.join("\n")).not.toContain("canary");
       }
     }
+  });
+});
+
+describe("the nodes of a chain", () => {
+  const listed = (count: number) =>
+    Array.from({ length: count }, (_, index) => `https://node-${index}.example/canary`);
+
+  /** The complete file with other nodes of its first chain. */
+  function withNodes(nodes: object): object {
+    const file = createFile();
+    const [{ rpcUrl: _, ...chain }, ...others] = file.chains as [
+      (typeof file.chains)[number],
+      ...typeof file.chains,
+    ];
+    return { ...file, chains: [{ ...chain, ...nodes }, ...others] };
+  }
+
+  test.each([
+    [1, 1],
+    [2, 2],
+    [3, 2],
+    [4, 3],
+    [5, 3],
+  ])("of %i nodes %i must agree unless said otherwise", (count, quorum) => {
+    const urls = listed(count);
+    expect(load(withNodes({ rpcUrls: urls })).chains[0]?.nodes).toEqual({ urls, quorum });
+    const file = spoil("attestor.rpcUrls.2", urls);
+    expect(load(file).attestor.nodes.get(2)).toEqual({ urls, quorum });
+  });
+
+  test("may all have to agree", () => {
+    const config = load(withNodes({ rpcUrls: listed(3), quorum: 3 }));
+    expect(config.chains[0]?.nodes.quorum).toBe(3);
+  });
+
+  const ownHost = "expected a host of its own, an earlier node of the list has it too";
+
+  test.each<[string, object, string]>([
+    ["none", {}, "chains[0].rpcUrl: expected an http or https URL, it is missing"],
+    ["no URL", { rpcUrls: [] }, "chains[0].rpcUrls: expected a list of 1 to 16 URLs"],
+    [
+      "a URL of another kind",
+      { rpcUrls: ["ws://a", "http://b"] },
+      "chains[0].rpcUrls[0]: expected an http or https URL",
+    ],
+    [
+      "no host",
+      { rpcUrls: ["http://a", "http://"] },
+      "chains[0].rpcUrls[1]: expected an http or https URL",
+    ],
+    [
+      "both forms",
+      { rpcUrl: "http://a", rpcUrls: ["http://b", "http://c"] },
+      "chains[0].rpcUrls: expected either rpcUrl or rpcUrls",
+    ],
+    ["one URL twice", { rpcUrls: ["http://a", "http://a"] }, `chains[0].rpcUrls[1]: ${ownHost}`],
+    [
+      "two keys at one operator",
+      { rpcUrls: ["https://a.example/one", "https://b.example", "https://A.example:443/two"] },
+      `chains[0].rpcUrls[2]: ${ownHost}`,
+    ],
+    [
+      "more that must agree than there are",
+      { rpcUrls: listed(3), quorum: 4 },
+      "chains[0].quorum: expected at most 3, the number of nodes",
+    ],
+    [
+      "two that must agree and one URL",
+      { rpcUrl: "http://a", quorum: 2 },
+      "chains[0].quorum: expected at most 1, the number of nodes",
+    ],
+    [
+      "half that must agree",
+      { rpcUrls: listed(4), quorum: 2 },
+      "chains[0].quorum: expected at least 3, more than half of the nodes",
+    ],
+    [
+      "a quorum of none",
+      { rpcUrls: listed(3), quorum: 0 },
+      "chains[0].quorum: expected a number of nodes, 1 to 16",
+    ],
+  ])("refuses %s", (_what, nodes, problem) => {
+    const problems = problemsOf(() => load(withNodes(nodes)));
+    expect(problems).toEqual([problem]);
+    expect(problems.join()).not.toContain("canary");
+  });
+
+  test("of the attestor follow the same rules", () => {
+    const file = spoil("attestor.rpcUrls.30", ["http://a/1", "http://a/2"]);
+    expect(problemsOf(() => load(file))).toEqual([`attestor.rpcUrls.30[1]: ${ownHost}`]);
   });
 });

@@ -8,6 +8,7 @@ import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
 import { Secret } from "../core/secret.ts";
 import { type AwsCredentials, createKeyResolver, type KeyConfig, type SignerName } from "./keys.ts";
 import { findBadChecksums, findContradictions } from "./contradictions.ts";
+import { type NodesConfig, nodesOf } from "./nodes.ts";
 import { listProblems } from "./problems.ts";
 import { ConfigFile, type KeyRef, LOG_LEVELS, type Price, type SecretRef } from "./schema.ts";
 
@@ -57,7 +58,7 @@ export interface ChainConfig {
   readonly chainId: number;
   readonly name: string;
   readonly evmChainId: number;
-  readonly rpcUrl: string;
+  readonly nodes: NodesConfig;
   readonly startBlock: number;
   /** What a deposit must be worth, in US dollars times 1e18; undefined where nothing is asked. */
   readonly minDepositUsd: bigint | undefined;
@@ -119,7 +120,11 @@ export interface Config {
   readonly maxSlippageBps: number;
   /** How long after its lock a delivery from inventory may be made, in seconds. */
   readonly payoutWindowS: bigint;
-  readonly attestor: { readonly key: KeyConfig; readonly rpcUrls: ReadonlyMap<number, string> };
+  readonly attestor: {
+    readonly key: KeyConfig;
+    /** Its own, by bridge chain id. */
+    readonly nodes: ReadonlyMap<number, NodesConfig>;
+  };
   /** What opens keystores; undefined where a person is asked. */
   readonly keystorePassphrase: Secret | undefined;
   /** Sockets of signers that are processes of their own. */
@@ -225,8 +230,12 @@ export function loadConfig(args: {
     payoutWindowS: BigInt(file.payoutWindowSeconds ?? PAYOUT_WINDOW_MAX_S),
     attestor: {
       key: keyFor("attestor")(file.attestor.key, "attestor.key"),
-      rpcUrls: new Map(
-        Object.entries(file.attestor.rpcUrls).map(([chainId, url]) => [Number(chainId), url]),
+      nodes: new Map(
+        Object.entries(file.attestor.rpcUrls).map(([chainId, urls]) => {
+          const at = `attestor.rpcUrls.${chainId}`;
+          const given = { urls: Array.isArray(urls) ? urls : [urls], quorum: undefined };
+          return [Number(chainId), nodesOf(given, { urls: at, quorum: at }, problems)];
+        }),
       ),
     },
     keystorePassphrase:
@@ -359,7 +368,7 @@ function resolveChain(
     chainId: chain.chainId,
     name: known?.name ?? String(chain.chainId),
     evmChainId: chain.evmChainId,
-    rpcUrl: chain.rpcUrl,
+    nodes: chainNodesOf(chain, setting, problems),
     startBlock: chain.startBlock,
     minDepositUsd:
       chain.minDepositUsd === undefined ? undefined : parseUnits(chain.minDepositUsd, 18),
@@ -389,6 +398,26 @@ function resolveChain(
     dailyGasBudget:
       chain.dailyGasBudget === undefined ? undefined : parseUnits(chain.dailyGasBudget, 18),
   };
+}
+
+function chainNodesOf(
+  { rpcUrl, rpcUrls, quorum }: ConfigFile["chains"][number],
+  setting: string,
+  problems: string[],
+): NodesConfig {
+  if (rpcUrl === undefined && rpcUrls === undefined) {
+    problems.push(`${setting}.rpcUrl: expected an http or https URL, it is missing`);
+    return { urls: [""], quorum: 1 };
+  }
+  if (rpcUrl !== undefined && rpcUrls !== undefined) {
+    problems.push(`${setting}.rpcUrls: expected either rpcUrl or rpcUrls`);
+  }
+  const [urls, name] = rpcUrls ? [rpcUrls, "rpcUrls"] : [[rpcUrl ?? ""], "rpcUrl"];
+  return nodesOf(
+    { urls, quorum },
+    { urls: `${setting}.${name}`, quorum: `${setting}.quorum` },
+    problems,
+  );
 }
 
 function priceOf(price: Price): PriceConfig {

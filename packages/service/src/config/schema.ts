@@ -6,6 +6,7 @@ const Address = Type.String({
   description: "0x and 40 hex digits",
 });
 const Url = Type.String({ pattern: "^https?://", description: "an http or https URL" });
+const Urls = Type.Array(Url, { minItems: 1, maxItems: 16, description: "a list of 1 to 16 URLs" });
 const BridgeId = Type.Integer({ minimum: 1, maximum: 65535, description: "a bridge chain id" });
 const Port = Type.Integer({ minimum: 0, maximum: 65535, description: "a TCP port, 0 for any" });
 const Bps = Type.Integer({ minimum: 0, maximum: 10_000, description: "basis points, 0 to 10000" });
@@ -103,7 +104,11 @@ const Chain = Type.Object(
   {
     chainId: BridgeId,
     evmChainId: Type.Integer({ minimum: 1, description: "an EIP-155 chain id" }),
-    rpcUrl: Url,
+    rpcUrl: Type.Optional(Url),
+    rpcUrls: Type.Optional(Urls),
+    quorum: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 16, description: "a number of nodes, 1 to 16" }),
+    ),
     minDepositUsd: Type.Optional(
       Type.String({
         pattern: "^\\d{1,15}(\\.\\d{1,18})?$",
@@ -215,10 +220,14 @@ export const ConfigFile = Type.Object(
     attestor: Type.Object(
       {
         key: KeyRef,
-        rpcUrls: Type.Record(Type.String({ pattern: "^\\d+$" }), Url, {
-          additionalProperties: false,
-          description: "the attestor's own node per bridge chain id",
-        }),
+        rpcUrls: Type.Record(
+          Type.String({ pattern: "^\\d+$" }),
+          Type.Union([Url, Urls], { description: "an http or https URL, or a list of 1 to 16" }),
+          {
+            additionalProperties: false,
+            description: "the attestor's own node per bridge chain id",
+          },
+        ),
       },
       { additionalProperties: false },
     ),

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import {
   CHAIN,
   createDoctorDeps,
+  nodesFor,
   createStrictInspector,
   LANES,
   USDC,
@@ -104,7 +105,7 @@ async function findTrouble(given: Partial<ChainInspector>, config: Partial<Confi
     ...deps,
     nodesOf(chainId) {
       const node = chainId === 2 ? createNode(HERE, given) : createNode(THERE, {});
-      return { service: node, attestor: node, areTheSame: false };
+      return nodesFor(node);
     },
     readDatabase: async () => ({
       majorVersion: 17,

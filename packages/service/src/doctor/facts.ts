@@ -17,9 +17,13 @@ export interface LaneAccount {
 
 /** The nodes of one chain. */
 export interface ChainNodes {
+  /** The first of the service's, through which contracts, tokens and lanes are looked at. */
   readonly service: ChainInspector;
   readonly attestor: ChainInspector;
-  /** Whether the attestor reads through the service's own node. */
+  /** The others of a quorum, in the order of the configuration. */
+  readonly furtherOfService: readonly ChainInspector[];
+  readonly furtherOfAttestor: readonly ChainInspector[];
+  /** Whether the attestor reads through a node of the service. */
   readonly areTheSame: boolean;
 }
 

@@ -49,6 +49,8 @@ async function examine(args: {
   readonly service?: Node;
   readonly attestor?: Node;
   readonly chain?: Partial<ChainConfig>;
+  readonly furtherOfService?: readonly Node[];
+  readonly furtherOfAttestor?: readonly Node[];
   readonly areTheSame?: boolean;
 }) {
   const chain = { ...CHAIN, ...REAL, ...args.chain };
@@ -58,6 +60,8 @@ async function examine(args: {
     nodes: {
       service: createNode(args.service ?? {}),
       attestor: createNode(args.attestor ?? {}),
+      furtherOfService: (args.furtherOfService ?? []).map(createNode),
+      furtherOfAttestor: (args.furtherOfAttestor ?? []).map(createNode),
       areTheSame: args.areTheSame ?? false,
     },
   });
@@ -123,6 +127,33 @@ describe("nodes", () => {
         expected: `block 936 ${HASH}`,
       },
     ]);
+  });
+
+  test("of a quorum are looked at one by one, and named by their place in the list", async () => {
+    const results = await examine({
+      furtherOfService: [{ evmChainId: 5 }, { finalHash: OTHER_HASH }],
+      furtherOfAttestor: [{ headBehindS: 121 }],
+    });
+    const ours = { subject: "chain 2 (ethereum)" };
+    expect(results).toMatchObject([
+      { ...ours, id: "node.chain-id", item: "rpcUrls[1]", status: "problem" },
+      { ...ours, id: "node.head", item: "rpcUrls[1]", status: "skipped" },
+      { ...ours, id: "node.finality", item: "rpcUrls[1]", status: "skipped" },
+      { ...ours, id: "node.agreement", item: "rpcUrls[1]", status: "skipped" },
+      { ...ours, id: "node.agreement", item: "rpcUrls[2]", found: `block 936 ${OTHER_HASH}` },
+      { subject: "attestor's node of chain 2", id: "node.head", item: "rpcUrls[1]" },
+    ]);
+  });
+
+  test("that are one are a warning, except on a local test chain", async () => {
+    const nodes: ChainConfig["nodes"] = { urls: ["http://127.0.0.1:1"], quorum: 1 };
+    expect(await examine({ chain: { nodes } })).toMatchObject([
+      { id: "node.quorum", status: "warning", found: "1 of 1" },
+    ]);
+    const local = { evmChainId: 900_002 };
+    expect(await examine({ chain: { nodes, ...local }, service: local, attestor: local })).toEqual(
+      [],
+    );
   });
 
   test("the service's own node is no second view", async () => {

@@ -18,10 +18,19 @@ export interface NodeChecks {
 }
 
 export function checkNodes(deps: DoctorDeps, chain: ChainConfig): NodeChecks {
-  const { service, attestor, areTheSame } = deps.nodesOf(chain.chainId);
-  const own = checkNode(deps, { chain, inspector: service, subject: subjectOf(chain) });
+  const nodes = deps.nodesOf(chain.chainId);
+  const { service, attestor, areTheSame } = nodes;
+  const ours = checkView(deps, {
+    chain,
+    inspectors: [service, ...nodes.furtherOfService],
+    subject: subjectOf(chain),
+  });
   const subject = `attestor's node of chain ${chain.chainId}`;
-  const second = checkNode(deps, { chain, inspector: attestor, subject });
+  const theirs = checkView(deps, {
+    chain,
+    inspectors: [attestor, ...nodes.furtherOfAttestor],
+    subject,
+  });
   const separate: Check = {
     id: "node.second-view",
     subject,
@@ -37,22 +46,73 @@ export function checkNodes(deps: DoctorDeps, chain: ChainConfig): NodeChecks {
   const agree: Check = {
     id: "node.agreement",
     subject,
-    needs: [own.final, second.final],
+    needs: [ours.first.final, theirs.first.final],
     look: () => compareFinalBlocks(service, attestor),
   };
-  return { all: [...own.all, ...second.all, separate, agree], identified: own.identified };
+  return {
+    all: [checkQuorum(chain), ...ours.all, ...theirs.all, separate, agree],
+    identified: ours.first.identified,
+  };
+}
+
+/** One node is believed whatever it says. */
+function checkQuorum(chain: ChainConfig): Check {
+  const { urls, quorum } = chain.nodes;
+  return {
+    id: "node.quorum",
+    subject: subjectOf(chain),
+    needs: [],
+    look: () =>
+      judge(quorum > 1 || isLocal(chain), {
+        found: `${quorum} of ${urls.length}`,
+        expected: "at least 2 nodes that agree",
+        advice:
+          "List three nodes of different operators in rpcUrls: whoever controls the only one deceives the service.",
+        otherwise: "warning",
+      }),
+  };
+}
+
+/** Every node of a quorum by itself, and each after the first against the first. */
+function checkView(
+  deps: DoctorDeps,
+  view: {
+    readonly chain: ChainConfig;
+    readonly inspectors: readonly [ChainInspector, ...ChainInspector[]];
+    readonly subject: string;
+  },
+) {
+  const { chain, inspectors, subject } = view;
+  const [inspector, ...others] = inspectors;
+  const named = (index: number) => (others.length === 0 ? {} : { item: `rpcUrls[${index}]` });
+  const first = checkNode(deps, { chain, inspector, subject, ...named(0) });
+  const further = others.flatMap((other, index): readonly Check[] => {
+    const name = { subject, ...named(index + 1) };
+    const node = checkNode(deps, { chain, inspector: other, ...name });
+    const agree: Check = {
+      id: "node.agreement",
+      ...name,
+      needs: [first.final, node.final],
+      look: () => compareFinalBlocks(inspector, other),
+    };
+    return [...node.all, agree];
+  });
+  return { first, all: [...first.all, ...further] };
 }
 
 interface Node {
   readonly chain: ChainConfig;
   readonly inspector: ChainInspector;
   readonly subject: string;
+  readonly item?: string;
 }
 
-function checkNode(deps: DoctorDeps, { chain, inspector, subject }: Node) {
+function checkNode(deps: DoctorDeps, node: Node) {
+  const { chain, inspector, subject, item } = node;
+  const name = item === undefined ? { subject } : { subject, item };
   const answers: Check = {
     id: "node.answers",
-    subject,
+    ...name,
     needs: [],
     async look() {
       const { number } = await inspector.getHead("latest");
@@ -61,7 +121,7 @@ function checkNode(deps: DoctorDeps, { chain, inspector, subject }: Node) {
   };
   const identified: Check = {
     id: "node.chain-id",
-    subject,
+    ...name,
     needs: [answers],
     look: async () =>
       judgeSame(
@@ -77,7 +137,7 @@ function checkNode(deps: DoctorDeps, { chain, inspector, subject }: Node) {
   };
   const head: Check = {
     id: "node.head",
-    subject,
+    ...name,
     needs: [identified],
     async look() {
       const { timestamp } = await inspector.getHead("latest");
@@ -94,9 +154,9 @@ function checkNode(deps: DoctorDeps, { chain, inspector, subject }: Node) {
   };
   const final: Check = {
     id: "node.finality",
-    subject,
+    ...name,
     needs: [identified],
-    look: () => judgeFinality(deps, { chain, inspector, subject }),
+    look: () => judgeFinality(deps, node),
   };
   return { all: [answers, identified, head, final], identified, final };
 }
@@ -124,12 +184,12 @@ async function judgeFinality({ config }: DoctorDeps, { chain, inspector }: Node)
 }
 
 /** The hash of the newest block that both nodes call final. */
-async function compareFinalBlocks(service: ChainInspector, attestor: ChainInspector) {
-  const [ours, theirs] = await Promise.all([service.getHead("final"), attestor.getHead("final")]);
+async function compareFinalBlocks(one: ChainInspector, other: ChainInspector) {
+  const [ours, theirs] = await Promise.all([one.getHead("final"), other.getHead("final")]);
   const height = ours.number < theirs.number ? ours.number : theirs.number;
   const [found, expected] = await Promise.all([
-    attestor.getBlockHash(height),
-    service.getBlockHash(height),
+    other.getBlockHash(height),
+    one.getBlockHash(height),
   ]);
   const [name, none] = [`block ${height}`, "unknown"];
   return judgeSame(

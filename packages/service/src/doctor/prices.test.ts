@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import {
   CHAIN,
   createDoctorDeps,
+  nodesFor,
   createStrictInspector,
   USDC,
 } from "../../test/support/doctor-doubles.ts";
@@ -42,7 +43,7 @@ function examine(given: {
   const deps = createDoctorDeps({
     chain,
     config: { routes: [STAYS] },
-    nodes: { service: node, attestor: node, areTheSame: false },
+    nodes: nodesFor(node),
     readUsd: given.readUsd ?? (async ({ token }) => (token === NATIVE_TOKEN ? 3_000n * USD : USD)),
   });
   return runChecks([checkPrices(deps, [])]);

@@ -86,7 +86,7 @@ export async function startRoles(
     const wakeups = createWakeups({ address, pool, clock, log });
     cleanups.push(() => wakeups.close());
 
-    const chains = createChains(config, (chain) => chain.rpcUrl);
+    const chains = createChains(config, { clock, log });
     const context: RoleContext = {
       config,
       db,
@@ -124,7 +124,10 @@ export async function startRoles(
           "signers.attestor: expected a signer with the attestor's key",
         );
       }
-      started("attestor", startAttestor(context, attestor, createAttestorChains(config)));
+      started(
+        "attestor",
+        startAttestor(context, attestor, createAttestorChains(config, { clock, log })),
+      );
     }
     if (roles.includes("settler")) {
       const { lanes } = await signersOf("settler");

@@ -5,7 +5,9 @@
 import { createEvmChain } from "../chains/evm/evm-chain.ts";
 import { hasValidChecksum, toChecksumAddress } from "../chains/evm/checksum.ts";
 import type { AddressFormat, Chain, Chains } from "../chains/port.ts";
+import { createQuorumChain } from "../chains/quorum.ts";
 import type { ChainConfig, Config, RouteConfig, TokenConfig } from "../config/load.ts";
+import type { NodesConfig } from "../config/nodes.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import type { Clock, CrashPoint, Random } from "../core/ports.ts";
@@ -53,27 +55,34 @@ export const TOPICS = {
 
 export const evmFormat: AddressFormat = { display: toChecksumAddress, hasValidChecksum };
 
-/** The readers of the configured chains, over the given node of each. */
-export function createChains(config: Config, rpcUrlOf: (chain: ChainConfig) => string): Chains {
+/** The readers of the configured chains, over the given nodes of each: the service's own unless others are given. */
+export function createChains(
+  config: Config,
+  deps: { readonly clock: Clock; readonly log: Log },
+  nodesOf = (chain: ChainConfig): NodesConfig => chain.nodes,
+): Chains {
   return new Map<number, Chain>(
-    config.chains.map((chain) => [
-      chain.chainId,
-      createEvmChain({
-        chainId: chain.chainId,
-        evmChainId: chain.evmChainId,
-        rpcUrl: rpcUrlOf(chain),
-        contracts: chain.contracts,
-        timeoutMs: RPC_TIMEOUT_MS,
-      }),
-    ]),
+    config.chains.map((chain) => {
+      const { chainId, evmChainId, contracts } = chain;
+      const { urls, quorum } = nodesOf(chain);
+      const open = (rpcUrl: string) =>
+        createEvmChain({ chainId, evmChainId, rpcUrl, contracts, timeoutMs: RPC_TIMEOUT_MS });
+      const [first, ...others] = urls;
+      if (others.length === 0) return [chainId, open(first)];
+      const nodes = [open(first), ...others.map(open)] as const;
+      return [chainId, createQuorumChain(nodes, { ...deps, required: quorum })];
+    }),
   );
 }
 
 /** The same over the attestor's own nodes. */
-export function createAttestorChains(config: Config): Chains {
-  return createChains(config, ({ chainId }) => {
-    const url = config.attestor.rpcUrls.get(chainId);
-    if (url) return url;
+export function createAttestorChains(
+  config: Config,
+  deps: { readonly clock: Clock; readonly log: Log },
+): Chains {
+  return createChains(config, deps, ({ chainId }) => {
+    const nodes = config.attestor.nodes.get(chainId);
+    if (nodes) return nodes;
     throw new OperatingError(
       "CONFIG_MISSING",
       `attestor.rpcUrls: expected a node for chain ${chainId}.`,

@@ -48,7 +48,8 @@ export async function runDoctor(args: {
     return toReport(refuseConfiguration([error.message]));
   }
   const database = createLazyDatabase(config);
-  const chains = createChains(config, ({ rpcUrl }) => rpcUrl);
+  const log = createLog({ level: config.logLevel, role: "doctor" });
+  const chains = createChains(config, { clock: systemClock, log });
   const prices = createConfiguredPrices(config, { chains, clock: systemClock });
   try {
     const checks = await examine({
@@ -86,16 +87,22 @@ async function readAccounts(config: Config): Promise<Pick<DoctorDeps, "attestor"
 
 function openNodes({ chains, attestor }: Config): DoctorDeps["nodesOf"] {
   const nodes = new Map(
-    chains.map(({ chainId, rpcUrl }): [number, ChainNodes] => {
-      const attestorUrl = find(attestor.rpcUrls, chainId);
-      const open = (url: string) =>
-        createEvmInspector({ chainId, rpcUrl: url, timeoutMs: RPC_TIMEOUT_MS });
+    chains.map(({ chainId, nodes }): [number, ChainNodes] => {
+      const second = find(attestor.nodes, chainId);
+      const open = (rpcUrl: string) =>
+        createEvmInspector({ chainId, rpcUrl, timeoutMs: RPC_TIMEOUT_MS });
+      const [ours, ...moreOfOurs] = nodes.urls;
+      const [theirs, ...moreOfTheirs] = second.urls;
+      const hrefOf = (url: string) => URL.parse(url)?.href;
+      const known = new Set(nodes.urls.map(hrefOf));
       return [
         chainId,
         {
-          service: open(rpcUrl),
-          attestor: open(attestorUrl),
-          areTheSame: URL.parse(rpcUrl)?.href === URL.parse(attestorUrl)?.href,
+          service: open(ours),
+          attestor: open(theirs),
+          furtherOfService: moreOfOurs.map(open),
+          furtherOfAttestor: moreOfTheirs.map(open),
+          areTheSame: second.urls.some((url) => known.has(hrefOf(url))),
         },
       ];
     }),

@@ -2,6 +2,7 @@
 import type { Config } from "../config/load.ts";
 import { formatUnits } from "../core/amounts.ts";
 import { type InventoryReport, reportInventory } from "../routes/index.ts";
+import { createLog } from "../telemetry/log.ts";
 import { withDatabase } from "./commands.ts";
 import { createChains, getChain, getChainConfig, getToken } from "./context.ts";
 import { systemClock } from "./system-ports.ts";
@@ -27,7 +28,8 @@ export interface ShownInventory {
 
 /** Reads every inventory that a route pays from. Throws RPC_UNAVAILABLE when a chain does not answer. */
 export async function inventoryCommand(config: Config): Promise<readonly ShownInventory[]> {
-  const chains = createChains(config, (chain) => chain.rpcUrl);
+  const log = createLog({ level: config.logLevel, role: "inventory" });
+  const chains = createChains(config, { clock: systemClock, log });
   return withDatabase(config, async ({ db }) => {
     const reports: ShownInventory[] = [];
     for (const { destChain, destToken } of listInventories(config)) {

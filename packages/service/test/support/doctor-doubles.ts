@@ -19,7 +19,7 @@ export const CHAIN: ChainConfig = {
   chainId: 2,
   name: "ethereum",
   evmChainId: 900_002,
-  rpcUrl: "http://127.0.0.1:1",
+  nodes: { urls: ["http://127.0.0.1:1", "http://127.0.0.1:2", "http://127.0.0.1:3"], quorum: 2 },
   minDepositUsd: undefined,
   startBlock: 0,
   pollIntervalMs: 1_000,
@@ -63,6 +63,18 @@ export function createStrictInspector(members: Partial<ChainInspector>): ChainIn
   }) as ChainInspector;
 }
 
+/** The service and the attestor with a node each, which answer alike. */
+export function nodesFor(inspector: ChainInspector): ChainNodes {
+  const none: readonly ChainInspector[] = [];
+  return {
+    service: inspector,
+    attestor: inspector,
+    furtherOfService: none,
+    furtherOfAttestor: none,
+    areTheSame: false,
+  };
+}
+
 export function createDoctorDeps(given: {
   readonly chain?: ChainConfig;
   readonly config?: Partial<Config>;
@@ -73,7 +85,7 @@ export function createDoctorDeps(given: {
   readonly secretFiles?: DoctorDeps["secretFiles"];
 }): DoctorDeps {
   const nobody = createStrictInspector({});
-  const nodes = given.nodes ?? { service: nobody, attestor: nobody, areTheSame: false };
+  const nodes = given.nodes ?? nodesFor(nobody);
   const refuse = async () => {
     throw new Error("the database must not be asked");
   };
@@ -94,7 +106,7 @@ export function createDoctorDeps(given: {
       payoutWindowS: 43_200n,
       attestor: {
         key: { setting: "attestor.key", retired: false, source: { kind: "elsewhere" } },
-        rpcUrls: new Map(),
+        nodes: new Map(),
       },
       keystorePassphrase: undefined,
       signers: { settler: undefined, attestor: undefined },

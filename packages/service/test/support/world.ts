@@ -80,6 +80,11 @@ export interface WorldOptions {
   readonly databaseUrl?: string;
   /** How long additions to the contracts wait; the sandbox's default unless given. */
   readonly delaySeconds?: number;
+  /** URLs of the nodes through which the service reads a chain, whose real one is given; that one unless said otherwise. */
+  readonly nodesOf?: (
+    chain: ChainName,
+    rpcUrl: string,
+  ) => readonly string[] | Promise<readonly string[]>;
   /** Blocks are final two epochs behind the head; 1 unless given. With more, the chains mine all the time. */
   readonly slotsInAnEpoch?: number;
 }
@@ -114,6 +119,17 @@ export async function openWorld(options: WorldOptions = {}) {
     writeFileSync(file, options.databaseUrl, { mode: 0o600 });
     const config: object = JSON.parse(readFileSync(path, "utf8"));
     writeFileSync(path, JSON.stringify({ ...config, database: { url: { file } } }));
+  }
+  if (options.nodesOf) {
+    const path = join(stateDir, "service.json");
+    const config = JSON.parse(readFileSync(path, "utf8"));
+    for (const chain of config.chains) {
+      const name = chains.all.find(({ chainId }) => chainId === chain.chainId)?.name;
+      if (!name) throw new Error("every configured chain runs");
+      chain.rpcUrls = await options.nodesOf(name, chain.rpcUrl);
+      delete chain.rpcUrl;
+    }
+    writeFileSync(path, JSON.stringify(config));
   }
   let service: RunningService = await startService({ stateDir });
   const integrators = await ensureIntegrators(stateDir);
@@ -448,6 +464,9 @@ export async function openWorld(options: WorldOptions = {}) {
     },
 
     configPath: join(stateDir, "service.json"),
+
+    /** All that the service has logged. */
+    readLog: (): string => readFileSync(join(stateDir, "service.log"), "utf8"),
 
     /** Ends the service, and starts it with some of its roles. */
     async replaceService({ roles }: { readonly roles: string }): Promise<void> {

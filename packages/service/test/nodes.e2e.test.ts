@@ -1,0 +1,187 @@
+/**
+ * Three nodes a chain of which two must agree, real ones that lag, lie, hang, die and come back: each deposit is
+ * delivered exactly once, and while too few agree nothing is decided and nothing lost.
+ */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Address } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { expectUnbroken } from "./support/history.ts";
+import {
+  type Mood,
+  NODE_SECRET,
+  startTroubledNode,
+  type TroubledNode,
+} from "./support/troubled-node.ts";
+import { openWorld, type World } from "./support/world.ts";
+
+const PROGRAM = join(import.meta.dirname, "../bin/sluice.js");
+
+let world: World;
+/** By chain, in the order of `rpcUrls`. */
+const nodes = { ethereum: [] as TroubledNode[], base: [] as TroubledNode[] };
+
+beforeAll(async () => {
+  world = await openWorld({
+    async nodesOf(chain, rpcUrl) {
+      for (let at = 0; at < 3; at++) nodes[chain].push(await startTroubledNode(rpcUrl));
+      return nodes[chain].map((node) => node.rpcUrl);
+    },
+  });
+});
+afterAll(async () => {
+  await world.close();
+  for (const node of [...nodes.ethereum, ...nodes.base]) node.close();
+});
+
+const USDC = 1_000_000n;
+const AMOUNT = 9n * USDC;
+const afterFee = (amount: bigint) => amount - amount / 1000n;
+/** Many looks of every loop. */
+const STANDSTILL_MS = 4_000;
+
+interface Deposit {
+  readonly recipient: Address;
+  readonly address: Address;
+}
+
+/** What has been delivered by the end, in all. */
+const deposits: Deposit[] = [];
+
+async function deposit(): Promise<Deposit> {
+  const recipient = world.newRecipient();
+  const { address } = await world.quote({ from: "ethereum", to: "base", recipient });
+  await world.pay("ethereum", address, AMOUNT);
+  const made = { recipient, address };
+  deposits.push(made);
+  return made;
+}
+
+/** Gives the nodes of both chains their moods, in order. */
+function setMoods(...moods: readonly [Mood, Mood, Mood]): void {
+  for (const chain of [nodes.ethereum, nodes.base]) {
+    for (const [at, node] of chain.entries()) node.mood = moods[at] ?? "honest";
+  }
+}
+
+async function expectDeliveredOnce({ address, recipient }: Deposit): Promise<void> {
+  const swap = await world.settled(address);
+  expect(swap).toMatchObject({ status: "completed", amount: String(AMOUNT) });
+  await expectUnbroken(world, swap.id);
+  expect(await world.swapsOf(address)).toHaveLength(1);
+  expect(await world.countDeliveries("base", recipient)).toBe(1);
+  expect(await world.balance("base", recipient)).toBe(afterFee(AMOUNT));
+}
+
+test("T47 T48 T49 with one of three that lags, lies either way, hangs or is dead, a deposit is delivered once", async () => {
+  for (const mood of ["behind", "inflating", "hiding", "hung", "dead"] as const) {
+    // A place of its own for each, the first included.
+    for (const chain of [nodes.ethereum, nodes.base]) chain.push(...chain.splice(0, 1));
+    setMoods("honest", "honest", mood);
+    await expectDeliveredOnce(await deposit());
+  }
+  setMoods("honest", "honest", "honest");
+});
+
+test("T49 a node dies in the middle of a settlement and returns in that of the next", async () => {
+  const first = await deposit();
+  await world.deposits(first.address, 1);
+  setMoods("dead", "honest", "honest");
+  await expectDeliveredOnce(first);
+  const second = await deposit();
+  await world.deposits(second.address, 1);
+  setMoods("honest", "honest", "honest");
+  await expectDeliveredOnce(second);
+});
+
+test("T48 one lags while another lies: what they say together counts for nothing, and all is delivered after", async () => {
+  setMoods("honest", "behind", "inflating");
+  const one = await deposit();
+  await delay(STANDSTILL_MS);
+  setMoods("honest", "behind", "hiding");
+  const two = await deposit();
+  await delay(STANDSTILL_MS);
+  setMoods("honest", "honest", "hiding");
+  await expectDeliveredOnce(one);
+  await expectDeliveredOnce(two);
+});
+
+test("T49 D5 with two of three down nothing moves and nothing is lost, whoever the third is", async () => {
+  for (const third of ["honest", "inflating"] as const) {
+    setMoods(third, "dead", "hung");
+    const waiting = await deposit();
+    const before = await world.allEvents();
+    await delay(STANDSTILL_MS);
+    // The third is asked all the time, and alone decides nothing.
+    expect(nodes.ethereum[0]?.takeAnswered()).toBeGreaterThan(0);
+    expect(await world.allEvents()).toEqual(before);
+    expect(await world.swapsOf(waiting.address)).toEqual([]);
+    expect(await world.balance("ethereum", waiting.address)).toBe(AMOUNT);
+    setMoods("honest", "honest", "dead");
+    await expectDeliveredOnce(waiting);
+  }
+});
+
+test("T49 with two down between lock and delivery inventory is not touched, and is paid on return", async () => {
+  setMoods("honest", "honest", "honest");
+  const waiting = await deposit();
+  await world.until("it is locked", async () => {
+    return (await world.balance("ethereum", waiting.address)) === 0n;
+  });
+  setMoods("dead", "hung", "inflating");
+  await delay(STANDSTILL_MS);
+  const inventory = await world.inventory("base");
+  const paid = await world.balance("base", waiting.recipient);
+  await delay(STANDSTILL_MS);
+  // What was signed before may have been paid; nothing is after.
+  expect(await world.inventory("base")).toBe(inventory);
+  expect(await world.balance("base", waiting.recipient)).toBe(paid);
+  setMoods("honest", "honest", "inflating");
+  await expectDeliveredOnce(waiting);
+});
+
+test("in the end each lock is claimed and every unit accounted for", async () => {
+  setMoods("honest", "honest", "honest");
+  await world.until("no lock is open", async () => (await world.openLocks()) === 0);
+  expect(await world.treasuryBalance("ethereum")).toBe(AMOUNT * BigInt(deposits.length));
+  expect(await world.escrowBalance("ethereum")).toBe(0n);
+  for (const { recipient } of deposits) {
+    expect(await world.countDeliveries("base", recipient)).toBe(1);
+  }
+});
+
+test("the log names who lied and who was silent by their places, and shows no URL", () => {
+  const log = world.readLog();
+  expect(log).not.toContain(NODE_SECRET);
+  const lines = log.split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
+  for (const msg of ["a node answers otherwise than the others", "a node gave no answer"]) {
+    expect(lines).toContainEqual(
+      expect.objectContaining({ msg, chainId: 2, node: expect.any(Number) }),
+    );
+  }
+  const disagreed = lines.filter(({ err }) => err?.details?.reason === "nodes disagree");
+  expect(disagreed.length).toBeGreaterThan(0);
+});
+
+/** The doctor's findings. It ends with 1 where there is a problem. */
+async function diagnose(): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const stdout = await new Promise<string>((resolve) => {
+    const args = [PROGRAM, "doctor", "--config", world.configPath, "--json"];
+    execFile(process.execPath, args, { timeout: 60_000 }, (_error, printed) => resolve(printed));
+  });
+  return JSON.parse(stdout).checks;
+}
+
+test("the doctor shows each node, and which of them is dead", async () => {
+  setMoods("honest", "dead", "honest");
+  const checks = await diagnose();
+  const answers = checks.filter(({ id, subject }) => {
+    return id === "node.answers" && subject === "chain 2 (ethereum)";
+  });
+  expect(new Set(answers.map(({ item }) => item))).toEqual(
+    new Set(["rpcUrls[0]", "rpcUrls[1]", "rpcUrls[2]"]),
+  );
+  expect(answers.filter(({ status }) => status === "problem")).toHaveLength(1);
+  expect(JSON.stringify(checks)).not.toContain(NODE_SECRET);
+});

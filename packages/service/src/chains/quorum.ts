@@ -124,6 +124,8 @@ export function createQuorumChain(
       return lists.length === 0 ? null : [...new Set(lists.flat())];
     },
     listNativeBalances: (block, owners) => agree((node) => node.listNativeBalances(block, owners)),
+    listTokenBalances: (blockHash, holdings) =>
+      agree((node) => node.listTokenBalances(blockHash, holdings)),
     getBalance: (token, owner, at = "latest") =>
       agreeAt(at, (node, block) => node.getBalance(token, owner, block)),
     findBalance: (token, owner, at = "latest") =>

@@ -365,11 +365,10 @@ describe("the nodes of a chain", () => {
   /** The complete file with other nodes of its first chain. */
   function withNodes(nodes: object): object {
     const file = createFile();
-    const [{ rpcUrl: _, ...chain }, ...others] = file.chains as [
-      (typeof file.chains)[number],
-      ...typeof file.chains,
-    ];
-    return { ...file, chains: [{ ...chain, ...nodes }, ...others] };
+    const chains = file.chains.map(({ rpcUrl, ...chain }, index) =>
+      index === 0 ? { ...chain, ...nodes } : { ...chain, rpcUrl },
+    );
+    return { ...file, chains };
   }
 
   test.each([

@@ -30,6 +30,8 @@ const nodes = { ethereum: [] as TroubledNode[], base: [] as TroubledNode[] };
 
 beforeAll(async () => {
   world = await openWorld({
+    // Final is eight behind the head, so that there is time between a lock and its delivery.
+    slotsInAnEpoch: 4,
     async nodesOf(chain, rpcUrl) {
       for (let at = 0; at < 3; at++) nodes[chain].push(await startTroubledNode(rpcUrl));
       return nodes[chain].map((node) => node.rpcUrl);
@@ -124,13 +126,10 @@ test("T49 with two down between lock and delivery inventory is not touched, and 
     return (await world.balance("ethereum", waiting.address)) === 0n;
   });
   setMoods("dead", "hung", "inflating");
-  await delay(STANDSTILL_MS);
   const inventory = await world.inventory("base");
-  const paid = await world.balance("base", waiting.recipient);
   await delay(STANDSTILL_MS);
-  // What was signed before may have been paid; nothing is after.
   expect(await world.inventory("base")).toBe(inventory);
-  expect(await world.balance("base", waiting.recipient)).toBe(paid);
+  expect(await world.balance("base", waiting.recipient)).toBe(0n);
   setMoods("honest", "honest", "inflating");
   await expectDeliveredOnce(waiting);
 });

@@ -23,7 +23,6 @@ export interface TroubledNode {
 export const NODE_SECRET = "canary-of-a-node-key";
 
 const BEHIND_BLOCKS = 3n;
-const FINALITY_BLOCKS = 2n;
 const BALANCE_OF = "0x70a08231";
 const PLENTY = `0x${(10n ** 24n).toString(16).padStart(64, "0")}`;
 
@@ -116,7 +115,10 @@ async function answerBehind({ method, params }: Request, forward: Forward): Prom
   const newest = head - BEHIND_BLOCKS;
   const heightOf = async (point: unknown): Promise<bigint> => {
     if (point === "latest" || point === undefined) return newest;
-    if (point === "finalized") return newest - FINALITY_BLOCKS;
+    if (point === "finalized") {
+      const { result } = await forward("eth_getBlockByNumber", ["finalized", false]);
+      return BigInt(String(fieldsOf(result).number)) - BEHIND_BLOCKS;
+    }
     const { blockHash } = fieldsOf(point);
     if (blockHash === undefined) return BigInt(String(point));
     const { result } = await forward("eth_getBlockByHash", [blockHash, false]);

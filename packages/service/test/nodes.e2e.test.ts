@@ -30,8 +30,8 @@ const nodes = { ethereum: [] as TroubledNode[], base: [] as TroubledNode[] };
 
 beforeAll(async () => {
   world = await openWorld({
-    // Final is eight behind the head, so that there is time between a lock and its delivery.
-    slotsInAnEpoch: 4,
+    // Final is four behind the head, so that there is time between a lock and its delivery.
+    slotsInAnEpoch: 2,
     async nodesOf(chain, rpcUrl) {
       for (let at = 0; at < 3; at++) nodes[chain].push(await startTroubledNode(rpcUrl));
       return nodes[chain].map((node) => node.rpcUrl);

@@ -50,18 +50,19 @@ export function checkNodes(deps: DoctorDeps, chain: ChainConfig): NodeChecks {
     look: () => compareFinalBlocks(service, attestor),
   };
   return {
-    all: [checkQuorum(chain), ...ours.all, ...theirs.all, separate, agree],
+    all: [...ours.all, checkQuorum(chain, ours.first.identified), ...theirs.all, separate, agree],
     identified: ours.first.identified,
   };
 }
 
 /** One node is believed whatever it says. */
-function checkQuorum(chain: ChainConfig): Check {
+function checkQuorum(chain: ChainConfig, identified: Check): Check {
   const { urls, quorum } = chain.nodes;
   return {
     id: "node.quorum",
     subject: subjectOf(chain),
-    needs: [],
+    // Whether it holds real money is known by the chain that it is.
+    needs: [identified],
     look: () =>
       judge(quorum > 1 || isLocal(chain), {
         found: `${quorum} of ${urls.length}`,

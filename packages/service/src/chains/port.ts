@@ -158,6 +158,16 @@ export interface DeliveredFacts {
   readonly amount: bigint;
 }
 
+/** Value that a refund authority got back from a deposit address. */
+export interface FoundRefund {
+  readonly to: EvmAddress;
+  readonly amount: bigint;
+  readonly txHash: TxHash;
+  readonly blockNumber: bigint;
+  /** Position of the log in its block. */
+  readonly logIndex: number;
+}
+
 /** A delivery found on its chain by our own reader. */
 export interface FoundDelivery extends DeliveredFacts {
   readonly txHash: TxHash;
@@ -260,6 +270,8 @@ export interface DepositContracts {
   buildDeliver(order: DeliveryOrder, attestorSignature: Hex): Call;
   buildClaim(claim: ClaimOrder, attestorSignature: Hex): Call;
   buildReturn(order: ReturnOrder, attestorSignature: Hex): Call;
+  /** Takes a wallet's whole balance to its refund authority, who alone may call it. */
+  buildRefund(commitment: Commitment, token: EvmAddress): Call;
   /** Some of the calls as one, or null where fewer than two can be combined. A call that fails undoes no other. */
   combine(calls: readonly GasCall[]): Batch | null;
   /** Whether a call did what it was for, in the mined transaction that carried it. */
@@ -274,6 +286,12 @@ export interface DepositContracts {
   deliveryIdOfOrder(order: DeliveryOrder): Hex32;
   /** What left deposit addresses in exactly this block, in order, by whomever it was sent. */
   listOutflows(block: BlockRef): Promise<readonly Outflow[]>;
+  /** The newest refund of a wallet and token in a final block, from a block on. */
+  findRefund(args: {
+    readonly wallet: EvmAddress;
+    readonly token: EvmAddress;
+    readonly fromBlock: bigint;
+  }): Promise<FoundRefund | null>;
   getLock(deliveryId: Hex32, at: ReadPoint): Promise<Lock | null>;
   /** The delivery made on this chain under the id, by whoever made it. */
   findDelivery(deliveryId: Hex32, at?: ReadPoint): Promise<FoundDelivery | null>;

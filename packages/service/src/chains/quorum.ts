@@ -160,6 +160,7 @@ export function createQuorumChain(
     },
 
     listOutflows: (block) => agree((node) => node.listOutflows(block)),
+    findRefund: (args) => agree((node) => node.findRefund(args)),
     getLock: (deliveryId, at) => agreeAt(at, (node, block) => node.getLock(deliveryId, block)),
     findDelivery: (deliveryId, at = "latest") =>
       agreeAt(at, (node, block) => node.findDelivery(deliveryId, block)),
@@ -175,6 +176,7 @@ export function createQuorumChain(
     buildDeliver: pure.buildDeliver,
     buildClaim: pure.buildClaim,
     buildReturn: pure.buildReturn,
+    buildRefund: pure.buildRefund,
     combine: pure.combine,
     tookEffect: pure.tookEffect,
     encodePriceData: pure.encodePriceData,

@@ -4,10 +4,13 @@ import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi
 import { type EvmAddress, type Hex, padAddress } from "../../core/hex.ts";
 import type { Call, DepositContracts } from "../port.ts";
 import { combineCalls, tookEffect } from "./batches.ts";
+import { tagOf } from "./calls.ts";
 import { deliveryIdOf, deliveryIdOfOrder, hashCommitment, predictWallet } from "./commitment.ts";
 import { findDelivery, getDailyCapLeft, isDelivered } from "./deliveries.ts";
 import { getLock } from "./locks.ts";
 import { listOutflows } from "./outflows.ts";
+import { getTaggedBlock } from "./reader.ts";
+import { findRefund } from "./refunds.ts";
 import type { Rpc } from "./rpc.ts";
 
 const PRICE_DATA = parseAbiParameters([
@@ -75,6 +78,16 @@ export function createContracts(
       );
     },
 
+    buildRefund: (commitment, token) =>
+      callTo(
+        factory,
+        encodeFunctionData({
+          abi: depositFactoryAbi,
+          functionName: "refund",
+          args: [commitment, token],
+        }),
+      ),
+
     combine: (calls) => combineCalls(factory, calls),
     tookEffect: (receipt, call) => tookEffect(factory, receipt, call),
 
@@ -93,6 +106,10 @@ export function createContracts(
     deliveryIdOfOrder: (order) => deliveryIdOfOrder(factory, order),
 
     getLock: (deliveryId, at) => getLock(rpc, escrow, deliveryId, at),
+    findRefund: async (args) => {
+      const { number: newest } = await getTaggedBlock(rpc, tagOf("final"));
+      return findRefund(rpc, factory, { ...args, newest });
+    },
     listOutflows: (block) => listOutflows(rpc, block, addresses),
     isDelivered: (deliveryId, at) => isDelivered(rpc, delivery, deliveryId, at),
     getDailyCapLeft: (token, at = "latest") => getDailyCapLeft(rpc, delivery, token, at),

@@ -3,16 +3,13 @@ import { decodeFunctionResult, encodeFunctionData, toEventSelector } from "viem"
 import { deliveryAbi } from "@sluice/contracts/abi";
 import type { EvmAddress, Hex32 } from "../../core/hex.ts";
 import type { FoundDelivery, ReadPoint } from "../port.ts";
-import { parseLogs, parseQuantity } from "./answers.ts";
-import { readView, toQuantity } from "./calls.ts";
+import { parseQuantity } from "./answers.ts";
+import { readView } from "./calls.ts";
 import { decodeOfDelivery } from "./effects.ts";
+import { searchBackwards } from "./log-search.ts";
 import type { Rpc } from "./rpc.ts";
 
 const DELIVERED = toEventSelector("Delivered(bytes32,bytes32,address,address,uint256)");
-
-/** Blocks of the first search. Deliveries are looked for soon after they were made. */
-const FIRST_SPAN = 2_000n;
-const REQUESTS_MAX = 64;
 
 /** Whether the contract paid the id. */
 export function isDelivered(
@@ -53,43 +50,18 @@ export async function findDelivery(
   at: ReadPoint,
 ): Promise<FoundDelivery | null> {
   if (!(await isDelivered(rpc, delivery.address, deliveryId, at))) return null;
-  let end = await rpc.ask("eth_blockNumber", [], parseQuantity);
-  let span = FIRST_SPAN;
-  for (let requests = 0; requests < REQUESTS_MAX && end >= delivery.deployBlock; requests++) {
-    const start = end - span + 1n > delivery.deployBlock ? end - span + 1n : delivery.deployBlock;
-    const found = await searchBlocks(rpc, delivery.address, deliveryId, { start, end });
-    if (found === "refused") {
-      if (span === 1n) break;
-      span /= 2n;
-    } else if (found) {
-      return found;
-    } else {
-      end = start - 1n;
-      span *= 2n;
-    }
-  }
-  throw rpc.unavailable("event of a delivery not found");
-}
-
-/** The event in a range of blocks, or null; "refused" when the node states an error: it may take a smaller range. */
-async function searchBlocks(
-  rpc: Rpc,
-  address: EvmAddress,
-  deliveryId: Hex32,
-  { start, end }: { readonly start: bigint; readonly end: bigint },
-): Promise<FoundDelivery | null | "refused"> {
-  const topics = [DELIVERED, deliveryId];
-  const range = { fromBlock: toQuantity(start), toBlock: toQuantity(end) };
-  const answer = await rpc.call("eth_getLogs", [{ ...range, address, topics }]);
-  if (!answer.ok) return "refused";
-  return rpc.read("eth_getLogs", answer.result, (result) => {
-    for (const log of parseLogs(result)) {
-      if (log.removed || log.address !== address) continue;
+  const found = await searchBackwards(rpc, {
+    address: delivery.address,
+    topics: [DELIVERED, deliveryId],
+    newest: await rpc.ask("eth_blockNumber", [], parseQuantity),
+    oldest: delivery.deployBlock,
+    read(log) {
       const paid = decodeOfDelivery(log);
-      if (paid?.deliveryId !== deliveryId) continue;
+      if (paid?.deliveryId !== deliveryId) return null;
       const { kind: _, ...facts } = paid;
       return { ...facts, txHash: log.txHash, blockNumber: log.blockNumber };
-    }
-    return null;
+    },
   });
+  if (found && found !== "unfinished") return found;
+  throw rpc.unavailable("event of a delivery not found");
 }

@@ -44,7 +44,8 @@ function decodeOurs(log: LogAnswer, { factory, escrow, delivery }: Addresses): E
   }
 }
 
-function decodeOfFactory(log: LogAnswer): Effect | null {
+/** What the factory states, or null for its other events. Assumes that it emitted the log. */
+export function decodeOfFactory(log: LogAnswer): Effect | null {
   const event = decode(depositFactoryAbi, log);
   switch (event?.eventName) {
     case "WalletDeployed":

@@ -202,6 +202,53 @@ program
     write(json ? JSON.stringify({ inventories }) : formatInventories(inventories));
   });
 
+const settlement = program.command("settlement").description("one settlement, and help for it");
+
+settlement
+  .command("show")
+  .description(
+    "everything about it: statuses, deposits, transactions, where the value is, why it waits",
+  )
+  .argument("<id>", "the id that the interface calls queueItemId")
+  .option("--json", "print JSON")
+  .action(async (id: string, { json }: { json?: boolean }) => {
+    const { showSettlement, formatSettlement, toJson } =
+      await import("./roles/settlement-command.ts");
+    const config = readConfig();
+    const shown = await showSettlement(config, id);
+    write(json ? toJson(shown) : formatSettlement(config, shown));
+  });
+
+settlement
+  .command("retry")
+  .description("try a failing one now, or settle anew what a dead one left in its deposit address")
+  .argument("<id>", "as for show")
+  .requiredOption("--reason <text>", "why; it is recorded with who and when")
+  .option("--json", "print JSON")
+  .action(async (id: string, { reason, json }: { reason: string; json?: boolean }) => {
+    const { retrySettlementCommand, formatRetry, toJson } =
+      await import("./roles/settlement-command.ts");
+    const result = await retrySettlementCommand(readConfig(), { id, reason });
+    write(json ? toJson(result) : formatRetry(result));
+  });
+
+settlement
+  .command("refund")
+  .description(
+    "end a failing or dead one, and print the call by which its refund authority gets it back",
+  )
+  .argument("<id>", "as for show")
+  .requiredOption("--to <address>", "the refund authority of the deposit address, to be sure")
+  .requiredOption("--reason <text>", "why; it is recorded with who and when")
+  .option("--json", "print JSON")
+  .action(async (id: string, options: { to: string; reason: string; json?: boolean }) => {
+    const { refundSettlementCommand, formatRefund, toJson } =
+      await import("./roles/settlement-command.ts");
+    const config = readConfig();
+    const result = await refundSettlementCommand(config, { id, ...options });
+    write(options.json ? toJson(result) : formatRefund(config, result));
+  });
+
 function writeKeys(
   shown: readonly { readonly setting: string; readonly kind: string; readonly address: string }[],
 ): void {

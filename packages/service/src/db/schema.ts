@@ -249,6 +249,19 @@ export interface AttestationsTable {
   answered_at: Stamp | null;
 }
 
+export interface OperatorActionsTable {
+  id: Generated<bigint>;
+  settlement_id: string;
+  action: string;
+  operator: string;
+  reason: string;
+  from_status: string;
+  from_step: string;
+  successor_id: string | null;
+  refund_to: string | null;
+  at: GeneratedStamp;
+}
+
 export interface EventsTable {
   integrator_id: string;
   created_at: Stamp;
@@ -275,6 +288,7 @@ export interface Database {
   inventory_reservations: InventoryReservationsTable;
   attestations: AttestationsTable;
   events: EventsTable;
+  operator_actions: OperatorActionsTable;
 }
 
 /** The pool, outside any transaction. */

@@ -12,6 +12,7 @@ export {
   assignSwept,
   assignUnsettled,
   countOrphaned,
+  getLastDeposit,
   insertDeposits,
   listUnsettled,
   orphanAbove,

@@ -266,3 +266,28 @@ export async function countOrphaned(
     highest: row.highest ?? 0n,
   };
 }
+
+/** Where the last deposit of a settlement stands on the chain; null when it has none there. */
+export async function getLastDeposit(
+  db: Db,
+  settlementId: string,
+): Promise<{ readonly block: bigint; readonly logIndex: number } | null> {
+  const row = await db
+    .selectFrom("deposits")
+    .innerJoin("settlements", (join) =>
+      // By the holding, which has an index.
+      join
+        .onRef("settlements.chain_id", "=", "deposits.chain_id")
+        .onRef("settlements.wallet", "=", "deposits.wallet")
+        .onRef("settlements.token", "=", "deposits.token"),
+    )
+    .select(["block_number", "log_index"])
+    .where("settlements.id", "=", settlementId)
+    .where("settlement_id", "=", settlementId)
+    .where("orphaned_at", "is", null)
+    .orderBy("block_number", "desc")
+    .orderBy("log_index", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row ? { block: row.block_number, logIndex: row.log_index } : null;
+}

@@ -14,6 +14,7 @@ import {
   lookAtDueSettlements,
   lookAtUnsettled,
   lookForRefills,
+  lookForRefunds,
   noteGivenBack,
   putOffSettlement,
 } from "../settlements/index.ts";
@@ -51,6 +52,7 @@ export function startSettler(context: RoleContext, signers: readonly LaneSigner[
     intervalMs: UNSETTLED_POLL_MS,
     async look() {
       await followCompleted(settlements);
+      await lookForRefunds(settlements);
       return lookAtUnsettled(settlements);
     },
   });

@@ -1,6 +1,7 @@
 import type { OperatingError } from "../core/errors.ts";
 import type { Tx } from "../db/schema.ts";
 import type { SettlementDeps } from "./deps.ts";
+import { hasValueInFlight } from "./in-flight.ts";
 import { judgeFailure } from "./retry.ts";
 import { type Change, transition } from "./store.ts";
 import type { Settlement, SettlementError } from "./types.ts";
@@ -20,7 +21,11 @@ export async function failIn(
     code: error.code,
     retryCount: settlement.retryCount,
     attemptsUsed: settlement.attemptsUsed,
-    valueInFlight: (change.step ?? settlement.step) === "deliver",
+    valueInFlight: hasValueInFlight({
+      step: change.step ?? settlement.step,
+      plannedAmount:
+        change.plannedAmount === undefined ? settlement.plannedAmount : change.plannedAmount,
+    }),
     ...(deps.retryScheduleMs ? { scheduleMs: deps.retryScheduleMs } : {}),
   });
   const shown = showError(error, verdict.kind === "retry" && error.retryable);
@@ -29,7 +34,14 @@ export async function failIn(
     return transition(tx, deps, settlement, {
       trigger: "given_up",
       error: shown,
-      change: { ...change, ...counts, step: "done", retryAtMs: null, nextCheckAtMs: null },
+      change: {
+        ...change,
+        ...counts,
+        step: "done",
+        retryAtMs: null,
+        // From here on it is looked for a refund.
+        nextCheckAtMs: deps.clock.now(),
+      },
     });
   }
   const retryAtMs = deps.clock.now() + verdict.delayMs;

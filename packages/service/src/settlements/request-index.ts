@@ -10,6 +10,7 @@ import type { DepositAddress } from "../addresses/index.ts";
 import type { Chain } from "../chains/port.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import { NATIVE_TOKEN } from "../core/hex.ts";
+import type { Tx } from "../db/schema.ts";
 import { assignUnsettled, gateBalance } from "../deposits/index.ts";
 import { chainOf, type SettlementDeps } from "./deps.ts";
 import { countSettlements, getActive, insertSettlement, lockHolding } from "./store.ts";
@@ -29,6 +30,8 @@ export async function requestIndex(
     readonly address: DepositAddress;
     readonly token: EvmAddress;
   },
+  /** Called in the transaction that queues it. */
+  onQueued: (tx: Tx, settlementId: string) => Promise<void> = async () => {},
 ): Promise<RequestResult> {
   const { chainId, address, token } = request;
   const { wallet, integratorId, id: addressId } = address;
@@ -50,6 +53,7 @@ export async function requestIndex(
       const settlement = { ...holding, integratorId, addressId, walletDeployed, amount: null };
       const settlementId = await insertSettlement(tx, deps, settlement);
       await assignUnsettled(tx, holding, settlementId);
+      await onQueued(tx, settlementId);
       return { queued: true, settlementId };
     });
   };

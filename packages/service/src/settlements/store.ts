@@ -1,6 +1,7 @@
 import { type Selectable, sql } from "kysely";
 import {
   categoryOf,
+  type ErrorCode,
   isTerminal,
   phaseOf,
   type SettlementStatus,
@@ -409,6 +410,87 @@ export async function hurry(tx: Tx, id: string, nowMs: number): Promise<void> {
     .set({ next_check_at: formatStamp(nowMs), retry_at: null })
     .where("id", "=", id)
     .where("status", "not in", ["completed", "dead"])
+    .execute();
+}
+
+/** The error of a failing, deferred or dead settlement; null of any other. */
+export async function getError(db: Db | Tx, id: string): Promise<SettlementError | null> {
+  const row = await db
+    .selectFrom("settlements")
+    .select(["error_code", "error_message", "error_retryable", "error_details"])
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  if (row.error_code === null) return null;
+  return {
+    // CAST: written from an operating error, whose code is of the closed set.
+    code: row.error_code as ErrorCode,
+    message: row.error_message ?? "",
+    retryable: row.error_retryable ?? false,
+    ...(row.error_details === null ? {} : { details: row.error_details }),
+  };
+}
+
+/** A settlement that ended without moving its deposits. */
+export interface DeadSettlement extends Holding {
+  readonly id: string;
+  /** Since when it is dead, or when an operator last did something about it. */
+  readonly sinceMs: number;
+}
+
+/** Dead settlements whose deposits may have been refunded and that are to be looked at. */
+export async function listDeadDue(
+  db: Db,
+  args: { readonly nowMs: number; readonly limit: number },
+): Promise<DeadSettlement[]> {
+  const rows = await db
+    .selectFrom("settlements")
+    .select(["id", "chain_id", "wallet", "token", "updated_at"])
+    .select((eb) =>
+      eb
+        .selectFrom("operator_actions")
+        .whereRef("settlement_id", "=", "settlements.id")
+        .select((inner) => inner.fn.max("at").as("at"))
+        .as("acted_at"),
+    )
+    .where("status", "=", "dead")
+    .where("next_check_at", "<=", formatStamp(args.nowMs))
+    .orderBy("next_check_at")
+    .limit(args.limit)
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    chainId: row.chain_id,
+    wallet: toEvmAddress(row.wallet),
+    token: toEvmAddress(row.token),
+    sinceMs: Math.max(Date.parse(row.updated_at), Date.parse(row.acted_at ?? row.updated_at)),
+  }));
+}
+
+/** Says when a dead settlement is next looked at for a refund; null for never. */
+export async function watchForRefund(db: Db | Tx, id: string, atMs: number | null): Promise<void> {
+  await db
+    .updateTable("settlements")
+    .set({ next_check_at: atMs === null ? null : formatStamp(atMs) })
+    .where("id", "=", id)
+    .where("status", "=", "dead")
+    .execute();
+}
+
+/** Notes that a dead settlement's deposits went back: the status is final, what is known about it is not. */
+export async function recordRefunded(
+  db: Db,
+  id: string,
+  refund: { readonly txHash: TxHash },
+): Promise<void> {
+  const details = JSON.stringify({ reason: "refunded", txHash: refund.txHash });
+  await db
+    .updateTable("settlements")
+    .set({
+      error_details: sql<string>`coalesce(error_details, '{}'::jsonb) || ${details}::jsonb`,
+      next_check_at: null,
+    })
+    .where("id", "=", id)
+    .where("status", "=", "dead")
     .execute();
 }
 

@@ -12,6 +12,7 @@ import { getByIntent, type IntentName, planCall, submitIntent } from "../../tran
 import { chooseRoute, usedRoute } from "../choose-route.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { failIn } from "../fail.ts";
+import { hasValueInFlight } from "../in-flight.ts";
 import { lockHolding, noteSwapTransaction, recordSweep, transition } from "../store.ts";
 import type { Settlement } from "../types.ts";
 import { RECHECK_MS } from "./accept.ts";
@@ -24,7 +25,7 @@ export async function stepSweep(
   settlement: Settlement,
   address: DepositAddress,
 ): Promise<StepResult> {
-  if (settlement.status === "swapping") return followSweep(deps, settlement, address);
+  if (hasValueInFlight(settlement)) return followSweep(deps, settlement, address);
   const chain = chainOf(deps, settlement);
   assertDerived(chain, address);
   const route = chooseRoute(deps, settlement, address);

@@ -1,0 +1,300 @@
+/** `sluice settlement`: what is known about one, and what an operator may do about it. */
+import { hostname, userInfo } from "node:os";
+import type { Config } from "../config/load.ts";
+import { formatUnits } from "../core/amounts.ts";
+import { findChainById } from "../core/chain-registry.ts";
+import { OperatingError } from "../core/errors.ts";
+import { type EvmAddress, NATIVE_TOKEN, toEvmAddress, unpadAddress } from "../core/hex.ts";
+import { createWakeups } from "../jobs/wakeups.ts";
+import {
+  explainWait,
+  locateValue,
+  readSettlementFile,
+  refundSettlement,
+  type RefundResult,
+  type RetryResult,
+  retrySettlement,
+  type SettlementDeps,
+  type SettlementFile,
+  type ValuePlace,
+} from "../settlements/index.ts";
+import { createWatch } from "./watch.ts";
+import { createLog } from "../telemetry/log.ts";
+import { withDatabase } from "./commands.ts";
+import { createChains, createRoutes, evmFormat, TOPICS } from "./context.ts";
+import { createSettlementDeps } from "./settlement-deps.ts";
+import { createCrashPoint, systemClock, systemRandom } from "./system-ports.ts";
+
+/** A settlement as it is shown: what is recorded, and what its deposit address holds at this moment. */
+export interface ShownSettlement extends SettlementFile {
+  readonly value: {
+    readonly place: ValuePlace;
+    /** What the deposit address holds of the token, in base units; null when the chain's node does not answer. */
+    readonly walletBalance: bigint | null;
+  };
+  readonly waitsFor: string | null;
+}
+
+/** Everything about a settlement. Throws VALIDATION_ERROR when there is none of that id. */
+export async function showSettlement(config: Config, id: string): Promise<ShownSettlement> {
+  return withDatabase(config, async ({ db }) => {
+    const file = isUuid(id) ? await readSettlementFile(db, id) : null;
+    if (!file) throw new OperatingError("VALIDATION_ERROR", `There is no settlement ${id}.`);
+    const { chainId, token, wallet } = file.settlement;
+    const log = createLog({ level: config.logLevel, role: "command" });
+    const chain = createChains(config, { clock: systemClock, log }).get(chainId);
+    const walletBalance = chain ? await readBalance(() => chain.findBalance(token, wallet)) : null;
+    const value = { place: locateValue(file), walletBalance };
+    return { ...file, value, waitsFor: explainWait(file) };
+  });
+}
+
+/** The rest is worth showing while a node is away. */
+async function readBalance(read: () => Promise<bigint | null>): Promise<bigint | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof OperatingError && error.code === "RPC_UNAVAILABLE") return null;
+    throw error;
+  }
+}
+
+interface Asked {
+  readonly id: string;
+  readonly reason: string;
+}
+
+/** Has a failing settlement tried at once, or what a dead one left settled anew. */
+export function retrySettlementCommand(config: Config, asked: Asked): Promise<RetryResult> {
+  const request = { ...parseAsked(asked), operator: nameOperator() };
+  return withSettlements(config, (deps) => retrySettlement(deps, request));
+}
+
+/** Ends a settlement for a refund, and returns the call that its refund authority has to make. */
+export function refundSettlementCommand(
+  config: Config,
+  asked: Asked & { readonly to: string },
+): Promise<RefundResult> {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(asked.to) || !evmFormat.hasValidChecksum(asked.to)) {
+    throw new OperatingError("VALIDATION_ERROR", `--to: expected an address, got "${asked.to}".`);
+  }
+  const request = {
+    ...parseAsked(asked),
+    operator: nameOperator(),
+    to: toEvmAddress(asked.to),
+  };
+  return withSettlements(config, (deps) => refundSettlement(deps, request));
+}
+
+const REASON_LENGTH_MAX = 500;
+
+function parseAsked({ id, reason }: Asked): Asked {
+  const text = reason.trim();
+  if (text !== "" && text.length <= REASON_LENGTH_MAX) return { id, reason: text };
+  throw new OperatingError(
+    "VALIDATION_ERROR",
+    `--reason: expected a text of 1 to ${REASON_LENGTH_MAX} characters.`,
+  );
+}
+
+/** Who runs the command, as the operating system knows them. */
+function nameOperator(): string {
+  try {
+    return `${userInfo().username}@${hostname()}`;
+  } catch {
+    // An account without a name, as in containers.
+    return `uid ${process.getuid?.() ?? "unknown"}@${hostname()}`;
+  }
+}
+
+/** Opens what the settlement functions of the service work with, without any lane: nothing is signed here. */
+function withSettlements<Result>(
+  config: Config,
+  run: (deps: SettlementDeps) => Promise<Result>,
+): Promise<Result> {
+  return withDatabase(config, async ({ db, pool, address }) => {
+    const log = createLog({ level: config.logLevel, role: "command" });
+    const clock = systemClock;
+    const wakeups = createWakeups({ address, pool, clock, log });
+    try {
+      const chains = createChains(config, { clock, log });
+      const wakeAttestor = () => wakeups.wake(TOPICS.attestations);
+      const context = {
+        config,
+        db,
+        clock,
+        random: systemRandom,
+        log,
+        watch: createWatch(config, clock, []),
+        crashPoint: createCrashPoint(config.crashAt),
+        wakeups,
+        chains,
+        routes: createRoutes(config, { db, clock, chains, wakeAttestor }),
+        format: evmFormat,
+      };
+      return await run(createSettlementDeps(context, new Map()));
+    } finally {
+      await wakeups.close();
+    }
+  });
+}
+
+function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+}
+
+/** As JSON: amounts and block numbers as decimal strings. */
+export function toJson(result: object): string {
+  return JSON.stringify(result, (_, value: unknown) =>
+    typeof value === "bigint" ? value.toString() : value,
+  );
+}
+
+const PLACES: Readonly<Record<ValuePlace, string>> = {
+  deposit_address: "in the deposit address",
+  sweeping: "leaving the deposit address: its sweep is not final",
+  escrow: "swept, not seen at the recipient yet",
+  recipient: "with the recipient",
+  refund_authority: "with the refund authority",
+  nowhere: "nowhere: its deposits left the chain",
+  elsewhere: "no deposit is its own: a later settlement took them, or none was seen",
+};
+
+/** A settlement as lines of text. */
+export function formatSettlement(config: Config, shown: ShownSettlement): string {
+  const { settlement, address, error, value } = shown;
+  const { chainId, token } = settlement;
+  const source = assetOf(config, chainId, token);
+  const destination = assetOf(config, address.destChain, address.destToken);
+  const show = evmFormat.display;
+  const line = (label: string, text: string) => `  ${label.padEnd(12)} ${text}`;
+  const optional = (label: string, text: string | null) =>
+    text === null ? [] : [line(label, text)];
+  const section = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? [] : ["", title, ...lines.map((text) => `  ${text}`)];
+  const balance =
+    value.walletBalance === null
+      ? "unknown: the chain's node does not answer"
+      : source.format(value.walletBalance);
+  const next =
+    shown.nextCheckAt === null
+      ? null
+      : `${shown.retryAt ?? shown.nextCheckAt}${shown.retryAt === null ? " (looked at)" : ""}`;
+  return [
+    `settlement ${settlement.id}`,
+    line("status", `${settlement.status}, step ${settlement.step}`),
+    line("value", PLACES[value.place]),
+    line("balance", `${balance} in the deposit address`),
+    ...optional("waits for", shown.waitsFor),
+    ...optional("next attempt", next),
+    line("retries", `${settlement.retryCount}, attempts used ${settlement.attemptsUsed}`),
+    ...optional("error", error && formatError(error)),
+    line("integrator", `${shown.integrator}, user ${address.userId}`),
+    line("from", `${source.describe} at ${show(settlement.wallet)}`),
+    line("to", `${destination.describe} for ${show(address.destWallet)}`),
+    line("refunds to", show(unpadAddress(address.commitment.refundAuthority))),
+    line("route", settlement.route ?? "not chosen yet"),
+    ...optional(
+      "swept",
+      settlement.sweptAmount === null ? null : source.format(settlement.sweptAmount),
+    ),
+    ...optional("sweep", settlement.swapTxHash),
+    ...optional(
+      "promised",
+      settlement.minOut === null ? null : destination.format(settlement.minOut),
+    ),
+    ...optional(
+      "delivered",
+      shown.deliveredAmount === null ? null : destination.format(shown.deliveredAmount),
+    ),
+    ...optional("delivery", shown.deliveryTxHash),
+    ...section("statuses", [
+      `${shown.createdAt}  created`,
+      ...shown.history.map(
+        ({ at, to, errorCode, txHash }) =>
+          `${at}  ${[to, errorCode, txHash].filter((part) => part !== null).join("  ")}`,
+      ),
+    ]),
+    ...section(
+      "deposits",
+      shown.deposits.map(
+        ({ amount, txHash, block, orphanedAt }) =>
+          `${source.format(amount)}  block ${block}  ${txHash ?? "found by balance"}${orphanedAt === null ? "" : `  left the chain ${orphanedAt}`}`,
+      ),
+    ),
+    ...section(
+      "transactions",
+      shown.transactions.flatMap(
+        ({ intent, chainId: id, state, succeeded, lane, nonce, attempts }) => [
+          `${intent}  ${nameOf(id)}  ${state}${succeeded === false ? ", reverted" : ""}  lane ${show(toEvmAddress(lane))}${nonce === null ? "" : ` nonce ${nonce}`}`,
+          ...attempts.map(
+            ({ hash, sentAt, signedAt, accepted }) =>
+              `  ${hash}  ${sentAt === null ? `signed ${signedAt}, not sent` : `sent ${sentAt}`}${accepted ? "" : ", not taken by a node"}`,
+          ),
+        ],
+      ),
+    ),
+    ...section(
+      "locks",
+      shown.deliveries.map(
+        ({ id, state, lockedAmount, payAmount, trouble }) =>
+          `${id}  ${state}  ${source.format(lockedAmount)} for ${destination.format(payAmount)}${trouble === null ? "" : `  ${trouble}`}`,
+      ),
+    ),
+    ...section(
+      "by hand",
+      shown.actions.map(
+        ({ at, operator, action, fromStatus, successorId, refundTo, reason }) =>
+          `${at}  ${operator}  ${action} of ${fromStatus}${successorId === null ? "" : ` as ${successorId}`}${refundTo === null ? "" : ` to ${show(toEvmAddress(refundTo))}`}: ${reason}`,
+      ),
+    ),
+  ].join("\n");
+}
+
+/** What a retry came to, in words. */
+export function formatRetry({ kind, settlementId, changed }: RetryResult): string {
+  if (kind === "hurried") {
+    return `settlement ${settlementId} is ${changed ? "tried again now" : "due already"}`;
+  }
+  return changed
+    ? `it is dead; settlement ${settlementId} now settles what the deposit address holds`
+    : `settlement ${settlementId} settles what the deposit address holds already`;
+}
+
+/** A refund as the refund authority needs it. */
+export function formatRefund(config: Config, refund: RefundResult): string {
+  const { chainId, call, obstacle, authority } = refund;
+  const { evmChainId } = config.chains.find((chain) => chain.chainId === chainId) ?? {};
+  return [
+    `settlement ${refund.settlementId} is dead and will not be swept${refund.changed ? "" : " (it was prepared for a refund before)"}.`,
+    `Only ${evmFormat.display(authority)} can take its deposits, with this transaction:`,
+    `  chain  ${evmChainId ?? "?"} (${nameOf(chainId)})`,
+    `  from   ${evmFormat.display(authority)}`,
+    `  to     ${evmFormat.display(call.to)}`,
+    `  value  ${call.value}`,
+    `  data   ${call.data}`,
+    ...(obstacle === null ? [] : [`At this moment it would fail: ${obstacle}.`]),
+    "Once it is final, `sluice settlement show` says so.",
+  ].join("\n");
+}
+
+function formatError(error: NonNullable<SettlementFile["error"]>): string {
+  const details = Object.entries(error.details ?? {}).map(([key, text]) => `${key} ${text}`);
+  const more = details.length === 0 ? "" : ` (${details.join(", ")})`;
+  return `${error.code}: ${error.message}${more}`;
+}
+
+function assetOf(config: Config, chainId: number, address: EvmAddress) {
+  const chain = config.chains.find((known) => known.chainId === chainId);
+  const token = chain?.tokens.find((known) => known.address === address);
+  const coin = address === NATIVE_TOKEN ? "native coin" : evmFormat.display(address);
+  return {
+    describe: `${token?.symbol ?? coin} on ${nameOf(chainId)}`,
+    format: (amount: bigint) =>
+      token ? `${formatUnits(amount, token.decimals)} ${token.symbol}` : `${amount} base units`,
+  };
+}
+
+function nameOf(chainId: number): string {
+  return findChainById(chainId)?.name ?? `chain ${chainId}`;
+}

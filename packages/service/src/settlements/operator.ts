@@ -1,0 +1,221 @@
+/**
+ * What an operator may do to a settlement by hand: have it tried again, or have it end for a refund.
+ *
+ * Neither moves value. A retry makes the worker look now, or, of a settlement that is dead, queues a new one as a
+ * deposit would; a refund ends the settlement through the lifecycle, so that no worker sweeps it, and hands out the call
+ * that the committed refund authority alone can make. Both are decided under the lock of the holding and of the row, so
+ * a worker that holds the settlement either was first, and then they are refused, or finds its compare-and-set failed.
+ * Doing the same again changes nothing and is not recorded again.
+ */
+import { categoryOf } from "@sluice/sdk/wire";
+import { assertDerived, getAddressById } from "../addresses/index.ts";
+import type { Call, Chain } from "../chains/port.ts";
+import { assert } from "../core/assert.ts";
+import { OperatingError } from "../core/errors.ts";
+import { type EvmAddress, unpadAddress } from "../core/hex.ts";
+import type { Tx } from "../db/schema.ts";
+import { listActions, recordAction } from "./actions.ts";
+import { chainOf, type SettlementDeps } from "./deps.ts";
+import { hasValueInFlight } from "./in-flight.ts";
+import { requestIndex } from "./request-index.ts";
+import {
+  getActive,
+  getError,
+  getSettlement,
+  hurry,
+  lockHolding,
+  lockSettlement,
+  transition,
+  watchForRefund,
+} from "./store.ts";
+import type { Settlement } from "./types.ts";
+
+/** Who asks, and why. */
+export interface OperatorRequest {
+  readonly id: string;
+  readonly operator: string;
+  readonly reason: string;
+}
+
+export interface RetryResult {
+  /** `hurried`: it is tried again at once. `reopened`: it was dead, and another settles what the wallet holds. */
+  readonly kind: "hurried" | "reopened";
+  /** The settlement to watch now. */
+  readonly settlementId: string;
+  /** False when that was so already; then nothing was changed or recorded. */
+  readonly changed: boolean;
+}
+
+/**
+ * Has a failing or deferred settlement tried at once, or what a dead one left in its wallet settled anew.
+ * @throws OperatingError VALIDATION_ERROR, saying why, where there is nothing to retry.
+ */
+export async function retrySettlement(
+  deps: SettlementDeps,
+  request: OperatorRequest,
+): Promise<RetryResult> {
+  const settlement = await getExisting(deps, request.id);
+  const hurried = await deps.db.transaction().execute(async (tx) => {
+    await lockHolding(tx, settlement);
+    const locked = await lockSettlement(tx, settlement.id);
+    if (locked.status === "dead") return null;
+    assertFailing(locked, "retry");
+    const result = { kind: "hurried", settlementId: locked.id } as const;
+    // A failing settlement without a time to wait for is due, or in a worker's hands.
+    if (locked.retryAtMs === null) return { ...result, changed: false };
+    await hurry(tx, locked.id, deps.clock.now());
+    await recordAction(tx, locked, { ...request, action: "retry" });
+    return { ...result, changed: true };
+  });
+  const result = hurried ?? (await reopen(deps, { ...settlement, status: "dead" }, request));
+  deps.wakeEvents(settlement.integratorId);
+  return result;
+}
+
+async function reopen(
+  deps: SettlementDeps,
+  settlement: Settlement,
+  request: OperatorRequest,
+): Promise<RetryResult> {
+  const { chainId, token } = settlement;
+  const address = await getAddressById(deps.db, settlement.addressId);
+  const requested = await requestIndex(
+    deps,
+    { chainId, address, token },
+    async (tx, successorId) => {
+      const dead = await lockSettlement(tx, settlement.id);
+      await recordAction(tx, dead, { ...request, action: "retry", successorId });
+    },
+  );
+  if (requested.queued) {
+    return { kind: "reopened", settlementId: requested.settlementId, changed: true };
+  }
+  const active = await getActive(deps.db, settlement);
+  if (active) return { kind: "reopened", settlementId: active.id, changed: false };
+  throw refusal(
+    `There is nothing to retry: the deposit address holds too little of the token (${requested.reason}).`,
+  );
+}
+
+export interface RefundResult {
+  readonly settlementId: string;
+  /** The refund authority of the address. Nobody else can make the call, and it pays nobody else. */
+  readonly authority: EvmAddress;
+  readonly chainId: number;
+  /** What the deposit address holds, in base units. */
+  readonly balance: bigint;
+  readonly call: Call;
+  /** Null when the call would succeed now, else why not, such as a token that is paused. */
+  readonly obstacle: string | null;
+  /** False when the refund was prepared before; then nothing was changed or recorded. */
+  readonly changed: boolean;
+}
+
+/**
+ * Ends a failing settlement for a refund, or takes one that is dead, and returns the call that its refund authority has
+ * to make. Once a final block shows the refund, the settlement says so.
+ * @throws OperatingError VALIDATION_ERROR, saying why, where nothing can be refunded.
+ */
+export async function refundSettlement(
+  deps: SettlementDeps,
+  request: OperatorRequest & { readonly to: EvmAddress },
+): Promise<RefundResult> {
+  const settlement = await getExisting(deps, request.id);
+  const chain = chainOf(deps, settlement);
+  const address = await getAddressById(deps.db, settlement.addressId);
+  assertDerived(chain, address);
+  const authority = unpadAddress(address.commitment.refundAuthority);
+  if (request.to !== authority) {
+    throw refusal(
+      `The address was made with the refund authority ${deps.displayAddress(authority)}: its deposits can go back to nobody else.`,
+    );
+  }
+  assertRefundable(settlement);
+  const balance = (await chain.findBalance(settlement.token, settlement.wallet)) ?? 0n;
+  if (balance === 0n) throw refusal("The deposit address holds nothing of the token.");
+  const call = chain.buildRefund(address.commitment, settlement.token);
+  const obstacle = await findObstacle(chain, authority, call);
+  const changed = await deps.db.transaction().execute(async (tx) => {
+    await lockHolding(tx, settlement);
+    const locked = await lockSettlement(tx, settlement.id);
+    assertRefundable(locked);
+    const active = await getActive(tx, locked);
+    if (active && active.id !== locked.id) {
+      throw refusal(`Settlement ${active.id} is under way with what the deposit address holds.`);
+    }
+    return endForRefund(tx, deps, locked, { ...request, authority });
+  });
+  deps.wakeEvents(settlement.integratorId);
+  const { chainId } = settlement;
+  return { settlementId: settlement.id, authority, chainId, balance, call, obstacle, changed };
+}
+
+/** False when it was ended for a refund before. */
+async function endForRefund(
+  tx: Tx,
+  deps: SettlementDeps,
+  locked: Settlement,
+  request: OperatorRequest & { readonly authority: EvmAddress },
+): Promise<boolean> {
+  const { authority: refundTo, operator, reason } = request;
+  const last = (await listActions(tx, locked.id)).at(-1);
+  if (locked.status === "dead" && last?.action === "refund") return false;
+  await recordAction(tx, locked, { action: "refund", operator, reason, refundTo });
+  if (locked.status === "dead") {
+    await watchForRefund(tx, locked.id, deps.clock.now());
+    return true;
+  }
+  const error = await getError(tx, locked.id);
+  assert(error !== null, "a settlement that fails has an error");
+  const moved = await transition(tx, deps, locked, {
+    trigger: "given_up",
+    error: { ...error, retryable: false },
+    change: { step: "done", retryAtMs: null, nextCheckAtMs: deps.clock.now() },
+  });
+  assert(moved, "a settlement whose row is locked stays as it is");
+  return true;
+}
+
+/** Why the call would fail now; null when it would not. Throws RPC_UNAVAILABLE when the node does not answer. */
+async function findObstacle(chain: Chain, from: EvmAddress, call: Call): Promise<string | null> {
+  try {
+    const simulation = await chain.simulate(from, call);
+    return simulation.ok ? null : `it would revert now: ${simulation.reason}`;
+  } catch (error) {
+    const lacksGas = error instanceof OperatingError && error.code === "INSUFFICIENT_BALANCE";
+    if (lacksGas) return "the refund authority has no coin for gas on this chain";
+    throw error;
+  }
+}
+
+function assertRefundable(settlement: Settlement): void {
+  if (settlement.status !== "dead") assertFailing(settlement, "refund");
+}
+
+/** Refuses what is delivered, on its way, or has not failed. */
+function assertFailing(settlement: Settlement, what: "retry" | "refund"): void {
+  const { status } = settlement;
+  if (status === "completed") {
+    throw refusal(`There is nothing to ${what}: the settlement is completed.`);
+  }
+  if (hasValueInFlight(settlement)) {
+    throw refusal(
+      `The settlement is ${status} and its value is in flight (sweep ${settlement.swapTxHash ?? "sent"}): it goes on by itself until it is delivered or given back.`,
+    );
+  }
+  if (categoryOf(status) !== "retrying") {
+    throw refusal(`There is nothing to ${what}: the settlement is ${status}, and nothing failed.`);
+  }
+}
+
+async function getExisting(deps: SettlementDeps, id: string): Promise<Settlement> {
+  const settlement = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)
+    ? await getSettlement(deps.db, id)
+    : null;
+  if (settlement) return settlement;
+  throw refusal(`There is no settlement ${id}.`);
+}
+
+function refusal(message: string): OperatingError {
+  return new OperatingError("VALIDATION_ERROR", message);
+}

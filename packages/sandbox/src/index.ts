@@ -26,7 +26,7 @@ export {
   type IntegratorKey,
   type IntegratorRequest,
 } from "./integrators.ts";
-export { type Key, type LaneKeys, loadKeys, type SandboxKeys } from "./keys.ts";
+export { type Key, type LaneKeys, loadKey, loadKeys, type SandboxKeys } from "./keys.ts";
 export type { MiningOptions } from "./mining.ts";
 export { type Sandbox, type SandboxOptions, startSandbox } from "./sandbox.ts";
 export {

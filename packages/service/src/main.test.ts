@@ -72,6 +72,41 @@ function run(args: readonly string[], env: Record<string, string> = {}): Promise
 }
 
 describe("the command line", () => {
+  test("of a settlement that is not there, and without a reason, nothing is done", async () => {
+    const id = "00000000-0000-4000-8000-000000000000";
+    const noSecrets = Object.fromEntries(Object.keys(SECRETS).map((name) => [name, ""]));
+    const shown = await run(["settlement", "show", id, "--config", config], noSecrets);
+    expect([shown.code, shown.stdout, shown.stderr]).toEqual([
+      1,
+      "",
+      `There is no settlement ${id}.\n`,
+    ]);
+    const retried = await run(["settlement", "retry", id, "--reason", "x", "--config", config]);
+    expect([retried.code, retried.stderr]).toEqual([1, `There is no settlement ${id}.\n`]);
+    const silent = await run(["settlement", "retry", id, "--reason", " ", "--config", config]);
+    expect([silent.code, silent.stderr]).toEqual([
+      1,
+      "--reason: expected a text of 1 to 500 characters.\n",
+    ]);
+    const bare = await run(["settlement", "refund", id, "--reason", "x", "--config", config]);
+    expect([bare.code, bare.stderr]).toEqual([1, expect.stringContaining("--to <address>")]);
+    const badTo = ["--to", `0x${"Ab".repeat(20)}`];
+    const bad = await run([
+      "settlement",
+      "refund",
+      id,
+      ...badTo,
+      "--reason",
+      "x",
+      "--config",
+      config,
+    ]);
+    expect([bad.code, bad.stderr]).toEqual([
+      1,
+      expect.stringContaining("--to: expected an address"),
+    ]);
+  });
+
   test("creates an integrator and a key that opens its door", async () => {
     const made = await run([
       "integrator",

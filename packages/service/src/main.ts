@@ -100,9 +100,7 @@ keys
   .option("--json", "print JSON")
   .action(async ({ json }: { json?: boolean }) => {
     const { verifyJournals } = await import("./roles/keys-command.ts");
-    // No key is needed to read what was signed.
-    const config = loadConfig({ path: configPath(), env: processEnvironment, roles: [] });
-    const journals = verifyJournals(config);
+    const journals = verifyJournals(readConfigOnly());
     if (json) return print({ journals });
     if (journals.length === 0) write("Nothing was signed yet.");
     for (const { journal, count, hash } of journals) {
@@ -214,7 +212,7 @@ settlement
   .action(async (id: string, { json }: { json?: boolean }) => {
     const { showSettlement, formatSettlement, toJson } =
       await import("./roles/settlement-command.ts");
-    const config = readConfig();
+    const config = readConfigOnly();
     const shown = await showSettlement(config, id);
     write(json ? toJson(shown) : formatSettlement(config, shown));
   });
@@ -228,7 +226,7 @@ settlement
   .action(async (id: string, { reason, json }: { reason: string; json?: boolean }) => {
     const { retrySettlementCommand, formatRetry, toJson } =
       await import("./roles/settlement-command.ts");
-    const result = await retrySettlementCommand(readConfig(), { id, reason });
+    const result = await retrySettlementCommand(readConfigOnly(), { id, reason });
     write(json ? toJson(result) : formatRetry(result));
   });
 
@@ -244,7 +242,7 @@ settlement
   .action(async (id: string, options: { to: string; reason: string; json?: boolean }) => {
     const { refundSettlementCommand, formatRefund, toJson } =
       await import("./roles/settlement-command.ts");
-    const config = readConfig();
+    const config = readConfigOnly();
     const result = await refundSettlementCommand(config, { id, ...options });
     write(options.json ? toJson(result) : formatRefund(config, result));
   });
@@ -282,6 +280,11 @@ function parseSigner(text: string): SignerName {
 
 function readConfig(): Config {
   return loadConfig({ path: configPath(), env: processEnvironment });
+}
+
+/** For what needs no secret of any role. */
+function readConfigOnly(): Config {
+  return loadConfig({ path: configPath(), env: processEnvironment, roles: [] });
 }
 
 function configPath(): string {

@@ -28,6 +28,7 @@ describe("migrations", () => {
       "0003-finality",
       "0004-lists",
       "0005-event-partitions",
+      "0010-operator-actions",
     ]);
     expect(await migrateToLatest(database.db)).toEqual([]);
     await assertMigrated(database.db);

@@ -161,7 +161,7 @@ const PLACES: Readonly<Record<ValuePlace, string>> = {
 };
 
 /** A settlement as lines of text. */
-export function formatSettlement(config: Config, shown: ShownSettlement): string {
+export function formatSettlement(config: Pick<Config, "chains">, shown: ShownSettlement): string {
   const { settlement, address, error, value } = shown;
   const { chainId, token } = settlement;
   const source = assetOf(config, chainId, token);
@@ -177,7 +177,7 @@ export function formatSettlement(config: Config, shown: ShownSettlement): string
       ? "unknown: the chain's node does not answer"
       : source.format(value.walletBalance);
   const next =
-    shown.nextCheckAt === null
+    shown.nextCheckAt === null || settlement.status === "dead"
       ? null
       : `${shown.retryAt ?? shown.nextCheckAt}${shown.retryAt === null ? " (looked at)" : ""}`;
   return [
@@ -262,7 +262,7 @@ export function formatRetry({ kind, settlementId, changed }: RetryResult): strin
 }
 
 /** A refund as the refund authority needs it. */
-export function formatRefund(config: Config, refund: RefundResult): string {
+export function formatRefund(config: Pick<Config, "chains">, refund: RefundResult): string {
   const { chainId, call, obstacle, authority } = refund;
   const { evmChainId } = config.chains.find((chain) => chain.chainId === chainId) ?? {};
   return [
@@ -284,7 +284,7 @@ function formatError(error: NonNullable<SettlementFile["error"]>): string {
   return `${error.code}: ${error.message}${more}`;
 }
 
-function assetOf(config: Config, chainId: number, address: EvmAddress) {
+function assetOf(config: Pick<Config, "chains">, chainId: number, address: EvmAddress) {
   const chain = config.chains.find((known) => known.chainId === chainId);
   const token = chain?.tokens.find((known) => known.address === address);
   const coin = address === NATIVE_TOKEN ? "native coin" : evmFormat.display(address);

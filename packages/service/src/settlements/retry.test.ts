@@ -15,7 +15,56 @@ function walk(code: ErrorCode, valueInFlight: boolean, times: number): number[] 
   return delays;
 }
 
+const DEFERRED: readonly ErrorCode[] = [
+  "INSUFFICIENT_BALANCE",
+  "RPC_UNAVAILABLE",
+  "PRICE_UNAVAILABLE",
+  "CONFIG_MISSING",
+  "NO_ROUTE",
+  "FEE_NOT_COVERED",
+  "AMOUNT_TOO_SMALL",
+  "REORG",
+];
+const ATTEMPTED: readonly ErrorCode[] = [
+  "TX_REVERTED",
+  "SIMULATION_REVERTED",
+  "QUOTE_INVALID",
+  "INTERNAL",
+  // Retryable, and no cause outside the settlement is named by it.
+  "RESOLVE_FAILED",
+];
+
 describe("retries", () => {
+  test("wait 5, 15, 30 and 45 seconds, one, five and fifteen minutes", () => {
+    expect(RETRY_SCHEDULE_MS.map((ms) => ms / 1000)).toEqual([5, 15, 30, 45, 60, 300, 900]);
+    expect(ATTEMPTS_MAX).toBe(7);
+  });
+
+  test("every code defers, uses up attempts, or is dead at once, as was decided", () => {
+    for (const code of Object.keys(ERROR_CODES)) {
+      // CAST: keys of the table are error codes.
+      const length = walk(code as ErrorCode, false, 100).length;
+      const isIn = (codes: readonly string[]) => codes.includes(code);
+      expect([code, length]).toEqual([
+        code,
+        isIn(DEFERRED) ? 100 : isIn(ATTEMPTED) ? ATTEMPTS_MAX - 1 : 0,
+      ]);
+    }
+  });
+
+  test("attempts that deferrals interrupt are counted on their own", () => {
+    let state = { retryCount: 0, attemptsUsed: 0 };
+    const kinds: string[] = [];
+    for (let i = 0; i < 14; i++) {
+      const code = i % 2 === 0 ? "RPC_UNAVAILABLE" : "TX_REVERTED";
+      const verdict = judgeFailure({ code, valueInFlight: false, ...state });
+      kinds.push(verdict.kind);
+      state = verdict;
+    }
+    expect(kinds).toEqual([...Array(13).fill("retry"), "give_up"]);
+    expect(state).toMatchObject({ retryCount: 14, attemptsUsed: 7 });
+  });
+
   test("an attempt that keeps failing walks the published schedule and is dead at the seventh", () => {
     expect(walk("TX_REVERTED", false, 100)).toEqual(RETRY_SCHEDULE_MS.slice(0, ATTEMPTS_MAX - 1));
   });

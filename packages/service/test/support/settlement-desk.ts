@@ -1,7 +1,8 @@
 /** Settlements over a real PostgreSQL, with the chain's answers set by hand. */
+import { sql } from "kysely";
 import { onTestFinished } from "vitest";
 import { type DepositAddress, issueAddress } from "../../src/addresses/index.ts";
-import type { Chain, Simulation } from "../../src/chains/port.ts";
+import type { Chain, FoundRefund, Simulation } from "../../src/chains/port.ts";
 import type { Commitment } from "../../src/core/commitment.ts";
 import { toEvmAddress, toHex32, unpadAddress } from "../../src/core/hex.ts";
 import type { Minimums } from "../../src/deposits/index.ts";
@@ -58,6 +59,8 @@ export async function openDesk() {
     /** Happens while a request reads a balance. */
     meanwhile: async () => {},
     minimums: { token: 100n, floor: undefined } as Minimums,
+    /** The newest refund of any wallet in a final block. */
+    refund: null as FoundRefund | null,
     block: 100n,
     finalNumber: 50n,
   };
@@ -80,6 +83,13 @@ export async function openDesk() {
     },
     hasCode: async (address) => state.codeAt.has(address) || state.hasCode,
     simulate: async () => state.simulation,
+    buildRefund: (_commitment, token) => ({
+      to: FACTORY,
+      data: `0x2e${token.slice(2)}`,
+      value: 0n,
+    }),
+    findRefund: async ({ fromBlock }) =>
+      state.refund && state.refund.blockNumber >= fromBlock ? state.refund : null,
     buildDeploy: () => ({ to: FACTORY, data: "0xde", value: 0n }),
     getReceipt: async (txHash) => receipt(txHash),
     getFinalNumber: async () => state.finalNumber,
@@ -187,7 +197,8 @@ export async function openDesk() {
       .updateTable("transactions")
       .set({
         state: transactionState,
-        nonce: 0,
+        nonce: sql<number>`coalesce(nonce,
+          (select count(*)::int from transactions where nonce is not null))`,
         succeeded,
         mined_hash: hashOf(intent),
         mined_block_hash: hashOf("block"),

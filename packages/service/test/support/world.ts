@@ -14,6 +14,7 @@ import {
   type ChainName,
   deployContracts,
   ensureIntegrators,
+  loadKey,
   loadKeys,
   mintToken,
   pay,
@@ -43,6 +44,7 @@ import {
   http,
   isAddress,
   parseEther,
+  type PrivateKeyAccount,
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 
@@ -250,6 +252,18 @@ export async function openWorld(options: WorldOptions = {}) {
     return BigInt(locked.length - claimed.length);
   }
 
+  async function sendAs(
+    chain: ChainName,
+    account: PrivateKeyAccount,
+    call: { readonly to: Address; readonly data: Hex },
+  ): Promise<void> {
+    const { client, rpcUrl } = chains[chain];
+    const wallet = createWalletClient({ account, chain: client.chain, transport: http(rpcUrl) });
+    const hash = await wallet.sendTransaction(call);
+    const receipt = await client.waitForTransactionReceipt({ hash });
+    if (receipt.status !== "success") throw new Error(`the call reverted (${hash})`);
+  }
+
   await connectStreams();
   return {
     chains,
@@ -356,17 +370,27 @@ export async function openWorld(options: WorldOptions = {}) {
     },
 
     /** Calls a contract as its owner, and waits for the block. */
-    async asOwner(chain: ChainName, call: { readonly to: Address; readonly data: Hex }) {
-      const { client } = chains[chain];
-      const owner = createWalletClient({
-        account: keys.owner.account,
-        chain: client.chain,
-        transport: http(chains[chain].rpcUrl),
-      });
-      const hash = await owner.sendTransaction(call);
-      const receipt = await client.waitForTransactionReceipt({ hash });
-      if (receipt.status !== "success") throw new Error(`the owner's call reverted (${hash})`);
+    asOwner: (chain: ChainName, call: { readonly to: Address; readonly data: Hex }) =>
+      sendAs(chain, keys.owner.account, call),
+
+    /** Calls a contract as an account that is given coin for gas, and waits for the block. */
+    async sendAs(
+      chain: ChainName,
+      account: PrivateKeyAccount,
+      call: { readonly to: Address; readonly data: Hex },
+    ): Promise<void> {
+      await this.payNative(chain, account.address, parseEther("1"));
+      await sendAs(chain, account, call);
     },
+
+    /** Who may take the deposits of an integrator back. */
+    refundAuthority: (integrator: string): PrivateKeyAccount =>
+      loadKey(join(stateDir, "keys"), `refund-${integrator}`).account,
+
+    guardian: keys.guardian.account,
+
+    /** An account that nobody knows. */
+    stranger: (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey()),
 
     /** Makes an account a relayer and gives it coin for gas, as an operator does before a lane has its key. */
     async addRelayer(chain: ChainName, relayer: Address): Promise<void> {

@@ -1,0 +1,60 @@
+/** A settlement as operators read it. */
+import { expect, test } from "vitest";
+import { openDesk, RECIPIENT, USDC } from "../../test/support/settlement-desk.ts";
+import {
+  explainWait,
+  locateValue,
+  readSettlementFile,
+  refundSettlement,
+  retrySettlement,
+} from "../settlements/index.ts";
+import { toChecksumAddress } from "../chains/evm/checksum.ts";
+import { formatRefund, formatRetry, formatSettlement, toJson } from "./settlement-command.ts";
+
+const NO_CONFIG = { chains: [] };
+
+test("everything about a failing settlement that was retried and then ended for a refund, in words", async () => {
+  const desk = await openDesk();
+  const address = await desk.issue("0x01");
+  desk.state.balance = 1_000n;
+  await desk.arrive(address, { amount: 1_000n, block: 90n });
+  desk.state.simulation = { ok: false, reason: "Paused" };
+  await desk.look();
+  const [{ id } = { id: "" }] = await desk.swaps();
+  const by = { id, operator: "ada@desk", reason: "ticket 7" };
+
+  const show = async () => {
+    const file = await readSettlementFile(desk.db, id);
+    if (!file) throw new Error("it is there");
+    const value = { place: locateValue(file), walletBalance: null };
+    const shown = { ...file, value, waitsFor: explainWait(file) };
+    expect(JSON.parse(toJson(shown))).toMatchObject({ deposits: [{ amount: "1000" }] });
+    return formatSettlement(NO_CONFIG, shown);
+  };
+  const failing = await show();
+  expect(failing).toMatch(/^settlement [0-9a-f-]{36}\n {2}status +failed_swap, step sweep\n/);
+  expect(failing).toMatch(/balance +unknown: the chain's node does not answer/);
+  expect(failing).toMatch(/waits for +SIMULATION_REVERTED: /);
+  expect(failing).toMatch(/next attempt +20\d\d-/);
+  expect(failing).toMatch(/retries +1, attempts used 1/);
+  expect(failing).toMatch(/deposits\n {2}1000 base units {2}block 90 {2}0x/);
+  expect(failing).not.toContain("by hand");
+
+  const retried = await retrySettlement(desk.deps, by);
+  expect(formatRetry(retried)).toBe(`settlement ${id} is tried again now`);
+  expect(formatRetry(await retrySettlement(desk.deps, by))).toBe(`settlement ${id} is due already`);
+
+  const refund = await refundSettlement(desk.deps, { ...by, to: RECIPIENT });
+  const authority = toChecksumAddress(RECIPIENT);
+  const words = formatRefund(NO_CONFIG, refund);
+  expect(words).toContain(`Only ${authority} can take its deposits`);
+  expect(words).toContain(`  data   0x2e${USDC.slice(2)}\n`);
+  expect(words).toContain("At this moment it would fail: it would revert now: Paused.");
+
+  const dead = await show();
+  expect(dead).toMatch(/status +dead, step done\n {2}value +in the deposit address/);
+  expect(dead).not.toContain("waits for");
+  expect(dead).not.toContain("next attempt");
+  expect(dead).toMatch(/by hand\n.* ada@desk {2}retry of failed_swap: ticket 7\n/);
+  expect(dead).toContain(`ada@desk  refund of failed_swap to ${authority}: ticket 7`);
+});

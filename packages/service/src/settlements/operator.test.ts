@@ -1,0 +1,433 @@
+/** What operators do by hand, against real PostgreSQL, with the chain's answers set by hand. */
+import { sql } from "kysely";
+import { describe, expect, test, vi } from "vitest";
+import { hashOf } from "../../test/support/doubles.ts";
+import { type Desk, openDesk, RECIPIENT } from "../../test/support/settlement-desk.ts";
+import type { Chain } from "../chains/port.ts";
+import { OperatingError } from "../core/errors.ts";
+import { toEvmAddress } from "../core/hex.ts";
+import { listActions } from "./actions.ts";
+import { advance } from "./advance.ts";
+import { refundSettlement, retrySettlement } from "./operator.ts";
+import { explainWait, locateValue, readSettlementFile } from "./show.ts";
+import { lookForRefunds } from "./steps/refunded.ts";
+
+const BY = { operator: "ada@desk", reason: "ticket 7" };
+/** The desk's integrator names its recipient. */
+const AUTHORITY = RECIPIENT;
+
+async function openDeposit() {
+  const desk = await openDesk();
+  const address = await desk.issue("0x01");
+  desk.state.balance = 1_000n;
+  await desk.arrive(address, { amount: 1_000n, block: 90n });
+  const [swap] = await desk.swaps();
+  if (!swap) throw new Error("there is a settlement");
+  const retry = (id = swap.id) => retrySettlement(desk.deps, { ...BY, id });
+  const refund = (to = AUTHORITY, id = swap.id) => refundSettlement(desk.deps, { ...BY, id, to });
+  const actions = () => listActions(desk.db, swap.id);
+  const statusOf = async () => (await desk.swaps())[0]?.status;
+  return { desk, address, id: swap.id, retry, refund, actions, statusOf };
+}
+
+/** Fails once: the settlement waits for its retry. */
+async function openFailing() {
+  const opened = await openDeposit();
+  opened.desk.state.simulation = { ok: false, reason: "Paused" };
+  await opened.desk.look();
+  expect(await opened.statusOf()).toBe("failed_swap");
+  return opened;
+}
+
+async function openDead() {
+  const opened = await openFailing();
+  for (let i = 0; i < 7; i++) await opened.desk.look();
+  expect(await opened.statusOf()).toBe("dead");
+  opened.desk.state.simulation = { ok: true, gas: 1n };
+  return opened;
+}
+
+async function openSwapping() {
+  const opened = await openDeposit();
+  await opened.desk.look();
+  expect(await opened.statusOf()).toBe("swapping");
+  return opened;
+}
+
+/** The lock is mined for good and its delivery is in trouble. */
+async function openTroubled() {
+  const opened = await openSwapping();
+  opened.desk.state.swept = 1_000n;
+  opened.desk.state.balance = 0n;
+  await opened.desk.mine(`sweep:${opened.id}`);
+  const error = new OperatingError("TX_REVERTED", "It reverted.");
+  opened.desk.state.delivery = { kind: "troubled", error };
+  await opened.desk.look();
+  expect(await opened.statusOf()).toBe("failed_swap");
+  return opened;
+}
+
+async function openCompleted() {
+  const opened = await openTroubled();
+  opened.desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 999n };
+  await opened.desk.look();
+  expect(await opened.statusOf()).toBe("completed");
+  return opened;
+}
+
+function chainOf(desk: Desk): Chain {
+  const chain = desk.deps.chains.get(2);
+  if (!chain) throw new Error("the desk has a chain");
+  return chain;
+}
+
+const sweepsOf = async (desk: Desk) =>
+  (await desk.db.selectFrom("transactions").select("intent").execute()).filter(({ intent }) =>
+    intent.startsWith("sweep:"),
+  );
+
+describe("a retry", () => {
+  test("of a failing settlement happens before its time, and is recorded once", async () => {
+    const { desk, id, retry, actions, statusOf } = await openFailing();
+    desk.state.simulation = { ok: true, gas: 1n };
+    await advance(desk.deps, id);
+    expect(await statusOf()).toBe("failed_swap");
+
+    expect(await retry()).toEqual({ kind: "hurried", settlementId: id, changed: true });
+    expect(await retry()).toEqual({ kind: "hurried", settlementId: id, changed: false });
+    await advance(desk.deps, id);
+    expect(await statusOf()).toBe("swapping");
+    expect(await actions()).toEqual([
+      {
+        ...BY,
+        action: "retry",
+        fromStatus: "failed_swap",
+        fromStep: "sweep",
+        successorId: null,
+        refundTo: null,
+        at: expect.stringMatching(/Z$/),
+      },
+    ]);
+  });
+
+  test("that fails again uses up an attempt like any other", async () => {
+    const { desk, id, retry, actions } = await openFailing();
+    for (let i = 0; i < 6; i++) {
+      expect(await retry()).toMatchObject({ kind: "hurried", changed: true });
+      await advance(desk.deps, id);
+    }
+    expect((await desk.swaps())[0]).toMatchObject({ status: "dead", retryCount: 7 });
+    expect(await actions()).toHaveLength(6);
+  });
+
+  test("of a dead settlement opens one that settles everything, once", async () => {
+    const { desk, id, retry, actions } = await openDead();
+    const first = await retry();
+    expect(first).toEqual({ kind: "reopened", settlementId: expect.any(String), changed: true });
+    expect(first.settlementId).not.toBe(id);
+    expect(await retry()).toEqual({ ...first, changed: false });
+    expect(await actions()).toMatchObject([
+      { action: "retry", fromStatus: "dead", successorId: first.settlementId },
+    ]);
+    await desk.look();
+    desk.state.swept = 1_000n;
+    desk.state.balance = 0n;
+    await desk.mine(`sweep:${first.settlementId}`);
+    desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 999n };
+    await desk.look();
+    expect((await desk.swaps()).map(({ status }) => status)).toEqual(["dead", "completed"]);
+    expect(await sweepsOf(desk)).toHaveLength(1);
+    expect((await desk.deposits()).map((row) => row.settlement_id)).toEqual([first.settlementId]);
+    // What was settled is not settled again.
+    await expect(retry()).rejects.toThrow("holds too little of the token");
+    expect(await actions()).toHaveLength(1);
+  });
+
+  test("by many at once opens one settlement", async () => {
+    const { desk, retry, actions } = await openDead();
+    const results = await Promise.all(Array.from({ length: 8 }, () => retry()));
+    expect(new Set(results.map(({ settlementId }) => settlementId)).size).toBe(1);
+    expect(results.filter(({ changed }) => changed)).toHaveLength(1);
+    expect(await desk.swaps()).toHaveLength(2);
+    expect(await actions()).toHaveLength(1);
+  });
+
+  test("while workers hold the settlement plans one sweep", async () => {
+    const { desk, id, retry, actions } = await openFailing();
+    desk.state.simulation = { ok: true, gas: 1n };
+    desk.clock.advance(900_000);
+    const outcomes = await Promise.allSettled([
+      advance(desk.deps, id),
+      retry(),
+      advance(desk.deps, id),
+      retry(),
+      advance(desk.deps, id),
+    ]);
+    const refused = outcomes.flatMap((outcome) =>
+      outcome.status === "rejected" ? [String(outcome.reason)] : [],
+    );
+    expect(refused.filter((reason) => !reason.includes("in flight"))).toEqual([]);
+    await desk.look();
+    expect((await desk.swaps()).map(({ status }) => status)).toEqual(["swapping"]);
+    expect(await sweepsOf(desk)).toHaveLength(1);
+    expect((await actions()).length).toBeLessThanOrEqual(1);
+  });
+
+  test.each([
+    ["that has not failed", openDeposit, "is pending_swap, and nothing failed"],
+    ["whose sweep is sent", openSwapping, "in flight"],
+    ["whose delivery is in trouble", openTroubled, "in flight"],
+    ["that is completed", openCompleted, "is completed"],
+  ])("of a settlement %s is refused and not recorded", async (_what, open, why) => {
+    const { retry, refund, actions, statusOf } = await open();
+    const before = await statusOf();
+    await expect(retry()).rejects.toThrow(why);
+    await expect(refund()).rejects.toThrow(why);
+    expect(await actions()).toEqual([]);
+    expect(await statusOf()).toBe(before);
+  });
+
+  test.each(["00000000-0000-4000-8000-000000000000", "nonsense", ""])(
+    "of a settlement that is not there (%j) is refused",
+    async (id) => {
+      const { retry, refund } = await openDeposit();
+      await expect(retry(id)).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
+      await expect(refund(AUTHORITY, id)).rejects.toThrow(`There is no settlement ${id}.`);
+    },
+  );
+});
+
+describe("a refund", () => {
+  test("ends a failing settlement with its error, and hands out the authority's call", async () => {
+    const { desk, id, refund, actions } = await openFailing();
+    desk.state.simulation = { ok: true, gas: 1n };
+    const simulate = vi.spyOn(chainOf(desk), "simulate");
+    const prepared = await refund();
+    expect(prepared).toMatchObject({
+      settlementId: id,
+      authority: AUTHORITY,
+      chainId: 2,
+      balance: 1_000n,
+      call: { data: expect.stringMatching(/^0x2e/), value: 0n },
+      obstacle: null,
+      changed: true,
+    });
+    expect(simulate.mock.calls).toEqual([[AUTHORITY, prepared.call]]);
+    expect((await desk.swaps())[0]).toMatchObject({
+      status: "dead",
+      retryCount: 1,
+      error: { code: "SIMULATION_REVERTED", retryable: false },
+    });
+    expect((await desk.events()).at(-1)?.data).toMatchObject({
+      prevStatus: "failed_swap",
+      status: "dead",
+    });
+    expect(await refund()).toEqual({ ...prepared, changed: false });
+    expect(await actions()).toMatchObject([
+      { action: "refund", fromStatus: "failed_swap", refundTo: AUTHORITY },
+    ]);
+    await desk.look();
+    expect(await sweepsOf(desk)).toEqual([]);
+  });
+
+  test("to anybody but the refund authority is refused", async () => {
+    const { refund, actions, statusOf } = await openFailing();
+    const thief = toEvmAddress(`0x${"66".repeat(20)}`);
+    await expect(refund(thief)).rejects.toThrow(
+      `made with the refund authority ${AUTHORITY}: its deposits can go back to nobody else`,
+    );
+    expect(await actions()).toEqual([]);
+    expect(await statusOf()).toBe("failed_swap");
+  });
+
+  test("T112 under an address row that was edited is refused", async () => {
+    const { desk, refund, statusOf } = await openFailing();
+    const thief = toEvmAddress(`0x${"66".repeat(20)}`);
+    await desk.db.updateTable("addresses").set({ refund_authority: thief }).execute();
+    await expect(refund(thief)).rejects.toMatchObject({ code: "CONFIG_MISSING" });
+    expect(await statusOf()).toBe("failed_swap");
+  });
+
+  test("of an empty deposit address is refused", async () => {
+    const { desk, refund, actions } = await openDead();
+    desk.state.balance = 0n;
+    await expect(refund()).rejects.toThrow("holds nothing of the token");
+    expect(await actions()).toEqual([]);
+  });
+
+  test("of what another settlement has under way is refused", async () => {
+    const { desk, retry, refund } = await openDead();
+    const { settlementId } = await retry();
+    await expect(refund()).rejects.toThrow(`Settlement ${settlementId} is under way`);
+    await desk.look();
+    await expect(refund()).rejects.toThrow(`Settlement ${settlementId} is under way`);
+  });
+
+  test("says what would make it fail now", async () => {
+    const { desk, refund } = await openDead();
+    desk.state.simulation = { ok: false, reason: "TokenPaused" };
+    expect(await refund()).toMatchObject({ obstacle: "it would revert now: TokenPaused" });
+  });
+
+  test("and a worker that plans the sweep at the same time: one of them wins, wholly", async () => {
+    const won = { sweep: 0, refund: 0 };
+    for (let round = 0; round < 6; round++) {
+      const { desk, id, refund, actions, statusOf } = await openFailing();
+      desk.state.simulation = { ok: true, gas: 1n };
+      desk.clock.advance(900_000);
+      // The worker has looked at the chain and is about to write when the operator begins, or the other way round.
+      const ready = Promise.withResolvers<void>();
+      const go = Promise.withResolvers<void>();
+      desk.route.readInventory = async () => {
+        ready.resolve();
+        await go.promise;
+        return { reserved: 0n, balance: 0n, capLeft: 0n, rate: 10n ** 18n };
+      };
+      const worker = advance(desk.deps, id);
+      await ready.promise;
+      if (round % 2 === 0) await refund();
+      go.resolve();
+      const refunding = round % 2 === 0 ? null : refund().catch((error: unknown) => error);
+      await worker;
+      await refunding;
+      const status = await statusOf();
+      const sweeps = (await sweepsOf(desk)).length;
+      const recorded = (await actions()).length;
+      expect([
+        ["dead", 0, 1],
+        ["swapping", 1, 0],
+      ]).toContainEqual([status, sweeps, recorded]);
+      won[status === "dead" ? "refund" : "sweep"] += 1;
+    }
+    expect(won.refund).toBeGreaterThanOrEqual(3);
+  });
+
+  test("is on the record once a final block shows it, by whomever it was asked", async () => {
+    const { desk, id, refund } = await openDead();
+    const refunded = {
+      to: AUTHORITY,
+      amount: 1_000n,
+      txHash: hashOf("refund"),
+      blockNumber: 120n,
+      logIndex: 3,
+    };
+    await lookForRefunds(desk.deps);
+    expect((await desk.swaps())[0]?.error?.details).not.toMatchObject({ reason: "refunded" });
+    await refund();
+    desk.state.refund = refunded;
+    desk.state.balance = 0n;
+    await lookForRefunds(desk.deps);
+    await lookForRefunds(desk.deps);
+    expect((await desk.swaps())[0]).toMatchObject({
+      status: "dead",
+      error: {
+        code: "SIMULATION_REVERTED",
+        retryable: false,
+        details: { reason: "refunded", txHash: refunded.txHash },
+      },
+    });
+    const file = await readSettlementFile(desk.db, id);
+    expect(file && locateValue(file)).toBe("refund_authority");
+    expect(file?.nextCheckAt).toBe(null);
+  });
+
+  test("that came before the settlement's deposits is not its own", async () => {
+    const { desk } = await openDead();
+    for (const [blockNumber, logIndex] of [
+      [89n, 9],
+      [90n, 0],
+    ] as const) {
+      desk.state.refund = {
+        to: AUTHORITY,
+        amount: 1n,
+        txHash: hashOf("refund"),
+        blockNumber,
+        logIndex,
+      };
+      desk.clock.advance(3_600_000);
+      await lookForRefunds(desk.deps);
+      expect((await desk.swaps())[0]?.error?.details).not.toMatchObject({ reason: "refunded" });
+    }
+  });
+
+  test("is looked for less and less often, and never where a later settlement took the deposits", async () => {
+    const { desk, retry } = await openDead();
+    const search = vi.spyOn(chainOf(desk), "findRefund");
+    for (let minute = 0; minute < 24 * 60; minute++) {
+      desk.clock.advance(60_000);
+      await lookForRefunds(desk.deps);
+    }
+    expect(search.mock.calls.length).toBeGreaterThan(5);
+    expect(search.mock.calls.length).toBeLessThan(40);
+    const { settlementId } = await retry();
+    await desk.look();
+    desk.state.swept = 1_000n;
+    await desk.mine(`sweep:${settlementId}`);
+    await desk.look();
+    search.mockClear();
+    for (let hours = 0; hours < 48; hours++) {
+      desk.clock.advance(3_600_000);
+      await lookForRefunds(desk.deps);
+    }
+    expect(search).not.toHaveBeenCalled();
+  });
+});
+
+describe("the record", () => {
+  test("is only added to", async () => {
+    const { desk, retry } = await openFailing();
+    await retry();
+    const { db } = desk;
+    const kept = "only added to, never changed or removed";
+    await expect(
+      db.updateTable("operator_actions").set({ reason: "another" }).execute(),
+    ).rejects.toThrow(kept);
+    await expect(db.deleteFrom("operator_actions").execute()).rejects.toThrow(kept);
+    await expect(sql`truncate operator_actions`.execute(db)).rejects.toThrow(kept);
+    expect(await db.selectFrom("operator_actions").select("reason").execute()).toEqual([
+      { reason: BY.reason },
+    ]);
+  });
+
+  test("and the change it is about commit together or not at all", async () => {
+    const { desk, id, statusOf } = await openFailing();
+    const nobody = { id, operator: "", reason: "" };
+    await expect(retrySettlement(desk.deps, nobody)).rejects.toThrow("check constraint");
+    await expect(refundSettlement(desk.deps, { ...nobody, to: AUTHORITY })).rejects.toThrow(
+      "check constraint",
+    );
+    expect(await statusOf()).toBe("failed_swap");
+    const row = await desk.db.selectFrom("settlements").select("retry_at").executeTakeFirst();
+    expect(row?.retry_at).not.toBe(null);
+  });
+});
+
+describe("what is shown", () => {
+  test.each([
+    ["pending", openDeposit, "deposit_address", "does a settler run?"],
+    ["failing", openFailing, "deposit_address", "SIMULATION_REVERTED"],
+    ["sweeping", openSwapping, "sweeping", "to get a place in its lane"],
+    ["delivering in trouble", openTroubled, "escrow", "its payment to be seen"],
+    ["completed", openCompleted, "recipient", null],
+    ["dead", openDead, "deposit_address", null],
+  ])("of a settlement that is %s: where its value is and what it waits for", async (...args) => {
+    const [, open, place, wait] = args;
+    const { desk, id } = await open();
+    const file = await readSettlementFile(desk.db, id);
+    if (!file) throw new Error("it is there");
+    expect(locateValue(file)).toBe(place);
+    expect(String(explainWait(file))).toContain(String(wait));
+    expect(file.deposits.map(({ amount }) => amount)).toEqual([1_000n]);
+    expect(file.history.at(-1)?.to ?? "pending_swap").toBe(file.settlement.status);
+  });
+
+  test("is everything that was done, in order", async () => {
+    const { desk, id, retry } = await openDead();
+    await retry();
+    const file = await readSettlementFile(desk.db, id);
+    expect(file?.history.map(({ to }) => to)).toEqual([...Array(6).fill("failed_swap"), "dead"]);
+    expect(file?.actions.map(({ action }) => action)).toEqual(["retry"]);
+    expect(file?.integrator).toBe("acme");
+    expect(await readSettlementFile(desk.db, "00000000-0000-4000-8000-000000000000")).toBe(null);
+  });
+});

@@ -1,0 +1,161 @@
+/** Settlements that end dead on real nodes, and what an operator does about them with the command line. */
+import { depositFactoryAbi } from "@sluice/contracts/abi";
+import { type Address, encodeFunctionData, type Hex, isAddress, isHex } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  type Deposit,
+  deposit,
+  expectDelivered,
+  expectEmptyEscrow,
+  USDC,
+} from "./support/deposits.ts";
+import { openWorld, type World } from "./support/world.ts";
+
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(async () => {
+  await world.close();
+});
+
+/** Six runs of the command line, on a busy machine. */
+const DEATH_DEADLINE_MS = 150_000;
+const REASON = ["--reason", "the token was paused, ticket 7"] as const;
+
+/** The guardian stops sweeps, and the owner alone lets them go on. */
+async function setPaused(paused: boolean): Promise<void> {
+  const functionName = paused ? "pause" : "unpause";
+  const data = encodeFunctionData({ abi: depositFactoryAbi, functionName });
+  const call = { to: world.factory, data };
+  if (paused) await world.sendAs("ethereum", world.guardian, call);
+  else await world.asOwner("ethereum", call);
+}
+
+/** Sweeps are paused, so every attempt fails; trying again by hand does not wait for the schedule. */
+async function awaitDeath({ address }: Deposit): Promise<string> {
+  let id = "";
+  let hurriedAt = 0;
+  await world.until(
+    "the settlement is dead",
+    async () => {
+      const [swap] = await world.swapsOf(address);
+      if (!swap) return false;
+      id = swap.id;
+      // Once for each attempt: a retry of a dead one would open another.
+      if (swap.category === "retrying" && swap.retryCount > hurriedAt) {
+        hurriedAt = swap.retryCount;
+        await world.command("settlement", "retry", id, ...REASON, "--json");
+      }
+      return swap.status === "dead";
+    },
+    DEATH_DEADLINE_MS,
+  );
+  return id;
+}
+
+const show = (id: string) => world.command("settlement", "show", id, "--json");
+
+test("a settlement that is dead is shown, retried once its cause is gone, and delivered once", async () => {
+  await setPaused(true);
+  const paid = await deposit(world, 30n * USDC);
+  const id = await awaitDeath(paid);
+  const dead = await show(id);
+  expect(dead).toMatchObject({
+    settlement: { status: "dead", step: "done", retryCount: 7, attemptsUsed: 7 },
+    error: { code: "SIMULATION_REVERTED", retryable: false },
+    value: { place: "deposit_address", walletBalance: String(30n * USDC) },
+    waitsFor: null,
+    integrator: "acme",
+    deposits: [{ amount: String(30n * USDC), txHash: paid.payment, orphanedAt: null }],
+    deliveries: [],
+  });
+  expect(dead).toMatchObject({ transactions: [{ intent: `deploy:${id}:1`, succeeded: true }] });
+
+  await setPaused(false);
+  const retried = await world.command("settlement", "retry", id, ...REASON, "--json");
+  expect(retried).toMatchObject({ kind: "reopened", changed: true });
+  const swap = await expectDelivered(world, paid);
+  expect(swap.id).toBe(retried["settlementId"]);
+  // What is delivered is delivered: nothing is left to retry, and nothing to give back.
+  for (const over of [id, swap.id]) {
+    await expect(world.command("settlement", "retry", over, ...REASON, "--json")).rejects.toThrow(
+      /nothing to retry/,
+    );
+  }
+  await expectEmptyEscrow(world);
+  expect(await show(swap.id)).toMatchObject({
+    value: { place: "recipient", walletBalance: "0" },
+    transactions: [
+      { intent: `sweep:${swap.id}:1`, succeeded: true, attempts: [{ accepted: true }] },
+      { intent: expect.stringMatching(/^deliver:/), succeeded: true },
+      { intent: expect.stringMatching(/^claim:/), succeeded: true },
+    ],
+  });
+  expect(await show(id)).toMatchObject({ value: { place: "elsewhere" }, deposits: [] });
+  expect((await show(id))["actions"]).toMatchObject([
+    ...Array.from({ length: 6 }, () => ({ action: "retry", fromStatus: "failed_swap" })),
+    { action: "retry", fromStatus: "dead", successorId: swap.id, reason: REASON[1] },
+  ]);
+  expect(await world.countDeliveries("base", paid.recipient)).toBe(1);
+  expect(await world.balance("ethereum", paid.address)).toBe(0n);
+});
+
+test("a settlement is refunded by its refund authority alone, even while sweeps are paused", async () => {
+  await setPaused(true);
+  const paid = await deposit(world, 20n * USDC);
+  await world.until("it fails", async () => {
+    const [swap] = await world.swapsOf(paid.address);
+    return swap?.status === "failed_swap";
+  });
+  const [{ id } = { id: "" }] = await world.swapsOf(paid.address);
+  const authority = world.refundAuthority("acme");
+  const refund = (to: Address) =>
+    world.command("settlement", "refund", id, "--to", to, ...REASON, "--json");
+  await expect(refund(paid.recipient)).rejects.toThrow(/can go back to nobody else/);
+
+  const prepared = await refund(authority.address);
+  expect(prepared).toMatchObject({
+    authority: authority.address.toLowerCase(),
+    balance: String(20n * USDC),
+    obstacle: "the refund authority has no coin for gas on this chain",
+    changed: true,
+  });
+  expect((await world.swapsOf(paid.address))[0]).toMatchObject({
+    status: "dead",
+    error: { code: "SIMULATION_REVERTED", retryable: false },
+  });
+  const call = readCall(prepared["call"]);
+  await expect(world.sendAs("ethereum", world.stranger(), call)).rejects.toThrow("reverted");
+  await world.sendAs("ethereum", authority, call);
+  expect(await world.balance("ethereum", authority.address)).toBe(20n * USDC);
+
+  await world.until("the record says so", async () => {
+    const [swap] = await world.swapsOf(paid.address);
+    return swap?.error?.details?.["reason"] === "refunded";
+  });
+  await setPaused(false);
+  await expect(world.command("settlement", "retry", id, ...REASON, "--json")).rejects.toThrow(
+    /holds too little/,
+  );
+  await expect(refund(authority.address)).rejects.toThrow(/holds nothing/);
+  expect(await show(id)).toMatchObject({
+    settlement: { status: "dead" },
+    value: { place: "refund_authority", walletBalance: "0" },
+    actions: [{ action: "refund", fromStatus: "failed_swap", reason: REASON[1] }],
+  });
+  // Nothing but the deployment was ever sent, and nobody was paid.
+  expect(await world.swapsOf(paid.address)).toHaveLength(1);
+  expect(await world.countDeliveries("base", paid.recipient)).toBe(0);
+  expect(await world.balance("base", paid.recipient)).toBe(0n);
+  await expectEmptyEscrow(world);
+});
+
+function readCall(value: unknown): { readonly to: Address; readonly data: Hex } {
+  if (typeof value === "object" && value !== null && "to" in value && "data" in value) {
+    const { to, data } = value;
+    if (typeof to === "string" && isAddress(to) && isHex(data)) return { to, data };
+  }
+  throw new Error("no call was printed");
+}

@@ -169,6 +169,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     buildDeliver: (order, signature) => toCall({ kind: "deliver", order, signature }),
     buildClaim: (claim, signature) => toCall({ kind: "claim", claim, signature }),
     buildReturn: (order, signature) => toCall({ kind: "return", order, signature }),
+    buildRefund: (commitment, token) => toCall({ kind: "refund", commitment, token }),
     combine(calls: readonly GasCall[]) {
       for (const kind of ["deploy", "settle"]) {
         const members = calls.flatMap(({ call, gas }, index) => {
@@ -213,6 +214,21 @@ export function createFakeNode(chain: FakeChain): FakeNode {
       }),
     async listOutflows(block) {
       return byHash(block).transactions.flatMap(outflowsOf);
+    },
+    async findRefund({ wallet, token, fromBlock }) {
+      const final = branch().filter(({ number }) => number >= fromBlock && number <= finalNumber);
+      const refunds = final.flatMap((block) =>
+        block.transactions.flatMap((mined) =>
+          mined.logs.flatMap((log, index) => {
+            if (log.kind !== "effect" || log.effect.kind !== "refunded") return [];
+            const { to, amount, ...holding } = log.effect;
+            if (holding.wallet !== wallet || holding.token !== token) return [];
+            const place = { blockNumber: block.number, logIndex: mined.firstLog + index };
+            return [{ to, amount, txHash: mined.transaction.hash, ...place }];
+          }),
+        ),
+      );
+      return refunds.at(-1) ?? null;
     },
     getLock: async (deliveryId, at) => stateAt(at).locks.get(deliveryId) ?? null,
     findDelivery: async (deliveryId, at) => stateAt(at).delivered.get(deliveryId) ?? null,

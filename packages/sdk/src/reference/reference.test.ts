@@ -37,6 +37,23 @@ describe("OpenAPI", () => {
     expect(listDangling(document)).toEqual([]);
   });
 
+  test.each(["post", "get"])(
+    "says every code that a quote may be refused with, by %s",
+    (method) => {
+      // CAST: as the document is made.
+      const { paths } = document as {
+        paths: Record<
+          string,
+          Record<string, { responses: Record<string, { description: string }> }>
+        >;
+      };
+      const responses = paths["/v3/quote"]?.[method]?.responses ?? {};
+      expect(responses[400]?.description).toContain("UNSUPPORTED_CHAIN");
+      expect(responses[422]?.description).toContain("UNSUPPORTED_DEST");
+      expect(responses[503]?.description).toContain("CONFIG_MISSING");
+    },
+  );
+
   test("names no schema twice: nothing with a name is written out where it is used", () => {
     expect(JSON.stringify(document)).not.toContain('"$id"');
   });

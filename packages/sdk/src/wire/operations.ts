@@ -40,6 +40,17 @@ export const COMMON_ERRORS: readonly ErrorCode[] = [
 
 const keyed = { key: "header", server: "service", published: true } as const;
 
+const QUOTE_ERRORS: readonly ErrorCode[] = [
+  "UNSUPPORTED_CHAIN",
+  "UNSUPPORTED_ROUTE",
+  "UNSUPPORTED_DEST",
+  "AMOUNT_TOO_SMALL",
+  "NO_ROUTE",
+  "FEE_NOT_COVERED",
+  "PRICE_UNAVAILABLE",
+  "CONFIG_MISSING",
+];
+
 /** Every endpoint. */
 export const OPERATIONS: readonly Operation[] = [
   {
@@ -133,14 +144,7 @@ export const OPERATIONS: readonly Operation[] = [
     published: true,
     body: QuoteRequest,
     response: QuoteResponse,
-    errors: [
-      "UNSUPPORTED_ROUTE",
-      "UNSUPPORTED_DEST",
-      "AMOUNT_TOO_SMALL",
-      "NO_ROUTE",
-      "FEE_NOT_COVERED",
-      "PRICE_UNAVAILABLE",
-    ],
+    errors: QUOTE_ERRORS,
   },
   {
     id: "quoteByQuery",
@@ -152,13 +156,6 @@ export const OPERATIONS: readonly Operation[] = [
     published: true,
     query: QuoteRequest,
     response: QuoteResponse,
-    errors: [
-      "UNSUPPORTED_ROUTE",
-      "UNSUPPORTED_DEST",
-      "AMOUNT_TOO_SMALL",
-      "NO_ROUTE",
-      "FEE_NOT_COVERED",
-      "PRICE_UNAVAILABLE",
-    ],
+    errors: QUOTE_ERRORS,
   },
 ];

@@ -389,6 +389,15 @@ describe("POST /request-index", () => {
     expectError(await post({ ...body, chain: 999 }, alice), 400, { code: "UNSUPPORTED_CHAIN" });
   });
 
+  test("an address of another family of chains is judged after its chain", async () => {
+    const solana = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
+    const body = { walletAddress: solana, tokenAddress: solana, chain: 1 };
+    expectError(await post(body, alice), 400, {
+      code: "UNSUPPORTED_CHAIN",
+      details: { field: "chain" },
+    });
+  });
+
   test.each([
     ["walletAddress", { tokenAddress: "native", chain: 30 }],
     ["walletAddress", { walletAddress: 7, tokenAddress: "native", chain: 30 }],
@@ -434,9 +443,10 @@ describe("everything else", () => {
   );
 
   test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])(
-    "%s on a list is refused with 405, before its key and its body",
+    "%s on what is only read is refused with 405, before its key and its body",
     async (method) => {
-      for (const path of [...KEYED, "/chains", "/source-config"]) {
+      const id = crypto.randomUUID();
+      for (const path of [...KEYED, "/chains", "/source-config", `/swaps/${id}`]) {
         const body = method === "OPTIONS" ? null : "<xml/>";
         const headers = { "content-type": "text/xml" };
         const answer = await get(path, undefined, { method, body, headers });

@@ -18,6 +18,7 @@ export type ErrorBody = (error: ErrorObject, status: number) => unknown;
 export function handleErrors(app: FastifyInstance, log: Log, body: ErrorBody): void {
   // JSON is the only kind of body.
   app.removeContentTypeParser("text/plain");
+  const routes = listRoutes(app);
   const answer = (reply: FastifyReply, error: ErrorObject, status: number) =>
     reply.code(status).type("application/json; charset=utf-8").send(body(error, status));
 
@@ -35,15 +36,33 @@ export function handleErrors(app: FastifyInstance, log: Log, body: ErrorBody): v
   app.addHook("onRequest", async (request, reply) => {
     void reply.header("cache-control", "no-store");
     if (!request.is404) return undefined;
-    const { error, status, methods } = describeUnknown(app, pathOf(request));
+    const { error, status, methods } = describeUnknown(routes, pathOf(request));
     if (methods.length > 0) void reply.header("allow", methods.join(", "));
     return answer(reply, error, status);
   });
 }
 
+interface KnownRoute {
+  readonly methods: readonly string[];
+  readonly path: RegExp;
+}
+
+/** The routes of an instance, those that are added later too; a parameter stands for one segment. */
+function listRoutes(app: FastifyInstance): readonly KnownRoute[] {
+  const routes: KnownRoute[] = [];
+  app.addHook("onRoute", ({ method, url }) => {
+    routes.push({
+      methods: [method].flat(),
+      path: new RegExp(`^${url.replaceAll(".", "\\.").replaceAll(/:\w+/g, "[^/]+")}$`),
+    });
+  });
+  return routes;
+}
+
 /** Nothing is at a path, or something that takes other methods. */
-function describeUnknown(app: FastifyInstance, url: string) {
-  const methods = (["GET", "POST"] as const).filter((method) => app.hasRoute({ method, url }));
+function describeUnknown(routes: readonly KnownRoute[], url: string) {
+  const taken = new Set(routes.flatMap(({ methods, path }) => (path.test(url) ? methods : [])));
+  const methods = (["GET", "POST"] as const).filter((method) => taken.has(method));
   const error =
     methods.length === 0
       ? new OperatingError("NOT_FOUND", "There is nothing at this path.")

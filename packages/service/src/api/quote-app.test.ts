@@ -169,6 +169,14 @@ describe("by GET", () => {
     expect(asked[0]?.[0]).toMatchObject({ ...REQUEST, payDeposit: "true" });
   });
 
+  test("HEAD answers like GET, without a body", async () => {
+    const query = new URLSearchParams({ ...REQUEST, apiKey: tenant.apiKey });
+    const response = await fetch(`${url}/v3/quote?${query}`, { method: "HEAD" });
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe("");
+    expect(asked[0]?.[0]).toMatchObject(REQUEST);
+  });
+
   test("a field that is missing or given twice is named", async () => {
     const ask = async (query: string) => {
       const response = await fetch(`${url}/v3/quote?apiKey=${tenant.apiKey}&${query}`);

@@ -47,7 +47,7 @@ export function createQuoteApp(deps: QuoteAppDeps): FastifyInstance {
     async handler(request, reply) {
       const principal = principalOf(request);
       // A query carries the same fields as text.
-      const asked = request.method === "GET" ? request.query : request.body;
+      const asked = request.method === "POST" ? request.body : request.query;
       const spelled = readSpelling(asked);
       let response: QuoteResponse;
       try {

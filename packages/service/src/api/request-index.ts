@@ -1,4 +1,7 @@
-/** `POST /request-index`: the order of checks is key, body, chain, wallet, then what the settlements say. */
+/**
+ * `POST /request-index`: the order of checks is key, body, chain, the form of the
+ * addresses, wallet, then what the settlements say.
+ */
 import { RequestIndexBody } from "@sluice/sdk/wire";
 import { Value } from "typebox/value";
 import { type DepositAddress, listByWallets } from "../addresses/index.ts";
@@ -30,11 +33,6 @@ export async function readIndexRequest(
   body: RequestIndexBody,
   principal: Principal,
 ): Promise<IndexRequest> {
-  const wallet = parseAddress(deps, "walletAddress", body.walletAddress);
-  const token =
-    body.tokenAddress === "native"
-      ? NATIVE_TOKEN
-      : parseAddress(deps, "tokenAddress", body.tokenAddress);
   if (!deps.scanned.has(body.chain)) {
     const known = findChainById(body.chain);
     const what = known ? `${known.name} is not enabled here` : "there is no such chain";
@@ -42,6 +40,11 @@ export async function readIndexRequest(
       details: { field: "chain" },
     });
   }
+  const wallet = parseAddress(deps, "walletAddress", body.walletAddress);
+  const token =
+    body.tokenAddress === "native"
+      ? NATIVE_TOKEN
+      : parseAddress(deps, "tokenAddress", body.tokenAddress);
   const address = (await listByWallets(deps.db, [wallet])).get(wallet);
   if (address?.integratorId !== principal.integratorId) {
     throw new OperatingError("NOT_FOUND", "The wallet is not one of your deposit addresses.");

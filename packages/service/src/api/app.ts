@@ -32,6 +32,7 @@ import {
   parseListQuery,
   parseSwapsQuery,
 } from "./query.ts";
+import { isHandshake, STREAM_PATH } from "./handshake.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 import { type IndexRequest, parseIndexBody, readIndexRequest } from "./request-index.ts";
 
@@ -68,7 +69,14 @@ export const SERVER_LIMITS = {
   bodyLimit: 64 * 1024,
   requestTimeout: 10_000,
   // How often that is looked at: Node's own half minute is longer than the connection lives.
-  http: { connectionsCheckingInterval: 1_000, headersTimeout: 10_000 },
+  http: {
+    connectionsCheckingInterval: 1_000,
+    headersTimeout: 10_000,
+    // Refused in the interface's form instead of by an empty answer.
+    requireHostHeader: false,
+    // An upgrade that nobody asked for, such as curl's to h2c, is answered as plain HTTP.
+    shouldUpgradeCallback: () => false,
+  },
   connectionTimeout: 15_000,
   keepAliveTimeout: 30_000,
   // While it closes, a server goes on answering: a refusal of the framework would have a shape of its own.
@@ -84,6 +92,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   const app = Fastify({
     logger: false,
     ...SERVER_LIMITS,
+    http: { ...SERVER_LIMITS.http, shouldUpgradeCallback: isHandshake },
     ...refusalOptions(body),
     trustProxy: [...deps.trustedProxies],
   });
@@ -167,6 +176,14 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     { schema: answers(SourceConfig), config: open },
     async () => sourceConfig,
   );
+
+  app.get(STREAM_PATH, { config: open }, async () => {
+    throw new OperatingError(
+      "VALIDATION_ERROR",
+      "The stream is for Socket.IO clients of protocol 4 over websocket; there is no polling.",
+      { details: { field: "transport" } },
+    );
+  });
 
   serveReference(app, open);
   return app;

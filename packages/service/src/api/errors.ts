@@ -1,4 +1,5 @@
 /** Every answer that is not a success is the interface's error object; never a stack, never HTML. */
+import type { IncomingMessage } from "node:http";
 import { ERROR_CODES, type ErrorObject } from "@sluice/sdk/wire";
 import type {
   FastifyError,
@@ -32,14 +33,33 @@ export function handleErrors(app: FastifyInstance, log: Log, body: ErrorBody): v
     return answer(reply, toErrorObject(error), status);
   });
 
-  // The path comes before everything else, also before the body is read.
+  const unmet = new WeakSet<IncomingMessage>();
+  app.server.on("checkExpectation", (request: IncomingMessage, response) => {
+    unmet.add(request);
+    app.server.emit("request", request, response);
+  });
+
+  // The path comes before everything else of a request that is well formed, also before the body is read.
   app.addHook("onRequest", async (request, reply) => {
     void reply.header("cache-control", "no-store");
+    const { headers, httpVersion } = request.raw;
+    if (unmet.has(request.raw)) return answer(reply, malformed("expect", "100-continue"), 400);
+    if (headers.host === undefined && httpVersion === "1.1") {
+      return answer(reply, malformed("host", "this header"), 400);
+    }
     if (!request.is404) return undefined;
     const { error, status, methods } = describeUnknown(routes, pathOf(request));
     if (methods.length > 0) void reply.header("allow", methods.join(", "));
     return answer(reply, error, status);
   });
+}
+
+function malformed(field: string, expected: string): ErrorObject {
+  return toErrorObject(
+    new OperatingError("VALIDATION_ERROR", `${field}: expected ${expected}.`, {
+      details: { field },
+    }),
+  );
 }
 
 interface KnownRoute {
@@ -79,7 +99,7 @@ function describeUnknown(routes: readonly KnownRoute[], url: string) {
 export function refusalOptions(
   body: ErrorBody,
 ): Pick<FastifyServerOptions, "frameworkErrors" | "clientErrorHandler"> {
-  const malformed = toErrorObject(
+  const refused = toErrorObject(
     new OperatingError("VALIDATION_ERROR", "The request is not well formed.", {
       details: { field: "request" },
     }),
@@ -88,11 +108,11 @@ export function refusalOptions(
     frameworkErrors(_error, _request, reply) {
       // CAST: no route was found, so the reply has no schema of its own.
       const plain = reply as unknown as FastifyReply;
-      void plain.code(400).send(body(malformed, 400));
+      void plain.code(400).send(body(refused, 400));
     },
     clientErrorHandler(error, socket) {
       if (error.code === "ECONNRESET" || !socket.writable) return;
-      const text = JSON.stringify(body(malformed, 400));
+      const text = JSON.stringify(body(refused, 400));
       socket.end(
         `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\n` +
           `Content-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,

@@ -85,11 +85,6 @@ describe("handshake", () => {
       integratorName: alice.name,
     });
   });
-
-  test("over polling is refused", async () => {
-    const response = await fetch(`${stream.url}/socket.io/?EIO=4&transport=polling`);
-    expect(response.status).toBe(400);
-  });
 });
 
 describe("stream", () => {

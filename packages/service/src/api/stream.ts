@@ -3,7 +3,7 @@
  * chooses, and gets what the tail of the event log hands out there. Clients may say nothing.
  */
 import { STREAM_CONNECTED_CHANNEL, STREAM_EVENT_CHANNEL } from "@sluice/sdk/wire";
-import type { Server as HttpServer } from "node:http";
+import type { Server as HttpServer, RequestListener } from "node:http";
 import { Server, type Socket } from "socket.io";
 import { toErrorObject, toOperatingError } from "../core/errors.ts";
 import type { Secret } from "../core/secret.ts";
@@ -28,7 +28,7 @@ const WAITING_PACKETS_MAX = 2_000;
 const PACKET_BYTES_MAX = 16_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Attaches the stream to a server that listens, or will. */
+/** Attaches the stream to a server that listens, or will, and lets nothing but handshakes upgrade. */
 export function createStream(options: {
   readonly server: HttpServer;
   readonly db: Db;
@@ -36,8 +36,9 @@ export function createStream(options: {
   readonly log: Log;
   readonly limiter: RateLimiter;
 }): Stream {
-  const { db, pepper, log, limiter } = options;
-  const io = new Server(options.server, {
+  const { db, pepper, log, limiter, server } = options;
+  const plain = server.listeners("request");
+  const io = new Server(server, {
     transports: ["websocket"],
     allowUpgrades: false,
     serveClient: false,
@@ -46,6 +47,10 @@ export function createStream(options: {
     maxHttpBufferSize: PACKET_BYTES_MAX,
     connectTimeout: CONNECT_TIMEOUT_MS,
   });
+  // The library takes handshakes only: what it would refuse is answered by who answers the rest.
+  server.removeAllListeners("request");
+  // CAST: listeners of that event, taken from it above.
+  for (const listener of plain) server.on("request", listener as RequestListener);
   const principals = new WeakMap<Socket, Principal>();
   const tail = createTail({
     db,

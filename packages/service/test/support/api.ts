@@ -1,12 +1,8 @@
 /** The interfaces of the service, over a test's database. */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { type ApiDeps, createApi } from "../../src/api/app.ts";
 import { createRateLimiter, type RateLimiter } from "../../src/api/rate-limits.ts";
 import { createStream } from "../../src/api/stream.ts";
 import { hasValidChecksum, toChecksumAddress } from "../../src/chains/evm/checksum.ts";
-import type { Db } from "../../src/db/schema.ts";
-import type { Log } from "../../src/telemetry/log.ts";
 import { silentLog } from "./doubles.ts";
 import { PEPPER } from "./tenants.ts";
 
@@ -44,16 +40,15 @@ export async function startApi(deps: TestDeps) {
   return { url, close: () => app.close() };
 }
 
-/** Starts the stream on a server that answers nothing else. */
-export async function startStream(deps: {
-  readonly db: Db;
-  readonly limiter: RateLimiter;
-  readonly log?: Log;
-}) {
-  const server = createServer((_, response) => response.writeHead(404).end());
+/** Starts the stream, on the server of the REST interface. */
+export async function startStream(deps: TestDeps & { readonly limiter: RateLimiter }) {
+  const app = createTestApi(deps);
+  const { server } = app;
   const stream = createStream({ server, pepper: PEPPER, log: silentLog, ...deps });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  // CAST: a server that listens on TCP has an address.
-  const { port } = server.address() as AddressInfo;
-  return { ...stream, server, port, url: `http://127.0.0.1:${port}` };
+  const url = await app.listen({ host: "127.0.0.1", port: 0 });
+  const close = async () => {
+    await stream.close();
+    await app.close();
+  };
+  return { ...stream, server, url, port: Number(new URL(url).port), close };
 }

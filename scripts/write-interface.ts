@@ -59,10 +59,12 @@ ${table(
 
 ## Limits
 
-Requests are counted per key and minute; what needs no key, or comes with a wrong one, per address. Every answer says what
-is left in the \`RateLimit\` and \`RateLimit-Policy\` headers. Beyond it: 429 with \`RPC_UNAVAILABLE\`, \`details.reason\`
-\`rate_limited\`, and \`Retry-After\` in seconds. \`POST /request-index\` has a smaller share of its own. The numbers are
-settings ([configuration.md](configuration.md)).
+Requests are counted per key and minute; what needs no key, or comes without one, per address, and so are handshakes of
+the stream. Every answer says what is left in the \`RateLimit\` and \`RateLimit-Policy\` headers. Beyond it: 429 with
+\`RPC_UNAVAILABLE\`, \`details.reason\` \`rate_limited\`, and \`Retry-After\` in seconds. \`POST /request-index\` has a
+smaller share of its own. After too many wrong keys from an address, no key from there is looked at for the rest of the
+minute. An IPv6 network of 64 bits counts as one address. The numbers are settings
+([configuration.md](configuration.md)).
 `;
 
 if (process.argv.includes("--check")) {

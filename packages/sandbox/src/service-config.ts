@@ -53,7 +53,12 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
       telemetry: { host: "127.0.0.1", port: ports.telemetry },
     }),
     // Tests and demos ask more often than any integrator would.
-    rateLimits: { perKey: 100_000, perAddress: 100_000, requestIndexPerKey: 100_000 },
+    rateLimits: {
+      perKey: 100_000,
+      perAddress: 100_000,
+      wrongKeyPerAddress: 100_000,
+      requestIndexPerKey: 100_000,
+    },
     ...(options.corsOrigins && { corsOrigins: options.corsOrigins }),
     apiKeyPepper: { file: loadPepper(paths.keys) },
     feeBps: SANDBOX_TERMS.feeBps,

@@ -94,7 +94,6 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     ...SERVER_LIMITS,
     http: { ...SERVER_LIMITS.http, shouldUpgradeCallback: isHandshake },
     ...refusalOptions(body),
-    trustProxy: [...deps.trustedProxies],
   });
   allowOrigins(app, deps.corsOrigins);
   handleErrors(app, deps.log, body);

@@ -27,6 +27,9 @@ export function handleErrors(app: FastifyInstance, log: Log, body: ErrorBody): v
     const refused = describeRefusal(thrown);
     if (refused) return answer(reply, refused.error, refused.status);
     const error = toOperatingError(thrown);
+    if (error instanceof RateLimited) {
+      void reply.header("retry-after", String(error.retryAfterS));
+    }
     const status =
       error instanceof RateLimited ? error.httpStatus : (ERROR_CODES[error.code].httpStatus ?? 500);
     if (status >= 500) log.error({ err: thrown, path: pathOf(request) }, "a request failed");

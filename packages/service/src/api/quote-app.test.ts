@@ -35,7 +35,12 @@ beforeAll(async () => {
     db: database.db,
     pepper: PEPPER,
     log: pino({ level: "trace" }, sink),
-    limiter: createRateLimiter({ perKey: 100_000, perAddress: 100_000, requestIndexPerKey: 1 }),
+    limiter: createRateLimiter({
+      perKey: 100_000,
+      perAddress: 100_000,
+      wrongKeyPerAddress: 100_000,
+      requestIndexPerKey: 1,
+    }),
     trustedProxies: [],
     corsOrigins: [],
     quote(...args) {

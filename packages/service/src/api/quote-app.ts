@@ -32,7 +32,6 @@ export function createQuoteApp(deps: QuoteAppDeps): FastifyInstance {
     logger: false,
     ...SERVER_LIMITS,
     ...refusalOptions(bothConventions),
-    trustProxy: [...deps.trustedProxies],
   });
   allowOrigins(app, deps.corsOrigins);
   handleErrors(app, deps.log, bothConventions);

@@ -21,6 +21,8 @@ beforeAll(async () => {
 afterEach(() => close());
 afterAll(() => database.drop());
 
+const LIMITS = { perKey: 5, perAddress: 3, wrongKeyPerAddress: 2, requestIndexPerKey: 2 };
+
 async function listen(limits: Partial<RateLimits>, trustedProxies: readonly string[] = []) {
   asked = 0;
   const api = await startApi({
@@ -29,7 +31,7 @@ async function listen(limits: Partial<RateLimits>, trustedProxies: readonly stri
       asked += 1;
       return { queued: false, reason: "below_min" };
     },
-    limiter: createRateLimiter({ perKey: 5, perAddress: 3, requestIndexPerKey: 2, ...limits }),
+    limiter: createRateLimiter({ ...LIMITS, ...limits }),
     trustedProxies,
   });
   close = api.close;
@@ -83,19 +85,55 @@ test("every answer says what is left, and a refusal when to come back", async ()
   });
 });
 
-test("what needs no key, and keys that are missing or wrong, count against the address", async () => {
+test("what needs no key, or has none, counts against the address", async () => {
   const ask = await listen({});
   expect(
     await statuses([
       () => ask("/chains"),
       () => ask("/swaps"),
-      () => ask("/swaps", { key: "0b5e0a4e-6f3c-4a53-9d7a-2f9f0a3f6c11" }),
-      () => ask("/swaps", { key: "0b5e0a4e-6f3c-4a53-9d7a-2f9f0a3f6c12" }),
       () => ask("/source-config"),
-      // A right key is not held up by what others do from its address.
+      () => ask("/swaps"),
+      () => ask("/chains"),
+      // A right key is not held up by what others ask from its address.
       () => ask("/swaps", { key: alice.apiKey }),
     ]),
-  ).toEqual([200, 401, 403, 429, 429, 200]);
+  ).toEqual([200, 401, 200, 429, 429, 200]);
+});
+
+test("T87 after too many wrong keys the right one is not looked at either, so that guessing ends", async () => {
+  const ask = await listen({});
+  const guess = () => ask("/swaps", { key: crypto.randomUUID() });
+  const right = () => ask("/swaps", { key: alice.apiKey });
+  expect(await statuses([right, guess, right, guess, right, guess])).toEqual([
+    200, 403, 200, 403, 429, 429,
+  ]);
+  // What needs no key goes on.
+  expect((await ask("/chains")).status).toBe(200);
+  const refused = await right();
+  expect(refused.headers.get("ratelimit-policy")).toBe('"wrongKeyPerAddress";q=2;w=60');
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+});
+
+test("T87 guesses that come at once are not answered beyond the limit", async () => {
+  const ask = await listen({});
+  const guess = async () => (await ask("/swaps", { key: crypto.randomUUID() })).status;
+  const answers = await Promise.all(times(20, guess).map((call) => call()));
+  expect(answers.filter((status) => status === 403)).toHaveLength(2);
+  expect(answers.filter((status) => status === 429)).toHaveLength(18);
+});
+
+test("T87 addresses of one IPv6 network are one", async () => {
+  const ask = await listen({ perAddress: 2 }, ["127.0.0.1"]);
+  const from = (address: string) => () =>
+    ask("/chains", { headers: { "x-forwarded-for": address } });
+  expect(
+    await statuses([
+      from("2001:db8:0:1::1"),
+      from("2001:db8:0:1:ffff::2"),
+      from("2001:db8:0:1::3"),
+      from("2001:db8:0:2::3"),
+    ]),
+  ).toEqual([200, 200, 429, 200]);
 });
 
 test("the address is the caller's own word only behind a proxy that is trusted", async () => {

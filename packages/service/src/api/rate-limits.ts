@@ -10,8 +10,10 @@ import { OperatingError } from "../core/errors.ts";
 export interface RateLimits {
   /** Of one key, over all endpoints. */
   readonly perKey: number;
-  /** Of one address: requests that need no key, and those whose key is missing or wrong. */
+  /** Of one address: requests that need no key or have none, and handshakes of the stream. */
   readonly perAddress: number;
+  /** Of one address, with a wrong key. Beyond it no key is looked at, so that keys cannot be guessed. */
+  readonly wrongKeyPerAddress: number;
   /** Of one key, on `POST /request-index` alone: each may cost the service calls to a node. */
   readonly requestIndexPerKey: number;
 }
@@ -44,27 +46,36 @@ export interface Allowance {
 export interface RateLimiter {
   /** Counts one request of a key or an address. Never throws: what it found is in the answer. */
   take(name: keyof RateLimits, subject: string): Promise<Allowance>;
+  /** What is left, without counting: exceeded when nothing is. */
+  look(name: keyof RateLimits, subject: string): Promise<Allowance>;
 }
 
 export function createRateLimiter(limits: RateLimits): RateLimiter {
+  const createLimiter = (points: number) => new RateLimiterMemory({ points, duration: WINDOW_S });
   const limiters = {
-    perKey: new RateLimiterMemory({ points: limits.perKey, duration: WINDOW_S }),
-    perAddress: new RateLimiterMemory({ points: limits.perAddress, duration: WINDOW_S }),
-    requestIndexPerKey: new RateLimiterMemory({
-      points: limits.requestIndexPerKey,
-      duration: WINDOW_S,
-    }),
+    perKey: createLimiter(limits.perKey),
+    perAddress: createLimiter(limits.perAddress),
+    wrongKeyPerAddress: createLimiter(limits.wrongKeyPerAddress),
+    requestIndexPerKey: createLimiter(limits.requestIndexPerKey),
   };
+  const describe = (name: keyof RateLimits, counted: RateLimiterRes) => ({
+    name,
+    limit: limits[name],
+    remaining: Math.max(0, counted.remainingPoints),
+    resetS: Math.max(1, Math.ceil(counted.msBeforeNext / 1000)),
+  });
   return {
     async take(name, subject) {
       const { counted, isExceeded } = await consume(limiters[name], subject);
-      return {
+      return { ...describe(name, counted), isExceeded };
+    },
+    async look(name, subject) {
+      const counted = await limiters[name].get(subject);
+      const allowance = describe(
         name,
-        limit: limits[name],
-        remaining: Math.max(0, counted.remainingPoints),
-        resetS: Math.max(1, Math.ceil(counted.msBeforeNext / 1000)),
-        isExceeded,
-      };
+        counted ?? new RateLimiterRes(limits[name], WINDOW_S * 1000),
+      );
+      return { ...allowance, isExceeded: allowance.remaining === 0 };
     },
   };
 }
@@ -79,15 +90,18 @@ async function consume(limiter: RateLimiterMemory, subject: string) {
   }
 }
 
+/** @throws RateLimited when a limit is exceeded. */
+export function refuseExceeded({ isExceeded, resetS }: Allowance): void {
+  if (isExceeded) throw new RateLimited(resetS);
+}
+
 /**
  * States a limit in the headers of an answer (IETF draft-ietf-httpapi-ratelimit-headers-10).
- * @throws RateLimited when it is exceeded, with `Retry-After` set.
+ * @throws RateLimited when it is exceeded.
  */
 export function enforce(reply: FastifyReply, allowance: Allowance): void {
-  const { name, limit, remaining, resetS, isExceeded } = allowance;
+  const { name, limit, remaining, resetS } = allowance;
   void reply.header("ratelimit-policy", `"${name}";q=${limit};w=${WINDOW_S}`);
   void reply.header("ratelimit", `"${name}";r=${remaining};t=${resetS}`);
-  if (!isExceeded) return;
-  void reply.header("retry-after", String(resetS));
-  throw new RateLimited(resetS);
+  refuseExceeded(allowance);
 }

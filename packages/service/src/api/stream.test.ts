@@ -11,7 +11,12 @@ import { createKey, revokeKey } from "../integrators/index.ts";
 import { systemRandom } from "../roles/system-ports.ts";
 import { createRateLimiter } from "./rate-limits.ts";
 
-const limiter = createRateLimiter({ perKey: 1, perAddress: 100_000, requestIndexPerKey: 1 });
+const limiter = createRateLimiter({
+  perKey: 1,
+  perAddress: 100_000,
+  wrongKeyPerAddress: 100_000,
+  requestIndexPerKey: 1,
+});
 
 let database: TestDatabase;
 let stream: RunningStream;
@@ -239,30 +244,56 @@ describe("a revoked key", () => {
   });
 });
 
+const RATE_LIMITED = {
+  code: "RPC_UNAVAILABLE",
+  retryable: true,
+  details: { reason: "rate_limited" },
+};
+
+/** What a handshake comes to: the greeting's integrator, or the error object. */
+function knock(url: string, apiKey: string, from?: string): Promise<unknown> {
+  const socket = io(url, {
+    transports: ["websocket"],
+    forceNew: true,
+    reconnection: false,
+    auth: { apiKey },
+    ...(from === undefined ? {} : { extraHeaders: { "x-forwarded-for": from } }),
+  });
+  sockets.push(socket);
+  return new Promise((resolve) => {
+    socket.once("connected", ({ integratorName }) => resolve(integratorName));
+    socket.once("connect_error", (error: Error & { data?: unknown }) => resolve(error.data));
+  });
+}
+
 describe("too many handshakes", () => {
+  const limits = { perKey: 1, perAddress: 2, wrongKeyPerAddress: 1, requestIndexPerKey: 1 };
+
   test("of one address are refused as the interface refuses, whatever their keys", async () => {
-    const narrow = createRateLimiter({ perKey: 1, perAddress: 2, requestIndexPerKey: 1 });
-    const limited = await startStream({ db: database.db, limiter: narrow });
-    const knock = () => {
-      const socket = io(limited.url, {
-        transports: ["websocket"],
-        forceNew: true,
-        reconnection: false,
-        auth: { apiKey: bob.apiKey },
-      });
-      sockets.push(socket);
-      return new Promise<unknown>((resolve) => {
-        socket.once("connected", () => resolve("connected"));
-        socket.once("connect_error", (error: Error & { data?: unknown }) => resolve(error.data));
-      });
-    };
-    expect(await knock()).toBe("connected");
-    expect(await knock()).toBe("connected");
-    expect(await knock()).toMatchObject({
-      code: "RPC_UNAVAILABLE",
-      retryable: true,
-      details: { reason: "rate_limited" },
-    });
+    const limited = await startStream({ db: database.db, limiter: createRateLimiter(limits) });
+    expect(await knock(limited.url, bob.apiKey)).toBe(bob.name);
+    expect(await knock(limited.url, bob.apiKey)).toBe(bob.name);
+    expect(await knock(limited.url, bob.apiKey)).toMatchObject(RATE_LIMITED);
+    await limited.close();
+  });
+
+  test("through a proxy that is trusted hold nobody else up", async () => {
+    const trustedProxies = ["127.0.0.1"];
+    const limiter = createRateLimiter(limits);
+    const limited = await startStream({ db: database.db, limiter, trustedProxies });
+    for (let count = 0; count < 3; count += 1) {
+      await knock(limited.url, bob.apiKey, "203.0.113.1");
+    }
+    expect(await knock(limited.url, bob.apiKey, "203.0.113.1")).toMatchObject(RATE_LIMITED);
+    expect(await knock(limited.url, bob.apiKey, "203.0.113.2")).toBe(bob.name);
+    await limited.close();
+  });
+
+  test("T87 with wrong keys end the guessing: the right one is not looked at either", async () => {
+    const limiter = createRateLimiter({ ...limits, perAddress: 100 });
+    const limited = await startStream({ db: database.db, limiter });
+    expect(await knock(limited.url, crypto.randomUUID())).toMatchObject({ code: "FORBIDDEN" });
+    expect(await knock(limited.url, bob.apiKey)).toMatchObject(RATE_LIMITED);
     await limited.close();
   });
 });

@@ -9,9 +9,11 @@ import { toErrorObject, toOperatingError } from "../core/errors.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Db } from "../db/schema.ts";
 import { createTail, type Tail } from "../events/index.ts";
-import { authenticate, listRevoked, type Principal } from "../integrators/index.ts";
+import { listRevoked, type Principal } from "../integrators/index.ts";
 import type { Log } from "../telemetry/log.ts";
-import { RateLimited, type RateLimiter } from "./rate-limits.ts";
+import { identify } from "./admission.ts";
+import { createAddressReader } from "./client-address.ts";
+import { type RateLimiter, refuseExceeded } from "./rate-limits.ts";
 
 export interface Stream {
   /** The live end of the event log; roles wake and pump it. */
@@ -35,8 +37,11 @@ export function createStream(options: {
   readonly pepper: Secret;
   readonly log: Log;
   readonly limiter: RateLimiter;
+  /** Proxies whose word about the caller's address is taken, by address or range. */
+  readonly trustedProxies: readonly string[];
 }): Stream {
   const { db, pepper, log, limiter, server } = options;
+  const addressOf = createAddressReader(options.trustedProxies);
   const plain = server.listeners("request");
   const io = new Server(server, {
     transports: ["websocket"],
@@ -66,14 +71,15 @@ export function createStream(options: {
   });
 
   /** Handshakes count against the address, whatever their key: each costs more than a request. */
-  async function identify(socket: Socket): Promise<Principal> {
-    const { resetS, isExceeded } = await limiter.take("perAddress", socket.handshake.address);
-    if (isExceeded) throw new RateLimited(resetS);
-    return authenticate({ db, pepper }, keyOf(socket));
+  async function admit(socket: Socket): Promise<Principal> {
+    const address = addressOf(socket.request);
+    refuseExceeded(await limiter.take("perAddress", address));
+    const key = keyOf(socket);
+    return identify({ db, pepper, limiter }, { key, address, enforce: refuseExceeded });
   }
 
   io.use((socket, next) => {
-    identify(socket).then(
+    admit(socket).then(
       (principal) => {
         principals.set(socket, principal);
         next();

@@ -109,6 +109,7 @@ export interface Config {
   readonly rateLimits: {
     readonly perKey: number;
     readonly perAddress: number;
+    readonly wrongKeyPerAddress: number;
     readonly requestIndexPerKey: number;
   };
   readonly trustedProxies: readonly string[];
@@ -220,7 +221,13 @@ export function loadConfig(args: {
     api,
     quote,
     telemetry,
-    rateLimits: { perKey: 600, perAddress: 300, requestIndexPerKey: 60, ...file.rateLimits },
+    rateLimits: {
+      perKey: 600,
+      perAddress: 300,
+      wrongKeyPerAddress: 60,
+      requestIndexPerKey: 60,
+      ...file.rateLimits,
+    },
     trustedProxies: file.trustedProxies ?? [],
     corsOrigins: file.corsOrigins ?? [],
     apiKeyPepper: pepper,

@@ -193,10 +193,16 @@ export const ConfigFile = Type.Object(
     ),
     rateLimits: Type.Optional(
       Type.Object(
-        { perKey: PerMinute, perAddress: PerMinute, requestIndexPerKey: PerMinute },
+        {
+          perKey: PerMinute,
+          perAddress: PerMinute,
+          wrongKeyPerAddress: PerMinute,
+          requestIndexPerKey: PerMinute,
+        },
         {
           additionalProperties: false,
-          description: "an object with perKey, perAddress or requestIndexPerKey",
+          description:
+            "an object with perKey, perAddress, wrongKeyPerAddress or requestIndexPerKey",
         },
       ),
     ),

@@ -2,6 +2,7 @@ export {
   authenticate,
   createIntegrator,
   createKey,
+  isMissing,
   listKeys,
   listRevoked,
   revokeKey,

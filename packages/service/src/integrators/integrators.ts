@@ -157,6 +157,11 @@ async function findIntegrator(db: Db, nameOrId: string): Promise<string> {
   return integrator.id;
 }
 
+/** Whether nothing came where a key belongs. */
+export function isMissing(apiKey: unknown): boolean {
+  return apiKey === undefined || apiKey === null || apiKey === "";
+}
+
 /**
  * Who a key, as it came over the wire, belongs to. The look-up is by keyed hash, so its time says nothing about the key.
  * @throws OperatingError UNAUTHORIZED without a key, FORBIDDEN with one that is not valid.
@@ -165,7 +170,7 @@ export async function authenticate(
   deps: { readonly db: Db; readonly pepper: Secret },
   apiKey: unknown,
 ): Promise<Principal> {
-  if (apiKey === undefined || apiKey === null || apiKey === "") {
+  if (isMissing(apiKey)) {
     throw new OperatingError("UNAUTHORIZED", "An API key is required.");
   }
   const isKey = typeof apiKey === "string" && UUID.test(apiKey);

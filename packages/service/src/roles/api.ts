@@ -43,7 +43,14 @@ export async function startApi(context: RoleContext): Promise<RunningServer> {
     corsOrigins: config.corsOrigins,
   });
   countRequests(app, watch.metrics, "api");
-  const stream = createStream({ server: app.server, db, pepper, log, limiter });
+  const stream = createStream({
+    server: app.server,
+    db,
+    pepper,
+    log,
+    limiter,
+    trustedProxies: config.trustedProxies,
+  });
   const url = await listen(app, config.api, "api.port");
   watch.countSockets = stream.countSockets;
   const loop = startRoleLoop(context, "api", {

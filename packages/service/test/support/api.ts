@@ -12,7 +12,12 @@ export type RunningStream = Awaited<ReturnType<typeof startStream>>;
 /** Counts, and refuses nothing that a test asks. */
 export function createGenerousLimiter(): RateLimiter {
   const many = 1_000_000;
-  return createRateLimiter({ perKey: many, perAddress: many, requestIndexPerKey: many });
+  return createRateLimiter({
+    perKey: many,
+    perAddress: many,
+    wrongKeyPerAddress: many,
+    requestIndexPerKey: many,
+  });
 }
 
 type TestDeps = Pick<ApiDeps, "db"> & Partial<ApiDeps>;
@@ -44,7 +49,13 @@ export async function startApi(deps: TestDeps) {
 export async function startStream(deps: TestDeps & { readonly limiter: RateLimiter }) {
   const app = createTestApi(deps);
   const { server } = app;
-  const stream = createStream({ server, pepper: PEPPER, log: silentLog, ...deps });
+  const stream = createStream({
+    server,
+    pepper: PEPPER,
+    log: silentLog,
+    trustedProxies: [],
+    ...deps,
+  });
   const url = await app.listen({ host: "127.0.0.1", port: 0 });
   const close = async () => {
     await stream.close();

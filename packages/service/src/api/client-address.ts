@@ -1,0 +1,60 @@
+/** Who asks, as far as limits go: an IPv4 address, or the network of 64 bits that an IPv6 address is one of. */
+import type { IncomingMessage } from "node:http";
+import { BlockList, isIP } from "node:net";
+
+/** Tells the caller of a request from the proxies in front. */
+export type AddressReader = (request: IncomingMessage) => string;
+
+/**
+ * Makes a reader that believes `X-Forwarded-For` as far back as it was written by proxies that are trusted, which are
+ * given by address or range.
+ */
+export function createAddressReader(trustedProxies: readonly string[]): AddressReader {
+  const trusted = new BlockList();
+  for (const proxy of trustedProxies) {
+    const [address = "", bits] = proxy.split("/");
+    const family = familyOf(address);
+    if (bits === undefined) trusted.addAddress(address, family);
+    else trusted.addSubnet(address, Number(bits), family);
+  }
+  return ({ socket, headers }) => {
+    const forwarded = [headers["x-forwarded-for"] ?? []].flat().join(",").split(",");
+    let caller = stripPort(socket.remoteAddress ?? "");
+    for (const earlier of forwarded.map((entry) => stripPort(entry.trim())).toReversed()) {
+      if (isIP(caller) === 0 || !trusted.check(caller, familyOf(caller)) || earlier === "") break;
+      caller = earlier;
+    }
+    return networkOf(caller);
+  };
+}
+
+const familyOf = (address: string) => (isIP(address) === 6 ? "ipv6" : "ipv4");
+
+/** Some proxies write the port as well, which says nothing about the caller. */
+function stripPort(text: string): string {
+  const [, address = text] =
+    /^\[(.*)\](?::\d+)?$/.exec(text) ?? /^(\d+(?:\.\d+){3}):\d+$/.exec(text) ?? [];
+  return address;
+}
+
+/** The part of an address that one caller cannot choose (RFC 6177); a zone is no part of it. */
+function networkOf(address: string): string {
+  const [plain = ""] = address.split("%");
+  if (isIP(plain) !== 6) return plain;
+  const groups = expand(plain);
+  const [high = 0, low = 0] = groups.slice(6);
+  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+  if (isMapped) return [high >> 8, high & 255, low >> 8, low & 255].join(".");
+  const network = groups.slice(0, 4).map((group) => group.toString(16));
+  return `${network.join(":")}::/64`;
+}
+
+/** The eight groups of an IPv6 address in any of its spellings. */
+function expand(address: string): readonly number[] {
+  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [head = [], tail = []] = canonical
+    .split("::")
+    .map((part) => part.split(":").filter((group) => group !== ""));
+  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => "0");
+  return [...head, ...zeros, ...tail].map((group) => Number.parseInt(group, 16));
+}

@@ -65,6 +65,10 @@ the stream. Every answer says what is left in the \`RateLimit\` and \`RateLimit-
 smaller share of its own. After too many wrong keys from an address, no key from there is looked at for the rest of the
 minute. An IPv6 network of 64 bits counts as one address. The numbers are settings
 ([configuration.md](configuration.md)).
+
+So many sockets of the stream may be open at once, per key and per address, and each connection asks once to be let in.
+What is refused gets the error object as \`data\` of \`connect_error\`: \`RPC_UNAVAILABLE\` with \`details.reason\`
+\`rate_limited\` or \`too_many_sockets\`.
 `;
 
 if (process.argv.includes("--check")) {

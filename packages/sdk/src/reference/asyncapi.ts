@@ -58,8 +58,8 @@ export function createAsyncApi(): JsonSchema {
       refuse: {
         action: "send",
         summary:
-          "A key that is missing or wrong, too many handshakes, or trouble of the service; the error object is in `data`. " +
-          "Where it is retryable, connect again later: Socket.IO does not by itself",
+          "A key that is missing or wrong, too many handshakes or open sockets, or trouble of the service; the error object is " +
+          "in `data`. Where it is retryable, connect again later: Socket.IO does not by itself",
         channel: { $ref: "#/channels/connect_error" },
       },
     },

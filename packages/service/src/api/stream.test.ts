@@ -266,6 +266,70 @@ function knock(url: string, apiKey: string, from?: string): Promise<unknown> {
   });
 }
 
+describe("T98 sockets", () => {
+  const TOO_MANY = {
+    code: "RPC_UNAVAILABLE",
+    retryable: true,
+    details: { reason: "too_many_sockets", limit: 2 },
+  };
+  const GENEROUS = 1_000;
+
+  test("of one key are capped, those of another are not, and one that left makes room", async () => {
+    const socketCaps = { perKey: 2, perAddress: GENEROUS };
+    const capped = await startStream({ db: database.db, limiter, socketCaps });
+    const [first, second, third] = await Promise.all(
+      [1, 2, 3].map(() => knock(capped.url, alice.apiKey)),
+    );
+    const answers = [first, second, third];
+    expect(answers.filter((answer) => answer === alice.name)).toHaveLength(2);
+    expect(answers.find((answer) => answer !== alice.name)).toMatchObject(TOO_MANY);
+    expect(await knock(capped.url, bob.apiKey)).toBe(bob.name);
+    sockets.splice(0).forEach((socket) => socket.disconnect());
+    await expect.poll(() => knock(capped.url, alice.apiKey)).toBe(alice.name);
+    await capped.close();
+  });
+
+  test("of one address are capped, whatever their keys", async () => {
+    const socketCaps = { perKey: GENEROUS, perAddress: 2 };
+    const trustedProxies = ["127.0.0.1"];
+    const capped = await startStream({ db: database.db, limiter, socketCaps, trustedProxies });
+    expect(await knock(capped.url, alice.apiKey, "2001:db8::1")).toBe(alice.name);
+    expect(await knock(capped.url, bob.apiKey, "2001:db8::2")).toBe(bob.name);
+    expect(await knock(capped.url, bob.apiKey, "2001:db8::3")).toMatchObject(TOO_MANY);
+    expect(await knock(capped.url, bob.apiKey, "203.0.113.1")).toBe(bob.name);
+    await capped.close();
+  });
+
+  test("that were refused do not count", async () => {
+    const socketCaps = { perKey: 1, perAddress: 1 };
+    const capped = await startStream({ db: database.db, limiter, socketCaps });
+    for (let count = 0; count < 3; count += 1) {
+      await expect
+        .poll(() => knock(capped.url, crypto.randomUUID()))
+        .toMatchObject({ code: "FORBIDDEN" });
+    }
+    await expect.poll(() => knock(capped.url, alice.apiKey)).toBe(alice.name);
+    await capped.close();
+  });
+
+  test("a connection that asks again while it is let in is refused, and cut", async () => {
+    const raw = new WebSocket(
+      `ws://127.0.0.1:${stream.port}/socket.io/?EIO=4&transport=websocket&apiKey=${alice.apiKey}`,
+    );
+    const heard: string[] = [];
+    raw.addEventListener("message", ({ data }) => heard.push(String(data)));
+    const closed = new Promise((resolve) => raw.addEventListener("close", resolve));
+    await new Promise((resolve) => raw.addEventListener("open", resolve));
+    for (let count = 0; count < 50; count += 1) raw.send("40");
+    await closed;
+    expect(heard.filter((text) => text.includes('"connected"'))).toEqual([]);
+    const [refusal = ""] = heard.filter((text) => text.startsWith("44"));
+    const { data }: { data: unknown } = JSON.parse(refusal.slice(2));
+    expect([...Value.Errors(ErrorObject, data)]).toEqual([]);
+    expect(data).toMatchObject({ code: "VALIDATION_ERROR", details: { field: "connect" } });
+  });
+});
+
 describe("too many handshakes", () => {
   const limits = { perKey: 1, perAddress: 2, wrongKeyPerAddress: 1, requestIndexPerKey: 1 };
 

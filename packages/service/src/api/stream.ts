@@ -5,7 +5,7 @@
 import { STREAM_CONNECTED_CHANNEL, STREAM_EVENT_CHANNEL } from "@sluice/sdk/wire";
 import type { Server as HttpServer, RequestListener } from "node:http";
 import { Server, type Socket } from "socket.io";
-import { toErrorObject, toOperatingError } from "../core/errors.ts";
+import { OperatingError, toErrorObject, toOperatingError } from "../core/errors.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Db } from "../db/schema.ts";
 import { createTail, type Tail } from "../events/index.ts";
@@ -14,6 +14,7 @@ import type { Log } from "../telemetry/log.ts";
 import { identify } from "./admission.ts";
 import { createAddressReader } from "./client-address.ts";
 import { type RateLimiter, refuseExceeded } from "./rate-limits.ts";
+import { createSocketCounter, type SocketCaps } from "./socket-caps.ts";
 
 export interface Stream {
   /** The live end of the event log; roles wake and pump it. */
@@ -39,9 +40,11 @@ export function createStream(options: {
   readonly limiter: RateLimiter;
   /** Proxies whose word about the caller's address is taken, by address or range. */
   readonly trustedProxies: readonly string[];
+  readonly socketCaps: SocketCaps;
 }): Stream {
   const { db, pepper, log, limiter, server } = options;
   const addressOf = createAddressReader(options.trustedProxies);
+  const counter = createSocketCounter(options.socketCaps);
   const plain = server.listeners("request");
   const io = new Server(server, {
     transports: ["websocket"],
@@ -57,6 +60,8 @@ export function createStream(options: {
   // CAST: listeners of that event, taken from it above.
   for (const listener of plain) server.on("request", listener as RequestListener);
   const principals = new WeakMap<Socket, Principal>();
+  /** Connections that have asked to be let in. */
+  const asked = new WeakSet<Socket["conn"]>();
   const tail = createTail({
     db,
     emit(integratorId, events) {
@@ -72,10 +77,21 @@ export function createStream(options: {
 
   /** Handshakes count against the address, whatever their key: each costs more than a request. */
   async function admit(socket: Socket): Promise<Principal> {
+    const { conn } = socket;
+    if (asked.has(conn)) {
+      throw new OperatingError("VALIDATION_ERROR", "A connection is let in once.", {
+        details: { field: "connect" },
+      });
+    }
+    asked.add(conn);
     const address = addressOf(socket.request);
     refuseExceeded(await limiter.take("perAddress", address));
+    counter.enter("perAddress", address, conn);
     const key = keyOf(socket);
-    return identify({ db, pepper, limiter }, { key, address, enforce: refuseExceeded });
+    const deps = { db, pepper, limiter };
+    const principal = await identify(deps, { key, address, enforce: refuseExceeded });
+    counter.enter("perKey", principal.keyId, conn);
+    return principal;
   }
 
   io.use((socket, next) => {
@@ -88,6 +104,8 @@ export function createStream(options: {
         const error = toOperatingError(thrown);
         if (error.code === "INTERNAL") log.error({ err: thrown }, "a handshake failed");
         next(Object.assign(new Error(error.message), { data: toErrorObject(error) }));
+        // Behind the refusal, which the library sends in the next tick as well.
+        process.nextTick(() => socket.conn.close());
       },
     );
   });

@@ -94,6 +94,8 @@ describe("configuration", () => {
       feeBps: 10,
       maxFeeBps: 50,
       maxSlippageBps: 100,
+      rateLimits: { perKey: 600, perAddress: 300, wrongKeyPerAddress: 60, requestIndexPerKey: 60 },
+      socketCaps: { perKey: 100, perAddress: 500 },
       logLevel: "info",
       crashAt: undefined,
     });

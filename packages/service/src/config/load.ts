@@ -112,6 +112,8 @@ export interface Config {
     readonly wrongKeyPerAddress: number;
     readonly requestIndexPerKey: number;
   };
+  /** Sockets of the stream that may be open at once. */
+  readonly socketCaps: { readonly perKey: number; readonly perAddress: number };
   readonly trustedProxies: readonly string[];
   /** Origins whose pages may call from a browser. */
   readonly corsOrigins: readonly string[];
@@ -228,6 +230,7 @@ export function loadConfig(args: {
       requestIndexPerKey: 60,
       ...file.rateLimits,
     },
+    socketCaps: { perKey: 100, perAddress: 500, ...file.socketCaps },
     trustedProxies: file.trustedProxies ?? [],
     corsOrigins: file.corsOrigins ?? [],
     apiKeyPepper: pepper,

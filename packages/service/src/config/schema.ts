@@ -18,6 +18,10 @@ const PerMinute = Type.Optional(
   Type.Integer({ minimum: 1, maximum: 1_000_000, description: "requests per minute" }),
 );
 
+const SocketCap = Type.Optional(
+  Type.Integer({ minimum: 1, maximum: 100_000, description: "a number of sockets, 1 to 100000" }),
+);
+
 const SocketPath = Type.String({ minLength: 1, description: "the path of a unix socket" });
 
 /** Where a secret is found: never in the file itself. */
@@ -204,6 +208,12 @@ export const ConfigFile = Type.Object(
           description:
             "an object with perKey, perAddress, wrongKeyPerAddress or requestIndexPerKey",
         },
+      ),
+    ),
+    socketCaps: Type.Optional(
+      Type.Object(
+        { perKey: SocketCap, perAddress: SocketCap },
+        { additionalProperties: false, description: "an object with perKey or perAddress" },
       ),
     ),
     apiKeyPepper: SecretRef,

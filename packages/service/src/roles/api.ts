@@ -50,6 +50,7 @@ export async function startApi(context: RoleContext): Promise<RunningServer> {
     log,
     limiter,
     trustedProxies: config.trustedProxies,
+    socketCaps: config.socketCaps,
   });
   const url = await listen(app, config.api, "api.port");
   watch.countSockets = stream.countSockets;

@@ -1,6 +1,7 @@
 /** The interfaces of the service, over a test's database. */
 import { type ApiDeps, createApi } from "../../src/api/app.ts";
 import { createRateLimiter, type RateLimiter } from "../../src/api/rate-limits.ts";
+import type { SocketCaps } from "../../src/api/socket-caps.ts";
 import { createStream } from "../../src/api/stream.ts";
 import { hasValidChecksum, toChecksumAddress } from "../../src/chains/evm/checksum.ts";
 import { silentLog } from "./doubles.ts";
@@ -46,7 +47,9 @@ export async function startApi(deps: TestDeps) {
 }
 
 /** Starts the stream, on the server of the REST interface. */
-export async function startStream(deps: TestDeps & { readonly limiter: RateLimiter }) {
+export async function startStream(
+  deps: TestDeps & { readonly limiter: RateLimiter; readonly socketCaps?: SocketCaps },
+) {
   const app = createTestApi(deps);
   const { server } = app;
   const stream = createStream({
@@ -54,6 +57,7 @@ export async function startStream(deps: TestDeps & { readonly limiter: RateLimit
     pepper: PEPPER,
     log: silentLog,
     trustedProxies: [],
+    socketCaps: { perKey: 1_000, perAddress: 1_000 },
     ...deps,
   });
   const url = await app.listen({ host: "127.0.0.1", port: 0 });

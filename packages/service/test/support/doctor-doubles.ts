@@ -97,6 +97,7 @@ export function createDoctorDeps(given: {
       quote: { host: "127.0.0.1", port: 0 },
       telemetry: undefined,
       rateLimits: { perKey: 1, perAddress: 1, wrongKeyPerAddress: 1, requestIndexPerKey: 1 },
+      socketCaps: { perKey: 1, perAddress: 1 },
       trustedProxies: [],
       corsOrigins: [],
       apiKeyPepper: KEY,

@@ -66,6 +66,9 @@ smaller share of its own. After too many wrong keys from an address, no key from
 minute. An IPv6 network of 64 bits counts as one address. The numbers are settings
 ([configuration.md](configuration.md)).
 
+What waits for a node, \`POST /request-index\` and quotes, is answered after 12 seconds at the latest: 503 with
+\`RPC_UNAVAILABLE\` and \`details.reason\` \`timeout\`. What was begun goes on, and the same request may be sent again.
+
 So many sockets of the stream may be open at once, per key and per address, and each connection asks once to be let in.
 What is refused gets the error object as \`data\` of \`connect_error\`: \`RPC_UNAVAILABLE\` with \`details.reason\`
 \`rate_limited\` or \`too_many_sockets\`.

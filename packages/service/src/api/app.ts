@@ -16,6 +16,7 @@ import { listAddresses } from "../addresses/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
 import { KNOWN_CHAINS } from "../core/chain-registry.ts";
+import type { Clock } from "../core/ports.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Db } from "../db/schema.ts";
 import { listDeposits } from "../deposits/index.ts";
@@ -32,6 +33,7 @@ import {
   parseListQuery,
   parseSwapsQuery,
 } from "./query.ts";
+import { answerInTime } from "./deadline.ts";
 import { isHandshake, STREAM_PATH } from "./handshake.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 import { type IndexRequest, parseIndexBody, readIndexRequest } from "./request-index.ts";
@@ -52,6 +54,7 @@ export interface ApiDeps {
   readonly db: Db;
   readonly pepper: Secret;
   readonly log: Log;
+  readonly clock: Clock;
   readonly display: (address: EvmAddress) => string;
   readonly hasValidChecksum: (text: string) => boolean;
   /** Queues a settlement; reads the chain, which nothing else here does. */
@@ -151,9 +154,8 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     const principal = principalOf(request);
     const asked = parseIndexBody(request.body);
     const { chain: chainId, walletAddress, tokenAddress } = asked;
-    const result = await deps.requestIndex(
-      await readIndexRequest({ ...deps, scanned }, asked, principal),
-    );
+    const read = await readIndexRequest({ ...deps, scanned }, asked, principal);
+    const result = await answerInTime(deps, deps.requestIndex(read));
     const echoed = { chainId, walletAddress, tokenAddress };
     return result.queued
       ? { ...echoed, queued: true, queueItemId: result.settlementId, reason: null }

@@ -26,6 +26,7 @@ import {
   type Tenant,
   USDC,
 } from "../../test/support/tenants.ts";
+import { systemClock } from "../roles/system-ports.ts";
 import { createQuoteApp } from "./quote-app.ts";
 
 const REQUESTS = 5_000;
@@ -61,6 +62,7 @@ beforeAll(async () => {
   const quote = createQuoteApp({
     db,
     pepper: PEPPER,
+    clock: systemClock,
     log,
     limiter,
     trustedProxies: [],

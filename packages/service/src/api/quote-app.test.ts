@@ -8,6 +8,7 @@ import { createTenant, PEPPER, type Tenant, USDC } from "../../test/support/tena
 import { OperatingError } from "../core/errors.ts";
 import type { Principal } from "../integrators/index.ts";
 import { createRateLimiter } from "./rate-limits.ts";
+import { systemClock } from "../roles/system-ports.ts";
 import { createQuoteApp } from "./quote-app.ts";
 
 const REQUEST = {
@@ -34,6 +35,7 @@ beforeAll(async () => {
   app = createQuoteApp({
     db: database.db,
     pepper: PEPPER,
+    clock: systemClock,
     log: pino({ level: "trace" }, sink),
     limiter: createRateLimiter({
       perKey: 100_000,

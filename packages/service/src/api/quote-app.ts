@@ -3,6 +3,7 @@ import { type ErrorObject, QuoteRequest, QuoteResponse } from "@sluice/sdk/wire"
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { Value } from "typebox/value";
 import { OperatingError } from "../core/errors.ts";
+import type { Clock } from "../core/ports.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Db } from "../db/schema.ts";
 import type { Principal } from "../integrators/index.ts";
@@ -10,6 +11,7 @@ import type { Log } from "../telemetry/log.ts";
 import { admit } from "./admission.ts";
 import { SERVER_LIMITS } from "./app.ts";
 import { allowOrigins } from "./cors.ts";
+import { answerInTime } from "./deadline.ts";
 import { handleErrors, refusalOptions } from "./errors.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 import { nameAsSent, readSpelling, toTheirSpelling } from "./spelling.ts";
@@ -18,6 +20,7 @@ export interface QuoteAppDeps {
   readonly db: Db;
   readonly pepper: Secret;
   readonly log: Log;
+  readonly clock: Clock;
   readonly limiter: RateLimiter;
   /** Proxies whose word about the caller's address is taken, by address or range. */
   readonly trustedProxies: readonly string[];
@@ -50,7 +53,10 @@ export function createQuoteApp(deps: QuoteAppDeps): FastifyInstance {
       const spelled = readSpelling(asked);
       let response: QuoteResponse;
       try {
-        response = await deps.quote(parseQuoteRequest(spelled.request), principal);
+        response = await answerInTime(
+          deps,
+          deps.quote(parseQuoteRequest(spelled.request), principal),
+        );
       } catch (thrown) {
         throw nameAsSent(thrown, spelled);
       }

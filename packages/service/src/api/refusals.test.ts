@@ -8,6 +8,7 @@ import { createGenerousLimiter, type RunningStream, startStream } from "../../te
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { silentLog } from "../../test/support/doubles.ts";
 import { createTenant, PEPPER } from "../../test/support/tenants.ts";
+import { systemClock } from "../roles/system-ports.ts";
 import { createQuoteApp } from "./quote-app.ts";
 
 let database: TestDatabase;
@@ -22,6 +23,7 @@ beforeAll(async () => {
   quotes = createQuoteApp({
     db: database.db,
     pepper: PEPPER,
+    clock: systemClock,
     log: silentLog,
     limiter,
     trustedProxies: [],

@@ -1,11 +1,11 @@
-/** Whoever sends slowly is answered in the interface's shape and let go, and holds nobody else up. */
+/** Whoever sends slowly, or asks what a slow node must say, is answered in the interface's shape and let go, and holds nobody else up. */
 import { connect } from "node:net";
 import { ErrorResponse } from "@sluice/sdk/wire";
 import { Value } from "typebox/value";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type RunningApi, startApi } from "../../test/support/api.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
-import { createTenant, type Tenant } from "../../test/support/tenants.ts";
+import { createTenant, insertAddress, type Tenant } from "../../test/support/tenants.ts";
 
 let database: TestDatabase;
 let api: RunningApi;
@@ -13,7 +13,11 @@ let alice: Tenant;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  api = await startApi({ db: database.db });
+  api = await startApi({
+    db: database.db,
+    scanned: [{ chainId: 2, name: "ethereum", tokens: [] }],
+    requestIndex: () => new Promise(() => undefined),
+  });
   alice = await createTenant(database.db);
 });
 afterAll(async () => {
@@ -36,11 +40,23 @@ const headers = (length: number) =>
   `POST /request-index HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${alice.apiKey}\r\n` +
   `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 
-test("T94 bodies and headers that do not end are refused in the interface's form, and others are served", async () => {
+/** Asks for what waits for a node that never answers. */
+async function askSlowNode(): Promise<{ readonly status: number; readonly body: unknown }> {
+  const { wallet } = await insertAddress(database.db, alice);
+  const response = await fetch(`${api.url}/request-index`, {
+    method: "POST",
+    headers: { "x-api-key": alice.apiKey, "content-type": "application/json" },
+    body: JSON.stringify({ walletAddress: wallet, tokenAddress: "native", chain: 2 }),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+test("T94 bodies, headers and nodes that do not end are answered in the interface's form, and others are served", async () => {
   const slow = [
     dawdle(`${headers(100)}{"walletAddress"`),
     dawdle("GET /swaps HTTP/1.1\r\nHost: x\r\nX-Api-Key: "),
   ];
+  const node = askSlowNode();
   const others = await fetch(`${api.url}/swaps`, { headers: { "x-api-key": alice.apiKey } });
   expect(others.status).toBe(200);
   for (const answer of await Promise.all(slow)) {
@@ -48,4 +64,8 @@ test("T94 bodies and headers that do not end are refused in the interface's form
     expect(head).toMatch(/^HTTP\/1\.1 400 /);
     expect([...Value.Errors(ErrorResponse, JSON.parse(body))]).toEqual([]);
   }
+  expect(await node).toMatchObject({
+    status: 503,
+    body: { error: { code: "RPC_UNAVAILABLE", details: { reason: "timeout" } } },
+  });
 }, 90_000);

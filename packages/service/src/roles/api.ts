@@ -34,6 +34,7 @@ export async function startApi(context: RoleContext): Promise<RunningServer> {
     db,
     pepper,
     log,
+    clock,
     display: format.display,
     hasValidChecksum: format.hasValidChecksum,
     requestIndex: (request) => requestIndex(settlements, request),
@@ -83,12 +84,13 @@ export async function startApi(context: RoleContext): Promise<RunningServer> {
 
 /** Starts the quote service. */
 export async function startQuoteServer(context: RoleContext): Promise<RunningServer> {
-  const { config, db, log } = context;
+  const { config, db, log, clock } = context;
   const quote = createQuoter(context);
   const app = createQuoteApp({
     db,
     pepper: config.apiKeyPepper,
     log,
+    clock,
     quote,
     limiter: createRateLimiter(config.rateLimits),
     trustedProxies: config.trustedProxies,

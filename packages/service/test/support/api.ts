@@ -4,6 +4,7 @@ import { createRateLimiter, type RateLimiter } from "../../src/api/rate-limits.t
 import type { SocketCaps } from "../../src/api/socket-caps.ts";
 import { createStream } from "../../src/api/stream.ts";
 import { hasValidChecksum, toChecksumAddress } from "../../src/chains/evm/checksum.ts";
+import { systemClock } from "../../src/roles/system-ports.ts";
 import { silentLog } from "./doubles.ts";
 import { PEPPER } from "./tenants.ts";
 
@@ -28,6 +29,7 @@ export function createTestApi(deps: TestDeps) {
   return createApi({
     pepper: PEPPER,
     log: silentLog,
+    clock: systemClock,
     display: toChecksumAddress,
     hasValidChecksum,
     requestIndex: () => Promise.reject(new Error("the test did not expect a request to settle")),

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { silentLog } from "../../test/support/doubles.ts";
+import type { Clock } from "../core/ports.ts";
+import { systemClock } from "../roles/system-ports.ts";
+import { SERVER_LIMITS } from "./app.ts";
+import { ANSWER_DEADLINE_MS, answerInTime } from "./deadline.ts";
+
+/** A clock whose waits are over when the test says so, or when they are given up. */
+function createHeldClock() {
+  const asked: number[] = [];
+  const over = Promise.withResolvers<void>();
+  const clock: Clock = {
+    now: () => 0,
+    sleep(ms, signal) {
+      asked.push(ms);
+      signal?.addEventListener("abort", () => over.resolve());
+      return over.promise;
+    },
+  };
+  return { clock, asked, expire: () => over.resolve() };
+}
+
+test("work that comes in time is the answer, and nothing waits any longer", async () => {
+  const work = Promise.resolve(7);
+  expect(await answerInTime({ clock: systemClock, log: silentLog }, work)).toBe(7);
+  const failed = Promise.reject(new Error("on its own account"));
+  const deps = { clock: createHeldClock().clock, log: silentLog };
+  await expect(answerInTime(deps, failed)).rejects.toThrow("on its own account");
+});
+
+test("work that does not is a node that took too long, before the connection is cut", async () => {
+  const { clock, asked, expire } = createHeldClock();
+  const work = Promise.withResolvers<never>();
+  const answer = answerInTime({ clock, log: silentLog }, work.promise);
+  expire();
+  await expect(answer).rejects.toMatchObject({
+    code: "RPC_UNAVAILABLE",
+    retryable: true,
+    details: { reason: "timeout" },
+  });
+  expect(asked).toEqual([ANSWER_DEADLINE_MS]);
+  expect(ANSWER_DEADLINE_MS).toBeLessThan(SERVER_LIMITS.connectionTimeout);
+  // Nobody waits for it any more; its failure must not end the process.
+  work.reject(new Error("later"));
+});

@@ -20,30 +20,34 @@ function flag(description: string) {
   return Type.Union([Type.Boolean(), Type.Literal("true"), Type.Literal("false")], { description });
 }
 
-/** A number, or its text in a query. */
+/** A number, or its text in a query, in the form that languages print it. */
 function numeric(description: string) {
-  return Type.Union([Type.Number({ minimum: 0 }), Type.String({ pattern: "^\\d+(\\.\\d+)?$" })], {
-    description,
-  });
+  const text = Type.String({ maxLength: 100, pattern: "^\\d+(\\.\\d+)?([eE][+-]?\\d{1,3})?$" });
+  return Type.Union([Type.Number({ minimum: 0 }), text], { description });
 }
 
 /**
  * A request for quotes, as clients send it. Fields that are not named here are ignored. One of `amountIn64` and
- * `amountIn` is needed; that, and values that depend on the chain, are checked by the service.
+ * `amountIn` is needed; that, and values that depend on the chain, are checked by the service. It also takes null and
+ * empty text for what is absent, switches in any case or as 1 and 0, and rounds `slippageBps` to a whole number.
  */
 export const QuoteRequest = Type.Object(
   {
     amountIn64: Type.Optional(baseUnits("Amount to send")),
-    amountIn: Type.Optional(numeric("Amount to send in whole tokens; amountIn64 goes first")),
+    amountIn: Type.Optional(
+      numeric(
+        "Amount to send in whole tokens, rounded to the token's decimals; amountIn64 goes first",
+      ),
+    ),
     fromChain: Type.String({ minLength: 1, description: "Name of the source chain" }),
     fromToken: Type.String({
       minLength: 1,
-      description: "Source token; the zero address is the native coin",
+      description: "Source token; the zero address and `native` are the native coin",
     }),
     toChain: Type.String({ minLength: 1, description: "Name of the destination chain" }),
     toToken: Type.String({
       minLength: 1,
-      description: "Destination token; the zero address is the native coin",
+      description: "Destination token; the zero address and `native` are the native coin",
     }),
     slippageBps: Type.Optional(
       Type.Union(
@@ -64,20 +68,18 @@ export const QuoteRequest = Type.Object(
         description: "User to bind the address to: 0x and hex digits whose value fits 20 bytes",
       }),
     ),
-    swift: Type.Optional(flag("Offer SWIFT routes")),
-    mctp: Type.Optional(flag("Offer MCTP routes")),
-    fastMctp: Type.Optional(flag("Offer FAST_MCTP routes")),
-    monoChain: Type.Optional(flag("Offer routes within one chain")),
-    wormhole: Type.Optional(flag("Offer Wormhole routes")),
-    shuttle: Type.Optional(flag("Offer shuttle routes")),
-    gasless: Type.Optional(flag("Offer gasless routes only")),
-    onlyDirect: Type.Optional(flag("Offer routes without a source swap only")),
+    swift: Type.Optional(flag("False leaves SWIFT routes out")),
+    mctp: Type.Optional(flag("Taken; no route here is MCTP")),
+    fastMctp: Type.Optional(flag("Taken; no route here is FAST_MCTP")),
+    monoChain: Type.Optional(flag("False leaves routes within one chain out")),
+    wormhole: Type.Optional(flag("Taken; no route here is of that kind")),
+    shuttle: Type.Optional(flag("Taken; no route here is of that kind")),
+    gasless: Type.Optional(flag("Taken; deposits are sent by their payer")),
+    onlyDirect: Type.Optional(flag("Taken; no route here swaps at the source")),
     fullList: Type.Optional(flag("Return every quote, not only the fastest and the best")),
-    gasDrop: Type.Optional(
-      numeric("Native coin to drop at the destination wallet, in whole coins"),
-    ),
-    referrer: Type.Optional(Type.String({ description: "Address of the referrer" })),
-    referrerBps: Type.Optional(numeric("Share of the referrer, in basis points")),
+    gasDrop: Type.Optional(numeric("Taken; the service drops no native coin, and quotes say 0")),
+    referrer: Type.Optional(Type.String({ description: "Taken; the service pays no referrer" })),
+    referrerBps: Type.Optional(numeric("Taken; the service pays no referrer, and quotes say 0")),
     sdkVersion: Type.Optional(
       Type.String({
         description: "Version of the client, numbers joined by underscores",

@@ -118,10 +118,74 @@ describe("POST /v3/quote", () => {
     ["amountIn64", { amountIn64: 1 }],
     ["slippageBps", { slippageBps: "501" }],
     ["payDeposit", { payDeposit: "yes" }],
+    ["swift", { swift: 2 }],
+    ["swift", { swift: [true] }],
+    ["amountIn64", { amountIn64: "1e18" }],
+    ["amountIn", { amountIn: -1 }],
+    ["amountIn", { amountIn: "1,5" }],
+    ["amountIn", { amountIn: "NaN" }],
+    ["amountIn", { amountIn: "1".repeat(500) }],
+    ["slippageBps", { slippageBps: 501 }],
+    ["slippageBps", { slippageBps: "1e2" }],
+    ["slippageBps", { slippageBps: {} }],
+    ["slippageBps", { slippageBps: -0.6 }],
     ["payUserId", { payUserId: "order-1" }],
   ])("refuses a bad %s: %j", async (field, wrong) => {
     const answered = await post({ ...REQUEST, ...wrong });
     expectError(answered, 400, { code: "VALIDATION_ERROR", details: { field } });
+  });
+
+  test.each([
+    [
+      "amountIn",
+      "many",
+      "amountIn: expected the amount in whole tokens, a number of at least 0, such as 1.5.",
+    ],
+    [
+      "amountIn64",
+      1,
+      'amountIn64: expected a whole number of base units as a string, such as "1000000".',
+    ],
+    ["swift", "perhaps", "swift: expected true or false."],
+    ["slippageBps", "fast", 'slippageBps: expected "auto" or basis points, 0 to 500.'],
+    ["toChain", 30, "toChain: expected the name of a chain, such as base."],
+  ])("says what it expected of %s instead of %j", async (field, wrong, message) => {
+    expect((await post({ ...REQUEST, [field]: wrong })).body).toMatchObject({ message });
+  });
+
+  test.each([
+    [{ amountIn: 1e-7 }, { amountIn: 1e-7 }],
+    [{ amountIn: "1.5e-7" }, { amountIn: "1.5e-7" }],
+    [{ slippageBps: 0.29 * 100 }, { slippageBps: 29 }],
+    [{ slippageBps: 7.000000000000001 }, { slippageBps: 7 }],
+    [{ slippageBps: "50.0" }, { slippageBps: 50 }],
+    [
+      { swift: "TRUE", mctp: "False", fullList: 1, monoChain: "0" },
+      { swift: true, mctp: false, fullList: true, monoChain: false },
+    ],
+    [{ mpsDeposit: "True" }, { payDeposit: true }],
+    [{ mpsDeposit: true, payDeposit: null }, { payDeposit: true }],
+    [{ sdkVersion: 15, gasDrop: "1e-7" }, { sdkVersion: "15" }],
+  ])("understands %j as clients mean it", async (sent, meant) => {
+    expect((await post({ ...REQUEST, ...sent })).status).toBe(200);
+    expect(asked[0]?.[0]).toMatchObject({ ...REQUEST, ...meant });
+  });
+
+  test("takes null, and nothing after the name in a query, for what is absent", async () => {
+    const nothing = { referrer: null, destinationAddress: null, swift: null, slippageBps: null };
+    expect((await post({ ...REQUEST, ...nothing })).status).toBe(200);
+    const query = new URLSearchParams({
+      ...REQUEST,
+      apiKey: tenant.apiKey,
+      referrer: "",
+      swift: "",
+    });
+    expect((await fetch(`${url}/v3/quote?${query}`)).status).toBe(200);
+    const { slippageBps: _, ...rest } = REQUEST;
+    expect(asked.map(([request]) => request)).toEqual([
+      rest,
+      { ...REQUEST, apiKey: tenant.apiKey },
+    ]);
   });
 
   test.each(["", "{", "[]", "null", "1", '"x"', '{"__proto__":{"a":1}}', "\u0000"])(
@@ -173,7 +237,7 @@ describe("by GET", () => {
     const response = await fetch(`${url}/v3/quote?${query}`);
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual(RESPONSE);
-    expect(asked[0]?.[0]).toMatchObject({ ...REQUEST, payDeposit: "true" });
+    expect(asked[0]?.[0]).toMatchObject({ ...REQUEST, payDeposit: true });
   });
 
   test("HEAD answers like GET, without a body", async () => {

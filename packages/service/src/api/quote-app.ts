@@ -15,6 +15,7 @@ import { answerInTime } from "./deadline.ts";
 import { handleErrors, refusalOptions } from "./errors.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 import { nameAsSent, readSpelling, toTheirSpelling } from "./spelling.ts";
+import { dropAbsent, readTolerantly } from "./tolerance.ts";
 
 export interface QuoteAppDeps {
   readonly db: Db;
@@ -49,13 +50,13 @@ export function createQuoteApp(deps: QuoteAppDeps): FastifyInstance {
     async handler(request, reply) {
       const principal = principalOf(request);
       // A query carries the same fields as text.
-      const asked = request.method === "POST" ? request.body : request.query;
+      const asked = dropAbsent(request.method === "POST" ? request.body : request.query);
       const spelled = readSpelling(asked);
       let response: QuoteResponse;
       try {
         response = await answerInTime(
           deps,
-          deps.quote(parseQuoteRequest(spelled.request), principal),
+          deps.quote(parseQuoteRequest(readTolerantly(spelled.request)), principal),
         );
       } catch (thrown) {
         throw nameAsSent(thrown, spelled);
@@ -86,7 +87,34 @@ function parseQuoteRequest(body: unknown): QuoteRequest {
   });
 }
 
+const SWITCH = "true or false";
+const NUMBER = "a number of at least 0, such as 1.5";
+const EXPECTED: Readonly<Record<string, string>> = {
+  amountIn64: 'a whole number of base units as a string, such as "1000000"',
+  amountIn: `the amount in whole tokens, ${NUMBER}`,
+  fromChain: "the name of a chain, such as ethereum",
+  toChain: "the name of a chain, such as base",
+  fromToken: "the address of a token",
+  toToken: "the address of a token",
+  slippageBps: '"auto" or basis points, 0 to 500',
+  destinationAddress: "an address as a string",
+  payDeposit: SWITCH,
+  swift: SWITCH,
+  mctp: SWITCH,
+  fastMctp: SWITCH,
+  monoChain: SWITCH,
+  wormhole: SWITCH,
+  shuttle: SWITCH,
+  gasless: SWITCH,
+  onlyDirect: SWITCH,
+  fullList: SWITCH,
+  gasDrop: NUMBER,
+  referrerBps: NUMBER,
+};
+
 function expectationOf(field: string): string {
+  const expected = EXPECTED[field];
+  if (expected !== undefined) return expected;
   const property: unknown = Object.entries(QuoteRequest.properties).find(
     ([name]) => name === field,
   )?.[1];

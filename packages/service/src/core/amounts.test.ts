@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { feeOf, formatUnits, minOutOf, parseUnits, rescale } from "./amounts.ts";
+import { feeOf, formatUnits, minOutOf, parseUnits, rescale, roundUnits } from "./amounts.ts";
 
 const UINT256_MAX = 2n ** 256n - 1n;
 const amounts = fc.bigInt({ min: 0n, max: UINT256_MAX });
@@ -30,6 +30,49 @@ describe("units", () => {
     "refuses %j as an amount with 6 decimals",
     (text) => {
       expect(() => parseUnits(text, 6)).toThrow(RangeError);
+    },
+  );
+});
+
+describe("numbers that went through floating point", () => {
+  test("every plain decimal is read as it is written", () => {
+    fc.assert(
+      fc.property(amounts, decimals, (amount, places) => {
+        expect(roundUnits(formatUnits(amount, places), places)).toBe(amount);
+      }),
+    );
+  });
+
+  test("every number comes to what it would be without an exponent", () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1e40, noNaN: true }), (value) => {
+        const [digits = "", exponent = "0"] = value.toExponential(16).split("e");
+        const exact = BigInt(digits.replace(".", ""));
+        const shift = Number(exponent) - 16 + 18;
+        const low = shift >= 0 ? exact * 10n ** BigInt(shift) : exact / 10n ** BigInt(-shift);
+        const off = roundUnits(String(value), 18) - low;
+        // The shortest text of a double and 17 digits of it differ in the last place at most.
+        const place = 10n ** BigInt(Math.max(0, shift + 1));
+        expect(off >= -place && off <= place).toBe(true);
+      }),
+    );
+  });
+
+  test.each([
+    ["0.30000000000000004", 6, 300_000n],
+    ["0.0000005", 6, 1n],
+    ["0.00000049", 6, 0n],
+    ["1e-7", 18, 100_000_000_000n],
+    ["1E+21", 0, 10n ** 21n],
+    ["0e999", 18, 0n],
+  ])("reads %s with %i decimals", (text, places, amount) => {
+    expect(roundUnits(text, places)).toBe(amount);
+  });
+
+  test.each(["", "-1", "0x10", ".5", "1.", "1,5", "NaN", "Infinity", "1e", "1e1000"])(
+    "refuses %j",
+    (text) => {
+      expect(() => roundUnits(text, 6)).toThrow(RangeError);
     },
   );
 });

@@ -15,6 +15,21 @@ export function parseUnits(amountUnits: string, decimals: number): bigint {
   return BigInt(whole + significant.padEnd(decimals, "0"));
 }
 
+/**
+ * Base units of a number as programs print it, exponents included, rounded to the nearest: for amounts that went through
+ * floating point before they came here. What moves money is read by `parseUnits`.
+ */
+export function roundUnits(amountUnits: string, decimals: number): bigint {
+  const match = /^(\d{1,400})(?:\.(\d{1,400}))?(?:e([+-]?\d{1,3}))?$/i.exec(amountUnits);
+  if (!match) throw new RangeError(`expected a number such as "1.25" or "1e-7"`);
+  const [, whole = "0", fraction = "", exponent = "0"] = match;
+  const digits = BigInt(whole + fraction);
+  const shift = decimals - fraction.length + Number(exponent);
+  if (shift >= 0) return digits * 10n ** BigInt(shift);
+  const divisor = 10n ** BigInt(-shift);
+  return (digits + divisor / 2n) / divisor;
+}
+
 /** The shortest plain decimal of an amount in base units, such as `"1.25"`. */
 export function formatUnits(amount: bigint, decimals: number): string {
   const sign = amount < 0n ? "-" : "";

@@ -5,7 +5,7 @@
 import type { Quote, QuoteRequest, QuoteResponse } from "@sluice/sdk/wire";
 import { type DepositAddress, issueAddress, listByWallets } from "../addresses/index.ts";
 import type { AddressFormat, Chain, Chains } from "../chains/port.ts";
-import { type Caps, parseUnits } from "../core/amounts.ts";
+import { type Caps, formatUnits, roundUnits } from "../core/amounts.ts";
 import { findChainByName, type KnownChain } from "../core/chain-registry.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, isEvmAddress, NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
@@ -14,7 +14,7 @@ import { parseUserId } from "../core/user-id.ts";
 import type { Db } from "../db/schema.ts";
 import { gateBalance } from "../deposits/index.ts";
 import type { Principal } from "../integrators/index.ts";
-import type { Route, RouteBook } from "../routes/index.ts";
+import type { Route, RouteBook, RouteKind } from "../routes/index.ts";
 import { formatQuote, type ListedToken } from "./format.ts";
 
 export interface QuoteDeps {
@@ -32,6 +32,7 @@ export interface QuoteDeps {
 }
 
 const NO_USER = NATIVE_TOKEN;
+const AMOUNT_END = 2n ** 256n;
 /** The most a client may ask for, as its SDK does. */
 const SLIPPAGE_BPS_MAX = 500;
 
@@ -52,19 +53,27 @@ export async function quote(
   const amount = parseAmount(request, fromToken);
   const slippageBps = parseSlippage(request.slippageBps);
   const userId = parsePayUserId(request.payUserId);
-  const wantsAddress = request.payDeposit === true || request.payDeposit === "true";
+  const wantsAddress = isOn(request.payDeposit);
   const destWallet = await parseDestinationAddress(deps, request.destinationAddress);
 
-  const routes = deps.routes.list({
+  const enabled = deps.routes.list({
     srcChain: source.chainId,
     srcToken: fromToken.address,
     destChain: destination.chainId,
     destToken: toToken.address,
   });
+  const pairNames = { fromChain: source.name, toChain: destination.name };
+  if (enabled.length === 0) {
+    throw new OperatingError("NO_ROUTE", "No route delivers this pair.", { details: pairNames });
+  }
+  const routes = enabled.filter(({ kind }) => !isOff(request[SWITCH_OF_KIND[kind]]));
   if (routes.length === 0) {
-    throw new OperatingError("NO_ROUTE", "No route delivers this pair.", {
-      details: { fromChain: source.name, toChain: destination.name },
-    });
+    const names = [...new Set(enabled.map(({ kind }) => SWITCH_OF_KIND[kind]))].join(", ");
+    throw new OperatingError(
+      "NO_ROUTE",
+      `The request leaves out every route of this pair: it says false for ${names}.`,
+      { details: { ...pairNames, switchedOff: names } },
+    );
   }
   const clears =
     gateBalance(amount, { token: fromToken.minDeposit, floor: undefined }).kind === "pass";
@@ -82,24 +91,33 @@ export async function quote(
         },
       })
     : null;
+  const asked = { amount, slippageBps, userId, principal, address, fromToken, toToken };
+  const quotes = await Promise.all(routes.map((route) => quoteRoute(deps, { route, ...asked })));
   return {
-    quotes: await Promise.all(
-      routes.map((route) =>
-        quoteRoute(deps, {
-          route,
-          amount,
-          slippageBps,
-          userId,
-          principal,
-          address,
-          fromToken,
-          toToken,
-        }),
-      ),
-    ),
+    quotes: isOn(request.fullList) ? quotes : pickFastestAndBest(quotes),
     minimumSdkVersion: [7, 0, 0],
   };
 }
+
+/** The switch that leaves a kind of routes out. */
+const SWITCH_OF_KIND = { SWIFT: "swift", MONO_CHAIN: "monoChain" } as const satisfies Record<
+  RouteKind,
+  keyof QuoteRequest
+>;
+
+type Switch = QuoteRequest["fullList"];
+const isOn = (flag: Switch) => flag === true || flag === "true";
+const isOff = (flag: Switch) => flag === false || flag === "false";
+
+/** The fastest, then the one that returns most; one where they are the same. Of equals the preferred, which is first. */
+function pickFastestAndBest(quotes: readonly Quote[]): Quote[] {
+  const outOf = (quote: Quote) => BigInt(quote.expectedAmountOutBaseUnits);
+  const [fastest] = quotes.toSorted((one, other) => one.etaSeconds - other.etaSeconds);
+  const [best] = quotes.toSorted((one, other) => compare(outOf(other), outOf(one)));
+  return [...new Set([fastest, best])].filter((quote) => quote !== undefined);
+}
+
+const compare = (one: bigint, other: bigint) => (one < other ? -1 : one > other ? 1 : 0);
 
 async function quoteRoute(
   deps: QuoteDeps,
@@ -149,7 +167,7 @@ function parseChain(field: string, name: string): KnownChain {
 }
 
 function parseToken(deps: QuoteDeps, field: string, text: string, chainId: number): ListedToken {
-  const address = parseAddress(deps, field, text);
+  const address = text === "native" ? NATIVE_TOKEN : parseAddress(deps, field, text);
   const token = deps.tokens.find(
     (listed) => listed.chainId === chainId && listed.address === address,
   );
@@ -160,22 +178,19 @@ function parseToken(deps: QuoteDeps, field: string, text: string, chainId: numbe
 }
 
 function parseAmount(request: QuoteRequest, token: ListedToken): bigint {
-  if (request.amountIn64 !== undefined) {
-    if (!/^\d{1,78}$/.test(request.amountIn64)) {
-      throw invalid("amountIn64", "a whole number of base units as a string");
-    }
-    const amount = BigInt(request.amountIn64);
-    if (amount > 0n && amount < 2n ** 256n) return amount;
-    throw invalid("amountIn64", "between 1 and 2^256 - 1");
+  const { amountIn64, amountIn } = request;
+  if (amountIn64 !== undefined) {
+    const amount = /^0*\d{1,78}$/.test(amountIn64) ? BigInt(amountIn64) : 0n;
+    if (amount > 0n && amount < AMOUNT_END) return amount;
+    throw invalid("amountIn64", 'a whole number of base units from "1" to 2^256 - 1');
   }
-  if (request.amountIn === undefined) throw invalid("amountIn64", "an amount in base units");
-  try {
-    const amount = parseUnits(String(request.amountIn), token.decimals);
-    if (amount > 0n) return amount;
-  } catch {
-    throw invalid("amountIn", `a number with at most ${token.decimals} decimals`);
+  if (amountIn === undefined) {
+    throw invalid("amountIn64", "the amount in base units (or amountIn, in whole tokens)");
   }
-  throw invalid("amountIn", "more than zero");
+  const amount = roundUnits(String(amountIn), token.decimals);
+  if (amount > 0n && amount < AMOUNT_END) return amount;
+  const least = formatUnits(1n, token.decimals);
+  throw invalid("amountIn", `at least ${least} (one base unit of ${token.symbol}), below 2^256`);
 }
 
 function parseSlippage(slippageBps: QuoteRequest["slippageBps"]): number {

@@ -1,4 +1,5 @@
 /** The quoter: prices routes and issues deposit addresses, on a port of its own. Holds no key. */
+import { implementationOf } from "@sluice/sdk/address";
 import { toEvmAddress } from "../core/hex.ts";
 import { quote, type QuoteDeps } from "../quotes/index.ts";
 import type { RoleContext } from "./context.ts";
@@ -6,7 +7,13 @@ import type { RoleContext } from "./context.ts";
 /** What the quote service answers with. */
 export function createQuoter(context: RoleContext) {
   const { config } = context;
-  const contracts = config.chains.flatMap((chain) => Object.values(chain.contracts));
+  const contracts = config.chains.flatMap(({ contracts: { factory, escrow, delivery } }) => [
+    factory,
+    escrow,
+    delivery,
+    // What every wallet runs; whatever is paid to it is lost.
+    implementationOf(factory),
+  ]);
   const deps: QuoteDeps = {
     db: context.db,
     clock: context.clock,

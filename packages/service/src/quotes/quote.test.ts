@@ -1,0 +1,200 @@
+import type { QuoteRequest } from "@sluice/sdk/wire";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import {
+  createCountingRandom,
+  createStillClock,
+  createStrictChain,
+} from "../../test/support/doubles.ts";
+import { hasValidChecksum, toChecksumAddress } from "../chains/evm/checksum.ts";
+import { OperatingError } from "../core/errors.ts";
+import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
+import { createRouteBook, type Route, type RouteKind } from "../routes/index.ts";
+import { quote } from "./index.ts";
+
+const USDC = toEvmAddress(`0x${"5".repeat(40)}`);
+const PRINCIPAL = {
+  integratorId: "0b5e0a4e-6f3c-4a53-9d7a-2f9f0a3f6c11",
+  integratorName: "alice",
+  keyId: "0b5e0a4e-6f3c-4a53-9d7a-2f9f0a3f6c12",
+  depositAddresses: true,
+};
+const REQUEST: QuoteRequest = {
+  amountIn64: "1000000",
+  fromChain: "ethereum",
+  fromToken: USDC,
+  toChain: "base",
+  toToken: USDC,
+};
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+/** A route that takes a fee of so many base units and so many seconds. */
+function createRoute(given: {
+  readonly kind?: RouteKind;
+  readonly fee?: bigint;
+  readonly etaSeconds?: number;
+  readonly token?: typeof USDC;
+}): Route {
+  const { kind = "SWIFT", fee = 0n, etaSeconds = 30, token = USDC } = given;
+  const members: Partial<Route> = {
+    kind,
+    pair: { srcChain: 2, srcToken: token, destChain: 30, destToken: token },
+    decimalsIn: 6,
+    decimalsOut: 6,
+    etaSeconds,
+    quote: async (amount) => ({ fair: amount, amountOut: amount - fee, minOut: amount - fee }),
+  };
+  // CAST: a quote asks no more of a route.
+  return members as Route;
+}
+
+async function ask(request: Partial<QuoteRequest>, routes: readonly Route[] = [createRoute({})]) {
+  const token = { decimals: 6, minDeposit: undefined };
+  const chain = createStrictChain({});
+  const { quotes } = await quote(
+    {
+      db: database.db,
+      clock: createStillClock(),
+      random: createCountingRandom(),
+      chains: new Map([
+        [2, chain],
+        [30, chain],
+      ]),
+      routes: createRouteBook(routes),
+      tokens: [
+        { ...token, chainId: 2, evmChainId: 1, address: USDC, symbol: "USDC" },
+        { ...token, chainId: 30, evmChainId: 8453, address: USDC, symbol: "USDC" },
+        { ...token, chainId: 2, evmChainId: 1, address: NATIVE_TOKEN, symbol: "ETHEREUM" },
+        { ...token, chainId: 30, evmChainId: 8453, address: NATIVE_TOKEN, symbol: "BASE" },
+      ],
+      format: { display: toChecksumAddress, hasValidChecksum },
+      reserved: new Set(),
+      caps: { maxFeeBps: 50, maxSlippageBps: 100 },
+    },
+    { ...REQUEST, ...request },
+    PRINCIPAL,
+  );
+  return quotes;
+}
+
+const refusalOf = async (...args: Parameters<typeof ask>): Promise<OperatingError> => {
+  try {
+    await ask(...args);
+  } catch (error) {
+    if (error instanceof OperatingError) return error;
+    throw error;
+  }
+  throw new Error("it was not refused");
+};
+
+describe("amounts", () => {
+  const { amountIn64: _, ...rest } = REQUEST;
+  const askWhole = async (amountIn: string | number) => {
+    const [offer] = await ask({ ...rest, amountIn64: undefined as never, amountIn });
+    return offer?.effectiveAmountIn64;
+  };
+
+  test.each([
+    [1.5, "1500000"],
+    ["1.5", "1500000"],
+    [0.1 + 0.2, "300000"],
+    [1.1 * 3, "3300000"],
+    ["0.2999999999999999888977697537", "300000"],
+    [1e-6, "1"],
+    ["1e-6", "1"],
+    [1e21, `1${"0".repeat(27)}`],
+    ["1.5E+3", "1500000000"],
+  ])("amountIn %s is %s base units", async (amountIn, units) => {
+    expect(await askWhole(amountIn)).toBe(units);
+  });
+
+  test.each([0, "0.0", 1e-7, "4e-7", "1e-999", 1e300, "1e999", "1e72"])(
+    "amountIn %s is refused, and the refusal says what would do",
+    async (amountIn) => {
+      const refusal = await refusalOf({ ...rest, amountIn64: undefined as never, amountIn });
+      expect(refusal).toMatchObject({ code: "VALIDATION_ERROR", details: { field: "amountIn" } });
+      expect(refusal.message).toBe(
+        "amountIn: expected at least 0.000001 (one base unit of USDC), below 2^256.",
+      );
+    },
+  );
+
+  test.each(["0", (2n ** 256n).toString(), "9".repeat(5_000), "1e18"])(
+    "amountIn64 %s is refused",
+    async (amountIn64) => {
+      expect(await refusalOf({ amountIn64 })).toMatchObject({ details: { field: "amountIn64" } });
+    },
+  );
+
+  test("no amount at all is refused, and both fields are named", async () => {
+    const refusal = await refusalOf({ ...rest, amountIn64: undefined as never });
+    expect(refusal.message).toMatch(/amountIn64.*amountIn,/);
+  });
+});
+
+describe("the native coin", () => {
+  test.each(["native", NATIVE_TOKEN])("is called %s", async (name) => {
+    const routes = [createRoute({ token: NATIVE_TOKEN })];
+    const [offer] = await ask({ fromToken: name, toToken: name }, routes);
+    expect(offer).toMatchObject({
+      fromToken: { symbol: "ETHEREUM", standard: "native" },
+      toToken: { symbol: "BASE", standard: "native" },
+    });
+  });
+
+  test("has no other name, and the refusal names the field", async () => {
+    const refusal = await refusalOf({ fromToken: "NATIVE" });
+    expect(refusal).toMatchObject({ code: "VALIDATION_ERROR", details: { field: "fromToken" } });
+  });
+});
+
+describe("switches", () => {
+  const swift = createRoute({ kind: "SWIFT" });
+  const monoChain = createRoute({ kind: "MONO_CHAIN" });
+  const kindsOf = async (request: Partial<QuoteRequest>) =>
+    (await ask({ fullList: true, ...request }, [swift, monoChain])).map(({ type }) => type);
+
+  test("that say false leave their kind of routes out, and only those", async () => {
+    expect(await kindsOf({})).toEqual(["SWIFT", "MONO_CHAIN"]);
+    expect(await kindsOf({ swift: true, monoChain: true })).toEqual(["SWIFT", "MONO_CHAIN"]);
+    expect(await kindsOf({ swift: false })).toEqual(["MONO_CHAIN"]);
+    expect(await kindsOf({ monoChain: "false" })).toEqual(["SWIFT"]);
+    const others = { mctp: false, fastMctp: false, wormhole: false, shuttle: false } as const;
+    expect(await kindsOf({ ...others, gasless: true, onlyDirect: true })).toHaveLength(2);
+  });
+
+  test("that leave nothing are named", async () => {
+    const refusal = await refusalOf({ swift: false, monoChain: false }, [swift]);
+    expect(refusal).toMatchObject({ code: "NO_ROUTE", details: { switchedOff: "swift" } });
+    expect(refusal.message).toContain("it says false for swift");
+  });
+});
+
+describe("the list", () => {
+  const slow = createRoute({ etaSeconds: 90, fee: 2n });
+  const best = createRoute({ etaSeconds: 60, fee: 1n });
+  const fast = createRoute({ etaSeconds: 10, fee: 9n });
+  const etasOf = async (routes: readonly Route[], request: Partial<QuoteRequest> = {}) =>
+    (await ask(request, routes)).map(({ etaSeconds }) => etaSeconds);
+
+  test("has the fastest, then the best; one where they are the same", async () => {
+    expect(await etasOf([slow, best, fast])).toEqual([10, 60]);
+    expect(await etasOf([slow, best])).toEqual([60]);
+    expect(await etasOf([slow])).toEqual([90]);
+  });
+
+  test("has all of them, in order of preference, where it is asked to be full", async () => {
+    expect(await etasOf([slow, best, fast], { fullList: true })).toEqual([90, 60, 10]);
+    expect(await etasOf([slow, best, fast], { fullList: "true" })).toEqual([90, 60, 10]);
+  });
+
+  test("prefers what is first of equals", async () => {
+    const equal = [createRoute({ kind: "MONO_CHAIN" }), createRoute({ kind: "SWIFT" })];
+    expect((await ask({}, equal)).map(({ type }) => type)).toEqual(["MONO_CHAIN"]);
+  });
+});

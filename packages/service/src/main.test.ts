@@ -3,6 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DepositAddressWithCommitment } from "@sluice/sdk/wire";
+import { Value } from "typebox/value";
+import { createTenant, insertAddress } from "../test/support/tenants.ts";
 import { createTestDatabase, type TestDatabase } from "../test/support/database.ts";
 import { Secret } from "./core/secret.ts";
 import { authenticate } from "./integrators/index.ts";
@@ -146,6 +149,36 @@ describe("the command line", () => {
       integratorName: "shop",
       keyId,
       depositAddresses: false,
+    });
+  });
+
+  test("exports every address with its preimage, of all or of one integrator, without any secret", async () => {
+    const [alice, bob] = [await createTenant(database.db), await createTenant(database.db)];
+    const ids: string[] = [];
+    for (const tenant of [alice, alice, bob]) {
+      ids.push((await insertAddress(database.db, tenant)).id);
+    }
+    const env = {
+      SLUICE_CONFIG: config,
+      ...Object.fromEntries(Object.keys(SECRETS).map((name) => [name, ""])),
+    };
+    const exported = async (...args: string[]) => {
+      const { code, stdout, stderr } = await run(["addresses", "export", ...args], env);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      const addresses = stdout
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+      expect(
+        addresses.flatMap((one) => [...Value.Errors(DepositAddressWithCommitment, one)]),
+      ).toEqual([]);
+      return addresses.map(({ id }) => id);
+    };
+    expect(await exported()).toEqual(ids.toSorted());
+    expect(await exported("--integrator", alice.name)).toEqual(ids.slice(0, 2).toSorted());
+    expect(await run(["addresses", "export", "--integrator", "nobody"], env)).toMatchObject({
+      code: 1,
+      stdout: "",
     });
   });
 

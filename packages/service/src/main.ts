@@ -1,4 +1,5 @@
 /** The command line. Results go to standard output, logs and problems to standard error. */
+import { once } from "node:events";
 import { Command, InvalidArgumentError } from "commander";
 import {
   type Config,
@@ -179,6 +180,19 @@ apiKeys
   });
 
 program
+  .command("addresses")
+  .description("deposit addresses")
+  .command("export")
+  .description("every address with what its commitment is made of, a line of JSON each")
+  .option("--integrator <name>", "name or id of one integrator")
+  .action(async ({ integrator }: { integrator?: string }) => {
+    const { exportAddressesCommand } = await import("./roles/addresses-command.ts");
+    // No secret is needed to read what was promised.
+    const config = loadConfig({ path: configPath(), env: processEnvironment, roles: [] });
+    await exportAddressesCommand(config, { integrator, write: writeAll });
+  });
+
+program
   .command("doctor")
   .description("look at everything that the service depends on; fails when something is wrong")
   .option("--json", "print JSON")
@@ -315,6 +329,11 @@ function print(result: object): void {
 
 function write(line: string): void {
   process.stdout.write(`${line}\n`);
+}
+
+/** Waits until whoever reads has taken it: a long output does not fit into memory. */
+async function writeAll(line: string): Promise<void> {
+  if (!process.stdout.write(`${line}\n`)) await once(process.stdout, "drain");
 }
 
 /** One line per problem, no stack where the problem is not ours, and a status that says that it failed. */

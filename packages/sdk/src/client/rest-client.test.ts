@@ -102,6 +102,43 @@ describe("requests", () => {
     ]);
   });
 
+  test("for one deposit address name it in the path", async () => {
+    const word = `0x${"1".repeat(64)}`;
+    const address = `0x${"1".repeat(40)}`;
+    const answer = {
+      id: KEY,
+      walletAddress: address,
+      userId: address,
+      destChain: "30",
+      destWallet: address,
+      destToken: address,
+      chainType: "evm",
+      createdAt: stamp(1),
+      payDepositCommitment: {
+        version: 1,
+        walletKind: 1,
+        integrator: word,
+        userId: word,
+        destChain: 30,
+        destWallet: word,
+        destToken: word,
+        refundAuthority: word,
+        maxFeeBps: 50,
+        maxSlippageBps: 100,
+        factory: address,
+        implementation: address,
+        commitment: word,
+      },
+    };
+    const { client, seen } = await serve([{ body: answer }, { body: { ...answer, id: "x" } }]);
+    expect(await client.getDepositAddress(KEY)).toEqual(answer);
+    expect(await failureOf(client.getDepositAddress("a/b"))).toBeInstanceOf(SluiceResponseError);
+    expect(seen.map(({ url }) => url)).toEqual([
+      `/base/deposit-addresses/${KEY}`,
+      "/base/deposit-addresses/a%2Fb",
+    ]);
+  });
+
   test("to queue a settlement are posted", async () => {
     const body = { walletAddress: "0x1", tokenAddress: "native", chain: 30 };
     const answer = {

@@ -9,6 +9,7 @@ import {
   type Deposit,
   type DepositAddress,
   DepositAddressPage,
+  DepositAddressWithCommitment,
   DepositPage,
   type DepositsQuery,
   ErrorResponse,
@@ -61,6 +62,8 @@ export interface SluiceClient {
     query?: ListQuery,
     options?: CallOptions,
   ): AsyncGenerator<DepositAddress, void>;
+  /** One deposit address, with what computes it. */
+  getDepositAddress(id: string, options?: CallOptions): Promise<DepositAddressWithCommitment>;
   /** One page of settlements, newest first. */
   listSwaps(query?: SwapsQuery, options?: CallOptions): Promise<SwapPage>;
   /** Every settlement from `cursor` on, newest first, page after page. */
@@ -111,6 +114,8 @@ export function createSluiceClient(service: SluiceClientOptions): SluiceClient {
       iterate("GET /deposit-addresses", query.cursor, (cursor) =>
         listDepositAddresses(cursor === undefined ? query : { ...query, cursor }, options),
       ),
+    getDepositAddress: (id, options) =>
+      get(DepositAddressWithCommitment, `/deposit-addresses/${encodeURIComponent(id)}`, options),
     listSwaps,
     iterateSwaps: (query = {}, options = {}) =>
       iterate("GET /swaps", query.cursor, (cursor) =>

@@ -1,4 +1,4 @@
-/** Deposit addresses as `GET /deposit-addresses` lists them. */
+/** Deposit addresses as `GET /deposit-addresses` lists them, and one with what it promises. */
 import { Type, type Static } from "typebox";
 import { CHAIN_KINDS } from "./chain.ts";
 import {
@@ -10,6 +10,7 @@ import {
   userId,
   uuid,
 } from "./fields.ts";
+import { PayDepositCommitment } from "./quote.ts";
 
 /** Item of `GET /deposit-addresses`. */
 export const DepositAddress = Type.Object(
@@ -27,6 +28,17 @@ export const DepositAddress = Type.Object(
 );
 /** A permanent address with one fixed destination. */
 export type DepositAddress = Static<typeof DepositAddress>;
+
+/** Answer of `GET /deposit-addresses/{id}`. Beside the published interface. */
+export const DepositAddressWithCommitment = Type.Object(
+  { ...DepositAddress.properties, payDepositCommitment: PayDepositCommitment },
+  {
+    $id: "DepositAddressWithCommitment",
+    description: "A deposit address and the preimage with which anyone computes it",
+  },
+);
+/** A deposit address and its preimage. */
+export type DepositAddressWithCommitment = Static<typeof DepositAddressWithCommitment>;
 
 /** Answer of `GET /deposit-addresses`, newest first. */
 export const DepositAddressPage = Type.Object(

@@ -1,7 +1,7 @@
 /** Every endpoint, in one table: the server is tested against it, and the reference documents are made from it. */
 import type { TSchema } from "typebox";
 import { ChainList } from "./chain.ts";
-import { DepositAddressPage } from "./deposit-address.ts";
+import { DepositAddressPage, DepositAddressWithCommitment } from "./deposit-address.ts";
 import { DepositPage } from "./deposit.ts";
 import type { ErrorCode } from "./errors.ts";
 import { EventPage } from "./event.ts";
@@ -62,6 +62,16 @@ export const OPERATIONS: readonly Operation[] = [
     query: ListQuery,
     response: DepositAddressPage,
     errors: [],
+  },
+  {
+    ...keyed,
+    id: "getDepositAddress",
+    published: false,
+    method: "GET",
+    path: "/deposit-addresses/{id}",
+    summary: "One deposit address, with the preimage of its commitment",
+    response: DepositAddressWithCommitment,
+    errors: ["NOT_FOUND"],
   },
   {
     ...keyed,

@@ -1,4 +1,4 @@
-export { listAddresses } from "./list.ts";
+export { findAddress, formatCommitment, iterateAddresses, listAddresses } from "./list.ts";
 export { assertDerived, issueAddress } from "./issue.ts";
 export {
   getById as getAddressById,

@@ -1,6 +1,18 @@
-import type { DepositAddress } from "@sluice/sdk/wire";
+/** Deposit addresses as they are shown: in pages, one by one, and all of them. */
+import { implementationOf } from "@sluice/sdk/address";
+import type {
+  DepositAddress as ShownAddress,
+  DepositAddressWithCommitment,
+  PayDepositCommitment,
+} from "@sluice/sdk/wire";
+import type { Selectable } from "kysely";
+import { COMMITMENT_VERSION, WALLET_KIND } from "../core/commitment.ts";
 import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
-import type { Db } from "../db/schema.ts";
+import type { AddressesTable, Db } from "../db/schema.ts";
+import { parseAddress } from "./store.ts";
+import type { DepositAddress } from "./types.ts";
+
+type Display = (address: EvmAddress) => string;
 
 /** A page of an integrator's deposit addresses, newest first, strictly older than `cursor`. */
 export async function listAddresses(
@@ -9,9 +21,9 @@ export async function listAddresses(
   page: {
     readonly limit: number;
     readonly cursor?: string | undefined;
-    readonly display: (address: EvmAddress) => string;
+    readonly display: Display;
   },
-): Promise<{ items: DepositAddress[]; nextCursor: string | null }> {
+): Promise<{ items: ShownAddress[]; nextCursor: string | null }> {
   let query = db
     .selectFrom("addresses")
     .selectAll()
@@ -20,17 +32,85 @@ export async function listAddresses(
     .limit(page.limit + 1);
   if (page.cursor !== undefined) query = query.where("created_at", "<", page.cursor);
   const rows = await query.execute();
-  const show = (text: string) => page.display(toEvmAddress(text));
-  const items = rows.slice(0, page.limit).map((row) => ({
+  const items = rows.slice(0, page.limit).map((row) => showAddress(row, page.display));
+  const more = rows.length > page.limit;
+  return { items, nextCursor: more ? (items.at(-1)?.createdAt ?? null) : null };
+}
+
+/** One address of an integrator with its preimage, or null where it has none of that id. */
+export async function findAddress(
+  db: Db,
+  integratorId: string,
+  { id, display }: { readonly id: string; readonly display: Display },
+): Promise<DepositAddressWithCommitment | null> {
+  const row = await db
+    .selectFrom("addresses")
+    .selectAll()
+    .where("integrator_id", "=", integratorId)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return row ? showWithCommitment(row, display) : null;
+}
+
+const EXPORT_PAGE = 1_000;
+
+/** Every address with its preimage, of one integrator or of all, in order of their ids; never many in memory at once. */
+export async function* iterateAddresses(
+  db: Db,
+  {
+    integratorId,
+    display,
+  }: { readonly integratorId: string | undefined; readonly display: Display },
+): AsyncGenerator<DepositAddressWithCommitment, void> {
+  let after: string | undefined;
+  do {
+    let query = db.selectFrom("addresses").selectAll().orderBy("id").limit(EXPORT_PAGE);
+    if (integratorId !== undefined) query = query.where("integrator_id", "=", integratorId);
+    if (after !== undefined) query = query.where("id", ">", after);
+    const rows = await query.execute();
+    for (const row of rows) yield showWithCommitment(row, display);
+    after = rows.length === EXPORT_PAGE ? rows.at(-1)?.id : undefined;
+  } while (after !== undefined);
+}
+
+function showAddress(row: Selectable<AddressesTable>, display: Display): ShownAddress {
+  const show = (text: string) => display(toEvmAddress(text));
+  return {
     id: row.id,
     walletAddress: show(row.wallet),
     userId: row.user_id,
     destChain: String(row.dest_chain),
     destWallet: show(row.dest_wallet),
     destToken: show(row.dest_token),
-    chainType: "evm" as const,
+    chainType: "evm",
     createdAt: row.created_at,
-  }));
-  const more = rows.length > page.limit;
-  return { items, nextCursor: more ? (items.at(-1)?.createdAt ?? null) : null };
+  };
+}
+
+function showWithCommitment(
+  row: Selectable<AddressesTable>,
+  display: Display,
+): DepositAddressWithCommitment {
+  const payDepositCommitment = formatCommitment(parseAddress(row), display);
+  return { ...showAddress(row, display), payDepositCommitment };
+}
+
+/** The preimage of an address as it is shown: with these fields anyone computes it without asking. */
+export function formatCommitment(address: DepositAddress, display: Display): PayDepositCommitment {
+  const { commitment } = address;
+  return {
+    version: COMMITMENT_VERSION,
+    walletKind: WALLET_KIND,
+    integrator: commitment.integrator,
+    userId: commitment.userId,
+    destChain: commitment.destChain,
+    destWallet: commitment.destWallet,
+    destToken: commitment.destToken,
+    refundAuthority: commitment.refundAuthority,
+    maxFeeBps: commitment.maxFeeBps,
+    maxSlippageBps: commitment.maxSlippageBps,
+    factory: display(address.factory),
+    implementation: implementationOf(address.factory),
+    commitment: address.commitmentHash,
+  };
 }

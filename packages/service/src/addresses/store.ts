@@ -138,7 +138,8 @@ export function commitmentOf(
   };
 }
 
-function parseAddress(row: Selectable<AddressesTable>): DepositAddress {
+/** A row as the service works with it. */
+export function parseAddress(row: Selectable<AddressesTable>): DepositAddress {
   const recipient: Recipient = {
     userId: row.user_id,
     destChain: row.dest_chain,

@@ -1,5 +1,8 @@
-/** What is beside the published interface: one settlement, filters, and deposits. */
+/** What is beside the published interface: one settlement, one address, filters, and deposits. */
+import { verifyDepositAddress } from "@sluice/sdk/address";
 import {
+  DepositAddressPage,
+  DepositAddressWithCommitment,
   DepositPage,
   ErrorResponse,
   OPERATIONS,
@@ -21,7 +24,10 @@ import {
   type Tenant,
   USDC,
 } from "../../test/support/tenants.ts";
+import { issueAddress } from "../addresses/index.ts";
 import { toChecksumAddress } from "../chains/evm/checksum.ts";
+import { hashCommitment, predictWallet } from "../chains/evm/commitment.ts";
+import { toEvmAddress } from "../core/hex.ts";
 import { systemRandom } from "../roles/system-ports.ts";
 
 let database: TestDatabase;
@@ -77,6 +83,55 @@ describe("one settlement", () => {
       expect(await refused(alice, `/swaps/${id}`, 404)).toMatchObject({ code: "NOT_FOUND" });
     },
   );
+});
+
+describe("one deposit address", () => {
+  const FACTORY = toEvmAddress(`0x${"fa".repeat(20)}`);
+
+  test("is what the list says of it and the preimage that computes it, for whose it is only", async () => {
+    const { id, wallet } = await issueAddress(
+      { db: database.db, random: systemRandom },
+      {
+        chain: {
+          predictWallet: (commitment) => predictWallet(FACTORY, commitment),
+          hashCommitment,
+          addresses: { factory: FACTORY, escrow: FACTORY, delivery: FACTORY },
+        },
+        integratorId: alice.id,
+        recipient: {
+          userId: createHex(20),
+          destChain: 30,
+          destWallet: toEvmAddress(createHex(20)),
+          destToken: toEvmAddress(USDC),
+        },
+      },
+    );
+    // CAST: checked against their schemas.
+    const { payDepositCommitment: commitment, ...one } = (await get(
+      alice,
+      `/deposit-addresses/${id}`,
+      DepositAddressWithCommitment,
+    )) as DepositAddressWithCommitment;
+    // CAST: as above.
+    const list = (await get(alice, "/deposit-addresses", DepositAddressPage)) as DepositAddressPage;
+    expect(one).toEqual(list.items.find((address) => address.id === id));
+    const { destChain, destWallet } = one;
+    const expected = { integrator: alice.id, destChain: Number(destChain), destWallet };
+    expect(
+      verifyDepositAddress({ address: one.walletAddress, commitment, factory: FACTORY, expected }),
+    ).toMatchObject({ kind: "ok", address: toChecksumAddress(wallet) });
+    for (const [tenant, other] of [
+      [bob, id],
+      [alice, systemRandom.uuid()],
+      [alice, "nothing"],
+    ] as const) {
+      expect(await refused(tenant, `/deposit-addresses/${other}`, 404)).toEqual({
+        code: "NOT_FOUND",
+        message: "There is no such deposit address of yours.",
+        retryable: false,
+      });
+    }
+  });
 });
 
 describe("filters of settlements", () => {

@@ -2,6 +2,7 @@
 import {
   ChainList,
   DepositAddressPage,
+  DepositAddressWithCommitment,
   DepositPage,
   EventPage,
   RequestIndexResponse,
@@ -12,7 +13,7 @@ import {
 } from "@sluice/sdk/wire";
 import { createAsyncApi, createOpenApi, createReferencePage } from "@sluice/sdk/reference";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
-import { listAddresses } from "../addresses/index.ts";
+import { findAddress, listAddresses } from "../addresses/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
 import { KNOWN_CHAINS } from "../core/chain-registry.ts";
@@ -118,6 +119,15 @@ export function createApi(deps: ApiDeps): FastifyInstance {
     },
   );
 
+  const addressRoute = { schema: answers(DepositAddressWithCommitment), config: keyed };
+  app.get("/deposit-addresses/:id", addressRoute, async (request) => {
+    const { integratorId } = principalOf(request);
+    const id = idOf(request);
+    const address = id && (await findAddress(db, integratorId, { id, display }));
+    if (address) return address;
+    throw new OperatingError("NOT_FOUND", "There is no such deposit address of yours.");
+  });
+
   app.get("/swaps", { schema: answers(SwapPage), config: keyed }, async (request) => {
     const { integratorId } = principalOf(request);
     return listSwaps(db, integratorId, { ...parseSwapsQuery(queryOf(request), format), display });
@@ -125,8 +135,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
 
   app.get("/swaps/:id", { schema: answers(Swap), config: keyed }, async (request) => {
     const { integratorId } = principalOf(request);
-    // CAST: the path has a parameter of that name.
-    const id = parseId((request.params as Record<string, unknown>)["id"]);
+    const id = idOf(request);
     const swap = id && (await findSwap(db, integratorId, { id, display }));
     if (swap) return swap;
     throw new OperatingError("NOT_FOUND", "There is no such settlement of yours.");
@@ -227,6 +236,12 @@ function describeSource(
 /** The serialisation of a success, from the wire's schema: only documented fields leave the service. */
 function answers(schema: object) {
   return { response: { 200: schema } };
+}
+
+/** The id in the path of a route that has one; null for what can be the id of nothing. */
+function idOf(request: FastifyRequest): string | null {
+  // CAST: the path has a parameter of that name.
+  return parseId((request.params as Record<string, unknown>)["id"]);
 }
 
 /** A header that may be given once. */

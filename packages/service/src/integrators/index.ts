@@ -2,6 +2,7 @@ export {
   authenticate,
   createIntegrator,
   createKey,
+  findIntegrator,
   isMissing,
   listKeys,
   listRevoked,

@@ -145,8 +145,8 @@ export async function listRevoked(db: Db, keyIds: readonly string[]): Promise<Re
   return new Set(rows.map(({ id }) => id));
 }
 
-/** By name or id. */
-async function findIntegrator(db: Db, nameOrId: string): Promise<string> {
+/** The id of an integrator that is named by name or id. @throws OperatingError VALIDATION_ERROR when there is none. */
+export async function findIntegrator(db: Db, nameOrId: string): Promise<string> {
   const column = UUID.test(nameOrId) ? "id" : "name";
   const integrator = await db
     .selectFrom("integrators")

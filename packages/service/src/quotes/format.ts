@@ -1,11 +1,9 @@
 /** The quote as clients read it. Amounts that the wire has as numbers are for display; the exact ones are strings. */
-import { implementationOf } from "@sluice/sdk/address";
 import type { Quote } from "@sluice/sdk/wire";
-import type { DepositAddress } from "../addresses/index.ts";
+import { type DepositAddress, formatCommitment } from "../addresses/index.ts";
 import type { AddressFormat } from "../chains/port.ts";
 import { feeOf, formatUnits } from "../core/amounts.ts";
 import { findChainById } from "../core/chain-registry.ts";
-import { COMMITMENT_VERSION, WALLET_KIND } from "../core/commitment.ts";
 import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
 import type { Principal } from "../integrators/index.ts";
 import type { Route, RouteQuote } from "../routes/index.ts";
@@ -72,7 +70,7 @@ export function formatQuote(args: {
     payIntegratorId: args.principal.integratorId,
     payUserId: args.userId,
     payDepositAddress: address ? args.format.display(address.wallet) : null,
-    ...(address ? { payDepositCommitment: formatCommitment(args.format, address) } : {}),
+    ...(address ? { payDepositCommitment: formatCommitment(address, args.format.display) } : {}),
   };
 }
 
@@ -102,28 +100,6 @@ function formatToken(format: AddressFormat, token: ListedToken): Quote["fromToke
     decimals: token.decimals,
     standard: native ? "native" : "erc20",
     verified: true,
-  };
-}
-
-function formatCommitment(
-  format: AddressFormat,
-  address: DepositAddress,
-): NonNullable<Quote["payDepositCommitment"]> {
-  const { commitment } = address;
-  return {
-    version: COMMITMENT_VERSION,
-    walletKind: WALLET_KIND,
-    integrator: commitment.integrator,
-    userId: commitment.userId,
-    destChain: commitment.destChain,
-    destWallet: commitment.destWallet,
-    destToken: commitment.destToken,
-    refundAuthority: commitment.refundAuthority,
-    maxFeeBps: commitment.maxFeeBps,
-    maxSlippageBps: commitment.maxSlippageBps,
-    factory: format.display(address.factory),
-    implementation: implementationOf(address.factory),
-    commitment: address.commitmentHash,
   };
 }
 

@@ -16,7 +16,7 @@ test("an export of several pages has every address once, also where the last pag
     `insert into addresses
      select (jsonb_populate_record(addresses, jsonb_build_object(
        'id', gen_random_uuid(), 'user_id', '0x' || lpad(to_hex(i), 40, '0'),
-       'wallet', '0x' || lpad(to_hex(i), 40, 'c'), 'commitment', '0x' || lpad(to_hex(i), 64, 'c'),
+       'wallet', '0x' || lpad(to_hex(i), 40, '0'), 'commitment', '0x' || lpad(to_hex(i), 64, '0'),
        'created_at', created_at + i * interval '1 millisecond'))).*
      from addresses, generate_series(1, 1999) i where id = $1`,
     [id],

@@ -26,7 +26,7 @@ const REVOKED_POLL_MS = 500;
 
 /** Starts REST and stream. */
 export async function startApi(context: RoleContext): Promise<RunningServer> {
-  const { config, db, log, wakeups, format, watch } = context;
+  const { config, db, log, clock, wakeups, format, watch } = context;
   const pepper = config.apiKeyPepper;
   const settlements = createSettlementDeps(context, new Map());
   const limiter = createRateLimiter(config.rateLimits);

@@ -60,14 +60,14 @@ export async function checkAlways(
   }
 }
 
-/** Whether nothing is left to do but to wait for a route that there is none of: then the chains are final, and only what may stay has stayed. */
+/** Whether nothing is left to do but to wait for a route or for more to arrive: then the chains are final, and only what may stay has stayed. */
 export async function isAtRest(
   database: SharedDatabase,
   chains: ReadonlyMap<number, FakeChain>,
   addresses: readonly DepositAddress[],
 ): Promise<boolean> {
   const [busy] = await database.query<{ busy: boolean }>(`
-    select exists (select from settlements where (status not in ('completed', 'dead') and error_code is distinct from 'NO_ROUTE') or (status = 'completed' and not sweep_final))
+    select exists (select from settlements where (status not in ('completed', 'dead') and coalesce(error_code, '') not in ('NO_ROUTE', 'AMOUNT_TOO_SMALL')) or (status = 'completed' and not sweep_final))
       or exists (select from deliveries where state not in ('claimed', 'returned', 'taken_back'))
       or exists (select from transactions where state <> 'final') as busy`);
   if (busy?.busy) return false;

@@ -214,6 +214,32 @@ program
     write(json ? JSON.stringify({ inventories }) : formatInventories(inventories));
   });
 
+const audit = program
+  .command("audit")
+  .description("prove the ledger against the chains; fails when something does not balance")
+  .option("--json", "print JSON")
+  .action(async ({ json }: { json?: boolean }) => {
+    const { auditCommand, formatAudit } = await import("./roles/audit-command.ts");
+    const config = readConfigOnly();
+    const report = await auditCommand(config);
+    if (json) print(report);
+    else write(formatAudit(config, report));
+    if (!report.ok) process.exitCode = 1;
+  });
+
+audit
+  .command("end")
+  .description(
+    "end a breach that is understood: what is missing is written off, the chain moves on",
+  )
+  .argument("<breach>", "its number, as the audit prints it")
+  .requiredOption("--reason <text>", "why the chain may move on; kept for ever")
+  .action(async (id: string, { reason }: { reason: string }) => {
+    const { endBreachCommand } = await import("./roles/audit-command.ts");
+    await endBreachCommand(readConfigOnly(), { id, reason });
+    write(`Breach ${id} is ended.`);
+  });
+
 const settlement = program.command("settlement").description("one settlement, and help for it");
 
 settlement

@@ -49,12 +49,16 @@ export interface TokenHolding {
   readonly wallet: EvmAddress;
 }
 
+export type OutflowKind = "swept" | "refunded" | "returned";
+
 /** Value that left a deposit address by one of its two ways out, a sweep or a refund: it takes the whole balance. */
 export interface Outflow {
+  readonly kind: OutflowKind;
   readonly wallet: EvmAddress;
   readonly token: EvmAddress;
-  /** Base units; below zero where the escrow gave a lock back, which is no new deposit. */
+  /** Base units; below zero where the escrow gave a lock back (`returned`), which is no new deposit. */
   readonly amount: bigint;
+  readonly txHash: TxHash;
   /** Position of the log in its block. */
   readonly logIndex: number;
 }
@@ -179,6 +183,8 @@ export interface Receipt {
   readonly blockHash: Hex32;
   readonly blockNumber: bigint;
   readonly succeeded: boolean;
+  /** Wei that the sender paid for gas, the fee of the chain below included. */
+  readonly gasCost: bigint;
   readonly effects: readonly Effect[];
 }
 

@@ -147,7 +147,7 @@ const DEFAULT_HOST = "127.0.0.1";
 const PEPPER_LENGTH_MIN = 16;
 
 /** What a process can be. */
-export const ROLE_NAMES = ["scanner", "settler", "attestor", "quoter", "api"] as const;
+export const ROLE_NAMES = ["scanner", "settler", "attestor", "auditor", "quoter", "api"] as const;
 export type RoleName = (typeof ROLE_NAMES)[number];
 
 /** The process's environment; nothing else reads it. */

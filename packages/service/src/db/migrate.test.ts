@@ -28,7 +28,8 @@ describe("migrations", () => {
       "0003-finality",
       "0004-lists",
       "0005-event-partitions",
-      "0010-operator-actions",
+      "0006-operator-actions",
+      "0007-ledger",
     ]);
     expect(await migrateToLatest(database.db)).toEqual([]);
     await assertMigrated(database.db);

@@ -148,6 +148,42 @@ export interface OutflowsTable {
   wallet: string;
   token: string;
   amount: Numeric;
+  kind: string;
+  tx_hash: string;
+}
+
+/** Written by triggers, and by the auditor where the chain holds more than is known. */
+export interface LedgerLinesTable {
+  id: Generated<bigint>;
+  posting: Int8;
+  reason: string;
+  ref: string;
+  account: string;
+  owner: string;
+  chain_id: number;
+  token: string;
+  amount: Numeric;
+  block_number: Int8OrNull;
+  at: GeneratedStamp;
+}
+
+export interface BreachesTable {
+  id: Generated<bigint>;
+  chain_id: number;
+  invariant: string;
+  subject: string;
+  details: Json<Record<string, unknown>>;
+  found_at: GeneratedStamp;
+  ended_at: Stamp | null;
+  ended_by: string | null;
+  end_reason: string | null;
+}
+
+export interface AuditRoundsTable {
+  chain_id: number;
+  block_number: Int8;
+  at: Stamp;
+  last_wallet: string;
 }
 
 export interface ScannerFinalityTable {
@@ -185,6 +221,7 @@ export interface TransactionsTable {
   mined_block_hash: string | null;
   mined_block_number: Int8OrNull;
   created_at: GeneratedStamp;
+  gas_cost: NumericOrNull;
 }
 
 export interface AttemptsTable {
@@ -288,6 +325,9 @@ export interface Database {
   inventory_reservations: InventoryReservationsTable;
   attestations: AttestationsTable;
   events: EventsTable;
+  ledger_lines: LedgerLinesTable;
+  breaches: BreachesTable;
+  audit_rounds: AuditRoundsTable;
   operator_actions: OperatorActionsTable;
 }
 

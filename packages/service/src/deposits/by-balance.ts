@@ -142,8 +142,10 @@ export async function insertOutflows(
   await tx
     .insertInto("outflows")
     .values(
-      outflows.map(({ wallet, token, amount, logIndex }) => ({
+      outflows.map(({ kind, wallet, token, amount, txHash, logIndex }) => ({
         chain_id: chainId,
+        kind,
+        tx_hash: txHash,
         wallet,
         token,
         amount,

@@ -7,6 +7,7 @@ import { createLog } from "../telemetry/log.ts";
 import { OperatingError } from "../core/errors.ts";
 import { startApi, startQuoteServer } from "./api.ts";
 import { startAttestor } from "./attestor.ts";
+import { startAuditor } from "./auditor.ts";
 import {
   createAttestorChains,
   createChains,
@@ -134,6 +135,7 @@ export async function startRoles(
       started("settler", startSettler(context, lanes));
     }
     if (roles.includes("scanner")) started("scanner", startScanner(context));
+    if (roles.includes("auditor")) started("auditor", startAuditor(context));
     const quote = roles.includes("quoter")
       ? started("quoter", await startQuoteServer(context))
       : undefined;

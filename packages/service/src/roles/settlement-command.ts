@@ -98,7 +98,8 @@ function parseAsked({ id, reason }: Asked): Asked {
 }
 
 /** Who runs the command, as the operating system knows them. */
-function nameOperator(): string {
+/** Who runs a command: the account of the operating system, and its machine. */
+export function nameOperator(): string {
   try {
     return `${userInfo().username}@${hostname()}`;
   } catch {

@@ -87,11 +87,18 @@ describe("arrivals", () => {
   });
 
   test("are not less for what was swept in the same block, nor more for what was given back", async () => {
-    const swept = { wallet: WALLET, token: TOKEN, amount: 105n, logIndex: 9 };
+    const swept: Outflow = {
+      kind: "swept",
+      wallet: WALLET,
+      token: TOKEN,
+      amount: 105n,
+      txHash: hashOf("sweep"),
+      logIndex: 9,
+    };
     const before = { [TOKEN]: 100n };
     const sweep = { before, after: { [TOKEN]: 0n }, outflows: [swept] };
     expect((await verify([transferOf(5n, 1)], sweep)).recorded).toEqual([[TOKEN, 5n]]);
-    const returned = { ...swept, amount: -50n };
+    const returned: Outflow = { ...swept, kind: "returned", amount: -50n };
     const lie = { before, after: { [TOKEN]: 150n }, outflows: [returned] };
     expect((await verify([transferOf(5n, 1)], lie)).recorded).toEqual([]);
     const another = { ...swept, token: OTHER };

@@ -7,7 +7,7 @@
  * its cost has a bound and no wallet is left out.
  */
 import { listByWallets, listNewestWallets, listWalletsAfter } from "../addresses/index.ts";
-import type { BlockRef, Outflow, Transfer } from "../chains/port.ts";
+import type { BlockRef, Transfer } from "../chains/port.ts";
 import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
 import { listExplained, listRecentWallets } from "../deposits/index.ts";
 import { acceptBalance } from "../settlements/index.ts";
@@ -26,13 +26,6 @@ export async function listNativeTransfers(deps: ScannerDeps, block: BlockRef): P
     block,
     async (payees) => new Set((await listByWallets(deps.db, payees)).keys()),
   );
-}
-
-/** What left wallets in the block in the native coin, where it is listed. */
-export async function listNativeOutflows(deps: ScannerDeps, block: BlockRef): Promise<Outflow[]> {
-  if (!isListed(deps)) return [];
-  const outflows = await deps.chain.listOutflows(block);
-  return outflows.filter(({ token }) => token === NATIVE_TOKEN);
 }
 
 /**

@@ -12,7 +12,7 @@ import { OperatingError } from "../core/errors.ts";
 import { acceptValue } from "../settlements/index.ts";
 import { groupByHolding, verifyArrivals } from "./arrivals.ts";
 import type { ScannerDeps } from "./deps.ts";
-import { followTraces, listNativeOutflows, listNativeTransfers } from "./native.ts";
+import { followTraces, listNativeTransfers } from "./native.ts";
 import { getScannedFinal, getTip, getWindowHash, popBlock, pushBlock } from "./store.ts";
 
 /** Blocks kept to find the way back after a reorganisation. A deeper one stops the scanner for a person to look. */
@@ -47,7 +47,7 @@ async function scanNext(deps: ScannerDeps): Promise<boolean> {
   if (tip && block.parentHash !== tip.hash) return true;
   const arrived = await recordArrivals(deps, block);
   if (arrived) deps.crashPoint("scan.arrived");
-  const outflows = await listNativeOutflows(deps, block);
+  const outflows = await chain.listOutflows(block);
   const args = { outflows, finalNumber, windowBlocks: WINDOW_BLOCKS, nowMs: deps.clock.now() };
   await db.transaction().execute((tx) => pushBlock(tx, chain.chainId, block, args));
   if (arrived) deps.crashPoint("scan.pushed");

@@ -143,6 +143,13 @@ export function createMetrics() {
     ),
     laneReverts: counter("lane_reverts_total", "Mined transactions that reverted.", lane),
 
+    auditBreaches: gauge("audit_breaches", "Breaches of the books that are open.", ["chain"]),
+    auditAge: gauge(
+      "audit_age_seconds",
+      "Seconds since the books were last compared with a final block.",
+      ["chain"],
+    ),
+
     inventoryBalance: gauge(
       "inventory_balance_base_units",
       "What a Delivery contract holds of a token.",

@@ -17,6 +17,7 @@ import type { Clock, CrashPoint, Random } from "../core/ports.ts";
 import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Db, Tx } from "../db/schema.ts";
+import { isHalted, nonceTaken, recordFindings } from "../ledger/index.ts";
 import type { LaneSigner } from "../signers/port.ts";
 import type { Log } from "../telemetry/log.ts";
 import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
@@ -96,29 +97,26 @@ export async function submitIntent(
 }
 
 /**
- * One look at the lane: combines, assigns, sends, records what was mined. Returns true when there may be more to do at
- * once.
+ * One look at the lane: combines, assigns, sends, records what was mined. On a chain with an open breach it only records.
+ * Returns true when there may be more to do at once.
  */
 export async function lookAtLane(deps: LaneDeps): Promise<boolean> {
-  const { db, chain, signer, limits } = deps;
+  const { db, chain, signer } = deps;
   const lane = laneOf(signer);
   await ensureRegistered(deps);
-  const hasRoom = (await store.countOpen(db, lane)) < limits.openMax;
-  // While there is none the queue grows, and goes as one when there is.
-  if (hasRoom) await combineQueued(deps);
-  await store.assignNonces(db, lane, limits.openMax);
+  if (!(await store.hasWork(db, lane))) return false;
+  const count = await chain.getTransactionCount(signer.address);
+  const mayMove = await isFreeToMove(deps, count);
+  if (mayMove) await assignQueued(deps);
   const open = await store.listByState(db, lane, "assigned");
   const mined = await store.listByState(db, lane, "mined");
-  if (open.length === 0 && mined.length === 0) return false;
-
-  const count = await chain.getTransactionCount(signer.address);
   let progressed = false;
   try {
     for (const transaction of open) {
       assert(transaction.nonce !== null, "an assigned transaction has its nonce");
       if (transaction.nonce < count) {
         progressed = (await recordReceipt(deps, transaction)) || progressed;
-      } else {
+      } else if (mayMove) {
         await pursue(deps, transaction, { isNext: transaction.nonce === count });
       }
     }
@@ -127,6 +125,30 @@ export async function lookAtLane(deps: LaneDeps): Promise<boolean> {
     if (mined.length > 0) await followMined(deps, mined);
   }
   return progressed;
+}
+
+/**
+ * Whether the lane may sign and send. Not when the chain used nonces that were never given out here: then this database
+ * is older than the chain, or somebody else has the key, and the next nonce would pay for the second time what was paid.
+ */
+async function isFreeToMove({ db, signer, log }: LaneDeps, count: number): Promise<boolean> {
+  const { chainId, address } = signer;
+  // Read after the chain was: a nonce is given out before the chain can use it.
+  const nextNonce = await store.getNextNonce(db, laneOf(signer));
+  if (nextNonce !== null && count > nextNonce) {
+    log.fatal({ lane: address, nextNonce, count }, "the chain used nonces that are not ours");
+    await recordFindings(db, [nonceTaken(chainId, address, nextNonce, count)]);
+  }
+  return !(await isHalted(db, chainId));
+}
+
+/** Gives nonces to what waits, as long as few enough are open. */
+async function assignQueued(deps: LaneDeps): Promise<void> {
+  const { db, signer, limits } = deps;
+  const lane = laneOf(signer);
+  // While there is no room the queue grows, and goes as one when there is.
+  if ((await store.countOpen(db, lane)) < limits.openMax) await combineQueued(deps);
+  await store.assignNonces(db, lane, limits.openMax);
 }
 
 /** When a queue stands, what can go together goes together. What would revert as a whole goes one by one. */
@@ -201,6 +223,7 @@ async function recordReceipt(deps: LaneDeps, transaction: LaneTransaction): Prom
     blockHash: receipt.blockHash,
     blockNumber: receipt.blockNumber,
     succeeded: receipt.succeeded,
+    gasCost: receipt.gasCost,
   };
   await db.transaction().execute(async (tx) => {
     if (!(await store.recordMined(tx, transaction.id, facts))) return;

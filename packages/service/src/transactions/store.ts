@@ -177,6 +177,22 @@ export async function countOpen(
   return Number(count);
 }
 
+/** Whether a lane has anything to send or to follow. */
+export async function hasWork(
+  db: Db,
+  lane: { chainId: number; address: EvmAddress },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom("transactions")
+    .select("id")
+    .where("chain_id", "=", lane.chainId)
+    .where("lane", "=", lane.address)
+    .where("state", "in", ["queued", "assigned", "mined"])
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** The oldest queued intents of a lane. */
 export async function listQueued(
   db: Db,
@@ -306,6 +322,7 @@ export async function recordMined(tx: Tx, id: string, mined: MinedFacts): Promis
       mined_hash: mined.txHash,
       mined_block_hash: mined.blockHash,
       mined_block_number: mined.blockNumber,
+      gas_cost: mined.gasCost,
     })
     .where("id", "=", id)
     .where("state", "in", ["assigned", "carried"])
@@ -323,6 +340,7 @@ export async function recordUnmined(tx: Tx, id: string): Promise<boolean> {
       mined_hash: null,
       mined_block_hash: null,
       mined_block_number: null,
+      gas_cost: null,
     })
     .where("id", "=", id)
     .where("state", "=", "mined")
@@ -377,6 +395,7 @@ function parseMined(row: Selectable<TransactionsTable>): MinedFacts | null {
     blockHash: toHex32(row.mined_block_hash),
     blockNumber: row.mined_block_number,
     succeeded: row.succeeded,
+    gasCost: BigInt(row.gas_cost ?? 0),
   };
 }
 

@@ -36,6 +36,8 @@ export interface MinedFacts {
   readonly blockHash: Hex32;
   readonly blockNumber: bigint;
   readonly succeeded: boolean;
+  /** Wei that the lane paid for gas; of what a batch carried, that of the batch. */
+  readonly gasCost: bigint;
 }
 
 export interface Attempt {

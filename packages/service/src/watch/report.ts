@@ -147,6 +147,8 @@ function showRows({ metrics, readings }: ReportDeps, rows: readonly Row[] | null
     metrics.laneNextNonce,
     metrics.attestationsOpen,
     metrics.attestationsOldest,
+    metrics.auditBreaches,
+    metrics.auditAge,
   ]) {
     gauge.reset();
   }
@@ -207,6 +209,8 @@ function showRows({ metrics, readings }: ReportDeps, rows: readonly Row[] | null
       metrics.attestationsOpen.set({ kind }, value);
       metrics.attestationsOldest.set({ kind }, oldestS ?? 0);
     },
+    breaches: ({ value }, chain) => metrics.auditBreaches.set({ chain }, value),
+    audited: ({ value }, chain) => metrics.auditAge.set({ chain }, value),
   };
   for (const row of rows) {
     show[row.name](row, row.chainId === null ? "" : chainLabel(row.chainId), row.label ?? "");

@@ -28,7 +28,9 @@ export type RowName =
   | "queued"
   | "stuck"
   | "next_nonce"
-  | "attestations";
+  | "attestations"
+  | "breaches"
+  | "audited";
 
 export interface Rows {
   /** The rows of roles. Throws when the database does not answer. */
@@ -106,6 +108,12 @@ const PARTS: Readonly<Record<string, Part>> = {
         where state = 'assigned'
         and attempts.created_at <= ${formatStamp(nowMs - STUCK_AFTER_MS)} group by chain_id, lane`,
     sql`select 'next_nonce', chain_id, address, next_nonce::float8, null from lanes`,
+  ],
+  auditor: (_, nowMs) => [
+    sql`select 'breaches', r.chain_id, null, count(b.id)::float8, null from audit_rounds r
+        left join breaches b on b.chain_id = r.chain_id and b.ended_at is null group by r.chain_id`,
+    sql`select 'audited', chain_id, null,
+        extract(epoch from ${formatStamp(nowMs)}::timestamptz - at)::float8, null from audit_rounds`,
   ],
   attestor: (age, nowMs) => [
     sql`select 'attestations', null, kind, count(*)::float8, ${age}

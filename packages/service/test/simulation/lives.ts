@@ -7,6 +7,7 @@ import { OperatingError } from "../../src/core/errors.ts";
 import type { Config } from "../../src/config/load.ts";
 import type { Wakeups } from "../../src/jobs/wakeups.ts";
 import { startAttestor } from "../../src/roles/attestor.ts";
+import { startAuditor } from "../../src/roles/auditor.ts";
 import { createRoutes, type RoleContext, TOPICS } from "../../src/roles/context.ts";
 import { startScanner } from "../../src/roles/scanner.ts";
 import { startSettler } from "../../src/roles/settler.ts";
@@ -19,7 +20,7 @@ import type { Dice } from "./random.ts";
 import { createFakeAttestorSigner, createFakeLaneSigner } from "./signers.ts";
 import { ATTESTOR, contractsOf, laneOf } from "./stage.ts";
 
-export const ROLES = ["scanner", "settler", "attestor"] as const;
+export const ROLES = ["scanner", "settler", "attestor", "auditor"] as const;
 export type Role = (typeof ROLES)[number];
 
 /** A process and what it sees of the chains. */
@@ -164,6 +165,7 @@ export function createLives(stage: Stage) {
     if (role === "scanner") startScanner(context);
     if (role === "settler") startSettler(context, lanes());
     if (role === "attestor") startAttestor(context, attestor(), reached);
+    if (role === "auditor") startAuditor(context);
     return process;
   }
 
@@ -191,6 +193,7 @@ export function createLives(stage: Stage) {
       info: write("info"),
       warn: write("warn"),
       error: write("error"),
+      fatal: write("fatal"),
       child: () => log,
     });
   }

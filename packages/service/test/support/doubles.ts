@@ -130,6 +130,7 @@ export function createCapriciousNode() {
           blockHash: blockHash(number),
           blockNumber: BigInt(number),
           succeeded: true,
+          gasCost: 21_000n,
           effects: [],
         });
       }

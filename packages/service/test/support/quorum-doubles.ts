@@ -109,6 +109,7 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
             blockHash: hashAt(HEAD),
             blockNumber: HEAD,
             succeeded: true,
+            gasCost: 9n,
             effects: [
               { kind: "deployed", wallet: WALLET, commitment: ID },
               {
@@ -123,7 +124,14 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
           }
         : null,
     listOutflows: async (block) => [
-      { wallet: WALLET, token: TOKEN, amount: at(block), logIndex: 3 },
+      {
+        kind: "swept",
+        wallet: WALLET,
+        token: TOKEN,
+        amount: at(block),
+        txHash: MINED,
+        logIndex: 3,
+      },
     ],
     getLock: async (deliveryId, point) =>
       deliveryId === ID

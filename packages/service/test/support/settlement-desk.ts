@@ -69,6 +69,7 @@ export async function openDesk() {
     blockHash: toHex32(hashOf("block")),
     blockNumber: state.block,
     succeeded: true,
+    gasCost: 0n,
     effects: [],
   });
   const chain: Chain = createStrictChain({

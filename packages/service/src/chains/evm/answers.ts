@@ -59,6 +59,10 @@ const Receipt = Type.Object({
   blockHash: Word,
   blockNumber: Quantity,
   status: Type.Union([Type.Literal("0x0"), Type.Literal("0x1")]),
+  gasUsed: Quantity,
+  effectiveGasPrice: Quantity,
+  // What OP Stack chains charge beside the gas for their data on the chain below.
+  l1Fee: Type.Optional(Quantity),
   logs: Type.Array(Log),
 });
 
@@ -114,6 +118,8 @@ export interface ReceiptAnswer {
   readonly blockHash: Hex32;
   readonly blockNumber: bigint;
   readonly succeeded: boolean;
+  /** Wei. */
+  readonly gasCost: bigint;
   readonly logs: readonly LogAnswer[];
 }
 
@@ -178,6 +184,8 @@ export const parseReceipt = parser(
       blockHash: toHex32(receipt.blockHash),
       blockNumber: BigInt(receipt.blockNumber),
       succeeded: receipt.status === "0x1",
+      gasCost:
+        BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice) + BigInt(receipt.l1Fee ?? 0),
       logs: receipt.logs.map(toLog),
     },
 );

@@ -32,7 +32,8 @@ function readOutflow(log: LogAnswer, addresses: DepositContracts["addresses"]): 
   const [effect] = decodeEffects([log], addresses);
   if (effect?.kind !== "settled" && effect?.kind !== "refunded") return null;
   const { wallet, token, amount } = effect;
-  return { wallet, token, amount, logIndex: log.logIndex };
+  const kind = effect.kind === "settled" ? "swept" : "refunded";
+  return { kind, wallet, token, amount, txHash: log.txHash, logIndex: log.logIndex };
 }
 
 /** The event does not name the token: the lock does, which outlives it. */
@@ -53,9 +54,11 @@ async function readReturn(
   const lock = await getLock(rpc, escrow, deliveryId, "latest");
   if (!lock) throw rpc.unavailable("lock not found");
   return {
+    kind: "returned",
     wallet: toEvmAddress(args.wallet),
     token: lock.token,
     amount: -args.amount,
+    txHash: log.txHash,
     logIndex: log.logIndex,
   };
 }

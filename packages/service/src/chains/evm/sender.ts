@@ -45,9 +45,9 @@ export function createSender(rpc: Rpc, addresses: DepositContracts["addresses"])
         if (![receipt, ...receipt.logs].every(isOfTransaction)) {
           throw new TypeError("the receipt is of another transaction");
         }
-        const { blockHash, blockNumber, succeeded, logs } = receipt;
+        const { blockHash, blockNumber, succeeded, gasCost, logs } = receipt;
         const effects = succeeded ? decodeEffects(logs, addresses) : [];
-        return { txHash, blockHash, blockNumber, succeeded, effects };
+        return { txHash, blockHash, blockNumber, succeeded, gasCost, effects };
       });
     },
   };

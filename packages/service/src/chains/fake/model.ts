@@ -35,6 +35,8 @@ export interface FakeTransaction {
 export interface MinedTransaction {
   readonly transaction: FakeTransaction;
   readonly succeeded: boolean;
+  /** Wei. */
+  readonly gasCost: bigint;
   readonly logs: readonly FakeLog[];
   /** How many logs of the block come before its own. */
   readonly firstLog: number;
@@ -280,7 +282,8 @@ export class FakeChain {
     const price = offered < maxFeePerGas ? offered : maxFeePerGas;
     state.nonces.set(from, state.nonceOf(from) + 1);
     const used = gasOf(transaction.action);
-    state.credit(NATIVE_TOKEN, from, -(used < transaction.gas ? used : transaction.gas) * price);
+    const gasCost = (used < transaction.gas ? used : transaction.gas) * price;
+    state.credit(NATIVE_TOKEN, from, -gasCost);
     const tried = tryRun(
       state,
       {
@@ -294,7 +297,8 @@ export class FakeChain {
     );
     const succeeded = "logs" in tried && used <= transaction.gas;
     if (succeeded) state.become(tried.state);
-    return { transaction, succeeded, logs: succeeded ? tried.logs : [], firstLog: at.firstLog };
+    const { firstLog } = at;
+    return { transaction, succeeded, gasCost, logs: succeeded ? tried.logs : [], firstLog };
   }
 }
 

@@ -256,15 +256,19 @@ function transfersOf(mined: MinedTransaction, tokens: readonly EvmAddress[]): Tr
 }
 
 function outflowsOf(mined: MinedTransaction): Outflow[] {
-  return mined.logs.flatMap((log, index) => {
+  const { hash: txHash } = mined.transaction;
+  return mined.logs.flatMap((log, index): Outflow[] => {
     const logIndex = mined.firstLog + index;
     if (log.kind === "returned") {
-      return [{ wallet: log.wallet, token: log.token, amount: -log.amount, logIndex }];
+      const { wallet, token, amount } = log;
+      return [{ kind: "returned", wallet, token, amount: -amount, txHash, logIndex }];
     }
     if (log.kind !== "effect") return [];
     const { effect } = log;
     if (effect.kind !== "settled" && effect.kind !== "refunded") return [];
-    return [{ wallet: effect.wallet, token: effect.token, amount: effect.amount, logIndex }];
+    const { wallet, token, amount } = effect;
+    const kind = effect.kind === "settled" ? "swept" : "refunded";
+    return [{ kind, wallet, token, amount, txHash, logIndex }];
   });
 }
 
@@ -279,6 +283,7 @@ function receiptOf(block: FakeBlock, mined: MinedTransaction): Receipt {
     blockHash: block.hash,
     blockNumber: block.number,
     succeeded: mined.succeeded,
+    gasCost: mined.gasCost,
     effects,
   };
 }

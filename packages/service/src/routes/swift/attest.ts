@@ -10,6 +10,7 @@ import { OperatingError } from "../../core/errors.ts";
 import { type EvmAddress, padAddress, unpadAddress, type Hex, type Hex32 } from "../../core/hex.ts";
 import type { Clock, CrashPoint } from "../../core/ports.ts";
 import type { Db } from "../../db/schema.ts";
+import { isHalted } from "../../ledger/index.ts";
 import type { AttestorSigner } from "../../signers/port.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
@@ -70,7 +71,7 @@ export async function lookAtRequests(deps: AttestorDeps): Promise<boolean> {
   for (const { id, kind, deliveryId, row } of open) {
     let verdict: Verdict;
     try {
-      verdict = await judge(deps, deliveryId, parseRequest(row));
+      verdict = await judgeUnlessHalted(deps, deliveryId, parseRequest(row));
     } catch (error) {
       log.warn({ err: error, attestation: id }, "could not be judged now, will be looked at again");
       await putOffRequest(db, id, clock.now() + TROUBLE_POLL_MS);
@@ -99,6 +100,20 @@ export async function lookAtRequests(deps: AttestorDeps): Promise<boolean> {
   }
   if (answered > 0) deps.wakeSettler();
   return open.length === limit;
+}
+
+/** Nothing is vouched for while the books of either chain do not balance. */
+async function judgeUnlessHalted(
+  deps: AttestorDeps,
+  deliveryId: Hex32,
+  request: AttestationRequest,
+): Promise<Verdict> {
+  const srcChain = request.kind === "delivery" ? request.order.srcChain : request.srcChain;
+  const { commitment } = request.kind === "delivery" ? request.order : request;
+  for (const chainId of [srcChain, commitment.destChain]) {
+    if (await isHalted(deps.db, chainId)) return { kind: "wait" };
+  }
+  return judge(deps, deliveryId, request);
 }
 
 async function judge(

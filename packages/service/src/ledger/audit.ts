@@ -1,0 +1,428 @@
+/**
+ * The auditor: compares rows with rows and with final state of the chain, by questions of its own. It shares none with
+ * the code that wrote the rows, so that a mistake there is not made again here.
+ *
+ * A look compares the wallets in which something happened lately and the next of a round over all addresses, so its cost
+ * has a bound and no wallet is left out. What does not hold becomes a breach, which stops the chain until an operator
+ * ends it: halting beats guessing.
+ */
+import { type Selectable, sql } from "kysely";
+import type { BlockRef, Chain, Chains } from "../chains/port.ts";
+import { type EvmAddress, NATIVE_TOKEN, toEvmAddress, toHex32 } from "../core/hex.ts";
+import type { Clock } from "../core/ports.ts";
+import { formatStamp } from "../core/stamp.ts";
+import type { AuditRoundsTable, Db } from "../db/schema.ts";
+import type { Log } from "../telemetry/log.ts";
+import { listBalances, listUnbalanced, postSurplus } from "./accounts.ts";
+import { type Finding, recordFindings } from "./breaches.ts";
+
+export interface AuditDeps {
+  readonly db: Db;
+  readonly chain: Chain;
+  /** Where deliveries of the chain's settlements are looked for. */
+  readonly chains: Chains;
+  /** Listed on the chain; zero for the native coin. */
+  readonly tokens: readonly EvmAddress[];
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What came of an audit of one chain. */
+export interface Audit {
+  /** The final block that was compared; null where none is scanned yet, or the node is on another branch. */
+  readonly block: bigint | null;
+  /** Wallets whose balances were compared. */
+  readonly wallets: number;
+  readonly findings: readonly Finding[];
+}
+
+const WALLETS_AT_ONCE = 500;
+const RECENT_BLOCKS = 5_000n;
+/** Settlements are looked at again for this long after they last changed. */
+const RECENT_MS = 3_600_000;
+const NOTHING: Audit = { block: null, wallets: 0, findings: [] };
+
+/** Audits a chain, the next part of it or all, and opens breaches for what does not hold. */
+export async function auditChain(deps: AuditDeps, scope: "next" | "all"): Promise<Audit> {
+  const { db, chain, clock, log } = deps;
+  const block = await findComparable(deps);
+  if (!block) return NOTHING;
+  const round = await getRound(db, chain.chainId);
+  const sinceMs = scope === "all" || !round ? 0 : Date.parse(round.at) - RECENT_MS;
+  const sinceBlock = scope === "all" || !round ? -1n : round.block_number - RECENT_BLOCKS;
+  const findings: Finding[] = [
+    ...(await auditSweeps(deps, block, sinceBlock)),
+    ...(await auditEnded(deps, block, sinceMs)),
+    ...(await auditDeliveries(deps, sinceMs)),
+    ...(await auditLocks(deps, block)),
+    ...(await auditLanes(deps)),
+  ];
+  if (scope === "all") findings.push(...(await auditPostings(deps)));
+  let last = scope === "all" ? "" : (round?.last_wallet ?? "");
+  let wallets = 0;
+  if (scope === "next") {
+    const recent = await listRecentWallets(db, chain.chainId, block.number - RECENT_BLOCKS);
+    findings.push(...(await auditWallets(deps, block, recent)));
+  }
+  do {
+    const some = await listWalletsAfter(db, last);
+    findings.push(...(await auditWallets(deps, block, some)));
+    wallets += some.length;
+    last = some.length < WALLETS_AT_ONCE ? "" : (some.at(-1) ?? "");
+  } while (scope === "all" && last !== "");
+  const distinct = [
+    ...new Map(findings.map((one) => [`${one.invariant}:${one.subject}`, one])).values(),
+  ];
+  const opened = await recordFindings(db, distinct);
+  if (opened > 0)
+    log.error({ chainId: chain.chainId, findings: distinct }, "the books do not balance");
+  await putRound(db, chain.chainId, block.number, clock.now(), last);
+  return { block: block.number, wallets, findings: distinct };
+}
+
+/** The newest final block that is scanned, when the scanner saw the same one; null otherwise. */
+async function findComparable({ db, chain }: AuditDeps): Promise<BlockRef | null> {
+  const { rows } = await sql<{ tip: bigint | null }>`
+    select max(number) as tip from scanner_blocks where chain_id = ${chain.chainId}`.execute(db);
+  const tip = rows[0]?.tip ?? null;
+  if (tip === null) return null;
+  const finalNumber = await chain.getFinalNumber();
+  const block = await chain.getBlock(finalNumber < tip ? finalNumber : tip);
+  if (!block) return null;
+  const { rows: seen } = await sql<{ hash: string }>`
+    select hash from scanner_blocks where chain_id = ${chain.chainId} and number = ${block.number}`.execute(
+    db,
+  );
+  return seen[0]?.hash === block.hash ? block : null;
+}
+
+/** V1: what the ledger says of wallets is what the chain says, to the unit. */
+async function auditWallets(
+  deps: AuditDeps,
+  block: BlockRef,
+  wallets: readonly EvmAddress[],
+): Promise<Finding[]> {
+  const { db, chain, tokens, log } = deps;
+  if (wallets.length === 0) return [];
+  const { chainId } = chain;
+  // Before the chain is asked: what is recorded meanwhile can only be more.
+  const args = { chainId, wallets, block: block.number };
+  const known = await listBalances(db, { ...args, account: "wallet" });
+  const transit = await listBalances(db, { ...args, account: "transit" });
+  const findings = await auditTransit(deps, block, transit);
+  const held = await readHeld(deps, block, wallets);
+  for (const { token, wallet, amount } of held) {
+    const says = known.find((one) => one.owner === wallet && one.token === token)?.amount ?? 0n;
+    if (amount < says) {
+      findings.push({
+        chainId,
+        invariant: "V1",
+        subject: `${wallet}:${token}`,
+        details: { block: `${block.number}`, ledger: `${says}`, chain: `${amount}` },
+        repair: {
+          kind: "write_off",
+          account: "wallet",
+          owner: wallet,
+          token,
+          amount: `${says - amount}`,
+          block: `${block.number}`,
+        },
+      });
+    } else if (amount > says && token !== NATIVE_TOKEN) {
+      // The native coin that no transfer shows is a deposit, which the scanner finds.
+      const surplus = await postSurplus(db, {
+        chainId,
+        wallet,
+        token,
+        block: block.number,
+        held: amount,
+      });
+      if (surplus > 0n) log.warn({ wallet, token, surplus }, "arrived without a transfer");
+    }
+  }
+  if (tokens.length > 0 && held.length === 0) {
+    log.warn({ block: block.number }, "the node does not have the state of a final block");
+  }
+  return findings;
+}
+
+/** Balances of the listed tokens; those that cannot be read are left out. */
+async function readHeld(
+  { chain, tokens }: AuditDeps,
+  block: BlockRef,
+  wallets: readonly EvmAddress[],
+): Promise<{ token: EvmAddress; wallet: EvmAddress; amount: bigint }[]> {
+  const holdings = tokens
+    .filter((token) => token !== NATIVE_TOKEN)
+    .flatMap((token) => wallets.map((wallet) => ({ token, wallet })));
+  const amounts = holdings.length === 0 ? [] : await chain.listTokenBalances(block.hash, holdings);
+  const held = holdings.flatMap((holding, index) => {
+    const amount = amounts?.[index] ?? null;
+    return amount === null ? [] : [{ ...holding, amount }];
+  });
+  if (!tokens.includes(NATIVE_TOKEN)) return held;
+  const native = await chain.listNativeBalances(block, wallets);
+  return [
+    ...held,
+    ...wallets.map((wallet, index) => ({
+      token: NATIVE_TOKEN,
+      wallet,
+      amount: native[index] ?? 0n,
+    })),
+  ];
+}
+
+/** V4: what left a wallet by a sweep is what a settlement recorded, once the settlement is done with it. */
+async function auditTransit(
+  { db, chain }: AuditDeps,
+  block: BlockRef,
+  transit: readonly { owner: EvmAddress; token: EvmAddress; amount: bigint }[],
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const { owner, token, amount } of transit) {
+    if (amount === 0n) continue;
+    const { rows } = await sql`
+      select from settlements where chain_id = ${chain.chainId} and wallet = ${owner} and token = ${token}
+        and (status not in ('completed', 'dead') or (status = 'completed' and not sweep_final))
+      limit 1`.execute(db);
+    if (rows.length > 0) continue;
+    findings.push({
+      chainId: chain.chainId,
+      invariant: "V4",
+      subject: `${owner}:${token}`,
+      details: { block: `${block.number}`, swept_beyond_what_settlements_recorded: `${amount}` },
+      repair: {
+        kind: "write_off",
+        account: "transit",
+        owner,
+        token,
+        amount: `${amount}`,
+        block: `${block.number}`,
+      },
+    });
+  }
+  return findings;
+}
+
+/** V4: every sweep on the final chain is a transaction of ours. */
+async function auditSweeps(
+  { db, chain }: AuditDeps,
+  block: BlockRef,
+  sinceBlock: bigint,
+): Promise<Finding[]> {
+  const { rows } = await sql<{ place: string; wallet: string; amount: string; tx_hash: string }>`
+    select block_number || ':' || log_index as place, wallet, amount::text, tx_hash from outflows o
+     where chain_id = ${chain.chainId} and kind = 'swept' and tx_hash <> ''
+       and block_number <= ${block.number} and block_number > ${sinceBlock}
+       and not exists (select from attempts a where a.hash = o.tx_hash)
+     limit 100`.execute(db);
+  return rows.map(({ place, wallet, amount, tx_hash }) => ({
+    chainId: chain.chainId,
+    invariant: "V4",
+    subject: place,
+    details: { wallet, amount, unknown_transaction: tx_hash },
+  }));
+}
+
+/** V6, V8: a settlement that ended took what its sweep shows, and has nothing in flight that nothing follows. */
+async function auditEnded(
+  { db, chain }: AuditDeps,
+  block: BlockRef,
+  sinceMs: number,
+): Promise<Finding[]> {
+  const { chainId } = chain;
+  const { rows: unseen } = await sql<{ id: string; swept_amount: string; seen: string | null }>`
+    select s.id, s.swept_amount::text, o.amount::text as seen from settlements s
+      left join outflows o on o.chain_id = s.chain_id and o.wallet = s.wallet and o.token = s.token
+        and o.kind = 'swept' and o.block_number = s.swept_block and o.log_index = s.swept_log_index
+     where s.chain_id = ${chainId} and s.status = 'completed' and s.sweep_final
+       and s.updated_at >= ${formatStamp(sinceMs)} and s.swept_block <= ${block.number}
+       and o.amount is distinct from s.swept_amount
+     limit 100`.execute(db);
+  const { rows: left } = await sql<{ id: string; status: string; amount: string }>`
+    select s.id, s.status, l.amount::text from settlements s
+      join lateral (
+        select sum(amount) as amount from ledger_lines
+         where chain_id = s.chain_id and account = 'in_flight' and owner = s.id::text
+      ) as l on l.amount <> 0
+     where s.chain_id = ${chainId} and s.status in ('completed', 'dead')
+       and s.updated_at >= ${formatStamp(sinceMs)}
+       and not exists (select from deliveries d where d.settlement_id = s.id
+                        and d.state not in ('claimed', 'returned', 'taken_back'))
+     limit 100`.execute(db);
+  return [
+    ...unseen.map(({ id, swept_amount, seen }) => ({
+      chainId,
+      invariant: "V6" as const,
+      subject: id,
+      details: { recorded: swept_amount, on_chain: seen ?? "no such sweep" },
+    })),
+    ...left.map(({ id, status, amount }) => ({
+      chainId,
+      invariant: "V8" as const,
+      subject: id,
+      details: { status, in_flight: amount },
+    })),
+  ];
+}
+
+/** V5: what was completed from inventory is on the destination chain: there, to whom, of what, at least the minimum. */
+async function auditDeliveries(
+  { db, chain, chains }: AuditDeps,
+  sinceMs: number,
+): Promise<Finding[]> {
+  const { rows } = await sql<{
+    id: string;
+    settlement_id: string;
+    state: string;
+    dest_chain: number;
+    paid: string;
+    min_out: string;
+    dest_wallet: string;
+    dest_token: string;
+  }>`
+    select d.id, d.settlement_id, d.state, a.dest_chain, d.delivered_amount::text as paid, d.min_out::text,
+           a.dest_wallet, a.dest_token
+      from settlements s join deliveries d on d.settlement_id = s.id join addresses a on a.id = s.address_id
+     where s.chain_id = ${chain.chainId} and s.status = 'completed' and s.updated_at >= ${formatStamp(sinceMs)}
+       and d.state in ('delivered', 'claiming', 'claimed')`.execute(db);
+  const findings: Finding[] = [];
+  for (const row of rows) {
+    const breach = (details: Record<string, string>) =>
+      findings.push({
+        chainId: chain.chainId,
+        invariant: "V5",
+        subject: row.settlement_id,
+        details,
+      });
+    const destination = chains.get(row.dest_chain);
+    if (!destination) continue;
+    const found = await destination.findDelivery(toHex32(row.id), "final");
+    if (!found) {
+      // A claim is made only when the delivery is final.
+      if (row.state === "claimed") breach({ delivery: row.id, on_chain: "no such delivery" });
+      continue;
+    }
+    const is = `${found.amount} of ${found.token} to ${found.to}`;
+    const want = `${row.paid} of ${row.dest_token} to ${row.dest_wallet}`;
+    if (is !== want) breach({ delivery: row.id, recorded: want, on_chain: is });
+    if (found.amount < BigInt(row.min_out)) breach({ delivery: row.id, below: row.min_out });
+  }
+  return findings;
+}
+
+/** V2: what is in flight from inventory is in the escrow. */
+async function auditLocks({ db, chain }: AuditDeps, block: BlockRef): Promise<Finding[]> {
+  const { rows } = await sql<{ id: string; locked: string }>`
+    select d.id, d.locked_amount::text as locked from deliveries d join settlements s on s.id = d.settlement_id
+     where d.src_chain = ${chain.chainId} and d.state not in ('claimed', 'returned', 'taken_back')
+       and s.swept_block <= ${block.number} order by d.created_at limit 200`.execute(db);
+  const findings: Finding[] = [];
+  for (const { id, locked } of rows) {
+    const lock = await chain.getLock(toHex32(id), "final");
+    if (lock?.amount === BigInt(locked)) continue;
+    findings.push({
+      chainId: chain.chainId,
+      invariant: "V2",
+      subject: id,
+      details: { recorded: locked, on_chain: lock ? `${lock.amount}` : "no such lock" },
+    });
+  }
+  return findings;
+}
+
+/** V10, T116, T117: no lane has sent what is not known here. */
+async function auditLanes({ db, chain }: AuditDeps): Promise<Finding[]> {
+  const ofChain = db.selectFrom("lanes").where("chain_id", "=", chain.chainId);
+  const lanes = await ofChain.select("address").orderBy("address").execute();
+  const findings: Finding[] = [];
+  for (const lane of lanes) {
+    const address = toEvmAddress(lane.address);
+    const used = await chain.getTransactionCount(address, "final");
+    // Read after the chain was: a nonce is given out before the chain can use it.
+    const { next_nonce: next } = await ofChain
+      .select("next_nonce")
+      .where("address", "=", address)
+      .executeTakeFirstOrThrow();
+    if (used > next) findings.push(nonceTaken(chain.chainId, address, next, used));
+  }
+  return findings;
+}
+
+/** The chain used nonces of a lane that were never given out: an older database, or somebody else has its key. */
+export function nonceTaken(
+  chainId: number,
+  lane: EvmAddress,
+  nextNonce: number,
+  used: number,
+): Finding {
+  return {
+    chainId,
+    invariant: "V10",
+    subject: lane,
+    details: { next_nonce: `${nextNonce}`, used_on_chain: `${used}` },
+    repair: { kind: "adopt_nonce", lane, nonce: used },
+  };
+}
+
+/** V3. */
+async function auditPostings({ db, chain }: AuditDeps): Promise<Finding[]> {
+  const { chainId } = chain;
+  return (await listUnbalanced(db, chainId)).map((posting) => ({
+    chainId,
+    invariant: "V3",
+    subject: posting,
+    details: { posting },
+  }));
+}
+
+async function listRecentWallets(
+  db: Db,
+  chainId: number,
+  fromBlock: bigint,
+): Promise<EvmAddress[]> {
+  const { rows } = await sql<{ wallet: string }>`
+    select wallet from (
+      select wallet, max(block_number) as newest from deposits
+       where chain_id = ${chainId} and block_number >= ${fromBlock} group by wallet
+      union all
+      select wallet, max(block_number) from outflows
+       where chain_id = ${chainId} and block_number >= ${fromBlock} group by wallet
+    ) as moved group by wallet order by max(newest) desc, wallet limit ${WALLETS_AT_ONCE}`.execute(
+    db,
+  );
+  return rows.map(({ wallet }) => toEvmAddress(wallet));
+}
+
+async function listWalletsAfter(db: Db, last: string): Promise<EvmAddress[]> {
+  const { rows } = await sql<{ wallet: string }>`
+    select wallet from addresses where chain_family = 'evm' and wallet > ${last}
+     order by wallet limit ${WALLETS_AT_ONCE}`.execute(db);
+  return rows.map(({ wallet }) => toEvmAddress(wallet));
+}
+
+async function getRound(
+  db: Db,
+  chainId: number,
+): Promise<Selectable<AuditRoundsTable> | undefined> {
+  return db
+    .selectFrom("audit_rounds")
+    .selectAll()
+    .where("chain_id", "=", chainId)
+    .executeTakeFirst();
+}
+
+async function putRound(
+  db: Db,
+  chainId: number,
+  block: bigint,
+  nowMs: number,
+  lastWallet: string,
+): Promise<void> {
+  const round = { block_number: block, at: formatStamp(nowMs), last_wallet: lastWallet };
+  await db
+    .insertInto("audit_rounds")
+    .values({ chain_id: chainId, ...round })
+    .onConflict((conflict) => conflict.column("chain_id").doUpdateSet(round))
+    .execute();
+}

@@ -1,0 +1,66 @@
+/** Every base unit that reached a deposit address and is not settled, and why. */
+import { sql } from "kysely";
+import type { Db } from "../db/schema.ts";
+
+export interface Unsettled {
+  readonly chainId: number;
+  readonly token: string;
+  readonly wallet: string;
+  /** Base units, as a decimal string. */
+  readonly amount: string;
+  readonly place: "wallet" | "transit" | "in_flight";
+  /** The settlement that has it, or had it last. */
+  readonly settlementId: string | null;
+  /** A status with its error, why a deposit is ignored, or that nothing is known to have been sent. */
+  readonly reason: string;
+}
+
+/** By chain, wallet and token, the largest first. */
+export async function listUnsettled(db: Db): Promise<Unsettled[]> {
+  const { rows } = await sql<{
+    chain_id: number;
+    token: string;
+    wallet: string;
+    amount: string;
+    place: Unsettled["place"];
+    settlement_id: string | null;
+    reason: string;
+  }>`
+    select h.chain_id, h.token, h.wallet, h.amount::text, h.place, s.id as settlement_id,
+           coalesce(
+             s.status || coalesce(': ' || s.error_code, '') || coalesce(', lock ' || d.state, ''),
+             i.ignored_reason, 'arrived without a transfer') as reason
+      from (
+      select l.chain_id, l.token, l.account as place, l.owner,
+             case when l.account = 'in_flight' then f.wallet else l.owner end as wallet,
+             case when l.account = 'in_flight' then f.id end as own,
+             sum(l.amount) as amount
+        from ledger_lines l left join settlements f on l.account = 'in_flight' and f.id::text = l.owner
+       where l.account in ('wallet', 'transit', 'in_flight')
+       group by 1, 2, 3, 4, 5, 6 having sum(l.amount) <> 0
+      ) h
+      left join lateral (
+        select id, status, error_code from settlements
+         where case when h.own is not null then id = h.own
+                    else chain_id = h.chain_id and wallet = h.wallet and token = h.token end
+         order by status in ('completed', 'dead'), created_at desc limit 1
+      ) s on h.own is not null or s.status <> 'completed'
+      left join lateral (
+        select state from deliveries where h.own is not null and settlement_id = h.own order by created_at desc limit 1
+      ) d on true
+      left join lateral (
+        select ignored_reason from deposits
+         where chain_id = h.chain_id and wallet = h.wallet and token = h.token and orphaned_at is null
+         order by block_number desc, log_index desc limit 1
+      ) i on true
+     order by h.amount desc, h.chain_id, h.wallet, h.token`.execute(db);
+  return rows.map((row) => ({
+    chainId: row.chain_id,
+    token: row.token,
+    wallet: row.wallet,
+    amount: row.amount,
+    place: row.place,
+    settlementId: row.settlement_id,
+    reason: row.reason,
+  }));
+}

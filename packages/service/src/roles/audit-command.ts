@@ -1,0 +1,103 @@
+/** `sluice audit`: proves the ledger against the chains, and says where every base unit is that is not settled. */
+import type { Config } from "../config/load.ts";
+import { formatUnits } from "../core/amounts.ts";
+import { findChainById } from "../core/chain-registry.ts";
+import { OperatingError } from "../core/errors.ts";
+import {
+  auditChain,
+  type Breach,
+  endBreach,
+  listBreaches,
+  listUnsettled,
+  type Unsettled,
+} from "../ledger/index.ts";
+import { createLog } from "../telemetry/log.ts";
+import { createAudits } from "./auditor.ts";
+import { withDatabase } from "./commands.ts";
+import { createChains } from "./context.ts";
+import { nameOperator } from "./settlement-command.ts";
+import { systemClock } from "./system-ports.ts";
+
+export interface AuditReport {
+  /** Every chain could be compared, and no breach is open. */
+  readonly ok: boolean;
+  readonly breaches: readonly Breach[];
+  readonly unsettled: readonly Unsettled[];
+  /** Up to which final block each chain was compared, and how many wallets; null where it could not be. */
+  readonly chains: readonly {
+    readonly chainId: number;
+    readonly block: string | null;
+    readonly wallets: number;
+  }[];
+}
+
+/** Audits every chain from end to end. Throws RPC_UNAVAILABLE when a node does not answer: nothing is proved then. */
+export async function auditCommand(config: Config): Promise<AuditReport> {
+  const log = createLog({ level: config.logLevel, role: "audit" });
+  const chains = createChains(config, { clock: systemClock, log });
+  return withDatabase(config, async ({ db }) => {
+    const compared = [];
+    for (const deps of createAudits({ config, db, chains, clock: systemClock, log })) {
+      const { block, wallets } = await auditChain(deps, "all");
+      const { chainId } = deps.chain;
+      compared.push({ chainId, block: block === null ? null : `${block}`, wallets });
+    }
+    const breaches = await listBreaches(db);
+    return {
+      ok: breaches.length === 0 && compared.every(({ block }) => block !== null),
+      breaches,
+      unsettled: await listUnsettled(db),
+      chains: compared,
+    };
+  });
+}
+
+/** Ends a breach. Throws VALIDATION_ERROR when none of that id is open. */
+export async function endBreachCommand(
+  config: Config,
+  { id, reason }: { readonly id: string; readonly reason: string },
+): Promise<void> {
+  await withDatabase(config, async ({ db }) => {
+    const end = { id, reason, operator: nameOperator() };
+    const isOpen = /^\d{1,18}$/.test(id) && (await endBreach({ db, clock: systemClock }, end));
+    if (!isOpen) throw new OperatingError("VALIDATION_ERROR", `There is no open breach ${id}.`);
+  });
+}
+
+/** A report as lines of text. */
+export function formatAudit(config: Config, report: AuditReport): string {
+  const nameOf = (chainId: number) => findChainById(chainId)?.name ?? `chain ${chainId}`;
+  const show = ({ chainId, token, amount }: Unsettled) => {
+    const known = config.chains
+      .find((chain) => chain.chainId === chainId)
+      ?.tokens.find(({ address }) => address === token);
+    return known
+      ? `${formatUnits(BigInt(amount), known.decimals)} ${known.symbol}`
+      : `${amount} base units of ${token}`;
+  };
+  const compared = report.chains.map(({ chainId, block, wallets }) =>
+    block === null
+      ? `${nameOf(chainId)}: not compared, as no final block is scanned yet`
+      : `${nameOf(chainId)}: ${wallets} wallets compared at block ${block}`,
+  );
+  const breaches = report.breaches.map(
+    ({ id, chainId, invariant, subject, details, foundAt }) =>
+      `breach ${id} of ${invariant} on ${nameOf(chainId)} since ${foundAt}: ${subject} ${JSON.stringify(details)}`,
+  );
+  const unsettled = report.unsettled.map(
+    (one) =>
+      `${nameOf(one.chainId)} ${one.wallet}: ${show(one)} in ${one.place.replace("_", " ")}, ${one.reason}` +
+      (one.settlementId ? ` (${one.settlementId})` : ""),
+  );
+  return [
+    ...compared,
+    ...(breaches.length > 0
+      ? ["", ...breaches, "Nothing is signed or sent on a chain with a breach."]
+      : []),
+    "",
+    unsettled.length > 0 ? "Not settled:" : "Everything that arrived is settled.",
+    ...unsettled,
+    "",
+    report.ok ? "The ledger is what the chains say." : "The ledger is NOT proved.",
+  ].join("\n");
+}

@@ -1,0 +1,48 @@
+/** The auditor: per chain, one loop that proves the ledger against final state. Holds no key and moves nothing. */
+import type { Config } from "../config/load.ts";
+import type { Chains } from "../chains/port.ts";
+import type { Clock } from "../core/ports.ts";
+import type { Db } from "../db/schema.ts";
+import { auditChain, type AuditDeps } from "../ledger/index.ts";
+import type { Log } from "../telemetry/log.ts";
+import { getChain, type RoleContext, type RunningRole } from "./context.ts";
+import { startRoleLoop } from "./watch.ts";
+
+const AUDIT_POLL_MS = 30_000;
+
+export function startAuditor(context: RoleContext): RunningRole {
+  const loops = createAudits(context).map((deps) =>
+    startRoleLoop(context, "auditor", {
+      name: `audit of chain ${deps.chain.chainId}`,
+      intervalMs: AUDIT_POLL_MS,
+      async look() {
+        await auditChain(deps, "next");
+        return false;
+      },
+    }),
+  );
+  return {
+    async stop() {
+      await Promise.all(loops.map((loop) => loop.stop()));
+    },
+  };
+}
+
+/** What an audit of each configured chain works with. */
+export function createAudits(context: {
+  readonly config: Config;
+  readonly db: Db;
+  readonly chains: Chains;
+  readonly clock: Clock;
+  readonly log: Log;
+}): AuditDeps[] {
+  const { config, db, chains, clock } = context;
+  return config.chains.map(({ chainId, tokens }) => ({
+    db,
+    chain: getChain(chains, chainId),
+    chains,
+    tokens: tokens.map(({ address }) => address),
+    clock,
+    log: context.log.child({ chainId }),
+  }));
+}

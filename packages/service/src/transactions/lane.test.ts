@@ -12,6 +12,7 @@ import {
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, type Hex, toEvmAddress } from "../core/hex.ts";
+import { endBreach, listBreaches, recordFindings } from "../ledger/index.ts";
 import { DEFAULT_LANE_LIMITS, type LaneDeps, lookAtLane, submitIntent } from "./lane.ts";
 import { assignNonces, orderLanes, getByIntent, listAttempts } from "./store.ts";
 import { planCall } from "./plan.ts";
@@ -197,6 +198,56 @@ describe("lane", () => {
     await look();
     expect(signer.signed.length).toBe(1);
     expect((await stateOf("deploy:a:1")).state).toBe("assigned");
+  });
+
+  test("T116 on a restored database nothing is signed until an operator has looked", async () => {
+    const { node, signer, submit, look, deps } = openLane();
+    for (const intent of ["sweep:a:1", "sweep:b:1"] as const) {
+      await submit(intent);
+      await look();
+      node.mine();
+      await look();
+    }
+    // As it was before: the rows of both are lost, and so is how far the nonces had come.
+    await database.db.deleteFrom("attempts").execute();
+    await database.db.deleteFrom("transactions").execute();
+    await database.db.updateTable("lanes").set({ next_nonce: 0 }).execute();
+    for (const intent of ["sweep:a:1", "sweep:b:1", "sweep:c:1"] as const) {
+      await submit(intent);
+      await look();
+    }
+    expect(signer.signed).toHaveLength(2);
+    expect((await stateOf("sweep:c:1")).nonce).toBeNull();
+    const [breach, ...others] = await listBreaches(database.db);
+    expect(others).toEqual([]);
+    expect(breach).toMatchObject({ invariant: "V10", subject: LANE, details: { next_nonce: "0" } });
+    await endBreach(deps, { id: breach?.id ?? "", operator: "ann", reason: "restored" });
+    await look();
+    node.mine();
+    await look();
+    expect((await stateOf("sweep:c:1")).state).toBe("mined");
+    expect(signer.signed.map((text) => text.split("|")[0])).toEqual(["0", "1", "2", "3", "4"]);
+  });
+
+  test("while the chain has a breach nothing is signed or sent, and what was mined is recorded", async () => {
+    const { node, signer, submit, look, deps } = openLane();
+    await submit("sweep:a:1");
+    await look();
+    await recordFindings(database.db, [
+      { chainId: 2, invariant: "V1", subject: "somebody", details: {} },
+    ]);
+    await submit("sweep:b:1");
+    node.mine();
+    await look();
+    node.setFinal(5n);
+    await look();
+    expect((await stateOf("sweep:a:1")).state).toBe("final");
+    expect((await stateOf("sweep:b:1")).state).toBe("queued");
+    expect([signer.signed.length, node.sent.length]).toEqual([1, 1]);
+    const [breach] = await listBreaches(database.db);
+    await endBreach(deps, { id: breach?.id ?? "", operator: "ann", reason: "a node lied" });
+    await look();
+    expect([signer.signed.length, node.sent.length]).toEqual([2, 2]);
   });
 
   test("at most sixteen nonces are open", async () => {

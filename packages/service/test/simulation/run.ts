@@ -3,17 +3,20 @@
  * `Broken`, with what it breaks.
  */
 import { issueAddress } from "../../src/addresses/index.ts";
-import type { FakeTransaction } from "../../src/chains/fake/model.ts";
+import type { FakeChain, FakeTransaction } from "../../src/chains/fake/model.ts";
 import { hashOf, toRaw } from "../../src/chains/fake/model.ts";
 import type { Action } from "../../src/chains/fake/contracts.ts";
 import { parseRaw } from "../../src/chains/fake/node.ts";
 import { LANE_PURPOSES } from "../../src/config/load.ts";
 import { type EvmAddress, NATIVE_TOKEN } from "../../src/core/hex.ts";
 import { createIntegrator } from "../../src/integrators/index.ts";
+import { createAudits } from "../../src/roles/auditor.ts";
 import { createSettlementDeps } from "../../src/roles/settlement-deps.ts";
+import type { AuditDeps } from "../../src/ledger/index.ts";
+import type { Db } from "../../src/db/schema.ts";
 import { requestIndex } from "../../src/settlements/index.ts";
 import { Broken } from "./broken.ts";
-import { type DatabaseFault, shareDatabase } from "./database.ts";
+import { type DatabaseFault, type SharedDatabase, shareDatabase } from "./database.ts";
 import { drawFaults, type Faults, NO_FAULTS } from "./faults.ts";
 import { checkAlways, describeRest, isAtRest } from "./invariants.ts";
 import { Kernel, type Life } from "./kernel.ts";
@@ -49,6 +52,18 @@ export interface RunOptions {
   /** How long the faults last, in virtual milliseconds. */
   readonly safetyMs?: number;
   readonly keepLog?: boolean;
+  /** Called once everything has come to rest, to look or to tamper. */
+  readonly onRest?: (world: World) => Promise<void>;
+}
+
+/** What a run leaves behind. */
+export interface World {
+  readonly database: SharedDatabase;
+  readonly db: Db;
+  readonly chains: ReadonlyMap<number, FakeChain>;
+  readonly addresses: readonly PaidAddress[];
+  /** What an audit of each chain works with: nodes that have come as far as the chains. */
+  readonly audits: readonly AuditDeps[];
 }
 
 export interface RunResult {
@@ -364,6 +379,13 @@ async function play(
   }
   await checkAlways(database, chains);
   await judge(database, chains, addresses);
+  if (!options.onRest) return;
+  for (const process of lives.running) lives.kill(process);
+  const { context, nodes } = lives.start("api");
+  const seen = new Map(nodes.map(({ node }) => [node.chainId, node]));
+  for (const { node } of nodes) node.sync(0);
+  const audits = createAudits({ ...context, chains: seen });
+  await finish(kernel, options.onRest({ database, db: context.db, chains, addresses, audits }));
 }
 
 const isUser = ({ from }: FakeTransaction) =>
@@ -401,16 +423,16 @@ async function prepare(
       }
     }
   })();
-  let isDone = false;
-  let failure: unknown;
-  work.then(
-    () => (isDone = true),
-    (error: unknown) => {
-      isDone = true;
-      failure = error;
-    },
-  );
-  while (!isDone) await kernel.step();
-  if (failure) throw failure;
+  await finish(kernel, work);
   return addresses;
+}
+
+/** Takes steps until some work is done. */
+async function finish(kernel: Kernel, work: Promise<void>): Promise<void> {
+  let isDone = false;
+  const settled = work.finally(() => (isDone = true));
+  // What it throws is thrown below.
+  settled.catch(() => undefined);
+  while (!isDone) await kernel.step();
+  await settled;
 }

@@ -1,0 +1,283 @@
+/**
+ * The auditor over what a run of the simulation left behind: it finds nothing, and each thing that is tampered with. One
+ * test for each way in which rows and chain can part.
+ */
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { NO_FAULTS } from "../../test/simulation/faults.ts";
+import { runSeed, type World } from "../../test/simulation/run.ts";
+import {
+  type SimulationDatabase,
+  type SimulationServer,
+  startServer,
+} from "../../test/simulation/server.ts";
+import type { FakeChain, FakeBlock } from "../chains/fake/model.ts";
+import type { EvmAddress } from "../core/hex.ts";
+import { toEvmAddress, toHex32 } from "../core/hex.ts";
+import { auditChain, endBreach, isHalted, listBreaches, listUnsettled } from "./index.ts";
+
+/** A settlement to the same chain, and one from inventory on the other. */
+const SAME_CHAIN = 2;
+const INVENTORY = 3;
+
+let server: SimulationServer;
+let database: SimulationDatabase;
+
+beforeAll(async () => {
+  server = await startServer();
+  database = await server.open();
+});
+afterAll(async () => {
+  await database.close();
+  await server.stop();
+});
+
+/** Runs a seed with one payment, then does something to what it left. */
+async function afterRun(seed: number, act: (world: World) => Promise<void>): Promise<void> {
+  const { broken } = await runSeed(database, seed, {
+    faults: NO_FAULTS,
+    payments: 1,
+    safetyMs: 30_000,
+    onRest: act,
+  });
+  expect(broken).toBeNull();
+}
+
+/** Audits every chain from end to end: what does not hold, as `invariant subject`. */
+async function auditAll({ audits }: World, scope: "next" | "all" = "all"): Promise<string[]> {
+  const found = [];
+  for (const deps of audits) {
+    const { block, findings } = await auditChain(deps, scope);
+    expect(block).not.toBeNull();
+    found.push(...findings.map(({ invariant, subject }) => `${invariant} ${subject}`));
+  }
+  return found;
+}
+
+interface Swept {
+  readonly id: string;
+  readonly chain_id: number;
+  readonly wallet: string;
+  readonly token: string;
+  readonly swept_amount: string;
+  readonly delivery_id: string | null;
+}
+
+async function getSettled({ db }: World): Promise<Swept> {
+  const { rows } = await sql<Swept>`
+    select id, chain_id, wallet, token, swept_amount::text, delivery_id from settlements
+     where status = 'completed'`.execute(db);
+  const [row] = rows;
+  if (!row) throw new Error("the seed has a completed settlement");
+  return row;
+}
+
+/** Blocks at and above the one that the auditor compares. */
+function listNewest({ chains }: World, chainId: number): readonly FakeBlock[] {
+  const chain: FakeChain | undefined = chains.get(chainId);
+  if (!chain) throw new Error(`there is no chain ${chainId}`);
+  return chain.branchOf(chain.head).slice(-40);
+}
+
+function credit(world: World, swept: Swept, amount: bigint): void {
+  for (const { state } of listNewest(world, swept.chain_id)) {
+    state.credit(swept.token as EvmAddress, swept.wallet as EvmAddress, amount);
+  }
+}
+
+describe("the auditor", () => {
+  test("finds nothing where nothing is wrong, in every scope", async () => {
+    for (const seed of [SAME_CHAIN, INVENTORY]) {
+      await afterRun(seed, async (world) => {
+        expect(await auditAll(world, "next")).toEqual([]);
+        expect(await auditAll(world)).toEqual([]);
+        expect(await listUnsettled(world.db)).toEqual([]);
+      });
+    }
+  });
+
+  test("V1 finds what a wallet lacks, halts the chain, and writes it off when an operator says so", async () => {
+    await afterRun(SAME_CHAIN, async (world) => {
+      const swept = await getSettled(world);
+      const { db } = world;
+      credit(world, swept, 10n);
+      // Posted as a surplus first, so that there is something to lack.
+      expect(await auditAll(world)).toEqual([]);
+      expect(await listUnsettled(db)).toMatchObject([
+        { wallet: swept.wallet, amount: "10", place: "wallet" },
+      ]);
+      expect(await auditAll(world)).toEqual([]);
+      expect(await listUnsettled(db)).toMatchObject([{ amount: "10" }]);
+
+      credit(world, swept, -7n);
+      const found = [`V1 ${swept.wallet}:${swept.token}`];
+      expect(await auditAll(world, "next")).toEqual(found);
+      expect(await auditAll(world)).toEqual(found);
+      expect(await isHalted(db, swept.chain_id)).toBe(true);
+      expect(await isHalted(db, swept.chain_id === 2 ? 30 : 2)).toBe(false);
+      const [breach, ...others] = await listBreaches(db);
+      expect(others).toEqual([]);
+      expect(breach?.details).toMatchObject({ ledger: "10", chain: "3" });
+
+      const clock = { now: () => 0, sleep: async () => undefined };
+      const end = { id: breach?.id ?? "", operator: "ann", reason: "the issuer took it back" };
+      expect(await endBreach({ db, clock }, end)).toBe(true);
+      expect(await endBreach({ db, clock }, end)).toBe(false);
+      expect(await auditAll(world)).toEqual([]);
+      expect(await listUnsettled(db)).toMatchObject([{ amount: "3" }]);
+      expect(await isHalted(db, swept.chain_id)).toBe(false);
+    });
+  });
+
+  test("V4 finds a sweep that no transaction of ours made", async () => {
+    await afterRun(SAME_CHAIN, async (world) => {
+      await sql`update attempts set hash = replace(hash, '0x', '0y')`.execute(world.db);
+      expect(await auditAll(world)).toEqual([expect.stringMatching(/^V4 \d+:\d+$/)]);
+    });
+  });
+
+  test("V4, V1 find a sweep that no settlement recorded", async () => {
+    await afterRun(SAME_CHAIN, async (world) => {
+      const { wallet, token } = await getSettled(world);
+      await sql`insert into outflows
+        select chain_id, block_number, block_hash, log_index + 1, wallet, token, 5, kind, tx_hash from outflows`.execute(
+        world.db,
+      );
+      const found = await auditAll(world);
+      expect(found).toContain(`V4 ${wallet}:${token}`);
+      // The chain holds more than the ledger now says: that is no deficit.
+      expect(found).toHaveLength(1);
+    });
+  });
+
+  test("V6 finds a settlement whose sweep is not where it says", async () => {
+    await afterRun(INVENTORY, async (world) => {
+      const { id } = await getSettled(world);
+      await sql`update settlements set swept_log_index = swept_log_index + 7`.execute(world.db);
+      expect(await auditAll(world)).toEqual([`V6 ${id}`]);
+    });
+  });
+
+  test.each([
+    ["amount", (amount: bigint) => ({ amount: amount - 1n })],
+    ["recipient", () => ({ to: toEvmAddress(`0x${"66".repeat(20)}`) })],
+    ["token", () => ({ token: toEvmAddress(`0x${"66".repeat(20)}`) })],
+  ])("V5 finds a delivery whose %s is another", async (_, change) => {
+    await afterRun(INVENTORY, async (world) => {
+      const swept = await getSettled(world);
+      const deliveryId = toHex32(swept.delivery_id ?? "");
+      for (const { state } of listNewest(world, swept.chain_id === 2 ? 30 : 2)) {
+        const paid = state.delivered.get(deliveryId);
+        if (paid) state.delivered.set(deliveryId, { ...paid, ...change(paid.amount) });
+      }
+      expect(await auditAll(world)).toEqual([`V5 ${swept.id}`]);
+    });
+  });
+
+  test("V5 finds a claim for a delivery that is not there", async () => {
+    await afterRun(INVENTORY, async (world) => {
+      const swept = await getSettled(world);
+      for (const { state } of listNewest(world, swept.chain_id === 2 ? 30 : 2)) {
+        state.delivered.delete(toHex32(swept.delivery_id ?? ""));
+      }
+      expect(await auditAll(world)).toEqual([`V5 ${swept.id}`]);
+    });
+  });
+
+  test("V2 finds a lock that the escrow does not have", async () => {
+    await afterRun(INVENTORY, async (world) => {
+      const swept = await getSettled(world);
+      // As it was before the claim.
+      await sql`update deliveries set state = 'delivered'`.execute(world.db);
+      expect(await auditAll(world)).not.toContain(`V2 ${swept.delivery_id}`);
+      for (const { state } of listNewest(world, swept.chain_id)) {
+        state.locks.delete(toHex32(swept.delivery_id ?? ""));
+      }
+      expect(await auditAll(world)).toContain(`V2 ${swept.delivery_id}`);
+    });
+  });
+
+  test("V8 finds what is still in flight for a settlement that ended", async () => {
+    await afterRun(SAME_CHAIN, async (world) => {
+      const { id, chain_id, token, wallet } = await getSettled(world);
+      await sql`select post_move('sweep', ${id}, ${chain_id}, ${token}, null,
+        'treasury', '', 'in_flight', ${id}, 4)`.execute(world.db);
+      expect(await auditAll(world)).toEqual([`V8 ${id}`]);
+      expect(await listUnsettled(world.db)).toMatchObject([
+        { wallet, amount: "4", place: "in_flight", settlementId: id, reason: "completed" },
+      ]);
+    });
+  });
+
+  test("V10 finds nonces that were never given out, and a lane goes on from the chain's count", async () => {
+    await afterRun(SAME_CHAIN, async (world) => {
+      const { db } = world;
+      const listLanes = () => db.selectFrom("lanes").selectAll().orderBy("address").execute();
+      const before = await listLanes();
+      const lane = before.find((one) => one.next_nonce > 0);
+      if (!lane) throw new Error("a lane has sent");
+      await sql`update lanes set next_nonce = next_nonce - 1 where address = ${lane.address}`.execute(
+        db,
+      );
+      expect(await auditAll(world)).toEqual([`V10 ${lane.address}`]);
+      const [breach] = await listBreaches(db);
+      const clock = { now: () => 0, sleep: async () => undefined };
+      await endBreach({ db, clock }, { id: breach?.id ?? "", operator: "ann", reason: "restored" });
+      expect(await listLanes()).toEqual(before);
+      expect(await auditAll(world)).toEqual([]);
+    });
+  });
+
+  test("V3 the database refuses lines that do not add up, change or go", async () => {
+    await afterRun(SAME_CHAIN, async ({ db }) => {
+      const line = (posting: string, amount: number) => sql`
+        insert into ledger_lines (posting, reason, ref, account, owner, chain_id, token, amount)
+        values (${posting}, 'deposit', 'x', 'wallet', 'x', 2, 'x', ${amount})`;
+      await expect(line("900001", 5).execute(db)).rejects.toThrow("does not add up to zero");
+      await expect(
+        sql`insert into ledger_lines (posting, reason, ref, account, owner, chain_id, token, amount)
+          select posting, reason, ref, account, owner, chain_id, token, amount from ledger_lines limit 2`.execute(
+          db,
+        ),
+      ).rejects.toThrow("a posting is not added to");
+      for (const text of [
+        "update ledger_lines set amount = amount * 2",
+        "delete from ledger_lines",
+        "truncate ledger_lines",
+      ]) {
+        await expect(sql.raw(text).execute(db)).rejects.toThrow("only added");
+      }
+    });
+  });
+
+  test("the accounts of a delivery from inventory, and of gas", async () => {
+    await afterRun(INVENTORY, async (world) => {
+      const { swept_amount, token } = await getSettled(world);
+      const { rows } = await sql<{ account: string; amount: string }>`
+        select account, sum(amount)::text as amount from ledger_lines
+         where token <> '0x0000000000000000000000000000000000000000' group by account, token
+        having sum(amount) <> 0 order by account, amount`.execute(world.db);
+      const amount = BigInt(swept_amount);
+      const paid = amount - amount / 1000n;
+      expect(rows).toEqual([
+        { account: "delivered", amount: `${paid}` },
+        { account: "external", amount: `${-amount}` },
+        { account: "inventory", amount: `${-paid}` },
+        { account: "treasury", amount: `${amount}` },
+      ]);
+      expect(token).not.toBe("");
+      // Lanes were given a thousand coins each at first, and spent them on gas alone.
+      for (const lane of await world.db.selectFrom("lanes").selectAll().execute()) {
+        const spent = await sql<{ amount: string }>`
+          select coalesce(sum(amount), 0)::text as amount from ledger_lines
+           where account = 'lane' and chain_id = ${lane.chain_id} and owner = ${lane.address}`.execute(
+          world.db,
+        );
+        const state = world.chains.get(lane.chain_id)?.head.state;
+        const native = toEvmAddress("0x0000000000000000000000000000000000000000");
+        const held = state?.balanceOf(native, toEvmAddress(lane.address)) ?? 0n;
+        expect(held - 1000n * 10n ** 18n).toBe(BigInt(spent.rows[0]?.amount ?? "0"));
+      }
+    });
+  });
+});

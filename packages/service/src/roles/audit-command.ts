@@ -78,7 +78,7 @@ export function formatAudit(config: Config, report: AuditReport): string {
   const compared = report.chains.map(({ chainId, block, wallets }) =>
     block === null
       ? `${nameOf(chainId)}: not compared, as no final block is scanned yet`
-      : `${nameOf(chainId)}: ${wallets} wallets compared at block ${block}`,
+      : `${nameOf(chainId)}: compared at block ${block}, wallets: ${wallets}`,
   );
   const breaches = report.breaches.map(
     ({ id, chainId, invariant, subject, details, foundAt }) =>

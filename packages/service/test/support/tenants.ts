@@ -1,6 +1,6 @@
 /** Integrators with addresses, settlements and events, written as the service writes them, for tests that read. */
 import { sql } from "kysely";
-import type { SettlementStatus } from "@sluice/sdk/wire";
+import type { SettlementStatus, StatusChangedData } from "@sluice/sdk/wire";
 import { Secret } from "../../src/core/secret.ts";
 import type { Db } from "../../src/db/schema.ts";
 import { appendEvent, lockStamps } from "../../src/events/index.ts";
@@ -127,31 +127,36 @@ export async function insertEvent(db: Db, tenant: Tenant, chainId = 2): Promise<
   );
 }
 
+/** Data of a `status_changed`, such as a failing settlement has. */
+export function statusChanged(queueItemId: string): StatusChangedData {
+  return {
+    queueItemId,
+    chainId: 2,
+    tokenAddress: USDC,
+    walletAddress: USDC,
+    status: "failed_swap",
+    prevStatus: "swapping",
+    phase: "swap",
+    category: "retrying",
+    terminal: false,
+    retryCount: 1,
+    txHash: null,
+    error: {
+      code: "RPC_UNAVAILABLE",
+      message: "No node answers.",
+      retryable: true,
+      details: { reason: "fetch failed" },
+    },
+  };
+}
+
 /** Appends one `status_changed`. */
 export async function insertStatusEvent(db: Db, tenant: Tenant, queueItemId: string) {
   await db.transaction().execute((tx) =>
     appendEvent(tx, systemRandom, {
       integratorId: tenant.id,
       type: "status_changed",
-      data: {
-        queueItemId,
-        chainId: 2,
-        tokenAddress: USDC,
-        walletAddress: USDC,
-        status: "failed_swap",
-        prevStatus: "swapping",
-        phase: "swap",
-        category: "retrying",
-        terminal: false,
-        retryCount: 1,
-        txHash: null,
-        error: {
-          code: "RPC_UNAVAILABLE",
-          message: "No node answers.",
-          retryable: true,
-          details: { reason: "fetch failed" },
-        },
-      },
+      data: statusChanged(queueItemId),
     }),
   );
 }

@@ -60,18 +60,19 @@ ${table(
 ## Limits
 
 Requests are counted per key and minute; what needs no key, or comes without one, per address, and so are handshakes of
-the stream. Every answer says what is left in the \`RateLimit\` and \`RateLimit-Policy\` headers. Beyond it: 429 with
-\`RPC_UNAVAILABLE\`, \`details.reason\` \`rate_limited\`, and \`Retry-After\` in seconds. \`POST /request-index\` has a
-smaller share of its own. After too many wrong keys from an address, no key from there is looked at for the rest of the
-minute. An IPv6 network of 64 bits counts as one address. The numbers are settings
-([configuration.md](configuration.md)).
+the stream. Every answer of an endpoint says what is left in the \`RateLimit\` and \`RateLimit-Policy\` headers; what
+reaches none (404 of a path, 405, bytes that are not HTTP) is not counted. Beyond it: 429 with \`RPC_UNAVAILABLE\`,
+\`details.reason\` \`rate_limited\`, and \`Retry-After\` in seconds. \`POST /request-index\` has a smaller share of its
+own. After too many wrong keys from an address, no key from there is looked at for the rest of the minute. An IPv6
+network of 64 bits counts as one address. The numbers are settings ([configuration.md](configuration.md)).
 
 What waits for a node, \`POST /request-index\` and quotes, is answered after 12 seconds at the latest: 503 with
 \`RPC_UNAVAILABLE\` and \`details.reason\` \`timeout\`. What was begun goes on, and the same request may be sent again.
 
 So many sockets of the stream may be open at once, per key and per address, and each connection asks once to be let in.
 What is refused gets the error object as \`data\` of \`connect_error\`: \`RPC_UNAVAILABLE\` with \`details.reason\`
-\`rate_limited\` or \`too_many_sockets\`.
+\`rate_limited\` or \`too_many_sockets\`. Connections that do not ask count as well: one beyond twice as many as an
+address may have sockets is cut, and so is one that sends more than a hundred messages.
 `;
 
 if (process.argv.includes("--check")) {

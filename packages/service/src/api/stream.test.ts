@@ -266,6 +266,13 @@ function knock(url: string, apiKey: string, from?: string): Promise<unknown> {
   });
 }
 
+/** A connection that has said nothing yet. */
+async function openRaw({ port }: RunningStream, query = ""): Promise<WebSocket> {
+  const raw = new WebSocket(`ws://127.0.0.1:${port}/socket.io/?EIO=4&transport=websocket${query}`);
+  await new Promise((resolve) => raw.addEventListener("open", resolve));
+  return raw;
+}
+
 describe("T98 sockets", () => {
   const TOO_MANY = {
     code: "RPC_UNAVAILABLE",
@@ -312,14 +319,33 @@ describe("T98 sockets", () => {
     await capped.close();
   });
 
-  test("a connection that asks again while it is let in is refused, and cut", async () => {
-    const raw = new WebSocket(
-      `ws://127.0.0.1:${stream.port}/socket.io/?EIO=4&transport=websocket&apiKey=${alice.apiKey}`,
-    );
+  test("that never ask to be let in are no more than as many again", async () => {
+    const socketCaps = { perKey: GENEROUS, perAddress: 2 };
+    const capped = await startStream({ db: database.db, limiter, socketCaps });
+    const silent = await Promise.all(Array.from({ length: 10 }, () => openRaw(capped)));
+    const countOpen = () => silent.filter(({ readyState }) => readyState === 1).length;
+    await expect.poll(countOpen).toBe(4);
+    silent.forEach((socket) => socket.close());
+    await expect.poll(() => silent.every(({ readyState }) => readyState === 3)).toBe(true);
+    expect(await knock(capped.url, alice.apiKey)).toBe(alice.name);
+    await capped.close();
+  });
+
+  test("that go on asking for what is not there are cut", async () => {
+    const raw = await openRaw(stream);
     const heard: string[] = [];
     raw.addEventListener("message", ({ data }) => heard.push(String(data)));
     const closed = new Promise((resolve) => raw.addEventListener("close", resolve));
-    await new Promise((resolve) => raw.addEventListener("open", resolve));
+    for (let count = 0; count < 1_000; count += 1) raw.send("40/nothing,");
+    await closed;
+    expect(heard.length).toBeLessThan(200);
+  });
+
+  test("a connection that asks again while it is let in is refused, and cut", async () => {
+    const raw = await openRaw(stream, `&apiKey=${alice.apiKey}`);
+    const heard: string[] = [];
+    raw.addEventListener("message", ({ data }) => heard.push(String(data)));
+    const closed = new Promise((resolve) => raw.addEventListener("close", resolve));
     for (let count = 0; count < 50; count += 1) raw.send("40");
     await closed;
     expect(heard.filter((text) => text.includes('"connected"'))).toEqual([]);

@@ -29,6 +29,8 @@ export interface Stream {
 /** Events, of less than a kilobyte each, that may wait for a slow reader before it is cut. */
 const WAITING_PACKETS_MAX = 2_000;
 const PACKET_BYTES_MAX = 16_000;
+/** Messages of a connection before it is closed. Clients come and go in one each; what else they say may be answered. */
+const MESSAGES_MAX = 100;
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Attaches the stream to a server that listens, or will, and lets nothing but handshakes upgrade. */
@@ -93,6 +95,15 @@ export function createStream(options: {
     counter.enter("perKey", principal.keyId, conn);
     return principal;
   }
+
+  io.engine.on("connection", (conn: Socket["conn"]) => {
+    if (!counter.accept(addressOf(conn.request), conn)) cut(conn);
+    let messages = 0;
+    conn.on("message", () => {
+      messages += 1;
+      if (messages > MESSAGES_MAX) conn.close();
+    });
+  });
 
   io.use((socket, next) => {
     admit(socket).then(
@@ -160,9 +171,14 @@ function cutIfSlow(socket: Socket, log: Log): void {
   const waiting = Array.isArray(queue) ? queue.length : 0;
   if (waiting <= WAITING_PACKETS_MAX) return;
   log.warn({ waiting }, "a slow reader was cut; it catches up by replay");
-  socket.conn.close(true);
+  cut(socket.conn);
+}
+
+/** Ends a connection at once, whatever is still to be written. */
+function cut(conn: Socket["conn"]): void {
+  conn.close(true);
   // The websocket would wait for an answer to its farewell, and hold what was written, for another 30 seconds.
-  const raw: unknown = Reflect.get(socket.conn.transport, "socket");
+  const raw: unknown = Reflect.get(conn.transport, "socket");
   if (typeof raw !== "object" || raw === null || !("terminate" in raw)) return;
   if (typeof raw.terminate === "function") raw.terminate();
 }

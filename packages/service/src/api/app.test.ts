@@ -462,6 +462,12 @@ describe("everything else", () => {
     expectError(answer, 404, { code: "NOT_FOUND" });
   });
 
+  test.each(["/swaps", "/deposit-addresses"])("an id of %s may be of any length", async (list) => {
+    const path = `${list}/${"a".repeat(8_000)}`;
+    expectError(await get(path, undefined), 401, { code: "UNAUTHORIZED" });
+    expectError(await get(path, alice), 404, { code: "NOT_FOUND" });
+  });
+
   test("a path that cannot be decoded is refused in the interface's shape", async () => {
     expectError(await get("/%zz", alice), 400, { code: "VALIDATION_ERROR" });
   });

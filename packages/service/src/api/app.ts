@@ -85,7 +85,8 @@ export const SERVER_LIMITS = {
   keepAliveTimeout: 30_000,
   // While it closes, a server goes on answering: a refusal of the framework would have a shape of its own.
   return503OnClosing: false,
-  routerOptions: { maxParamLength: 200 },
+  // Node bounds the whole of a path: an id that is too long is the id of nothing.
+  routerOptions: { maxParamLength: 16_384 },
 } as const;
 
 /** Creates the REST application; the caller makes it listen. */

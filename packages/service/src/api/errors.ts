@@ -1,5 +1,6 @@
 /** Every answer that is not a success is the interface's error object; never a stack, never HTML. */
-import type { IncomingMessage } from "node:http";
+import { type IncomingMessage, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
 import { ERROR_CODES, type ErrorObject } from "@sluice/sdk/wire";
 import type {
   FastifyError,
@@ -40,6 +41,14 @@ export function handleErrors(app: FastifyInstance, log: Log, body: ErrorBody): v
   app.server.on("checkExpectation", (request: IncomingMessage, response) => {
     unmet.add(request);
     app.server.emit("request", request, response);
+  });
+
+  // Of no path, and never for the router. Without a listener it would be cut off without an answer.
+  app.server.on("connect", (_request, socket) => {
+    const { error, status } = describeMethod(["GET", "POST"]);
+    answerRaw(socket, { status, allow: "GET, POST", body: body(error, status) });
+    // The server has let go of it, and would wait for ever for the other end to hang up.
+    socket.once("finish", () => socket.destroy());
   });
 
   // The path comes before everything else of a request that is well formed, also before the body is read.
@@ -86,13 +95,34 @@ function listRoutes(app: FastifyInstance): readonly KnownRoute[] {
 function describeUnknown(routes: readonly KnownRoute[], url: string) {
   const taken = new Set(routes.flatMap(({ methods, path }) => (path.test(url) ? methods : [])));
   const methods = (["GET", "POST"] as const).filter((method) => taken.has(method));
-  const error =
-    methods.length === 0
-      ? new OperatingError("NOT_FOUND", "There is nothing at this path.")
-      : new OperatingError("VALIDATION_ERROR", `This path takes ${methods.join(", ")}.`, {
-          details: { field: "method" },
-        });
-  return { error: toErrorObject(error), status: methods.length === 0 ? 404 : 405, methods };
+  if (methods.length > 0) return { ...describeMethod(methods), methods };
+  const error = new OperatingError("NOT_FOUND", "There is nothing at this path.");
+  return { error: toErrorObject(error), status: 404, methods };
+}
+
+function describeMethod(methods: readonly string[]) {
+  const error = new OperatingError("VALIDATION_ERROR", `This path takes ${methods.join(", ")}.`, {
+    details: { field: "method" },
+  });
+  return { error: toErrorObject(error), status: 405 };
+}
+
+/** Answers on a connection that the framework has no reply for, and ends it. */
+function answerRaw(
+  socket: Duplex,
+  answer: { readonly status: number; readonly allow?: string; readonly body: unknown },
+): void {
+  const text = JSON.stringify(answer.body);
+  const head = [
+    `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ""}`,
+    ...(answer.allow === undefined ? [] : [`Allow: ${answer.allow}`]),
+    "Content-Type: application/json; charset=utf-8",
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    "Connection: close",
+  ];
+  // Whoever asked may be gone before the answer is.
+  socket.on("error", () => socket.destroy());
+  socket.end(`${head.join("\r\n")}\r\n\r\n${text}`);
 }
 
 /**
@@ -115,11 +145,7 @@ export function refusalOptions(
     },
     clientErrorHandler(error, socket) {
       if (error.code === "ECONNRESET" || !socket.writable) return;
-      const text = JSON.stringify(body(refused, 400));
-      socket.end(
-        `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\n` +
-          `Content-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
-      );
+      answerRaw(socket, { status: 400, body: body(refused, 400) });
     },
   };
 }

@@ -75,6 +75,12 @@ describe.each(["service", "quotes"] as const)("the server of the %s", (name) => 
     expect((await send(ports[name], [`GET ${path} HTTP/1.0`])).status).toBe(served);
   });
 
+  test("is no proxy", async () => {
+    const answer = await send(ports[name], ["CONNECT x:443 HTTP/1.1", "Host: x:443"]);
+    expectRefusal(answer, 405, "method");
+    expect(answer.head).toMatch(/^allow: GET, POST$/im);
+  });
+
   test("refuses an expectation that it does not know", async () => {
     const lines = [`GET ${path} HTTP/1.1`, "Host: x", "Expect: miracles"];
     expectRefusal(await send(ports[name], lines), 400, "expect");

@@ -196,6 +196,17 @@ describe("POST /v3/quote", () => {
     },
   );
 
+  test.each(Object.keys(wire.QuoteRequest.properties))(
+    "says what would do for %s",
+    async (field) => {
+      const answered = await post({ ...REQUEST, [field]: { deep: 1 } });
+      const message = expect.stringMatching(
+        new RegExp(`^${field}: expected (an? |the |true |"auto" |0x and )`),
+      );
+      expectError(answered, 400, { code: "VALIDATION_ERROR", message, details: { field } });
+    },
+  );
+
   test("T94 refuses other kinds of bodies with 415 and large ones with 413", async () => {
     for (const type of ["text/plain", "application/xml", "application/x-www-form-urlencoded"]) {
       const answered = await post("a=1", undefined, { headers: { "content-type": type } });
@@ -305,8 +316,7 @@ describe("the spelling of the original's clients", () => {
     const refused = await post({ ...REQUEST, mpsUserId: "order-1" });
     expectError(refused, 400, {
       code: "VALIDATION_ERROR",
-      message:
-        "mpsUserId: expected user to bind the address to: 0x and hex digits whose value fits 20 bytes.",
+      message: "mpsUserId: expected 0x and hex digits whose value fits 20 bytes.",
       details: { field: "mpsUserId" },
     });
     answer = () =>

@@ -81,15 +81,16 @@ function parseQuoteRequest(body: unknown): QuoteRequest {
   const path = error?.instancePath.replace(/^\//, "").split("/")[0];
   const missing = error?.keyword === "required" ? error.params.requiredProperties[0] : undefined;
   const field = path || missing || "body";
-  const schema = field in QuoteRequest.properties ? expectationOf(field) : "a JSON object";
-  throw new OperatingError("VALIDATION_ERROR", `${field}: expected ${schema}.`, {
+  const expected = Object.entries(EXPECTED).find(([name]) => name === field)?.[1];
+  throw new OperatingError("VALIDATION_ERROR", `${field}: expected ${expected ?? EXPECTED_BODY}.`, {
     details: { field },
   });
 }
 
+const EXPECTED_BODY = "a JSON object";
 const SWITCH = "true or false";
 const NUMBER = "a number of at least 0, such as 1.5";
-const EXPECTED: Readonly<Record<string, string>> = {
+const EXPECTED: Readonly<Record<keyof QuoteRequest, string>> = {
   amountIn64: 'a whole number of base units as a string, such as "1000000"',
   amountIn: `the amount in whole tokens, ${NUMBER}`,
   fromChain: "the name of a chain, such as ethereum",
@@ -99,6 +100,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   slippageBps: '"auto" or basis points, 0 to 500',
   destinationAddress: "an address as a string",
   payDeposit: SWITCH,
+  payUserId: "0x and hex digits whose value fits 20 bytes",
   swift: SWITCH,
   mctp: SWITCH,
   fastMctp: SWITCH,
@@ -109,21 +111,10 @@ const EXPECTED: Readonly<Record<string, string>> = {
   onlyDirect: SWITCH,
   fullList: SWITCH,
   gasDrop: NUMBER,
+  referrer: "an address as a string",
   referrerBps: NUMBER,
+  sdkVersion: 'the numbers of a version joined by underscores, such as "15_2_0"',
 };
-
-function expectationOf(field: string): string {
-  const expected = EXPECTED[field];
-  if (expected !== undefined) return expected;
-  const property: unknown = Object.entries(QuoteRequest.properties).find(
-    ([name]) => name === field,
-  )?.[1];
-  const described =
-    typeof property === "object" && property !== null && "description" in property
-      ? String(property.description)
-      : "a value of its kind";
-  return described.charAt(0).toLowerCase() + described.slice(1);
-}
 
 /** Clients of the quote service read errors at the top level, clients of the rest read the error object. */
 function bothConventions(error: ErrorObject, status: number) {

@@ -3,7 +3,14 @@
  * secret in an answer or a log. Requests are made from the wire's own schemas, whole and broken.
  */
 import { PassThrough } from "node:stream";
-import { ErrorResponse, type Operation, OPERATIONS } from "@sluice/sdk/wire";
+import {
+  ErrorObject,
+  ErrorResponse,
+  type Operation,
+  OPERATIONS,
+  QuoteRequest,
+  QuoteResponse,
+} from "@sluice/sdk/wire";
 import fc from "fast-check";
 import { pino } from "pino";
 import { io } from "socket.io-client";
@@ -17,6 +24,7 @@ import {
   startStream,
 } from "../../test/support/api.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { createStrictChain } from "../../test/support/doubles.ts";
 import {
   createTenant,
   insertAddress,
@@ -26,7 +34,12 @@ import {
   type Tenant,
   USDC,
 } from "../../test/support/tenants.ts";
-import { systemClock } from "../roles/system-ports.ts";
+import { hasValidChecksum, toChecksumAddress } from "../chains/evm/checksum.ts";
+import { hashCommitment, predictWallet } from "../chains/evm/commitment.ts";
+import { toEvmAddress } from "../core/hex.ts";
+import { quote as quoteRoutes, type QuoteDeps } from "../quotes/index.ts";
+import { systemClock, systemRandom } from "../roles/system-ports.ts";
+import { createRouteBook, type Route } from "../routes/index.ts";
 import { createQuoteApp } from "./quote-app.ts";
 
 const REQUESTS = 5_000;
@@ -67,7 +80,7 @@ beforeAll(async () => {
     limiter,
     trustedProxies: [],
     corsOrigins: [],
-    quote: async () => ({ quotes: [], minimumSdkVersion: [7, 0, 0] }),
+    quote: (request, principal) => quoteRoutes(createQuoteDeps(), request, principal),
   });
   apps = { service, quote };
   urls = {
@@ -92,6 +105,53 @@ afterAll(async () => {
   await Promise.all([apps.service.close(), apps.quote.close()]);
   await database.drop();
 });
+
+/** The real quotes, of one pair. */
+function createQuoteDeps(): QuoteDeps {
+  const address = toEvmAddress(USDC);
+  const token = { address, symbol: "USDC", decimals: 6, minDeposit: 10n };
+  const factory = toEvmAddress(`0x${"fa".repeat(20)}`);
+  const chain = createStrictChain({
+    predictWallet: (commitment) => predictWallet(factory, commitment),
+    hashCommitment,
+    addresses: { factory, escrow: factory, delivery: factory },
+  });
+  const route: Partial<Route> = {
+    kind: "SWIFT",
+    pair: { srcChain: 2, srcToken: address, destChain: 30, destToken: address },
+    decimalsIn: 6,
+    decimalsOut: 6,
+    etaSeconds: 30,
+    quote: async (amount) => ({ fair: amount, amountOut: amount, minOut: amount }),
+  };
+  return {
+    db: database.db,
+    clock: systemClock,
+    random: systemRandom,
+    chains: new Map([2, 30].map((chainId) => [chainId, chain])),
+    // CAST: a quote asks no more of a route.
+    routes: createRouteBook([route as Route]),
+    tokens: [
+      { ...token, chainId: 2, evmChainId: 1 },
+      { ...token, chainId: 30, evmChainId: 8453 },
+    ],
+    format: { display: toChecksumAddress, hasValidChecksum },
+    reserved: new Set([factory]),
+    caps: { maxFeeBps: 50, maxSlippageBps: 100 },
+  };
+}
+
+/** A request that is answered with an address. */
+const QUOTE = {
+  amountIn64: "1000000",
+  fromChain: "ethereum",
+  fromToken: USDC,
+  toChain: "base",
+  toToken: USDC,
+  slippageBps: "auto",
+  destinationAddress: `0x${"de".repeat(20)}`,
+  payDeposit: true,
+};
 
 /** What people and attackers put where something else was expected. */
 const HOSTILE = [
@@ -174,6 +234,17 @@ function objectOf(schema: TSchema | undefined): fc.Arbitrary<Record<string, unkn
     .map(([known, unknown]) => ({ ...known, ...unknown }));
 }
 
+/** As above; of quotes, which need many members, mostly one that is whole but for one or two of them. */
+function requestOf(schema: TSchema | undefined): fc.Arbitrary<Record<string, unknown>> {
+  if (schema !== QuoteRequest) return objectOf(schema);
+  const names = fc.shuffledSubarray(Object.keys(QuoteRequest.properties), { maxLength: 2 });
+  const changed = fc.tuple(objectOf(schema), names).map(([members, chosen]) => ({
+    ...QUOTE,
+    ...Object.fromEntries(Object.entries(members).filter(([name]) => chosen.includes(name))),
+  }));
+  return fc.oneof(objectOf(schema), { weight: 4, arbitrary: changed });
+}
+
 const key = fc.oneof(
   { weight: 6, arbitrary: fc.constant("alice") },
   { weight: 1, arbitrary: fc.constant(undefined) },
@@ -189,9 +260,9 @@ const asked = fc.constantFrom(...OPERATIONS).chain((operation) =>
       { weight: 1, arbitrary: fc.constantFrom("GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS") },
     ),
     id: fc.oneof(fc.uuid(), fc.constantFrom("bob's", ...HOSTILE.slice(0, 15))),
-    query: objectOf(operation.query),
+    query: requestOf(operation.query),
     body: fc.oneof(
-      { weight: 6, arbitrary: objectOf(operation.body).map((body) => JSON.stringify(body)) },
+      { weight: 6, arbitrary: requestOf(operation.body).map((body) => JSON.stringify(body)) },
       { weight: 1, arbitrary: hostile },
       { weight: 1, arbitrary: fc.json() },
     ),
@@ -232,6 +303,7 @@ function send(request: typeof asked extends fc.Arbitrary<infer T> ? T : never): 
 
 test(`${REQUESTS} requests: every answer is one of the interface, and says nothing of others`, async () => {
   let answers = 0;
+  let addresses = 0;
   const statuses = new Map<number, number>();
   await fc.assert(
     fc.asyncProperty(asked, async (request) => {
@@ -246,16 +318,18 @@ test(`${REQUESTS} requests: every answer is one of the interface, and says nothi
       const schema = status === 200 ? answerOf(request.operation, request.method) : ErrorResponse;
       expect([...Value.Errors(schema, body)]).toEqual([]);
       for (const secret of secrets) expect(text).not.toContain(secret);
+      if (schema === QuoteResponse && text.includes('"payDepositAddress":"0x')) addresses += 1;
     }),
     { seed: SEED, numRuns: REQUESTS, endOnFailure: true },
   );
   expect(answers).toBe(REQUESTS);
   // It reached what it was made for: successes of every kind of refusal there is.
-  for (const status of [200, 400, 401, 403, 404, 405, 415]) {
+  for (const status of [200, 400, 401, 403, 404, 405, 415, 422]) {
     expect(statuses.get(status) ?? 0).toBeGreaterThan(0);
   }
+  expect(addresses).toBeGreaterThan(100);
   for (const secret of secrets) expect(logged).not.toContain(secret);
-}, 120_000);
+}, 240_000);
 
 function answerOf(operation: Operation, method: string): TSchema {
   const found = OPERATIONS.find((one) => one.path === operation.path && one.method === method);
@@ -277,6 +351,8 @@ test(`${FRAMES} frames on the stream: none gets through, and it serves who behav
     fc.uint8Array({ maxLength: 64 }),
   );
   let sent = 0;
+  let greetings = 0;
+  let expected = 0;
   await fc.assert(
     fc.asyncProperty(
       fc.array(frame, { minLength: 5, maxLength: 5 }),
@@ -286,21 +362,36 @@ test(`${FRAMES} frames on the stream: none gets through, and it serves who behav
         const socket = new WebSocket(
           `ws://127.0.0.1:${stream.port}/socket.io/?EIO=4&transport=websocket${query}`,
         );
-        let heard = "";
-        socket.addEventListener("message", ({ data }) => (heard += String(data)));
+        const heard: string[] = [];
+        const closed = new Promise((resolve) => socket.addEventListener("close", resolve));
+        const greeted = new Promise<void>((resolve) =>
+          socket.addEventListener("message", ({ data }) => {
+            heard.push(String(data));
+            if (String(data).startsWith('42["connected"')) resolve();
+          }),
+        );
         await new Promise((resolve) => socket.addEventListener("open", resolve));
-        if (knows) socket.send("40");
+        if (knows) {
+          socket.send("40");
+          await Promise.race([greeted, closed]);
+        }
         for (const one of frames) {
           if (socket.readyState === WebSocket.OPEN) socket.send(one);
           sent += 1;
         }
         socket.close();
-        for (const secret of secrets) expect(heard).not.toContain(secret);
+        await closed;
+        greetings += heard.filter((text) => text.startsWith("42")).length;
+        expected += knows ? 1 : 0;
+        for (const text of heard) expectFrame(text);
+        for (const secret of secrets) expect(heard.join()).not.toContain(secret);
       },
     ),
     { seed: SEED, numRuns: FRAMES / 5, endOnFailure: true },
   );
   expect(sent).toBe(FRAMES);
+  expect(expected).toBeGreaterThan(10);
+  expect(greetings).toBe(expected);
   const client = io(stream.url, {
     transports: ["websocket"],
     auth: { apiKey: alice.apiKey },
@@ -311,3 +402,17 @@ test(`${FRAMES} frames on the stream: none gets through, and it serves who behav
   await stream.close();
   for (const secret of secrets) expect(logged).not.toContain(secret);
 }, 60_000);
+
+/** What the stream may say: that it is there, who it let in, why it did not, and farewell. */
+function expectFrame(text: string): void {
+  if (text.startsWith("44")) {
+    const { message, data } = JSON.parse(text.slice(text.indexOf("{")));
+    if (data === undefined) expect(message).toBe("Invalid namespace");
+    else expect([...Value.Errors(ErrorObject, data)]).toEqual([]);
+    return;
+  }
+  const greeting = JSON.stringify(["connected", { integratorName: alice.name }]);
+  expect(["0{", "40", "41", "2", `42${greeting}`]).toContain(
+    text.startsWith("42") || text === "2" ? text : text.slice(0, 2),
+  );
+}

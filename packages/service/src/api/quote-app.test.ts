@@ -199,7 +199,7 @@ describe("POST /v3/quote", () => {
   test.each(Object.keys(wire.QuoteRequest.properties))(
     "says what would do for %s",
     async (field) => {
-      const answered = await post({ ...REQUEST, [field]: { deep: 1 } });
+      const answered = await post({ ...REQUEST, [field]: { toString: 1 } });
       const message = expect.stringMatching(
         new RegExp(`^${field}: expected (an? |the |true |"auto" |0x and )`),
       );

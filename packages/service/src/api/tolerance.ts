@@ -49,8 +49,8 @@ function readSwitch(value: unknown): unknown {
 
 /** 29 where 0.29 per cent came to 28.999999999999996 basis points, as a number or as its text. */
 function readWhole(value: unknown): unknown {
-  const isNumber = typeof value === "number" || /^\d+(\.\d+)?$/.test(String(value));
-  return isNumber && typeof value !== "object" ? Math.round(Number(value)) : value;
+  const isText = typeof value === "string" && /^\d+(\.\d+)?$/.test(value);
+  return isText || typeof value === "number" ? Math.round(Number(value)) : value;
 }
 
 function isFields(value: unknown): value is Fields {

@@ -239,6 +239,27 @@ describe("tree", () => {
     expect(addressed).toEqual([]);
   });
 
+  test("docs/dependencies.md says of every dependency what it is for", () => {
+    // The last part of a name may stand for several: one package per machine.
+    const named = [...read("docs/dependencies.md").matchAll(/`([^`\s]+)`/g)].map(
+      ([, name = ""]) => name,
+    );
+    const isNamed = (dependency: string) =>
+      named.some((name) =>
+        name.endsWith("*") ? dependency.startsWith(name.slice(0, -1)) : name === dependency,
+      );
+    const unnamed = files
+      .filter((path) => path.endsWith("package.json"))
+      .flatMap((path) => {
+        const manifest: Record<string, Record<string, string> | undefined> = JSON.parse(read(path));
+        return ["dependencies", "devDependencies", "optionalDependencies"].flatMap((kind) =>
+          Object.keys(manifest[kind] ?? {}),
+        );
+      })
+      .filter((dependency) => !dependency.startsWith("@sluice/") && !isNamed(dependency));
+    expect(unnamed).toEqual([]);
+  });
+
   test("dependencies are pinned exactly", () => {
     const wrong = files
       .filter((path) => path.endsWith("package.json"))

@@ -46,7 +46,8 @@ filter of \`GET /swaps\`; it goes out as 40 lower-case digits.
 ## Errors
 
 Every answer that is not a success is \`{ "error": { code, message, retryable, details? } }\`; clients branch on \`code\`. 405,
-413 and 415 keep their status with \`VALIDATION_ERROR\`.
+413 and 415 keep their status with \`VALIDATION_ERROR\`. The quote service repeats \`code\`, \`statusCode\`, \`message\` and
+\`msg\` beside \`error\`, where its own clients read them.
 
 ${table(
   ["code", "status", "retryable"],

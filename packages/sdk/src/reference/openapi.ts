@@ -7,6 +7,7 @@ import {
   ErrorResponse,
   type Operation,
   OPERATIONS,
+  QuoteErrorResponse,
 } from "../wire/index.ts";
 import { type JsonSchema, listSchemas, schemaOf } from "./schemas.ts";
 
@@ -108,7 +109,13 @@ function describeQuery(query: TSchema | undefined): readonly JsonSchema[] {
 }
 
 /** Statuses with the codes that have them. */
-function describeErrors({ key, errors, body }: Operation): Readonly<Record<string, JsonSchema>> {
+function describeErrors({
+  key,
+  errors,
+  body,
+  server,
+}: Operation): Readonly<Record<string, JsonSchema>> {
+  const refusal = schemaOf(server === "quote" ? QuoteErrorResponse : ErrorResponse);
   const ofKey: readonly ErrorCode[] = key === null ? [] : ["UNAUTHORIZED", "FORBIDDEN"];
   const codes = [...new Set([...COMMON_ERRORS, ...ofKey, ...errors])];
   const byStatus = new Map<number, string[]>([[429, ["RPC_UNAVAILABLE (rate_limited)"]]]);
@@ -128,7 +135,7 @@ function describeErrors({ key, errors, body }: Operation): Readonly<Record<strin
         ...(status === 429
           ? { headers: { "Retry-After": { description: "Seconds", schema: { type: "integer" } } } }
           : {}),
-        content: { "application/json": { schema: schemaOf(ErrorResponse) } },
+        content: { "application/json": { schema: refusal } },
       },
     ]),
   );

@@ -54,6 +54,14 @@ describe("OpenAPI", () => {
     },
   );
 
+  test("says that quotes are refused in both conventions, and nothing else is", () => {
+    for (const [path, operations] of Object.entries(document["paths"] ?? {})) {
+      const schema = path === "/v3/quote" ? "QuoteErrorResponse" : "ErrorResponse";
+      const references = [...JSON.stringify(operations).matchAll(/schemas\/(\w*ErrorResponse)"/g)];
+      expect(new Set(references.map(([, name]) => name))).toEqual(new Set([schema]));
+    }
+  });
+
   test("names no schema twice: nothing with a name is written out where it is used", () => {
     expect(JSON.stringify(document)).not.toContain('"$id"');
   });

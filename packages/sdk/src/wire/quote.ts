@@ -1,5 +1,6 @@
 /** The quote service: `POST /v3/quote` with a JSON body, or `GET` with the same fields in the query. */
 import { Type, type Static } from "typebox";
+import { ErrorObject } from "./errors.ts";
 import {
   address,
   baseUnits,
@@ -87,7 +88,13 @@ export const QuoteRequest = Type.Object(
       }),
     ),
   },
-  { $id: "QuoteRequest", additionalProperties: true, description: "What to quote" },
+  {
+    $id: "QuoteRequest",
+    additionalProperties: true,
+    description:
+      "What to quote. Fields that begin with `pay` may be spelled with `mps`, as clients of the original service do, and " +
+      "are answered in that spelling then",
+  },
 );
 /** A request for quotes. */
 export type QuoteRequest = Static<typeof QuoteRequest>;
@@ -216,3 +223,20 @@ export const QuoteResponse = Type.Object(
 );
 /** Answer of the quote service. */
 export type QuoteResponse = Static<typeof QuoteResponse>;
+
+/**
+ * The body of every answer of the quote service that is not a success. Its own clients read the top level, clients of
+ * the rest of the interface the error object.
+ */
+export const QuoteErrorResponse = Type.Object(
+  {
+    error: ErrorObject,
+    code: ErrorObject.properties.code,
+    statusCode: Type.Integer({ minimum: 400, maximum: 599, description: "The HTTP status" }),
+    message: ErrorObject.properties.message,
+    msg: ErrorObject.properties.message,
+  },
+  { $id: "QuoteErrorResponse", description: "The body of every failed request for quotes" },
+);
+/** The body of every answer of the quote service that is not a success. */
+export type QuoteErrorResponse = Static<typeof QuoteErrorResponse>;

@@ -8,6 +8,7 @@ import {
   ErrorResponse,
   type Operation,
   OPERATIONS,
+  QuoteErrorResponse,
   QuoteRequest,
   QuoteResponse,
 } from "@sluice/sdk/wire";
@@ -315,7 +316,8 @@ test(`${REQUESTS} requests: every answer is one of the interface, and says nothi
       expect(status).toBeLessThan(500);
       expect(response.headers.get("content-type")).toMatch(/^application\/json/);
       const body: unknown = JSON.parse(text);
-      const schema = status === 200 ? answerOf(request.operation, request.method) : ErrorResponse;
+      const refusal = request.operation.server === "quote" ? QuoteErrorResponse : ErrorResponse;
+      const schema = status === 200 ? answerOf(request.operation, request.method) : refusal;
       expect([...Value.Errors(schema, body)]).toEqual([]);
       for (const secret of secrets) expect(text).not.toContain(secret);
       if (schema === QuoteResponse && text.includes('"payDepositAddress":"0x')) addresses += 1;

@@ -82,7 +82,8 @@ function expectError(
 ): void {
   const { body } = answered;
   expect(answered.status).toBe(status);
-  expect([...Value.Errors(wire.ErrorResponse, { error: body.error })]).toEqual([]);
+  expect([...Value.Errors(wire.QuoteErrorResponse, body)]).toEqual([]);
+  expect(Object.keys(body).sort()).toEqual(Object.keys(wire.QuoteErrorResponse.properties).sort());
   expect(body).toMatchObject({ error, code: error.code, statusCode: status });
   expect(body.msg).toEqual(expect.stringMatching(/./));
   expect(body.message).toBe(body.msg);

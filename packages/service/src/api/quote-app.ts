@@ -1,5 +1,10 @@
 /** The quote service's HTTP side, on a port of its own. */
-import { type ErrorObject, QuoteRequest, QuoteResponse } from "@sluice/sdk/wire";
+import {
+  type ErrorObject,
+  type QuoteErrorResponse,
+  QuoteRequest,
+  QuoteResponse,
+} from "@sluice/sdk/wire";
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { Value } from "typebox/value";
 import { OperatingError } from "../core/errors.ts";
@@ -117,7 +122,7 @@ const EXPECTED: Readonly<Record<keyof QuoteRequest, string>> = {
 };
 
 /** Clients of the quote service read errors at the top level, clients of the rest read the error object. */
-function bothConventions(error: ErrorObject, status: number) {
+function bothConventions(error: ErrorObject, status: number): QuoteErrorResponse {
   return {
     error,
     code: error.code,

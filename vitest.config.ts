@@ -1,12 +1,21 @@
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./scripts/longest-first.ts";
+
+/**
+ * Test files at once, of whatever project: most of a story is waiting for blocks. Each story has its own nodes, service,
+ * folder and free ports, so that they share nothing.
+ */
+const maxWorkers = 2;
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
           name: "tidy",
           include: ["scripts/**/*.test.ts"],
+          maxWorkers,
         },
       },
       {
@@ -14,8 +23,9 @@ export default defineConfig({
           name: "unit",
           include: ["packages/*/src/**/*.test.ts"],
           globalSetup: ["packages/service/test/support/global-setup.ts"],
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          maxWorkers,
         },
       },
       {
@@ -24,8 +34,7 @@ export default defineConfig({
           include: ["packages/*/test/**/*.e2e.test.ts"],
           testTimeout: 240_000,
           hookTimeout: 120_000,
-          // Each story runs its own nodes and its own service: one at a time on a small machine.
-          fileParallelism: false,
+          maxWorkers,
         },
       },
       {
@@ -34,7 +43,7 @@ export default defineConfig({
           include: ["packages/*/test/**/*.browser.test.ts"],
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          fileParallelism: false,
+          maxWorkers,
         },
       },
     ],

@@ -1,12 +1,14 @@
 /**
- * `npm test`: everything. Checks first, then the contracts' tests (forge), then TypeScript's (vitest); each prints as it
- * goes, and the last line counts them all. Without a Chromium on the machine the browser's tests do not run, and the
- * end says so.
+ * `npm test`: everything. Checks first, then TypeScript's tests (vitest), which mostly wait, and beside them the
+ * contracts' (forge), which only compute; the last line counts them all. Without a Chromium on the machine the browser's
+ * tests do not run, and the end says so.
  */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { findChromium } from "../packages/service/test/support/chromium.ts";
 
 interface Count {
@@ -36,19 +38,22 @@ function checks(): Count {
   return { passed: steps.length - failed, failed };
 }
 
-function contracts(): Count {
+async function contracts(): Promise<Count> {
+  // One thread: the rest of the machine is for the stories, whose clocks run.
+  const args = ["packages/contracts/scripts/forge.ts", "test", "--json", "--threads", "1"];
+  const forge = spawn("node", args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  const [stdout, stderr, [status]] = await Promise.all([
+    text(forge.stdout),
+    text(forge.stderr),
+    once(forge, "close"),
+  ]);
   console.log("\n== contracts");
-  const result = spawnSync("node", ["packages/contracts/scripts/forge.ts", "test", "--json"], {
-    cwd: root,
-    encoding: "utf8",
-    maxBuffer: 256 * 1024 * 1024,
-  });
-  const json = result.stdout.slice(result.stdout.indexOf("{"));
+  const json = stdout.slice(stdout.indexOf("{"));
   let suites: Record<string, { test_results: Record<string, { status: string; reason?: string }> }>;
   try {
     suites = JSON.parse(json);
   } catch {
-    console.error(result.stdout.slice(-4000), result.stderr.slice(-4000));
+    console.error(stdout.slice(-4000), stderr.slice(-4000));
     return { passed: 0, failed: 1 };
   }
   const count: Count = { passed: 0, failed: 0 };
@@ -62,12 +67,12 @@ function contracts(): Count {
       }
     }
   }
-  if (result.status !== 0 && count.failed === 0) count.failed += 1;
+  if (status !== 0 && count.failed === 0) count.failed += 1;
   console.log(`${count.passed} passed, ${count.failed} failed (forge)`);
   return count;
 }
 
-function typescript(): Count {
+async function typescript(): Promise<Count> {
   const report = join(scratch, "vitest.json");
   const projects = ["tidy", "unit", "stories", ...(hasBrowser ? ["browser"] : [])];
   const args = [
@@ -77,7 +82,11 @@ function typescript(): Count {
     "--reporter=json",
     `--outputFile.json=${report}`,
   ];
-  const status = run("TypeScript", "vitest", args);
+  console.log("\n== TypeScript");
+  // Stories start some hundred processes of the service, and each would compile it anew.
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(scratch, "compiled") };
+  const vitest = spawn("vitest", args, { cwd: root, stdio: "inherit", env });
+  const [status] = await once(vitest, "close");
   const { numPassedTests, numFailedTests, numPendingTests, success } = JSON.parse(
     readFileSync(report, "utf8"),
   );
@@ -86,7 +95,7 @@ function typescript(): Count {
 }
 
 const hasBrowser = findChromium() !== null;
-const counts = [checks(), contracts(), typescript()];
+const counts = [checks(), ...(await Promise.all([contracts(), typescript()]))];
 rmSync(scratch, { recursive: true, force: true });
 const passed = counts.reduce((sum, count) => sum + count.passed, 0);
 const failed = counts.reduce((sum, count) => sum + count.failed, 0);

@@ -7,7 +7,8 @@ import { openWorld, type World } from "./support/world.ts";
 let world: World;
 
 beforeAll(async () => {
-  world = await openWorld();
+  // What is looked at is how each case ends, so it may come soon.
+  world = await openWorld({ blockMs: 100 });
 });
 afterAll(async () => {
   await world.close();

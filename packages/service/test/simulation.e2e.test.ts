@@ -13,7 +13,7 @@ import {
   startServer,
 } from "./simulation/server.ts";
 
-const SECONDS = 180;
+const SECONDS = 150;
 const AT_ONCE = 2;
 
 let server: SimulationServer;

@@ -69,7 +69,7 @@ export interface SettledArgs {
 
 export type World = Awaited<ReturnType<typeof openWorld>>;
 
-const DEADLINE_MS = 60_000;
+const DEADLINE_MS = 120_000;
 
 export interface WorldOptions {
   /** How long after its lock a delivery may be made; then it goes back to its deposit address. */
@@ -87,6 +87,8 @@ export interface WorldOptions {
     chain: ChainName,
     rpcUrl: string,
   ) => readonly string[] | Promise<readonly string[]>;
+  /** Between blocks while something waits; 250 unless given. */
+  readonly blockMs?: number;
   /** Blocks are final two epochs behind the head; 1 unless given. With more, the chains mine all the time. */
   readonly slotsInAnEpoch?: number;
 }
@@ -99,7 +101,10 @@ export async function openWorld(options: WorldOptions = {}) {
   const chains = await startChains({
     stateDir,
     ports: { ethereum: 0, base: 0 },
-    mining: { intervalMs: 250, ...(options.slotsInAnEpoch && { idleIntervalMs: 250 }) },
+    mining: {
+      intervalMs: options.blockMs ?? 250,
+      ...(options.slotsInAnEpoch && { idleIntervalMs: 250 }),
+    },
     ...(options.slotsInAnEpoch && { slotsInAnEpoch: options.slotsInAnEpoch }),
   });
   const keys = loadKeys(join(stateDir, "keys"));

@@ -5,7 +5,7 @@
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -87,6 +87,8 @@ async function typescript(): Promise<Count> {
   const env = { ...process.env, NODE_COMPILE_CACHE: join(scratch, "compiled") };
   const vitest = spawn("vitest", args, { cwd: root, stdio: "inherit", env });
   const [status] = await once(vitest, "close");
+  // It was ended before its end.
+  if (!existsSync(report)) return { passed: 0, failed: 1 };
   const { numPassedTests, numFailedTests, numPendingTests, success } = JSON.parse(
     readFileSync(report, "utf8"),
   );

@@ -14,6 +14,10 @@ import {
 } from "./simulation/server.ts";
 
 const SECONDS = 150;
+/** On a machine that is too busy for so many in that time, they take longer. */
+const SEEDS_MIN = 21;
+/** What ends late spoils the databases for what follows. */
+const TIMEOUT_MS = 900_000;
 const AT_ONCE = 2;
 
 let server: SimulationServer;
@@ -76,21 +80,25 @@ test("seeds that once broke hold", async () => {
   expect(problems).toEqual([]);
 });
 
-test("a process may end at every step of a lane and around every commit of a settlement", async () => {
-  const [database] = databases;
-  if (!database) throw new Error("a database is open");
-  const cases = [];
-  for (const seed of BASE_SEEDS) cases.push(...(await listCrashCases(database, seed)));
-  const chosen = cases.filter(({ what }) => !/write$|^scanner commit$/.test(what));
-  expect(chosen.length).toBeGreaterThan(100);
-  expect(await collect(chosen, runCrashCase)).toEqual([]);
-});
+test(
+  "a process may end at every step of a lane and around every commit of a settlement",
+  { timeout: TIMEOUT_MS },
+  async () => {
+    const [database] = databases;
+    if (!database) throw new Error("a database is open");
+    const cases = [];
+    for (const seed of BASE_SEEDS) cases.push(...(await listCrashCases(database, seed)));
+    const chosen = cases.filter(({ what }) => !/write$|^scanner commit$/.test(what));
+    expect(chosen.length).toBeGreaterThan(100);
+    expect(await collect(chosen, runCrashCase)).toEqual([]);
+  },
+);
 
-test(`seeds hold, for ${SECONDS} seconds`, async () => {
+test(`seeds hold, for ${SECONDS} seconds`, { timeout: TIMEOUT_MS }, async () => {
   const endsAt = performance.now() + SECONDS * 1000;
   let count = 0;
   function* seeds() {
-    while (performance.now() < endsAt) yield ++count;
+    while (performance.now() < endsAt || count < SEEDS_MIN) yield ++count;
   }
   const problems = await collect(seeds(), async (one, seed) => {
     const { broken } = await runSeed(one, seed);
@@ -98,5 +106,4 @@ test(`seeds hold, for ${SECONDS} seconds`, async () => {
   });
   console.log(`${count} seeds, ${problems.length} broken`);
   expect(problems).toEqual([]);
-  expect(count).toBeGreaterThan(20);
 });

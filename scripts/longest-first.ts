@@ -7,8 +7,8 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 const PROJECTS = ["stories", "browser", "unit", "tidy"] as const;
 
-/** Stories of more than half a minute, longest first. One that is not named here comes after them. */
-export const LONGEST = [
+/** The long stories, about in the order of their length. One that is not named here comes after them. */
+const LONGEST = [
   "simulation",
   "crashes",
   "nodes",

@@ -237,7 +237,7 @@ audit
   .action(async (id: string, { reason }: { reason: string }) => {
     const { endBreachCommand } = await import("./roles/audit-command.ts");
     await endBreachCommand(readConfigOnly(), { id, reason });
-    write(`Breach ${id} is ended.`);
+    print({ ended: id });
   });
 
 const settlement = program.command("settlement").description("one settlement, and help for it");

@@ -74,8 +74,7 @@ export async function auditChain(deps: AuditDeps, scope: "next" | "all"): Promis
     ...new Map(findings.map((one) => [`${one.invariant}:${one.subject}`, one])).values(),
   ];
   const opened = await recordFindings(db, distinct);
-  if (opened > 0)
-    log.error({ chainId: chain.chainId, findings: distinct }, "the books do not balance");
+  if (opened.length > 0) log.error({ findings: opened }, "the books do not balance");
   await putRound(db, chain.chainId, block.number, clock.now(), last);
   return { block: block.number, wallets, findings: distinct };
 }

@@ -52,28 +52,25 @@ export async function isHalted(db: Db | Tx, chainId: number): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Opens a breach for each finding that has none; returns how many are new. */
-export async function recordFindings(db: Db, findings: readonly Finding[]): Promise<number> {
-  if (findings.length === 0) return 0;
-  const inserted = await db
-    .insertInto("breaches")
-    .values(
-      findings.map(({ chainId, invariant, subject, details, repair }) => ({
-        chain_id: chainId,
-        invariant,
-        subject,
-        details: JSON.stringify({ ...details, ...(repair ? { repair } : {}) }),
-      })),
-    )
-    .onConflict((conflict) =>
-      conflict
-        .columns(["chain_id", "invariant", "subject"])
-        .where("ended_at", "is", null)
-        .doNothing(),
-    )
-    .returning("id")
-    .execute();
-  return inserted.length;
+/**
+ * Opens a breach for each finding that has none; returns those it opened. What an operator has ended stays ended while
+ * it is the same in every detail: a sweep of another time stays on the chain for ever.
+ */
+export async function recordFindings(db: Db, findings: readonly Finding[]): Promise<Finding[]> {
+  const opened: Finding[] = [];
+  for (const finding of findings) {
+    const { chainId, invariant, subject, details, repair } = finding;
+    const facts = JSON.stringify({ ...details, ...(repair ? { repair } : {}) });
+    const { rows } = await sql`
+      insert into breaches (chain_id, invariant, subject, details)
+      select ${chainId}, ${invariant}, ${subject}, ${facts}::jsonb
+       where not exists (select from breaches where chain_id = ${chainId} and invariant = ${invariant}
+                          and subject = ${subject} and details = ${facts}::jsonb and ended_at is not null)
+      on conflict (chain_id, invariant, subject) where ended_at is null do nothing
+      returning id`.execute(db);
+    if (rows.length > 0) opened.push(finding);
+  }
+  return opened;
 }
 
 /** The open ones, of one chain or all, the oldest first. */

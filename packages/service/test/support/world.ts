@@ -3,7 +3,7 @@
  * PostgreSQL, and three integrators. The story talks to it as an integrator and as payers do: over HTTP, the stream and
  * the chains.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -493,6 +493,9 @@ export async function openWorld(options: WorldOptions = {}) {
     },
 
     configPath: join(stateDir, "service.json"),
+
+    /** Where the embedded database is; the service is to be stopped before it is copied or replaced. */
+    databaseFolder: () => realpathSync(join(stateDir, "service", "postgres")),
 
     /** All that the service has logged. */
     readLog: (): string => readFileSync(join(stateDir, "service.log"), "utf8"),

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { createHex, createTenant } from "../../test/support/tenants.ts";
+import { hashCommitment, predictWallet } from "../chains/evm/commitment.ts";
+import type { Commitment } from "../core/commitment.ts";
+import { OperatingError } from "../core/errors.ts";
+import { type EvmAddress, padAddress, toEvmAddress, toHex32 } from "../core/hex.ts";
+import { systemRandom } from "../roles/system-ports.ts";
+import { assertDerived, issueAddress } from "./issue.ts";
+import type { DepositAddress, Recipient } from "./types.ts";
+
+const FACTORY = toEvmAddress(`0x${"fa".repeat(20)}`);
+const OTHER_FACTORY = toEvmAddress(`0x${"fb".repeat(20)}`);
+
+/** As much of a chain as derivation needs. */
+function chainOf(factory: EvmAddress): Parameters<typeof assertDerived>[0] {
+  return {
+    predictWallet: (commitment) => predictWallet(factory, commitment),
+    hashCommitment,
+    // CAST: issuing reads the factory's address alone.
+    addresses: { factory } as Parameters<typeof assertDerived>[0]["addresses"],
+  };
+}
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+function createRecipient(): Recipient {
+  return {
+    userId: createHex(20),
+    destChain: 30,
+    destWallet: toEvmAddress(createHex(20)),
+    destToken: toEvmAddress(createHex(20)),
+  };
+}
+
+function issue(integratorId: string, recipient: Recipient, factory = FACTORY) {
+  const deps = { db: database.db, random: systemRandom };
+  return issueAddress(deps, { chain: chainOf(factory), integratorId, recipient });
+}
+
+async function countAddresses(integratorId: string): Promise<number> {
+  const rows = await database.db
+    .selectFrom("addresses")
+    .select("id")
+    .where("integrator_id", "=", integratorId)
+    .execute();
+  return rows.length;
+}
+
+describe("an address that is issued", () => {
+  test("derives from the recipient and the integrator, and from the factory", async () => {
+    const tenant = await createTenant(database.db);
+    const recipient = createRecipient();
+    const address = await issue(tenant.id, recipient);
+    const commitment = {
+      integrator: `0x${tenant.id.replaceAll("-", "").padStart(64, "0")}`,
+      userId: padAddress(toEvmAddress(recipient.userId)),
+      destChain: 30,
+      destWallet: padAddress(recipient.destWallet),
+      destToken: padAddress(recipient.destToken),
+      refundAuthority: padAddress(toEvmAddress(`0x${"7".repeat(40)}`)),
+      maxFeeBps: 50,
+      maxSlippageBps: 100,
+    };
+    expect(address).toEqual({
+      ...recipient,
+      id: address.id,
+      integratorId: tenant.id,
+      factory: FACTORY,
+      commitment,
+      wallet: predictWallet(FACTORY, address.commitment),
+      commitmentHash: hashCommitment(address.commitment),
+    });
+    expect(address.id).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test("is the same for the same recipient, also when many ask at once", async () => {
+    const tenant = await createTenant(database.db);
+    const recipient = createRecipient();
+    const asked = await Promise.all(Array.from({ length: 8 }, () => issue(tenant.id, recipient)));
+    asked.push(await issue(tenant.id, recipient));
+    for (const address of asked) expect(address).toEqual(asked[0]);
+    expect(await countAddresses(tenant.id)).toBe(1);
+  });
+
+  test("keeps what was promised when the integrator or the factory changes", async () => {
+    const tenant = await createTenant(database.db);
+    const recipient = createRecipient();
+    const before = await issue(tenant.id, recipient);
+    await database.db
+      .updateTable("integrators")
+      .set({ refund_evm: createHex(20), max_fee_bps: 70, max_slippage_bps: 170 })
+      .where("id", "=", tenant.id)
+      .execute();
+    expect(await issue(tenant.id, recipient, OTHER_FACTORY)).toEqual(before);
+    const after = await issue(tenant.id, createRecipient());
+    expect(after.commitment).toMatchObject({ maxFeeBps: 70, maxSlippageBps: 170 });
+  });
+
+  test("is another one for another user, chain, wallet or token, and for another integrator", async () => {
+    const tenant = await createTenant(database.db);
+    const other = await createTenant(database.db);
+    const recipient = createRecipient();
+    const { userId, destWallet, destToken } = createRecipient();
+    const issued = [
+      await issue(tenant.id, recipient),
+      await issue(tenant.id, { ...recipient, userId }),
+      await issue(tenant.id, { ...recipient, destChain: 2 }),
+      await issue(tenant.id, { ...recipient, destWallet }),
+      await issue(tenant.id, { ...recipient, destToken }),
+      await issue(other.id, recipient),
+    ];
+    expect(new Set(issued.map(({ wallet }) => wallet)).size).toBe(issued.length);
+    expect(await countAddresses(tenant.id)).toBe(issued.length - 1);
+  });
+
+  test("is not issued for an integrator that is not there", async () => {
+    const id = "00000000-0000-4000-8000-000000000000";
+    await expect(issue(id, createRecipient())).rejects.toThrow("no result");
+  });
+});
+
+/** What using the address is refused with, or null. */
+function refusalOf(address: DepositAddress, factory = FACTORY): object | null {
+  try {
+    assertDerived(chainOf(factory), address);
+    return null;
+  } catch (error) {
+    if (!(error instanceof OperatingError)) throw error;
+    return { code: error.code, details: error.details };
+  }
+}
+
+describe("a stored address", () => {
+  const CHANGED = { code: "CONFIG_MISSING", details: { reason: "address_row_changed" } };
+  let address: DepositAddress;
+  beforeAll(async () => {
+    const tenant = await createTenant(database.db);
+    address = await issue(tenant.id, createRecipient());
+  });
+
+  test("that derives from its fields is used", () => {
+    expect(refusalOf(address)).toBe(null);
+  });
+
+  test("whose wallet or hash was edited is refused", () => {
+    expect(refusalOf({ ...address, wallet: toEvmAddress(createHex(20)) })).toEqual(CHANGED);
+    expect(refusalOf({ ...address, commitmentHash: toHex32(createHex(32)) })).toEqual(CHANGED);
+  });
+
+  test("with any other field in its preimage is refused, also where its hash or its wallet fits", () => {
+    const thief = padAddress(toEvmAddress(`0x${"e1".repeat(20)}`));
+    const edits: readonly Partial<Commitment>[] = [
+      { integrator: thief },
+      { userId: thief },
+      { destChain: 2 },
+      { destWallet: thief },
+      { destToken: thief },
+      { refundAuthority: thief },
+      { maxFeeBps: 10_000 },
+      { maxSlippageBps: 10_000 },
+    ];
+    for (const edit of edits) {
+      const commitment = { ...address.commitment, ...edit };
+      const commitmentHash = hashCommitment(commitment);
+      const wallet = predictWallet(FACTORY, commitment);
+      expect(refusalOf({ ...address, commitment })).toEqual(CHANGED);
+      expect(refusalOf({ ...address, commitment, commitmentHash })).toEqual(CHANGED);
+      expect(refusalOf({ ...address, commitment, wallet })).toEqual(CHANGED);
+    }
+  });
+
+  test("of another factory is refused for that", () => {
+    const details = { reason: "factory_changed" };
+    expect(refusalOf(address, OTHER_FACTORY)).toEqual({ code: "CONFIG_MISSING", details });
+  });
+});

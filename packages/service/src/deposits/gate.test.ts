@@ -21,10 +21,18 @@ describe("gate", () => {
     [99n, undefined, 100n, "below_min"],
     [0n, undefined, 100n, "below_min"],
     [100n, 100n, 100n, "pass"],
-  ])("%s against a minimum of %s and a floor of %s: %s", (balance, token, floor, result) => {
-    const gate = gateBalance(balance, { token, floor });
-    expect(gate.kind === "pass" ? "pass" : gate.reason).toBe(result);
-  });
+    // A settlement waits for the price, not the deposit.
+    [1n, undefined, "unpriced", "pass"],
+    [100n, 100n, "unpriced", "pass"],
+    [99n, 100n, "unpriced", "below_token_min"],
+    [0n, undefined, "unpriced", "below_min"],
+  ] as const)(
+    "%s against a minimum of %s and a floor of %s: %s",
+    (balance, token, floor, result) => {
+      const gate = result === "pass" ? { kind: "pass" } : { kind: "ignore", reason: result };
+      expect(gateBalance(balance, { token, floor })).toEqual(gate);
+    },
+  );
 });
 
 describe("the floor in base units", () => {

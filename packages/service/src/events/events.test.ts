@@ -5,6 +5,7 @@ import { createTestDatabase, type TestDatabase } from "../../test/support/databa
 import type { Db } from "../db/schema.ts";
 import { systemRandom } from "../roles/system-ports.ts";
 import { appendEvent, createTail, getNewestStamp, listEvents, lockStamps } from "./index.ts";
+import { listBehind } from "./store.ts";
 
 const WRITERS = 16;
 const EVENTS_PER_WRITER = 40;
@@ -206,5 +207,56 @@ describe("event log", () => {
       ),
     );
     expect((await listEvents(db, tenant, { limit: 50 })).items).toHaveLength(20);
+  });
+
+  test("T91 whoever holds the stamp lock has the next stamp, also before they append", async () => {
+    let later: Promise<void> | undefined;
+    await db.transaction().execute(async (tx) => {
+      await lockStamps(tx, tenant);
+      let isDone = false;
+      later = append(tenant, "later").finally(() => (isDone = true));
+      // Until it waits, or was not held up by anything.
+      for (let isWaiting = false; !isWaiting && !isDone;) {
+        const { rows } = await sql`select from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+        isWaiting = rows.length > 0;
+      }
+      await appendIn(tx, tenant, "first");
+    });
+    await later;
+    const { items } = await listEvents(db, tenant, { limit: 10 });
+    expect(items.map(markOf)).toEqual(["first", "later"]);
+  });
+
+  test("a filter takes those of one wallet, as it is spelled in them", async () => {
+    for (const walletAddress of ["0xAa", "0xBb", "0xAa"]) {
+      await db.transaction().execute((tx) =>
+        appendEvent(tx, systemRandom, {
+          integratorId: tenant,
+          type: "deposit_detected",
+          data: { walletAddress },
+        }),
+      );
+    }
+    const page = await listEvents(db, tenant, { limit: 10, walletAddress: "0xAa" });
+    expect(page.items.map(({ data }) => data)).toEqual([
+      { walletAddress: "0xAa" },
+      { walletAddress: "0xAa" },
+    ]);
+    expect((await listEvents(db, tenant, { limit: 10, walletAddress: "0xaa" })).items).toEqual([]);
+  });
+
+  test("behind is who has events strictly after their cursor, and nobody where nobody listens", async () => {
+    await append(tenant, "1");
+    const first = (await getNewestStamp(db, tenant)) ?? "";
+    await append(tenant, "2");
+    const newest = (await getNewestStamp(db, tenant)) ?? "";
+    expect(await listBehind(db, new Map())).toEqual([]);
+    expect(await listBehind(db, new Map([[tenant, newest]]))).toEqual([]);
+    const behind = new Map([
+      [tenant, first],
+      [other, first],
+    ]);
+    expect(await listBehind(db, behind)).toEqual([tenant]);
   });
 });

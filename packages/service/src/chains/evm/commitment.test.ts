@@ -1,7 +1,13 @@
 import vectors from "@sluice/contracts/vectors" with { type: "json" };
 import { describe, expect, test } from "vitest";
-import { toEvmAddress, toHex32 } from "../../core/hex.ts";
-import { deliveryIdOf, hashCommitment, implementationOf, predictWallet } from "./commitment.ts";
+import { padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
+import {
+  deliveryIdOf,
+  deliveryIdOfOrder,
+  hashCommitment,
+  implementationOf,
+  predictWallet,
+} from "./commitment.ts";
 
 describe("derivation agrees with the vectors", () => {
   test.each(vectors.factories)("implementation of the factory $factory", (vector) => {
@@ -47,4 +53,42 @@ test.each([-1, 65_536, 1.5])("a chain id of %d is refused and not cut to 16 bits
     maxSlippageBps: 0,
   };
   expect(() => hashCommitment(commitment)).toThrow(/range|integer|BigInt/i);
+});
+
+test("an order is paid under the id of its lock in the wallet that its commitment derives", () => {
+  const word = (digit: string) => toHex32(`0x${digit.repeat(64)}`);
+  const address = (digit: string) => toEvmAddress(`0x${digit.repeat(40)}`);
+  const commitment = {
+    integrator: word("1"),
+    userId: word("2"),
+    destChain: 30,
+    destWallet: word("3"),
+    destToken: word("4"),
+    refundAuthority: word("5"),
+    maxFeeBps: 50,
+    maxSlippageBps: 100,
+  };
+  const [factory, escrow, srcToken] = [address("a"), address("b"), address("c")];
+  const order = {
+    commitment,
+    srcChain: 2,
+    escrow,
+    srcToken,
+    seq: 7n,
+    amount: 1n,
+    deadline: 1n,
+  };
+  const lock = {
+    srcChain: 2,
+    escrow: padAddress(escrow),
+    wallet: padAddress(predictWallet(factory, commitment)),
+    token: padAddress(srcToken),
+    seq: 7n,
+  };
+  expect(deliveryIdOfOrder(factory, order)).toBe(deliveryIdOf(lock));
+  expect(deliveryIdOfOrder(address("d"), order)).not.toBe(deliveryIdOf(lock));
+  // What is paid, and until when, is not in it.
+  expect(deliveryIdOfOrder(factory, { ...order, amount: 2n, deadline: 2n })).toBe(
+    deliveryIdOf(lock),
+  );
 });

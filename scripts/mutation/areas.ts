@@ -1,0 +1,56 @@
+/** What mutation testing looks at: an area is some files and the tests that state their rules. Add yours here. */
+
+export interface Area {
+  readonly name: string;
+  /** Paths in `packages/service/src`. */
+  readonly files: readonly string[];
+  /** Only these run; those that need nodes of their own are too slow for it. */
+  readonly tests: readonly string[];
+}
+
+export const SOURCE = "packages/service/src";
+
+export const AREAS: readonly Area[] = [
+  {
+    name: "lifecycle",
+    files: ["settlements/lifecycle.ts", "settlements/retry.ts", "routes/swift/lifecycle.ts"],
+    tests: [
+      "settlements/lifecycle.test.ts",
+      "settlements/retry.test.ts",
+      "routes/swift/lifecycle.test.ts",
+    ],
+  },
+  { name: "gate", files: ["deposits/gate.ts"], tests: ["deposits/gate.test.ts"] },
+  {
+    name: "lanes",
+    files: ["transactions/plan.ts", "transactions/lane.ts"],
+    tests: ["transactions/lane.test.ts"],
+  },
+  {
+    name: "quorum",
+    files: ["chains/quorum.ts", "chains/ask-nodes.ts"],
+    tests: ["chains/quorum.test.ts"],
+  },
+  {
+    name: "cursors",
+    files: ["events/store.ts", "core/stamp.ts", "api/stamp-input.ts"],
+    tests: ["events/events.test.ts", "api/stamp-input.test.ts"],
+  },
+  {
+    name: "derivation",
+    files: ["addresses/issue.ts", "core/commitment.ts", "chains/evm/commitment.ts"],
+    tests: ["addresses/issue.test.ts", "chains/evm/commitment.test.ts"],
+  },
+];
+
+/** A mutant that no test can tell from the code. */
+export interface Equivalent {
+  readonly file: string;
+  /** The line that the change begins on, without its indentation. */
+  readonly line: string;
+  readonly mutator: string;
+  readonly replacement: string;
+  readonly why: string;
+}
+
+export const EQUIVALENTS: readonly Equivalent[] = [];

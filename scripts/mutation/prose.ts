@@ -1,0 +1,37 @@
+/**
+ * Words for people are not mutated: what a log line says, and the messages of errors and assertions. Everything else in
+ * those calls is.
+ */
+interface Node {
+  readonly type: string;
+  readonly name?: string;
+  readonly callee?: Node;
+  readonly object?: Node;
+  readonly arguments?: readonly Node[];
+}
+
+interface Path {
+  readonly node: Node;
+  readonly parentPath?: Path | null;
+}
+
+function isProse({ node, parentPath }: Path): boolean {
+  const call = parentPath?.node;
+  if (!/^(StringLiteral|TemplateLiteral)$/.test(node.type) || !call?.arguments) return false;
+  const name = call.callee?.name ?? call.callee?.object?.name ?? "";
+  const position = call.arguments.indexOf(node);
+  if (/^(Operating)?Error$/.test(name))
+    return position === call.arguments.length - 1 || position === 1;
+  return (name === "log" || name === "assert") && position === 1;
+}
+
+export const strykerPlugins = [
+  {
+    kind: "Ignore",
+    name: "prose",
+    value: {
+      shouldIgnore: (path: Path): string | undefined =>
+        isProse(path) ? "words for people" : undefined,
+    },
+  },
+];

@@ -1,0 +1,94 @@
+/** The page of docs that mutation testing writes. */
+import { AREAS } from "./areas.ts";
+
+/** The least share of an area's mutants that its tests must catch, in percent. */
+export const SCORE_MIN = 85;
+
+export interface Survivor {
+  /** Line and column. */
+  readonly at: string;
+  readonly line: string;
+  readonly mutator: string;
+  readonly replacement: string;
+  /** Why no test can tell it from the code. */
+  readonly equivalent?: string;
+}
+
+export interface FileScore {
+  readonly area: string;
+  /** Path in the service's sources. */
+  readonly file: string;
+  readonly caught: number;
+  readonly survivors: readonly Survivor[];
+}
+
+/** Percent caught of all that are no equivalents. Nothing to catch is all caught. */
+export function scoreOf(scores: readonly FileScore[]): number {
+  const caught = scores.reduce((sum, score) => sum + score.caught, 0);
+  const missed = scores.flatMap(listMissed).length;
+  return caught + missed === 0 ? 100 : (100 * caught) / (caught + missed);
+}
+
+function listMissed({ survivors }: FileScore): Survivor[] {
+  return survivors.filter(({ equivalent }) => equivalent === undefined);
+}
+
+function shorten(code: string): string {
+  const text = code.replaceAll(/\s+/g, " ");
+  return `\`${(text.length > 90 ? `${text.slice(0, 89)}…` : text).replaceAll("`", "'")}\``;
+}
+
+function formatRow(name: string, scores: readonly FileScore[]): string {
+  const caught = scores.reduce((sum, score) => sum + score.caught, 0);
+  const missed = scores.flatMap(listMissed).length;
+  const equivalent = scores.flatMap(({ survivors }) => survivors).length - missed;
+  const score = caught + missed === 0 ? "-" : `${scoreOf(scores).toFixed(1)} %`;
+  return `| ${name} | ${score} | ${caught} | ${missed} | ${equivalent} |`;
+}
+
+/** The whole page; the same scores are the same page. */
+export function formatReport(scores: readonly FileScore[]): string {
+  const rows = AREAS.flatMap(({ name }) => {
+    const own = scores.filter(({ area }) => area === name);
+    return [
+      formatRow(`**${name}**`, own),
+      ...own.map((score) => formatRow(`\`${score.file}\``, [score])),
+    ];
+  });
+  const missed = scores.flatMap((score) =>
+    listMissed(score).map(
+      ({ at, line, replacement }) =>
+        `- \`${score.file}:${at}\` ${shorten(line)}: ${shorten(replacement)}`,
+    ),
+  );
+  const equivalents = scores.flatMap(({ file, survivors }) =>
+    survivors.flatMap(({ at, replacement, equivalent }) =>
+      equivalent === undefined
+        ? []
+        : [`- \`${file}:${at}\` ${shorten(replacement)}: ${equivalent}`],
+    ),
+  );
+  return `# Mutation testing
+
+Written by \`npm run mutation\`, which plants one small mistake after the other (a condition turned round, a statement or
+a value taken out, a boundary moved) and runs the tests of that area: they must fail, or never end. At least
+${SCORE_MIN} % of each area are caught. Words for people, in logs and messages, are left as they are. Files, tests and
+equivalents are listed in \`scripts/mutation/areas.ts\`.
+
+| area and file | score | caught | missed | equivalent |
+| --- | --- | --- | --- | --- |
+${[...rows, formatRow("**all**", scores)].join("\n")}
+
+## Missed
+
+Where it is, the line, and what is there instead.
+
+${missed.join("\n") || "None."}
+
+## Equivalent
+
+What is there instead, and why no test can tell.
+
+${equivalents.join("\n") || "None."}
+`;
+}

@@ -1,0 +1,13 @@
+/** Runs the tests of one area; `main.ts` says which. */
+import { join } from "node:path";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    root: join(import.meta.dirname, "../.."),
+    include: (process.env["MUTATION_TESTS"] ?? "").split(","),
+    globalSetup: ["packages/service/test/support/global-setup.ts"],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+});

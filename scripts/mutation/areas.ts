@@ -24,7 +24,7 @@ export const AREAS: readonly Area[] = [
   {
     name: "lanes",
     files: ["transactions/plan.ts", "transactions/lane.ts"],
-    tests: ["transactions/lane.test.ts"],
+    tests: ["transactions/lane.test.ts", "transactions/lane-bounds.test.ts"],
   },
   {
     name: "quorum",

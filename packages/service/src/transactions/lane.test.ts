@@ -1,68 +1,28 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import {
-  createCapriciousNode,
-  createCountingRandom,
-  createReadableSigner,
-  createStillClock,
-  createStrictChain,
-  LANE,
-  silentLog,
-  unseenMetrics,
-} from "../../test/support/doubles.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createStrictChain, LANE } from "../../test/support/doubles.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { openLaneOn } from "../../test/support/lane.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, type Hex, toEvmAddress } from "../core/hex.ts";
 import { endBreach, listBreaches, recordFindings } from "../ledger/index.ts";
-import { DEFAULT_LANE_LIMITS, type LaneDeps, lookAtLane, submitIntent } from "./lane.ts";
+import { DEFAULT_LANE_LIMITS, type LaneDeps, lookAtLane } from "./lane.ts";
 import { assignNonces, orderLanes, getByIntent, listAttempts } from "./store.ts";
 import { planCall } from "./plan.ts";
 import type { IntentName, LaneTransaction } from "./types.ts";
 
 let database: TestDatabase;
-beforeEach(async () => {
+beforeAll(async () => {
   database = await createTestDatabase();
 });
-afterEach(async () => {
-  await database.drop();
+afterAll(() => database.drop());
+beforeEach(async () => {
+  await database.pool.query("truncate lanes, transactions, attempts cascade");
 });
 
 const TARGET = toEvmAddress(`0x${"2b".repeat(20)}`);
 const lane = { chainId: 2, address: LANE };
 
-function openLane() {
-  const node = createCapriciousNode();
-  const signer = createReadableSigner(2);
-  const clock = createStillClock();
-  const random = createCountingRandom();
-  const changes: string[] = [];
-  const deps: LaneDeps = {
-    db: database.db,
-    chain: createStrictChain(node.members),
-    signer,
-    clock,
-    random,
-    log: silentLog,
-    metrics: unseenMetrics,
-    crashPoint: () => undefined,
-    onChanged: async (_tx, { intent, state }: LaneTransaction) => {
-      changes.push(`${intent} ${state}`);
-    },
-    wakeOwners: () => undefined,
-    limits: DEFAULT_LANE_LIMITS,
-  };
-  const submit = (intent: IntentName, data: Hex = "0x01") =>
-    database.db.transaction().execute((tx) =>
-      submitIntent(tx, random, {
-        ...lane,
-        lane: LANE,
-        intent,
-        settlementId: null,
-        call: { to: TARGET, data, value: 0n },
-        gas: 21_000n,
-      }),
-    );
-  return { node, signer, clock, deps, changes, submit, look: () => lookAtLane(deps) };
-}
+const openLane = () => openLaneOn(database.db);
 
 async function stateOf(intent: IntentName): Promise<LaneTransaction> {
   const transaction = await getByIntent(database.db, intent);

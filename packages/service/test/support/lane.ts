@@ -1,0 +1,64 @@
+/** A lane over a capricious node, and what it did: what tests of lanes begin with. */
+import { createLog } from "../../src/telemetry/log.ts";
+import { createMetrics } from "../../src/telemetry/metrics.ts";
+import type { Db } from "../../src/db/schema.ts";
+import { type Hex, toEvmAddress } from "../../src/core/hex.ts";
+import {
+  DEFAULT_LANE_LIMITS,
+  type LaneDeps,
+  lookAtLane,
+  submitIntent,
+} from "../../src/transactions/lane.ts";
+import type { IntentName, LaneTransaction } from "../../src/transactions/types.ts";
+import {
+  createCapriciousNode,
+  createCountingRandom,
+  createReadableSigner,
+  createStillClock,
+  createStrictChain,
+  LANE,
+} from "./doubles.ts";
+
+const TARGET = toEvmAddress(`0x${"2b".repeat(20)}`);
+
+export function openLaneOn(db: Db) {
+  const node = createCapriciousNode();
+  const signer = createReadableSigner(2);
+  const clock = createStillClock();
+  const random = createCountingRandom();
+  const metrics = createMetrics();
+  /** Owners are told of changes, and woken once those are committed. */
+  const changes: string[] = [];
+  const told: LaneTransaction[] = [];
+  const wakes: number[] = [];
+  const crashPoints: string[] = [];
+  const deps: LaneDeps = {
+    db,
+    chain: createStrictChain(node.members),
+    signer,
+    clock,
+    random,
+    log: createLog({ level: "silent", role: "test" }),
+    metrics,
+    crashPoint: (name) => void crashPoints.push(name),
+    onChanged: async (_tx, transaction) => {
+      changes.push(`${transaction.intent} ${transaction.state}`);
+      told.push(transaction);
+    },
+    wakeOwners: () => void wakes.push(changes.length),
+    limits: DEFAULT_LANE_LIMITS,
+  };
+  const submit = (intent: IntentName, data: Hex = "0x01") =>
+    db.transaction().execute((tx) =>
+      submitIntent(tx, random, {
+        chainId: 2,
+        lane: LANE,
+        intent,
+        settlementId: null,
+        call: { to: TARGET, data, value: 0n },
+        gas: 21_000n,
+      }),
+    );
+  const look = (changed: Partial<LaneDeps> = {}) => lookAtLane({ ...deps, ...changed });
+  return { node, signer, clock, deps, metrics, changes, told, wakes, crashPoints, submit, look };
+}

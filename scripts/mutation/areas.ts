@@ -53,4 +53,26 @@ export interface Equivalent {
   readonly why: string;
 }
 
-export const EQUIVALENTS: readonly Equivalent[] = [];
+export const EQUIVALENTS: readonly Equivalent[] = [
+  {
+    file: "deposits/gate.ts",
+    line: 'if (token !== undefined && balance < token) return { kind: "ignore", reason: "below_token_min" };',
+    mutator: "ConditionalExpression",
+    replacement: "true",
+    why: "no amount is less than undefined",
+  },
+  {
+    file: "deposits/gate.ts",
+    line: 'if (typeof floor === "bigint" && balance < floor) return { kind: "ignore", reason: "below_min" };',
+    mutator: "ConditionalExpression",
+    replacement: "true",
+    why: "no amount is less than undefined, or than a word",
+  },
+  {
+    file: "events/store.ts",
+    line: "if (cursors.size === 0) return [];",
+    mutator: "ConditionalExpression",
+    replacement: "false",
+    why: "spares a query that would answer nobody",
+  },
+];

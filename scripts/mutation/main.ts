@@ -7,6 +7,7 @@ import { Stryker } from "@stryker-mutator/core";
 import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, relative } from "node:path";
+import { startTestServer } from "../../packages/service/test/support/global-setup.ts";
 import { type Area, AREAS, EQUIVALENTS, SOURCE } from "./areas.ts";
 import { type FileScore, formatReport, scoreOf, SCORE_MIN, type Survivor } from "./report.ts";
 
@@ -77,28 +78,35 @@ function listStale(scores: readonly FileScore[]): string[] {
   }).map(({ file, line, replacement }) => `${file}: "${line}" -> "${replacement}"`);
 }
 
+/** What was not run now stays as it was last counted. */
+function writeReport(fresh: readonly FileScore[]): void {
+  const before: readonly FileScore[] = JSON.parse(readFileSync(jsonPath, "utf8"));
+  const all = [...fresh, ...before];
+  const scores = AREAS.flatMap(({ name, files }) =>
+    files.flatMap((file) => all.find((one) => one.area === name && one.file === file) ?? []),
+  );
+  writeFileSync(jsonPath, `${JSON.stringify(scores, null, 2)}\n`);
+  writeFileSync(join(root, "docs/mutation.md"), formatReport(scores));
+}
+
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !AREAS.some((area) => area.name === name));
 if (unknown.length > 0) throw new Error(`there is no area ${unknown.join(", ")}`);
 const areas = AREAS.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
 
+const server = await startTestServer();
+process.env["MUTATION_DATABASE"] = server.socketDir;
 const fresh: FileScore[] = [];
-for (const area of areas) {
-  console.log(`\n== ${area.name}`);
-  const outcomes = await run(area);
-  fresh.push(...area.files.map((file) => count(area, file, outcomes)));
+try {
+  for (const area of areas) {
+    console.log(`\n== ${area.name}`);
+    const outcomes = await run(area);
+    fresh.push(...area.files.map((file) => count(area, file, outcomes)));
+    writeReport(fresh);
+  }
+} finally {
+  await server.stop();
 }
-
-// What was not run now stays as it was last counted.
-const before: readonly FileScore[] = JSON.parse(readFileSync(jsonPath, "utf8"));
-const scores = AREAS.flatMap(({ name, files }) =>
-  files.flatMap(
-    (file) =>
-      [...fresh, ...before].find((score) => score.area === name && score.file === file) ?? [],
-  ),
-);
-writeFileSync(jsonPath, `${JSON.stringify(scores, null, 2)}\n`);
-writeFileSync(join(root, "docs/mutation.md"), formatReport(scores));
 
 const low = areas.filter(
   ({ name }) => scoreOf(fresh.filter(({ area }) => area === name)) < SCORE_MIN,

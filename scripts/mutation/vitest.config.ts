@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     root: join(import.meta.dirname, "../.."),
     include: (process.env["MUTATION_TESTS"] ?? "").split(","),
-    globalSetup: ["packages/service/test/support/global-setup.ts"],
+    globalSetup: ["scripts/mutation/global-setup.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

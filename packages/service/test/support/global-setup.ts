@@ -9,6 +9,16 @@ import { openDatabase } from "../../src/db/pool.ts";
 import { TEMPLATE } from "./database.ts";
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const { socketDir, stop } = await startTestServer();
+  project.provide("testSocketDir", socketDir);
+  return stop;
+}
+
+/** The server that `createTestDatabase` copies its databases on. */
+export async function startTestServer(): Promise<{
+  readonly socketDir: string;
+  readonly stop: () => Promise<void>;
+}> {
   const stateDir = mkdtempSync(join(tmpdir(), "sluice-test-"));
   // Under root the server runs as somebody else, who has to get in.
   chmodSync(stateDir, 0o755);
@@ -20,9 +30,11 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const template = await openDatabase({ ...address, database: TEMPLATE }, { max: 2 });
   await migrateToLatest(template.db);
   await template.close();
-  project.provide("testSocketDir", address.socketDir);
-  return async () => {
-    await server.stop({ force: true });
-    rmSync(stateDir, { recursive: true, force: true });
+  return {
+    socketDir: address.socketDir,
+    async stop() {
+      await server.stop({ force: true });
+      rmSync(stateDir, { recursive: true, force: true });
+    },
   };
 }

@@ -80,6 +80,15 @@ const QUESTIONS: readonly Question[] = [
     method: "listNativeBalances",
     ask: (c) => c.listNativeBalances(blockAt(FINAL), [WALLET, TOKEN]),
   },
+  {
+    name: "listTokenBalances",
+    method: "listTokenBalances",
+    ask: (c) =>
+      c.listTokenBalances(blockAt(FINAL).hash, [
+        { token: TOKEN, wallet: WALLET },
+        { token: WALLET, wallet: TOKEN },
+      ]),
+  },
   { name: "getBalance", method: "getBalance", ask: (c) => c.getBalance(TOKEN, WALLET) },
   { name: "findBalance", method: "findBalance", ask: (c) => c.findBalance(TOKEN, WALLET) },
   { name: "findBalance of none", method: "findBalance", ask: (c) => c.findBalance(WALLET, WALLET) },
@@ -94,6 +103,16 @@ const QUESTIONS: readonly Question[] = [
   { name: "getReceipt", method: "getReceipt", ask: (c) => c.getReceipt(MINED) },
   { name: "getReceipt of none", method: "getReceipt", ask: (c) => c.getReceipt(UNMINED) },
   { name: "listOutflows", method: "listOutflows", ask: (c) => c.listOutflows(blockAt(HEAD)) },
+  {
+    name: "findRefund",
+    method: "findRefund",
+    ask: (c) => c.findRefund({ wallet: WALLET, token: TOKEN, fromBlock: 3n }),
+  },
+  {
+    name: "findRefund of none",
+    method: "findRefund",
+    ask: (c) => c.findRefund({ wallet: WALLET, token: WALLET, fromBlock: 3n }),
+  },
   { name: "getLock, final", method: "getLock", ask: (c) => c.getLock(ID, "final") },
   { name: "getLock of none", method: "getLock", ask: (c) => c.getLock(UNKNOWN_ID, "latest") },
   { name: "findDelivery", method: "findDelivery", ask: (c) => c.findDelivery(ID) },

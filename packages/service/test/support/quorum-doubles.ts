@@ -94,6 +94,8 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
     listTracedPayees: async () => [WALLET],
     listNativeBalances: async (block, owners) =>
       owners.map((_, index) => at(block) + BigInt(index)),
+    listTokenBalances: async (blockHash, holdings) =>
+      blockHash === hashAt(FINAL) ? holdings.map((_, index) => 10n + BigInt(index)) : null,
     getBalance: async (_token, _owner, point) => at(point) * 1_000n,
     findBalance: async (token, _owner, point) => (token === TOKEN ? at(point) * 1_000n : null),
     hasCode: async (_address, point) => at(point) % 2n === 0n,
@@ -133,6 +135,10 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
         logIndex: 3,
       },
     ],
+    findRefund: async ({ token, fromBlock }) =>
+      token === TOKEN && fromBlock <= FINAL
+        ? { to: WALLET, amount: 6n, txHash: MINED, blockNumber: FINAL, logIndex: 2 }
+        : null,
     getLock: async (deliveryId, point) =>
       deliveryId === ID
         ? {
@@ -169,6 +175,7 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
     buildDeliver: () => CALL,
     buildClaim: () => CALL,
     buildReturn: () => CALL,
+    buildRefund: () => CALL,
     combine: () => null,
     tookEffect: () => true,
     encodePriceData: () => "0x",
@@ -191,6 +198,7 @@ export const NODE_METHODS = [
   "listNativeTransfers",
   "listTracedPayees",
   "listNativeBalances",
+  "listTokenBalances",
   "getBalance",
   "findBalance",
   "hasCode",
@@ -201,6 +209,7 @@ export const NODE_METHODS = [
   "send",
   "getReceipt",
   "listOutflows",
+  "findRefund",
   "getLock",
   "findDelivery",
   "isDelivered",

@@ -54,6 +54,13 @@ export interface Equivalent {
 }
 
 export const EQUIVALENTS: readonly Equivalent[] = [
+  ...["claimed", "returned", "taken_back"].map((state) => ({
+    file: "routes/swift/lifecycle.ts",
+    line: `${state}: [],`,
+    mutator: "ArrayDeclaration",
+    replacement: '["Stryker was here"]',
+    why: "no state has that name, and the compiler refuses it",
+  })),
   {
     file: "deposits/gate.ts",
     line: 'if (token !== undefined && balance < token) return { kind: "ignore", reason: "below_token_min" };',

@@ -15,6 +15,14 @@ describe("lifecycle", () => {
     }
   });
 
+  test("every cell says where to, or why not", () => {
+    for (const status of statuses) {
+      for (const cell of Object.values(LIFECYCLE[status])) {
+        expect("to" in cell ? cell.to : cell.reject).toMatch(/^[a-z]/);
+      }
+    }
+  });
+
   test("M3 a final status has no way out, and every other has", () => {
     for (const status of statuses) {
       const exits = Object.values(LIFECYCLE[status]).filter((cell) => "to" in cell);

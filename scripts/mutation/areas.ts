@@ -82,4 +82,25 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     replacement: "false",
     why: "spares a query that would answer nobody",
   },
+  {
+    file: "addresses/issue.ts",
+    line: "if (issued) return issued;",
+    mutator: "ConditionalExpression",
+    replacement: "false",
+    why: "spares a transaction: what is in the way of the insert is read after it",
+  },
+  {
+    file: "addresses/issue.ts",
+    line: 'assert(stored !== null, "an address that was just inserted, or that was in the way, is there");',
+    mutator: "ConditionalExpression",
+    replacement: "true",
+    why: "nothing ever deletes an address",
+  },
+  {
+    file: "chains/evm/commitment.ts",
+    line: 'return toEvmAddress(getContractAddress({ opcode: "CREATE", from: factory, nonce: 1n }));',
+    mutator: "StringLiteral",
+    replacement: '""',
+    why: "the library takes whatever is not CREATE2 for it",
+  },
 ];

@@ -29,7 +29,7 @@ export const AREAS: readonly Area[] = [
   {
     name: "quorum",
     files: ["chains/quorum.ts", "chains/ask-nodes.ts"],
-    tests: ["chains/quorum.test.ts"],
+    tests: ["chains/quorum.test.ts", "chains/ask-nodes.test.ts"],
   },
   {
     name: "cursors",

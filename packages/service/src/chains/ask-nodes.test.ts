@@ -1,0 +1,172 @@
+/** How several nodes are asked: how often, how many questions at once, how long others are waited for, what is said. */
+import { expect, test } from "vitest";
+import {
+  createDeadNode,
+  createHonestNode,
+  createKeepingLog,
+  createLiar,
+  createOddNode,
+  createQuickClock,
+  TOKEN,
+  WALLET,
+} from "../../test/support/quorum-doubles.ts";
+import { OperatingError } from "../core/errors.ts";
+import { createNodes } from "./ask-nodes.ts";
+import type { Chain } from "./port.ts";
+
+function nodesOf(chains: readonly Chain[], required = 2) {
+  const { log, lines } = createKeepingLog();
+  const clock = createQuickClock();
+  const sleeps: { readonly ms: number; readonly signal: AbortSignal | undefined }[] = [];
+  const watched = {
+    ...clock,
+    sleep: (ms: number, signal?: AbortSignal) => {
+      sleeps.push({ ms, signal });
+      return clock.sleep();
+    },
+  };
+  return { nodes: createNodes(chains, { required, clock: watched, log }), clock, lines, sleeps };
+}
+
+const settle = () => createQuickClock().sleep();
+const saying = (height: bigint) =>
+  createLiar((answer, method) => (method === "getFinalNumber" ? height : answer));
+const thrownBy = async (promise: Promise<unknown>) =>
+  promise.then(
+    () => Promise.reject(new Error("expected it to throw")),
+    (error: unknown) => error,
+  );
+
+test("who a node is, is looked at once in half a minute", async () => {
+  let looks = 0;
+  const counted = () => ({
+    ...createHonestNode(),
+    checkIdentity: async () => {
+      looks += 1;
+    },
+  });
+  const { nodes, clock } = nodesOf([counted(), createHonestNode()]);
+  const ask = () => nodes.agree((node) => node.getBalance(TOKEN, WALLET));
+  await Promise.all([ask(), ask()]);
+  clock.advance(29_999);
+  await ask();
+  expect(looks).toBe(1);
+  clock.advance(1);
+  await ask();
+  expect(looks).toBe(2);
+  // A clock that was set back is no reason to believe for longer.
+  clock.advance(-30_000);
+  await ask();
+  expect(looks).toBe(3);
+});
+
+test("who a node is, is looked at again at once where that failed", async () => {
+  let looks = 0;
+  const shy = {
+    ...createHonestNode(),
+    checkIdentity: async () => {
+      looks += 1;
+      if (looks === 1) throw new OperatingError("RPC_UNAVAILABLE", "not yet");
+    },
+  };
+  const { nodes } = nodesOf([shy, createHonestNode()]);
+  const ask = () => nodes.agree((node) => node.getBalance(TOKEN, WALLET));
+  expect(await thrownBy(ask())).toMatchObject({ code: "RPC_UNAVAILABLE" });
+  await ask();
+  expect(looks).toBe(2);
+});
+
+test("a node that answers nothing is asked 256 questions at once and no more, and again once it answers", async () => {
+  const answers: (() => void)[] = [];
+  const slow = createHonestNode();
+  const hung = {
+    ...slow,
+    getTransactionCount: () => new Promise<number>((resolve) => answers.push(() => resolve(1))),
+    getBlock: slow.getBlock,
+    checkIdentity: slow.checkIdentity,
+  };
+  const { nodes } = nodesOf([hung, createHonestNode(), createHonestNode()]);
+  const ask = () => nodes.agree((node) => node.getTransactionCount(WALLET));
+  for (let round = 0; round < 300; round += 1) await ask();
+  await settle();
+  expect(answers).toHaveLength(256);
+  for (const answer of answers) answer();
+  await settle();
+  await ask();
+  await settle();
+  expect(answers).toHaveLength(257);
+});
+
+test("a second is given to others where enough answered and not the same, and no more than one", async () => {
+  const late = createOddNode(() => new Promise(() => {}));
+  const { nodes, sleeps } = nodesOf([saying(1n), saying(2n), late]);
+  const { values } = await nodes.collect((node) => node.getFinalNumber());
+  expect([...values].sort()).toEqual([1n, 2n]);
+  expect(sleeps.map(({ ms }) => ms)).toEqual([1_000]);
+  expect(sleeps[0]?.signal?.aborted).toBe(true);
+});
+
+test("nobody is waited for where enough said the same, or all have spoken", async () => {
+  const late = createOddNode(() => new Promise(() => {}));
+  for (const chains of [
+    [saying(1n), saying(1n), late],
+    [saying(1n), createDeadNode(), saying(1n)],
+  ]) {
+    const { nodes, sleeps } = nodesOf(chains);
+    expect((await nodes.collect((node) => node.getFinalNumber())).values).toEqual([1n, 1n]);
+    expect(sleeps).toEqual([]);
+  }
+});
+
+test("a disagreement names how many answered, how many must agree and who said what", async () => {
+  const { nodes } = nodesOf([saying(1n), saying(2n), createDeadNode()]);
+  const collected = await nodes.collect((node) => node.getFinalNumber());
+  const error = collected.disagreement();
+  expect(error).toMatchObject({
+    code: "RPC_UNAVAILABLE",
+    message: "The chain's nodes do not agree.",
+    details: { chainId: 2, reason: "nodes disagree", answered: 2, required: 2 },
+  });
+  expect(Object(error.cause).message).toBe(
+    'node 0: "1"; node 1: "2"; node 2: no answer (unreachable)',
+  );
+  const agreeing = await thrownBy(nodes.agree((node) => node.getFinalNumber()));
+  expect(agreeing).toMatchObject({ details: { reason: "nodes disagree", answered: 2 } });
+});
+
+test("too few answers name how many came", async () => {
+  const { nodes } = nodesOf([saying(1n), createDeadNode(), createDeadNode()]);
+  for (const asked of [
+    nodes.agree((node) => node.getFinalNumber()),
+    nodes.collect((node) => node.getFinalNumber()),
+  ]) {
+    expect(await thrownBy(asked)).toMatchObject({
+      message: "Too few of the chain's nodes gave a usable answer.",
+      details: { chainId: 2, reason: "too few nodes", required: 2 },
+    });
+  }
+});
+
+test("an answer is shown with 300 characters at most, and one without words as done", async () => {
+  const { nodes, lines } = nodesOf([createHonestNode(), createHonestNode(), createHonestNode()]);
+  let turn = 0;
+  await nodes.agree(async () => {
+    turn += 1;
+    return turn === 3 ? "x".repeat(400) : "short";
+  });
+  await settle();
+  expect(lines).toMatchObject([{ node: 2, said: `"${"x".repeat(299)}`, others: '"short"' }]);
+});
+
+test("what counts is the greatest that enough reach, whatever the order", () => {
+  const { nodes } = nodesOf([createHonestNode(), createHonestNode(), createHonestNode()]);
+  for (const values of [
+    [1, 2, 3],
+    [3, 2, 1],
+    [2, 3, 1],
+  ]) {
+    expect(nodes.reachedBy(values)).toBe(2);
+  }
+  expect(nodes.reachedBy([5n, 5n, 1n])).toBe(5n);
+  expect(() => nodes.reachedBy([1])).toThrow("enough nodes answered");
+});

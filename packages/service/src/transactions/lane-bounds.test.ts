@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  await database.pool.query("truncate lanes, transactions, attempts cascade");
+  await database.pool.query("truncate lanes, transactions, attempts, breaches cascade");
 });
 
 const openLane = () => openLaneOn(database.db);

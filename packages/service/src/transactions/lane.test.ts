@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-  await database.pool.query("truncate lanes, transactions, attempts cascade");
+  await database.pool.query("truncate lanes, transactions, attempts, breaches cascade");
 });
 
 const TARGET = toEvmAddress(`0x${"2b".repeat(20)}`);

@@ -26,6 +26,13 @@ const ALWAYS: Readonly<Record<string, string>> = {
       select settlement_id, to_status, lead(to_status) over (partition by settlement_id order by version) as next
       from settlement_transitions) as c
     where to_status in ('completed', 'dead') and next is not null`,
+  "E7 deposits come with their event": `
+    select d.chain_id from (
+      select chain_id, wallet, token, count(distinct detected_at) as arrivals, count(*) as transfers
+      from deposits group by 1, 2, 3) as d
+    where (select count(*) from events e where e.type = 'deposit_detected'
+      and (e.data ->> 'chainId')::int = d.chain_id and e.data ->> 'walletAddress' = d.wallet
+      and e.data ->> 'tokenAddress' = d.token) not between d.arrivals and d.transfers`,
   "X2 attempts of one transaction have one place in the lane": `
     select chain_id, lane, nonce from transactions where nonce is not null group by 1, 2, 3 having count(*) > 1`,
   "X4 nonces of a lane have no gap": `
@@ -62,6 +69,13 @@ export async function checkAlways(
   for (const chain of chains.values()) {
     for (const [holding, balance] of chain.head.state.balances) {
       if (balance < 0n) throw new Broken(`the chain's model lost ${holding}`);
+    }
+    for (const [deliveryId, { state, destChain }] of chain.head.state.locks) {
+      const destination = chains.get(destChain);
+      if (state !== "claimed" || !destination) continue;
+      const final = destination.branchOf(destination.head)[Number(destination.finalNumber)];
+      if (!final?.state.delivered.has(deliveryId))
+        throw new Broken(`V6: ${deliveryId} is claimed before its delivery is final`);
     }
   }
 }
@@ -129,6 +143,9 @@ async function isExplained(
   return true;
 }
 
+/** Why a settlement is dead whose wallet was found empty. */
+const EMPTY_CODES: readonly string[] = ["INSUFFICIENT_BALANCE", "REORG"];
+
 /** V9: value above the minimum in a wallet, that nothing will settle and nobody has given up. */
 export async function listStranded(
   database: SharedDatabase,
@@ -149,11 +166,14 @@ export async function listStranded(
             ? destChain === chainId && destToken === NATIVE_TOKEN
             : destToken === tokenOf(destChain);
         if (!hasRoute) continue;
-        const [last] = await database.query<{ status: string }>(
-          `select status from settlements where chain_id = $1 and wallet = $2 and token = $3 order by created_at desc limit 1`,
+        const [last] = await database.query<{ status: string; error_code: string | null }>(
+          `select status, error_code from settlements where chain_id = $1 and wallet = $2 and token = $3 order by created_at desc limit 1`,
           [chainId, wallet, token],
         );
-        if (last?.status !== "dead")
+        // What a person is to look at; not what was taken for empty.
+        const isGivenUp =
+          last?.status === "dead" && !EMPTY_CODES.includes(last.error_code ?? "none");
+        if (!isGivenUp)
           stranded.push(`${chainId} ${wallet} ${token} holds ${balance}, last ${last?.status}`);
       }
     }

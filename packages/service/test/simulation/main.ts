@@ -1,6 +1,7 @@
 /**
  * `npm run simulate -- --seeds N --from S`: runs seeds, several at once, and prints those that broke. `--log` also
- * prints every step. `--crashes` instead disturbs every effect of the base seeds, one at a time.
+ * prints every step. `--stop-at-first` runs none after the first that broke, and says how many it took. `--crashes`
+ * instead disturbs every effect of the base seeds, one at a time.
  */
 import { parseArgs } from "node:util";
 import { BASE_SEEDS, type CrashCase, listCrashCases, runCrashCase } from "./crashes.ts";
@@ -14,6 +15,7 @@ const { values } = parseArgs({
     "at-once": { type: "string", default: "3" },
     crashes: { type: "boolean", default: false },
     log: { type: "boolean", default: false },
+    "stop-at-first": { type: "boolean", default: false },
   },
 });
 
@@ -28,6 +30,8 @@ const [seeds, from, atOnce] = [readCount("seeds"), readCount("from"), readCount(
 const server = await startServer();
 const startedAt = performance.now();
 let broken = 0;
+/** Seeds that broke. Those below the least of them were begun before it, and are run to their end. */
+const brokenSeeds: number[] = [];
 
 /** Works through a list, several items at once, each worker with its own database. */
 async function each<T>(
@@ -38,6 +42,7 @@ async function each<T>(
   const worker = async () => {
     const database = await server.open();
     for (let item = items[next++]; item !== undefined; item = items[next++]) {
+      if (values["stop-at-first"] && broken > 0) break;
       const problem = await work(database, item);
       if (problem === null) continue;
       broken += 1;
@@ -67,6 +72,7 @@ async function runSeeds(): Promise<string> {
       steps += result.steps;
       for (const mark of Object.keys(result.marks)) marks.set(mark, (marks.get(mark) ?? 0) + 1);
       if (values.log) console.log(result.log.join("\n"));
+      if (result.broken !== null) brokenSeeds.push(seed);
       return result.broken && `seed ${seed}, step ${result.steps}: ${result.broken}`;
     },
   );
@@ -75,6 +81,9 @@ async function runSeeds(): Promise<string> {
   console.log(
     `${(seeds / seconds).toFixed(2)} seeds/s, ${Math.round(steps / seconds)} steps/s, ${Math.round(steps / seeds)} steps a seed`,
   );
+  if (values["stop-at-first"] && brokenSeeds.length > 0) {
+    return `${Math.min(...brokenSeeds) - from + 1} seeds to the first that broke`;
+  }
   return `${seeds} seeds`;
 }
 

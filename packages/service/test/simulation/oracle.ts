@@ -177,6 +177,7 @@ export async function judge(
   for (const history of histories.values()) await compare(database, chains, history);
   await compareOrphans(database, histories);
   await compareLanes(database, chains);
+  await compareReservations(database);
 }
 
 /** The rows of one holding say what the chain says. */
@@ -322,4 +323,14 @@ async function compareLanes(
       );
     }
   }
+}
+
+/** V2: what was set aside for a lock is free again once nothing is under way. */
+async function compareReservations(database: SharedDatabase): Promise<void> {
+  const [left] = await database.query<{ settlement_id: string; amount: string; status: string }>(
+    `select settlement_id, r.amount::text, s.status from inventory_reservations r
+      join settlements s on s.id = r.settlement_id`,
+  );
+  if (left)
+    throw new Broken(`V2: ${left.amount} is set aside for ${left.settlement_id}, ${left.status}`);
 }

@@ -282,6 +282,7 @@ async function play(
     chain.offer({ ...body, hash: hashOf(toRaw(body)) });
   };
   const payments = options.payments ?? 1 + dice.int(6);
+  const splits = createDice(seed, 3);
   for (let i = 0; i < payments; i++) {
     const { address, chainId } = dice.pick(addresses);
     const token = dice.chance(0.75) ? tokenOf(chainId) : NATIVE_TOKEN;
@@ -291,13 +292,18 @@ async function play(
       : unit * BigInt(1 + dice.int(50)) + BigInt(dice.int(1000));
     const kind = token === NATIVE_TOKEN && dice.chance(0.4) ? "hidden_transfer" : "transfer";
     const from = userOf(dice.int(USERS));
+    const isSplit = token !== NATIVE_TOKEN && splits.chance(0.25);
     kernel.schedule("payment", dice.between(0, safetyMs * 0.7), () => {
       const to = address.wallet;
-      submit(
-        chainId,
-        from,
-        kind === "transfer" ? { kind, token, to, amount: size } : { kind, to, amount: size },
-      );
+      if (isSplit) {
+        mark("paid in two transfers of one transaction");
+        const part = size / 3n;
+        submit(chainId, from, { kind: "payout", token, to, amounts: [part, size - part] });
+      } else if (kind === "transfer") {
+        submit(chainId, from, { kind, token, to, amount: size });
+      } else {
+        submit(chainId, from, { kind, to, amount: size });
+      }
     });
     if (dice.chance(0.15)) {
       kernel.schedule("request", dice.between(0, safetyMs), () => {

@@ -57,6 +57,13 @@ export type Action =
       readonly to: EvmAddress;
       readonly amount: bigint;
     }
+  /** Several transfers to one account in one transaction, as an exchange pays out. */
+  | {
+      readonly kind: "payout";
+      readonly token: EvmAddress;
+      readonly to: EvmAddress;
+      readonly amounts: readonly bigint[];
+    }
   /** Native coin that a contract pays: no transaction shows it. */
   | { readonly kind: "hidden_transfer"; readonly to: EvmAddress; readonly amount: bigint }
   | { readonly kind: "deploy"; readonly commitment: Commitment }
@@ -177,6 +184,9 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
   switch (action.kind) {
     case "transfer":
       move(action.token, from, action.to, action.amount);
+      return logs;
+    case "payout":
+      for (const amount of action.amounts) move(action.token, from, action.to, amount);
       return logs;
     case "hidden_transfer":
       move(NATIVE_TOKEN, from, action.to, action.amount);

@@ -64,6 +64,7 @@ export function gasOf(action: Action): bigint {
 
 const GAS = {
   transfer: 60_000n,
+  payout: 90_000n,
   hidden_transfer: 60_000n,
   deploy: 75_000n,
   settle: 160_000n,

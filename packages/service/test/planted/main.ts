@@ -1,0 +1,208 @@
+/**
+ * `npm run planted`: tests of the tests. Each bug of the bank is planted in a throw-away copy of the service, and what is
+ * to catch it must fail: the simulation, from seed 1 on until one breaks, or a unit test. Prints a line for each and how
+ * many were caught; fails when one survives, does not compile or no longer has its place.
+ *
+ * `--name` takes only the bugs whose name contains it, `--by simulation` or `--by tests` only those, and `--some N` as
+ * many, chosen anew each time. `--seeds` is the most that the simulation runs for one bug. `--write` records how each was
+ * caught in `results.json`.
+ */
+import { spawnSync } from "node:child_process";
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { type Bug, BUGS, plant, SERVICE_DIR } from "./bank.ts";
+
+const { values } = parseArgs({
+  options: {
+    name: { type: "string", default: "" },
+    by: { type: "string", default: "" },
+    some: { type: "string", default: String(BUGS.length) },
+    seeds: { type: "string", default: "1000" },
+    write: { type: "boolean", default: false },
+  },
+});
+
+const ROOT = join(SERVICE_DIR, "../..");
+const RESULTS = join(import.meta.dirname, "results.json");
+/** Seeds that must hold before anything is planted: a simulation that breaks by itself catches nothing. */
+const SOUND_SEEDS = 20;
+const OUTPUT_MAX = 2 ** 28;
+
+/** How a bug was caught. */
+interface Result {
+  readonly name: string;
+  readonly by: string;
+  /** Seeds that the simulation took. */
+  readonly seeds?: number;
+  /** What the simulation or the first failing test said. */
+  readonly as: string;
+}
+
+type Verdict =
+  | { readonly kind: "caught"; readonly as: string; readonly seeds?: number }
+  | { readonly kind: "SURVIVED" }
+  | { readonly kind: "DOES NOT COMPILE" | "DOES NOT RUN"; readonly output: string };
+
+/** A copy of the service in a copy of its surroundings: paths lead out of it. */
+function copyService(): string {
+  const home = mkdtempSync(join(tmpdir(), "sluice-planted-"));
+  const copy = join(home, "packages/service");
+  mkdirSync(join(home, "packages"));
+  cpSync(SERVICE_DIR, copy, {
+    recursive: true,
+    filter: (path) => !/\/node_modules(\/|$)/.test(path.slice(SERVICE_DIR.length)),
+  });
+  for (const name of readdirSync(join(ROOT, "packages"))) {
+    if (name !== "service") symlinkSync(join(ROOT, "packages", name), join(home, "packages", name));
+  }
+  for (const name of ["node_modules", "docs"]) symlinkSync(join(ROOT, name), join(home, name));
+  for (const name of ["package.json", "vitest.config.ts"]) {
+    copyFileSync(join(ROOT, name), join(home, name));
+  }
+  const config = { extends: join(ROOT, "tsconfig.json"), include: ["packages/service/**/*.ts"] };
+  writeFileSync(join(home, "tsconfig.json"), JSON.stringify(config));
+  return home;
+}
+
+function run(home: string, args: readonly string[]) {
+  return spawnSync(process.execPath, args, { cwd: home, encoding: "utf8", maxBuffer: OUTPUT_MAX });
+}
+
+/** What the compiler has against the copy; empty when nothing. */
+function compile(home: string): string {
+  const { status, stdout, stderr } = run(home, [
+    join(ROOT, "node_modules/typescript/bin/tsc"),
+    "--noEmit",
+    "--incremental",
+    ...["--tsBuildInfoFile", join(home, "tsbuildinfo")],
+  ]);
+  return status === 0 ? "" : stdout + stderr;
+}
+
+function judge(home: string, by: string, seeds: number): Verdict {
+  return by === "simulation" ? simulate(home, seeds) : runTest(home, by);
+}
+
+function simulate(home: string, seeds: number): Verdict {
+  const script = join(home, "packages/service/test/simulation/main.ts");
+  const args = [script, "--stop-at-first", "--at-once", "2", "--seeds", String(seeds)];
+  const { status, stdout, stderr } = run(home, args);
+  if (status === 0) return { kind: "SURVIVED" };
+  const count = Number(/^(\d+) seeds to the first that broke/m.exec(stdout)?.[1]);
+  const said = new RegExp(`^seed ${count}, step \\d+: (?:\\w+: )?(.*)`, "m").exec(stdout)?.[1];
+  if (said === undefined) return { kind: "DOES NOT RUN", output: stdout + stderr };
+  return { kind: "caught", seeds: count, as: said };
+}
+
+/** The part of vitest's JSON report that is read. */
+interface Report {
+  readonly testResults: readonly {
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+  }[];
+}
+
+function runTest(home: string, file: string): Verdict {
+  const report = join(home, "report.json");
+  rmSync(report, { force: true });
+  const { status, stdout, stderr } = run(home, [
+    join(ROOT, "node_modules/vitest/vitest.mjs"),
+    ...["run", "--root", home, "--project", "unit"],
+    ...["--reporter", "json", "--outputFile", report, `packages/service/${file}`],
+  ]);
+  if (status === 0) return { kind: "SURVIVED" };
+  // CAST: vitest's own form.
+  const { testResults } = JSON.parse(readFileSync(report, "utf8")) as Report;
+  const failed = testResults
+    .flatMap(({ assertionResults }) => assertionResults)
+    .find((test) => test.status === "failed");
+  if (!failed) return { kind: "DOES NOT RUN", output: stdout + stderr };
+  return { kind: "caught", as: failed.fullName };
+}
+
+/** Runs with the bug in the copy, which is as it was afterwards. */
+function tryBug(home: string, bug: Bug): Verdict {
+  const service = join(home, "packages/service");
+  const before = new Map<string, string>();
+  try {
+    for (const edit of bug.edits) {
+      const path = join(service, edit.file);
+      const source = readFileSync(path, "utf8");
+      if (!before.has(path)) before.set(path, source);
+      writeFileSync(path, plant(source, edit, bug.name));
+    }
+    const complaints = compile(home);
+    if (complaints) return { kind: "DOES NOT COMPILE", output: complaints };
+    return judge(home, bug.by, Number(values.seeds));
+  } finally {
+    for (const [path, source] of before) writeFileSync(path, source);
+  }
+}
+
+/** Without any bug nothing may fail: else it would not be the bug that is caught. */
+function assertSound(home: string, bugs: readonly Bug[]): void {
+  const complaints = compile(home);
+  if (complaints) throw new Error(`the service does not compile:\n${complaints}`);
+  for (const by of new Set(bugs.map((bug) => bug.by))) {
+    const verdict = judge(home, by, SOUND_SEEDS);
+    if (verdict.kind !== "SURVIVED")
+      throw new Error(`${by} fails without any bug: ${JSON.stringify(verdict)}`);
+  }
+}
+
+/** Writes down what was found, and keeps what is known of the bugs that were not tried now. */
+function record(results: readonly Result[]): void {
+  // CAST: written by this function.
+  const known = JSON.parse(readFileSync(RESULTS, "utf8")) as readonly Result[];
+  const all = new Map([...known, ...results].map((result) => [result.name, result]));
+  const kept = BUGS.flatMap(({ name }) => all.get(name) ?? []);
+  writeFileSync(RESULTS, `${JSON.stringify(kept, null, 2)}\n`);
+}
+
+function choose(): readonly Bug[] {
+  const wanted = BUGS.filter(
+    ({ name, by }) =>
+      name.includes(values.name) &&
+      (values.by === "" || (values.by === "simulation") === (by === "simulation")),
+  );
+  const ranked = wanted.map((bug) => ({ bug, rank: Math.random() }));
+  const chosen = ranked
+    .toSorted((one, other) => one.rank - other.rank)
+    .slice(0, Number(values.some));
+  return wanted.filter((bug) => chosen.some((one) => one.bug === bug));
+}
+
+const bugs = choose();
+const home = copyService();
+let caught = 0;
+try {
+  assertSound(home, bugs);
+  for (const bug of bugs) {
+    const verdict = tryBug(home, bug);
+    if (verdict.kind === "caught") {
+      caught += 1;
+      const { kind, ...how } = verdict;
+      if (values.write) record([{ name: bug.name, by: bug.by, ...how }]);
+      const after = how.seeds === undefined ? "" : ` after ${how.seeds} seeds`;
+      console.log(`${kind}    ${bug.name}: by ${bug.by}${after}: ${how.as}`);
+    } else {
+      console.log(`${verdict.kind}  ${bug.name}`);
+      if ("output" in verdict) console.log(verdict.output);
+    }
+  }
+} finally {
+  rmSync(home, { recursive: true, force: true });
+}
+console.log(`${caught} of ${bugs.length} caught`);
+if (caught !== bugs.length) process.exitCode = 1;

@@ -92,7 +92,7 @@ function compile(home: string): string {
 }
 
 function judge(home: string, by: string, seeds: number): Verdict {
-  return by === "simulation" ? simulate(home, seeds) : runTest(home, by);
+  return by === "simulation" ? simulate(home, seeds) : runTests(home, [by]);
 }
 
 function simulate(home: string, seeds: number): Verdict {
@@ -113,13 +113,19 @@ interface Report {
   }[];
 }
 
-function runTest(home: string, file: string): Verdict {
+function runTests(home: string, files: readonly string[]): Verdict {
   const report = join(home, "report.json");
   rmSync(report, { force: true });
   const { status, stdout, stderr } = run(home, [
     join(ROOT, "node_modules/vitest/vitest.mjs"),
     ...["run", "--root", home, "--project", "unit"],
-    ...["--reporter", "json", "--outputFile", report, `packages/service/${file}`],
+    ...[
+      "--reporter",
+      "json",
+      "--outputFile",
+      report,
+      ...files.map((file) => `packages/service/${file}`),
+    ],
   ]);
   if (status === 0) return { kind: "SURVIVED" };
   // CAST: vitest's own form.
@@ -154,10 +160,14 @@ function tryBug(home: string, bug: Bug): Verdict {
 function assertSound(home: string, bugs: readonly Bug[]): void {
   const complaints = compile(home);
   if (complaints) throw new Error(`the service does not compile:\n${complaints}`);
-  for (const by of new Set(bugs.map((bug) => bug.by))) {
-    const verdict = judge(home, by, SOUND_SEEDS);
-    if (verdict.kind !== "SURVIVED")
-      throw new Error(`${by} fails without any bug: ${JSON.stringify(verdict)}`);
+  const files = new Set(bugs.map(({ by }) => by));
+  const verdicts = [
+    files.delete("simulation") ? simulate(home, SOUND_SEEDS) : null,
+    files.size > 0 ? runTests(home, [...files]) : null,
+  ];
+  for (const verdict of verdicts) {
+    if (verdict && verdict.kind !== "SURVIVED")
+      throw new Error(`what is to catch bugs fails without any: ${JSON.stringify(verdict)}`);
   }
 }
 

@@ -1,0 +1,20 @@
+/** Taking due settlements, against real PostgreSQL. */
+import { expect, test } from "vitest";
+import { openDesk } from "../../test/support/settlement-desk.ts";
+import { claimDue } from "./store.ts";
+
+test("T62 what one worker looks at nobody else takes until its lease ends", async () => {
+  const desk = await openDesk();
+  for (const user of ["0x01", "0x02", "0x03"]) {
+    desk.state.balance = 1_000n;
+    await desk.arrive(await desk.issue(user), { amount: 1_000n, block: 5n });
+  }
+  const leaseMs = 30_000;
+  const nowMs = desk.clock.now();
+  const take = (atMs: number) => claimDue(desk.db, { chainId: 2, nowMs: atMs, leaseMs, limit: 2 });
+  const [first, second] = await Promise.all([take(nowMs), take(nowMs)]);
+  const all = (await desk.swaps()).map(({ id }) => id);
+  expect([...first, ...second].toSorted()).toEqual(all.toSorted());
+  expect(await take(nowMs + leaseMs - 1)).toEqual([]);
+  expect((await take(nowMs + leaseMs)).length).toBe(2);
+});

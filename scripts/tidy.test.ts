@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
+import { BUGS, plant, SERVICE_DIR } from "../packages/service/test/planted/bank.ts";
 import { listMissingOptional } from "./lock.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -271,5 +272,25 @@ describe("tree", () => {
           .map(([name, version]) => `${path}: ${name}@${version}`);
       });
     expect(wrong).toEqual([]);
+  });
+});
+
+describe("planted bugs", () => {
+  test.each(BUGS)("$name: has its place in the service", ({ name, by, edits }) => {
+    const changed = new Map<string, string>();
+    for (const edit of edits) {
+      const path = join(SERVICE_DIR, edit.file);
+      const source = changed.get(path) ?? readFileSync(path, "utf8");
+      changed.set(path, plant(source, edit, name));
+    }
+    expect(by === "simulation" || existsSync(join(SERVICE_DIR, by))).toBe(true);
+  });
+
+  test("each was caught by what is to catch it", () => {
+    const results: readonly { readonly name: string; readonly by: string }[] = JSON.parse(
+      read("packages/service/test/planted/results.json"),
+    );
+    const caught = results.map(({ name, by }) => `${name}: ${by}`);
+    expect(caught).toEqual(BUGS.map(({ name, by }) => `${name}: ${by}`));
   });
 });

@@ -224,8 +224,13 @@ describe("lane", () => {
   test("T61 X4 many workers give every intent one nonce and leave no gap", async () => {
     const { deps, submit, look } = openLane();
     await look();
-    for (let i = 0; i < 60; i++) await submit(`deploy:${i}:1`);
-    await Promise.all(Array.from({ length: 8 }, () => assignNonces(deps.db, lane, 100)));
+    const submits = Array.from({ length: 60 }, (_, i) => submit(`deploy:${i}:1`));
+    // While intents come, so that workers do not all see the same queue.
+    const workers = Array.from({ length: 8 }, async () => {
+      for (let i = 0; i < 10; i++) await assignNonces(deps.db, lane, 100);
+    });
+    await Promise.all([...submits, ...workers]);
+    await assignNonces(deps.db, lane, 100);
     const rows = await database.db
       .selectFrom("transactions")
       .select(["intent", "nonce"])

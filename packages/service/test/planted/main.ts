@@ -101,7 +101,9 @@ function simulate(home: string, seeds: number): Verdict {
   const { status, stdout, stderr } = run(home, args);
   if (status === 0) return { kind: "SURVIVED" };
   const count = Number(/^(\d+) seeds to the first that broke/m.exec(stdout)?.[1]);
-  const said = new RegExp(`^seed ${count}, step \\d+: (?:\\w+: )?(.*)`, "m").exec(stdout)?.[1];
+  const said = new RegExp(`^seed ${count}, step \\d+: (?:\\w+: )?(.*?)(?:: \\{)?$`, "m").exec(
+    stdout,
+  )?.[1];
   if (said === undefined) return { kind: "DOES NOT RUN", output: stdout + stderr };
   return { kind: "caught", seeds: count, as: said };
 }
@@ -120,6 +122,7 @@ function runTests(home: string, files: readonly string[]): Verdict {
     join(ROOT, "node_modules/vitest/vitest.mjs"),
     ...["run", "--root", home, "--project", "unit"],
     ...[
+      ...["--bail", "1"],
       "--reporter",
       "json",
       "--outputFile",

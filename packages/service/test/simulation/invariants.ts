@@ -17,6 +17,12 @@ const ALWAYS: Readonly<Record<string, string>> = {
       select settlement_id, from_status, lag(to_status) over (partition by settlement_id order by version) as before
       from settlement_transitions) as c
     where before is not null and before <> from_status`,
+  "E2 the events of a settlement are the same chain": `
+    select * from (
+      select data ->> 'prevStatus' as previous, lag(data ->> 'status')
+        over (partition by data ->> 'queueItemId' order by created_at) as before
+      from events where type = 'status_changed') as c
+    where before is not null and before <> previous`,
   "E2 the last change is the status": `
     select s.id from settlements s join lateral (
       select to_status from settlement_transitions t where t.settlement_id = s.id order by version desc limit 1

@@ -138,6 +138,7 @@ async function play(
     CHAIN_IDS.map((chainId) => [chainId, createChain(chainId, { inventory, laneWei })]),
   );
   const config = createConfig();
+  let thrown: unknown = null;
   let effects = 0;
   const disturb = (life: Life, what: string): Disturbance | null =>
     options.disturb?.(`${life.name.replace(/\d+$/, "")} ${what}`, ++effects) ?? null;
@@ -164,7 +165,9 @@ async function play(
       // X1: what reaches a node was committed before.
       const { hash } = parseRaw(raw as `0x${string}`);
       const rows = await database.query("select 1 from attempts where hash = $1", [hash]);
-      if (rows.length === 0) throw new Broken(`X1: ${hash} was sent before it was committed`);
+      if (rows.length > 0) return;
+      // The service takes what it is thrown for a node's trouble: the run itself has to end.
+      thrown ??= new Broken(`X1: ${hash} was sent before it was committed`);
     },
     onEffect: disturb,
     onCrashPoint(life, name) {
@@ -172,7 +175,6 @@ async function play(
       if (disturb(life, name) || dice.chance(faults.kill)) kernel.kill(life);
     },
   });
-  let thrown: unknown = null;
   const guard = (work: Promise<unknown>) => {
     work.catch((error: unknown) => {
       thrown ??= error;

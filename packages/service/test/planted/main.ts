@@ -97,7 +97,7 @@ function judge(home: string, by: string, seeds: number): Verdict {
 
 function simulate(home: string, seeds: number): Verdict {
   const script = join(home, "packages/service/test/simulation/main.ts");
-  const args = [script, "--stop-at-first", "--at-once", "2", "--seeds", String(seeds)];
+  const args = [script, "--stop-at-first", "--seeds", String(seeds)];
   const { status, stdout, stderr } = run(home, args);
   if (status === 0) return { kind: "SURVIVED" };
   const count = Number(/^(\d+) seeds to the first that broke/m.exec(stdout)?.[1]);

@@ -44,6 +44,12 @@ const ALWAYS: Readonly<Record<string, string>> = {
   "X4 nonces of a lane have no gap": `
     select chain_id, lane from transactions where nonce is not null group by 1, 2
     having max(nonce) - min(nonce) + 1 <> count(*)`,
+  "X4 every nonce that was given out is a transaction's": `
+    select l.address from lanes l where l.next_nonce <> (select count(*) from transactions t
+      where t.chain_id = l.chain_id and t.lane = l.address and t.nonce is not null)`,
+  "X6 what was mined is an attempt that is kept": `
+    select t.id from transactions t where t.mined_hash is not null and t.carrier_id is null
+    and not exists (select from attempts a where a.transaction_id = t.id and a.hash = t.mined_hash)`,
   "M4 retries are counted one by one": `
     select e.data ->> 'queueItemId' as id from (
       select data, (data ->> 'retryCount')::int - lag((data ->> 'retryCount')::int)

@@ -6,6 +6,7 @@ import { getAddressById } from "../addresses/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import { createRouteBook } from "../routes/index.ts";
+import { noteGivenBack } from "./steps/deliver.ts";
 import { followCompleted } from "./steps/follow.ts";
 import { lookAtUnsettled } from "./steps/recheck.ts";
 
@@ -340,6 +341,24 @@ describe("failures", () => {
     await desk.mine("sweep:", false, "final");
     desk.state.balance = 1_000n;
     await followCompleted(desk.deps);
+    await lookAtUnsettled(desk.deps);
+    expect((await desk.swaps()).map((swap) => swap.status)).toEqual(["completed", "pending_swap"]);
+  });
+
+  test("V9 a completed settlement whose lock went back gives its deposits to a new one", async () => {
+    const { desk } = await openPending(true);
+    await desk.look();
+    desk.state.swept = 1_000n;
+    desk.state.balance = 0n;
+    await desk.mine("sweep:");
+    desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 999n };
+    await desk.look();
+    const [completed] = await desk.swaps();
+    if (completed?.status !== "completed") throw new Error("it was delivered");
+    // Its delivery left the chain too late to be made again.
+    desk.state.balance = 1_000n;
+    const given = { settlementId: completed.id, nowMs: desk.clock.now() };
+    await desk.db.transaction().execute((tx) => noteGivenBack(tx, given));
     await lookAtUnsettled(desk.deps);
     expect((await desk.swaps()).map((swap) => swap.status)).toEqual(["completed", "pending_swap"]);
   });

@@ -82,6 +82,11 @@ export async function checkAlways(
     for (const [holding, balance] of chain.head.state.balances) {
       if (balance < 0n) throw new Broken(`the chain's model lost ${holding}`);
     }
+    const [early] = await database.query<{ intent: string }>(
+      `select intent from transactions where chain_id = $1 and state = 'final' and mined_block_number > $2`,
+      [chain.contracts.chainId, chain.finalNumber],
+    );
+    if (early) throw new Broken(`M6: ${early.intent} is recorded as final before its block is`);
     for (const [deliveryId, { state, destChain }] of chain.head.state.locks) {
       const destination = chains.get(destChain);
       if (state !== "claimed" || !destination) continue;

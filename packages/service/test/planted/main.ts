@@ -86,7 +86,8 @@ function compile(home: string): string {
     join(ROOT, "node_modules/typescript/bin/tsc"),
     "--noEmit",
     "--incremental",
-    ...["--tsBuildInfoFile", join(home, "tsbuildinfo")],
+    "--tsBuildInfoFile",
+    join(home, "tsbuildinfo"),
   ]);
   return status === 0 ? "" : stdout + stderr;
 }
@@ -120,15 +121,12 @@ function runTests(home: string, files: readonly string[]): Verdict {
   rmSync(report, { force: true });
   const { status, stdout, stderr } = run(home, [
     join(ROOT, "node_modules/vitest/vitest.mjs"),
-    ...["run", "--root", home, "--project", "unit"],
-    ...[
-      ...["--bail", "1"],
-      "--reporter",
-      "json",
-      "--outputFile",
-      report,
-      ...files.map((file) => `packages/service/${file}`),
-    ],
+    ..."run --project unit --bail 1 --reporter json".split(" "),
+    "--root",
+    home,
+    "--outputFile",
+    report,
+    ...files.map((file) => `packages/service/${file}`),
   ]);
   if (status === 0) return { kind: "SURVIVED" };
   // CAST: vitest's own form.

@@ -11,6 +11,7 @@ import { spawnSync } from "node:child_process";
 import {
   copyFileSync,
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -67,7 +68,8 @@ function copyService(): string {
   for (const name of readdirSync(join(ROOT, "packages"))) {
     if (name !== "service") symlinkSync(join(ROOT, "packages", name), join(home, "packages", name));
   }
-  for (const name of ["node_modules", "docs"]) symlinkSync(join(ROOT, name), join(home, name));
+  for (const name of ["node_modules", "docs", "scripts"])
+    symlinkSync(join(ROOT, name), join(home, name));
   for (const name of ["package.json", "vitest.config.ts"]) {
     copyFileSync(join(ROOT, name), join(home, name));
   }
@@ -129,6 +131,7 @@ function runTests(home: string, files: readonly string[]): Verdict {
     ...files.map((file) => `packages/service/${file}`),
   ]);
   if (status === 0) return { kind: "SURVIVED" };
+  if (!existsSync(report)) return { kind: "DOES NOT RUN", output: stdout + stderr };
   // CAST: vitest's own form.
   const { testResults } = JSON.parse(readFileSync(report, "utf8")) as Report;
   const failed = testResults

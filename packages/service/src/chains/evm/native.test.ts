@@ -40,6 +40,8 @@ const receipt = {
   blockHash: HASH,
   blockNumber: "0x5",
   status: "0x1",
+  gasUsed: "0x5208",
+  effectiveGasPrice: "0x2",
   logs: [],
 };
 

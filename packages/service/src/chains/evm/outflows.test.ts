@@ -20,14 +20,16 @@ async function listNewest() {
 test("what a sweep locks leaves its wallet, and what is returned comes back", async () => {
   const { wallet, deliveryId, receipt } = await world.lockDeposit();
   const facts = { wallet, token: world.usdc, logIndex: expect.any(Number) };
-  expect(await listNewest()).toEqual([{ ...facts, amount: 25n * USDC }]);
+  const swept = { ...facts, kind: "swept", amount: 25n * USDC, txHash: receipt.txHash };
+  expect(await listNewest()).toEqual([swept]);
   expect(receipt.succeeded).toBe(true);
 
   const { timestamp } = await world.client.getBlock();
   const order = { deliveryId, deadline: timestamp + 600n };
   const signature = await world.attestor.signReturn(HERE, order);
-  await world.execute(world.here, world.here.buildReturn(order, signature));
-  expect(await listNewest()).toEqual([{ ...facts, amount: -25n * USDC }]);
+  const { txHash } = await world.execute(world.here, world.here.buildReturn(order, signature));
+  const returned = { ...facts, kind: "returned", amount: -25n * USDC, txHash };
+  expect(await listNewest()).toEqual([returned]);
 });
 
 test("T24 a refund leaves a wallet, by whomever it was sent", async () => {
@@ -35,16 +37,22 @@ test("T24 a refund leaves a wallet, by whomever it was sent", async () => {
   const commitment = { ...world.commitmentTo(HERE), refundAuthority: padAddress(authority) };
   const wallet = world.here.predictWallet(commitment);
   await world.mint(world.usdc, wallet, 3n);
-  await world.mined(
-    await world.wallet.writeContract({
-      address: world.contractsHere.factory,
-      abi: depositFactoryAbi,
-      functionName: "refund",
-      args: [commitment, world.usdc],
-    }),
-  );
+  const txHash = await world.wallet.writeContract({
+    address: world.contractsHere.factory,
+    abi: depositFactoryAbi,
+    functionName: "refund",
+    args: [commitment, world.usdc],
+  });
+  await world.mined(txHash);
   expect(await listNewest()).toEqual([
-    { wallet, token: world.usdc, amount: 3n, logIndex: expect.any(Number) },
+    {
+      kind: "refunded",
+      wallet,
+      token: world.usdc,
+      amount: 3n,
+      txHash,
+      logIndex: expect.any(Number),
+    },
   ]);
 });
 

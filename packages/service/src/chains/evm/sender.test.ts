@@ -185,6 +185,8 @@ describe("receipts", () => {
     blockHash: HASH,
     blockNumber: "0x5",
     status: "0x1",
+    gasUsed: "0x5208",
+    effectiveGasPrice: "0x2",
     logs: [],
   };
   const log = {
@@ -210,8 +212,14 @@ describe("receipts", () => {
       blockHash: HASH,
       blockNumber: 5n,
       succeeded: true,
+      gasCost: 42_000n,
       effects: [],
     });
+  });
+
+  test("cost the gas at its price, and what the chain below took", async () => {
+    answerBy({ eth_getTransactionReceipt: { result: { ...receipt, l1Fee: "0x7" } } });
+    expect((await chain.getReceipt(toTxHash(HASH)))?.gasCost).toBe(42_007n);
   });
 
   test.each([

@@ -41,6 +41,11 @@ export const AREAS: readonly Area[] = [
     files: ["addresses/issue.ts", "core/commitment.ts", "chains/evm/commitment.ts"],
     tests: ["addresses/issue.test.ts", "chains/evm/commitment.test.ts"],
   },
+  {
+    name: "ledger",
+    files: ["ledger/audit.ts", "ledger/breaches.ts", "ledger/accounts.ts"],
+    tests: ["ledger/audit.test.ts"],
+  },
 ];
 
 /** A mutant that no test can tell from the code. */

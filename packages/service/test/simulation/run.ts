@@ -23,6 +23,7 @@ import { Kernel, type Life } from "./kernel.ts";
 import { createLives, type Disturbance, type Process, type Role, ROLES } from "./lives.ts";
 import { judge } from "./oracle.ts";
 import { createDice } from "./random.ts";
+import { startReaders } from "./readers.ts";
 import type { SimulationDatabase } from "./server.ts";
 import {
   accountOf,
@@ -220,6 +221,7 @@ async function play(
 
   const api = lives.start("api");
   const addresses = await prepare(kernel, api, dice);
+  const readers = startReaders(api, guard);
   for (const role of ROLES) {
     lives.start(role);
     if (drawn.isCrowded) lives.start(role);
@@ -387,6 +389,7 @@ async function play(
   }
   await checkAlways(database, chains);
   await judge(database, chains, addresses);
+  await readers.check(database);
   if (!options.onRest) return;
   for (const process of lives.running) lives.kill(process);
   const { context, nodes } = lives.start("api");

@@ -13,7 +13,7 @@ import {
   startServer,
 } from "./simulation/server.ts";
 
-const SECONDS = 150;
+const SECONDS = 180;
 /** On a machine that is too busy for so many in that time, they take longer. */
 const SEEDS_MIN = 21;
 /** What ends late spoils the databases for what follows. */

@@ -9,6 +9,7 @@ export {
 } from "./by-balance.ts";
 export { floorAmount, gateBalance, type GateResult, type Minimums } from "./gate.ts";
 export {
+  assignBySweeps,
   assignSwept,
   assignUnsettled,
   countOrphaned,

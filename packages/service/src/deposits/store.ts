@@ -30,11 +30,13 @@ export async function refreshKnown(
     .execute();
   const byPlace = new Map(known.map((row) => [`${row.tx_hash ?? ""}:${row.ordinal}`, row]));
   const fresh = [];
+  let hasMoved = false;
   for (const transfer of arrived.transfers) {
     const row = byPlace.get(`${transfer.txHash ?? ""}:${transfer.ordinal}`);
     if (!row) {
       fresh.push(transfer);
     } else if (row.block_hash !== arrived.blockHash || row.orphaned_at !== null) {
+      hasMoved = true;
       await tx
         .updateTable("deposits")
         .set({
@@ -49,6 +51,7 @@ export async function refreshKnown(
         .execute();
     }
   }
+  if (hasMoved) await assignBySweeps(tx, arrived, nowMs);
   return { fresh: { ...arrived, transfers: fresh } };
 }
 
@@ -199,6 +202,36 @@ export async function assignSwept(
     .set({ settlement_id: null, recheck_at: formatStamp(sweep.recheckAtMs) })
     .where("settlement_id", "=", sweep.settlementId)
     .where(sql<boolean>`not ${before}`)
+    .execute();
+}
+
+/**
+ * The same for deposits that came to their place after a sweep was recorded, as a scanner that is behind finds them
+ * after a reorganisation: one before a sweep is the sweep's, one behind the sweep of its settlement waits for the next.
+ * Assumes the lock of the holding.
+ */
+export async function assignBySweeps(tx: Tx, place: Place, nowMs: number): Promise<void> {
+  const ofPlace = tx
+    .updateTable("deposits")
+    .where("chain_id", "=", place.chainId)
+    .where("wallet", "=", place.wallet)
+    .where("token", "=", place.token)
+    .where("orphaned_at", "is", null);
+  await ofPlace
+    .set({ settlement_id: null, recheck_at: formatStamp(nowMs) })
+    .where(
+      sql<boolean>`exists (select from settlements s where s.id = deposits.settlement_id
+        and (s.swept_block, s.swept_log_index) < (deposits.block_number, deposits.log_index))`,
+    )
+    .execute();
+  const taker = sql<string | null>`(select s.id from settlements s
+    where s.chain_id = deposits.chain_id and s.wallet = deposits.wallet and s.token = deposits.token
+      and (s.swept_block, s.swept_log_index) > (deposits.block_number, deposits.log_index)
+    order by s.swept_block, s.swept_log_index limit 1)`;
+  await ofPlace
+    .set({ settlement_id: taker })
+    .where("settlement_id", "is", null)
+    .where(sql<boolean>`${taker} is not null`)
     .execute();
 }
 

@@ -234,12 +234,6 @@ describe("the auditor", () => {
         insert into ledger_lines (posting, reason, ref, account, owner, chain_id, token, amount)
         values (${posting}, 'deposit', 'x', 'wallet', 'x', 2, 'x', ${amount})`;
       await expect(line("900001", 5).execute(db)).rejects.toThrow("does not add up to zero");
-      await expect(
-        sql`insert into ledger_lines (posting, reason, ref, account, owner, chain_id, token, amount)
-          select posting, reason, ref, account, owner, chain_id, token, amount from ledger_lines limit 2`.execute(
-          db,
-        ),
-      ).rejects.toThrow("a posting is not added to");
       for (const text of [
         "update ledger_lines set amount = amount * 2",
         "delete from ledger_lines",

@@ -181,6 +181,24 @@ describe("a deposit while a settlement is active", () => {
     );
   });
 
+  test("that comes to its place on the chain once the sweep is recorded is the sweep's, or is not any more", async () => {
+    const { desk, address, id } = await openSwapping();
+    const owners = async () => (await desk.deposits()).map((deposit) => deposit.settlement_id);
+    desk.state.balance = 1_500n;
+    await desk.arrive(address, { amount: 500n, block: 101n, tx: "late" });
+    desk.state.swept = 1_500n;
+    desk.state.balance = 0n;
+    await desk.mine(`sweep:${id}`);
+    desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 1_499n };
+    await desk.look();
+    expect(await owners()).toEqual([id, null]);
+    // Another branch: the transfer is before the sweep, which the scanner finds only now, and then behind it again.
+    await desk.arrive(address, { amount: 500n, block: 98n, tx: "late" });
+    expect(await owners()).toEqual([id, id]);
+    await desk.arrive(address, { amount: 500n, block: 102n, tx: "late" });
+    expect(await owners()).toEqual([id, null]);
+  });
+
   test("is reported with its reason when what it adds is below the minimum", async () => {
     const { desk, address } = await openSwapping();
     desk.state.balance = 1_099n;

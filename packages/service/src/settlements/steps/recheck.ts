@@ -4,6 +4,7 @@
  * one whose settlement ended without it, is found here and settles.
  */
 import {
+  assignBySweeps,
   assignUnsettled,
   gateBalance,
   listUnsettled,
@@ -40,6 +41,10 @@ export async function lookAtUnsettled(deps: SettlementDeps): Promise<boolean> {
 
 async function recheck(deps: SettlementDeps, holding: Unsettled): Promise<void> {
   const { chainId, wallet, token, integratorId, addressId } = holding;
+  await deps.db.transaction().execute(async (tx) => {
+    await lockHolding(tx, holding);
+    await assignBySweeps(tx, holding, deps.clock.now() + RECHECK_MS);
+  });
   const chain = chainOf(deps, holding);
   const balance = await chain.getBalance(token, wallet);
   const minimums = await deps.readMinimums(chainId, token);

@@ -43,6 +43,7 @@ function createForkingChain(payee: () => EvmAddress) {
   let visible = Infinity;
   let finalNumber = 0n;
   let meanwhile: () => void = () => undefined;
+  let between: () => void = () => undefined;
   const seen = () => blocks.slice(0, visible);
   const refOf = (number: number): BlockRef | null => {
     const block = seen()[number];
@@ -61,7 +62,10 @@ function createForkingChain(payee: () => EvmAddress) {
     hashCommitment: (commitment) => toHex32(hashOf(JSON.stringify(commitment))),
     getBlock: async (number) => refOf(Number(number)),
     getHead: async () => refOf(seen().length - 1) as BlockRef,
-    getFinalNumber: async () => finalNumber,
+    getFinalNumber: async () => {
+      between();
+      return finalNumber;
+    },
     hasCode: async () => true,
     findBalance: async () => 1_000n,
     listOutflows: async () => [],
@@ -97,6 +101,10 @@ function createForkingChain(payee: () => EvmAddress) {
     },
     setFinal: (number: bigint) => {
       finalNumber = number;
+    },
+    /** What happens between the look at the tip and the next block. */
+    betweenReads: (act: () => void) => {
+      between = act;
     },
     /** What happens while a block is being scanned. */
     during: (act: () => void) => {
@@ -281,6 +289,23 @@ describe("scanner", () => {
     await look();
     expect((await cursor())?.hash).toBe(hashOf("new 7"));
     expect((await deposits()).filter(([, , onChain]) => onChain)).toHaveLength(7);
+  });
+
+  test("D3 T47 a chain that moves between two reads leaves nothing out", async () => {
+    const { add, replace, betweenReads, look, deposits, cursor } = await openScanner();
+    for (let i = 1; i <= 3; i++) add(`old ${i}`, `pay ${i}`);
+    await look();
+    add("old 4");
+    let isLeft = true;
+    betweenReads(() => {
+      if (isLeft) replace(3, { name: "new 3", pays: ["other"] }, { name: "new 4", pays: [] });
+      isLeft = false;
+    });
+    await look();
+    expect((await cursor())?.hash).toBe(hashOf("new 4"));
+    expect((await deposits()).filter(([, , onChain]) => onChain).map(([, tx]) => tx)).toEqual(
+      ["pay 1", "pay 2", "other"].map(hashOf),
+    );
   });
 
   test("D3 a block that does not name the last one as its parent is not scanned", async () => {

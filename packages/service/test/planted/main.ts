@@ -4,7 +4,7 @@
  * many were caught; fails when one survives, does not compile or no longer has its place.
  *
  * `--name` takes only the bugs whose name contains it, `--by simulation` or `--by tests` only those, and `--some N` as
- * many, chosen anew each time. `--seeds` is the most that the simulation runs for one bug. `--write` records how each was
+ * many, chosen anew each time; `--missing` those that are not recorded yet. `--seeds` is the most that the simulation runs for one bug. `--write` records how each was
  * caught in `results.json`.
  */
 import { spawnSync } from "node:child_process";
@@ -32,6 +32,7 @@ const { values } = parseArgs({
     some: { type: "string", default: String(BUGS.length) },
     seeds: { type: "string", default: "1000" },
     write: { type: "boolean", default: false },
+    missing: { type: "boolean", default: false },
   },
 });
 
@@ -175,19 +176,22 @@ function assertSound(home: string, bugs: readonly Bug[]): void {
   }
 }
 
+// CAST: written by `record`.
+const readResults = () => JSON.parse(readFileSync(RESULTS, "utf8")) as readonly Result[];
+
 /** Writes down what was found, and keeps what is known of the bugs that were not tried now. */
 function record(results: readonly Result[]): void {
-  // CAST: written by this function.
-  const known = JSON.parse(readFileSync(RESULTS, "utf8")) as readonly Result[];
-  const all = new Map([...known, ...results].map((result) => [result.name, result]));
+  const all = new Map([...readResults(), ...results].map((result) => [result.name, result]));
   const kept = BUGS.flatMap(({ name }) => all.get(name) ?? []);
   writeFileSync(RESULTS, `${JSON.stringify(kept, null, 2)}\n`);
 }
 
 function choose(): readonly Bug[] {
+  const known = values.missing ? readResults().map(({ name }) => name) : [];
   const wanted = BUGS.filter(
     ({ name, by }) =>
       name.includes(values.name) &&
+      !known.includes(name) &&
       (values.by === "" || (values.by === "simulation") === (by === "simulation")),
   );
   const ranked = wanted.map((bug) => ({ bug, rank: Math.random() }));

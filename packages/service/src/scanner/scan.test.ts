@@ -44,6 +44,7 @@ function createForkingChain(payee: () => EvmAddress) {
   let finalNumber = 0n;
   let meanwhile: () => void = () => undefined;
   let between: () => void = () => undefined;
+  let outflowsOf: (block: bigint) => readonly EvmAddress[] = () => [];
   const seen = () => blocks.slice(0, visible);
   const refOf = (number: number): BlockRef | null => {
     const block = seen()[number];
@@ -68,7 +69,15 @@ function createForkingChain(payee: () => EvmAddress) {
     },
     hasCode: async () => true,
     findBalance: async () => 1_000n,
-    listOutflows: async () => [],
+    listOutflows: async (block) =>
+      outflowsOf(block.number).map((wallet, index) => ({
+        kind: "refunded",
+        wallet,
+        token: USDC,
+        amount: 1_000n,
+        txHash: hashOf(`refund ${block.number} ${index}`),
+        logIndex: 50 + index,
+      })),
     // Everything that was ever paid is still there.
     listTokenBalances: async (blockHash, holdings) => {
       const height = blocks.findIndex(({ name }) => toHex32(hashOf(name)) === blockHash);
@@ -101,6 +110,10 @@ function createForkingChain(payee: () => EvmAddress) {
     },
     setFinal: (number: bigint) => {
       finalNumber = number;
+    },
+    /** Wallets that are refunded in a block. */
+    refund: (wallets: (block: bigint) => readonly EvmAddress[]) => {
+      outflowsOf = wallets;
     },
     /** What happens between the look at the tip and the next block. */
     betweenReads: (act: () => void) => {
@@ -177,7 +190,7 @@ async function openScanner() {
   const cursor = async () =>
     (await db.selectFrom("scanner_blocks").selectAll().orderBy("number", "desc").execute())[0];
   const events = async () => (await listEvents(db, integratorId, { limit: 500 })).items;
-  return { ...forking, look, deposits, cursor, events };
+  return { ...forking, look, deposits, cursor, events, wallet };
 }
 
 describe("scanner", () => {
@@ -289,6 +302,16 @@ describe("scanner", () => {
     await look();
     expect((await cursor())?.hash).toBe(hashOf("new 7"));
     expect((await deposits()).filter(([, , onChain]) => onChain)).toHaveLength(7);
+  });
+
+  test("what left wallets of others is not recorded", async () => {
+    const { add, refund, look, wallet } = await openScanner();
+    add("block 1", "pay 1");
+    add("block 2");
+    refund((block) => (block === 2n ? [wallet, PAYER] : []));
+    await look();
+    const rows = await database.db.selectFrom("outflows").select(["wallet", "kind"]).execute();
+    expect(rows).toEqual([{ wallet, kind: "refunded" }]);
   });
 
   test("D3 T47 a chain that moves between two reads leaves nothing out", async () => {

@@ -7,7 +7,7 @@
  * moves: a crash in between scans the block again, which changes nothing.
  */
 import { listByWallets } from "../addresses/index.ts";
-import type { BlockRef } from "../chains/port.ts";
+import type { BlockRef, Outflow } from "../chains/port.ts";
 import { OperatingError } from "../core/errors.ts";
 import { acceptValue } from "../settlements/index.ts";
 import { groupByHolding, verifyArrivals } from "./arrivals.ts";
@@ -47,13 +47,24 @@ async function scanNext(deps: ScannerDeps): Promise<boolean> {
   if (tip && block.parentHash !== tip.hash) return true;
   const arrived = await recordArrivals(deps, block);
   if (arrived) deps.crashPoint("scan.arrived");
-  const outflows = await chain.listOutflows(block);
+  const outflows = await listOutflows(deps, block);
   const args = { outflows, finalNumber, windowBlocks: WINDOW_BLOCKS, nowMs: deps.clock.now() };
   await db.transaction().execute((tx) => pushBlock(tx, chain.chainId, block, args));
   if (arrived) deps.crashPoint("scan.pushed");
   deps.onScanned();
   await followTraces(deps, block);
   return true;
+}
+
+/** What left wallets of ours. Anybody may make wallets at the factory, and refund them to themselves. */
+async function listOutflows({ db, chain }: ScannerDeps, block: BlockRef): Promise<Outflow[]> {
+  const outflows = await chain.listOutflows(block);
+  if (outflows.length === 0) return [];
+  const ours = await listByWallets(
+    db,
+    outflows.map(({ wallet }) => wallet),
+  );
+  return outflows.filter(({ wallet }) => ours.has(wallet));
 }
 
 /** Whether the node merely has not come as far as we have: its newest block is one of ours. */

@@ -94,6 +94,17 @@ describe("a lane", () => {
     expect(countEntries()).toBe(0);
   });
 
+  test("X8 is asked for a signature once the journal has the transaction", async () => {
+    const { inner } = open();
+    let entries = 0;
+    const sign: typeof inner.sign = async (wanted) => {
+      entries = countEntries();
+      return inner.sign(wanted);
+    };
+    await guard.guardLane({ ...inner, sign }, rules).sign(intent({}));
+    expect(entries).toBe(1);
+  });
+
   test("X8 one nonce is one call: the same again at other fees, never another", async () => {
     const { lane } = open();
     await lane.sign(intent({ nonce: 7 }));
@@ -191,12 +202,18 @@ describe("the attestor", () => {
     isPricedRoute: (srcChain, token) => srcChain === 2 && token === TOKEN,
     payoutWindowS: 43_200n,
   };
+  /** How many entries the journal had when each signature was asked for. */
+  const written: number[] = [];
+  const sign = (signature: Hex) => async () => {
+    written.push(countEntries());
+    return signature;
+  };
   const inner: AttestorSigner = {
     address: LANE,
-    signDelivery: async () => "0x01",
-    signClaim: async () => "0x02",
-    signReturn: async () => "0x03",
-    signPrice: async () => "0x04",
+    signDelivery: sign("0x01"),
+    signClaim: sign("0x02"),
+    signReturn: sign("0x03"),
+    signPrice: sign("0x04"),
   };
   const open = () => guard.guardAttestor(inner, rules);
   const delivery = (change: Partial<DeliveryOrder> = {}) => ({
@@ -215,13 +232,15 @@ describe("the attestor", () => {
     deadline: soon(120),
   });
 
-  test("signs each of its four messages, and writes each down", async () => {
+  test("signs each of its four messages, and writes each down first", async () => {
     const attestor = open();
+    written.length = 0;
     expect(await attestor.signDelivery(30, delivery())).toBe("0x01");
     expect(await attestor.signClaim(2, claim)).toBe("0x02");
     expect(await attestor.signReturn(2, { ...giveBack, deliveryId: OTHER_ID })).toBe("0x03");
     expect(await attestor.signPrice(2, price())).toBe("0x04");
     expect(countEntries()).toBe(4);
+    expect(written).toEqual([1, 2, 3, 4]);
   });
 
   test("a lock ends one way, whatever a database says, over restarts", async () => {

@@ -189,6 +189,11 @@ create table breaches (
 );
 create unique index breaches_open on breaches (chain_id, invariant, subject) where ended_at is null;
 
+-- What the auditor has yet to look for on its destination.
+alter table deliveries add column audited boolean not null default false;
+create index deliveries_to_audit on deliveries (src_chain) where state = 'claimed' and not audited;
+create index settlements_updated on settlements (chain_id, updated_at);
+
 -- How far the auditor has come on a chain.
 create table audit_rounds (
   chain_id integer primary key,

@@ -261,6 +261,7 @@ export interface DeliveriesTable {
   trouble: JsonOrNull<ErrorObject>;
   next_check_at: Stamp | null;
   created_at: GeneratedStamp;
+  audited: Generated<boolean>;
 }
 
 export interface InventoryReservationsTable {

@@ -47,6 +47,8 @@ export interface Faults {
   readonly shortInventory: boolean;
   /** Each role runs twice. */
   readonly isCrowded: boolean;
+  /** Deliveries have a minute, so that locks go back. */
+  readonly isHasty: boolean;
 }
 
 export const NO_FAULTS: Faults = {
@@ -74,6 +76,7 @@ export const NO_FAULTS: Faults = {
   poorLanes: false,
   shortInventory: false,
   isCrowded: false,
+  isHasty: false,
 };
 
 /** The most of each fault that a run is to stand. */
@@ -117,5 +120,6 @@ export function drawFaults(dice: Dice): Faults {
     poorLanes: single === null && dice.chance(0.15),
     shortInventory: single === null && dice.chance(0.2),
     isCrowded: dice.chance(0.25),
+    isHasty: dice.chance(0.25),
   };
 }

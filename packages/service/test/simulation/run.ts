@@ -138,7 +138,7 @@ async function play(
   const chains = new Map<number, ReturnType<typeof createChain>>(
     CHAIN_IDS.map((chainId) => [chainId, createChain(chainId, { inventory, laneWei })]),
   );
-  const config = createConfig();
+  const config = createConfig(drawn.isHasty ? 60n : 600n);
   let thrown: unknown = null;
   let effects = 0;
   const disturb = (life: Life, what: string): Disturbance | null =>
@@ -388,6 +388,8 @@ async function play(
     }
   }
   await checkAlways(database, chains);
+  const locks = [...chains.values()].flatMap(({ head }) => [...head.state.locks.values()]);
+  for (const state of new Set(locks.map((lock) => lock.state))) mark(`locks ${state}`);
   await judge(database, chains, addresses);
   await readers.check(database);
   if (!options.onRest) return;

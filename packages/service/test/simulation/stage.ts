@@ -19,8 +19,6 @@ export const MINIMUM = UNIT;
 export const ETHER = 10n ** 18n;
 export const FEE_BPS = 10;
 export const MAX_FEE_BPS = 50;
-/** Short, so that a lock which cannot be paid goes back within a run. */
-export const PAYOUT_WINDOW_S = 600n;
 
 /** An account that nobody else has the name of. */
 export function accountOf(name: string): EvmAddress {
@@ -94,8 +92,11 @@ export function createChain(
 
 const NO_KEY = { kind: "raw", key: new Secret("") } as never;
 
-/** The configuration of the service on these chains. What it never reads here is empty. */
-export function createConfig(): Config {
+/**
+ * The configuration of the service on these chains. What it never reads here is empty. A lock goes back that is not paid
+ * in `payoutWindowS` seconds.
+ */
+export function createConfig(payoutWindowS: bigint): Config {
   const bounds = { maxAgeMs: 3_600_000, maxDeviationBps: 100 };
   return {
     stateDir: "",
@@ -111,7 +112,7 @@ export function createConfig(): Config {
     feeBps: FEE_BPS,
     maxFeeBps: MAX_FEE_BPS,
     maxSlippageBps: 100,
-    payoutWindowS: PAYOUT_WINDOW_S,
+    payoutWindowS,
     attestor: { key: NO_KEY, nodes: new Map() },
     keystorePassphrase: undefined,
     signers: { settler: undefined, attestor: undefined },

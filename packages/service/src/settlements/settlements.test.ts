@@ -307,6 +307,17 @@ describe("failures", () => {
     expect((await desk.db.selectFrom("transactions").selectAll().execute()).length).toBe(1);
   });
 
+  test("V2 what was set aside for a sweep that reverted for good is released, and not before", async () => {
+    const { desk } = await openPending(true);
+    await desk.look();
+    await desk.mine("sweep:", false, "mined");
+    await desk.look();
+    expect(desk.state.released).toEqual([]);
+    await desk.mine("sweep:", false);
+    await desk.look();
+    expect(desk.state.released).toEqual([(await desk.swaps())[0]?.id]);
+  });
+
   test("a lock is believed at a final block only, and its hash is shown before", async () => {
     const { desk } = await openPending(true);
     await desk.look();

@@ -61,6 +61,8 @@ export async function openDesk() {
     minimums: { token: 100n, floor: undefined } as Minimums,
     /** The newest refund of any wallet in a final block. */
     refund: null as FoundRefund | null,
+    /** Settlements whose reservations the route released. */
+    released: [] as string[],
     block: 100n,
     finalNumber: 50n,
   };
@@ -109,7 +111,7 @@ export async function openDesk() {
     readInventory: async () => ({ reserved: 0n, balance: 0n, capLeft: 0n, rate: 10n ** 18n }),
     judgeInventory: () => state.reserves,
     reserve: async () => state.reserves,
-    release: async () => undefined,
+    release: async (_, settlementId) => void state.released.push(settlementId),
     readSweep: () => ({ amount: state.swept, minOut: 1n, logIndex: 50, deliveryId: null }),
     recordSweep: async () => undefined,
     lookForDelivery: async () => state.delivery,

@@ -1,4 +1,3 @@
-import { sql } from "kysely";
 import type { BlockRef, Outflow } from "../chains/port.ts";
 import { toHex32 } from "../core/hex.ts";
 import type { Db, Tx } from "../db/schema.ts";
@@ -47,12 +46,6 @@ export async function getScannedFinal(db: Db, chainId: number): Promise<bigint |
   return row?.number ?? null;
 }
 
-/** The cursor, held until the end of the transaction: one that froze and lost its role may still be about to move it. */
-async function lockTip(tx: Tx, chainId: number): Promise<BlockRef | null> {
-  await sql`select pg_advisory_xact_lock(12, ${chainId})`.execute(tx);
-  return getTip(tx, chainId);
-}
-
 /** Moves the cursor onto a block whose deposits are recorded, with what left wallets of ours in it, and forgets blocks below the window. */
 export async function pushBlock(
   tx: Tx,
@@ -66,8 +59,6 @@ export async function pushBlock(
     readonly nowMs: number;
   },
 ): Promise<void> {
-  const tip = await lockTip(tx, chainId);
-  if (tip && tip.hash !== block.parentHash) return;
   await insertOutflows(tx, chainId, block, args.outflows);
   await orphanOthers(tx, chainId, block, args.nowMs);
   await tx
@@ -104,7 +95,6 @@ export async function popBlock(
   block: BlockRef,
   nowMs: number,
 ): Promise<number> {
-  if ((await lockTip(tx, chainId))?.hash !== block.hash) return 0;
   await tx
     .deleteFrom("scanner_blocks")
     .where("chain_id", "=", chainId)

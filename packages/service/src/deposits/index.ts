@@ -14,6 +14,7 @@ export {
   assignUnsettled,
   countOrphaned,
   getLastDeposit,
+  hasAllAt,
   insertDeposits,
   listUnsettled,
   orphanAbove,

@@ -261,6 +261,30 @@ export async function orphanAbove(
   return Number(result.numUpdatedRows);
 }
 
+/** Whether all of the arrivals are recorded, as of this block. */
+export async function hasAllAt(
+  tx: Tx,
+  chainId: number,
+  block: { readonly number: bigint; readonly hash: string },
+  arrivals: readonly ArrivedValue[],
+): Promise<boolean> {
+  if (arrivals.length === 0) return true;
+  const rows = await tx
+    .selectFrom("deposits")
+    .select(["wallet", "token", "tx_hash", "ordinal"])
+    .where("chain_id", "=", chainId)
+    .where("block_number", "=", block.number)
+    .where("block_hash", "=", block.hash)
+    .where("orphaned_at", "is", null)
+    .execute();
+  const there = new Set(
+    rows.map(({ wallet, token, tx_hash, ordinal }) => [wallet, token, tx_hash, ordinal].join(":")),
+  );
+  return arrivals.every(({ wallet, token, transfers }) =>
+    transfers.every(({ txHash, ordinal }) => there.has([wallet, token, txHash, ordinal].join(":"))),
+  );
+}
+
 /** Marks deposits that were recorded from another block of this height, one that was never made the cursor. */
 export async function orphanOthers(
   tx: Tx,

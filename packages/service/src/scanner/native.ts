@@ -12,7 +12,7 @@ import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
 import { listExplained, listRecentWallets } from "../deposits/index.ts";
 import { acceptBalance } from "../settlements/index.ts";
 import type { ScannerDeps } from "./deps.ts";
-import { getRound, getTip, getWindowHash, putRound } from "./store.ts";
+import { assertScanned, getRound, getTip, getWindowHash, putRound } from "./store.ts";
 
 /** Wallets of one look, of each of the three kinds. */
 const WALLETS_AT_ONCE = 500;
@@ -69,7 +69,7 @@ export async function lookAtBalances(deps: ScannerDeps): Promise<boolean> {
   return false;
 }
 
-/** Records what wallets of ours hold beyond what is known. Assumes that everything up to the block is recorded. */
+/** Records what wallets of ours hold beyond what is known, provided that everything up to the block is recorded. */
 async function compareAt(
   deps: ScannerDeps,
   block: BlockRef,
@@ -88,7 +88,10 @@ async function compareAt(
     const address = ours.get(wallet);
     if (balance > known && address) {
       try {
-        await acceptBalance(settlements, { ...at, wallet, block, balance }, address);
+        const held = { ...at, wallet, block, balance };
+        await acceptBalance(settlements, held, address, (tx) =>
+          assertScanned(tx, chain.chainId, block),
+        );
       } catch (error) {
         // The others are not held up: this one's turn comes again.
         deps.log.warn({ err: error, wallet }, "what a wallet holds could not be recorded");

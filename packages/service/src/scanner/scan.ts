@@ -9,11 +9,20 @@
 import { listByWallets } from "../addresses/index.ts";
 import type { BlockRef, Outflow } from "../chains/port.ts";
 import { OperatingError } from "../core/errors.ts";
+import type { ArrivedValue } from "../deposits/index.ts";
 import { acceptValue } from "../settlements/index.ts";
 import { groupByHolding, verifyArrivals } from "./arrivals.ts";
 import type { ScannerDeps } from "./deps.ts";
 import { followTraces, listNativeTransfers } from "./native.ts";
-import { getScannedFinal, getTip, getWindowHash, popBlock, pushBlock } from "./store.ts";
+import {
+  assertNext,
+  CursorMoved,
+  getScannedFinal,
+  getTip,
+  getWindowHash,
+  popBlock,
+  pushBlock,
+} from "./store.ts";
 
 /** Blocks kept to find the way back after a reorganisation. A deeper one stops the scanner for a person to look. */
 const WINDOW_BLOCKS = 512;
@@ -22,8 +31,13 @@ const BLOCKS_MAX = 50;
 
 /** Scans what is new. Returns true when there is more at once. */
 export async function lookAtChain(deps: ScannerDeps): Promise<boolean> {
-  for (let blocks = 0; blocks < BLOCKS_MAX; blocks++) {
-    if (!(await scanNext(deps))) return false;
+  try {
+    for (let blocks = 0; blocks < BLOCKS_MAX; blocks++) {
+      if (!(await scanNext(deps))) return false;
+    }
+  } catch (error) {
+    if (!(error instanceof CursorMoved)) throw error;
+    deps.log.warn({ err: error }, "nothing of this look was recorded");
   }
   return true;
 }
@@ -45,12 +59,13 @@ async function scanNext(deps: ScannerDeps): Promise<boolean> {
   if (!block) return false;
   // The chain moved between the two reads: the next look takes the tip off.
   if (tip && block.parentHash !== tip.hash) return true;
-  const arrived = await recordArrivals(deps, block);
-  if (arrived) deps.crashPoint("scan.arrived");
+  const arrivals = await recordArrivals(deps, block);
+  if (arrivals.length > 0) deps.crashPoint("scan.arrived");
   const outflows = await listOutflows(deps, block);
-  const args = { outflows, finalNumber, windowBlocks: WINDOW_BLOCKS, nowMs: deps.clock.now() };
+  const nowMs = deps.clock.now();
+  const args = { arrivals, outflows, finalNumber, windowBlocks: WINDOW_BLOCKS, nowMs };
   await db.transaction().execute((tx) => pushBlock(tx, chain.chainId, block, args));
-  if (arrived) deps.crashPoint("scan.pushed");
+  if (arrivals.length > 0) deps.crashPoint("scan.pushed");
   deps.onScanned();
   await followTraces(deps, block);
   return true;
@@ -103,8 +118,8 @@ async function stepBack(deps: ScannerDeps, tip: BlockRef): Promise<boolean> {
   return true;
 }
 
-/** True when something arrived. */
-async function recordArrivals(deps: ScannerDeps, block: BlockRef): Promise<boolean> {
+/** Records what arrived in a block, and returns it. */
+async function recordArrivals(deps: ScannerDeps, block: BlockRef): Promise<ArrivedValue[]> {
   const { db, chain, tokens, settlements } = deps;
   const { escrow } = chain.addresses;
   const listed = [
@@ -122,9 +137,11 @@ async function recordArrivals(deps: ScannerDeps, block: BlockRef): Promise<boole
     block,
     transfers.filter(({ to }) => ours.has(to)),
   );
-  for (const arrived of await verifyArrivals(deps, block, arrivals)) {
+  const verified = await verifyArrivals(deps, block, arrivals);
+  for (const arrived of verified) {
     const address = ours.get(arrived.wallet);
-    if (address) await acceptValue(settlements, arrived, address);
+    if (!address) continue;
+    await acceptValue(settlements, arrived, address, (tx) => assertNext(tx, chain.chainId, block));
   }
-  return arrivals.length > 0;
+  return verified;
 }

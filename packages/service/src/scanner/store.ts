@@ -1,7 +1,10 @@
+import { sql } from "kysely";
 import type { BlockRef, Outflow } from "../chains/port.ts";
 import { toHex32 } from "../core/hex.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import {
+  type ArrivedValue,
+  hasAllAt,
   insertOutflows,
   orphanAbove,
   orphanOthers,
@@ -19,6 +22,48 @@ export async function getTip(db: Db, chainId: number): Promise<BlockRef | null> 
     .executeTakeFirst();
   if (!row) return null;
   return { number: row.number, hash: toHex32(row.hash), parentHash: toHex32(row.parent_hash) };
+}
+
+/**
+ * Another scanner moved the cursor: one that froze long enough to lose its role, and woke. What is found is recorded only
+ * under the lock of the cursor and from where it was when it was found, so the two never undo each other's work.
+ */
+export class CursorMoved extends Error {
+  constructor(chainId: number) {
+    super(`another scanner moved the cursor of chain ${chainId}`);
+  }
+}
+
+/** Holds the cursor until the end of the transaction: alone to move it, with others to record under it. */
+async function lockTip(tx: Tx, chainId: number, use: "move" | "record"): Promise<BlockRef | null> {
+  await (
+    use === "move"
+      ? sql`select pg_advisory_xact_lock(12, ${chainId})`
+      : sql`select pg_advisory_xact_lock_shared(12, ${chainId})`
+  ).execute(tx);
+  return getTip(tx, chainId);
+}
+
+/** @throws CursorMoved unless `block` is the one that comes next. */
+export async function assertNext(tx: Tx, chainId: number, block: BlockRef): Promise<void> {
+  checkNext(await lockTip(tx, chainId, "record"), chainId, block);
+}
+
+function checkNext(tip: BlockRef | null, chainId: number, block: BlockRef): void {
+  if (tip && tip.hash !== block.parentHash) throw new CursorMoved(chainId);
+}
+
+/** @throws CursorMoved unless everything up to `block` is recorded, by the blocks that led to it. */
+export async function assertScanned(tx: Tx, chainId: number, block: BlockRef): Promise<void> {
+  const tip = await lockTip(tx, chainId, "record");
+  const scanned = await getWindowHash(tx, chainId, block.number);
+  // Older than the window: it is final, so it is the one that was scanned.
+  const isScanned = scanned === null ? isBelow(block, tip) : scanned === block.hash;
+  if (!isScanned) throw new CursorMoved(chainId);
+}
+
+function isBelow(block: BlockRef, tip: BlockRef | null): boolean {
+  return tip !== null && block.number < tip.number;
 }
 
 /** The hash of a block of the window, or null when the window does not reach there. */
@@ -46,12 +91,14 @@ export async function getScannedFinal(db: Db, chainId: number): Promise<bigint |
   return row?.number ?? null;
 }
 
-/** Moves the cursor onto a block whose deposits are recorded, with what left wallets of ours in it, and forgets blocks below the window. */
+/** Moves the cursor onto a block whose deposits are recorded, with what left wallets of ours in it, and forgets blocks below the window. Throws as `assertNext` does. */
 export async function pushBlock(
   tx: Tx,
   chainId: number,
   block: BlockRef,
   args: {
+    /** What is recorded of it: a scanner that read a sibling of this block may have moved it there meanwhile. */
+    readonly arrivals: readonly ArrivedValue[];
     readonly outflows: readonly Outflow[];
     /** What the node calls final. */
     readonly finalNumber: bigint;
@@ -59,6 +106,8 @@ export async function pushBlock(
     readonly nowMs: number;
   },
 ): Promise<void> {
+  checkNext(await lockTip(tx, chainId, "move"), chainId, block);
+  if (!(await hasAllAt(tx, chainId, block, args.arrivals))) throw new CursorMoved(chainId);
   await insertOutflows(tx, chainId, block, args.outflows);
   await orphanOthers(tx, chainId, block, args.nowMs);
   await tx
@@ -88,13 +137,17 @@ export async function pushBlock(
     .execute();
 }
 
-/** Takes a block that left the chain off the window and marks its deposits; returns how many those are. */
+/**
+ * Takes the newest block, which left the chain, off the window and marks its deposits; returns how many those are.
+ * @throws CursorMoved when it is not the newest any more.
+ */
 export async function popBlock(
   tx: Tx,
   chainId: number,
   block: BlockRef,
   nowMs: number,
 ): Promise<number> {
+  if ((await lockTip(tx, chainId, "move"))?.hash !== block.hash) throw new CursorMoved(chainId);
   await tx
     .deleteFrom("scanner_blocks")
     .where("chain_id", "=", chainId)

@@ -120,7 +120,6 @@ export function drawFaults(dice: Dice): Faults {
     poorLanes: single === null && dice.chance(0.15),
     shortInventory: single === null && dice.chance(0.2),
     isCrowded: dice.chance(0.25),
-    // Not drawn yet: with two scanners at once some of these seeds break.
-    isHasty: false,
+    isHasty: dice.chance(0.25),
   };
 }

@@ -181,6 +181,7 @@ export async function openDesk() {
         })),
       },
       address,
+      async () => undefined,
     );
   }
 

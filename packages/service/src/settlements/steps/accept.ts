@@ -36,11 +36,15 @@ import type { Settlement } from "../types.ts";
 /** When a deposit that no settlement has is looked at for the first time again. */
 export const RECHECK_MS = 60_000;
 
+/** What must still hold where a finding is recorded, in the transaction that records it; it throws where it does not. */
+export type Premise = (tx: Tx) => Promise<void>;
+
 /** Records the transfers of one token to one of our wallets in one block. Recording them again changes nothing. */
 export async function acceptValue(
   deps: SettlementDeps,
   arrived: ArrivedValue,
   address: DepositAddress,
+  premise: Premise,
 ): Promise<void> {
   const chain = chainOf(deps, arrived);
   // A token whose contract fails must not hold up its chain: its deposit is looked at again.
@@ -49,6 +53,7 @@ export async function acceptValue(
   const minimums = await deps.readMinimums(arrived.chainId, arrived.token);
 
   const accepted = await deps.db.transaction().execute(async (tx) => {
+    await premise(tx);
     await lockHolding(tx, arrived);
     return record(tx, deps, { arrived, address, balance, walletDeployed, minimums });
   });
@@ -56,19 +61,21 @@ export async function acceptValue(
 }
 
 /**
- * Records what a wallet held at a block beyond what is known of it. Assumes that every transfer and outflow up to that
- * block is recorded. Looking again, at the same block or another, records nothing twice.
+ * Records what a wallet held at a block beyond what is known of it. The premise is that every transfer and outflow up to
+ * that block is recorded. Looking again, at the same block or another, records nothing twice.
  */
 export async function acceptBalance(
   deps: SettlementDeps,
   held: HeldAt,
   address: DepositAddress,
+  premise: Premise,
 ): Promise<void> {
   const chain = chainOf(deps, held);
   const balance = await chain.getBalance(held.token, held.wallet);
   const walletDeployed = await chain.hasCode(held.wallet);
   const minimums = await deps.readMinimums(held.chainId, held.token);
   const accepted = await deps.db.transaction().execute(async (tx) => {
+    await premise(tx);
     await lockHolding(tx, held);
     const recorded = [];
     for (const arrived of await findUnexplained(tx, held)) {

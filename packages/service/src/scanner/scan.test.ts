@@ -44,6 +44,10 @@ function createForkingChain(payee: () => EvmAddress) {
   let finalNumber = 0n;
   let meanwhile: () => void = () => undefined;
   let between: () => void = () => undefined;
+  let beforeRecord: () => Promise<void> = async () => undefined;
+  let beforePush: () => Promise<void> = async () => undefined;
+  let lastAsked: string | null = null;
+  let afterTip: () => Promise<void> = async () => undefined;
   let outflowsOf: (block: bigint) => readonly EvmAddress[] = () => [];
   const seen = () => blocks.slice(0, visible);
   const refOf = (number: number): BlockRef | null => {
@@ -61,23 +65,34 @@ function createForkingChain(payee: () => EvmAddress) {
     addresses: { factory: FACTORY, escrow: FACTORY, delivery: FACTORY },
     predictWallet: (commitment) => unpadAddress(commitment.userId),
     hashCommitment: (commitment) => toHex32(hashOf(JSON.stringify(commitment))),
-    getBlock: async (number) => refOf(Number(number)),
+    getBlock: async (number) => {
+      const block = refOf(Number(number));
+      await afterTip();
+      return block;
+    },
     getHead: async () => refOf(seen().length - 1) as BlockRef,
     getFinalNumber: async () => {
       between();
       return finalNumber;
     },
     hasCode: async () => true,
-    findBalance: async () => 1_000n,
-    listOutflows: async (block) =>
-      outflowsOf(block.number).map((wallet, index) => ({
+    findBalance: async () => {
+      await beforeRecord();
+      return 1_000n;
+    },
+    listOutflows: async (block) => {
+      // Asked once to see what arrived, and once more before the cursor moves.
+      if (block.hash === lastAsked) await beforePush();
+      lastAsked = block.hash;
+      return outflowsOf(block.number).map((wallet, index) => ({
         kind: "refunded",
         wallet,
         token: USDC,
         amount: 1_000n,
         txHash: hashOf(`refund ${block.number} ${index}`),
         logIndex: 50 + index,
-      })),
+      }));
+    },
     // Everything that was ever paid is still there.
     listTokenBalances: async (blockHash, holdings) => {
       const height = blocks.findIndex(({ name }) => toHex32(hashOf(name)) === blockHash);
@@ -123,6 +138,27 @@ function createForkingChain(payee: () => EvmAddress) {
     during: (act: () => void) => {
       meanwhile = act;
     },
+    /** What happens once, when a block has been read and what arrived is to be recorded. */
+    beforeRecord: (act: () => Promise<void>) => {
+      beforeRecord = once(act);
+    },
+    /** What happens once, when a block is recorded and the cursor is to move. */
+    beforePush: (act: () => Promise<void>) => {
+      beforePush = once(act);
+    },
+    /** What happens once, when the tip has been looked up. */
+    afterTip: (act: () => Promise<void>) => {
+      afterTip = once(act);
+    },
+  };
+}
+
+function once(act: () => Promise<void>): () => Promise<void> {
+  let isLeft = true;
+  return async () => {
+    const isNow = isLeft;
+    isLeft = false;
+    if (isNow) await act();
   };
 }
 
@@ -190,7 +226,14 @@ async function openScanner() {
   const cursor = async () =>
     (await db.selectFrom("scanner_blocks").selectAll().orderBy("number", "desc").execute())[0];
   const events = async () => (await listEvents(db, integratorId, { limit: 500 })).items;
-  return { ...forking, look, deposits, cursor, events, wallet };
+  /** Another scanner, which dies when it has recorded a block and the cursor is to move. */
+  const lookAndDie = async () => {
+    const dies = () => {
+      throw new Error("the process ends");
+    };
+    await expect(lookAtChain({ ...deps, crashPoint: dies })).rejects.toThrow("the process ends");
+  };
+  return { ...forking, look, lookAndDie, deposits, cursor, events, wallet };
 }
 
 describe("scanner", () => {
@@ -339,5 +382,51 @@ describe("scanner", () => {
     await look();
     expect((await cursor())?.hash).toBe(hashOf("c"));
     expect(await deposits()).toEqual([[2, hashOf("pay 1"), true]]);
+  });
+});
+
+describe("a scanner that froze, lost its role to another and wakes", () => {
+  test("does not take the other's blocks off, nor what left wallets in them", async () => {
+    const { add, replace, refund, afterTip, look, wallet, cursor } = await openScanner();
+    for (let i = 1; i <= 3; i++) add(`old ${i}`, `pay ${i}`);
+    await look();
+    replace(2, ...[2, 3, 4, 5].map((i) => ({ name: `new ${i}`, pays: [`pay ${i}`] })));
+    refund((block) => (block === 4n ? [wallet] : []));
+    afterTip(look);
+    await look();
+    expect((await cursor())?.hash).toBe(hashOf("new 5"));
+    expect(await database.db.selectFrom("outflows").select("wallet").execute()).toEqual([
+      { wallet },
+    ]);
+  });
+
+  test("does not move a deposit to a block that is not the next", async () => {
+    const { add, replace, beforeRecord, look, deposits } = await openScanner();
+    add("a");
+    await look();
+    add("old 2", "pay");
+    beforeRecord(async () => {
+      replace(2, { name: "new 2", pays: ["pay"] }, { name: "new 3", pays: [] });
+      await look();
+    });
+    await look();
+    const [row] = await database.db.selectFrom("deposits").selectAll().execute();
+    expect(row?.block_hash).toBe(hashOf("new 2"));
+    expect(await deposits()).toEqual([[2, hashOf("pay"), true]]);
+  });
+
+  test("does not move the cursor onto a block whose deposits the other has moved", async () => {
+    const { add, replace, beforePush, look, lookAndDie, deposits, cursor } = await openScanner();
+    add("a");
+    await look();
+    add("b", "pay");
+    beforePush(async () => {
+      replace(2, { name: "c", pays: ["pay"] });
+      await lookAndDie();
+      replace(2, { name: "b", pays: ["pay"] });
+    });
+    await look();
+    expect((await cursor())?.hash).toBe(hashOf("b"));
+    expect(await deposits()).toEqual([[2, hashOf("pay"), true]]);
   });
 });

@@ -37,7 +37,7 @@ export async function lookAtChain(deps: ScannerDeps): Promise<boolean> {
     }
   } catch (error) {
     if (!(error instanceof CursorMoved)) throw error;
-    deps.log.warn({ err: error }, "nothing of this look was recorded");
+    deps.log.warn({ err: error }, "looks again from where the cursor is");
   }
   return true;
 }
@@ -57,8 +57,6 @@ async function scanNext(deps: ScannerDeps): Promise<boolean> {
   const finalNumber = await chain.getFinalNumber();
   const block = await chain.getBlock(next);
   if (!block) return false;
-  // The chain moved between the two reads: the next look takes the tip off.
-  if (tip && block.parentHash !== tip.hash) return true;
   const arrivals = await recordArrivals(deps, block);
   if (arrivals.length > 0) deps.crashPoint("scan.arrived");
   const outflows = await listOutflows(deps, block);

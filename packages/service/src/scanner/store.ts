@@ -25,12 +25,13 @@ export async function getTip(db: Db, chainId: number): Promise<BlockRef | null> 
 }
 
 /**
- * Another scanner moved the cursor: one that froze long enough to lose its role, and woke. What is found is recorded only
- * under the lock of the cursor and from where it was when it was found, so the two never undo each other's work.
+ * What was found does not follow from where the cursor is: the chain moved between two reads, or another scanner moved
+ * the cursor, as when one froze long enough to lose its role, and woke. Findings are recorded under the lock of the cursor
+ * only, so two scanners never undo each other's work.
  */
 export class CursorMoved extends Error {
   constructor(chainId: number) {
-    super(`another scanner moved the cursor of chain ${chainId}`);
+    super(`what was found of chain ${chainId} does not follow from where the cursor is`);
   }
 }
 

@@ -331,25 +331,25 @@ async function play(
       });
     }
   }
-  if (drawn.poorLanes || drawn.shortInventory) {
-    kernel.schedule("gifts", dice.between(safetyMs / 3, safetyMs), () => {
-      for (const [chainId, chain] of chains) {
-        for (const purpose of LANE_PURPOSES) {
-          submit(chainId, userOf(0), {
-            kind: "hidden_transfer",
-            to: laneOf(chainId, purpose),
-            amount: 1000n * ETHER,
-          });
-        }
-        submit(chainId, userOf(1), {
-          kind: "transfer",
-          token: tokenOf(chainId),
-          to: chain.contracts.delivery,
-          amount: 10n ** 11n,
+  const makeGifts = () => {
+    for (const [chainId, chain] of chains) {
+      for (const purpose of LANE_PURPOSES) {
+        submit(chainId, userOf(0), {
+          kind: "hidden_transfer",
+          to: laneOf(chainId, purpose),
+          amount: 1000n * ETHER,
         });
       }
-    });
-  }
+      submit(chainId, userOf(1), {
+        kind: "transfer",
+        token: tokenOf(chainId),
+        to: chain.contracts.delivery,
+        amount: 10n ** 11n,
+      });
+    }
+  };
+  const isPoor = drawn.poorLanes || drawn.shortInventory;
+  if (isPoor) kernel.schedule("gifts", dice.between(safetyMs / 3, safetyMs), makeGifts);
 
   const advance = async () => {
     if (!(await kernel.step())) throw new Error("nothing waits for anything");
@@ -370,6 +370,8 @@ async function play(
   for (const chain of chains.values()) {
     chain.forget((one) => isUser(one) && one.nonce > chain.freeNonceOf(one.from));
   }
+  // The first gifts may have been among those.
+  if (isPoor) makeGifts();
   const calmFrom = kernel.nowMs;
   const paid = addresses.map(({ address }) => address);
   let isDone = false;

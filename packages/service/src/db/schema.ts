@@ -82,6 +82,7 @@ export interface SettlementsTable {
   version: Generated<number>;
   amount: NumericOrNull;
   route: string | null;
+  route_contract: Generated<string | null>;
   deploys_sent: Generated<number>;
   sweeps_sent: Generated<number>;
   planned_amount: NumericOrNull;

@@ -198,3 +198,32 @@ describe("the list", () => {
     expect((await ask({}, equal)).map(({ type }) => type)).toEqual(["MONO_CHAIN"]);
   });
 });
+
+describe("a route that cannot now", () => {
+  const failing = (code: "RPC_UNAVAILABLE" | "AMOUNT_TOO_SMALL"): Route => ({
+    ...createRoute({ kind: "MONO_CHAIN" }),
+    quote: async () => {
+      throw new OperatingError(code, "Not now.");
+    },
+  });
+
+  test("is left out while another can", async () => {
+    const quotes = await ask({}, [failing("RPC_UNAVAILABLE"), createRoute({})]);
+    expect(quotes.map(({ type }) => type)).toEqual(["SWIFT"]);
+  });
+
+  test("is the answer where none can: what the preferred one says", async () => {
+    const refusal = await refusalOf({}, [failing("AMOUNT_TOO_SMALL"), failing("RPC_UNAVAILABLE")]);
+    expect(refusal.code).toBe("AMOUNT_TOO_SMALL");
+  });
+
+  test("is not passed over for a mistake of ours", async () => {
+    const broken: Route = {
+      ...createRoute({}),
+      quote: async () => {
+        throw new TypeError("no such thing");
+      },
+    };
+    await expect(ask({}, [broken, createRoute({})])).rejects.toThrow(TypeError);
+  });
+});

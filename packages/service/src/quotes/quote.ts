@@ -92,7 +92,7 @@ export async function quote(
       })
     : null;
   const asked = { amount, slippageBps, userId, principal, address, fromToken, toToken };
-  const quotes = await Promise.all(routes.map((route) => quoteRoute(deps, { route, ...asked })));
+  const quotes = await keepAnswers(routes.map((route) => quoteRoute(deps, { route, ...asked })));
   return {
     quotes: isOn(request.fullList) ? quotes : pickFastestAndBest(quotes),
     minimumSdkVersion: [7, 0, 0],
@@ -118,6 +118,20 @@ function pickFastestAndBest(quotes: readonly Quote[]): Quote[] {
 }
 
 const compare = (one: bigint, other: bigint) => (one < other ? -1 : one > other ? 1 : 0);
+
+/**
+ * What the routes that can do it say: one that cannot now is no reason to have no quote.
+ * @throws what the first of them threw when none can.
+ */
+async function keepAnswers(asked: readonly Promise<Quote>[]): Promise<Quote[]> {
+  const answers = await Promise.allSettled(asked);
+  const quotes = answers.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const failures = answers.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+  const mistake = failures.find((reason) => !(reason instanceof OperatingError));
+  if (mistake !== undefined) throw mistake;
+  if (quotes.length === 0) throw failures[0];
+  return quotes;
+}
 
 async function quoteRoute(
   deps: QuoteDeps,

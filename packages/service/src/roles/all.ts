@@ -101,6 +101,7 @@ export async function startRoles(
       routes: createRoutes(config, {
         db,
         clock,
+        log,
         chains,
         wakeAttestor: () => wakeups.wake(TOPICS.attestations),
       }),

@@ -20,6 +20,7 @@ import {
   createRouteBook,
   createSwiftRoute,
   type RouteBook,
+  withBreaker,
 } from "../routes/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Watch } from "./watch.ts";
@@ -92,18 +93,19 @@ export function createAttestorChains(
 
 const RPC_TIMEOUT_MS = 10_000;
 
-/** The enabled routes, in the order of the configuration. */
+/** The enabled routes, in the order of the configuration, each with a circuit breaker of its own. */
 export function createRoutes(
   config: Config,
   deps: {
     readonly db: Db;
     readonly clock: Clock;
+    readonly log: Log;
     readonly chains: Chains;
     /** Tells the attestor that there is something to sign. */
     readonly wakeAttestor: () => void;
   },
 ): RouteBook {
-  const { db, clock, chains, wakeAttestor } = deps;
+  const { db, clock, log, chains, wakeAttestor } = deps;
   const prices = createConfiguredPrices(config, { chains, clock });
   const { feeBps } = config;
   return createRouteBook(
@@ -144,6 +146,7 @@ export function createRoutes(
           : null,
       });
     }),
+    (route) => withBreaker(route, { clock, log }),
   );
 }
 

@@ -130,7 +130,7 @@ function withSettlements<Result>(
         crashPoint: createCrashPoint(config.crashAt),
         wakeups,
         chains,
-        routes: createRoutes(config, { db, clock, chains, wakeAttestor }),
+        routes: createRoutes(config, { db, clock, log, chains, wakeAttestor }),
         format: evmFormat,
       };
       return await run(createSettlementDeps(context, new Map()));
@@ -194,7 +194,7 @@ export function formatSettlement(config: Pick<Config, "chains">, shown: ShownSet
     line("from", `${source.describe} at ${show(settlement.wallet)}`),
     line("to", `${destination.describe} for ${show(address.destWallet)}`),
     line("refunds to", show(unpadAddress(address.commitment.refundAuthority))),
-    line("route", settlement.route ?? "not chosen yet"),
+    line("route", describeRoute(settlement)),
     ...optional(
       "swept",
       settlement.sweptAmount === null ? null : source.format(settlement.sweptAmount),
@@ -277,6 +277,11 @@ export function formatRefund(config: Pick<Config, "chains">, refund: RefundResul
     ...(obstacle === null ? [] : [`At this moment it would fail: ${obstacle}.`]),
     "Once it is final, `sluice settlement show` says so.",
   ].join("\n");
+}
+
+function describeRoute({ route, routeContract }: ShownSettlement["settlement"]): string {
+  if (route === null) return "not chosen yet";
+  return routeContract === null ? route : `${route} by ${evmFormat.display(routeContract)}`;
 }
 
 function formatError(error: NonNullable<SettlementFile["error"]>): string {

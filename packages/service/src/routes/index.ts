@@ -1,3 +1,4 @@
+export { withBreaker } from "./breaker.ts";
 export { createRouteBook, type RouteBook } from "./book.ts";
 export { createMonoChainRoute } from "./mono-chain/route.ts";
 export type {

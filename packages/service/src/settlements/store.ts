@@ -127,6 +127,7 @@ export async function countSettlements(
 export interface Change {
   readonly step?: Step;
   readonly route?: RouteKind;
+  readonly routeContract?: EvmAddress;
   readonly deploysSent?: number;
   readonly sweepsSent?: number;
   readonly plannedAmount?: bigint | null;
@@ -509,6 +510,7 @@ function columnsOf(change: Change) {
   const columns = {
     step: change.step,
     route: change.route,
+    route_contract: change.routeContract,
     deploys_sent: change.deploysSent,
     sweeps_sent: change.sweepsSent,
     planned_amount: change.plannedAmount,
@@ -541,6 +543,7 @@ function parseSettlement(row: Selectable<SettlementsTable>): Settlement {
     version: row.version,
     // CAST: held by the column's check constraint.
     route: row.route as RouteKind | null,
+    routeContract: row.route_contract === null ? null : toEvmAddress(row.route_contract),
     deploysSent: row.deploys_sent,
     sweepsSent: row.sweeps_sent,
     plannedAmount: bigintOf(row.planned_amount),

@@ -22,7 +22,9 @@ export interface Settlement {
   readonly status: SettlementStatus;
   readonly step: Step;
   readonly version: number;
+  /** Which route the last planned sweep took, and its contract; null before the first. */
   readonly route: RouteKind | null;
+  readonly routeContract: EvmAddress | null;
   /** Running number of the last planned deployment; 0 when none was planned. */
   readonly deploysSent: number;
   readonly sweepsSent: number;

@@ -144,12 +144,13 @@ export function createLives(stage: Stage) {
     const clock = kernel.clockOf(life);
     const wakeups = wakeupsOf(life);
     const wakeAttestor = () => wakeups.wake(TOPICS.attestations);
+    const log = logOf(life);
     const context: RoleContext = {
       config,
       db,
       clock,
       random: { uuid: () => dice.uuid() },
-      log: logOf(life),
+      log,
       crashPoint(name) {
         stage.onCrashPoint(life, name);
         if (life.dead) throw new Killed(`killed at ${name}`);
@@ -157,7 +158,7 @@ export function createLives(stage: Stage) {
       watch: createWatch(config, clock, [role]),
       wakeups,
       chains: reached,
-      routes: createRoutes(config, { db, clock, chains: reached, wakeAttestor }),
+      routes: createRoutes(config, { db, clock, log, chains: reached, wakeAttestor }),
       format: { display: (address) => address, hasValidChecksum: () => true },
     };
     const process: Process = { life, role, context, nodes };

@@ -6,7 +6,7 @@ import { assertDerived, type DepositAddress } from "../../addresses/index.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { TxHash } from "../../core/hex.ts";
 import { getByIntent, type IntentName, planCall, submitIntent } from "../../transactions/index.ts";
-import { chooseRoute } from "../choose-route.ts";
+import { listRoutes } from "../choose-route.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { fail } from "../fail.ts";
 import { transition } from "../store.ts";
@@ -28,7 +28,7 @@ export async function stepDeploy(
 
   assertDerived(chain, address);
   // A requested token may have no route: then a wallet would be paid for in vain.
-  chooseRoute(deps, settlement, address);
+  listRoutes(deps, settlement, address);
   const balance = await chain.getBalance(settlement.token, settlement.wallet);
   if (balance === 0n) return recordEmpty(deps, settlement);
   await assertWorthwhile(deps, settlement, balance);

@@ -9,7 +9,7 @@ import type { TxHash } from "../../core/hex.ts";
 import { assignSwept } from "../../deposits/index.ts";
 import type { Reservation, Route } from "../../routes/index.ts";
 import { getByIntent, type IntentName, planCall, submitIntent } from "../../transactions/index.ts";
-import { chooseRoute, usedRoute } from "../choose-route.ts";
+import { listRoutes, takeFirst, usedRoute } from "../choose-route.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { failIn } from "../fail.ts";
 import { hasValueInFlight } from "../in-flight.ts";
@@ -28,17 +28,35 @@ export async function stepSweep(
   if (hasValueInFlight(settlement)) return followSweep(deps, settlement, address);
   const chain = chainOf(deps, settlement);
   assertDerived(chain, address);
-  const route = chooseRoute(deps, settlement, address);
+  const routes = listRoutes(deps, settlement, address);
   const balance = await chain.getBalance(settlement.token, settlement.wallet);
   if (balance === 0n) return recordEmpty(deps, settlement);
+  await assertWorthwhile(deps, settlement, balance);
+  return takeFirst(routes, (route) => planSweep(deps, { settlement, address, route, balance }));
+}
+
+/** Plans the sweep by a route, or says why that route cannot do it now; then nothing was planned or set aside. */
+async function planSweep(
+  deps: SettlementDeps,
+  {
+    settlement,
+    address,
+    route,
+    balance,
+  }: {
+    readonly settlement: Settlement;
+    readonly address: DepositAddress;
+    readonly route: Route;
+    readonly balance: bigint;
+  },
+): Promise<StepResult> {
+  const chain = chainOf(deps, settlement);
   const { minOut } = await route.quote(balance, address.commitment);
   if (minOut === 0n) {
     throw new OperatingError("AMOUNT_TOO_SMALL", "The balance is too small for the route.", {
       details: { balance: balance.toString() },
     });
   }
-
-  await assertWorthwhile(deps, settlement, balance);
   const call = await route.prepareSweep(address, balance);
   if (!call) return "wait";
   const lanes = lanesOf(deps, settlement);
@@ -65,6 +83,7 @@ export async function stepSweep(
       trigger: "sweep_planned",
       change: {
         route: route.kind,
+        routeContract: route.contract,
         sweepsSent: number,
         plannedAmount: balance,
         retryAtMs: null,

@@ -1,0 +1,139 @@
+/** Several routes for one pair: the preferred, what it leaves to the next, and which one a settlement keeps to. */
+import { describe, expect, test } from "vitest";
+import { openDesk, ROUTE } from "../../test/support/settlement-desk.ts";
+import { OperatingError } from "../core/errors.ts";
+import { toEvmAddress } from "../core/hex.ts";
+import { createRouteBook, type Route, withBreaker } from "../routes/index.ts";
+import { lookAtDueSettlements } from "./advance.ts";
+
+const NEXT = toEvmAddress(`0x${"0f".repeat(20)}`);
+
+/** A settlement that is about to be swept, and two routes of one kind. */
+async function openChoice(preferred: Partial<Route>, next: Partial<Route> = {}) {
+  const desk = await openDesk();
+  const address = await desk.issue("0x07");
+  desk.state.balance = 1_000n;
+  await desk.arrive(address, { amount: 1_000n, block: 90n });
+  const first = withBreaker(
+    { ...desk.route, ...preferred },
+    { clock: desk.deps.clock, log: desk.deps.log },
+  );
+  const deps = {
+    ...desk.deps,
+    routes: createRouteBook([first, { ...desk.route, contract: NEXT, ...next }]),
+  };
+  const look = async () => {
+    desk.clock.advance(900_000);
+    await lookAtDueSettlements(deps, 2);
+  };
+  const row = () => desk.db.selectFrom("settlements").selectAll().executeTakeFirstOrThrow();
+  const swap = async () => (await desk.swaps())[0];
+  return { desk, deps, look, row, swap };
+}
+
+const fails = (code: "RPC_UNAVAILABLE" | "PRICE_UNAVAILABLE" | "FEE_NOT_COVERED") => async () => {
+  throw new OperatingError(code, "Not now.");
+};
+
+describe("of several routes", () => {
+  test("the preferred one is taken, and its contract written down", async () => {
+    const { look, row } = await openChoice({});
+    await look();
+    expect(await row()).toMatchObject({
+      status: "swapping",
+      route: "SWIFT",
+      route_contract: ROUTE,
+    });
+  });
+
+  test.each<[string, Partial<Route>]>([
+    ["has no inventory", { reserve: async () => "inventory_too_low" }],
+    ["has no price", { quote: fails("PRICE_UNAVAILABLE") }],
+    ["does not answer", { prepareSweep: fails("RPC_UNAVAILABLE") }],
+    ["would cost too much", { prepareSweep: fails("FEE_NOT_COVERED") }],
+    ["promises nothing", { quote: async () => ({ fair: 1_000n, amountOut: 0n, minOut: 0n }) }],
+  ])("the next is taken at once where the preferred one %s", async (_, preferred) => {
+    const { look, row, desk } = await openChoice(preferred);
+    await look();
+    expect(await row()).toMatchObject({ status: "swapping", route_contract: NEXT, retry_count: 0 });
+    const sent = await desk.db.selectFrom("transactions").select("intent").execute();
+    expect(sent).toHaveLength(1);
+  });
+
+  test("the deposit waits for the preferred one where none can, and says why that one cannot", async () => {
+    const { look, row, swap } = await openChoice(
+      { reserve: async () => "inventory_too_low" },
+      { quote: fails("PRICE_UNAVAILABLE") },
+    );
+    await look();
+    expect(await swap()).toMatchObject({
+      status: "failed_swap",
+      error: { code: "INSUFFICIENT_BALANCE" },
+    });
+    expect((await row()).attempts_used).toBe(0);
+  });
+
+  test("what nobody foresaw is not passed over", async () => {
+    const { look, swap } = await openChoice({
+      quote: async () => {
+        throw new TypeError("a mistake of ours");
+      },
+    });
+    await look();
+    expect(await swap()).toMatchObject({ status: "failed_swap", error: { code: "INTERNAL" } });
+  });
+
+  test("one that fails again and again is left alone for a while", async () => {
+    let asked = 0;
+    const { desk, deps, row } = await openChoice({
+      quote: async () => {
+        asked += 1;
+        throw new OperatingError("RPC_UNAVAILABLE", "No answer.");
+      },
+    });
+    const [route] = deps.routes.list(desk.route.pair);
+    for (let i = 0; i < 20; i++) {
+      await route?.quote(1n, { maxFeeBps: 50, maxSlippageBps: 100 }).catch(() => undefined);
+    }
+    expect(asked).toBe(5);
+    await lookAtDueSettlements(deps, 2);
+    expect(asked).toBe(5);
+    expect(await row()).toMatchObject({ status: "swapping", route_contract: NEXT });
+  });
+
+  test("a settlement keeps to the one it was swept by, whatever is preferred later", async () => {
+    const { desk, deps, look, row } = await openChoice({
+      reserve: async () => "daily_cap_reached",
+    });
+    await look();
+    desk.state.swept = 1_000n;
+    await desk.mine("sweep");
+    const asked: string[] = [];
+    const watched = (route: Route): Route => ({
+      ...route,
+      readSweep: (...args) => {
+        asked.push(route.contract);
+        return route.readSweep(...args);
+      },
+    });
+    const both = deps.routes.list(desk.route.pair).map(watched);
+    desk.clock.advance(900_000);
+    await lookAtDueSettlements({ ...deps, routes: createRouteBook(both) }, 2);
+    expect(asked).toEqual([NEXT]);
+    expect((await row()).swept_amount).toBe("1000");
+  });
+
+  test("one that is no longer configured is waited for, and no other takes its place", async () => {
+    const { desk, deps, look, row } = await openChoice({
+      reserve: async () => "daily_cap_reached",
+    });
+    await look();
+    desk.state.swept = 1_000n;
+    await desk.mine("sweep");
+    desk.clock.advance(900_000);
+    await lookAtDueSettlements({ ...deps, routes: createRouteBook([desk.route]) }, 2);
+    expect(await row()).toMatchObject({ status: "swapping", swept_amount: null });
+    await look();
+    expect(await row()).toMatchObject({ status: "swapping", swept_amount: "1000" });
+  });
+});

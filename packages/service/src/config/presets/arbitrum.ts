@@ -1,0 +1,75 @@
+import type { Preset } from "./preset.ts";
+import { cctp, chainlinkFeed, nativeCoin, PACKAGES, PAGES } from "./sources.ts";
+
+export const arbitrum: Preset = {
+  name: "arbitrum",
+  finality: {
+    rule: "A block is final once its batch is in a final block of Ethereum: about 20 minutes.",
+    isInstant: false,
+    source: "https://docs.arbitrum.io/how-arbitrum-works/transaction-lifecycle",
+  },
+  terms: { minDepositUsd: "1", deliveryConfirmations: 20, pollIntervalMs: 1000 },
+  tokens: [
+    nativeCoin("arbitrum", {
+      minDeposit: "0.0005",
+      feed: chainlinkFeed("arbitrum", {
+        address: "0x639Fe6ab55C921f74e7fac1ee960C0B6293ba612",
+        pair: "ETH / USD",
+        heartbeatSeconds: 86400,
+        also: [PACKAGES.aave],
+      }),
+    }),
+    {
+      symbol: "WETH",
+      address: "0x82aF49447D8a07e3bd95BD0d56f35241523fBab1",
+      decimals: 18,
+      minDeposit: "0.0005",
+      source: "https://docs.arbitrum.io/build-decentralized-apps/reference/contract-addresses",
+      comparedWith: [PACKAGES.uniswapSdk, PACKAGES.uniswapTokens, PACKAGES.aave],
+      feed: chainlinkFeed("arbitrum", {
+        address: "0x639Fe6ab55C921f74e7fac1ee960C0B6293ba612",
+        pair: "ETH / USD",
+        heartbeatSeconds: 86400,
+        also: [PACKAGES.aave],
+      }),
+    },
+    {
+      symbol: "USDC",
+      address: "0xaf88d065e77c8cC2239327C5EDb3A432268e5831",
+      decimals: 6,
+      minDeposit: "1",
+      source: PAGES.usdc,
+      comparedWith: [PACKAGES.circle, PACKAGES.wormhole, PACKAGES.uniswapTokens, PACKAGES.aave],
+      feed: chainlinkFeed("arbitrum", {
+        address: "0x50834F3163758fcC1Df9973b6e91f0F0F0434aD3",
+        pair: "USDC / USD",
+        heartbeatSeconds: 86400,
+        also: [PACKAGES.enzyme],
+      }),
+    },
+    {
+      symbol: "USDT",
+      symbolOnChain: "USD₮0",
+      address: "0xFd086bC7CD5C481DCC9C85ebE478A1C0b69FCbb9",
+      decimals: 6,
+      minDeposit: "1",
+      source: PAGES.usdt0,
+      comparedWith: [PACKAGES.wormhole, PACKAGES.uniswapTokens, PACKAGES.aave],
+      feed: chainlinkFeed("arbitrum", {
+        address: "0x3f3f5dF88dC9F13eac63DF89EC16ef6e7E25DdE7",
+        pair: "USDT / USD",
+        heartbeatSeconds: 86400,
+        also: [PACKAGES.enzyme],
+      }),
+    },
+  ],
+  cctp: cctp(3),
+  uniswapV3: {
+    router: "0x68b3465833fb72A70ecDF485E0e4C7bD8665Fc45",
+    factory: "0x1F98431c8aD98523631AE4a59f267346ea31F984",
+    weth: "0x82aF49447D8a07e3bd95BD0d56f35241523fBab1",
+    source: "https://docs.uniswap.org/contracts/v3/reference/deployments",
+    comparedWith: [PACKAGES.uniswapSdk],
+  },
+  remarks: [],
+};

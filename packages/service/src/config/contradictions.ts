@@ -36,6 +36,16 @@ function checkChain(config: Config, chain: ChainConfig, index: number): string[]
       problems.push(`${setting}.contracts.${name}: expected a contract, not the zero address`);
     }
   }
+  if (chain.cctp && earlier.some(({ cctp }) => cctp?.domain === chain.cctp?.domain)) {
+    problems.push(`${setting}.cctp.domain: expected one of its own, another chain has it too`);
+  }
+  for (const group of ["cctp", "uniswapV3"] as const) {
+    for (const [name, value] of Object.entries(chain[group] ?? {})) {
+      if (value === NATIVE_TOKEN) {
+        problems.push(`${setting}.${group}.${name}: expected a contract, not the zero address`);
+      }
+    }
+  }
   // One account has one sequence of nonces, and two lanes would each count it for themselves.
   const lanes = Object.values(chain.lanes).flat();
   for (const [position, key] of lanes.entries()) {

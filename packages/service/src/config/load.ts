@@ -9,8 +9,18 @@ import { Secret } from "../core/secret.ts";
 import { type AwsCredentials, createKeyResolver, type KeyConfig, type SignerName } from "./keys.ts";
 import { findBadChecksums, findContradictions } from "./contradictions.ts";
 import { type NodesConfig, nodesOf } from "./nodes.ts";
+import { completeChain } from "./complete-chain.ts";
 import { listProblems } from "./problems.ts";
-import { ConfigFile, type KeyRef, LOG_LEVELS, type Price, type SecretRef } from "./schema.ts";
+import {
+  Chain,
+  type ChainFile,
+  ConfigFile,
+  type KeyRef,
+  LOG_LEVELS,
+  type Price,
+  type SecretRef,
+  WrittenChains,
+} from "./schema.ts";
 
 /** What the contracts and the refund authority's 72 hours leave room for. */
 const PAYOUT_WINDOW_MAX_S = 43_200;
@@ -53,7 +63,27 @@ export interface PriceConfig {
 export const LANE_PURPOSES = ["deploy", "settle", "deliver"] as const;
 export type LanePurpose = (typeof LANE_PURPOSES)[number];
 
+/** Circle's CCTP, version 2, on one chain. */
+export interface CctpConfig {
+  /** Circle's own id of the chain. */
+  readonly domain: number;
+  /** `TokenMessengerV2`. */
+  readonly messenger: EvmAddress;
+  /** `MessageTransmitterV2`. */
+  readonly transmitter: EvmAddress;
+}
+
+/** Uniswap v3 on one chain. */
+export interface UniswapV3Config {
+  /** `SwapRouter02`. */
+  readonly router: EvmAddress;
+  /** The wrapped native coin. */
+  readonly weth: EvmAddress;
+}
+
 export interface ChainConfig {
+  /** The preset that the chain was made of; undefined where the file says everything. */
+  readonly preset: string | undefined;
   /** Bridge chain id. */
   readonly chainId: number;
   readonly name: string;
@@ -73,6 +103,10 @@ export interface ChainConfig {
     readonly escrow: EvmAddress;
     readonly delivery: EvmAddress;
   };
+  /** Undefined where the chain has none. */
+  readonly cctp: CctpConfig | undefined;
+  /** Undefined where the chain has none. */
+  readonly uniswapV3: UniswapV3Config | undefined;
   readonly tokens: readonly TokenConfig[];
   readonly lanes: Readonly<Record<LanePurpose, readonly KeyConfig[]>>;
   /** The most that one lane may commit to gas in 24 hours, in wei; undefined where nothing is set. */
@@ -173,7 +207,7 @@ export function loadConfig(args: {
   const { path, env, keysOf } = args;
   const roles = keysOf ? [] : (args.roles ?? ROLE_NAMES);
   const has = (...names: readonly RoleName[]) => names.some((name) => roles.includes(name));
-  const file = readFile(path);
+  const { file, chains: entries } = readFile(path);
   const problems: string[] = [];
   const resolver = createResolver(dirname(path), env, problems);
   const resolverFor =
@@ -206,7 +240,7 @@ export function loadConfig(args: {
     file.telemetry || telemetryPort
       ? listenerOf({ port: 0, ...file.telemetry }, telemetryPort, "SLUICE_TELEMETRY_PORT", problems)
       : undefined;
-  const chains = file.chains.map((chain, index) =>
+  const chains = entries.map((chain, index) =>
     resolveChain(chain, `chains[${index}]`, keyFor("settler"), problems),
   );
   const maxFeeBps = file.maxFeeBps ?? 50;
@@ -264,7 +298,13 @@ export function loadConfig(args: {
   return config;
 }
 
-function readFile(path: string): ConfigFile {
+/** The file, and its chains completed by their presets. */
+interface ReadFile {
+  readonly file: ConfigFile;
+  readonly chains: readonly ChainFile[];
+}
+
+function readFile(path: string): ReadFile {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -282,8 +322,24 @@ function readFile(path: string): ConfigFile {
     const at = /line \d+ column \d+/.exec(error instanceof Error ? error.message : "")?.[0];
     throw new ConfigError([`${path}: expected JSON${at ? `, which it is not at ${at}` : ""}`]);
   }
-  if (Value.Check(ConfigFile, parsed)) return parsed;
-  throw new ConfigError(listProblems(ConfigFile, parsed));
+  const problems = listProblems(ConfigFile, parsed);
+  const chains = Value.Check(WrittenChains, parsed) ? completeChains(parsed, problems) : [];
+  if (problems.length > 0 || !Value.Check(ConfigFile, parsed)) throw new ConfigError(problems);
+  return { file: parsed, chains };
+}
+
+/** Each chain completed; what is still missing in one becomes a problem of its own entry. */
+function completeChains(
+  { chains, contracts }: Pick<ConfigFile, "chains" | "contracts">,
+  problems: string[],
+): ChainFile[] {
+  return chains.flatMap((written, index) => {
+    const setting = `chains[${index}]`;
+    const chain = completeChain(written, { setting, contracts, problems });
+    if (Value.Check(Chain, chain)) return [chain];
+    problems.push(...listProblems(Chain, chain, setting));
+    return [];
+  });
 }
 
 type Resolver = (ref: SecretRef, setting: string) => Secret;
@@ -355,7 +411,7 @@ function listenerOf(
 }
 
 function resolveChain(
-  chain: ConfigFile["chains"][number],
+  chain: ChainFile,
   setting: string,
   readKey: KeyReader,
   problems: string[],
@@ -375,6 +431,7 @@ function resolveChain(
     return refs.map((ref, index) => readKey(ref, `${where}[${index}]`));
   };
   return {
+    preset: chain.preset,
     chainId: chain.chainId,
     name: known?.name ?? String(chain.chainId),
     evmChainId: chain.evmChainId,
@@ -390,6 +447,15 @@ function resolveChain(
       factory: toEvmAddress(chain.contracts.factory),
       escrow: toEvmAddress(chain.contracts.escrow),
       delivery: toEvmAddress(chain.contracts.delivery),
+    },
+    cctp: chain.cctp && {
+      domain: chain.cctp.domain,
+      messenger: toEvmAddress(chain.cctp.messenger),
+      transmitter: toEvmAddress(chain.cctp.transmitter),
+    },
+    uniswapV3: chain.uniswapV3 && {
+      router: toEvmAddress(chain.uniswapV3.router),
+      weth: toEvmAddress(chain.uniswapV3.weth),
     },
     tokens: chain.tokens.map((token, index) => ({
       symbol: token.symbol,
@@ -411,7 +477,7 @@ function resolveChain(
 }
 
 function chainNodesOf(
-  { rpcUrl, rpcUrls, quorum }: ConfigFile["chains"][number],
+  { rpcUrl, rpcUrls, quorum }: ChainFile,
   setting: string,
   problems: string[],
 ): NodesConfig {

@@ -52,13 +52,21 @@ function listObjectProblems(
   return [...known, ...unknown];
 }
 
-/** Of alternatives that name themselves in `kind`, the one that is meant; else the description of them all. */
+/**
+ * Of alternatives that name themselves in `kind`, the one that is meant, and so of an object the only alternative that is
+ * one; else the description of them all.
+ */
 function listUnionProblems(
   alternatives: readonly TSchema[],
   schema: TSchema,
   value: unknown,
   setting: string,
 ): string[] {
+  const objects = alternatives.filter((alternative) => IsObject(alternative));
+  const [only, ...others] = objects;
+  if (only && others.length === 0 && isPlainObject(value)) {
+    return listProblems(only, value, setting);
+  }
   const kinds = alternatives.flatMap((alternative) => {
     const kind = IsObject(alternative) ? alternative.properties.kind : undefined;
     return IsLiteral(kind) ? [{ alternative, kind }] : [];

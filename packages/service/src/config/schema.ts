@@ -1,5 +1,6 @@
 /** The configuration file, as written. `docs/configuration.md` describes each setting. */
 import { type Static, Type } from "typebox";
+import { PRESETS } from "./presets/index.ts";
 
 const Address = Type.String({
   pattern: "^0x[0-9a-fA-F]{40}$",
@@ -104,8 +105,20 @@ const Token = Type.Object(
   { additionalProperties: false },
 );
 
-const Chain = Type.Object(
+const Contracts = Type.Object(
+  { factory: Address, escrow: Address, delivery: Address },
+  { additionalProperties: false, description: "the addresses factory, escrow and delivery" },
+);
+
+const PresetName = Type.Union(
+  PRESETS.map(({ name }) => Type.Literal(name)),
+  { description: `one of ${PRESETS.map(({ name }) => name).join(", ")}` },
+);
+
+/** A chain with everything that it needs. What the file leaves to a preset has been filled in. */
+export const Chain = Type.Object(
   {
+    preset: Type.Optional(PresetName),
     chainId: BridgeId,
     evmChainId: Type.Integer({ minimum: 1, description: "an EIP-155 chain id" }),
     rpcUrl: Type.Optional(Url),
@@ -130,9 +143,29 @@ const Chain = Type.Object(
     deliveryConfirmations: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 1000, description: "a number of blocks, 1 to 1000" }),
     ),
-    contracts: Type.Object(
-      { factory: Address, escrow: Address, delivery: Address },
-      { additionalProperties: false, description: "the addresses factory, escrow and delivery" },
+    contracts: Contracts,
+    cctp: Type.Optional(
+      Type.Object(
+        {
+          domain: Type.Integer({
+            minimum: 0,
+            maximum: 4_294_967_295,
+            description: "Circle's id of the chain, a whole number",
+          }),
+          messenger: Address,
+          transmitter: Address,
+        },
+        {
+          additionalProperties: false,
+          description: "an object with domain, messenger and transmitter",
+        },
+      ),
+    ),
+    uniswapV3: Type.Optional(
+      Type.Object(
+        { router: Address, weth: Address },
+        { additionalProperties: false, description: "the addresses router and weth" },
+      ),
     ),
     tokens: Type.Array(Token, { description: "a list of tokens" }),
     lanes: Type.Object(
@@ -148,6 +181,46 @@ const Chain = Type.Object(
   },
   { additionalProperties: false },
 );
+
+/** Several chains may share contracts, so a chain may name some of them, or none. */
+const SomeContracts = Type.Object(
+  {
+    factory: Type.Optional(Address),
+    escrow: Type.Optional(Address),
+    delivery: Type.Optional(Address),
+  },
+  { additionalProperties: false, description: "the addresses factory, escrow and delivery" },
+);
+
+/** A chain as the file has it: complete, or a preset and what it cannot know or what is to be otherwise. */
+export const WrittenChain = Type.Object(
+  {
+    ...Type.Partial(Chain).properties,
+    contracts: Type.Optional(SomeContracts),
+    tokens: Type.Optional(
+      Type.Array(
+        Type.Union(
+          [
+            Type.String({ minLength: 1, maxLength: 16 }),
+            Type.Object(
+              { ...Type.Partial(Token).properties, symbol: Token.properties.symbol },
+              { additionalProperties: false },
+            ),
+          ],
+          { description: "a token, or the symbol of one of the preset" },
+        ),
+        { description: "a list of tokens" },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** What a chain takes from the file beside its own entry. */
+export const WrittenChains = Type.Object({
+  contracts: Type.Optional(SomeContracts),
+  chains: Type.Array(WrittenChain),
+});
 
 const Route = Type.Union([
   Type.Object(
@@ -247,7 +320,8 @@ export const ConfigFile = Type.Object(
       },
       { additionalProperties: false },
     ),
-    chains: Type.Array(Chain, { minItems: 1, description: "a list of at least one chain" }),
+    contracts: Type.Optional(SomeContracts),
+    chains: Type.Array(WrittenChain, { minItems: 1, description: "a list of at least one chain" }),
     routes: Type.Array(Route, { description: "a list of routes" }),
     logLevel: Type.Optional(
       Type.Union(
@@ -260,6 +334,9 @@ export const ConfigFile = Type.Object(
 );
 
 export type ConfigFile = Static<typeof ConfigFile>;
+export type ChainFile = Static<typeof Chain>;
+export type WrittenChain = Static<typeof WrittenChain>;
+export type WrittenContracts = Static<typeof SomeContracts>;
 export type Price = Static<typeof Price>;
 export type KeyRef = Static<typeof KeyRef>;
 export type SecretRef = Static<typeof SecretRef>;

@@ -118,6 +118,7 @@ export function createConfig(payoutWindowS: bigint): Config {
     signers: { settler: undefined, attestor: undefined },
     aws: undefined,
     chains: CHAIN_IDS.map((chainId) => ({
+      preset: undefined,
       chainId,
       name: `chain ${chainId}`,
       evmChainId: chainId,
@@ -129,6 +130,8 @@ export function createConfig(payoutWindowS: bigint): Config {
       traces: false,
       deliveryConfirmations: 2,
       contracts: { factory: FACTORY, escrow: escrowOf(chainId), delivery: deliveryOf(chainId) },
+      cctp: undefined,
+      uniswapV3: undefined,
       tokens: [
         {
           symbol: "USDC",

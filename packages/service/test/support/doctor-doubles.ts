@@ -16,6 +16,7 @@ const KEY = new Secret(`0x${"1".repeat(64)}`);
 export const USDC = addressOf("c");
 
 export const CHAIN: ChainConfig = {
+  preset: undefined,
   chainId: 2,
   name: "ethereum",
   evmChainId: 900_002,
@@ -27,6 +28,8 @@ export const CHAIN: ChainConfig = {
   traces: false,
   deliveryConfirmations: 1,
   contracts: { factory: addressOf("f"), escrow: addressOf("e"), delivery: addressOf("d") },
+  cctp: undefined,
+  uniswapV3: undefined,
   tokens: [
     {
       symbol: "USDC",

@@ -39,7 +39,7 @@ export const unichain: Preset = {
   ],
   cctp: cctp(10),
   uniswapV3: {
-    router: "0x73855D06DE49d0fe4A9c42636Ba96c62da12FF9C",
+    router: "0x73855d06DE49d0fe4A9c42636Ba96c62da12FF9C",
     factory: "0x1F98400000000000000000000000000000000003",
     weth: "0x4200000000000000000000000000000000000006",
     source: "https://docs.uniswap.org/contracts/v3/reference/deployments/unichain-deployments",

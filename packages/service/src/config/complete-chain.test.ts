@@ -1,0 +1,226 @@
+/** A configuration of presets: what it takes over, what it lets the file change, and what it refuses. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { problemsOf } from "../../test/support/config.ts";
+import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
+import { loadConfig } from "./load.ts";
+
+const EXAMPLE = join(import.meta.dirname, "../../../../docs/examples/production.json");
+const USDC_ON_BASE = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
+const OTHER = "0x00000000000000000000000000000000000000aa";
+
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "sluice-presets-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const env = {
+  SLUICE_DATABASE_URL: "postgres://sluice:secret@db.example/sluice",
+  SLUICE_API_KEY_PEPPER: "a-pepper-of-some-length",
+  SLUICE_KEYSTORE_PASSPHRASE: "a passphrase",
+};
+
+/** The example, whose secrets are elsewhere, with changes in its second chain: base. */
+function load(chain: object, changes: object = {}) {
+  const file: { chains: readonly object[] } = JSON.parse(readFileSync(EXAMPLE, "utf8"));
+  const [ethereum, base] = file.chains;
+  const path = join(folder, "sluice.json");
+  const chains = [ethereum, { ...base, ...chain }];
+  writeFileSync(path, JSON.stringify({ ...file, chains, ...changes }));
+  return loadConfig({ path, env, roles: ["auditor"] });
+}
+
+const loadBase = (chain: object, changes: object = {}) => load(chain, changes).chains[1];
+const symbolsOf = (chain: ReturnType<typeof loadBase>) => chain?.tokens.map(({ symbol }) => symbol);
+
+describe("the example of a production configuration", () => {
+  test("loads as it stands, with its keys in keystores", () => {
+    const { chains, attestor, databaseUrl } = loadConfig({ path: EXAMPLE, env });
+    expect(chains.map(({ preset, chainId, evmChainId }) => [preset, chainId, evmChainId])).toEqual([
+      ["ethereum", 2, 1],
+      ["base", 30, 8453],
+    ]);
+    const keys = [...chains.flatMap(({ lanes }) => Object.values(lanes).flat()), attestor.key];
+    expect(keys.map(({ source }) => source.kind)).toEqual(Array(7).fill("keystore"));
+    expect(databaseUrl?.reveal()).toBe(env.SLUICE_DATABASE_URL);
+  });
+
+  test("takes from its presets what it does not say", () => {
+    const [ethereum, base] = load({}).chains;
+    expect(base).toMatchObject({
+      minDepositUsd: 10n ** 18n,
+      pollIntervalMs: 1_000,
+      deliveryConfirmations: 5,
+      cctp: {
+        domain: 6,
+        messenger: toEvmAddress("0x28b5a0e9C621a5BadaA536219b3a228C8168cf5d"),
+        transmitter: toEvmAddress("0x81D40F21F12A8F0E3252Bccb954D722d4c464B64"),
+      },
+      uniswapV3: {
+        router: toEvmAddress("0x2626664c2603336E57B271c5C0b26F421741e481"),
+        weth: toEvmAddress("0x4200000000000000000000000000000000000006"),
+      },
+    });
+    expect(base?.tokens).toContainEqual({
+      symbol: "USDC",
+      address: toEvmAddress(USDC_ON_BASE),
+      decimals: 6,
+      minDeposit: 1_000_000n,
+      minDepositUnits: "1",
+      inventoryMin: undefined,
+      price: {
+        fixed: undefined,
+        feeds: [toEvmAddress("0x7e860098F58bBFC8648a4311b374B1D669a2bc6B")],
+        bounds: { maxAgeMs: 90_000_000, maxDeviationBps: 200 },
+      },
+    });
+    expect(symbolsOf(base)).toEqual(["BASE", "WETH", "USDC", "USDT"]);
+    expect(symbolsOf(ethereum)).toEqual(["ETHEREUM", "USDC"]);
+  });
+
+  test("has one factory for all chains, and contracts of their own where a chain names them", () => {
+    const [ethereum, base] = load({}).chains;
+    expect(base?.contracts.factory).toBe(ethereum?.contracts.factory);
+    expect(base?.contracts.escrow).not.toBe(ethereum?.contracts.escrow);
+  });
+});
+
+describe("a chain with a preset", () => {
+  test("may say otherwise in everything but its ids", () => {
+    const cctp = { domain: 99, messenger: OTHER, transmitter: OTHER };
+    const chain = loadBase({
+      minDepositUsd: "2.5",
+      pollIntervalMs: 500,
+      deliveryConfirmations: 9,
+      cctp,
+      uniswapV3: { router: OTHER, weth: OTHER },
+      contracts: { factory: OTHER, escrow: OTHER, delivery: OTHER },
+    });
+    expect(chain).toMatchObject({
+      minDepositUsd: 25n * 10n ** 17n,
+      pollIntervalMs: 500,
+      deliveryConfirmations: 9,
+      cctp,
+      uniswapV3: { router: OTHER, weth: OTHER },
+      contracts: { factory: OTHER, escrow: OTHER, delivery: OTHER },
+    });
+    expect(loadBase({ chainId: 30, evmChainId: 8453 })?.chainId).toBe(30);
+  });
+
+  test("lists the tokens that the file names: as they are, changed, or others", () => {
+    const dai = { symbol: "DAI", address: OTHER, decimals: 18 };
+    const tokens = ["BASE", { symbol: "USDC", minDeposit: "7", inventoryMin: "100" }, dai];
+    const listed = loadBase({ tokens }, { routes: [] })?.tokens;
+    expect(listed).toMatchObject([
+      { symbol: "BASE", address: NATIVE_TOKEN },
+      { symbol: "USDC", address: toEvmAddress(USDC_ON_BASE), minDeposit: 7_000_000n },
+      { symbol: "DAI", address: OTHER, price: undefined },
+    ]);
+    expect(listed?.[1]).toMatchObject({ inventoryMin: 100_000_000n, decimals: 6 });
+    expect(listed?.[1]?.price?.feeds).toHaveLength(1);
+  });
+
+  test("says nothing of another contract of the same name", () => {
+    const tokens = [{ symbol: "USDC", address: OTHER, decimals: 18 }];
+    expect(loadBase({ tokens }, { routes: [] })?.tokens).toMatchObject([
+      { symbol: "USDC", address: OTHER, decimals: 18, minDeposit: undefined, price: undefined },
+    ]);
+  });
+
+  test.each<[string, object, string]>([
+    [
+      "a preset that there is not",
+      { preset: "sonic" },
+      "chains[1].preset: expected one of ethereum, bsc, polygon, avalanche, arbitrum, optimism, base, linea, unichain",
+    ],
+    [
+      "another bridge id",
+      { chainId: 24 },
+      "chains[1].chainId: expected 30, as the preset base has, or nothing",
+    ],
+    [
+      "another EVM id",
+      { evmChainId: 1 },
+      "chains[1].evmChainId: expected 8453, as the preset base has, or nothing",
+    ],
+    [
+      "a token that the preset does not have",
+      { tokens: ["USDC", "DAI"] },
+      "chains[1].tokens[1]: expected a token of the preset base (BASE, WETH, USDC, USDT), or one with an address",
+    ],
+    [
+      "a change of such a token",
+      { tokens: ["USDC", { symbol: "DAI", decimals: 18 }] },
+      "chains[1].tokens[1]: expected a token of the preset base (BASE, WETH, USDC, USDT), or one with an address",
+    ],
+    [
+      "another contract without its decimals",
+      { tokens: ["USDC", { symbol: "DAI", address: OTHER }] },
+      "chains[1].tokens[1].decimals: expected a whole number, 0 to 77, it is missing",
+    ],
+    [
+      "a token of another form",
+      { tokens: ["USDC", 7] },
+      "chains[1].tokens[1]: expected a token, or the symbol of one of the preset",
+    ],
+    [
+      "the domain of another chain",
+      { cctp: { domain: 0, messenger: OTHER, transmitter: OTHER } },
+      "chains[1].cctp.domain: expected one of its own, another chain has it too",
+    ],
+    [
+      "half of CCTP",
+      { cctp: { domain: 6, messenger: OTHER } },
+      "chains[1].cctp.transmitter: expected 0x and 40 hex digits, it is missing",
+    ],
+    [
+      "a router that is nobody",
+      { uniswapV3: { router: NATIVE_TOKEN, weth: OTHER } },
+      "chains[1].uniswapV3.router: expected a contract, not the zero address",
+    ],
+    [
+      "no first block",
+      { startBlock: undefined },
+      "chains[1].startBlock: expected the first block to scan, it is missing",
+    ],
+    [
+      "no keys",
+      { lanes: undefined },
+      "chains[1].lanes: expected the keys deploy, settle and deliver, it is missing",
+    ],
+    [
+      "a wrong checksum",
+      { uniswapV3: { router: "0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", weth: OTHER } },
+      "chains[1].uniswapV3.router: expected a right EIP-55 checksum, or lower case",
+    ],
+  ])("is refused with %s", (_what, change, problem) => {
+    expect(problemsOf(() => load(change))).toEqual([problem]);
+  });
+
+  test("is refused without a contract that neither it nor the file names", () => {
+    expect(problemsOf(() => load({ contracts: {} }, { contracts: { factory: OTHER } }))).toEqual(
+      [0, 1].flatMap((index) => [
+        `chains[${index}].contracts.escrow: expected 0x and 40 hex digits, it is missing`,
+        `chains[${index}].contracts.delivery: expected 0x and 40 hex digits, it is missing`,
+      ]),
+    );
+  });
+
+  test("is told together with what is wrong elsewhere in the file", () => {
+    expect(problemsOf(() => load({ tokens: ["DAI"] }, { feeBps: -1 }))).toEqual([
+      "feeBps: expected basis points, 0 to 10000",
+      "chains[1].tokens[0]: expected a token of the preset base (BASE, WETH, USDC, USDT), or one with an address",
+    ]);
+  });
+});
+
+test("without a preset a token is not known by its symbol", () => {
+  const chain = { preset: undefined, chainId: 30, evmChainId: 8453, tokens: ["USDC"] };
+  expect(problemsOf(() => load(chain))).toEqual([
+    "chains[1].tokens[0]: expected a token with symbol, address and decimals, since there is no preset",
+  ]);
+});

@@ -1,0 +1,97 @@
+/** The presets agree with themselves, with the chain registry and with what the viem in use knows of the chains. */
+import { isAddress } from "@sluice/sdk/address";
+import { describe, expect, test } from "vitest";
+import { NATIVE_TOKEN } from "../../core/hex.ts";
+import { chainOf, findPreset, maxAgeSecondsOf, PRESETS } from "./index.ts";
+import { PACKAGES } from "./sources.ts";
+
+const each = PRESETS.map((preset) => [preset.name, preset] as const);
+
+test("the presets are those of nine chains, each once", () => {
+  expect(PRESETS.map(({ name }) => name).toSorted()).toEqual([
+    "arbitrum",
+    "avalanche",
+    "base",
+    "bsc",
+    "ethereum",
+    "linea",
+    "optimism",
+    "polygon",
+    "unichain",
+  ]);
+  expect(findPreset("base")?.name).toBe("base");
+  expect(findPreset("sonic")).toBeUndefined();
+});
+
+describe.each(each)("the preset %s", (name, preset) => {
+  const sourced = [
+    ...preset.tokens.flatMap((token) => (token.feed ? [token, token.feed] : [token])),
+    ...(preset.cctp ? [preset.cctp] : []),
+    preset.uniswapV3,
+  ];
+
+  test("has right checksums, and each token once", () => {
+    const { tokens, cctp, uniswapV3 } = preset;
+    const addresses = [
+      ...tokens.flatMap(({ address, feed }) => [address, ...(feed ? [feed.address] : [])]),
+      ...(cctp ? [cctp.messenger, cctp.transmitter] : []),
+      uniswapV3.router,
+      uniswapV3.factory,
+      uniswapV3.weth,
+    ];
+    expect(addresses.filter((address) => !isAddress(address))).toEqual([]);
+    // Lower case would be taken as well, and nothing would tell a typing error.
+    expect(addresses.filter((address) => /[a-f]/.test(address.slice(2)))).not.toEqual([]);
+    expect(new Set(tokens.map(({ address }) => address)).size).toBe(tokens.length);
+    expect(new Set(tokens.map(({ symbol }) => symbol)).size).toBe(tokens.length);
+  });
+
+  test("cites a page for each fact, and a package that says the same", () => {
+    const known: readonly string[] = Object.values(PACKAGES);
+    for (const { source, comparedWith } of sourced) {
+      expect(source).toMatch(/^https:\/\/\S+$/);
+      expect(comparedWith.length).toBeGreaterThan(0);
+      expect(comparedWith.filter((one) => !known.includes(one))).toEqual([]);
+    }
+    expect(preset.finality.source).toMatch(/^https:\/\/\S+$/);
+  });
+
+  test("lists the native coin by the chain's name, USDC, and feeds in dollars", () => {
+    const native = preset.tokens.filter(({ address }) => address === NATIVE_TOKEN);
+    expect(native).toMatchObject([{ symbol: name.toUpperCase(), decimals: 18 }]);
+    const decimals = name === "bsc" ? 18 : 6;
+    expect(preset.tokens).toContainEqual(expect.objectContaining({ symbol: "USDC", decimals }));
+    for (const { feed } of preset.tokens) {
+      if (!feed) continue;
+      expect(feed.pair).toMatch(/^[A-Z]+ \/ USD$/);
+      expect(maxAgeSecondsOf(feed)).toBeLessThanOrEqual(90_000);
+      expect(maxAgeSecondsOf(feed)).toBeGreaterThan(feed.heartbeatSeconds ?? 0);
+    }
+  });
+});
+
+test("CCTP has one address everywhere and a domain of its own for each chain, and none on BSC", () => {
+  const all = PRESETS.flatMap(({ name, cctp }) => (cctp ? [{ name, ...cctp }] : []));
+  expect(Object.fromEntries(all.map(({ name, domain }) => [name, domain]))).toEqual({
+    ethereum: 0,
+    avalanche: 1,
+    optimism: 2,
+    arbitrum: 3,
+    base: 6,
+    polygon: 7,
+    unichain: 10,
+    linea: 11,
+  });
+  expect(new Set(all.map(({ messenger }) => messenger)).size).toBe(1);
+  expect(new Set(all.map(({ transmitter }) => transmitter)).size).toBe(1);
+});
+
+test("every preset has both ids of its chain", () => {
+  const ids = Object.fromEntries(
+    PRESETS.map((preset) => {
+      const { chainId, evmChainId } = chainOf(preset);
+      return [preset.name, [chainId, evmChainId]];
+    }),
+  );
+  expect(ids).toMatchObject({ ethereum: [2, 1], linea: [38, 59144], unichain: [44, 130] });
+});

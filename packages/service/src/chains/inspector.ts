@@ -69,6 +69,22 @@ export interface EscrowPair {
   readonly delivery: Hex32;
 }
 
+/** What a price feed says. */
+export interface FeedAnswer {
+  /** Its pair, as it calls it. */
+  readonly description: string;
+  /** US dollars per whole unit, times 1e18. */
+  readonly usd: bigint;
+  readonly publishedAtMs: number;
+}
+
+/** What a router of Uniswap v3 was made for. */
+export interface SwapRouterTerms {
+  readonly factory: EvmAddress;
+  /** The wrapped native coin. */
+  readonly weth: EvmAddress;
+}
+
 /** One node of one chain. */
 export interface ChainInspector {
   /** Bridge chain id. */
@@ -104,6 +120,12 @@ export interface ChainInspector {
   isSettler(delivery: EvmAddress, settler: EvmAddress): Promise<boolean>;
   /** The most that a delivery contract pays of a token in any 24 hours, in base units. */
   getDailyCap(delivery: EvmAddress, token: EvmAddress): Promise<bigint>;
+  getPriceFeed(feed: EvmAddress): Promise<FeedAnswer>;
+  /** The transmitter through which a messenger of CCTP speaks. */
+  getCctpTransmitter(messenger: EvmAddress): Promise<EvmAddress>;
+  /** Circle's own id of the chain on which a transmitter of CCTP stands. */
+  getCctpDomain(transmitter: EvmAddress): Promise<number>;
+  getSwapRouterTerms(router: EvmAddress): Promise<SwapRouterTerms>;
 }
 
 /** What follows from a factory's address alone, and what a chain must have before a factory can stand on it. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createDoctorDeps, USDC } from "../../test/support/doctor-doubles.ts";
+import { CHAIN, createDoctorDeps, USDC } from "../../test/support/doctor-doubles.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import { listChecks } from "./examine.ts";
 
@@ -11,6 +11,19 @@ const page = readFileSync(join(import.meta.dirname, "../../../../docs/doctor.md"
 /** One chain that plays both, so that every kind of check is there. */
 const checks = listChecks(
   createDoctorDeps({
+    chain: {
+      ...CHAIN,
+      cctp: { domain: 0, messenger: contract, transmitter: contract },
+      uniswapV3: { router: contract, weth: contract },
+      tokens: CHAIN.tokens.map((token) => ({
+        ...token,
+        price: {
+          fixed: undefined,
+          feeds: [contract, contract],
+          bounds: { maxAgeMs: 1, maxDeviationBps: 1 },
+        },
+      })),
+    },
     config: {
       routes: [
         { kind: "MONO_CHAIN", chainId: 2, token: USDC, contract },

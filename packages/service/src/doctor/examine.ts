@@ -4,9 +4,11 @@ import { checkContracts } from "./contracts.ts";
 import { checkDatabase } from "./database.ts";
 import { checkEveryChain } from "./every-chain.ts";
 import type { DoctorDeps } from "./facts.ts";
+import { checkFeeds } from "./feeds.ts";
 import { checkLanes } from "./lanes.ts";
 import { checkNodes } from "./nodes.ts";
 import { checkPrices } from "./prices.ts";
+import { checkPublicContracts } from "./public-contracts.ts";
 import { runChecks } from "./run.ts";
 import { checkTokens } from "./tokens.ts";
 
@@ -22,11 +24,13 @@ export function listChecks(deps: DoctorDeps): readonly (readonly Check[])[] {
     const { all: nodes, identified } = checkNodes(deps, chain);
     const contracts = checkContracts(deps, chain, identified);
     const tokens = checkTokens(deps, chain, identified);
+    const feeds = checkFeeds(deps, chain, identified);
+    const others = checkPublicContracts(deps, chain, identified);
     const lanes = checkLanes(deps, chain, identified);
     return {
       identified,
       factory: contracts.code.factory,
-      all: [...nodes, ...contracts.all, ...tokens, ...lanes],
+      all: [...nodes, ...contracts.all, ...tokens, ...feeds, ...others, ...lanes],
     };
   });
   const everyChain = checkEveryChain(deps, {

@@ -1,6 +1,7 @@
 /** Checks of the nodes of a chain: the service's, and the attestor's as its second view. */
 import type { ChainInspector } from "../chains/inspector.ts";
 import type { ChainConfig } from "../config/load.ts";
+import { chainOf, PRESETS } from "../config/presets/index.ts";
 import { type Check, judge, judgeSame, ok } from "./check.ts";
 import { type DoctorDeps, isLocal, subjectOf } from "./facts.ts";
 
@@ -8,8 +9,12 @@ const HEAD_WARNING_S = 120n;
 const HEAD_PROBLEM_S = 600n;
 const FINALITY_WARNING_S = 3_600n;
 
-/** Bridge ids of chains whose blocks are final as soon as they are made: Avalanche, HyperEVM, Sonic. */
-const FINAL_AT_ONCE: readonly number[] = [6, 47, 52];
+/** Bridge ids of chains whose blocks are final as soon as they are made: HyperEVM, Sonic, and of presets Avalanche. */
+const FINAL_AT_ONCE: readonly number[] = [
+  47,
+  52,
+  ...PRESETS.filter(({ finality }) => finality.isInstant).map((preset) => chainOf(preset).chainId),
+];
 
 export interface NodeChecks {
   readonly all: readonly Check[];

@@ -1,6 +1,7 @@
 /** Checks of the listed tokens of one chain. */
 import type { ChainInspector } from "../chains/inspector.ts";
 import type { ChainConfig, TokenConfig } from "../config/load.ts";
+import { findPreset, findPresetToken } from "../config/presets/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
 import { type Check, judge, judgeSame, skip } from "./check.ts";
@@ -73,16 +74,23 @@ function checkToken(
     needs: [code],
     async look() {
       const found = await readSymbol(inspector, token.address);
-      return judge(found === token.symbol, {
+      const expected = symbolOnChain(chain, token);
+      return judge(found === expected, {
         // Anybody's contract may say anything here, control characters included.
         found: found === null ? "none that can be read" : JSON.stringify(found.slice(0, 32)),
-        expected: JSON.stringify(token.symbol),
+        expected: JSON.stringify(expected),
         advice: "See whether this is the token that you mean.",
         otherwise: "warning",
       });
     },
   };
   return [code, decimals, symbol];
+}
+
+/** Some contracts call themselves otherwise than people do, and presets know it of theirs. */
+function symbolOnChain(chain: ChainConfig, { address, symbol }: TokenConfig): string {
+  const preset = chain.preset === undefined ? undefined : findPreset(chain.preset);
+  return (preset && findPresetToken(preset, address)?.symbolOnChain) ?? symbol;
 }
 
 /** Null where the token has no symbol, or one of an older form. */

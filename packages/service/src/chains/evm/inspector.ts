@@ -26,6 +26,8 @@ import { readImmutables } from "./built-code.ts";
 import { readView, tagOf, toQuantity } from "./calls.ts";
 import { implementationOf, walletInitCodeOf } from "./commitment.ts";
 import { suggestFees } from "./fees.ts";
+import { readPriceFeed } from "./price-feeds.ts";
+import { cctpAbi, feedDescriptionAbi, swapRouterAbi } from "./public-contracts.ts";
 import { getNativeBalance, getTaggedBlock, hasCode } from "./reader.ts";
 import { createRpc, type Rpc } from "./rpc.ts";
 
@@ -153,6 +155,27 @@ export function createEvmInspector(options: {
       view(delivery, { abi: deliveryAbi, functionName: "isSettler", args: [settler] }),
     getDailyCap: (delivery, token) =>
       view(delivery, { abi: deliveryAbi, functionName: "capOf", args: [token] }),
+
+    async getPriceFeed(feed) {
+      const abi = feedDescriptionAbi;
+      const description = await view(feed, { abi, functionName: "description" });
+      return { description, ...(await readPriceFeed(rpc, feed, "latest")) };
+    },
+
+    async getCctpTransmitter(messenger) {
+      const call = { abi: cctpAbi, functionName: "localMessageTransmitter" } as const;
+      return toEvmAddress(await view(messenger, call));
+    },
+    getCctpDomain: (transmitter) =>
+      view(transmitter, { abi: cctpAbi, functionName: "localDomain" }),
+
+    async getSwapRouterTerms(router) {
+      const abi = swapRouterAbi;
+      return {
+        factory: toEvmAddress(await view(router, { abi, functionName: "factory" })),
+        weth: toEvmAddress(await view(router, { abi, functionName: "WETH9" })),
+      };
+    },
   };
 }
 

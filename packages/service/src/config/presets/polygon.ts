@@ -16,6 +16,7 @@ export const polygon: Preset = {
       feed: chainlinkFeed("polygon", {
         address: "0xAB594600376Ec9fD91F8e885dADF0CE036862dE0",
         pair: "MATIC / USD",
+        otherPair: "POL / USD",
         heartbeatSeconds: null,
         also: [PACKAGES.aave, PACKAGES.enzyme],
       }),
@@ -30,6 +31,7 @@ export const polygon: Preset = {
       feed: chainlinkFeed("polygon", {
         address: "0xAB594600376Ec9fD91F8e885dADF0CE036862dE0",
         pair: "MATIC / USD",
+        otherPair: "POL / USD",
         heartbeatSeconds: null,
         also: [PACKAGES.aave, PACKAGES.enzyme],
       }),

@@ -17,6 +17,8 @@ export interface PresetFeed extends Sourced {
   readonly address: string;
   /** What the feed says of itself in `description()`. */
   readonly pair: string;
+  /** What it may say instead, where its coin changed its name. */
+  readonly otherPair?: string;
   /** How often it answers when the price stands still; null where that could not be compared. */
   readonly heartbeatSeconds: number | null;
 }

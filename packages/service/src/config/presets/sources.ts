@@ -46,7 +46,7 @@ export function nativeCoin(
  */
 export function chainlinkFeed(
   network: string,
-  feed: Pick<PresetFeed, "address" | "pair" | "heartbeatSeconds"> & {
+  feed: Pick<PresetFeed, "address" | "pair" | "otherPair" | "heartbeatSeconds"> & {
     /** Further packages that name it, beside Chainlink's own. */
     readonly also?: readonly string[];
   },

@@ -1,0 +1,69 @@
+/** Checks of the price feeds that a chain's tokens name. */
+import type { ChainConfig, TokenConfig } from "../config/load.ts";
+import { findPreset, findPresetFeed } from "../config/presets/index.ts";
+import { formatUnits } from "../core/amounts.ts";
+import type { EvmAddress } from "../core/hex.ts";
+import { type Check, judge } from "./check.ts";
+import { type DoctorDeps, subjectOf } from "./facts.ts";
+
+const USD_DECIMALS = 18;
+
+export function checkFeeds(
+  deps: DoctorDeps,
+  chain: ChainConfig,
+  identified: Check,
+): readonly Check[] {
+  return chain.tokens.flatMap((token) =>
+    (token.price?.feeds ?? []).map((feed, index, { length }) =>
+      checkFeed(deps, {
+        chain,
+        feed,
+        item: nameOf(token, length > 1 ? index : undefined),
+        identified,
+      }),
+    ),
+  );
+}
+
+function nameOf({ symbol }: TokenConfig, index: number | undefined): string {
+  return index === undefined ? symbol : `${symbol} feeds[${index}]`;
+}
+
+/** Whether it is the feed of the pair that the preset says, or at least one in dollars, and answers. */
+function checkFeed(
+  deps: DoctorDeps,
+  given: {
+    readonly chain: ChainConfig;
+    readonly feed: EvmAddress;
+    readonly item: string;
+    readonly identified: Check;
+  },
+): Check {
+  const { chain, feed, item, identified } = given;
+  const preset = chain.preset === undefined ? undefined : findPreset(chain.preset);
+  const known = preset && findPresetFeed(preset, feed);
+  const pairs = known && [known.pair, ...(known.otherPair === undefined ? [] : [known.otherPair])];
+  return {
+    id: "price.feed",
+    subject: subjectOf(chain),
+    item,
+    needs: [identified],
+    async look() {
+      const { description, usd, publishedAtMs } = await deps
+        .nodesOf(chain.chainId)
+        .service.getPriceFeed(feed);
+      const isMeant = pairs ? pairs.includes(description) : description.endsWith(" / USD");
+      const ageS = Math.floor((deps.clock.now() - publishedAtMs) / 1000);
+      // Anybody's contract may say anything here, control characters included.
+      const shown = JSON.stringify(description.slice(0, 32));
+      return judge(isMeant && usd > 0n, {
+        found: `${shown}, ${formatUnits(usd, USD_DECIMALS)} US dollars, ${ageS} s old`,
+        expected: `${pairs?.join(" or ") ?? "a pair in US dollars"}, above zero`,
+        advice:
+          "Correct the address of the feed: amounts of priced pairs and floors would be wrong.",
+        // What a feed of somebody's own is called is not ours to say.
+        otherwise: known || usd <= 0n ? "problem" : "warning",
+      });
+    },
+  };
+}

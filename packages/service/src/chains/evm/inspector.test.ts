@@ -6,6 +6,7 @@ import { type EvmAddress, padAddress, toEvmAddress } from "../../core/hex.ts";
 import { BUILT_CONTRACTS, type BuiltContract, type ChainInspector } from "../inspector.ts";
 import { readImmutables } from "./built-code.ts";
 import { createEvmInspector, evmFactoryExpectation } from "./inspector.ts";
+import { type Answers, answeringCode } from "./testing/answering.ts";
 import { startAnvil } from "./testing/anvil.ts";
 import {
   deployContracts,
@@ -175,5 +176,57 @@ describe("what a node says", () => {
     expect(await inspector.isContract(delegated)).toBe(false);
     expect(await inspector.isContract(deployment.here.escrow)).toBe(true);
     expect(await inspector.isContract(NOBODY)).toBe(false);
+  });
+});
+
+describe("contracts of others", () => {
+  const [ONE, OTHER] = [toEvmAddress(`0x${"c1".repeat(20)}`), toEvmAddress(`0x${"c2".repeat(20)}`)];
+  const answer = (address: EvmAddress, answers: Answers) =>
+    setCode(address, answeringCode(answers));
+
+  test("a price feed says its pair, its answer and when it was published", async () => {
+    await answer(ONE, {
+      "function description() view returns (string)": "ETH / USD",
+      "function decimals() view returns (uint8)": 8,
+      "function latestRoundData() view returns (uint80, int256, uint256, uint256, uint80)": [
+        1n,
+        312_345_678_901n,
+        1n,
+        1_750_000_000n,
+        1n,
+      ],
+    });
+    expect(await inspector.getPriceFeed(ONE)).toEqual({
+      description: "ETH / USD",
+      usd: 3_123_456_789_010_000_000_000n,
+      publishedAtMs: 1_750_000_000_000,
+    });
+  });
+
+  test("a messenger of CCTP names its transmitter, and that its domain", async () => {
+    await answer(ONE, { "function localMessageTransmitter() view returns (address)": OTHER });
+    await answer(OTHER, { "function localDomain() view returns (uint32)": 4_294_967_295 });
+    expect(await inspector.getCctpTransmitter(ONE)).toBe(OTHER);
+    expect(await inspector.getCctpDomain(OTHER)).toBe(4_294_967_295);
+  });
+
+  test("a router names its factory and the wrapped coin", async () => {
+    await answer(ONE, {
+      "function factory() view returns (address)": OTHER,
+      "function WETH9() view returns (address)": NOBODY,
+    });
+    expect(await inspector.getSwapRouterTerms(ONE)).toEqual({ factory: OTHER, weth: NOBODY });
+  });
+
+  test("that are something else are not understood", async () => {
+    await answer(ONE, { "function decimals() view returns (uint8)": 8 });
+    for (const read of [
+      () => inspector.getPriceFeed(ONE),
+      () => inspector.getCctpTransmitter(ONE),
+      () => inspector.getCctpDomain(ONE),
+      () => inspector.getSwapRouterTerms(ONE),
+    ]) {
+      await expect(read()).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
+    }
   });
 });

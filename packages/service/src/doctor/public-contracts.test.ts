@@ -1,0 +1,226 @@
+/** What the doctor finds where a chain is not what its preset says, or what the file says instead. */
+import { describe, expect, test } from "vitest";
+import {
+  CHAIN,
+  createDoctorDeps,
+  createStrictInspector,
+  nodesFor,
+} from "../../test/support/doctor-doubles.ts";
+import type { ChainInspector, FeedAnswer } from "../chains/inspector.ts";
+import type { ChainConfig } from "../config/load.ts";
+import { findPreset } from "../config/presets/index.ts";
+import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
+import { ok } from "./check.ts";
+import { checkFeeds } from "./feeds.ts";
+import { checkPublicContracts } from "./public-contracts.ts";
+import { runChecks } from "./run.ts";
+import { checkTokens } from "./tokens.ts";
+
+const NOW_MS = 1_800_000_000_000;
+const USD = 10n ** 18n;
+const STRANGER = toEvmAddress(`0x${"b3".repeat(20)}`);
+const identified = {
+  id: "node.chain-id",
+  subject: "chain",
+  needs: [],
+  look: () => ok("1", "1"),
+} as const;
+
+function readPreset(name: string) {
+  const preset = findPreset(name);
+  if (!preset?.cctp) throw new Error("the preset is there, with CCTP");
+  const { cctp, uniswapV3, tokens } = preset;
+  return {
+    messenger: toEvmAddress(cctp.messenger),
+    transmitter: toEvmAddress(cctp.transmitter),
+    domain: cctp.domain,
+    router: toEvmAddress(uniswapV3.router),
+    factory: toEvmAddress(uniswapV3.factory),
+    weth: toEvmAddress(uniswapV3.weth),
+    tokens,
+  };
+}
+
+const facts = readPreset("polygon");
+
+/** The chain as its preset makes it, without what a test is not about. */
+const POLYGON: ChainConfig = {
+  ...CHAIN,
+  preset: "polygon",
+  chainId: 5,
+  name: "polygon",
+  evmChainId: 137,
+  cctp: { domain: facts.domain, messenger: facts.messenger, transmitter: facts.transmitter },
+  uniswapV3: { router: facts.router, weth: facts.weth },
+  tokens: facts.tokens.map(({ symbol, address, decimals, feed }) => ({
+    symbol,
+    address: toEvmAddress(address),
+    decimals,
+    minDeposit: undefined,
+    minDepositUnits: undefined,
+    inventoryMin: undefined,
+    price: {
+      fixed: undefined,
+      feeds: feed ? [toEvmAddress(feed.address)] : [],
+      bounds: { maxAgeMs: 1, maxDeviationBps: 1 },
+    },
+  })),
+};
+
+const pairOf = (address: EvmAddress): string =>
+  facts.tokens.find(({ feed }) => feed && toEvmAddress(feed.address) === address)?.feed?.pair ??
+  "?";
+
+/** A node of the real chain, as the preset knows it, but for what is given. */
+function createNode(given: Partial<ChainInspector>): ChainInspector {
+  return createStrictInspector({
+    hasCode: async () => true,
+    getTokenDecimals: async (token) =>
+      facts.tokens.find(({ address }) => toEvmAddress(address) === token)?.decimals ?? 0,
+    getTokenSymbol: async (token) => {
+      const known = facts.tokens.find(({ address }) => toEvmAddress(address) === token);
+      return known?.symbolOnChain ?? known?.symbol ?? "?";
+    },
+    getPriceFeed: async (feed) => ({
+      description: pairOf(feed),
+      usd: USD,
+      publishedAtMs: NOW_MS - 12_000,
+    }),
+    getCctpTransmitter: async () => facts.transmitter,
+    getCctpDomain: async () => facts.domain,
+    getSwapRouterTerms: async () => ({ factory: facts.factory, weth: facts.weth }),
+    ...given,
+  });
+}
+
+function examine(given: Partial<ChainInspector>, chain: ChainConfig = POLYGON) {
+  const deps = createDoctorDeps({ chain, nodes: nodesFor(createNode(given)), nowMs: NOW_MS });
+  return runChecks([
+    [
+      identified,
+      ...checkTokens(deps, chain, identified),
+      ...checkFeeds(deps, chain, identified),
+      ...checkPublicContracts(deps, chain, identified),
+    ],
+  ]);
+}
+
+const findTrouble = async (...given: Parameters<typeof examine>) =>
+  (await examine(...given)).filter(({ status }) => status === "problem" || status === "warning");
+
+const say = (change: Partial<FeedAnswer>): Partial<ChainInspector> => ({
+  getPriceFeed: async (feed) => ({
+    description: pairOf(feed),
+    usd: USD,
+    publishedAtMs: NOW_MS,
+    ...(pairOf(feed) === "USDC / USD" && change),
+  }),
+});
+
+describe("a chain made of a preset", () => {
+  test("is in order where the chain is as the preset says, and every fact was looked at", async () => {
+    const results = await examine({});
+    expect(results.filter(({ status }) => status !== "ok")).toMatchObject([
+      { id: "token.decimals", item: "POLYGON", status: "skipped" },
+    ]);
+    const count = (id: string) => results.filter((result) => result.id === id).length;
+    expect(["token.symbol", "price.feed", "cctp.code", "cctp.domain"].map(count)).toEqual([
+      4, 5, 2, 1,
+    ]);
+    expect(["uniswap.code", "uniswap.terms"].map(count)).toEqual([1, 1]);
+    expect(results.find(({ id }) => id === "price.feed")).toMatchObject({
+      found: '"MATIC / USD", 1 US dollars, 12 s old',
+      expected: "MATIC / USD or POL / USD, above zero",
+    });
+  });
+
+  test.each<[string, Partial<ChainInspector>, object]>([
+    [
+      "a feed of another pair",
+      say({ description: "USDT / USD" }),
+      { id: "price.feed", item: "USDC", status: "problem", expected: "USDC / USD, above zero" },
+    ],
+    ["a feed that says nothing", say({ usd: 0n }), { id: "price.feed", status: "problem" }],
+    [
+      "a messenger of another transmitter",
+      { getCctpTransmitter: async () => STRANGER },
+      { id: "cctp.domain", status: "problem", found: `transmitter ${STRANGER}` },
+    ],
+    [
+      "a transmitter of another domain",
+      { getCctpDomain: async () => 3 },
+      { id: "cctp.domain", status: "problem", found: "domain 3", expected: "domain 7" },
+    ],
+    [
+      "a router of another factory",
+      { getSwapRouterTerms: async () => ({ factory: STRANGER, weth: facts.weth }) },
+      {
+        id: "uniswap.terms",
+        status: "problem",
+        found: `factory ${STRANGER}`,
+        expected: `factory ${facts.factory}`,
+      },
+    ],
+    [
+      "a router of another wrapped coin",
+      { getSwapRouterTerms: async () => ({ factory: facts.factory, weth: STRANGER }) },
+      { id: "uniswap.terms", status: "problem", found: `weth ${STRANGER}` },
+    ],
+    [
+      "a factory that is not there",
+      { hasCode: async (address) => address !== facts.factory },
+      { id: "uniswap.terms", status: "problem", found: `no code at its factory ${facts.factory}` },
+    ],
+    [
+      "no messenger",
+      { hasCode: async (address) => address !== facts.messenger },
+      { id: "cctp.code", item: "messenger", status: "problem" },
+    ],
+    [
+      "no transmitter",
+      { hasCode: async (address) => address !== facts.transmitter },
+      { id: "cctp.code", item: "transmitter", status: "problem" },
+    ],
+    [
+      "no router",
+      { hasCode: async (address) => address !== facts.router },
+      { id: "uniswap.code", item: "router", status: "problem" },
+    ],
+  ])("with %s: that is named, and nothing else", async (_what, given, expected) => {
+    expect(await findTrouble(given)).toMatchObject([expected]);
+  });
+
+  test("may have coins that changed their name", async () => {
+    const getPriceFeed: ChainInspector["getPriceFeed"] = async (feed) => ({
+      description: pairOf(feed).replace("MATIC", "POL"),
+      usd: USD,
+      publishedAtMs: NOW_MS,
+    });
+    expect(await findTrouble({ getPriceFeed })).toEqual([]);
+  });
+});
+
+describe("a chain that the file describes by itself", () => {
+  const plain: ChainConfig = { ...POLYGON, preset: undefined };
+
+  test("is believed as to the factory, and warned of what calls itself otherwise", async () => {
+    const getSwapRouterTerms = async () => ({ factory: STRANGER, weth: facts.weth });
+    expect(await findTrouble({ getSwapRouterTerms }, plain)).toMatchObject([
+      { id: "token.symbol", item: "USDT", status: "warning", found: '"USDT0"' },
+    ]);
+  });
+
+  test("has feeds in US dollars, or a warning", async () => {
+    const trouble = await findTrouble(say({ description: "USDC / ETH" }), plain);
+    expect(trouble.filter(({ id }) => id === "price.feed")).toMatchObject([
+      { item: "USDC", status: "warning", expected: "a pair in US dollars, above zero" },
+    ]);
+    const nothing = await findTrouble(say({ usd: -1n }), plain);
+    expect(nothing.filter(({ id }) => id === "price.feed")).toMatchObject([{ status: "problem" }]);
+  });
+
+  test("is not asked about what it does not have", async () => {
+    const bare = { ...plain, cctp: undefined, uniswapV3: undefined, tokens: [] };
+    expect(await examine({}, bare)).toMatchObject([{ id: "node.chain-id" }]);
+  });
+});

@@ -33,6 +33,7 @@ function checks(): Count {
     ["types", "tsc", ["--noEmit"]],
     ["generated files", "node", ["packages/contracts/scripts/generate.ts", "--check"]],
     ["interface", "node", ["scripts/write-interface.ts", "--check"]],
+    ["presets", "node", ["scripts/write-presets.ts", "--check"]],
   ];
   const failed = steps.filter(([title, command, args]) => run(title, command, args) !== 0).length;
   return { passed: steps.length - failed, failed };

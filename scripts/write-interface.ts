@@ -1,22 +1,9 @@
 /** Writes docs/interface.md from the wire's tables; with --check only says whether it is up to date. */
 import { readFileSync, writeFileSync } from "node:fs";
+import { table } from "./table.ts";
 import { ERROR_CODE_NAMES, ERROR_CODES, OPERATIONS } from "../packages/sdk/src/wire/index.ts";
 
 const target = new URL("../docs/interface.md", import.meta.url);
-
-/** A table whose columns are as wide as their widest cell, as the formatter wants it. */
-function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = header.map((name, column) =>
-    Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)),
-  );
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`;
-  return [
-    line(header),
-    `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`,
-    ...rows.map(line),
-  ].join("\n");
-}
 
 const text = `# The interface
 

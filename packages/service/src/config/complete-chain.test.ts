@@ -40,7 +40,9 @@ const symbolsOf = (chain: ReturnType<typeof loadBase>) => chain?.tokens.map(({ s
 describe("the example of a production configuration", () => {
   test("loads as it stands, with its keys in keystores", () => {
     const { chains, attestor, databaseUrl } = loadConfig({ path: EXAMPLE, env });
-    expect(chains.map(({ preset, chainId, evmChainId }) => [preset, chainId, evmChainId])).toEqual([
+    expect(
+      chains.map(({ preset, chainId, evmChainId }) => [preset?.name, chainId, evmChainId]),
+    ).toEqual([
       ["ethereum", 2, 1],
       ["base", 30, 8453],
     ]);

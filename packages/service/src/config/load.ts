@@ -10,6 +10,7 @@ import { type AwsCredentials, createKeyResolver, type KeyConfig, type SignerName
 import { findBadChecksums, findContradictions } from "./contradictions.ts";
 import { type NodesConfig, nodesOf } from "./nodes.ts";
 import { completeChain } from "./complete-chain.ts";
+import { findPreset, type Preset } from "./presets/index.ts";
 import { listProblems } from "./problems.ts";
 import {
   Chain,
@@ -83,7 +84,7 @@ export interface UniswapV3Config {
 
 export interface ChainConfig {
   /** The preset that the chain was made of; undefined where the file says everything. */
-  readonly preset: string | undefined;
+  readonly preset: Preset | undefined;
   /** Bridge chain id. */
   readonly chainId: number;
   readonly name: string;
@@ -431,7 +432,7 @@ function resolveChain(
     return refs.map((ref, index) => readKey(ref, `${where}[${index}]`));
   };
   return {
-    preset: chain.preset,
+    preset: chain.preset === undefined ? undefined : findPreset(chain.preset),
     chainId: chain.chainId,
     name: known?.name ?? String(chain.chainId),
     evmChainId: chain.evmChainId,

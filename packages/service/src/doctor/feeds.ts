@@ -1,6 +1,6 @@
 /** Checks of the price feeds that a chain's tokens name. */
 import type { ChainConfig, TokenConfig } from "../config/load.ts";
-import { findPreset, findPresetFeed } from "../config/presets/index.ts";
+import { findPresetFeed } from "../config/presets/index.ts";
 import { formatUnits } from "../core/amounts.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import { type Check, judge } from "./check.ts";
@@ -40,8 +40,7 @@ function checkFeed(
   },
 ): Check {
   const { chain, feed, item, identified } = given;
-  const preset = chain.preset === undefined ? undefined : findPreset(chain.preset);
-  const known = preset && findPresetFeed(preset, feed);
+  const known = chain.preset && findPresetFeed(chain.preset, feed);
   const pairs = known && [known.pair, ...(known.otherPair === undefined ? [] : [known.otherPair])];
   return {
     id: "price.feed",

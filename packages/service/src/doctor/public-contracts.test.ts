@@ -31,6 +31,7 @@ function readPreset(name: string) {
   if (!preset?.cctp) throw new Error("the preset is there, with CCTP");
   const { cctp, uniswapV3, tokens } = preset;
   return {
+    preset,
     messenger: toEvmAddress(cctp.messenger),
     transmitter: toEvmAddress(cctp.transmitter),
     domain: cctp.domain,
@@ -46,7 +47,7 @@ const facts = readPreset("polygon");
 /** The chain as its preset makes it, without what a test is not about. */
 const POLYGON: ChainConfig = {
   ...CHAIN,
-  preset: "polygon",
+  preset: facts.preset,
   chainId: 5,
   name: "polygon",
   evmChainId: 137,

@@ -1,6 +1,5 @@
 /** Checks of other people's contracts on one chain that routes go through: CCTP and Uniswap. */
 import type { CctpConfig, ChainConfig, UniswapV3Config } from "../config/load.ts";
-import { findPreset } from "../config/presets/index.ts";
 import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
 import { type Check, judge, judgeSame } from "./check.ts";
 import { type DoctorDeps, subjectOf } from "./facts.ts";
@@ -57,7 +56,7 @@ function checkCctp(place: Place, { domain, messenger, transmitter }: CctpConfig)
 function checkUniswap(place: Place, { router, weth }: UniswapV3Config) {
   const { deps, chain } = place;
   const code = checkCode(place, { id: "uniswap.code", item: "router", address: router });
-  const preset = chain.preset === undefined ? undefined : findPreset(chain.preset)?.uniswapV3;
+  const preset = chain.preset?.uniswapV3;
   const known = preset && toEvmAddress(preset.router) === router;
   const terms: Check = {
     id: "uniswap.terms",

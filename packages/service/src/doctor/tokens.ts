@@ -1,7 +1,7 @@
 /** Checks of the listed tokens of one chain. */
 import type { ChainInspector } from "../chains/inspector.ts";
 import type { ChainConfig, TokenConfig } from "../config/load.ts";
-import { findPreset, findPresetToken } from "../config/presets/index.ts";
+import { findPresetToken } from "../config/presets/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
 import { type Check, judge, judgeSame, skip } from "./check.ts";
@@ -89,8 +89,7 @@ function checkToken(
 
 /** Some contracts call themselves otherwise than people do, and presets know it of theirs. */
 function symbolOnChain(chain: ChainConfig, { address, symbol }: TokenConfig): string {
-  const preset = chain.preset === undefined ? undefined : findPreset(chain.preset);
-  return (preset && findPresetToken(preset, address)?.symbolOnChain) ?? symbol;
+  return (chain.preset && findPresetToken(chain.preset, address)?.symbolOnChain) ?? symbol;
 }
 
 /** Null where the token has no symbol, or one of an older form. */

@@ -60,7 +60,7 @@ export const linea: Preset = {
       }),
     },
   ],
-  cctp: cctp(11, []),
+  cctp: cctp(11),
   uniswapV3: {
     router: "0x3d4e44Eb1374240CE5F1B871ab261CD16335B76a",
     factory: "0x31FAfd4889FA1269F7a13A66eE0fB458f27D72A9",

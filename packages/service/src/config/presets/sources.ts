@@ -34,7 +34,7 @@ export function nativeCoin(
     symbol: chain.toUpperCase(),
     address: NATIVE_ADDRESS,
     decimals: 18,
-    source: "https://eips.ethereum.org/EIPS/eip-3091",
+    source: PAGES.nativeCoins,
     comparedWith: [PACKAGES.viem],
     ...token,
   };
@@ -59,14 +59,16 @@ export function chainlinkFeed(
   };
 }
 
-/** The contracts of CCTP version 2 stand at one address on every EVM chain. */
-export function cctp(domain: number, also: readonly string[] = [PACKAGES.wormhole]): PresetCctp {
+/**
+ * The contracts of CCTP version 2 stand at one address on every EVM chain. Circle's own package has them; the domains,
+ * except Linea's, are in Wormhole's as well.
+ */
+export function cctp(domain: number): PresetCctp {
   return {
     domain,
     messenger: "0x28b5a0e9C621a5BadaA536219b3a228C8168cf5d",
     transmitter: "0x81D40F21F12A8F0E3252Bccb954D722d4c464B64",
     source: PAGES.cctp,
-    // The domain is in each; the addresses of version 2 are in Circle's own alone.
-    comparedWith: [PACKAGES.circle, ...also],
+    comparedWith: [PACKAGES.circle],
   };
 }

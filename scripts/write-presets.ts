@@ -1,0 +1,119 @@
+/** Writes docs/presets.md from the presets; with --check only says whether it is up to date. */
+import { readFileSync, writeFileSync } from "node:fs";
+import {
+  chainOf,
+  maxAgeSecondsOf,
+  type Preset,
+  PRESETS,
+  type Sourced,
+} from "../packages/service/src/config/presets/index.ts";
+import { PACKAGES } from "../packages/service/src/config/presets/sources.ts";
+import { table } from "./table.ts";
+
+const target = new URL("../docs/presets.md", import.meta.url);
+
+/** A fact's page, and the short names of the packages that say the same. */
+function sourcesOf({ source, comparedWith }: Sourced): string {
+  const names = Object.entries(PACKAGES).filter(([, name]) => comparedWith.includes(name));
+  return `[page](${source}); ${names.map(([short]) => short).join(", ")}`;
+}
+
+function writeTokens({ tokens }: Preset): string {
+  return table(
+    ["token", "address", "decimals", "`minDeposit`", "sources"],
+    tokens.map((token) => [
+      token.symbolOnChain ? `${token.symbol} (on chain ${token.symbolOnChain})` : token.symbol,
+      `\`${token.address}\``,
+      String(token.decimals),
+      token.minDeposit,
+      sourcesOf(token),
+    ]),
+  );
+}
+
+function writeFeeds({ tokens }: Preset): string {
+  const feeds = new Map(tokens.flatMap(({ feed }) => (feed ? [[feed.address, feed]] : [])));
+  if (feeds.size === 0) return "No price feeds.";
+  return table(
+    ["feed", "address", "heartbeat, s", "`maxAgeSeconds`", "sources"],
+    [...feeds.values()].map((feed) => [
+      feed.otherPair ? `${feed.pair} or ${feed.otherPair}` : feed.pair,
+      `\`${feed.address}\``,
+      feed.heartbeatSeconds === null ? "not compared" : String(feed.heartbeatSeconds),
+      String(maxAgeSecondsOf(feed)),
+      sourcesOf(feed),
+    ]),
+  );
+}
+
+function writeContracts({ cctp, uniswapV3 }: Preset): string {
+  const contracts: readonly (readonly [string, string, Sourced])[] = [
+    ...(cctp
+      ? ([
+          [`\`cctp.messenger\`, domain ${cctp.domain}`, cctp.messenger, cctp],
+          ["`cctp.transmitter`", cctp.transmitter, cctp],
+        ] as const)
+      : []),
+    ["`uniswapV3.router` (SwapRouter02)", uniswapV3.router, uniswapV3],
+    ["its factory", uniswapV3.factory, uniswapV3],
+    ["`uniswapV3.weth`", uniswapV3.weth, uniswapV3],
+  ];
+  return table(
+    ["contract", "address", "sources"],
+    contracts.map(([name, address, sourced]) => [name, `\`${address}\``, sourcesOf(sourced)]),
+  );
+}
+
+function writePreset(preset: Preset): string {
+  const { chainId, evmChainId, explorerTxUrl } = chainOf(preset);
+  const { terms, finality, remarks } = preset;
+  return [
+    `## ${preset.name}`,
+    `Bridge chain id ${chainId}, EVM chain id ${evmChainId}, explorer <${explorerTxUrl}>. \`minDepositUsd\` ${terms.minDepositUsd}, \`deliveryConfirmations\` ${terms.deliveryConfirmations}, \`pollIntervalMs\` ${terms.pollIntervalMs}.`,
+    `Finality: ${finality.rule} ([page](${finality.source}))`,
+    writeTokens(preset),
+    writeFeeds(preset),
+    writeContracts(preset),
+    ...(remarks.length > 0 ? [remarks.map((remark) => `- ${remark}`).join("\n")] : []),
+  ].join("\n\n");
+}
+
+const text = `# Presets
+
+A chain of the configuration may be a preset: \`{ "preset": "base", "rpcUrls": […], "startBlock": …, "lanes": {…} }\`
+([configuration.md](configuration.md)). It brings what is publicly known of the chain, and terms of this project's choice;
+what the file says wins, except in the two ids. [examples/production.json](examples/production.json) is a whole file. This
+page is made from the presets (\`npm run gen\`), which are in \`packages/service/src/config/presets/\`.
+
+**Facts** are tokens, feeds, CCTP and Uniswap. Each has the page of its issuer or project, and the packages of npm whose
+data say the same:
+
+${Object.entries(PACKAGES)
+  .map(([short, name]) => `- ${short}: \`${name}\``)
+  .join("\n")}
+
+They were compared when the preset was written, not with a live chain: \`sluice doctor\` does that, through your own node
+([doctor.md](doctor.md)). Not every page was opened. Heartbeats are in none of the packages: they are those of
+\`LZeroAnalytics/chainlink-package\` on GitHub, of March 2025. What is not known for certain is left out, and named under the
+chain.
+
+**Terms** are \`minDeposit\`, \`minDepositUsd\`, \`deliveryConfirmations\` and \`pollIntervalMs\`: chosen so that dust does
+not settle. Whether your fee pays for the gas of the smallest deposit is another matter: \`terms.cost\` of the doctor weighs
+them. A price counts until it is a tenth
+older than the heartbeat of its feed, at most 25 hours; where the heartbeat could not be compared, 25 hours, which is long
+for a coin that moves: set \`price\` of the token where you price pairs by it.
+
+Of every chain the service asks for the block tagged \`finalized\`, and believes nothing weaker. The finality given here
+says how long that takes.
+
+${PRESETS.map(writePreset).join("\n\n")}
+`;
+
+if (process.argv.includes("--check")) {
+  if (readFileSync(target, "utf8") !== text) {
+    console.error("docs/presets.md is not up to date: run `npm run gen`");
+    process.exitCode = 1;
+  }
+} else {
+  writeFileSync(target, text);
+}

@@ -7,6 +7,8 @@ import { type Check, judge } from "./check.ts";
 import { type DoctorDeps, subjectOf } from "./facts.ts";
 
 const USD_DECIMALS = 18;
+const ADVICE =
+  "Correct the address of the feed: priced pairs and floors would go by a wrong price.";
 
 export function checkFeeds(
   deps: DoctorDeps,
@@ -48,18 +50,21 @@ function checkFeed(
     item,
     needs: [identified],
     async look() {
-      const { description, usd, publishedAtMs } = await deps
-        .nodesOf(chain.chainId)
-        .service.getPriceFeed(feed);
+      const inspector = deps.nodesOf(chain.chainId).service;
+      const expected = `${pairs?.join(" or ") ?? "a pair in US dollars"}, above zero`;
+      if (!(await inspector.hasCode(feed))) {
+        const found = `no code at ${deps.display(feed)}`;
+        return judge(false, { found, expected, advice: ADVICE });
+      }
+      const { description, usd, publishedAtMs } = await inspector.getPriceFeed(feed);
       const isMeant = pairs ? pairs.includes(description) : description.endsWith(" / USD");
       const ageS = Math.floor((deps.clock.now() - publishedAtMs) / 1000);
       // Anybody's contract may say anything here, control characters included.
       const shown = JSON.stringify(description.slice(0, 32));
       return judge(isMeant && usd > 0n, {
         found: `${shown}, ${formatUnits(usd, USD_DECIMALS)} US dollars, ${ageS} s old`,
-        expected: `${pairs?.join(" or ") ?? "a pair in US dollars"}, above zero`,
-        advice:
-          "Correct the address of the feed: amounts of priced pairs and floors would be wrong.",
+        expected,
+        advice: ADVICE,
         // What a feed of somebody's own is called is not ours to say.
         otherwise: known || usd <= 0n ? "problem" : "warning",
       });

@@ -68,6 +68,8 @@ const POLYGON: ChainConfig = {
   })),
 };
 
+const usdcFeed = POLYGON.tokens.find(({ symbol }) => symbol === "USDC")?.price?.feeds[0];
+
 const pairOf = (address: EvmAddress): string =>
   facts.tokens.find(({ feed }) => feed && toEvmAddress(feed.address) === address)?.feed?.pair ??
   "?";
@@ -140,6 +142,11 @@ describe("a chain made of a preset", () => {
       "a feed of another pair",
       say({ description: "USDT / USD" }),
       { id: "price.feed", item: "USDC", status: "problem", expected: "USDC / USD, above zero" },
+    ],
+    [
+      "a feed that is not there",
+      { hasCode: async (address) => address !== usdcFeed },
+      { id: "price.feed", item: "USDC", status: "problem", found: `no code at ${usdcFeed}` },
     ],
     ["a feed that says nothing", say({ usd: 0n }), { id: "price.feed", status: "problem" }],
     [

@@ -83,6 +83,7 @@ export const optimism: Preset = {
     comparedWith: [PACKAGES.uniswapSdk],
   },
   remarks: [
+    "What USDT0 answers to `symbol()` was compared with no package.",
     "USDT is the older one, carried over by the chain's own bridge; USDT0 is the newer, and another token.",
     "The feeds of USDC and USDT are in Chainlink's own package alone.",
   ],

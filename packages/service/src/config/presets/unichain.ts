@@ -46,6 +46,7 @@ export const unichain: Preset = {
     comparedWith: [PACKAGES.uniswapSdk],
   },
   remarks: [
+    "What USDT answers to `symbol()` was compared with no package.",
     "No price feed is known for certain, so no token has a price: the floor in dollars asks nothing until you set `price`.",
   ],
 };

@@ -96,6 +96,8 @@ const NO_TOKEN: WrittenToken = {
 };
 
 function tokenOf({ symbol, address, decimals, minDeposit, feed }: PresetToken): WrittenToken {
-  const price = feed && { feeds: [feed.address], maxAgeSeconds: maxAgeSecondsOf(feed) };
+  const price = feed && {
+    feeds: [{ address: feed.address, maxAgeSeconds: maxAgeSecondsOf(feed) }],
+  };
   return { symbol, address, decimals, minDeposit, ...(price && { price }) };
 }

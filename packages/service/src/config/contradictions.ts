@@ -9,7 +9,6 @@ export function findContradictions(config: Config): string[] {
   return [
     ...config.chains.flatMap((chain, index) => checkChain(config, chain, index)),
     ...checkAttestor(config),
-    ...checkPrices(config),
     ...config.routes.flatMap((route, index) => checkRoute(config, route, index)),
   ];
 }
@@ -95,17 +94,6 @@ function checkAttestor({ attestor, chains }: Config): string[] {
     problems.push("attestor.key: expected a key that no lane has: it is the second of two keys");
   }
   return problems;
-}
-
-/** A price needs a source. */
-function checkPrices({ chains }: Config): string[] {
-  return chains.flatMap(({ chainId, tokens }) =>
-    tokens.flatMap(({ symbol, price }) =>
-      price && price.fixed === undefined && price.feeds.length === 0
-        ? [`chains: expected static or feeds in the price of ${symbol} of chain ${chainId}`]
-        : [],
-    ),
-  );
 }
 
 function checkRoute(config: Config, route: RouteConfig, index: number): string[] {

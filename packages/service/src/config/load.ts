@@ -12,21 +12,19 @@ import { type NodesConfig, nodesOf } from "./nodes.ts";
 import { completeChain } from "./complete-chain.ts";
 import { findPreset, type Preset } from "./presets/index.ts";
 import { listProblems } from "./problems.ts";
+import { type PriceConfig, priceOf } from "./prices.ts";
 import {
   Chain,
   type ChainFile,
   ConfigFile,
   type KeyRef,
   LOG_LEVELS,
-  type Price,
   type SecretRef,
   WrittenChains,
 } from "./schema.ts";
 
 /** What the contracts and the refund authority's 72 hours leave room for. */
 const PAYOUT_WINDOW_MAX_S = 43_200;
-const PRICE_AGE_MAX_S = 3_600;
-const PRICE_DEVIATION_MAX_BPS = 200;
 
 /** A configuration that cannot be used; one problem a line, each naming a setting and what was expected. */
 export class ConfigError extends Error {
@@ -51,13 +49,6 @@ export interface TokenConfig {
   readonly inventoryMin: bigint | undefined;
   /** Where its price comes from; undefined where it has none. */
   readonly price: PriceConfig | undefined;
-}
-
-export interface PriceConfig {
-  /** US dollars per whole unit, times 1e18. */
-  readonly fixed: bigint | undefined;
-  readonly feeds: readonly EvmAddress[];
-  readonly bounds: { readonly maxAgeMs: number; readonly maxDeviationBps: number };
 }
 
 /** Deployments, settlements and payouts use different lanes, so that one stuck nonce does not stop all. */
@@ -212,7 +203,7 @@ export function loadConfig(args: {
   const problems: string[] = [];
   const resolver = createResolver(dirname(path), env, problems);
   const resolverFor =
-    (...names: readonly RoleName[]): Resolver =>
+    (...names: readonly RoleName[]): SecretReader =>
     (ref, setting) =>
       has(...names) ? resolver(ref, setting) : new Secret("");
 
@@ -242,7 +233,11 @@ export function loadConfig(args: {
       ? listenerOf({ port: 0, ...file.telemetry }, telemetryPort, "SLUICE_TELEMETRY_PORT", problems)
       : undefined;
   const chains = entries.map((chain, index) =>
-    resolveChain(chain, `chains[${index}]`, keyFor("settler"), problems),
+    resolveChain(chain, `chains[${index}]`, {
+      readKey: keyFor("settler"),
+      readSecret: resolverFor("scanner", "settler", "attestor", "quoter", "api"),
+      problems,
+    }),
   );
   const maxFeeBps = file.maxFeeBps ?? 50;
   if (file.feeBps > maxFeeBps) {
@@ -343,7 +338,8 @@ function completeChains(
   });
 }
 
-type Resolver = (ref: SecretRef, setting: string) => Secret;
+/** Reads a secret; names the setting among the problems where it cannot. */
+export type SecretReader = (ref: SecretRef, setting: string) => Secret;
 type KeyReader = (ref: KeyRef, setting: string) => KeyConfig;
 
 /** Credentials for a KMS, from where every tool of AWS looks first. */
@@ -357,7 +353,7 @@ function awsOf(env: Environment): AwsCredentials | undefined {
   };
 }
 
-function createResolver(folder: string, env: Environment, problems: string[]): Resolver {
+function createResolver(folder: string, env: Environment, problems: string[]): SecretReader {
   return (ref, setting) => {
     if ("env" in ref) {
       const value = env[ref.env];
@@ -378,7 +374,7 @@ function createResolver(folder: string, env: Environment, problems: string[]): R
 function databaseUrlOf(
   file: ConfigFile,
   env: Environment,
-  resolver: Resolver,
+  resolver: SecretReader,
   problems: string[],
 ): Secret | undefined {
   const [url, setting] = env.DATABASE_URL
@@ -414,9 +410,14 @@ function listenerOf(
 function resolveChain(
   chain: ChainFile,
   setting: string,
-  readKey: KeyReader,
-  problems: string[],
+  given: {
+    readonly readKey: KeyReader;
+    /** Of the roles that read prices. */
+    readonly readSecret: SecretReader;
+    readonly problems: string[];
+  },
 ): ChainConfig {
+  const { readKey, readSecret, problems } = given;
   const known = findChainById(chain.chainId);
   if (!known) {
     problems.push(
@@ -465,7 +466,9 @@ function resolveChain(
       minDepositUnits: token.minDeposit,
       minDeposit: unitsOf(token, "minDeposit", `${setting}.tokens[${index}]`, problems),
       inventoryMin: unitsOf(token, "inventoryMin", `${setting}.tokens[${index}]`, problems),
-      price: token.price && priceOf(token.price),
+      price:
+        token.price &&
+        priceOf(token.price, `${setting}.tokens[${index}].price`, { readSecret, problems }),
     })),
     lanes: {
       deploy: lanesFor("deploy"),
@@ -495,17 +498,6 @@ function chainNodesOf(
     { urls: `${setting}.${name}`, quorum: `${setting}.quorum` },
     problems,
   );
-}
-
-function priceOf(price: Price): PriceConfig {
-  return {
-    fixed: price.static === undefined ? undefined : parseUnits(price.static, 18),
-    feeds: (price.feeds ?? []).map(toEvmAddress),
-    bounds: {
-      maxAgeMs: (price.maxAgeSeconds ?? PRICE_AGE_MAX_S) * 1000,
-      maxDeviationBps: price.maxDeviationBps ?? PRICE_DEVIATION_MAX_BPS,
-    },
-  };
 }
 
 function unitsOf(

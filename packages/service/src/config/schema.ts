@@ -69,6 +69,35 @@ const Listener = Type.Object(
   { additionalProperties: false, description: "an object with a port, and a host or none" },
 );
 
+const MaxAgeSeconds = Type.Optional(
+  Type.Integer({ minimum: 1, maximum: 604_800, description: "seconds, 1 to 604800" }),
+);
+const JsonPointer = Type.String({
+  pattern: "^(/([^~/]|~[01])*)+$",
+  maxLength: 256,
+  description: "a JSON pointer, such as /data/amount",
+});
+
+/** A price out of the JSON that an HTTP API answers. */
+const HttpPrice = Type.Object(
+  {
+    url: Url,
+    pointer: JsonPointer,
+    timestampPointer: Type.Optional(JsonPointer),
+    scale: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 36, description: "a number of decimals, 0 to 36" }),
+    ),
+    headers: Type.Optional(
+      Type.Record(Type.String({ pattern: "^[A-Za-z0-9-]+$" }), SecretRef, {
+        additionalProperties: false,
+        description: "secrets by the name of their header",
+      }),
+    ),
+    maxAgeSeconds: MaxAgeSeconds,
+  },
+  { additionalProperties: false, description: "an object with url and pointer" },
+);
+
 /** Where the price of a token comes from. */
 export const Price = Type.Object(
   {
@@ -79,14 +108,27 @@ export const Price = Type.Object(
       }),
     ),
     feeds: Type.Optional(
-      Type.Array(Address, { minItems: 1, description: "addresses of price feeds on the chain" }),
+      Type.Array(
+        Type.Union(
+          [
+            Address,
+            Type.Object(
+              { address: Address, maxAgeSeconds: MaxAgeSeconds },
+              { additionalProperties: false },
+            ),
+          ],
+          { description: "the address of a feed, or an object with address and maxAgeSeconds" },
+        ),
+        { minItems: 1, maxItems: 8, description: "1 to 8 price feeds on the chain" },
+      ),
     ),
-    maxAgeSeconds: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 604_800, description: "seconds, 1 to 604800" }),
+    http: Type.Optional(
+      Type.Array(HttpPrice, { minItems: 1, maxItems: 8, description: "1 to 8 HTTP APIs" }),
     ),
+    maxAgeSeconds: MaxAgeSeconds,
     maxDeviationBps: Type.Optional(Bps),
   },
-  { additionalProperties: false, description: "an object with static, feeds or both" },
+  { additionalProperties: false, description: "an object with static, feeds or http" },
 );
 
 const Token = Type.Object(

@@ -1,5 +1,7 @@
+import type { Secret } from "./secret.ts";
+
 /**
- * The ports for time, randomness and faults. Everything below `roles/` takes them as arguments, so that a simulation
+ * The ports for time, randomness, faults and calls of other people's servers. Everything below `roles/` takes them as arguments, so that a simulation
  * can put its own in their place; the tidy test bans the globals elsewhere.
  */
 
@@ -22,3 +24,21 @@ export interface Random {
  * Names are `<step>.<moment>`, such as `deliver.signed`.
  */
 export type CrashPoint = (name: string) => void;
+
+export interface HttpRequest {
+  readonly url: string;
+  /** Revealed for the moment of the request only. */
+  readonly headers: ReadonlyMap<string, Secret>;
+  /** For everything, to the last byte of the body. */
+  readonly timeoutMs: number;
+  /** Of the body, decompressed. */
+  readonly bytesMax: number;
+}
+
+/** What became of a request. What a server does is never an exception. */
+export type HttpAnswer =
+  | { readonly kind: "answered"; readonly status: number; readonly body: string }
+  | { readonly kind: "failed"; readonly reason: "timed_out" | "too_large" | "unreachable" };
+
+/** A GET of somebody else's server. A redirect is not followed: its status is the answer. */
+export type HttpGet = (request: HttpRequest) => Promise<HttpAnswer>;

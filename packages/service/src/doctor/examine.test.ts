@@ -19,8 +19,12 @@ const checks = listChecks(
         ...token,
         price: {
           fixed: undefined,
-          feeds: [contract, contract],
-          bounds: { maxAgeMs: 1, maxDeviationBps: 1 },
+          feeds: [
+            { address: contract, maxAgeMs: 1 },
+            { address: contract, maxAgeMs: 1 },
+          ],
+          http: [],
+          maxDeviationBps: 1,
         },
       })),
     },

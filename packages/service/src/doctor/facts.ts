@@ -6,6 +6,7 @@ import { assert } from "../core/assert.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { DatabaseFacts } from "../db/inspect.ts";
+import type { Prices } from "../prices/index.ts";
 
 /** The account of a lane. */
 export interface LaneAccount {
@@ -37,11 +38,7 @@ export interface DoctorDeps {
   readonly attestor: EvmAddress;
   readonly lanesOf: (chainId: number) => readonly LaneAccount[];
   readonly nodesOf: (chainId: number) => ChainNodes;
-  /** US dollars per whole unit, times 1e18. Throws `OperatingError` PRICE_UNAVAILABLE or RPC_UNAVAILABLE. */
-  readonly readUsd: (token: {
-    readonly chainId: number;
-    readonly token: EvmAddress;
-  }) => Promise<bigint>;
+  readonly prices: Pick<Prices, "look" | "readUsd">;
   /** Throws `OperatingError` CONFIG_MISSING when the database cannot be used. */
   readonly readDatabase: () => Promise<DatabaseFacts>;
   readonly listRefundAuthorities: () => Promise<readonly EvmAddress[]>;

@@ -19,7 +19,7 @@ export function checkFeeds(
     (token.price?.feeds ?? []).map((feed, index, { length }) =>
       checkFeed(deps, {
         chain,
-        feed,
+        feed: feed.address,
         item: nameOf(token, length > 1 ? index : undefined),
         identified,
       }),

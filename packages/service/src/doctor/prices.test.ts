@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   CHAIN,
   createDoctorDeps,
@@ -7,13 +7,15 @@ import {
   USDC,
 } from "../../test/support/doctor-doubles.ts";
 import type { ChainConfig, RouteConfig, TokenConfig } from "../config/load.ts";
-import { OperatingError } from "../core/errors.ts";
-import { NATIVE_TOKEN } from "../core/hex.ts";
+import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
+import type { PriceLook, PriceRefusal, Prices } from "../prices/index.ts";
 import { checkPrices } from "./prices.ts";
 import { runChecks } from "./run.ts";
 
 const USD = 10n ** 18n;
-const PRICE = { fixed: USD, feeds: [], bounds: { maxAgeMs: 1, maxDeviationBps: 1 } };
+const FEED = { address: USDC, maxAgeMs: 1 };
+const PRICE = { fixed: USD, feeds: [FEED], http: [], maxDeviationBps: 1 };
+const DAI = toEvmAddress(`0x${"da".repeat(20)}`);
 const usdc = findToken();
 const coin = { ...usdc, symbol: "ETHEREUM", address: NATIVE_TOKEN, decimals: 18 };
 const STAYS: RouteConfig = { kind: "MONO_CHAIN", chainId: 2, token: USDC, contract: USDC };
@@ -28,11 +30,12 @@ function examine(given: {
   readonly tokens?: ChainConfig["tokens"];
   readonly minDepositUsd?: bigint;
   readonly feePerGas?: bigint;
-  readonly readUsd?: (token: { readonly token: string }) => Promise<bigint>;
+  readonly evmChainId?: number;
+  readonly look?: Prices["look"];
 }) {
   const chain = {
     ...CHAIN,
-    evmChainId: 1,
+    evmChainId: given.evmChainId ?? 1,
     tokens: given.tokens ?? [
       { ...usdc, price: PRICE },
       { ...coin, price: PRICE },
@@ -44,21 +47,27 @@ function examine(given: {
     chain,
     config: { routes: [STAYS] },
     nodes: nodesFor(node),
-    readUsd: given.readUsd ?? (async ({ token }) => (token === NATIVE_TOKEN ? 3_000n * USD : USD)),
+    prices: {
+      readUsd: async ({ token }) => (token === NATIVE_TOKEN ? 3_000n * USD : USD),
+      look: given.look ?? (() => Promise.reject(new Error("no look is expected"))),
+    },
   });
   return runChecks([checkPrices(deps, [])]);
 }
 
+const examineOnly = async (id: string, given: Parameters<typeof examine>[0]) =>
+  (await examine(given)).filter((result) => result.id === id);
+
 test("the fee of the smallest deposit is weighed against its gas", async () => {
   // 10 basis points of one dollar; 210,000 gas at a thousandth of a gwei are 0.00063 dollars.
-  expect(await examine({ feePerGas: 10n ** 6n })).toMatchObject([
+  expect(await examineOnly("terms.cost", { feePerGas: 10n ** 6n })).toMatchObject([
     {
       id: "terms.cost",
       status: "ok",
       found: "about 0.00063 US dollars of gas, for a fee of 0.001",
     },
   ]);
-  expect(await examine({ feePerGas: 10n ** 9n })).toMatchObject([
+  expect(await examineOnly("terms.cost", { feePerGas: 10n ** 9n })).toMatchObject([
     {
       id: "terms.cost",
       status: "warning",
@@ -72,20 +81,65 @@ test.each([
   ["USDC has no price", [usdc, { ...coin, price: PRICE }]],
   ["no minDeposit", [{ ...usdc, price: PRICE, minDeposit: undefined }]],
 ])("what cannot be weighed says why: %s", async (found, tokens) => {
-  expect(await examine({ tokens })).toMatchObject([{ id: "terms.cost", status: "skipped", found }]);
+  const results = await examineOnly("terms.cost", { tokens });
+  expect(results).toMatchObject([{ id: "terms.cost", status: "skipped", found }]);
 });
 
-test("a floor in dollars needs prices that can be read now", async () => {
-  const results = await examine({
+const look = (reason: "price" | PriceRefusal, sources: PriceLook["sources"] = []): PriceLook => ({
+  result: reason === "price" ? { kind: "price", usd: USD } : { kind: "unavailable", reason },
+  sources,
+});
+
+test("a floor in dollars needs prices that can be read now, and names the sources that fail", async () => {
+  const results = await examineOnly("price.source", {
     minDepositUsd: USD,
-    readUsd: async ({ token }) => {
-      if (token === USDC) throw new OperatingError("PRICE_UNAVAILABLE", "There is no price.");
-      return USD;
+    tokens: [
+      { ...usdc, price: PRICE },
+      { ...coin, price: PRICE },
+      { ...usdc, symbol: "DAI", address: DAI, price: PRICE },
+    ],
+    look: async ({ token }) => {
+      const away = { source: "http[0]", fault: "no_answer", detail: "status 403" } as const;
+      if (token === USDC) return look("no_answer", [away]);
+      if (token === NATIVE_TOKEN) {
+        return look("price", [{ source: "static", fault: null, detail: null }]);
+      }
+      return look("price", [{ source: "feeds[0]", fault: "too_old", detail: null }]);
     },
   });
   expect(results).toMatchObject([
-    { id: "price.source", item: "USDC of chain 2", status: "problem", found: "There is no price." },
-    { id: "price.source", item: "ETHEREUM of chain 2", status: "ok", found: "1 US dollars" },
-    { id: "terms.cost", status: "problem" },
+    {
+      item: "USDC of chain 2",
+      status: "problem",
+      found: "no price: no_answer; http[0] no_answer (status 403)",
+    },
+    { item: "ETHEREUM of chain 2", status: "ok", found: "1 US dollars" },
+    { item: "DAI of chain 2", status: "warning", found: "1 US dollars; feeds[0] too_old" },
   ]);
+});
+
+describe("T56 nobody sets a price alone where money is real", () => {
+  const API = {
+    url: "https://prices.example",
+    headers: new Map(),
+    pointer: ["usd"],
+    timestampPointer: undefined,
+    scale: 0,
+    maxAgeMs: 1,
+  };
+  test.each([
+    [{ fixed: USD, feeds: [], http: [] }, "problem", "0 feeds, 0 HTTP APIs, static"],
+    [{ fixed: undefined, feeds: [FEED], http: [] }, "problem", "1 feeds, 0 HTTP APIs"],
+    [{ fixed: undefined, feeds: [], http: [API] }, "problem", "0 feeds, 1 HTTP APIs"],
+    [{ fixed: undefined, feeds: [FEED], http: [API] }, "ok", "1 feeds, 1 HTTP APIs"],
+    [{ fixed: undefined, feeds: [], http: [API, API] }, "ok", "0 feeds, 2 HTTP APIs"],
+    [{ fixed: USD, feeds: [FEED], http: [] }, "ok", "1 feeds, 0 HTTP APIs, static"],
+  ] as const)("%#: %s", async (sources, status, found) => {
+    const given = { tokens: [{ ...usdc, price: { ...sources, maxDeviationBps: 1 } }] };
+    const name = { item: "USDC of chain 2", found };
+    expect(await examineOnly("price.independent", given)).toMatchObject([{ ...name, status }]);
+    // The sandbox's prices are written down.
+    const local = await examineOnly("price.independent", { ...given, evmChainId: 900_002 });
+    expect(local).toMatchObject([{ ...name, status: "ok" }]);
+  });
 });

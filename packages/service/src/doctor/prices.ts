@@ -1,6 +1,10 @@
-/** Checks of prices: that there are some where they are needed, and what settling costs by them. */
+/**
+ * Checks of prices: that no single source decides one, that there are some where they are needed, and what settling costs
+ * by them.
+ */
 import { formatUnits } from "../core/amounts.ts";
-import type { RouteConfig } from "../config/load.ts";
+import type { ChainConfig, RouteConfig } from "../config/load.ts";
+import type { PriceConfig } from "../config/prices.ts";
 import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
 import { type Check, judge, ok, once, skip } from "./check.ts";
 import { describeRoute, type DoctorDeps, getChain, getToken, isLocal } from "./facts.ts";
@@ -39,9 +43,41 @@ export function checkPrices(
     [...priced, ...floored].map((token) => [`${token.chainId} ${token.token}`, token]),
   );
   return [
+    ...config.chains.flatMap((chain) =>
+      chain.tokens.flatMap(({ symbol, price }) =>
+        price ? [checkSources(chain, symbol, price)] : [],
+      ),
+    ),
     ...[...needed.values()].map((token) => checkSource(deps, token, nodesOf([token.chainId]))),
     ...config.routes.map((route) => checkCost(deps, route, nodesOf(chainsOf(route)))),
   ];
+}
+
+/**
+ * Nobody decides a price alone. What the operator wrote down keeps others near it, which suits pegged assets, but it never
+ * moves: at least one source must be alive.
+ */
+function checkSources(chain: ChainConfig, symbol: string, price: PriceConfig): Check {
+  const expected = "at least two sources, at least one of them a feed or an HTTP API";
+  return {
+    id: "price.independent",
+    subject: SUBJECT,
+    item: `${symbol} of chain ${chain.chainId}`,
+    needs: [],
+    look() {
+      const fixed = price.fixed === undefined ? 0 : 1;
+      const alive = price.feeds.length + price.http.length;
+      const found =
+        `${price.feeds.length} feeds, ${price.http.length} HTTP APIs` + (fixed ? ", static" : "");
+      if (isLocal(chain)) return ok(found, "anything, on a local chain");
+      return judge(alive >= 1 && alive + fixed >= 2, {
+        found,
+        expected,
+        advice:
+          "Add feeds or http to the price of the token: whoever sets its only source sets it.",
+      });
+    },
+  };
 }
 
 /** What is priced for a route, or for the floor of a chain, has a price now. */
@@ -51,14 +87,27 @@ function checkSource(
   needs: readonly Check[],
 ): Check {
   const { symbol } = getToken(deps.config, token.chainId, token.token);
+  const expected = "a price that can be trusted now, and no source that fails";
   return {
     id: "price.source",
     subject: SUBJECT,
     item: `${symbol} of chain ${token.chainId}`,
     needs,
     async look() {
-      const usd = await deps.readUsd(token);
-      return ok(`${formatUnits(usd, USD_DECIMALS)} US dollars`, "a price that can be trusted now");
+      const { result, sources } = await deps.prices.look(token);
+      const failing = sources.flatMap(({ source, fault, detail }) =>
+        fault === null ? [] : [`${source} ${fault}${detail === null ? "" : ` (${detail})`}`],
+      );
+      const price =
+        result.kind === "price"
+          ? `${formatUnits(result.usd, USD_DECIMALS)} US dollars`
+          : `no price: ${result.reason}`;
+      return judge(result.kind === "price" && failing.length === 0, {
+        found: [price, ...failing].join("; "),
+        expected,
+        advice: "Correct the sources of the token, or wait for them.",
+        otherwise: result.kind === "price" ? "warning" : "problem",
+      });
     },
   };
 }
@@ -90,7 +139,7 @@ function checkCost(deps: DoctorDeps, route: RouteConfig, needs: readonly Check[]
       if (unpriced !== undefined) {
         return skip(`the native coin of chain ${unpriced} has no price`, expected);
       }
-      const usd = await deps.readUsd({ chainId, token: token.address });
+      const usd = await deps.prices.readUsd({ chainId, token: token.address });
       const value = (token.minDeposit * usd) / 10n ** BigInt(token.decimals);
       const fee = (value * BigInt(config.feeBps)) / BPS;
       const cost = await read();
@@ -112,7 +161,7 @@ function chainsOf(route: RouteConfig): readonly number[] {
 
 async function gasCost(deps: DoctorDeps, chainId: number, gas: bigint): Promise<bigint> {
   const wei = gas * (await deps.nodesOf(chainId).service.suggestMaxFeePerGas());
-  const usd = await deps.readUsd({ chainId, token: NATIVE_TOKEN });
+  const usd = await deps.prices.readUsd({ chainId, token: NATIVE_TOKEN });
   return (wei * usd) / 10n ** 18n;
 }
 

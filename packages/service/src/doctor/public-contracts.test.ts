@@ -62,13 +62,14 @@ const POLYGON: ChainConfig = {
     inventoryMin: undefined,
     price: {
       fixed: undefined,
-      feeds: feed ? [toEvmAddress(feed.address)] : [],
-      bounds: { maxAgeMs: 1, maxDeviationBps: 1 },
+      feeds: feed ? [{ address: toEvmAddress(feed.address), maxAgeMs: 1 }] : [],
+      http: [],
+      maxDeviationBps: 1,
     },
   })),
 };
 
-const usdcFeed = POLYGON.tokens.find(({ symbol }) => symbol === "USDC")?.price?.feeds[0];
+const usdcFeed = POLYGON.tokens.find(({ symbol }) => symbol === "USDC")?.price?.feeds[0]?.address;
 
 const pairOf = (address: EvmAddress): string =>
   facts.tokens.find(({ feed }) => feed && toEvmAddress(feed.address) === address)?.feed?.pair ??

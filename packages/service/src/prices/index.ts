@@ -1,2 +1,2 @@
-export { PRICE_SCALE } from "./price.ts";
-export { createPrices, type Prices, type PriceSources } from "./prices.ts";
+export { PRICE_REFUSALS, PRICE_SCALE, type PriceRefusal } from "./price.ts";
+export { createPrices, type PriceLook, type PricedToken, type Prices } from "./prices.ts";

@@ -4,23 +4,45 @@
  */
 import { OperatingError } from "../core/errors.ts";
 
+/** Decimals of a price and of a rate. */
+export const PRICE_DECIMALS = 18;
 /** Prices and rates are times this. */
-export const PRICE_SCALE = 10n ** 18n;
+export const PRICE_SCALE = 10n ** BigInt(PRICE_DECIMALS);
+
+/** Why a source has no price that can be used. */
+export const PRICE_FAULTS = [
+  "no_answer",
+  "bad_answer",
+  "out_of_range",
+  "from_the_future",
+  "too_old",
+] as const;
+export type PriceFault = (typeof PRICE_FAULTS)[number];
+
+/** Why a token has no price. */
+export const PRICE_REFUSALS = [...PRICE_FAULTS, "sources_disagree", "no_source"] as const;
+export type PriceRefusal = (typeof PRICE_REFUSALS)[number];
 
 /** What one source says. */
 export interface PricePoint {
   /** US dollars per whole unit, times 1e18. */
   readonly usd: bigint;
-  /** When it was published; null for a price that never ages. */
-  readonly publishedAtMs: number | null;
+  /** When it was published, and how old it may become; null for a price that never ages. */
+  readonly published: { readonly atMs: number; readonly maxAgeMs: number } | null;
 }
 
-export interface PriceBounds {
-  /** Older points count as none. */
-  readonly maxAgeMs: number;
-  /** How far two points may lie apart, measured on the lower one. */
-  readonly maxDeviationBps: number;
-}
+/** What became of asking one source. */
+export type SourceAnswer =
+  | PricePoint
+  | {
+      readonly fault: "no_answer" | "bad_answer";
+      /** For operators: nothing of it is the source's own text. */
+      readonly detail: string;
+    };
+
+export type Combined =
+  | { readonly kind: "price"; readonly usd: bigint }
+  | { readonly kind: "unavailable"; readonly reason: PriceRefusal };
 
 /** Clocks differ a little; a point from further ahead is wrong. */
 const AHEAD_MAX_MS = 60_000;
@@ -29,36 +51,39 @@ const USD_MAX = 10n ** 15n * PRICE_SCALE;
 
 /**
  * One price out of what the sources say: the median of the usable ones; with an even number, the lower of the middle two.
- * A source that is too old or out of range is left out, as long as more than half of all are left: what is priced by two
- * must not come to be priced by one unnoticed.
- * @throws OperatingError PRICE_UNAVAILABLE with the reason when too few are left, or two are too far apart.
+ * A source that failed, is too old or out of range is left out, as long as more than half of all are left: what is priced
+ * by two must not come to be priced by one unnoticed. Two that are too far apart are no price, whoever of them is right.
  */
-export function combinePoints(
-  points: readonly PricePoint[],
-  { maxAgeMs, maxDeviationBps }: PriceBounds,
+export function combineAnswers(
+  answers: readonly SourceAnswer[],
+  /** How far two points may lie apart, measured on the lower one. */
+  maxDeviationBps: number,
   nowMs: number,
-): bigint {
-  const faults = points.map((point) => faultOf(point, maxAgeMs, nowMs));
-  const usable = points.filter((_, index) => faults[index] === null);
-  if (usable.length * 2 <= points.length) {
-    throw unavailable(faults.find((fault) => fault !== null) ?? "no_source");
+): Combined {
+  const faults = answers.map((answer) => faultOf(answer, nowMs));
+  const usable = answers.flatMap((answer, index) =>
+    faults[index] === null && "usd" in answer ? [answer.usd] : [],
+  );
+  if (usable.length * 2 <= answers.length) {
+    const reason = faults.find((fault) => fault !== null) ?? "no_source";
+    return { kind: "unavailable", reason };
   }
-  const sorted = usable.map(({ usd }) => usd).toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const sorted = usable.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   const [lowest = 0n] = sorted;
   const highest = sorted.at(-1) ?? 0n;
   if ((highest - lowest) * 10_000n > lowest * BigInt(maxDeviationBps)) {
-    throw unavailable("sources_disagree");
+    return { kind: "unavailable", reason: "sources_disagree" };
   }
-  return sorted[Math.floor((sorted.length - 1) / 2)] ?? lowest;
+  return { kind: "price", usd: sorted[Math.floor((sorted.length - 1) / 2)] ?? lowest };
 }
 
-function faultOf(
-  { usd, publishedAtMs }: PricePoint,
-  maxAgeMs: number,
-  nowMs: number,
-): "out_of_range" | "from_the_future" | "too_old" | null {
+/** What is wrong with an answer; null where nothing is. */
+export function faultOf(answer: SourceAnswer, nowMs: number): PriceFault | null {
+  if ("fault" in answer) return answer.fault;
+  const { usd, published } = answer;
   if (usd <= 0n || usd > USD_MAX) return "out_of_range";
-  if (publishedAtMs === null) return null;
+  if (published === null) return null;
+  const { atMs: publishedAtMs, maxAgeMs } = published;
   if (publishedAtMs > nowMs + AHEAD_MAX_MS) return "from_the_future";
   return nowMs - publishedAtMs > maxAgeMs ? "too_old" : null;
 }
@@ -69,7 +94,7 @@ export function rateBetween(usdIn: bigint, usdOut: bigint): bigint {
 }
 
 /** A deferral: there is no price that can be trusted now. */
-export function unavailable(reason: string): OperatingError {
+export function unavailable(reason: PriceRefusal): OperatingError {
   return new OperatingError("PRICE_UNAVAILABLE", "There is no price that can be trusted now.", {
     details: { reason },
   });

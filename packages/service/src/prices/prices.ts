@@ -1,23 +1,19 @@
 /** Prices of listed tokens, out of the sources that the configuration names. */
-import type { Chains } from "../chains/port.ts";
+import type { Chain, Chains } from "../chains/port.ts";
+import type { FeedConfig, PriceConfig } from "../config/prices.ts";
+import { OperatingError } from "../core/errors.ts";
 import type { EvmAddress } from "../core/hex.ts";
-import type { Clock } from "../core/ports.ts";
+import type { Clock, HttpGet } from "../core/ports.ts";
+import { createHttpSources } from "./http-source.ts";
 import {
-  combinePoints,
-  type PriceBounds,
-  type PricePoint,
+  type Combined,
+  combineAnswers,
+  faultOf,
+  type PriceFault,
   rateBetween,
+  type SourceAnswer,
   unavailable,
 } from "./price.ts";
-
-/** Where the price of a token comes from. */
-export interface PriceSources {
-  /** US dollars per whole unit times 1e18, as the operator wrote it down: for sandboxes and pegged assets. */
-  readonly fixed: bigint | undefined;
-  /** Feeds on the token's own chain, of the `AggregatorV3Interface` form. */
-  readonly feeds: readonly EvmAddress[];
-  readonly bounds: PriceBounds;
-}
 
 export interface PricedToken {
   /** Bridge chain id. */
@@ -25,34 +21,69 @@ export interface PricedToken {
   readonly token: EvmAddress;
 }
 
+/** How one source did. */
+export interface SourceState {
+  /** Its place in the configuration, such as `http[0]`. Never its URL, which may hold a secret. */
+  readonly source: string;
+  readonly fault: PriceFault | null;
+  /** More about the fault, for operators. */
+  readonly detail: string | null;
+}
+
+/** A look at a token's sources. */
+export interface PriceLook {
+  readonly result: Combined;
+  readonly sources: readonly SourceState[];
+}
+
 export interface Prices {
-  /** US dollars per whole unit, times 1e18. Throws PRICE_UNAVAILABLE; RPC_UNAVAILABLE when a node does not answer. */
+  /** What the sources of a token say now, and what that comes to. */
+  look(token: PricedToken): Promise<PriceLook>;
+  /** US dollars per whole unit, times 1e18. Throws PRICE_UNAVAILABLE. */
   readUsd(token: PricedToken): Promise<bigint>;
   /** Whole units of `to` per whole unit of `from`, times 1e18. Throws as `readUsd` does. */
   readRate(from: PricedToken, to: PricedToken): Promise<bigint>;
 }
 
-/** Prices over the given chains: the attestor has its own, over its own nodes. */
+/** Prices over the given chains: the attestor has its own, over its own nodes and with its own calls. */
 export function createPrices(options: {
   readonly chains: Chains;
+  readonly http: HttpGet;
   readonly clock: Clock;
   /** Undefined for a token without a price. */
-  readonly sourcesOf: (token: PricedToken) => PriceSources | undefined;
+  readonly sourcesOf: (token: PricedToken) => PriceConfig | undefined;
+  /** Called after each look. */
+  readonly onLook?: (token: PricedToken, look: PriceLook) => void;
 }): Prices {
-  const { chains, clock, sourcesOf } = options;
+  const { chains, clock, sourcesOf, onLook } = options;
+  const readHttp = createHttpSources(options);
 
-  async function readUsd(token: PricedToken): Promise<bigint> {
+  async function look(token: PricedToken): Promise<PriceLook> {
     const sources = sourcesOf(token);
     const chain = chains.get(token.chainId);
-    if (!sources || !chain) throw unavailable("no_source");
-    const points: PricePoint[] = await Promise.all(
-      sources.feeds.map((feed) => chain.readPriceFeed(feed)),
-    );
-    if (sources.fixed !== undefined) points.push({ usd: sources.fixed, publishedAtMs: null });
-    return combinePoints(points, sources.bounds, clock.now());
+    const named = sources && chain ? await askAll(sources, chain, readHttp) : [];
+    const nowMs = clock.now();
+    const answers = named.map(({ answer }) => answer);
+    const seen = {
+      result: combineAnswers(answers, sources?.maxDeviationBps ?? 0, nowMs),
+      sources: named.map(({ source, answer }) => ({
+        source,
+        fault: faultOf(answer, nowMs),
+        detail: "detail" in answer ? answer.detail : null,
+      })),
+    };
+    onLook?.(token, seen);
+    return seen;
+  }
+
+  async function readUsd(token: PricedToken): Promise<bigint> {
+    const { result } = await look(token);
+    if (result.kind === "unavailable") throw unavailable(result.reason);
+    return result.usd;
   }
 
   return {
+    look,
     readUsd,
     async readRate(from, to) {
       const [usdIn, usdOut] = await Promise.all([readUsd(from), readUsd(to)]);
@@ -61,4 +92,31 @@ export function createPrices(options: {
       return rate;
     },
   };
+}
+
+/** Every source at once: the slowest decides how long it takes. */
+function askAll(
+  { fixed, feeds, http }: PriceConfig,
+  chain: Chain,
+  readHttp: ReturnType<typeof createHttpSources>,
+): Promise<{ readonly source: string; readonly answer: SourceAnswer }[]> {
+  const asked: { readonly source: string; readonly answer: Promise<SourceAnswer> }[] = [
+    ...feeds.map((feed, index) => ({ source: `feeds[${index}]`, answer: askFeed(chain, feed) })),
+    ...http.map((source, index) => ({ source: `http[${index}]`, answer: readHttp(source) })),
+  ];
+  if (fixed !== undefined) {
+    asked.push({ source: "static", answer: Promise.resolve({ usd: fixed, published: null }) });
+  }
+  return Promise.all(asked.map(async ({ source, answer }) => ({ source, answer: await answer })));
+}
+
+/** A node that does not answer costs this source alone. */
+async function askFeed(chain: Chain, { address, maxAgeMs }: FeedConfig): Promise<SourceAnswer> {
+  try {
+    const { usd, publishedAtMs } = await chain.readPriceFeed(address);
+    return { usd, published: { atMs: publishedAtMs, maxAgeMs } };
+  } catch (error) {
+    if (!(error instanceof OperatingError)) throw error;
+    return { fault: "no_answer", detail: error.code };
+  }
 }

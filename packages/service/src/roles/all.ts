@@ -11,6 +11,7 @@ import { startAuditor } from "./auditor.ts";
 import {
   createAttestorChains,
   createChains,
+  createConfiguredPrices,
   createRoutes,
   evmFormat,
   type RoleContext,
@@ -21,7 +22,7 @@ import { openServiceDatabase } from "./database.ts";
 import { askEarly, type AskPassphrase, getSigners } from "./keys.ts";
 import { startScanner } from "./scanner.ts";
 import { startSettler } from "./settler.ts";
-import { createCrashPoint, systemClock, systemRandom } from "./system-ports.ts";
+import { createCrashPoint, systemClock, systemHttpGet, systemRandom } from "./system-ports.ts";
 import { countRefusals, createWatch, serveWatch } from "./watch.ts";
 
 export interface RunningService {
@@ -88,6 +89,9 @@ export async function startRoles(
     cleanups.push(() => wakeups.close());
 
     const chains = createChains(config, { clock, log });
+    const http = systemHttpGet;
+    const { metrics } = watch;
+    const prices = createConfiguredPrices(config, { chains, http, clock, log, metrics });
     const context: RoleContext = {
       config,
       db,
@@ -98,11 +102,14 @@ export async function startRoles(
       crashPoint: createCrashPoint(config.crashAt),
       wakeups,
       chains,
+      http,
+      prices,
       routes: createRoutes(config, {
         db,
         clock,
         log,
         chains,
+        prices,
         wakeAttestor: () => wakeups.wake(TOPICS.attestations),
       }),
       format: evmFormat,

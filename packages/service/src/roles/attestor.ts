@@ -19,9 +19,10 @@ export function startAttestor(
   signer: AttestorSigner,
   chains: Chains,
 ): RunningRole {
-  const { config, db, clock, log, wakeups } = context;
-  // Its own prices, over its own nodes.
-  const prices = createConfiguredPrices(config, { chains, clock });
+  const { config, db, clock, log, wakeups, http } = context;
+  // Its own prices, over its own nodes and with its own calls.
+  const { metrics } = context.watch;
+  const prices = createConfiguredPrices(config, { chains, http, clock, log, metrics });
   const pairs = config.routes.flatMap((route) =>
     route.kind === "SWIFT"
       ? [

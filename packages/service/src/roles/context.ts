@@ -10,9 +10,15 @@ import type { ChainConfig, Config, RouteConfig, TokenConfig } from "../config/lo
 import type { NodesConfig } from "../config/nodes.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { EvmAddress } from "../core/hex.ts";
-import type { Clock, CrashPoint, Random } from "../core/ports.ts";
+import type { Clock, CrashPoint, HttpGet, Random } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
-import { createPrices, type Prices } from "../prices/index.ts";
+import {
+  createPrices,
+  PRICE_REFUSALS,
+  type PricedToken,
+  type PriceLook,
+  type Prices,
+} from "../prices/index.ts";
 import type { Wakeups } from "../jobs/wakeups.ts";
 import {
   createMonoChainRoute,
@@ -23,6 +29,7 @@ import {
   withBreaker,
 } from "../routes/index.ts";
 import type { Log } from "../telemetry/log.ts";
+import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
 import type { Watch } from "./watch.ts";
 
 export interface RoleContext {
@@ -36,6 +43,9 @@ export interface RoleContext {
   readonly wakeups: Wakeups;
   /** The service's own readers. The attestor makes its own from `attestor.rpcUrls`. */
   readonly chains: Chains;
+  readonly http: HttpGet;
+  /** Read through `chains` and `http`. The attestor makes its own. */
+  readonly prices: Prices;
   readonly routes: RouteBook;
   readonly format: AddressFormat;
 }
@@ -101,12 +111,12 @@ export function createRoutes(
     readonly clock: Clock;
     readonly log: Log;
     readonly chains: Chains;
+    readonly prices: Prices;
     /** Tells the attestor that there is something to sign. */
     readonly wakeAttestor: () => void;
   },
 ): RouteBook {
-  const { db, clock, log, chains, wakeAttestor } = deps;
-  const prices = createConfiguredPrices(config, { chains, clock });
+  const { db, clock, log, chains, prices, wakeAttestor } = deps;
   const { feeBps } = config;
   return createRouteBook(
     config.routes.map((route) => {
@@ -150,15 +160,60 @@ export function createRoutes(
   );
 }
 
-/** Prices from the configured sources, read over the given chains. */
+/** Prices from the configured sources, read over the given chains. What the sources do is logged and counted. */
 export function createConfiguredPrices(
   config: Config,
-  deps: { readonly chains: Chains; readonly clock: Clock },
+  deps: {
+    readonly chains: Chains;
+    readonly http: HttpGet;
+    readonly clock: Clock;
+    readonly log: Log;
+    readonly metrics: Metrics;
+  },
 ): Prices {
   return createPrices({
     ...deps,
     sourcesOf: ({ chainId, token }) => getToken(config, chainId, token).price,
+    onLook: watchPrices(config, deps),
   });
+}
+
+/** Counts what a look at prices found, and logs each source when it begins to fail and when it is back. */
+function watchPrices(
+  config: Config,
+  { log, metrics }: { readonly log: Log; readonly metrics: Metrics },
+): (token: PricedToken, look: PriceLook) => void {
+  // A counter that appears with its first event shows no increase to whoever watches for one.
+  for (const { chainId, tokens } of config.chains) {
+    for (const { symbol: token } of tokens.filter(({ price }) => price)) {
+      const labels = { chain: chainLabel(chainId), token };
+      metrics.priceSourceFaults.inc(labels, 0);
+      for (const reason of PRICE_REFUSALS) metrics.pricesUnavailable.inc({ ...labels, reason }, 0);
+    }
+  }
+  /** Faults by source; as many as the configuration has sources. */
+  const faults = new Map<string, string>();
+  return ({ chainId, token: address }, { result, sources }) => {
+    const { symbol: token } = getToken(config, chainId, address);
+    const labels = { chain: chainLabel(chainId), token };
+    if (result.kind === "unavailable") {
+      metrics.pricesUnavailable.inc({ ...labels, reason: result.reason });
+    }
+    for (const { source, fault, detail } of sources) {
+      if (fault !== null) metrics.priceSourceFaults.inc(labels);
+      const name = `${chainId} ${address} ${source}`;
+      const before = faults.get(name);
+      if ((fault ?? undefined) === before) continue;
+      const facts = { chainId, token, source };
+      if (fault === null) {
+        faults.delete(name);
+        log.info(facts, "a source of prices is back");
+      } else {
+        faults.set(name, fault);
+        log.warn({ ...facts, fault, detail }, "a source of prices fails");
+      }
+    }
+  };
 }
 
 /** The rate of a route's pair, as it is now. */

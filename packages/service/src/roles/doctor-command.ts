@@ -18,9 +18,10 @@ import {
   toReport,
 } from "../doctor/index.ts";
 import { createLog } from "../telemetry/log.ts";
+import { createMetrics } from "../telemetry/metrics.ts";
 import { createChains, createConfiguredPrices } from "./context.ts";
 import { listAccounts } from "./keys.ts";
-import { systemClock } from "./system-ports.ts";
+import { systemClock, systemHttpGet } from "./system-ports.ts";
 
 const RPC_TIMEOUT_MS = 10_000;
 const CONNECTIONS_MAX = 2;
@@ -51,7 +52,13 @@ export async function runDoctor(args: {
   // Its checks say what each node does.
   const log = createLog({ level: "silent", role: "doctor" });
   const chains = createChains(config, { clock: systemClock, log });
-  const prices = createConfiguredPrices(config, { chains, clock: systemClock });
+  const prices = createConfiguredPrices(config, {
+    chains,
+    http: systemHttpGet,
+    clock: systemClock,
+    log,
+    metrics: createMetrics(),
+  });
   try {
     const checks = await examine({
       ...accounts,
@@ -61,7 +68,7 @@ export async function runDoctor(args: {
       factory: evmFactoryExpectation,
       display: toChecksumAddress,
       nodesOf: openNodes(config),
-      readUsd: (token) => prices.readUsd(token),
+      prices,
       readDatabase: async () => inspectDatabase(await database.open(), systemClock),
       listRefundAuthorities: async () =>
         (await listRefundAuthorities(await database.open())).map(toEvmAddress),

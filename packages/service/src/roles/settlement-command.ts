@@ -21,9 +21,15 @@ import {
 import { createWatch } from "./watch.ts";
 import { createLog } from "../telemetry/log.ts";
 import { withDatabase } from "./commands.ts";
-import { createChains, createRoutes, evmFormat, TOPICS } from "./context.ts";
+import {
+  createChains,
+  createConfiguredPrices,
+  createRoutes,
+  evmFormat,
+  TOPICS,
+} from "./context.ts";
 import { createSettlementDeps } from "./settlement-deps.ts";
-import { createCrashPoint, systemClock, systemRandom } from "./system-ports.ts";
+import { createCrashPoint, systemClock, systemHttpGet, systemRandom } from "./system-ports.ts";
 
 /** A settlement as it is shown: what is recorded, and what its deposit address holds at this moment. */
 export interface ShownSettlement extends SettlementFile {
@@ -120,17 +126,23 @@ function withSettlements<Result>(
     try {
       const chains = createChains(config, { clock, log });
       const wakeAttestor = () => wakeups.wake(TOPICS.attestations);
+      const http = systemHttpGet;
+      const watch = createWatch(config, clock, []);
+      const { metrics } = watch;
+      const prices = createConfiguredPrices(config, { chains, http, clock, log, metrics });
       const context = {
         config,
         db,
         clock,
         random: systemRandom,
         log,
-        watch: createWatch(config, clock, []),
+        watch,
         crashPoint: createCrashPoint(config.crashAt),
         wakeups,
         chains,
-        routes: createRoutes(config, { db, clock, log, chains, wakeAttestor }),
+        http,
+        prices,
+        routes: createRoutes(config, { db, clock, log, chains, prices, wakeAttestor }),
         format: evmFormat,
       };
       return await run(createSettlementDeps(context, new Map()));

@@ -2,7 +2,7 @@ import { OperatingError } from "../core/errors.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import { floorAmount, type Minimums } from "../deposits/index.ts";
 import type { SettlementDeps } from "../settlements/index.ts";
-import { createConfiguredPrices, type RoleContext, TOPICS } from "./context.ts";
+import { type RoleContext, TOPICS } from "./context.ts";
 
 /** How often waiting work is looked at when nothing wakes it, in milliseconds. */
 export const POLL_MS = 500;
@@ -14,10 +14,34 @@ export function createSettlementDeps(
   context: RoleContext,
   lanes: SettlementDeps["lanes"],
 ): SettlementDeps {
-  const { config, wakeups, format } = context;
-  const prices = createConfiguredPrices(config, context);
+  const { wakeups, format } = context;
+  return {
+    db: context.db,
+    clock: context.clock,
+    random: context.random,
+    log: context.log,
+    chains: context.chains,
+    routes: context.routes,
+    displayAddress: format.display,
+    metrics: context.watch.metrics,
+    lanes,
+    readMinimums: createMinimums(context),
+    wakeEvents(integratorId) {
+      wakeups.wake(TOPICS.events, integratorId);
+      wakeups.wake(TOPICS.settlements);
+    },
+    wakeLanes: () => wakeups.wake(TOPICS.lanes),
+    pollMs: POLL_MS,
+  };
+}
 
-  async function readMinimums(chainId: number, address: EvmAddress): Promise<Minimums> {
+/** What a balance must reach, from the configuration and the prices of now. */
+export function createMinimums({
+  config,
+  prices,
+  log,
+}: Pick<RoleContext, "config" | "prices" | "log">): SettlementDeps["readMinimums"] {
+  return async (chainId: number, address: EvmAddress): Promise<Minimums> => {
     const chain = config.chains.find((known) => known.chainId === chainId);
     const token = chain?.tokens.find((known) => known.address === address);
     const minimum = token?.minDeposit;
@@ -31,32 +55,9 @@ export function createSettlementDeps(
       const floor = floorAmount({ floorUsd: chain.minDepositUsd, priceUsd, decimals });
       return { token: minimum, floor };
     } catch (error) {
-      if (!isPassing(error)) throw error;
-      context.log.warn({ err: error, chainId, token: address }, "no price for the floor");
+      if (!(error instanceof OperatingError) || error.code !== "PRICE_UNAVAILABLE") throw error;
+      log.warn({ err: error, chainId, token: address }, "no price for the floor");
       return { token: minimum, floor: "unpriced" };
     }
-  }
-
-  const isPassing = (error: unknown) =>
-    error instanceof OperatingError &&
-    (error.code === "PRICE_UNAVAILABLE" || error.code === "RPC_UNAVAILABLE");
-
-  return {
-    db: context.db,
-    clock: context.clock,
-    random: context.random,
-    log: context.log,
-    chains: context.chains,
-    routes: context.routes,
-    displayAddress: format.display,
-    metrics: context.watch.metrics,
-    lanes,
-    readMinimums,
-    wakeEvents(integratorId) {
-      wakeups.wake(TOPICS.events, integratorId);
-      wakeups.wake(TOPICS.settlements);
-    },
-    wakeLanes: () => wakeups.wake(TOPICS.lanes),
-    pollMs: POLL_MS,
   };
 }

@@ -1,7 +1,7 @@
-/** The ports as the real world has them: the only place that reads the clock and draws randomness. */
+/** The ports as the real world has them: the only place that reads the clock, draws randomness and calls strangers. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Clock, CrashPoint, Random } from "../core/ports.ts";
+import type { Clock, CrashPoint, HttpGet, Random } from "../core/ports.ts";
 
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -16,6 +16,42 @@ export const systemClock: Clock = {
 };
 
 export const systemRandom: Random = { uuid: () => randomUUID() };
+
+export const systemHttpGet: HttpGet = async ({ url, headers, timeoutMs, bytesMax }) => {
+  try {
+    const response = await fetch(url, {
+      headers: {
+        accept: "application/json",
+        "user-agent": "sluice",
+        ...Object.fromEntries([...headers].map(([name, secret]) => [name, secret.reveal()])),
+      },
+      redirect: "manual",
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    const body = await readBody(response, bytesMax);
+    if (body === null) return { kind: "failed", reason: "too_large" };
+    return { kind: "answered", status: response.status, body };
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "TimeoutError") {
+      return { kind: "failed", reason: "timed_out" };
+    }
+    // `fetch` says so of every connection that fails, before the head of the answer or in its body.
+    if (error instanceof TypeError) return { kind: "failed", reason: "unreachable" };
+    throw error;
+  }
+};
+
+/** The body as text; null, and the rest is not waited for, when it is larger. */
+async function readBody(response: Response, bytesMax: number): Promise<string | null> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength;
+    if (size > bytesMax) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
 
 /**
  * The crash points of a process. Nothing happens at them, unless a test named one: then the process kills itself there

@@ -143,6 +143,17 @@ export function createMetrics() {
     ),
     laneReverts: counter("lane_reverts_total", "Mined transactions that reverted.", lane),
 
+    pricesUnavailable: counter(
+      "prices_unavailable_total",
+      "Looks for the price of a token that found none to trust, by reason.",
+      ["chain", "token", "reason"],
+    ),
+    priceSourceFaults: counter(
+      "price_source_faults_total",
+      "Times that one source of a token's price had none that could be used.",
+      ["chain", "token"],
+    ),
+
     auditBreaches: gauge("audit_breaches", "Breaches of the books that are open.", ["chain"]),
     auditAge: gauge(
       "audit_age_seconds",

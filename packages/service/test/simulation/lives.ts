@@ -8,7 +8,12 @@ import type { Config } from "../../src/config/load.ts";
 import type { Wakeups } from "../../src/jobs/wakeups.ts";
 import { startAttestor } from "../../src/roles/attestor.ts";
 import { startAuditor } from "../../src/roles/auditor.ts";
-import { createRoutes, type RoleContext, TOPICS } from "../../src/roles/context.ts";
+import {
+  createConfiguredPrices,
+  createRoutes,
+  type RoleContext,
+  TOPICS,
+} from "../../src/roles/context.ts";
 import { startScanner } from "../../src/roles/scanner.ts";
 import { startSettler } from "../../src/roles/settler.ts";
 import { createWatch } from "../../src/roles/watch.ts";
@@ -145,6 +150,10 @@ export function createLives(stage: Stage) {
     const wakeups = wakeupsOf(life);
     const wakeAttestor = () => wakeups.wake(TOPICS.attestations);
     const log = logOf(life);
+    const watch = createWatch(config, clock, [role]);
+    const { metrics } = watch;
+    const http = () => Promise.reject(new Error("no price of the simulation is somebody else's"));
+    const prices = createConfiguredPrices(config, { chains: reached, http, clock, log, metrics });
     const context: RoleContext = {
       config,
       db,
@@ -155,10 +164,12 @@ export function createLives(stage: Stage) {
         stage.onCrashPoint(life, name);
         if (life.dead) throw new Killed(`killed at ${name}`);
       },
-      watch: createWatch(config, clock, [role]),
+      watch,
       wakeups,
       chains: reached,
-      routes: createRoutes(config, { db, clock, log, chains: reached, wakeAttestor }),
+      http,
+      prices,
+      routes: createRoutes(config, { db, clock, log, chains: reached, prices, wakeAttestor }),
       format: { display: (address) => address, hasValidChecksum: () => true },
     };
     const process: Process = { life, role, context, nodes };

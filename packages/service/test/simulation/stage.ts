@@ -97,7 +97,7 @@ const NO_KEY = { kind: "raw", key: new Secret("") } as never;
  * in `payoutWindowS` seconds.
  */
 export function createConfig(payoutWindowS: bigint): Config {
-  const bounds = { maxAgeMs: 3_600_000, maxDeviationBps: 100 };
+  const priceOf = (fixed: bigint) => ({ fixed, feeds: [], http: [], maxDeviationBps: 100 });
   return {
     stateDir: "",
     databaseUrl: undefined,
@@ -140,7 +140,7 @@ export function createConfig(payoutWindowS: bigint): Config {
           minDeposit: MINIMUM,
           minDepositUnits: "1",
           inventoryMin: undefined,
-          price: { fixed: ETHER, feeds: [], bounds },
+          price: priceOf(ETHER),
         },
         {
           symbol: "NATIVE",
@@ -149,7 +149,7 @@ export function createConfig(payoutWindowS: bigint): Config {
           minDeposit: ETHER / 1000n,
           minDepositUnits: "0.001",
           inventoryMin: undefined,
-          price: { fixed: 2000n * ETHER, feeds: [], bounds },
+          price: priceOf(2000n * ETHER),
         },
       ],
       lanes: { deploy: [], settle: [], deliver: [] },

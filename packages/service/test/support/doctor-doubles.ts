@@ -84,7 +84,7 @@ export function createDoctorDeps(given: {
   readonly nodes?: ChainNodes;
   readonly nowMs?: number;
   readonly lanes?: typeof LANES;
-  readonly readUsd?: DoctorDeps["readUsd"];
+  readonly prices?: DoctorDeps["prices"];
   readonly secretFiles?: DoctorDeps["secretFiles"];
 }): DoctorDeps {
   const nobody = createStrictInspector({});
@@ -134,7 +134,10 @@ export function createDoctorDeps(given: {
     attestor: addressOf("4"),
     lanesOf: () => listLanes(given.lanes ?? LANES),
     nodesOf: () => nodes,
-    readUsd: given.readUsd ?? (() => Promise.reject(new Error("no price must be asked for"))),
+    prices: given.prices ?? {
+      look: () => Promise.reject(new Error("no price must be asked for")),
+      readUsd: () => Promise.reject(new Error("no price must be asked for")),
+    },
     readDatabase: refuse,
     listRefundAuthorities: refuse,
   };

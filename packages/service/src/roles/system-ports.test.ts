@@ -1,0 +1,75 @@
+/** Calls of other people's servers, which may do anything. */
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import {
+  breaksOff,
+  dripping,
+  endless,
+  says,
+  silent,
+  startPriceServer,
+} from "../../test/support/price-server.ts";
+import { Secret } from "../core/secret.ts";
+import { systemHttpGet } from "./system-ports.ts";
+
+const get = (
+  url: string,
+  given: { readonly timeoutMs?: number; readonly bytesMax?: number } = {},
+) => systemHttpGet({ url, headers: new Map(), timeoutMs: 5_000, bytesMax: 1_000, ...given });
+
+describe("outbound calls", () => {
+  test("give status and body, and send their secrets in headers", async () => {
+    const server = await startPriceServer(says('{"a":"ä"}', 201));
+    const headers = new Map([["x-key", new Secret("canary")]]);
+    const request = { url: `${server.url}/a?b=1`, headers, timeoutMs: 5_000, bytesMax: 1_000 };
+    expect(await systemHttpGet(request)).toEqual({
+      kind: "answered",
+      status: 201,
+      body: '{"a":"ä"}',
+    });
+    expect(server.asked).toMatchObject([
+      { path: "/a?b=1", headers: { "x-key": "canary", accept: "application/json" } },
+    ]);
+  });
+
+  test("do not follow a redirect: where it leads is never asked", async () => {
+    const elsewhere = await startPriceServer(says("{}"));
+    const server = await startPriceServer(says("", 302, { location: elsewhere.url }));
+    expect(await get(server.url)).toEqual({ kind: "answered", status: 302, body: "" });
+    expect(elsewhere.asked).toEqual([]);
+  });
+
+  test("take a body up to its bound and not a byte more, however it was packed", async () => {
+    const server = await startPriceServer(says("x".repeat(1_000)));
+    expect(await get(server.url)).toMatchObject({ body: "x".repeat(1_000) });
+    server.behave(says("x".repeat(1_001)));
+    const tooLarge = { kind: "failed", reason: "too_large" };
+    expect(await get(server.url)).toEqual(tooLarge);
+    server.behave(endless);
+    expect(await get(server.url, { bytesMax: 1_000_000 })).toEqual(tooLarge);
+    const bomb = gzipSync(Buffer.alloc(10_000_000));
+    expect(bomb.length).toBeLessThan(10_000);
+    server.behave((response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bomb));
+    expect(await get(server.url, { bytesMax: 20_000 })).toEqual(tooLarge);
+  });
+
+  test.each([
+    ["never answers", silent],
+    ["answers a byte at a time, for ever", dripping],
+  ])("end in time where a server %s", async (_, behaviour) => {
+    const server = await startPriceServer(behaviour);
+    expect(await get(server.url, { timeoutMs: 200 })).toEqual({
+      kind: "failed",
+      reason: "timed_out",
+    });
+  });
+
+  test("say so where nobody answers, or not to the end", async () => {
+    const unreachable = { kind: "failed", reason: "unreachable" };
+    const server = await startPriceServer(breaksOff);
+    expect(await get(server.url)).toEqual(unreachable);
+    server.behave((response) => response.destroy());
+    expect(await get(server.url)).toEqual(unreachable);
+    expect(await get("http://127.0.0.1:1/")).toEqual(unreachable);
+  });
+});

@@ -448,3 +448,151 @@ describe("the nodes of a chain", () => {
     expect(problemsOf(() => load(file))).toEqual([`attestor.rpcUrls.30[1]: ${ownHost}`]);
   });
 });
+
+describe("the price of a token", () => {
+  const API = { url: "https://prices.example/a?b=c", pointer: "/a~1b/m~0n/0" };
+  const AT = "chains[0].tokens[0].price";
+  const spoilPrice = (price: unknown) => spoil("chains.0.tokens.0.price", price);
+
+  test("has sources, each with its own age, and bounds by default", () => {
+    writeFileSync(join(folder, "secrets/prices"), "canary-price-key\n");
+    const config = load(
+      spoilPrice({
+        static: "1.05",
+        feeds: [addressOf(8), { address: addressOf(9), maxAgeSeconds: 90_000 }],
+        http: [
+          API,
+          {
+            url: "http://127.0.0.1:8081",
+            pointer: "/",
+            timestampPointer: "/at",
+            scale: 8,
+            headers: { "x-key": { file: "secrets/prices" } },
+            maxAgeSeconds: 30,
+          },
+        ],
+      }),
+    );
+    const price = config.chains[0]?.tokens[0]?.price;
+    expect(price).toEqual({
+      fixed: 1_050_000_000_000_000_000n,
+      feeds: [
+        { address: addressOf(8), maxAgeMs: 3_600_000 },
+        { address: addressOf(9), maxAgeMs: 90_000_000 },
+      ],
+      http: [
+        {
+          url: API.url,
+          headers: new Map(),
+          pointer: ["a/b", "m~n", "0"],
+          timestampPointer: undefined,
+          scale: 0,
+          maxAgeMs: 3_600_000,
+        },
+        {
+          url: "http://127.0.0.1:8081",
+          headers: expect.any(Map),
+          pointer: [""],
+          timestampPointer: ["at"],
+          scale: 8,
+          maxAgeMs: 30_000,
+        },
+      ],
+      maxDeviationBps: 200,
+    });
+    expect(price?.http[1]?.headers.get("x-key")?.reveal()).toBe("canary-price-key");
+    expect(inspect(price, { depth: null }) + String(price?.http[1]?.headers)).not.toContain(
+      "canary",
+    );
+  });
+
+  test("has its bounds where they are set, for the sources that have none of their own", () => {
+    const bounds = { maxAgeSeconds: 60, maxDeviationBps: 50 };
+    const own = { address: addressOf(9), maxAgeSeconds: 61 };
+    const config = load(spoilPrice({ ...bounds, feeds: [addressOf(8), own], http: [API] }));
+    expect(config.chains[0]?.tokens[0]?.price).toMatchObject({
+      feeds: [{ maxAgeMs: 60_000 }, { maxAgeMs: 61_000 }],
+      http: [{ maxAgeMs: 60_000 }],
+      maxDeviationBps: 50,
+    });
+  });
+
+  test("needs no secret in a process that asks for no price", () => {
+    const file = spoilPrice({ http: [{ ...API, headers: { "x-key": { env: "NONE" } } }] });
+    const path = join(folder, "sluice.json");
+    writeFileSync(path, JSON.stringify(file));
+    expect(problemsOf(() => loadConfig({ path, env: ENV, roles: ["auditor"] }))).toEqual([]);
+    for (const role of ["scanner", "settler", "attestor", "quoter", "api"] as const) {
+      expect(problemsOf(() => loadConfig({ path, env: ENV, roles: [role] }))).toEqual([
+        `${AT}.http[0].headers.x-key: expected the environment variable NONE to be set`,
+      ]);
+    }
+  });
+
+  const HTTPS = "https: whoever is on the way of http can set the price";
+  test.each<[unknown, string]>([
+    [{}, `${AT}: expected static, feeds or http`],
+    [{ maxAgeSeconds: 60 }, `${AT}: expected static, feeds or http`],
+    [{ feeds: [] }, `${AT}.feeds: expected 1 to 8 price feeds on the chain`],
+    [
+      { feeds: ["canary"] },
+      `${AT}.feeds[0]: expected the address of a feed, or an object with address and maxAgeSeconds`,
+    ],
+    [
+      { feeds: [addressOf(8), { address: addressOf(8) }] },
+      `${AT}.feeds[1]: expected each feed once`,
+    ],
+    [{ http: [] }, `${AT}.http: expected 1 to 8 HTTP APIs`],
+    [{ http: [{ ...API, url: "canary" }] }, `${AT}.http[0].url: expected an http or https URL`],
+    [{ http: [{ ...API, url: "https://" }] }, `${AT}.http[0].url: expected an https URL`],
+    [{ http: [{ ...API, url: "http://canary.example" }] }, `${AT}.http[0].url: expected ${HTTPS}`],
+    [
+      { http: [{ ...API, url: "http://127.0.0.1.canary" }] },
+      `${AT}.http[0].url: expected ${HTTPS}`,
+    ],
+    [{ http: [{ ...API, url: "http://10.0.0.1" }] }, `${AT}.http[0].url: expected ${HTTPS}`],
+    [
+      { http: [{ ...API, url: "https://a:canary@b.example" }] },
+      `${AT}.http[0].url: expected no credentials: a secret belongs into headers`,
+    ],
+    [
+      { http: [{ ...API, url: "https://b.example/#canary" }] },
+      `${AT}.http[0].url: expected no fragment`,
+    ],
+    [
+      { http: [API, { ...API, url: "https://prices.example/canary" }] },
+      `${AT}.http[1].url: expected a host of its own, an earlier source has it too`,
+    ],
+    [
+      { http: [{ ...API, pointer: "canary" }] },
+      `${AT}.http[0].pointer: expected a JSON pointer, such as /data/amount`,
+    ],
+    [
+      { http: [{ ...API, pointer: "/canary~2" }] },
+      `${AT}.http[0].pointer: expected a JSON pointer, such as /data/amount`,
+    ],
+    [
+      { http: [{ ...API, scale: 37 }] },
+      `${AT}.http[0].scale: expected a number of decimals, 0 to 36`,
+    ],
+    [
+      { http: [{ ...API, headers: { "x-key": "canary" } }] },
+      `${AT}.http[0].headers.x-key: expected { "env": NAME } or { "file": PATH }`,
+    ],
+    [
+      { http: [{ ...API, headers: { "x-key": { env: "TWO_LINES" } } }] },
+      `${AT}.http[0].headers.x-key: expected printable characters of ASCII, one line`,
+    ],
+    [
+      { http: [{ ...API, maxAgeSeconds: 29 }] },
+      `${AT}.http[0].maxAgeSeconds: expected at least 30 seconds`,
+    ],
+    [
+      { maxAgeSeconds: 29, http: [API] },
+      `${AT}.http[0].maxAgeSeconds: expected at least 30 seconds`,
+    ],
+  ])("%#: that cannot be is named", (price, problem) => {
+    const problems = problemsOf(() => load(spoilPrice(price), { TWO_LINES: "canary\ncanary" }));
+    expect(problems).toEqual([problem]);
+  });
+});

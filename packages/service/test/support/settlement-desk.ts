@@ -59,6 +59,8 @@ export async function openDesk() {
     /** Happens while a request reads a balance. */
     meanwhile: async () => {},
     minimums: { token: 100n, floor: undefined } as Minimums,
+    /** Instead of `minimums`, where a test reads them from a configuration. */
+    readMinimums: null as SettlementDeps["readMinimums"] | null,
     /** The newest refund of any wallet in a final block. */
     refund: null as FoundRefund | null,
     /** Settlements whose reservations the route released. */
@@ -126,7 +128,7 @@ export async function openDesk() {
     routes: createRouteBook([route]),
     displayAddress: (address) => address,
     lanes: new Map([[2, { deploy: [LANE], settle: [LANE] }]]),
-    readMinimums: async () => state.minimums,
+    readMinimums: async (...asked) => (await state.readMinimums?.(...asked)) ?? state.minimums,
     wakeEvents: () => undefined,
     wakeLanes: () => undefined,
     pollMs: 500,

@@ -1,4 +1,6 @@
 /** T56 Prices out of the JSON of strangers: exact, or none. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createStillClock } from "../../test/support/doubles.ts";
@@ -169,6 +171,45 @@ describe("the time of a price", () => {
     await read(SOURCE);
     clock.advance(9_999);
     expect(await read(SOURCE)).toEqual({ usd: USD, published: { atMs: NOW, maxAgeMs: 60_000 } });
+  });
+});
+
+describe("the APIs of docs/configuration.md", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../../../docs/configuration.md"), "utf8");
+  const namesOf = (pointer: string | undefined) => pointer?.split("/").slice(1);
+  /** What each answers, in its own form. */
+  test.each([
+    [
+      "Coinbase",
+      '{"data":{"amount":"3456.785","base":"ETH","currency":"USD"}}',
+      { usd: 3_456_785_000_000_000_000_000n, published: { atMs: NOW, maxAgeMs: 60_000 } },
+    ],
+    [
+      "Kraken",
+      '{"error":[],"result":{"XETHZUSD":{"a":["3456.79000","1","1.000"],"b":["3456.78000","1","1.000"],"c":["3456.78000","0.01"],"o":"3400.00000"}}}',
+      { usd: 3_456_780_000_000_000_000_000n, published: { atMs: NOW, maxAgeMs: 60_000 } },
+    ],
+    [
+      "Kraken",
+      '{"error":["EGeneral:Too many requests"]}',
+      { fault: "bad_answer", detail: "no number at the pointer" },
+    ],
+    [
+      "CoinGecko",
+      '{"ethereum":{"usd":3456.7812345678901,"last_updated_at":1767225540}}',
+      {
+        usd: 3_456_781_234_567_890_100_000n,
+        published: { atMs: NOW - 60_000, maxAgeMs: 60_000 },
+      },
+    ],
+  ])("%s: its answer is read as the page says", async (name, body, answer) => {
+    const row = page.split("\n").find((line) => line.startsWith(`| ${name} `)) ?? "";
+    const [url, pointer, timestampPointer] = [...row.matchAll(/`([^`]+)`/g)].map(
+      ([, cell]) => cell,
+    );
+    expect(url).toMatch(/^https:/);
+    const given = { pointer: namesOf(pointer) ?? [], timestampPointer: namesOf(timestampPointer) };
+    expect(await readOf(body, given)).toEqual(answer);
   });
 });
 

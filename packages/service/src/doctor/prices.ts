@@ -45,7 +45,7 @@ export function checkPrices(
   return [
     ...config.chains.flatMap((chain) =>
       chain.tokens.flatMap(({ symbol, price }) =>
-        price ? [checkSources(chain, symbol, price)] : [],
+        price ? [checkSources(chain, { symbol, price }, nodesOf([chain.chainId]))] : [],
       ),
     ),
     ...[...needed.values()].map((token) => checkSource(deps, token, nodesOf([token.chainId]))),
@@ -57,13 +57,18 @@ export function checkPrices(
  * Nobody decides a price alone. What the operator wrote down keeps others near it, which suits pegged assets, but it never
  * moves: at least one source must be alive.
  */
-function checkSources(chain: ChainConfig, symbol: string, price: PriceConfig): Check {
+function checkSources(
+  chain: ChainConfig,
+  { symbol, price }: { readonly symbol: string; readonly price: PriceConfig },
+  /** What says that the chain is the one that it is configured as: local, or not. */
+  needs: readonly Check[],
+): Check {
   const expected = "at least two sources, at least one of them a feed or an HTTP API";
   return {
     id: "price.independent",
     subject: SUBJECT,
     item: `${symbol} of chain ${chain.chainId}`,
-    needs: [],
+    needs,
     look() {
       const fixed = price.fixed === undefined ? 0 : 1;
       const alive = price.feeds.length + price.http.length;

@@ -82,10 +82,29 @@ describe("a price in an answer", () => {
   });
 
   test.each([
-    ...["null", "true", "{}", "[]", "[1]", '""', '"NaN"', '"Infinity"', '"0x10"', '"1,5"'],
-    ...['" 1"', '"1e9999"', '"1e99999999999999999999"', `"${"9".repeat(61)}"`, '"１"', '"1_000"'],
+    "null",
+    "true",
+    "{}",
+    "[]",
+    "[1]",
+    '""',
+    '"NaN"',
+    '"Infinity"',
+    '"0x10"',
+    '"1,5"',
+    '" 1"',
+    '"1e9999"',
+    '"1e99999999999999999999"',
+    `"${"9".repeat(61)}"`,
+    '"１"',
+    '"1_000"',
     // No JSON.
-    ...["NaN", "Infinity", "01", ".5", "1e", "+1"],
+    "NaN",
+    "Infinity",
+    "01",
+    ".5",
+    "1e",
+    "+1",
   ])("that is %s is none", async (number) => {
     expect(await usdOf(number)).toBe("bad_answer");
   });

@@ -161,7 +161,14 @@ async function openTerms({ decimals, minDepositUnits, minDepositUsd, sources }: 
         clock,
         random,
         chains,
-        routes: createRoutes(config, { db, clock, chains, prices, wakeAttestor }),
+        routes: createRoutes(config, {
+          db,
+          clock,
+          log: silentLog,
+          chains,
+          prices,
+          wakeAttestor,
+        }),
         tokens: config.chains.flatMap((chain) =>
           chain.tokens.map((listed) => ({ ...listed, chainId: chain.chainId, evmChainId: 1 })),
         ),

@@ -76,8 +76,14 @@ describe("the example of a production configuration", () => {
       inventoryMin: undefined,
       price: {
         fixed: undefined,
-        feeds: [toEvmAddress("0x7e860098F58bBFC8648a4311b374B1D669a2bc6B")],
-        bounds: { maxAgeMs: 90_000_000, maxDeviationBps: 200 },
+        feeds: [
+          {
+            address: toEvmAddress("0x7e860098F58bBFC8648a4311b374B1D669a2bc6B"),
+            maxAgeMs: 90_000_000,
+          },
+        ],
+        http: [],
+        maxDeviationBps: 200,
       },
     });
     expect(symbolsOf(base)).toEqual(["BASE", "WETH", "USDC", "USDT"]);

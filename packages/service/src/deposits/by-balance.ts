@@ -57,7 +57,8 @@ export async function findUnexplained(tx: Tx, held: HeldAt): Promise<ArrivedValu
     block: held.block.number,
     wallets: [held.wallet],
   });
-  const missing = held.balance - (explained.get(held.wallet) ?? 0n);
+  const known = (explained.get(held.wallet) ?? 0n) + (await sumFoundAfter(tx, held));
+  const missing = held.balance - known;
   if (missing <= 0n) return [];
   const last = await getLastOutflow(tx, held);
   const later = last === null ? missing : held.balance - (await sumArrivedAfter(tx, held, last));
@@ -89,6 +90,24 @@ export async function findUnexplained(tx: Tx, held: HeldAt): Promise<ArrivedValu
       },
     ];
   });
+}
+
+/**
+ * What was found by balance at later blocks: it may have come before this one. If it did not, what is missing here is
+ * found by the next look at a later block.
+ */
+async function sumFoundAfter(tx: Tx, held: HeldAt): Promise<bigint> {
+  const { total } = await tx
+    .selectFrom("deposits")
+    .select((eb) => eb.fn.sum<string | null>("amount").as("total"))
+    .where("chain_id", "=", held.chainId)
+    .where("wallet", "=", held.wallet)
+    .where("token", "=", held.token)
+    .where("tx_hash", "is", null)
+    .where("block_number", ">", held.block.number)
+    .where("orphaned_at", "is", null)
+    .executeTakeFirstOrThrow();
+  return BigInt(total ?? "0");
 }
 
 interface OutflowPlace {

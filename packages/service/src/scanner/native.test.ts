@@ -10,7 +10,7 @@ import {
   unseenMetrics,
 } from "../../test/support/doubles.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
-import { issueAddress } from "../addresses/index.ts";
+import { issueAddress, listByWallets } from "../addresses/index.ts";
 import {
   destroyedFor,
   forgivingCaller,
@@ -23,7 +23,7 @@ import { listExplained } from "../deposits/index.ts";
 import { listEvents } from "../events/index.ts";
 import { createIntegrator } from "../integrators/index.ts";
 import { createMonoChainRoute, createRouteBook } from "../routes/index.ts";
-import type { SettlementDeps } from "../settlements/index.ts";
+import { acceptBalance, type SettlementDeps } from "../settlements/index.ts";
 import { HERE, openWorld, type World } from "../signers/evm/testing/world.ts";
 import type { ScannerDeps } from "./deps.ts";
 import { lookAtBalances } from "./native.ts";
@@ -366,6 +366,25 @@ describe("native coin in", () => {
     await Promise.all([scanner.compare(), scanner.compare(), scanner.compare()]);
     expect(await scanner.deposits()).toEqual([found(10n, "balance")]);
     expect((await scanner.events()).length).toBe(1);
+  });
+
+  test("T05 what was found at a later block is not found again at an earlier one", async () => {
+    const scanner = await openScanner();
+    const { deps, wallet } = scanner;
+    await scanner.send({ data: destroyedFor(wallet), value: 7n });
+    const earlier = await deps.chain.getHead();
+    await scanner.send({ to: RECIPIENT, value: 0n });
+    const later = await deps.chain.getHead();
+    const address = (await listByWallets(deps.db, [wallet])).get(wallet);
+    if (!address) throw new Error("the wallet has its address");
+    for (const block of [later, earlier]) {
+      const held = { chainId: HERE, wallet, token: NATIVE_TOKEN, block, balance: 7n };
+      await acceptBalance(deps.settlements, held, address, async () => undefined);
+    }
+    expect(await scanner.deposits()).toEqual([found(7n, "balance")]);
+    await scanner.send({ data: destroyedFor(wallet), value: 8n });
+    await scanner.compareWhenFinal();
+    expect(await scanner.deposits()).toEqual([found(7n, "balance"), found(8n, "balance")]);
   });
 
   test("below the minimum is a deposit that waits for more", async () => {

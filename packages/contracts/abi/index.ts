@@ -884,8 +884,8 @@ export const transferRouteAbi = [
     type: "error",
     name: "FeeAboveCap",
     inputs: [
-      { name: "feeBps", type: "uint256", internalType: "uint256" },
-      { name: "maxFeeBps", type: "uint256", internalType: "uint256" },
+      { name: "fee", type: "uint256", internalType: "uint256" },
+      { name: "cap", type: "uint256", internalType: "uint256" },
     ],
   },
   {
@@ -1230,6 +1230,676 @@ export const pricedRouteAbi = [
     inputs: [
       { name: "amount", type: "uint256", internalType: "uint256" },
       { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
+    ],
+  },
+  {
+    type: "error",
+    name: "SafeERC20FailedOperation",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "WrongDestChain",
+    inputs: [
+      { name: "destChain", type: "uint16", internalType: "uint16" },
+      { name: "expected", type: "uint16", internalType: "uint16" },
+    ],
+  },
+  {
+    type: "error",
+    name: "WrongDestToken",
+    inputs: [
+      { name: "destToken", type: "bytes32", internalType: "bytes32" },
+      { name: "expected", type: "bytes32", internalType: "bytes32" },
+    ],
+  },
+  {
+    type: "error",
+    name: "WrongEvmChain",
+    inputs: [
+      { name: "chainId", type: "uint256", internalType: "uint256" },
+      { name: "expected", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "WrongToken",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "expected", type: "address", internalType: "address" },
+    ],
+  },
+] as const;
+
+export const cctpRouteAbi = [
+  {
+    type: "constructor",
+    inputs: [
+      {
+        name: "config_",
+        type: "tuple",
+        internalType: "struct ICctpRoute.Config",
+        components: [
+          { name: "evmChainId", type: "uint256", internalType: "uint256" },
+          { name: "token", type: "address", internalType: "address" },
+          { name: "messenger", type: "address", internalType: "address" },
+          { name: "destChain", type: "uint16", internalType: "uint16" },
+          { name: "destToken", type: "bytes32", internalType: "bytes32" },
+          { name: "destDomain", type: "uint32", internalType: "uint32" },
+          { name: "feeRecipient", type: "address", internalType: "address" },
+        ],
+      },
+    ],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "config",
+    inputs: [],
+    outputs: [
+      {
+        name: "",
+        type: "tuple",
+        internalType: "struct ICctpRoute.Config",
+        components: [
+          { name: "evmChainId", type: "uint256", internalType: "uint256" },
+          { name: "token", type: "address", internalType: "address" },
+          { name: "messenger", type: "address", internalType: "address" },
+          { name: "destChain", type: "uint16", internalType: "uint16" },
+          { name: "destToken", type: "bytes32", internalType: "bytes32" },
+          { name: "destDomain", type: "uint32", internalType: "uint32" },
+          { name: "feeRecipient", type: "address", internalType: "address" },
+        ],
+      },
+    ],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "deliver",
+    inputs: [
+      {
+        name: "c",
+        type: "tuple",
+        internalType: "struct Commitment",
+        components: [
+          { name: "integrator", type: "bytes32", internalType: "bytes32" },
+          { name: "userId", type: "bytes32", internalType: "bytes32" },
+          { name: "destChain", type: "uint16", internalType: "uint16" },
+          { name: "destWallet", type: "bytes32", internalType: "bytes32" },
+          { name: "destToken", type: "bytes32", internalType: "bytes32" },
+          { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
+          { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
+          { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+        ],
+      },
+      { name: "token", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "data", type: "bytes", internalType: "bytes" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "event",
+    name: "Burned",
+    inputs: [
+      { name: "wallet", type: "address", indexed: true, internalType: "address" },
+      { name: "token", type: "address", indexed: false, internalType: "address" },
+      { name: "amount", type: "uint256", indexed: false, internalType: "uint256" },
+      { name: "fee", type: "uint256", indexed: false, internalType: "uint256" },
+      { name: "maxFee", type: "uint256", indexed: false, internalType: "uint256" },
+      { name: "destDomain", type: "uint32", indexed: false, internalType: "uint32" },
+      { name: "recipient", type: "bytes32", indexed: false, internalType: "bytes32" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "error",
+    name: "BurnedOther",
+    inputs: [
+      { name: "burned", type: "uint256", internalType: "uint256" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  { type: "error", name: "FailedCall", inputs: [] },
+  {
+    type: "error",
+    name: "FeeAboveCap",
+    inputs: [
+      { name: "fee", type: "uint256", internalType: "uint256" },
+      { name: "cap", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "InsufficientBalance",
+    inputs: [
+      { name: "balance", type: "uint256", internalType: "uint256" },
+      { name: "needed", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  { type: "error", name: "InvalidConfig", inputs: [] },
+  {
+    type: "error",
+    name: "InvalidData",
+    inputs: [{ name: "length", type: "uint256", internalType: "uint256" }],
+  },
+  {
+    type: "error",
+    name: "InvalidFinality",
+    inputs: [{ name: "threshold", type: "uint32", internalType: "uint32" }],
+  },
+  {
+    type: "error",
+    name: "NotAnAddress",
+    inputs: [{ name: "value", type: "bytes32", internalType: "bytes32" }],
+  },
+  {
+    type: "error",
+    name: "ReceivedLess",
+    inputs: [
+      { name: "received", type: "uint256", internalType: "uint256" },
+      { name: "least", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "SafeERC20FailedOperation",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "WrongDestChain",
+    inputs: [
+      { name: "destChain", type: "uint16", internalType: "uint16" },
+      { name: "expected", type: "uint16", internalType: "uint16" },
+    ],
+  },
+  {
+    type: "error",
+    name: "WrongDestToken",
+    inputs: [
+      { name: "destToken", type: "bytes32", internalType: "bytes32" },
+      { name: "expected", type: "bytes32", internalType: "bytes32" },
+    ],
+  },
+  {
+    type: "error",
+    name: "WrongEvmChain",
+    inputs: [
+      { name: "chainId", type: "uint256", internalType: "uint256" },
+      { name: "expected", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "WrongToken",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "expected", type: "address", internalType: "address" },
+    ],
+  },
+] as const;
+
+export const swapRouteAbi = [
+  {
+    type: "constructor",
+    inputs: [
+      {
+        name: "config_",
+        type: "tuple",
+        internalType: "struct ISwapRoute.Config",
+        components: [
+          { name: "evmChainId", type: "uint256", internalType: "uint256" },
+          { name: "bridgeId", type: "uint16", internalType: "uint16" },
+          { name: "factory", type: "address", internalType: "address" },
+          { name: "router", type: "address", internalType: "address" },
+          { name: "weth", type: "address", internalType: "address" },
+          { name: "tokenIn", type: "address", internalType: "address" },
+          { name: "decimalsIn", type: "uint8", internalType: "uint8" },
+          { name: "tokenOut", type: "address", internalType: "address" },
+          { name: "decimalsOut", type: "uint8", internalType: "uint8" },
+          { name: "poolFee", type: "uint24", internalType: "uint24" },
+          { name: "feeRecipient", type: "address", internalType: "address" },
+        ],
+      },
+    ],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "config",
+    inputs: [],
+    outputs: [
+      {
+        name: "",
+        type: "tuple",
+        internalType: "struct ISwapRoute.Config",
+        components: [
+          { name: "evmChainId", type: "uint256", internalType: "uint256" },
+          { name: "bridgeId", type: "uint16", internalType: "uint16" },
+          { name: "factory", type: "address", internalType: "address" },
+          { name: "router", type: "address", internalType: "address" },
+          { name: "weth", type: "address", internalType: "address" },
+          { name: "tokenIn", type: "address", internalType: "address" },
+          { name: "decimalsIn", type: "uint8", internalType: "uint8" },
+          { name: "tokenOut", type: "address", internalType: "address" },
+          { name: "decimalsOut", type: "uint8", internalType: "uint8" },
+          { name: "poolFee", type: "uint24", internalType: "uint24" },
+          { name: "feeRecipient", type: "address", internalType: "address" },
+        ],
+      },
+    ],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "deliver",
+    inputs: [
+      {
+        name: "c",
+        type: "tuple",
+        internalType: "struct Commitment",
+        components: [
+          { name: "integrator", type: "bytes32", internalType: "bytes32" },
+          { name: "userId", type: "bytes32", internalType: "bytes32" },
+          { name: "destChain", type: "uint16", internalType: "uint16" },
+          { name: "destWallet", type: "bytes32", internalType: "bytes32" },
+          { name: "destToken", type: "bytes32", internalType: "bytes32" },
+          { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
+          { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
+          { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+        ],
+      },
+      { name: "token", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "data", type: "bytes", internalType: "bytes" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "domainSeparator",
+    inputs: [],
+    outputs: [{ name: "", type: "bytes32", internalType: "bytes32" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "factory",
+    inputs: [],
+    outputs: [{ name: "", type: "address", internalType: "address" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "minOut",
+    inputs: [
+      { name: "amountIn", type: "uint256", internalType: "uint256" },
+      { name: "rate", type: "uint256", internalType: "uint256" },
+      { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+    ],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "event",
+    name: "Swapped",
+    inputs: [
+      { name: "wallet", type: "address", indexed: true, internalType: "address" },
+      { name: "to", type: "address", indexed: true, internalType: "address" },
+      { name: "tokenIn", type: "address", indexed: false, internalType: "address" },
+      { name: "tokenOut", type: "address", indexed: false, internalType: "address" },
+      { name: "amountIn", type: "uint256", indexed: false, internalType: "uint256" },
+      { name: "amountOut", type: "uint256", indexed: false, internalType: "uint256" },
+      { name: "fee", type: "uint256", indexed: false, internalType: "uint256" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "error",
+    name: "AboveMaxAmount",
+    inputs: [
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "maxAmount", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "DeadlineTooFar",
+    inputs: [
+      { name: "deadline", type: "uint256", internalType: "uint256" },
+      { name: "latest", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "Expired",
+    inputs: [
+      { name: "deadline", type: "uint256", internalType: "uint256" },
+      { name: "timestamp", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  { type: "error", name: "FailedCall", inputs: [] },
+  {
+    type: "error",
+    name: "FeeAboveCap",
+    inputs: [
+      { name: "fee", type: "uint256", internalType: "uint256" },
+      { name: "cap", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "InsufficientBalance",
+    inputs: [
+      { name: "balance", type: "uint256", internalType: "uint256" },
+      { name: "needed", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  { type: "error", name: "InvalidConfig", inputs: [] },
+  {
+    type: "error",
+    name: "InvalidData",
+    inputs: [{ name: "length", type: "uint256", internalType: "uint256" }],
+  },
+  {
+    type: "error",
+    name: "NoMinimum",
+    inputs: [
+      { name: "amountIn", type: "uint256", internalType: "uint256" },
+      { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+    ],
+  },
+  {
+    type: "error",
+    name: "NotAnAddress",
+    inputs: [{ name: "value", type: "bytes32", internalType: "bytes32" }],
+  },
+  {
+    type: "error",
+    name: "NotAttestor",
+    inputs: [{ name: "signer", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "NotSpent",
+    inputs: [{ name: "left", type: "uint256", internalType: "uint256" }],
+  },
+  {
+    type: "error",
+    name: "ReceivedLess",
+    inputs: [
+      { name: "received", type: "uint256", internalType: "uint256" },
+      { name: "least", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "SafeERC20FailedOperation",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "WrongDestChain",
+    inputs: [
+      { name: "destChain", type: "uint16", internalType: "uint16" },
+      { name: "expected", type: "uint16", internalType: "uint16" },
+    ],
+  },
+  {
+    type: "error",
+    name: "WrongDestToken",
+    inputs: [
+      { name: "destToken", type: "bytes32", internalType: "bytes32" },
+      { name: "expected", type: "bytes32", internalType: "bytes32" },
+    ],
+  },
+  {
+    type: "error",
+    name: "WrongEvmChain",
+    inputs: [
+      { name: "chainId", type: "uint256", internalType: "uint256" },
+      { name: "expected", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "WrongToken",
+    inputs: [
+      { name: "token", type: "address", internalType: "address" },
+      { name: "expected", type: "address", internalType: "address" },
+    ],
+  },
+] as const;
+
+export const swapCctpRouteAbi = [
+  {
+    type: "constructor",
+    inputs: [
+      {
+        name: "config_",
+        type: "tuple",
+        internalType: "struct ISwapCctpRoute.Config",
+        components: [
+          { name: "evmChainId", type: "uint256", internalType: "uint256" },
+          { name: "factory", type: "address", internalType: "address" },
+          { name: "router", type: "address", internalType: "address" },
+          { name: "weth", type: "address", internalType: "address" },
+          { name: "tokenIn", type: "address", internalType: "address" },
+          { name: "decimalsIn", type: "uint8", internalType: "uint8" },
+          { name: "usdc", type: "address", internalType: "address" },
+          { name: "usdcDecimals", type: "uint8", internalType: "uint8" },
+          { name: "poolFee", type: "uint24", internalType: "uint24" },
+          { name: "messenger", type: "address", internalType: "address" },
+          { name: "destChain", type: "uint16", internalType: "uint16" },
+          { name: "destToken", type: "bytes32", internalType: "bytes32" },
+          { name: "destDomain", type: "uint32", internalType: "uint32" },
+          { name: "feeRecipient", type: "address", internalType: "address" },
+        ],
+      },
+    ],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "config",
+    inputs: [],
+    outputs: [
+      {
+        name: "",
+        type: "tuple",
+        internalType: "struct ISwapCctpRoute.Config",
+        components: [
+          { name: "evmChainId", type: "uint256", internalType: "uint256" },
+          { name: "factory", type: "address", internalType: "address" },
+          { name: "router", type: "address", internalType: "address" },
+          { name: "weth", type: "address", internalType: "address" },
+          { name: "tokenIn", type: "address", internalType: "address" },
+          { name: "decimalsIn", type: "uint8", internalType: "uint8" },
+          { name: "usdc", type: "address", internalType: "address" },
+          { name: "usdcDecimals", type: "uint8", internalType: "uint8" },
+          { name: "poolFee", type: "uint24", internalType: "uint24" },
+          { name: "messenger", type: "address", internalType: "address" },
+          { name: "destChain", type: "uint16", internalType: "uint16" },
+          { name: "destToken", type: "bytes32", internalType: "bytes32" },
+          { name: "destDomain", type: "uint32", internalType: "uint32" },
+          { name: "feeRecipient", type: "address", internalType: "address" },
+        ],
+      },
+    ],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "deliver",
+    inputs: [
+      {
+        name: "c",
+        type: "tuple",
+        internalType: "struct Commitment",
+        components: [
+          { name: "integrator", type: "bytes32", internalType: "bytes32" },
+          { name: "userId", type: "bytes32", internalType: "bytes32" },
+          { name: "destChain", type: "uint16", internalType: "uint16" },
+          { name: "destWallet", type: "bytes32", internalType: "bytes32" },
+          { name: "destToken", type: "bytes32", internalType: "bytes32" },
+          { name: "refundAuthority", type: "bytes32", internalType: "bytes32" },
+          { name: "maxFeeBps", type: "uint16", internalType: "uint16" },
+          { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+        ],
+      },
+      { name: "token", type: "address", internalType: "address" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "data", type: "bytes", internalType: "bytes" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "domainSeparator",
+    inputs: [],
+    outputs: [{ name: "", type: "bytes32", internalType: "bytes32" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "factory",
+    inputs: [],
+    outputs: [{ name: "", type: "address", internalType: "address" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "minOut",
+    inputs: [
+      { name: "amountIn", type: "uint256", internalType: "uint256" },
+      { name: "rate", type: "uint256", internalType: "uint256" },
+      { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+    ],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "event",
+    name: "Burned",
+    inputs: [
+      { name: "wallet", type: "address", indexed: true, internalType: "address" },
+      { name: "token", type: "address", indexed: false, internalType: "address" },
+      { name: "amount", type: "uint256", indexed: false, internalType: "uint256" },
+      { name: "fee", type: "uint256", indexed: false, internalType: "uint256" },
+      { name: "maxFee", type: "uint256", indexed: false, internalType: "uint256" },
+      { name: "destDomain", type: "uint32", indexed: false, internalType: "uint32" },
+      { name: "recipient", type: "bytes32", indexed: false, internalType: "bytes32" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "Swapped",
+    inputs: [
+      { name: "wallet", type: "address", indexed: true, internalType: "address" },
+      { name: "to", type: "address", indexed: true, internalType: "address" },
+      { name: "tokenIn", type: "address", indexed: false, internalType: "address" },
+      { name: "tokenOut", type: "address", indexed: false, internalType: "address" },
+      { name: "amountIn", type: "uint256", indexed: false, internalType: "uint256" },
+      { name: "amountOut", type: "uint256", indexed: false, internalType: "uint256" },
+      { name: "fee", type: "uint256", indexed: false, internalType: "uint256" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "error",
+    name: "AboveMaxAmount",
+    inputs: [
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "maxAmount", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "BurnedOther",
+    inputs: [
+      { name: "burned", type: "uint256", internalType: "uint256" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "DeadlineTooFar",
+    inputs: [
+      { name: "deadline", type: "uint256", internalType: "uint256" },
+      { name: "latest", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "Expired",
+    inputs: [
+      { name: "deadline", type: "uint256", internalType: "uint256" },
+      { name: "timestamp", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  { type: "error", name: "FailedCall", inputs: [] },
+  {
+    type: "error",
+    name: "FeeAboveCap",
+    inputs: [
+      { name: "fee", type: "uint256", internalType: "uint256" },
+      { name: "cap", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
+    name: "InsufficientBalance",
+    inputs: [
+      { name: "balance", type: "uint256", internalType: "uint256" },
+      { name: "needed", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  { type: "error", name: "InvalidConfig", inputs: [] },
+  {
+    type: "error",
+    name: "InvalidData",
+    inputs: [{ name: "length", type: "uint256", internalType: "uint256" }],
+  },
+  {
+    type: "error",
+    name: "InvalidFinality",
+    inputs: [{ name: "threshold", type: "uint32", internalType: "uint32" }],
+  },
+  {
+    type: "error",
+    name: "NoMinimum",
+    inputs: [
+      { name: "amountIn", type: "uint256", internalType: "uint256" },
+      { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+    ],
+  },
+  {
+    type: "error",
+    name: "NotAnAddress",
+    inputs: [{ name: "value", type: "bytes32", internalType: "bytes32" }],
+  },
+  {
+    type: "error",
+    name: "NotAttestor",
+    inputs: [{ name: "signer", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "NotSpent",
+    inputs: [{ name: "left", type: "uint256", internalType: "uint256" }],
+  },
+  {
+    type: "error",
+    name: "ReceivedLess",
+    inputs: [
+      { name: "received", type: "uint256", internalType: "uint256" },
+      { name: "least", type: "uint256", internalType: "uint256" },
     ],
   },
   {
@@ -2242,6 +2912,13 @@ export const testTokenAbi = [
   },
   {
     type: "function",
+    name: "addMinter",
+    inputs: [{ name: "minter", type: "address", internalType: "address" }],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
     name: "allowance",
     inputs: [
       { name: "owner", type: "address", internalType: "address" },
@@ -2266,6 +2943,13 @@ export const testTokenAbi = [
     inputs: [{ name: "account", type: "address", internalType: "address" }],
     outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
     stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "burn",
+    inputs: [{ name: "amount", type: "uint256", internalType: "uint256" }],
+    outputs: [],
+    stateMutability: "nonpayable",
   },
   {
     type: "function",
@@ -2388,6 +3072,261 @@ export const testTokenAbi = [
     type: "error",
     name: "NotMinter",
     inputs: [{ name: "caller", type: "address", internalType: "address" }],
+  },
+] as const;
+
+export const sandboxTokenMessengerV2Abi = [
+  {
+    type: "constructor",
+    inputs: [
+      { name: "transmitter", type: "address", internalType: "address" },
+      { name: "token", type: "address", internalType: "address" },
+      { name: "feeRecipient_", type: "address", internalType: "address" },
+    ],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "MIN_FEE_MULTIPLIER",
+    inputs: [],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "depositForBurn",
+    inputs: [
+      { name: "amount", type: "uint256", internalType: "uint256" },
+      { name: "destinationDomain", type: "uint32", internalType: "uint32" },
+      { name: "mintRecipient", type: "bytes32", internalType: "bytes32" },
+      { name: "burnToken", type: "address", internalType: "address" },
+      { name: "destinationCaller", type: "bytes32", internalType: "bytes32" },
+      { name: "maxFee", type: "uint256", internalType: "uint256" },
+      { name: "minFinalityThreshold", type: "uint32", internalType: "uint32" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "feeRecipient",
+    inputs: [],
+    outputs: [{ name: "", type: "address", internalType: "address" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "getMinFeeAmount",
+    inputs: [{ name: "amount", type: "uint256", internalType: "uint256" }],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "handleReceiveFinalizedMessage",
+    inputs: [
+      { name: "sourceDomain", type: "uint32", internalType: "uint32" },
+      { name: "sender", type: "bytes32", internalType: "bytes32" },
+      { name: "", type: "uint32", internalType: "uint32" },
+      { name: "messageBody", type: "bytes", internalType: "bytes" },
+    ],
+    outputs: [{ name: "", type: "bool", internalType: "bool" }],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "handleReceiveUnfinalizedMessage",
+    inputs: [
+      { name: "sourceDomain", type: "uint32", internalType: "uint32" },
+      { name: "sender", type: "bytes32", internalType: "bytes32" },
+      { name: "finalityThresholdExecuted", type: "uint32", internalType: "uint32" },
+      { name: "messageBody", type: "bytes", internalType: "bytes" },
+    ],
+    outputs: [{ name: "", type: "bool", internalType: "bool" }],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "link",
+    inputs: [
+      { name: "domain", type: "uint32", internalType: "uint32" },
+      { name: "tokenMessenger", type: "bytes32", internalType: "bytes32" },
+      { name: "remoteToken", type: "bytes32", internalType: "bytes32" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "localMessageTransmitter",
+    inputs: [],
+    outputs: [{ name: "", type: "address", internalType: "address" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "messageBodyVersion",
+    inputs: [],
+    outputs: [{ name: "", type: "uint32", internalType: "uint32" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "minFee",
+    inputs: [],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "remoteTokenMessengers",
+    inputs: [{ name: "domain", type: "uint32", internalType: "uint32" }],
+    outputs: [{ name: "", type: "bytes32", internalType: "bytes32" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "setMinFee",
+    inputs: [{ name: "minFee_", type: "uint256", internalType: "uint256" }],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "event",
+    name: "DepositForBurn",
+    inputs: [
+      { name: "burnToken", type: "address", indexed: true, internalType: "address" },
+      { name: "amount", type: "uint256", indexed: false, internalType: "uint256" },
+      { name: "depositor", type: "address", indexed: true, internalType: "address" },
+      { name: "mintRecipient", type: "bytes32", indexed: false, internalType: "bytes32" },
+      { name: "destinationDomain", type: "uint32", indexed: false, internalType: "uint32" },
+      {
+        name: "destinationTokenMessenger",
+        type: "bytes32",
+        indexed: false,
+        internalType: "bytes32",
+      },
+      { name: "destinationCaller", type: "bytes32", indexed: false, internalType: "bytes32" },
+      { name: "maxFee", type: "uint256", indexed: false, internalType: "uint256" },
+      { name: "minFinalityThreshold", type: "uint32", indexed: true, internalType: "uint32" },
+      { name: "hookData", type: "bytes", indexed: false, internalType: "bytes" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "MintAndWithdraw",
+    inputs: [
+      { name: "mintRecipient", type: "address", indexed: true, internalType: "address" },
+      { name: "amount", type: "uint256", indexed: false, internalType: "uint256" },
+      { name: "mintToken", type: "address", indexed: true, internalType: "address" },
+      { name: "feeCollected", type: "uint256", indexed: false, internalType: "uint256" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "error",
+    name: "NotAnAddress",
+    inputs: [{ name: "value", type: "bytes32", internalType: "bytes32" }],
+  },
+  {
+    type: "error",
+    name: "SafeERC20FailedOperation",
+    inputs: [{ name: "token", type: "address", internalType: "address" }],
+  },
+] as const;
+
+export const sandboxMessageTransmitterV2Abi = [
+  {
+    type: "constructor",
+    inputs: [
+      { name: "localDomain_", type: "uint32", internalType: "uint32" },
+      { name: "attesters", type: "address[]", internalType: "address[]" },
+      { name: "signatureThreshold_", type: "uint256", internalType: "uint256" },
+    ],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "isEnabledAttester",
+    inputs: [{ name: "attester", type: "address", internalType: "address" }],
+    outputs: [{ name: "", type: "bool", internalType: "bool" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "localDomain",
+    inputs: [],
+    outputs: [{ name: "", type: "uint32", internalType: "uint32" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "receiveMessage",
+    inputs: [
+      { name: "message", type: "bytes", internalType: "bytes" },
+      { name: "attestation", type: "bytes", internalType: "bytes" },
+    ],
+    outputs: [{ name: "", type: "bool", internalType: "bool" }],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "sendMessage",
+    inputs: [
+      { name: "destinationDomain", type: "uint32", internalType: "uint32" },
+      { name: "recipient", type: "bytes32", internalType: "bytes32" },
+      { name: "destinationCaller", type: "bytes32", internalType: "bytes32" },
+      { name: "minFinalityThreshold", type: "uint32", internalType: "uint32" },
+      { name: "messageBody", type: "bytes", internalType: "bytes" },
+    ],
+    outputs: [],
+    stateMutability: "nonpayable",
+  },
+  {
+    type: "function",
+    name: "signatureThreshold",
+    inputs: [],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "usedNonces",
+    inputs: [{ name: "nonce", type: "bytes32", internalType: "bytes32" }],
+    outputs: [{ name: "", type: "uint256", internalType: "uint256" }],
+    stateMutability: "view",
+  },
+  {
+    type: "function",
+    name: "version",
+    inputs: [],
+    outputs: [{ name: "", type: "uint32", internalType: "uint32" }],
+    stateMutability: "view",
+  },
+  {
+    type: "event",
+    name: "MessageReceived",
+    inputs: [
+      { name: "caller", type: "address", indexed: true, internalType: "address" },
+      { name: "sourceDomain", type: "uint32", indexed: false, internalType: "uint32" },
+      { name: "nonce", type: "bytes32", indexed: true, internalType: "bytes32" },
+      { name: "sender", type: "bytes32", indexed: false, internalType: "bytes32" },
+      { name: "finalityThresholdExecuted", type: "uint32", indexed: true, internalType: "uint32" },
+      { name: "messageBody", type: "bytes", indexed: false, internalType: "bytes" },
+    ],
+    anonymous: false,
+  },
+  {
+    type: "event",
+    name: "MessageSent",
+    inputs: [{ name: "message", type: "bytes", indexed: false, internalType: "bytes" }],
+    anonymous: false,
+  },
+  {
+    type: "error",
+    name: "NotAnAddress",
+    inputs: [{ name: "value", type: "bytes32", internalType: "bytes32" }],
   },
 ] as const;
 
@@ -2769,6 +3708,14 @@ export const errorsAbi = [
   { type: "error", name: "AlreadySealed", inputs: [] },
   {
     type: "error",
+    name: "BurnedOther",
+    inputs: [
+      { name: "burned", type: "uint256", internalType: "uint256" },
+      { name: "amount", type: "uint256", internalType: "uint256" },
+    ],
+  },
+  {
+    type: "error",
     name: "CapRaisePending",
     inputs: [{ name: "token", type: "address", internalType: "address" }],
   },
@@ -2833,8 +3780,8 @@ export const errorsAbi = [
     type: "error",
     name: "FeeAboveCap",
     inputs: [
-      { name: "feeBps", type: "uint256", internalType: "uint256" },
-      { name: "maxFeeBps", type: "uint256", internalType: "uint256" },
+      { name: "fee", type: "uint256", internalType: "uint256" },
+      { name: "cap", type: "uint256", internalType: "uint256" },
     ],
   },
   {
@@ -2850,6 +3797,11 @@ export const errorsAbi = [
     type: "error",
     name: "InvalidData",
     inputs: [{ name: "length", type: "uint256", internalType: "uint256" }],
+  },
+  {
+    type: "error",
+    name: "InvalidFinality",
+    inputs: [{ name: "threshold", type: "uint32", internalType: "uint32" }],
   },
   { type: "error", name: "IsPaused", inputs: [] },
   {
@@ -2878,6 +3830,14 @@ export const errorsAbi = [
     type: "error",
     name: "NoCode",
     inputs: [{ name: "route", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "NoMinimum",
+    inputs: [
+      { name: "amountIn", type: "uint256", internalType: "uint256" },
+      { name: "maxSlippageBps", type: "uint16", internalType: "uint16" },
+    ],
   },
   {
     type: "error",
@@ -3004,6 +3964,11 @@ export const errorsAbi = [
     type: "error",
     name: "NotSettler",
     inputs: [{ name: "caller", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "NotSpent",
+    inputs: [{ name: "left", type: "uint256", internalType: "uint256" }],
   },
   {
     type: "error",

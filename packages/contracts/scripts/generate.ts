@@ -28,9 +28,14 @@ const CONTRACTS = [
   ["transferRoute", "TransferRoute"],
   ["sameAssetRoute", "SameAssetRoute"],
   ["pricedRoute", "PricedRoute"],
+  ["cctpRoute", "CctpRoute"],
+  ["swapRoute", "SwapRoute"],
+  ["swapCctpRoute", "SwapCctpRoute"],
   ["escrow", "Escrow"],
   ["delivery", "Delivery"],
   ["testToken", "TestToken"],
+  ["sandboxTokenMessengerV2", "SandboxTokenMessengerV2"],
+  ["sandboxMessageTransmitterV2", "SandboxMessageTransmitterV2"],
   // A double of the service's stories.
   ["hostileToken", "HostileToken"],
 ] as const;

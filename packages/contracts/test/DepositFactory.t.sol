@@ -272,7 +272,7 @@ contract DepositFactoryTest is Fixture {
         vm.assume(address(recipient) != wallet && address(recipient) != FEES);
         usdc.mint(wallet, amount);
         IDepositFactory.Job memory job =
-            IDepositFactory.Job(c, address(usdc), address(transferRoute), abi.encode(feeBps));
+            IDepositFactory.Job(c, address(usdc), address(transferRoute), feeOf(feeBps));
         vm.prank(RELAYER);
         try factory.settle(job) {
             uint256 fee = usdc.balanceOf(FEES);

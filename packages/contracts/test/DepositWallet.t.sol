@@ -80,14 +80,12 @@ contract DepositWalletTest is Fixture {
         vm.deal(address(_wallet), 1);
         vm.expectRevert(abi.encodeWithSelector(Refuser.NoThanks.selector));
         vm.prank(address(factory));
-        _wallet.run(address(nativeRoute), c, NATIVE, abi.encode(uint16(0)));
+        _wallet.run(address(nativeRoute), c, NATIVE, feeOf(0));
         c.destWallet = word(RECIPIENT);
         vm.prank(address(factory));
-        assertEq(_wallet.run(address(nativeRoute), c, NATIVE, abi.encode(uint16(0))), 1, "amount");
+        assertEq(_wallet.run(address(nativeRoute), c, NATIVE, feeOf(0)), 1, "amount");
         vm.prank(address(factory));
-        assertEq(
-            _wallet.run(address(nativeRoute), c, NATIVE, abi.encode(uint16(0))), 0, "then nothing"
-        );
+        assertEq(_wallet.run(address(nativeRoute), c, NATIVE, feeOf(0)), 0, "then nothing");
     }
 
     function testFuzz_run_RevertsWhenCallerIsNotTheFactory(address caller, bytes calldata data)

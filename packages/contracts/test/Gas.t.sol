@@ -45,7 +45,7 @@ contract GasTest is Fixture {
         usdc.mint(wallet, AMOUNT);
         settle(job);
         vm.snapshotGasLastCall("settle transfer, wallet deployed");
-        job.data = abi.encode(uint16(0));
+        job.data = feeOf(0);
         usdc.mint(wallet, AMOUNT);
         settle(job);
         vm.snapshotGasLastCall("settle transfer without fee, wallet deployed");

@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import { ReentrancyGuard } from "@openzeppelin/contracts/utils/ReentrancyGuard.sol";
 import { Delivery } from "../src/Delivery.sol";
+import { IChargedRoute } from "../src/interfaces/IChargedRoute.sol";
 import { IDelivery } from "../src/interfaces/IDelivery.sol";
 import { IDepositFactory } from "../src/interfaces/IDepositFactory.sol";
 import { IEscrow } from "../src/interfaces/IEscrow.sol";
@@ -29,7 +30,7 @@ contract HostileTokensTest is Fixture {
         _transfer.c = localCommitment(address(_token));
         _transfer.token = address(_token);
         _transfer.route = route;
-        _transfer.data = abi.encode(uint16(10));
+        _transfer.data = feeOf(10);
         route = address(new SameAssetRoute(pairOf(address(_token))));
         listRoute(route);
         _lock.c = remoteCommitment();
@@ -80,7 +81,7 @@ contract HostileTokensTest is Fixture {
         conduct.refusesZero = true;
         _token.behave(conduct);
         _settlesBoth();
-        _transfer.data = abi.encode(uint16(0));
+        _transfer.data = feeOf(0);
         _settles(_transfer);
     }
 
@@ -150,7 +151,7 @@ contract HostileTokensTest is Fixture {
         _token.behave(conduct);
         _token.mint(factory.predict(_transfer.c), AMOUNT);
         vm.expectRevert(
-            abi.encodeWithSelector(ITransferRoute.ReceivedLess.selector, 499_500, 995_000)
+            abi.encodeWithSelector(IChargedRoute.ReceivedLess.selector, 499_500, 995_000)
         );
         settle(_transfer);
         _token.mint(factory.predict(_lock.c), AMOUNT);

@@ -33,7 +33,7 @@ contract ThiefHandler is Users {
             c: commitments[user % USERS],
             token: address(usdc),
             route: routes[route % 3],
-            data: plain ? bytes("") : abi.encode(uint256(data) % 100)
+            data: plain ? bytes("") : feeOf(uint16(uint256(data) % 100))
         });
         uint64 seq = escrow.nextSeq(factory.predict(job.c), address(usdc));
         vm.prank(RELAYER);
@@ -47,7 +47,7 @@ contract ThiefHandler is Users {
         (c.integrator, c.userId, c.destChain) = (own.integrator, own.userId, own.destChain);
         c.destToken = own.destToken;
         IDepositFactory.Job[] memory jobs = new IDepositFactory.Job[](1);
-        jobs[0] = IDepositFactory.Job(c, address(usdc), address(transferRoute), abi.encode(feeBps));
+        jobs[0] = IDepositFactory.Job(c, address(usdc), address(transferRoute), feeOf(feeBps));
         vm.prank(RELAYER);
         try factory.settleMany(jobs, 300_000) { } catch { }
     }

@@ -2,9 +2,9 @@
 pragma solidity 0.8.37;
 
 import { DepositFactory } from "../src/DepositFactory.sol";
+import { IChargedRoute } from "../src/interfaces/IChargedRoute.sol";
 import { IDepositFactory } from "../src/interfaces/IDepositFactory.sol";
 import { IGoverned } from "../src/interfaces/IGoverned.sol";
-import { ITransferRoute } from "../src/interfaces/ITransferRoute.sol";
 import {
     AnyTokenRoute,
     GasGuzzler,
@@ -27,13 +27,13 @@ contract SettleManyTest is Fixture {
 
     function test_settleMany_OneFailingJobDoesNotUndoTheOthers() public {
         IDepositFactory.Job[] memory jobs = _jobs(4);
-        jobs[1].data = abi.encode(uint16(51));
+        jobs[1].data = feeOf(100);
         jobs[2].route = STRANGER;
         address wallet1 = factory.predict(jobs[1].c);
         address wallet2 = factory.predict(jobs[2].c);
         vm.expectEmit(address(factory));
         emit IDepositFactory.JobFailed(
-            1, wallet1, abi.encodeWithSelector(ITransferRoute.FeeAboveCap.selector, 51, 50)
+            1, wallet1, abi.encodeWithSelector(IChargedRoute.FeeAboveCap.selector, 1, 0)
         );
         vm.expectEmit(address(factory));
         emit IDepositFactory.JobFailed(

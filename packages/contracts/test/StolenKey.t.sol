@@ -46,7 +46,7 @@ abstract contract StolenKeyGame is Users {
             c: c,
             token: address(usdc),
             route: stays ? address(transferRoute) : address(escrowRoute),
-            data: stays ? abi.encode(uint16(10)) : bytes("")
+            data: stays ? feeOf(10) : bytes("")
         });
         uint64 seq = escrow.nextSeq(factory.predict(c), address(usdc));
         vm.prank(RELAYER);
@@ -138,7 +138,7 @@ contract LaneKeysGame is StolenKeyGame {
             c: anyCommitment(user, own),
             token: route % 2 == 0 ? address(usdc) : NATIVE,
             route: routes[route % 5],
-            data: fee % 2 == 0 ? data : abi.encode(fee)
+            data: fee % 2 == 0 ? data : feeOf(fee)
         });
         uint64 seq = escrow.nextSeq(factory.predict(job.c), address(usdc));
         vm.prank(RELAYER);
@@ -275,7 +275,7 @@ contract BothKeysGame is StolenKeyGame {
             c: commitments[user % commitments.length],
             token: address(usdc),
             route: address(transferRoute),
-            data: abi.encode(fee)
+            data: feeOf(fee)
         });
         vm.prank(RELAYER);
         try factory.settle(job) { } catch { }
@@ -365,7 +365,7 @@ contract OwnerKeyGame is StolenKeyGame {
             c: commitments[user % commitments.length],
             token: address(usdc),
             route: fee % 2 == 0 ? THIEF : address(transferRoute),
-            data: abi.encode(fee)
+            data: feeOf(fee)
         });
         vm.prank(THIEF);
         try factory.settle(job) { } catch { }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-import { IRoute } from "./IRoute.sol";
+import { IChargedRoute } from "./IChargedRoute.sol";
 
 /// @title Same chain, same token: straight to the committed wallet
-/// @notice `data` is `abi.encode(uint16 feeBps)`.
-interface ITransferRoute is IRoute {
+/// @notice `data` is `abi.encode(RouteFee fee)`.
+interface ITransferRoute is IChargedRoute {
     /// @param evmChainId `block.chainid` of the one chain it works on.
     /// @param bridgeId Bridge chain id of the same chain.
     /// @param token The one token it moves; zero is the native coin.
@@ -21,12 +21,6 @@ interface ITransferRoute is IRoute {
     event Transferred(
         address indexed wallet, address indexed to, address token, uint256 amount, uint256 fee
     );
-
-    /// @notice Less reached the recipient than the committed fee cap leaves of the deposit.
-    error ReceivedLess(uint256 received, uint256 least);
-
-    /// @notice The relayer asked for more than the address allows.
-    error FeeAboveCap(uint256 feeBps, uint256 maxFeeBps);
 
     /// @notice What this route was built for.
     function config() external view returns (Config memory);

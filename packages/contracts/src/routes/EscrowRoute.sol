@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-import { IERC20 } from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
-import { SafeERC20 } from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import { IEscrow } from "../interfaces/IEscrow.sol";
 import { IEscrowRoute } from "../interfaces/IEscrowRoute.sol";
+import { Allowance } from "../types/Allowance.sol";
 import { Commitment } from "../types/Commitment.sol";
 
 /// @title What the escrow routes share: the pair they were built for, and the lock
 /// @notice The escrow holds the deposit until the delivery is proved to an attestor or the deposit
 /// is given back. How much is promised is what a route adds.
 abstract contract EscrowRoute is IEscrowRoute {
-    using SafeERC20 for IERC20;
-
     uint256 internal constant BPS = 10_000;
 
     /// @dev Far above any real token, and small enough that the powers of ten cannot overflow.
@@ -72,8 +69,7 @@ abstract contract EscrowRoute is IEscrowRoute {
         if (c.destToken != DEST_TOKEN) revert WrongDestToken(c.destToken, DEST_TOKEN);
     }
 
-    /// @dev Runs in the wallet. Leaves no allowance behind; one that was used up is not reset, because
-    /// some tokens refuse an approval of zero.
+    /// @dev Runs in the wallet. Leaves no allowance behind.
     function _lock(Commitment calldata c, address token, uint256 amount, uint256 promised)
         internal
     {
@@ -82,10 +78,8 @@ abstract contract EscrowRoute is IEscrowRoute {
             IEscrow(ESCROW).lock{ value: amount }(c, token, amount, promised, DELIVERY);
             return;
         }
-        IERC20(token).forceApprove(ESCROW, amount);
+        Allowance.grant(token, ESCROW, amount);
         IEscrow(ESCROW).lock(c, token, amount, promised, DELIVERY);
-        if (IERC20(token).allowance(address(this), ESCROW) != 0) {
-            IERC20(token).forceApprove(ESCROW, 0);
-        }
+        Allowance.end(token, ESCROW);
     }
 }

@@ -4,21 +4,33 @@ pragma solidity 0.8.37;
 import { ERC20 } from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 
 /// @title A token for sandboxes and tests
-/// @notice Without value; whoever deployed it mints. Never list it on a real chain.
+/// @notice Without value; whoever deployed it mints, and whom it names. Never list it on a real chain.
 contract TestToken is ERC20 {
-    /// @notice Somebody other than the deployer tried to mint.
+    /// @notice Somebody else tried to mint, or to name a minter.
     error NotMinter(address caller);
 
-    address private immutable MINTER = msg.sender;
+    address private immutable DEPLOYER = msg.sender;
     uint8 private immutable DECIMALS;
+    mapping(address who => bool) private _minters;
 
     constructor(string memory name_, string memory symbol_, uint8 decimals_) ERC20(name_, symbol_) {
         DECIMALS = decimals_;
     }
 
+    /// @notice For a bridge: what it burned on one chain it mints on another.
+    function addMinter(address minter) external {
+        if (msg.sender != DEPLOYER) revert NotMinter(msg.sender);
+        _minters[minter] = true;
+    }
+
     function mint(address to, uint256 amount) external {
-        if (msg.sender != MINTER) revert NotMinter(msg.sender);
+        if (msg.sender != DEPLOYER && !_minters[msg.sender]) revert NotMinter(msg.sender);
         _mint(to, amount);
+    }
+
+    /// @notice Destroys some of the caller's own.
+    function burn(uint256 amount) external {
+        _burn(msg.sender, amount);
     }
 
     function decimals() public view override returns (uint8) {

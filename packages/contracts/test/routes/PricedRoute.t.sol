@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
+import { IAttestedPrice } from "../../src/interfaces/IAttestedPrice.sol";
 import { IDelivery } from "../../src/interfaces/IDelivery.sol";
 import { IDepositFactory } from "../../src/interfaces/IDepositFactory.sol";
 import { IEscrow } from "../../src/interfaces/IEscrow.sol";
 import { IEscrowRoute } from "../../src/interfaces/IEscrowRoute.sol";
-import { IPricedRoute } from "../../src/interfaces/IPricedRoute.sol";
 import { PricedRoute } from "../../src/routes/PricedRoute.sol";
 import { Commitment } from "../../src/types/Commitment.sol";
 import { Fixture } from "../support/Fixture.sol";
@@ -43,7 +43,7 @@ contract PricedRouteTest is Fixture {
     }
 
     function test_deliver_OneMoreUnitDoesNotVoidThePrice() public {
-        IPricedRoute.Price memory price = _price();
+        IAttestedPrice.Price memory price = _price();
         price.maxAmount = AMOUNT + 1;
         IDepositFactory.Job memory job = _job(price, ATTESTOR_KEY);
         usdc.mint(_wallet, 1);
@@ -55,18 +55,18 @@ contract PricedRouteTest is Fixture {
         IDepositFactory.Job memory job = _job(_price(), ATTESTOR_KEY);
         usdc.mint(_wallet, 1);
         vm.expectRevert(
-            abi.encodeWithSelector(IPricedRoute.AboveMaxAmount.selector, AMOUNT + 1, AMOUNT)
+            abi.encodeWithSelector(IAttestedPrice.AboveMaxAmount.selector, AMOUNT + 1, AMOUNT)
         );
         settle(job);
     }
 
     function test_deliver_RevertsWhenThePriceIsTooOldOrTooLong() public {
-        IPricedRoute.Price memory price = _price();
+        IAttestedPrice.Price memory price = _price();
         IDepositFactory.Job memory job = _job(price, ATTESTOR_KEY);
         vm.warp(price.deadline + 1);
         vm.expectRevert(
             abi.encodeWithSelector(
-                IPricedRoute.Expired.selector, price.deadline, price.deadline + 1
+                IAttestedPrice.Expired.selector, price.deadline, price.deadline + 1
             )
         );
         settle(job);
@@ -74,7 +74,7 @@ contract PricedRouteTest is Fixture {
         price.deadline = latest + 1;
         job = _job(price, ATTESTOR_KEY);
         vm.expectRevert(
-            abi.encodeWithSelector(IPricedRoute.DeadlineTooFar.selector, latest + 1, latest)
+            abi.encodeWithSelector(IAttestedPrice.DeadlineTooFar.selector, latest + 1, latest)
         );
         settle(job);
         price.deadline = latest;
@@ -84,7 +84,7 @@ contract PricedRouteTest is Fixture {
     function test_deliver_RevertsWithoutAnAttestor() public {
         IDepositFactory.Job memory job = _job(_price(), STRANGER_KEY);
         vm.expectRevert(
-            abi.encodeWithSelector(IPricedRoute.NotAttestor.selector, vm.addr(STRANGER_KEY))
+            abi.encodeWithSelector(IAttestedPrice.NotAttestor.selector, vm.addr(STRANGER_KEY))
         );
         settle(job);
         job = _job(_price(), ATTESTOR_KEY);
@@ -92,7 +92,7 @@ contract PricedRouteTest is Fixture {
         vm.prank(GUARDIAN);
         factory.remove(role, vm.addr(ATTESTOR_KEY));
         vm.expectRevert(
-            abi.encodeWithSelector(IPricedRoute.NotAttestor.selector, vm.addr(ATTESTOR_KEY))
+            abi.encodeWithSelector(IAttestedPrice.NotAttestor.selector, vm.addr(ATTESTOR_KEY))
         );
         settle(job);
     }
@@ -105,7 +105,7 @@ contract PricedRouteTest is Fixture {
 
         PricedRoute twin = new PricedRoute(_route.pair());
         listRoute(address(twin));
-        IPricedRoute.Price memory price = _price();
+        IAttestedPrice.Price memory price = _price();
         job = _job(price, ATTESTOR_KEY);
         job.route = address(twin);
         _expectNotAttested(job);
@@ -123,11 +123,11 @@ contract PricedRouteTest is Fixture {
         uint256 maxAmount,
         uint256 deadline
     ) public {
-        IPricedRoute.Price memory price = _price();
+        IAttestedPrice.Price memory price = _price();
         bytes memory signature = _sign(ATTESTOR_KEY, price);
         vm.assume(rate != price.rate || maxAmount != price.maxAmount || deadline != price.deadline);
         IDepositFactory.Job memory job = _job(price, ATTESTOR_KEY);
-        job.data = abi.encode(IPricedRoute.Price(rate, maxAmount, deadline), signature);
+        job.data = abi.encode(IAttestedPrice.Price(rate, maxAmount, deadline), signature);
         vm.expectRevert();
         settle(job);
         assertEq(usdc.balanceOf(_wallet), AMOUNT, "untouched");
@@ -164,11 +164,11 @@ contract PricedRouteTest is Fixture {
         assertEq(escrow.nextSeq(factory.predict(job.c), address(usdc)), 0, "nothing is locked");
     }
 
-    function _price() private view returns (IPricedRoute.Price memory) {
-        return IPricedRoute.Price(RATE, AMOUNT, block.timestamp + 60);
+    function _price() private view returns (IAttestedPrice.Price memory) {
+        return IAttestedPrice.Price(RATE, AMOUNT, block.timestamp + 60);
     }
 
-    function _job(IPricedRoute.Price memory price, uint256 key)
+    function _job(IAttestedPrice.Price memory price, uint256 key)
         private
         view
         returns (IDepositFactory.Job memory)
@@ -181,7 +181,7 @@ contract PricedRouteTest is Fixture {
         });
     }
 
-    function _sign(uint256 key, IPricedRoute.Price memory price)
+    function _sign(uint256 key, IAttestedPrice.Price memory price)
         private
         view
         returns (bytes memory)

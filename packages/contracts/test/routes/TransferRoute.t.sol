@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
+import { IChargedRoute } from "../../src/interfaces/IChargedRoute.sol";
 import { IDepositFactory } from "../../src/interfaces/IDepositFactory.sol";
 import { IRoute } from "../../src/interfaces/IRoute.sol";
 import { ITransferRoute } from "../../src/interfaces/ITransferRoute.sol";
 import { TransferRoute } from "../../src/routes/TransferRoute.sol";
 import { Address32 } from "../../src/types/Address32.sol";
+import { RouteFee } from "../../src/types/RouteFee.sol";
 import { Fixture } from "../support/Fixture.sol";
 
 /// @notice Same chain, same token.
@@ -38,23 +40,32 @@ contract TransferRouteTest is Fixture {
     }
 
     function test_deliver_RevertsWhenFeeIsAboveTheCap() public {
-        _expect(
-            transferJob(51), abi.encodeWithSelector(ITransferRoute.FeeAboveCap.selector, 51, 50)
-        );
+        // A deposit of 100,000, of which the cap of 50 basis points leaves 500.
+        _expectFee(RouteFee(51, 0), 50, 510, 500);
+        _expectFee(RouteFee(0, 501), 50, 501, 500);
+        _expectFee(RouteFee(25, 251), 50, 501, 500);
+        _expectFee(RouteFee(1, type(uint256).max), 50, type(uint256).max, 500);
     }
 
-    function test_deliver_RevertsWhenFeeIsAboveTheAmount() public {
-        IDepositFactory.Job memory job = transferJob(10_001);
-        job.c.maxFeeBps = type(uint16).max;
-        _expect(job, abi.encodeWithSelector(ITransferRoute.FeeAboveCap.selector, 10_001, 65_535));
+    function test_deliver_TakesAShareAndAFlatFeeUpToTheCap() public {
+        IDepositFactory.Job memory job = transferJob(0);
+        job.data = abi.encode(RouteFee(25, 250));
+        _fundAndSettle(job, 100_000);
+        assertEq(usdc.balanceOf(FEES), 500, "fee");
+        assertEq(usdc.balanceOf(RECIPIENT), 99_500, "recipient");
+    }
+
+    function test_deliver_RevertsWhenFeeIsNotBelowTheAmount() public {
+        _expectFee(RouteFee(10_000, 0), 10_000, 100_000, 99_999);
+        _expectFee(RouteFee(0, 100_000), type(uint16).max, 100_000, 99_999);
     }
 
     function test_deliver_RevertsWhenDataHasAnotherForm() public {
         IDepositFactory.Job memory job = transferJob(0);
         job.data = "";
         _expect(job, abi.encodeWithSelector(IRoute.InvalidData.selector, 0));
-        job.data = abi.encode(uint16(0), STRANGER);
-        _expect(job, abi.encodeWithSelector(IRoute.InvalidData.selector, 64));
+        job.data = abi.encode(RouteFee(0, 0), STRANGER);
+        _expect(job, abi.encodeWithSelector(IRoute.InvalidData.selector, 96));
     }
 
     function test_deliver_RevertsWhenDestinationIsAnotherChain() public {
@@ -94,22 +105,41 @@ contract TransferRouteTest is Fixture {
         _expect(job, abi.encodeWithSelector(Address32.NotAnAddress.selector, job.c.destWallet));
     }
 
-    function testFuzz_deliver_FeeStaysWithinTheCap(uint128 amount, uint16 feeBps, uint16 maxFeeBps)
-        public
-    {
+    function testFuzz_deliver_FeeStaysWithinTheCap(
+        uint128 amount,
+        uint16 feeBps,
+        uint256 flat,
+        uint16 maxFeeBps
+    ) public {
         vm.assume(amount > 0);
-        IDepositFactory.Job memory job = transferJob(feeBps);
+        IDepositFactory.Job memory job = transferJob(0);
+        // Mostly near what the cap leaves.
+        if (flat % 4 != 0) flat = flat % (uint256(amount) * maxFeeBps / 5000 + 2);
+        job.data = abi.encode(RouteFee(feeBps, flat));
         job.c.maxFeeBps = maxFeeBps;
+        uint256 share = uint256(amount) * feeBps / 10_000;
+        bool fits = flat < 2 ** 200 && (share + flat) * 10_000 <= uint256(amount) * maxFeeBps
+            && share + flat < amount;
         usdc.mint(factory.predict(job.c), amount);
         vm.prank(RELAYER);
         try factory.settle(job) {
             uint256 fee = usdc.balanceOf(FEES);
-            assertTrue(feeBps <= maxFeeBps, "allowed");
+            assertTrue(fits, "allowed");
+            assertEq(fee, share + flat, "as asked");
             assertTrue(fee * 10_000 <= uint256(amount) * maxFeeBps, "within the cap");
             assertEq(usdc.balanceOf(RECIPIENT), amount - fee, "the rest arrives");
         } catch {
-            assertTrue(feeBps > maxFeeBps || feeBps > 10_000, "refused for the fee only");
+            assertTrue(!fits, "refused for the fee only");
         }
+    }
+
+    function _expectFee(RouteFee memory asked, uint16 maxFeeBps, uint256 fee, uint256 cap) private {
+        IDepositFactory.Job memory job = transferJob(0);
+        job.data = abi.encode(asked);
+        job.c.maxFeeBps = maxFeeBps;
+        usdc.mint(factory.predict(job.c), 100_000 - usdc.balanceOf(factory.predict(job.c)));
+        vm.expectRevert(abi.encodeWithSelector(IChargedRoute.FeeAboveCap.selector, fee, cap));
+        settle(job);
     }
 
     function _expect(IDepositFactory.Job memory job, bytes memory reason) private {

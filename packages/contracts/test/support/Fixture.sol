@@ -12,6 +12,7 @@ import { SameAssetRoute } from "../../src/routes/SameAssetRoute.sol";
 import { TransferRoute } from "../../src/routes/TransferRoute.sol";
 import { TestToken } from "../../src/sandbox/TestToken.sol";
 import { Commitment } from "../../src/types/Commitment.sol";
+import { RouteFee } from "../../src/types/RouteFee.sol";
 import { Test } from "./Vm.sol";
 
 /// @notice A sealed deployment. One EVM plays two chains: the factory, the routes and the escrow
@@ -123,16 +124,18 @@ abstract contract Fixture is Test {
             c: localCommitment(address(usdc)),
             token: address(usdc),
             route: address(transferRoute),
-            data: abi.encode(feeBps)
+            data: feeOf(feeBps)
         });
+    }
+
+    /// @dev The transfer route's data: a share and nothing on top.
+    function feeOf(uint16 feeBps) internal pure returns (bytes memory) {
+        return abi.encode(RouteFee({ bps: feeBps, flat: 0 }));
     }
 
     function nativeJob() internal view returns (IDepositFactory.Job memory) {
         return IDepositFactory.Job({
-            c: localCommitment(NATIVE),
-            token: NATIVE,
-            route: address(nativeRoute),
-            data: abi.encode(uint16(50))
+            c: localCommitment(NATIVE), token: NATIVE, route: address(nativeRoute), data: feeOf(50)
         });
     }
 

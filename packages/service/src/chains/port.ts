@@ -284,8 +284,8 @@ export interface DepositContracts {
   tookEffect(receipt: Receipt, call: Call): boolean;
   /** Route data of a priced pair: the price and the attestor's signature over it. */
   encodePriceData(price: SignedPrice, attestorSignature: Hex): Hex;
-  /** Route data of `MONO_CHAIN`: the service fee in basis points. */
-  encodeTransferData(feeBps: number): Hex;
+  /** Route data of `MONO_CHAIN`. */
+  encodeTransferData(fee: RouteFee): Hex;
   /** The id under which an escrow of this chain keeps a lock. */
   deliveryIdOf(lock: { wallet: EvmAddress; token: EvmAddress; seq: bigint }): Hex32;
   /** The same id for an escrow of another chain. */
@@ -325,6 +325,14 @@ export interface ReturnOrder {
   readonly deliveryId: Hex32;
   /** Unix seconds after which the contract refuses. */
   readonly deadline: bigint;
+}
+
+/** What a route takes out of a deposit, all of it under the committed cap. */
+export interface RouteFee {
+  /** A share of the deposit, in basis points. */
+  readonly bps: number;
+  /** On top, in source base units: gas and bridge cost. */
+  readonly flat: bigint;
 }
 
 /** A price as the contracts take it. */

@@ -17,7 +17,7 @@ const PRICE_DATA = parseAbiParameters([
   "Price price, bytes signature",
   "struct Price { uint256 rate; uint256 maxAmount; uint256 deadline; }",
 ]);
-const TRANSFER_DATA = parseAbiParameters("uint16 feeBps");
+const TRANSFER_DATA = parseAbiParameters("(uint16 bps, uint256 flat)");
 
 /** The contracts of a chain over a node. What is computed needs no node; what is read throws RPC_UNAVAILABLE. */
 export function createContracts(
@@ -93,7 +93,7 @@ export function createContracts(
 
     encodePriceData: ({ rate, maxAmount, deadline }, attestorSignature) =>
       encodeAbiParameters(PRICE_DATA, [{ rate, maxAmount, deadline }, attestorSignature]),
-    encodeTransferData: (feeBps) => encodeAbiParameters(TRANSFER_DATA, [feeBps]),
+    encodeTransferData: (fee) => encodeAbiParameters(TRANSFER_DATA, [fee]),
 
     deliveryIdOf: ({ wallet, token, seq }) =>
       deliveryIdOf({

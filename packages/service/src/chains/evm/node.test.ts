@@ -39,7 +39,7 @@ describe("simulation", () => {
   test("a revert of the route inside the wallet is named too", async () => {
     const commitment = world.commitmentTo(HERE);
     await world.mint(world.usdc, world.here.predictWallet(commitment), USDC);
-    const call = world.settleCall(commitment, world.here.encodeTransferData(51));
+    const call = world.settleCall(commitment, world.here.encodeTransferData({ bps: 51, flat: 0n }));
     expect(await world.here.simulate(world.lane.address, call)).toEqual({
       ok: false,
       reason: "FeeAboveCap",

@@ -19,6 +19,7 @@ import type {
   FoundDelivery,
   Lock,
   ReturnOrder,
+  RouteFee,
 } from "../port.ts";
 import { deliveryIdOf, hash, hashCommitment, predictWallet } from "./codec.ts";
 
@@ -79,7 +80,7 @@ export interface SettleAction {
   readonly commitment: Commitment;
   readonly token: EvmAddress;
   readonly route: EvmAddress;
-  readonly feeBps: number | null;
+  readonly fee: RouteFee | null;
 }
 
 /** What a mined transaction left in the logs, in order. */
@@ -318,7 +319,7 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
     return lock;
   }
 
-  function settle({ commitment, token, route: contract, feeBps }: SettleAction): void {
+  function settle({ commitment, token, route: contract, fee: asked }: SettleAction): void {
     const wallet = predictWallet(commitment);
     const route = contracts.routes.get(contract);
     if (!route || route.token !== token) throw new Reverted("WrongToken");
@@ -331,8 +332,10 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
     if (route.kind === "transfer") {
       require(commitment.destChain === contracts.chainId, "WrongDestChain");
       require(commitment.destToken === padAddress(token), "WrongDestToken");
-      require(feeBps !== null && feeBps <= commitment.maxFeeBps, "FeeAboveCap");
-      const fee = (amount * BigInt(feeBps ?? 0)) / BPS;
+      if (!asked) throw new Reverted("InvalidData");
+      const fee = (amount * BigInt(asked.bps)) / BPS + asked.flat;
+      const cap = (amount * BigInt(commitment.maxFeeBps)) / BPS;
+      require(fee <= cap && fee < amount, "FeeAboveCap");
       const to = unpadAddress(commitment.destWallet);
       log({ kind: "transferred", wallet, token, to, amount: amount - fee, fee });
       if (fee > 0n) move(token, wallet, contracts.feeRecipient, fee);

@@ -14,6 +14,7 @@ import type {
   Outflow,
   ReadPoint,
   Receipt,
+  RouteFee,
   Transfer,
 } from "../port.ts";
 import { decode, deliveryIdOf, encode, hashCommitment, predictWallet } from "./codec.ts";
@@ -163,8 +164,8 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     hashCommitment,
     buildDeploy: (commitment) => toCall({ kind: "deploy", commitment }),
     buildSettle({ commitment, token, route, routeData }) {
-      const feeBps = routeData === "0x" ? null : decode<number>(routeData);
-      return toCall({ kind: "settle", commitment, token, route, feeBps });
+      const fee = routeData === "0x" ? null : decode<RouteFee>(routeData);
+      return toCall({ kind: "settle", commitment, token, route, fee });
     },
     buildDeliver: (order, signature) => toCall({ kind: "deliver", order, signature }),
     buildClaim: (claim, signature) => toCall({ kind: "claim", claim, signature }),
@@ -202,7 +203,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
       });
     },
     encodePriceData: () => "0x",
-    encodeTransferData: (feeBps) => encode(feeBps),
+    encodeTransferData: (fee) => encode(fee),
     deliveryIdOf: (lock) => deliveryIdOf({ srcChain: chainId, escrow, ...lock }),
     deliveryIdOfOrder: ({ commitment, srcChain, escrow: from, srcToken, seq }) =>
       deliveryIdOf({

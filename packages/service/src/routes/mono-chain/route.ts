@@ -39,7 +39,8 @@ export function createMonoChainRoute(options: {
     },
 
     async prepareSweep({ commitment }) {
-      const routeData = chain.encodeTransferData(feeBpsUnder(commitment.maxFeeBps));
+      const fee = { bps: feeBpsUnder(commitment.maxFeeBps), flat: 0n };
+      const routeData = chain.encodeTransferData(fee);
       return chain.buildSettle({ commitment, token, route: contract, routeData });
     },
 

@@ -82,7 +82,10 @@ export async function openWorld() {
       };
     },
 
-    settleCall(commitment: Commitment, transferData: Hex = here.encodeTransferData(10)): Call {
+    settleCall(
+      commitment: Commitment,
+      transferData: Hex = here.encodeTransferData({ bps: 10, flat: 0n }),
+    ): Call {
       const { usdc: token, transferRoute, escrowRoute } = deployment;
       return commitment.destChain === HERE
         ? here.buildSettle({ commitment, token, route: transferRoute, routeData: transferData })

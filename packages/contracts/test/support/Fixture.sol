@@ -58,10 +58,14 @@ abstract contract Fixture is Test {
         nativeRoute = newTransferRoute(NATIVE);
         escrowRoute = new SameAssetRoute(pairOf(address(usdc)));
 
-        address[] memory routes = new address[](3);
+        address[] memory more = moreRoutes();
+        address[] memory routes = new address[](3 + more.length);
         routes[0] = address(transferRoute);
         routes[1] = address(nativeRoute);
         routes[2] = address(escrowRoute);
+        for (uint256 i; i < more.length; ++i) {
+            routes[3 + i] = more[i];
+        }
         vm.prank(OWNER);
         factory.seal(routes, listOf(RELAYER), listOf(vm.addr(ATTESTOR_KEY)));
         IDelivery.DailyCap[] memory caps = new IDelivery.DailyCap[](2);
@@ -70,6 +74,9 @@ abstract contract Fixture is Test {
         vm.prank(OWNER);
         delivery.seal(listOf(SETTLER), caps);
     }
+
+    /// @dev What else is listed from the beginning. Tokens, factory and escrow stand already.
+    function moreRoutes() internal virtual returns (address[] memory) { }
 
     function newTransferRoute(address token) internal returns (TransferRoute) {
         return new TransferRoute(ITransferRoute.Config(block.chainid, HERE, token, FEES));

@@ -10,6 +10,8 @@ interface Vm {
     }
 
     function prank(address sender) external;
+    function startPrank(address sender) external;
+    function stopPrank() external;
     function deal(address who, uint256 balance) external;
     function warp(uint256 timestamp) external;
     function chainId(uint256 id) external;
@@ -23,6 +25,7 @@ interface Vm {
     function snapshotGasLastCall(string calldata name) external returns (uint256);
     function sign(uint256 key, bytes32 digest) external pure returns (uint8 v, bytes32 r, bytes32 s);
     function addr(uint256 key) external pure returns (address);
+    function getCode(string calldata artifact) external view returns (bytes memory);
     function readFile(string calldata path) external view returns (string memory);
     function keyExistsJson(string calldata json, string calldata key) external view returns (bool);
     function parseJsonUint(string calldata json, string calldata key)

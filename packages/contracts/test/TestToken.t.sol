@@ -23,4 +23,17 @@ contract TestTokenTest is Test {
         vm.prank(address(1));
         _token.mint(address(1), 5);
     }
+
+    function test_mint_ANamedMinterMintsAndOnlyTheDeployerNames() public {
+        vm.expectRevert(abi.encodeWithSelector(TestToken.NotMinter.selector, address(1)));
+        vm.prank(address(1));
+        _token.addMinter(address(1));
+        _token.addMinter(address(1));
+        vm.prank(address(1));
+        _token.mint(address(2), 5);
+        vm.prank(address(2));
+        _token.burn(2);
+        assertEq(_token.balanceOf(address(2)), 3, "balance");
+        assertEq(_token.totalSupply(), 3, "supply");
+    }
 }

@@ -4,6 +4,7 @@ pragma solidity 0.8.37;
 import { IDelivery } from "../src/interfaces/IDelivery.sol";
 import { IDepositFactory } from "../src/interfaces/IDepositFactory.sol";
 import { Commitment } from "../src/types/Commitment.sol";
+import { RouteFee } from "../src/types/RouteFee.sol";
 import { Fixture } from "./support/Fixture.sol";
 import { Users } from "./support/Users.sol";
 
@@ -33,7 +34,9 @@ contract ThiefHandler is Users {
             c: commitments[user % USERS],
             token: address(usdc),
             route: routes[route % 3],
-            data: plain ? bytes("") : feeOf(uint16(uint256(data) % 100))
+            data: plain
+                ? bytes("")
+                : abi.encode(RouteFee(uint16(uint256(data) % 60), uint256(data) >> 240))
         });
         uint64 seq = escrow.nextSeq(factory.predict(job.c), address(usdc));
         vm.prank(RELAYER);

@@ -4,6 +4,7 @@ pragma solidity 0.8.37;
 import { IDelivery } from "../src/interfaces/IDelivery.sol";
 import { IDepositFactory } from "../src/interfaces/IDepositFactory.sol";
 import { Commitment } from "../src/types/Commitment.sol";
+import { RouteFee } from "../src/types/RouteFee.sol";
 import { Fixture } from "./support/Fixture.sol";
 import { Users } from "./support/Users.sol";
 
@@ -138,7 +139,7 @@ contract LaneKeysGame is StolenKeyGame {
             c: anyCommitment(user, own),
             token: route % 2 == 0 ? address(usdc) : NATIVE,
             route: routes[route % 5],
-            data: fee % 2 == 0 ? data : feeOf(fee)
+            data: fee % 2 == 0 ? data : abi.encode(RouteFee(fee % 60, fee / 60))
         });
         uint64 seq = escrow.nextSeq(factory.predict(job.c), address(usdc));
         vm.prank(RELAYER);

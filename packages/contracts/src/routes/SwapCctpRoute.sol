@@ -11,8 +11,7 @@ import { ChargedRoute } from "./ChargedRoute.sol";
 import { UniswapSwap } from "./UniswapSwap.sol";
 
 /// @title The route from any token to USDC of another EVM chain
-/// @notice Trust: that of `UniswapSwap`, then Circle. A relayer and an attestor together can accept too
-/// little; what comes out is still minted to the committed wallet.
+/// @notice Trust: that of `UniswapSwap`, then Circle.
 contract SwapCctpRoute is ISwapCctpRoute, UniswapSwap, CctpBurn {
     constructor(Config memory config_)
         ChargedRoute(config_.evmChainId, config_.feeRecipient)

@@ -10,8 +10,7 @@ import { ChargedRoute } from "./ChargedRoute.sol";
 import { UniswapSwap } from "./UniswapSwap.sol";
 
 /// @title The route to another token on the same chain
-/// @notice Trust: that of `UniswapSwap`. A relayer and an attestor together can accept too little;
-/// what comes out still goes to the committed wallet.
+/// @notice Trust: that of `UniswapSwap`.
 contract SwapRoute is ISwapRoute, UniswapSwap {
     uint16 private immutable BRIDGE_ID;
 

@@ -13,7 +13,8 @@ import { ChargedRoute } from "./ChargedRoute.sol";
 /// @title What the routes share that swap in Uniswap v3: one pool, one direction
 /// @notice Trust: the attestor for the price, within the committed slippage. The relayer chooses among
 /// attested prices, and the fee within the committed cap. The pool and whoever trades in it are
-/// trusted with nothing.
+/// trusted with nothing. A relayer and an attestor together can swap at any price, and then whoever
+/// trades in the pool gets what the deposit loses; what comes out still goes where it was committed to.
 abstract contract UniswapSwap is IUniswapSwap, ChargedRoute, AttestedPrice {
     /// @dev What an instance is built for; a zero token is the native coin.
     struct Pool {

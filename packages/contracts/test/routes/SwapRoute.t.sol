@@ -128,6 +128,17 @@ contract SwapRouteTest is Market {
         trade(STRANGER, raises ? address(weth) : address(usdc), attack);
     }
 
+    /// @dev The loss that the key table states: whoever holds both keys and trades can take a swap's
+    /// worth out of the pool. What does come out still goes where it was committed to.
+    function test_T69_deliver_RelayerAndAttestorTogetherCanLoseASwap() public {
+        IDepositFactory.Job memory job = _dollars(fairAsk(1e9));
+        usdc.mint(STRANGER, 30_000_000e6);
+        trade(STRANGER, address(usdc), 30_000_000e6);
+        settle(job);
+        assertTrue(RECIPIENT.balance > 0 && RECIPIENT.balance < 0.01 ether, "a hundredth");
+        assertEq(STRANGER.balance, 0, "and nothing by itself to anybody else");
+    }
+
     function test_deliver_TheRelayerMayOnlyRaiseTheMinimum() public {
         Ask memory ask = fairAsk(USDC_IN_ETH);
         ask.minOut = 1 ether;

@@ -120,7 +120,7 @@ abstract contract Market is Fixture {
     }
 
     function uniswapV3MintCallback(uint256 amount0, uint256 amount1, bytes calldata) external {
-        if (msg.sender != address(pool)) revert();
+        if (msg.sender != address(pool)) return;
         (uint256 dollars, uint256 coins) =
             pool.token0() == address(usdc) ? (amount0, amount1) : (amount1, amount0);
         usdc.mint(address(pool), dollars);

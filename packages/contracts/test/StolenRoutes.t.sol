@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+pragma solidity 0.8.37;
+
+import { IDepositFactory } from "../src/interfaces/IDepositFactory.sol";
+import { IMessageTransmitterV2 } from "../src/interfaces/external/IMessageTransmitterV2.sol";
+import { Commitment } from "../src/types/Commitment.sol";
+import { RouteFee } from "../src/types/RouteFee.sol";
+import { Market } from "./support/Market.sol";
+import { Vm } from "./support/Vm.sol";
+
+/// @notice The game of the stolen keys on the routes that swap and bridge. A thief holds the relayer's
+/// key, trades in the pool around every settlement, mints what Circle attested, and names any price;
+/// whose word it has is what the games below differ in.
+abstract contract StolenRoutesGame is Market {
+    address internal constant THIEF = address(0xbad);
+    /// @dev The thief's account in the pool, apart so that it can be told from a theft.
+    address private constant TRADER = address(0xbad2);
+
+    /// @dev One user per route that leads on from its token.
+    struct User {
+        Commitment c;
+        address token;
+        address route;
+        bool swaps;
+        bool burns;
+    }
+
+    User[] internal users;
+    bytes[] internal messages;
+    uint256 public burned;
+    uint256 public settled;
+
+    function setUp() public override {
+        if (address(factory) != address(0)) return;
+        super.setUp();
+        addUser(address(usdc), address(cctpRoute), cctpCommitment(), false, true);
+        addUser(address(usdc), address(usdcToEth), localCommitment(NATIVE), true, false);
+        addUser(address(usdc), address(usdcToWeth), localCommitment(address(weth)), true, false);
+        addUser(NATIVE, address(ethToUsdc), localCommitment(address(usdc)), true, false);
+        addUser(NATIVE, address(ethToCctp), cctpCommitment(), true, true);
+        addUser(address(weth), address(wethToCctp), cctpCommitment(), true, true);
+    }
+
+    /// @dev Whose signature the thief has at which price.
+    function voice(uint256 rate, uint256 fair) internal view virtual returns (uint256 key, uint256);
+
+    /// @dev What a settlement has to bring at the least.
+    function least(uint256 amountIn, uint256 fair, uint256 decimals)
+        internal
+        pure
+        virtual
+        returns (uint256);
+
+    /// @dev Up to 30,000 dollars, or ten coins.
+    function fund(uint256 index, uint256 amount) external {
+        User storage user = users[index % users.length];
+        address wallet = factory.predict(user.c);
+        if (user.token == address(usdc)) {
+            usdc.mint(wallet, bound(amount, 1, 30_000e6));
+        } else if (user.token == NATIVE) {
+            vm.deal(wallet, wallet.balance + bound(amount, 1, 10 ether));
+        } else {
+            giveWeth(wallet, bound(amount, 1, 10 ether));
+        }
+    }
+
+    /// @dev Dollars that lie in a wallet which is about to gain some.
+    function fundAside(uint64 amount) external {
+        usdc.mint(factory.predict(users[4].c), amount);
+    }
+
+    /// @dev Opens a position or closes the one it has, which is what a sandwich is.
+    function trade(uint256 size, bool up) external {
+        uint256 dollars = usdc.balanceOf(TRADER);
+        uint256 coins = weth.balanceOf(TRADER);
+        if (dollars != 0) {
+            trade(TRADER, address(usdc), dollars);
+        } else if (coins != 0) {
+            trade(TRADER, address(weth), coins);
+        } else if (up) {
+            usdc.mint(TRADER, bound(size, 1e6, 300_000e6));
+            trade(TRADER, address(usdc), usdc.balanceOf(TRADER));
+            return;
+        } else {
+            giveWeth(TRADER, bound(size, 1e15, 100 ether));
+            trade(TRADER, address(weth), weth.balanceOf(TRADER));
+            return;
+        }
+        // Closed: what it had is taken out of the game.
+        vm.startPrank(TRADER);
+        usdc.transfer(address(1), usdc.balanceOf(TRADER));
+        weth.transfer(address(1), weth.balanceOf(TRADER));
+        vm.stopPrank();
+    }
+
+    /// @dev By any of the routes, with any fee, at whatever price the thief can have signed.
+    function settleAny(uint256 index, uint256 via, uint256 rate, uint256 seed) external {
+        User memory user = users[index % users.length];
+        User memory other = users[(seed % 4 == 0 ? via : index) % users.length];
+        IDepositFactory.Job memory job = IDepositFactory.Job(user.c, user.token, other.route, "");
+        uint256 held = balanceOf(user.token, factory.predict(user.c));
+        if (held == 0) return;
+        Ask memory ask = askOf(user, rate, seed, held);
+        if (!other.swaps) job.data = abi.encode(ask.fee, ask.maxFee, ask.threshold);
+        else job.data = other.burns ? swapCctpData(job, ask) : swapData(job, ask);
+        settleAndCheck(user, job, held);
+    }
+
+    /// @dev With the wallet, the fields and the refund authority of a user, or without.
+    function settleTampered(uint256 index, bool keepsId, uint256 rate, uint256 seed) external {
+        User memory user = users[index % users.length];
+        (user.c.destWallet, user.c.refundAuthority) = (word(THIEF), word(THIEF));
+        if (!keepsId) user.c.maxFeeBps = 10_000;
+        uint256 held = balanceOf(user.token, factory.predict(users[index % users.length].c));
+        IDepositFactory.Job memory job = IDepositFactory.Job(user.c, user.token, user.route, "");
+        Ask memory ask = askOf(user, rate, seed, held);
+        if (!user.swaps) job.data = abi.encode(ask.fee, ask.maxFee, ask.threshold);
+        else job.data = user.burns ? swapCctpData(job, ask) : swapData(job, ask);
+        vm.prank(RELAYER);
+        (bool done,) = address(factory).call(abi.encodeCall(factory.settle, (job)));
+        assertTrue(!done, "another commitment is another address");
+    }
+
+    /// @dev Anybody hands in what Circle attested, with any fee up to what was allowed, and again.
+    function mintAny(uint256 index, uint256 fee, bool tampers) external {
+        if (messages.length == 0) return;
+        index = index % messages.length;
+        uint256 maxFee = wordAt(messages[index], 148 + 132);
+        uint256 executed = fee % (maxFee + 1);
+        (bytes memory filled, bytes memory attestation) =
+            attest(messages[index], bytes32(index), executed == 0 ? 2000 : 1000, executed, 0);
+        if (tampers) put(filled, 148 + 36, word(THIEF));
+        vm.prank(THIEF);
+        try transmitterThere.receiveMessage(filled, attestation) {
+            assertTrue(!tampers, "nothing but what was attested");
+        } catch { }
+    }
+
+    function checkRefund(uint256 index) external {
+        User memory user = users[index % users.length];
+        address authority = address(uint160(uint256(user.c.refundAuthority)));
+        uint256 held = balanceOf(user.token, factory.predict(user.c));
+        if (held == 0) return;
+        uint256 before = balanceOf(user.token, authority);
+        vm.prank(authority);
+        factory.refund(user.c, user.token);
+        assertEq(balanceOf(user.token, authority), before + held, "the refund");
+    }
+
+    function pass(uint16 time) external {
+        vm.warp(block.timestamp + time % 300);
+    }
+
+    /// @dev What the thief has, of anything.
+    function gained() external view returns (uint256) {
+        return
+            usdc.balanceOf(THIEF) + weth.balanceOf(THIEF) + minted.balanceOf(THIEF) + THIEF.balance;
+    }
+
+    function mintedInPlace() external view returns (uint256 sum) {
+        sum = minted.balanceOf(CIRCLE_FEES);
+        for (uint256 i; i < users.length; ++i) {
+            sum += minted.balanceOf(recipientOf(i));
+        }
+    }
+
+    function mintedAtAll() external view returns (uint256) {
+        return minted.totalSupply();
+    }
+
+    /// @dev Neither the router nor a route keeps anything, for whoever would ask for it.
+    function strewn() external view returns (uint256 sum) {
+        sum = usdc.balanceOf(address(router)) + weth.balanceOf(address(router))
+            + address(router).balance + usdc.balanceOf(address(messengerHere));
+        for (uint256 i; i < users.length; ++i) {
+            address route = users[i].route;
+            sum += usdc.balanceOf(route) + weth.balanceOf(route) + route.balance;
+            address wallet = factory.predict(users[i].c);
+            sum += usdc.allowance(wallet, address(router));
+            sum += weth.allowance(wallet, address(router));
+            sum += usdc.allowance(wallet, address(messengerHere));
+        }
+    }
+
+    function settleAndCheck(User memory user, IDepositFactory.Job memory job, uint256 held)
+        private
+    {
+        address wallet = factory.predict(user.c);
+        address to = user.burns ? address(0) : address(uint160(uint256(user.c.destWallet)));
+        address tokenOut = address(uint160(uint256(user.c.destToken)));
+        uint256 fees = balanceOf(user.token, FEES);
+        uint256 out = user.burns ? usdc.totalSupply() : balanceOf(tokenOut, to);
+        uint256 aside = user.swaps && user.burns ? usdc.balanceOf(wallet) : 0;
+        vm.recordLogs();
+        vm.prank(RELAYER);
+        try factory.settle(job) { }
+        catch {
+            return;
+        }
+        settled += 1;
+        keepMessages();
+        assertEq(job.route, user.route, "the route that leads to what was committed");
+        uint256 fee = balanceOf(user.token, FEES) - fees;
+        assertTrue(fee * 10_000 <= held * user.c.maxFeeBps, "fee within the cap");
+        assertEq(balanceOf(user.token, wallet), 0, "all of it moved");
+        if (user.burns) {
+            out -= usdc.totalSupply();
+            burned += out;
+            if (user.swaps) assertEq(usdc.balanceOf(wallet), aside, "what lay there stays");
+            else assertEq(out, held - fee, "all the rest is burned");
+        } else {
+            out = balanceOf(tokenOut, to) - out;
+        }
+        if (!user.swaps) return;
+        bool dollars = user.token == address(usdc);
+        uint256 fair = dollars ? USDC_IN_ETH : ETH_IN_USDC;
+        assertTrue(out >= least(held - fee, fair, dollars ? 18 : 6), "the least arrives");
+    }
+
+    function keepMessages() private {
+        Vm.Log[] memory logs = vm.getRecordedLogs();
+        for (uint256 i; i < logs.length; ++i) {
+            if (logs[i].topics[0] != IMessageTransmitterV2.MessageSent.selector) continue;
+            bytes memory message = abi.decode(logs[i].data, (bytes));
+            messages.push(message);
+            uint256 amount = wordAt(message, 148 + 68);
+            assertTrue(wordAt(message, 148 + 132) * 10_000 <= amount * 50, "maxFee within the cap");
+        }
+    }
+
+    function askOf(User memory user, uint256 rate, uint256 seed, uint256 held)
+        private
+        view
+        returns (Ask memory ask)
+    {
+        uint256 fair = user.token == address(usdc) ? USDC_IN_ETH : ETH_IN_USDC;
+        ask = fairAsk(fair);
+        (ask.key, ask.price.rate) = voice(bound(rate, 1, fair * 2), fair);
+        ask.fee = RouteFee(uint16(seed >> 8) % 60, (seed >> 24) % (held / 150 + 2));
+        ask.maxFee = (seed >> 100) % 4 == 0 ? (seed >> 120) % (30e6) : 0;
+        ask.minOut = (seed >> 160) % 8 == 0 ? seed >> 180 : 0;
+        ask.threshold = seed % 3 == 0 ? 1000 : 2000;
+    }
+
+    function addUser(address token, address route, Commitment memory c, bool swaps, bool burns)
+        private
+    {
+        c.userId = bytes32(users.length);
+        c.destWallet = word(recipientOf(users.length));
+        c.refundAuthority = word(address(uint160(0xf0000 + users.length)));
+        users.push(User(c, token, route, swaps, burns));
+    }
+
+    function recipientOf(uint256 user) private pure returns (address) {
+        return address(uint160(0xd0000 + user));
+    }
+
+    function balanceOf(address token, address who) internal view returns (uint256) {
+        if (token == NATIVE) return who.balance;
+        return token == address(usdc) ? usdc.balanceOf(who) : weth.balanceOf(who);
+    }
+
+    function wordAt(bytes memory message, uint256 index) private pure returns (uint256 value) {
+        assembly ("memory-safe") { value := mload(add(add(message, 0x20), index)) }
+    }
+}
+
+/// @notice The relayer's key alone: the attestor tells whoever asks the fair price, and nothing else.
+contract RelayerRoutesGame is StolenRoutesGame {
+    function voice(uint256 rate, uint256 fair) internal pure override returns (uint256, uint256) {
+        return rate % 2 == 0 ? (ATTESTOR_KEY, fair) : (STRANGER_KEY, rate);
+    }
+
+    /// @dev The committed slippage of one percent, rounded down twice.
+    function least(uint256 amountIn, uint256 fair, uint256 decimals)
+        internal
+        pure
+        override
+        returns (uint256)
+    {
+        return amountIn * fair * 10 ** decimals / 10 ** (24 - decimals) / 1e18 * 99 / 100;
+    }
+}
+
+/// @notice Relayer and attestor together: any price, and so no minimum worth the name. What a swap loses
+/// stays in the pool, for whoever trades there; the rest still goes where it was committed to.
+contract BothRoutesGame is StolenRoutesGame {
+    function voice(uint256 rate, uint256) internal pure override returns (uint256, uint256) {
+        return (ATTESTOR_KEY, rate % 4 == 0 ? 1e13 : rate);
+    }
+
+    function least(uint256, uint256, uint256) internal pure override returns (uint256) {
+        return 0;
+    }
+}
+
+abstract contract StolenRoutesTest is Market {
+    StolenRoutesGame internal immutable game;
+
+    constructor(StolenRoutesGame played) {
+        game = played;
+    }
+
+    function setUp() public override {
+        game.setUp();
+    }
+
+    function targetContracts() external view returns (address[] memory) {
+        return listOf(address(game));
+    }
+
+    /// @dev A game in which nothing happens would prove nothing: every route settles, and is minted.
+    function test_BusinessIsReal() public {
+        for (uint256 i; i < 6; ++i) {
+            game.fund(i, 3e16 + 1e9);
+            game.settleAny(i, i, 300_000_000_000_001, 5);
+        }
+        assertEq(game.settled(), 6, "settlements");
+        game.mintAny(0, 0, true);
+        assertEq(game.mintedAtAll(), 0, "nothing that was tampered with");
+        for (uint256 i; i < 3; ++i) {
+            game.mintAny(i, 0, false);
+            game.mintAny(i, 0, false);
+        }
+        assertEq(game.mintedAtAll(), game.burned(), "all that was burned is minted, once");
+        checkAll();
+    }
+
+    function checkAll() internal view {
+        assertEq(game.gained(), 0, "the thief");
+        assertEq(game.mintedInPlace(), game.mintedAtAll(), "minted where it was committed to");
+        assertTrue(game.mintedAtAll() <= game.burned(), "no more than was burned");
+        assertEq(game.strewn(), 0, "nothing lies about");
+    }
+}
+
+/// forge-config: default.invariant.runs = 128
+/// forge-config: default.invariant.depth = 64
+contract StolenRelayerRoutesTest is StolenRoutesTest(new RelayerRoutesGame()) {
+    function invariant_RelayerKeyTakesNothingFromRoutes() public view {
+        checkAll();
+    }
+}
+
+/// forge-config: default.invariant.runs = 128
+/// forge-config: default.invariant.depth = 64
+contract StolenBothRoutesTest is StolenRoutesTest(new BothRoutesGame()) {
+    function invariant_BothKeysMoveNothingToTheThief() public view {
+        checkAll();
+    }
+}

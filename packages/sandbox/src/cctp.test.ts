@@ -3,17 +3,16 @@ import { sandboxMessageTransmitterV2Abi, sandboxTokenMessengerV2Abi } from "@slu
 import published from "@sluice/contracts/vectors/cctp" with { type: "json" };
 
 interface Parameter {
-  readonly name?: string;
   readonly type: string;
-  readonly indexed?: boolean;
+  readonly indexed?: boolean | undefined;
 }
 
 interface Entry {
   readonly type: string;
-  readonly name?: string;
-  readonly inputs?: readonly Parameter[];
-  readonly outputs?: readonly Parameter[];
-  readonly stateMutability?: string;
+  readonly name?: string | undefined;
+  readonly inputs?: readonly Parameter[] | undefined;
+  readonly outputs?: readonly Parameter[] | undefined;
+  readonly stateMutability?: string | undefined;
 }
 
 /** What decides the bytes on the wire; names of parameters do not. */
@@ -39,11 +38,7 @@ describe("the stand-ins of CCTP v2 speak as Circle's published ABIs do", () => {
     ["TokenMessengerV2", published.tokenMessengerV2, sandboxTokenMessengerV2Abi],
     ["MessageTransmitterV2", published.messageTransmitterV2, sandboxMessageTransmitterV2Abi],
   ] as const)("%s", (_, circles, ours) => {
-    const theirs = circles.map(({ outputs, ...entry }: { outputs?: string[] } & Entry) => ({
-      ...entry,
-      ...(outputs ? { outputs: outputs.map((type) => ({ type })) } : {}),
-    }));
-    const names = new Set(theirs.map(({ name }) => name));
-    expect(shapesOf(ours, names)).toEqual(shapesOf(theirs, names));
+    const names = new Set<string | undefined>(circles.map(({ name }) => name));
+    expect(shapesOf(ours, names)).toEqual(shapesOf(circles, names));
   });
 });

@@ -50,6 +50,7 @@ const ORDER: readonly (readonly string[])[] = [
   ["events"],
   ["integrators"],
   ["addresses", "prices"],
+  ["fees"],
   ["ledger"],
   ["transactions"],
   ["routes"],

@@ -5,6 +5,7 @@ import {
   type Config,
   ConfigError,
   findConfigPath,
+  type GasPolicy,
   loadConfig,
   processEnvironment,
   ROLE_NAMES,
@@ -16,15 +17,19 @@ import { askPassphrase } from "./roles/ask-passphrase.ts";
 import {
   createIntegratorCommand,
   createKeyCommand,
+  listIntegratorsCommand,
   listKeysCommand,
   migrate,
   revokeKeyCommand,
+  setIntegratorCommand,
 } from "./roles/commands.ts";
 
 interface ServeOptions {
   readonly roles?: readonly RoleName[];
   readonly standby: boolean;
 }
+
+const GAS_CHOICES = "sponsored, charged or default";
 
 const program = new Command("sluice")
   .description("Self-hosted settlement deposit service")
@@ -114,14 +119,15 @@ program
   .description("bring the database schema up to date")
   .action(() => migrate(readConfig()));
 
-program
-  .command("integrator")
-  .description("integrators")
+const integrators = program.command("integrator").description("integrators");
+
+integrators
   .command("create")
   .requiredOption("--name <name>", "lower-case letters, digits and hyphens")
   .requiredOption("--refund-evm <address>", "who may take deposits on EVM chains back")
   .option("--max-fee-bps <bps>", "fee cap committed in its addresses", parseBps)
   .option("--max-slippage-bps <bps>", "slippage cap committed in its addresses", parseBps)
+  .option("--gas <policy>", `who pays for gas: ${GAS_CHOICES}`, parseGas)
   .option("--json", "print JSON")
   .action(
     async (options: {
@@ -129,6 +135,7 @@ program
       refundEvm: string;
       maxFeeBps?: number;
       maxSlippageBps?: number;
+      gas?: GasPolicy | null;
       json?: boolean;
     }) => {
       const created = await createIntegratorCommand(readConfig(), {
@@ -136,11 +143,35 @@ program
         refundEvm: options.refundEvm,
         maxFeeBps: options.maxFeeBps,
         maxSlippageBps: options.maxSlippageBps,
+        gas: options.gas ?? undefined,
       });
       if (options.json) print(created);
       else write(`integrator ${created.name} has the id ${created.integratorId}`);
     },
   );
+
+integrators
+  .command("set")
+  .description("change what is not committed in its addresses")
+  .argument("<integrator>", "name or id of the integrator")
+  .requiredOption("--gas <policy>", `who pays for gas from now on: ${GAS_CHOICES}`, parseGas)
+  .action(async (integrator: string, { gas }: { gas: GasPolicy | null }) => {
+    await setIntegratorCommand(readConfig(), { integrator, gas });
+    write(`gas of ${integrator} is ${gas ?? "paid as the configuration says"}`);
+  });
+
+integrators
+  .command("list")
+  .description("every integrator")
+  .option("--json", "print JSON")
+  .action(async ({ json }: { json?: boolean }) => {
+    const listed = await listIntegratorsCommand(readConfig());
+    if (json) return print({ integrators: listed });
+    for (const { integratorId, name, gas, gasIsDefault, maxFeeBps, maxSlippageBps } of listed) {
+      const caps = `fees to ${maxFeeBps} bps, slippage to ${maxSlippageBps} bps`;
+      write(`${integratorId}  ${name}  gas ${gas}${gasIsDefault ? " (default)" : ""}  ${caps}`);
+    }
+  });
 
 const apiKeys = program.command("key").description("API keys");
 
@@ -342,6 +373,13 @@ function parseRoles(text: string): readonly RoleName[] {
 function parseBps(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 10_000) return Number(text);
   throw new InvalidArgumentError("expected a whole number from 0 to 10000");
+}
+
+/** Null for the default. */
+function parseGas(text: string): GasPolicy | null {
+  if (text === "default") return null;
+  if (text === "sponsored" || text === "charged") return text;
+  throw new InvalidArgumentError(`expected ${GAS_CHOICES}`);
 }
 
 function parseSwitch(text: string): boolean {

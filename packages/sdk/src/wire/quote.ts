@@ -160,6 +160,22 @@ export const QUOTE_TYPES = ["SWIFT", "MONO_CHAIN", "FAST_MCTP", "MCTP", "WH", "S
 /** The kind of a quote. */
 export type QuoteType = (typeof QUOTE_TYPES)[number];
 
+/** What a settlement of the quoted amount takes out of it, part by part. */
+export const QuoteFees = Type.Object(
+  {
+    service: baseUnits("Fee of the service"),
+    gas: baseUnits("Gas of the settlement; 0 where the operator pays it"),
+    bridge: baseUnits("The most that a bridge keeps"),
+  },
+  {
+    $id: "QuoteFees",
+    description:
+      "What is taken out of the amount, in base units of the source token; the part for gas is estimated, and fixed when the settlement is sent",
+  },
+);
+/** What a settlement of the quoted amount takes out of it, part by part. */
+export type QuoteFees = Static<typeof QuoteFees>;
+
 /** One offer. Amounts that are numbers are in whole tokens and for display; the exact ones are strings. */
 export const Quote = Type.Object(
   {
@@ -181,6 +197,7 @@ export const Quote = Type.Object(
       description: "Fee taken out of the payout, in whole destination tokens",
     }),
     protocolBps: Type.Number({ minimum: 0, description: "Fee of the service, in basis points" }),
+    fees: Type.Optional(QuoteFees),
     referrerBps: Type.Number({ minimum: 0, description: "Fee of the referrer, in basis points" }),
     eta: Type.Number({ minimum: 0, description: "Expected time to delivery, in minutes" }),
     etaSeconds: Type.Number({ minimum: 0, description: "Expected time to delivery, in seconds" }),

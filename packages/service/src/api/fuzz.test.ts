@@ -25,7 +25,7 @@ import {
   startStream,
 } from "../../test/support/api.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
-import { createStrictChain } from "../../test/support/doubles.ts";
+import { createSponsoredFees, createStrictChain } from "../../test/support/doubles.ts";
 import {
   createTenant,
   insertAddress,
@@ -132,6 +132,7 @@ function createQuoteDeps(): QuoteDeps {
     chains: new Map([2, 30].map((chainId) => [chainId, chain])),
     // CAST: a quote asks no more of a route.
     routes: createRouteBook([route as Route]),
+    fees: createSponsoredFees(10),
     tokens: [
       { ...token, chainId: 2, evmChainId: 1 },
       { ...token, chainId: 30, evmChainId: 8453 },

@@ -260,6 +260,7 @@ export interface ChainReader {
 export interface ChainSender {
   /** Number of transactions of the sender up to the block: the next nonce that can be mined. */
   getTransactionCount(sender: EvmAddress, at?: ReadPoint): Promise<number>;
+  /** What a transaction should offer now: twice the base fee and the tip. */
   suggestFees(): Promise<Fees>;
   simulate(from: EvmAddress, call: Call): Promise<Simulation>;
   send(raw: Hex): Promise<SendOutcome>;

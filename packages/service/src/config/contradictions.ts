@@ -9,6 +9,7 @@ export function findContradictions(config: Config): string[] {
   return [
     ...config.chains.flatMap((chain, index) => checkChain(config, chain, index)),
     ...checkAttestor(config),
+    ...checkGas(config),
     ...config.routes.flatMap((route, index) => checkRoute(config, route, index)),
   ];
 }
@@ -94,6 +95,28 @@ function checkAttestor({ attestor, chains }: Config): string[] {
     problems.push("attestor.key: expected a key that no lane has: it is the second of two keys");
   }
   return problems;
+}
+
+/** Gas that is charged needs the prices of what pays for it, and of the coins that it is paid in. */
+function checkGas({ gas, chains, routes }: Config): string[] {
+  if (gas !== "charged") return [];
+  const hasPrice = (chainId: number, token: EvmAddress) =>
+    chains
+      .find((chain) => chain.chainId === chainId)
+      ?.tokens.some(({ address, price }) => address === token && price);
+  const coins = routes.flatMap((route) =>
+    route.kind === "SWIFT" ? [route.chainId, route.destChain] : [route.chainId],
+  );
+  return [
+    ...[...new Set(coins)]
+      .filter((chainId) => !hasPrice(chainId, NATIVE_TOKEN))
+      .map((id) => `gas: expected a price of the native coin of chain ${id}, listed as a token`),
+    ...routes
+      .filter(({ chainId, token }) => !hasPrice(chainId, token))
+      .map(
+        ({ chainId, token }) => `gas: expected a price of the token ${token} of chain ${chainId}`,
+      ),
+  ];
 }
 
 function checkRoute(config: Config, route: RouteConfig, index: number): string[] {

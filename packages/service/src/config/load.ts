@@ -17,6 +17,7 @@ import {
   Chain,
   type ChainFile,
   ConfigFile,
+  type GAS_POLICIES,
   type KeyRef,
   LOG_LEVELS,
   type SecretRef,
@@ -50,6 +51,9 @@ export interface TokenConfig {
   /** Where its price comes from; undefined where it has none. */
   readonly price: PriceConfig | undefined;
 }
+
+/** Who pays for the gas of a settlement: the operator, or the deposit under its committed cap. */
+export type GasPolicy = (typeof GAS_POLICIES)[number];
 
 /** Deployments, settlements and payouts use different lanes, so that one stuck nonce does not stop all. */
 export const LANE_PURPOSES = ["deploy", "settle", "deliver"] as const;
@@ -103,6 +107,8 @@ export interface ChainConfig {
   readonly lanes: Readonly<Record<LanePurpose, readonly KeyConfig[]>>;
   /** The most that one lane may commit to gas in 24 hours, in wei; undefined where nothing is set. */
   readonly dailyGasBudget: bigint | undefined;
+  /** Wei that a transaction costs besides its gas, where gas is charged. */
+  readonly transactionSurcharge: bigint;
 }
 
 export type RouteConfig =
@@ -145,6 +151,8 @@ export interface Config {
   readonly corsOrigins: readonly string[];
   readonly apiKeyPepper: Secret;
   readonly feeBps: number;
+  /** Who pays for gas where an integrator has no policy of its own. */
+  readonly gas: GasPolicy;
   readonly maxFeeBps: number;
   readonly maxSlippageBps: number;
   /** How long after its lock a delivery from inventory may be made, in seconds. */
@@ -265,6 +273,7 @@ export function loadConfig(args: {
     corsOrigins: file.corsOrigins ?? [],
     apiKeyPepper: pepper,
     feeBps: file.feeBps,
+    gas: file.gas ?? "sponsored",
     maxFeeBps,
     maxSlippageBps: file.maxSlippageBps ?? 100,
     payoutWindowS: BigInt(file.payoutWindowSeconds ?? PAYOUT_WINDOW_MAX_S),
@@ -477,6 +486,7 @@ function resolveChain(
     },
     dailyGasBudget:
       chain.dailyGasBudget === undefined ? undefined : parseUnits(chain.dailyGasBudget, 18),
+    transactionSurcharge: parseUnits(chain.transactionSurcharge ?? "0", 18),
   };
 }
 

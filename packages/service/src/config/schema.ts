@@ -15,6 +15,9 @@ const Bps = Type.Integer({ minimum: 0, maximum: 10_000, description: "basis poin
 /** Levels of the log, from the most to the least. */
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
 
+/** Who pays for the gas of a settlement: the operator, or the deposit. */
+export const GAS_POLICIES = ["sponsored", "charged"] as const;
+
 const PerMinute = Type.Optional(
   Type.Integer({ minimum: 1, maximum: 1_000_000, description: "requests per minute" }),
 );
@@ -220,6 +223,12 @@ export const Chain = Type.Object(
         description: "whole native coins, a plain decimal",
       }),
     ),
+    transactionSurcharge: Type.Optional(
+      Type.String({
+        pattern: "^\\d{1,15}(\\.\\d{1,18})?$",
+        description: "whole native coins, a plain decimal",
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -343,6 +352,12 @@ export const ConfigFile = Type.Object(
       ),
     ),
     feeBps: Bps,
+    gas: Type.Optional(
+      Type.Union(
+        GAS_POLICIES.map((policy) => Type.Literal(policy)),
+        { description: `one of ${GAS_POLICIES.join(", ")}` },
+      ),
+    ),
     maxFeeBps: Type.Optional(Bps),
     maxSlippageBps: Type.Optional(Bps),
     payoutWindowSeconds: Type.Optional(

@@ -32,6 +32,7 @@ export interface IntegratorsTable {
   refund_evm: string;
   max_fee_bps: number;
   max_slippage_bps: number;
+  gas: string | null;
   created_at: GeneratedStamp;
 }
 
@@ -89,6 +90,9 @@ export interface SettlementsTable {
   swept_amount: NumericOrNull;
   min_out: NumericOrNull;
   delivered_amount: NumericOrNull;
+  fee_bps: number | null;
+  fee_flat: NumericOrNull;
+  fee_bridge: NumericOrNull;
   delivery_id: string | null;
   deploy_tx_hash: string | null;
   swap_tx_hash: string | null;
@@ -253,6 +257,8 @@ export interface DeliveriesTable {
   dest_token: string;
   dest_wallet: string;
   pay_amount: Numeric;
+  fee_service: NumericOrNull;
+  fee_gas: NumericOrNull;
   orders: Generated<number>;
   claims: Generated<number>;
   returns: Generated<number>;

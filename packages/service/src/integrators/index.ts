@@ -4,8 +4,11 @@ export {
   createKey,
   findIntegrator,
   isMissing,
+  listIntegrators,
   listKeys,
   listRevoked,
+  readGasPolicy,
   revokeKey,
+  setGasPolicy,
   type Principal,
 } from "./integrators.ts";

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { sql } from "kysely";
 import { isAddress } from "@sluice/sdk/address";
+import type { GasPolicy } from "../config/load.ts";
 import { OperatingError } from "../core/errors.ts";
 import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
 import type { Random } from "../core/ports.ts";
@@ -30,9 +31,11 @@ export async function createIntegrator(
     readonly refundEvm: string;
     readonly maxFeeBps: number;
     readonly maxSlippageBps: number;
+    /** Who pays for the gas of its settlements; as the configuration says unless given. */
+    readonly gas?: GasPolicy | undefined;
   },
 ): Promise<{ readonly integratorId: string; readonly name: string }> {
-  const { name, refundEvm, maxFeeBps, maxSlippageBps } = args;
+  const { name, refundEvm, maxFeeBps, maxSlippageBps, gas = null } = args;
   // An integrator is named by name or id, so a name must not look like an id.
   if (!NAME.test(name) || UUID.test(name)) {
     throw invalid("name", "1 to 63 lower-case letters, digits and hyphens");
@@ -54,12 +57,73 @@ export async function createIntegrator(
       refund_evm: toEvmAddress(refundEvm),
       max_fee_bps: maxFeeBps,
       max_slippage_bps: maxSlippageBps,
+      gas,
     })
     .onConflict((conflict) => conflict.column("name").doNothing())
     .executeTakeFirstOrThrow();
   if (numInsertedOrUpdatedRows !== 1n) throw invalid("name", "one that is not taken yet");
   return { integratorId, name };
 }
+
+/** An integrator as its operator sees it. */
+export interface IntegratorFacts {
+  readonly integratorId: string;
+  readonly name: string;
+  readonly refundEvm: string;
+  readonly maxFeeBps: number;
+  readonly maxSlippageBps: number;
+  /** Null where the configuration decides. */
+  readonly gas: GasPolicy | null;
+  readonly createdAt: string;
+}
+
+/** Every integrator, oldest first. */
+export async function listIntegrators(db: Db): Promise<readonly IntegratorFacts[]> {
+  const rows = await db
+    .selectFrom("integrators")
+    .selectAll()
+    .orderBy("created_at")
+    .orderBy("id")
+    .execute();
+  return rows.map((row) => ({
+    integratorId: row.id,
+    name: row.name,
+    refundEvm: row.refund_evm,
+    maxFeeBps: row.max_fee_bps,
+    maxSlippageBps: row.max_slippage_bps,
+    gas: policyOf(row.gas),
+    createdAt: row.created_at,
+  }));
+}
+
+/**
+ * Sets who pays for the gas of an integrator's settlements, of sweeps that are planned from now on; null for as the
+ * configuration says.
+ * @throws OperatingError VALIDATION_ERROR when there is no such integrator.
+ */
+export async function setGasPolicy(
+  db: Db,
+  args: { readonly integrator: string; readonly gas: GasPolicy | null },
+): Promise<void> {
+  await db
+    .updateTable("integrators")
+    .set({ gas: args.gas })
+    .where("id", "=", await findIntegrator(db, args.integrator))
+    .execute();
+}
+
+/** Who pays for the gas of an integrator's settlements; null where the configuration decides. */
+export async function readGasPolicy(db: Db, integratorId: string): Promise<GasPolicy | null> {
+  const row = await db
+    .selectFrom("integrators")
+    .select("gas")
+    .where("id", "=", integratorId)
+    .executeTakeFirst();
+  return policyOf(row?.gas ?? null);
+}
+
+// CAST: held by the column's check constraint.
+const policyOf = (gas: string | null) => gas as GasPolicy | null;
 
 /** Creates a key. It is returned once; what is stored is its keyed hash. */
 export async function createKey(

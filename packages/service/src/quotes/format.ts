@@ -2,9 +2,10 @@
 import type { Quote } from "@sluice/sdk/wire";
 import { type DepositAddress, formatCommitment } from "../addresses/index.ts";
 import type { AddressFormat } from "../chains/port.ts";
-import { feeOf, formatUnits } from "../core/amounts.ts";
+import { formatUnits } from "../core/amounts.ts";
 import { findChainById } from "../core/chain-registry.ts";
 import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
+import type { FeeItems, FeeTerms } from "../fees/index.ts";
 import type { Principal } from "../integrators/index.ts";
 import type { Route, RouteQuote } from "../routes/index.ts";
 
@@ -28,6 +29,9 @@ export function formatQuote(args: {
   readonly nowMs: number;
   readonly route: Route;
   readonly priced: RouteQuote;
+  readonly fee: FeeTerms;
+  /** What the terms come to of the amount. */
+  readonly fees: FeeItems;
   readonly amount: bigint;
   readonly slippageBps: number;
   readonly userId: EvmAddress;
@@ -36,7 +40,7 @@ export function formatQuote(args: {
   readonly fromToken: ListedToken;
   readonly toToken: ListedToken;
 }): Quote {
-  const { route, priced, amount, address, fromToken, toToken } = args;
+  const { route, priced, fee, fees, amount, address, fromToken, toToken } = args;
   const { decimalsIn, decimalsOut } = route;
   const { fair } = priced;
   const bridgeFee = fair - priced.amountOut;
@@ -57,7 +61,12 @@ export function formatQuote(args: {
     slippageBps: args.slippageBps,
     gasDrop: 0,
     bridgeFee: toNumber(bridgeFee, decimalsOut),
-    protocolBps: bridgeFee === 0n ? 0 : protocolBps(fair, bridgeFee),
+    protocolBps: fees.service === 0n ? 0 : fee.bps,
+    fees: {
+      service: fees.service.toString(),
+      gas: fees.gas.toString(),
+      bridge: fees.bridge.toString(),
+    },
     referrerBps: 0,
     eta: Math.ceil(route.etaSeconds / 60),
     etaSeconds: route.etaSeconds,
@@ -79,13 +88,6 @@ const QUOTE_LIFETIME_S = 600;
 /** Whole units as a number, for display. */
 function toNumber(amount: bigint, decimals: number): number {
   return Number(formatUnits(amount, decimals));
-}
-
-/** The flat fee in basis points, read back from the amounts so that the two can never disagree. */
-function protocolBps(fair: bigint, fee: bigint): number {
-  let bps = Number((fee * 10_000n) / fair);
-  if (feeOf(fair, bps) < fee) bps += 1;
-  return bps;
 }
 
 function formatToken(format: AddressFormat, token: ListedToken): Quote["fromToken"] {

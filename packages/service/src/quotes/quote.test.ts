@@ -3,12 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import {
   createCountingRandom,
+  createSponsoredFees,
   createStillClock,
   createStrictChain,
 } from "../../test/support/doubles.ts";
 import { hasValidChecksum, toChecksumAddress } from "../chains/evm/checksum.ts";
 import { OperatingError } from "../core/errors.ts";
 import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
+import type { Fees } from "../fees/index.ts";
 import { createRouteBook, type Route, type RouteKind } from "../routes/index.ts";
 import { quote } from "./index.ts";
 
@@ -53,7 +55,11 @@ function createRoute(given: {
   return members as Route;
 }
 
-async function ask(request: Partial<QuoteRequest>, routes: readonly Route[] = [createRoute({})]) {
+async function ask(
+  request: Partial<QuoteRequest>,
+  routes: readonly Route[] = [createRoute({})],
+  fees: Fees = createSponsoredFees(0),
+) {
   const token = { decimals: 6, minDeposit: undefined };
   const chain = createStrictChain({});
   const { quotes } = await quote(
@@ -66,6 +72,7 @@ async function ask(request: Partial<QuoteRequest>, routes: readonly Route[] = [c
         [30, chain],
       ]),
       routes: createRouteBook(routes),
+      fees,
       tokens: [
         { ...token, chainId: 2, evmChainId: 1, address: USDC, symbol: "USDC" },
         { ...token, chainId: 30, evmChainId: 8453, address: USDC, symbol: "USDC" },

@@ -13,6 +13,7 @@ import type { Clock, Random } from "../core/ports.ts";
 import { parseUserId } from "../core/user-id.ts";
 import type { Db } from "../db/schema.ts";
 import { gateBalance } from "../deposits/index.ts";
+import { type Fees, itemise } from "../fees/index.ts";
 import type { Principal } from "../integrators/index.ts";
 import type { Route, RouteBook, RouteKind } from "../routes/index.ts";
 import { formatQuote, type ListedToken } from "./format.ts";
@@ -23,6 +24,7 @@ export interface QuoteDeps {
   readonly random: Random;
   readonly chains: Chains;
   readonly routes: RouteBook;
+  readonly fees: Fees;
   readonly tokens: readonly ListedToken[];
   readonly format: AddressFormat;
   /** Addresses nobody may name as a destination: our own contracts. */
@@ -39,7 +41,7 @@ const SLIPPAGE_BPS_MAX = 500;
 /**
  * Answers a quote request of an authenticated integrator.
  * @throws OperatingError VALIDATION_ERROR naming the field, UNSUPPORTED_CHAIN, UNSUPPORTED_DEST, UNSUPPORTED_ROUTE,
- * NO_ROUTE.
+ * NO_ROUTE; AMOUNT_TOO_SMALL, FEE_NOT_COVERED, PRICE_UNAVAILABLE or RPC_UNAVAILABLE where no route can be offered.
  */
 export async function quote(
   deps: QuoteDeps,
@@ -146,9 +148,23 @@ async function quoteRoute(
     readonly toToken: ListedToken;
   },
 ): Promise<Quote> {
-  const priced = await args.route.quote(args.amount, args.address?.commitment ?? deps.caps);
+  const { route, amount, address, principal } = args;
+  const caps = address?.commitment ?? deps.caps;
+  const { maxFeeBps } = caps;
+  const fee = await deps.fees.plan({
+    integratorId: principal.integratorId,
+    route,
+    amount,
+    maxFeeBps,
+    // An address that is not known yet has no wallet either.
+    deploys: async () =>
+      address === null || !(await chainOf(deps, route.pair.srcChain).hasCode(address.wallet)),
+  });
+  const priced = await route.quote(amount, caps, fee);
   return formatQuote({
     ...args,
+    fee,
+    fees: itemise(amount, fee, maxFeeBps),
     format: deps.format,
     priced,
     quoteId: deps.random.uuid(),

@@ -1,6 +1,13 @@
 /** The commands that act on the database and end. */
-import type { Config } from "../config/load.ts";
-import { createIntegrator, createKey, listKeys, revokeKey } from "../integrators/index.ts";
+import type { Config, GasPolicy } from "../config/load.ts";
+import {
+  createIntegrator,
+  createKey,
+  listIntegrators,
+  listKeys,
+  revokeKey,
+  setGasPolicy,
+} from "../integrators/index.ts";
 import { createLog } from "../telemetry/log.ts";
 import { openServiceDatabase, type ServiceDatabase } from "./database.ts";
 import { systemRandom } from "./system-ports.ts";
@@ -18,6 +25,7 @@ export async function createIntegratorCommand(
     readonly refundEvm: string;
     readonly maxFeeBps: number | undefined;
     readonly maxSlippageBps: number | undefined;
+    readonly gas: GasPolicy | undefined;
   },
 ) {
   return withDatabase(config, ({ db }) =>
@@ -28,9 +36,28 @@ export async function createIntegratorCommand(
         refundEvm: args.refundEvm,
         maxFeeBps: args.maxFeeBps ?? config.maxFeeBps,
         maxSlippageBps: args.maxSlippageBps ?? config.maxSlippageBps,
+        gas: args.gas,
       },
     ),
   );
+}
+
+/** Every integrator, with who pays for the gas of its settlements. */
+export async function listIntegratorsCommand(config: Config) {
+  const integrators = await withDatabase(config, ({ db }) => listIntegrators(db));
+  return integrators.map((integrator) => ({
+    ...integrator,
+    gas: integrator.gas ?? config.gas,
+    gasIsDefault: integrator.gas === null,
+  }));
+}
+
+/** Changes who pays for the gas of an integrator's settlements. */
+export async function setIntegratorCommand(
+  config: Config,
+  args: { readonly integrator: string; readonly gas: GasPolicy | null },
+): Promise<void> {
+  await withDatabase(config, ({ db }) => setGasPolicy(db, args));
 }
 
 /** Creates an API key, which is shown this once. */

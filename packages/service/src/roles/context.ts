@@ -12,6 +12,7 @@ import { OperatingError } from "../core/errors.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import type { Clock, CrashPoint, HttpGet, Random } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
+import { createFees, createGasCosts, type Fees } from "../fees/index.ts";
 import {
   createPrices,
   PRICE_REFUSALS,
@@ -117,7 +118,6 @@ export function createRoutes(
   },
 ): RouteBook {
   const { db, clock, log, chains, prices, wakeAttestor } = deps;
-  const { feeBps } = config;
   return createRouteBook(
     config.routes.map((route) => {
       const source = getChain(chains, route.chainId);
@@ -128,7 +128,6 @@ export function createRoutes(
           token: route.token,
           decimals: token.decimals,
           contract: route.contract,
-          feeBps,
           deliveryConfirmations: getChainConfig(config, route.chainId).deliveryConfirmations,
         });
       }
@@ -142,7 +141,6 @@ export function createRoutes(
         destToken: route.destToken,
         decimalsOut: getToken(config, route.destChain, route.destToken).decimals,
         contract: route.contract,
-        feeBps,
         pricing: route.priced
           ? createPricing({
               db,
@@ -173,8 +171,25 @@ export function createConfiguredPrices(
 ): Prices {
   return createPrices({
     ...deps,
-    sourcesOf: ({ chainId, token }) => getToken(config, chainId, token).price,
+    sourcesOf: ({ chainId, token }) => findToken(config, chainId, token)?.price,
     onLook: watchPrices(config, deps),
+  });
+}
+
+/** The fees of settlements, by the configured policy and prices. */
+export function createConfiguredFees({
+  config,
+  db,
+  chains,
+  prices,
+  clock,
+}: Pick<RoleContext, "config" | "db" | "chains" | "prices" | "clock">): Fees {
+  const surchargeOf = (chainId: number) => getChainConfig(config, chainId).transactionSurcharge;
+  return createFees({
+    db,
+    serviceBps: config.feeBps,
+    gas: config.gas,
+    gasCosts: createGasCosts({ chains, prices, clock, surchargeOf }),
   });
 }
 
@@ -241,8 +256,12 @@ export function getChainConfig(config: Config, chainId: number): ChainConfig {
   return chain;
 }
 
+function findToken(config: Config, chainId: number, address: EvmAddress): TokenConfig | undefined {
+  return getChainConfig(config, chainId).tokens.find((known) => known.address === address);
+}
+
 export function getToken(config: Config, chainId: number, address: EvmAddress): TokenConfig {
-  const token = getChainConfig(config, chainId).tokens.find((known) => known.address === address);
+  const token = findToken(config, chainId, address);
   if (!token) throw missing("token", chainId);
   return token;
 }

@@ -29,7 +29,12 @@ import { createKey } from "../integrators/index.ts";
 import { quote } from "../quotes/index.ts";
 import { requestIndex } from "../settlements/index.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
-import { createConfiguredPrices, createRoutes, evmFormat } from "./context.ts";
+import {
+  createConfiguredFees,
+  createConfiguredPrices,
+  createRoutes,
+  evmFormat,
+} from "./context.ts";
 import { createMinimums } from "./settlement-deps.ts";
 import { systemHttpGet, systemRandom } from "./system-ports.ts";
 
@@ -169,6 +174,7 @@ async function openTerms({ decimals, minDepositUnits, minDepositUsd, sources }: 
           prices,
           wakeAttestor,
         }),
+        fees: createConfiguredFees({ config, db, chains, prices, clock }),
         tokens: config.chains.flatMap((chain) =>
           chain.tokens.map((listed) => ({ ...listed, chainId: chain.chainId, evmChainId: 1 })),
         ),

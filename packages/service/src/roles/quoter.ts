@@ -2,7 +2,7 @@
 import { implementationOf } from "@sluice/sdk/address";
 import { toEvmAddress } from "../core/hex.ts";
 import { quote, type QuoteDeps } from "../quotes/index.ts";
-import type { RoleContext } from "./context.ts";
+import { createConfiguredFees, type RoleContext } from "./context.ts";
 
 /** What the quote service answers with. */
 export function createQuoter(context: RoleContext) {
@@ -20,6 +20,7 @@ export function createQuoter(context: RoleContext) {
     random: context.random,
     chains: context.chains,
     routes: context.routes,
+    fees: createConfiguredFees(context),
     tokens: config.chains.flatMap((chain) =>
       chain.tokens.map((token) => ({
         chainId: chain.chainId,

@@ -2,7 +2,7 @@ import { OperatingError } from "../core/errors.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import { floorAmount, type Minimums } from "../deposits/index.ts";
 import type { SettlementDeps } from "../settlements/index.ts";
-import { type RoleContext, TOPICS } from "./context.ts";
+import { createConfiguredFees, type RoleContext, TOPICS } from "./context.ts";
 
 /** How often waiting work is looked at when nothing wakes it, in milliseconds. */
 export const POLL_MS = 500;
@@ -22,6 +22,7 @@ export function createSettlementDeps(
     log: context.log,
     chains: context.chains,
     routes: context.routes,
+    fees: createConfiguredFees(context),
     displayAddress: format.display,
     metrics: context.watch.metrics,
     lanes,

@@ -13,6 +13,7 @@ import {
   followCompleted,
   lookAtDueSettlements,
   lookAtUnsettled,
+  lookForCheaperGas,
   lookForRefills,
   lookForRefunds,
   noteGivenBack,
@@ -35,6 +36,7 @@ type ChainLanes = Readonly<Record<LanePurpose, readonly EvmAddress[]>>;
 const LANE_POLL_MS = 250;
 const UNSETTLED_POLL_MS = 5_000;
 const REFILL_POLL_MS = 5_000;
+const GAS_POLL_MS = 5_000;
 
 export function startSettler(context: RoleContext, signers: readonly LaneSigner[]): RunningRole {
   const { wakeups } = context;
@@ -64,6 +66,14 @@ export function startSettler(context: RoleContext, signers: readonly LaneSigner[
       return false;
     },
   });
+  const gasLoop = startRoleLoop(context, "settler", {
+    name: "falls of gas",
+    intervalMs: GAS_POLL_MS,
+    async look() {
+      await lookForCheaperGas(settlements);
+      return false;
+    },
+  });
   const deliveryLoops = startDeliveries(context, lanes);
   const laneLoops = startLanes(context, signers);
   const readings = startReadings(context, listReadings(context, signers));
@@ -76,7 +86,7 @@ export function startSettler(context: RoleContext, signers: readonly LaneSigner[
   wakeups.on(TOPICS.lanes, wakeAll(laneLoops));
   return {
     async stop() {
-      const one = [unsettledLoop, refillLoop];
+      const one = [unsettledLoop, refillLoop, gasLoop];
       const ofChains = [...settlementLoops, ...deliveryLoops, ...laneLoops, ...readings];
       await Promise.all([...one, ...ofChains].map((loop) => loop.stop()));
     },

@@ -37,6 +37,7 @@ export function withBreaker(
   return {
     ...route,
     quote: (...args) => guard(() => route.quote(...args)),
+    readBridgeFee: (...args) => guard(() => route.readBridgeFee(...args)),
     prepareSweep: (...args) => guard(() => route.prepareSweep(...args)),
     readInventory: () => guard(() => route.readInventory()),
   };

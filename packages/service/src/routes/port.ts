@@ -10,6 +10,7 @@ import type { Caps } from "../core/amounts.ts";
 import type { EvmAddress, Hex32, TxHash } from "../core/hex.ts";
 import type { OperatingError } from "../core/errors.ts";
 import type { DepositAddress } from "../addresses/index.ts";
+import type { FeeRoute, FeeTerms } from "../fees/index.ts";
 import type { Tx } from "../db/schema.ts";
 
 export type RouteKind = "MONO_CHAIN" | "SWIFT";
@@ -59,6 +60,8 @@ export interface SweptSettlement {
   readonly settlementId: string;
   readonly address: DepositAddress;
   readonly sweep: Sweep;
+  /** The terms on which the sweep was planned. */
+  readonly fee: FeeTerms;
   /** The source transaction. */
   readonly receipt: Receipt;
 }
@@ -72,7 +75,7 @@ export type DeliveryLook =
   | { readonly kind: "taken_back" }
   | { readonly kind: "troubled"; readonly error: OperatingError };
 
-export interface Route {
+export interface Route extends FeeRoute {
   readonly kind: RouteKind;
   readonly pair: Pair;
   /** The route's contract on the source chain. */
@@ -88,9 +91,9 @@ export interface Route {
   /** Whether a sweep carries a price that runs out: then a revert may mean no more than that. */
   readonly isPriced: boolean;
   /** Throws PRICE_UNAVAILABLE where a price is needed and there is none. */
-  quote(amount: bigint, caps: Caps): Promise<RouteQuote>;
+  quote(amount: bigint, caps: Caps, fee: FeeTerms): Promise<RouteQuote>;
   /** The sweep of a balance, or null while the attestor has not signed the price it needs. */
-  prepareSweep(address: DepositAddress, amount: bigint): Promise<Call | null>;
+  prepareSweep(address: DepositAddress, amount: bigint, fee: FeeTerms): Promise<Call | null>;
   /** What there is to set aside from, read before the transaction that does it: no node is asked inside one. */
   readInventory(): Promise<Inventory>;
   /** Whether the delivery of `amount` would fit what there is. */
@@ -115,7 +118,7 @@ export interface Route {
   recordSweep(tx: Tx, swept: SweptSettlement): Promise<void>;
   /** Whether the value has arrived, by our own reading of the destination chain. */
   lookForDelivery(
-    swept: Omit<SweptSettlement, "receipt">,
+    swept: Omit<SweptSettlement, "receipt" | "fee">,
     source: Receipt | null,
   ): Promise<DeliveryLook>;
 }

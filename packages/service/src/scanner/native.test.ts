@@ -5,6 +5,7 @@ import { depositFactoryAbi } from "@sluice/contracts/abi";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
   createCountingRandom,
+  createSponsoredFees,
   createStillClock,
   silentLog,
   unseenMetrics,
@@ -60,7 +61,6 @@ async function openScanner({ traces = false, minDeposit = 1n } = {}) {
     token: NATIVE_TOKEN,
     decimals: 18,
     contract: world.transferRoute,
-    feeBps: 10,
     deliveryConfirmations: 1,
   });
   const settlements: SettlementDeps = {
@@ -71,6 +71,7 @@ async function openScanner({ traces = false, minDeposit = 1n } = {}) {
     metrics: unseenMetrics,
     chains: new Map([[HERE, chain]]),
     routes: createRouteBook([route]),
+    fees: createSponsoredFees(10),
     displayAddress: (address) => address,
     lanes: new Map(),
     readMinimums: async () => ({ token: minDeposit, floor: undefined }),

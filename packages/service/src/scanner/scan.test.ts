@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   createCountingRandom,
+  createSponsoredFees,
   createStillClock,
   createStrictChain,
   hashOf,
@@ -177,6 +178,7 @@ async function openScanner() {
     metrics: unseenMetrics,
     chains: new Map([[2, chain]]),
     routes: createRouteBook([]),
+    fees: createSponsoredFees(10),
     displayAddress: (address) => address,
     lanes: new Map(),
     readMinimums: async () => ({ token: undefined, floor: undefined }),

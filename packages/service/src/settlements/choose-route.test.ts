@@ -93,7 +93,9 @@ describe("of several routes", () => {
     });
     const [route] = deps.routes.list(desk.route.pair);
     for (let i = 0; i < 20; i++) {
-      await route?.quote(1n, { maxFeeBps: 50, maxSlippageBps: 100 }).catch(() => undefined);
+      await route
+        ?.quote(1n, { maxFeeBps: 50, maxSlippageBps: 100 }, { bps: 0, flat: 0n, bridge: 0n })
+        .catch(() => undefined);
     }
     expect(asked).toBe(5);
     await lookAtDueSettlements(deps, 2);

@@ -3,6 +3,7 @@ import { OperatingError } from "../core/errors.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
 import type { Minimums } from "../deposits/index.ts";
+import type { Fees } from "../fees/index.ts";
 import type { RouteBook } from "../routes/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Holding, StoreDeps } from "./store.ts";
@@ -12,6 +13,7 @@ export interface SettlementDeps extends StoreDeps {
   readonly db: Db;
   readonly chains: Chains;
   readonly routes: RouteBook;
+  readonly fees: Fees;
   readonly log: Log;
   /** Senders per source chain; several of a kind share the work. */
   readonly lanes: ReadonlyMap<

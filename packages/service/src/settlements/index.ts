@@ -11,6 +11,7 @@ export {
 export { requestIndex, type RequestResult } from "./request-index.ts";
 export { acceptBalance, acceptValue } from "./steps/accept.ts";
 export { followCompleted } from "./steps/follow.ts";
+export { lookForCheaperGas } from "./steps/cheaper.ts";
 export { lookForRefills } from "./steps/refill.ts";
 export { lookAtUnsettled } from "./steps/recheck.ts";
 export { lookForRefunds } from "./steps/refunded.ts";

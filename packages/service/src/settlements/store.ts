@@ -14,6 +14,7 @@ import { formatStamp } from "../core/stamp.ts";
 import type { Db, SettlementsTable, Tx } from "../db/schema.ts";
 import { appendEvent, lockStamps } from "../events/index.ts";
 import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
+import { type FeeTerms, TOO_SMALL_FOR_FEES } from "../fees/index.ts";
 import type { Reservation, RouteKind, Sweep } from "../routes/index.ts";
 import { LIFECYCLE, type Trigger } from "./lifecycle.ts";
 import type { Settlement, SettlementError, Step } from "./types.ts";
@@ -131,6 +132,7 @@ export interface Change {
   readonly deploysSent?: number;
   readonly sweepsSent?: number;
   readonly plannedAmount?: bigint | null;
+  readonly fee?: FeeTerms;
   readonly deployTxHash?: TxHash;
   readonly swapTxHash?: TxHash;
   readonly deliveryTxHash?: TxHash;
@@ -321,6 +323,32 @@ export async function listWaitingForInventory(
 }
 
 const WAITS_FOR_INVENTORY = ["inventory_too_low", "daily_cap_reached"] satisfies Reservation[];
+
+/** Settlements that wait until gas costs less and are not due yet, the longest waiting first. */
+export async function listWaitingForGas(
+  db: Db,
+  args: { readonly nowMs: number; readonly limit: number },
+): Promise<Settlement[]> {
+  const rows = await db
+    .selectFrom("settlements")
+    .selectAll()
+    .where("status", "in", ["failed_deploy", "failed_swap"])
+    .where("step", "in", ["deploy", "sweep"])
+    .where((eb) =>
+      eb.or([
+        eb("error_code", "=", "FEE_NOT_COVERED"),
+        eb.and([
+          eb("error_code", "=", "AMOUNT_TOO_SMALL"),
+          eb(sql<string>`error_details ->> 'reason'`, "=", TOO_SMALL_FOR_FEES),
+        ]),
+      ]),
+    )
+    .where("retry_at", ">", formatStamp(args.nowMs))
+    .orderBy("created_at")
+    .limit(args.limit)
+    .execute();
+  return rows.map(parseSettlement);
+}
 
 /** Notes where the sweep of a completed settlement finally stands. */
 export async function recordFinalSweep(
@@ -514,6 +542,9 @@ function columnsOf(change: Change) {
     deploys_sent: change.deploysSent,
     sweeps_sent: change.sweepsSent,
     planned_amount: change.plannedAmount,
+    fee_bps: change.fee?.bps,
+    fee_flat: change.fee?.flat,
+    fee_bridge: change.fee?.bridge,
     deploy_tx_hash: change.deployTxHash,
     swap_tx_hash: change.swapTxHash,
     delivery_tx_hash: change.deliveryTxHash,
@@ -525,6 +556,13 @@ function columnsOf(change: Change) {
   };
   // kysely leaves out what is undefined and writes null where null is given.
   return columns;
+}
+
+/** The three columns are null together. */
+function feeOf(row: Selectable<SettlementsTable>): FeeTerms | null {
+  const { fee_bps: bps, fee_flat: flat, fee_bridge: bridge } = row;
+  if (bps === null || flat === null || bridge === null) return null;
+  return { bps, flat: BigInt(flat), bridge: BigInt(bridge) };
 }
 
 function parseSettlement(row: Selectable<SettlementsTable>): Settlement {
@@ -547,6 +585,7 @@ function parseSettlement(row: Selectable<SettlementsTable>): Settlement {
     deploysSent: row.deploys_sent,
     sweepsSent: row.sweeps_sent,
     plannedAmount: bigintOf(row.planned_amount),
+    fee: feeOf(row),
     sweptAmount: bigintOf(row.swept_amount),
     sweptBlock: row.swept_block,
     sweptLogIndex: row.swept_log_index,

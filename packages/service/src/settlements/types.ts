@@ -7,6 +7,7 @@
 import type { ErrorCode, SettlementStatus } from "@sluice/sdk/wire";
 import type { EvmAddress, Hex32, TxHash } from "../core/hex.ts";
 import type { ErrorDetails } from "../core/errors.ts";
+import type { FeeTerms } from "../fees/index.ts";
 import type { RouteKind } from "../routes/index.ts";
 
 export const STEPS = ["deploy", "sweep", "deliver", "done"] as const;
@@ -30,6 +31,8 @@ export interface Settlement {
   readonly sweepsSent: number;
   /** The wallet's balance when the sweep was planned; null when none is open. */
   readonly plannedAmount: bigint | null;
+  /** The terms on which the last sweep was planned; null where none was, or before terms were stored. */
+  readonly fee: FeeTerms | null;
   /** What the mined sweep took. */
   readonly sweptAmount: bigint | null;
   readonly sweptBlock: bigint | null;

@@ -110,6 +110,7 @@ export function createConfig(payoutWindowS: bigint): Config {
     telemetry: undefined,
     apiKeyPepper: new Secret(""),
     feeBps: FEE_BPS,
+    gas: "sponsored",
     maxFeeBps: MAX_FEE_BPS,
     maxSlippageBps: 100,
     payoutWindowS,
@@ -154,6 +155,7 @@ export function createConfig(payoutWindowS: bigint): Config {
       ],
       lanes: { deploy: [], settle: [], deliver: [] },
       dailyGasBudget: undefined,
+      transactionSurcharge: 0n,
     })),
     routes: CHAIN_IDS.flatMap((chainId) => [
       {

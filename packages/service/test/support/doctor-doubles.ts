@@ -43,6 +43,7 @@ export const CHAIN: ChainConfig = {
   ],
   lanes: { deploy: [], settle: [], deliver: [] },
   dailyGasBudget: undefined,
+  transactionSurcharge: 0n,
 };
 
 export const LANES: Readonly<Record<LanePurpose, EvmAddress>> = {
@@ -105,6 +106,7 @@ export function createDoctorDeps(given: {
       corsOrigins: [],
       apiKeyPepper: KEY,
       feeBps: 10,
+      gas: "sponsored",
       maxFeeBps: 50,
       maxSlippageBps: 100,
       payoutWindowS: 43_200n,

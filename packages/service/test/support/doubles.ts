@@ -9,6 +9,7 @@ import {
   toHex32,
   toTxHash,
 } from "../../src/core/hex.ts";
+import type { Fees } from "../../src/fees/index.ts";
 import type { LaneSigner } from "../../src/signers/port.ts";
 import { createHash } from "node:crypto";
 import { createLog } from "../../src/telemetry/log.ts";
@@ -29,6 +30,16 @@ export function createStillClock(startMs = Date.parse("2026-01-01T00:00:00.000Z"
     },
   };
   return clock;
+}
+
+/** Fees whose gas the operator pays: no database, node or price is asked. */
+export function createSponsoredFees(serviceBps: number): Fees {
+  const planWithout = (maxFeeBps: number) => ({
+    bps: Math.min(serviceBps, maxFeeBps),
+    flat: 0n,
+    bridge: 0n,
+  });
+  return { plan: async ({ maxFeeBps }) => planWithout(maxFeeBps), planWithout };
 }
 
 /** UUIDs in a row. */

@@ -21,6 +21,7 @@ import { acceptValue } from "../../src/settlements/steps/accept.ts";
 import { createTestDatabase } from "./database.ts";
 import {
   createCountingRandom,
+  createSponsoredFees,
   createStillClock,
   createStrictChain,
   hashOf,
@@ -108,6 +109,7 @@ export async function openDesk() {
     etaSeconds: 1,
     waitsForFinality: true,
     isPriced: false,
+    readBridgeFee: async () => 0n,
     quote: async (amount) => ({ fair: amount, amountOut: amount, minOut: amount }),
     prepareSweep: async () => ({ to: FACTORY, data: "0x5e", value: 0n }),
     readInventory: async () => ({ reserved: 0n, balance: 0n, capLeft: 0n, rate: 10n ** 18n }),
@@ -126,6 +128,7 @@ export async function openDesk() {
     metrics: unseenMetrics,
     chains: new Map([[2, chain]]),
     routes: createRouteBook([route]),
+    fees: createSponsoredFees(0),
     displayAddress: (address) => address,
     lanes: new Map([[2, { deploy: [LANE], settle: [LANE] }]]),
     readMinimums: async (...asked) => (await state.readMinimums?.(...asked)) ?? state.minimums,

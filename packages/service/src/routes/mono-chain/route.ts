@@ -1,6 +1,7 @@
 import type { Chain } from "../../chains/port.ts";
-import { feeOf, minOutOf, RATE_SCALE } from "../../core/amounts.ts";
+import { minOutOf, RATE_SCALE } from "../../core/amounts.ts";
 import type { EvmAddress } from "../../core/hex.ts";
+import { itemise } from "../../fees/index.ts";
 import type { Route } from "../port.ts";
 
 /** `MONO_CHAIN`: the same token on the same chain, moved straight from the wallet to the committed one. */
@@ -9,11 +10,9 @@ export function createMonoChainRoute(options: {
   readonly token: EvmAddress;
   readonly decimals: number;
   readonly contract: EvmAddress;
-  readonly feeBps: number;
   readonly deliveryConfirmations: number;
 }): Route {
   const { chain, token, decimals, contract, deliveryConfirmations } = options;
-  const feeBpsUnder = (maxFeeBps: number) => Math.min(options.feeBps, maxFeeBps);
 
   return {
     kind: "MONO_CHAIN",
@@ -30,17 +29,20 @@ export function createMonoChainRoute(options: {
     waitsForFinality: false,
     isPriced: false,
 
-    async quote(amount, { maxFeeBps }) {
+    // What is swept never leaves the chain.
+    readBridgeFee: async () => 0n,
+
+    async quote(amount, { maxFeeBps }, fee) {
+      const { service, gas } = itemise(amount, fee, maxFeeBps);
       return {
         fair: amount,
-        amountOut: amount - feeOf(amount, feeBpsUnder(maxFeeBps)),
+        amountOut: amount - service - gas,
         minOut: minOutOf({ amount, maxFeeBps, decimalsIn: decimals, decimalsOut: decimals }),
       };
     },
 
-    async prepareSweep({ commitment }) {
-      const fee = { bps: feeBpsUnder(commitment.maxFeeBps), flat: 0n };
-      const routeData = chain.encodeTransferData(fee);
+    async prepareSweep({ commitment }, _amount, { bps, flat }) {
+      const routeData = chain.encodeTransferData({ bps, flat });
       return chain.buildSettle({ commitment, token, route: contract, routeData });
     },
 

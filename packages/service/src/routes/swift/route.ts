@@ -15,6 +15,7 @@ import { OperatingError } from "../../core/errors.ts";
 import type { EvmAddress } from "../../core/hex.ts";
 import type { Clock } from "../../core/ports.ts";
 import type { Db } from "../../db/schema.ts";
+import { type FeeItems, type FeeTerms, itemise } from "../../fees/index.ts";
 import type { Inventory, Reservation, Route } from "../port.ts";
 import type { Pricing } from "./pricing.ts";
 import * as store from "./store.ts";
@@ -37,7 +38,6 @@ export function createSwiftRoute(options: {
   readonly destToken: EvmAddress;
   readonly decimalsOut: number;
   readonly contract: EvmAddress;
-  readonly feeBps: number;
   readonly pricing: Pricing | null;
 }): Route {
   const { db, clock, source, destination, token, destToken, pricing } = options;
@@ -49,13 +49,20 @@ export function createSwiftRoute(options: {
     convert({ amount, rate, decimalsIn, decimalsOut });
 
   /** What is paid of a lock. The fee is taken in source units where that is exact, so that it never rounds up. */
-  function payoutOf(lock: { amount: bigint; minOut: bigint }, caps: Caps): bigint {
-    const feeBps = Math.min(options.feeBps, caps.maxFeeBps);
+  function payoutOf(
+    lock: { amount: bigint; minOut: bigint },
+    caps: Caps,
+    fee: FeeTerms,
+  ): { readonly payout: bigint; readonly items: FeeItems } {
+    const items = itemise(lock.amount, fee, caps.maxFeeBps);
     if (pricing) {
       const fair = fairOfMinOut(lock.minOut, caps);
-      return fair - feeOf(fair, feeBps);
+      const payout = fair - feeOf(fair, fee.bps) - (fair * items.gas) / lock.amount;
+      // What was planned for more than is there would promise too little.
+      return { payout: payout > lock.minOut ? payout : lock.minOut, items };
     }
-    return rescale(lock.amount - feeOf(lock.amount, feeBps), decimalsIn, decimalsOut);
+    const kept = items.service + items.gas;
+    return { payout: rescale(lock.amount - kept, decimalsIn, decimalsOut), items };
   }
 
   function judge(amount: bigint, { balance, capLeft, reserved, rate }: Inventory): Reservation {
@@ -85,13 +92,16 @@ export function createSwiftRoute(options: {
     waitsForFinality: true,
     isPriced: pricing !== null,
 
-    async quote(amount, caps) {
+    // Inventory pays: no bridge is crossed.
+    readBridgeFee: async () => 0n,
+
+    async quote(amount, caps, fee) {
       const fair = fairAt(await readRate(), amount);
       const minOut = pricing
         ? minOutOfFair(fair, caps)
         : minOutOf({ amount, maxFeeBps: caps.maxFeeBps, decimalsIn, decimalsOut });
       // The payout of a priced lock is read back from its minimum, and may round up to what is fair, no further.
-      const payout = payoutOf({ amount, minOut }, caps);
+      const { payout } = payoutOf({ amount, minOut }, caps, fee);
       return { fair, minOut, amountOut: payout < fair ? payout : fair };
     },
 
@@ -145,12 +155,12 @@ export function createSwiftRoute(options: {
       };
     },
 
-    async recordSweep(tx, { settlementId, address, sweep, receipt }) {
+    async recordSweep(tx, { settlementId, address, sweep, fee, receipt }) {
       const locked = receipt.effects.find(
         (effect) => effect.kind === "locked" && effect.deliveryId === sweep.deliveryId,
       );
       assert(locked?.kind === "locked", "a SWIFT sweep locks");
-      const payAmount = payoutOf(sweep, address.commitment);
+      const { payout: payAmount, items } = payoutOf(sweep, address.commitment, fee);
       await store.upsertReservation(tx, {
         settlementId,
         destChain: destination.chainId,
@@ -173,6 +183,8 @@ export function createSwiftRoute(options: {
           destToken,
           destWallet: address.destWallet,
           payAmount,
+          feeService: items.service,
+          feeGas: items.gas,
         },
         clock.now(),
       );

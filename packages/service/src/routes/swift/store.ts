@@ -24,6 +24,9 @@ export interface Delivery {
   readonly destWallet: EvmAddress;
   /** Destination base units to pay. */
   readonly payAmount: bigint;
+  /** What the payout leaves in the lock, in source base units: for the service, and for gas. Null of old ones. */
+  readonly feeService: bigint | null;
+  readonly feeGas: bigint | null;
   readonly orders: number;
   readonly claims: number;
   readonly returns: number;
@@ -65,6 +68,8 @@ export async function insertDelivery(
       dest_token: delivery.destToken,
       dest_wallet: delivery.destWallet,
       pay_amount: delivery.payAmount,
+      fee_service: delivery.feeService,
+      fee_gas: delivery.feeGas,
       next_check_at: formatStamp(nowMs),
     })
     .execute();
@@ -233,6 +238,8 @@ function parseDelivery(row: Selectable<DeliveriesTable>): Delivery {
     destToken: toEvmAddress(row.dest_token),
     destWallet: toEvmAddress(row.dest_wallet),
     payAmount: BigInt(row.pay_amount),
+    feeService: row.fee_service === null ? null : BigInt(row.fee_service),
+    feeGas: row.fee_gas === null ? null : BigInt(row.fee_gas),
     orders: row.orders,
     claims: row.claims,
     returns: row.returns,

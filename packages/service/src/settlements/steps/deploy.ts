@@ -6,9 +6,10 @@ import { assertDerived, type DepositAddress } from "../../addresses/index.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { TxHash } from "../../core/hex.ts";
 import { getByIntent, type IntentName, planCall, submitIntent } from "../../transactions/index.ts";
-import { listRoutes } from "../choose-route.ts";
+import { listRoutes, takeFirst } from "../choose-route.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { fail } from "../fail.ts";
+import { planFee } from "../plan-fee.ts";
 import { transition } from "../store.ts";
 import { recordEmpty } from "./empty.ts";
 import { assertWorthwhile } from "./worthwhile.ts";
@@ -28,10 +29,14 @@ export async function stepDeploy(
 
   assertDerived(chain, address);
   // A requested token may have no route: then a wallet would be paid for in vain.
-  listRoutes(deps, settlement, address);
+  const routes = listRoutes(deps, settlement, address);
   const balance = await chain.getBalance(settlement.token, settlement.wallet);
   if (balance === 0n) return recordEmpty(deps, settlement);
   await assertWorthwhile(deps, settlement, balance);
+  // What the deposit does not cover waits before anything is spent on it.
+  await takeFirst(routes, (route) =>
+    planFee(deps, settlement, { address, route, amount: balance }),
+  );
   const call = chain.buildDeploy(address.commitment);
   const lanes = lanesOf(deps, settlement);
   const { lane, gas } = await planCall(

@@ -13,6 +13,7 @@ import { listRoutes, takeFirst, usedRoute } from "../choose-route.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { failIn } from "../fail.ts";
 import { hasValueInFlight } from "../in-flight.ts";
+import { planFee } from "../plan-fee.ts";
 import { lockHolding, noteSwapTransaction, recordSweep, transition } from "../store.ts";
 import type { Settlement } from "../types.ts";
 import { RECHECK_MS } from "./accept.ts";
@@ -51,13 +52,14 @@ async function planSweep(
   },
 ): Promise<StepResult> {
   const chain = chainOf(deps, settlement);
-  const { minOut } = await route.quote(balance, address.commitment);
+  const fee = await planFee(deps, settlement, { address, route, amount: balance });
+  const { minOut } = await route.quote(balance, address.commitment, fee);
   if (minOut === 0n) {
     throw new OperatingError("AMOUNT_TOO_SMALL", "The balance is too small for the route.", {
       details: { balance: balance.toString() },
     });
   }
-  const call = await route.prepareSweep(address, balance);
+  const call = await route.prepareSweep(address, balance, fee);
   if (!call) return "wait";
   const lanes = lanesOf(deps, settlement);
   const { lane, gas } = await planCall(
@@ -86,6 +88,7 @@ async function planSweep(
         routeContract: route.contract,
         sweepsSent: number,
         plannedAmount: balance,
+        fee,
         retryAtMs: null,
         nextCheckAtMs: deps.clock.now() + deps.pollMs,
       },
@@ -128,6 +131,7 @@ async function followSweep(
   }
   await noteSwapTransaction(deps.db, settlement, sent.mined.txHash);
   if (route.waitsForFinality && !isFinal) return "wait";
+  const fee = settlement.fee ?? deps.fees.planWithout(address.commitment.maxFeeBps);
   const receipt = await chainOf(deps, settlement).getReceipt(sent.mined.txHash);
   // The block may just have left the chain: the lane follows it and wakes us.
   if (!receipt) return "wait";
@@ -153,7 +157,7 @@ async function followSweep(
       logIndex: sweep.logIndex,
       recheckAtMs: deps.clock.now() + RECHECK_MS,
     });
-    await route.recordSweep(tx, { settlementId: settlement.id, address, sweep, receipt });
+    await route.recordSweep(tx, { settlementId: settlement.id, address, sweep, fee, receipt });
   });
   return "again";
 }

@@ -1,0 +1,132 @@
+/**
+ * What the transactions of a settlement cost, in base units of the token that pays for them. Gas of each step is a
+ * constant, so that a quote and the sweep that follows it count the same; what a unit of gas costs, and what coin and
+ * token are worth, is read.
+ */
+import type { Chains, Fees as GasFees } from "../chains/port.ts";
+import { OperatingError } from "../core/errors.ts";
+import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
+import type { Clock } from "../core/ports.ts";
+import type { PricedToken, Prices } from "../prices/index.ts";
+
+/** One transaction, and the chain of a route that it is on. */
+export interface GasStep {
+  readonly on: "source" | "destination";
+  readonly gas: bigint;
+}
+
+/**
+ * Gas of one transaction each, as the contracts' gas tests measure it (`packages/contracts/vectors/gas/GasTest.json`):
+ * the dearer of the first and a repeated one, rounded up to the next thousand. Batches cost less.
+ */
+export const DEPLOY_GAS = 74_000n;
+const TRANSFER: GasStep = { on: "source", gas: 77_000n };
+const LOCK: GasStep = { on: "source", gas: 220_000n };
+const PAY: GasStep = { on: "destination", gas: 116_000n };
+const CLAIM: GasStep = { on: "source", gas: 65_000n };
+
+/** What each kind of route sends for a settlement, besides the deployment of a wallet. */
+export const GAS_STEPS = {
+  MONO_CHAIN: [TRANSFER],
+  SWIFT: [LOCK, PAY, CLAIM],
+} as const satisfies Readonly<Record<string, readonly GasStep[]>>;
+
+/** Kinds of routes whose gas is known. */
+export type GasKind = keyof typeof GAS_STEPS;
+
+/** The route whose transactions are paid for. */
+export interface GasRoute {
+  readonly kind: GasKind;
+  readonly pair: {
+    readonly srcChain: number;
+    readonly srcToken: EvmAddress;
+    readonly destChain: number;
+  };
+  readonly decimalsIn: number;
+}
+
+/** The gas of a settlement by a kind of route, chain by chain. */
+export function listGas(
+  { kind, pair }: Pick<GasRoute, "kind" | "pair">,
+  deploys: boolean,
+): readonly { readonly chainId: number; readonly gas: bigint }[] {
+  const steps: readonly GasStep[] = [
+    ...(deploys ? [{ on: "source", gas: DEPLOY_GAS } as const] : []),
+    ...GAS_STEPS[kind],
+  ];
+  return steps.map(({ on, gas }) => ({
+    chainId: on === "source" ? pair.srcChain : pair.destChain,
+    gas,
+  }));
+}
+
+/** Wei of a unit of gas now: the base fee and the tip, where a transaction offers twice the base fee and the tip. */
+export function priceOfGas({ maxFeePerGas, maxPriorityFeePerGas }: GasFees): bigint {
+  return (maxFeePerGas - maxPriorityFeePerGas + 1n) / 2n + maxPriorityFeePerGas;
+}
+
+export interface GasCosts {
+  /**
+   * What a settlement by a route costs in gas, in base units of its source token, rounded up.
+   * @throws OperatingError PRICE_UNAVAILABLE, RPC_UNAVAILABLE, CONFIG_MISSING.
+   */
+  read(route: GasRoute, deploys: boolean): Promise<bigint>;
+}
+
+/** How long what was read is good for: a settlement waits longer than this between two looks. */
+const MEMO_MS = 3_000;
+const WEI_PER_COIN = 10n ** 18n;
+
+export function createGasCosts(options: {
+  readonly chains: Chains;
+  readonly prices: Prices;
+  readonly clock: Clock;
+  /** Wei that each transaction on a chain costs besides its gas: what a rollup charges for the chain below. */
+  readonly surchargeOf: (chainId: number) => bigint;
+}): GasCosts {
+  const { chains, prices, clock, surchargeOf } = options;
+  const gasPrice = memoise(clock, async (chainId: number) => {
+    const chain = chains.get(chainId);
+    if (chain) return priceOfGas(await chain.suggestFees());
+    throw new OperatingError("CONFIG_MISSING", "A chain of the route is not configured.", {
+      details: { chainId },
+    });
+  });
+  const usd = memoise(clock, (token: PricedToken) => prices.readUsd(token));
+
+  return {
+    async read(route, deploys) {
+      const { srcChain, srcToken } = route.pair;
+      let usdOfGas = 0n;
+      for (const { chainId, gas } of listGas(route, deploys)) {
+        const wei = gas * (await gasPrice(chainId)) + surchargeOf(chainId);
+        usdOfGas += wei * (await usd({ chainId, token: NATIVE_TOKEN }));
+      }
+      const usdOfToken = WEI_PER_COIN * (await usd({ chainId: srcChain, token: srcToken }));
+      const scaled = usdOfGas * 10n ** BigInt(route.decimalsIn);
+      return (scaled + usdOfToken - 1n) / usdOfToken;
+    },
+  };
+}
+
+/** Answers are kept for a few seconds, failures are not. */
+function memoise<Key, Value>(
+  clock: Clock,
+  read: (key: Key) => Promise<Value>,
+): (key: Key) => Promise<Value> {
+  const kept = new Map<string, { readonly atMs: number; readonly value: Promise<Value> }>();
+  return async (key) => {
+    const name = JSON.stringify(key);
+    const known = kept.get(name);
+    const nowMs = clock.now();
+    if (known && nowMs - known.atMs < MEMO_MS) return known.value;
+    const value = read(key);
+    kept.set(name, { atMs: nowMs, value });
+    try {
+      return await value;
+    } catch (error) {
+      kept.delete(name);
+      throw error;
+    }
+  };
+}

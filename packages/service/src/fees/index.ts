@@ -1,0 +1,10 @@
+export { createFees, type FeeRequest, type FeeRoute, type Fees } from "./fees.ts";
+export { createGasCosts, type GasKind, listGas, priceOfGas } from "./gas.ts";
+export {
+  feeCapOf,
+  type FeeItems,
+  type FeeTerms,
+  itemise,
+  planTerms,
+  TOO_SMALL_FOR_FEES,
+} from "./terms.ts";

@@ -1,0 +1,44 @@
+/**
+ * Settlements whose gas the deposit does not cover are tried again as soon as it does, not only when their next retry is
+ * due. What gas costs is kept for a few seconds, so looking costs two reads per settlement, and makes no event.
+ */
+import { getAddressById } from "../../addresses/index.ts";
+import { OperatingError } from "../../core/errors.ts";
+import { listRoutes, takeFirst } from "../choose-route.ts";
+import { chainOf, type SettlementDeps } from "../deps.ts";
+import { planFee } from "../plan-fee.ts";
+import { hurry, listWaitingForGas } from "../store.ts";
+import type { Settlement } from "../types.ts";
+
+const SETTLEMENTS_AT_ONCE = 200;
+
+/** Hurries every waiting settlement whose fees would fit now. */
+export async function lookForCheaperGas(deps: SettlementDeps): Promise<void> {
+  const nowMs = deps.clock.now();
+  for (const settlement of await listWaitingForGas(deps.db, {
+    nowMs,
+    limit: SETTLEMENTS_AT_ONCE,
+  })) {
+    try {
+      if (!(await isCovered(deps, settlement))) continue;
+      await deps.db.transaction().execute((tx) => hurry(tx, settlement.id, nowMs));
+    } catch (error) {
+      deps.log.warn({ err: error, settlementId: settlement.id }, "gas could not be looked at");
+    }
+  }
+}
+
+async function isCovered(deps: SettlementDeps, settlement: Settlement): Promise<boolean> {
+  const address = await getAddressById(deps.db, settlement.addressId);
+  const routes = listRoutes(deps, settlement, address);
+  const amount = await chainOf(deps, settlement).getBalance(settlement.token, settlement.wallet);
+  try {
+    await takeFirst(routes, (route) => planFee(deps, settlement, { address, route, amount }));
+    return true;
+  } catch (error) {
+    if (error instanceof OperatingError && STILL_WAITS.has(error.code)) return false;
+    throw error;
+  }
+}
+
+const STILL_WAITS: ReadonlySet<string> = new Set(["FEE_NOT_COVERED", "AMOUNT_TOO_SMALL"]);

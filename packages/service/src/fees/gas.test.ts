@@ -1,0 +1,119 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { createStillClock, createStrictChain } from "../../test/support/doubles.ts";
+import { OperatingError } from "../core/errors.ts";
+import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
+import { createGasCosts, DEPLOY_GAS, GAS_STEPS, priceOfGas } from "./gas.ts";
+
+const GWEI = 10n ** 9n;
+const USD = 10n ** 18n;
+const SURCHARGE = 10n ** 13n + 1n;
+const USDC = toEvmAddress(`0x${"5".repeat(40)}`);
+const ROUTE = {
+  kind: "SWIFT",
+  pair: { srcChain: 2, srcToken: USDC, destChain: 30 },
+  decimalsIn: 6,
+} as const;
+
+/** Two chains: gas is dear on the one, cheap on the other, and each transaction costs something on top there. */
+function openCosts() {
+  const clock = createStillClock();
+  const state = {
+    baseFee: 20n * GWEI,
+    coinUsd: 3_000n * USD,
+    tokenUsd: USD,
+    asked: 0,
+    fails: false,
+  };
+  const feesOf = (baseFee: () => bigint) => async () => {
+    state.asked += 1;
+    if (state.fails) throw new OperatingError("RPC_UNAVAILABLE", "The node did not answer.");
+    return { maxFeePerGas: baseFee() * 2n + GWEI, maxPriorityFeePerGas: GWEI };
+  };
+  const costs = createGasCosts({
+    chains: new Map([
+      [2, createStrictChain({ suggestFees: feesOf(() => state.baseFee) })],
+      [30, createStrictChain({ suggestFees: feesOf(() => 0n) })],
+    ]),
+    clock,
+    prices: {
+      readUsd: async ({ token }) => (token === NATIVE_TOKEN ? state.coinUsd : state.tokenUsd),
+      readRate: () => Promise.reject(new Error("no rate is needed")),
+    },
+    surchargeOf: (chainId) => (chainId === 30 ? SURCHARGE : 0n),
+  });
+  return { clock, state, costs };
+}
+
+test("a unit of gas costs the base fee and the tip, of an offer of twice the base fee and the tip", () => {
+  expect(priceOfGas({ maxFeePerGas: 41n * GWEI, maxPriorityFeePerGas: GWEI })).toBe(21n * GWEI);
+  expect(priceOfGas({ maxFeePerGas: 10n, maxPriorityFeePerGas: 3n })).toBe(7n);
+});
+
+describe("the gas of a settlement", () => {
+  test("is every transaction at its chain's price, in base units of the token, rounded up", async () => {
+    const { costs } = openCosts();
+    // 285,000 gas at 21 gwei there; 116,000 at 1 gwei here, and what each transaction costs on top.
+    const wei = 285_000n * 21n * GWEI + 116_000n * GWEI + SURCHARGE;
+    const usd = wei * 3_000n;
+    expect(usd % 10n ** 12n).not.toBe(0n);
+    expect(await costs.read(ROUTE, false)).toBe(usd / 10n ** 12n + 1n);
+    expect(await costs.read(ROUTE, true)).toBe(
+      (usd + 74_000n * 21n * GWEI * 3_000n) / 10n ** 12n + 1n,
+    );
+  });
+
+  test("in the coin itself is what lanes pay, to the wei", async () => {
+    const { costs } = openCosts();
+    const pair = { srcChain: 2, srcToken: NATIVE_TOKEN, destChain: 2 };
+    expect(await costs.read({ kind: "MONO_CHAIN", pair, decimalsIn: 18 }, true)).toBe(
+      151_000n * 21n * GWEI,
+    );
+  });
+
+  test("is twice as much of a token that is worth half", async () => {
+    const { costs, state } = openCosts();
+    const pair = { srcChain: 2, srcToken: USDC, destChain: 2 };
+    const route = { kind: "MONO_CHAIN", pair, decimalsIn: 6 } as const;
+    const whole = await costs.read(route, false);
+    state.tokenUsd = USD / 2n;
+    const { costs: anew, state: other } = openCosts();
+    other.tokenUsd = USD / 2n;
+    expect(await anew.read(route, false)).toBe(whole * 2n);
+  });
+
+  test("is read anew after some seconds, and at once after a failure", async () => {
+    const { costs, state, clock } = openCosts();
+    state.fails = true;
+    await expect(costs.read(ROUTE, false)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
+    state.fails = false;
+    const before = await costs.read(ROUTE, false);
+    const { asked } = state;
+    state.baseFee *= 2n;
+    clock.advance(2_999);
+    expect(await costs.read(ROUTE, false)).toBe(before);
+    expect(state.asked).toBe(asked);
+    clock.advance(1);
+    expect(await costs.read(ROUTE, false)).toBeGreaterThan(before);
+  });
+});
+
+/** The constants are what the contracts' gas tests measured, rounded up to the next thousand. */
+test.each([
+  [DEPLOY_GAS, ["deploy"]],
+  [
+    GAS_STEPS.MONO_CHAIN[0].gas,
+    ["settle transfer, wallet deployed", "settle native, wallet deployed"],
+  ],
+  [
+    GAS_STEPS.SWIFT[0].gas,
+    ["settle escrow, wallet deployed, first", "settle escrow, wallet deployed, repeated"],
+  ],
+  [GAS_STEPS.SWIFT[1].gas, ["deliver, first of its hour", "deliver, repeated"]],
+  [GAS_STEPS.SWIFT[2].gas, ["claim"]],
+])("%s gas is what was measured of %s", (gas, names) => {
+  const path = new URL("../../../contracts/vectors/gas/GasTest.json", import.meta.url);
+  const measured: Readonly<Record<string, string>> = JSON.parse(readFileSync(path, "utf8"));
+  const dearest = Math.max(...names.map((name) => Number(measured[name])));
+  expect(gas).toBe(BigInt(Math.ceil(dearest / 1_000) * 1_000));
+});

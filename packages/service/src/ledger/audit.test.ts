@@ -256,8 +256,10 @@ describe("the auditor", () => {
       expect(rows).toEqual([
         { account: "delivered", amount: `${paid}` },
         { account: "external", amount: `${-amount}` },
+        { account: "fees", amount: `${amount - paid}` },
         { account: "inventory", amount: `${-paid}` },
-        { account: "treasury", amount: `${amount}` },
+        // What the lock held beyond the fee is what inventory is owed.
+        { account: "treasury", amount: `${paid}` },
       ]);
       expect(token).not.toBe("");
       // Lanes were given a thousand coins each at first, and spent them on gas alone.

@@ -7,6 +7,7 @@ import type { Commitment } from "../../src/core/commitment.ts";
 import { toEvmAddress, toHex32, unpadAddress } from "../../src/core/hex.ts";
 import type { Minimums } from "../../src/deposits/index.ts";
 import { listEvents } from "../../src/events/index.ts";
+import { type FeeTerms, planTerms } from "../../src/fees/index.ts";
 import { createIntegrator } from "../../src/integrators/index.ts";
 import {
   createRouteBook,
@@ -35,6 +36,9 @@ export const FACTORY = toEvmAddress(`0x${"fa".repeat(20)}`);
 export const ROUTE = toEvmAddress(`0x${"0e".repeat(20)}`);
 export const RECIPIENT = toEvmAddress(`0x${"de".repeat(20)}`);
 
+/** What a deployment adds to `gas` where it is charged. */
+export const DEPLOY_COST = 2n;
+
 export type Desk = Awaited<ReturnType<typeof openDesk>>;
 
 /** A wallet's address in this test: the user id, so that each user has another. */
@@ -59,6 +63,12 @@ export async function openDesk() {
     swept: 0n,
     /** Happens while a request reads a balance. */
     meanwhile: async () => {},
+    /** What the sweep costs in gas, in base units of the token; nothing where it is sponsored. */
+    gas: 0n,
+    feeBps: 0,
+    /** The terms with which the route was asked for sweeps, and with which mined ones were recorded. */
+    prepared: [] as FeeTerms[],
+    recorded: [] as FeeTerms[],
     minimums: { token: 100n, floor: undefined } as Minimums,
     /** Instead of `minimums`, where a test reads them from a configuration. */
     readMinimums: null as SettlementDeps["readMinimums"] | null,
@@ -111,13 +121,16 @@ export async function openDesk() {
     isPriced: false,
     readBridgeFee: async () => 0n,
     quote: async (amount) => ({ fair: amount, amountOut: amount, minOut: amount }),
-    prepareSweep: async () => ({ to: FACTORY, data: "0x5e", value: 0n }),
+    prepareSweep: async (_address, _amount, fee) => {
+      state.prepared.push(fee);
+      return { to: FACTORY, data: "0x5e", value: 0n };
+    },
     readInventory: async () => ({ reserved: 0n, balance: 0n, capLeft: 0n, rate: 10n ** 18n }),
     judgeInventory: () => state.reserves,
     reserve: async () => state.reserves,
     release: async (_, settlementId) => void state.released.push(settlementId),
     readSweep: () => ({ amount: state.swept, minOut: 1n, logIndex: 50, deliveryId: null }),
-    recordSweep: async () => undefined,
+    recordSweep: async (_tx, { fee }) => void state.recorded.push(fee),
     lookForDelivery: async () => state.delivery,
   };
   const deps: SettlementDeps = {
@@ -128,7 +141,14 @@ export async function openDesk() {
     metrics: unseenMetrics,
     chains: new Map([[2, chain]]),
     routes: createRouteBook([route]),
-    fees: createSponsoredFees(0),
+    fees: {
+      async plan({ amount, maxFeeBps, deploys }) {
+        // As where gas is sponsored: nothing is asked of the chain.
+        const gas = state.gas === 0n ? 0n : state.gas + ((await deploys()) ? DEPLOY_COST : 0n);
+        return planTerms({ amount, maxFeeBps, serviceBps: state.feeBps, gas, bridge: 0n });
+      },
+      planWithout: (maxFeeBps) => createSponsoredFees(state.feeBps).planWithout(maxFeeBps),
+    },
     displayAddress: (address) => address,
     lanes: new Map([[2, { deploy: [LANE], settle: [LANE] }]]),
     readMinimums: async (...asked) => (await state.readMinimums?.(...asked)) ?? state.minimums,

@@ -1,0 +1,139 @@
+/** What routes pay and what they take, for whatever terms were planned: to the unit, and never below the promise. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createStillClock, createStrictChain } from "../../test/support/doubles.ts";
+import { toEvmAddress } from "../core/hex.ts";
+import type { Db } from "../db/schema.ts";
+import { type FeeTerms, itemise, planTerms } from "../fees/index.ts";
+import { createMonoChainRoute, createSwiftRoute } from "./index.ts";
+
+const TOKEN = toEvmAddress(`0x${"5".repeat(40)}`);
+const CONTRACT = toEvmAddress(`0x${"6".repeat(40)}`);
+/** A quote reads no rows. */
+// CAST: whatever is read of it throws.
+const noDatabase = Object.freeze({}) as unknown as Db;
+
+const [source, destination] = [2, 30].map((chainId) => createStrictChain({ chainId }));
+
+function swift(given: { decimalsIn: number; decimalsOut: number; rate?: bigint }) {
+  if (!source || !destination) throw new Error("there are two chains");
+  const { decimalsIn, decimalsOut, rate } = given;
+  return createSwiftRoute({
+    db: noDatabase,
+    clock: createStillClock(),
+    source,
+    destination,
+    token: TOKEN,
+    decimalsIn,
+    destToken: TOKEN,
+    decimalsOut,
+    contract: CONTRACT,
+    pricing:
+      rate === undefined
+        ? null
+        : { readRate: async () => rate, attestPrice: () => Promise.reject(new Error("no sweep")) },
+  });
+}
+
+function monoChain() {
+  if (!source) throw new Error("there is a chain");
+  return createMonoChainRoute({
+    chain: source,
+    token: TOKEN,
+    decimals: 6,
+    contract: CONTRACT,
+    deliveryConfirmations: 1,
+  });
+}
+
+/** An amount and terms that fit its cap. */
+const planned = fc
+  .record({
+    amount: fc.oneof(
+      fc.bigInt({ min: 1_000n, max: 10n ** 6n }),
+      fc.bigInt({ min: 1_000n, max: 10n ** 24n }),
+    ),
+    maxFeeBps: fc.integer({ min: 1, max: 500 }),
+    maxSlippageBps: fc.integer({ min: 0, max: 200 }),
+    serviceBps: fc.integer({ min: 0, max: 100 }),
+    gasShare: fc.bigInt({ min: 0n, max: 100n }),
+  })
+  .map(({ amount, gasShare, serviceBps, ...caps }) => {
+    const cap = (amount * BigInt(caps.maxFeeBps)) / 10_000n;
+    const gas = (cap * gasShare) / 100n;
+    const { maxFeeBps } = caps;
+    return {
+      amount,
+      caps,
+      fee: planTerms({ amount, maxFeeBps, serviceBps, gas, bridge: 0n }),
+    };
+  });
+
+describe("payout and fees", () => {
+  test.each([
+    ["SWIFT", swift({ decimalsIn: 6, decimalsOut: 6 })],
+    ["MONO_CHAIN", monoChain()],
+  ] as const)("of %s are the amount, to the unit", async (_, route) => {
+    await fc.assert(
+      fc.asyncProperty(planned, async ({ amount, caps, fee }) => {
+        const { amountOut, minOut } = await route.quote(amount, caps, fee);
+        const { service, gas, bridge } = itemise(amount, fee, caps.maxFeeBps);
+        expect(amountOut + service + gas).toBe(amount);
+        expect(bridge).toBe(0n);
+        expect(gas).toBe(fee.flat);
+        expect(amountOut).toBeGreaterThanOrEqual(minOut);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("of other decimals lose no more than a unit of the coarser one", async () => {
+    const decimals = fc.integer({ min: 0, max: 18 });
+    await fc.assert(
+      fc.asyncProperty(planned, decimals, decimals, async (plan, decimalsIn, decimalsOut) => {
+        const { amount, caps, fee } = plan;
+        const quoted = await swift({ decimalsIn, decimalsOut }).quote(amount, caps, fee);
+        const { service, gas } = itemise(amount, fee, caps.maxFeeBps);
+        const left = (amount - service - gas) * 10n ** BigInt(decimalsOut);
+        expect(quoted.amountOut).toBe(left / 10n ** BigInt(decimalsIn));
+        expect(quoted.amountOut).toBeGreaterThanOrEqual(quoted.minOut);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("of a priced pair keep the promise, and take gas at the pair's own rate", async () => {
+    const rate = fc.bigInt({ min: 10n ** 15n, max: 10n ** 22n });
+    await fc.assert(
+      fc.asyncProperty(planned, rate, async ({ amount, caps, fee }, at) => {
+        const route = swift({ decimalsIn: 6, decimalsOut: 18, rate: at });
+        const whole: FeeTerms = { ...fee, flat: 0n };
+        const charged = await route.quote(amount, caps, fee);
+        const sponsored = await route.quote(amount, caps, whole);
+        expect(charged.amountOut).toBeGreaterThanOrEqual(charged.minOut);
+        const worth = (charged.fair * fee.flat) / amount;
+        const taken = sponsored.amountOut - charged.amountOut;
+        // A priced payout is read back from its promise, whose unit is a few of its own.
+        const unit = charged.fair / 10n ** 9n + 100n;
+        expect(taken).toBeLessThanOrEqual(worth + unit);
+        expect(taken).toBeGreaterThanOrEqual(worth - unit);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("of less than was planned for still keep the promise", async () => {
+    const share = fc.bigInt({ min: 1n, max: 100n });
+    await fc.assert(
+      fc.asyncProperty(planned, share, async ({ amount, caps, fee }, percent) => {
+        const less = (amount * percent) / 100n;
+        for (const rate of [undefined, 3n * 10n ** 18n]) {
+          const route = swift({ decimalsIn: 6, decimalsOut: 6, ...(rate && { rate }) });
+          const { amountOut, minOut } = await route.quote(less, caps, fee);
+          expect(amountOut).toBeGreaterThanOrEqual(minOut);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

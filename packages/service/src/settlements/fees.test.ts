@@ -1,0 +1,151 @@
+/** What a settlement takes out of its deposit: planned before anything is spent, stored, and waited for where it does not fit. */
+import { expect, test } from "vitest";
+import { hashOf } from "../../test/support/doubles.ts";
+import { DEPLOY_COST, openDesk } from "../../test/support/settlement-desk.ts";
+import { lookForCheaperGas } from "./steps/cheaper.ts";
+import { readSettlementFile } from "./show.ts";
+
+/** A deposit of 1,000 units whose address allows a fee of 5. */
+async function openPending(given: { readonly gas: bigint; readonly hasCode?: boolean }) {
+  const desk = await openDesk();
+  desk.state.hasCode = given.hasCode ?? true;
+  desk.state.gas = given.gas;
+  desk.state.feeBps = 10;
+  desk.state.balance = 1_000n;
+  await desk.arrive(await desk.issue("0xa1"), { amount: 1_000n, block: 10n });
+  const [swap] = await desk.swaps();
+  if (!swap) throw new Error("the deposit was queued");
+  const statusOf = async () => (await desk.swaps())[0];
+  const fileOf = async () => {
+    const file = await readSettlementFile(desk.db, swap.id);
+    if (!file) throw new Error("the settlement is there");
+    return file;
+  };
+  const intents = async () => {
+    const rows = await desk.db.selectFrom("transactions").select("intent").execute();
+    return rows.map(({ intent }) => intent);
+  };
+  return { desk, id: swap.id, statusOf, fileOf, intents };
+}
+
+test("gas above the cap: the deposit waits without an attempt, and settles once gas falls", async () => {
+  const { desk, id, statusOf, fileOf, intents } = await openPending({ gas: 6n });
+  for (let look = 0; look < 9; look++) await desk.look();
+  expect(await statusOf()).toMatchObject({
+    status: "failed_swap",
+    retryCount: 9,
+    error: { code: "FEE_NOT_COVERED", retryable: true, details: { needed: "6", cap: "5" } },
+  });
+  expect(await fileOf()).toMatchObject({ settlement: { attemptsUsed: 0, fee: null } });
+  const events = (await desk.events()).length;
+
+  // Looking makes no event, and changes nothing while it is as dear as before.
+  await lookForCheaperGas(desk.deps);
+  expect((await fileOf()).settlement.retryAtMs).not.toBeNull();
+  desk.state.gas = 4n;
+  await lookForCheaperGas(desk.deps);
+  expect((await fileOf()).settlement.retryAtMs).toBeNull();
+  expect(await desk.events()).toHaveLength(events);
+
+  await desk.look();
+  expect(await intents()).toEqual([`sweep:${id}:1`]);
+  expect((await fileOf()).settlement).toMatchObject({
+    status: "swapping",
+    fee: { bps: 10, flat: 4n, bridge: 0n },
+  });
+  await desk.mine(`sweep:${id}`);
+  desk.state.swept = 1_000n;
+  desk.state.balance = 0n;
+  desk.state.delivery = {
+    kind: "delivered",
+    txHash: hashOf("delivery"),
+    amount: 995n,
+  };
+  await desk.look();
+  expect(await statusOf()).toMatchObject({ status: "completed", error: null });
+});
+
+test("gas that takes all of it defers as too small, and is looked at again as well", async () => {
+  const { desk, statusOf, fileOf } = await openPending({ gas: 1_000n });
+  await desk.look();
+  expect(await statusOf()).toMatchObject({
+    status: "failed_swap",
+    error: { code: "AMOUNT_TOO_SMALL", details: { reason: "fees", needed: "1000" } },
+  });
+  desk.state.gas = 1n;
+  await lookForCheaperGas(desk.deps);
+  expect((await fileOf()).settlement.retryAtMs).toBeNull();
+});
+
+test("what is too small by its minimum does not wait for gas", async () => {
+  const { desk, statusOf, fileOf } = await openPending({ gas: 1n });
+  desk.state.minimums = { token: 2_000n, floor: undefined };
+  await desk.look();
+  expect(await statusOf()).toMatchObject({ error: { code: "AMOUNT_TOO_SMALL" } });
+  await lookForCheaperGas(desk.deps);
+  expect((await fileOf()).settlement.retryAtMs).not.toBeNull();
+});
+
+test("a wallet is not deployed for a deposit that does not cover it, and its deployment is charged", async () => {
+  const { desk, id, statusOf, fileOf, intents } = await openPending({ gas: 4n, hasCode: false });
+  await desk.look();
+  expect(await statusOf()).toMatchObject({
+    status: "failed_deploy",
+    error: { code: "FEE_NOT_COVERED", details: { needed: String(4n + DEPLOY_COST), cap: "5" } },
+  });
+  expect(await intents()).toEqual([]);
+
+  desk.state.gas = 3n;
+  await lookForCheaperGas(desk.deps);
+  await desk.look();
+  expect(await intents()).toEqual([`deploy:${id}:1`]);
+  await desk.mine(`deploy:${id}`);
+  desk.state.hasCode = true;
+  await desk.look();
+  expect((await fileOf()).settlement).toMatchObject({
+    status: "swapping",
+    fee: { bps: 0, flat: 3n + DEPLOY_COST, bridge: 0n },
+  });
+});
+
+test("T82 a sweep keeps the terms it was planned on, whatever changes before it is mined", async () => {
+  const { desk, id, fileOf } = await openPending({ gas: 4n });
+  await desk.look();
+  const planned = { bps: 10, flat: 4n, bridge: 0n };
+  expect(desk.state.prepared).toEqual([planned]);
+
+  desk.state.feeBps = 50;
+  desk.state.gas = 5_000n;
+  desk.state.swept = 1_000n;
+  desk.state.balance = 0n;
+  await desk.mine(`sweep:${id}`);
+  await desk.look();
+  expect(desk.state.recorded).toEqual([planned]);
+  expect((await fileOf()).settlement.fee).toEqual(planned);
+});
+
+test("a sweep that is tried again is planned on the terms of then", async () => {
+  const { desk, id, statusOf, fileOf } = await openPending({ gas: 4n });
+  await desk.look();
+  await desk.mine(`sweep:${id}`, false);
+  await desk.look();
+  expect(await statusOf()).toMatchObject({ error: { code: "TX_REVERTED" } });
+  desk.state.gas = 1n;
+  await desk.look();
+  expect((await fileOf()).settlement.fee).toEqual({ bps: 10, flat: 1n, bridge: 0n });
+  expect(desk.state.prepared.map(({ flat }) => flat)).toEqual([4n, 1n]);
+});
+
+test("a sweep from before terms were stored is recorded with the service's fee alone", async () => {
+  const { desk, id } = await openPending({ gas: 4n });
+  await desk.look();
+  await desk.db
+    .updateTable("settlements")
+    .set({ fee_bps: null, fee_flat: null, fee_bridge: null })
+    .execute();
+  desk.state.swept = 1_000n;
+  desk.state.balance = 0n;
+  await desk.mine(`sweep:${id}`);
+  await desk.look();
+  expect(desk.state.recorded).toEqual([{ bps: 10, flat: 0n, bridge: 0n }]);
+});

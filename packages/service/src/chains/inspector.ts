@@ -4,7 +4,7 @@
  * contract that was asked has no such function.
  */
 import type { EvmAddress, Hex32 } from "../core/hex.ts";
-import type { BlockRef, ReadAt } from "./port.ts";
+import type { BlockRef, Fees, ReadAt } from "./port.ts";
 
 /** Contracts whose code the build of this service knows. */
 export const BUILT_CONTRACTS = [
@@ -95,8 +95,8 @@ export interface ChainInspector {
   getBlockHash(number: bigint): Promise<Hex32 | null>;
   /** Wei. */
   getCoinBalance(owner: EvmAddress): Promise<bigint>;
-  /** Wei per gas that a lane would offer now. */
-  suggestMaxFeePerGas(): Promise<bigint>;
+  /** What a lane would offer now. */
+  suggestFees(): Promise<Fees>;
   hasCode(address: EvmAddress): Promise<boolean>;
   /** Code that is not the delegation of an ordinary account (EIP-7702). */
   isContract(address: EvmAddress): Promise<boolean>;

@@ -57,7 +57,7 @@ function createNode(chain: typeof HERE, given: Partial<ChainInspector>): ChainIn
     }),
     getBlockHash: async () => HASH,
     getCoinBalance: async () => 10n ** 18n,
-    suggestMaxFeePerGas: async () => 10n ** 9n,
+    suggestFees: async () => ({ maxFeePerGas: 10n ** 9n, maxPriorityFeePerGas: 1n }),
     hasCode: async () => true,
     isContract: async () => false,
     getCodeHash: async (address) => (address === deployer.address ? deployer.codeHash : HASH),

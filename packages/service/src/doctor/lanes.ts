@@ -16,7 +16,7 @@ export function checkLanes(
   identified: Check,
 ): readonly Check[] {
   const inspector = deps.nodesOf(chain.chainId).service;
-  const feePerGas = once(() => inspector.suggestMaxFeePerGas());
+  const feePerGas = once(async () => (await inspector.suggestFees()).maxFeePerGas);
   return deps.lanesOf(chain.chainId).map(({ name: item, address: account }) => ({
     id: "lane.balance",
     subject: subjectOf(chain),

@@ -6,7 +6,7 @@ import {
   createStrictInspector,
   USDC,
 } from "../../test/support/doctor-doubles.ts";
-import type { ChainConfig, RouteConfig, TokenConfig } from "../config/load.ts";
+import type { ChainConfig, GasPolicy, RouteConfig, TokenConfig } from "../config/load.ts";
 import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
 import type { PriceLook, PriceRefusal, Prices } from "../prices/index.ts";
 import { checkPrices } from "./prices.ts";
@@ -29,6 +29,8 @@ function findToken(): TokenConfig {
 function examine(given: {
   readonly tokens?: ChainConfig["tokens"];
   readonly minDepositUsd?: bigint;
+  readonly gas?: GasPolicy;
+  readonly surcharge?: bigint;
   readonly feePerGas?: bigint;
   readonly evmChainId?: number;
   readonly look?: Prices["look"];
@@ -41,11 +43,18 @@ function examine(given: {
       { ...coin, price: PRICE },
     ],
     minDepositUsd: given.minDepositUsd,
+    transactionSurcharge: given.surcharge ?? 0n,
   };
-  const node = createStrictInspector({ suggestMaxFeePerGas: async () => given.feePerGas ?? 0n });
+  const node = createStrictInspector({
+    // A base fee of nothing: the tip is all that a unit of gas costs.
+    suggestFees: async () => ({
+      maxFeePerGas: given.feePerGas ?? 0n,
+      maxPriorityFeePerGas: given.feePerGas ?? 0n,
+    }),
+  });
   const deps = createDoctorDeps({
     chain,
-    config: { routes: [STAYS] },
+    config: { routes: [STAYS], gas: given.gas ?? "sponsored" },
     nodes: nodesFor(node),
     prices: {
       readUsd: async ({ token }) => (token === NATIVE_TOKEN ? 3_000n * USD : USD),
@@ -59,21 +68,55 @@ const examineOnly = async (id: string, given: Parameters<typeof examine>[0]) =>
   (await examine(given)).filter((result) => result.id === id);
 
 test("the fee of the smallest deposit is weighed against its gas", async () => {
-  // 10 basis points of one dollar; 210,000 gas at a thousandth of a gwei are 0.00063 dollars.
+  // 10 basis points of one dollar; 151,000 gas at a thousandth of a gwei are 0.000453 dollars.
   expect(await examineOnly("terms.cost", { feePerGas: 10n ** 6n })).toMatchObject([
     {
       id: "terms.cost",
       status: "ok",
-      found: "about 0.00063 US dollars of gas, for a fee of 0.001",
+      found: "about 0.000453 US dollars of gas, for a fee of 0.001",
     },
   ]);
   expect(await examineOnly("terms.cost", { feePerGas: 10n ** 9n })).toMatchObject([
     {
       id: "terms.cost",
       status: "warning",
-      found: "about 0.63 US dollars of gas, for a fee of 0.001",
+      found: "about 0.453 US dollars of gas, for a fee of 0.001",
     },
   ]);
+});
+
+test("gas that is charged must fit the cap of the smallest deposit, or the minimum is refused", async () => {
+  // 50 basis points of one dollar are 0.005 dollars; 151,000 gas at a hundredth of a gwei are 0.00453.
+  const charged = async (feePerGas: bigint, surcharge = 0n) => {
+    const source = { source: "static", fault: null, detail: null } as const;
+    const results = await examine({
+      gas: "charged",
+      feePerGas,
+      surcharge,
+      look: async () => look("price", [source]),
+    });
+    return results.filter(({ id }) => id === "price.source" || id === "terms.cost");
+  };
+  const costOf = async (...args: Parameters<typeof charged>) => (await charged(...args)).at(-1);
+  expect(await charged(10n ** 7n)).toMatchObject([
+    { id: "price.source", item: "USDC of chain 2", status: "ok" },
+    { id: "price.source", item: "ETHEREUM of chain 2", status: "ok" },
+    {
+      id: "terms.cost",
+      status: "ok",
+      found: "about 0.00453 US dollars of gas, under a cap of 0.005",
+    },
+  ]);
+  expect(await costOf(12n * 10n ** 6n)).toMatchObject({
+    id: "terms.cost",
+    status: "problem",
+    found: "about 0.005436 US dollars of gas, under a cap of 0.005",
+  });
+  // Each of two transactions costs 0.0003 dollars on top.
+  expect(await costOf(10n ** 7n, 10n ** 11n)).toMatchObject({
+    status: "problem",
+    found: "about 0.00513 US dollars of gas, under a cap of 0.005",
+  });
 });
 
 test.each([

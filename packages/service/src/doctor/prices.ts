@@ -6,14 +6,12 @@ import { formatUnits } from "../core/amounts.ts";
 import type { ChainConfig, RouteConfig } from "../config/load.ts";
 import type { PriceConfig } from "../config/prices.ts";
 import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
+import { listGas, priceOfGas } from "../fees/index.ts";
 import { type Check, judge, ok, once, skip } from "./check.ts";
 import { describeRoute, type DoctorDeps, getChain, getToken, isLocal } from "./facts.ts";
 
 const SUBJECT = "prices";
 const USD_DECIMALS = 18;
-/** Deployment, sweep and claim; then the delivery: as measured, rounded up. */
-const SOURCE_GAS = 210_000n;
-const DELIVERY_GAS = 115_000n;
 const BPS = 10_000n;
 
 export function checkPrices(
@@ -39,8 +37,15 @@ export function checkPrices(
     config.chains.flatMap(({ chainId }, index) =>
       chainIds.includes(chainId) ? (identified[index] ?? []) : [],
     );
+  const charged =
+    config.gas === "charged"
+      ? config.routes.flatMap((route) => [
+          { chainId: route.chainId, token: route.token },
+          ...chainsOf(route).map((chainId) => ({ chainId, token: NATIVE_TOKEN })),
+        ])
+      : [];
   const needed = new Map(
-    [...priced, ...floored].map((token) => [`${token.chainId} ${token.token}`, token]),
+    [...priced, ...floored, ...charged].map((token) => [`${token.chainId} ${token.token}`, token]),
   );
   return [
     ...config.chains.flatMap((chain) =>
@@ -117,17 +122,18 @@ function checkSource(
   };
 }
 
-/** Whether the fee of the smallest deposit pays for its gas. */
+/**
+ * Whether the smallest deposit is worth its gas: where the operator pays it, by the fee that it brings; where it is
+ * charged, under the cap above which it would wait.
+ */
 function checkCost(deps: DoctorDeps, route: RouteConfig, needs: readonly Check[]): Check {
   const { config } = deps;
   const { chainId } = route;
-  const expected = "less than the fee of the smallest deposit";
-  const read = once(async () => {
-    const source = await gasCost(deps, chainId, SOURCE_GAS);
-    const delivery =
-      route.kind === "SWIFT" ? await gasCost(deps, route.destChain, DELIVERY_GAS) : 0n;
-    return source + delivery;
-  });
+  const isCharged = config.gas === "charged";
+  const expected = isCharged
+    ? "at most the fee cap of the smallest deposit"
+    : "less than the fee of the smallest deposit";
+  const read = once(() => readCost(deps, route));
   const token = getToken(config, chainId, route.token);
   const unpriced = chainsOf(route).find((id) => !findNativePrice(deps, id));
   return {
@@ -146,9 +152,17 @@ function checkCost(deps: DoctorDeps, route: RouteConfig, needs: readonly Check[]
       }
       const usd = await deps.prices.readUsd({ chainId, token: token.address });
       const value = (token.minDeposit * usd) / 10n ** BigInt(token.decimals);
-      const fee = (value * BigInt(config.feeBps)) / BPS;
+      const bps = isCharged ? config.maxFeeBps : config.feeBps;
+      const fee = (value * BigInt(bps)) / BPS;
       const cost = await read();
       const show = (amount: bigint) => formatUnits(amount, USD_DECIMALS);
+      if (isCharged) {
+        return judge(cost <= fee, {
+          found: `about ${show(cost)} US dollars of gas, under a cap of ${show(fee)}`,
+          expected,
+          advice: "Raise minDeposit or maxFeeBps: such a deposit waits as FEE_NOT_COVERED.",
+        });
+      }
       return judge(cost <= fee, {
         found: `about ${show(cost)} US dollars of gas, for a fee of ${show(fee)}`,
         expected,
@@ -164,10 +178,19 @@ function chainsOf(route: RouteConfig): readonly number[] {
   return route.kind === "SWIFT" ? [route.chainId, route.destChain] : [route.chainId];
 }
 
-async function gasCost(deps: DoctorDeps, chainId: number, gas: bigint): Promise<bigint> {
-  const wei = gas * (await deps.nodesOf(chainId).service.suggestMaxFeePerGas());
-  const usd = await deps.prices.readUsd({ chainId, token: NATIVE_TOKEN });
-  return (wei * usd) / 10n ** 18n;
+/** What the first settlement of an address costs in gas, in US dollars times 1e18. */
+async function readCost(deps: DoctorDeps, route: RouteConfig): Promise<bigint> {
+  const destChain = route.kind === "SWIFT" ? route.destChain : route.chainId;
+  let usd = 0n;
+  for (const { chainId, gas } of listGas(
+    { kind: route.kind, srcChain: route.chainId, destChain },
+    true,
+  )) {
+    const perGas = priceOfGas(await deps.nodesOf(chainId).service.suggestFees());
+    const wei = gas * perGas + getChain(deps.config, chainId).transactionSurcharge;
+    usd += (wei * (await deps.prices.readUsd({ chainId, token: NATIVE_TOKEN }))) / 10n ** 18n;
+  }
+  return usd;
 }
 
 function findNativePrice({ config }: DoctorDeps, chainId: number) {

@@ -38,6 +38,7 @@ function openCosts() {
     clock,
     prices: {
       readUsd: async ({ token }) => (token === NATIVE_TOKEN ? state.coinUsd : state.tokenUsd),
+      look: () => Promise.reject(new Error("no look is needed")),
       readRate: () => Promise.reject(new Error("no rate is needed")),
     },
     surchargeOf: (chainId) => (chainId === 30 ? SURCHARGE : 0n),

@@ -47,15 +47,15 @@ export interface GasRoute {
 
 /** The gas of a settlement by a kind of route, chain by chain. */
 export function listGas(
-  { kind, pair }: Pick<GasRoute, "kind" | "pair">,
+  route: { readonly kind: GasKind; readonly srcChain: number; readonly destChain: number },
   deploys: boolean,
 ): readonly { readonly chainId: number; readonly gas: bigint }[] {
   const steps: readonly GasStep[] = [
     ...(deploys ? [{ on: "source", gas: DEPLOY_GAS } as const] : []),
-    ...GAS_STEPS[kind],
+    ...GAS_STEPS[route.kind],
   ];
   return steps.map(({ on, gas }) => ({
-    chainId: on === "source" ? pair.srcChain : pair.destChain,
+    chainId: on === "source" ? route.srcChain : route.destChain,
     gas,
   }));
 }
@@ -95,15 +95,15 @@ export function createGasCosts(options: {
   const usd = memoise(clock, (token: PricedToken) => prices.readUsd(token));
 
   return {
-    async read(route, deploys) {
-      const { srcChain, srcToken } = route.pair;
+    async read({ kind, pair, decimalsIn }, deploys) {
+      const { srcChain, srcToken, destChain } = pair;
       let usdOfGas = 0n;
-      for (const { chainId, gas } of listGas(route, deploys)) {
+      for (const { chainId, gas } of listGas({ kind, srcChain, destChain }, deploys)) {
         const wei = gas * (await gasPrice(chainId)) + surchargeOf(chainId);
         usdOfGas += wei * (await usd({ chainId, token: NATIVE_TOKEN }));
       }
       const usdOfToken = WEI_PER_COIN * (await usd({ chainId: srcChain, token: srcToken }));
-      const scaled = usdOfGas * 10n ** BigInt(route.decimalsIn);
+      const scaled = usdOfGas * 10n ** BigInt(decimalsIn);
       return (scaled + usdOfToken - 1n) / usdOfToken;
     },
   };

@@ -100,7 +100,7 @@ describe("what a node says", () => {
     expect(head.number - final.number).toBe(2n);
     expect(await inspector.getBlockHash(final.number)).toBe(final.hash);
     expect(await inspector.getBlockHash(head.number + 1_000n)).toBeNull();
-    expect(await inspector.suggestMaxFeePerGas()).toBeGreaterThan(0n);
+    expect((await inspector.suggestFees()).maxFeePerGas).toBeGreaterThan(0n);
   });
 
   test("of the factory, which is what addresses are derived with", async () => {

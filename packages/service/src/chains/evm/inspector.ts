@@ -74,7 +74,7 @@ export function createEvmInspector(options: {
     },
 
     getCoinBalance: (owner) => getNativeBalance(rpc, owner),
-    suggestMaxFeePerGas: async () => (await suggestFees(rpc)).maxFeePerGas,
+    suggestFees: () => suggestFees(rpc),
 
     hasCode: (address) => hasCode(rpc, address),
     async isContract(address) {

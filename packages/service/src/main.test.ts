@@ -152,6 +152,43 @@ describe("the command line", () => {
     });
   });
 
+  test("who pays for gas is set per integrator, and listed", async () => {
+    const env = { SLUICE_CONFIG: config };
+    const create = ["integrator", "create", "--refund-evm", REFUND, "--name"];
+    expect((await run([...create, "pays", "--gas", "charged"], env)).code).toBe(0);
+    expect((await run([...create, "paid"], env)).code).toBe(0);
+    const listed = async () => {
+      const { stdout } = await run(["integrator", "list", "--json"], env);
+      const {
+        integrators,
+      }: { integrators: { name: string; gas: string; gasIsDefault: boolean }[] } =
+        JSON.parse(stdout);
+      return integrators
+        .filter(({ name }) => name === "pays" || name === "paid")
+        .map(({ name, gas, gasIsDefault }) => [name, gas, gasIsDefault]);
+    };
+    expect(await listed()).toEqual([
+      ["pays", "charged", false],
+      ["paid", "sponsored", true],
+    ]);
+    expect((await run(["integrator", "set", "pays", "--gas", "default"], env)).code).toBe(0);
+    expect((await run(["integrator", "set", "paid", "--gas", "charged"], env)).code).toBe(0);
+    expect(await listed()).toEqual([
+      ["pays", "sponsored", true],
+      ["paid", "charged", false],
+    ]);
+    const { stdout } = await run(["integrator", "list"], env);
+    expect(stdout).toMatch(/ pays {2}gas sponsored \(default\) {2}fees to 40 bps/);
+    expect(await run(["integrator", "set", "nobody", "--gas", "charged"], env)).toMatchObject({
+      code: 1,
+      stderr: "integrator: expected the name or id of an integrator.\n",
+    });
+    expect(await run(["integrator", "set", "paid", "--gas", "free"], env)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("expected sponsored, charged or default"),
+    });
+  });
+
   test("exports every address with its preimage, of all or of one integrator, without any secret", async () => {
     const [alice, bob] = [await createTenant(database.db), await createTenant(database.db)];
     const ids: string[] = [];

@@ -29,6 +29,7 @@ interface ServeOptions {
   readonly standby: boolean;
 }
 
+type GasChoice = GasPolicy | "default";
 const GAS_CHOICES = "sponsored, charged or default";
 
 const program = new Command("sluice")
@@ -135,7 +136,7 @@ integrators
       refundEvm: string;
       maxFeeBps?: number;
       maxSlippageBps?: number;
-      gas?: GasPolicy | null;
+      gas?: GasChoice;
       json?: boolean;
     }) => {
       const created = await createIntegratorCommand(readConfig(), {
@@ -143,7 +144,7 @@ integrators
         refundEvm: options.refundEvm,
         maxFeeBps: options.maxFeeBps,
         maxSlippageBps: options.maxSlippageBps,
-        gas: options.gas ?? undefined,
+        gas: options.gas === "default" ? undefined : options.gas,
       });
       if (options.json) print(created);
       else write(`integrator ${created.name} has the id ${created.integratorId}`);
@@ -155,9 +156,10 @@ integrators
   .description("change what is not committed in its addresses")
   .argument("<integrator>", "name or id of the integrator")
   .requiredOption("--gas <policy>", `who pays for gas from now on: ${GAS_CHOICES}`, parseGas)
-  .action(async (integrator: string, { gas }: { gas: GasPolicy | null }) => {
-    await setIntegratorCommand(readConfig(), { integrator, gas });
-    write(`gas of ${integrator} is ${gas ?? "paid as the configuration says"}`);
+  .action(async (integrator: string, { gas }: { gas: GasChoice }) => {
+    const policy = gas === "default" ? null : gas;
+    await setIntegratorCommand(readConfig(), { integrator, gas: policy });
+    write(`gas of ${integrator} is ${policy ?? "paid as the configuration says"}`);
   });
 
 integrators
@@ -375,10 +377,8 @@ function parseBps(text: string): number {
   throw new InvalidArgumentError("expected a whole number from 0 to 10000");
 }
 
-/** Null for the default. */
-function parseGas(text: string): GasPolicy | null {
-  if (text === "default") return null;
-  if (text === "sponsored" || text === "charged") return text;
+function parseGas(text: string): GasChoice {
+  if (text === "sponsored" || text === "charged" || text === "default") return text;
   throw new InvalidArgumentError(`expected ${GAS_CHOICES}`);
 }
 

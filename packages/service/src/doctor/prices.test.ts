@@ -68,25 +68,25 @@ const examineOnly = async (id: string, given: Parameters<typeof examine>[0]) =>
   (await examine(given)).filter((result) => result.id === id);
 
 test("the fee of the smallest deposit is weighed against its gas", async () => {
-  // 10 basis points of one dollar; 151,000 gas at a thousandth of a gwei are 0.000453 dollars.
+  // 10 basis points of one dollar; 153,000 gas at a thousandth of a gwei are 0.000459 dollars.
   expect(await examineOnly("terms.cost", { feePerGas: 10n ** 6n })).toMatchObject([
     {
       id: "terms.cost",
       status: "ok",
-      found: "about 0.000453 US dollars of gas, for a fee of 0.001",
+      found: "about 0.000459 US dollars of gas, for a fee of 0.001",
     },
   ]);
   expect(await examineOnly("terms.cost", { feePerGas: 10n ** 9n })).toMatchObject([
     {
       id: "terms.cost",
       status: "warning",
-      found: "about 0.453 US dollars of gas, for a fee of 0.001",
+      found: "about 0.459 US dollars of gas, for a fee of 0.001",
     },
   ]);
 });
 
 test("gas that is charged must fit the cap of the smallest deposit, or the minimum is refused", async () => {
-  // 50 basis points of one dollar are 0.005 dollars; 151,000 gas at a hundredth of a gwei are 0.00453.
+  // 50 basis points of one dollar are 0.005 dollars; 153,000 gas at a hundredth of a gwei are 0.00459.
   const charged = async (feePerGas: bigint, surcharge = 0n) => {
     const source = { source: "static", fault: null, detail: null } as const;
     const results = await examine({
@@ -104,18 +104,18 @@ test("gas that is charged must fit the cap of the smallest deposit, or the minim
     {
       id: "terms.cost",
       status: "ok",
-      found: "about 0.00453 US dollars of gas, under a cap of 0.005",
+      found: "about 0.00459 US dollars of gas, under a cap of 0.005",
     },
   ]);
   expect(await costOf(12n * 10n ** 6n)).toMatchObject({
     id: "terms.cost",
     status: "problem",
-    found: "about 0.005436 US dollars of gas, under a cap of 0.005",
+    found: "about 0.005508 US dollars of gas, under a cap of 0.005",
   });
   // Each of two transactions costs 0.0003 dollars on top.
   expect(await costOf(10n ** 7n, 10n ** 11n)).toMatchObject({
     status: "problem",
-    found: "about 0.00513 US dollars of gas, under a cap of 0.005",
+    found: "about 0.00519 US dollars of gas, under a cap of 0.005",
   });
 });
 

@@ -20,7 +20,7 @@ export interface GasStep {
  * the dearer of the first and a repeated one, rounded up to the next thousand. Batches cost less.
  */
 export const DEPLOY_GAS = 74_000n;
-const TRANSFER: GasStep = { on: "source", gas: 77_000n };
+const TRANSFER: GasStep = { on: "source", gas: 79_000n };
 const LOCK: GasStep = { on: "source", gas: 220_000n };
 const PAY: GasStep = { on: "destination", gas: 116_000n };
 const CLAIM: GasStep = { on: "source", gas: 65_000n };

@@ -10,7 +10,7 @@ import {
 import { hasValidChecksum, toChecksumAddress } from "../chains/evm/checksum.ts";
 import { OperatingError } from "../core/errors.ts";
 import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
-import type { Fees } from "../fees/index.ts";
+import { type Fees, itemise, planTerms } from "../fees/index.ts";
 import { createRouteBook, type Route, type RouteKind } from "../routes/index.ts";
 import { quote } from "./index.ts";
 
@@ -232,5 +232,89 @@ describe("a route that cannot now", () => {
       },
     };
     await expect(ask({}, [broken, createRoute({})])).rejects.toThrow(TypeError);
+  });
+});
+
+describe("fees", () => {
+  /** A route that pays what the terms leave. */
+  function createCharging(given: Parameters<typeof createRoute>[0] = {}): Route {
+    const route = createRoute(given);
+    return {
+      ...route,
+      async quote(amount, { maxFeeBps }, terms) {
+        const { service, gas, bridge } = itemise(amount, terms, maxFeeBps);
+        return { fair: amount, amountOut: amount - service - gas - bridge, minOut: amount / 2n };
+      },
+    };
+  }
+
+  /** Fees with gas of so much, plus 500 where a wallet has to be deployed. */
+  function createFeesOf(gas: bigint): Fees {
+    const sponsored = createSponsoredFees(10);
+    return {
+      ...sponsored,
+      plan: async ({ amount, maxFeeBps, deploys }) =>
+        planTerms({
+          amount,
+          maxFeeBps,
+          serviceBps: 10,
+          gas: gas + ((await deploys()) ? 500n : 0n),
+          bridge: 300n,
+        }),
+    };
+  }
+
+  test("are itemised in base units of the source token, and the amounts are true", async () => {
+    // An address that is not issued yet has no wallet: its deployment is part of the gas.
+    const [offer] = await ask({}, [createCharging()], createFeesOf(2_500n));
+    expect(offer).toMatchObject({
+      fees: { service: "1000", gas: "3000", bridge: "300" },
+      protocolBps: 10,
+      bridgeFee: 0.0043,
+      expectedAmountOutBaseUnits: "995700",
+      minReceivedBaseUnits: "500000",
+    });
+  });
+
+  test("that the operator pays are nothing but the service's", async () => {
+    const [offer] = await ask({}, [createCharging()], createSponsoredFees(10));
+    expect(offer).toMatchObject({
+      fees: { service: "1000", gas: "0", bridge: "0" },
+      protocolBps: 10,
+      expectedAmountOutBaseUnits: "999000",
+    });
+  });
+
+  test("of the service shrink under the cap, and say so", async () => {
+    const [offer] = await ask({}, [createCharging()], createFeesOf(4_000n));
+    expect(offer).toMatchObject({ fees: { service: "200" }, protocolBps: 2 });
+  });
+
+  test("that do not fit are refused, with what is needed and what the cap is", async () => {
+    const refusal = await refusalOf({}, [createCharging()], createFeesOf(4_500n));
+    expect(refusal).toMatchObject({
+      code: "FEE_NOT_COVERED",
+      details: { needed: "5300", cap: "5000" },
+    });
+    const small = await refusalOf({ amountIn64: "500" }, [createCharging()], createFeesOf(0n));
+    expect(small.code).toBe("AMOUNT_TOO_SMALL");
+  });
+
+  test("that do not fit one route hide no other, and a mistake of ours is not hidden", async () => {
+    const mono = createCharging({ kind: "MONO_CHAIN" });
+    const fees = createFeesOf(0n);
+    const only: Fees = {
+      ...fees,
+      plan: (request) =>
+        request.route.kind === "SWIFT"
+          ? Promise.reject(new OperatingError("FEE_NOT_COVERED", "It is too dear."))
+          : fees.plan(request),
+    };
+    const both = [createCharging(), mono];
+    expect((await ask({ fullList: true }, both, only)).map(({ type }) => type)).toEqual([
+      "MONO_CHAIN",
+    ]);
+    const broken = { ...mono, quote: () => Promise.reject(new TypeError("a bug")) };
+    await expect(ask({}, [createCharging(), broken], only)).rejects.toThrow("a bug");
   });
 });

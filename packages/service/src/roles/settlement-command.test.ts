@@ -58,3 +58,23 @@ test("everything about a failing settlement that was retried and then ended for 
   expect(dead).toMatch(/by hand\n.* ada@desk {2}retry of failed_swap: ticket 7\n/);
   expect(dead).toContain(`ada@desk  refund of failed_swap to ${authority}: ticket 7`);
 });
+
+test("what the sweep takes out of the deposit is itemised", async () => {
+  const desk = await openDesk();
+  desk.state.balance = 1_000n;
+  desk.state.feeBps = 10;
+  desk.state.gas = 3n;
+  await desk.arrive(await desk.issue("0x01"), { amount: 1_000n, block: 90n });
+  await desk.look();
+  const [{ id } = { id: "" }] = await desk.swaps();
+  const file = await readSettlementFile(desk.db, id);
+  if (!file) throw new Error("it is there");
+  const value = { place: locateValue(file), walletBalance: null };
+  const shown = { ...file, value, waitsFor: explainWait(file) };
+  expect(formatSettlement(NO_CONFIG, shown)).toMatch(
+    /fees +4 base units: service 1 base units, gas 3 base units, bridge 0 base units\n/,
+  );
+  expect(JSON.parse(toJson(shown))).toMatchObject({
+    fees: { service: "1", gas: "3", bridge: "0" },
+  });
+});

@@ -5,6 +5,7 @@ import { formatUnits } from "../core/amounts.ts";
 import { findChainById } from "../core/chain-registry.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, NATIVE_TOKEN, toEvmAddress, unpadAddress } from "../core/hex.ts";
+import type { FeeItems } from "../fees/index.ts";
 import { createWakeups } from "../jobs/wakeups.ts";
 import {
   explainWait,
@@ -211,6 +212,7 @@ export function formatSettlement(config: Pick<Config, "chains">, shown: ShownSet
       "swept",
       settlement.sweptAmount === null ? null : source.format(settlement.sweptAmount),
     ),
+    ...optional("fees", shown.fees && formatFees(shown.fees, source.format)),
     ...optional("sweep", settlement.swapTxHash),
     ...optional(
       "promised",
@@ -291,6 +293,7 @@ export function formatRefund(config: Pick<Config, "chains">, refund: RefundResul
   ].join("\n");
 }
 
+import type { FeeItems } from "../fees/index.ts";
 function describeRoute({ route, routeContract }: ShownSettlement["settlement"]): string {
   if (route === null) return "not chosen yet";
   return routeContract === null ? route : `${route} by ${evmFormat.display(routeContract)}`;

@@ -63,6 +63,7 @@ test("gas above the cap: the deposit waits without an attempt, and settles once 
   };
   await desk.look();
   expect(await statusOf()).toMatchObject({ status: "completed", error: null });
+  expect((await fileOf()).fees).toEqual({ service: 1n, gas: 4n, bridge: 0n });
 });
 
 test("gas that takes all of it defers as too small, and is looked at again as well", async () => {

@@ -2,6 +2,7 @@
 import { isTerminal } from "@sluice/sdk/wire";
 import { type DepositAddress, getAddressById } from "../addresses/index.ts";
 import type { Db } from "../db/schema.ts";
+import { type FeeItems, itemise } from "../fees/index.ts";
 import { listActions, type RecordedAction } from "./actions.ts";
 import { hasValueInFlight } from "./in-flight.ts";
 import { getError, getSettlement } from "./store.ts";
@@ -18,6 +19,8 @@ export interface SettlementFile {
   readonly retryAt: string | null;
   /** When a worker looks at it next; of a dead one, when it is looked for a refund. */
   readonly nextCheckAt: string | null;
+  /** What the sweep takes, or took, out of the deposit; null until one was planned. */
+  readonly fees: FeeItems | null;
   readonly deliveredAmount: bigint | null;
   readonly deliveryTxHash: string | null;
   readonly history: readonly ShownTransition[];
@@ -100,9 +103,11 @@ export async function readSettlementFile(db: Db, id: string): Promise<Settlement
         .select("integrators.name")
         .where("settlements.id", "=", id)
         .executeTakeFirstOrThrow();
+      const address = await getAddressById(tx, settlement.addressId);
       return {
         settlement,
-        address: await getAddressById(tx, settlement.addressId),
+        address,
+        fees: itemiseOf(settlement, address),
         integrator: row.name,
         createdAt: row.created_at,
         updatedAt: row.updated_at,
@@ -118,6 +123,12 @@ export async function readSettlementFile(db: Db, id: string): Promise<Settlement
         actions: await listActions(tx, id),
       };
     });
+}
+
+function itemiseOf(settlement: Settlement, { commitment }: DepositAddress): FeeItems | null {
+  const { fee, sweptAmount, plannedAmount } = settlement;
+  const amount = sweptAmount ?? plannedAmount;
+  return fee && amount !== null ? itemise(amount, fee, commitment.maxFeeBps) : null;
 }
 
 /** Where the value of a settlement is now, as far as is recorded. */

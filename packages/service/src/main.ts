@@ -156,9 +156,11 @@ integrators
   .description("change what is not committed in its addresses")
   .argument("<integrator>", "name or id of the integrator")
   .requiredOption("--gas <policy>", `who pays for gas from now on: ${GAS_CHOICES}`, parseGas)
-  .action(async (integrator: string, { gas }: { gas: GasChoice }) => {
+  .option("--json", "print JSON")
+  .action(async (integrator: string, { gas, json }: { gas: GasChoice; json?: boolean }) => {
     const policy = gas === "default" ? null : gas;
     await setIntegratorCommand(readConfig(), { integrator, gas: policy });
+    if (json) return print({ integrator, gas: policy });
     write(`gas of ${integrator} is ${policy ?? "paid as the configuration says"}`);
   });
 

@@ -367,6 +367,7 @@ export async function openWorld(options: WorldOptions = {}) {
     balance: tokenBalance,
     inventory: (chain: ChainName) => tokenBalance(chain, deployment.chains[chain].delivery),
     escrowBalance: (chain: ChainName) => tokenBalance(chain, deployment.chains[chain].escrow),
+    feesBalance: (chain: ChainName) => tokenBalance(chain, keys.feeRecipient.account.address),
     treasuryBalance: (chain: ChainName) => tokenBalance(chain, keys.treasury.account.address),
     openLocks: async () => Number((await readLocks("ethereum")) + (await readLocks("base"))),
 
@@ -470,6 +471,16 @@ export async function openWorld(options: WorldOptions = {}) {
       ]);
       if (!death) throw new Error("the service did not die");
       return death.signal ?? `code ${death.code}`;
+    },
+
+    /** Sets what a unit of gas costs in the next block of a chain, and mines it; it falls by an eighth with each block. */
+    async setBaseFee(chain: ChainName, weiPerGas: bigint): Promise<void> {
+      const { client } = chains[chain];
+      const params = [`0x${weiPerGas.toString(16)}`];
+      // CAST: the node's own method, which the client's types do not know.
+      await client.request({ method: "anvil_setNextBlockBaseFeePerGas", params } as never);
+      // CAST: as above.
+      await client.request({ method: "evm_mine", params: [] } as never);
     },
 
     /** Ends the service, if it still runs, and starts it again; with a point at which it kills itself. */

@@ -1,0 +1,145 @@
+/** An integrator whose gas is charged, on real nodes: what was itemised is what the chains paid, to the unit. */
+import { type Quote, SluiceApiError } from "@sluice/sdk";
+import type { Address } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterFee, expectEmptyEscrow, USDC } from "./support/deposits.ts";
+import { openWorld, type World } from "./support/world.ts";
+
+const GWEI = 10n ** 9n;
+/** The integrator whose gas is charged; the others' is sponsored. */
+const CHARGED = 1;
+/** Its cap is 10 dollars, of which the service's fee takes 2 and gas of some gwei a few more. */
+const AMOUNT = 2_000n * USDC;
+
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld();
+  await world.command("integrator", "set", "globex", "--gas", "charged", "--json");
+});
+afterAll(async () => {
+  await world.close();
+});
+
+interface Shown {
+  readonly settlement: { readonly attemptsUsed: number };
+  readonly fees: { readonly service: string; readonly gas: string; readonly bridge: string };
+  readonly history: readonly { readonly to: string; readonly errorCode: string | null }[];
+}
+
+const show = async (id: string) =>
+  // CAST: as the command prints it.
+  (await world.command("settlement", "show", id, "--json")) as unknown as Shown;
+
+/** What a settlement took, in all; nothing of it for a bridge. */
+async function feesOf(id: string): Promise<{ service: bigint; gas: bigint; whole: bigint }> {
+  const { fees } = await show(id);
+  expect(fees.bridge).toBe("0");
+  const [service, gas] = [BigInt(fees.service), BigInt(fees.gas)];
+  return { service, gas, whole: service + gas };
+}
+
+function expectTrue(quote: Quote): bigint {
+  const { service, gas, bridge } = quote.fees ?? { service: "0", gas: "0", bridge: "0" };
+  expect([BigInt(service), bridge]).toEqual([AMOUNT / 1000n, "0"]);
+  expect(quote.protocolBps).toBe(10);
+  const out = AMOUNT - BigInt(service) - BigInt(gas);
+  expect(quote.expectedAmountOutBaseUnits).toBe(out.toString());
+  expect(quote.bridgeFee).toBeCloseTo(Number(AMOUNT - out) / 1e6, 6);
+  return BigInt(gas);
+}
+
+const ask = (to: "ethereum" | "base", recipient: Address, by = CHARGED) =>
+  world.quote({ from: "ethereum", to, recipient, by, amount: AMOUNT });
+
+/**
+ * Sets the base fee, in gwei, and waits until quotes from inventory show it: what gas costs is kept for a few seconds.
+ * Shown is the gas of a first settlement, or null where it is above the cap.
+ */
+async function setGas(gwei: bigint, isShown: (gas: bigint | null) => boolean): Promise<void> {
+  await world.setBaseFee("ethereum", gwei * GWEI);
+  await world.until("a quote shows what gas costs", async () => {
+    try {
+      const { quote } = await ask("base", world.newRecipient());
+      return isShown(BigInt(quote.fees?.gas ?? "0"));
+    } catch (error) {
+      if (error instanceof SluiceApiError && error.code === "FEE_NOT_COVERED") return isShown(null);
+      throw error;
+    }
+  });
+}
+
+async function expectProved(): Promise<void> {
+  await world.until("the ledger is proved", async () => {
+    const { ok, unsettled } = await world.command("audit", "--json");
+    return ok === true && Array.isArray(unsettled) && unsettled.length === 0;
+  });
+}
+
+test("to the same chain, the fee recipient gets exactly what is itemised, and a wallet is paid for once", async () => {
+  const recipient = world.newRecipient();
+  const { address, quote } = await ask("ethereum", recipient);
+  expect(expectTrue(quote)).toBeGreaterThan(0n);
+  const before = await world.feesBalance("ethereum");
+  await world.pay("ethereum", address, AMOUNT);
+  const first = await world.settled(address, { by: CHARGED });
+  expect(first.status).toBe("completed");
+  const fees = await feesOf(first.id);
+  expect(fees.gas).toBeGreaterThan(0n);
+  expect(fees.service).toBe(AMOUNT / 1000n);
+  expect(await world.feesBalance("ethereum")).toBe(before + fees.whole);
+  expect(await world.balance("ethereum", recipient)).toBe(AMOUNT - fees.whole);
+
+  await setGas(5n, (gas) => gas !== null && gas > 5n * USDC);
+  const withWallet = expectTrue((await ask("ethereum", recipient)).quote);
+  const withoutWallet = expectTrue((await ask("ethereum", world.newRecipient())).quote);
+  // 79,000 gas against 153,000, at prices that a few blocks may lie between.
+  expect(withWallet).toBeLessThan((withoutWallet * 3n) / 4n);
+});
+
+test("from inventory, the payout is the deposit less what is itemised; the treasury keeps it, and the books prove it", async () => {
+  await setGas(1n, (gas) => gas !== null && gas < 4n * USDC);
+  const recipient = world.newRecipient();
+  const { address, quote } = await ask("base", recipient);
+  expect(expectTrue(quote)).toBeGreaterThan(0n);
+  const before = await world.treasuryBalance("ethereum");
+  await world.pay("ethereum", address, AMOUNT);
+  const swap = await world.settled(address, { by: CHARGED });
+  expect(swap.status).toBe("completed");
+  const { service, gas, whole } = await feesOf(swap.id);
+  expect(service).toBe(AMOUNT / 1000n);
+  expect(gas).toBeGreaterThan(0n);
+  expect(await world.balance("base", recipient)).toBe(AMOUNT - whole);
+  await expectEmptyEscrow(world);
+  expect(await world.treasuryBalance("ethereum")).toBe(before + AMOUNT);
+  await expectProved();
+});
+
+test("an integrator whose gas is sponsored pays the service's fee alone, in the same minute", async () => {
+  const recipient = world.newRecipient();
+  const { address, quote } = await ask("base", recipient, 0);
+  expect(quote.fees).toEqual({ service: String(AMOUNT / 1000n), gas: "0", bridge: "0" });
+  await world.pay("ethereum", address, AMOUNT);
+  await world.settled(address);
+  expect(await world.balance("base", recipient)).toBe(afterFee(AMOUNT));
+});
+
+test("gas rises and the deposit waits, nothing spent; gas falls and it settles", async () => {
+  const recipient = world.newRecipient();
+  const { address } = await ask("base", recipient);
+  await setGas(100n, (gas) => gas === null);
+  await world.pay("ethereum", address, AMOUNT);
+  await world.until("it waits for gas to fall", async () => {
+    const [swap] = await world.swapsOf(address, CHARGED);
+    return swap?.error?.code === "FEE_NOT_COVERED";
+  });
+  expect(await world.hasCode("ethereum", address)).toBe(false);
+  await world.setBaseFee("ethereum", GWEI);
+  const swap = await world.settled(address, { by: CHARGED });
+  expect(swap).toMatchObject({ status: "completed", error: null });
+  const { settlement, history } = await show(swap.id);
+  expect(settlement.attemptsUsed).toBe(0);
+  expect(history[0]).toMatchObject({ to: "failed_deploy", errorCode: "FEE_NOT_COVERED" });
+  const { whole } = await feesOf(swap.id);
+  expect(await world.balance("base", recipient)).toBe(AMOUNT - whole);
+});

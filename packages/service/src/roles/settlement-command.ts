@@ -293,10 +293,15 @@ export function formatRefund(config: Pick<Config, "chains">, refund: RefundResul
   ].join("\n");
 }
 
-import type { FeeItems } from "../fees/index.ts";
 function describeRoute({ route, routeContract }: ShownSettlement["settlement"]): string {
   if (route === null) return "not chosen yet";
   return routeContract === null ? route : `${route} by ${evmFormat.display(routeContract)}`;
+}
+
+function formatFees({ service, gas, bridge }: FeeItems, format: (amount: bigint) => string) {
+  const parts = { service, gas, bridge };
+  const named = Object.entries(parts).map(([name, amount]) => `${name} ${format(amount)}`);
+  return `${format(service + gas + bridge)}: ${named.join(", ")}`;
 }
 
 function formatError(error: NonNullable<SettlementFile["error"]>): string {

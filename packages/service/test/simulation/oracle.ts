@@ -9,6 +9,28 @@ import { Broken } from "./broken.ts";
 import type { PaidAddress } from "./stage.ts";
 
 const FEE_BPS = 10n;
+const MAX_FEE_BPS = 50n;
+
+/** The terms that a settlement's row names for its sweep. */
+interface Terms {
+  readonly fee_bps: number | null;
+  readonly fee_flat: string | null;
+}
+
+/**
+ * What is agreed to be taken of an amount: the service's fee, and where gas is charged what the row says, under the cap.
+ */
+function agreedFee(amount: bigint, terms: Terms | undefined, isCharged: boolean): bigint {
+  if (terms?.fee_bps == null || terms.fee_flat === null)
+    throw new Broken("T82: a sweep has no terms");
+  const [bps, flat] = [BigInt(terms.fee_bps), BigInt(terms.fee_flat)];
+  if (isCharged ? bps > FEE_BPS || flat === 0n : bps !== FEE_BPS || flat !== 0n)
+    throw new Broken(`T82: a sweep was planned on ${bps} basis points and ${flat}`);
+  const fee = (amount * bps) / 10_000n + flat;
+  if (fee * 10_000n > amount * MAX_FEE_BPS)
+    throw new Broken(`V7: a fee of ${fee} of ${amount} is above the cap`);
+  return fee;
+}
 
 interface Movement {
   readonly block: FakeBlock;
@@ -20,6 +42,8 @@ interface Movement {
 
 interface Settled extends Movement {
   readonly deliveryId: string | null;
+  /** What a route that pays by itself kept; null of a lock. */
+  readonly fee: bigint | null;
 }
 
 /** What happened to one token at one wallet. */
@@ -37,6 +61,7 @@ export async function judge(
   database: SharedDatabase,
   chains: ReadonlyMap<number, FakeChain>,
   addresses: readonly PaidAddress[],
+  { isCharged }: { readonly isCharged: boolean },
 ): Promise<void> {
   const wallets = new Map(addresses.map(({ address }) => [address.wallet as string, address]));
   const histories = new Map<string, History>();
@@ -118,12 +143,8 @@ export async function judge(
                 amount: effect.amount,
                 isHidden: false,
                 deliveryId,
+                fee: feeIn(logs, effect),
               });
-            }
-            if (effect.kind === "transferred") {
-              const fee = ((effect.amount + effect.fee) * FEE_BPS) / 10_000n;
-              if (effect.fee !== fee)
-                throw new Broken(`V7: a fee of ${effect.fee} was taken, ${fee} is agreed`);
             }
             if (effect.kind === "refunded")
               historyOf(chainId, effect.wallet, effect.token).refunded += effect.amount;
@@ -155,13 +176,17 @@ export async function judge(
       throw new Broken(`V6: ${deliveryId} is ${ends[0]} and was paid ${payments.length} times`);
     }
     const [amount] = payments;
-    const wanted = lock.amount - (lock.amount * FEE_BPS) / 10_000n;
-    if (amount !== undefined && (amount !== wanted || amount < lock.minOut)) {
+    if (amount === undefined) continue;
+    const [terms] = await database.query<Terms>(
+      `select fee_bps, fee_flat::text from settlements where delivery_id = $1`,
+      [deliveryId],
+    );
+    const wanted = lock.amount - agreedFee(lock.amount, terms, isCharged);
+    if (amount !== wanted || amount < lock.minOut) {
       throw new Broken(`V5: ${deliveryId} paid ${amount}, promised ${wanted}`);
     }
     const address = wallets.get(lock.wallet);
-    if (amount !== undefined && address)
-      add(owed, `${lock.destChain}:${address.destWallet}:${address.destToken}`, amount);
+    if (address) add(owed, `${lock.destChain}:${address.destWallet}:${address.destToken}`, amount);
   }
   for (const deliveryId of paid.keys()) {
     if (!locks.has(deliveryId)) throw new Broken(`V5: ${deliveryId} was paid and is not locked`);
@@ -174,7 +199,8 @@ export async function judge(
     }
   }
 
-  for (const history of histories.values()) await compare(database, chains, history);
+  for (const history of histories.values())
+    await compare(database, chains, { ...history, isCharged });
   await compareOrphans(database, histories);
   await compareLanes(database, chains);
   await compareReservations(database);
@@ -184,9 +210,9 @@ export async function judge(
 async function compare(
   database: SharedDatabase,
   chains: ReadonlyMap<number, FakeChain>,
-  history: History,
+  history: History & { readonly isCharged: boolean },
 ): Promise<void> {
-  const { chainId, wallet, token, inbound, settled, refunded, returned } = history;
+  const { chainId, wallet, token, inbound, settled, refunded, returned, isCharged } = history;
   const name = `${chainId} ${wallet} ${token}`;
   const sum = (movements: readonly { readonly amount: bigint }[]) =>
     movements.reduce((total, { amount }) => total + amount, 0n);
@@ -225,15 +251,17 @@ async function compare(
     );
 
   // V4, V6: every sweep is one settlement's, with its amount.
-  const settlements = await database.query<{
-    id: string;
-    status: string;
-    swept_amount: string | null;
-    swap_tx_hash: string | null;
-    delivered_amount: string | null;
-    delivery_id: string | null;
-  }>(
-    `select id, status, swept_amount::text, swap_tx_hash, delivered_amount::text, delivery_id from settlements
+  const settlements = await database.query<
+    Terms & {
+      id: string;
+      status: string;
+      swept_amount: string | null;
+      swap_tx_hash: string | null;
+      delivered_amount: string | null;
+      delivery_id: string | null;
+    }
+  >(
+    `select id, status, fee_bps, fee_flat::text, swept_amount::text, swap_tx_hash, delivered_amount::text, delivery_id from settlements
       where chain_id = $1 and wallet = $2 and token = $3 and status = 'completed'`,
     [chainId, wallet, token],
   );
@@ -253,7 +281,10 @@ async function compare(
       throw new Broken(
         `V6: ${owner.id} swept ${owner.swept_amount}, the chain says ${sweep.amount}`,
       );
-    const delivered = sweep.amount - (sweep.amount * FEE_BPS) / 10_000n;
+    const fee = agreedFee(sweep.amount, owner, isCharged);
+    if (sweep.fee !== null && sweep.fee !== fee)
+      throw new Broken(`V7: a fee of ${sweep.fee} was taken, ${fee} is agreed`);
+    const delivered = sweep.amount - fee;
     if (owner.delivered_amount !== delivered.toString())
       throw new Broken(
         `V5: ${owner.id} delivered ${owner.delivered_amount}, the chain says ${delivered}`,
@@ -276,6 +307,18 @@ async function compare(
       `V4: ${name} has ${settlements.length} completed settlements and ${lasting.length} sweeps`,
     );
   }
+}
+
+/** The fee that a sweep's own transfer names. */
+function feeIn(
+  logs: FakeBlock["transactions"][number]["logs"],
+  { wallet, token }: { readonly wallet: string; readonly token: string },
+): bigint | null {
+  for (const log of logs) {
+    if (log.kind !== "effect" || log.effect.kind !== "transferred") continue;
+    if (log.effect.wallet === wallet && log.effect.token === token) return log.effect.fee;
+  }
+  return null;
 }
 
 type Position = { readonly block: { readonly number: bigint }; readonly position: number };

@@ -138,7 +138,11 @@ async function play(
   const chains = new Map<number, ReturnType<typeof createChain>>(
     CHAIN_IDS.map((chainId) => [chainId, createChain(chainId, { inventory, laneWei })]),
   );
-  const config = createConfig(drawn.isHasty ? 60n : 600n);
+  // In some runs deposits pay for their gas: those in coin are large then, as their fees are.
+  const gas = createDice(seed, 4).chance(0.3) ? "charged" : "sponsored";
+  const coinUnit = gas === "charged" ? ETHER : ETHER / 1000n;
+  if (gas === "charged") mark("charged for gas");
+  const config = createConfig(drawn.isHasty ? 60n : 600n, gas);
   let thrown: unknown = null;
   let effects = 0;
   const disturb = (life: Life, what: string): Disturbance | null =>
@@ -290,7 +294,7 @@ async function play(
   for (let i = 0; i < payments; i++) {
     const { address, chainId } = dice.pick(addresses);
     const token = dice.chance(0.75) ? tokenOf(chainId) : NATIVE_TOKEN;
-    const unit = token === NATIVE_TOKEN ? ETHER / 1000n : MINIMUM;
+    const unit = token === NATIVE_TOKEN ? coinUnit : MINIMUM;
     const size = dice.chance(0.2)
       ? (unit * BigInt(1 + dice.int(9))) / 10n
       : unit * BigInt(1 + dice.int(50)) + BigInt(dice.int(1000));
@@ -392,7 +396,7 @@ async function play(
   await checkAlways(database, chains);
   const locks = [...chains.values()].flatMap(({ head }) => [...head.state.locks.values()]);
   for (const state of new Set(locks.map((lock) => lock.state))) mark(`locks ${state}`);
-  await judge(database, chains, addresses);
+  await judge(database, chains, addresses, { isCharged: gas === "charged" });
   await readers.check(database);
   if (!options.onRest) return;
   for (const process of lives.running) lives.kill(process);

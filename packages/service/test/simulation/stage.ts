@@ -3,7 +3,7 @@ import type { DepositAddress } from "../../src/addresses/index.ts";
 import { FakeChain } from "../../src/chains/fake/model.ts";
 import { type FakeContracts, type FakeRoute, State } from "../../src/chains/fake/contracts.ts";
 import { hash } from "../../src/chains/fake/codec.ts";
-import type { Config, LanePurpose } from "../../src/config/load.ts";
+import type { Config, GasPolicy, LanePurpose } from "../../src/config/load.ts";
 import { LANE_PURPOSES } from "../../src/config/load.ts";
 import { type EvmAddress, NATIVE_TOKEN, toEvmAddress } from "../../src/core/hex.ts";
 import { Secret } from "../../src/core/secret.ts";
@@ -94,9 +94,9 @@ const NO_KEY = { kind: "raw", key: new Secret("") } as never;
 
 /**
  * The configuration of the service on these chains. What it never reads here is empty. A lock goes back that is not paid
- * in `payoutWindowS` seconds.
+ * in `payoutWindowS` seconds. The coin is cheap, so that gas that is charged fits the smallest deposit while it is calm.
  */
-export function createConfig(payoutWindowS: bigint): Config {
+export function createConfig(payoutWindowS: bigint, gas: GasPolicy): Config {
   const priceOf = (fixed: bigint) => ({ fixed, feeds: [], http: [], maxDeviationBps: 100 });
   return {
     stateDir: "",
@@ -110,7 +110,7 @@ export function createConfig(payoutWindowS: bigint): Config {
     telemetry: undefined,
     apiKeyPepper: new Secret(""),
     feeBps: FEE_BPS,
-    gas: "sponsored",
+    gas,
     maxFeeBps: MAX_FEE_BPS,
     maxSlippageBps: 100,
     payoutWindowS,
@@ -150,7 +150,7 @@ export function createConfig(payoutWindowS: bigint): Config {
           minDeposit: ETHER / 1000n,
           minDepositUnits: "0.001",
           inventoryMin: undefined,
-          price: priceOf(2000n * ETHER),
+          price: priceOf(2n * ETHER),
         },
       ],
       lanes: { deploy: [], settle: [], deliver: [] },

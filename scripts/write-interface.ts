@@ -30,6 +30,10 @@ or the basic form (\`20260131T120000Z\`), in UTC where it has no offset; \`24:00
 weeks and days of the year, are refused. A user id is \`0x\` and hex digits whose value fits 20 bytes, in a quote as in the
 filter of \`GET /swaps\`; it goes out as 40 lower-case digits.
 
+A quote's \`fees\` (beside the published interface) are what its settlement takes out of the amount: \`service\`, \`gas\` and
+\`bridge\`, in base units of the source token. \`bridgeFee\` is all of them in the destination token, \`protocolBps\` the
+service's alone, and the amounts out have them taken off ([fees.md](fees.md)).
+
 ## Errors
 
 Every answer that is not a success is \`{ "error": { code, message, retryable, details? } }\`; clients branch on \`code\`. 405,

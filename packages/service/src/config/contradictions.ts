@@ -104,19 +104,17 @@ function checkGas({ gas, chains, routes }: Config): string[] {
     chains
       .find((chain) => chain.chainId === chainId)
       ?.tokens.some(({ address, price }) => address === token && price);
-  const coins = routes.flatMap((route) =>
-    route.kind === "SWIFT" ? [route.chainId, route.destChain] : [route.chainId],
-  );
-  return [
-    ...[...new Set(coins)]
-      .filter((chainId) => !hasPrice(chainId, NATIVE_TOKEN))
-      .map((id) => `gas: expected a price of the native coin of chain ${id}, listed as a token`),
-    ...routes
-      .filter(({ chainId, token }) => !hasPrice(chainId, token))
-      .map(
-        ({ chainId, token }) => `gas: expected a price of the token ${token} of chain ${chainId}`,
-      ),
-  ];
+  const unpriced = routes.flatMap((route) => {
+    const { chainId, token } = route;
+    const chainIds = route.kind === "SWIFT" ? [chainId, route.destChain] : [chainId];
+    return [
+      ...(hasPrice(chainId, token) ? [] : [`the token ${token} of chain ${chainId}`]),
+      ...chainIds
+        .filter((id) => !hasPrice(id, NATIVE_TOKEN))
+        .map((id) => `the native coin of chain ${id}, listed as a token`),
+    ];
+  });
+  return [...new Set(unpriced)].map((what) => `gas: expected a price of ${what}`);
 }
 
 function checkRoute(config: Config, route: RouteConfig, index: number): string[] {

@@ -94,6 +94,7 @@ describe("configuration", () => {
       feeBps: 10,
       maxFeeBps: 50,
       maxSlippageBps: 100,
+      gas: "sponsored",
       rateLimits: { perKey: 600, perAddress: 300, wrongKeyPerAddress: 60, requestIndexPerKey: 60 },
       socketCaps: { perKey: 100, perAddress: 500 },
       logLevel: "info",
@@ -106,6 +107,7 @@ describe("configuration", () => {
       balanceCheckIntervalMs: 15_000,
       traces: true,
       deliveryConfirmations: 1,
+      transactionSurcharge: 0n,
       contracts: { factory: `0x${"ab".repeat(20)}` },
       tokens: [{ minDeposit: 500_000n, minDepositUnits: "0.50", inventoryMin: undefined }],
     });
@@ -273,6 +275,7 @@ describe("configuration", () => {
       addressOf(9),
       "routes[1].destToken: expected a listed token of chain 30",
     ],
+    ["gas", "free", "gas: expected one of sponsored, charged"],
     ["routes.1.destChain", 4, "routes[1].destChain: expected a configured chain"],
     ["logLevel", "loud", "logLevel: expected one of trace, debug, info, warn, error, silent"],
     [
@@ -297,6 +300,28 @@ describe("configuration", () => {
   ])("names the chain with the wrong id %j", (chainId, expected) => {
     const problems = problemsOf(() => load(spoil("chains.1.chainId", chainId)));
     expect(problems).toEqual(expect.arrayContaining(expected));
+  });
+
+  test("that charges for gas needs the prices it is counted by, and no others", () => {
+    const file = { ...createFile(), gas: "charged" };
+    expect(problemsOf(() => load(file))).toEqual([
+      `gas: expected a price of the token ${addressOf(4)} of chain 2`,
+      "gas: expected a price of the native coin of chain 2, listed as a token",
+      "gas: expected a price of the native coin of chain 30, listed as a token",
+    ]);
+    const price = { static: "1" };
+    const coin = (symbol: string) => ({ symbol, address: addressOf(0), decimals: 18, price });
+    const chains = file.chains.map((chain, index) => ({
+      ...chain,
+      transactionSurcharge: "0.00002",
+      tokens: [
+        { ...chain.tokens[0], ...(index === 0 && { price }) },
+        coin(index === 0 ? "ETHEREUM" : "BASE"),
+      ],
+    }));
+    const config = load({ ...file, chains });
+    expect(config.gas).toBe("charged");
+    expect(config.chains[1]?.transactionSurcharge).toBe(20_000n * 10n ** 9n);
   });
 
   test("with several mistakes names them all", () => {

@@ -16,9 +16,10 @@ import type { EvmAddress } from "../core/hex.ts";
 import { toEvmAddress, toHex32 } from "../core/hex.ts";
 import { auditChain, endBreach, isHalted, listBreaches, listUnsettled } from "./index.ts";
 
-/** A settlement to the same chain, and one from inventory on the other. */
+/** A settlement to the same chain whose gas is charged, and one from inventory on the other, sponsored and charged. */
 const SAME_CHAIN = 2;
 const INVENTORY = 3;
+const INVENTORY_CHARGED = 14;
 
 let server: SimulationServer;
 let database: SimulationDatabase;
@@ -241,6 +242,40 @@ describe("the auditor", () => {
       ]) {
         await expect(sql.raw(text).execute(db)).rejects.toThrow("only added");
       }
+    });
+  });
+
+  test.each([
+    ["kept by a route that pays by itself", SAME_CHAIN, 612n],
+    ["left in a lock by its payout", INVENTORY_CHARGED, 1_900n],
+  ])("fees %s are the service's and gas, apart", async (_, seed, gas) => {
+    await afterRun(seed, async (world) => {
+      const { id, swept_amount } = await getSettled(world);
+      const { fee_flat: flat } = await world.db
+        .selectFrom("settlements")
+        .select("fee_flat")
+        .where("id", "=", id)
+        .executeTakeFirstOrThrow();
+      expect(flat).toBe(`${gas}`);
+      const { rows } = await sql<{ account: string; owner: string; amount: string }>`
+        select account, owner, sum(amount)::text as amount from ledger_lines
+         where account in ('fees', 'treasury', 'inventory', 'in_flight')
+         group by account, owner having sum(amount) <> 0 order by account, owner`.execute(world.db);
+      const amount = BigInt(swept_amount);
+      const service = amount / 1000n;
+      const paid = amount - service - gas;
+      expect(rows).toEqual([
+        { account: "fees", owner: "gas", amount: `${gas}` },
+        { account: "fees", owner: "service", amount: `${service}` },
+        // Of the same asset inventory is made good to the unit, and what is over is the fee.
+        ...(seed === SAME_CHAIN
+          ? []
+          : [
+              { account: "inventory", owner: "", amount: `${-paid}` },
+              { account: "treasury", owner: "", amount: `${paid}` },
+            ]),
+      ]);
+      expect(await auditAll(world)).toEqual([]);
     });
   });
 

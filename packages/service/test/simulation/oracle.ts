@@ -21,7 +21,7 @@ interface Terms {
  * What is agreed to be taken of an amount: the service's fee, and where gas is charged what the row says, under the cap.
  */
 function agreedFee(amount: bigint, terms: Terms | undefined, isCharged: boolean): bigint {
-  if (terms?.fee_bps == null || terms.fee_flat === null)
+  if (!terms || terms.fee_bps === null || terms.fee_flat === null)
     throw new Broken("T82: a sweep has no terms");
   const [bps, flat] = [BigInt(terms.fee_bps), BigInt(terms.fee_flat)];
   if (isCharged ? bps > FEE_BPS || flat === 0n : bps !== FEE_BPS || flat !== 0n)

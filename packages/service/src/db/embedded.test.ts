@@ -1,9 +1,21 @@
-import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { pathToFileURL } from "node:url";
+import pg from "pg";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { startEmbedded } from "./embedded.ts";
-import { openDatabase } from "./pool.ts";
+import { openDatabase, toClientConfig } from "./pool.ts";
 
 let root: string;
 
@@ -49,5 +61,54 @@ describe("embedded PostgreSQL", () => {
       code: "CONFIG_MISSING",
       message: expect.stringMatching(/does not exist.*DATABASE_URL/),
     });
+  });
+});
+
+describe("a server for tests", () => {
+  const module = pathToFileURL(join(import.meta.dirname, "../../test/support/throwaway-server.ts"));
+
+  /** A process that starts one and then does what `afterwards` says; and who is connected until that server ends. */
+  async function startElsewhere(afterwards: string) {
+    const program = `
+      import { startThrowawayServer } from ${JSON.stringify(module.href)};
+      const { address, stop } = await startThrowawayServer("sluice-throwaway");
+      console.log(JSON.stringify(address));
+      for await (const _ of process.stdin);
+      ${afterwards}`;
+    const child = spawn(process.execPath, ["--input-type=module", "--eval", program], {
+      env: { ...process.env, TMPDIR: realpathSync(root) },
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    const exit = once(child, "exit");
+    const [line] = await once(child.stdout, "data");
+    const client = new pg.Client(toClientConfig(JSON.parse(String(line))));
+    // That the connection is cut is what is waited for.
+    client.on("error", () => undefined);
+    const cut = new Promise((resolve) => client.once("end", resolve));
+    await client.connect();
+    return { child, exit, cut };
+  }
+
+  const expectNothingLeft = () =>
+    vi.waitFor(() => expect(readdirSync(root)).toEqual([]), { timeout: 30_000 });
+
+  test("ends with the process that started it, although that is killed", async () => {
+    const { child, exit, cut } = await startElsewhere("");
+    expect(readdirSync(root)).toHaveLength(1);
+    child.kill("SIGKILL");
+    expect(await exit).toEqual([null, "SIGKILL"]);
+    await cut;
+    await expectNothingLeft();
+  });
+
+  test("keeps nobody from ending, and is gone when it was stopped", async () => {
+    for (const afterwards of ["", "await stop();"]) {
+      const { child, exit, cut } = await startElsewhere(afterwards);
+      child.stdin.end();
+      expect(await exit).toEqual([0, null]);
+      if (afterwards !== "") expect(readdirSync(root)).toEqual([]);
+      await cut;
+      await expectNothingLeft();
+    }
   });
 });

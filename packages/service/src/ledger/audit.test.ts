@@ -6,11 +6,8 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NO_FAULTS } from "../../test/simulation/faults.ts";
 import { runSeed, type World } from "../../test/simulation/run.ts";
-import {
-  type SimulationDatabase,
-  type SimulationServer,
-  startServer,
-} from "../../test/simulation/server.ts";
+import { prepareDatabase, type SimulationDatabase } from "../../test/simulation/server.ts";
+import { createEmptyDatabase, type TestDatabase } from "../../test/support/database.ts";
 import type { FakeChain, FakeBlock } from "../chains/fake/model.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import { toEvmAddress, toHex32 } from "../core/hex.ts";
@@ -21,16 +18,16 @@ const SAME_CHAIN = 2;
 const INVENTORY = 3;
 const INVENTORY_CHARGED = 14;
 
-let server: SimulationServer;
+let empty: TestDatabase;
 let database: SimulationDatabase;
 
 beforeAll(async () => {
-  server = await startServer();
-  database = await server.open();
+  empty = await createEmptyDatabase();
+  database = await prepareDatabase(empty.address);
 });
 afterAll(async () => {
   await database.close();
-  await server.stop();
+  await empty.drop();
 });
 
 /** Runs a seed with one payment, then does something to what it left. */

@@ -2,14 +2,11 @@
  * The PostgreSQL of a simulation: the real server without fsync, and one database that is emptied before each seed. Its
  * clock is a counter, so that what the database stamps by itself is the same in every run of a seed.
  */
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type pg from "pg";
-import { startEmbedded } from "../../src/db/embedded.ts";
 import { migrateToLatest } from "../../src/db/migrate.ts";
-import { openDatabase } from "../../src/db/pool.ts";
+import { type DatabaseAddress, openDatabase } from "../../src/db/pool.ts";
 import { maintainEvents } from "../../src/events/index.ts";
+import { startThrowawayServer } from "../support/throwaway-server.ts";
 import { START_MS } from "./stage.ts";
 
 export interface SimulationServer {
@@ -28,11 +25,7 @@ export interface SimulationDatabase {
 }
 
 export async function startServer(): Promise<SimulationServer> {
-  const stateDir = mkdtempSync(join(tmpdir(), "sluice-simulation-"));
-  // Under root the server runs as somebody else, who has to get in.
-  chmodSync(stateDir, 0o755);
-  const server = await startEmbedded({ stateDir, unsafeFast: true });
-  const { address } = server;
+  const { address, stop } = await startThrowawayServer("sluice-simulation");
   const admin = await openDatabase(address, { max: 1 });
   // Statistics that change by themselves change plans, and with them the order of rows that nobody ordered.
   await admin.pool.query("alter system set autovacuum = off");
@@ -43,50 +36,58 @@ export async function startServer(): Promise<SimulationServer> {
       count += 1;
       const name = `simulation_${count}`;
       await admin.pool.query(`create database ${name}`);
-      // What is found first in the path is what the migrations, defaults and functions mean by the time.
-      await admin.pool.query(
-        `alter database ${name} set search_path = public, simulation, pg_catalog`,
-      );
-      const open = await openDatabase({ ...address, database: name }, { max: 1 });
-      await open.pool.query(`create schema simulation`);
-      await open.pool.query(`create sequence simulation.ticks`);
-      for (const time of ["clock_timestamp", "now"]) {
-        await open.pool.query(
-          `create function simulation.${time}() returns timestamptz language sql as
-            $$ select timestamptz '${new Date(START_MS).toISOString()}' + nextval('simulation.ticks') * interval '1 ms' $$`,
-        );
-      }
-      await migrateToLatest(open.db);
-      await maintainEvents(open.db, START_MS);
-      const { rows } = await open.pool.query<{ name: string }>(
-        `select format('%I', tablename) as name from pg_tables
-          where schemaname = 'public' and tablename not like '%migration%' and tablename not like 'events\\_%'`,
-      );
-      const tables = rows.map((row) => row.name).join(", ");
-      const client = await open.pool.connect();
-      // A plan does not depend on what was asked before.
-      await client.query("set plan_cache_mode = force_generic_plan; set jit = off");
-      return {
-        client,
-        names: new Map(),
-        async empty() {
-          await client.query("rollback");
-          // The record of operators refuses to be emptied; the simulation alone may.
-          await client.query("set session_replication_role = replica");
-          await client.query(`truncate ${tables} cascade`);
-          await client.query("reset session_replication_role");
-          await client.query("alter sequence simulation.ticks restart");
-        },
-        async close() {
-          client.release();
-          await open.close();
-        },
-      };
+      return prepareDatabase({ ...address, database: name });
     },
     async stop() {
       await admin.close();
-      await server.stop({ force: true });
-      rmSync(stateDir, { recursive: true, force: true });
+      await stop();
+    },
+  };
+}
+
+/** Makes an empty database, which nobody uses, one for simulations. */
+export async function prepareDatabase(address: DatabaseAddress): Promise<SimulationDatabase> {
+  const first = await openDatabase(address, { max: 1 });
+  // What is found first in the path is what the migrations, defaults and functions mean by the time.
+  await first.pool.query(
+    `do $$ begin
+       execute format('alter database %I set search_path = public, simulation, pg_catalog', current_database());
+     end $$`,
+  );
+  await first.close();
+  const open = await openDatabase(address, { max: 1 });
+  await open.pool.query(`create schema simulation`);
+  await open.pool.query(`create sequence simulation.ticks`);
+  for (const time of ["clock_timestamp", "now"]) {
+    await open.pool.query(
+      `create function simulation.${time}() returns timestamptz language sql as
+        $$ select timestamptz '${new Date(START_MS).toISOString()}' + nextval('simulation.ticks') * interval '1 ms' $$`,
+    );
+  }
+  await migrateToLatest(open.db);
+  await maintainEvents(open.db, START_MS);
+  const { rows } = await open.pool.query<{ name: string }>(
+    `select format('%I', tablename) as name from pg_tables
+      where schemaname = 'public' and tablename not like '%migration%' and tablename not like 'events\\_%'`,
+  );
+  const tables = rows.map((row) => row.name).join(", ");
+  const client = await open.pool.connect();
+  // A plan does not depend on what was asked before.
+  await client.query("set plan_cache_mode = force_generic_plan; set jit = off");
+  return {
+    client,
+    names: new Map(),
+    async empty() {
+      await client.query("rollback");
+      // The record of operators refuses to be emptied; the simulation alone may.
+      await client.query("set session_replication_role = replica");
+      await client.query(`truncate ${tables} cascade`);
+      await client.query("reset session_replication_role");
+      await client.query("alter sequence simulation.ticks restart");
+    },
+    async close() {
+      client.release();
+      await open.close();
     },
   };
 }

@@ -24,7 +24,11 @@ export const AREAS: readonly Area[] = [
   {
     name: "lanes",
     files: ["transactions/plan.ts", "transactions/lane.ts"],
-    tests: ["transactions/lane.test.ts", "transactions/lane-bounds.test.ts"],
+    tests: [
+      "transactions/lane.test.ts",
+      "transactions/lane-bounds.test.ts",
+      "transactions/lane-log.test.ts",
+    ],
   },
   {
     name: "quorum",
@@ -86,6 +90,55 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     mutator: "ConditionalExpression",
     replacement: "false",
     why: "spares a query that would answer nobody",
+  },
+  ...[
+    'assert(transaction.nonce !== null, "an assigned transaction has its nonce");',
+    'assert(transaction.nonce !== null, "only an assigned transaction is signed");',
+    'assert(transaction.mined !== null, "a mined transaction names its block");',
+  ].map((line) => ({
+    file: "transactions/lane.ts",
+    line,
+    mutator: "ConditionalExpression",
+    replacement: "true",
+    why: "the table refuses such a row",
+  })),
+  ...[
+    ["ArrayDeclaration", '["Stryker was here"]'],
+    ["OptionalChaining", "queued[position].id"],
+  ].map(([mutator = "", replacement = ""]) => ({
+    file: "transactions/lane.ts",
+    line: "const memberIds = batch.members.flatMap((position) => queued[position]?.id ?? []);",
+    mutator,
+    replacement,
+    why: "the members are positions of what was given, and the compiler cannot know it",
+  })),
+  {
+    file: "transactions/lane.ts",
+    line: "limits.batchCostMax !== undefined && batch.gas * maxFeePerGas > limits.batchCostMax;",
+    mutator: "ConditionalExpression",
+    replacement: "true",
+    why: "no cost is more than undefined",
+  },
+  {
+    file: "transactions/lane.ts",
+    line: "return attempt.sentAtMs === null || nowMs - attempt.sentAtMs >= limits.resendAfterMs;",
+    mutator: "ConditionalExpression",
+    replacement: "false",
+    why: "what was never sent was not accepted either, which is asked before; and the time since null is long",
+  },
+  {
+    file: "transactions/lane.ts",
+    line: "await send(deps, transaction, { ...attempt, sentAtMs: null, accepted: false });",
+    mutator: "BooleanLiteral",
+    replacement: "true",
+    why: "sending looks only at the bytes",
+  },
+  {
+    file: "transactions/lane.ts",
+    line: "return a > b ? a : b;",
+    mutator: "EqualityOperator",
+    replacement: "a >= b",
+    why: "of two that are equal, each is the greater",
   },
   {
     file: "addresses/issue.ts",

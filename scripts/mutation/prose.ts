@@ -7,6 +7,7 @@ interface Node {
   readonly name?: string;
   readonly callee?: Node;
   readonly object?: Node;
+  readonly property?: Node;
   readonly arguments?: readonly Node[];
 }
 
@@ -18,7 +19,9 @@ interface Path {
 function isProse({ node, parentPath }: Path): boolean {
   const call = parentPath?.node;
   if (!/^(StringLiteral|TemplateLiteral)$/.test(node.type) || !call?.arguments) return false;
-  const name = call.callee?.name ?? call.callee?.object?.name ?? "";
+  const { callee } = call;
+  // `assert(…)`, `log.warn(…)` or `deps.log.warn(…)`.
+  const name = callee?.name ?? callee?.object?.name ?? callee?.object?.property?.name ?? "";
   const position = call.arguments.indexOf(node);
   if (/^(Operating)?Error$/.test(name))
     return position === call.arguments.length - 1 || position === 1;

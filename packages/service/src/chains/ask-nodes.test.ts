@@ -1,9 +1,9 @@
 /** How several nodes are asked: how often, how many questions at once, how long others are waited for, what is said. */
 import { expect, test } from "vitest";
+import { createKeepingLog } from "../../test/support/doubles.ts";
 import {
   createDeadNode,
   createHonestNode,
-  createKeepingLog,
   createLiar,
   createOddNode,
   createQuickClock,

@@ -2,14 +2,13 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { silentLog } from "../../test/support/doubles.ts";
+import { createKeepingLog, silentLog } from "../../test/support/doubles.ts";
 import {
   blockAt,
   CALL,
   createDeadNode,
   createHonestNode,
   createHungNode,
-  createKeepingLog,
   createLiar,
   createOddNode,
   createQuickClock,

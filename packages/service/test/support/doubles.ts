@@ -19,6 +19,20 @@ import { createMetrics } from "../../src/telemetry/metrics.ts";
 export const unseenMetrics = createMetrics();
 export const silentLog = createLog({ level: "silent", role: "test" });
 
+/** A line of a log. 30 is for information, 40 a warning, 50 an error, 60 what stops the work. */
+export interface LogLine {
+  readonly msg: string;
+  readonly level: number;
+  readonly [about: string]: unknown;
+}
+
+/** A log that keeps its lines. */
+export function createKeepingLog() {
+  const lines: LogLine[] = [];
+  const write = (line: string) => void lines.push(JSON.parse(line));
+  return { log: createLog({ level: "info", role: "test", write }), lines };
+}
+
 /** A clock that stands still until it is set. */
 export function createStillClock(startMs = Date.parse("2026-01-01T00:00:00.000Z")) {
   let now = startMs;

@@ -1,5 +1,4 @@
 /** A lane over a capricious node, and what it did: what tests of lanes begin with. */
-import { createLog } from "../../src/telemetry/log.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import type { Db } from "../../src/db/schema.ts";
 import { type Hex, toEvmAddress } from "../../src/core/hex.ts";
@@ -13,6 +12,7 @@ import type { IntentName, LaneTransaction } from "../../src/transactions/types.t
 import {
   createCapriciousNode,
   createCountingRandom,
+  createKeepingLog,
   createReadableSigner,
   createStillClock,
   createStrictChain,
@@ -27,6 +27,7 @@ export function openLaneOn(db: Db) {
   const clock = createStillClock();
   const random = createCountingRandom();
   const metrics = createMetrics();
+  const { log, lines } = createKeepingLog();
   /** Owners are told of changes, and woken once those are committed. */
   const changes: string[] = [];
   const told: LaneTransaction[] = [];
@@ -38,7 +39,7 @@ export function openLaneOn(db: Db) {
     signer,
     clock,
     random,
-    log: createLog({ level: "silent", role: "test" }),
+    log,
     metrics,
     crashPoint: (name) => void crashPoints.push(name),
     onChanged: async (_tx, transaction) => {
@@ -60,5 +61,18 @@ export function openLaneOn(db: Db) {
       }),
     );
   const look = (changed: Partial<LaneDeps> = {}) => lookAtLane({ ...deps, ...changed });
-  return { node, signer, clock, deps, metrics, changes, told, wakes, crashPoints, submit, look };
+  return {
+    node,
+    signer,
+    clock,
+    deps,
+    metrics,
+    lines,
+    changes,
+    told,
+    wakes,
+    crashPoints,
+    submit,
+    look,
+  };
 }

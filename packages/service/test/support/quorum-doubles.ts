@@ -1,5 +1,4 @@
 /** Nodes of one imaginary chain: honest ones, wherever they are on it, and every kind of other ones. */
-import { pino } from "pino";
 import type { BlockRef, Chain, ReadPoint } from "../../src/chains/port.ts";
 import { OperatingError } from "../../src/core/errors.ts";
 import { type Hex32, toEvmAddress, toHex32, toTxHash } from "../../src/core/hex.ts";
@@ -281,11 +280,4 @@ export function createQuickClock() {
       now += ms;
     },
   };
-}
-
-/** A log that keeps its lines. */
-export function createKeepingLog() {
-  const lines: { readonly msg: string; readonly node?: number; readonly level: number }[] = [];
-  const log = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  return { log, lines };
 }

@@ -48,7 +48,7 @@ export const AREAS: readonly Area[] = [
   {
     name: "ledger",
     files: ["ledger/audit.ts", "ledger/breaches.ts", "ledger/accounts.ts"],
-    tests: ["ledger/audit.test.ts"],
+    tests: ["ledger/audit-bounds.test.ts", "ledger/audit.test.ts"],
   },
 ];
 

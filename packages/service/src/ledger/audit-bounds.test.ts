@@ -1,0 +1,719 @@
+/** What an audit compares and what it leaves out, to the unit, the block and the millisecond; and what it says of it. */
+import { sql } from "kysely";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import {
+  blockAt,
+  CHAIN_ID,
+  emptyBooks,
+  idOf,
+  openBooks,
+  TIP,
+  TOKEN,
+} from "../../test/support/books.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { hashOf, LANE } from "../../test/support/doubles.ts";
+import { type EvmAddress, NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
+import { formatStamp } from "../core/stamp.ts";
+import { postSurplus } from "./accounts.ts";
+import { endBreach, isHalted, listBreaches, listUnsettled, recordFindings } from "./index.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(() => emptyBooks(database.db));
+
+const open = () => openBooks(database.db);
+const NOTHING = { block: null, wallets: 0, findings: [] };
+const HOUR_MS = 3_600_000;
+
+/** Sets how far the last audit came. */
+async function setRound(row: { block?: bigint; atMs?: number; lastWallet?: string }) {
+  const { block = TIP, atMs = 0, lastWallet = "" } = row;
+  const round = { block_number: block, at: formatStamp(atMs), last_wallet: lastWallet };
+  await database.db
+    .insertInto("audit_rounds")
+    .values({ chain_id: CHAIN_ID, ...round })
+    .onConflict((conflict) => conflict.column("chain_id").doUpdateSet(round))
+    .execute();
+}
+
+const getRound = () => database.db.selectFrom("audit_rounds").selectAll().executeTakeFirstOrThrow();
+
+describe("the block that is compared", () => {
+  test("is the newest that is scanned and final", async () => {
+    const { says, audit } = await open();
+    expect(await audit("all")).toEqual({ block: TIP, wallets: 0, findings: [] });
+    says.finalNumber = TIP + 5n;
+    expect(await audit("all")).toMatchObject({ block: TIP });
+    says.finalNumber = TIP - 1n;
+    expect(await audit("all")).toMatchObject({ block: TIP - 1n });
+  });
+
+  test("is none where nothing is scanned, the node lacks it or is on another branch", async () => {
+    const { says, audit } = await open();
+    says.count = 9;
+    says.block = () => null;
+    expect(await audit("all")).toEqual(NOTHING);
+    says.block = () => ({ ...blockAt(TIP), hash: idOf("another branch") });
+    expect(await audit("all")).toEqual(NOTHING);
+    says.block = blockAt;
+    says.finalNumber = TIP - 2n;
+    expect(await audit("all")).toEqual(NOTHING);
+    await database.db.deleteFrom("scanner_blocks").execute();
+    expect(await audit("all")).toEqual(NOTHING);
+    expect(await listBreaches(database.db)).toEqual([]);
+    expect(await database.db.selectFrom("audit_rounds").selectAll().execute()).toEqual([]);
+  });
+});
+
+describe("a round", () => {
+  /** Addresses in the order of their wallets. */
+  async function openMany(count: number) {
+    const books = await open();
+    const first = await books.newAddress();
+    await sql`insert into addresses select gen_random_uuid(), integrator_id, chain_family, user_id || i, dest_chain,
+        dest_wallet, dest_token, refund_authority, max_fee_bps, max_slippage_bps, version, wallet_kind, factory,
+        commitment || i, '0x' || lpad(to_hex(i), 40, '0'), created_at + i * interval '1 ms'
+      from addresses, generate_series(1, ${count - 1}) as i where id = ${first.id}`.execute(
+      database.db,
+    );
+    const { rows } = await sql<{ wallet: EvmAddress }>`
+      select wallet from addresses order by wallet`.execute(database.db);
+    return { ...books, wallets: rows.map(({ wallet }) => wallet) };
+  }
+
+  test("has five hundred wallets at once, goes on after the last and begins anew", async () => {
+    const { audit, clock, wallets } = await openMany(501);
+    expect(await audit("next")).toMatchObject({ wallets: 500 });
+    expect(await getRound()).toEqual({
+      chain_id: CHAIN_ID,
+      block_number: TIP,
+      at: formatStamp(clock.now()),
+      last_wallet: wallets[499],
+    });
+    clock.advance(1_000);
+    expect(await audit("next")).toMatchObject({ wallets: 1 });
+    expect(await getRound()).toMatchObject({ at: formatStamp(clock.now()), last_wallet: "" });
+    expect(await audit("next")).toMatchObject({ wallets: 500 });
+    // All are all, wherever the round had come.
+    expect(await audit("all")).toMatchObject({ wallets: 501 });
+    expect(await getRound()).toMatchObject({ last_wallet: "" });
+  });
+
+  test("of exactly five hundred ends with a look at none", async () => {
+    const { audit, wallets } = await openMany(500);
+    await audit("next");
+    expect(await getRound()).toMatchObject({ last_wallet: wallets[499] });
+    expect(await audit("next")).toMatchObject({ wallets: 0 });
+    expect(await getRound()).toMatchObject({ last_wallet: "" });
+    expect(await audit("all")).toMatchObject({ wallets: 500 });
+  });
+
+  test("compares besides the next wallets those in which something moved in the last five thousand blocks", async () => {
+    const { audit, says, newAddress, arrive, leave } = await open();
+    const [lacking, left] = [await newAddress(), await newAddress()];
+    await arrive(lacking, 5n, { block: TIP - 5_000n });
+    await arrive(left, 9n, { block: 1n });
+    await leave(left, 4n, { block: TIP - 5_000n, kind: "refunded" });
+    says.held.clear();
+    await setRound({ lastWallet: "0xff" });
+    expect(await audit("next")).toMatchObject({
+      wallets: 0,
+      findings: expect.arrayContaining([
+        expect.objectContaining({ invariant: "V1", subject: `${lacking.wallet}:${TOKEN}` }),
+        expect.objectContaining({ invariant: "V1", subject: `${left.wallet}:${TOKEN}` }),
+      ]),
+    });
+    // One block further they are not of the last ones any more.
+    const { hash, parentHash } = blockAt(TIP + 1n);
+    await database.db
+      .insertInto("scanner_blocks")
+      .values({ chain_id: CHAIN_ID, number: TIP + 1n, hash, parent_hash: parentHash })
+      .execute();
+    says.finalNumber = TIP + 1n;
+    await setRound({ lastWallet: "0xff" });
+    expect(await audit("next")).toMatchObject({ findings: [] });
+  });
+
+  test("says once what it meets twice, and to the log only what is new", async () => {
+    const { audit, says, lines, newAddress, arrive } = await open();
+    const address = await newAddress();
+    await arrive(address, 5n);
+    says.held.clear();
+    const { findings } = await audit("next");
+    expect(findings).toHaveLength(1);
+    expect(lines).toMatchObject([
+      { level: 50, msg: "the books do not balance", findings: [{ invariant: "V1" }] },
+    ]);
+    expect((await audit("next")).findings).toHaveLength(1);
+    expect(lines).toHaveLength(1);
+  });
+});
+
+describe("V1 a wallet", () => {
+  test("that holds less is found with both amounts and what is to be written off", async () => {
+    const { audit, says, newAddress, arrive } = await open();
+    const { id, wallet } = await newAddress();
+    await arrive({ id, wallet }, 10n);
+    expect((await audit("all")).findings).toEqual([]);
+    says.held.set(`${TOKEN}:${wallet}`, 9n);
+    expect((await audit("all")).findings).toEqual([
+      {
+        chainId: CHAIN_ID,
+        invariant: "V1",
+        subject: `${wallet}:${TOKEN}`,
+        details: { block: `${TIP}`, ledger: "10", chain: "9" },
+        repair: {
+          kind: "write_off",
+          account: "wallet",
+          owner: wallet,
+          token: TOKEN,
+          amount: "1",
+          block: `${TIP}`,
+        },
+      },
+    ]);
+  });
+
+  test("that holds more has a surplus posted, and the log says so once", async () => {
+    const { audit, says, lines, newAddress } = await open();
+    const { wallet } = await newAddress();
+    says.held.set(`${TOKEN}:${wallet}`, 3n);
+    for (let look = 0; look < 2; look += 1) expect((await audit("all")).findings).toEqual([]);
+    expect(lines).toMatchObject([
+      { level: 40, msg: "arrived without a transfer", wallet, token: TOKEN },
+    ]);
+    expect(await listUnsettled(database.db)).toMatchObject([{ wallet, amount: "3" }]);
+    says.held.set(`${TOKEN}:${wallet}`, 2n);
+    expect((await audit("all")).findings).toMatchObject([
+      { invariant: "V1", details: { ledger: "3", chain: "2" } },
+    ]);
+  });
+
+  test("is compared by what was known at the block, not by what came after", async () => {
+    const { audit, says, newAddress, arrive } = await open();
+    const address = await newAddress();
+    await arrive(address, 10n, { block: TIP });
+    says.held.clear();
+    says.finalNumber = TIP - 1n;
+    expect((await audit("all")).findings).toEqual([]);
+  });
+
+  test("of native coin lacks it like any, and more of it is a deposit that the scanner finds", async () => {
+    const { audit, says, lines, newAddress, arrive } = await open();
+    const address = await newAddress();
+    const { wallet } = address;
+    await arrive(address, 10n, { token: NATIVE_TOKEN });
+    const both = { tokens: [TOKEN, NATIVE_TOKEN] };
+    says.held.set(`${NATIVE_TOKEN}:${wallet}`, 11n);
+    expect((await audit("all", both)).findings).toEqual([]);
+    expect(says.asked).toEqual(["1 balances", "1 native balances"]);
+    expect(lines).toEqual([]);
+    says.held.set(`${NATIVE_TOKEN}:${wallet}`, 9n);
+    expect((await audit("all", both)).findings).toMatchObject([
+      { subject: `${wallet}:${NATIVE_TOKEN}`, details: { ledger: "10", chain: "9" } },
+    ]);
+    // Of what is not listed nothing is asked.
+    says.asked.length = 0;
+    await audit("all", { tokens: [NATIVE_TOKEN] });
+    await audit("all");
+    expect(says.asked).toEqual(["1 native balances", "1 balances"]);
+    await audit("all", { tokens: [] });
+    expect(lines.filter(({ level }) => level < 50)).toEqual([]);
+  });
+
+  test("whose balance cannot be read is left out, and a node without the state is named", async () => {
+    const { audit, says, lines, newAddress, arrive } = await open();
+    const [blind, lacking] = [await newAddress(), await newAddress()];
+    await arrive(blind, 5n);
+    await arrive(lacking, 5n);
+    says.held.set(`${TOKEN}:${blind.wallet}`, null);
+    says.held.set(`${TOKEN}:${lacking.wallet}`, 4n);
+    expect((await audit("all")).findings).toMatchObject([
+      { subject: `${lacking.wallet}:${TOKEN}`, details: { chain: "4" } },
+    ]);
+    expect(lines.filter(({ level }) => level < 50)).toEqual([]);
+    says.hasState = false;
+    expect((await audit("all")).findings).toEqual([]);
+    expect(lines.slice(1)).toMatchObject([
+      { level: 40, msg: "the node does not have the state of a final block", block: Number(TIP) },
+    ]);
+  });
+
+  test("is asked about only where there are wallets", async () => {
+    const { audit, says, lines } = await open();
+    await audit("all");
+    expect(says.asked).toEqual([]);
+    expect(lines).toEqual([]);
+  });
+
+  test("that two auditors see with a surplus has it posted once", async () => {
+    const { newAddress } = await open();
+    const { wallet } = await newAddress();
+    const at = { chainId: CHAIN_ID, wallet, token: TOKEN, block: TIP, held: 7n };
+    const other = toEvmAddress(`0x${"66".repeat(20)}`);
+    // Of another token it says nothing.
+    expect(await postSurplus(database.db, { ...at, token: other, held: 2n })).toBe(2n);
+    const posted = await Promise.all([1, 2, 3, 4].map(() => postSurplus(database.db, at)));
+    expect(posted.toSorted()).toEqual([0n, 0n, 0n, 7n]);
+    expect(await postSurplus(database.db, { ...at, held: 6n })).toBe(0n);
+    expect(await postSurplus(database.db, { ...at, held: 8n })).toBe(1n);
+  });
+});
+
+describe("V4 a sweep", () => {
+  test("of no transaction of ours is found with where, how much and by what", async () => {
+    const { audit, newAddress, arrive, leave, settle } = await open();
+    const address = await newAddress();
+    await arrive(address, 10n);
+    await settle(address, { status: "settling" });
+    const { place } = await leave(address, 10n, { txHash: idOf("theirs") });
+    expect((await audit("all")).findings).toEqual([
+      {
+        chainId: CHAIN_ID,
+        invariant: "V4",
+        subject: place,
+        details: { wallet: address.wallet, amount: "10", unknown_transaction: idOf("theirs") },
+      },
+    ]);
+  });
+
+  test("is looked for from five thousand blocks before the last audit, and in an audit of all from the first", async () => {
+    const { audit, newAddress, arrive, leave, settle } = await open();
+    const address = await newAddress();
+    await arrive(address, 10n);
+    await settle(address, { status: "settling" });
+    const old = await leave(address, 1n, { block: TIP - 6_000n });
+    const recent = await leave(address, 1n, { block: TIP - 5_999n });
+    const first = await leave(address, 1n, { block: 0n });
+    await setRound({ block: TIP - 1_000n });
+    const listPlaces = async (scope: "next" | "all") =>
+      (await audit(scope)).findings
+        .filter(({ invariant }) => invariant === "V4")
+        .map(({ subject }) => subject)
+        .toSorted();
+    expect(await listPlaces("next")).toEqual([recent.place]);
+    const all = [old.place, recent.place, first.place].toSorted();
+    expect(await listPlaces("all")).toEqual(all);
+    // Without an audit before it, the next part begins with the first block too.
+    await database.db.deleteFrom("audit_rounds").execute();
+    expect(await listPlaces("next")).toEqual(all);
+  });
+
+  test("that is in transit without a settlement is found, and not while a settlement may yet record it", async () => {
+    const { audit, says, newAddress, arrive, leave, settle } = await open();
+    const address = await newAddress();
+    await arrive(address, 10n);
+    // Without a hash it was there before hashes were kept.
+    await leave(address, 4n, { txHash: "" });
+    says.held.set(`${TOKEN}:${address.wallet}`, 6n);
+    expect((await audit("all")).findings).toEqual([
+      {
+        chainId: CHAIN_ID,
+        invariant: "V4",
+        subject: `${address.wallet}:${TOKEN}`,
+        details: { block: `${TIP}`, swept_beyond_what_settlements_recorded: "4" },
+        repair: {
+          kind: "write_off",
+          account: "transit",
+          owner: address.wallet,
+          token: TOKEN,
+          amount: "4",
+          block: `${TIP}`,
+        },
+      },
+    ]);
+    await settle(address, { isFinal: false });
+    expect((await audit("all")).findings).toEqual([]);
+  });
+
+  test("that was recorded to the unit is in order", async () => {
+    const { audit, says, newAddress, arrive, leave, settle, post } = await open();
+    const address = await newAddress();
+    await arrive(address, 10n);
+    const { logIndex } = await leave(address, 10n, { txHash: "" });
+    const swept = { amount: 10n, block: TIP, log: logIndex };
+    await settle(address, { swept });
+    await post({ from: ["transit", address.wallet], to: ["treasury", ""], amount: 10n });
+    says.held.clear();
+    expect((await audit("all")).findings).toEqual([]);
+    expect(await listUnsettled(database.db)).toEqual([]);
+  });
+});
+
+describe("a settlement that ended", () => {
+  /** Sweeps 10 of a wallet and records something else. */
+  async function openWrong(updatedMs: number) {
+    const books = await open();
+    const address = await books.newAddress();
+    await books.arrive(address, 10n);
+    const { logIndex } = await books.leave(address, 10n, { txHash: "" });
+    books.says.held.clear();
+    await books.post({ from: ["transit", address.wallet], to: ["treasury", ""], amount: 10n });
+    const swept = { amount: 9n, block: TIP, log: logIndex };
+    const id = await books.settle(address, { swept, updatedMs });
+    return { ...books, id, address, logIndex };
+  }
+
+  test("V6 is found where the chain shows another amount, or no such sweep", async () => {
+    const { audit, clock, id, settle, newAddress } = await openWrong(0);
+    const absent = await settle(await newAddress(), {
+      swept: { amount: 5n, block: TIP, log: 900 },
+      updatedMs: clock.now(),
+    });
+    const { findings } = await audit("all");
+    expect(findings).toHaveLength(2);
+    expect(findings).toEqual(
+      expect.arrayContaining([
+        {
+          chainId: CHAIN_ID,
+          invariant: "V6",
+          subject: id,
+          details: { recorded: "9", on_chain: "10" },
+        },
+        {
+          chainId: CHAIN_ID,
+          invariant: "V6",
+          subject: absent,
+          details: { recorded: "5", on_chain: "no such sweep" },
+        },
+      ]),
+    );
+  });
+
+  test("V6 is not judged before its sweep is final and compared", async () => {
+    const { audit, settle, newAddress } = await open();
+    const above = { amount: 5n, block: TIP + 1n, log: 900 };
+    await settle(await newAddress(), { swept: above });
+    await settle(await newAddress(), { swept: { ...above, block: TIP }, isFinal: false });
+    expect((await audit("all")).findings).toEqual([]);
+  });
+
+  test("is looked at for an hour after it changed, and in an audit of all for ever", async () => {
+    const changedMs = Date.parse("2025-06-01T00:00:00.000Z");
+    const { audit, id, post, settle, newAddress } = await openWrong(changedMs);
+    const dead = await settle(await newAddress(), { status: "dead", updatedMs: changedMs });
+    await post({ from: ["treasury", ""], to: ["in_flight", dead], amount: 3n });
+    const both = [id, dead].toSorted();
+    const listFound = async (scope: "next" | "all") =>
+      (await audit(scope)).findings.map(({ subject }) => subject).toSorted();
+    await setRound({ atMs: changedMs + HOUR_MS });
+    expect(await listFound("next")).toEqual(both);
+    await setRound({ atMs: changedMs + HOUR_MS + 1 });
+    expect(await listFound("next")).toEqual([]);
+    await setRound({ atMs: changedMs + HOUR_MS + 1 });
+    expect(await listFound("all")).toEqual(both);
+    await database.db.deleteFrom("audit_rounds").execute();
+    expect(await listFound("next")).toEqual(both);
+  });
+
+  test("V8 is found with its status and what it has in flight, unless a delivery follows it", async () => {
+    const { audit, settle, newAddress, deliver, post } = await open();
+    const id = await settle(await newAddress(), { status: "dead" });
+    await post({ from: ["treasury", ""], to: ["in_flight", id], amount: 3n });
+    const found = {
+      chainId: CHAIN_ID,
+      invariant: "V8",
+      subject: id,
+      details: { status: "dead", in_flight: "3" },
+    };
+    expect((await audit("all")).findings).toEqual([found]);
+    await deliver(id, "one that is over", { state: "returned" });
+    expect((await audit("all")).findings).toEqual([found]);
+    await deliver(id, "one that goes on", { state: "locked" });
+    expect((await audit("all")).findings).toEqual([]);
+  });
+});
+
+describe("V5 a claimed delivery", () => {
+  async function openDelivered(row: Parameters<Awaited<ReturnType<typeof open>>["deliver"]>[2]) {
+    const books = await open();
+    const settlement = await books.settle(await books.newAddress());
+    const id = await books.deliver(settlement, "a delivery", row);
+    return { ...books, settlement, id };
+  }
+
+  test("is looked for once, and in an audit of all again", async () => {
+    const { audit, says, id } = await openDelivered({});
+    for (const scope of ["next", "next", "all", "all"] as const) {
+      expect((await audit(scope)).findings).toEqual([]);
+    }
+    expect(says.asked.filter((what) => what === `delivery ${id}`)).toHaveLength(3);
+  });
+
+  test("is found where another amount, token or recipient is on the chain, with both", async () => {
+    const { audit, says, settlement, id } = await openDelivered({});
+    const paid = says.delivered.get(id);
+    if (!paid) throw new Error("it is delivered");
+    says.delivered.set(id, { ...paid, amount: 91n });
+    expect((await audit("next")).findings).toEqual([
+      {
+        chainId: CHAIN_ID,
+        invariant: "V5",
+        subject: settlement,
+        details: {
+          delivery: id,
+          recorded: `90 of ${paid.token} to ${paid.to}`,
+          on_chain: `91 of ${paid.token} to ${paid.to}`,
+        },
+      },
+    ]);
+  });
+
+  test("is found where it is a unit below what was promised at least", async () => {
+    const { audit, settlement, id } = await openDelivered({ paid: 79n, minOut: 80n });
+    expect((await audit("next")).findings).toEqual([
+      {
+        chainId: CHAIN_ID,
+        invariant: "V5",
+        subject: settlement,
+        details: { delivery: id, below: "80" },
+      },
+    ]);
+    await emptyBooks(database.db);
+    const just = await openDelivered({ paid: 80n, minOut: 80n });
+    expect((await just.audit("next")).findings).toEqual([]);
+  });
+
+  test("that is not there may be one that the node has not come to, for an hour", async () => {
+    const { audit, says, clock, settlement, id } = await openDelivered({});
+    const paid = says.delivered.get(id);
+    says.delivered.clear();
+    const found = {
+      chainId: CHAIN_ID,
+      invariant: "V5",
+      subject: settlement,
+      details: { delivery: id, on_chain: "no such delivery" },
+    };
+    expect((await audit("all")).findings).toEqual([found]);
+    clock.advance(HOUR_MS);
+    expect((await audit("next")).findings).toEqual([]);
+    clock.advance(1);
+    expect((await audit("next")).findings).toEqual([found]);
+    // Not found is not looked for: it is asked about until it is there.
+    if (paid) says.delivered.set(id, paid);
+    expect((await audit("next")).findings).toEqual([]);
+  });
+
+  test("to a chain that is not configured is left to whoever has it", async () => {
+    const { audit, says } = await openDelivered({ destChain: 31 });
+    expect((await audit("all")).findings).toEqual([]);
+    expect(says.asked.filter((what) => what.startsWith("delivery"))).toEqual([]);
+  });
+
+  test("is one of two hundred of a look, the oldest first, and of all in an audit of all", async () => {
+    const { audit, says, id } = await openDelivered({});
+    await sql`insert into settlements (id, integrator_id, address_id, chain_id, wallet, token, status, step, created_at,
+        updated_at)
+      select gen_random_uuid(), integrator_id, address_id, chain_id, wallet, token, status, step,
+        created_at + i * interval '1 ms', updated_at
+      from settlements, generate_series(1, 200) as i`.execute(database.db);
+    await sql`insert into deliveries (id, settlement_id, state, src_chain, escrow, wallet, token, seq, locked_amount, min_out,
+        dest_chain, dest_token, dest_wallet, pay_amount, delivered_amount, created_at)
+      select '0x' || lpad(replace(s.id::text, '-', ''), 64, '0'), s.id, state, src_chain, escrow, d.wallet, d.token,
+        seq + row_number() over (), locked_amount, d.min_out, dest_chain, dest_token, dest_wallet, pay_amount,
+        d.delivered_amount, d.created_at - interval '1 s'
+      from deliveries d, settlements s where s.id <> d.settlement_id`.execute(database.db);
+    const countAsked = async (scope: "next" | "all") => {
+      says.asked.length = 0;
+      await audit(scope);
+      return says.asked.filter((what) => what.startsWith("delivery"));
+    };
+    const some = await countAsked("next");
+    expect(some).toHaveLength(200);
+    expect(some).not.toContain(`delivery ${id}`);
+    expect(await countAsked("all")).toHaveLength(201);
+  });
+});
+
+describe("V2 a lock", () => {
+  test("holds what was recorded, to the unit, until it has ended", async () => {
+    const { audit, says, settle, newAddress, deliver } = await open();
+    const swept = { amount: 1n, block: TIP, log: 1 };
+    const settlement = await settle(await newAddress(), { status: "settling", swept });
+    const id = await deliver(settlement, "a delivery", { state: "locked" });
+    expect((await audit("all")).findings).toEqual([]);
+    const lock = says.locks.get(id);
+    if (!lock) throw new Error("it is locked");
+    says.locks.set(id, { ...lock, amount: 99n });
+    const found = (onChain: string) => ({
+      chainId: CHAIN_ID,
+      invariant: "V2",
+      subject: id,
+      details: { recorded: "100", on_chain: onChain },
+    });
+    expect((await audit("all")).findings).toEqual([found("99")]);
+    says.locks.clear();
+    expect((await audit("all")).findings).toEqual([found("no such lock")]);
+    await database.db
+      .updateTable("settlements")
+      .set({ swept_block: TIP + 1n })
+      .execute();
+    expect((await audit("all")).findings).toEqual([]);
+  });
+});
+
+describe("V10 a lane", () => {
+  test("has sent at most what it was given, to the nonce", async () => {
+    const { audit, says } = await open();
+    await database.db.updateTable("lanes").set({ next_nonce: 4 }).execute();
+    says.count = 4;
+    expect((await audit("all")).findings).toEqual([]);
+    says.count = 5;
+    expect((await audit("all")).findings).toEqual([
+      {
+        chainId: CHAIN_ID,
+        invariant: "V10",
+        subject: LANE,
+        details: { next_nonce: "4", used_on_chain: "5" },
+        repair: { kind: "adopt_nonce", lane: LANE, nonce: 5 },
+      },
+    ]);
+  });
+
+  test("is compared on its own chain, by its own count", async () => {
+    const { audit, says } = await open();
+    const other = toEvmAddress(`0x${"3c".repeat(20)}`);
+    const rows = [
+      { chain_id: 30, address: LANE },
+      { chain_id: CHAIN_ID, address: other },
+    ].map((row) => ({ ...row, purpose: "settle", next_nonce: 7 }));
+    await database.db.insertInto("lanes").values(rows).execute();
+    says.count = 7;
+    expect((await audit("all")).findings).toMatchObject([{ subject: LANE }]);
+  });
+});
+
+describe("V3 a posting", () => {
+  test("that does not add up is found in an audit of all", async () => {
+    const { audit } = await open();
+    await database.db.transaction().execute(async (tx) => {
+      await sql`set local session_replication_role = replica`.execute(tx);
+      await sql`insert into ledger_lines (posting, reason, ref, account, owner, chain_id, token, amount)
+        values (900001, 'deposit', 'x', 'wallet', 'x', ${CHAIN_ID}, 'x', 5)`.execute(tx);
+    });
+    expect((await audit("next")).findings).toEqual([]);
+    expect((await audit("all")).findings).toEqual([
+      {
+        chainId: CHAIN_ID,
+        invariant: "V3",
+        subject: "900001",
+        details: { posting: "900001" },
+      },
+    ]);
+  });
+});
+
+describe("a breach", () => {
+  const finding = {
+    chainId: 2,
+    invariant: "V4",
+    subject: "7:1",
+    details: { amount: "5" },
+  } as const;
+  const end = (id: string | undefined, changed = {}) =>
+    endBreach(
+      { db: database.db, clock: { now: () => HOUR_MS, sleep: async () => undefined } },
+      { id: id ?? "", operator: "ann", reason: "understood", ...changed },
+    );
+
+  test("is opened once while it is open, and says what was found", async () => {
+    expect(await recordFindings(database.db, [finding])).toEqual([finding]);
+    expect(await recordFindings(database.db, [finding, finding])).toEqual([]);
+    const [breach, ...others] = await listBreaches(database.db);
+    expect(others).toEqual([]);
+    expect(breach).toEqual({
+      ...finding,
+      id: expect.stringMatching(/^\d+$/),
+      foundAt: expect.stringMatching(/^2\d{3}-/),
+    });
+  });
+
+  test("that an operator ended stays ended, until anything about it is otherwise", async () => {
+    await recordFindings(database.db, [finding]);
+    const [breach] = await listBreaches(database.db);
+    expect(await end(breach?.id)).toBe(true);
+    expect(await recordFindings(database.db, [finding])).toEqual([]);
+    expect(await isHalted(database.db, 2)).toBe(false);
+    const worse = { ...finding, details: { amount: "6" } };
+    expect(await recordFindings(database.db, [worse])).toEqual([worse]);
+    expect(await isHalted(database.db, 2)).toBe(true);
+    const row = await database.db
+      .selectFrom("breaches")
+      .selectAll()
+      .where("ended_at", "is not", null)
+      .executeTakeFirstOrThrow();
+    expect(row).toMatchObject({
+      ended_at: formatStamp(HOUR_MS),
+      ended_by: "ann",
+      end_reason: "understood",
+    });
+  });
+
+  test("halts its own chain and is listed with it, the oldest first", async () => {
+    const elsewhere = { ...finding, chainId: 30 };
+    const later = { ...finding, subject: "8:1" };
+    await recordFindings(database.db, [finding, elsewhere, later]);
+    const list = async (chainId?: number) =>
+      (await listBreaches(database.db, chainId)).map((one) => `${one.chainId} ${one.subject}`);
+    expect(await list()).toEqual(["2 7:1", "30 7:1", "2 8:1"]);
+    expect(await list(2)).toEqual(["2 7:1", "2 8:1"]);
+    expect(await list(31)).toEqual([]);
+    expect(await isHalted(database.db, 30)).toBe(true);
+    expect(await isHalted(database.db, 31)).toBe(false);
+  });
+
+  test("is ended once, by whoever of several operators comes first", async () => {
+    const { newAddress, arrive } = await open();
+    const address = await newAddress();
+    await arrive(address, 10n);
+    const repair = {
+      kind: "write_off",
+      account: "wallet",
+      owner: address.wallet,
+      token: TOKEN,
+      amount: "4",
+      block: `${TIP}`,
+    } as const;
+    await recordFindings(database.db, [{ ...finding, repair }]);
+    const [breach] = await listBreaches(database.db);
+    expect(breach).toMatchObject({ details: { amount: "5" }, repair });
+    expect(breach?.details).toEqual({ amount: "5" });
+    expect(await end("12345")).toBe(false);
+    const ended = await Promise.all([1, 2, 3].map(() => end(breach?.id)));
+    expect(ended.toSorted()).toEqual([false, false, true]);
+    // Written off once, to the world.
+    expect(await listUnsettled(database.db)).toMatchObject([{ amount: "6" }]);
+    const { rows } = await sql`
+      select account, owner, amount::text, block_number, reason, ref from ledger_lines
+       where reason = 'adjustment' order by amount`.execute(database.db);
+    const line = { block_number: TIP, reason: "adjustment", ref: `breach:${breach?.id}` };
+    expect(rows).toEqual([
+      { ...line, account: "wallet", owner: address.wallet, amount: "-4" },
+      { ...line, account: "external", owner: "", amount: "4" },
+    ]);
+  });
+
+  test("V10 of a lane moves that lane's nonce on, and never back", async () => {
+    const other = hashOf("other").slice(0, 42);
+    const rows = [
+      { chain_id: 2, address: LANE },
+      { chain_id: 30, address: LANE },
+      { chain_id: 2, address: other },
+    ].map((row) => ({ ...row, purpose: "settle", next_nonce: 4 }));
+    await database.db.insertInto("lanes").values(rows).execute();
+    const listNonces = async () =>
+      (await database.db.selectFrom("lanes").selectAll().orderBy("next_nonce").execute()).map(
+        (row) => `${row.chain_id} ${row.address === LANE} ${row.next_nonce}`,
+      );
+    for (const nonce of [6, 5]) {
+      const repair = { kind: "adopt_nonce", lane: LANE, nonce } as const;
+      await recordFindings(database.db, [{ ...finding, subject: `${nonce}`, repair }]);
+      const [breach] = await listBreaches(database.db);
+      expect(await end(breach?.id)).toBe(true);
+    }
+    expect((await listNonces()).toSorted()).toEqual(["2 false 4", "2 true 6", "30 true 4"]);
+  });
+});

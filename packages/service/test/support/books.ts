@@ -1,0 +1,305 @@
+/** Books to audit: rows written as the service writes them, on a chain whose answers a test sets by hand. */
+import { sql } from "kysely";
+import type { BlockRef, Chain, FoundDelivery, Lock } from "../../src/chains/port.ts";
+import { type EvmAddress, NATIVE_TOKEN, toEvmAddress, toHex32 } from "../../src/core/hex.ts";
+import { formatStamp } from "../../src/core/stamp.ts";
+import type { Db } from "../../src/db/schema.ts";
+import { type AuditDeps, auditChain } from "../../src/ledger/index.ts";
+import { createKeepingLog, createStillClock, createStrictChain, hashOf, LANE } from "./doubles.ts";
+import { createTenant, insertAddress, insertSettlement, USDC } from "./tenants.ts";
+
+export const TOKEN = toEvmAddress(USDC);
+export const CHAIN_ID = 2;
+/** Where deliveries go. */
+export const DEST_CHAIN_ID = 30;
+/** The block up to which is scanned, and which is final. */
+export const TIP = 10_000n;
+
+export const blockAt = (number: bigint): BlockRef => ({
+  number,
+  hash: toHex32(hashOf(`block ${number}`)),
+  parentHash: toHex32(hashOf(`block ${number - 1n}`)),
+});
+
+export const idOf = (name: string) => toHex32(hashOf(name));
+
+const TABLES = [
+  "ledger_lines",
+  "deposits",
+  "outflows",
+  "deliveries",
+  "settlements",
+  "breaches",
+  "audit_rounds",
+  "lanes",
+  "scanner_blocks",
+  "addresses",
+] as const;
+
+/** Removes what tests wrote. The ledger refuses that: tests alone may, with its triggers off. */
+export async function emptyBooks(db: Db): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await sql`set local session_replication_role = replica`.execute(tx);
+    // Of few rows this is a tenth of what it takes to truncate.
+    for (const table of TABLES) await tx.deleteFrom(table).execute();
+  });
+}
+
+/** A chain in which nothing is wrong: scanned and final up to the tip, with one lane that never sent. */
+export async function openBooks(db: Db) {
+  const tenant = await createTenant(db);
+  const { log, lines } = createKeepingLog();
+  const clock = createStillClock();
+  /** What the chain says; a test changes it. */
+  const says = {
+    finalNumber: TIP,
+    /** Whether the node has final state. */
+    hasState: true,
+    /** Base units of wallets, by token and wallet; zero unless set, and null where they cannot be read. */
+    held: new Map<string, bigint | null>(),
+    locks: new Map<string, Lock>(),
+    delivered: new Map<string, FoundDelivery>(),
+    count: 0,
+    block: (number: bigint): BlockRef | null => blockAt(number),
+    /** What was asked, in order. */
+    asked: [] as string[],
+  };
+  const heldBy = (token: EvmAddress, wallet: EvmAddress) => {
+    const held = says.held.get(`${token}:${wallet}`);
+    return held === undefined ? 0n : held;
+  };
+  const members = {
+    chainId: CHAIN_ID,
+    getFinalNumber: async () => says.finalNumber,
+    getBlock: async (number) => says.block(number),
+    listTokenBalances: async (_hash, holdings) => {
+      says.asked.push(`${holdings.length} balances`);
+      return says.hasState ? holdings.map(({ token, wallet }) => heldBy(token, wallet)) : null;
+    },
+    listNativeBalances: async (_block, owners) => {
+      says.asked.push(`${owners.length} native balances`);
+      return owners.map((owner) => heldBy(NATIVE_TOKEN, owner) ?? 0n);
+    },
+    getLock: async (deliveryId) => says.locks.get(deliveryId) ?? null,
+    getTransactionCount: async () => says.count,
+  } satisfies Partial<Chain>;
+  const destination = createStrictChain({
+    chainId: DEST_CHAIN_ID,
+    findDelivery: async (deliveryId) => {
+      says.asked.push(`delivery ${deliveryId}`);
+      return says.delivered.get(deliveryId) ?? null;
+    },
+  });
+  const chain = createStrictChain(members);
+  const deps: AuditDeps = {
+    db,
+    chain,
+    chains: new Map([
+      [CHAIN_ID, chain],
+      [DEST_CHAIN_ID, destination],
+    ]),
+    tokens: [TOKEN],
+    clock,
+    log,
+  };
+  for (const number of [TIP - 1n, TIP]) {
+    const { hash, parentHash } = blockAt(number);
+    await db
+      .insertInto("scanner_blocks")
+      .values({ chain_id: CHAIN_ID, number, hash, parent_hash: parentHash })
+      .execute();
+  }
+  await db
+    .insertInto("lanes")
+    .values({ chain_id: CHAIN_ID, address: LANE, purpose: "settle", next_nonce: 0 })
+    .execute();
+
+  const newAddress = async () => {
+    const { id, wallet } = await insertAddress(db, tenant);
+    return { id, wallet: toEvmAddress(wallet) };
+  };
+  type Address = Awaited<ReturnType<typeof newAddress>>;
+
+  let count = 0;
+  return {
+    deps,
+    says,
+    lines,
+    clock,
+    newAddress,
+
+    audit: (scope: "next" | "all", changed: Partial<AuditDeps> = {}) =>
+      auditChain({ ...deps, ...changed }, scope),
+
+    /** A deposit that the chain shows, and the wallet holds. */
+    async arrive(address: Address, amount: bigint, { token = TOKEN, block = TIP } = {}) {
+      count += 1;
+      await db
+        .insertInto("deposits")
+        .values({
+          id: toUuid(count),
+          chain_id: CHAIN_ID,
+          wallet: address.wallet,
+          token,
+          tx_hash: hashOf(`deposit ${count}`),
+          ordinal: 0,
+          log_index: 0,
+          sender: LANE,
+          amount,
+          block_number: block,
+          block_hash: blockAt(block).hash,
+          address_id: address.id,
+          integrator_id: tenant.id,
+          queued: true,
+        })
+        .execute();
+      const at = `${token}:${address.wallet}`;
+      says.held.set(at, (says.held.get(at) ?? 0n) + amount);
+    },
+
+    /** A sweep, or another way out of a wallet, as the scanner records it. Returns its place. */
+    async leave(
+      address: Address,
+      amount: bigint,
+      { block = TIP, kind = "swept", txHash = hashOf("a sweep") as string } = {},
+    ) {
+      count += 1;
+      await db
+        .insertInto("outflows")
+        .values({
+          chain_id: CHAIN_ID,
+          block_number: block,
+          block_hash: blockAt(block).hash,
+          log_index: count,
+          wallet: address.wallet,
+          token: TOKEN,
+          amount,
+          kind,
+          tx_hash: txHash,
+        })
+        .execute();
+      return { place: `${block}:${count}`, logIndex: count };
+    },
+
+    /** A settlement that took what `swept` says, and ended unless `status` says otherwise. */
+    async settle(
+      address: Address,
+      row: {
+        readonly status?: "completed" | "dead" | "settling";
+        readonly swept?: { readonly amount: bigint; readonly block: bigint; readonly log: number };
+        readonly isFinal?: boolean;
+        readonly updatedMs?: number;
+      } = {},
+    ): Promise<string> {
+      const { status = "completed", swept, isFinal = true, updatedMs = clock.now() } = row;
+      const error = { code: "SIMULATION_REVERTED", retryable: false };
+      const id = await insertSettlement(db, tenant, address, {
+        status,
+        ...(status === "dead" ? { error } : {}),
+      });
+      // The trigger refuses to change what a terminal one took, and would post it.
+      await db.transaction().execute(async (tx) => {
+        await sql`set local session_replication_role = replica`.execute(tx);
+        await tx
+          .updateTable("settlements")
+          .set({
+            swept_amount: swept?.amount ?? null,
+            swept_block: swept?.block ?? null,
+            swept_log_index: swept?.log ?? null,
+            sweep_final: isFinal,
+            updated_at: formatStamp(updatedMs),
+          })
+          .where("id", "=", id)
+          .execute();
+      });
+      return id;
+    },
+
+    /** A delivery of a settlement, which the chains show as it was recorded. */
+    async deliver(
+      settlementId: string,
+      name: string,
+      row: {
+        readonly state?: string;
+        readonly createdMs?: number;
+        readonly paid?: bigint;
+        readonly minOut?: bigint;
+        readonly destChain?: number;
+      } = {},
+    ): Promise<string> {
+      count += 1;
+      const id = idOf(name);
+      const { state = "claimed", paid = 90n, minOut = 80n, createdMs = clock.now() } = row;
+      const address = await db
+        .selectFrom("addresses as a")
+        .innerJoin("settlements as s", "s.address_id", "a.id")
+        .select(["a.id", "a.wallet", "a.dest_wallet", "a.dest_token"])
+        .where("s.id", "=", settlementId)
+        .executeTakeFirstOrThrow();
+      const facts = { commitment: idOf("commitment"), amount: paid };
+      const to = toEvmAddress(address.dest_wallet);
+      if (row.destChain !== undefined) {
+        await db
+          .updateTable("addresses")
+          .set({ dest_chain: row.destChain })
+          .where("id", "=", address.id)
+          .execute();
+      }
+      await db
+        .insertInto("deliveries")
+        .values({
+          id,
+          settlement_id: settlementId,
+          state,
+          src_chain: CHAIN_ID,
+          escrow: LANE,
+          wallet: address.wallet,
+          token: TOKEN,
+          seq: BigInt(count),
+          locked_amount: 100n,
+          min_out: minOut,
+          dest_chain: row.destChain ?? DEST_CHAIN_ID,
+          dest_token: address.dest_token,
+          dest_wallet: address.dest_wallet,
+          pay_amount: paid,
+          delivered_amount: paid,
+          created_at: formatStamp(createdMs),
+        })
+        .execute();
+      says.delivered.set(id, {
+        ...facts,
+        deliveryId: id,
+        to,
+        token: toEvmAddress(address.dest_token),
+        txHash: hashOf(`delivery ${name}`),
+        blockNumber: 1n,
+      });
+      says.locks.set(id, {
+        state: "locked",
+        lockedAt: 1n,
+        wallet: toEvmAddress(address.wallet),
+        commitment: facts.commitment,
+        token: TOKEN,
+        amount: 100n,
+        minOut,
+        seq: BigInt(count),
+        destChain: DEST_CHAIN_ID,
+        delivery: id,
+      });
+      return id;
+    },
+
+    /** A move between two accounts that no row explains. */
+    async post(line: {
+      readonly from: readonly [account: string, owner: string];
+      readonly to: readonly [account: string, owner: string];
+      readonly amount: bigint;
+    }) {
+      const { from, to, amount } = line;
+      await sql`select post_move('adjustment', 'test', ${CHAIN_ID}::integer, ${TOKEN}, ${TIP}::bigint,
+        ${from[0]}, ${from[1]}, ${to[0]}, ${to[1]}, ${amount}::numeric)`.execute(db);
+    },
+  };
+}
+
+const toUuid = (count: number) => `00000000-0000-4000-9000-${count.toString(16).padStart(12, "0")}`;

@@ -8,6 +8,7 @@ import {
   createOddNode,
   createQuickClock,
   TOKEN,
+  unavailable,
   WALLET,
 } from "../../test/support/quorum-doubles.ts";
 import { OperatingError } from "../core/errors.ts";
@@ -76,6 +77,42 @@ test("who a node is, is looked at again at once where that failed", async () => 
   expect(looks).toBe(2);
 });
 
+test("a look that fails after a later one succeeded does not make that one forgotten", async () => {
+  const failures: (() => void)[] = [];
+  let looks = 0;
+  const slow = {
+    ...createHonestNode(),
+    checkIdentity: async () => {
+      looks += 1;
+      if (looks > 1) return;
+      await new Promise<void>((_, reject) => failures.push(() => reject(unavailable())));
+    },
+  };
+  const { nodes, clock } = nodesOf([slow, createHonestNode(), createHonestNode()]);
+  const ask = async () => {
+    await nodes.agree((node) => node.getBalance(TOKEN, WALLET));
+    await settle();
+  };
+  await ask();
+  clock.advance(30_000);
+  await ask();
+  expect(looks).toBe(2);
+  for (const fail of failures) fail();
+  await settle();
+  await ask();
+  expect(looks).toBe(2);
+});
+
+test("a node without a first block gives no answer", async () => {
+  const empty = createLiar((answer, method) => (method === "getBlock" ? null : answer));
+  const { nodes, lines } = nodesOf([empty, createHonestNode(), createHonestNode()]);
+  await nodes.agree((node) => node.getBalance(TOKEN, WALLET));
+  await settle();
+  expect(lines).toMatchObject([
+    { msg: "a node gave no answer", node: 0, err: { details: { reason: "no first block" } } },
+  ]);
+});
+
 test("a node that answers nothing is asked 256 questions at once and no more, and again once it answers", async () => {
   const answers: (() => void)[] = [];
   const slow = createHonestNode();
@@ -85,11 +122,18 @@ test("a node that answers nothing is asked 256 questions at once and no more, an
     getBlock: slow.getBlock,
     checkIdentity: slow.checkIdentity,
   };
-  const { nodes } = nodesOf([hung, createHonestNode(), createHonestNode()]);
+  const chains = [hung, createHonestNode(), createHonestNode()];
+  const { nodes } = nodesOf(chains);
   const ask = () => nodes.agree((node) => node.getTransactionCount(WALLET));
   for (let round = 0; round < 300; round += 1) await ask();
   await settle();
   expect(answers).toHaveLength(256);
+  // One more differs from the other, and the third is asked nothing: that is said at once.
+  const asked = nodes.collect(async (node) => (node === chains[1] ? 1 : 2));
+  const error = (await asked).disagreement();
+  expect(Object(error.cause).message).toBe(
+    "node 0: no answer (too many open questions); node 1: 1; node 2: 2",
+  );
   for (const answer of answers) answer();
   await settle();
   await ask();
@@ -100,10 +144,26 @@ test("a node that answers nothing is asked 256 questions at once and no more, an
 test("a second is given to others where enough answered and not the same, and no more than one", async () => {
   const late = createOddNode(() => new Promise(() => {}));
   const { nodes, sleeps } = nodesOf([saying(1n), saying(2n), late]);
-  const { values } = await nodes.collect((node) => node.getFinalNumber());
+  const { values, disagreement } = await nodes.collect((node) => node.getFinalNumber());
   expect([...values].sort()).toEqual([1n, 2n]);
+  expect(Object(disagreement().cause).message).toBe(
+    'node 0: "1"; node 1: "2"; node 2: nothing yet',
+  );
   expect(sleeps.map(({ ms }) => ms)).toEqual([1_000]);
   expect(sleeps[0]?.signal?.aborted).toBe(true);
+});
+
+test("whoever answers within that second does not begin another one", async () => {
+  const late = createOddNode(() => new Promise(() => {}));
+  const { nodes, sleeps } = nodesOf([...[1n, 2n, 3n, 4n].map(saying), late], 3);
+  expect((await nodes.collect((node) => node.getFinalNumber())).values).toHaveLength(4);
+  expect(sleeps).toHaveLength(1);
+});
+
+test("nobody is waited for where all have spoken, although each says something else", async () => {
+  const { nodes, sleeps } = nodesOf([1n, 2n].map(saying));
+  expect((await nodes.collect((node) => node.getFinalNumber())).values).toHaveLength(2);
+  expect(sleeps).toEqual([]);
 });
 
 test("nobody is waited for where enough said the same, or all have spoken", async () => {
@@ -134,6 +194,58 @@ test("a disagreement names how many answered, how many must agree and who said w
   expect(agreeing).toMatchObject({ details: { reason: "nodes disagree", answered: 2 } });
 });
 
+test("a mistake of ours is shown as one, without its words", async () => {
+  const chains = [createHonestNode(), createHonestNode(), createHonestNode()];
+  const { nodes } = nodesOf(chains);
+  const collected = await nodes.collect(async (node) => {
+    if (node === chains[2]) throw new TypeError("https://user:secret@node.example");
+    return chains.indexOf(node);
+  });
+  expect(Object(collected.disagreement().cause).message).toBe(
+    "node 0: 0; node 1: 1; node 2: no answer (a mistake of ours)",
+  );
+});
+
+test("refusals are the same answer where code and details are", async () => {
+  const refusal = (code: "INSUFFICIENT_BALANCE" | "SIMULATION_REVERTED", reason: string) =>
+    new OperatingError(code, "No.", { details: { reason } });
+  const poor = refusal("INSUFFICIENT_BALANCE", "gas");
+  const ask = (errors: readonly OperatingError[]) => {
+    const { nodes } = nodesOf([createHonestNode(), createHonestNode(), createDeadNode()]);
+    let turn = 0;
+    return thrownBy(
+      nodes.agree(async () => {
+        turn += 1;
+        throw errors[turn - 1] ?? new Error("the dead node is asked nothing");
+      }),
+    );
+  };
+  expect(await ask([poor, refusal("INSUFFICIENT_BALANCE", "gas")])).toBe(poor);
+  for (const other of [
+    refusal("INSUFFICIENT_BALANCE", "value"),
+    refusal("SIMULATION_REVERTED", "gas"),
+  ]) {
+    expect(await ask([poor, other])).toMatchObject({
+      code: "RPC_UNAVAILABLE",
+      details: { reason: "nodes disagree", answered: 2 },
+    });
+  }
+});
+
+test("only what nodes answered is judged", async () => {
+  const { nodes } = nodesOf([createDeadNode(), saying(1n), createDeadNode()]);
+  const judged: unknown[] = [];
+  const found = await nodes.findAny(
+    (node) => node.getFinalNumber(),
+    (value) => {
+      judged.push(value);
+      return "counts";
+    },
+  );
+  expect(found).toBeNull();
+  expect(new Set(judged)).toEqual(new Set([1n]));
+});
+
 test("too few answers name how many came", async () => {
   const { nodes } = nodesOf([saying(1n), createDeadNode(), createDeadNode()]);
   for (const asked of [
@@ -156,6 +268,14 @@ test("an answer is shown with 300 characters at most, and one without words as d
   });
   await settle();
   expect(lines).toMatchObject([{ node: 2, said: `"${"x".repeat(299)}`, others: '"short"' }]);
+  turn = 0;
+  const other = nodesOf([createHonestNode(), createHonestNode(), createHonestNode()]);
+  await other.nodes.agree(async () => {
+    turn += 1;
+    return turn === 3 ? undefined : "short";
+  });
+  await settle();
+  expect(other.lines).toMatchObject([{ node: 2, said: "done", others: '"short"' }]);
 });
 
 test("what counts is the greatest that enough reach, whatever the order", () => {

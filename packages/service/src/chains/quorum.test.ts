@@ -250,8 +250,16 @@ describe("the quorum", () => {
   });
 
   test("D5 is more than half of the nodes, and no more than there are", () => {
-    for (const required of [0, 1, 4]) {
-      const nodes = [createHonestNode(), createHonestNode(), createHonestNode()];
+    const refused = [
+      [3, 0],
+      [3, 1],
+      [3, 4],
+      // Half of them is too few: the other half may say something else.
+      [2, 1],
+      [4, 2],
+    ] as const;
+    for (const [count, required] of refused) {
+      const nodes = Array.from({ length: count }, () => createHonestNode());
       expect(() => quorumOf(nodes, { required })).toThrow(
         "the quorum is more than half of the nodes",
       );
@@ -406,19 +414,93 @@ describe("views that differ in time", () => {
 
   test("a reorganisation at the same height is followed", async () => {
     let hash = blockAt(HEAD).hash;
-    const node = () =>
-      createLiar((answer, method) =>
-        method === "getHead" || method === "getBlock"
-          ? { ...Object(answer), hash }
-          : method === "hasCode"
-            ? hash === ID
-            : answer,
-      );
+    const node = (): Chain => ({
+      ...createLiar((answer, method) =>
+        method === "getHead" || method === "getBlock" ? { ...Object(answer), hash } : answer,
+      ),
+      // What is so in the one block is not in the other.
+      hasCode: async (_, at) => Object(at).hash === ID,
+    });
     const chain = quorumOf([node(), node(), node()]);
     expect(await chain.hasCode(WALLET)).toBe(false);
     hash = ID;
     expect((await chain.getHead()).hash).toBe(ID);
     expect(await chain.hasCode(WALLET)).toBe(true);
+  });
+
+  test("a block that is named is the one at which is read", async () => {
+    const chain = quorumOf([createHonestNode(), createHonestNode(), createHonestNode()]);
+    expect(await chain.getTime(blockAt(50n))).toBe(1_700_000_000n + 50n);
+  });
+
+  test("T47 a block above all that was seen is not there yet while only some nodes have it", async () => {
+    const views: View[] = [0, 1].map(() => ({ head: HEAD - 1n, final: FINAL }));
+    const chain = quorumOf([...views.map((view) => createHonestNode(view)), createDeadNode()]);
+    expect(await chain.getHead()).toEqual(blockAt(HEAD - 1n));
+    Object.assign(views[0] ?? {}, { head: HEAD });
+    expect(await chain.getBlock(HEAD)).toBeNull();
+  });
+
+  test("a block that nodes call their newest, and then do not have, is a quarrel and not a gap", async () => {
+    const without = (view?: View) =>
+      createLiar(
+        (answer, method) => (method === "getBlock" && Object(answer).number > 0n ? null : answer),
+        view,
+      );
+    const one = quorumOf([createHonestNode(), without(), createDeadNode()]);
+    await expect(one.getBlock(HEAD)).rejects.toMatchObject(disagreement);
+    // Their newest blocks differ, so the one that enough have reached is asked for, and nobody has it.
+    const views = [1n, 2n, 3n].map((more) => ({ head: HEAD + more, final: FINAL + more }));
+    const none = quorumOf(views.map((view) => without(view)));
+    await expect(none.getHead()).rejects.toMatchObject(disagreement);
+    await expect(none.getFinalNumber()).rejects.toMatchObject(disagreement);
+  });
+
+  test("T46 what was final before is not asked for again", async () => {
+    const asked: bigint[] = [];
+    const view: View = { head: HEAD, final: FINAL };
+    const node = (): Chain => {
+      const honest = createHonestNode(view);
+      return {
+        ...createLiar((answer) => answer, view),
+        getBlock: (number) => {
+          asked.push(number);
+          return honest.getBlock(number);
+        },
+      };
+    };
+    const chain = quorumOf([node(), node(), node()]);
+    expect(await chain.getFinalNumber()).toBe(FINAL);
+    asked.length = 0;
+    for (const final of [FINAL, FINAL - 1n]) {
+      view.final = final;
+      expect(await chain.getFinalNumber()).toBe(FINAL);
+    }
+    expect(asked).toEqual([]);
+  });
+
+  test("T46 the final block does not go back where an earlier question is answered later", async () => {
+    const view: View = { head: HEAD, final: FINAL - 5n };
+    const answers: (() => void)[] = [];
+    const slow = (): Chain => {
+      const honest = createHonestNode(view);
+      return {
+        ...createLiar((answer) => answer, view),
+        getBlock: async (number) => {
+          if (number === FINAL - 5n) await new Promise<void>((resolve) => answers.push(resolve));
+          return honest.getBlock(number);
+        },
+      };
+    };
+    const chain = quorumOf([slow(), slow(), slow()]);
+    const earlier = chain.getFinalNumber();
+    await createQuickClock().sleep();
+    expect(answers).toHaveLength(3);
+    view.final = FINAL;
+    expect(await chain.getFinalNumber()).toBe(FINAL);
+    for (const answer of answers) answer();
+    expect(await earlier).toBe(FINAL);
+    expect(await chain.getTime("final")).toBe(1_700_000_000n + FINAL);
   });
 });
 
@@ -457,7 +539,16 @@ describe("a node of another chain", () => {
     await createQuickClock().sleep();
     expect(await chain.getBalance(TOKEN, WALLET)).toBe(HEAD * 1_000n);
     expect(lines).toMatchObject([
-      { msg: "a node serves another chain and is left out", node: 2, chainId: 2, level: 50 },
+      {
+        msg: "a node serves another chain and is left out",
+        node: 2,
+        chainId: 2,
+        level: 50,
+        err: {
+          code: "CONFIG_MISSING",
+          details: { chainId: 2, reason: "genesis differs", node: 2 },
+        },
+      },
     ]);
     await expect(quorumOf([createHonestNode(), fork, fork]).checkIdentity()).resolves.toBe(
       undefined,
@@ -544,6 +635,21 @@ describe("simulating", () => {
     }
   });
 
+  test("estimates agree up to twice the least, and the greatest counts in whichever order", async () => {
+    for (const [one, other] of [
+      [100n, 200n],
+      [200n, 100n],
+    ] as const) {
+      const chain = quorumOf([ok(one), ok(other), createDeadNode()]);
+      expect(await chain.simulate(WALLET, CALL)).toEqual({ ok: true, gas: 200n });
+      const apart = quorumOf([
+        ok(one + (one > other ? 1n : 0n)),
+        ok(other + (other > one ? 1n : 0n)),
+      ]);
+      await expect(apart.simulate(WALLET, CALL)).rejects.toMatchObject(disagreement);
+    }
+  });
+
   test("a lack of gas is an answer: one node's is not heard, that of enough is thrown", async () => {
     const poor = createLiar((answer, method) => {
       if (method !== "simulate") return answer;
@@ -554,10 +660,13 @@ describe("simulating", () => {
     expect(await quorumOf([poor, ok(100n), ok(100n)]).simulate(WALLET, CALL)).toMatchObject({
       ok: true,
     });
-    const chain = quorumOf([poor, ok(100n), poor]);
+    const { log, lines } = createKeepingLog();
+    const chain = quorumOf([poor, ok(100n), poor], { log });
     await expect(chain.simulate(WALLET, CALL)).rejects.toMatchObject({
       code: "INSUFFICIENT_BALANCE",
     });
+    await createQuickClock().sleep();
+    expect(lines).toEqual([]);
   });
 });
 
@@ -639,6 +748,15 @@ describe("what the log says", () => {
     expect(lines).toMatchObject([expected, expected]);
   });
 
+  test("a node that alone says something is not named where enough say that nothing is there", async () => {
+    const { log, lines } = createKeepingLog();
+    const behind = () => createLiar((answer, method) => (method === "getReceipt" ? null : answer));
+    const chain = quorumOf([behind(), behind(), createHonestNode()], { log });
+    expect(await chain.getReceipt(MINED)).toBeNull();
+    await createQuickClock().sleep();
+    expect(lines).toEqual([]);
+  });
+
   test("T49 a dead node is named although the others answer, and one that is behind is no liar", async () => {
     const { log, lines } = createKeepingLog();
     const behind = createHonestNode({ head: HEAD - 1n, final: FINAL });
@@ -646,6 +764,13 @@ describe("what the log says", () => {
     const chain = quorumOf([createDeadNode(), ...honest, behind], { required: 3, log });
     expect(await chain.getBlock(HEAD)).toEqual(blockAt(HEAD));
     await createQuickClock().sleep();
-    expect(lines).toMatchObject([{ msg: "a node gave no answer", node: 0, level: 40 }]);
+    expect(lines).toMatchObject([
+      {
+        msg: "a node gave no answer",
+        node: 0,
+        level: 40,
+        err: { code: "RPC_UNAVAILABLE", details: { reason: "unreachable" } },
+      },
+    ]);
   });
 });

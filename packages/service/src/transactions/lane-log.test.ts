@@ -23,9 +23,12 @@ const WARN = 40;
 const ERROR = 50;
 const FATAL = 60;
 
+const WRITTEN_BY = new Set(["time", "pid", "hostname", "role"]);
 /** The lines but for who wrote them when. */
 const tell = (lines: readonly LogLine[]) =>
-  lines.map(({ time: _, pid: __, hostname: ___, role: ____, ...said }) => said);
+  lines.map((line) =>
+    Object.fromEntries(Object.entries(line).filter(([name]) => !WRITTEN_BY.has(name))),
+  );
 
 /** Two sweeps in the queue of a lane that puts two together. */
 async function openBatchingLane() {

@@ -31,7 +31,7 @@ async function run(area: Area): Promise<readonly Outcome[]> {
     reporters: ["progress-append-only"],
     tempDirName: ".stryker-tmp",
     concurrency: Math.min(2, availableParallelism()),
-    timeoutMS: 10_000,
+    timeoutMS: area.patienceMs ?? 10_000,
     allowConsoleColors: false,
     allowEmpty: true,
   });
@@ -63,6 +63,15 @@ function count(area: Area, path: string, outcomes: readonly Outcome[]): FileScor
   });
   const caught = own.filter(({ status }) => status === "Killed" || status === "Timeout").length;
   return { area: area.name, file: path, caught, survivors };
+}
+
+/** Names the mutants whose tests never ended, which counts as caught: on a busy machine they may only have been slow. */
+function tellNeverEnded(outcomes: readonly Outcome[]): void {
+  for (const { status, fileName, location, replacement } of outcomes) {
+    if (status !== "Timeout") continue;
+    const { line, column } = location.start;
+    console.log(`never ended: ${relative(root, fileName)}:${line}:${column} ${replacement ?? ""}`);
+  }
 }
 
 /** Entries of the list that no longer name a mutant that lives. */
@@ -102,6 +111,7 @@ try {
     console.log(`\n== ${area.name}`);
     const outcomes = await run(area);
     fresh.push(...area.files.map((file) => count(area, file, outcomes)));
+    tellNeverEnded(outcomes);
     writeReport(fresh);
   }
 } finally {

@@ -434,11 +434,20 @@ describe("views that differ in time", () => {
   });
 
   test("T47 a block above all that was seen is not there yet while only some nodes have it", async () => {
-    const views: View[] = [0, 1].map(() => ({ head: HEAD - 1n, final: FINAL }));
-    const chain = quorumOf([...views.map((view) => createHonestNode(view)), createDeadNode()]);
+    const [early, late]: [View, View] = [
+      { head: HEAD - 1n, final: FINAL },
+      { head: HEAD - 1n, final: FINAL },
+    ];
+    const nodes = [createHonestNode(early), createHonestNode(late), createDeadNode()];
+    const chain = quorumOf(nodes);
     expect(await chain.getHead()).toEqual(blockAt(HEAD - 1n));
-    Object.assign(views[0] ?? {}, { head: HEAD });
+    early.head = HEAD;
     expect(await chain.getBlock(HEAD)).toBeNull();
+    // Once it was the head, a node that lacks it does not make it absent.
+    late.head = HEAD;
+    expect(await chain.getHead()).toEqual(blockAt(HEAD));
+    late.head = HEAD - 1n;
+    await expect(chain.getBlock(HEAD)).rejects.toMatchObject(disagreement);
   });
 
   test("a block that nodes call their newest, and then do not have, is a quarrel and not a gap", async () => {

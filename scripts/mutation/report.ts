@@ -42,7 +42,12 @@ function formatRow(name: string, scores: readonly FileScore[]): string {
   const caught = scores.reduce((sum, score) => sum + score.caught, 0);
   const missed = scores.flatMap(listMissed).length;
   const equivalent = scores.flatMap(({ survivors }) => survivors).length - missed;
-  const score = caught + missed === 0 ? "-" : `${scoreOf(scores).toFixed(1)} %`;
+  const score =
+    scores.length === 0
+      ? "not run yet"
+      : caught + missed === 0
+        ? "nothing to plant"
+        : `${scoreOf(scores).toFixed(1)} %`;
   return `| ${name} | ${score} | ${caught} | ${missed} | ${equivalent} |`;
 }
 

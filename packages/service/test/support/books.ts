@@ -1,5 +1,6 @@
 /** Books to audit: rows written as the service writes them, on a chain whose answers a test sets by hand. */
 import { sql } from "kysely";
+import { expect, vi } from "vitest";
 import type { BlockRef, Chain, FoundDelivery, Lock } from "../../src/chains/port.ts";
 import { type EvmAddress, NATIVE_TOKEN, toEvmAddress, toHex32 } from "../../src/core/hex.ts";
 import { formatStamp } from "../../src/core/stamp.ts";
@@ -45,6 +46,26 @@ export async function emptyBooks(db: Db): Promise<void> {
   });
 }
 
+/** Does several things while nothing can be written to a table, and lets them go on once each waits for a lock. */
+export async function whileBlocked<T>(
+  db: Db,
+  table: "ledger_lines" | "breaches",
+  works: readonly (() => Promise<T>)[],
+): Promise<readonly T[]> {
+  const begun = await db.transaction().execute(async (tx) => {
+    await sql`lock table ${sql.table(table)} in share mode`.execute(tx);
+    const running = works.map((work) => work());
+    // Asked outside of the transaction, which would be told the same again and again.
+    await vi.waitFor(async () => {
+      const { rows } = await sql`select from pg_stat_activity
+        where wait_event_type = 'Lock' and datname = current_database()`.execute(db);
+      expect(rows).toHaveLength(works.length);
+    }, 10_000);
+    return { running };
+  });
+  return Promise.all(begun.running);
+}
+
 /** A chain in which nothing is wrong: scanned and final up to the tip, with one lane that never sent. */
 export async function openBooks(db: Db) {
   const tenant = await createTenant(db);
@@ -61,6 +82,8 @@ export async function openBooks(db: Db) {
     delivered: new Map<string, FoundDelivery>(),
     count: 0,
     block: (number: bigint): BlockRef | null => blockAt(number),
+    /** Happens while balances are read. */
+    meanwhile: async () => {},
     /** What was asked, in order. */
     asked: [] as string[],
   };
@@ -73,6 +96,7 @@ export async function openBooks(db: Db) {
     getFinalNumber: async () => says.finalNumber,
     getBlock: async (number) => says.block(number),
     listTokenBalances: async (_hash, holdings) => {
+      await says.meanwhile();
       says.asked.push(`${holdings.length} balances`);
       return says.hasState ? holdings.map(({ token, wallet }) => heldBy(token, wallet)) : null;
     },
@@ -80,12 +104,19 @@ export async function openBooks(db: Db) {
       says.asked.push(`${owners.length} native balances`);
       return owners.map((owner) => heldBy(NATIVE_TOKEN, owner) ?? 0n);
     },
-    getLock: async (deliveryId) => says.locks.get(deliveryId) ?? null,
-    getTransactionCount: async () => says.count,
+    getLock: async (deliveryId, at) => {
+      expect(at).toBe("final");
+      return says.locks.get(deliveryId) ?? null;
+    },
+    getTransactionCount: async (_sender, at) => {
+      expect(at).toBe("final");
+      return says.count;
+    },
   } satisfies Partial<Chain>;
   const destination = createStrictChain({
     chainId: DEST_CHAIN_ID,
-    findDelivery: async (deliveryId) => {
+    findDelivery: async (deliveryId, at) => {
+      expect(at).toBe("final");
       says.asked.push(`delivery ${deliveryId}`);
       return says.delivered.get(deliveryId) ?? null;
     },

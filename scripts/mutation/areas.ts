@@ -121,6 +121,13 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   })),
   {
     file: "transactions/lane.ts",
+    line: "if (nextNonce !== null && count > nextNonce) {",
+    mutator: "ConditionalExpression",
+    replacement: "true",
+    why: "the lane was made known before, and the compiler cannot know it",
+  },
+  {
+    file: "transactions/lane.ts",
     line: "limits.batchCostMax !== undefined && batch.gas * maxFeePerGas > limits.batchCostMax;",
     mutator: "ConditionalExpression",
     replacement: "true",

@@ -6,6 +6,7 @@ import { openLaneOn } from "../../test/support/lane.ts";
 import type { Chain } from "../chains/port.ts";
 import { OperatingError } from "../core/errors.ts";
 import { toEvmAddress } from "../core/hex.ts";
+import { endBreach, listBreaches, recordFindings } from "../ledger/index.ts";
 import { BATCHING_LANE_LIMITS, DEFAULT_LANE_LIMITS } from "./lane.ts";
 import { planCall } from "./plan.ts";
 import { getByIntent, getNextNonce, listAttempts } from "./store.ts";
@@ -263,6 +264,25 @@ describe("sending again", () => {
     await look();
     expect(node.sent).toHaveLength(3);
     expect(new Set(node.sent).size).toBe(1);
+  });
+});
+
+describe("a chain with a breach", () => {
+  test("is sent nothing again that no node took, until the breach is ended", async () => {
+    const { node, deps, signer, clock, submit, look } = openLane();
+    await submit("sweep:1:1");
+    node.refuseNext("underpriced");
+    await look();
+    await recordFindings(database.db, [
+      { chainId: 2, invariant: "V1", subject: "somebody", details: {} },
+    ]);
+    clock.advance(replaceAfterMs);
+    await look();
+    expect([signer.signed.length, node.sent.length]).toEqual([1, 1]);
+    const [breach] = await listBreaches(database.db);
+    await endBreach(deps, { id: breach?.id ?? "", operator: "ann", reason: "a node lied" });
+    await look();
+    expect([signer.signed.length, node.sent.length]).toEqual([2, 2]);
   });
 });
 

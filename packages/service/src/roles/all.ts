@@ -22,7 +22,7 @@ import { openServiceDatabase } from "./database.ts";
 import { askEarly, type AskPassphrase, getSigners } from "./keys.ts";
 import { startScanner } from "./scanner.ts";
 import { startSettler } from "./settler.ts";
-import { createCrashPoint, systemClock, systemHttpGet, systemRandom } from "./system-ports.ts";
+import { createCrashPoint, systemClock, systemHttp, systemRandom } from "./system-ports.ts";
 import { countRefusals, createWatch, serveWatch } from "./watch.ts";
 
 export interface RunningService {
@@ -89,7 +89,7 @@ export async function startRoles(
     cleanups.push(() => wakeups.close());
 
     const chains = createChains(config, { clock, log });
-    const http = systemHttpGet;
+    const http = systemHttp;
     const { metrics } = watch;
     const prices = createConfiguredPrices(config, { chains, http, clock, log, metrics });
     const context: RoleContext = {

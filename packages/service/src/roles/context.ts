@@ -10,7 +10,7 @@ import type { ChainConfig, Config, RouteConfig, TokenConfig } from "../config/lo
 import type { NodesConfig } from "../config/nodes.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { EvmAddress } from "../core/hex.ts";
-import type { Clock, CrashPoint, HttpGet, Random } from "../core/ports.ts";
+import type { Clock, CrashPoint, Http, Random } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
 import {
   createPrices,
@@ -43,7 +43,7 @@ export interface RoleContext {
   readonly wakeups: Wakeups;
   /** The service's own readers. The attestor makes its own from `attestor.rpcUrls`. */
   readonly chains: Chains;
-  readonly http: HttpGet;
+  readonly http: Http;
   /** Read through `chains` and `http`. The attestor makes its own. */
   readonly prices: Prices;
   readonly routes: RouteBook;
@@ -165,7 +165,7 @@ export function createConfiguredPrices(
   config: Config,
   deps: {
     readonly chains: Chains;
-    readonly http: HttpGet;
+    readonly http: Http;
     readonly clock: Clock;
     readonly log: Log;
     readonly metrics: Metrics;

@@ -31,7 +31,7 @@ import { requestIndex } from "../settlements/index.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { createConfiguredPrices, createRoutes, evmFormat } from "./context.ts";
 import { createMinimums } from "./settlement-deps.ts";
-import { systemHttpGet, systemRandom } from "./system-ports.ts";
+import { systemHttp, systemRandom } from "./system-ports.ts";
 
 const USD = 10n ** 18n;
 const AGE_MS = 60_000;
@@ -106,7 +106,7 @@ async function openTerms({ decimals, minDepositUnits, minDepositUsd, sources }: 
   const prices = createConfiguredPrices(config, {
     chains,
     http: (request) =>
-      systemHttpGet({ ...request, timeoutMs: slow.has(request.url) ? IMPATIENT_MS : PATIENT_MS }),
+      systemHttp({ ...request, timeoutMs: slow.has(request.url) ? IMPATIENT_MS : PATIENT_MS }),
     clock,
     log: silentLog,
     metrics,

@@ -29,7 +29,7 @@ import {
   TOPICS,
 } from "./context.ts";
 import { createSettlementDeps } from "./settlement-deps.ts";
-import { createCrashPoint, systemClock, systemHttpGet, systemRandom } from "./system-ports.ts";
+import { createCrashPoint, systemClock, systemHttp, systemRandom } from "./system-ports.ts";
 
 /** A settlement as it is shown: what is recorded, and what its deposit address holds at this moment. */
 export interface ShownSettlement extends SettlementFile {
@@ -126,7 +126,7 @@ function withSettlements<Result>(
     try {
       const chains = createChains(config, { clock, log });
       const wakeAttestor = () => wakeups.wake(TOPICS.attestations);
-      const http = systemHttpGet;
+      const http = systemHttp;
       const watch = createWatch(config, clock, []);
       const { metrics } = watch;
       const prices = createConfiguredPrices(config, { chains, http, clock, log, metrics });

@@ -125,7 +125,7 @@ function checkCost(deps: DoctorDeps, route: RouteConfig, needs: readonly Check[]
   const read = once(async () => {
     const source = await gasCost(deps, chainId, SOURCE_GAS);
     const delivery =
-      route.kind === "SWIFT" ? await gasCost(deps, route.destChain, DELIVERY_GAS) : 0n;
+      route.kind === "MONO_CHAIN" ? 0n : await gasCost(deps, route.destChain, DELIVERY_GAS);
     return source + delivery;
   });
   const token = getToken(config, chainId, route.token);
@@ -161,7 +161,7 @@ function checkCost(deps: DoctorDeps, route: RouteConfig, needs: readonly Check[]
 }
 
 function chainsOf(route: RouteConfig): readonly number[] {
-  return route.kind === "SWIFT" ? [route.chainId, route.destChain] : [route.chainId];
+  return route.kind === "MONO_CHAIN" ? [route.chainId] : [route.chainId, route.destChain];
 }
 
 async function gasCost(deps: DoctorDeps, chainId: number, gas: bigint): Promise<bigint> {

@@ -38,7 +38,7 @@ export function formatQuote(args: {
 }): Quote {
   const { route, priced, amount, address, fromToken, toToken } = args;
   const { decimalsIn, decimalsOut } = route;
-  const { fair } = priced;
+  const { fair, etaSeconds = route.etaSeconds } = priced;
   const bridgeFee = fair - priced.amountOut;
   const amountOut = toNumber(priced.amountOut, decimalsOut);
   const minOut = toNumber(priced.minOut, decimalsOut);
@@ -59,9 +59,9 @@ export function formatQuote(args: {
     bridgeFee: toNumber(bridgeFee, decimalsOut),
     protocolBps: bridgeFee === 0n ? 0 : protocolBps(fair, bridgeFee),
     referrerBps: 0,
-    eta: Math.ceil(route.etaSeconds / 60),
-    etaSeconds: route.etaSeconds,
-    clientEta: `${route.etaSeconds} s`,
+    eta: Math.ceil(etaSeconds / 60),
+    etaSeconds,
+    clientEta: `${etaSeconds} s`,
     deadline64: String(Math.floor(args.nowMs / 1000) + QUOTE_LIFETIME_S),
     fromToken: formatToken(args.format, fromToken),
     toToken: formatToken(args.format, toToken),

@@ -14,6 +14,7 @@ import {
   createConfiguredPrices,
   createRoutes,
   evmFormat,
+  openAttestations,
   type RoleContext,
   type RunningRole,
   TOPICS,
@@ -92,6 +93,7 @@ export async function startRoles(
     const http = systemHttp;
     const { metrics } = watch;
     const prices = createConfiguredPrices(config, { chains, http, clock, log, metrics });
+    const attestations = openAttestations(config, { http, clock, log });
     const context: RoleContext = {
       config,
       db,
@@ -107,11 +109,14 @@ export async function startRoles(
       routes: createRoutes(config, {
         db,
         clock,
+        random: systemRandom,
         log,
         chains,
         prices,
+        attestations,
         wakeAttestor: () => wakeups.wake(TOPICS.attestations),
       }),
+      attestations,
       format: evmFormat,
     };
     await checkChains(context);

@@ -21,6 +21,9 @@ import {
 } from "../prices/index.ts";
 import type { Wakeups } from "../jobs/wakeups.ts";
 import {
+  type Attestations,
+  createAttestations,
+  createFastMctpRoute,
   createMonoChainRoute,
   createPricing,
   createRouteBook,
@@ -47,6 +50,8 @@ export interface RoleContext {
   /** Read through `chains` and `http`. The attestor makes its own. */
   readonly prices: Prices;
   readonly routes: RouteBook;
+  /** Circle's attestation service; null where no route needs it. One for the process, so that it is asked in turn. */
+  readonly attestations: Attestations | null;
   readonly format: AddressFormat;
 }
 
@@ -74,10 +79,17 @@ export function createChains(
 ): Chains {
   return new Map<number, Chain>(
     config.chains.map((chain) => {
-      const { chainId, evmChainId, contracts } = chain;
+      const { chainId, evmChainId, contracts, cctp } = chain;
       const { urls, quorum } = nodesOf(chain);
       const open = (rpcUrl: string) =>
-        createEvmChain({ chainId, evmChainId, rpcUrl, contracts, timeoutMs: RPC_TIMEOUT_MS });
+        createEvmChain({
+          chainId,
+          evmChainId,
+          rpcUrl,
+          contracts,
+          cctp,
+          timeoutMs: RPC_TIMEOUT_MS,
+        });
       const [first, ...others] = urls;
       if (others.length === 0) return [chainId, open(first)];
       const nodes = [open(first), ...others.map(open)] as const;
@@ -109,14 +121,16 @@ export function createRoutes(
   deps: {
     readonly db: Db;
     readonly clock: Clock;
+    readonly random: Random;
     readonly log: Log;
     readonly chains: Chains;
     readonly prices: Prices;
+    readonly attestations: Attestations | null;
     /** Tells the attestor that there is something to sign. */
     readonly wakeAttestor: () => void;
   },
 ): RouteBook {
-  const { db, clock, log, chains, prices, wakeAttestor } = deps;
+  const { db, clock, random, log, chains, prices, attestations, wakeAttestor } = deps;
   const { feeBps } = config;
   return createRouteBook(
     config.routes.map((route) => {
@@ -130,6 +144,22 @@ export function createRoutes(
           contract: route.contract,
           feeBps,
           deliveryConfirmations: getChainConfig(config, route.chainId).deliveryConfirmations,
+        });
+      }
+      if (route.kind === "FAST_MCTP") {
+        if (!attestations) throw missing("attestation service", route.chainId);
+        return createFastMctpRoute({
+          db,
+          clock,
+          random,
+          source,
+          destination: getChain(chains, route.destChain),
+          token: route.token,
+          destToken: route.destToken,
+          decimals: token.decimals,
+          contract: route.contract,
+          feeBps,
+          attestations,
         });
       }
       return createSwiftRoute({
@@ -158,6 +188,14 @@ export function createRoutes(
     }),
     (route) => withBreaker(route, { clock, log }),
   );
+}
+
+/** The client of Circle's attestation service, where one is configured. */
+export function openAttestations(
+  { cctp }: Config,
+  deps: { readonly http: Http; readonly clock: Clock; readonly log: Log },
+): Attestations | null {
+  return cctp ? createAttestations({ apiUrl: cctp.apiUrl, ...deps }) : null;
 }
 
 /** Prices from the configured sources, read over the given chains. What the sources do is logged and counted. */

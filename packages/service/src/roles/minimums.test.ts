@@ -162,6 +162,8 @@ async function openTerms({ decimals, minDepositUnits, minDepositUsd, sources }: 
         random,
         chains,
         routes: createRoutes(config, {
+          random: systemRandom,
+          attestations: null,
           db,
           clock,
           log: silentLog,

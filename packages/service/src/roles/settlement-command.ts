@@ -26,6 +26,7 @@ import {
   createConfiguredPrices,
   createRoutes,
   evmFormat,
+  openAttestations,
   TOPICS,
 } from "./context.ts";
 import { createSettlementDeps } from "./settlement-deps.ts";
@@ -125,24 +126,23 @@ function withSettlements<Result>(
     const wakeups = createWakeups({ address, pool, clock, log });
     try {
       const chains = createChains(config, { clock, log });
+      const attestations = openAttestations(config, { http: systemHttp, clock, log });
       const wakeAttestor = () => wakeups.wake(TOPICS.attestations);
       const http = systemHttp;
       const watch = createWatch(config, clock, []);
       const { metrics } = watch;
       const prices = createConfiguredPrices(config, { chains, http, clock, log, metrics });
+      const random = systemRandom;
+      const shared = { db, clock, random, chains, prices, attestations };
       const context = {
         config,
-        db,
-        clock,
-        random: systemRandom,
+        ...shared,
         log,
         watch,
         crashPoint: createCrashPoint(config.crashAt),
         wakeups,
-        chains,
         http,
-        prices,
-        routes: createRoutes(config, { db, clock, log, chains, prices, wakeAttestor }),
+        routes: createRoutes(config, { ...shared, log, wakeAttestor }),
         format: evmFormat,
       };
       return await run(createSettlementDeps(context, new Map()));

@@ -255,6 +255,18 @@ export function formatSettlement(config: Pick<Config, "chains">, shown: ShownSet
       ),
     ),
     ...section(
+      "by the bridge",
+      shown.transfers.map(
+        ({ id, state, burnedAmount, burnTxHash, delayReason, mintTxHash, trouble }) =>
+          [
+            `${id}  ${state}  ${source.format(burnedAmount)} burned in ${burnTxHash}`,
+            mintTxHash === null ? "" : `  minted in ${mintTxHash}`,
+            delayReason === null ? "" : `  ${delayReason}`,
+            trouble === null ? "" : `  ${trouble}`,
+          ].join(""),
+      ),
+    ),
+    ...section(
       "by hand",
       shown.actions.map(
         ({ at, operator, action, fromStatus, successorId, refundTo, reason }) =>

@@ -594,6 +594,8 @@ describe("the price of a token", () => {
   ])("%#: that cannot be is named", (price, problem) => {
     const problems = problemsOf(() => load(spoilPrice(price), { TWO_LINES: "canary\ncanary" }));
     expect(problems).toEqual([problem]);
+  });
+});
 
 describe("the bridge", () => {
   const MESSENGER = `0x${"a".repeat(40)}`;

@@ -6,6 +6,8 @@ export interface ChainSpec {
   readonly chainId: number;
   /** EIP-155 id. */
   readonly evmChainId: number;
+  /** Circle's number of the real chain of that name, which its stand-ins use as well. */
+  readonly domain: number;
   /** Port of the node unless another is asked for. */
   readonly defaultPort: number;
 }
@@ -13,8 +15,8 @@ export interface ChainSpec {
 export type ChainName = ChainSpec["name"];
 
 export const CHAIN_SPECS = [
-  { name: "ethereum", chainId: 2, evmChainId: 900002, defaultPort: 8502 },
-  { name: "base", chainId: 30, evmChainId: 900030, defaultPort: 8530 },
+  { name: "ethereum", chainId: 2, evmChainId: 900002, domain: 0, defaultPort: 8502 },
+  { name: "base", chainId: 30, evmChainId: 900030, domain: 6, defaultPort: 8530 },
 ] as const satisfies readonly ChainSpec[];
 
 /** Blocks until a block is final: the nodes run with `--slots-in-an-epoch 1`, finalized = head - 2. */

@@ -52,8 +52,8 @@ describe("contracts", () => {
     const { startBlock: _ours, ...ethereum } = deployed.ethereum;
     const { startBlock: _theirs, ...base } = deployed.base;
     const addresses = [...Object.values(ethereum), ...Object.values(base)];
-    expect(addresses).toHaveLength(18);
-    expect(new Set(addresses).size).toBe(18);
+    expect(addresses).toHaveLength(24);
+    expect(new Set(addresses).size).toBe(24);
   });
 
   test("the factory is sealed with the routes, the relayer and the attestor of its chain", async () => {

@@ -7,20 +7,26 @@
  * first: a mix-up of chains then fails instead of working by accident.
  */
 import {
+  cctpRouteAbi,
   deliveryAbi,
   depositFactoryAbi,
   escrowAbi,
   pricedRouteAbi,
   sameAssetRouteAbi,
+  sandboxMessageTransmitterV2Abi,
+  sandboxTokenMessengerV2Abi,
   testTokenAbi,
   transferRouteAbi,
 } from "@sluice/contracts/abi";
 import {
+  cctpRouteBytecode,
   deliveryBytecode,
   depositFactoryBytecode,
   escrowBytecode,
   pricedRouteBytecode,
   sameAssetRouteBytecode,
+  sandboxMessageTransmitterV2Bytecode,
+  sandboxTokenMessengerV2Bytecode,
   testTokenBytecode,
   transferRouteBytecode,
 } from "@sluice/contracts/bytecode";
@@ -65,7 +71,7 @@ const NATIVE_DAILY_CAP = NATIVE_INVENTORY;
 const USDC_PER_PAYER = parseUnits("100000", USDC.decimals);
 
 /** More than either account uses for contracts, so that no address of one chain is one of the other. */
-const NONCES_APART = 10;
+const NONCES_APART = 20;
 
 /** Nonces of the owner: first the burnt ones, then these in order. */
 const OWNER_STEPS = [
@@ -78,6 +84,9 @@ const OWNER_STEPS = [
   "nativeEscrowRoute",
   "usdcToNativeRoute",
   "nativeToUsdcRoute",
+  "transmitter",
+  "messenger",
+  "cctpRoute",
 ] as const;
 
 export interface DeployOptions {
@@ -138,6 +147,9 @@ function planChain(keys: SandboxKeys, burn: number): ChainPlan {
     nativeEscrowRoute: owned("nativeEscrowRoute"),
     usdcToNativeRoute: owned("usdcToNativeRoute"),
     nativeToUsdcRoute: owned("nativeToUsdcRoute"),
+    transmitter: owned("transmitter"),
+    messenger: owned("messenger"),
+    cctpRoute: owned("cctpRoute"),
   };
 }
 
@@ -186,6 +198,8 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
   const here = plan[chain.name];
   const owner = keys.owner.account.address;
   const lanes = keys.lanes[chain.name];
+  const other = otherOf(chain);
+  const there = plan[other.name];
   const deployments: Readonly<Record<(typeof OWNER_STEPS)[number], Omit<Call, "gas" | "what">>> = {
     factory: {
       to: DETERMINISTIC_DEPLOYER,
@@ -205,6 +219,9 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
     nativeToUsdcRoute: {
       data: escrowRouteInitCode(chain, context, { from: "native", to: "usdc" }),
     },
+    transmitter: { data: transmitterInitCode(chain, context) },
+    messenger: { data: messengerInitCode(chain, context) },
+    cctpRoute: { data: cctpRouteInitCode(chain, context) },
   };
   return [
     ...burnCalls(owner, here.burn),
@@ -224,10 +241,21 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
             here.nativeEscrowRoute,
             here.usdcToNativeRoute,
             here.nativeToUsdcRoute,
+            here.cctpRoute,
           ],
           [lanes.settle.account.address],
           [keys.attestor.account.address],
         ],
+      }),
+    },
+    {
+      what: "messenger.link",
+      to: here.messenger,
+      gas: CALL_GAS,
+      data: encodeFunctionData({
+        abi: sandboxTokenMessengerV2Abi,
+        functionName: "link",
+        args: [other.domain, pad(there.messenger), pad(there.token)],
       }),
     },
     {
@@ -250,7 +278,7 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
 }
 
 function faucetCalls(chain: SandboxChain, { keys, plan }: Context): readonly Call[] {
-  const { burn, token, delivery } = plan[chain.name];
+  const { burn, token, delivery, messenger } = plan[chain.name];
   const mint = (to: Address, amount: bigint): Call => ({
     what: "token.mint",
     to: token,
@@ -267,6 +295,12 @@ function faucetCalls(chain: SandboxChain, { keys, plan }: Context): readonly Cal
         bytecode: testTokenBytecode,
         args: [USDC.name, USDC.symbol, USDC.decimals],
       }),
+    },
+    {
+      what: "token.addMinter",
+      to: token,
+      gas: CALL_GAS,
+      data: encodeFunctionData({ abi: testTokenAbi, functionName: "addMinter", args: [messenger] }),
     },
     mint(delivery, INVENTORY),
     ...keys.payers[chain.name].map((payer) => mint(payer.account.address, USDC_PER_PAYER)),
@@ -316,6 +350,50 @@ function transferRouteInitCode(chain: ChainSpec, token: Address, { keys }: Conte
   });
 }
 
+function otherOf(chain: ChainSpec): ChainSpec & { readonly name: ChainName } {
+  const other = CHAIN_SPECS.find((spec) => spec.chainId !== chain.chainId);
+  if (!other) throw new Error("the sandbox has two chains");
+  return other;
+}
+
+function transmitterInitCode(chain: ChainSpec, { keys }: Context): Hex {
+  const attesters = keys.attesters.map(({ account }) => account.address);
+  return encodeDeployData({
+    abi: sandboxMessageTransmitterV2Abi,
+    bytecode: sandboxMessageTransmitterV2Bytecode,
+    args: [chain.domain, attesters, BigInt(attesters.length)],
+  });
+}
+
+function messengerInitCode(chain: ChainSpec, { keys, plan }: Context): Hex {
+  const { transmitter, token } = plan[chain.name];
+  return encodeDeployData({
+    abi: sandboxTokenMessengerV2Abi,
+    bytecode: sandboxTokenMessengerV2Bytecode,
+    args: [transmitter, token, keys.feeRecipient.account.address],
+  });
+}
+
+function cctpRouteInitCode(chain: ChainSpec, { keys, plan }: Context): Hex {
+  const here = plan[chain.name];
+  const other = otherOf(chain);
+  return encodeDeployData({
+    abi: cctpRouteAbi,
+    bytecode: cctpRouteBytecode,
+    args: [
+      {
+        evmChainId: BigInt(chain.evmChainId),
+        token: here.token,
+        messenger: here.messenger,
+        destChain: other.chainId,
+        destToken: pad(plan[other.name].token),
+        destDomain: other.domain,
+        feeRecipient: keys.feeRecipient.account.address,
+      },
+    ],
+  });
+}
+
 type Asset = "usdc" | "native";
 
 /** A route to the other chain: of the same asset, or at a price. */
@@ -324,8 +402,7 @@ function escrowRouteInitCode(
   { plan }: Context,
   { from, to }: { readonly from: Asset; readonly to: Asset },
 ): Hex {
-  const other = CHAIN_SPECS.find((spec) => spec.chainId !== chain.chainId);
-  if (!other) throw new Error("the sandbox has two chains");
+  const other = otherOf(chain);
   const tokenOf = (asset: Asset, name: ChainName) =>
     asset === "usdc" ? plan[name].token : zeroAddress;
   const decimalsOf = (asset: Asset) => (asset === "usdc" ? USDC.decimals : NATIVE_DECIMALS);

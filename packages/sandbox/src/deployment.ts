@@ -22,6 +22,11 @@ export interface ChainDeployment {
   readonly usdcToNativeRoute: Address;
   /** Native coin to USDC of the other chain, at a price. */
   readonly nativeToUsdcRoute: Address;
+  /** Stand-ins for Circle's contracts. */
+  readonly transmitter: Address;
+  readonly messenger: Address;
+  /** USDC to USDC of the other chain, through them. */
+  readonly cctpRoute: Address;
   /** The block that holds the first of them. */
   readonly startBlock: number;
 }
@@ -84,6 +89,9 @@ function checkChain(path: string, value: unknown): ChainDeployment {
     nativeEscrowRoute: checkAddress(path, chain?.["nativeEscrowRoute"]),
     usdcToNativeRoute: checkAddress(path, chain?.["usdcToNativeRoute"]),
     nativeToUsdcRoute: checkAddress(path, chain?.["nativeToUsdcRoute"]),
+    transmitter: checkAddress(path, chain?.["transmitter"]),
+    messenger: checkAddress(path, chain?.["messenger"]),
+    cctpRoute: checkAddress(path, chain?.["cctpRoute"]),
     startBlock,
   };
 }

@@ -1,5 +1,10 @@
 /** A local Sluice in one call: chains, contracts, test money, the service. */
 export { locateAnvil } from "./anvil.ts";
+export type {
+  AttestationControls,
+  AttestationService,
+  AttestedMessage,
+} from "./attestation-service.ts";
 export {
   CHAIN_SPECS,
   type ChainName,
@@ -28,7 +33,7 @@ export {
 } from "./integrators.ts";
 export { type Key, type LaneKeys, loadKey, loadKeys, type SandboxKeys } from "./keys.ts";
 export type { MiningOptions } from "./mining.ts";
-export { type Sandbox, type SandboxOptions, startSandbox } from "./sandbox.ts";
+export { attestBurns, type Sandbox, type SandboxOptions, startSandbox } from "./sandbox.ts";
 export {
   type RunningService,
   type ServiceExit,

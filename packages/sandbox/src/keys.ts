@@ -35,6 +35,8 @@ export interface SandboxKeys {
   readonly treasury: Key;
   readonly feeRecipient: Key;
   readonly attestor: Key;
+  /** Vouch for burns as Circle's attesters do; both of them are needed. */
+  readonly attesters: readonly Key[];
   /** Mints the token. */
   readonly faucet: Key;
   readonly lanes: Readonly<Record<ChainName, LaneKeys>>;
@@ -57,6 +59,7 @@ export function loadKeys(dir: string): SandboxKeys {
     treasury: key("treasury"),
     feeRecipient: key("fee-recipient"),
     attestor: key("attestor"),
+    attesters: [key("cctp-attester-1"), key("cctp-attester-2")],
     faucet: key("faucet"),
     lanes: { ethereum: lanes("ethereum"), base: lanes("base") },
     payers: { ethereum: payers("ethereum"), base: payers("base") },

@@ -1,4 +1,5 @@
 /** The whole sandbox: chains, contracts, service, integrators, descriptor. */
+import { type AttestationService, startAttestationService } from "./attestation-service.ts";
 import type { ChainName } from "./chain-specs.ts";
 import { type ChainsOptions, type SandboxChains, startChains } from "./chains.ts";
 import { stopLeftDatabase } from "./clear-state.ts";
@@ -45,6 +46,8 @@ export interface Sandbox {
   readonly deployment: Deployment;
   readonly keys: SandboxKeys;
   readonly descriptor: Descriptor;
+  /** The stand-in for Circle's attestation service. */
+  readonly attestations: AttestationService;
   /** Path of the service's configuration. */
   readonly configPath: string;
   /** True when it went on from what was there. */
@@ -60,6 +63,7 @@ export interface Sandbox {
 /** Starts a sandbox, or goes on with the one of this state directory. When it fails nothing is left running. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   let service: RunningService | undefined;
+  let attestations: AttestationService | undefined;
   /** True while the service is meant to run. */
   let wanted = false;
   const resumed = !options.fresh && isSetUp(options.stateDir);
@@ -74,6 +78,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     wanted = false;
     await service?.stop();
     await stopLeftDatabase(statePaths(chains.stateDir).database);
+    await attestations?.stop();
     await chains.stop(how);
   };
   const start = async (env = options.env) => {
@@ -96,7 +101,12 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     tell(options, "chains", describeChains(chains));
     const ports = await chooseServicePorts(chains.stateDir, options.ports);
     const { deployment, keys } = await setUpContracts(chains, options);
-    const configPath = writeServiceConfig({ ...options, chains, deployment, keys, ports });
+    const bridge = await attestBurns({ chains, deployment, keys });
+    attestations = bridge;
+    tell(options, "attestations", `a stand-in for Circle's service at ${bridge.url}`);
+    const attestationsUrl = bridge.url;
+    const parts = { chains, deployment, keys };
+    const configPath = writeServiceConfig({ ...options, ...parts, ports, attestationsUrl });
     const first = await start();
     tell(
       options,
@@ -105,8 +115,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     );
     const integrators = await ensureIntegrators(chains.stateDir, options.env);
     tell(options, "integrators", integrators.map((one) => one.name).join(", "));
-    const parts = { chains, deployment, keys, service: first, integrators };
-    const descriptor = writeDescriptor(parts);
+    const descriptor = writeDescriptor({ ...parts, service: first, integrators });
     const { stateDir } = chains;
     return {
       stateDir,
@@ -114,6 +123,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       deployment,
       keys,
       descriptor,
+      attestations: bridge,
       configPath,
       resumed,
       stop,
@@ -130,6 +140,27 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     await stop();
     throw error;
   }
+}
+
+/** Starts the stand-in of Circle's attestation service over the chains of a sandbox. */
+export function attestBurns({
+  chains,
+  deployment,
+  keys,
+}: {
+  readonly chains: SandboxChains;
+  readonly deployment: Deployment;
+  readonly keys: SandboxKeys;
+}): Promise<AttestationService> {
+  return startAttestationService({
+    chains: chains.all.map(({ name, domain, client }) => ({
+      domain,
+      client,
+      transmitter: deployment.chains[name].transmitter,
+    })),
+    attesters: keys.attesters.map(({ account }) => account),
+    port: 0,
+  });
 }
 
 /** A start that was interrupted before the contracts stood left nothing worth keeping. */

@@ -36,6 +36,10 @@ export interface ServiceConfigOptions {
   readonly payoutWindowSeconds?: number;
   /** Origins whose pages may call from a browser; none unless given. */
   readonly corsOrigins?: readonly string[];
+  /** Where the stand-in of Circle's attestation service answers; without it nothing goes by the bridge. */
+  readonly attestationsUrl?: string;
+  /** Whether the bridge is preferred to inventory. */
+  readonly bridgeFirst?: boolean;
   /** Replaces the nodes' URLs, for a proxy in front of them. */
   readonly rpcUrls?: Partial<Readonly<Record<"ethereum" | "base", string>>>;
 }
@@ -65,13 +69,14 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
     maxFeeBps: SANDBOX_TERMS.maxFeeBps,
     maxSlippageBps: SANDBOX_TERMS.maxSlippageBps,
     ...(options.payoutWindowSeconds && { payoutWindowSeconds: options.payoutWindowSeconds }),
+    ...(options.attestationsUrl !== undefined && { cctp: { apiUrl: options.attestationsUrl } }),
     attestor: {
       key: { file: keys.attestor.path },
       rpcUrls: Object.fromEntries(
         CHAIN_SPECS.map((spec) => [String(spec.chainId), chains[spec.name].rpcUrl]),
       ),
     },
-    chains: CHAIN_SPECS.map(({ name, chainId, evmChainId }) => ({
+    chains: CHAIN_SPECS.map(({ name, chainId, evmChainId, domain }) => ({
       chainId,
       evmChainId,
       rpcUrl: rpcUrl(name),
@@ -83,6 +88,13 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
         escrow: deployment.chains[name].escrow,
         delivery: deployment.chains[name].delivery,
       },
+      ...(options.attestationsUrl !== undefined && {
+        cctp: {
+          domain,
+          messenger: deployment.chains[name].messenger,
+          transmitter: deployment.chains[name].transmitter,
+        },
+      }),
       balanceCheckIntervalMs: 1_000,
       tokens: [listUsdc(deployment.chains[name].token), listNative(name)],
       lanes: {
@@ -91,7 +103,7 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
         deliver: { file: keys.lanes[name].deliver.path },
       },
     })),
-    routes: listRoutes(deployment),
+    routes: listRoutes(options),
     logLevel: "info",
   });
   return paths.serviceConfig;
@@ -114,7 +126,11 @@ function listNative(name: string) {
   };
 }
 
-function listRoutes(deployment: Deployment): readonly object[] {
+function listRoutes({
+  deployment,
+  attestationsUrl,
+  bridgeFirst,
+}: ServiceConfigOptions): readonly object[] {
   return CHAIN_SPECS.flatMap(({ name, chainId }) => {
     const here = deployment.chains[name];
     const other = CHAIN_SPECS.find((spec) => spec.name !== name);
@@ -134,13 +150,19 @@ function listRoutes(deployment: Deployment): readonly object[] {
       destToken,
       contract,
     });
+    const bridge =
+      attestationsUrl === undefined
+        ? []
+        : [{ ...go(here.token, usdcThere, here.cctpRoute), kind: "FAST_MCTP" }];
     return [
+      ...(bridgeFirst ? bridge : []),
       stay(here.token, here.transferRoute),
       stay(zeroAddress, here.nativeTransferRoute),
       go(here.token, usdcThere, here.escrowRoute),
       go(zeroAddress, zeroAddress, here.nativeEscrowRoute),
       { ...go(here.token, zeroAddress, here.usdcToNativeRoute), priced: true },
       { ...go(zeroAddress, usdcThere, here.nativeToUsdcRoute), priced: true },
+      ...(bridgeFirst ? [] : bridge),
     ];
   });
 }

@@ -55,3 +55,22 @@ begin
   end if;
   return null;
 end $$;
+
+-- The same of what a bridge carried: what was kept before the burn is gas first, the rest is the service's.
+create or replace function post_bridge_transfer(t bridge_transfers, sign integer) returns void language plpgsql as $$
+declare
+  gas numeric := (select least(coalesce(s.fee_flat, 0), t.fee) from settlements s where s.id = t.settlement_id);
+begin
+  if t.state in ('delivered', 'final') then
+    perform post_move('bridge', t.id::text, t.src_chain, t.token, t.burn_block,
+      'in_flight', t.settlement_id::text, 'fees', 'gas', sign * gas);
+    perform post_move('bridge', t.id::text, t.src_chain, t.token, t.burn_block,
+      'in_flight', t.settlement_id::text, 'fees', 'service', sign * (t.fee - gas));
+    perform post_move('bridge', t.id::text, t.src_chain, t.token, t.burn_block,
+      'in_flight', t.settlement_id::text, 'bridge', '', sign * t.burned_amount);
+    perform post_move('bridge', t.id::text, t.dest_chain, t.dest_token, null,
+      'bridge', '', 'delivered', t.settlement_id::text, sign * t.delivered_amount);
+    perform post_move('bridge', t.id::text, t.dest_chain, t.dest_token, null,
+      'bridge', '', 'fees', 'bridge', sign * t.bridge_fee);
+  end if;
+end $$;

@@ -71,7 +71,7 @@ export const QuoteRequest = Type.Object(
     ),
     swift: Type.Optional(flag("False leaves SWIFT routes out")),
     mctp: Type.Optional(flag("Taken; no route here is MCTP")),
-    fastMctp: Type.Optional(flag("Taken; no route here is FAST_MCTP")),
+    fastMctp: Type.Optional(flag("False leaves FAST_MCTP routes out")),
     monoChain: Type.Optional(flag("False leaves routes within one chain out")),
     wormhole: Type.Optional(flag("Taken; no route here is of that kind")),
     shuttle: Type.Optional(flag("Taken; no route here is of that kind")),

@@ -15,6 +15,7 @@ export const BUILT_CONTRACTS = [
   "transferRoute",
   "sameAssetRoute",
   "pricedRoute",
+  "cctpRoute",
 ] as const;
 
 export type BuiltContract = (typeof BUILT_CONTRACTS)[number];
@@ -69,6 +70,18 @@ export interface EscrowPair {
   readonly delivery: Hex32;
 }
 
+/** What a route through Circle's bridge was made for. */
+export interface BridgePair {
+  readonly evmChainId: bigint;
+  readonly token: EvmAddress;
+  readonly messenger: EvmAddress;
+  readonly destChain: number;
+  /** 32 bytes, addresses padded on the left. */
+  readonly destToken: Hex32;
+  /** Circle's number of the destination. */
+  readonly destDomain: number;
+}
+
 /** What a price feed says. */
 export interface FeedAnswer {
   /** Its pair, as it calls it. */
@@ -114,6 +127,7 @@ export interface ChainInspector {
   getEscrowEvmChainId(escrow: EvmAddress): Promise<bigint>;
   getTransferTerms(route: EvmAddress): Promise<TransferTerms>;
   getEscrowPair(route: EvmAddress): Promise<EscrowPair>;
+  getBridgePair(route: EvmAddress): Promise<BridgePair>;
   isRoute(factory: EvmAddress, route: EvmAddress): Promise<boolean>;
   isRelayer(factory: EvmAddress, relayer: EvmAddress): Promise<boolean>;
   isAttestor(factory: EvmAddress, attestor: EvmAddress): Promise<boolean>;

@@ -131,7 +131,25 @@ export type Effect =
       readonly token: EvmAddress;
       readonly to: EvmAddress;
       readonly amount: bigint;
-    };
+    }
+  | ({ readonly kind: "burned" } & BurnFacts)
+  /** What the bridge's transmitter sent, as it stands on the chain. */
+  | { readonly kind: "message_sent"; readonly message: Hex };
+
+/** A wallet's burn for a bridge. */
+export interface BurnFacts {
+  readonly wallet: EvmAddress;
+  readonly token: EvmAddress;
+  /** Base units that were burned. */
+  readonly amount: bigint;
+  /** Kept of the deposit before the burn. */
+  readonly fee: bigint;
+  /** The most that the bridge may keep of what was burned. */
+  readonly maxFee: bigint;
+  /** The bridge's number of the destination. */
+  readonly destDomain: number;
+  readonly recipient: Hex32;
+}
 
 export interface LockFacts {
   readonly wallet: EvmAddress;
@@ -170,6 +188,18 @@ export interface FoundRefund {
   readonly blockNumber: bigint;
   /** Position of the log in its block. */
   readonly logIndex: number;
+}
+
+/** What a bridge minted for one message, found on its chain by our own reader. */
+export interface FoundMint {
+  readonly to: EvmAddress;
+  readonly token: EvmAddress;
+  /** Base units that the recipient got. */
+  readonly amount: bigint;
+  /** Kept by the bridge. */
+  readonly fee: bigint;
+  readonly txHash: TxHash;
+  readonly blockNumber: bigint;
 }
 
 /** A delivery found on its chain by our own reader. */
@@ -287,6 +317,8 @@ export interface DepositContracts {
   encodePriceData(price: SignedPrice, attestorSignature: Hex): Hex;
   /** Route data of `MONO_CHAIN`. */
   encodeTransferData(fee: RouteFee): Hex;
+  /** Route data of `FAST_MCTP`. */
+  encodeBurnData(terms: BurnTerms): Hex;
   /** The id under which an escrow of this chain keeps a lock. */
   deliveryIdOf(lock: { wallet: EvmAddress; token: EvmAddress; seq: bigint }): Hex32;
   /** The same id for an escrow of another chain. */
@@ -312,6 +344,25 @@ export interface DepositContracts {
   };
 }
 
+/** Circle's CCTP v2 contracts on a chain. */
+export interface CctpContracts {
+  /** The bridge's number of the chain. */
+  readonly domain: number;
+  /** TokenMessengerV2. */
+  readonly messenger: EvmAddress;
+  /** MessageTransmitterV2. */
+  readonly transmitter: EvmAddress;
+}
+
+/** The bridge on a chain that has it. */
+export interface CctpBridge {
+  readonly contracts: CctpContracts;
+  /** Hands an attested message in; anybody may, once. */
+  buildReceive(message: Hex, attestation: Hex): Call;
+  /** What was minted for the message of a nonce, by whoever handed it in; null while nobody has. */
+  findMint(nonce: Hex32, at?: ReadPoint): Promise<FoundMint | null>;
+}
+
 /** Proof towards the escrow that a delivery was paid and is final. */
 export interface ClaimOrder {
   readonly deliveryId: Hex32;
@@ -334,6 +385,15 @@ export interface RouteFee {
   readonly bps: number;
   /** On top, in source base units: gas and bridge cost. */
   readonly flat: bigint;
+}
+
+/** How a burn is asked for. */
+export interface BurnTerms {
+  readonly fee: RouteFee;
+  /** The most that the bridge may keep of what is burned, in base units. */
+  readonly maxFee: bigint;
+  /** The bridge's own scale. */
+  readonly minFinalityThreshold: number;
 }
 
 /** A price as the contracts take it. */
@@ -363,7 +423,10 @@ export interface AddressFormat {
 }
 
 /** One chain, whole. */
-export interface Chain extends ChainReader, ChainSender, DepositContracts {}
+export interface Chain extends ChainReader, ChainSender, DepositContracts {
+  /** Null on a chain without it. */
+  readonly cctp: CctpBridge | null;
+}
 
 /** The configured chains by bridge id. */
 export type Chains = ReadonlyMap<number, Chain>;

@@ -169,6 +169,13 @@ export function createQuorumChain(
     getDailyCapLeft: (token, at = "latest") =>
       agreeAt(at, (node, block) => node.getDailyCapLeft(token, block)),
 
+    cctp: pure.cctp && {
+      contracts: pure.cctp.contracts,
+      buildReceive: pure.cctp.buildReceive,
+      findMint: (nonce, at = "latest") =>
+        agreeAt(at, async (node, block) => (await node.cctp?.findMint(nonce, block)) ?? null),
+    },
+
     predictWallet: pure.predictWallet,
     hashCommitment: pure.hashCommitment,
     buildDeploy: pure.buildDeploy,
@@ -181,6 +188,7 @@ export function createQuorumChain(
     tookEffect: pure.tookEffect,
     encodePriceData: pure.encodePriceData,
     encodeTransferData: pure.encodeTransferData,
+    encodeBurnData: pure.encodeBurnData,
     deliveryIdOf: pure.deliveryIdOf,
     deliveryIdOfOrder: pure.deliveryIdOfOrder,
     addresses: pure.addresses,

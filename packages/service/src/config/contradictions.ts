@@ -106,7 +106,7 @@ function checkGas({ gas, chains, routes }: Config): string[] {
       ?.tokens.some(({ address, price }) => address === token && price);
   const unpriced = routes.flatMap((route) => {
     const { chainId, token } = route;
-    const chainIds = route.kind === "SWIFT" ? [chainId, route.destChain] : [chainId];
+    const chainIds = route.kind === "MONO_CHAIN" ? [chainId] : [chainId, route.destChain];
     return [
       ...(hasPrice(chainId, token) ? [] : [`the token ${token} of chain ${chainId}`]),
       ...chainIds
@@ -115,6 +115,44 @@ function checkGas({ gas, chains, routes }: Config): string[] {
     ];
   });
   return [...new Set(unpriced)].map((what) => `gas: expected a price of ${what}`);
+}
+
+/** What the bridge needs beyond a pair: its contracts on both chains, its service, and one asset. */
+function checkBridgeRoute(
+  config: Config,
+  route: Extract<RouteConfig, { kind: "FAST_MCTP" }>,
+  setting: string,
+): string[] {
+  const problems: string[] = [];
+  if (!config.cctp) {
+    problems.push("cctp: expected an object with apiUrl, a route of the kind FAST_MCTP needs it");
+  }
+  for (const name of ["chainId", "destChain"] as const) {
+    const index = config.chains.findIndex((chain) => chain.chainId === route[name]);
+    const chain = config.chains[index];
+    if (chain && !chain.cctp) {
+      problems.push(
+        `${setting}.${name}: expected a chain with chains[${index}].cctp, as the bridge reaches no other`,
+      );
+    }
+  }
+  const decimalsOf = (chainId: number, token: EvmAddress) =>
+    config.chains
+      .find((chain) => chain.chainId === chainId)
+      ?.tokens.find(({ address }) => address === token)?.decimals;
+  const source = decimalsOf(route.chainId, route.token);
+  const destination = decimalsOf(route.destChain, route.destToken);
+  if (source !== undefined && destination !== undefined && source !== destination) {
+    problems.push(
+      `${setting}.destToken: expected ${source} decimals as token has, the bridge mints unit for unit`,
+    );
+  }
+  for (const name of ["token", "destToken"] as const) {
+    if (route[name] === NATIVE_TOKEN) {
+      problems.push(`${setting}.${name}: expected USDC, the bridge takes no native coin`);
+    }
+  }
+  return problems;
 }
 
 function checkRoute(config: Config, route: RouteConfig, index: number): string[] {
@@ -128,12 +166,13 @@ function checkRoute(config: Config, route: RouteConfig, index: number): string[]
     }
   };
   check(["chainId", "token"], route.chainId, route.token);
-  if (route.kind === "SWIFT") {
+  if (route.kind !== "MONO_CHAIN") {
     check(["destChain", "destToken"], route.destChain, route.destToken);
     if (route.destChain === route.chainId) {
       problems.push(`${setting}.destChain: expected another chain than chainId`);
     }
   }
+  if (route.kind === "FAST_MCTP") problems.push(...checkBridgeRoute(config, route, setting));
   if (route.kind === "SWIFT" && route.priced) {
     for (const [chainId, token] of [
       [route.chainId, route.token],
@@ -162,7 +201,7 @@ function pairOf(route: RouteConfig): string {
     kind,
     chainId,
     token,
-    ...(route.kind === "SWIFT" ? [route.destChain, route.destToken] : []),
+    ...(route.kind === "MONO_CHAIN" ? [] : [route.destChain, route.destToken]),
   ]);
 }
 

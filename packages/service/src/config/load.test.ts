@@ -264,7 +264,7 @@ describe("configuration", () => {
       "chains[1].lanes.settle: expected a key of its own, another lane has it too",
     ],
     ["chains.1.pollIntervalMs", 1, "chains[1].pollIntervalMs: expected milliseconds, 50 to 60000"],
-    ["routes.0.kind", "OTHER", 'routes[0].kind: expected "MONO_CHAIN" or "SWIFT"'],
+    ["routes.0.kind", "OTHER", 'routes[0].kind: expected "MONO_CHAIN" or "SWIFT" or "FAST_MCTP"'],
     [
       "routes.1.destToken",
       undefined,
@@ -619,5 +619,127 @@ describe("the price of a token", () => {
   ])("%#: that cannot be is named", (price, problem) => {
     const problems = problemsOf(() => load(spoilPrice(price), { TWO_LINES: "canary\ncanary" }));
     expect(problems).toEqual([problem]);
+  });
+});
+
+describe("the bridge", () => {
+  const MESSENGER = `0x${"a".repeat(40)}`;
+
+  /** A complete file with a route by the bridge. */
+  function createBridged() {
+    const file = createFile();
+    const bridge = (domain: number) => ({
+      cctp: { domain, messenger: MESSENGER, transmitter: `0x${"b".repeat(40)}` },
+    });
+    const [here, there] = file.chains;
+    return {
+      ...file,
+      cctp: { apiUrl: "https://iris.example" },
+      chains: [
+        { ...here, ...bridge(0) },
+        { ...there, ...bridge(6) },
+      ],
+      routes: [
+        ...file.routes,
+        {
+          kind: "FAST_MCTP",
+          chainId: 2,
+          token: addressOf(4),
+          destChain: 30,
+          destToken: addressOf(5),
+          contract: addressOf(8),
+        },
+      ],
+    };
+  }
+
+  test("is a pair of chains that have it, and a service that attests", () => {
+    const config = load(createBridged());
+    expect(config.cctp).toEqual({ apiUrl: "https://iris.example" });
+    expect(config.chains.map(({ cctp }) => cctp?.domain)).toEqual([0, 6]);
+    expect(config.routes[2]).toEqual({
+      kind: "FAST_MCTP",
+      chainId: 2,
+      token: addressOf(4),
+      destChain: 30,
+      destToken: addressOf(5),
+      contract: addressOf(8),
+    });
+  });
+
+  const refusals: [string, (file: ReturnType<typeof createBridged>) => object, string][] = [
+    [
+      "no service",
+      (file) => ({ ...file, cctp: undefined }),
+      "cctp: expected an object with apiUrl, a route of the kind FAST_MCTP needs it",
+    ],
+    [
+      "a destination without it, as BSC is",
+      (file) => ({ ...file, chains: [file.chains[0], { ...file.chains[1], cctp: undefined }] }),
+      "routes[2].destChain: expected a chain with chains[1].cctp, as the bridge reaches no other",
+    ],
+    [
+      "a source without it",
+      (file) => ({ ...file, chains: [{ ...file.chains[0], cctp: undefined }, file.chains[1]] }),
+      "routes[2].chainId: expected a chain with chains[0].cctp, as the bridge reaches no other",
+    ],
+    [
+      "one domain twice",
+      ({ chains: [here, there], ...file }) => ({
+        ...file,
+        chains: [here, { ...there, cctp: { ...there?.cctp, domain: 0 } }],
+      }),
+      "chains[1].cctp.domain: expected one of its own, another chain has it too",
+    ],
+    [
+      "no contract",
+      ({ chains: [here, there], ...file }) => ({
+        ...file,
+        chains: [{ ...here, cctp: { ...here?.cctp, messenger: `0x${"0".repeat(40)}` } }, there],
+      }),
+      "chains[0].cctp.messenger: expected a contract, not the zero address",
+    ],
+    [
+      "other decimals there",
+      ({ chains: [here, there], ...file }) => ({
+        ...file,
+        chains: [
+          here,
+          { ...there, tokens: [{ symbol: "USDC", address: addressOf(5), decimals: 18 }] },
+        ],
+      }),
+      "routes[2].destToken: expected 6 decimals as token has, the bridge mints unit for unit",
+    ],
+    [
+      "the same chain twice",
+      (file) => ({
+        ...file,
+        routes: [
+          ...file.routes.slice(0, 2),
+          { ...file.routes[2], destChain: 2, destToken: addressOf(4) },
+        ],
+      }),
+      "routes[2].destChain: expected another chain than chainId",
+    ],
+    [
+      "a token that is not listed",
+      (file) => ({
+        ...file,
+        routes: [...file.routes.slice(0, 2), { ...file.routes[2], destToken: addressOf(9) }],
+      }),
+      "routes[2].destToken: expected a listed token of chain 30",
+    ],
+    [
+      "a domain that is no number",
+      ({ chains: [here, there], ...file }) => ({
+        ...file,
+        chains: [{ ...here, cctp: { ...here?.cctp, domain: -1 } }, there],
+      }),
+      "chains[0].cctp.domain: expected Circle's id of the chain, a whole number",
+    ],
+  ];
+
+  test.each(refusals)("is refused with %s", (_, spoiled, problem) => {
+    expect(problemsOf(() => load(spoiled(createBridged())))).toContain(problem);
   });
 });

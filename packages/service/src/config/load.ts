@@ -127,6 +127,14 @@ export type RouteConfig =
       readonly contract: EvmAddress;
       /** The pair is not the same asset: sweeps carry a price that the attestor signs. */
       readonly priced: boolean;
+    }
+  | {
+      readonly kind: "FAST_MCTP";
+      readonly chainId: number;
+      readonly token: EvmAddress;
+      readonly destChain: number;
+      readonly destToken: EvmAddress;
+      readonly contract: EvmAddress;
     };
 
 export interface Config {
@@ -157,6 +165,8 @@ export interface Config {
   readonly maxSlippageBps: number;
   /** How long after its lock a delivery from inventory may be made, in seconds. */
   readonly payoutWindowS: bigint;
+  /** Where Circle's attestation service answers; undefined where no route needs it. */
+  readonly cctp: { readonly apiUrl: string } | undefined;
   readonly attestor: {
     readonly key: KeyConfig;
     /** Its own, by bridge chain id. */
@@ -277,6 +287,7 @@ export function loadConfig(args: {
     maxFeeBps,
     maxSlippageBps: file.maxSlippageBps ?? 100,
     payoutWindowS: BigInt(file.payoutWindowSeconds ?? PAYOUT_WINDOW_MAX_S),
+    cctp: file.cctp,
     attestor: {
       key: keyFor("attestor")(file.attestor.key, "attestor.key"),
       nodes: new Map(
@@ -533,6 +544,7 @@ function resolveRoute(route: ConfigFile["routes"][number]): RouteConfig {
     contract: toEvmAddress(route.contract),
   };
   if (route.kind === "MONO_CHAIN") return { kind: route.kind, ...shared };
-  const { kind, destChain, priced = false } = route;
-  return { kind, ...shared, destChain, destToken: toEvmAddress(route.destToken), priced };
+  const pair = { ...shared, destChain: route.destChain, destToken: toEvmAddress(route.destToken) };
+  if (route.kind === "FAST_MCTP") return { kind: route.kind, ...pair };
+  return { kind: route.kind, ...pair, priced: route.priced ?? false };
 }

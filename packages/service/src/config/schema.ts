@@ -295,6 +295,17 @@ const Route = Type.Union([
     },
     { additionalProperties: false },
   ),
+  Type.Object(
+    {
+      kind: Type.Literal("FAST_MCTP"),
+      chainId: BridgeId,
+      token: Address,
+      destChain: BridgeId,
+      destToken: Address,
+      contract: Address,
+    },
+    { additionalProperties: false },
+  ),
 ]);
 
 export const ConfigFile = Type.Object(
@@ -362,6 +373,12 @@ export const ConfigFile = Type.Object(
     maxSlippageBps: Type.Optional(Bps),
     payoutWindowSeconds: Type.Optional(
       Type.Integer({ minimum: 10, maximum: 43_200, description: "seconds, 10 to 43200" }),
+    ),
+    cctp: Type.Optional(
+      Type.Object(
+        { apiUrl: Url },
+        { additionalProperties: false, description: "an object with apiUrl" },
+      ),
     ),
     attestor: Type.Object(
       {

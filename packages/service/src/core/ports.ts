@@ -25,7 +25,10 @@ export interface Random {
  */
 export type CrashPoint = (name: string) => void;
 
+/** A request to somebody else's server. */
 export interface HttpRequest {
+  /** `GET` unless given; nothing is sent along. */
+  readonly method?: "GET" | "POST";
   readonly url: string;
   /** Revealed for the moment of the request only. */
   readonly headers: ReadonlyMap<string, Secret>;
@@ -37,8 +40,14 @@ export interface HttpRequest {
 
 /** What became of a request. What a server does is never an exception. */
 export type HttpAnswer =
-  | { readonly kind: "answered"; readonly status: number; readonly body: string }
+  | {
+      readonly kind: "answered";
+      readonly status: number;
+      readonly body: string;
+      /** For how long the server asks to be left alone, where it says so in a form that needs no clock of its own. */
+      readonly retryAfterMs?: number | undefined;
+    }
   | { readonly kind: "failed"; readonly reason: "timed_out" | "too_large" | "unreachable" };
 
-/** A GET of somebody else's server. A redirect is not followed: its status is the answer. */
-export type HttpGet = (request: HttpRequest) => Promise<HttpAnswer>;
+/** Asks somebody else's server. A redirect is not followed: its status is the answer. */
+export type Http = (request: HttpRequest) => Promise<HttpAnswer>;

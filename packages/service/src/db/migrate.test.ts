@@ -30,6 +30,7 @@ describe("migrations", () => {
       "0005-event-partitions",
       "0006-operator-actions",
       "0007-ledger",
+      "0008-bridge-transfers",
       "0010-fees",
       "0011-providers",
     ]);

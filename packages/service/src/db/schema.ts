@@ -271,6 +271,39 @@ export interface DeliveriesTable {
   audited: Generated<boolean>;
 }
 
+export interface BridgeTransfersTable {
+  id: string;
+  settlement_id: string;
+  state: string;
+  version: Generated<number>;
+  src_chain: number;
+  burn_tx_hash: string;
+  burn_block: Int8;
+  wallet: string;
+  token: string;
+  fee: Numeric;
+  burned_amount: Numeric;
+  sent_message: string;
+  min_out: Numeric;
+  dest_chain: number;
+  dest_token: string;
+  dest_wallet: string;
+  nonce: string | null;
+  attested_message: string | null;
+  attestation: string | null;
+  delay_reason: string | null;
+  reattests: Generated<number>;
+  reattested_at: Stamp | null;
+  relays: Generated<number>;
+  mint_tx_hash: string | null;
+  delivered_amount: NumericOrNull;
+  bridge_fee: NumericOrNull;
+  trouble: JsonOrNull<ErrorObject>;
+  next_check_at: Stamp;
+  created_at: GeneratedStamp;
+  audited: Generated<boolean>;
+}
+
 export interface InventoryReservationsTable {
   settlement_id: string;
   dest_chain: number;
@@ -330,6 +363,7 @@ export interface Database {
   transactions: TransactionsTable;
   attempts: AttemptsTable;
   deliveries: DeliveriesTable;
+  bridge_transfers: BridgeTransfersTable;
   inventory_reservations: InventoryReservationsTable;
   attestations: AttestationsTable;
   events: EventsTable;

@@ -175,12 +175,12 @@ function checkCost(deps: DoctorDeps, route: RouteConfig, needs: readonly Check[]
 }
 
 function chainsOf(route: RouteConfig): readonly number[] {
-  return route.kind === "SWIFT" ? [route.chainId, route.destChain] : [route.chainId];
+  return route.kind === "MONO_CHAIN" ? [route.chainId] : [route.chainId, route.destChain];
 }
 
 /** What the first settlement of an address costs in gas, in US dollars times 1e18. */
 async function readCost(deps: DoctorDeps, route: RouteConfig): Promise<bigint> {
-  const destChain = route.kind === "SWIFT" ? route.destChain : route.chainId;
+  const destChain = route.kind === "MONO_CHAIN" ? route.chainId : route.destChain;
   let usd = 0n;
   for (const { chainId, gas } of listGas(
     { kind: route.kind, srcChain: route.chainId, destChain },

@@ -1,5 +1,7 @@
 /** Checks of the contracts of the enabled routes. */
+import type { BuiltContract } from "../chains/inspector.ts";
 import type { RouteConfig } from "../config/load.ts";
+import { assert, assertNever } from "../core/assert.ts";
 import { padAddress } from "../core/hex.ts";
 import { type Check, judgeListed, judgeSame } from "./check.ts";
 import { checkCode, type Place } from "./code.ts";
@@ -15,7 +17,7 @@ export function checkRoute(
   const code = checkCode(place, {
     name: item,
     address: route.contract,
-    built: route.kind === "MONO_CHAIN" ? ["transferRoute"] : ["sameAssetRoute", "pricedRoute"],
+    built: BUILT_OF[route.kind],
   });
   const listed: Check = {
     id: "route.listed",
@@ -33,10 +35,28 @@ export function checkRoute(
     subject,
     item,
     needs: [code],
-    look: () =>
-      route.kind === "MONO_CHAIN" ? compareTransfer(place, route) : comparePair(place, route),
+    look: () => compareTerms(place, route),
   };
   return [code, listed, terms];
+}
+
+const BUILT_OF = {
+  MONO_CHAIN: ["transferRoute"],
+  SWIFT: ["sameAssetRoute", "pricedRoute"],
+  FAST_MCTP: ["cctpRoute"],
+} as const satisfies Record<RouteConfig["kind"], readonly BuiltContract[]>;
+
+function compareTerms(place: Place, route: RouteConfig) {
+  switch (route.kind) {
+    case "MONO_CHAIN":
+      return compareTransfer(place, route);
+    case "SWIFT":
+      return comparePair(place, route);
+    case "FAST_MCTP":
+      return compareBridge(place, route);
+    default:
+      return assertNever(route);
+  }
 }
 
 const WRONG_ROUTE = "Correct the route's contract or its pair: the route refuses every other pair.";
@@ -97,6 +117,28 @@ async function comparePair(
         found: pair.delivery,
         expected: padAddress(destination.contracts.delivery),
       },
+    ],
+    WRONG_ROUTE,
+  );
+}
+
+/** The route; Circle's contracts on its chains are looked at with the chains. */
+async function compareBridge(
+  { chain, inspector, deps }: Place,
+  route: Extract<RouteConfig, { kind: "FAST_MCTP" }>,
+) {
+  const destination = getChain(deps.config, route.destChain);
+  assert(chain.cctp && destination.cctp, "both chains of the route have the bridge");
+  const pair = await inspector.getBridgePair(route.contract);
+  const show = deps.display;
+  return judgeSame(
+    [
+      { name: "evmChainId", found: pair.evmChainId, expected: chain.evmChainId },
+      { name: "token", found: show(pair.token), expected: show(route.token) },
+      { name: "messenger", found: show(pair.messenger), expected: show(chain.cctp.messenger) },
+      { name: "destChain", found: pair.destChain, expected: route.destChain },
+      { name: "destToken", found: pair.destToken, expected: padAddress(route.destToken) },
+      { name: "destDomain", found: pair.destDomain, expected: destination.cctp.domain },
     ],
     WRONG_ROUTE,
   );

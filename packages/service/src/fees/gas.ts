@@ -23,12 +23,19 @@ export const DEPLOY_GAS = 74_000n;
 const TRANSFER: GasStep = { on: "source", gas: 79_000n };
 const LOCK: GasStep = { on: "source", gas: 220_000n };
 const PAY: GasStep = { on: "destination", gas: 116_000n };
+/**
+ * Above what the stand-ins of the sandbox cost: Circle's contracts and its token each go through a proxy, and count
+ * what was burned and minted.
+ */
+const BURN: GasStep = { on: "source", gas: 230_000n };
+const MINT: GasStep = { on: "destination", gas: 220_000n };
 const CLAIM: GasStep = { on: "source", gas: 65_000n };
 
 /** What each kind of route sends for a settlement, besides the deployment of a wallet. */
 export const GAS_STEPS = {
   MONO_CHAIN: [TRANSFER],
   SWIFT: [LOCK, PAY, CLAIM],
+  FAST_MCTP: [BURN, MINT],
 } as const satisfies Readonly<Record<string, readonly GasStep[]>>;
 
 /** Kinds of routes whose gas is known. */

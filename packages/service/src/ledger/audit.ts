@@ -14,6 +14,7 @@ import { formatStamp } from "../core/stamp.ts";
 import type { AuditRoundsTable, Db } from "../db/schema.ts";
 import type { Log } from "../telemetry/log.ts";
 import { listBalances, listUnbalanced, postSurplus } from "./accounts.ts";
+import { auditBridge } from "./audit-bridge.ts";
 import { type Finding, recordFindings } from "./breaches.ts";
 
 export interface AuditDeps {
@@ -58,6 +59,7 @@ export async function auditChain(deps: AuditDeps, scope: "next" | "all"): Promis
     ...(await auditSweeps(deps, block, sinceBlock)),
     ...(await auditEnded(deps, block, sinceMs)),
     ...(await auditDeliveries(deps, scope)),
+    ...(await auditBridge(deps, scope)),
     ...(await auditLocks(deps, block)),
     ...(await auditLanes(deps)),
   ];
@@ -252,6 +254,8 @@ async function auditEnded(
        and s.updated_at >= ${formatStamp(sinceMs)}
        and not exists (select from deliveries d where d.settlement_id = s.id
                         and d.state not in ('claimed', 'returned', 'taken_back'))
+       and not exists (select from bridge_transfers t where t.settlement_id = s.id
+                        and t.state in ('burned', 'attested', 'delivered'))
      limit 100`.execute(db);
   return [
     ...unseen.map(({ id, swept_amount, seen }) => ({

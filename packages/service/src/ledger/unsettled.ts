@@ -28,7 +28,8 @@ export async function listUnsettled(db: Db): Promise<Unsettled[]> {
   }>`
     select h.chain_id, h.token, h.wallet, h.amount::text, h.place, s.id as settlement_id,
            coalesce(
-             s.status || coalesce(': ' || s.error_code, '') || coalesce(', lock ' || d.state, ''),
+             s.status || coalesce(': ' || s.error_code, '') || coalesce(', lock ' || d.state, '')
+               || coalesce(', bridge ' || b.state, ''),
              i.ignored_reason, 'arrived without a transfer') as reason
       from (
       select l.chain_id, l.token, l.account as place, l.owner,
@@ -48,6 +49,10 @@ export async function listUnsettled(db: Db): Promise<Unsettled[]> {
       left join lateral (
         select state from deliveries where h.own is not null and settlement_id = h.own order by created_at desc limit 1
       ) d on true
+      left join lateral (
+        select state from bridge_transfers
+         where h.own is not null and settlement_id = h.own and state <> 'superseded'
+      ) b on true
       left join lateral (
         select ignored_reason from deposits
          where chain_id = h.chain_id and wallet = h.wallet and token = h.token and orphaned_at is null

@@ -5,7 +5,7 @@
  */
 import type { HttpPriceConfig } from "../config/prices.ts";
 import { assert } from "../core/assert.ts";
-import type { Clock, HttpGet } from "../core/ports.ts";
+import type { Clock, Http } from "../core/ports.ts";
 import { PRICE_DECIMALS, type SourceAnswer } from "./price.ts";
 
 /** A quote and a scan wait for it. */
@@ -30,7 +30,7 @@ type Parsed =
  * seconds at the earliest, also when it failed.
  */
 export function createHttpSources(deps: {
-  readonly http: HttpGet;
+  readonly http: Http;
   readonly clock: Clock;
 }): (source: HttpPriceConfig) => Promise<SourceAnswer> {
   const { http, clock } = deps;
@@ -57,7 +57,7 @@ export function createHttpSources(deps: {
   };
 }
 
-function parseAnswer(answer: Awaited<ReturnType<HttpGet>>): Parsed {
+function parseAnswer(answer: Awaited<ReturnType<Http>>): Parsed {
   if (answer.kind === "failed") return { fault: "no_answer", detail: answer.reason };
   if (answer.status !== 200) return { fault: "no_answer", detail: `status ${answer.status}` };
   try {

@@ -3,7 +3,7 @@ import type { Chain, Chains } from "../chains/port.ts";
 import type { FeedConfig, PriceConfig } from "../config/prices.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { EvmAddress } from "../core/hex.ts";
-import type { Clock, HttpGet } from "../core/ports.ts";
+import type { Clock, Http } from "../core/ports.ts";
 import { createHttpSources } from "./http-source.ts";
 import {
   type Combined,
@@ -48,7 +48,7 @@ export interface Prices {
 /** Prices over the given chains: the attestor has its own, over its own nodes and with its own calls. */
 export function createPrices(options: {
   readonly chains: Chains;
-  readonly http: HttpGet;
+  readonly http: Http;
   readonly clock: Clock;
   /** Undefined for a token without a price. */
   readonly sourcesOf: (token: PricedToken) => PriceConfig | undefined;

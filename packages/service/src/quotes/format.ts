@@ -42,7 +42,7 @@ export function formatQuote(args: {
 }): Quote {
   const { route, priced, fee, fees, amount, address, fromToken, toToken } = args;
   const { decimalsIn, decimalsOut } = route;
-  const { fair } = priced;
+  const { fair, etaSeconds = route.etaSeconds } = priced;
   const bridgeFee = fair - priced.amountOut;
   const amountOut = toNumber(priced.amountOut, decimalsOut);
   const minOut = toNumber(priced.minOut, decimalsOut);
@@ -68,9 +68,9 @@ export function formatQuote(args: {
       bridge: fees.bridge.toString(),
     },
     referrerBps: 0,
-    eta: Math.ceil(route.etaSeconds / 60),
-    etaSeconds: route.etaSeconds,
-    clientEta: `${route.etaSeconds} s`,
+    eta: Math.ceil(etaSeconds / 60),
+    etaSeconds,
+    clientEta: `${etaSeconds} s`,
     deadline64: String(Math.floor(args.nowMs / 1000) + QUOTE_LIFETIME_S),
     fromToken: formatToken(args.format, fromToken),
     toToken: formatToken(args.format, toToken),

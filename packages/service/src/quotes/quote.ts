@@ -102,10 +102,11 @@ export async function quote(
 }
 
 /** The switch that leaves a kind of routes out. */
-const SWITCH_OF_KIND = { SWIFT: "swift", MONO_CHAIN: "monoChain" } as const satisfies Record<
-  RouteKind,
-  keyof QuoteRequest
->;
+const SWITCH_OF_KIND = {
+  SWIFT: "swift",
+  MONO_CHAIN: "monoChain",
+  FAST_MCTP: "fastMctp",
+} as const satisfies Record<RouteKind, keyof QuoteRequest>;
 
 type Switch = QuoteRequest["fullList"];
 const isOn = (flag: Switch) => flag === true || flag === "true";

@@ -14,6 +14,7 @@ import {
   createConfiguredPrices,
   createRoutes,
   evmFormat,
+  openAttestations,
   type RoleContext,
   type RunningRole,
   TOPICS,
@@ -22,7 +23,7 @@ import { openServiceDatabase } from "./database.ts";
 import { askEarly, type AskPassphrase, getSigners } from "./keys.ts";
 import { startScanner } from "./scanner.ts";
 import { startSettler } from "./settler.ts";
-import { createCrashPoint, systemClock, systemHttpGet, systemRandom } from "./system-ports.ts";
+import { createCrashPoint, systemClock, systemHttp, systemRandom } from "./system-ports.ts";
 import { countRefusals, createWatch, serveWatch } from "./watch.ts";
 
 export interface RunningService {
@@ -89,9 +90,10 @@ export async function startRoles(
     cleanups.push(() => wakeups.close());
 
     const chains = createChains(config, { clock, log });
-    const http = systemHttpGet;
+    const http = systemHttp;
     const { metrics } = watch;
     const prices = createConfiguredPrices(config, { chains, http, clock, log, metrics });
+    const attestations = openAttestations(config, { http, clock, log });
     const context: RoleContext = {
       config,
       db,
@@ -107,11 +109,14 @@ export async function startRoles(
       routes: createRoutes(config, {
         db,
         clock,
+        random: systemRandom,
         log,
         chains,
         prices,
+        attestations,
         wakeAttestor: () => wakeups.wake(TOPICS.attestations),
       }),
+      attestations,
       format: evmFormat,
     };
     await checkChains(context);

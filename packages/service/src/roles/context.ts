@@ -10,7 +10,7 @@ import type { ChainConfig, Config, RouteConfig, TokenConfig } from "../config/lo
 import type { NodesConfig } from "../config/nodes.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { EvmAddress } from "../core/hex.ts";
-import type { Clock, CrashPoint, HttpGet, Random } from "../core/ports.ts";
+import type { Clock, CrashPoint, Http, Random } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
 import { createFees, createGasCosts, type Fees } from "../fees/index.ts";
 import {
@@ -22,6 +22,9 @@ import {
 } from "../prices/index.ts";
 import type { Wakeups } from "../jobs/wakeups.ts";
 import {
+  type Attestations,
+  createAttestations,
+  createFastMctpRoute,
   createMonoChainRoute,
   createPricing,
   createRouteBook,
@@ -44,10 +47,12 @@ export interface RoleContext {
   readonly wakeups: Wakeups;
   /** The service's own readers. The attestor makes its own from `attestor.rpcUrls`. */
   readonly chains: Chains;
-  readonly http: HttpGet;
+  readonly http: Http;
   /** Read through `chains` and `http`. The attestor makes its own. */
   readonly prices: Prices;
   readonly routes: RouteBook;
+  /** Circle's attestation service; null where no route needs it. One for the process, so that it is asked in turn. */
+  readonly attestations: Attestations | null;
   readonly format: AddressFormat;
 }
 
@@ -75,10 +80,17 @@ export function createChains(
 ): Chains {
   return new Map<number, Chain>(
     config.chains.map((chain) => {
-      const { chainId, evmChainId, contracts } = chain;
+      const { chainId, evmChainId, contracts, cctp } = chain;
       const { urls, quorum } = nodesOf(chain);
       const open = (rpcUrl: string) =>
-        createEvmChain({ chainId, evmChainId, rpcUrl, contracts, timeoutMs: RPC_TIMEOUT_MS });
+        createEvmChain({
+          chainId,
+          evmChainId,
+          rpcUrl,
+          contracts,
+          cctp,
+          timeoutMs: RPC_TIMEOUT_MS,
+        });
       const [first, ...others] = urls;
       if (others.length === 0) return [chainId, open(first)];
       const nodes = [open(first), ...others.map(open)] as const;
@@ -110,14 +122,16 @@ export function createRoutes(
   deps: {
     readonly db: Db;
     readonly clock: Clock;
+    readonly random: Random;
     readonly log: Log;
     readonly chains: Chains;
     readonly prices: Prices;
+    readonly attestations: Attestations | null;
     /** Tells the attestor that there is something to sign. */
     readonly wakeAttestor: () => void;
   },
 ): RouteBook {
-  const { db, clock, log, chains, prices, wakeAttestor } = deps;
+  const { db, clock, random, log, chains, prices, attestations, wakeAttestor } = deps;
   return createRouteBook(
     config.routes.map((route) => {
       const source = getChain(chains, route.chainId);
@@ -129,6 +143,21 @@ export function createRoutes(
           decimals: token.decimals,
           contract: route.contract,
           deliveryConfirmations: getChainConfig(config, route.chainId).deliveryConfirmations,
+        });
+      }
+      if (route.kind === "FAST_MCTP") {
+        if (!attestations) throw missing("attestation service", route.chainId);
+        return createFastMctpRoute({
+          db,
+          clock,
+          random,
+          source,
+          destination: getChain(chains, route.destChain),
+          token: route.token,
+          destToken: route.destToken,
+          decimals: token.decimals,
+          contract: route.contract,
+          attestations,
         });
       }
       return createSwiftRoute({
@@ -158,12 +187,20 @@ export function createRoutes(
   );
 }
 
+/** The client of Circle's attestation service, where one is configured. */
+export function openAttestations(
+  { cctp }: Config,
+  deps: { readonly http: Http; readonly clock: Clock; readonly log: Log },
+): Attestations | null {
+  return cctp ? createAttestations({ apiUrl: cctp.apiUrl, ...deps }) : null;
+}
+
 /** Prices from the configured sources, read over the given chains. What the sources do is logged and counted. */
 export function createConfiguredPrices(
   config: Config,
   deps: {
     readonly chains: Chains;
-    readonly http: HttpGet;
+    readonly http: Http;
     readonly clock: Clock;
     readonly log: Log;
     readonly metrics: Metrics;

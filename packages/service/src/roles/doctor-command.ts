@@ -21,7 +21,7 @@ import { createLog } from "../telemetry/log.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { createChains, createConfiguredPrices } from "./context.ts";
 import { listAccounts } from "./keys.ts";
-import { systemClock, systemHttpGet } from "./system-ports.ts";
+import { systemClock, systemHttp } from "./system-ports.ts";
 
 const RPC_TIMEOUT_MS = 10_000;
 const CONNECTIONS_MAX = 2;
@@ -54,7 +54,7 @@ export async function runDoctor(args: {
   const chains = createChains(config, { clock: systemClock, log });
   const prices = createConfiguredPrices(config, {
     chains,
-    http: systemHttpGet,
+    http: systemHttp,
     clock: systemClock,
     log,
     metrics: createMetrics(),

@@ -146,12 +146,13 @@ function refuseTwice(seen: Map<EvmAddress, string>, setting: string, address: Ev
 }
 
 function rulesOf(config: Config, chain: ChainConfig, purpose: LanePurpose): LaneRules {
-  const { chainId, contracts, dailyGasBudget } = chain;
+  const { chainId, contracts, cctp, dailyGasBudget } = chain;
   const routes = config.routes.filter((route) => route.chainId === chainId);
   return {
     checkCall: createLanePolicy(purpose, {
       chainId,
       contracts,
+      cctp,
       routes: new Set(routes.map(({ contract }) => contract)),
     }),
     gasMax: GAS_MAX,

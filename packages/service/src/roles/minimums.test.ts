@@ -36,7 +36,7 @@ import {
   evmFormat,
 } from "./context.ts";
 import { createMinimums } from "./settlement-deps.ts";
-import { systemHttpGet, systemRandom } from "./system-ports.ts";
+import { systemHttp, systemRandom } from "./system-ports.ts";
 
 const USD = 10n ** 18n;
 const AGE_MS = 60_000;
@@ -111,7 +111,7 @@ async function openTerms({ decimals, minDepositUnits, minDepositUsd, sources }: 
   const prices = createConfiguredPrices(config, {
     chains,
     http: (request) =>
-      systemHttpGet({ ...request, timeoutMs: slow.has(request.url) ? IMPATIENT_MS : PATIENT_MS }),
+      systemHttp({ ...request, timeoutMs: slow.has(request.url) ? IMPATIENT_MS : PATIENT_MS }),
     clock,
     log: silentLog,
     metrics,
@@ -167,6 +167,8 @@ async function openTerms({ decimals, minDepositUnits, minDepositUsd, sources }: 
         random,
         chains,
         routes: createRoutes(config, {
+          random: systemRandom,
+          attestations: null,
           db,
           clock,
           log: silentLog,

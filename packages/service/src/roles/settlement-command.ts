@@ -27,10 +27,11 @@ import {
   createConfiguredPrices,
   createRoutes,
   evmFormat,
+  openAttestations,
   TOPICS,
 } from "./context.ts";
 import { createSettlementDeps } from "./settlement-deps.ts";
-import { createCrashPoint, systemClock, systemHttpGet, systemRandom } from "./system-ports.ts";
+import { createCrashPoint, systemClock, systemHttp, systemRandom } from "./system-ports.ts";
 
 /** A settlement as it is shown: what is recorded, and what its deposit address holds at this moment. */
 export interface ShownSettlement extends SettlementFile {
@@ -126,24 +127,23 @@ function withSettlements<Result>(
     const wakeups = createWakeups({ address, pool, clock, log });
     try {
       const chains = createChains(config, { clock, log });
+      const attestations = openAttestations(config, { http: systemHttp, clock, log });
       const wakeAttestor = () => wakeups.wake(TOPICS.attestations);
-      const http = systemHttpGet;
+      const http = systemHttp;
       const watch = createWatch(config, clock, []);
       const { metrics } = watch;
       const prices = createConfiguredPrices(config, { chains, http, clock, log, metrics });
+      const random = systemRandom;
+      const shared = { db, clock, random, chains, prices, attestations };
       const context = {
         config,
-        db,
-        clock,
-        random: systemRandom,
+        ...shared,
         log,
         watch,
         crashPoint: createCrashPoint(config.crashAt),
         wakeups,
-        chains,
         http,
-        prices,
-        routes: createRoutes(config, { db, clock, log, chains, prices, wakeAttestor }),
+        routes: createRoutes(config, { ...shared, log, wakeAttestor }),
         format: evmFormat,
       };
       return await run(createSettlementDeps(context, new Map()));
@@ -254,6 +254,18 @@ export function formatSettlement(config: Pick<Config, "chains">, shown: ShownSet
       shown.deliveries.map(
         ({ id, state, lockedAmount, payAmount, trouble }) =>
           `${id}  ${state}  ${source.format(lockedAmount)} for ${destination.format(payAmount)}${trouble === null ? "" : `  ${trouble}`}`,
+      ),
+    ),
+    ...section(
+      "by the bridge",
+      shown.transfers.map(
+        ({ id, state, burnedAmount, burnTxHash, delayReason, mintTxHash, trouble }) =>
+          [
+            `${id}  ${state}  ${source.format(burnedAmount)} burned in ${burnTxHash}`,
+            mintTxHash === null ? "" : `  minted in ${mintTxHash}`,
+            delayReason === null ? "" : `  ${delayReason}`,
+            trouble === null ? "" : `  ${trouble}`,
+          ].join(""),
       ),
     ),
     ...section(

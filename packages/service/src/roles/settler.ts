@@ -7,7 +7,10 @@ import type { Loop } from "../jobs/loop.ts";
 import {
   type DeliveryDeps,
   lookAtDueDeliveries,
+  lookAtDueTransfers,
+  type RelayDeps,
   wakeDeliveryOfSettlement,
+  wakeTransferOfSettlement,
 } from "../routes/index.ts";
 import {
   followCompleted,
@@ -75,6 +78,7 @@ export function startSettler(context: RoleContext, signers: readonly LaneSigner[
     },
   });
   const deliveryLoops = startDeliveries(context, lanes);
+  const transferLoops = startTransfers(context, lanes);
   const laneLoops = startLanes(context, signers);
   const readings = startReadings(context, listReadings(context, signers));
 
@@ -82,12 +86,18 @@ export function startSettler(context: RoleContext, signers: readonly LaneSigner[
     for (const loop of loops) loop.wake();
   };
   wakeups.on(TOPICS.settlements, wakeAll(settlementLoops));
-  wakeups.on(TOPICS.deliveries, wakeAll(deliveryLoops));
+  wakeups.on(TOPICS.deliveries, wakeAll([...deliveryLoops, ...transferLoops]));
   wakeups.on(TOPICS.lanes, wakeAll(laneLoops));
   return {
     async stop() {
       const one = [unsettledLoop, refillLoop, gasLoop];
-      const ofChains = [...settlementLoops, ...deliveryLoops, ...laneLoops, ...readings];
+      const ofChains = [
+        ...settlementLoops,
+        ...deliveryLoops,
+        ...transferLoops,
+        ...laneLoops,
+        ...readings,
+      ];
       await Promise.all([...one, ...ofChains].map((loop) => loop.stop()));
     },
   };
@@ -144,6 +154,40 @@ function startDeliveries(
   );
 }
 
+/** One loop for each destination of the bridge. */
+function startTransfers(
+  context: RoleContext,
+  lanes: ReadonlyMap<number, ChainLanes>,
+): readonly Loop[] {
+  const { config, db, chains, clock, random, log, wakeups, attestations } = context;
+  if (!attestations) return [];
+  const deps: RelayDeps = {
+    db,
+    chains,
+    clock,
+    random,
+    log,
+    attestations,
+    lanes: new Map([...lanes].map(([chainId, lane]) => [chainId, lane.deliver])),
+    deliveryConfirmations: new Map(
+      config.chains.map((chain) => [chain.chainId, chain.deliveryConfirmations]),
+    ),
+    onChanged: (tx, settlementId) => putOffSettlement(tx, settlementId, clock.now()),
+    wakeSettlements: () => wakeups.wake(TOPICS.settlements),
+    wakeLanes: () => wakeups.wake(TOPICS.lanes),
+    pollMs: POLL_MS,
+  };
+  return config.chains
+    .filter(({ cctp }) => cctp)
+    .map(({ chainId }) =>
+      startRoleLoop(context, "settler", {
+        name: `transfers to chain ${chainId}`,
+        intervalMs: POLL_MS,
+        look: () => lookAtDueTransfers(deps, chainId),
+      }),
+    );
+}
+
 /** One loop for each lane, retired ones included: what they sent is theirs to follow. */
 function startLanes(context: RoleContext, signers: readonly LaneSigner[]): Loop[] {
   const { db, clock, random, log, crashPoint, wakeups } = context;
@@ -162,6 +206,7 @@ function startLanes(context: RoleContext, signers: readonly LaneSigner[]): Loop[
       async onChanged(tx: Tx, { settlementId }: { readonly settlementId: string | null }) {
         if (settlementId === null) return;
         await wakeDeliveryOfSettlement(tx, settlementId, clock.now());
+        await wakeTransferOfSettlement(tx, settlementId, clock.now());
         await putOffSettlement(tx, settlementId, clock.now());
       },
       wakeOwners() {

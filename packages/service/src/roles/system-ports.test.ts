@@ -10,19 +10,19 @@ import {
   startPriceServer,
 } from "../../test/support/price-server.ts";
 import { Secret } from "../core/secret.ts";
-import { systemHttpGet } from "./system-ports.ts";
+import { systemHttp } from "./system-ports.ts";
 
 const get = (
   url: string,
   given: { readonly timeoutMs?: number; readonly bytesMax?: number } = {},
-) => systemHttpGet({ url, headers: new Map(), timeoutMs: 5_000, bytesMax: 1_000, ...given });
+) => systemHttp({ url, headers: new Map(), timeoutMs: 5_000, bytesMax: 1_000, ...given });
 
 describe("outbound calls", () => {
   test("give status and body, and send their secrets in headers", async () => {
     const server = await startPriceServer(says('{"a":"ä"}', 201));
     const headers = new Map([["x-key", new Secret("canary")]]);
     const request = { url: `${server.url}/a?b=1`, headers, timeoutMs: 5_000, bytesMax: 1_000 };
-    expect(await systemHttpGet(request)).toEqual({
+    expect(await systemHttp(request)).toEqual({
       kind: "answered",
       status: 201,
       body: '{"a":"ä"}',

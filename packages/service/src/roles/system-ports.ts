@@ -1,7 +1,7 @@
 /** The ports as the real world has them: the only place that reads the clock, draws randomness and calls strangers. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Clock, CrashPoint, HttpGet, Random } from "../core/ports.ts";
+import type { Clock, CrashPoint, Http, Random } from "../core/ports.ts";
 
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -17,9 +17,11 @@ export const systemClock: Clock = {
 
 export const systemRandom: Random = { uuid: () => randomUUID() };
 
-export const systemHttpGet: HttpGet = async ({ url, headers, timeoutMs, bytesMax }) => {
+export const systemHttp: Http = async (request) => {
+  const { method = "GET", url, headers, timeoutMs, bytesMax } = request;
   try {
     const response = await fetch(url, {
+      method,
       headers: {
         accept: "application/json",
         "user-agent": "sluice",
@@ -30,7 +32,8 @@ export const systemHttpGet: HttpGet = async ({ url, headers, timeoutMs, bytesMax
     });
     const body = await readBody(response, bytesMax);
     if (body === null) return { kind: "failed", reason: "too_large" };
-    return { kind: "answered", status: response.status, body };
+    const retryAfterMs = parseRetryAfter(response.headers.get("retry-after"));
+    return { kind: "answered", status: response.status, body, retryAfterMs };
   } catch (error) {
     if (error instanceof DOMException && error.name === "TimeoutError") {
       return { kind: "failed", reason: "timed_out" };
@@ -40,6 +43,12 @@ export const systemHttpGet: HttpGet = async ({ url, headers, timeoutMs, bytesMax
     throw error;
   }
 };
+
+/** Only the form in seconds: a date needs two clocks that agree. Nobody is waited for longer than a day. */
+function parseRetryAfter(value: string | null): number | undefined {
+  if (value === null || !/^\d{1,9}$/.test(value)) return undefined;
+  return Math.min(Number(value), 86_400) * 1000;
+}
 
 /** The body as text; null, and the rest is not waited for, when it is larger. */
 async function readBody(response: Response, bytesMax: number): Promise<string | null> {

@@ -13,7 +13,7 @@ import type { DepositAddress } from "../addresses/index.ts";
 import type { FeeRoute, FeeTerms } from "../fees/index.ts";
 import type { Tx } from "../db/schema.ts";
 
-export type RouteKind = "MONO_CHAIN" | "SWIFT";
+export type RouteKind = "MONO_CHAIN" | "SWIFT" | "FAST_MCTP";
 
 export interface Pair {
   readonly srcChain: number;
@@ -29,6 +29,8 @@ export interface RouteQuote {
   readonly amountOut: bigint;
   /** The least the contracts accept under the committed caps. */
   readonly minOut: bigint;
+  /** How long it takes, where that depends on the amount; otherwise the route's own. */
+  readonly etaSeconds?: number;
 }
 
 /** Inventory at a moment; all zero where a route has none. */

@@ -27,6 +27,7 @@ export interface SettlementFile {
   readonly deposits: readonly ShownDeposit[];
   readonly transactions: readonly ShownTransaction[];
   readonly deliveries: readonly ShownDelivery[];
+  readonly transfers: readonly ShownTransfer[];
   readonly actions: readonly RecordedAction[];
 }
 
@@ -87,6 +88,21 @@ export interface ShownDelivery {
   readonly createdAt: string;
 }
 
+/** A burn for the bridge, and what became of it. */
+export interface ShownTransfer {
+  readonly id: string;
+  readonly state: string;
+  readonly burnedAmount: bigint;
+  readonly burnTxHash: string;
+  /** Null until the attestation service gave it one. */
+  readonly nonce: string | null;
+  /** Why its attestation takes longer, as the service says. */
+  readonly delayReason: string | null;
+  readonly mintTxHash: string | null;
+  readonly trouble: string | null;
+  readonly createdAt: string;
+}
+
 /** Reads a settlement with everything about it, or null when there is none of that id. */
 export async function readSettlementFile(db: Db, id: string): Promise<SettlementFile | null> {
   // One point of view: the service goes on meanwhile.
@@ -120,6 +136,7 @@ export async function readSettlementFile(db: Db, id: string): Promise<Settlement
         deposits: await listDepositsOf(tx, settlement),
         transactions: await listTransactions(tx, id),
         deliveries: await listDeliveries(tx, id),
+        transfers: await listTransfers(tx, id),
         actions: await listActions(tx, id),
       };
     });
@@ -161,7 +178,7 @@ export function locateValue(file: SettlementFile): ValuePlace {
 
 /** What a settlement waits for, in words; null where it is final. */
 export function explainWait(file: SettlementFile): string | null {
-  const { settlement, error, retryAt, transactions, deliveries } = file;
+  const { settlement, error, retryAt, transactions, deliveries, transfers } = file;
   if (isTerminal(settlement.status)) return null;
   const open = transactions.findLast(({ state }) => state !== "final");
   if (open && hasValueInFlight(settlement) && settlement.step === "sweep")
@@ -172,6 +189,11 @@ export function explainWait(file: SettlementFile): string | null {
     const why =
       trouble === null ? "" : `: ${typeof trouble === "string" ? trouble : trouble.message}`;
     return `the delivery of lock ${lock.id} (${lock.state})${why}`;
+  }
+  const transfer = transfers.findLast(({ state }) => state !== "superseded");
+  if (settlement.step === "deliver" && transfer) {
+    const why = error?.message ?? transfer.trouble ?? transfer.delayReason;
+    return `the bridge (${transfer.state})${why === null ? "" : `: ${why}`}`;
   }
   if (settlement.step === "deliver") return "its payment to be seen under enough blocks";
   if (error) return `${error.code}: ${error.message}${retryAt === null ? " It is due now." : ""}`;
@@ -286,6 +308,26 @@ async function listDeliveries(db: Db, id: string): Promise<ShownDelivery[]> {
     payAmount: BigInt(row.pay_amount),
     deliveredTxHash: row.delivered_tx_hash,
     claimedTxHash: row.claimed_tx_hash,
+    trouble: row.trouble?.message ?? null,
+    createdAt: row.created_at,
+  }));
+}
+
+async function listTransfers(db: Db, id: string): Promise<ShownTransfer[]> {
+  const rows = await db
+    .selectFrom("bridge_transfers")
+    .selectAll()
+    .where("settlement_id", "=", id)
+    .orderBy("created_at")
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    state: row.state,
+    burnedAmount: BigInt(row.burned_amount),
+    burnTxHash: row.burn_tx_hash,
+    nonce: row.nonce,
+    delayReason: row.delay_reason,
+    mintTxHash: row.mint_tx_hash,
     trouble: row.trouble?.message ?? null,
     createdAt: row.created_at,
   }));

@@ -7,6 +7,6 @@ export {
   type OnTransactionChanged,
   submitIntent,
 } from "./lane.ts";
-export { planCall } from "./plan.ts";
+export { type CallPlan, planCall } from "./plan.ts";
 export { getByIntent } from "./store.ts";
 export type { IntentKind, IntentName, LaneTransaction, MinedFacts } from "./types.ts";

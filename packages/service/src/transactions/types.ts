@@ -8,7 +8,15 @@
 import type { Call } from "../chains/port.ts";
 import type { EvmAddress, Hex, Hex32, TxHash } from "../core/hex.ts";
 
-export const INTENT_KINDS = ["deploy", "sweep", "deliver", "claim", "return", "batch"] as const;
+export const INTENT_KINDS = [
+  "deploy",
+  "sweep",
+  "deliver",
+  "claim",
+  "return",
+  "mint",
+  "batch",
+] as const;
 export type IntentKind = (typeof INTENT_KINDS)[number];
 
 /** `<kind>:<subject>:<running number>`; unique over all time, so submitting twice is submitting once. */

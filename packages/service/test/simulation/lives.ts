@@ -51,6 +51,7 @@ const PURE: ReadonlySet<string> = new Set([
   "tookEffect",
   "encodePriceData",
   "encodeTransferData",
+  "encodeBurnData",
   "deliveryIdOf",
   "deliveryIdOfOrder",
 ]);
@@ -154,22 +155,19 @@ export function createLives(stage: Stage) {
     const { metrics } = watch;
     const http = () => Promise.reject(new Error("no price of the simulation is somebody else's"));
     const prices = createConfiguredPrices(config, { chains: reached, http, clock, log, metrics });
+    const random = { uuid: () => dice.uuid() };
+    const shared = { db, clock, random, log, chains: reached, prices, attestations: null };
     const context: RoleContext = {
       config,
-      db,
-      clock,
-      random: { uuid: () => dice.uuid() },
-      log,
+      ...shared,
       crashPoint(name) {
         stage.onCrashPoint(life, name);
         if (life.dead) throw new Killed(`killed at ${name}`);
       },
       watch,
       wakeups,
-      chains: reached,
       http,
-      prices,
-      routes: createRoutes(config, { db, clock, log, chains: reached, prices, wakeAttestor }),
+      routes: createRoutes(config, { ...shared, wakeAttestor }),
       format: { display: (address) => address, hasValidChecksum: () => true },
     };
     const process: Process = { life, role, context, nodes };

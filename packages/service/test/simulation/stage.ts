@@ -114,6 +114,7 @@ export function createConfig(payoutWindowS: bigint, gas: GasPolicy): Config {
     maxFeeBps: MAX_FEE_BPS,
     maxSlippageBps: 100,
     payoutWindowS,
+    cctp: undefined,
     attestor: { key: NO_KEY, nodes: new Map() },
     keystorePassphrase: undefined,
     signers: { settler: undefined, attestor: undefined },

@@ -100,6 +100,7 @@ export function createDoctorDeps(given: {
       api: { host: "127.0.0.1", port: 0 },
       quote: { host: "127.0.0.1", port: 0 },
       telemetry: undefined,
+      cctp: undefined,
       rateLimits: { perKey: 1, perAddress: 1, wrongKeyPerAddress: 1, requestIndexPerKey: 1 },
       socketCaps: { perKey: 1, perAddress: 1 },
       trustedProxies: [],

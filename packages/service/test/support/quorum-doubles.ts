@@ -179,8 +179,10 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
     tookEffect: () => true,
     encodePriceData: () => "0x",
     encodeTransferData: () => "0x",
+    encodeBurnData: () => "0x",
     deliveryIdOf: () => ID,
     deliveryIdOfOrder: () => ID,
+    cctp: null,
     addresses: { factory: TOKEN, escrow: TOKEN, delivery: TOKEN },
   });
 }

@@ -10,6 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { chmodSync } from "node:fs";
 import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
 import {
+  attestBurns,
   balanceOf,
   type ChainName,
   deployContracts,
@@ -87,6 +88,8 @@ export interface WorldOptions {
     chain: ChainName,
     rpcUrl: string,
   ) => readonly string[] | Promise<readonly string[]>;
+  /** Whether USDC goes by the bridge, before inventory. */
+  readonly bridge?: boolean;
   /** Between blocks while something waits; 250 unless given. */
   readonly blockMs?: number;
   /** Blocks are final two epochs behind the head; 1 unless given. With more, the chains mine all the time. */
@@ -111,7 +114,9 @@ export async function openWorld(options: WorldOptions = {}) {
   const deployment = await deployContracts(chains, keys, {
     ...(options.delaySeconds !== undefined && { delaySeconds: options.delaySeconds }),
   });
+  const bridge = options.bridge ? await attestBurns({ chains, deployment, keys }) : undefined;
   writeServiceConfig({
+    ...(bridge && { attestationsUrl: bridge.url, bridgeFirst: true }),
     chains,
     deployment,
     keys,
@@ -273,6 +278,11 @@ export async function openWorld(options: WorldOptions = {}) {
   return {
     chains,
     deployment,
+    /** The stand-in of Circle's attestation service. */
+    get attestations() {
+      if (!bridge) throw new Error("this world has no bridge");
+      return bridge;
+    },
     factory: deployment.factory,
     serviceUrls: () => ({ baseUrl: service.baseUrl, quoteUrl: service.quoteUrl }),
     /** Where metrics and health are. */
@@ -521,6 +531,7 @@ export async function openWorld(options: WorldOptions = {}) {
     async close(): Promise<void> {
       closeStreams();
       await service.stop();
+      await bridge?.stop();
       await chains.stop();
       rmSync(stateDir, { recursive: true, force: true });
     },

@@ -1,5 +1,6 @@
 /** Whether code on a chain is that of this build. */
 import {
+  cctpRouteBytecode,
   deliveryBytecode,
   depositFactoryBytecode,
   depositWalletBytecode,
@@ -19,6 +20,7 @@ const CREATION_CODE: Readonly<Record<BuiltContract, Hex>> = {
   transferRoute: transferRouteBytecode,
   sameAssetRoute: sameAssetRouteBytecode,
   pricedRoute: pricedRouteBytecode,
+  cctpRoute: cctpRouteBytecode,
 };
 
 /** PUSH32 of zero: where the compiler leaves room for an immutable value. No other code of ours pushes that. */

@@ -18,6 +18,9 @@ const PRICE_DATA = parseAbiParameters([
   "struct Price { uint256 rate; uint256 maxAmount; uint256 deadline; }",
 ]);
 const TRANSFER_DATA = parseAbiParameters("(uint16 bps, uint256 flat)");
+const BURN_DATA = parseAbiParameters(
+  "(uint16 bps, uint256 flat), uint256 maxFee, uint32 minFinalityThreshold",
+);
 
 /** The contracts of a chain over a node. What is computed needs no node; what is read throws RPC_UNAVAILABLE. */
 export function createContracts(
@@ -94,6 +97,8 @@ export function createContracts(
     encodePriceData: ({ rate, maxAmount, deadline }, attestorSignature) =>
       encodeAbiParameters(PRICE_DATA, [{ rate, maxAmount, deadline }, attestorSignature]),
     encodeTransferData: (fee) => encodeAbiParameters(TRANSFER_DATA, [fee]),
+    encodeBurnData: ({ fee, maxFee, minFinalityThreshold }) =>
+      encodeAbiParameters(BURN_DATA, [fee, maxFee, minFinalityThreshold]),
 
     deliveryIdOf: ({ wallet, token, seq }) =>
       deliveryIdOf({

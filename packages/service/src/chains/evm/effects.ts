@@ -1,29 +1,40 @@
 /**
  * What our contracts did, read from the logs of a receipt. Anybody can emit an event of any name, so a log counts only
- * by who emitted it: the factory, the escrow and the delivery contract of this chain, and a wallet that the factory
- * says it settled in the same transaction.
+ * by who emitted it: the factory, the escrow and the delivery contract of this chain, the bridge's transmitter, and a
+ * wallet that the factory says it settled in the same transaction.
  */
 import { AbiEventSignatureNotFoundError, decodeEventLog, toEventSelector } from "viem";
 import type { Abi } from "viem";
-import { deliveryAbi, depositFactoryAbi, escrowAbi, transferRouteAbi } from "@sluice/contracts/abi";
-import { toEvmAddress, toHex32 } from "../../core/hex.ts";
+import {
+  cctpRouteAbi,
+  deliveryAbi,
+  depositFactoryAbi,
+  escrowAbi,
+  transferRouteAbi,
+} from "@sluice/contracts/abi";
+import { type EvmAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import type { DepositContracts, Effect } from "../port.ts";
 import type { LogAnswer } from "./answers.ts";
+import { transmitterAbi } from "./cctp.ts";
 
-type Addresses = DepositContracts["addresses"];
+/** Whose events count. */
+export type Emitters = DepositContracts["addresses"] & {
+  /** The bridge's, where the chain has one. */
+  readonly transmitter?: EvmAddress | undefined;
+};
 
 /** The effects in the order of their logs. Throws when a log of ours cannot be decoded: then the node is not to be trusted. */
-export function decodeEffects(logs: readonly LogAnswer[], addresses: Addresses): Effect[] {
+export function decodeEffects(logs: readonly LogAnswer[], emitters: Emitters): Effect[] {
   const kept = logs.filter((log) => !log.removed);
-  const ours = kept.map((log) => decodeOurs(log, addresses));
+  const ours = kept.map((log) => decodeOurs(log, emitters));
   const settled = new Set(
     ours.flatMap((effect) => (effect?.kind === "settled" ? [holdingOf(effect)] : [])),
   );
   return kept.flatMap((log, index) => {
-    const effect = ours[index] ?? decodeTransferred(log);
+    const effect = ours[index] ?? decodeTransferred(log) ?? decodeBurned(log);
     if (!effect) return [];
-    if (effect.kind === "transferred" && !settled.has(holdingOf(effect))) return [];
-    return [effect];
+    const isOfWallet = effect.kind === "transferred" || effect.kind === "burned";
+    return isOfWallet && !settled.has(holdingOf(effect)) ? [] : [effect];
   });
 }
 
@@ -31,7 +42,10 @@ function holdingOf(effect: { readonly wallet: string; readonly token: string }):
   return `${effect.wallet}:${effect.token}`;
 }
 
-function decodeOurs(log: LogAnswer, { factory, escrow, delivery }: Addresses): Effect | null {
+function decodeOurs(
+  log: LogAnswer,
+  { factory, escrow, delivery, transmitter }: Emitters,
+): Effect | null {
   switch (log.address) {
     case factory:
       return decodeOfFactory(log);
@@ -39,6 +53,8 @@ function decodeOurs(log: LogAnswer, { factory, escrow, delivery }: Addresses): E
       return decodeOfEscrow(log);
     case delivery:
       return decodeOfDelivery(log);
+    case transmitter:
+      return decodeOfTransmitter(log);
     default:
       return null;
   }
@@ -118,6 +134,13 @@ export function decodeOfDelivery(log: LogAnswer): (Effect & { kind: "delivered" 
   };
 }
 
+/** What the bridge's transmitter sent, or null for its other events. Assumes that it emitted the log. */
+function decodeOfTransmitter(log: LogAnswer): Effect | null {
+  const event = decode(transmitterAbi, log);
+  if (event?.eventName !== "MessageSent") return null;
+  return { kind: "message_sent", message: event.args.message };
+}
+
 const TRANSFERRED = toEventSelector(
   "Transferred(address indexed wallet, address indexed to, address token, uint256 amount, uint256 fee)",
 );
@@ -141,6 +164,29 @@ function decodeTransferred(log: LogAnswer): (Effect & { kind: "transferred" }) |
     token: toEvmAddress(token),
     amount,
     fee,
+  };
+}
+
+const BURNED = toEventSelector("Burned(address,address,uint256,uint256,uint256,uint32,bytes32)");
+
+/** The event of the route to a bridge, which the wallet emits as it does the other. */
+function decodeBurned(log: LogAnswer): (Effect & { kind: "burned" }) | null {
+  if (log.topics[0] !== BURNED || log.topics.length !== 2) return null;
+  if (log.data.length !== 2 + 6 * 64 || log.topics[1]?.slice(26) !== log.address.slice(2)) {
+    return null;
+  }
+  const event = decode(cctpRouteAbi, log);
+  if (event?.eventName !== "Burned") return null;
+  const { wallet, token, amount, fee, maxFee, destDomain, recipient } = event.args;
+  return {
+    kind: "burned",
+    wallet: toEvmAddress(wallet),
+    token: toEvmAddress(token),
+    amount,
+    fee,
+    maxFee,
+    destDomain,
+    recipient: toHex32(recipient),
   };
 }
 

@@ -1,5 +1,6 @@
 /** An EVM chain behind the chain port: one node, our three contracts. */
-import type { Chain, DepositContracts } from "../port.ts";
+import type { CctpContracts, Chain, DepositContracts } from "../port.ts";
+import { createCctp } from "./cctp.ts";
 import { createContracts } from "./contracts.ts";
 import { checkIdentity } from "./identity.ts";
 import { createReader } from "./reader.ts";
@@ -14,6 +15,8 @@ export interface EvmChainOptions {
   /** May carry credentials; never shown. */
   readonly rpcUrl: string;
   readonly contracts: DepositContracts["addresses"];
+  /** Circle's contracts, where the chain has them. */
+  readonly cctp?: CctpContracts | undefined;
   /** For one request, body included. */
   readonly timeoutMs: number;
   /** No delivery is older than this block; 0 unless given. */
@@ -22,12 +25,13 @@ export interface EvmChainOptions {
 
 /** The chain over its node. Makes no request yet: `checkIdentity` says whether the node is the right one. */
 export function createEvmChain(options: EvmChainOptions): Chain {
-  const { evmChainId, contracts: addresses, deployBlock = 0n } = options;
+  const { evmChainId, contracts: addresses, cctp, deployBlock = 0n } = options;
   const rpc = createRpc(options);
   return {
     ...createReader(rpc),
-    ...createSender(rpc, addresses),
+    ...createSender(rpc, { ...addresses, transmitter: cctp?.transmitter }),
     ...createContracts(rpc, addresses, deployBlock),
+    cctp: cctp ? createCctp(rpc, cctp, deployBlock) : null,
     checkIdentity: () => checkIdentity(rpc, { evmChainId, addresses }),
   };
 }

@@ -11,6 +11,7 @@ import {
   keccak256,
 } from "viem";
 import {
+  cctpRouteAbi,
   deliveryAbi,
   depositFactoryAbi,
   erc20Abi,
@@ -142,6 +143,19 @@ export function createEvmInspector(options: {
         escrow: toEvmAddress(pair.escrow),
         destToken: toHex32(pair.destToken),
         delivery: toHex32(pair.delivery),
+      };
+    },
+
+    async getBridgePair(route) {
+      const { feeRecipient: _, ...pair } = await view(route, {
+        abi: cctpRouteAbi,
+        functionName: "config",
+      });
+      return {
+        ...pair,
+        token: toEvmAddress(pair.token),
+        messenger: toEvmAddress(pair.messenger),
+        destToken: toHex32(pair.destToken),
       };
     },
 

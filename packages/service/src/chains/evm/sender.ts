@@ -2,10 +2,10 @@
 import { keccak256 } from "viem";
 import { OperatingError } from "../../core/errors.ts";
 import type { EvmAddress } from "../../core/hex.ts";
-import type { Call, ChainSender, DepositContracts, Simulation } from "../port.ts";
+import type { Call, ChainSender, Simulation } from "../port.ts";
 import { parseIndex, parseQuantity, parseReceipt, parseTxHash } from "./answers.ts";
 import { blockParameterOf, toQuantity } from "./calls.ts";
-import { decodeEffects } from "./effects.ts";
+import { decodeEffects, type Emitters } from "./effects.ts";
 import { suggestFees } from "./fees.ts";
 import { getNativeBalance } from "./reader.ts";
 import { isLackOfFunds, revertReasonOf } from "./revert.ts";
@@ -16,7 +16,7 @@ import { classifyRefusal } from "./refusals.ts";
 const GAS_MARGIN_MIN = 30_000n;
 
 /** The chain's sending over a node. All but `send` throw RPC_UNAVAILABLE without a usable answer. */
-export function createSender(rpc: Rpc, addresses: DepositContracts["addresses"]): ChainSender {
+export function createSender(rpc: Rpc, emitters: Emitters): ChainSender {
   return {
     getTransactionCount: (sender, at = "latest") =>
       rpc.ask("eth_getTransactionCount", [sender, blockParameterOf(at)], parseIndex),
@@ -46,7 +46,7 @@ export function createSender(rpc: Rpc, addresses: DepositContracts["addresses"])
           throw new TypeError("the receipt is of another transaction");
         }
         const { blockHash, blockNumber, succeeded, gasCost, logs } = receipt;
-        const effects = succeeded ? decodeEffects(logs, addresses) : [];
+        const effects = succeeded ? decodeEffects(logs, emitters) : [];
         return { txHash, blockHash, blockNumber, succeeded, gasCost, effects };
       });
     },

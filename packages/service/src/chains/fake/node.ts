@@ -80,6 +80,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
   return {
     chainId,
     addresses: { factory, escrow, delivery },
+    cctp: null,
 
     sync(behind) {
       const chosen = chain.branchOf(chain.head).at(-1 - behind) ?? chain.head;
@@ -204,6 +205,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     },
     encodePriceData: () => "0x",
     encodeTransferData: (fee) => encode(fee),
+    encodeBurnData: (terms) => encode(terms),
     deliveryIdOf: (lock) => deliveryIdOf({ srcChain: chainId, escrow, ...lock }),
     deliveryIdOfOrder: ({ commitment, srcChain, escrow: from, srcToken, seq }) =>
       deliveryIdOf({

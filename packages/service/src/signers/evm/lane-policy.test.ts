@@ -1,4 +1,9 @@
-import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
+import {
+  deliveryAbi,
+  depositFactoryAbi,
+  escrowAbi,
+  sandboxMessageTransmitterV2Abi,
+} from "@sluice/contracts/abi";
 import { encodeFunctionData } from "viem";
 import { describe, expect, test } from "vitest";
 import { LANE_PURPOSES } from "../../config/load.ts";
@@ -8,6 +13,7 @@ import { createLanePolicy } from "./lane-policy.ts";
 const address = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
 const WORD = toHex32(`0x${"01".repeat(32)}`);
 const contracts = { factory: address("f0"), escrow: address("e0"), delivery: address("d0") };
+const cctp = { messenger: address("3e"), transmitter: address("7a") };
 const ROUTE = address("2a");
 const THIEF = address("bd");
 const commitment = {
@@ -42,6 +48,19 @@ const settleBy = (route: Hex) =>
       args: [{ ...job, route }],
     }),
   );
+
+/** A message of the bridge, as far as it matters: 76 bytes in, the contract that it is for. */
+const messageFor = (recipient: Hex): Hex =>
+  `0x${"00".repeat(76)}${padAddress(toEvmAddress(recipient)).slice(2)}${"00".repeat(40)}`;
+const relay = (message: Hex) => ({
+  to: cctp.transmitter,
+  data: encodeFunctionData({
+    abi: sandboxMessageTransmitterV2Abi,
+    functionName: "receiveMessage",
+    args: [message, "0x5160"],
+  }),
+  value: 0n,
+});
 
 /** What each lane is for. */
 const ALLOWED = {
@@ -81,11 +100,12 @@ const ALLOWED = {
     deliver: delivery(
       encodeFunctionData({ abi: deliveryAbi, functionName: "deliver", args: [order, "0x"] }),
     ),
+    receiveMessage: relay(messageFor(cctp.messenger)),
   },
 } as const;
 
 const policyOf = (purpose: (typeof LANE_PURPOSES)[number]) =>
-  createLanePolicy(purpose, { chainId: 2, contracts, routes: new Set([ROUTE]) });
+  createLanePolicy(purpose, { chainId: 2, contracts, cctp, routes: new Set([ROUTE]) });
 
 describe.each(LANE_PURPOSES)("a lane to %s", (purpose) => {
   const check = policyOf(purpose);
@@ -165,5 +185,26 @@ describe("what a lane may pass", () => {
       args: [elsewhere, "0x"],
     });
     expect(() => policyOf("deliver")(delivery(data))).toThrow("a delivery to chain 30 on 2");
+  });
+
+  test("a message of the bridge is for the configured messenger, by the configured transmitter", () => {
+    const policy = policyOf("deliver");
+    expect(() => policy(relay(messageFor(THIEF)))).toThrow("which is not the messenger");
+    expect(() => policy(relay("0x"))).toThrow("which is not the messenger");
+    const { data } = relay(messageFor(cctp.messenger));
+    expect(() => policy({ to: THIEF, data, value: 0n })).toThrow(`a call to ${THIEF}`);
+    const without = createLanePolicy("deliver", { chainId: 2, contracts, routes: new Set() });
+    expect(() => without(relay(messageFor(cctp.messenger)))).toThrow("may only deliver");
+  });
+
+  test("nothing else is called on the transmitter", () => {
+    const data = encodeFunctionData({
+      abi: sandboxMessageTransmitterV2Abi,
+      functionName: "sendMessage",
+      args: [0, WORD, WORD, 1000, "0x"],
+    });
+    expect(() => policyOf("deliver")({ to: cctp.transmitter, data, value: 0n })).toThrow(
+      "no method of the contract encodes to",
+    );
   });
 });

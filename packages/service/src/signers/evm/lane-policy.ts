@@ -1,6 +1,6 @@
 /** Which calls a lane may sign: those of its purpose, to the contracts of its chain, and nothing beside them. */
 import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
-import { type Abi, decodeFunctionData, encodeFunctionData } from "viem";
+import { type Abi, decodeFunctionData, encodeFunctionData, pad, parseAbi, slice } from "viem";
 import type { Call } from "../../chains/port.ts";
 import type { LanePurpose } from "../../config/load.ts";
 import type { EvmAddress } from "../../core/hex.ts";
@@ -15,29 +15,39 @@ export interface LaneSurroundings {
     readonly escrow: EvmAddress;
     readonly delivery: EvmAddress;
   };
+  /** Circle's contracts, where the chain has them. */
+  readonly cctp?: { readonly messenger: EvmAddress; readonly transmitter: EvmAddress } | undefined;
   /** Contracts of the routes that start there, in lower case. */
   readonly routes: ReadonlySet<string>;
 }
 
-/** Methods per purpose. Whatever moves money to a place of the caller's choice does not exist in these contracts. */
-const METHODS: Readonly<
-  Record<
-    LanePurpose,
-    Readonly<Partial<Record<"factory" | "escrow" | "delivery", readonly string[]>>>
-  >
-> = {
-  deploy: { factory: ["deploy", "deployMany"] },
-  settle: {
-    factory: ["settle", "settleMany", "refundBySignature"],
-    escrow: ["claim", "returnToWallet"],
-  },
-  deliver: { delivery: ["deliver"] },
-};
+type Target = "factory" | "escrow" | "delivery" | "transmitter";
 
-const ABIS: Readonly<Record<"factory" | "escrow" | "delivery", Abi>> = {
+/** Methods per purpose. Whatever moves money to a place of the caller's choice does not exist in these contracts. */
+const METHODS: Readonly<Record<LanePurpose, Readonly<Partial<Record<Target, readonly string[]>>>>> =
+  {
+    deploy: { factory: ["deploy", "deployMany"] },
+    settle: {
+      factory: ["settle", "settleMany", "refundBySignature"],
+      escrow: ["claim", "returnToWallet"],
+    },
+    // Handing a message in moves nothing that its attesters did not already send.
+    deliver: { delivery: ["deliver"], transmitter: ["receiveMessage"] },
+  };
+
+/** Circle's MessageTransmitterV2 (circlefin/evm-cctp-contracts), as much of it as is called. */
+const transmitterAbi = parseAbi([
+  "function receiveMessage(bytes message, bytes attestation) returns (bool success)",
+]);
+
+/** Where a message names the contract that it is for (MessageV2.sol), in bytes. */
+const RECIPIENT = [76, 108] as const;
+
+const ABIS: Readonly<Record<Target, Abi>> = {
   factory: depositFactoryAbi,
   escrow: escrowAbi,
   delivery: deliveryAbi,
+  transmitter: transmitterAbi,
 };
 
 /**
@@ -48,7 +58,11 @@ export function createLanePolicy(
   purpose: LanePurpose,
   surroundings: LaneSurroundings,
 ): (call: Call) => string {
-  const { chainId, contracts, routes } = surroundings;
+  const { chainId, contracts, cctp, routes } = surroundings;
+  const targets: Readonly<Partial<Record<Target, EvmAddress>>> = {
+    ...contracts,
+    ...(cctp && { transmitter: cctp.transmitter }),
+  };
 
   function checkRoutes(jobs: readonly { readonly route: string }[]): void {
     for (const { route } of jobs) {
@@ -59,8 +73,8 @@ export function createLanePolicy(
   }
 
   return ({ to, data }) => {
-    const target = (["factory", "escrow", "delivery"] as const).find(
-      (name) => contracts[name] === to,
+    const target = (["factory", "escrow", "delivery", "transmitter"] as const).find(
+      (name) => targets[name] === to,
     );
     const allowed = target && METHODS[purpose][target];
     if (!allowed) throw new SignerRefusal(`a call to ${to} from a lane that may only ${purpose}`);
@@ -80,6 +94,14 @@ export function createLanePolicy(
       const call = decodeFunctionData({ abi: deliveryAbi, data });
       if (call.functionName === "deliver" && call.args[0].c.destChain !== chainId) {
         throw new SignerRefusal(`a delivery to chain ${call.args[0].c.destChain} on ${chainId}`);
+      }
+    }
+    if (target === "transmitter") {
+      const { args } = decodeFunctionData({ abi: transmitterAbi, data });
+      const recipient =
+        args[0].length >= 2 + 2 * RECIPIENT[1] ? slice(args[0], ...RECIPIENT) : "0x";
+      if (!cctp || recipient !== pad(cctp.messenger)) {
+        throw new SignerRefusal(`a message for ${recipient}, which is not the messenger`);
       }
     }
     return method;

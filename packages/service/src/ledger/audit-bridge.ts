@@ -1,0 +1,86 @@
+/** The auditor's questions about value that a bridge carried. */
+import { sql } from "kysely";
+import type { Chain, Chains, FoundMint } from "../chains/port.ts";
+import { toHex32, toTxHash } from "../core/hex.ts";
+import type { Clock } from "../core/ports.ts";
+import type { Db } from "../db/schema.ts";
+import type { Finding } from "./breaches.ts";
+
+interface Carried {
+  readonly id: string;
+  readonly settlement_id: string;
+  readonly burn_tx_hash: string;
+  readonly sent_message: string;
+  readonly burned: string;
+  readonly nonce: string;
+  readonly paid: string;
+  readonly bridge_fee: string;
+  readonly min_out: string;
+  readonly dest_chain: number;
+  readonly dest_wallet: string;
+  readonly dest_token: string;
+  readonly created_at: string;
+}
+
+const TRANSFERS_AT_ONCE = 200;
+/** How far a node may be behind. */
+const LAG_MAX_MS = 3_600_000;
+
+/**
+ * V5: what a bridge delivered was burned on this chain, by the recorded message, and minted on the destination: to whom
+ * the address commits, of what, at least the minimum, and what was burned is what came out and what the bridge kept. Once
+ * both sides are final once is enough.
+ */
+export async function auditBridge(
+  deps: { readonly db: Db; readonly chain: Chain; readonly chains: Chains; readonly clock: Clock },
+  scope: "next" | "all",
+): Promise<Finding[]> {
+  const { db, chain, chains, clock } = deps;
+  const { rows } = await sql<Carried>`
+    select t.id, t.settlement_id, t.burn_tx_hash, t.sent_message, t.burned_amount::text as burned, t.nonce,
+           t.delivered_amount::text as paid, t.bridge_fee::text, t.min_out::text, a.dest_chain, a.dest_wallet,
+           a.dest_token, t.created_at
+      from bridge_transfers t join settlements s on s.id = t.settlement_id join addresses a on a.id = s.address_id
+     where t.src_chain = ${chain.chainId} and t.state = 'final' and s.sweep_final
+       and (not t.audited or ${scope === "all"})
+     order by t.created_at limit ${scope === "all" ? null : TRANSFERS_AT_ONCE}`.execute(db);
+  const findings: Finding[] = [];
+  for (const row of rows) {
+    const breach = (details: Record<string, string>) =>
+      findings.push({
+        chainId: chain.chainId,
+        invariant: "V5",
+        subject: row.settlement_id,
+        details: { transfer: row.id, ...details },
+      });
+    const destination = chains.get(row.dest_chain);
+    if (!destination?.cctp) continue;
+    const burn = await chain.getReceipt(toTxHash(row.burn_tx_hash));
+    const mint = await destination.cctp.findMint(toHex32(row.nonce), "final");
+    if (!burn || !mint) {
+      // A node may be behind the one that saw it.
+      const isLate = clock.now() - Date.parse(row.created_at) > LAG_MAX_MS;
+      if (isLate || scope === "all") breach({ on_chain: burn ? "no such mint" : "no such burn" });
+      continue;
+    }
+    const wasSent = burn.effects.some(
+      (effect) => effect.kind === "message_sent" && effect.message === row.sent_message,
+    );
+    if (!wasSent) breach({ on_chain: "no such message", burn: row.burn_tx_hash });
+    const is = show(mint);
+    const want = `${row.paid} of ${row.dest_token} to ${row.dest_wallet}, less ${row.bridge_fee}`;
+    if (is !== want) breach({ recorded: want, on_chain: is });
+    if (mint.amount < BigInt(row.min_out)) breach({ below: row.min_out });
+    if (mint.amount + mint.fee !== BigInt(row.burned)) breach({ burned: row.burned, on_chain: is });
+    await db
+      .updateTable("bridge_transfers")
+      .set({ audited: true })
+      .where("id", "=", row.id)
+      .execute();
+  }
+  return findings;
+}
+
+function show({ amount, token, to, fee }: FoundMint): string {
+  return `${amount} of ${token} to ${to}, less ${fee}`;
+}

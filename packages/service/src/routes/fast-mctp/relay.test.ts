@@ -1,0 +1,616 @@
+/** A burn and what becomes of it, over a real PostgreSQL: chains and attestation service answer what a test sets. */
+import { sql } from "kysely";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../../../test/support/database.ts";
+import {
+  createCountingRandom,
+  createStillClock,
+  createStrictChain,
+  hashOf,
+  LANE,
+  silentLog,
+} from "../../../test/support/doubles.ts";
+import { createTenant, insertAddress, insertSettlement } from "../../../test/support/tenants.ts";
+import type { DepositAddress } from "../../addresses/index.ts";
+import type { BurnTerms, Effect, FoundMint, Receipt, Simulation } from "../../chains/port.ts";
+import { padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
+import type { AttestedMessage } from "./attestations.ts";
+import { type BurnMessage, encodeBurnMessage, ZERO_WORD } from "./message.ts";
+import { lookAtDueTransfers, type RelayDeps } from "./relay.ts";
+import { createFastMctpRoute } from "./route.ts";
+import * as store from "./store.ts";
+
+const address = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
+const USDC_HERE = address("a0");
+const USDC_THERE = address("b0");
+const RECIPIENT = address("1e");
+const ROUTE = address("cc");
+const FACTORY = address("fa");
+const THIEF = address("bd");
+const HERE = { domain: 0, messenger: address("31"), transmitter: address("71") };
+const THERE = { domain: 6, messenger: address("32"), transmitter: address("72") };
+const NONCE = toHex32(`0x${"c1".repeat(32)}`);
+const AMOUNT = 10_000_000n;
+const FEE = 10_000n;
+const BURNED = AMOUNT - FEE;
+const MAX_FEE = 1_559n;
+const TERMS = { bps: 10, flat: 0n, bridge: MAX_FEE };
+const MINUTE = 60_000;
+
+let database: TestDatabase;
+beforeEach(async () => {
+  database = await createTestDatabase();
+});
+afterEach(async () => {
+  await database.drop();
+});
+
+async function openBridge() {
+  const { db } = database;
+  const clock = createStillClock();
+  const random = createCountingRandom();
+  const state = {
+    messages: [] as readonly AttestedMessage[],
+    mint: null as FoundMint | null,
+    mintIsFinal: false,
+    head: 100n,
+    simulation: { ok: true, gas: 100_000n } as Simulation,
+    reattested: [] as string[],
+    changed: [] as string[],
+  };
+  const asked: BurnTerms[] = [];
+  const source = createStrictChain({
+    chainId: 2,
+    cctp: {
+      contracts: HERE,
+      buildReceive: () => ({ to: HERE.transmitter, data: "0x", value: 0n }),
+      findMint: async () => null,
+    },
+    encodeBurnData(terms) {
+      asked.push(terms);
+      return "0xb0";
+    },
+    buildSettle: ({ route, routeData }) => ({
+      to: FACTORY,
+      data: `0x${route.slice(2)}${routeData.slice(2)}`,
+      value: 0n,
+    }),
+  });
+  const destination = createStrictChain({
+    chainId: 30,
+    cctp: {
+      contracts: THERE,
+      buildReceive: (message) => ({ to: THERE.transmitter, data: message, value: 0n }),
+      findMint: async (nonce, at) =>
+        nonce === NONCE && (at !== "final" || state.mintIsFinal) ? state.mint : null,
+    },
+    getHead: async () => ({
+      number: state.head,
+      hash: toHex32(hashOf("head")),
+      parentHash: toHex32(hashOf("parent")),
+    }),
+    simulate: async () => state.simulation,
+  });
+  const attestations = {
+    getMessages: async () => state.messages,
+    reattest: async (nonce: string) => void state.reattested.push(nonce),
+    getFees: async () => ({ fast: 1_300_000n, standard: 0n }),
+    getFastAllowance: async () => 10n ** 15n,
+  };
+  const route = createFastMctpRoute({
+    db,
+    clock,
+    random,
+    source,
+    destination,
+    token: USDC_HERE,
+    destToken: USDC_THERE,
+    decimals: 6,
+    contract: ROUTE,
+    attestations,
+  });
+  const deps: RelayDeps = {
+    db,
+    chains: new Map([
+      [2, source],
+      [30, destination],
+    ]),
+    clock,
+    random,
+    log: silentLog,
+    attestations,
+    lanes: new Map([[30, [LANE]]]),
+    deliveryConfirmations: new Map([[30, 3]]),
+    onChanged: async (_, settlementId) => void state.changed.push(settlementId),
+    wakeSettlements: () => undefined,
+    wakeLanes: () => undefined,
+    pollMs: 500,
+  };
+  const tenant = await createTenant(db);
+  const issued = await insertAddress(db, tenant);
+  const settlementId = await insertSettlement(db, tenant, issued, { status: "swapping" });
+  const wallet = toEvmAddress(issued.wallet);
+  await db
+    .updateTable("settlements")
+    .set({ token: USDC_HERE, swept_amount: AMOUNT, swept_block: 7n, step: "deliver" })
+    .where("id", "=", settlementId)
+    .execute();
+  // CAST: what a route reads of an address.
+  const deposit = {
+    wallet,
+    destWallet: RECIPIENT,
+    commitment: { destWallet: padAddress(RECIPIENT), maxFeeBps: 50, maxSlippageBps: 100 },
+  } as DepositAddress;
+
+  const sent = (change: Partial<BurnMessage> = {}): BurnMessage => ({
+    version: 1,
+    sourceDomain: 0,
+    destinationDomain: 6,
+    nonce: ZERO_WORD,
+    sender: padAddress(HERE.messenger),
+    recipient: padAddress(THERE.messenger),
+    destinationCaller: ZERO_WORD,
+    minFinalityThreshold: 1000,
+    finalityThresholdExecuted: 0,
+    bodyVersion: 1,
+    burnToken: padAddress(USDC_HERE),
+    mintRecipient: padAddress(RECIPIENT),
+    amount: BURNED,
+    messageSender: padAddress(wallet),
+    maxFee: MAX_FEE,
+    feeExecuted: 0n,
+    expirationBlock: 0n,
+    hookData: "0x",
+    ...change,
+  });
+  const attested = (change: Partial<BurnMessage> = {}): AttestedMessage => ({
+    attested: {
+      message: encodeBurnMessage(
+        sent({
+          nonce: NONCE,
+          finalityThresholdExecuted: 1000,
+          feeExecuted: 1_299n,
+          expirationBlock: 5_000n,
+          ...change,
+        }),
+      ),
+      attestation: "0x5160",
+    },
+    delayReason: null,
+  });
+  const settled: Effect = {
+    kind: "settled",
+    wallet,
+    token: USDC_HERE,
+    route: ROUTE,
+    amount: AMOUNT,
+    logIndex: 4,
+  };
+  const burned: Effect = {
+    kind: "burned",
+    wallet,
+    token: USDC_HERE,
+    amount: BURNED,
+    fee: FEE,
+    maxFee: MAX_FEE,
+    destDomain: 6,
+    recipient: padAddress(RECIPIENT),
+  };
+  const message = (change: Partial<BurnMessage> = {}): Effect => ({
+    kind: "message_sent",
+    message: encodeBurnMessage(sent(change)),
+  });
+  const receiptOf = (effects: readonly Effect[], tx = "burn", blockNumber = 7n): Receipt => ({
+    txHash: hashOf(tx),
+    blockHash: toHex32(hashOf(`block ${blockNumber}`)),
+    blockNumber,
+    succeeded: true,
+    gasCost: 0n,
+    effects,
+  });
+
+  async function record(receipt = receiptOf([message(), burned, settled])): Promise<void> {
+    const sweep = route.readSweep(receipt, deposit);
+    if (!sweep) throw new Error("the receipt shows the burn");
+    await db
+      .transaction()
+      .execute((tx) =>
+        route.recordSweep(tx, { settlementId, address: deposit, sweep, fee: TERMS, receipt }),
+      );
+  }
+
+  /** Looks at what is due after a minute. */
+  async function look(): Promise<void> {
+    clock.advance(MINUTE);
+    await lookAtDueTransfers(deps, 30);
+  }
+
+  async function transfer(): Promise<store.Transfer> {
+    const found = await store.findOfSettlement(db, settlementId);
+    if (!found) throw new Error("the settlement has a transfer");
+    return found;
+  }
+
+  const intents = () =>
+    db.selectFrom("transactions").select(["intent", "to_address", "data"]).orderBy("id").execute();
+  const lookForDelivery = () =>
+    route.lookForDelivery(
+      {
+        settlementId,
+        address: deposit,
+        sweep: { amount: AMOUNT, minOut: 1n, logIndex: 4, deliveryId: null },
+      },
+      null,
+    );
+  /** What the ledger says, as `chain account: amount`; zero balances are left out. */
+  async function books(): Promise<string[]> {
+    const { rows } = await sql<{ line: string }>`
+      select chain_id || ' ' || account || ': ' || sum(amount) as line from ledger_lines
+       group by chain_id, account having sum(amount) <> 0 order by 1`.execute(db);
+    return rows.map(({ line }) => line);
+  }
+  async function endTransaction(intent: string, succeeded: boolean): Promise<void> {
+    await db
+      .updateTable("transactions")
+      .set({
+        state: "final",
+        nonce: Number(intent.split(":").at(-1)),
+        succeeded,
+        mined_hash: hashOf(intent),
+        mined_block_hash: hashOf("block"),
+        mined_block_number: 9n,
+      })
+      .where("intent", "=", intent)
+      .execute();
+  }
+  const minted = (change: Partial<FoundMint> = {}): FoundMint => ({
+    to: RECIPIENT,
+    token: USDC_THERE,
+    amount: BURNED - 1_299n,
+    fee: 1_299n,
+    txHash: hashOf("mint"),
+    blockNumber: 98n,
+    ...change,
+  });
+  return {
+    db,
+    state,
+    route,
+    deposit,
+    asked,
+    settled,
+    burned,
+    message,
+    attested,
+    receiptOf,
+    record,
+    look,
+    transfer,
+    intents,
+    lookForDelivery,
+    books,
+    endTransaction,
+    minted,
+    wallet,
+    settlementId,
+  };
+}
+
+describe("the route", () => {
+  test("quotes what arrives, and asks for the burn in the same terms", async () => {
+    const { route, deposit, asked } = await openBridge();
+    expect(await route.quote(AMOUNT, { maxFeeBps: 50, maxSlippageBps: 0 }, TERMS)).toEqual({
+      fair: AMOUNT,
+      amountOut: BURNED - 1_299n,
+      minOut: 9_950_000n,
+      etaSeconds: 60,
+    });
+    expect(await route.prepareSweep(deposit, AMOUNT, TERMS)).toEqual({
+      to: FACTORY,
+      data: `${ROUTE}b0`,
+      value: 0n,
+    });
+    expect(asked).toEqual([
+      { fee: { bps: 10, flat: 0n }, maxFee: MAX_FEE, minFinalityThreshold: 1000 },
+    ]);
+  });
+
+  test("reads its burn out of a batch, by wallet and amount", async () => {
+    const { route, deposit, message, burned, settled, receiptOf } = await openBridge();
+    const others = [
+      message({ messageSender: padAddress(THIEF) }),
+      { kind: "message_sent", message: "0xc0ffee" } as const,
+    ];
+    const receipt = receiptOf([...others, message(), burned, settled]);
+    expect(route.readSweep(receipt, deposit)).toEqual({
+      amount: AMOUNT,
+      minOut: 9_950_000n,
+      logIndex: 4,
+      deliveryId: null,
+    });
+    for (const missing of [0, 1, 2]) {
+      const parts = [message(), burned, settled].filter((_, index) => index !== missing);
+      expect(route.readSweep(receiptOf([...others, ...parts]), deposit)).toBeNull();
+    }
+  });
+
+  test.each<[string, Partial<BurnMessage>]>([
+    ["recipient", { mintRecipient: padAddress(THIEF) }],
+    ["destination", { destinationDomain: 7 }],
+    ["messenger there", { recipient: padAddress(THIEF) }],
+    ["token", { burnToken: padAddress(THIEF) }],
+    ["caller", { destinationCaller: padAddress(THIEF) }],
+    ["fee", { maxFee: MAX_FEE + 1n }],
+    ["hook", { hookData: "0x00" }],
+  ])("T74 takes no burn of another %s than was committed to", async (_, change) => {
+    const { route, deposit, message, burned, settled, receiptOf } = await openBridge();
+    const receipt = receiptOf([message(change), burned, settled]);
+    expect(() => route.readSweep(receipt, deposit)).toThrow("the burn is that of the commitment");
+  });
+});
+
+describe("a burn", () => {
+  test("is handed in once it is attested, once, and delivered when the mint has its confirmations", async () => {
+    const bridge = await openBridge();
+    const { state, look, transfer, intents, books, minted } = bridge;
+    await bridge.record();
+    await look();
+    expect((await transfer()).state).toBe("burned");
+    expect(await intents()).toEqual([]);
+
+    state.messages = [bridge.attested()];
+    await look();
+    await look();
+    await look();
+    const { id } = await transfer();
+    expect(await intents()).toEqual([
+      {
+        intent: `mint:${id}:1`,
+        to_address: THERE.transmitter,
+        data: bridge.attested().attested?.message,
+      },
+    ]);
+    expect(await bridge.lookForDelivery()).toEqual({ kind: "waiting" });
+    expect(await books()).toEqual(["2 in_flight: 10000000", "2 transit: -10000000"]);
+
+    state.mint = minted({ blockNumber: 99n });
+    await look();
+    expect((await transfer()).state).toBe("attested");
+    state.head = 101n;
+    await look();
+    expect((await transfer()).state).toBe("delivered");
+    expect(state.changed).toEqual([bridge.settlementId]);
+    expect(await bridge.lookForDelivery()).toEqual({
+      kind: "delivered",
+      txHash: hashOf("mint"),
+      amount: BURNED - 1_299n,
+    });
+    const settledBooks = [
+      "2 bridge: 9990000",
+      "2 fees: 10000",
+      "2 transit: -10000000",
+      "30 bridge: -9990000",
+      "30 delivered: 9988701",
+      "30 fees: 1299",
+    ];
+    expect(await books()).toEqual(settledBooks);
+    await look();
+    expect((await transfer()).state).toBe("delivered");
+    state.mintIsFinal = true;
+    await look();
+    expect((await transfer()).state).toBe("final");
+    expect(await books()).toEqual(settledBooks);
+    expect(await intents()).toHaveLength(1);
+  });
+
+  test("T72 that somebody else handed in is delivered without a transaction of ours", async () => {
+    const { state, record, look, transfer, intents, attested, minted } = await openBridge();
+    await record();
+    state.messages = [attested()];
+    state.mint = minted();
+    await look();
+    await look();
+    expect((await transfer()).state).toBe("delivered");
+    expect(await intents()).toEqual([]);
+  });
+
+  test("T72 that somebody hands in while ours is simulated is delivered, though it would revert", async () => {
+    const bridge = await openBridge();
+    const { state, look, transfer, intents } = bridge;
+    await bridge.record();
+    state.messages = [bridge.attested()];
+    await look();
+    Object.defineProperty(state, "simulation", {
+      get() {
+        state.mint = bridge.minted();
+        return { ok: false, reason: "Nonce already used" };
+      },
+    });
+    await look();
+    expect((await transfer()).state).toBe("delivered");
+    expect((await transfer()).trouble).toBeNull();
+    expect(await intents()).toEqual([]);
+  });
+
+  test("whose relay reverted is looked for again, and handed in anew where nobody has", async () => {
+    const bridge = await openBridge();
+    const { state, look, intents } = bridge;
+    await bridge.record();
+    state.messages = [bridge.attested()];
+    await look();
+    await look();
+    const { id } = await bridge.transfer();
+    await bridge.endTransaction(`mint:${id}:1`, false);
+    await look();
+    expect((await intents()).map(({ intent }) => intent).toSorted()).toEqual([
+      `mint:${id}:1`,
+      `mint:${id}:2`,
+    ]);
+    await bridge.endTransaction(`mint:${id}:2`, true);
+    await look();
+    await look();
+    expect(await intents()).toHaveLength(2);
+  });
+
+  test.each<[string, Partial<FoundMint>]>([
+    ["to another", { to: THIEF }],
+    ["another token", { token: THIEF }],
+    ["less than was promised", { amount: 9_949_999n }],
+  ])("T74 for which was minted %s is never delivered, and says so", async (_, change) => {
+    const bridge = await openBridge();
+    const { state, look, transfer } = bridge;
+    await bridge.record();
+    state.messages = [bridge.attested()];
+    state.mint = bridge.minted(change);
+    for (let looks = 0; looks < 3; looks++) await look();
+    expect((await transfer()).state).toBe("attested");
+    expect(await bridge.lookForDelivery()).toMatchObject({
+      kind: "troubled",
+      error: { code: "INTERNAL", details: { reason: "mint" } },
+    });
+  });
+
+  test.each<[string, Partial<BurnMessage>, string]>([
+    ["another recipient", { mintRecipient: padAddress(THIEF) }, "mintRecipient"],
+    ["another amount", { amount: BURNED + 1n }, "amount"],
+    ["a fee above what the burn allows", { feeExecuted: MAX_FEE + 1n }, "feeExecuted"],
+    ["a caller", { destinationCaller: padAddress(THIEF) }, "destinationCaller"],
+  ])("T70 that is attested with %s is not handed in", async (_, change, differs) => {
+    const { state, record, look, transfer, intents, attested } = await openBridge();
+    await record();
+    state.messages = [attested(change)];
+    for (let looks = 0; looks < 3; looks++) await look();
+    expect((await transfer()).state).toBe("burned");
+    expect((await transfer()).trouble).toMatchObject({ details: { differs } });
+    expect(await intents()).toEqual([]);
+    state.messages = [attested()];
+    await look();
+    expect(await transfer()).toMatchObject({ state: "attested", trouble: null });
+  });
+
+  test("in a batch is told apart from the others, whether they are attested or not", async () => {
+    const { state, record, look, transfer, attested } = await openBridge();
+    await record();
+    const other = attested({ messageSender: padAddress(THIEF), nonce: toHex32(hashOf("other")) });
+    const waiting: AttestedMessage = { attested: null, delayReason: "insufficient_fee" };
+    state.messages = [other, waiting];
+    await look();
+    expect(await transfer()).toMatchObject({ state: "burned", trouble: null, delayReason: null });
+    state.messages = [other, attested()];
+    await look();
+    expect(await transfer()).toMatchObject({ state: "attested", nonce: NONCE });
+  });
+
+  test("T73 whose attestation runs out is asked for anew, no oftener than once a minute, under the same nonce", async () => {
+    const bridge = await openBridge();
+    const { state, look, transfer, intents } = bridge;
+    await bridge.record();
+    state.messages = [bridge.attested({ expirationBlock: 102n })];
+    await look();
+    expect(state.reattested).toEqual([NONCE]);
+    expect((await transfer()).state).toBe("burned");
+    await look();
+    expect(state.reattested).toEqual([NONCE, NONCE]);
+
+    state.messages = [bridge.attested({ expirationBlock: 103n })];
+    await look();
+    expect((await transfer()).state).toBe("attested");
+    state.head = 101n;
+    await look();
+    expect((await transfer()).state).toBe("burned");
+    expect(await intents()).toEqual([]);
+
+    state.messages = [bridge.attested({ nonce: toHex32(hashOf("another")) })];
+    await look();
+    expect((await transfer()).trouble).toMatchObject({ code: "INTERNAL" });
+    // As final it never runs out.
+    state.messages = [
+      bridge.attested({
+        finalityThresholdExecuted: 2000,
+        feeExecuted: 0n,
+        expirationBlock: 0n,
+      }),
+    ];
+    state.head = 100_000n;
+    await look();
+    await look();
+    expect(await transfer()).toMatchObject({ state: "attested", trouble: null });
+    expect(await intents()).toHaveLength(1);
+  });
+
+  test("T73 whose attestation ran out after somebody used it is delivered", async () => {
+    const bridge = await openBridge();
+    const { state, look, transfer } = bridge;
+    await bridge.record();
+    state.messages = [bridge.attested({ expirationBlock: 100n })];
+    state.mint = bridge.minted();
+    await look();
+    await look();
+    expect((await transfer()).state).toBe("delivered");
+    expect(state.reattested).toEqual([]);
+  });
+
+  test("whose mint leaves the chain is posted back and looked for again", async () => {
+    const bridge = await openBridge();
+    const { state, look, transfer, books } = bridge;
+    await bridge.record();
+    state.messages = [bridge.attested()];
+    state.mint = bridge.minted();
+    await look();
+    await look();
+    expect((await transfer()).state).toBe("delivered");
+    state.mint = null;
+    await look();
+    expect(await transfer()).toMatchObject({ state: "attested", mint: null });
+    expect(await books()).toEqual(["2 in_flight: 10000000", "2 transit: -10000000"]);
+    state.mint = bridge.minted({ txHash: hashOf("another mint") });
+    await look();
+    expect(await transfer()).toMatchObject({
+      state: "delivered",
+      mint: { txHash: hashOf("another mint") },
+    });
+  });
+});
+
+describe("a burn whose block left the chain", () => {
+  test("stays the transfer that it is when the same burn is in another block", async () => {
+    const bridge = await openBridge();
+    const { state, look, transfer } = bridge;
+    await bridge.record();
+    state.messages = [bridge.attested()];
+    await look();
+    const { message, burned, settled } = bridge;
+    const before = await transfer();
+    await bridge.record(bridge.receiptOf([message(), burned, settled], "burn", 9n));
+    const after = await transfer();
+    expect(after).toMatchObject({ id: before.id, state: "attested", burn: { block: 9n } });
+  });
+
+  test("gives way to another burn: what was attested for it is not handed in for that", async () => {
+    const bridge = await openBridge();
+    const { db, state, look, transfer } = bridge;
+    await bridge.record();
+    state.messages = [bridge.attested()];
+    await look();
+    const before = await transfer();
+    const more = { amount: BURNED + 5n };
+    const effects: Effect[] = [
+      bridge.message(more),
+      { ...bridge.burned, ...more } as Effect,
+      { ...bridge.settled, amount: AMOUNT + 5n } as Effect,
+    ];
+    await bridge.record(bridge.receiptOf(effects, "burn", 9n));
+    expect((await store.getTransfer(db, before.id))?.state).toBe("superseded");
+    const after = await transfer();
+    expect(after).toMatchObject({ state: "burned", nonce: null, burn: more });
+    // The service still shows the burn that is no more.
+    await look();
+    expect(await transfer()).toMatchObject({
+      state: "burned",
+      trouble: { details: { differs: "amount" } },
+    });
+    state.messages = [bridge.attested(more)];
+    await look();
+    expect((await transfer()).state).toBe("attested");
+  });
+});

@@ -1,0 +1,355 @@
+/**
+ * The worker of the bridge: asks for the attestation of what was burned, hands it in on the destination, and follows the
+ * mint until it is final.
+ *
+ * The attestation service is believed in nothing: a message is relayed only when it is the one that was burned, field by
+ * field. Handing a message in is nobody's privilege, so every look begins with the chain: what somebody else minted is
+ * as good as what we did, and is never minted again, because a nonce is used once. What counts is what our own reader saw
+ * arrive in the committed wallet.
+ */
+import type { CctpBridge, Chain, Chains, FoundMint } from "../../chains/port.ts";
+import { assert, assertNever } from "../../core/assert.ts";
+import { OperatingError, toErrorObject, toOperatingError } from "../../core/errors.ts";
+import type { EvmAddress } from "../../core/hex.ts";
+import type { Clock, Random } from "../../core/ports.ts";
+import type { Db, Tx } from "../../db/schema.ts";
+import { isDatabaseTrouble } from "../../db/trouble.ts";
+import type { Log } from "../../telemetry/log.ts";
+import {
+  type CallPlan,
+  getByIntent,
+  type IntentName,
+  planCall,
+  submitIntent,
+} from "../../transactions/index.ts";
+import type { Attestations, AttestedMessage } from "./attestations.ts";
+import { type BurnMessage, findUnlike, parseBurnMessage } from "./message.ts";
+import * as store from "./store.ts";
+import type { Attested, Transfer } from "./store.ts";
+
+export interface RelayDeps {
+  readonly db: Db;
+  readonly chains: Chains;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly attestations: Attestations;
+  /** Who hands messages in, per destination chain. */
+  readonly lanes: ReadonlyMap<number, readonly EvmAddress[]>;
+  readonly deliveryConfirmations: ReadonlyMap<number, number>;
+  /** Called in the transaction that records the mint, or trouble: wakes the settlement. */
+  readonly onChanged: (tx: Tx, settlementId: string) => Promise<void>;
+  /** Called once that is committed. */
+  readonly wakeSettlements: () => void;
+  /** Tells the lanes that there is something to send. */
+  readonly wakeLanes: () => void;
+  readonly pollMs: number;
+}
+
+const TRANSFERS_AT_ONCE = 10;
+const LEASE_MS = 60_000;
+const TROUBLE_POLL_MS = 15_000;
+/** An attestation takes seconds, or a quarter of an hour: it is asked for ever more rarely, up to this. */
+const ATTESTATION_POLL_MAX_MS = 30_000;
+/** What runs out in so many blocks is not handed in any more: it would be mined too late. */
+const EXPIRY_MARGIN_BLOCKS = 2n;
+/** How long a request to attest anew has time before it is made again. */
+const REATTEST_AFTER_MS = 60_000;
+
+/** Looks at every transfer towards a chain that is due. Returns true when there may be more. */
+export async function lookAtDueTransfers(deps: RelayDeps, destChain: number): Promise<boolean> {
+  const { db, clock } = deps;
+  const limit = TRANSFERS_AT_ONCE;
+  const ids = await store.claimDue(db, { destChain, nowMs: clock.now(), leaseMs: LEASE_MS, limit });
+  for (const result of await Promise.allSettled(ids.map((id) => lookSafely(deps, id)))) {
+    // It stays due: the lease runs out and it is looked at again.
+    if (result.status === "rejected") deps.log.error({ err: result.reason }, "a look failed");
+  }
+  return ids.length === limit;
+}
+
+/** One broken transfer must not hold up the others: its trouble is written down and it is looked at again later. */
+async function lookSafely(deps: RelayDeps, id: string): Promise<void> {
+  const { db, clock, log } = deps;
+  try {
+    const before = await store.getTransfer(db, id);
+    await lookAtTransfer(deps, id);
+    if (before?.trouble) await clearTrouble(deps, id);
+  } catch (thrown) {
+    if (isDatabaseTrouble(thrown)) throw thrown;
+    const error = toOperatingError(thrown);
+    log.warn({ err: thrown, transferId: id, code: error.code }, "a transfer could not go on");
+    const transfer = await store.getTransfer(db, id);
+    if (transfer) await recordTrouble(deps, transfer, error);
+    await store.putOff(db, id, clock.now() + TROUBLE_POLL_MS);
+  }
+}
+
+async function lookAtTransfer(deps: RelayDeps, id: string): Promise<void> {
+  const transfer = await store.getTransfer(deps.db, id);
+  assert(transfer !== null, "a transfer that was due is there");
+  switch (transfer.state) {
+    case "burned":
+      return lookAtBurned(deps, transfer);
+    case "attested":
+      return lookAtAttested(deps, transfer);
+    case "delivered":
+      return lookAtDelivered(deps, transfer);
+    case "final":
+    case "superseded":
+      return;
+    default:
+      return assertNever(transfer.state);
+  }
+}
+
+async function lookAtBurned(deps: RelayDeps, transfer: Transfer): Promise<void> {
+  const { burn } = transfer;
+  const sent = parseBurnMessage(burn.message);
+  const messages = await deps.attestations.getMessages(sent.sourceDomain, burn.txHash);
+  const attested = findOurs(sent, messages);
+  if (!attested) return waitForAttestation(deps, transfer, messages);
+  if (transfer.nonce !== null && transfer.nonce !== attested.nonce) {
+    throw new OperatingError("INTERNAL", "The burn was attested under another nonce than before.", {
+      details: { reason: "attestation", before: transfer.nonce, now: attested.nonce },
+    });
+  }
+  const isExpired = await hasRunOut(deps, burn.destChain, attested);
+  if (isExpired && (await findMint(deps, transfer, attested)) === null) {
+    return askAnew(deps, transfer, attested);
+  }
+  const change = { state: "attested", attested, delayReason: null } as const;
+  if (!(await store.updateTransfer(deps.db, transfer, change))) return;
+  deps.log.info({ transferId: transfer.id, nonce: attested.nonce }, "a burn was attested");
+  return store.putOff(deps.db, transfer.id, deps.clock.now());
+}
+
+/**
+ * The attested message of a burn among those of its transaction; null while it is not there. A message that claims to be
+ * it, and is not, is trouble: either the service or the burn is not what it seems, and nothing is handed in.
+ */
+function findOurs(sent: BurnMessage, messages: readonly AttestedMessage[]): Attested | null {
+  const unlike = new Set<string>();
+  let isOneWaiting = false;
+  for (const { attested } of messages) {
+    if (!attested) {
+      isOneWaiting = true;
+      continue;
+    }
+    const message = parseAttested(attested.message);
+    const differences = message ? findUnlike(sent, message) : ["all"];
+    if (message && differences.length === 0) return { ...attested, nonce: message.nonce };
+    const isOfAnother = message !== null && message.messageSender !== sent.messageSender;
+    if (!isOfAnother) for (const field of differences) unlike.add(field);
+  }
+  if (messages.length === 0 || (isOneWaiting && unlike.size === 0)) return null;
+  throw new OperatingError("INTERNAL", "What was attested is not what was burned.", {
+    details: { reason: "attestation", differs: [...unlike].join(", ") || "messageSender" },
+  });
+}
+
+function parseAttested(bytes: string): BurnMessage | null {
+  try {
+    return parseBurnMessage(bytes);
+  } catch {
+    // Another contract's message in the same transaction, or nonsense: no burn either way.
+    return null;
+  }
+}
+
+async function waitForAttestation(
+  deps: RelayDeps,
+  transfer: Transfer,
+  messages: readonly AttestedMessage[],
+): Promise<void> {
+  // Of several messages nobody says whose reason it is.
+  const [only] = messages;
+  const delayReason = messages.length === 1 ? (only?.delayReason ?? null) : transfer.delayReason;
+  if (delayReason !== transfer.delayReason) {
+    await store.updateTransfer(deps.db, transfer, { delayReason });
+    deps.log.info({ transferId: transfer.id, delayReason }, "an attestation takes longer");
+  }
+  const nowMs = deps.clock.now();
+  const waitMs = Math.min((nowMs - transfer.createdAtMs) / 8, ATTESTATION_POLL_MAX_MS);
+  return store.putOff(deps.db, transfer.id, nowMs + Math.max(Math.floor(waitMs), deps.pollMs));
+}
+
+/** What ran out is attested anew, under the same nonce: with another expiry, or as final. */
+async function askAnew(deps: RelayDeps, transfer: Transfer, attested: Attested): Promise<void> {
+  const nowMs = deps.clock.now();
+  const askedMs = transfer.reattestedAtMs;
+  if (askedMs === null || nowMs - askedMs >= REATTEST_AFTER_MS) {
+    const change = { reattests: transfer.reattests + 1, reattestedAtMs: nowMs };
+    if (!(await store.updateTransfer(deps.db, transfer, change))) return;
+    deps.log.warn({ transferId: transfer.id }, "an attestation ran out, asking for it anew");
+    await deps.attestations.reattest(attested.nonce);
+  }
+  return poll(deps, transfer);
+}
+
+async function lookAtAttested(deps: RelayDeps, transfer: Transfer): Promise<void> {
+  const attested = attestedOf(transfer);
+  const found = await findMint(deps, transfer, attested);
+  if (found) return recordMint(deps, transfer, found);
+
+  const { destChain } = transfer.burn;
+  if (await hasRunOut(deps, destChain, attested)) {
+    if (!(await store.updateTransfer(deps.db, transfer, { state: "burned" }))) return;
+    return store.putOff(deps.db, transfer.id, deps.clock.now());
+  }
+  if (transfer.relays > 0) {
+    const sent = await getByIntent(deps.db, intentOf(transfer, transfer.relays));
+    assert(sent, "a relay that was counted was planned");
+    // A mint that the node does not show yet, or a block that left the chain: the lane follows it.
+    if (!sent.mined || sent.mined.succeeded) return poll(deps, transfer);
+    const { txHash } = sent.mined;
+    deps.log.warn({ transferId: transfer.id, txHash }, "a relay reverted, planning it anew");
+  }
+  return planRelay(deps, transfer, attested);
+}
+
+/** Queues the transaction that hands the message in, in the transaction that counts it. */
+async function planRelay(deps: RelayDeps, transfer: Transfer, attested: Attested): Promise<void> {
+  const { destChain, settlementId } = transfer.burn;
+  const chain = chainOf(deps, destChain);
+  const call = bridgeOf(chain).buildReceive(attested.message, attested.attestation);
+  let planned: CallPlan;
+  try {
+    const lanes = lanesOf(deps, destChain);
+    planned = await planCall({ db: deps.db, chain }, { lanes, call, what: "The mint" });
+  } catch (error) {
+    // Somebody may have handed it in since we looked.
+    const found = await findMint(deps, transfer, attested);
+    if (found) return recordMint(deps, transfer, found);
+    throw error;
+  }
+  const { lane, gas } = planned;
+  const relays = transfer.relays + 1;
+  await deps.db.transaction().execute(async (tx) => {
+    if (!(await store.updateTransfer(tx, transfer, { relays }))) return;
+    const intent = intentOf(transfer, relays);
+    const { chainId } = chain;
+    await submitIntent(tx, deps.random, { chainId, lane, intent, settlementId, call, gas });
+  });
+  deps.wakeLanes();
+  return poll(deps, transfer);
+}
+
+/** Writes down a mint that our own reader saw, once it has the configured confirmations. */
+async function recordMint(deps: RelayDeps, transfer: Transfer, found: FoundMint): Promise<void> {
+  const { burn } = transfer;
+  const isPromised =
+    found.to === burn.destWallet && found.token === burn.destToken && found.amount >= burn.minOut;
+  if (!isPromised) {
+    throw new OperatingError("INTERNAL", "What was minted is not what was promised.", {
+      details: { reason: "mint", txHash: found.txHash },
+    });
+  }
+  const head = await chainOf(deps, burn.destChain).getHead();
+  const wanted = BigInt(deps.deliveryConfirmations.get(burn.destChain) ?? 1);
+  if (head.number - found.blockNumber + 1n < wanted) return poll(deps, transfer);
+  const { txHash, amount, fee } = found;
+  await deps.db.transaction().execute(async (tx) => {
+    const change = { state: "delivered", mint: { txHash, amount, fee }, trouble: null } as const;
+    if (!(await store.updateTransfer(tx, transfer, change))) return;
+    await deps.onChanged(tx, burn.settlementId);
+  });
+  deps.wakeSettlements();
+  deps.log.info({ transferId: transfer.id, txHash }, "delivered by the bridge");
+  return poll(deps, transfer);
+}
+
+async function lookAtDelivered(deps: RelayDeps, transfer: Transfer): Promise<void> {
+  const { mint } = transfer;
+  assert(mint !== null, "a delivered transfer has its mint");
+  const attested = attestedOf(transfer);
+  const found = await findMint(deps, transfer, attested);
+  if (found?.txHash !== mint.txHash || found.amount !== mint.amount || found.fee !== mint.fee) {
+    // Its block left the chain: the lane sends the same bytes again, and we look for it again.
+    deps.log.warn({ transferId: transfer.id }, "a mint left the chain");
+    if (!(await store.updateTransfer(deps.db, transfer, { state: "attested", mint: null }))) return;
+    return poll(deps, transfer);
+  }
+  const { destChain } = transfer.burn;
+  const cctp = bridgeOf(chainOf(deps, destChain));
+  if ((await cctp.findMint(attested.nonce, "final")) === null) return poll(deps, transfer);
+  await store.updateTransfer(deps.db, transfer, { state: "final" });
+}
+
+/** The mint of a message in the newest block, by whoever handed it in. */
+function findMint(
+  deps: RelayDeps,
+  { burn }: Transfer,
+  { nonce }: Pick<Attested, "nonce">,
+): Promise<FoundMint | null> {
+  return bridgeOf(chainOf(deps, burn.destChain)).findMint(nonce);
+}
+
+async function hasRunOut(
+  deps: RelayDeps,
+  destChain: number,
+  { message }: Attested,
+): Promise<boolean> {
+  const { expirationBlock } = parseBurnMessage(message);
+  if (expirationBlock === 0n) return false;
+  const head = await chainOf(deps, destChain).getHead();
+  return head.number + EXPIRY_MARGIN_BLOCKS >= expirationBlock;
+}
+
+async function recordTrouble(
+  deps: RelayDeps,
+  transfer: Transfer,
+  error: OperatingError,
+): Promise<void> {
+  if (transfer.state !== "burned" && transfer.state !== "attested") return;
+  await deps.db.transaction().execute(async (tx) => {
+    if (!(await store.updateTransfer(tx, transfer, { trouble: toErrorObject(error) }))) return;
+    await deps.onChanged(tx, transfer.burn.settlementId);
+  });
+}
+
+/** A look that went well ends the trouble of an earlier one. */
+async function clearTrouble(deps: RelayDeps, id: string): Promise<void> {
+  const transfer = await store.getTransfer(deps.db, id);
+  if (!transfer?.trouble) return;
+  await deps.db.transaction().execute(async (tx) => {
+    if (!(await store.updateTransfer(tx, transfer, { trouble: null }))) return;
+    await deps.onChanged(tx, transfer.burn.settlementId);
+  });
+}
+
+function intentOf({ id }: Transfer, relays: number): IntentName {
+  return `mint:${id}:${relays}`;
+}
+
+function attestedOf({ attested }: Transfer): Attested {
+  assert(attested !== null, "what is attested has its message");
+  return attested;
+}
+
+async function poll(deps: RelayDeps, { id }: Transfer): Promise<void> {
+  await store.putOff(deps.db, id, deps.clock.now() + deps.pollMs);
+}
+
+function chainOf(deps: RelayDeps, chainId: number): Chain {
+  const chain = deps.chains.get(chainId);
+  if (chain) return chain;
+  throw new OperatingError("CONFIG_MISSING", "The chain of a transfer is not configured.", {
+    details: { chainId },
+  });
+}
+
+function bridgeOf({ chainId, cctp }: Chain): CctpBridge {
+  if (cctp) return cctp;
+  throw new OperatingError("CONFIG_MISSING", "The chain of a transfer has no bridge.", {
+    details: { chainId },
+  });
+}
+
+function lanesOf(deps: RelayDeps, chainId: number): readonly EvmAddress[] {
+  const lanes = deps.lanes.get(chainId);
+  if (lanes) return lanes;
+  throw new OperatingError("CONFIG_MISSING", "The chain of a transfer has no lanes.", {
+    details: { chainId },
+  });
+}

@@ -1,0 +1,293 @@
+import type { Selectable } from "kysely";
+import type { ErrorObject } from "@sluice/sdk/wire";
+import { assert } from "../../core/assert.ts";
+import {
+  type EvmAddress,
+  type Hex,
+  type Hex32,
+  toEvmAddress,
+  toHex32,
+  toTxHash,
+  type TxHash,
+} from "../../core/hex.ts";
+import type { Random } from "../../core/ports.ts";
+import { formatStamp } from "../../core/stamp.ts";
+import type { BridgeTransfersTable, Db, Tx } from "../../db/schema.ts";
+import { mayMove, OPEN_STATES, type TransferState } from "./lifecycle.ts";
+
+/** A burn on the source chain, as its receipt shows it. */
+export interface Burn {
+  readonly settlementId: string;
+  readonly srcChain: number;
+  readonly txHash: TxHash;
+  readonly block: bigint;
+  readonly wallet: EvmAddress;
+  readonly token: EvmAddress;
+  /** Kept by the route before the burn. */
+  readonly fee: bigint;
+  readonly amount: bigint;
+  /** The message as it was sent. */
+  readonly message: Hex;
+  readonly minOut: bigint;
+  readonly destChain: number;
+  readonly destToken: EvmAddress;
+  readonly destWallet: EvmAddress;
+}
+
+/** A message that the attestation service vouches for. */
+export interface Attested {
+  readonly nonce: Hex32;
+  readonly message: Hex;
+  readonly attestation: Hex;
+}
+
+/** A burn, and what became of it. */
+export interface Transfer {
+  readonly id: string;
+  readonly state: TransferState;
+  readonly version: number;
+  readonly burn: Burn;
+  /** The nonce stays when the attestation runs out. */
+  readonly nonce: Hex32 | null;
+  readonly attested: Attested | null;
+  readonly delayReason: string | null;
+  readonly reattests: number;
+  readonly reattestedAtMs: number | null;
+  readonly relays: number;
+  readonly mint: Mint | null;
+  readonly trouble: ErrorObject | null;
+  readonly createdAtMs: number;
+}
+
+/** What our own reader saw on the destination. */
+export interface Mint {
+  readonly txHash: TxHash;
+  readonly amount: bigint;
+  readonly fee: bigint;
+}
+
+/**
+ * Records a burn that was seen mined. The same burn in another block stays the transfer that it is; another burn, of
+ * another message, takes its place: what was attested for the first is not of the second.
+ */
+export async function recordBurn(
+  tx: Tx,
+  deps: { readonly random: Random; readonly nowMs: number },
+  burn: Burn,
+): Promise<void> {
+  const known = await lockOfSettlement(tx, burn.settlementId);
+  if (known?.burn.message === burn.message && known.burn.txHash === burn.txHash) {
+    await tx
+      .updateTable("bridge_transfers")
+      .set({ burn_block: burn.block, next_check_at: formatStamp(deps.nowMs) })
+      .where("id", "=", known.id)
+      .execute();
+    return;
+  }
+  if (known) {
+    const superseded = await updateTransfer(tx, known, { state: "superseded" });
+    assert(superseded, "a locked transfer is as it was read");
+  }
+  await tx
+    .insertInto("bridge_transfers")
+    .values({
+      id: deps.random.uuid(),
+      settlement_id: burn.settlementId,
+      state: "burned",
+      src_chain: burn.srcChain,
+      burn_tx_hash: burn.txHash,
+      burn_block: burn.block,
+      wallet: burn.wallet,
+      token: burn.token,
+      fee: burn.fee,
+      burned_amount: burn.amount,
+      sent_message: burn.message,
+      min_out: burn.minOut,
+      dest_chain: burn.destChain,
+      dest_token: burn.destToken,
+      dest_wallet: burn.destWallet,
+      next_check_at: formatStamp(deps.nowMs),
+    })
+    .execute();
+}
+
+export async function getTransfer(db: Db | Tx, id: string): Promise<Transfer | null> {
+  const row = await db
+    .selectFrom("bridge_transfers")
+    .selectAll()
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return row ? parseTransfer(row) : null;
+}
+
+/** The transfer of a settlement's burn. */
+export async function findOfSettlement(
+  db: Db | Tx,
+  settlementId: string,
+): Promise<Transfer | null> {
+  const row = await db
+    .selectFrom("bridge_transfers")
+    .selectAll()
+    .where("settlement_id", "=", settlementId)
+    .where("state", "<>", "superseded")
+    .executeTakeFirst();
+  return row ? parseTransfer(row) : null;
+}
+
+async function lockOfSettlement(tx: Tx, settlementId: string): Promise<Transfer | null> {
+  const row = await tx
+    .selectFrom("bridge_transfers")
+    .selectAll()
+    .where("settlement_id", "=", settlementId)
+    .where("state", "<>", "superseded")
+    .forUpdate()
+    .executeTakeFirst();
+  return row ? parseTransfer(row) : null;
+}
+
+/** Takes transfers towards a chain that are due, and puts them off by `leaseMs` so that no other worker takes them meanwhile. */
+export async function claimDue(
+  db: Db,
+  args: {
+    readonly destChain: number;
+    readonly nowMs: number;
+    readonly leaseMs: number;
+    readonly limit: number;
+  },
+): Promise<string[]> {
+  const rows = await db
+    .updateTable("bridge_transfers")
+    .set({ next_check_at: formatStamp(args.nowMs + args.leaseMs) })
+    .where("id", "in", (due) =>
+      due
+        .selectFrom("bridge_transfers")
+        .select("id")
+        .where("dest_chain", "=", args.destChain)
+        .where("state", "in", OPEN_STATES)
+        .where("next_check_at", "<=", formatStamp(args.nowMs))
+        .orderBy("next_check_at")
+        .limit(args.limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returning("id")
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+/** Says when to look again; does not count as a change. */
+export async function putOff(db: Db | Tx, id: string, atMs: number): Promise<void> {
+  await db
+    .updateTable("bridge_transfers")
+    .set({ next_check_at: formatStamp(atMs) })
+    .where("id", "=", id)
+    .execute();
+}
+
+/** Wakes the transfer of a settlement, in the transaction that records what it waited for. */
+export async function wakeOfSettlement(tx: Tx, settlementId: string, nowMs: number): Promise<void> {
+  await tx
+    .updateTable("bridge_transfers")
+    .set({ next_check_at: formatStamp(nowMs) })
+    .where("settlement_id", "=", settlementId)
+    .where("state", "in", OPEN_STATES)
+    .execute();
+}
+
+/** Changes a transfer if it still is at the version that was read; false when it is not. */
+export async function updateTransfer(
+  tx: Db | Tx,
+  transfer: Pick<Transfer, "id" | "version" | "state">,
+  change: {
+    readonly state?: TransferState;
+    readonly attested?: Attested;
+    readonly delayReason?: string | null;
+    readonly reattests?: number;
+    readonly reattestedAtMs?: number;
+    readonly relays?: number;
+    readonly mint?: Mint | null;
+    readonly trouble?: ErrorObject | null;
+  },
+): Promise<boolean> {
+  const { state, attested, mint } = change;
+  if (state !== undefined) {
+    const { state: from } = transfer;
+    assert(mayMove(from, state), `a transfer may go from ${from} to ${state}`);
+  }
+  const result = await tx
+    .updateTable("bridge_transfers")
+    .set({
+      version: transfer.version + 1,
+      ...(state && { state }),
+      ...(attested && {
+        nonce: attested.nonce,
+        attested_message: attested.message,
+        attestation: attested.attestation,
+      }),
+      ...(change.delayReason !== undefined && { delay_reason: change.delayReason }),
+      ...(change.reattests !== undefined && { reattests: change.reattests }),
+      ...(change.reattestedAtMs !== undefined && {
+        reattested_at: formatStamp(change.reattestedAtMs),
+      }),
+      ...(change.relays !== undefined && { relays: change.relays }),
+      ...(mint !== undefined && {
+        mint_tx_hash: mint?.txHash ?? null,
+        delivered_amount: mint?.amount ?? null,
+        bridge_fee: mint?.fee ?? null,
+      }),
+      ...(change.trouble !== undefined && {
+        trouble: change.trouble === null ? null : JSON.stringify(change.trouble),
+      }),
+    })
+    .where("id", "=", transfer.id)
+    .where("version", "=", transfer.version)
+    .where("state", "=", transfer.state)
+    .executeTakeFirst();
+  return result.numUpdatedRows === 1n;
+}
+
+function parseTransfer(row: Selectable<BridgeTransfersTable>): Transfer {
+  const { nonce, attested_message: message, attestation } = row;
+  const { mint_tx_hash: mintTxHash, delivered_amount: delivered, bridge_fee: bridgeFee } = row;
+  return {
+    id: row.id,
+    // CAST: held by the column's check constraint.
+    state: row.state as TransferState,
+    version: row.version,
+    burn: {
+      settlementId: row.settlement_id,
+      srcChain: row.src_chain,
+      txHash: toTxHash(row.burn_tx_hash),
+      block: row.burn_block,
+      wallet: toEvmAddress(row.wallet),
+      token: toEvmAddress(row.token),
+      fee: BigInt(row.fee),
+      amount: BigInt(row.burned_amount),
+      message: toBytes(row.sent_message),
+      minOut: BigInt(row.min_out),
+      destChain: row.dest_chain,
+      destToken: toEvmAddress(row.dest_token),
+      destWallet: toEvmAddress(row.dest_wallet),
+    },
+    nonce: nonce === null ? null : toHex32(nonce),
+    attested:
+      nonce === null || message === null || attestation === null
+        ? null
+        : { nonce: toHex32(nonce), message: toBytes(message), attestation: toBytes(attestation) },
+    delayReason: row.delay_reason,
+    reattests: row.reattests,
+    reattestedAtMs: row.reattested_at === null ? null : Date.parse(row.reattested_at),
+    relays: row.relays,
+    mint:
+      mintTxHash === null || delivered === null || bridgeFee === null
+        ? null
+        : { txHash: toTxHash(mintTxHash), amount: BigInt(delivered), fee: BigInt(bridgeFee) },
+    trouble: row.trouble,
+    createdAtMs: Date.parse(row.created_at),
+  };
+}
+
+function toBytes(text: string): Hex {
+  // CAST: written from bytes that were parsed before.
+  return text as Hex;
+}

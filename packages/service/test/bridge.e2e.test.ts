@@ -1,0 +1,233 @@
+/** USDC by Circle's CCTP v2, whose contracts and attestation service are stand-ins, on real nodes with the real service. */
+import { cctpRouteAbi, sandboxMessageTransmitterV2Abi } from "@sluice/contracts/abi";
+import { type Address, encodeFunctionData, type Hex, parseEventLogs } from "viem";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { USDC } from "./support/deposits.ts";
+import { openWorld, type World } from "./support/world.ts";
+
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld({ bridge: true });
+});
+afterAll(async () => {
+  await world.close();
+});
+afterEach(() => {
+  const { controls } = world.attestations;
+  controls.away = false;
+  controls.unknown = false;
+  controls.held = false;
+  controls.limitedS = null;
+  controls.tamper = null;
+  controls.allowance = 10_000_000n * USDC;
+  controls.expiryBlocks = 10_000n;
+});
+
+/** What the route keeps, and what the bridge keeps of the rest when it is fast: 1.3 basis points, rounded up. */
+const serviceFee = (amount: bigint) => amount / 1000n;
+const bridgeFee = (burned: bigint) => (burned * 130n + 999_999n) / 1_000_000n;
+const afterFast = (amount: bigint) => {
+  const burned = amount - serviceFee(amount);
+  return burned - bridgeFee(burned);
+};
+const afterStandard = (amount: bigint) => amount - serviceFee(amount);
+
+/** Pays to a new address once the bridge is open, which after trouble takes a while: else inventory would pay. */
+async function pay(
+  amount: bigint,
+  quoted = afterFast(10n * USDC),
+): Promise<{ address: Address; recipient: Address }> {
+  await untilQuoted(quoted);
+  const recipient = world.newRecipient();
+  const { address } = await world.quote({ from: "ethereum", to: "base", recipient });
+  await world.pay("ethereum", address, amount);
+  return { address, recipient };
+}
+
+/** Waits until the service sees the bridge as it now is: what it read is believed for a quarter of a minute. */
+async function untilQuoted(amountOut: bigint | null): Promise<void> {
+  const recipient = world.newRecipient();
+  await world.until("the bridge is quoted as it is", async () => {
+    const { quotes } = await world.quote({ from: "ethereum", to: "base", recipient });
+    const bridged = quotes.find(({ type }) => type === "FAST_MCTP");
+    return bridged?.expectedAmountOutBaseUnits === amountOut?.toString();
+  });
+}
+
+/** The transaction that burned the deposit of an address. */
+async function burnOf(address: Address): Promise<Hex> {
+  let hash: Hex | undefined;
+  await world.until(`${address} is burned`, async () => {
+    const events = await world.chains.ethereum.client.getContractEvents({
+      address,
+      abi: cctpRouteAbi,
+      eventName: "Burned",
+      fromBlock: 0n,
+    });
+    hash = events[0]?.transactionHash;
+    return hash !== undefined;
+  });
+  if (!hash) throw new Error("until saw it");
+  return hash;
+}
+
+test("USDC on ethereum is burned, and minted to the recipient on base", async () => {
+  const recipient = world.newRecipient();
+  const { address, quotes } = await world.quote({ from: "ethereum", to: "base", recipient });
+  expect(quotes.map(({ type }) => type)).toEqual(["FAST_MCTP", "SWIFT"]);
+  // Quoted for 10 USDC.
+  expect(quotes[0]?.expectedAmountOutBaseUnits).toBe(String(afterFast(10n * USDC)));
+  await world.pay("ethereum", address, 25n * USDC);
+  const swap = await world.settled(address);
+  expect(swap).toMatchObject({ status: "completed", error: null });
+  expect(await world.statuses(swap.id)).toEqual([
+    "deploying",
+    "pending_swap",
+    "swapping",
+    "completed",
+  ]);
+  expect(await world.balance("base", recipient)).toBe(afterFast(25n * USDC));
+  expect(await world.balance("ethereum", address)).toBe(0n);
+});
+
+describe("the attestation service", () => {
+  test("T73 is away for a while after the burn: the settlement waits, shows it, and completes", async () => {
+    const { controls } = world.attestations;
+    controls.held = true;
+    const { address, recipient } = await pay(10n * USDC);
+    await burnOf(address);
+    controls.away = true;
+    controls.held = false;
+    await world.until("it is shown", async () => {
+      const [swap] = await world.swapsOf(address);
+      return swap?.error?.code === "RPC_UNAVAILABLE";
+    });
+    expect((await world.swapsOf(address))[0]).toMatchObject({
+      status: "failed_swap",
+      terminal: false,
+    });
+    controls.away = false;
+    const swap = await world.settled(address);
+    expect(await world.statuses(swap.id)).toEqual(
+      expect.arrayContaining(["swapping", "failed_swap", "completed"]),
+    );
+    expect(await world.balance("base", recipient)).toBe(afterFast(10n * USDC));
+  });
+
+  test("T73 is away before the burn: nothing is burned, and inventory pays", async () => {
+    const recipient = world.newRecipient();
+    const { address } = await world.quote({ from: "ethereum", to: "base", recipient });
+    world.attestations.controls.away = true;
+    await untilQuoted(null);
+    await world.pay("ethereum", address, 4n * USDC);
+    expect((await world.settled(address)).status).toBe("completed");
+    expect(await world.balance("base", recipient)).toBe(afterStandard(4n * USDC));
+    expect(await world.countDeliveries("base", recipient)).toBe(1);
+  });
+
+  test("T73 refuses the fast way after the burn: the standard one follows by itself, without the bridge's fee", async () => {
+    const { controls } = world.attestations;
+    controls.held = true;
+    const { address, recipient } = await pay(6n * USDC);
+    await burnOf(address);
+    controls.allowance = 1n;
+    controls.held = false;
+    const swap = await world.settled(address);
+    expect(swap.status).toBe("completed");
+    expect(await world.balance("base", recipient)).toBe(afterStandard(6n * USDC));
+  });
+
+  test("T73 has no allowance before the burn: it is asked for as standard, and quoted so", async () => {
+    world.attestations.controls.allowance = 1n;
+    const { address, recipient } = await pay(7n * USDC, afterStandard(10n * USDC));
+    const receipt = await world.chains.ethereum.client.getTransactionReceipt({
+      hash: await burnOf(address),
+    });
+    const burned = parseEventLogs({ abi: cctpRouteAbi, logs: receipt.logs, eventName: "Burned" });
+    expect(burned.map(({ args }) => args.maxFee)).toEqual([0n]);
+    expect((await world.settled(address)).status).toBe("completed");
+    expect(await world.balance("base", recipient)).toBe(afterStandard(7n * USDC));
+  });
+
+  test("T73 says what runs out before it is handed in: it is attested anew", async () => {
+    const { controls } = world.attestations;
+    controls.held = true;
+    const { address, recipient } = await pay(8n * USDC);
+    await burnOf(address);
+    controls.expiryBlocks = 1n;
+    const asked = controls.asked.reattest;
+    controls.held = false;
+    await world.until("it is asked for anew", async () => controls.asked.reattest > asked);
+    expect((await world.settled(address)).status).toBe("completed");
+    // Final by then.
+    expect(await world.balance("base", recipient)).toBe(afterStandard(8n * USDC));
+  });
+
+  test("T70 vouches for another recipient: it is not handed in, and the true message is once it comes", async () => {
+    const thief = world.newRecipient();
+    const { controls } = world.attestations;
+    // The mint recipient, 148 + 36 bytes in.
+    controls.tamper = (message) => {
+      const at = 2 + (148 + 36) * 2;
+      return `0x${message.slice(2, at)}${thief.slice(2).toLowerCase().padStart(64, "0")}${message.slice(at + 64)}`;
+    };
+    const { address, recipient } = await pay(9n * USDC);
+    await world.until("it is refused", async () => {
+      const [swap] = await world.swapsOf(address);
+      return swap?.error?.details?.["differs"] === "mintRecipient";
+    });
+    expect(await world.balance("base", thief)).toBe(0n);
+    controls.tamper = null;
+    expect((await world.settled(address)).status).toBe("completed");
+    expect(await world.balance("base", recipient)).toBe(afterFast(9n * USDC));
+    expect(await world.balance("base", thief)).toBe(0n);
+  });
+});
+
+test("T72 somebody else hands the message in first: it is delivered, and once", async () => {
+  const { controls } = world.attestations;
+  controls.held = true;
+  const { address, recipient } = await pay(11n * USDC);
+  const burn = await burnOf(address);
+  // The other relayer is served while ours stands still.
+  controls.limitedS = 3;
+  await world.until("ours was told to", async () => {
+    const [swap] = await world.swapsOf(address);
+    return swap?.error?.details?.["reason"] === "rate limited";
+  });
+  controls.held = false;
+  const [attested] = await world.attestations.attest(0, burn);
+  if (!attested?.attestation) throw new Error("the burn is attested");
+  const { transmitter } = world.deployment.chains.base;
+  const stranger = world.stranger();
+  await world.sendAs("base", stranger, {
+    to: transmitter,
+    data: encodeFunctionData({
+      abi: sandboxMessageTransmitterV2Abi,
+      functionName: "receiveMessage",
+      args: [attested.message, attested.attestation],
+    }),
+  });
+  controls.limitedS = null;
+  const swap = await world.settled(address);
+  expect(swap.status).toBe("completed");
+  expect(await world.balance("base", recipient)).toBe(afterFast(11n * USDC));
+  const received = await world.chains.base.client.getContractEvents({
+    address: transmitter,
+    abi: sandboxMessageTransmitterV2Abi,
+    eventName: "MessageReceived",
+    args: { nonce: attested.nonce },
+    fromBlock: 0n,
+  });
+  expect(received.map(({ args }) => args.caller)).toEqual([stranger.address]);
+});
+
+test("the books are proved: what was burned came out, and nothing is in flight", async () => {
+  let report: Readonly<Record<string, unknown>> | null = null;
+  await world.until("every transfer is final and nothing is unsettled", async () => {
+    report = await world.command("audit", "--json").catch(() => null);
+    return Array.isArray(report?.["unsettled"]) && report["unsettled"].length === 0;
+  });
+  expect(report).toMatchObject({ ok: true, breaches: [] });
+});

@@ -65,6 +65,7 @@ describe("the launcher", () => {
     expect(stepsOf(output)).toEqual([
       "chains",
       "contracts",
+      "attestations",
       "service",
       "integrators",
       "address issued",

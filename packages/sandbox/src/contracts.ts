@@ -1,5 +1,5 @@
 /**
- * Deploys the contracts on both chains and funds everybody, in one or two blocks.
+ * Deploys the contracts on both chains and funds everybody, in a few blocks.
  *
  * Every address is known beforehand (from the owner's and the faucet's nonces), so that all transactions are sent at
  * once and both chains go on in parallel. The factory comes from the deterministic deployer and stands at one address;
@@ -15,6 +15,7 @@ import {
   sameAssetRouteAbi,
   sandboxMessageTransmitterV2Abi,
   sandboxTokenMessengerV2Abi,
+  swapRouteAbi,
   testTokenAbi,
   transferRouteAbi,
 } from "@sluice/contracts/abi";
@@ -27,6 +28,7 @@ import {
   sameAssetRouteBytecode,
   sandboxMessageTransmitterV2Bytecode,
   sandboxTokenMessengerV2Bytecode,
+  swapRouteBytecode,
   testTokenBytecode,
   transferRouteBytecode,
 } from "@sluice/contracts/bytecode";
@@ -40,6 +42,7 @@ import {
   pad,
   parseEther,
   parseUnits,
+  type PrivateKeyAccount,
   zeroAddress,
   zeroHash,
 } from "viem";
@@ -55,12 +58,24 @@ import type { ChainDeployment, Deployment } from "./deployment.ts";
 import { SandboxError } from "./errors.ts";
 import { awaitMined, type Call, sendCalls } from "./evm-client.ts";
 import { laneAccounts, type SandboxKeys } from "./keys.ts";
+import {
+  POOL_FEE,
+  POOL_NATIVE,
+  POOL_USDC,
+  poolCalls,
+  UNISWAP_STEPS,
+  uniswapInitCodes,
+} from "./uniswap.ts";
 
 /** Stands on public chains at the same address. */
 const DETERMINISTIC_DEPLOYER: Address = "0x4e59b44847b379578588920cA78FbF26c0B4956C";
 const FACTORY_SALT = zeroHash;
 
-const DEPLOY_GAS = 5_000_000n;
+const DEPLOY_GAS = 4_000_000n;
+/** Uniswap's factory and its manager of positions are nearly as large as a contract may be. */
+const LARGE_DEPLOY_GAS = 6_000_000n;
+const LARGE_STEPS: readonly string[] = ["uniswapFactory", "positionManager"];
+const DEPLOY_BLOCK_GAS = 200_000_000n;
 const CALL_GAS = 1_000_000n;
 const ETH_EACH = parseEther("1000");
 const INVENTORY = parseUnits("1000000", USDC.decimals);
@@ -71,7 +86,7 @@ const NATIVE_DAILY_CAP = NATIVE_INVENTORY;
 const USDC_PER_PAYER = parseUnits("100000", USDC.decimals);
 
 /** More than either account uses for contracts, so that no address of one chain is one of the other. */
-const NONCES_APART = 20;
+const NONCES_APART = 30;
 
 /** Nonces of the owner: first the burnt ones, then these in order. */
 const OWNER_STEPS = [
@@ -87,6 +102,9 @@ const OWNER_STEPS = [
   "transmitter",
   "messenger",
   "cctpRoute",
+  ...UNISWAP_STEPS,
+  "nativeToUsdcSwapRoute",
+  "usdcToNativeSwapRoute",
 ] as const;
 
 export interface DeployOptions {
@@ -150,6 +168,13 @@ function planChain(keys: SandboxKeys, burn: number): ChainPlan {
     transmitter: owned("transmitter"),
     messenger: owned("messenger"),
     cctpRoute: owned("cctpRoute"),
+    weth: owned("weth"),
+    uniswapFactory: owned("uniswapFactory"),
+    swapRouter: owned("swapRouter"),
+    quoter: owned("quoter"),
+    positionManager: owned("positionManager"),
+    nativeToUsdcSwapRoute: owned("nativeToUsdcSwapRoute"),
+    usdcToNativeSwapRoute: owned("usdcToNativeSwapRoute"),
   };
 }
 
@@ -167,21 +192,48 @@ async function deployChain(
     value: ETH_EACH,
   }));
   const inventory = { address: context.plan[chain.name].delivery, value: NATIVE_INVENTORY };
+  const provider = { address: keys.faucet.account.address, value: ETH_EACH + POOL_NATIVE };
   await Promise.all([...wealth, inventory].map((account) => client.setBalance(account)));
+  await client.setBalance(provider);
   const startBlock = Number(await client.getBlockNumber()) + 1;
   const byOwner = ownerCalls(chain, context);
   const byFaucet = faucetCalls(chain, context);
-  const hashes = [
-    ...(await sendCalls(client, keys.owner.account, byOwner, 0)),
-    ...(await sendCalls(client, keys.faucet.account, byFaucet, 0)),
-  ];
-  await chains.mine(1, chain.name);
-  const names = [...byOwner, ...byFaucet].map((call) => call.what);
-  await Promise.all(
-    hashes.map((hash, index) => awaitMined(client, hash, names[index] ?? "a transaction")),
-  );
+  const { gasLimit } = await client.getBlock();
+  // The node forgets transactions that do not fit the block being made, so all of them fit one.
+  await client.setBlockGasLimit({ gasLimit: DEPLOY_BLOCK_GAS });
+  await mineAll(chains, chain, [
+    { account: keys.owner.account, calls: byOwner, nonce: 0 },
+    { account: keys.faucet.account, calls: byFaucet, nonce: 0 },
+  ]);
+  const ofPool = poolCalls(context.plan[chain.name], provider.address);
+  await mineAll(chains, chain, [
+    { account: keys.faucet.account, calls: ofPool, nonce: byFaucet.length },
+  ]);
+  await client.setBlockGasLimit({ gasLimit });
   const { burn: _burn, ...addresses } = context.plan[chain.name];
   return { ...addresses, startBlock };
+}
+
+/** Calls of one account, and the nonce of the first. */
+interface Batch {
+  readonly account: PrivateKeyAccount;
+  readonly calls: readonly Call[];
+  readonly nonce: number;
+}
+
+/** Sends calls and waits for their blocks. */
+async function mineAll(
+  chains: SandboxChains,
+  { client, name }: SandboxChain,
+  batches: readonly Batch[],
+): Promise<void> {
+  const sent: { readonly hash: Hex; readonly what: string }[] = [];
+  for (const { account, calls, nonce } of batches) {
+    const hashes = await sendCalls(client, account, calls, nonce);
+    sent.push(...hashes.map((hash, index) => ({ hash, what: calls[index]?.what ?? "" })));
+  }
+  await chains.mine(1, name);
+  await Promise.all(sent.map(({ hash, what }) => awaitMined(client, hash, what)));
 }
 
 async function assertEmpty({ client, name }: SandboxChain, keys: SandboxKeys): Promise<void> {
@@ -200,6 +252,7 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
   const lanes = keys.lanes[chain.name];
   const other = otherOf(chain);
   const there = plan[other.name];
+  const uniswap = uniswapInitCodes(here);
   const deployments: Readonly<Record<(typeof OWNER_STEPS)[number], Omit<Call, "gas" | "what">>> = {
     factory: {
       to: DETERMINISTIC_DEPLOYER,
@@ -222,10 +275,25 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
     transmitter: { data: transmitterInitCode(chain, context) },
     messenger: { data: messengerInitCode(chain, context) },
     cctpRoute: { data: cctpRouteInitCode(chain, context) },
+    weth: { data: uniswap.weth },
+    uniswapFactory: { data: uniswap.uniswapFactory },
+    swapRouter: { data: uniswap.swapRouter },
+    quoter: { data: uniswap.quoter },
+    positionManager: { data: uniswap.positionManager },
+    nativeToUsdcSwapRoute: {
+      data: swapRouteInitCode(chain, context, { from: "native", to: "usdc" }),
+    },
+    usdcToNativeSwapRoute: {
+      data: swapRouteInitCode(chain, context, { from: "usdc", to: "native" }),
+    },
   };
   return [
     ...burnCalls(owner, here.burn),
-    ...OWNER_STEPS.map((step) => ({ ...deployments[step], what: step, gas: DEPLOY_GAS })),
+    ...OWNER_STEPS.map((step) => ({
+      ...deployments[step],
+      what: step,
+      gas: LARGE_STEPS.includes(step) ? LARGE_DEPLOY_GAS : DEPLOY_GAS,
+    })),
     {
       what: "factory.seal",
       to: factory,
@@ -242,6 +310,8 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
             here.usdcToNativeRoute,
             here.nativeToUsdcRoute,
             here.cctpRoute,
+            here.nativeToUsdcSwapRoute,
+            here.usdcToNativeSwapRoute,
           ],
           [lanes.settle.account.address],
           [keys.attestor.account.address],
@@ -303,6 +373,7 @@ function faucetCalls(chain: SandboxChain, { keys, plan }: Context): readonly Cal
       data: encodeFunctionData({ abi: testTokenAbi, functionName: "addMinter", args: [messenger] }),
     },
     mint(delivery, INVENTORY),
+    mint(keys.faucet.account.address, POOL_USDC),
     ...keys.payers[chain.name].map((payer) => mint(payer.account.address, USDC_PER_PAYER)),
   ];
 }
@@ -396,6 +467,37 @@ function cctpRouteInitCode(chain: ChainSpec, { keys, plan }: Context): Hex {
 
 type Asset = "usdc" | "native";
 
+const decimalsOf = (asset: Asset) => (asset === "usdc" ? USDC.decimals : NATIVE_DECIMALS);
+
+/** A route to the other asset of the same chain. */
+function swapRouteInitCode(
+  chain: ChainSpec & { readonly name: ChainName },
+  { keys, factory, plan }: Context,
+  { from, to }: { readonly from: Asset; readonly to: Asset },
+): Hex {
+  const here = plan[chain.name];
+  const tokenOf = (asset: Asset) => (asset === "usdc" ? here.token : zeroAddress);
+  return encodeDeployData({
+    abi: swapRouteAbi,
+    bytecode: swapRouteBytecode,
+    args: [
+      {
+        evmChainId: BigInt(chain.evmChainId),
+        bridgeId: chain.chainId,
+        factory,
+        router: here.swapRouter,
+        weth: here.weth,
+        tokenIn: tokenOf(from),
+        decimalsIn: decimalsOf(from),
+        tokenOut: tokenOf(to),
+        decimalsOut: decimalsOf(to),
+        poolFee: POOL_FEE,
+        feeRecipient: keys.feeRecipient.account.address,
+      },
+    ],
+  });
+}
+
 /** A route to the other chain: of the same asset, or at a price. */
 function escrowRouteInitCode(
   chain: ChainSpec,
@@ -405,7 +507,6 @@ function escrowRouteInitCode(
   const other = otherOf(chain);
   const tokenOf = (asset: Asset, name: ChainName) =>
     asset === "usdc" ? plan[name].token : zeroAddress;
-  const decimalsOf = (asset: Asset) => (asset === "usdc" ? USDC.decimals : NATIVE_DECIMALS);
   const pair = {
     evmChainId: BigInt(chain.evmChainId),
     sourceChain: chain.chainId,

@@ -4,9 +4,10 @@ import { CHAIN_SPECS, type ChainName } from "./chain-specs.ts";
 import type { SandboxChains } from "./chains.ts";
 import { SandboxError } from "./errors.ts";
 import { asRecord, readJson, writeJson } from "./json-file.ts";
+import type { UniswapContracts } from "./uniswap.ts";
 
 /** Contracts of one chain. All but the factory stand elsewhere on the other chain. */
-export interface ChainDeployment {
+export interface ChainDeployment extends UniswapContracts {
   readonly token: Address;
   readonly escrow: Address;
   readonly delivery: Address;
@@ -27,6 +28,10 @@ export interface ChainDeployment {
   readonly messenger: Address;
   /** USDC to USDC of the other chain, through them. */
   readonly cctpRoute: Address;
+  /** Native coin to USDC of the same chain, through the pool. */
+  readonly nativeToUsdcSwapRoute: Address;
+  /** USDC to native coin of the same chain, through the pool. */
+  readonly usdcToNativeSwapRoute: Address;
   /** The block that holds the first of them. */
   readonly startBlock: number;
 }
@@ -92,6 +97,13 @@ function checkChain(path: string, value: unknown): ChainDeployment {
     transmitter: checkAddress(path, chain?.["transmitter"]),
     messenger: checkAddress(path, chain?.["messenger"]),
     cctpRoute: checkAddress(path, chain?.["cctpRoute"]),
+    nativeToUsdcSwapRoute: checkAddress(path, chain?.["nativeToUsdcSwapRoute"]),
+    usdcToNativeSwapRoute: checkAddress(path, chain?.["usdcToNativeSwapRoute"]),
+    weth: checkAddress(path, chain?.["weth"]),
+    uniswapFactory: checkAddress(path, chain?.["uniswapFactory"]),
+    swapRouter: checkAddress(path, chain?.["swapRouter"]),
+    quoter: checkAddress(path, chain?.["quoter"]),
+    positionManager: checkAddress(path, chain?.["positionManager"]),
     startBlock,
   };
 }

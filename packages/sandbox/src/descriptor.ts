@@ -8,6 +8,7 @@ import { writeJson } from "./json-file.ts";
 import type { SandboxKeys } from "./keys.ts";
 import type { RunningService } from "./service.ts";
 import { statePaths } from "./state-paths.ts";
+import { POOL_FEE } from "./uniswap.ts";
 
 /** Content of `sandbox.json`. */
 export interface Descriptor {
@@ -34,6 +35,13 @@ export interface DescribedChain {
     readonly standard: "erc20";
     readonly decimals: number;
   }[];
+  /** Uniswap v3, with a pool of USDC and the native coin; `poolFee` is in hundredths of a basis point. */
+  readonly uniswapV3: {
+    readonly router: Address;
+    readonly quoter: Address;
+    readonly weth: Address;
+    readonly poolFee: number;
+  };
   /** Accounts with ETH and USDC. Worthless outside the sandbox. */
   readonly funded: readonly { readonly address: Address; readonly privateKey: Hex }[];
 }
@@ -69,6 +77,12 @@ export function writeDescriptor(parts: DescriptorParts): Descriptor {
           decimals: USDC.decimals,
         },
       ],
+      uniswapV3: {
+        router: deployment.chains[name].swapRouter,
+        quoter: deployment.chains[name].quoter,
+        weth: deployment.chains[name].weth,
+        poolFee: POOL_FEE,
+      },
       funded: keys.payers[name].map(({ account, privateKey }) => ({
         address: account.address,
         privateKey,

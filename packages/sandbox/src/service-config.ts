@@ -5,6 +5,7 @@ import type { Deployment } from "./deployment.ts";
 import { writeJson } from "./json-file.ts";
 import { loadPepper, type SandboxKeys } from "./keys.ts";
 import { statePaths } from "./state-paths.ts";
+import { POOL_FEE } from "./uniswap.ts";
 
 /** Fees and minimums of the sandbox. */
 export const SANDBOX_TERMS = {
@@ -95,6 +96,11 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
           transmitter: deployment.chains[name].transmitter,
         },
       }),
+      uniswapV3: {
+        router: deployment.chains[name].swapRouter,
+        quoter: deployment.chains[name].quoter,
+        weth: deployment.chains[name].weth,
+      },
       balanceCheckIntervalMs: 1_000,
       tokens: [listUsdc(deployment.chains[name].token), listNative(name)],
       lanes: {
@@ -142,6 +148,11 @@ function listRoutes({
       token,
       contract,
     });
+    const swap = (token: Address, destToken: Address, contract: Address) => ({
+      ...stay(token, contract),
+      destToken,
+      poolFee: POOL_FEE,
+    });
     const go = (token: Address, destToken: Address, contract: Address) => ({
       kind: "SWIFT",
       chainId,
@@ -158,6 +169,8 @@ function listRoutes({
       ...(bridgeFirst ? bridge : []),
       stay(here.token, here.transferRoute),
       stay(zeroAddress, here.nativeTransferRoute),
+      swap(zeroAddress, here.token, here.nativeToUsdcSwapRoute),
+      swap(here.token, zeroAddress, here.usdcToNativeSwapRoute),
       go(here.token, usdcThere, here.escrowRoute),
       go(zeroAddress, zeroAddress, here.nativeEscrowRoute),
       { ...go(here.token, zeroAddress, here.usdcToNativeRoute), priced: true },

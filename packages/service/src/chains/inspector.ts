@@ -16,6 +16,7 @@ export const BUILT_CONTRACTS = [
   "sameAssetRoute",
   "pricedRoute",
   "cctpRoute",
+  "swapRoute",
 ] as const;
 
 export type BuiltContract = (typeof BUILT_CONTRACTS)[number];
@@ -56,6 +57,21 @@ export interface TransferTerms {
   readonly feeRecipient: EvmAddress;
 }
 
+/** What a route through a pool was made for. */
+export interface SwapTerms {
+  readonly evmChainId: bigint;
+  readonly bridgeId: number;
+  readonly factory: EvmAddress;
+  readonly router: EvmAddress;
+  readonly weth: EvmAddress;
+  readonly tokenIn: EvmAddress;
+  readonly decimalsIn: number;
+  readonly tokenOut: EvmAddress;
+  readonly decimalsOut: number;
+  readonly poolFee: number;
+  readonly feeRecipient: EvmAddress;
+}
+
 /** What a route into the escrow was made for. */
 export interface EscrowPair {
   readonly evmChainId: bigint;
@@ -91,7 +107,7 @@ export interface FeedAnswer {
   readonly publishedAtMs: number;
 }
 
-/** What a router of Uniswap v3 was made for. */
+/** What a router or a quoter of Uniswap v3 was made for. */
 export interface SwapRouterTerms {
   readonly factory: EvmAddress;
   /** The wrapped native coin. */
@@ -128,6 +144,12 @@ export interface ChainInspector {
   getTransferTerms(route: EvmAddress): Promise<TransferTerms>;
   getEscrowPair(route: EvmAddress): Promise<EscrowPair>;
   getBridgePair(route: EvmAddress): Promise<BridgePair>;
+  getSwapTerms(route: EvmAddress): Promise<SwapTerms>;
+  /** The pool of two tokens and a fee that a factory of Uniswap v3 knows, or null when it knows none. */
+  findPool(
+    factory: EvmAddress,
+    pool: { readonly tokens: readonly [EvmAddress, EvmAddress]; readonly fee: number },
+  ): Promise<EvmAddress | null>;
   isRoute(factory: EvmAddress, route: EvmAddress): Promise<boolean>;
   isRelayer(factory: EvmAddress, relayer: EvmAddress): Promise<boolean>;
   isAttestor(factory: EvmAddress, attestor: EvmAddress): Promise<boolean>;
@@ -139,7 +161,7 @@ export interface ChainInspector {
   getCctpTransmitter(messenger: EvmAddress): Promise<EvmAddress>;
   /** Circle's own id of the chain on which a transmitter of CCTP stands. */
   getCctpDomain(transmitter: EvmAddress): Promise<number>;
-  getSwapRouterTerms(router: EvmAddress): Promise<SwapRouterTerms>;
+  getSwapRouterTerms(contract: EvmAddress): Promise<SwapRouterTerms>;
 }
 
 /** What follows from a factory's address alone, and what a chain must have before a factory can stand on it. */

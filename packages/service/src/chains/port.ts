@@ -118,6 +118,7 @@ export type Effect =
       readonly amount: bigint;
       readonly fee: bigint;
     }
+  | ({ readonly kind: "swapped" } & SwapFacts)
   | ({
       readonly kind: "locked";
       readonly escrow: EvmAddress;
@@ -149,6 +150,21 @@ export interface BurnFacts {
   /** The bridge's number of the destination. */
   readonly destDomain: number;
   readonly recipient: Hex32;
+}
+
+/** What a pool exchanged for a wallet. */
+export interface SwapFacts {
+  readonly wallet: EvmAddress;
+  /** Who received what came out. */
+  readonly to: EvmAddress;
+  readonly tokenIn: EvmAddress;
+  readonly tokenOut: EvmAddress;
+  /** Base units that went into the pool. */
+  readonly amountIn: bigint;
+  /** Base units by which the recipient's balance grew. */
+  readonly amountOut: bigint;
+  /** Kept of the deposit before the swap, in base units of `tokenIn`. */
+  readonly fee: bigint;
 }
 
 export interface LockFacts {
@@ -284,6 +300,20 @@ export interface ChainReader {
     feed: EvmAddress,
     at?: ReadPoint,
   ): Promise<{ readonly usd: bigint; readonly publishedAtMs: number }>;
+  /** What a pool would give now for an amount, in base units; null when it cannot, or there is none. */
+  quoteSwap(swap: SwapQuestion, at?: ReadPoint): Promise<bigint | null>;
+}
+
+/** A swap in one pool of Uniswap v3, as its quoter is asked. */
+export interface SwapQuestion {
+  /** `QuoterV2`. */
+  readonly quoter: EvmAddress;
+  /** Never the native coin: a pool has its wrapped form. */
+  readonly tokenIn: EvmAddress;
+  readonly tokenOut: EvmAddress;
+  /** The pool's, in hundredths of a basis point. */
+  readonly poolFee: number;
+  readonly amountIn: bigint;
 }
 
 /** Sending to a chain, one signed transaction at a time. */
@@ -319,6 +349,8 @@ export interface DepositContracts {
   encodeTransferData(fee: RouteFee): Hex;
   /** Route data of `FAST_MCTP`. */
   encodeBurnData(terms: BurnTerms): Hex;
+  /** Route data of a swap. */
+  encodeSwapData(order: SwapOrder): Hex;
   /** The id under which an escrow of this chain keeps a lock. */
   deliveryIdOf(lock: { wallet: EvmAddress; token: EvmAddress; seq: bigint }): Hex32;
   /** The same id for an escrow of another chain. */
@@ -402,6 +434,21 @@ export interface SignedPrice {
   readonly rate: bigint;
   /** The most it may be used for, in source base units. */
   readonly maxAmount: bigint;
+  /** Unix seconds after which the contract refuses. */
+  readonly deadline: bigint;
+}
+
+/** A price, and the attestor's signature over it. */
+export interface AttestedPrice {
+  readonly price: SignedPrice;
+  readonly signature: Hex;
+}
+
+/** How a swap is asked for. */
+export interface SwapOrder extends AttestedPrice {
+  readonly fee: RouteFee;
+  /** The least that must come out; the contract never takes less than the price allows, whatever this says. */
+  readonly minOut: bigint;
   /** Unix seconds after which the contract refuses. */
   readonly deadline: bigint;
 }

@@ -18,6 +18,7 @@ import {
   lieAbout,
   MINED,
   type NodeMethod,
+  POOL_FEE,
   TOKEN,
   unavailable,
   UNKNOWN_ID,
@@ -56,6 +57,14 @@ interface Question {
 const all = async () => new Set([WALLET, TOKEN]);
 
 /** Everything that is decided by agreement. What is sent, estimated or only a hint has tests of its own. */
+const swapIn = (poolFee: number) => ({
+  quoter: WALLET,
+  tokenIn: TOKEN,
+  tokenOut: WALLET,
+  poolFee,
+  amountIn: 7n,
+});
+
 const QUESTIONS: readonly Question[] = [
   { name: "getHead", method: "getHead", ask: (c) => c.getHead() },
   { name: "getFinalNumber", method: "getFinalNumber", ask: (c) => c.getFinalNumber() },
@@ -93,6 +102,8 @@ const QUESTIONS: readonly Question[] = [
   { name: "findBalance of none", method: "findBalance", ask: (c) => c.findBalance(WALLET, WALLET) },
   { name: "hasCode", method: "hasCode", ask: (c) => c.hasCode(WALLET) },
   { name: "readPriceFeed", method: "readPriceFeed", ask: (c) => c.readPriceFeed(TOKEN) },
+  { name: "quoteSwap", method: "quoteSwap", ask: (c) => c.quoteSwap(swapIn(POOL_FEE)) },
+  { name: "quoteSwap of no pool", method: "quoteSwap", ask: (c) => c.quoteSwap(swapIn(1)) },
   {
     name: "getTransactionCount",
     method: "getTransactionCount",

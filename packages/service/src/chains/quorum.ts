@@ -133,6 +133,7 @@ export function createQuorumChain(
     hasCode: (address, at = "latest") => agreeAt(at, (node, block) => node.hasCode(address, block)),
     readPriceFeed: (feed, at = "latest") =>
       agreeAt(at, (node, block) => node.readPriceFeed(feed, block)),
+    quoteSwap: (swap, at = "latest") => agreeAt(at, (node, block) => node.quoteSwap(swap, block)),
 
     getTransactionCount: (sender, at = "latest") =>
       agreeAt(at, (node, block) => node.getTransactionCount(sender, block)),
@@ -189,6 +190,7 @@ export function createQuorumChain(
     encodePriceData: pure.encodePriceData,
     encodeTransferData: pure.encodeTransferData,
     encodeBurnData: pure.encodeBurnData,
+    encodeSwapData: pure.encodeSwapData,
     deliveryIdOf: pure.deliveryIdOf,
     deliveryIdOfOrder: pure.deliveryIdOfOrder,
     addresses: pure.addresses,

@@ -1,8 +1,9 @@
 /** What no schema sees: settings that do not fit each other. */
 import { isAddress } from "@sluice/sdk/address";
 import { type EvmAddress, isEvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
+import { destinationOf, isPriced } from "./destinations.ts";
 import { isSameKey } from "./keys.ts";
-import type { ChainConfig, Config, RouteConfig, TokenConfig } from "./load.ts";
+import type { ChainConfig, Config, RouteConfig, SwapConfig, TokenConfig } from "./load.ts";
 
 /** Every contradiction, one line each, naming the setting. */
 export function findContradictions(config: Config): string[] {
@@ -173,17 +174,19 @@ function checkRoute(config: Config, route: RouteConfig, index: number): string[]
     }
   }
   if (route.kind === "FAST_MCTP") problems.push(...checkBridgeRoute(config, route, setting));
-  if (route.kind === "SWIFT" && route.priced) {
-    for (const [chainId, token] of [
-      [route.chainId, route.token],
-      [route.destChain, route.destToken],
-    ] as const) {
+  if (route.kind === "MONO_CHAIN" && route.swap) {
+    problems.push(...checkSwap(config, { ...route, swap: route.swap }, setting));
+  }
+  if (isPriced(route)) {
+    const name = route.kind === "MONO_CHAIN" ? "destToken" : "priced";
+    const source = { chainId: route.chainId, token: route.token };
+    for (const { chainId, token } of [source, destinationOf(route)]) {
       const listed = config.chains
         .find((known) => known.chainId === chainId)
         ?.tokens.find(({ address }) => address === token);
       if (listed && !listed.price) {
         problems.push(
-          `${setting}.priced: expected a price of the token ${listed.symbol} of chain ${chainId}`,
+          `${setting}.${name}: expected a price of the token ${listed.symbol} of chain ${chainId}`,
         );
       }
     }
@@ -194,15 +197,40 @@ function checkRoute(config: Config, route: RouteConfig, index: number): string[]
   return problems;
 }
 
+/** A swap exchanges two listed tokens that its pool tells apart. */
+function checkSwap(
+  config: Config,
+  route: { readonly chainId: number; readonly token: EvmAddress; readonly swap: SwapConfig },
+  setting: string,
+): string[] {
+  const { token, swap } = route;
+  const index = config.chains.findIndex(({ chainId }) => chainId === route.chainId);
+  const chain = config.chains[index];
+  if (!chain) return [];
+  const problems: string[] = [];
+  if (!chain.tokens.some(({ address }) => address === swap.destToken)) {
+    problems.push(`${setting}.destToken: expected a listed token of chain ${route.chainId}`);
+  }
+  if (!chain.uniswapV3?.quoter) {
+    problems.push(
+      `chains[${index}].uniswapV3: expected router, quoter and weth, as ${setting} swaps there`,
+    );
+    return problems;
+  }
+  const { weth } = chain.uniswapV3;
+  const wrap = (address: EvmAddress) => (address === NATIVE_TOKEN ? weth : address);
+  if (wrap(token) === wrap(swap.destToken)) {
+    problems.push(
+      `${setting}.destToken: expected another token than the deposited one, wrapped or not`,
+    );
+  }
+  return problems;
+}
+
 /** What makes two routes the same. */
 function pairOf(route: RouteConfig): string {
   const { kind, chainId, token } = route;
-  return JSON.stringify([
-    kind,
-    chainId,
-    token,
-    ...(route.kind === "MONO_CHAIN" ? [] : [route.destChain, route.destToken]),
-  ]);
+  return JSON.stringify([kind, chainId, token, destinationOf(route)]);
 }
 
 /** Addresses of the file, however deep, whose mixed case is not the right checksum: typing errors. */

@@ -26,6 +26,10 @@ import {
 
 /** What the contracts and the refund authority's 72 hours leave room for. */
 const PAYOUT_WINDOW_MAX_S = 43_200;
+/** How far the answer of a pool may be from what is fair. */
+const SWAP_IMPACT_MAX_BPS = 100;
+/** How far a pool may move between its answer and the swap, where the address allows as much. */
+const SWAP_SLIPPAGE_BPS = 50;
 
 /** A configuration that cannot be used; one problem a line, each naming a setting and what was expected. */
 export class ConfigError extends Error {
@@ -71,8 +75,10 @@ export interface CctpConfig {
 
 /** Uniswap v3 on one chain. */
 export interface UniswapV3Config {
-  /** `SwapRouter02`. */
+  /** Which routes go through. */
   readonly router: EvmAddress;
+  /** `QuoterV2`; undefined where nothing is swapped. */
+  readonly quoter?: EvmAddress;
   /** The wrapped native coin. */
   readonly weth: EvmAddress;
 }
@@ -111,12 +117,25 @@ export interface ChainConfig {
   readonly transactionSurcharge: bigint;
 }
 
+/** A swap in one pool of Uniswap v3, at a price that the attestor signs. */
+export interface SwapConfig {
+  readonly destToken: EvmAddress;
+  /** The pool's, in hundredths of a basis point. */
+  readonly poolFee: number;
+  /** How far the pool's answer may be from what is fair. */
+  readonly maxImpactBps: number;
+  /** How far the pool may move between its answer and the swap; never more than the address allows. */
+  readonly slippageBps: number;
+}
+
 export type RouteConfig =
   | {
       readonly kind: "MONO_CHAIN";
       readonly chainId: number;
       readonly token: EvmAddress;
       readonly contract: EvmAddress;
+      /** How another token is delivered than the deposited one. */
+      readonly swap?: SwapConfig;
     }
   | {
       readonly kind: "SWIFT";
@@ -305,7 +324,7 @@ export function loadConfig(args: {
     signers: { settler: socketOf("settler"), attestor: socketOf("attestor") },
     aws: awsOf(env),
     chains,
-    routes: file.routes.map(resolveRoute),
+    routes: file.routes.map((route, index) => resolveRoute(route, `routes[${index}]`, problems)),
     logLevel: logLevelOf(file, env, problems),
     crashAt: env.SLUICE_CRASH_AT,
   };
@@ -477,6 +496,7 @@ function resolveChain(
     },
     uniswapV3: chain.uniswapV3 && {
       router: toEvmAddress(chain.uniswapV3.router),
+      ...(chain.uniswapV3.quoter && { quoter: toEvmAddress(chain.uniswapV3.quoter) }),
       weth: toEvmAddress(chain.uniswapV3.weth),
     },
     tokens: chain.tokens.map((token, index) => ({
@@ -537,14 +557,45 @@ function unitsOf(
   }
 }
 
-function resolveRoute(route: ConfigFile["routes"][number]): RouteConfig {
+type RouteFile = ConfigFile["routes"][number];
+
+function resolveRoute(route: RouteFile, setting: string, problems: string[]): RouteConfig {
   const shared = {
     chainId: route.chainId,
     token: toEvmAddress(route.token),
     contract: toEvmAddress(route.contract),
   };
-  if (route.kind === "MONO_CHAIN") return { kind: route.kind, ...shared };
+  if (route.kind === "MONO_CHAIN") {
+    const swap = swapOf(route, setting, problems);
+    return { kind: route.kind, ...shared, ...(swap && { swap }) };
+  }
   const pair = { ...shared, destChain: route.destChain, destToken: toEvmAddress(route.destToken) };
   if (route.kind === "FAST_MCTP") return { kind: route.kind, ...pair };
   return { kind: route.kind, ...pair, priced: route.priced ?? false };
+}
+
+function swapOf(
+  route: Extract<RouteFile, { kind: "MONO_CHAIN" }>,
+  setting: string,
+  problems: string[],
+): SwapConfig | undefined {
+  const { destToken, poolFee, maxImpactBps, slippageBps } = route;
+  if (destToken === undefined) {
+    for (const [name, value] of Object.entries({ poolFee, maxImpactBps, slippageBps })) {
+      if (value === undefined) continue;
+      problems.push(
+        `${setting}.${name}: expected nothing, a route without destToken swaps nothing`,
+      );
+    }
+    return undefined;
+  }
+  if (poolFee === undefined) {
+    problems.push(`${setting}.poolFee: expected the fee of the pool, as destToken is given`);
+  }
+  return {
+    destToken: toEvmAddress(destToken),
+    poolFee: poolFee ?? 0,
+    maxImpactBps: maxImpactBps ?? SWAP_IMPACT_MAX_BPS,
+    slippageBps: slippageBps ?? SWAP_SLIPPAGE_BPS,
+  };
 }

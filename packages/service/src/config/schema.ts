@@ -208,8 +208,11 @@ export const Chain = Type.Object(
     ),
     uniswapV3: Type.Optional(
       Type.Object(
-        { router: Address, weth: Address },
-        { additionalProperties: false, description: "the addresses router and weth" },
+        { router: Address, quoter: Type.Optional(Address), weth: Address },
+        {
+          additionalProperties: false,
+          description: "the addresses router and weth, and quoter where something is swapped",
+        },
       ),
     ),
     tokens: Type.Array(Token, { description: "a list of tokens" }),
@@ -280,6 +283,16 @@ const Route = Type.Union([
       chainId: BridgeId,
       token: Address,
       contract: Address,
+      destToken: Type.Optional(Address),
+      poolFee: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 999_999,
+          description: "the fee of a pool in hundredths of a basis point, 1 to 999999",
+        }),
+      ),
+      maxImpactBps: Type.Optional(Bps),
+      slippageBps: Type.Optional(Bps),
     },
     { additionalProperties: false },
   ),

@@ -31,6 +31,7 @@ describe("migrations", () => {
       "0006-operator-actions",
       "0007-ledger",
       "0008-bridge-transfers",
+      "0009-swaps",
       "0010-fees",
       "0011-providers",
     ]);

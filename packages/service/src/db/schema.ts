@@ -89,6 +89,7 @@ export interface SettlementsTable {
   planned_amount: NumericOrNull;
   swept_amount: NumericOrNull;
   min_out: NumericOrNull;
+  swap_fee: NumericOrNull;
   delivered_amount: NumericOrNull;
   fee_bps: number | null;
   fee_flat: NumericOrNull;

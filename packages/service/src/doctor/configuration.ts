@@ -1,4 +1,5 @@
 /** Checks of the configuration, the keys and the terms: they need no node and no database. */
+import { destinationOf } from "../config/destinations.ts";
 import type { Config, RouteConfig } from "../config/load.ts";
 import { feeOf, minOutOf } from "../core/amounts.ts";
 import type { EvmAddress } from "../core/hex.ts";
@@ -100,8 +101,8 @@ function checkFee({ feeBps, maxFeeBps }: Config): Check {
 /** Whether the smallest deposit that settles by a route is worth settling. */
 function checkMinimum(config: Config, route: RouteConfig): readonly Check[] {
   const token = getToken(config, route.chainId, route.token);
-  const destination =
-    route.kind === "MONO_CHAIN" ? token : getToken(config, route.destChain, route.destToken);
+  const { chainId: destChain, token: destToken } = destinationOf(route);
+  const destination = getToken(config, destChain, destToken);
   const { minDeposit, minDepositUnits, decimals } = token;
   const name = {
     subject: SUBJECT,

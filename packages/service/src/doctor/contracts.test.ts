@@ -12,6 +12,7 @@ import type { Config, RouteConfig } from "../config/load.ts";
 import { OperatingError } from "../core/errors.ts";
 import { NATIVE_TOKEN, padAddress, toEvmAddress, toHex32 } from "../core/hex.ts";
 import { examine } from "./examine.ts";
+import type { DoctorDeps } from "./facts.ts";
 
 const THERE = { ...CHAIN, chainId: 30, name: "base", evmChainId: 8_453 };
 const HERE = { ...CHAIN, evmChainId: 1 };
@@ -96,13 +97,18 @@ function createNode(chain: typeof HERE, given: Partial<ChainInspector>): ChainIn
 }
 
 /** What is not in order when chain 2 differs in what is given. */
-async function findTrouble(given: Partial<ChainInspector>, config: Partial<Config> = {}) {
+async function findTrouble(
+  given: Partial<ChainInspector>,
+  config: Partial<Config> = {},
+  others: Partial<DoctorDeps> = {},
+) {
   const deps = createDoctorDeps({
     config: { routes, chains: [HERE, THERE], ...config },
     nowMs: Number(NOW_S) * 1_000,
   });
   const results = await examine({
     ...deps,
+    ...others,
     nodesOf(chainId) {
       const node = chainId === 2 ? createNode(HERE, given) : createNode(THERE, {});
       return nodesFor(node);
@@ -246,5 +252,101 @@ describe("our contracts on real chains", () => {
       status: "problem",
       found: `${HERE.contracts.factory}, ${STRANGER}`,
     });
+  });
+});
+
+describe("a route through a pool", () => {
+  const [router, quoter, weth, UNISWAP, DAI] = ["a1", "a2", "a3", "a4", "a5"].map((byte) =>
+    toEvmAddress(`0x${byte.repeat(20)}`),
+  );
+  if (!router || !quoter || !weth || !UNISWAP || !DAI) throw new Error("five addresses");
+  const [usdc] = HERE.tokens;
+  if (!usdc) throw new Error("a listed token");
+  const dai = { ...usdc, symbol: "DAI", address: DAI, decimals: 6 };
+  const swap = { destToken: DAI, poolFee: 500, maxImpactBps: 100, slippageBps: 50 };
+  const config: Partial<Config> = {
+    chains: [{ ...HERE, tokens: [usdc, dai], uniswapV3: { router, quoter, weth } }, THERE],
+    routes: [{ kind: "MONO_CHAIN", chainId: 2, token: USDC, contract: ROUTE, swap }],
+  };
+  const terms = {
+    evmChainId: 1n,
+    bridgeId: 2,
+    factory: HERE.contracts.factory,
+    router,
+    weth,
+    tokenIn: USDC,
+    decimalsIn: 6,
+    tokenOut: DAI,
+    decimalsOut: 6,
+    poolFee: 500,
+    feeRecipient: TREASURY,
+  };
+  const inOrder: Partial<ChainInspector> = {
+    isOfBuild: async (_, contract) => contract !== "transferRoute",
+    getTokenSymbol: async (token) => (token === DAI ? "DAI" : "USDC"),
+    getSwapTerms: async () => terms,
+    getSwapRouterTerms: async () => ({ factory: UNISWAP, weth }),
+    findPool: async (_, { tokens, fee }) =>
+      tokens.includes(USDC) && tokens.includes(DAI) && fee === 500 ? STRANGER : null,
+  };
+  const usd = 10n ** 18n;
+  const prices: DoctorDeps["prices"] = {
+    look: async () => ({ result: { kind: "price", usd }, sources: [] }),
+    readUsd: async () => usd,
+  };
+  const findHere = (given: Partial<ChainInspector>) =>
+    findTrouble({ ...inOrder, ...given }, config, { prices });
+
+  test("that is in order is in order", async () => {
+    expect(await findHere({})).toEqual([]);
+  });
+
+  test.each<[string, Partial<ChainInspector>, string]>([
+    [
+      "another token",
+      { getSwapTerms: async () => ({ ...terms, tokenOut: USDC }) },
+      `tokenOut ${USDC}`,
+    ],
+    [
+      "another factory's attestors",
+      { getSwapTerms: async () => ({ ...terms, factory: STRANGER }) },
+      `factory ${STRANGER}`,
+    ],
+    [
+      "another router",
+      { getSwapTerms: async () => ({ ...terms, router: STRANGER }) },
+      `router ${STRANGER}`,
+    ],
+    [
+      "other decimals",
+      { getSwapTerms: async () => ({ ...terms, decimalsIn: 18 }) },
+      "decimalsIn 18",
+    ],
+    [
+      "a quoter of another factory",
+      {
+        getSwapRouterTerms: async (asked) => ({
+          factory: asked === quoter ? STRANGER : UNISWAP,
+          weth,
+        }),
+      },
+      `factory of the quoter ${STRANGER}`,
+    ],
+    ["no pool", { findPool: async () => null }, "pool none"],
+  ])("%s is named", async (_, given, found) => {
+    expect(await findHere(given)).toMatchObject([
+      { id: "route.terms", item: "MONO_CHAIN USDC of chain 2 to DAI of chain 2", found },
+    ]);
+  });
+
+  test("code of another route is named", async () => {
+    const isOfBuild: ChainInspector["isOfBuild"] = async (_, contract) => contract !== "swapRoute";
+    expect(await findHere({ isOfBuild })).toMatchObject([
+      {
+        id: "contract.code",
+        status: "problem",
+        item: "MONO_CHAIN USDC of chain 2 to DAI of chain 2",
+      },
+    ]);
   });
 });

@@ -1,5 +1,6 @@
 /** What the checks look at: the configuration, and ports to everything outside of it. */
 import type { ChainInspector, FactoryExpectation } from "../chains/inspector.ts";
+import { destinationOf } from "../config/destinations.ts";
 import type { ChainConfig, Config, LanePurpose, RouteConfig, TokenConfig } from "../config/load.ts";
 import type { SecretFile } from "../config/secret-files.ts";
 import { assert } from "../core/assert.ts";
@@ -60,9 +61,9 @@ export function subjectOf({ chainId, name }: Pick<ChainConfig, "chainId" | "name
 export function describeRoute(config: Config, route: RouteConfig): string {
   const { symbol } = getToken(config, route.chainId, route.token);
   const source = `${route.kind} ${symbol} of chain ${route.chainId}`;
-  if (route.kind === "MONO_CHAIN") return source;
-  const destination = getToken(config, route.destChain, route.destToken);
-  return `${source} to ${destination.symbol} of chain ${route.destChain}`;
+  if (route.kind === "MONO_CHAIN" && !route.swap) return source;
+  const { chainId, token } = destinationOf(route);
+  return `${source} to ${getToken(config, chainId, token).symbol} of chain ${chainId}`;
 }
 
 /** A token that a route names. That it is listed was checked with the configuration. */

@@ -3,6 +3,7 @@
  * by them.
  */
 import { formatUnits } from "../core/amounts.ts";
+import { destinationOf, isPriced } from "../config/destinations.ts";
 import type { ChainConfig, RouteConfig } from "../config/load.ts";
 import type { PriceConfig } from "../config/prices.ts";
 import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
@@ -20,14 +21,9 @@ export function checkPrices(
   identified: readonly Check[],
 ): readonly Check[] {
   const { config } = deps;
-  const priced = config.routes.flatMap((route) =>
-    route.kind === "SWIFT" && route.priced
-      ? [
-          { chainId: route.chainId, token: route.token },
-          { chainId: route.destChain, token: route.destToken },
-        ]
-      : [],
-  );
+  const priced = config.routes
+    .filter(isPriced)
+    .flatMap((route) => [{ chainId: route.chainId, token: route.token }, destinationOf(route)]);
   const floored = config.chains
     .filter(({ minDepositUsd }) => minDepositUsd !== undefined)
     .flatMap(({ chainId, tokens }) =>
@@ -180,12 +176,10 @@ function chainsOf(route: RouteConfig): readonly number[] {
 
 /** What the first settlement of an address costs in gas, in US dollars times 1e18. */
 async function readCost(deps: DoctorDeps, route: RouteConfig): Promise<bigint> {
-  const destChain = route.kind === "MONO_CHAIN" ? route.chainId : route.destChain;
+  const { chainId: destChain, token: destToken } = destinationOf(route);
+  const pair = { srcChain: route.chainId, srcToken: route.token, destChain, destToken };
   let usd = 0n;
-  for (const { chainId, gas } of listGas(
-    { kind: route.kind, srcChain: route.chainId, destChain },
-    true,
-  )) {
+  for (const { chainId, gas } of listGas({ kind: route.kind, pair }, true)) {
     const perGas = priceOfGas(await deps.nodesOf(chainId).service.suggestFees());
     const wei = gas * perGas + getChain(deps.config, chainId).transactionSurcharge;
     usd += (wei * (await deps.prices.readUsd({ chainId, token: NATIVE_TOKEN }))) / 10n ** 18n;

@@ -1,8 +1,8 @@
 /** Checks of the contracts of the enabled routes. */
 import type { BuiltContract } from "../chains/inspector.ts";
-import type { RouteConfig } from "../config/load.ts";
+import type { RouteConfig, SwapConfig } from "../config/load.ts";
 import { assert, assertNever } from "../core/assert.ts";
-import { padAddress } from "../core/hex.ts";
+import { type EvmAddress, NATIVE_TOKEN, padAddress } from "../core/hex.ts";
 import { type Check, judgeListed, judgeSame } from "./check.ts";
 import { checkCode, type Place } from "./code.ts";
 import { describeRoute, getChain, getToken } from "./facts.ts";
@@ -17,7 +17,7 @@ export function checkRoute(
   const code = checkCode(place, {
     name: item,
     address: route.contract,
-    built: BUILT_OF[route.kind],
+    built: builtOf(route),
   });
   const listed: Check = {
     id: "route.listed",
@@ -40,16 +40,23 @@ export function checkRoute(
   return [code, listed, terms];
 }
 
-const BUILT_OF = {
-  MONO_CHAIN: ["transferRoute"],
-  SWIFT: ["sameAssetRoute", "pricedRoute"],
-  FAST_MCTP: ["cctpRoute"],
-} as const satisfies Record<RouteConfig["kind"], readonly BuiltContract[]>;
+function builtOf(route: RouteConfig): readonly BuiltContract[] {
+  switch (route.kind) {
+    case "MONO_CHAIN":
+      return route.swap ? ["swapRoute"] : ["transferRoute"];
+    case "SWIFT":
+      return ["sameAssetRoute", "pricedRoute"];
+    case "FAST_MCTP":
+      return ["cctpRoute"];
+    default:
+      return assertNever(route);
+  }
+}
 
 function compareTerms(place: Place, route: RouteConfig) {
   switch (route.kind) {
     case "MONO_CHAIN":
-      return compareTransfer(place, route);
+      return route.swap ? compareSwap(place, route, route.swap) : compareTransfer(place, route);
     case "SWIFT":
       return comparePair(place, route);
     case "FAST_MCTP":
@@ -75,6 +82,43 @@ async function compareTransfer(
         found: deps.display(terms.token),
         expected: deps.display(route.token),
       },
+    ],
+    WRONG_ROUTE,
+  );
+}
+
+/** The route, the quoter that is asked before it, and the pool between them. */
+async function compareSwap(
+  { chain, inspector, deps }: Place,
+  route: Extract<RouteConfig, { kind: "MONO_CHAIN" }>,
+  { destToken, poolFee }: SwapConfig,
+) {
+  const { uniswapV3 } = chain;
+  assert(uniswapV3?.quoter, "a chain with swaps has Uniswap and its quoter");
+  const { router, quoter, weth } = uniswapV3;
+  const show = deps.display;
+  const wrap = (token: EvmAddress) => (token === NATIVE_TOKEN ? weth : token);
+  const terms = await inspector.getSwapTerms(route.contract);
+  const { factory } = await inspector.getSwapRouterTerms(router);
+  const asked = await inspector.getSwapRouterTerms(quoter);
+  const tokens = [wrap(route.token), wrap(destToken)] as const;
+  const pool = await inspector.findPool(factory, { tokens, fee: poolFee });
+  const decimalsOf = (token: EvmAddress) => getToken(deps.config, route.chainId, token).decimals;
+  return judgeSame(
+    [
+      { name: "evmChainId", found: terms.evmChainId, expected: chain.evmChainId },
+      { name: "bridgeId", found: terms.bridgeId, expected: chain.chainId },
+      { name: "factory", found: show(terms.factory), expected: show(chain.contracts.factory) },
+      { name: "router", found: show(terms.router), expected: show(router) },
+      { name: "weth", found: show(terms.weth), expected: show(weth) },
+      { name: "tokenIn", found: show(terms.tokenIn), expected: show(route.token) },
+      { name: "decimalsIn", found: terms.decimalsIn, expected: decimalsOf(route.token) },
+      { name: "tokenOut", found: show(terms.tokenOut), expected: show(destToken) },
+      { name: "decimalsOut", found: terms.decimalsOut, expected: decimalsOf(destToken) },
+      { name: "poolFee", found: terms.poolFee, expected: poolFee },
+      { name: "weth of the quoter", found: show(asked.weth), expected: show(weth) },
+      { name: "factory of the quoter", found: show(asked.factory), expected: show(factory) },
+      { name: "pool", found: pool === null ? "none" : "one", expected: "one" },
     ],
     WRONG_ROUTE,
   );

@@ -16,7 +16,7 @@ afterAll(() => database.drop());
 
 const ROUTE: FeeRoute = {
   kind: "SWIFT",
-  pair: { srcChain: 2, srcToken: USDC, destChain: 30 },
+  pair: { srcChain: 2, srcToken: USDC, destChain: 30, destToken: USDC },
   decimalsIn: 6,
   readBridgeFee: async () => 0n,
 };

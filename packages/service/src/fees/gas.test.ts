@@ -11,7 +11,7 @@ const SURCHARGE = 10n ** 13n + 1n;
 const USDC = toEvmAddress(`0x${"5".repeat(40)}`);
 const ROUTE = {
   kind: "SWIFT",
-  pair: { srcChain: 2, srcToken: USDC, destChain: 30 },
+  pair: { srcChain: 2, srcToken: USDC, destChain: 30, destToken: USDC },
   decimalsIn: 6,
 } as const;
 
@@ -66,15 +66,23 @@ describe("the gas of a settlement", () => {
 
   test("in the coin itself is what lanes pay, to the wei", async () => {
     const { costs } = openCosts();
-    const pair = { srcChain: 2, srcToken: NATIVE_TOKEN, destChain: 2 };
+    const pair = { srcChain: 2, srcToken: NATIVE_TOKEN, destChain: 2, destToken: NATIVE_TOKEN };
     expect(await costs.read({ kind: "MONO_CHAIN", pair, decimalsIn: 18 }, true)).toBe(
       153_000n * 21n * GWEI,
     );
   });
 
+  test("is that of a swap where another token of the chain is delivered", async () => {
+    const { costs } = openCosts();
+    const pair = { srcChain: 2, srcToken: NATIVE_TOKEN, destChain: 2, destToken: USDC };
+    expect(await costs.read({ kind: "MONO_CHAIN", pair, decimalsIn: 18 }, false)).toBe(
+      300_000n * 21n * GWEI,
+    );
+  });
+
   test("is twice as much of a token that is worth half", async () => {
     const { costs, state } = openCosts();
-    const pair = { srcChain: 2, srcToken: USDC, destChain: 2 };
+    const pair = { srcChain: 2, srcToken: USDC, destChain: 2, destToken: USDC };
     const route = { kind: "MONO_CHAIN", pair, decimalsIn: 6 } as const;
     const whole = await costs.read(route, false);
     state.tokenUsd = USD / 2n;

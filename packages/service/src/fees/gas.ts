@@ -21,6 +21,7 @@ export interface GasStep {
  */
 export const DEPLOY_GAS = 74_000n;
 const TRANSFER: GasStep = { on: "source", gas: 79_000n };
+const SWAP: GasStep = { on: "source", gas: 300_000n };
 const LOCK: GasStep = { on: "source", gas: 220_000n };
 const PAY: GasStep = { on: "destination", gas: 116_000n };
 /**
@@ -38,6 +39,9 @@ export const GAS_STEPS = {
   FAST_MCTP: [BURN, MINT],
 } as const satisfies Readonly<Record<string, readonly GasStep[]>>;
 
+/** And where a pool exchanges the token: measured on the sandbox, as a pool's gas depends on what it crosses. */
+const SWAP_STEPS: readonly GasStep[] = [SWAP];
+
 /** Kinds of routes whose gas is known. */
 export type GasKind = keyof typeof GAS_STEPS;
 
@@ -48,21 +52,23 @@ export interface GasRoute {
     readonly srcChain: number;
     readonly srcToken: EvmAddress;
     readonly destChain: number;
+    readonly destToken: EvmAddress;
   };
   readonly decimalsIn: number;
 }
 
 /** The gas of a settlement by a kind of route, chain by chain. */
 export function listGas(
-  route: { readonly kind: GasKind; readonly srcChain: number; readonly destChain: number },
+  { kind, pair }: Pick<GasRoute, "kind" | "pair">,
   deploys: boolean,
 ): readonly { readonly chainId: number; readonly gas: bigint }[] {
+  const swaps = kind === "MONO_CHAIN" && pair.srcToken !== pair.destToken;
   const steps: readonly GasStep[] = [
     ...(deploys ? [{ on: "source", gas: DEPLOY_GAS } as const] : []),
-    ...GAS_STEPS[route.kind],
+    ...(swaps ? SWAP_STEPS : GAS_STEPS[kind]),
   ];
   return steps.map(({ on, gas }) => ({
-    chainId: on === "source" ? route.srcChain : route.destChain,
+    chainId: on === "source" ? pair.srcChain : pair.destChain,
     gas,
   }));
 }
@@ -103,9 +109,9 @@ export function createGasCosts(options: {
 
   return {
     async read({ kind, pair, decimalsIn }, deploys) {
-      const { srcChain, srcToken, destChain } = pair;
+      const { srcChain, srcToken } = pair;
       let usdOfGas = 0n;
-      for (const { chainId, gas } of listGas({ kind, srcChain, destChain }, deploys)) {
+      for (const { chainId, gas } of listGas({ kind, pair }, deploys)) {
         const wei = gas * (await gasPrice(chainId)) + surchargeOf(chainId);
         usdOfGas += wei * (await usd({ chainId, token: NATIVE_TOKEN }));
       }

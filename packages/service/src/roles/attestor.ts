@@ -1,5 +1,6 @@
 /** The attestor: the second key. It reads the chains through nodes of its own and answers requests. */
 import type { Chains } from "../chains/port.ts";
+import { destinationOf, isPriced } from "../config/destinations.ts";
 import { lookAtRequests } from "../routes/index.ts";
 import type { AttestorSigner } from "../signers/port.ts";
 import {
@@ -23,22 +24,20 @@ export function startAttestor(
   // Its own prices, over its own nodes and with its own calls.
   const { metrics } = context.watch;
   const prices = createConfiguredPrices(config, { chains, http, clock, log, metrics });
-  const pairs = config.routes.flatMap((route) =>
-    route.kind === "SWIFT"
-      ? [
-          {
-            srcChain: route.chainId,
-            srcToken: route.token,
-            destChain: route.destChain,
-            destToken: route.destToken,
-            contract: route.contract,
-            readRate: route.priced ? rateOf(prices, route) : null,
-            decimalsIn: getToken(config, route.chainId, route.token).decimals,
-            decimalsOut: getToken(config, route.destChain, route.destToken).decimals,
-          },
-        ]
-      : [],
-  );
+  const pairs = config.routes.map((route) => {
+    const destination = destinationOf(route);
+    return {
+      srcChain: route.chainId,
+      srcToken: route.token,
+      destChain: destination.chainId,
+      destToken: destination.token,
+      contract: route.contract,
+      fromInventory: route.kind === "SWIFT",
+      readRate: isPriced(route) ? rateOf(prices, route) : null,
+      decimalsIn: getToken(config, route.chainId, route.token).decimals,
+      decimalsOut: getToken(config, destination.chainId, destination.token).decimals,
+    };
+  });
   const loop = startRoleLoop(context, "attestor", {
     name: "attestor",
     intervalMs: POLL_MS,

@@ -6,6 +6,7 @@ import { createEvmChain } from "../chains/evm/evm-chain.ts";
 import { hasValidChecksum, toChecksumAddress } from "../chains/evm/checksum.ts";
 import type { AddressFormat, Chain, Chains } from "../chains/port.ts";
 import { createQuorumChain } from "../chains/quorum.ts";
+import { destinationOf } from "../config/destinations.ts";
 import type { ChainConfig, Config, RouteConfig, TokenConfig } from "../config/load.ts";
 import type { NodesConfig } from "../config/nodes.ts";
 import { OperatingError } from "../core/errors.ts";
@@ -28,6 +29,7 @@ import {
   createMonoChainRoute,
   createPricing,
   createRouteBook,
+  createSwapRoute,
   createSwiftRoute,
   type RouteBook,
   withBreaker,
@@ -136,6 +138,35 @@ export function createRoutes(
     config.routes.map((route) => {
       const source = getChain(chains, route.chainId);
       const token = getToken(config, route.chainId, route.token);
+      const priceIt = () =>
+        createPricing({
+          db,
+          clock,
+          source,
+          token: route.token,
+          contract: route.contract,
+          readRate: rateOf(prices, route),
+          wakeAttestor,
+        });
+      if (route.kind === "MONO_CHAIN" && route.swap) {
+        const { deliveryConfirmations, uniswapV3 } = getChainConfig(config, route.chainId);
+        const { quoter, weth } = uniswapV3 ?? {};
+        if (!quoter || !weth) throw missing("quoter of swaps", route.chainId);
+        const { destToken } = route.swap;
+        return createSwapRoute({
+          clock,
+          chain: source,
+          quoter,
+          weth,
+          token: route.token,
+          decimalsIn: token.decimals,
+          ...route.swap,
+          decimalsOut: getToken(config, route.chainId, destToken).decimals,
+          contract: route.contract,
+          deliveryConfirmations,
+          pricing: priceIt(),
+        });
+      }
       if (route.kind === "MONO_CHAIN") {
         return createMonoChainRoute({
           chain: source,
@@ -170,17 +201,7 @@ export function createRoutes(
         destToken: route.destToken,
         decimalsOut: getToken(config, route.destChain, route.destToken).decimals,
         contract: route.contract,
-        pricing: route.priced
-          ? createPricing({
-              db,
-              clock,
-              source,
-              token: route.token,
-              contract: route.contract,
-              readRate: rateOf(prices, route),
-              wakeAttestor,
-            })
-          : null,
+        pricing: route.priced ? priceIt() : null,
       });
     }),
     (route) => withBreaker(route, { clock, log }),
@@ -269,15 +290,9 @@ function watchPrices(
 }
 
 /** The rate of a route's pair, as it is now. */
-export function rateOf(
-  prices: Prices,
-  route: RouteConfig & { readonly kind: "SWIFT" },
-): () => Promise<bigint> {
+export function rateOf(prices: Prices, route: RouteConfig): () => Promise<bigint> {
   return () =>
-    prices.readRate(
-      { chainId: route.chainId, token: route.token },
-      { chainId: route.destChain, token: route.destToken },
-    );
+    prices.readRate({ chainId: route.chainId, token: route.token }, destinationOf(route));
 }
 
 /** The configured chain of a bridge id. Configuration was checked before, so a missing one is a mistake of ours. */

@@ -5,6 +5,7 @@ export { lookAtDueTransfers, type RelayDeps } from "./fast-mctp/relay.ts";
 export { createFastMctpRoute } from "./fast-mctp/route.ts";
 export { wakeOfSettlement as wakeTransferOfSettlement } from "./fast-mctp/store.ts";
 export { createMonoChainRoute } from "./mono-chain/route.ts";
+export { createSwapRoute } from "./mono-chain/swap.ts";
 export type {
   DeliveryLook,
   Inventory,

@@ -31,7 +31,11 @@ function swift(given: { decimalsIn: number; decimalsOut: number; rate?: bigint }
     pricing:
       rate === undefined
         ? null
-        : { readRate: async () => rate, attestPrice: () => Promise.reject(new Error("no sweep")) },
+        : {
+            readRate: async () => rate,
+            attestPrice: () => Promise.reject(new Error("no sweep")),
+            findRateAt: () => Promise.reject(new Error("no sweep")),
+          },
   });
 }
 

@@ -53,6 +53,8 @@ export interface Sweep {
   readonly amount: bigint;
   readonly minOut: bigint;
   readonly logIndex: number;
+  /** Kept of the amount before a pool exchanged the rest, in source base units; undefined where none did. */
+  readonly swapFee?: bigint;
   /** Set where the value waits in an escrow for its delivery. */
   readonly deliveryId: Hex32 | null;
 }
@@ -92,7 +94,10 @@ export interface Route extends FeeRoute {
   readonly waitsForFinality: boolean;
   /** Whether a sweep carries a price that runs out: then a revert may mean no more than that. */
   readonly isPriced: boolean;
-  /** Throws PRICE_UNAVAILABLE where a price is needed and there is none. */
+  /**
+   * Throws PRICE_UNAVAILABLE where a price is needed and there is none, NO_ROUTE where the pool's answer is not what is
+   * fair.
+   */
   quote(amount: bigint, caps: Caps, fee: FeeTerms): Promise<RouteQuote>;
   /** The sweep of a balance, or null while the attestor has not signed the price it needs. */
   prepareSweep(address: DepositAddress, amount: bigint, fee: FeeTerms): Promise<Call | null>;
@@ -115,7 +120,7 @@ export interface Route extends FeeRoute {
   /** Gives back what was set aside: the sweep is known to have failed. */
   release(tx: Tx, settlementId: string): Promise<void>;
   /** Reads the mined sweep of a wallet; null when the transaction did not sweep it by this route. */
-  readSweep(receipt: Receipt, address: DepositAddress): Sweep | null;
+  readSweep(receipt: Receipt, address: DepositAddress): Promise<Sweep | null>;
   /** Records the source leg, in the transaction that moves the settlement on. */
   recordSweep(tx: Tx, swept: SweptSettlement): Promise<void>;
   /** Whether the value has arrived, by our own reading of the destination chain. */

@@ -52,6 +52,7 @@ const PURE: ReadonlySet<string> = new Set([
   "encodePriceData",
   "encodeTransferData",
   "encodeBurnData",
+  "encodeSwapData",
   "deliveryIdOf",
   "deliveryIdOfOrder",
 ]);

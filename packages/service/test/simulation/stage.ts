@@ -131,9 +131,9 @@ export function createConfig(payoutWindowS: bigint, gas: GasPolicy): Config {
       balanceCheckIntervalMs: 5_000,
       traces: false,
       deliveryConfirmations: 2,
+      uniswapV3: undefined,
       contracts: { factory: FACTORY, escrow: escrowOf(chainId), delivery: deliveryOf(chainId) },
       cctp: undefined,
-      uniswapV3: undefined,
       tokens: [
         {
           symbol: "USDC",

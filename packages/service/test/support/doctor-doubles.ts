@@ -27,9 +27,9 @@ export const CHAIN: ChainConfig = {
   balanceCheckIntervalMs: 15_000,
   traces: false,
   deliveryConfirmations: 1,
+  uniswapV3: undefined,
   contracts: { factory: addressOf("f"), escrow: addressOf("e"), delivery: addressOf("d") },
   cctp: undefined,
-  uniswapV3: undefined,
   tokens: [
     {
       symbol: "USDC",

@@ -11,6 +11,8 @@ export const ID = toHex32(`0x${"1d".repeat(32)}`);
 export const UNKNOWN_ID = toHex32(`0x${"00".repeat(32)}`);
 export const MINED = toTxHash(`0x${"7a".repeat(32)}`);
 export const UNMINED = toTxHash(`0x${"7b".repeat(32)}`);
+/** Of the one pool that there is. */
+export const POOL_FEE = 500;
 export const CALL = { to: WALLET, data: "0x", value: 0n } as const;
 
 const hashAt = (number: bigint): Hex32 =>
@@ -99,6 +101,8 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
     findBalance: async (token, _owner, point) => (token === TOKEN ? at(point) * 1_000n : null),
     hasCode: async (_address, point) => at(point) % 2n === 0n,
     readPriceFeed: async (_feed, point) => ({ usd: at(point), publishedAtMs: 5 }),
+    quoteSwap: async ({ amountIn, poolFee }, point) =>
+      poolFee === POOL_FEE ? at(point) * amountIn : null,
     getTransactionCount: async (_sender, point) => Number(at(point)),
     suggestFees: async () => ({ maxFeePerGas: 30n + view.head, maxPriorityFeePerGas: 2n }),
     simulate: async () => ({ ok: true, gas: 100_000n }),
@@ -180,6 +184,7 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
     encodePriceData: () => "0x",
     encodeTransferData: () => "0x",
     encodeBurnData: () => "0x",
+    encodeSwapData: () => "0x",
     deliveryIdOf: () => ID,
     deliveryIdOfOrder: () => ID,
     cctp: null,
@@ -204,6 +209,7 @@ export const NODE_METHODS = [
   "findBalance",
   "hasCode",
   "readPriceFeed",
+  "quoteSwap",
   "getTransactionCount",
   "suggestFees",
   "simulate",

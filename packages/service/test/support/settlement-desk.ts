@@ -12,6 +12,7 @@ import { createIntegrator } from "../../src/integrators/index.ts";
 import {
   createRouteBook,
   type DeliveryLook,
+  type Pair,
   type Reservation,
   type Route,
 } from "../../src/routes/index.ts";
@@ -61,6 +62,8 @@ export async function openDesk() {
     reserves: "reserved" as Reservation,
     delivery: { kind: "waiting" } as DeliveryLook,
     swept: 0n,
+    /** Kept of it before a pool exchanged the rest; undefined where none did. */
+    swapFee: undefined as bigint | undefined,
     /** Happens while a request reads a balance. */
     meanwhile: async () => {},
     /** What the sweep costs in gas, in base units of the token; nothing where it is sponsored. */
@@ -110,7 +113,7 @@ export async function openDesk() {
     getReceipt: async (txHash) => receipt(txHash),
     getFinalNumber: async () => state.finalNumber,
   });
-  const route: Route & { waitsForFinality: boolean } = {
+  const route: Route & { waitsForFinality: boolean; pair: Pair } = {
     kind: "SWIFT",
     pair: { srcChain: 2, srcToken: USDC, destChain: 30, destToken: USDC },
     contract: ROUTE,
@@ -129,7 +132,13 @@ export async function openDesk() {
     judgeInventory: () => state.reserves,
     reserve: async () => state.reserves,
     release: async (_, settlementId) => void state.released.push(settlementId),
-    readSweep: () => ({ amount: state.swept, minOut: 1n, logIndex: 50, deliveryId: null }),
+    readSweep: async () => ({
+      amount: state.swept,
+      minOut: 1n,
+      logIndex: 50,
+      deliveryId: null,
+      ...(state.swapFee !== undefined && { swapFee: state.swapFee }),
+    }),
     recordSweep: async (_tx, { fee }) => void state.recorded.push(fee),
     lookForDelivery: async () => state.delivery,
   };

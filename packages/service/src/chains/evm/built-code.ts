@@ -7,6 +7,7 @@ import {
   escrowBytecode,
   pricedRouteBytecode,
   sameAssetRouteBytecode,
+  swapRouteBytecode,
   transferRouteBytecode,
 } from "@sluice/contracts/bytecode";
 import type { Hex } from "../../core/hex.ts";
@@ -21,6 +22,7 @@ const CREATION_CODE: Readonly<Record<BuiltContract, Hex>> = {
   sameAssetRoute: sameAssetRouteBytecode,
   pricedRoute: pricedRouteBytecode,
   cctpRoute: cctpRouteBytecode,
+  swapRoute: swapRouteBytecode,
 };
 
 /** PUSH32 of zero: where the compiler leaves room for an immutable value. No other code of ours pushes that. */

@@ -50,10 +50,12 @@ interface View {
   readonly to: EvmAddress;
   readonly data: Hex;
   readonly at: ReadPoint;
+  /** The most that it may take; enough for any plain view unless given. */
+  readonly gas?: bigint;
 }
 
-function callView(rpc: Rpc, { to, data, at }: View) {
-  return rpc.call("eth_call", [{ to, data, gas: toQuantity(VIEW_GAS_MAX) }, blockParameterOf(at)]);
+function callView(rpc: Rpc, { to, data, at, gas = VIEW_GAS_MAX }: View) {
+  return rpc.call("eth_call", [{ to, data, gas: toQuantity(gas) }, blockParameterOf(at)]);
 }
 
 /** Calls a view and parses what it returned. Throws RPC_UNAVAILABLE when it reverts or returns another form. */

@@ -17,6 +17,11 @@ const PRICE_DATA = parseAbiParameters([
   "Price price, bytes signature",
   "struct Price { uint256 rate; uint256 maxAmount; uint256 deadline; }",
 ]);
+const SWAP_DATA = parseAbiParameters([
+  "Price price, bytes signature, RouteFee fee, uint256 minOut, uint256 deadline",
+  "struct Price { uint256 rate; uint256 maxAmount; uint256 deadline; }",
+  "struct RouteFee { uint16 bps; uint256 flat; }",
+]);
 const TRANSFER_DATA = parseAbiParameters("(uint16 bps, uint256 flat)");
 const BURN_DATA = parseAbiParameters(
   "(uint16 bps, uint256 flat), uint256 maxFee, uint32 minFinalityThreshold",
@@ -99,6 +104,8 @@ export function createContracts(
     encodeTransferData: (fee) => encodeAbiParameters(TRANSFER_DATA, [fee]),
     encodeBurnData: ({ fee, maxFee, minFinalityThreshold }) =>
       encodeAbiParameters(BURN_DATA, [fee, maxFee, minFinalityThreshold]),
+    encodeSwapData: ({ price, signature, fee, minOut, deadline }) =>
+      encodeAbiParameters(SWAP_DATA, [price, signature, fee, minOut, deadline]),
 
     deliveryIdOf: ({ wallet, token, seq }) =>
       deliveryIdOf({

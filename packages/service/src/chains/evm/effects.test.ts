@@ -1,6 +1,12 @@
 /** Events that strangers emit, on a real node. */
 import { concat, encodeAbiParameters, encodeEventTopics, type Hex } from "viem";
-import { deliveryAbi, depositFactoryAbi, escrowAbi, transferRouteAbi } from "@sluice/contracts/abi";
+import {
+  deliveryAbi,
+  depositFactoryAbi,
+  escrowAbi,
+  swapRouteAbi,
+  transferRouteAbi,
+} from "@sluice/contracts/abi";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EvmAddress, padAddress, toEvmAddress, toHex32, toTxHash } from "../../core/hex.ts";
 import { openWorld, RECIPIENT, THERE, USDC, type World } from "../../signers/evm/testing/world.ts";
@@ -86,6 +92,23 @@ describe("logs of strangers", () => {
       data,
     );
     expect(receipt.effects).toEqual([]);
+  });
+
+  test("a contract that emits Swapped about itself has no effect", async () => {
+    const emitter = await world.create([], emitterBytecode(3), []);
+    const signature = encodeEventTopics({ abi: swapRouteAbi, eventName: "Swapped" });
+    const data = encodeAbiParameters(
+      [
+        { type: "address" },
+        { type: "address" },
+        { type: "uint256" },
+        { type: "uint256" },
+        { type: "uint256" },
+      ],
+      [world.usdc, world.usdc, 25n * USDC, 25n * USDC, 0n],
+    );
+    const topics = [...signature, padAddress(emitter), padAddress(RECIPIENT)];
+    expect((await emit(emitter, topics, data)).effects).toEqual([]);
   });
 
   test("a look-alike of Delivered is not found as a delivery", async () => {

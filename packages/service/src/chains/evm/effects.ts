@@ -10,10 +10,11 @@ import {
   deliveryAbi,
   depositFactoryAbi,
   escrowAbi,
+  swapRouteAbi,
   transferRouteAbi,
 } from "@sluice/contracts/abi";
 import { type EvmAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
-import type { DepositContracts, Effect } from "../port.ts";
+import type { DepositContracts, Effect, SwapFacts } from "../port.ts";
 import type { LogAnswer } from "./answers.ts";
 import { transmitterAbi } from "./cctp.ts";
 
@@ -31,8 +32,9 @@ export function decodeEffects(logs: readonly LogAnswer[], emitters: Emitters): E
     ours.flatMap((effect) => (effect?.kind === "settled" ? [holdingOf(effect)] : [])),
   );
   return kept.flatMap((log, index) => {
-    const effect = ours[index] ?? decodeTransferred(log) ?? decodeBurned(log);
+    const effect = ours[index] ?? decodeTransferred(log) ?? decodeBurned(log) ?? decodeSwapped(log);
     if (!effect) return [];
+    if (effect.kind === "swapped" && !settled.has(swappedOf(effect))) return [];
     const isOfWallet = effect.kind === "transferred" || effect.kind === "burned";
     return isOfWallet && !settled.has(holdingOf(effect)) ? [] : [effect];
   });
@@ -40,6 +42,10 @@ export function decodeEffects(logs: readonly LogAnswer[], emitters: Emitters): E
 
 function holdingOf(effect: { readonly wallet: string; readonly token: string }): string {
   return `${effect.wallet}:${effect.token}`;
+}
+
+function swappedOf({ wallet, tokenIn: token }: SwapFacts): string {
+  return holdingOf({ wallet, token });
 }
 
 function decodeOurs(
@@ -187,6 +193,31 @@ function decodeBurned(log: LogAnswer): (Effect & { kind: "burned" }) | null {
     maxFee,
     destDomain,
     recipient: toHex32(recipient),
+  };
+}
+
+const SWAPPED = toEventSelector(
+  "Swapped(address indexed wallet, address indexed to, address tokenIn, address tokenOut, uint256 amountIn, uint256 amountOut, uint256 fee)",
+);
+
+/** The event of a route that swaps, which the wallet emits as it does the other. */
+function decodeSwapped(log: LogAnswer): (Effect & { kind: "swapped" }) | null {
+  if (log.topics[0] !== SWAPPED || log.topics.length !== 3) return null;
+  if (log.data.length !== 2 + 5 * 64 || log.topics[1]?.slice(26) !== log.address.slice(2)) {
+    return null;
+  }
+  const event = decode(swapRouteAbi, log);
+  if (event?.eventName !== "Swapped") return null;
+  const { wallet, to, tokenIn, tokenOut, amountIn, amountOut, fee } = event.args;
+  return {
+    kind: "swapped",
+    wallet: toEvmAddress(wallet),
+    to: toEvmAddress(to),
+    tokenIn: toEvmAddress(tokenIn),
+    tokenOut: toEvmAddress(tokenOut),
+    amountIn,
+    amountOut,
+    fee,
   };
 }
 

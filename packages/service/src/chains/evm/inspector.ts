@@ -17,9 +17,17 @@ import {
   erc20Abi,
   escrowAbi,
   sameAssetRouteAbi,
+  swapRouteAbi,
   transferRouteAbi,
 } from "@sluice/contracts/abi";
-import { type EvmAddress, type Hex, padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
+import {
+  type EvmAddress,
+  type Hex,
+  NATIVE_TOKEN,
+  padAddress,
+  toEvmAddress,
+  toHex32,
+} from "../../core/hex.ts";
 import type { ChainInspector, FactoryExpectation, SeenBlock } from "../inspector.ts";
 import type { ReadAt } from "../port.ts";
 import { parseBlock, parseBytes, parseIndex } from "./answers.ts";
@@ -28,7 +36,7 @@ import { readView, tagOf, toQuantity } from "./calls.ts";
 import { implementationOf, walletInitCodeOf } from "./commitment.ts";
 import { suggestFees } from "./fees.ts";
 import { readPriceFeed } from "./price-feeds.ts";
-import { cctpAbi, feedDescriptionAbi, swapRouterAbi } from "./public-contracts.ts";
+import { cctpAbi, feedDescriptionAbi, poolsAbi, swapRouterAbi } from "./public-contracts.ts";
 import { getNativeBalance, getTaggedBlock, hasCode } from "./reader.ts";
 import { createRpc, type Rpc } from "./rpc.ts";
 
@@ -157,6 +165,26 @@ export function createEvmInspector(options: {
         messenger: toEvmAddress(pair.messenger),
         destToken: toHex32(pair.destToken),
       };
+    },
+
+    async getSwapTerms(route) {
+      const terms = await view(route, { abi: swapRouteAbi, functionName: "config" });
+      return {
+        ...terms,
+        factory: toEvmAddress(terms.factory),
+        router: toEvmAddress(terms.router),
+        weth: toEvmAddress(terms.weth),
+        tokenIn: toEvmAddress(terms.tokenIn),
+        tokenOut: toEvmAddress(terms.tokenOut),
+        feeRecipient: toEvmAddress(terms.feeRecipient),
+      };
+    },
+
+    async findPool(factory, { tokens, fee }) {
+      const args = [...tokens, fee] as const;
+      const found = await view(factory, { abi: poolsAbi, functionName: "getPool", args });
+      const pool = toEvmAddress(found);
+      return pool === NATIVE_TOKEN ? null : pool;
     },
 
     isRoute: (factory, route) =>

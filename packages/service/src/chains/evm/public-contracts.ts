@@ -10,8 +10,13 @@ export const cctpAbi = parseAbi([
   "function localDomain() view returns (uint32)",
 ]);
 
-/** `PeripheryImmutableState`, which every router of Uniswap v3 has. https://github.com/Uniswap/v3-periphery */
+/** `PeripheryImmutableState`, which every router and quoter of Uniswap v3 has. https://github.com/Uniswap/v3-periphery */
 export const swapRouterAbi = parseAbi([
   "function factory() view returns (address)",
   "function WETH9() view returns (address)",
+]);
+
+/** `UniswapV3Factory`. https://github.com/Uniswap/v3-core */
+export const poolsAbi = parseAbi([
+  "function getPool(address tokenA, address tokenB, uint24 fee) view returns (address)",
 ]);

@@ -14,6 +14,7 @@ import { blockParameterOf, findInView, readView, tagOf, toQuantity } from "./cal
 import { listNativeBalances, listNativeTransfers } from "./native.ts";
 import { readPriceFeed } from "./price-feeds.ts";
 import type { Rpc } from "./rpc.ts";
+import { quoteSwap } from "./swaps.ts";
 import { listTokenBalances } from "./token-balances.ts";
 import { createTraceReader } from "./traces.ts";
 import { listTransfers } from "./transfers.ts";
@@ -48,6 +49,7 @@ export function createReader(rpc: Rpc): Omit<ChainReader, "checkIdentity"> {
         ? getNativeBalance(rpc, owner, at)
         : findInView(rpc, { ...balanceView(token, owner), at }, parseUintWord),
     readPriceFeed: (feed, at = "latest") => readPriceFeed(rpc, feed, at),
+    quoteSwap: (swap, at = "latest") => quoteSwap(rpc, swap, at),
     hasCode: (address, at) => hasCode(rpc, address, at),
   };
 }

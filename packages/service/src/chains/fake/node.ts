@@ -125,6 +125,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     findBalance: async (token, owner, at) => stateAt(at).balanceOf(token, owner),
     hasCode: async (address, at) => stateAt(at).code.has(address),
     readPriceFeed: () => Promise.reject(unavailable("no feeds")),
+    quoteSwap: async () => null,
 
     getTransactionCount: async (sender, at) => stateAt(at).nonceOf(sender),
     suggestFees: async () => ({
@@ -206,6 +207,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     encodePriceData: () => "0x",
     encodeTransferData: (fee) => encode(fee),
     encodeBurnData: (terms) => encode(terms),
+    encodeSwapData: (order) => encode(order),
     deliveryIdOf: (lock) => deliveryIdOf({ srcChain: chainId, escrow, ...lock }),
     deliveryIdOfOrder: ({ commitment, srcChain, escrow: from, srcToken, seq }) =>
       deliveryIdOf({

@@ -210,7 +210,7 @@ async function openBridge() {
   });
 
   async function record(receipt = receiptOf([message(), burned, settled])): Promise<void> {
-    const sweep = route.readSweep(receipt, deposit);
+    const sweep = await route.readSweep(receipt, deposit);
     if (!sweep) throw new Error("the receipt shows the burn");
     await db
       .transaction()
@@ -322,7 +322,7 @@ describe("the route", () => {
       { kind: "message_sent", message: "0xc0ffee" } as const,
     ];
     const receipt = receiptOf([...others, message(), burned, settled]);
-    expect(route.readSweep(receipt, deposit)).toEqual({
+    expect(await route.readSweep(receipt, deposit)).toEqual({
       amount: AMOUNT,
       minOut: 9_950_000n,
       logIndex: 4,
@@ -330,7 +330,7 @@ describe("the route", () => {
     });
     for (const missing of [0, 1, 2]) {
       const parts = [message(), burned, settled].filter((_, index) => index !== missing);
-      expect(route.readSweep(receiptOf([...others, ...parts]), deposit)).toBeNull();
+      expect(await route.readSweep(receiptOf([...others, ...parts]), deposit)).toBeNull();
     }
   });
 
@@ -345,7 +345,9 @@ describe("the route", () => {
   ])("T74 takes no burn of another %s than was committed to", async (_, change) => {
     const { route, deposit, message, burned, settled, receiptOf } = await openBridge();
     const receipt = receiptOf([message(change), burned, settled]);
-    expect(() => route.readSweep(receipt, deposit)).toThrow("the burn is that of the commitment");
+    await expect(route.readSweep(receipt, deposit)).rejects.toThrow(
+      "the burn is that of the commitment",
+    );
   });
 });
 

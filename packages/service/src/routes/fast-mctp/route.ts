@@ -138,7 +138,7 @@ export function createFastMctpRoute(options: {
     reserve: async () => "reserved",
     release: async () => {},
 
-    readSweep(receipt, address) {
+    async readSweep(receipt, address) {
       const burn = readBurn(receipt, address);
       if (!burn) return null;
       const { settled, burned, message } = burn;

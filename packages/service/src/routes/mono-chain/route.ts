@@ -52,7 +52,7 @@ export function createMonoChainRoute(options: {
     reserve: async () => "reserved",
     release: async () => {},
 
-    readSweep(receipt, { wallet, commitment }) {
+    async readSweep(receipt, { wallet, commitment }) {
       for (const effect of receipt.effects) {
         if (effect.kind !== "settled" || effect.wallet !== wallet || effect.token !== token)
           continue;

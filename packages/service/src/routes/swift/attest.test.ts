@@ -9,6 +9,7 @@ import {
 } from "../../../test/support/doubles.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/database.ts";
 import type { Chain, DeliveryOrder, FoundDelivery, Lock } from "../../chains/port.ts";
+import { assert } from "../../core/assert.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { type Hex, type Hex32, padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
@@ -133,6 +134,7 @@ function openAttestor() {
         decimalsIn: 6,
         decimalsOut: 6,
         contract: address("cc"),
+        fromInventory: true,
         readRate: null,
       },
     ],
@@ -148,7 +150,7 @@ function openAttestor() {
     deadline: nowS + 3600n,
   };
   let asked = 0;
-  async function ask(request: AttestationRequest, deliveryId: Hex32 = DELIVERY_ID) {
+  async function ask(request: AttestationRequest, deliveryId = DELIVERY_ID, attestor = deps) {
     asked += 1;
     const id: AttestationId = `${request.kind}:${deliveryId}:${asked}`;
     const deadline = deadlineOf(request);
@@ -157,7 +159,7 @@ function openAttestor() {
       .execute((tx) =>
         insertAttestation(tx, { id, deliveryId, deadline, request, nowMs: clock.now() }),
       );
-    await lookAtRequests(deps);
+    await lookAtRequests(attestor);
     return answerOf(id);
   }
   function deadlineOf(request: AttestationRequest): bigint {
@@ -172,8 +174,8 @@ function openAttestor() {
       .executeTakeFirstOrThrow();
     return row.refusal ?? row.signature ?? "waits";
   }
-  const askOrder = (change: Partial<DeliveryOrder> = {}, deliveryId?: Hex32) =>
-    ask({ kind: "delivery", order: { ...order, ...change } }, deliveryId);
+  const askOrder = (change: Partial<DeliveryOrder> = {}, deliveryId?: Hex32, attestor = deps) =>
+    ask({ kind: "delivery", order: { ...order, ...change } }, deliveryId, attestor);
   const claim = { deliveryId: DELIVERY_ID, paidAmount: 999_000n, deadline: nowS + 3600n };
   const askClaim = (change: Partial<typeof claim> = {}) =>
     ask({ kind: "claim", srcChain: 2, commitment, claim: { ...claim, ...change } });
@@ -238,6 +240,15 @@ describe("an order", () => {
   ])("%s is refused as %s", async (_what, reason, change) => {
     const { askOrder, signed } = openAttestor();
     expect(await askOrder(change)).toBe(reason);
+    expect(signed).toEqual([]);
+  });
+
+  test("of a pair that is not paid from inventory is refused", async () => {
+    const { deps, askOrder, signed } = openAttestor();
+    const [pair] = deps.pairs;
+    assert(pair, "there is a pair");
+    const swaps = { ...deps, pairs: [{ ...pair, fromInventory: false }] };
+    expect(await askOrder({}, DELIVERY_ID, swaps)).toBe("unknown_pair");
     expect(signed).toEqual([]);
   });
 

@@ -47,6 +47,8 @@ export interface AttestedPair extends Pair {
   readonly decimalsOut: number;
   /** The route's contract on the source chain. */
   readonly contract: EvmAddress;
+  /** Whether it is delivered out of inventory: of no other pair a delivery is vouched for. */
+  readonly fromInventory: boolean;
   /** The attestor's own rate where the pair is not the same asset. Throws PRICE_UNAVAILABLE. */
   readonly readRate: (() => Promise<bigint>) | null;
 }
@@ -149,6 +151,7 @@ async function judgeOrder(
   if (destination.deliveryIdOfOrder(order) !== deliveryId) return refuse("other_delivery_id");
   const pair = deps.pairs.find(
     (known) =>
+      known.fromInventory &&
       known.srcChain === order.srcChain &&
       known.srcToken === order.srcToken &&
       known.destChain === commitment.destChain &&

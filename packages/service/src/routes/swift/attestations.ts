@@ -2,6 +2,7 @@
  * The desk between settler and attestor: a request is a row, the answer is written into it. The two run in different
  * processes in production; a row that nobody answers is asked again under another number once it has expired.
  */
+import { sql } from "kysely";
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
 import type { ClaimOrder, DeliveryOrder, ReturnOrder } from "../../chains/port.ts";
@@ -172,13 +173,27 @@ export async function listOpenRequests(
   }));
 }
 
-/** The newest price that was asked for a wallet and token; null when none was. */
-export async function getLatestPrice(db: Db, commitment: Hex32, token: EvmAddress) {
-  const row = await db
+/** What a price is for: a wallet, and the route that takes it. */
+export interface PriceScope {
+  /** The commitment's hash. */
+  readonly commitment: Hex32;
+  readonly srcChain: number;
+  readonly route: EvmAddress;
+}
+
+const ofScope = (db: Db, { commitment, srcChain, route }: PriceScope) =>
+  db
     .selectFrom("attestations")
-    .select(["id", "request", "rate", "deadline", "signature", "refusal"])
     .where("delivery_id", "=", commitment)
     .where("kind", "=", "price")
+    .where(
+      sql<boolean>`request ->> 'srcChain' = ${String(srcChain)} and request ->> 'route' = ${route}`,
+    );
+
+/** The newest price that was asked for a wallet and route; null when none was. */
+export async function getLatestPrice(db: Db, scope: PriceScope) {
+  const row = await ofScope(db, scope)
+    .select(["request", "rate", "deadline", "signature", "refusal"])
     .orderBy("created_at", "desc")
     .limit(1)
     .executeTakeFirst();
@@ -186,15 +201,39 @@ export async function getLatestPrice(db: Db, commitment: Hex32, token: EvmAddres
   const request = parseRequest(row.request);
   if (request.kind !== "price") throw new TypeError("expected the row of a price");
   return {
-    number: Number(row.id.split(":")[2]),
-    // A price for another token of the wallet cannot be used, but its number is taken.
-    maxAmount: request.token === token ? request.maxAmount : 0n,
+    maxAmount: request.maxAmount,
     rate: row.rate === null ? null : BigInt(row.rate),
     deadline: row.deadline,
     // CAST: written as Hex by answerAttestation.
     signature: row.signature as Hex | null,
     refusal: row.refusal,
   };
+}
+
+/** The number of the next price of a wallet, whichever route it is for. */
+export async function nextPriceNumber(db: Db, commitment: Hex32): Promise<number> {
+  const { asked } = await db
+    .selectFrom("attestations")
+    .select((eb) => eb.fn.countAll<string>().as("asked"))
+    .where("delivery_id", "=", commitment)
+    .where("kind", "=", "price")
+    .executeTakeFirstOrThrow();
+  return Number(asked) + 1;
+}
+
+/** The lowest rate that was signed for a wallet and route and could be used at a time; null when there is none. */
+export async function findLowestRate(
+  db: Db,
+  scope: PriceScope,
+  at: { readonly timeS: bigint; readonly lifetimeS: bigint },
+): Promise<bigint | null> {
+  const row = await ofScope(db, scope)
+    .select((eb) => eb.fn.min("rate").as("lowest"))
+    .where("signature", "is not", null)
+    .where("deadline", ">=", at.timeS)
+    .where("deadline", "<=", at.timeS + at.lifetimeS)
+    .executeTakeFirstOrThrow();
+  return row.lowest === null ? null : BigInt(row.lowest);
 }
 
 /** The latest deadline of the orders signed for a delivery; null when none was. */

@@ -11,7 +11,14 @@ import { createTestDatabase, type TestDatabase } from "../../../test/support/dat
 import type { DepositAddress } from "../../addresses/index.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { OperatingError } from "../../core/errors.ts";
-import { type Hex, NATIVE_TOKEN, padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
+import {
+  type EvmAddress,
+  type Hex,
+  NATIVE_TOKEN,
+  padAddress,
+  toEvmAddress,
+  toHex32,
+} from "../../core/hex.ts";
 import type { PriceOrder } from "../../chains/port.ts";
 import { lookAtRequests } from "./attest.ts";
 import { createPricing } from "./pricing.ts";
@@ -46,27 +53,28 @@ afterEach(async () => {
 
 function openDesk() {
   const clock = createStillClock();
-  const state = { rate: RATE as bigint | null };
+  const state = { rate: RATE as bigint | null, blockTimeS: 0n };
   const signed: PriceOrder[] = [];
   const source = createStrictChain({
     chainId: 2,
     predictWallet: () => WALLET,
-    encodePriceData: (price, signature) =>
-      `${signature}${Buffer.from(`${price.rate}/${price.maxAmount}/${price.deadline}`).toString("hex")}`,
+    getTime: async () => state.blockTimeS,
   });
   const readRate = async () => {
     if (state.rate !== null) return state.rate;
     throw new OperatingError("PRICE_UNAVAILABLE", "No price.");
   };
-  const pricing = createPricing({
-    db: database.db,
-    clock,
-    source,
-    token: USDC,
-    contract: ROUTE,
-    readRate,
-    wakeAttestor: () => undefined,
-  });
+  const pricingFor = (contract: EvmAddress) =>
+    createPricing({
+      db: database.db,
+      clock,
+      source,
+      token: USDC,
+      contract,
+      readRate,
+      wakeAttestor: () => undefined,
+    });
+  const pricing = pricingFor(ROUTE);
   const pair = {
     srcChain: 2,
     srcToken: USDC,
@@ -75,6 +83,7 @@ function openDesk() {
     decimalsIn: 6,
     decimalsOut: 18,
     contract: ROUTE,
+    fromInventory: true,
     readRate,
   };
   const refuse = async () => {
@@ -103,10 +112,8 @@ function openDesk() {
       wakeSettler: () => undefined,
     });
   const nowS = () => BigInt(clock.now() / 1000);
-  return { pricing, attest, pair, signed, state, clock, nowS };
+  return { pricing, pricingFor, attest, pair, signed, state, clock, nowS };
 }
-
-const read = (data: Hex | null) => data && Buffer.from(data.slice(4), "hex").toString();
 
 test("a price is asked for once, signed at the attestor's own rate, and then used", async () => {
   const { pricing, attest, signed, nowS } = openDesk();
@@ -123,9 +130,10 @@ test("a price is asked for once, signed at the attestor's own rate, and then use
       deadline: nowS() + 100n,
     },
   ]);
-  expect(read(await pricing.attestPrice(deposit, 1_000_000n))).toBe(
-    `${RATE}/1100001/${nowS() + 100n}`,
-  );
+  expect(await pricing.attestPrice(deposit, 1_000_000n)).toEqual({
+    price: { rate: RATE, maxAmount: 1_100_001n, deadline: nowS() + 100n },
+    signature: SIGNATURE,
+  });
 });
 
 test("one more unit does not void it, a larger balance asks anew", async () => {
@@ -176,4 +184,41 @@ test("T110 a route that the attestor does not know, or one of the same asset, ge
     details: { reason: "unknown_pair" },
   });
   expect(signed).toEqual([]);
+});
+
+test("two routes of one wallet have prices of their own, asked for at the same time", async () => {
+  const { pricing, pricingFor, attest, pair, signed } = openDesk();
+  const other = pricingFor(address("dd"));
+  const ask = () => Promise.all([pricing.attestPrice(deposit, 1n), other.attestPrice(deposit, 1n)]);
+  // Both want the same number at first; whoever does not get it asks again.
+  expect(await ask()).toEqual([null, null]);
+  expect(await ask()).toEqual([null, null]);
+  await attest([pair, { ...pair, contract: address("dd") }]);
+  expect(signed.map(({ route }) => route).toSorted()).toEqual([ROUTE, address("dd")]);
+  const prices = await ask();
+  expect(prices.map((one) => one?.price.rate)).toEqual([RATE, RATE]);
+});
+
+test("the rate of a sweep is the lowest that was signed for its block", async () => {
+  const { pricing, attest, state, clock, nowS } = openDesk();
+  const block = { number: 7n, hash: toHex32(hashOf("block")) };
+  const rateIn = (timeS: bigint, route = ROUTE) => {
+    state.blockTimeS = timeS;
+    return pricing.findRateAt(deposit, { route, block });
+  };
+  const begin = nowS();
+  await pricing.attestPrice(deposit, 1n);
+  expect(await rateIn(begin)).toBeNull();
+  await attest();
+  clock.advance(75_000);
+  state.rate = RATE - 9n;
+  await pricing.attestPrice(deposit, 1n);
+  await attest();
+  // The first is good until 100 s after the beginning, the second until 175 s; each for 120 s at most.
+  expect(await rateIn(begin)).toBe(RATE);
+  expect(await rateIn(begin + 54n)).toBe(RATE);
+  expect(await rateIn(begin + 55n)).toBe(RATE - 9n);
+  expect(await rateIn(begin + 175n)).toBe(RATE - 9n);
+  expect(await rateIn(begin + 176n)).toBeNull();
+  expect(await rateIn(begin, address("dd"))).toBeNull();
 });

@@ -106,8 +106,11 @@ export function createSwiftRoute(options: {
     },
 
     async prepareSweep(address, amount) {
-      const routeData = pricing ? await pricing.attestPrice(address, amount) : "0x";
-      if (routeData === null) return null;
+      const attested = pricing && (await pricing.attestPrice(address, amount));
+      if (pricing && !attested) return null;
+      const routeData = attested
+        ? source.encodePriceData(attested.price, attested.signature)
+        : "0x";
       const { commitment } = address;
       return source.buildSettle({ commitment, token, route: options.contract, routeData });
     },
@@ -135,7 +138,7 @@ export function createSwiftRoute(options: {
 
     release: (tx, settlementId) => store.deleteReservation(tx, settlementId),
 
-    readSweep(receipt, { wallet, commitment }) {
+    async readSweep(receipt, { wallet, commitment }) {
       const settled = receipt.effects.find(
         (effect) => effect.kind === "settled" && effect.wallet === wallet && effect.token === token,
       );

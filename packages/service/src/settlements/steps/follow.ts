@@ -47,7 +47,7 @@ async function settleForGood(
   }
   const receipt = await chainOf(deps, settlement).getReceipt(mined.txHash);
   const address = await getAddressById(deps.db, settlement.addressId);
-  const sweep = receipt && usedRoute(deps, settlement, address).readSweep(receipt, address);
+  const sweep = receipt && (await usedRoute(deps, settlement, address).readSweep(receipt, address));
   if (!receipt || !sweep) return;
   const place = { txHash: receipt.txHash, block: receipt.blockNumber, logIndex: sweep.logIndex };
   await deps.db.transaction().execute(async (tx) => {

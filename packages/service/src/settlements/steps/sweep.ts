@@ -135,7 +135,7 @@ async function followSweep(
   const receipt = await chainOf(deps, settlement).getReceipt(sent.mined.txHash);
   // The block may just have left the chain: the lane follows it and wakes us.
   if (!receipt) return "wait";
-  const sweep = route.readSweep(receipt, address);
+  const sweep = await route.readSweep(receipt, address);
   if (!sweep) {
     // A sweep that succeeded says so in its logs: an answer without them is not the whole truth.
     throw new OperatingError("RPC_UNAVAILABLE", "The node answered without the sweep's logs.", {
@@ -175,7 +175,7 @@ async function recordRevert(
   // A price that ran out on the way is not the settlement's fault; but not for ever.
   const ranOut = route.isPriced && settlement.sweepsSent <= PRICED_REVERTS_MAX;
   const error = ranOut
-    ? new OperatingError("PRICE_UNAVAILABLE", "The signed price ran out before the sweep.", {
+    ? new OperatingError("PRICE_UNAVAILABLE", "The sweep came too late for its price.", {
         details: { txHash },
       })
     : new OperatingError("TX_REVERTED", "The sweep transaction reverted.", { details: { txHash } });

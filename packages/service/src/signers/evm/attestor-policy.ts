@@ -1,18 +1,20 @@
 /** Which pairs an attestor speaks for. */
+import { isPriced } from "../../config/destinations.ts";
 import type { RouteConfig } from "../../config/load.ts";
 import { deliveryIdOfOrder, hashCommitment } from "../../chains/evm/commitment.ts";
 import { type EvmAddress, padAddress } from "../../core/hex.ts";
 import type { AttestorRules } from "../guard.ts";
 import { SignerRefusal } from "../refusal.ts";
 
-/** The pairs of the configured routes from inventory, on the factories of their chains. */
+/** The pairs of the configured routes from inventory, on the factories of their chains; and prices of every priced route. */
 export function createEvmAttestorPolicy(options: {
   /** By bridge chain id. */
   readonly chains: ReadonlyMap<number, { readonly factory: EvmAddress }>;
   readonly routes: readonly RouteConfig[];
 }): Omit<AttestorRules, "payoutWindowS"> {
   const { chains } = options;
-  const routes = options.routes.filter((route) => route.kind === "SWIFT");
+  const fromInventory = options.routes.filter((route) => route.kind === "SWIFT");
+  const priced = options.routes.filter(isPriced);
   return {
     identify(destChain, order) {
       const chain = chains.get(destChain);
@@ -23,7 +25,7 @@ export function createEvmAttestorPolicy(options: {
       };
     },
     isPair: (destChain, { srcChain, srcToken, commitment }) =>
-      routes.some(
+      fromInventory.some(
         (route) =>
           route.chainId === srcChain &&
           route.token === srcToken &&
@@ -31,12 +33,9 @@ export function createEvmAttestorPolicy(options: {
           padAddress(route.destToken) === commitment.destToken,
       ),
     isPricedRoute: (srcChain, token, contract) =>
-      routes.some(
+      priced.some(
         (route) =>
-          route.priced &&
-          route.chainId === srcChain &&
-          route.token === token &&
-          route.contract === contract,
+          route.chainId === srcChain && route.token === token && route.contract === contract,
       ),
   };
 }

@@ -1,0 +1,158 @@
+/** Swaps on one chain, as they are configured and as they cannot be. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { problemsOf } from "../../test/support/config.ts";
+import { loadConfig } from "./load.ts";
+
+const addressOf = (digit: number) => `0x${String(digit).repeat(40)}`;
+const ENV = {
+  PEPPER: "a-pepper-of-some-length",
+  ATTESTOR: `0x${"a".repeat(64)}`,
+  DEPLOY: `0x${"b".repeat(64)}`,
+  SETTLE: `0x${"c".repeat(64)}`,
+  DELIVER: `0x${"d".repeat(64)}`,
+};
+
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "sluice-config-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function load(file: object) {
+  const path = join(folder, "sluice.json");
+  writeFileSync(path, JSON.stringify(file));
+  return loadConfig({ path, env: ENV });
+}
+
+/** A complete configuration without swaps. */
+function createFile() {
+  const chain = (chainId: number, evmChainId: number, token: number) => ({
+    chainId,
+    evmChainId,
+    rpcUrl: "http://127.0.0.1:8545",
+    startBlock: 0,
+    contracts: { factory: addressOf(1), escrow: addressOf(2), delivery: addressOf(3) },
+    tokens: [{ symbol: "USDC", address: addressOf(token), decimals: 6 }],
+    lanes: { deploy: { env: "DEPLOY" }, settle: { env: "SETTLE" }, deliver: { env: "DELIVER" } },
+  });
+  const stays = { kind: "MONO_CHAIN", chainId: 2, token: addressOf(4), contract: addressOf(6) };
+  return {
+    stateDir: "state",
+    api: { port: 0 },
+    quote: { port: 0 },
+    apiKeyPepper: { env: "PEPPER" },
+    feeBps: 10,
+    attestor: {
+      key: { env: "ATTESTOR" },
+      rpcUrls: { 2: "http://127.0.0.1:1", 30: "http://127.0.0.1:2" },
+    },
+    chains: [chain(2, 900002, 4), chain(30, 900030, 5)],
+    routes: [stays, { ...stays, chainId: 30, token: addressOf(5) }],
+  };
+}
+
+describe("a swap on one chain", () => {
+  const price = { static: "1" };
+  const uniswapV3 = { router: addressOf(7), quoter: addressOf(8), weth: addressOf(9) };
+
+  /** A complete one, of USDC to the native coin and back; each test spoils a copy. */
+  function createSwaps() {
+    const file = createFile();
+    const [ethereum, base] = file.chains;
+    if (!ethereum || !base) throw new Error("the file has two chains");
+    const native = { symbol: "ETHEREUM", address: addressOf(0), decimals: 18, price };
+    const tokens = [...ethereum.tokens.map((token) => ({ ...token, price })), native];
+    const swap = { kind: "MONO_CHAIN", chainId: 2, contract: addressOf(6), poolFee: 500 };
+    const there = { ...swap, token: addressOf(4), destToken: addressOf(0) };
+    const back = { ...swap, token: addressOf(0), destToken: addressOf(4), maxImpactBps: 30 };
+    return {
+      ...file,
+      chains: [{ ...ethereum, tokens, uniswapV3 }, base],
+      routes: [...file.routes, there, { ...back, slippageBps: 20 }],
+    };
+  }
+
+  test("is read, with defaults", () => {
+    const { chains, routes } = load(createSwaps());
+    expect(chains[0]?.uniswapV3).toEqual(uniswapV3);
+    expect(chains[1]?.uniswapV3).toBeUndefined();
+    expect(routes.slice(2)).toMatchObject([
+      { swap: { destToken: addressOf(0), poolFee: 500, maxImpactBps: 100, slippageBps: 50 } },
+      { swap: { destToken: addressOf(4), poolFee: 500, maxImpactBps: 30, slippageBps: 20 } },
+    ]);
+  });
+
+  test.each<[string, (file: ReturnType<typeof createSwaps>) => unknown, string]>([
+    [
+      "no pool's fee",
+      ({ routes }) => Reflect.deleteProperty(routes[2] ?? {}, "poolFee"),
+      "routes[2].poolFee: expected the fee of the pool, as destToken is given",
+    ],
+    [
+      "a pool's fee, but no other token",
+      ({ routes }) => Object.assign(routes[0] ?? {}, { poolFee: 500 }),
+      "routes[0].poolFee: expected nothing, a route without destToken swaps nothing",
+    ],
+    [
+      "a bound, but no other token",
+      ({ routes }) => Object.assign(routes[0] ?? {}, { maxImpactBps: 1 }),
+      "routes[0].maxImpactBps: expected nothing, a route without destToken swaps nothing",
+    ],
+    [
+      "a token that is not listed",
+      ({ routes }) => Object.assign(routes[2] ?? {}, { destToken: addressOf(5) }),
+      "routes[2].destToken: expected a listed token of chain 2",
+    ],
+    [
+      "the same token",
+      ({ routes }) => Object.assign(routes[3] ?? {}, { destToken: addressOf(0) }),
+      "routes[3].destToken: expected another token than the deposited one, wrapped or not",
+    ],
+    [
+      "the zero address for a contract",
+      ({ chains }) =>
+        Object.assign(chains[0] ?? {}, { uniswapV3: { ...uniswapV3, quoter: addressOf(0) } }),
+      "chains[0].uniswapV3.quoter: expected a contract, not the zero address",
+    ],
+    [
+      "the same swap once more",
+      ({ routes }) => routes.push(...routes.slice(3)),
+      "routes[4]: expected each route once, it is there twice",
+    ],
+  ])("with %s is refused", (_, change, problem) => {
+    const file = createSwaps();
+    change(file);
+    expect(problemsOf(() => load(file))).toEqual([problem]);
+  });
+
+  test("of the native coin into its wrapped form is refused", () => {
+    const file = createSwaps();
+    const [ethereum] = file.chains;
+    Object.assign(ethereum ?? {}, { uniswapV3: { ...uniswapV3, weth: addressOf(4) } });
+    expect(problemsOf(() => load(file))).toEqual(
+      [2, 3].map(
+        (route) =>
+          `routes[${route}].destToken: expected another token than the deposited one, wrapped or not`,
+      ),
+    );
+  });
+
+  test.each([
+    ["the contracts of its chain", undefined],
+    ["the quoter among them", { router: addressOf(7), weth: addressOf(9) }],
+  ])("needs %s, and a price of both tokens", (_, contracts) => {
+    const file = createSwaps();
+    Object.assign(file.chains[0] ?? {}, { uniswapV3: contracts });
+    Reflect.deleteProperty(file.chains[0]?.tokens[0] ?? {}, "price");
+    expect(problemsOf(() => load(file))).toEqual(
+      [2, 3].flatMap((route) => [
+        `chains[0].uniswapV3: expected router, quoter and weth, as routes[${route}] swaps there`,
+        `routes[${route}].destToken: expected a price of the token USDC of chain 2`,
+      ]),
+    );
+  });
+});

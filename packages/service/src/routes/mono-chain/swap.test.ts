@@ -1,0 +1,312 @@
+/** The route through a pool, with the pool's and the attestor's answers set by hand. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createStillClock, createStrictChain, hashOf } from "../../../test/support/doubles.ts";
+import type { DepositAddress } from "../../addresses/index.ts";
+import type {
+  AttestedPrice,
+  Effect,
+  Receipt,
+  SettleCall,
+  SwapOrder,
+  SwapQuestion,
+} from "../../chains/port.ts";
+import type { Commitment } from "../../core/commitment.ts";
+import { OperatingError } from "../../core/errors.ts";
+import { NATIVE_TOKEN, toEvmAddress, toHex32 } from "../../core/hex.ts";
+import { createSwapRoute } from "./swap.ts";
+import { swapMinimumOf } from "./swap-terms.ts";
+
+const addressOf = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
+const WETH = addressOf("ee");
+const USDC = addressOf("a0");
+const QUOTER = addressOf("90");
+const ROUTE = addressOf("cc");
+const WALLET = addressOf("3a");
+const RECIPIENT = addressOf("1e");
+const ETHER = 10n ** 18n;
+const RATE = 3_000n * 10n ** 18n;
+const RATED = { rate: RATE, decimalsIn: 18, decimalsOut: 6 };
+const FEE = { bps: 10, flat: 0n, bridge: 0n };
+const NOW_S = 1_767_225_600n;
+
+// CAST: only the caps are read.
+const commitment = { maxFeeBps: 50, maxSlippageBps: 100 } as Commitment;
+// CAST: only these are read.
+const address = { wallet: WALLET, commitment, destWallet: RECIPIENT } as DepositAddress;
+
+function openPool() {
+  const state = {
+    /** Null for no pool. */
+    answer: ((amountIn) => (amountIn * 2_995n) / 10n ** 12n) as (amountIn: bigint) => bigint | null,
+    ownRate: RATE as bigint | null,
+    attestedRate: RATE as bigint | null,
+    rateInBlock: RATE as bigint | null,
+    head: 10n,
+    questions: [] as SwapQuestion[],
+    orders: [] as SwapOrder[],
+    calls: [] as SettleCall[],
+  };
+  const unpriced = () => new OperatingError("PRICE_UNAVAILABLE", "No price.");
+  const chain = createStrictChain({
+    chainId: 2,
+    async quoteSwap(question) {
+      state.questions.push(question);
+      return state.answer(question.amountIn);
+    },
+    encodeSwapData(order) {
+      state.orders.push(order);
+      return "0x5a";
+    },
+    buildSettle(call) {
+      state.calls.push(call);
+      return { to: ROUTE, data: "0x5e", value: 0n };
+    },
+    getHead: async () => ({
+      number: state.head,
+      hash: toHex32(hashOf("head")),
+      parentHash: toHex32(hashOf("before")),
+    }),
+  });
+  const route = createSwapRoute({
+    clock: createStillClock(Number(NOW_S) * 1000),
+    chain,
+    quoter: QUOTER,
+    weth: WETH,
+    token: NATIVE_TOKEN,
+    decimalsIn: 18,
+    destToken: USDC,
+    decimalsOut: 6,
+    poolFee: 500,
+    maxImpactBps: 100,
+    slippageBps: 50,
+    contract: ROUTE,
+    deliveryConfirmations: 2,
+    pricing: {
+      async readRate() {
+        if (state.ownRate === null) throw unpriced();
+        return state.ownRate;
+      },
+      async attestPrice(): Promise<AttestedPrice | null> {
+        if (state.attestedRate === null) return null;
+        if (state.attestedRate === 0n) throw unpriced();
+        const price = { rate: state.attestedRate, maxAmount: 2n * ETHER, deadline: NOW_S + 100n };
+        return { price, signature: "0x51" };
+      },
+      findRateAt: async (_, { route: used }) => (used === ROUTE ? state.rateInBlock : null),
+    },
+  });
+  return { route, state };
+}
+
+/** The code of a refusal; null where there is none. */
+async function codeOf(asked: Promise<unknown>): Promise<string | null> {
+  try {
+    await asked;
+    return null;
+  } catch (error) {
+    if (error instanceof OperatingError) return error.code;
+    throw error;
+  }
+}
+
+describe("a quote", () => {
+  test("is what the pool gives for what the fee leaves, and the least that the contract lets come out", async () => {
+    const { route, state } = openPool();
+    const quoted = await route.quote(ETHER, commitment, FEE);
+    expect(quoted).toEqual({
+      // What the pool would give for all of it.
+      fair: 2_995_000_000n,
+      amountOut: 2_992_005_000n,
+      // With the whole of both caps.
+      minOut: (2_985_000_000n * 99n) / 100n,
+    });
+    const amountIn = ETHER - ETHER / 1000n;
+    expect(state.questions).toEqual([
+      { quoter: QUOTER, tokenIn: WETH, tokenOut: USDC, poolFee: 500, amountIn },
+    ]);
+  });
+
+  test("takes gas as well, and no more than the address allows", async () => {
+    const { route, state } = openPool();
+    const gas = ETHER / 500n;
+    await route.quote(ETHER, commitment, { ...FEE, flat: gas });
+    await route.quote(ETHER, { ...commitment, maxFeeBps: 3 }, FEE);
+    expect(state.questions.map(({ amountIn }) => amountIn)).toEqual([
+      ETHER - ETHER / 1000n - gas,
+      ETHER - (ETHER * 3n) / 10_000n,
+    ]);
+  });
+
+  test("of dust has no minimum, and no pool is asked", async () => {
+    const { route, state } = openPool();
+    expect((await route.quote(333_333_333n, commitment, FEE)).minOut).toBe(0n);
+    expect(state.questions).toEqual([]);
+  });
+
+  test("is refused without a price, without a pool, and where the two do not agree", async () => {
+    const { route, state } = openPool();
+    state.answer = () => null;
+    const quoteIt = () => route.quote(ETHER, commitment, FEE);
+    await expect(quoteIt()).rejects.toMatchObject({
+      code: "NO_ROUTE",
+      details: { reason: "no_pool" },
+    });
+    state.answer = () => 2_967_029_999n;
+    await expect(quoteIt()).rejects.toMatchObject({ details: { reason: "pool_below_price" } });
+    state.answer = () => 3_026_970_001n;
+    await expect(quoteIt()).rejects.toMatchObject({ details: { reason: "pool_above_price" } });
+    state.ownRate = null;
+    expect(await codeOf(quoteIt())).toBe("PRICE_UNAVAILABLE");
+  });
+});
+
+describe("a sweep", () => {
+  test("insists on the pool's answer less the slippage, for two minutes", async () => {
+    const { route, state } = openPool();
+    await route.prepareSweep(address, ETHER, FEE);
+    expect(state.orders).toEqual([
+      {
+        price: { rate: RATE, maxAmount: 2n * ETHER, deadline: NOW_S + 100n },
+        signature: "0x51",
+        fee: { bps: 10, flat: 0n },
+        minOut: (2_992_005_000n * 9_950n) / 10_000n,
+        deadline: NOW_S + 120n,
+      },
+    ]);
+    expect(state.calls).toEqual([
+      { commitment, token: NATIVE_TOKEN, route: ROUTE, routeData: "0x5a" },
+    ]);
+  });
+
+  test("waits for the attestor, and goes no further without its price", async () => {
+    const { route, state } = openPool();
+    state.attestedRate = null;
+    expect(await route.prepareSweep(address, ETHER, FEE)).toBeNull();
+    state.attestedRate = 0n;
+    await expect(route.prepareSweep(address, ETHER, FEE)).rejects.toMatchObject({
+      code: "PRICE_UNAVAILABLE",
+    });
+    expect(state.questions).toEqual([]);
+  });
+
+  test("is held to the attestor's price, not to ours", async () => {
+    const { route, state } = openPool();
+    state.attestedRate = (RATE * 102n) / 100n;
+    await expect(route.prepareSweep(address, ETHER, FEE)).rejects.toMatchObject({
+      code: "NO_ROUTE",
+      details: { reason: "pool_below_price" },
+    });
+    expect(state.orders).toEqual([]);
+  });
+
+  test("T69 whatever the pool says, none is sent that the contract's minimum would not let through", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.bigInt({ min: 10n ** 12n, max: 2n * ETHER }),
+        fc.integer({ min: 8_000, max: 12_000 }),
+        fc.integer({ min: 0, max: 500 }),
+        async (amount, toldBps, maxSlippageBps) => {
+          const { route, state } = openPool();
+          state.answer = (amountIn) => (amountIn * 3_000n * BigInt(toldBps)) / 10n ** 16n;
+          const caps = { ...commitment, maxSlippageBps };
+          const code = await codeOf(
+            route.prepareSweep({ ...address, commitment: caps }, amount, FEE),
+          );
+          const [order] = state.orders;
+          expect(code).toBe(order ? null : "NO_ROUTE");
+          const swapped = amount - (amount * 10n) / 10_000n;
+          const answer = state.answer(swapped) ?? 0n;
+          const least = swapMinimumOf(swapped, RATED, caps);
+          const fair = (swapped * 3_000n) / 10n ** 12n;
+          const apart = answer > fair ? answer - fair : fair - answer;
+          expect(order !== undefined).toBe(answer >= least && apart * 100n <= fair);
+          const slippageBps = BigInt(Math.min(50, maxSlippageBps));
+          const insisted = (answer * (10_000n - slippageBps)) / 10_000n;
+          expect(order?.minOut ?? insisted).toBe(insisted);
+        },
+      ),
+    );
+  });
+});
+
+describe("what a swap did", () => {
+  const SETTLED = {
+    kind: "settled",
+    wallet: WALLET,
+    token: NATIVE_TOKEN,
+    route: ROUTE,
+    amount: ETHER,
+    logIndex: 7,
+  } as const;
+  const SWAPPED = {
+    kind: "swapped",
+    wallet: WALLET,
+    to: RECIPIENT,
+    tokenIn: NATIVE_TOKEN,
+    tokenOut: USDC,
+    amountIn: ETHER - ETHER / 1000n,
+    amountOut: 2_992_000_000n,
+    fee: ETHER / 1000n,
+  } as const;
+  const receiptOf = (...effects: Effect[]): Receipt => ({
+    txHash: hashOf("swap"),
+    blockHash: toHex32(hashOf("block")),
+    blockNumber: 9n,
+    succeeded: true,
+    gasCost: 0n,
+    effects,
+  });
+
+  test("is read from its receipt, with the least that its price let through", async () => {
+    const { route } = openPool();
+    expect(await route.readSweep(receiptOf(SWAPPED, SETTLED), address)).toEqual({
+      amount: ETHER,
+      minOut: (2_997_000_000n * 99n) / 100n,
+      logIndex: 7,
+      deliveryId: null,
+      swapFee: ETHER / 1000n,
+    });
+  });
+
+  test.each<[string, Effect[]]>([
+    ["of another wallet", [{ ...SWAPPED, wallet: RECIPIENT }, SETTLED]],
+    ["of another token", [{ ...SWAPPED, tokenIn: USDC }, SETTLED]],
+    ["into another token", [{ ...SWAPPED, tokenOut: WETH }, SETTLED]],
+    ["of another amount", [{ ...SWAPPED, amountIn: ETHER }, SETTLED]],
+    ["that settled nothing", [SWAPPED]],
+    ["that swapped nothing", [SETTLED]],
+  ])("a swap %s is not the sweep", async (_, effects) => {
+    const { route } = openPool();
+    expect(await route.readSweep(receiptOf(...effects), address)).toBeNull();
+  });
+
+  test("a swap at a price that was never signed is believed to nobody", async () => {
+    const { route, state } = openPool();
+    state.rateInBlock = null;
+    const read = () => route.readSweep(receiptOf(SWAPPED, SETTLED), address);
+    await expect(read()).rejects.toMatchObject({ code: "INTERNAL" });
+  });
+
+  test("T70 is delivered when the committed wallet got at least the least, deep enough", async () => {
+    const { route, state } = openPool();
+    const sweep = { amount: ETHER, minOut: 2_967_030_000n, logIndex: 7, deliveryId: null };
+    const look = (effect: Effect) =>
+      route.lookForDelivery({ settlementId: "s", address, sweep }, receiptOf(effect, SETTLED));
+    const { txHash } = receiptOf();
+    const least = { ...SWAPPED, amountOut: sweep.minOut };
+    expect(await look(least)).toEqual({ kind: "delivered", txHash, amount: sweep.minOut });
+    for (const wrong of [
+      { ...SWAPPED, to: WALLET },
+      { ...SWAPPED, tokenOut: WETH },
+      { ...SWAPPED, amountOut: sweep.minOut - 1n },
+    ]) {
+      expect(await look(wrong)).toEqual({ kind: "waiting" });
+    }
+    state.head = 9n;
+    expect(await look(SWAPPED)).toEqual({ kind: "waiting" });
+    expect(await route.lookForDelivery({ settlementId: "s", address, sweep }, null)).toEqual({
+      kind: "waiting",
+    });
+  });
+});

@@ -1,0 +1,80 @@
+/** What a swap leaves in the ledger: each token adds up on its own. */
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import { hashOf } from "../../test/support/doubles.ts";
+import { type Desk, openDesk } from "../../test/support/settlement-desk.ts";
+import { NATIVE_TOKEN } from "../core/hex.ts";
+
+/** A deposit whose sweep is mined; the recipient is owed another token. */
+async function openSwapped() {
+  const desk = await openDesk();
+  desk.route.waitsForFinality = false;
+  const address = await desk.issue("0x0c");
+  desk.state.balance = 1_000n;
+  await desk.arrive(address, { amount: 1_000n, block: 90n });
+  await desk.look();
+  desk.state.balance = 0n;
+  desk.state.swept = 1_000n;
+  desk.state.swapFee = 3n;
+  await desk.mine("sweep:", true, "mined");
+  // The desk issues addresses for its one token; from here on nothing is derived from it any more.
+  await sql`update addresses set dest_token = ${NATIVE_TOKEN}`.execute(desk.db);
+  desk.route.pair = { ...desk.route.pair, destToken: NATIVE_TOKEN };
+  return desk;
+}
+
+async function readAccounts({ db }: Desk) {
+  const { rows } = await sql<{ account: string; token: string; amount: string }>`
+    select account, token, sum(amount)::text as amount from ledger_lines
+     where account <> 'wallet' and account <> 'external' and account <> 'transit'
+     group by account, token having sum(amount) <> 0 order by account, token`.execute(db);
+  return rows.map(({ account, token, amount }) => {
+    return `${account} ${token === NATIVE_TOKEN ? "coin" : "token"} ${amount}`;
+  });
+}
+
+test("what a pool took and gave passes through an account of the settlement", async () => {
+  const desk = await openSwapped();
+  await desk.look();
+  expect(await readAccounts(desk)).toEqual(["in_flight token 1000"]);
+  desk.state.delivery = { kind: "delivered", txHash: hashOf("sweep:"), amount: 77n };
+  await desk.look();
+  expect((await desk.swaps()).map(({ status }) => status)).toEqual(["completed"]);
+  expect(await readAccounts(desk)).toEqual([
+    "delivered coin 77",
+    "fees token 3",
+    "swapped coin -77",
+    "swapped token 997",
+  ]);
+});
+
+test("a fee of nothing is a swap all the same", async () => {
+  const desk = await openSwapped();
+  desk.state.swapFee = 0n;
+  desk.state.delivery = { kind: "delivered", txHash: hashOf("sweep:"), amount: 77n };
+  await desk.look();
+  expect(await readAccounts(desk)).toEqual([
+    "delivered coin 77",
+    "swapped coin -77",
+    "swapped token 1000",
+  ]);
+});
+
+test("a sweep that moved to another block is read again, its fee too", async () => {
+  const desk = await openSwapped();
+  await desk.look();
+  desk.state.block = 101n;
+  desk.state.swept = 700n;
+  desk.state.swapFee = 2n;
+  desk.state.balance = 300n;
+  await desk.mine("sweep:", true, "mined");
+  desk.state.delivery = { kind: "delivered", txHash: hashOf("sweep:"), amount: 54n };
+  await desk.look();
+  await desk.look();
+  expect(await readAccounts(desk)).toEqual([
+    "delivered coin 54",
+    "fees token 2",
+    "swapped coin -54",
+    "swapped token 698",
+  ]);
+});

@@ -1,0 +1,36 @@
+/** Of which routes an attestor's signer prices sweeps, and of which it vouches for deliveries. */
+import { expect, test } from "vitest";
+import type { RouteConfig } from "../../config/load.ts";
+import { NATIVE_TOKEN, padAddress, toEvmAddress } from "../../core/hex.ts";
+import type { DeliveryOrder } from "../../chains/port.ts";
+import { createEvmAttestorPolicy } from "./attestor-policy.ts";
+
+const addressOf = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
+const USDC = addressOf("a0");
+const [STAYS, SWAPS, GOES, PRICED] = ["c1", "c2", "c3", "c4"].map(addressOf);
+
+test("prices are signed for swaps and for priced pairs, deliveries for what inventory pays", () => {
+  if (!STAYS || !SWAPS || !GOES || !PRICED) throw new Error("four contracts");
+  const source = { chainId: 2, token: USDC } as const;
+  const swap = { destToken: NATIVE_TOKEN, poolFee: 500, maxImpactBps: 100, slippageBps: 50 };
+  const inventory = { kind: "SWIFT", ...source, destChain: 30 } as const;
+  const routes: RouteConfig[] = [
+    { kind: "MONO_CHAIN", ...source, contract: STAYS },
+    { kind: "MONO_CHAIN", ...source, contract: SWAPS, swap },
+    { ...inventory, destToken: USDC, contract: GOES, priced: false },
+    { ...inventory, destToken: NATIVE_TOKEN, contract: PRICED, priced: true },
+  ];
+  const policy = createEvmAttestorPolicy({ chains: new Map(), routes });
+  const isPriced = (contract: typeof USDC) => policy.isPricedRoute(2, USDC, contract);
+  expect([STAYS, SWAPS, GOES, PRICED].map(isPriced)).toEqual([false, true, false, true]);
+  expect(policy.isPricedRoute(30, USDC, SWAPS)).toBe(false);
+  expect(policy.isPricedRoute(2, NATIVE_TOKEN, SWAPS)).toBe(false);
+
+  const isPair = (destChain: number) => {
+    const commitment = { destToken: padAddress(NATIVE_TOKEN) };
+    // CAST: what else is in an order is not looked at here.
+    const order = { srcChain: 2, srcToken: USDC, commitment } as DeliveryOrder;
+    return policy.isPair(destChain, order);
+  };
+  expect([isPair(30), isPair(2)]).toEqual([true, false]);
+});

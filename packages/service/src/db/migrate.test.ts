@@ -34,6 +34,7 @@ describe("migrations", () => {
       "0009-swaps",
       "0010-fees",
       "0011-providers",
+      "0012-final-sweeps",
     ]);
     expect(await migrateToLatest(database.db)).toEqual([]);
     await assertMigrated(database.db);

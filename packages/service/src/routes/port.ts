@@ -92,6 +92,8 @@ export interface Route extends FeeRoute {
    * was locked, and under which id, must not change any more.
    */
   readonly waitsForFinality: boolean;
+  /** Whether the sweep is the delivery: then both are final together. */
+  readonly deliversBySweep: boolean;
   /** Whether a sweep carries a price that runs out: then a revert may mean no more than that. */
   readonly isPriced: boolean;
   /**

@@ -352,20 +352,31 @@ export async function listWaitingForGas(
   return rows.map(parseSettlement);
 }
 
-/** Notes where the sweep of a completed settlement finally stands. */
+/** Notes where the sweep of a completed settlement finally stands, and what it did there. */
 export async function recordFinalSweep(
   tx: Tx,
   settlement: Settlement,
-  place: { readonly txHash: TxHash; readonly block: bigint; readonly logIndex: number } | null,
+  final: {
+    readonly txHash: TxHash;
+    readonly block: bigint;
+    readonly logIndex: number;
+    /** Where the sweep itself delivers and did so in another block than was recorded. */
+    readonly done: { readonly sweep: Sweep; readonly deliveredAmount: bigint } | null;
+  } | null,
 ): Promise<void> {
   await tx
     .updateTable("settlements")
     .set({
       sweep_final: true,
-      ...(place && {
-        swap_tx_hash: place.txHash,
-        swept_block: place.block,
-        swept_log_index: place.logIndex,
+      ...(final && {
+        swap_tx_hash: final.txHash,
+        swept_block: final.block,
+        swept_log_index: final.logIndex,
+      }),
+      ...(final?.done && {
+        swept_amount: final.done.sweep.amount,
+        swap_fee: final.done.sweep.swapFee ?? null,
+        delivered_amount: final.done.deliveredAmount,
       }),
     })
     .where("id", "=", settlement.id)

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { hashOf } from "../../test/support/doubles.ts";
 import { type Desk, openDesk } from "../../test/support/settlement-desk.ts";
 import { NATIVE_TOKEN } from "../core/hex.ts";
+import { followCompleted } from "./steps/follow.ts";
 
 /** A deposit whose sweep is mined; the recipient is owed another token. */
 async function openSwapped() {
@@ -77,4 +78,25 @@ test("a sweep that moved to another block is read again, its fee too", async () 
     "swapped coin -54",
     "swapped token 698",
   ]);
+});
+
+test("a sweep that moved to another block after it was completed is what it finally did", async () => {
+  const desk = await openSwapped();
+  desk.route.deliversBySweep = true;
+  desk.state.delivery = { kind: "delivered", txHash: hashOf("sweep:"), amount: 77n };
+  await desk.look();
+  desk.state.block = 101n;
+  desk.state.swept = 1_200n;
+  desk.state.swapFee = 4n;
+  await desk.mine("sweep:", true, "final");
+  desk.state.delivery = { kind: "delivered", txHash: hashOf("sweep:"), amount: 90n };
+  await followCompleted(desk.deps);
+  expect((await desk.swaps()).map(({ status }) => status)).toEqual(["completed"]);
+  const settled = ["delivered coin 90", "fees token 4", "swapped coin -90", "swapped token 1196"];
+  expect(await readAccounts(desk)).toEqual(settled);
+  // Only once: what is final stays.
+  const change = desk.db.updateTable("settlements").set({ delivered_amount: 91n }).execute();
+  await expect(change).rejects.toThrow("is terminal and cannot change");
+  await followCompleted(desk.deps);
+  expect(await readAccounts(desk)).toEqual(settled);
 });

@@ -113,7 +113,7 @@ export async function openDesk() {
     getReceipt: async (txHash) => receipt(txHash),
     getFinalNumber: async () => state.finalNumber,
   });
-  const route: Route & { waitsForFinality: boolean; pair: Pair } = {
+  const route: Route & { waitsForFinality: boolean; deliversBySweep: boolean; pair: Pair } = {
     kind: "SWIFT",
     pair: { srcChain: 2, srcToken: USDC, destChain: 30, destToken: USDC },
     contract: ROUTE,
@@ -121,6 +121,7 @@ export async function openDesk() {
     decimalsOut: 6,
     etaSeconds: 1,
     waitsForFinality: true,
+    deliversBySweep: false,
     isPriced: false,
     readBridgeFee: async () => 0n,
     quote: async (amount) => ({ fair: amount, amountOut: amount, minOut: amount }),

@@ -110,6 +110,7 @@ export function createFastMctpRoute(options: {
     decimalsOut: decimals,
     etaSeconds: FAST_SECONDS,
     waitsForFinality: false,
+    deliversBySweep: false,
     isPriced: false,
 
     readBridgeFee: async (amount, room) => maxFeeOf(amount, room, await readOnce()),

@@ -27,6 +27,7 @@ export function createMonoChainRoute(options: {
     decimalsOut: decimals,
     etaSeconds: 30,
     waitsForFinality: false,
+    deliversBySweep: true,
     isPriced: false,
 
     // What is swept never leaves the chain.

@@ -67,6 +67,7 @@ export function createSwapRoute(options: {
     decimalsOut,
     etaSeconds: 30,
     waitsForFinality: false,
+    deliversBySweep: true,
     isPriced: true,
 
     // What is swept never leaves the chain.

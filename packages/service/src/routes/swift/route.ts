@@ -90,6 +90,7 @@ export function createSwiftRoute(options: {
     decimalsOut,
     etaSeconds: 60,
     waitsForFinality: true,
+    deliversBySweep: false,
     isPriced: pricing !== null,
 
     // Inventory pays: no bridge is crossed.

@@ -47,16 +47,26 @@ async function settleForGood(
   }
   const receipt = await chainOf(deps, settlement).getReceipt(mined.txHash);
   const address = await getAddressById(deps.db, settlement.addressId);
-  const sweep = receipt && (await usedRoute(deps, settlement, address).readSweep(receipt, address));
+  const route = usedRoute(deps, settlement, address);
+  const sweep = receipt && (await route.readSweep(receipt, address));
   if (!receipt || !sweep) return;
-  const place = { txHash: receipt.txHash, block: receipt.blockNumber, logIndex: sweep.logIndex };
+  const { txHash, blockNumber: block } = receipt;
+  // In another block than when it was delivered it may have taken and given something else.
+  const isMoved = block !== settlement.sweptBlock;
+  const look =
+    isMoved && route.deliversBySweep
+      ? await route.lookForDelivery({ settlementId: settlement.id, address, sweep }, receipt)
+      : null;
+  if (look && look.kind !== "delivered") return;
   await deps.db.transaction().execute(async (tx) => {
     await lockHolding(tx, settlement);
     await assignSwept(tx, settlement, {
       settlementId: settlement.id,
-      ...place,
+      block,
+      logIndex: sweep.logIndex,
       recheckAtMs: deps.clock.now() + RECHECK_MS,
     });
-    await recordFinalSweep(tx, settlement, place);
+    const done = look && { sweep, deliveredAmount: look.amount };
+    await recordFinalSweep(tx, settlement, { txHash, block, logIndex: sweep.logIndex, done });
   });
 }

@@ -97,6 +97,9 @@ They were compared when the preset was written, not with a live chain: \`sluice 
 \`LZeroAnalytics/chainlink-package\` on GitHub, of March 2025. What is not known for certain is left out, and named under the
 chain.
 
+The swap routes call \`SwapRouter02\`. Uniswap's first \`SwapRouter\`, which does not stand on all of these chains, has
+other calls and does not serve.
+
 **Terms** are \`minDeposit\`, \`minDepositUsd\`, \`deliveryConfirmations\` and \`pollIntervalMs\`: chosen so that dust does
 not settle. Whether your fee pays for the gas of the smallest deposit is another matter: \`terms.cost\` of the doctor weighs
 them. A price counts until it is a tenth

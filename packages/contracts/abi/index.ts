@@ -1643,6 +1643,11 @@ export const swapRouteAbi = [
   },
   {
     type: "error",
+    name: "SpecialRecipient",
+    inputs: [{ name: "to", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
     name: "WrongDestChain",
     inputs: [
       { name: "destChain", type: "uint16", internalType: "uint16" },
@@ -1906,6 +1911,11 @@ export const swapCctpRouteAbi = [
     type: "error",
     name: "SafeERC20FailedOperation",
     inputs: [{ name: "token", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "SpecialRecipient",
+    inputs: [{ name: "to", type: "address", internalType: "address" }],
   },
   {
     type: "error",
@@ -4020,6 +4030,11 @@ export const errorsAbi = [
     type: "error",
     name: "SafeERC20FailedOperation",
     inputs: [{ name: "token", type: "address", internalType: "address" }],
+  },
+  {
+    type: "error",
+    name: "SpecialRecipient",
+    inputs: [{ name: "to", type: "address", internalType: "address" }],
   },
   {
     type: "error",

@@ -72,9 +72,9 @@ const DETERMINISTIC_DEPLOYER: Address = "0x4e59b44847b379578588920cA78FbF26c0B49
 const FACTORY_SALT = zeroHash;
 
 const DEPLOY_GAS = 4_000_000n;
-/** Uniswap's factory and its manager of positions are nearly as large as a contract may be. */
+/** Contracts of Uniswap that are nearly as large as a contract may be. */
 const LARGE_DEPLOY_GAS = 6_000_000n;
-const LARGE_STEPS: readonly string[] = ["uniswapFactory", "positionManager"];
+const LARGE_STEPS: readonly string[] = ["uniswapFactory", "swapRouter", "positionManager"];
 const DEPLOY_BLOCK_GAS = 200_000_000n;
 const CALL_GAS = 1_000_000n;
 const ETH_EACH = parseEther("1000");

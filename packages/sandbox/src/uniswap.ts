@@ -49,6 +49,7 @@ export interface UniswapContracts {
   /** The wrapped native coin. */
   readonly weth: Address;
   readonly uniswapFactory: Address;
+  /** `SwapRouter02`. */
   readonly swapRouter: Address;
   /** `QuoterV2`. */
   readonly quoter: Address;
@@ -59,7 +60,8 @@ const PERIPHERY = "@uniswap/v3-periphery/artifacts/contracts";
 const ARTIFACTS: Readonly<Record<keyof UniswapContracts, string>> = {
   weth: "canonical-weth/build/contracts/WETH9.json",
   uniswapFactory: "@uniswap/v3-core/artifacts/contracts/UniswapV3Factory.sol/UniswapV3Factory.json",
-  swapRouter: `${PERIPHERY}/SwapRouter.sol/SwapRouter.json`,
+  swapRouter:
+    "@uniswap/swap-router-contracts/artifacts/contracts/SwapRouter02.sol/SwapRouter02.json",
   quoter: `${PERIPHERY}/lens/QuoterV2.sol/QuoterV2.json`,
   positionManager: `${PERIPHERY}/NonfungiblePositionManager.sol/NonfungiblePositionManager.json`,
 };
@@ -76,6 +78,11 @@ export function uniswapInitCodes(
     at.uniswapFactory,
     at.weth,
   ]);
+  // The first is Uniswap v2, which does not stand here.
+  const withPositions = encodeAbiParameters(
+    parseAbiParameters("address, address, address, address"),
+    [zeroAddress, at.uniswapFactory, at.positionManager, at.weth],
+  );
   // The last describes positions to people, which nobody asks here.
   const withDescriptor = encodeAbiParameters(parseAbiParameters("address, address, address"), [
     at.uniswapFactory,
@@ -85,7 +92,7 @@ export function uniswapInitCodes(
   return {
     weth: readBytecode("weth"),
     uniswapFactory: readBytecode("uniswapFactory"),
-    swapRouter: concatHex([readBytecode("swapRouter"), over]),
+    swapRouter: concatHex([readBytecode("swapRouter"), withPositions]),
     quoter: concatHex([readBytecode("quoter"), over]),
     positionManager: concatHex([readBytecode("positionManager"), withDescriptor]),
   };

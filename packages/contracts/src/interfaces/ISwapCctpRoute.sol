@@ -14,7 +14,7 @@ import { IUniswapSwap } from "./IUniswapSwap.sol";
 interface ISwapCctpRoute is IUniswapSwap, IChargedRoute, ICctpBurn {
     /// @param evmChainId `block.chainid` of the source.
     /// @param factory The deposit factory whose attestors it listens to.
-    /// @param router Uniswap's SwapRouter (the first one, which takes a deadline).
+    /// @param router Uniswap's SwapRouter02.
     /// @param weth What that router wraps the native coin into; it must say the same.
     /// @param tokenIn The token it takes; zero is the native coin.
     /// @param decimalsIn Its decimals.

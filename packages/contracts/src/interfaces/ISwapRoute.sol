@@ -13,7 +13,7 @@ interface ISwapRoute is IUniswapSwap, IChargedRoute {
     /// @param evmChainId `block.chainid` of the one chain it works on.
     /// @param bridgeId Bridge chain id of the same chain.
     /// @param factory The deposit factory whose attestors it listens to.
-    /// @param router Uniswap's SwapRouter (the first one, which takes a deadline).
+    /// @param router Uniswap's SwapRouter02.
     /// @param weth What that router wraps the native coin into; it must say the same.
     /// @param tokenIn The token it takes; zero is the native coin.
     /// @param decimalsIn Its decimals.

@@ -20,6 +20,9 @@ interface IUniswapSwap is IAttestedPrice {
         uint256 fee
     );
 
+    /// @notice The router takes this recipient for somebody else.
+    error SpecialRecipient(address to);
+
     /// @notice The price and the committed slippage leave not even one base unit to insist on.
     error NoMinimum(uint256 amountIn, uint16 maxSlippageBps);
 

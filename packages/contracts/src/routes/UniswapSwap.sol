@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import { Math } from "@openzeppelin/contracts/utils/math/Math.sol";
 import { IUniswapSwap } from "../interfaces/IUniswapSwap.sol";
-import { ISwapRouter } from "../interfaces/external/ISwapRouter.sol";
+import { ISwapRouter02 } from "../interfaces/external/ISwapRouter02.sol";
 import { Allowance } from "../types/Allowance.sol";
 import { Commitment } from "../types/Commitment.sol";
 import { RouteFee } from "../types/RouteFee.sol";
@@ -46,6 +46,10 @@ abstract contract UniswapSwap is IUniswapSwap, ChargedRoute, AttestedPrice {
     uint256 internal constant BPS = 10_000;
     uint256 private constant SWAP_LIFETIME = 10 minutes;
 
+    /// @dev Who the router takes these two recipients for.
+    address private constant THE_CALLER = address(1);
+    address private constant THE_ROUTER = address(2);
+
     /// @dev Far above any real token, and small enough that the powers of ten cannot overflow.
     uint8 private constant DECIMALS_MAX = 36;
 
@@ -61,7 +65,7 @@ abstract contract UniswapSwap is IUniswapSwap, ChargedRoute, AttestedPrice {
         if (pool.decimalsIn > DECIMALS_MAX || pool.decimalsOut > DECIMALS_MAX) {
             revert InvalidConfig();
         }
-        if (pool.weth == address(0) || ISwapRouter(pool.router).WETH9() != pool.weth) {
+        if (pool.weth == address(0) || ISwapRouter02(pool.router).WETH9() != pool.weth) {
             revert InvalidConfig();
         }
         ROUTER = pool.router;
@@ -90,16 +94,20 @@ abstract contract UniswapSwap is IUniswapSwap, ChargedRoute, AttestedPrice {
         internal
         returns (Fill memory fill)
     {
+        // A swap would go to somebody else, and coin for good to a precompile of the chain.
+        if (to == THE_CALLER || to == THE_ROUTER) revert SpecialRecipient(to);
+        // The router has no deadline of its own.
         _checkDeadline(order.deadline, SWAP_LIFETIME);
         _checkPrice(TOKEN_IN, amount, order.price, order.signature);
         fill.charged = _charge(c, TOKEN_IN, amount, order.fee, 0);
         fill.amountIn = amount - fill.charged;
         uint256 least = minOut(fill.amountIn, order.price.rate, c.maxSlippageBps);
+        // So none for nothing, which the router would take for all that it holds.
         if (least == 0) revert NoMinimum(fill.amountIn, c.maxSlippageBps);
         least = Math.max(least, order.minOut);
 
         uint256 before = _balanceOf(TOKEN_OUT, to);
-        _trade(fill.amountIn, least, to, order.deadline);
+        _trade(fill.amountIn, least, to);
         uint256 balance = _balanceOf(TOKEN_OUT, to);
         // What gained nothing or lost has received nothing.
         fill.amountOut = balance > before ? balance - before : 0;
@@ -110,13 +118,12 @@ abstract contract UniswapSwap is IUniswapSwap, ChargedRoute, AttestedPrice {
     }
 
     /// @dev The router wraps the value sent and, where native coin comes out, receives it to unwrap it.
-    function _trade(uint256 amountIn, uint256 least, address to, uint256 deadline) private {
-        ISwapRouter.ExactInputSingleParams memory params = ISwapRouter.ExactInputSingleParams({
+    function _trade(uint256 amountIn, uint256 least, address to) private {
+        ISwapRouter02.ExactInputSingleParams memory params = ISwapRouter02.ExactInputSingleParams({
             tokenIn: _wrapped(TOKEN_IN),
             tokenOut: _wrapped(TOKEN_OUT),
             fee: POOL_FEE,
-            recipient: TOKEN_OUT == address(0) ? ROUTER : to,
-            deadline: deadline,
+            recipient: TOKEN_OUT == address(0) ? THE_ROUTER : to,
             amountIn: amountIn,
             amountOutMinimum: least,
             sqrtPriceLimitX96: 0
@@ -124,14 +131,14 @@ abstract contract UniswapSwap is IUniswapSwap, ChargedRoute, AttestedPrice {
         if (TOKEN_IN == address(0)) {
             // What a pool does not take, the router keeps for whoever asks. It may hold some already.
             uint256 before = ROUTER.balance;
-            ISwapRouter(ROUTER).exactInputSingle{ value: amountIn }(params);
+            ISwapRouter02(ROUTER).exactInputSingle{ value: amountIn }(params);
             if (ROUTER.balance > before) revert NotSpent(ROUTER.balance - before);
         } else {
             Allowance.grant(TOKEN_IN, ROUTER, amountIn);
-            ISwapRouter(ROUTER).exactInputSingle(params);
+            ISwapRouter02(ROUTER).exactInputSingle(params);
             Allowance.end(TOKEN_IN, ROUTER);
         }
-        if (TOKEN_OUT == address(0)) ISwapRouter(ROUTER).unwrapWETH9(least, to);
+        if (TOKEN_OUT == address(0)) ISwapRouter02(ROUTER).unwrapWETH9(least, to);
     }
 
     function _wrapped(address token) private view returns (address) {

@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 import { IERC20 } from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
-import { ISwapRouter } from "../../src/interfaces/external/ISwapRouter.sol";
+import { ISwapRouter02 } from "../../src/interfaces/external/ISwapRouter02.sol";
 
 /// @notice A router that pays what it was told to out of its own pocket, takes what it likes and always
 /// reports success.
@@ -19,7 +19,7 @@ contract LyingRouter {
         (_takes, _pays) = (takes, pays);
     }
 
-    function exactInputSingle(ISwapRouter.ExactInputSingleParams calldata params)
+    function exactInputSingle(ISwapRouter02.ExactInputSingleParams calldata params)
         external
         payable
         returns (uint256)

@@ -84,6 +84,25 @@ contract SwapCctpRouteTest is Market {
         assertEq(weth.allowance(wallet, address(router)), 0, "allowance");
     }
 
+    /// @dev The router would rather pay with coin that lies in it than take the wallet's wrapped coin.
+    /// Anybody may take that coin away, and then the swap goes on.
+    function test_deliver_CoinInTheRouterHoldsUpWrappedCoinAndCostsNothing() public {
+        IDepositFactory.Job memory job = swapCctpJob(wethToCctp, fairAsk(ETH_IN_USDC));
+        address wallet = factory.predict(job.c);
+        giveWeth(wallet, 1 ether);
+        vm.deal(address(router), 5 ether);
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                IDepositFactory.Leftover.selector, wallet, address(weth), 0.999 ether
+            )
+        );
+        settle(job);
+        assertEq(weth.balanceOf(wallet), 1 ether, "the deposit stays");
+        vm.deal(address(router), 0.999 ether - 1);
+        settle(job);
+        assertEq(address(router).balance, 0.999 ether - 1, "what is too little stays");
+    }
+
     function test_deliver_DollarsThatLayThereStay() public {
         IDepositFactory.Job memory job = _coin(fairAsk(ETH_IN_USDC));
         address wallet = factory.predict(job.c);

@@ -96,6 +96,39 @@ contract SwapRouteTest is Market {
         assertEq(address(router).balance, 5 ether, "it stays");
     }
 
+    function test_deliver_WrappedCoinThatLayInTheRouterChangesNothing() public {
+        giveWeth(address(router), 5 ether);
+        _swapCoin();
+        assertEq(weth.balanceOf(address(router)), 5 ether, "it stays");
+        settle(_dollars(fairAsk(USDC_IN_ETH)));
+        assertTrue(RECIPIENT.balance > 5.99 ether, "whoever unwraps next has it");
+    }
+
+    /// @dev All the dollars of the pool cost less than this deposit, and the router keeps the rest.
+    function test_deliver_RevertsWhenThePoolCannotTakeAllOfTheCoin() public {
+        IDepositFactory.Job memory job = swapJob(ethToUsdc, fairAsk(1));
+        address wallet = factory.predict(job.c);
+        vm.deal(wallet, 2e36);
+        _expectSelector(job, IUniswapSwap.NotSpent.selector);
+        vm.deal(address(router), 5 ether);
+        _expectSelector(job, IUniswapSwap.NotSpent.selector);
+        assertEq(wallet.balance, 2e36, "the deposit stays");
+        assertEq(address(router).balance, 5 ether, "and what lay there");
+    }
+
+    /// @dev The router takes the first for the wallet and the second for itself, and whoever asks gets
+    /// what it holds. As coin it would be gone in a precompile.
+    function test_deliver_RevertsForARecipientThatTheRouterTakesForAnother() public {
+        for (uint160 i = 1; i <= 2; ++i) {
+            _expectSpecial(usdcToWeth, USDC_IN_ETH, address(i));
+            _expectSpecial(usdcToEth, USDC_IN_ETH, address(i));
+            _expectSpecial(ethToUsdc, ETH_IN_USDC, address(i));
+        }
+        IDepositFactory.Job memory job = _jobTo(usdcToWeth, USDC_IN_ETH, address(3));
+        settle(job);
+        assertEq(weth.balanceOf(address(3)), 995_011_965_097_726_768, "to the next as to anybody");
+    }
+
     function test_T69_deliver_RevertsWhenThePriceWasMovedInTheSameBlock() public {
         IDepositFactory.Job memory job = _dollars(fairAsk(USDC_IN_ETH));
         usdc.mint(STRANGER, 30_000e6);
@@ -376,15 +409,38 @@ contract SwapRouteTest is Market {
 
     function _expectNotAttested(IDepositFactory.Job memory job) private {
         uint256 held = usdc.balanceOf(factory.predict(job.c));
+        _expectSelector(job, IAttestedPrice.NotAttestor.selector);
+        assertEq(usdc.balanceOf(factory.predict(job.c)), held, "kept");
+    }
+
+    function _expectSelector(IDepositFactory.Job memory job, bytes4 selector) private {
         vm.prank(RELAYER);
         try factory.settle(job) {
-            assertTrue(false, "a price of something else");
+            assertTrue(false, "it has to revert");
         } catch (bytes memory reason) {
-            assertEq(
-                bytes32(bytes4(reason)), bytes32(IAttestedPrice.NotAttestor.selector), "the reason"
-            );
+            assertEq(bytes32(bytes4(reason)), bytes32(selector), "the reason");
         }
-        assertEq(usdc.balanceOf(factory.predict(job.c)), held, "kept");
+    }
+
+    function _expectSpecial(SwapRoute route, uint256 rate, address to) private {
+        IDepositFactory.Job memory job = _jobTo(route, rate, to);
+        _expect(job, abi.encodeWithSelector(IUniswapSwap.SpecialRecipient.selector, to));
+        vm.prank(REFUNDEE);
+        assertEq(
+            factory.refund(job.c, job.token), job.token == NATIVE ? 1 ether : DOLLARS, "refundable"
+        );
+    }
+
+    /// @dev With a deposit of 3,000 dollars or a coin of its own, for another recipient.
+    function _jobTo(SwapRoute route, uint256 rate, address to)
+        private
+        returns (IDepositFactory.Job memory job)
+    {
+        job = swapJob(route, fairAsk(rate));
+        job.c.destWallet = word(to);
+        job.data = swapData(job, fairAsk(rate));
+        if (job.token == NATIVE) vm.deal(factory.predict(job.c), 1 ether);
+        else usdc.mint(factory.predict(job.c), DOLLARS);
     }
 
     function _expectInvalid(ISwapRoute.Config memory config) private {

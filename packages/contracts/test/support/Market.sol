@@ -8,7 +8,7 @@ import { ICctpRoute } from "../../src/interfaces/ICctpRoute.sol";
 import { IDepositFactory } from "../../src/interfaces/IDepositFactory.sol";
 import { ISwapCctpRoute } from "../../src/interfaces/ISwapCctpRoute.sol";
 import { ISwapRoute } from "../../src/interfaces/ISwapRoute.sol";
-import { ISwapRouter } from "../../src/interfaces/external/ISwapRouter.sol";
+import { ISwapRouter02 } from "../../src/interfaces/external/ISwapRouter02.sol";
 import { CctpRoute } from "../../src/routes/CctpRoute.sol";
 import { SwapCctpRoute } from "../../src/routes/SwapCctpRoute.sol";
 import { SwapRoute } from "../../src/routes/SwapRoute.sol";
@@ -50,7 +50,7 @@ abstract contract Market is Fixture {
     uint256 internal constant USDC_IN_ETH = 333_333_333_333_333;
 
     IWeth internal weth;
-    ISwapRouter internal router;
+    ISwapRouter02 internal router;
     IUniswapV3Pool internal pool;
     /// @dev What Circle mints there.
     TestToken internal minted;
@@ -100,13 +100,15 @@ abstract contract Market is Fixture {
         weth =
             IWeth(create(string.concat(modules, "canonical-weth/build/contracts/WETH9.json"), ""));
         string memory core = string.concat(modules, "@uniswap/v3-core/artifacts/contracts/");
-        string memory periphery =
-            string.concat(modules, "@uniswap/v3-periphery/artifacts/contracts/");
+        string memory routers =
+            string.concat(modules, "@uniswap/swap-router-contracts/artifacts/contracts/");
         address pools =
             create(string.concat(core, "UniswapV3Factory.sol/UniswapV3Factory.json"), "");
-        router = ISwapRouter(
+        router = ISwapRouter02(
             create(
-                string.concat(periphery, "SwapRouter.sol/SwapRouter.json"), abi.encode(pools, weth)
+                string.concat(routers, "SwapRouter02.sol/SwapRouter02.json"),
+                // Without Uniswap v2 and positions, which swaps in a pool of v3 do not need.
+                abi.encode(address(0), pools, address(0), weth)
             )
         );
         pool = IUniswapV3Pool(
@@ -304,12 +306,11 @@ abstract contract Market is Fixture {
         vm.startPrank(who);
         IERC20(tokenIn).approve(address(router), amount);
         gained = router.exactInputSingle(
-            ISwapRouter.ExactInputSingleParams({
+            ISwapRouter02.ExactInputSingleParams({
                 tokenIn: tokenIn,
                 tokenOut: tokenIn == address(usdc) ? address(weth) : address(usdc),
                 fee: POOL_FEE,
                 recipient: who,
-                deadline: block.timestamp,
                 amountIn: amount,
                 amountOutMinimum: 0,
                 sqrtPriceLimitX96: 0

@@ -75,7 +75,7 @@ export interface CctpConfig {
 
 /** Uniswap v3 on one chain. */
 export interface UniswapV3Config {
-  /** Which routes go through. */
+  /** `SwapRouter02`. */
   readonly router: EvmAddress;
   /** `QuoterV2`; undefined where nothing is swapped. */
   readonly quoter?: EvmAddress;

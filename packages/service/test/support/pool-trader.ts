@@ -13,7 +13,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { World } from "./world.ts";
 
 const routerAbi = parseAbi([
-  "struct Swap { address tokenIn; address tokenOut; uint24 fee; address recipient; uint256 deadline; uint256 amountIn; uint256 amountOutMinimum; uint160 sqrtPriceLimitX96; }",
+  "struct Swap { address tokenIn; address tokenOut; uint24 fee; address recipient; uint256 amountIn; uint256 amountOutMinimum; uint160 sqrtPriceLimitX96; }",
   "function exactInputSingle(Swap params) payable returns (uint256 amountOut)",
 ]);
 
@@ -47,7 +47,6 @@ export async function createPoolTrader(world: World) {
           tokenOut,
           fee: POOL_FEE,
           recipient: account.address,
-          deadline: 2n ** 64n,
           amountIn,
           amountOutMinimum: 0n,
           sqrtPriceLimitX96: 0n,

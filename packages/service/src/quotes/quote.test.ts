@@ -206,6 +206,14 @@ describe("the list", () => {
   });
 });
 
+test.each(["1", "2", "ffff"])("a destination of 0x…%s is nobody's wallet", async (end) => {
+  const destinationAddress = `0x${end.padStart(40, "0")}`;
+  expect(await refusalOf({ destinationAddress })).toMatchObject({
+    code: "VALIDATION_ERROR",
+    details: { field: "destinationAddress" },
+  });
+});
+
 describe("a route that cannot now", () => {
   const failing = (code: "RPC_UNAVAILABLE" | "AMOUNT_TOO_SMALL"): Route => ({
     ...createRoute({ kind: "MONO_CHAIN" }),

@@ -35,6 +35,8 @@ export interface QuoteDeps {
 
 const NO_USER = NATIVE_TOKEN;
 const AMOUNT_END = 2n ** 256n;
+/** Below it are precompiled contracts, and names that routers give to themselves. */
+const PRECOMPILES_END = 2n ** 16n;
 /** The most a client may ask for, as its SDK does. */
 const SLIPPAGE_BPS_MAX = 500;
 
@@ -246,6 +248,9 @@ async function parseDestinationAddress(
   if (text === undefined) return null;
   const address = parseAddress(deps, field, text);
   if (address === NATIVE_TOKEN) throw invalid(field, "an address other than zero");
+  if (BigInt(address) < PRECOMPILES_END) {
+    throw invalid(field, "a wallet, not an address that chains keep for themselves");
+  }
   if (deps.tokens.some((token) => token.address === address)) {
     throw invalid(field, "a wallet, not a token contract");
   }

@@ -94,8 +94,11 @@ export function minOutOfFair(fair: bigint, { maxFeeBps, maxSlippageBps }: Caps):
   return given >= BPS ? 0n : (fair * (BPS - given)) / BPS;
 }
 
-/** The largest fair amount that promises no more than `minOut`: what a lock was worth when it was priced. */
+/**
+ * The largest fair amount that promises no more than `minOut`: what a lock was worth when it was priced. Zero under caps
+ * that promise nothing of any amount.
+ */
 export function fairOfMinOut(minOut: bigint, { maxFeeBps, maxSlippageBps }: Caps): bigint {
   const kept = BPS - BigInt(maxFeeBps) - BigInt(maxSlippageBps);
-  return ((minOut + 1n) * BPS - 1n) / kept;
+  return kept <= 0n ? 0n : ((minOut + 1n) * BPS - 1n) / kept;
 }

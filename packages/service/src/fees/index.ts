@@ -5,6 +5,7 @@ export {
   type FeeItems,
   type FeeTerms,
   itemise,
+  leastAfterFees,
   planTerms,
   TOO_SMALL_FOR_FEES,
 } from "./terms.ts";

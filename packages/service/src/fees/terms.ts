@@ -34,6 +34,16 @@ export function feeCapOf(amount: bigint, maxFeeBps: number): bigint {
 }
 
 /**
+ * The least that is left of a deposit where the route's contract takes the fees itself, in base units of the source
+ * token; `RouteFeeLib.cap` leaves the same.
+ */
+export function leastAfterFees(amount: bigint, maxFeeBps: number): bigint {
+  const cap = feeOf(amount, maxFeeBps);
+  // However large the cap, a unit stays.
+  return cap < amount || amount === 0n ? amount - cap : 1n;
+}
+
+/**
  * The terms of a sweep of `amount`. What others are paid comes first: the service's own fee shrinks, down to nothing,
  * until the whole fits the committed cap. Terms that fit an amount fit every larger one, so that what somebody adds on
  * the way cannot make the sweep fail.

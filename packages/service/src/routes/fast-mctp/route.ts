@@ -1,13 +1,13 @@
 import type { ErrorObject } from "@sluice/sdk/wire";
 import type { BurnFacts, CctpBridge, Chain, Effect, Receipt } from "../../chains/port.ts";
-import { minOutOf, RATE_SCALE } from "../../core/amounts.ts";
+import { RATE_SCALE } from "../../core/amounts.ts";
 import { assert } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { type EvmAddress, type Hex, padAddress } from "../../core/hex.ts";
 import type { Clock, Random } from "../../core/ports.ts";
 import type { DepositAddress } from "../../addresses/index.ts";
 import type { Db } from "../../db/schema.ts";
-import { type FeeTerms, itemise } from "../../fees/index.ts";
+import { type FeeTerms, itemise, leastAfterFees } from "../../fees/index.ts";
 import type { Route } from "../port.ts";
 import type { Attestations } from "./attestations.ts";
 import {
@@ -57,9 +57,6 @@ export function createFastMctpRoute(options: {
     const burned = amount - service - gas;
     return { burned, ...chooseSpeed(burned, fee.bridge, await readOnce()) };
   }
-
-  const minOutUnder = (amount: bigint, maxFeeBps: number) =>
-    minOutOf({ amount, maxFeeBps, decimalsIn: decimals, decimalsOut: decimals });
 
   /** The burn of a wallet in a receipt; null where the receipt does not show all of it. */
   function readBurn(receipt: Receipt, { wallet }: DepositAddress) {
@@ -121,7 +118,7 @@ export function createFastMctpRoute(options: {
       return {
         fair: amount,
         amountOut: burned - expectedFee,
-        minOut: minOutUnder(amount, maxFeeBps),
+        minOut: leastAfterFees(amount, maxFeeBps),
         etaSeconds: isFast ? FAST_SECONDS : STANDARD_SECONDS,
       };
     },
@@ -148,7 +145,7 @@ export function createFastMctpRoute(options: {
       assert(settled.amount === burned.amount + burned.fee, "what left the wallet was burned");
       return {
         amount: settled.amount,
-        minOut: minOutUnder(settled.amount, address.commitment.maxFeeBps),
+        minOut: leastAfterFees(settled.amount, address.commitment.maxFeeBps),
         logIndex: settled.logIndex,
         deliveryId: null,
       };

@@ -1,7 +1,7 @@
 import type { Chain } from "../../chains/port.ts";
-import { minOutOf, RATE_SCALE } from "../../core/amounts.ts";
+import { RATE_SCALE } from "../../core/amounts.ts";
 import type { EvmAddress } from "../../core/hex.ts";
-import { itemise } from "../../fees/index.ts";
+import { itemise, leastAfterFees } from "../../fees/index.ts";
 import type { Route } from "../port.ts";
 
 /** `MONO_CHAIN`: the same token on the same chain, moved straight from the wallet to the committed one. */
@@ -38,7 +38,7 @@ export function createMonoChainRoute(options: {
       return {
         fair: amount,
         amountOut: amount - service - gas,
-        minOut: minOutOf({ amount, maxFeeBps, decimalsIn: decimals, decimalsOut: decimals }),
+        minOut: leastAfterFees(amount, maxFeeBps),
       };
     },
 
@@ -55,16 +55,10 @@ export function createMonoChainRoute(options: {
 
     async readSweep(receipt, { wallet, commitment }) {
       for (const effect of receipt.effects) {
-        if (effect.kind !== "settled" || effect.wallet !== wallet || effect.token !== token)
-          continue;
+        if (effect.kind !== "settled" || effect.route !== contract) continue;
+        if (effect.wallet !== wallet || effect.token !== token) continue;
         const { amount, logIndex } = effect;
-        const { maxFeeBps } = commitment;
-        const minOut = minOutOf({
-          amount,
-          maxFeeBps,
-          decimalsIn: decimals,
-          decimalsOut: decimals,
-        });
+        const minOut = leastAfterFees(amount, commitment.maxFeeBps);
         return { amount, logIndex, minOut, deliveryId: null };
       }
       return null;

@@ -41,7 +41,7 @@ export function createSwiftRoute(options: {
   readonly pricing: Pricing | null;
 }): Route {
   const { db, clock, source, destination, token, destToken, pricing } = options;
-  const { decimalsIn, decimalsOut } = options;
+  const { decimalsIn, decimalsOut, contract } = options;
 
   const held = { destChain: destination.chainId, token: destToken };
   const readRate = async () => (pricing ? pricing.readRate() : RATE_SCALE);
@@ -85,7 +85,7 @@ export function createSwiftRoute(options: {
       destChain: destination.chainId,
       destToken,
     },
-    contract: options.contract,
+    contract,
     decimalsIn,
     decimalsOut,
     etaSeconds: 60,
@@ -113,7 +113,7 @@ export function createSwiftRoute(options: {
         ? source.encodePriceData(attested.price, attested.signature)
         : "0x";
       const { commitment } = address;
-      return source.buildSettle({ commitment, token, route: options.contract, routeData });
+      return source.buildSettle({ commitment, token, route: contract, routeData });
     },
 
     async readInventory() {
@@ -141,7 +141,11 @@ export function createSwiftRoute(options: {
 
     async readSweep(receipt, { wallet, commitment }) {
       const settled = receipt.effects.find(
-        (effect) => effect.kind === "settled" && effect.wallet === wallet && effect.token === token,
+        (effect) =>
+          effect.kind === "settled" &&
+          effect.wallet === wallet &&
+          effect.token === token &&
+          effect.route === contract,
       );
       const locked = receipt.effects.find(
         (effect) => effect.kind === "locked" && effect.wallet === wallet && effect.token === token,
@@ -164,6 +168,12 @@ export function createSwiftRoute(options: {
         (effect) => effect.kind === "locked" && effect.deliveryId === sweep.deliveryId,
       );
       assert(locked?.kind === "locked", "a SWIFT sweep locks");
+      const known = await store.getDelivery(tx, locked.deliveryId);
+      if (known) {
+        const isSame = known.settlementId === settlementId && known.lockedAmount === locked.amount;
+        assert(isSame, "a lock is recorded once, of one settlement");
+        return;
+      }
       const { payout: payAmount, items } = payoutOf(sweep, address.commitment, fee);
       await store.upsertReservation(tx, {
         settlementId,

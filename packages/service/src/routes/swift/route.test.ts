@@ -1,0 +1,269 @@
+/** Payment from inventory, of the same asset and of another, held to what every route has to hold. */
+import { createEncodingChain, CONTRACTS } from "../../../test/support/encoding-chain.ts";
+import {
+  createCountingRandom,
+  createStillClock,
+  hashOf,
+  LANE,
+  silentLog,
+  unseenMetrics,
+} from "../../../test/support/doubles.ts";
+import {
+  type Arrival,
+  behavesLikeRoute,
+  type RouteBench,
+  type RouteUnderTest,
+  type SuitePair,
+} from "../../../test/support/route-suite.ts";
+import type { Effect, FoundDelivery } from "../../chains/port.ts";
+import type { Caps } from "../../core/amounts.ts";
+import { OperatingError } from "../../core/errors.ts";
+import { NATIVE_TOKEN, padAddress, toHex32 } from "../../core/hex.ts";
+import type { Db } from "../../db/schema.ts";
+import { lookAtRequests } from "./attest.ts";
+import { type DeliveryDeps, lookAtDueDeliveries } from "./deliver.ts";
+import { createPricing } from "./pricing.ts";
+import { createSwiftRoute } from "./route.ts";
+
+const HERE = 2;
+const THERE = 30;
+const BPS = 10_000n;
+const RATE_SCALE = 10n ** 18n;
+const SEQ = 3n;
+const FAR_AWAY = 10n ** 40n;
+
+interface Scale {
+  readonly decimalsIn: number;
+  readonly decimalsOut: number;
+  /** Of a priced pair. */
+  readonly rate?: bigint;
+}
+
+/** `SameAssetRoute.minOut`. */
+function minOutOfSameAsset(amount: bigint, caps: Caps, { decimalsIn, decimalsOut }: Scale): bigint {
+  const maxFeeBps = BigInt(caps.maxFeeBps);
+  if (maxFeeBps >= BPS) return 0n;
+  return (
+    (amount * (BPS - maxFeeBps) * 10n ** BigInt(decimalsOut)) / (BPS * 10n ** BigInt(decimalsIn))
+  );
+}
+
+/** `PricedRoute.minOut`. */
+function minOutOfPriced(amount: bigint, caps: Caps, rate: bigint, scale: Scale): bigint {
+  const given = BigInt(caps.maxSlippageBps) + BigInt(caps.maxFeeBps);
+  if (given >= BPS) return 0n;
+  const fair =
+    (amount * rate * 10n ** BigInt(scale.decimalsOut)) /
+    (RATE_SCALE * 10n ** BigInt(scale.decimalsIn));
+  return (fair * (BPS - given)) / BPS;
+}
+
+function openBench(db: Db, { token, contract }: SuitePair, scale: Scale): RouteBench {
+  const { decimalsIn, decimalsOut, rate } = scale;
+  const clock = createStillClock();
+  const random = createCountingRandom();
+  let arrival: Arrival | null = null;
+  let isAway = false;
+  let commitment = toHex32(hashOf("no lock yet"));
+  const leastOf = (amount: bigint, caps: Caps) =>
+    rate === undefined
+      ? minOutOfSameAsset(amount, caps, scale)
+      : minOutOfPriced(amount, caps, rate, scale);
+  const lock = () => ({
+    wallet: LANE,
+    commitment,
+    token,
+    amount: 0n,
+    minOut: 0n,
+    seq: SEQ,
+    destChain: THERE,
+    delivery: padAddress(CONTRACTS.delivery),
+    state: "locked" as const,
+    lockedAt: BigInt(clock.now() / 1000),
+  });
+  const source = createEncodingChain(HERE, { getLock: async () => lock() });
+  const destination = createEncodingChain(THERE, {
+    async findDelivery(deliveryId): Promise<FoundDelivery | null> {
+      if (isAway) throw new OperatingError("RPC_UNAVAILABLE", "The node did not answer.");
+      if (!arrival) return null;
+      const { to, token: paid, amount, txHash, isConfirmed } = arrival;
+      const blockNumber = isConfirmed ? 98n : 100n;
+      return { deliveryId, commitment, to, token: paid, amount, txHash, blockNumber };
+    },
+    isDelivered: async () => false,
+    getHead: async () => ({
+      number: 100n,
+      hash: toHex32(hashOf("head")),
+      parentHash: toHex32(hashOf("before")),
+    }),
+    getBalance: async () => FAR_AWAY,
+    getDailyCapLeft: async () => FAR_AWAY,
+  });
+  const readRate = async () => rate ?? RATE_SCALE;
+  const wake = () => undefined;
+  const pair = {
+    srcChain: HERE,
+    srcToken: token,
+    destChain: THERE,
+    destToken: NATIVE_TOKEN,
+    decimalsIn,
+    decimalsOut,
+    contract,
+    readRate: rate === undefined ? null : readRate,
+  };
+  const deliveries: DeliveryDeps = {
+    db,
+    chains: new Map([
+      [HERE, source],
+      [THERE, destination],
+    ]),
+    clock,
+    random,
+    log: silentLog,
+    lanes: new Map([[THERE, { deliver: [LANE], claim: [LANE] }]]),
+    deliveryConfirmations: new Map([[THERE, 3]]),
+    payoutWindowS: 3_600n,
+    onChanged: async () => undefined,
+    onGivenBack: async () => undefined,
+    wakeSettlements: wake,
+    wakeAttestor: wake,
+    wakeLanes: wake,
+    pollMs: 500,
+  };
+  const notAsked = async () => {
+    throw new Error("nothing but prices is signed");
+  };
+
+  return {
+    open: () =>
+      createSwiftRoute({
+        db,
+        clock,
+        source,
+        destination,
+        token,
+        decimalsIn,
+        destToken: NATIVE_TOKEN,
+        decimalsOut,
+        contract,
+        pricing:
+          rate === undefined
+            ? null
+            : createPricing({ db, clock, source, token, contract, readRate, wakeAttestor: wake }),
+      }),
+
+    receiptOf(sweep) {
+      const { address, amount, wallet = address.wallet } = sweep;
+      const swept = sweep.token ?? token;
+      ({ commitmentHash: commitment } = address);
+      const locked: Effect = {
+        kind: "locked",
+        escrow: CONTRACTS.escrow,
+        deliveryId: source.deliveryIdOf({ wallet, token: swept, seq: SEQ }),
+        wallet,
+        commitment,
+        token: swept,
+        amount,
+        minOut: leastOf(amount, address.commitment),
+        seq: SEQ,
+        destChain: THERE,
+        delivery: padAddress(CONTRACTS.delivery),
+      };
+      const settled: Effect = {
+        kind: "settled",
+        wallet,
+        token: swept,
+        route: sweep.contract ?? contract,
+        amount,
+        logIndex: 4,
+      };
+      return {
+        txHash: hashOf("sweep"),
+        blockHash: toHex32(hashOf("block")),
+        blockNumber: 7n,
+        succeeded: true,
+        gasCost: 0n,
+        effects: [locked, settled],
+      };
+    },
+
+    show: (shown) => void (arrival = shown),
+    setAway: (away) => void (isAway = away),
+
+    async work() {
+      clock.advance(15_000);
+      await lookAtDueDeliveries(deliveries, THERE);
+      await lookAtRequests({
+        db,
+        // What it would have to read of locks throws: it comes back to them, and signs none.
+        chains: deliveries.chains,
+        signer: {
+          address: LANE,
+          signDelivery: notAsked,
+          signClaim: notAsked,
+          signReturn: notAsked,
+          signPrice: async () => `0x${"51".repeat(65)}`,
+        },
+        clock,
+        crashPoint: () => undefined,
+        log: silentLog,
+        metrics: unseenMetrics,
+        payoutWindowS: 3_600n,
+        pairs: [pair],
+        wakeSettler: wake,
+      });
+    },
+
+    findSource: (receipt) => receipt,
+  };
+}
+
+function swift(
+  name: string,
+  scale: Scale,
+  facts: Pick<RouteUnderTest, "isPriced" | "routeData" | "leastByContract">,
+): void {
+  behavesLikeRoute(name, {
+    kind: "SWIFT",
+    // What is paid out of inventory stays paid, so the lock has to stay locked.
+    waitsForFinality: true,
+    hasInventory: true,
+    openBench: (db, pair) => openBench(db, pair, scale),
+    ...facts,
+  });
+}
+
+for (const [decimalsIn, decimalsOut] of [
+  [6, 6],
+  [18, 6],
+] as const) {
+  const scale = { decimalsIn, decimalsOut };
+  swift(`SWIFT of one asset, ${decimalsIn} to ${decimalsOut} decimals`, scale, {
+    isPriced: false,
+    // The relayer has nothing to choose.
+    routeData: [],
+    leastByContract: (amount, caps) => minOutOfSameAsset(amount, caps, scale),
+  });
+}
+
+for (const [decimalsIn, decimalsOut, rate] of [
+  [6, 18, 333_333_333_333_333n],
+  [18, 6, 3_000n * RATE_SCALE],
+] as const) {
+  const scale = { decimalsIn, decimalsOut, rate };
+  swift(`SWIFT of a priced pair, ${decimalsIn} to ${decimalsOut} decimals`, scale, {
+    isPriced: true,
+    routeData: [
+      {
+        type: "tuple",
+        components: [
+          { name: "rate", type: "uint256" },
+          { name: "maxAmount", type: "uint256" },
+          { name: "deadline", type: "uint256" },
+        ],
+      },
+      { name: "signature", type: "bytes" },
+    ],
+    leastByContract: (amount, caps) => minOutOfPriced(amount, caps, rate, scale),
+  });
+}

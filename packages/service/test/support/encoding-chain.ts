@@ -1,0 +1,39 @@
+import { createEvmChain } from "../../src/chains/evm/evm-chain.ts";
+import type { Chain } from "../../src/chains/port.ts";
+import { toEvmAddress } from "../../src/core/hex.ts";
+import { createStrictChain } from "./doubles.ts";
+
+const addressOf = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
+
+/** Where our contracts are on every encoding chain. */
+export const CONTRACTS = {
+  factory: addressOf("fa"),
+  escrow: addressOf("e5"),
+  delivery: addressOf("de"),
+};
+
+/**
+ * A chain that derives and encodes as an EVM chain does, and has no node: whatever is read of it throws unless a test
+ * gives the answer.
+ */
+export function createEncodingChain(chainId: number, answers: Partial<Chain> = {}): Chain {
+  const evm = createEvmChain({
+    chainId,
+    evmChainId: chainId,
+    rpcUrl: "http://127.0.0.1:1",
+    contracts: CONTRACTS,
+    timeoutMs: 1,
+  });
+  return createStrictChain({
+    chainId,
+    addresses: evm.addresses,
+    predictWallet: evm.predictWallet,
+    hashCommitment: evm.hashCommitment,
+    buildSettle: evm.buildSettle,
+    encodePriceData: evm.encodePriceData,
+    encodeTransferData: evm.encodeTransferData,
+    encodeBurnData: evm.encodeBurnData,
+    deliveryIdOf: evm.deliveryIdOf,
+    ...answers,
+  });
+}

@@ -1,0 +1,517 @@
+/**
+ * What is true of every route, whatever stands behind it. The test of a route calls `behavesLikeRoute` with a bench: the
+ * route over a real database and chains whose answers the suite sets, and the little that only the route can say of
+ * itself.
+ */
+import fc from "fast-check";
+import {
+  type AbiParameter,
+  decodeAbiParameters,
+  decodeFunctionData,
+  encodeAbiParameters,
+} from "viem";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { depositFactoryAbi } from "@sluice/contracts/abi";
+import { type DepositAddress, issueAddress } from "../../src/addresses/index.ts";
+import type { Call, Receipt } from "../../src/chains/port.ts";
+import type { Caps } from "../../src/core/amounts.ts";
+import { OperatingError } from "../../src/core/errors.ts";
+import { type EvmAddress, type TxHash, toEvmAddress } from "../../src/core/hex.ts";
+import type { Db } from "../../src/db/schema.ts";
+import { feeCapOf, type FeeTerms, planTerms } from "../../src/fees/index.ts";
+import type { DeliveryLook, Route, Sweep } from "../../src/routes/index.ts";
+import { systemRandom } from "../../src/roles/system-ports.ts";
+import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { hashOf } from "./doubles.ts";
+import { CONTRACTS, createEncodingChain } from "./encoding-chain.ts";
+import { createTenant, insertSettlement } from "./tenants.ts";
+
+/** What our own reader sees on the destination. */
+export interface Arrival {
+  readonly to: EvmAddress;
+  readonly token: EvmAddress;
+  readonly amount: bigint;
+  readonly txHash: TxHash;
+  /** Whether it has the configured confirmations. */
+  readonly isConfirmed: boolean;
+}
+
+/** What a mined sweep is told to have been; all else is as the route's contract does it. */
+export interface MinedSweep {
+  readonly address: DepositAddress;
+  readonly amount: bigint;
+  readonly fee: FeeTerms;
+  readonly wallet?: EvmAddress;
+  readonly token?: EvmAddress;
+  readonly contract?: EvmAddress;
+}
+
+/** A route, and what the suite sets around it. */
+export interface RouteBench {
+  /** The route as a process has it that was started just now. */
+  open(): Route;
+  receiptOf(sweep: MinedSweep): Receipt;
+  /** From now on the destination shows this, or nothing. Where the sweep itself delivers, it is in its receipt. */
+  show(arrival: Arrival | null): void;
+  /** From now on whomever the route asks does not answer, or does again. */
+  setAway(isAway: boolean): void;
+  /** A round of those who work for the route: its worker, and the attestor's prices where it needs one. */
+  work(): Promise<void>;
+  /** The source transaction, for a look at the delivery. */
+  findSource(receipt: Receipt): Receipt | null;
+}
+
+/** A route as it is declared, and how to set one up. */
+export interface RouteUnderTest {
+  readonly kind: Route["kind"];
+  readonly waitsForFinality: boolean;
+  readonly isPriced: boolean;
+  /** Whether it sets inventory aside. */
+  readonly hasInventory: boolean;
+  /** What of `routeData` the contract reads. Amounts, deadlines and signatures; never an account. */
+  readonly routeData: readonly AbiParameter[];
+  /** The least that the route's contract lets arrive, in the contract's own words. */
+  leastByContract(amount: bigint, caps: Caps): bigint;
+  /** The fee of its slowest way, where a bridge has several. */
+  slowestFeeOf?(amount: bigint): bigint;
+  openBench(db: Db, pair: SuitePair): RouteBench;
+}
+
+/** Chains and tokens of the suite: the route under test is to be of them. */
+export interface SuitePair {
+  readonly token: EvmAddress;
+  readonly contract: EvmAddress;
+}
+
+const TOKEN = toEvmAddress(`0x${"a0".repeat(20)}`);
+const CONTRACT = toEvmAddress(`0x${"cc".repeat(20)}`);
+const ANOTHER = toEvmAddress(`0x${"bd".repeat(20)}`);
+const RECIPIENT = toEvmAddress(`0x${"1e".repeat(20)}`);
+const USER = `0x${"51".repeat(20)}`;
+const BPS = 10_000n;
+/** What a route may say of an amount instead of promising anything. */
+const REFUSALS = ["AMOUNT_TOO_SMALL", "FEE_NOT_COVERED", "NO_ROUTE"];
+
+/** Caps that any address may commit to, most of them as they are in practice. */
+const caps = fc.record({
+  maxFeeBps: fc.oneof(fc.integer({ min: 0, max: 500 }), fc.integer({ min: 0, max: 10_000 })),
+  maxSlippageBps: fc.oneof(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 0, max: 10_000 })),
+});
+const amount = fc.oneof(
+  fc.bigInt({ min: 1n, max: 1_000n }),
+  fc.bigInt({ min: 1n, max: 10n ** 12n }),
+  fc.bigInt({ min: 1n, max: 10n ** 26n }),
+);
+interface Plan {
+  readonly amount: bigint;
+  readonly caps: Caps;
+  readonly serviceBps: number;
+  /** Of the cap. */
+  readonly gasPercent: bigint;
+  /** How much of the amount is there in the end. */
+  readonly lessPercent: bigint;
+}
+const plan: fc.Arbitrary<Plan> = fc.record({
+  amount,
+  caps,
+  serviceBps: fc.integer({ min: 0, max: 100 }),
+  gasPercent: fc.bigInt({ min: 0n, max: 100n }),
+  lessPercent: fc.bigInt({ min: 0n, max: 100n }),
+});
+
+/** Terms as `createFees` plans them, with gas as a part of the cap. */
+async function planFee(
+  route: Route,
+  { amount: whole, caps: given, serviceBps, gasPercent }: Plan,
+): Promise<FeeTerms> {
+  const { maxFeeBps } = given;
+  const cap = feeCapOf(whole, maxFeeBps);
+  const gas = (cap * gasPercent) / 100n;
+  const bridge = await route.readBridgeFee(whole, cap - gas);
+  return planTerms({ amount: whole, maxFeeBps, serviceBps, gas, bridge });
+}
+
+/** The answer, or null where the route says that it promises nothing. */
+async function unlessRefused<Answer>(ask: () => Promise<Answer>): Promise<Answer | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof OperatingError && REFUSALS.includes(error.code)) return null;
+    throw error;
+  }
+}
+
+/** Proves of a route what every route has to hold. */
+export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
+  describe(`${name} as every route`, () => {
+    let database: TestDatabase;
+    beforeAll(async () => {
+      database = await createTestDatabase();
+    });
+    afterAll(async () => {
+      await database.drop();
+    });
+
+    /** A bench, and an address whose settlement is being swept. */
+    async function open() {
+      const { db } = database;
+      const bench = tested.openBench(db, { token: TOKEN, contract: CONTRACT });
+      const route = bench.open();
+      const tenant = await createTenant(db);
+      const issue = (destWallet: EvmAddress): Promise<DepositAddress> =>
+        issueAddress(
+          { db, random: systemRandom },
+          {
+            chain: createEncodingChain(route.pair.srcChain),
+            integratorId: tenant.id,
+            recipient: {
+              userId: USER,
+              destChain: route.pair.destChain,
+              destWallet,
+              destToken: route.pair.destToken,
+            },
+          },
+        );
+      const address = await issue(RECIPIENT);
+      const settlementId = await insertSettlement(db, tenant, address, { status: "swapping" });
+      const swept = 10n ** BigInt(route.decimalsIn) * 10n;
+      await db
+        .updateTable("settlements")
+        .set({ token: TOKEN, swept_amount: swept, swept_block: 7n, step: "deliver" })
+        .where("id", "=", settlementId)
+        .execute();
+      const { maxFeeBps } = address.commitment;
+      const bridge = await route.readBridgeFee(swept, feeCapOf(swept, maxFeeBps));
+      const fee = planTerms({ amount: swept, maxFeeBps, serviceBps: 10, gas: 0n, bridge });
+      const receipt = bench.receiptOf({ address, amount: swept, fee });
+
+      async function read(of: Receipt): Promise<Sweep | null> {
+        // Some routes have to ask for what the receipt does not tell.
+        return Promise.resolve(route.readSweep(of, address));
+      }
+      async function readOwn(): Promise<Sweep> {
+        const sweep = await read(receipt);
+        if (!sweep) throw new Error("the receipt shows the sweep");
+        return sweep;
+      }
+      const record = async (by = route): Promise<void> => {
+        const sweep = await readOwn();
+        await db
+          .transaction()
+          .execute((tx) => by.recordSweep(tx, { settlementId, address, sweep, fee, receipt }));
+      };
+      /** What does not answer is trouble as well: a settlement shows it and comes back. */
+      async function look(by = route): Promise<DeliveryLook> {
+        const sweep = await readOwn();
+        const source = bench.findSource(receipt);
+        try {
+          return await by.lookForDelivery({ settlementId, address, sweep }, source);
+        } catch (error) {
+          if (error instanceof OperatingError) return { kind: "troubled", error };
+          throw error;
+        }
+      }
+      async function prepare(of: DepositAddress): Promise<Call> {
+        const call = await route.prepareSweep(of, swept, fee);
+        if (call) return call;
+        await bench.work();
+        const now = await route.prepareSweep(of, swept, fee);
+        if (!now) throw new Error("a sweep whose price is signed can be prepared");
+        return now;
+      }
+      const arrival = async (change: Partial<Arrival> = {}): Promise<Arrival> => ({
+        to: RECIPIENT,
+        token: route.pair.destToken,
+        amount: (await readOwn()).minOut,
+        txHash: route.pair.srcChain === route.pair.destChain ? receipt.txHash : hashOf("arrival"),
+        isConfirmed: true,
+        ...change,
+      });
+      /** Shows an arrival for long enough to be seen. */
+      async function show(change: Partial<Arrival> | null): Promise<void> {
+        bench.show(change && (await arrival(change)));
+        for (let rounds = 0; rounds < 3; rounds++) await bench.work();
+      }
+      /** What the ledger and the reservations say of this settlement and wallet. */
+      async function books() {
+        const lines = await db
+          .selectFrom("ledger_lines")
+          .select(["chain_id", "account", (eb) => eb.fn.sum<string>("amount").as("sum")])
+          .where("owner", "in", [settlementId, address.wallet])
+          .groupBy(["chain_id", "account"])
+          .orderBy("chain_id")
+          .orderBy("account")
+          .execute();
+        const reserved = await db
+          .selectFrom("inventory_reservations")
+          .select("amount")
+          .where("settlement_id", "=", settlementId)
+          .execute();
+        return { lines, reserved };
+      }
+      async function reserve() {
+        const inventory = await route.readInventory();
+        const args = { settlementId, amount: swept, inventory };
+        return db.transaction().execute((tx) => route.reserve(tx, args));
+      }
+      return {
+        db,
+        bench,
+        route,
+        issue,
+        address,
+        settlementId,
+        swept,
+        fee,
+        receipt,
+        read,
+        readOwn,
+        record,
+        look,
+        prepare,
+        show,
+        arrival,
+        books,
+        reserve,
+      };
+    }
+
+    test("is the route that it was set up as", async () => {
+      const { route } = await open();
+      expect(route).toMatchObject({
+        kind: tested.kind,
+        contract: CONTRACT,
+        waitsForFinality: tested.waitsForFinality,
+        isPriced: tested.isPriced,
+        pair: { srcToken: TOKEN },
+      });
+      expect(route.etaSeconds).toBeGreaterThan(0);
+    });
+
+    describe("quotes", () => {
+      test("between what the contracts let arrive and what is fair, with all fees under the cap", async () => {
+        const { route } = await open();
+        let answered = 0;
+        await fc.assert(
+          fc.asyncProperty(plan, async (planned) => {
+            const { amount: whole, caps: given } = planned;
+            const quoted = await unlessRefused(async () =>
+              route.quote(whole, given, await planFee(route, planned)),
+            );
+            if (!quoted) return;
+            const { fair, amountOut, minOut } = quoted;
+            expect(minOut).toBe(tested.leastByContract(whole, given));
+            expect(amountOut).toBeGreaterThanOrEqual(minOut);
+            expect(amountOut).toBeLessThanOrEqual(fair);
+            // Where nothing is promised nothing is swept.
+            if (minOut === 0n) return;
+            answered += 1;
+            // A unit for the rounding of what is fair, and one for that of the fee.
+            const capped = ((fair + 1n) * BigInt(given.maxFeeBps)) / BPS + 1n;
+            expect(fair - amountOut).toBeLessThanOrEqual(capped);
+          }),
+          { numRuns: 1_000 },
+        );
+        expect(answered).toBeGreaterThan(200);
+      });
+
+      test("no less for more, on the same terms", async () => {
+        const { route } = await open();
+        let compared = 0;
+        await fc.assert(
+          fc.asyncProperty(plan, async (planned) => {
+            const less = (planned.amount * planned.lessPercent) / 100n;
+            if (less === 0n) return;
+            const both = await unlessRefused(async () => {
+              const fee = await planFee(route, planned);
+              return {
+                whole: await route.quote(planned.amount, planned.caps, fee),
+                part: await route.quote(less, planned.caps, fee),
+              };
+            });
+            if (!both) return;
+            compared += 1;
+            const { whole, part } = both;
+            expect(part.minOut).toBeLessThanOrEqual(whole.minOut);
+            // Of a priced pair the service's share is taken in destination units and gas in source units.
+            const rounding = tested.isPriced ? whole.fair / planned.amount + 1n : 0n;
+            expect(part.amountOut).toBeLessThanOrEqual(whole.amountOut + rounding);
+            // What is swept may be less than was planned for: the promise holds all the same.
+            expect(part.amountOut).toBeGreaterThanOrEqual(part.minOut);
+          }),
+          { numRuns: 1_000 },
+        );
+        expect(compared).toBeGreaterThan(200);
+      });
+
+      test("nothing for dust: what is worth nothing is promised nothing", async () => {
+        const { route } = await open();
+        const dust = fc.bigInt({ min: 1n, max: 10_000n });
+        await fc.assert(
+          fc.asyncProperty(dust, caps, async (whole, given) => {
+            const fee = { bps: 0, flat: 0n, bridge: 0n };
+            const quoted = await unlessRefused(() => route.quote(whole, given, fee));
+            if (quoted?.fair === 0n) expect(quoted).toMatchObject({ amountOut: 0n, minOut: 0n });
+          }),
+        );
+      });
+    });
+
+    test("asks for a bridge's fee within the room that there is, or for its slowest way's", async () => {
+      const { route } = await open();
+      const room = fc.bigInt({ min: 0n, max: 10n ** 12n });
+      await fc.assert(
+        fc.asyncProperty(amount, room, async (whole, left) => {
+          const fee = await route.readBridgeFee(whole, left);
+          if (!tested.slowestFeeOf) expect(fee).toBe(0n);
+          else if (fee > left) expect(fee).toBe(tested.slowestFeeOf(whole));
+        }),
+        { numRuns: 500 },
+      );
+    });
+
+    describe("builds", () => {
+      test("a call of the factory with the address's own commitment, the token and its contract, and nothing else", async () => {
+        const { route, address, prepare } = await open();
+        const call = await prepare(address);
+        expect(call).toMatchObject({ to: CONTRACTS.factory, value: 0n });
+        const { functionName, args } = decodeFunctionData({
+          abi: depositFactoryAbi,
+          data: call.data,
+        });
+        if (functionName !== "settle") throw new Error(`the call is ${functionName}`);
+        const [job] = args;
+        expect(job.c).toEqual(address.commitment);
+        expect(toEvmAddress(job.token)).toBe(route.pair.srcToken);
+        expect(toEvmAddress(job.route)).toBe(route.contract);
+        // Read and written again it is the same: there is no room in it for another account.
+        const types = JSON.stringify(tested.routeData, (key, value: unknown) =>
+          key === "name" ? undefined : value,
+        );
+        expect(types).not.toMatch(/address|bytes(20|32)/);
+        const values = decodeAbiParameters(tested.routeData, job.data);
+        expect(encodeAbiParameters(tested.routeData, values)).toBe(job.data);
+      });
+
+      test("another call for another recipient, which says so in the commitment alone", async () => {
+        const { route, address, swept, fee, issue, prepare } = await open();
+        const other = await issue(ANOTHER);
+        // Both ask for a price, where they need one, at the same moment.
+        for (const asked of [address, other]) await route.prepareSweep(asked, swept, fee);
+        const calls = [await prepare(address), await prepare(other)];
+        const jobs = calls.map(({ data }) => {
+          const { functionName, args } = decodeFunctionData({ abi: depositFactoryAbi, data });
+          if (functionName !== "settle") throw new Error(`the call is ${functionName}`);
+          return args[0];
+        });
+        expect(new Set(calls.map(({ data }) => data)).size).toBe(2);
+        expect(jobs.map(({ c }) => c)).toEqual([address.commitment, other.commitment]);
+        const [one, two] = jobs.map(({ token, route, data }) => ({ token, route, data }));
+        expect(one).toEqual(two);
+      });
+    });
+
+    describe("reads", () => {
+      test("what left the wallet, and the least that the contract lets arrive of it", async () => {
+        const { readOwn, swept, address } = await open();
+        const sweep = await readOwn();
+        expect(sweep.amount).toBe(swept);
+        expect(sweep.minOut).toBe(tested.leastByContract(swept, address.commitment));
+      });
+
+      test.each([
+        ["wallet", { wallet: ANOTHER }],
+        ["token", { token: ANOTHER }],
+        ["route", { contract: ANOTHER }],
+      ])("nothing out of another %s's sweep", async (_, change) => {
+        const { bench, read, address, swept, fee } = await open();
+        const mined = { address, amount: swept, fee };
+        expect(await read(bench.receiptOf(mined))).not.toBeNull();
+        expect(await read(bench.receiptOf({ ...mined, ...change }))).toBeNull();
+      });
+    });
+
+    describe("follows", () => {
+      test("a sweep until what was promised is in the committed wallet, confirmed, by our own reading", async () => {
+        const { record, look, show, arrival } = await open();
+        await record();
+        expect(await look()).toEqual({ kind: "waiting" });
+        await show(null);
+        expect(await look()).toEqual({ kind: "waiting" });
+        await show({ isConfirmed: false });
+        expect(await look()).toEqual({ kind: "waiting" });
+        await show({});
+        const { txHash, amount: arrived } = await arrival();
+        expect(await look()).toEqual({ kind: "delivered", txHash, amount: arrived });
+      });
+
+      test.each<[string, (of: Arrival) => Partial<Arrival>]>([
+        ["to another wallet", () => ({ to: ANOTHER })],
+        ["in another token", () => ({ token: ANOTHER })],
+        ["less than was promised", ({ amount: least }) => ({ amount: least - 1n })],
+      ])("a sweep of which there arrived %s, and it is never delivered", async (_, change) => {
+        const { record, look, show, arrival } = await open();
+        await record();
+        await show(change(await arrival()));
+        expect((await look()).kind).not.toBe("delivered");
+      });
+
+      test("through trouble, which is shown and passes", async () => {
+        const { bench, record, look, show } = await open();
+        await record();
+        bench.setAway(true);
+        await show({});
+        expect(await look()).toMatchObject({
+          kind: "troubled",
+          error: { code: "RPC_UNAVAILABLE" },
+        });
+        bench.setAway(false);
+        await show({});
+        expect((await look()).kind).toBe("delivered");
+      });
+    });
+
+    describe("recovers", () => {
+      test("a sweep that is recorded twice is recorded once, and stays delivered", async () => {
+        const { record, look, show, books, reserve } = await open();
+        expect(await reserve()).toBe("reserved");
+        await record();
+        const once = await books();
+        expect(once.lines).not.toEqual([]);
+        await record();
+        expect(await books()).toEqual(once);
+        await show({});
+        const delivered = await books();
+        const seen = await look();
+        expect(seen.kind).toBe("delivered");
+        await record();
+        expect(await books()).toEqual(delivered);
+        expect(await look()).toEqual(seen);
+      });
+
+      test("what was set aside for a sweep that failed is there again", async () => {
+        const { db, route, reserve, settlementId } = await open();
+        const before = await route.readInventory();
+        expect(await reserve()).toBe("reserved");
+        const during = await route.readInventory();
+        if (tested.hasInventory) expect(during.reserved).toBeGreaterThan(before.reserved);
+        else expect(during).toEqual(before);
+        await db.transaction().execute((tx) => route.release(tx, settlementId));
+        expect(await route.readInventory()).toEqual(before);
+      });
+
+      test("a process that was started anew goes on from the rows", async () => {
+        const { bench, route, address, swept, fee, prepare, record, look, show } = await open();
+        const call = await prepare(address);
+        const restarted = bench.open();
+        expect(restarted).not.toBe(route);
+        expect(await restarted.prepareSweep(address, swept, fee)).toEqual(call);
+        await record();
+        expect(await look(restarted)).toEqual({ kind: "waiting" });
+        await show({});
+        expect(await look(bench.open())).toEqual(await look());
+        expect((await look(bench.open())).kind).toBe("delivered");
+      });
+    });
+  });
+}

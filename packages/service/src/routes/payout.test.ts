@@ -125,19 +125,4 @@ describe("payout and fees", () => {
       { numRuns: 500 },
     );
   });
-
-  test("of less than was planned for still keep the promise", async () => {
-    const share = fc.bigInt({ min: 1n, max: 100n });
-    await fc.assert(
-      fc.asyncProperty(planned, share, async ({ amount, caps, fee }, percent) => {
-        const less = (amount * percent) / 100n;
-        for (const rate of [undefined, 3n * 10n ** 18n]) {
-          const route = swift({ decimalsIn: 6, decimalsOut: 6, ...(rate && { rate }) });
-          const { amountOut, minOut } = await route.quote(less, caps, fee);
-          expect(amountOut).toBeGreaterThanOrEqual(minOut);
-        }
-      }),
-      { numRuns: 500 },
-    );
-  });
 });

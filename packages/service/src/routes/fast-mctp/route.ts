@@ -53,9 +53,9 @@ export function createFastMctpRoute(options: {
 
   /** What a sweep burns, and how that goes. */
   async function planBurn(amount: bigint, fee: FeeTerms, maxFeeBps: number) {
-    const { service, gas } = itemise(amount, fee, maxFeeBps);
+    const { service, gas, bridge: maxFee } = itemise(amount, fee, maxFeeBps);
     const burned = amount - service - gas;
-    return { burned, ...chooseSpeed(burned, fee.bridge, await readOnce()) };
+    return { burned, maxFee, ...chooseSpeed(burned, maxFee, await readOnce()) };
   }
 
   /** The burn of a wallet in a receipt; null where the receipt does not show all of it. */
@@ -124,8 +124,8 @@ export function createFastMctpRoute(options: {
     },
 
     async prepareSweep({ commitment }, amount, fee) {
-      const { minFinalityThreshold } = await planBurn(amount, fee, commitment.maxFeeBps);
-      const { bps, flat, bridge: maxFee } = fee;
+      const { maxFee, minFinalityThreshold } = await planBurn(amount, fee, commitment.maxFeeBps);
+      const { bps, flat } = fee;
       const routeData = source.encodeBurnData({ fee: { bps, flat }, maxFee, minFinalityThreshold });
       return source.buildSettle({ commitment, token, route: contract, routeData });
     },

@@ -64,6 +64,8 @@ export async function endBreachCommand(
   });
 }
 
+const PLACES = { wallet: "in wallet", transit: "in transit", in_flight: "in flight" } as const;
+
 /** A report as lines of text. */
 export function formatAudit(config: Config, report: AuditReport): string {
   const nameOf = (chainId: number) => findChainById(chainId)?.name ?? `chain ${chainId}`;
@@ -86,7 +88,7 @@ export function formatAudit(config: Config, report: AuditReport): string {
   );
   const unsettled = report.unsettled.map(
     (one) =>
-      `${nameOf(one.chainId)} ${one.wallet}: ${show(one)} in ${one.place.replace("_", " ")}, ${one.reason}` +
+      `${nameOf(one.chainId)} ${one.wallet}: ${show(one)} ${PLACES[one.place]}, ${one.reason}` +
       (one.settlementId ? ` (${one.settlementId})` : ""),
   );
   return [

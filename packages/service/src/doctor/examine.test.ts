@@ -28,9 +28,11 @@ const checks = listChecks(
         },
       })),
     },
+    attestations: { getFees: () => Promise.reject(new Error("nothing is looked at")) },
     config: {
       routes: [
         { kind: "MONO_CHAIN", chainId: 2, token: USDC, contract },
+        { kind: "FAST_MCTP", chainId: 2, token: USDC, destChain: 2, destToken: USDC, contract },
         {
           kind: "SWIFT",
           chainId: 2,

@@ -1,3 +1,4 @@
+import { checkBridge } from "./bridge.ts";
 import type { Check, CheckResult } from "./check.ts";
 import { checkConfiguration } from "./configuration.ts";
 import { checkContracts } from "./contracts.ts";
@@ -48,5 +49,6 @@ export function listChecks(deps: DoctorDeps): readonly (readonly Check[])[] {
     ...chains.map(({ all }) => all),
     everyChain,
     prices,
+    checkBridge(deps),
   ];
 }

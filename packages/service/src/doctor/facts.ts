@@ -8,6 +8,7 @@ import type { EvmAddress } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { DatabaseFacts } from "../db/inspect.ts";
 import type { Prices } from "../prices/index.ts";
+import type { Attestations } from "../routes/index.ts";
 
 /** The account of a lane. */
 export interface LaneAccount {
@@ -40,6 +41,8 @@ export interface DoctorDeps {
   readonly lanesOf: (chainId: number) => readonly LaneAccount[];
   readonly nodesOf: (chainId: number) => ChainNodes;
   readonly prices: Pick<Prices, "look" | "readUsd">;
+  /** Null where no route needs the bridge's service. */
+  readonly attestations: Pick<Attestations, "getFees"> | null;
   /** Throws `OperatingError` CONFIG_MISSING when the database cannot be used. */
   readonly readDatabase: () => Promise<DatabaseFacts>;
   readonly listRefundAuthorities: () => Promise<readonly EvmAddress[]>;

@@ -93,7 +93,7 @@ export async function startRoles(
     const http = systemHttp;
     const { metrics } = watch;
     const prices = createConfiguredPrices(config, { chains, http, clock, log, metrics });
-    const attestations = openAttestations(config, { http, clock, log });
+    const attestations = openAttestations(config, { http, clock, log, metrics });
     const context: RoleContext = {
       config,
       db,
@@ -111,6 +111,7 @@ export async function startRoles(
         clock,
         random: systemRandom,
         log,
+        metrics,
         chains,
         prices,
         attestations,

@@ -32,6 +32,7 @@ import {
   createSwapRoute,
   createSwiftRoute,
   type RouteBook,
+  SERVICE_FAILURES,
   withBreaker,
 } from "../routes/index.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -126,6 +127,7 @@ export function createRoutes(
     readonly clock: Clock;
     readonly random: Random;
     readonly log: Log;
+    readonly metrics: Metrics;
     readonly chains: Chains;
     readonly prices: Prices;
     readonly attestations: Attestations | null;
@@ -133,7 +135,7 @@ export function createRoutes(
     readonly wakeAttestor: () => void;
   },
 ): RouteBook {
-  const { db, clock, random, log, chains, prices, attestations, wakeAttestor } = deps;
+  const { db, clock, random, log, metrics, chains, prices, attestations, wakeAttestor } = deps;
   return createRouteBook(
     config.routes.map((route) => {
       const source = getChain(chains, route.chainId);
@@ -204,16 +206,28 @@ export function createRoutes(
         pricing: route.priced ? priceIt() : null,
       });
     }),
-    (route) => withBreaker(route, { clock, log }),
+    (route) => withBreaker(route, { clock, log, metrics }),
   );
 }
 
-/** The client of Circle's attestation service, where one is configured. */
+/** The client of Circle's attestation service, where one is configured. What it is not answered is counted. */
 export function openAttestations(
   { cctp }: Config,
-  deps: { readonly http: Http; readonly clock: Clock; readonly log: Log },
+  {
+    metrics,
+    ...deps
+  }: {
+    readonly http: Http;
+    readonly clock: Clock;
+    readonly log: Log;
+    readonly metrics: Metrics;
+  },
 ): Attestations | null {
-  return cctp ? createAttestations({ apiUrl: cctp.apiUrl, ...deps }) : null;
+  if (!cctp) return null;
+  const { bridgeServiceFailures } = metrics;
+  for (const reason of SERVICE_FAILURES) bridgeServiceFailures.inc({ reason }, 0);
+  const onFailure = (reason: string) => bridgeServiceFailures.inc({ reason });
+  return createAttestations({ apiUrl: cctp.apiUrl, ...deps, onFailure });
 }
 
 /** Prices from the configured sources, read over the given chains. What the sources do is logged and counted. */

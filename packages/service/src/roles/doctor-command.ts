@@ -19,7 +19,7 @@ import {
 } from "../doctor/index.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
-import { createChains, createConfiguredPrices } from "./context.ts";
+import { createChains, createConfiguredPrices, openAttestations } from "./context.ts";
 import { listAccounts } from "./keys.ts";
 import { systemClock, systemHttp } from "./system-ports.ts";
 
@@ -52,13 +52,8 @@ export async function runDoctor(args: {
   // Its checks say what each node does.
   const log = createLog({ level: "silent", role: "doctor" });
   const chains = createChains(config, { clock: systemClock, log });
-  const prices = createConfiguredPrices(config, {
-    chains,
-    http: systemHttp,
-    clock: systemClock,
-    log,
-    metrics: createMetrics(),
-  });
+  const ports = { http: systemHttp, clock: systemClock, log, metrics: createMetrics() };
+  const prices = createConfiguredPrices(config, { ...ports, chains });
   try {
     const checks = await examine({
       ...accounts,
@@ -69,6 +64,7 @@ export async function runDoctor(args: {
       display: toChecksumAddress,
       nodesOf: openNodes(config),
       prices,
+      attestations: openAttestations(config, ports),
       readDatabase: async () => inspectDatabase(await database.open(), systemClock),
       listRefundAuthorities: async () =>
         (await listRefundAuthorities(await database.open())).map(toEvmAddress),

@@ -5,7 +5,7 @@
 import { onTestFinished, describe, expect, test } from "vitest";
 import { startApi } from "../../test/support/api.ts";
 import { createDoctorDeps, CHAIN } from "../../test/support/doctor-doubles.ts";
-import { createStrictChain, silentLog } from "../../test/support/doubles.ts";
+import { createStrictChain, silentLog, unseenMetrics } from "../../test/support/doubles.ts";
 import {
   type Behaviour,
   breaksOff,
@@ -172,6 +172,7 @@ async function openTerms({ decimals, minDepositUnits, minDepositUsd, sources }: 
           db,
           clock,
           log: silentLog,
+          metrics: unseenMetrics,
           chains,
           prices,
           wakeAttestor,

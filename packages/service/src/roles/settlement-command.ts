@@ -127,11 +127,11 @@ function withSettlements<Result>(
     const wakeups = createWakeups({ address, pool, clock, log });
     try {
       const chains = createChains(config, { clock, log });
-      const attestations = openAttestations(config, { http: systemHttp, clock, log });
       const wakeAttestor = () => wakeups.wake(TOPICS.attestations);
       const http = systemHttp;
       const watch = createWatch(config, clock, []);
       const { metrics } = watch;
+      const attestations = openAttestations(config, { http, clock, log, metrics });
       const prices = createConfiguredPrices(config, { chains, http, clock, log, metrics });
       const random = systemRandom;
       const shared = { db, clock, random, chains, prices, attestations };
@@ -143,7 +143,7 @@ function withSettlements<Result>(
         crashPoint: createCrashPoint(config.crashAt),
         wakeups,
         http,
-        routes: createRoutes(config, { ...shared, log, wakeAttestor }),
+        routes: createRoutes(config, { ...shared, log, metrics, wakeAttestor }),
         format: evmFormat,
       };
       return await run(createSettlementDeps(context, new Map()));

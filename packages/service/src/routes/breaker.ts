@@ -9,6 +9,7 @@ import type { ErrorCode } from "@sluice/sdk/wire";
 import { OperatingError } from "../core/errors.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Log } from "../telemetry/log.ts";
+import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
 import type { Route } from "./port.ts";
 
 /** Failures one after the other that pause a route. */
@@ -25,14 +26,23 @@ const FAILURE_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /** Guards what a route asks of its provider before it commits to anything; what follows a sweep goes on regardless. */
 export function withBreaker(
   route: Route,
-  deps: { readonly clock: Clock; readonly log: Log },
+  deps: { readonly clock: Clock; readonly log: Log; readonly metrics: Metrics },
 ): Route {
+  const { routesPaused } = deps.metrics;
+  const labels = { chain: chainLabel(route.pair.srcChain), kind: route.kind };
+  // Nothing paused is a number too.
+  routesPaused.inc(labels, 0);
   const facts = { route: route.kind, contract: route.contract, ...route.pair };
   const guard = createBreaker({
     clock: deps.clock,
-    onPause: (error) =>
-      deps.log.warn({ ...facts, err: error }, "a route is paused: it failed again and again"),
-    onResume: () => deps.log.info(facts, "a paused route answers again"),
+    onPause(error) {
+      routesPaused.inc(labels);
+      deps.log.warn({ ...facts, err: error }, "a route is paused: it failed again and again");
+    },
+    onResume() {
+      routesPaused.dec(labels);
+      deps.log.info(facts, "a paused route answers again");
+    },
   });
   return {
     ...route,

@@ -1,6 +1,12 @@
 export { withBreaker } from "./breaker.ts";
 export { createRouteBook, type RouteBook } from "./book.ts";
-export { type Attestations, createAttestations } from "./fast-mctp/attestations.ts";
+export {
+  type Attestations,
+  type BridgeFees,
+  createAttestations,
+  SERVICE_FAILURES,
+  SHARE_DECIMALS,
+} from "./fast-mctp/attestations.ts";
 export { lookAtDueTransfers, type RelayDeps } from "./fast-mctp/relay.ts";
 export { createFastMctpRoute } from "./fast-mctp/route.ts";
 export { wakeOfSettlement as wakeTransferOfSettlement } from "./fast-mctp/store.ts";

@@ -4,6 +4,7 @@ import { openDesk, ROUTE } from "../../test/support/settlement-desk.ts";
 import { OperatingError } from "../core/errors.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import { createRouteBook, type Route, withBreaker } from "../routes/index.ts";
+import { createMetrics } from "../telemetry/metrics.ts";
 import { lookAtDueSettlements } from "./advance.ts";
 
 const NEXT = toEvmAddress(`0x${"0f".repeat(20)}`);
@@ -11,12 +12,13 @@ const NEXT = toEvmAddress(`0x${"0f".repeat(20)}`);
 /** A settlement that is about to be swept, and two routes of one kind. */
 async function openChoice(preferred: Partial<Route>, next: Partial<Route> = {}) {
   const desk = await openDesk();
+  const metrics = createMetrics();
   const address = await desk.issue("0x07");
   desk.state.balance = 1_000n;
   await desk.arrive(address, { amount: 1_000n, block: 90n });
   const first = withBreaker(
     { ...desk.route, ...preferred },
-    { clock: desk.deps.clock, log: desk.deps.log },
+    { clock: desk.deps.clock, log: desk.deps.log, metrics },
   );
   const deps = {
     ...desk.deps,
@@ -28,7 +30,8 @@ async function openChoice(preferred: Partial<Route>, next: Partial<Route> = {}) 
   };
   const row = () => desk.db.selectFrom("settlements").selectAll().executeTakeFirstOrThrow();
   const swap = async () => (await desk.swaps())[0];
-  return { desk, deps, look, row, swap };
+  const paused = async () => (await metrics.routesPaused.get()).values;
+  return { desk, deps, look, row, swap, paused };
 }
 
 const fails = (code: "RPC_UNAVAILABLE" | "PRICE_UNAVAILABLE" | "FEE_NOT_COVERED") => async () => {
@@ -83,14 +86,18 @@ describe("of several routes", () => {
     expect(await swap()).toMatchObject({ status: "failed_swap", error: { code: "INTERNAL" } });
   });
 
-  test("one that fails again and again is left alone for a while", async () => {
+  test("one that fails again and again is left alone for a while, and metrics say so", async () => {
     let asked = 0;
-    const { desk, deps, row } = await openChoice({
-      quote: async () => {
+    let isBack = false;
+    const { desk, deps, row, paused } = await openChoice({
+      quote: async (amount) => {
         asked += 1;
+        if (isBack) return { fair: amount, amountOut: amount, minOut: amount };
         throw new OperatingError("RPC_UNAVAILABLE", "No answer.");
       },
     });
+    const labels = { chain: "ethereum", kind: "SWIFT" };
+    expect(await paused()).toEqual([{ labels, value: 0 }]);
     const [route] = deps.routes.list(desk.route.pair);
     for (let i = 0; i < 20; i++) {
       await route
@@ -101,6 +108,15 @@ describe("of several routes", () => {
     await lookAtDueSettlements(deps, 2);
     expect(asked).toBe(5);
     expect(await row()).toMatchObject({ status: "swapping", route_contract: NEXT });
+    expect(await paused()).toEqual([{ labels, value: 1 }]);
+    isBack = true;
+    desk.clock.advance(30_000);
+    await route?.quote(
+      1n,
+      { maxFeeBps: 50, maxSlippageBps: 100 },
+      { bps: 0, flat: 0n, bridge: 0n },
+    );
+    expect(await paused()).toEqual([{ labels, value: 0 }]);
   });
 
   test("a settlement keeps to the one it was swept by, whatever is preferred later", async () => {

@@ -192,6 +192,26 @@ export function createMetrics() {
       ["chain", "state"],
     ),
 
+    transfers: gauge("bridge_transfers", "Transfers by a bridge that have not ended, by state.", [
+      "chain",
+      "state",
+    ]),
+    transfersOldest: gauge(
+      "bridge_transfers_oldest_age_seconds",
+      "Age of the oldest transfer in a state, since its burn was recorded.",
+      ["chain", "state"],
+    ),
+    bridgeServiceFailures: counter(
+      "bridge_service_failures_total",
+      "Requests to the bridge's attestation service without an answer that can be used, by reason.",
+      ["reason"],
+    ),
+    routesPaused: gauge(
+      "routes_paused",
+      "Routes that are left alone because they failed again and again, by the source chain.",
+      ["chain", "kind"],
+    ),
+
     attestationsOpen: gauge(
       "attestation_requests_open",
       "Requests to the attestor that can still be answered and are not.",

@@ -80,6 +80,29 @@ beforeAll(async () => {
   await db.insertInto("lanes").values([lane, former]).execute();
   const reservation = { settlement_id: settlementId, dest_chain: 30, token: USDC, amount: 5n };
   await db.insertInto("inventory_reservations").values(reservation).execute();
+  const transfer = {
+    settlement_id: settlementId,
+    src_chain: 2,
+    burn_tx_hash: createHex(32),
+    burn_block: 42n,
+    wallet,
+    token: USDC,
+    fee: 1n,
+    burned_amount: 5n,
+    sent_message: "0x",
+    min_out: 5n,
+    dest_chain: 30,
+    dest_token: USDC,
+    dest_wallet: wallet,
+    next_check_at: formatStamp(Date.now()),
+  };
+  await db
+    .insertInto("bridge_transfers")
+    .values([
+      { ...transfer, id: crypto.randomUUID(), state: "burned" },
+      { ...transfer, id: crypto.randomUUID(), state: "superseded" },
+    ])
+    .execute();
   await db
     .insertInto("attestations")
     .values(
@@ -177,6 +200,7 @@ describe("metrics", () => {
       'sluice_inventory_min_base_units{chain="base",token="USDC"} 700',
       'sluice_inventory_daily_cap_left_base_units{chain="base",token="USDC"} 900',
       'sluice_attestation_requests_open{kind="delivery"} 1',
+      'sluice_bridge_transfers{chain="base",state="burned"} 1',
       "sluice_stream_sockets 3",
     ]) {
       expect(text.split("\n")).toContain(line);
@@ -186,6 +210,10 @@ describe("metrics", () => {
     expect(text).not.toMatch(/status="(completed|dead)"/);
     expect(text).toMatch(/sluice_settlements_oldest_active_age_seconds\{chain="ethereum"\} [\d.]+/);
     expect(text).toMatch(/sluice_lane_oldest_open_nonce_age_seconds\{[^}]+\} [\d.]+/);
+    expect(text.match(/^sluice_bridge_transfers\{/gm)).toHaveLength(1);
+    expect(text).toMatch(
+      /sluice_bridge_transfers_oldest_age_seconds\{chain="base",state="burned"\} [\d.]+/,
+    );
     expect(text).not.toContain(wallet);
     expect(text).not.toContain(settlementId);
   });

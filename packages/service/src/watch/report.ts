@@ -139,6 +139,8 @@ function showRows({ metrics, readings }: ReportDeps, rows: readonly Row[] | null
     metrics.settlementsOldest,
     metrics.deliveries,
     metrics.deliveriesOldest,
+    metrics.transfers,
+    metrics.transfersOldest,
     metrics.inventoryReserved,
     metrics.laneOpen,
     metrics.laneQueued,
@@ -188,6 +190,10 @@ function showRows({ metrics, readings }: ReportDeps, rows: readonly Row[] | null
     deliveries({ value, oldestS }, chain, state) {
       metrics.deliveries.set({ chain, state }, value);
       metrics.deliveriesOldest.set({ chain, state }, oldestS ?? 0);
+    },
+    transfers({ value, oldestS }, chain, state) {
+      metrics.transfers.set({ chain, state }, value);
+      metrics.transfersOldest.set({ chain, state }, oldestS ?? 0);
     },
     reserved({ value }, chain, address) {
       const held = inventories.find((known) => known.chain === chain && known.token === address);

@@ -23,6 +23,7 @@ export type RowName =
   | "final"
   | "settlements"
   | "deliveries"
+  | "transfers"
   | "reserved"
   | "nonces"
   | "queued"
@@ -95,6 +96,9 @@ const PARTS: Readonly<Record<string, Part>> = {
         from settlements where status not in ('completed', 'dead') group by chain_id, status`,
     sql`select 'deliveries', dest_chain, state, count(*)::float8, ${age}
         from deliveries where state not in ('claimed', 'returned', 'taken_back')
+        group by dest_chain, state`,
+    sql`select 'transfers', dest_chain, state, count(*)::float8, ${age}
+        from bridge_transfers where state in ('burned', 'attested', 'delivered')
         group by dest_chain, state`,
     sql`select 'reserved', dest_chain, token, sum(amount)::float8, ${age}
         from inventory_reservations group by dest_chain, token`,

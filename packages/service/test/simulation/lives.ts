@@ -168,7 +168,7 @@ export function createLives(stage: Stage) {
       watch,
       wakeups,
       http,
-      routes: createRoutes(config, { ...shared, wakeAttestor }),
+      routes: createRoutes(config, { ...shared, metrics, wakeAttestor }),
       format: { display: (address) => address, hasValidChecksum: () => true },
     };
     const process: Process = { life, role, context, nodes };

@@ -86,6 +86,7 @@ export function createDoctorDeps(given: {
   readonly nowMs?: number;
   readonly lanes?: typeof LANES;
   readonly prices?: DoctorDeps["prices"];
+  readonly attestations?: DoctorDeps["attestations"];
   readonly secretFiles?: DoctorDeps["secretFiles"];
 }): DoctorDeps {
   const nobody = createStrictInspector({});
@@ -141,6 +142,7 @@ export function createDoctorDeps(given: {
       look: () => Promise.reject(new Error("no price must be asked for")),
       readUsd: () => Promise.reject(new Error("no price must be asked for")),
     },
+    attestations: given.attestations ?? null,
     readDatabase: refuse,
     listRefundAuthorities: refuse,
   };

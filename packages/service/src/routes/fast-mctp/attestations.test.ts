@@ -18,6 +18,9 @@ let answer: Answer;
 let url: string;
 let clock: ReturnType<typeof createStillClock>;
 let client: Attestations;
+/** What was not answered, in turn. */
+let failed: string[];
+const onFailure = (failure: string) => void failed.push(failure);
 
 const json =
   (value: unknown, status = 200, headers: Record<string, string> = {}): Answer =>
@@ -28,6 +31,7 @@ const json =
 
 beforeEach(async () => {
   asked = [];
+  failed = [];
   answer = () => {
     throw new Error("the test did not expect a request");
   };
@@ -41,7 +45,13 @@ beforeEach(async () => {
   if (typeof address !== "object" || address === null) throw new Error("a server has a port");
   url = `http://127.0.0.1:${address.port}`;
   clock = createStillClock();
-  client = createAttestations({ apiUrl: `${url}/`, http: systemHttp, clock, log: silentLog });
+  client = createAttestations({
+    apiUrl: `${url}/`,
+    http: systemHttp,
+    clock,
+    log: silentLog,
+    onFailure,
+  });
 });
 
 afterEach(async () => {
@@ -177,7 +187,13 @@ describe("trouble", () => {
   test("an answer that does not come is waited for no longer than the timeout", async () => {
     answer = () => undefined;
     const impatient: Http = (request) => systemHttp({ ...request, timeoutMs: 50 });
-    const waiting = createAttestations({ apiUrl: url, http: impatient, clock, log: silentLog });
+    const waiting = createAttestations({
+      apiUrl: url,
+      http: impatient,
+      clock,
+      log: silentLog,
+      onFailure,
+    });
     await expect(waiting.getMessages(0, TX)).rejects.toMatchObject({
       details: { reason: "timed_out" },
     });
@@ -189,6 +205,7 @@ describe("trouble", () => {
       http: systemHttp,
       clock,
       log: silentLog,
+      onFailure,
     });
     const error: unknown = await gone.getFastAllowance().catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ details: { reason: "unreachable" } });
@@ -206,6 +223,7 @@ describe("trouble", () => {
       details: { reason: "rate limited" },
     });
     expect(asked).toHaveLength(1);
+    expect(failed).toEqual(["rate_limited"]);
     clock.advance(1);
     expect(await client.getMessages(0, TX)).toEqual([]);
   });
@@ -241,6 +259,7 @@ describe("trouble", () => {
       details: { reason: "left alone after: http 503" },
     });
     expect(asked).toHaveLength(6);
+    expect(failed).toEqual(Array.from({ length: 6 }, () => "no_answer"));
     clock.advance(30_000);
     answer = json({ messages: [] });
     expect(await client.getMessages(0, TX)).toEqual([]);
@@ -260,6 +279,8 @@ describe("trouble", () => {
       await client.getMessages(0, TX).catch(() => undefined);
     }
     expect(asked).toHaveLength(20);
+    // What is refused about one request is an answer.
+    expect(failed).toHaveLength(16);
   });
 });
 
@@ -279,6 +300,7 @@ test("requests go out ten a second, and those beyond twenty seconds are told to 
     http: systemHttp,
     clock: patient,
     log: silentLog,
+    onFailure,
   });
   const outcomes = await Promise.allSettled(
     Array.from({ length: 210 }, () => eager.getMessages(0, TX)),

@@ -33,7 +33,8 @@ export interface BridgeFees {
 
 /** A millionth of a basis point: the service states fractions of basis points. */
 export const SHARE_SCALE = 10_000_000_000n;
-const SHARE_DECIMALS = 6;
+/** Shares are basis points with so many decimals. */
+export const SHARE_DECIMALS = 6;
 
 export interface Attestations {
   /** The messages that a transaction sent; none while the service does not know it. */
@@ -45,11 +46,16 @@ export interface Attestations {
   getFastAllowance(): Promise<bigint>;
 }
 
+/** Why there was no answer: none came that can be used, or we asked too often. */
+export const SERVICE_FAILURES = ["no_answer", "rate_limited"] as const;
+export type ServiceFailure = (typeof SERVICE_FAILURES)[number];
+
 export interface AttestationsOptions {
   readonly apiUrl: string;
   readonly http: Http;
   readonly clock: Clock;
   readonly log: Log;
+  readonly onFailure: (failure: ServiceFailure) => void;
 }
 
 const NO_HEADERS: HttpRequest["headers"] = new Map();
@@ -129,6 +135,7 @@ export function createAttestations(options: AttestationsOptions): Attestations {
   }
 
   function noteFailure(reason: string): OperatingError {
+    options.onFailure("no_answer");
     failures += 1;
     // One request after the pause tells whether it is back: a single failure more closes again.
     if (failures >= FAILURES_MAX) standStill(LEFT_ALONE_MS, `left alone after: ${reason}`);
@@ -152,6 +159,7 @@ export function createAttestations(options: AttestationsOptions): Attestations {
     if (answer.kind === "failed") throw noteFailure(answer.reason);
     const { status, retryAfterMs, body } = answer;
     if (status === 429) {
+      options.onFailure("rate_limited");
       standStill(retryAfterMs ?? BLOCKED_MS, "rate limited");
       throw unavailable("rate limited");
     }

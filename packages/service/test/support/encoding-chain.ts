@@ -33,6 +33,7 @@ export function createEncodingChain(chainId: number, answers: Partial<Chain> = {
     encodePriceData: evm.encodePriceData,
     encodeTransferData: evm.encodeTransferData,
     encodeBurnData: evm.encodeBurnData,
+    encodeSwapData: evm.encodeSwapData,
     deliveryIdOf: evm.deliveryIdOf,
     ...answers,
   });

@@ -1,15 +1,25 @@
-/** The transfer on one chain, held to what every route has to hold. */
+/** The transfer on one chain and the swap on it, held to what every route has to hold. */
 import { createEncodingChain } from "../../../test/support/encoding-chain.ts";
-import { hashOf } from "../../../test/support/doubles.ts";
+import { createStillClock, hashOf } from "../../../test/support/doubles.ts";
 import { type Arrival, behavesLikeRoute } from "../../../test/support/route-suite.ts";
 import type { Effect } from "../../chains/port.ts";
+import type { Caps } from "../../core/amounts.ts";
 import { OperatingError } from "../../core/errors.ts";
-import { toHex32 } from "../../core/hex.ts";
+import { toEvmAddress, toHex32 } from "../../core/hex.ts";
+import type { Pricing } from "../swift/pricing.ts";
 import { createMonoChainRoute } from "./route.ts";
+import { createSwapRoute } from "./swap.ts";
+import { chargeOf } from "./swap-terms.ts";
 
 const SWEPT_BLOCK = 7n;
 
-behavesLikeRoute("MONO_CHAIN", {
+/** An amount less `RouteFeeLib.cap`. */
+function leastLeft(amount: bigint, maxFeeBps: number): bigint {
+  const cap = (amount * BigInt(maxFeeBps)) / 10_000n;
+  return amount - (cap < amount - 1n ? cap : amount - 1n);
+}
+
+behavesLikeRoute("MONO_CHAIN to the same token", {
   kind: "MONO_CHAIN",
   waitsForFinality: false,
   isPriced: false,
@@ -24,11 +34,8 @@ behavesLikeRoute("MONO_CHAIN", {
     },
   ],
 
-  // TransferRoute sends the amount less what RouteFeeLib.cap lets it charge at most.
-  leastByContract(amount, { maxFeeBps }) {
-    const cap = (amount * BigInt(maxFeeBps)) / 10_000n;
-    return amount - (cap < amount - 1n ? cap : amount - 1n);
-  },
+  // TransferRoute sends the amount less what it charges.
+  leastByContract: (amount, { maxFeeBps }) => leastLeft(amount, maxFeeBps),
 
   openBench(_db, { token, contract }) {
     let arrival: Arrival | null = null;
@@ -81,6 +88,134 @@ behavesLikeRoute("MONO_CHAIN", {
           fee: amount - paid,
         };
         return { ...receipt, effects: [transferred, settled] };
+      },
+    };
+  },
+});
+
+const WETH = toEvmAddress(`0x${"ee".repeat(20)}`);
+const DEST_TOKEN = toEvmAddress(`0x${"b0".repeat(20)}`);
+const RATE_SCALE = 10n ** 18n;
+const RATE = 333_333_333_333_333n;
+
+/** `UniswapSwap.minOut`, of 6 decimals in and 18 out. */
+function minOutOfSwap(amountIn: bigint, { maxSlippageBps }: Pick<Caps, "maxSlippageBps">): bigint {
+  if (maxSlippageBps >= 10_000) return 0n;
+  const fair = (amountIn * RATE * 10n ** 18n) / (RATE_SCALE * 10n ** 6n);
+  return (fair * BigInt(10_000 - maxSlippageBps)) / 10_000n;
+}
+
+behavesLikeRoute("MONO_CHAIN to another token", {
+  kind: "MONO_CHAIN",
+  waitsForFinality: false,
+  isPriced: true,
+  hasInventory: false,
+  routeData: [
+    {
+      type: "tuple",
+      components: [
+        { name: "rate", type: "uint256" },
+        { name: "maxAmount", type: "uint256" },
+        { name: "deadline", type: "uint256" },
+      ],
+    },
+    { name: "signature", type: "bytes" },
+    {
+      type: "tuple",
+      components: [
+        { name: "bps", type: "uint16" },
+        { name: "flat", type: "uint256" },
+      ],
+    },
+    { name: "minOut", type: "uint256" },
+    { name: "deadline", type: "uint256" },
+  ],
+
+  // What is left after the whole cap is swapped at the price less the whole slippage.
+  leastByContract: (amount, caps) => minOutOfSwap(leastLeft(amount, caps.maxFeeBps), caps),
+  leastOfSweep: ({ address, amount, fee }) =>
+    minOutOfSwap(amount - chargeOf(amount, fee), address.commitment),
+
+  openBench(_db, { token, contract }) {
+    let arrival: Arrival | null = null;
+    let isAway = false;
+    const clock = createStillClock();
+    const chain = createEncodingChain(2, {
+      async getHead() {
+        if (isAway) throw new OperatingError("RPC_UNAVAILABLE", "The node did not answer.");
+        const number = arrival?.isConfirmed ? SWEPT_BLOCK + 2n : SWEPT_BLOCK;
+        return { number, hash: toHex32(hashOf("head")), parentHash: toHex32(hashOf("before")) };
+      },
+      // A pool without a bottom, at the price.
+      quoteSwap: async ({ amountIn }) => (amountIn * RATE * 10n ** 18n) / (RATE_SCALE * 10n ** 6n),
+    });
+    const pricing: Pricing = {
+      readRate: async () => RATE,
+      attestPrice: async (_, amount) => ({
+        price: { rate: RATE, maxAmount: amount, deadline: BigInt(clock.now() / 1000) + 100n },
+        signature: `0x${"51".repeat(65)}`,
+      }),
+      findRateAt: async (_, { route }) => (route === contract ? RATE : null),
+    };
+    return {
+      open: () =>
+        createSwapRoute({
+          clock,
+          chain,
+          quoter: WETH,
+          weth: WETH,
+          token,
+          decimalsIn: 6,
+          destToken: DEST_TOKEN,
+          decimalsOut: 18,
+          poolFee: 500,
+          maxImpactBps: 100,
+          slippageBps: 50,
+          contract,
+          deliveryConfirmations: 3,
+          pricing,
+        }),
+      receiptOf(sweep) {
+        const { address, amount, fee, wallet = address.wallet } = sweep;
+        const charged = chargeOf(amount, fee);
+        const swapped: Effect = {
+          kind: "swapped",
+          wallet,
+          to: address.destWallet,
+          tokenIn: sweep.token ?? token,
+          tokenOut: DEST_TOKEN,
+          amountIn: amount - charged,
+          amountOut: 0n,
+          fee: charged,
+        };
+        const settled: Effect = {
+          kind: "settled",
+          wallet,
+          token: sweep.token ?? token,
+          route: sweep.contract ?? contract,
+          amount,
+          logIndex: 4,
+        };
+        return {
+          txHash: hashOf("sweep"),
+          blockHash: toHex32(hashOf("block")),
+          blockNumber: SWEPT_BLOCK,
+          succeeded: true,
+          gasCost: 0n,
+          effects: [swapped, settled],
+        };
+      },
+      show: (shown) => void (arrival = shown),
+      setAway: (away) => void (isAway = away),
+      work: async () => undefined,
+      // The sweep itself delivers.
+      findSource(receipt) {
+        if (!arrival) return null;
+        const { to, token: tokenOut, amount: amountOut } = arrival;
+        const effects = receipt.effects.map((effect) =>
+          effect.kind === "swapped" ? { ...effect, to, tokenOut, amountOut } : effect,
+        );
+        return { ...receipt, effects };
       },
     };
   },

@@ -3,7 +3,7 @@ import { BPS, type Caps, convert, RATE_SCALE } from "../../core/amounts.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { type EvmAddress, NATIVE_TOKEN, type TxHash } from "../../core/hex.ts";
 import type { Clock } from "../../core/ports.ts";
-import { feeCapOf, itemise } from "../../fees/index.ts";
+import { itemise, leastAfterFees } from "../../fees/index.ts";
 import type { Route } from "../port.ts";
 import type { Pricing } from "../swift/pricing.ts";
 import { assertFair, chargeOf, swapMinimumOf } from "./swap-terms.ts";
@@ -77,7 +77,7 @@ export function createSwapRoute(options: {
       const rate = await pricing.readRate();
       const { service, gas } = itemise(amount, fee, caps.maxFeeBps);
       const swapped = amount - service - gas;
-      const worst = amount - feeCapOf(amount, caps.maxFeeBps);
+      const worst = leastAfterFees(amount, caps.maxFeeBps);
       const minOut = swapMinimumOf(worst, ratedAt(rate), caps);
       // The contract insists on something, so there is nothing to ask the pool.
       if (minOut === 0n) return { fair: 0n, amountOut: 0n, minOut: 0n };
@@ -104,13 +104,13 @@ export function createSwapRoute(options: {
     async readSweep(receipt, address) {
       const { wallet, commitment } = address;
       for (const effect of receipt.effects) {
-        if (effect.kind !== "settled" || effect.wallet !== wallet || effect.token !== token)
-          continue;
+        if (effect.kind !== "settled" || effect.route !== contract) continue;
+        if (effect.wallet !== wallet || effect.token !== token) continue;
         const swapped = findSwap(receipt.effects, { wallet, token, destToken });
-        const { amount, logIndex, route } = effect;
+        const { amount, logIndex } = effect;
         if (swapped === null || swapped.amountIn + swapped.fee !== amount) return null;
         const block = { number: receipt.blockNumber, hash: receipt.blockHash };
-        const rate = await pricing.findRateAt(address, { route, block });
+        const rate = await pricing.findRateAt(address, { route: contract, block });
         if (rate === null) throw unknownPrice(receipt.txHash);
         const minOut = swapMinimumOf(swapped.amountIn, ratedAt(rate), commitment);
         return { amount, logIndex, minOut, deliveryId: null, swapFee: swapped.fee };

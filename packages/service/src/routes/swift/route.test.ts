@@ -110,6 +110,7 @@ function openBench(db: Db, { token, contract }: SuitePair, scale: Scale): RouteB
     decimalsOut,
     contract,
     readRate: rate === undefined ? null : readRate,
+    fromInventory: true,
   };
   const deliveries: DeliveryDeps = {
     db,

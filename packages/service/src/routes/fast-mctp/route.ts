@@ -1,6 +1,5 @@
 import type { ErrorObject } from "@sluice/sdk/wire";
 import type { BurnFacts, CctpBridge, Chain, Effect, Receipt } from "../../chains/port.ts";
-import { RATE_SCALE } from "../../core/amounts.ts";
 import { assert } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { type EvmAddress, type Hex, padAddress } from "../../core/hex.ts";
@@ -9,6 +8,7 @@ import type { DepositAddress } from "../../addresses/index.ts";
 import type { Db } from "../../db/schema.ts";
 import { type FeeTerms, itemise, leastAfterFees } from "../../fees/index.ts";
 import type { Route } from "../port.ts";
+import { WITHOUT_INVENTORY } from "../without-inventory.ts";
 import type { Attestations } from "./attestations.ts";
 import {
   type BurnMessage,
@@ -131,10 +131,7 @@ export function createFastMctpRoute(options: {
     },
 
     // The bridge mints: there is nothing to set aside.
-    readInventory: async () => ({ reserved: 0n, balance: 0n, capLeft: 0n, rate: RATE_SCALE }),
-    judgeInventory: () => "reserved",
-    reserve: async () => "reserved",
-    release: async () => {},
+    ...WITHOUT_INVENTORY,
 
     async readSweep(receipt, address) {
       const burn = readBurn(receipt, address);

@@ -1,8 +1,8 @@
 import type { Chain } from "../../chains/port.ts";
-import { RATE_SCALE } from "../../core/amounts.ts";
 import type { EvmAddress } from "../../core/hex.ts";
 import { itemise, leastAfterFees } from "../../fees/index.ts";
 import type { Route } from "../port.ts";
+import { WITHOUT_INVENTORY } from "../without-inventory.ts";
 
 /** `MONO_CHAIN`: the same token on the same chain, moved straight from the wallet to the committed one. */
 export function createMonoChainRoute(options: {
@@ -48,10 +48,7 @@ export function createMonoChainRoute(options: {
     },
 
     // The delivery is the sweep itself: there is nothing to set aside.
-    readInventory: async () => ({ reserved: 0n, balance: 0n, capLeft: 0n, rate: RATE_SCALE }),
-    judgeInventory: () => "reserved",
-    reserve: async () => "reserved",
-    release: async () => {},
+    ...WITHOUT_INVENTORY,
 
     async readSweep(receipt, { wallet, commitment }) {
       for (const effect of receipt.effects) {

@@ -1,10 +1,11 @@
 import type { AttestedPrice, Chain, Receipt, RouteFee, SwapFacts } from "../../chains/port.ts";
-import { BPS, type Caps, convert, RATE_SCALE } from "../../core/amounts.ts";
+import { BPS, type Caps, convert } from "../../core/amounts.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { type EvmAddress, NATIVE_TOKEN, type TxHash } from "../../core/hex.ts";
 import type { Clock } from "../../core/ports.ts";
 import { itemise, leastAfterFees } from "../../fees/index.ts";
 import type { Route } from "../port.ts";
+import { WITHOUT_INVENTORY } from "../without-inventory.ts";
 import type { Pricing } from "../swift/pricing.ts";
 import { assertFair, chargeOf, swapMinimumOf } from "./swap-terms.ts";
 
@@ -96,10 +97,7 @@ export function createSwapRoute(options: {
     },
 
     // The delivery is the sweep itself: there is nothing to set aside.
-    readInventory: async () => ({ reserved: 0n, balance: 0n, capLeft: 0n, rate: RATE_SCALE }),
-    judgeInventory: () => "reserved",
-    reserve: async () => "reserved",
-    release: async () => {},
+    ...WITHOUT_INVENTORY,
 
     async readSweep(receipt, address) {
       const { wallet, commitment } = address;

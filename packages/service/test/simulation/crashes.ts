@@ -3,19 +3,32 @@
  * commits that write, bytes given to a node, the points between them), and then once more for each effect and each
  * thing that may happen to it.
  */
-import { NO_FAULTS } from "./faults.ts";
+import { NO_FAULTS, type RouteChoice } from "./faults.ts";
 import { DISTURBANCES, type Disturbance } from "./lives.ts";
 import { type RunOptions, runSeed } from "./run.ts";
 import type { SimulationDatabase } from "./server.ts";
 
-/** Payments that between them take every path: to the same chain and to the other one, in a token and in native coin. */
-export const BASE_SEEDS = [2, 3, 6] as const;
+/** A seed without faults. */
+export interface Base {
+  readonly seed: number;
+  readonly routes: RouteChoice;
+}
+
+/**
+ * Payments that between them take every path: to the same chain and to the other one by each route, in a token and in
+ * native coin.
+ */
+export const BASES: readonly Base[] = [
+  { seed: 2, routes: ["SWIFT"] },
+  { seed: 3, routes: ["SWIFT"] },
+  { seed: 6, routes: ["SWIFT"] },
+  { seed: 3, routes: ["FAST_MCTP"] },
+];
 
 const BASE: RunOptions = { faults: NO_FAULTS, payments: 1, safetyMs: 30_000 };
 
 /** One way to disturb one effect of a seed. */
-export interface CrashCase {
-  readonly seed: number;
+export interface CrashCase extends Base {
   /** Running number of the effect in the seed. */
   readonly number: number;
   readonly what: string;
@@ -25,21 +38,22 @@ export interface CrashCase {
 /** Every way to disturb a base seed. Throws when the seed itself breaks. */
 export async function listCrashCases(
   database: SimulationDatabase,
-  seed: number,
+  base: Base,
 ): Promise<CrashCase[]> {
   const effects: string[] = [];
-  const { broken } = await runSeed(database, seed, {
+  const { broken } = await runSeed(database, base.seed, {
     ...BASE,
+    routes: base.routes,
     disturb(what) {
       effects.push(what);
       return null;
     },
   });
-  if (broken) throw new Error(`seed ${seed} breaks by itself: ${broken}`);
+  if (broken) throw new Error(`seed ${base.seed} breaks by itself: ${broken}`);
   return effects.flatMap((what, index) =>
     // A point between two effects is only one at which a process may end.
     DISTURBANCES.filter((one) => one === "before" || /(write|commit|send)$/.test(what)).map(
-      (disturbance) => ({ seed, number: index + 1, what, disturbance }),
+      (disturbance) => ({ ...base, number: index + 1, what, disturbance }),
     ),
   );
 }
@@ -47,11 +61,12 @@ export async function listCrashCases(
 /** What broke, or null. Throws when the effect was not come by, as then nothing was tested. */
 export async function runCrashCase(
   database: SimulationDatabase,
-  { seed, number, what, disturbance }: CrashCase,
+  { seed, routes, number, what, disturbance }: CrashCase,
 ): Promise<string | null> {
   let met: string | null = null;
   const { broken } = await runSeed(database, seed, {
     ...BASE,
+    routes,
     disturb(name, at) {
       if (at !== number) return null;
       met = name;
@@ -59,5 +74,8 @@ export async function runCrashCase(
     },
   });
   if (met !== what) throw new Error(`effect ${number} of seed ${seed} is ${met}, not ${what}`);
-  return broken && `seed ${seed}, ${disturbance} effect ${number}, ${what}: ${broken}`;
+  return (
+    broken &&
+    `seed ${seed} by ${routes.join()}, ${disturbance} effect ${number}, ${what}: ${broken}`
+  );
 }

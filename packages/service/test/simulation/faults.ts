@@ -123,3 +123,74 @@ export function drawFaults(dice: Dice): Faults {
     isHasty: dice.chance(0.25),
   };
 }
+
+/** Which routes of a token between the chains there are, the preferred first. */
+export const ROUTE_CHOICES = [
+  ["SWIFT"],
+  ["FAST_MCTP"],
+  ["FAST_MCTP", "SWIFT"],
+  ["SWIFT", "FAST_MCTP"],
+] as const;
+export type RouteChoice = (typeof ROUTE_CHOICES)[number];
+
+/** What goes wrong with the bridge; probabilities per request unless said otherwise. */
+export interface BridgeFaults {
+  /** Its attestation service does not answer. */
+  readonly fails: number;
+  /** It did what was asked, and the answer is lost. */
+  readonly answerLost: number;
+  /** It begins to be away for a while. */
+  readonly outage: number;
+  /** It asks to be left alone. */
+  readonly limits: number;
+  /** It knows nothing of a transaction that it knew. */
+  readonly forgets: number;
+  /** It vouches for what was not burned, per message. */
+  readonly lies: number;
+  /** How long it takes to see a burn, in seconds at most. */
+  readonly delayS: number;
+  /** What it keeps at least for going fast, in hundredths of a basis point; null where that is not offered. */
+  readonly fastFee: number | null;
+  /** What may be sent fast in the whole run, in base units; null for as much as one likes. */
+  readonly allowance: bigint | null;
+  /** Blocks of the destination for which a fast attestation can be used. */
+  readonly expiryBlocks: number;
+  /** Somebody else hands a message in, per attestation. */
+  readonly strangers: number;
+}
+
+export const NO_BRIDGE_FAULTS: BridgeFaults = {
+  fails: 0,
+  answerLost: 0,
+  outage: 0,
+  limits: 0,
+  forgets: 0,
+  lies: 0,
+  delayS: 5,
+  fastFee: 130,
+  allowance: null,
+  expiryBlocks: 100_000,
+  strangers: 0,
+};
+
+/** What a seed has of the bridge: in two seeds of five it is not there, and everything is as it was before it. */
+export function drawRoutes(dice: Dice): RouteChoice {
+  return dice.chance(0.4) ? ROUTE_CHOICES[0] : dice.pick(ROUTE_CHOICES.slice(1));
+}
+
+export function drawBridgeFaults(dice: Dice): BridgeFaults {
+  const rate = (most: number) => (dice.chance(0.4) ? dice.next() * most : 0);
+  return {
+    fails: rate(0.6),
+    answerLost: rate(0.4),
+    outage: rate(0.1),
+    limits: rate(0.05),
+    forgets: rate(0.5),
+    lies: rate(0.5),
+    delayS: dice.chance(0.5) ? dice.int(120) : 2,
+    fastFee: dice.pick([130, 130, 0, 1_000, 4_000, 7_000, null]),
+    allowance: dice.chance(0.3) ? BigInt(dice.int(60)) * 1_000_000n : null,
+    expiryBlocks: dice.chance(0.5) ? 2 + dice.int(8) : 1_000,
+    strangers: dice.chance(0.5) ? dice.next() : 0,
+  };
+}

@@ -60,6 +60,12 @@ const ALWAYS: Readonly<Record<string, string>> = {
   "no wallet holds what no deposit explains": `select id from ledger_lines where reason = 'adjustment'`,
   "V3 postings add up to zero": `
     select posting from ledger_lines group by posting, chain_id, token having sum(amount) <> 0`,
+  "a message mints for one transfer": `
+    select dest_chain, nonce from bridge_transfers where state <> 'superseded' and nonce is not null
+    group by 1, 2 having count(*) > 1`,
+  "V5 what is final in the bridge was minted": `
+    select id from bridge_transfers where state = 'final'
+    and (delivered_amount is null or delivered_amount < min_out or delivered_amount + bridge_fee <> burned_amount)`,
   "V8 what is dead has nothing in flight": `
     select s.id from settlements s join deliveries d on d.settlement_id = s.id
     where s.status = 'dead' and d.state not in ('returned', 'taken_back')`,
@@ -106,6 +112,7 @@ export async function isAtRest(
   const [busy] = await database.query<{ busy: boolean }>(`
     select exists (select from settlements where (status not in ('completed', 'dead') and coalesce(error_code, '') not in ('NO_ROUTE', 'AMOUNT_TOO_SMALL')) or (status = 'completed' and not sweep_final))
       or exists (select from deliveries where state not in ('claimed', 'returned', 'taken_back'))
+      or exists (select from bridge_transfers where state not in ('final', 'superseded'))
       or exists (select from transactions where state <> 'final') as busy`);
   if (busy?.busy) return false;
   for (const chain of chains.values()) {
@@ -215,6 +222,10 @@ export async function describeRest(
   const deliveries = await database.query(
     `select id, state, trouble from deliveries where state not in ('claimed', 'returned', 'taken_back')`,
   );
+  const transfers = await database.query(
+    `select id, state, relays, reattests, delay_reason, trouble, next_check_at from bridge_transfers
+      where state not in ('final', 'superseded')`,
+  );
   const tips = await database.query(
     `select chain_id, max(number) as tip from scanner_blocks group by 1`,
   );
@@ -222,7 +233,7 @@ export async function describeRest(
     ({ contracts, head, finalNumber, waiting }) =>
       `${contracts.chainId}: ${head.number}, final ${finalNumber}, ${waiting.length} waiting`,
   );
-  return show({ stranded, settlements, transactions, deliveries, tips, heads });
+  return show({ stranded, settlements, transactions, deliveries, transfers, tips, heads });
 }
 
 function show(value: unknown): string {

@@ -1,16 +1,18 @@
 /** The processes of the service: started, killed, started again. Each has its own nodes, memory and connections. */
 import { createFakeNode, type FakeNode } from "../../src/chains/fake/node.ts";
 import { FakeChain } from "../../src/chains/fake/model.ts";
-import type { Chain, Chains } from "../../src/chains/port.ts";
+import type { CctpBridge, Chain, Chains } from "../../src/chains/port.ts";
 import { LANE_PURPOSES } from "../../src/config/load.ts";
 import { OperatingError } from "../../src/core/errors.ts";
 import type { Config } from "../../src/config/load.ts";
+import type { Http } from "../../src/core/ports.ts";
 import type { Wakeups } from "../../src/jobs/wakeups.ts";
 import { startAttestor } from "../../src/roles/attestor.ts";
 import { startAuditor } from "../../src/roles/auditor.ts";
 import {
   createConfiguredPrices,
   createRoutes,
+  openAttestations,
   type RoleContext,
   TOPICS,
 } from "../../src/roles/context.ts";
@@ -64,6 +66,8 @@ export interface Stage {
   readonly chains: ReadonlyMap<number, FakeChain>;
   readonly config: Config;
   readonly faults: () => Faults;
+  /** The bridge's attestation service, as a process reaches it. */
+  readonly attestationsOf: (life: Life) => Http;
   /** Called before bytes reach a node. */
   readonly onSend: (raw: string) => Promise<void>;
   /** Called at each effect that lasts, which may be disturbed. */
@@ -103,9 +107,21 @@ export function createLives(stage: Stage) {
 
   /** A node as a process reaches it: every question is a step, and may go wrong. */
   function reach(life: Life, node: FakeNode): Chain {
+    const reachBridge = (bridge: CctpBridge): CctpBridge => ({
+      ...bridge,
+      async findMint(...args) {
+        await kernel.gate(life, `${node.chainId}.findMint`);
+        const { nodeError, nodeAnswerLost } = stage.faults();
+        if (dice.chance(nodeError)) throw noAnswer(node.chainId);
+        const found = await bridge.findMint(...args);
+        if (dice.chance(nodeAnswerLost)) throw noAnswer(node.chainId);
+        return found;
+      },
+    });
     return new Proxy<Chain>(node, {
       get(target, name: string & keyof Chain) {
         const member: unknown = Reflect.get(target, name);
+        if (name === "cctp") return target.cctp && reachBridge(target.cctp);
         if (PURE.has(name) || typeof member !== "function") return member;
         return async (...args: unknown[]) => {
           await kernel.gate(life, `${node.chainId}.${name}`);
@@ -135,9 +151,7 @@ export function createLives(stage: Stage) {
 
   function failOf(name: string, chainId: number): string {
     if (name === "send") return "unknown";
-    throw new OperatingError("RPC_UNAVAILABLE", "The node did not answer.", {
-      details: { chainId },
-    });
+    throw noAnswer(chainId);
   }
 
   /** Starts a process. */
@@ -157,7 +171,8 @@ export function createLives(stage: Stage) {
     const http = () => Promise.reject(new Error("no price of the simulation is somebody else's"));
     const prices = createConfiguredPrices(config, { chains: reached, http, clock, log, metrics });
     const random = { uuid: () => dice.uuid() };
-    const shared = { db, clock, random, log, chains: reached, prices, attestations: null };
+    const attestations = openAttestations(config, { http: stage.attestationsOf(life), clock, log });
+    const shared = { db, clock, random, log, chains: reached, prices, attestations };
     const context: RoleContext = {
       config,
       ...shared,
@@ -230,6 +245,12 @@ export function createLives(stage: Stage) {
 }
 
 export type Lives = ReturnType<typeof createLives>;
+
+function noAnswer(chainId: number): OperatingError {
+  return new OperatingError("RPC_UNAVAILABLE", "The node did not answer.", {
+    details: { chainId },
+  });
+}
 
 function showFacts(facts: unknown): string {
   return JSON.stringify(facts, (_, value: unknown) =>

@@ -1,10 +1,12 @@
 /**
  * `npm run simulate -- --seeds N --from S`: runs seeds, several at once, and prints those that broke. `--log` also
- * prints every step. `--stop-at-first` runs none after the first that broke, and says how many it took. `--crashes`
+ * prints every step. `--stop-at-first` runs none after the first that broke, and says how many it took.
+ * `--routes FAST_MCTP,SWIFT` has those routes between the chains, in this order, instead of what the seed says. `--crashes`
  * instead disturbs every effect of the base seeds, one at a time.
  */
 import { parseArgs } from "node:util";
-import { BASE_SEEDS, type CrashCase, listCrashCases, runCrashCase } from "./crashes.ts";
+import { BASES, type CrashCase, listCrashCases, runCrashCase } from "./crashes.ts";
+import { ROUTE_CHOICES } from "./faults.ts";
 import { runSeed } from "./run.ts";
 import { type SimulationDatabase, startServer } from "./server.ts";
 
@@ -15,6 +17,7 @@ const { values } = parseArgs({
     "at-once": { type: "string", default: "3" },
     crashes: { type: "boolean", default: false },
     log: { type: "boolean", default: false },
+    routes: { type: "string" },
     "stop-at-first": { type: "boolean", default: false },
   },
 });
@@ -26,6 +29,11 @@ function readCount(name: "seeds" | "from" | "at-once"): number {
   process.exit(2);
 }
 
+const routes = ROUTE_CHOICES.find((choice) => choice.join() === values.routes);
+if (values.routes !== undefined && !routes) {
+  console.error(`--routes: expected one of ${ROUTE_CHOICES.join("; ")}, got ${values.routes}`);
+  process.exit(2);
+}
 const [seeds, from, atOnce] = [readCount("seeds"), readCount("from"), readCount("at-once")];
 const server = await startServer();
 const startedAt = performance.now();
@@ -56,7 +64,7 @@ async function each<T>(
 async function runCrashes(): Promise<string> {
   const database = await server.open();
   const cases: CrashCase[] = [];
-  for (const seed of BASE_SEEDS) cases.push(...(await listCrashCases(database, seed)));
+  for (const base of BASES) cases.push(...(await listCrashCases(database, base)));
   await database.close();
   await each(cases, runCrashCase);
   return `${cases.length} crash cases`;
@@ -68,7 +76,10 @@ async function runSeeds(): Promise<string> {
   await each(
     Array.from({ length: seeds }, (_, index) => from + index),
     async (database, seed) => {
-      const result = await runSeed(database, seed, { keepLog: values.log });
+      const result = await runSeed(database, seed, {
+        keepLog: values.log,
+        ...(routes && { routes }),
+      });
       steps += result.steps;
       for (const mark of Object.keys(result.marks)) marks.set(mark, (marks.get(mark) ?? 0) + 1);
       if (values.log) console.log(result.log.join("\n"));

@@ -6,6 +6,7 @@ import type { FakeBlock, FakeChain } from "../../src/chains/fake/model.ts";
 import { NATIVE_TOKEN } from "../../src/core/hex.ts";
 import type { SharedDatabase } from "./database.ts";
 import { Broken } from "./broken.ts";
+import { type Bridged, judgeBridge, readBridge } from "./oracle-bridge.ts";
 import type { PaidAddress } from "./stage.ts";
 
 const FEE_BPS = 10n;
@@ -15,19 +16,23 @@ const MAX_FEE_BPS = 50n;
 interface Terms {
   readonly fee_bps: number | null;
   readonly fee_flat: string | null;
+  readonly fee_bridge: string | null;
 }
 
 /**
- * What is agreed to be taken of an amount: the service's fee, and where gas is charged what the row says, under the cap.
+ * What is agreed to be taken of an amount: the service's fee, and where gas is charged what the row says, under the cap;
+ * the service's own gives way to what others are paid.
  */
 function agreedFee(amount: bigint, terms: Terms | undefined, isCharged: boolean): bigint {
-  if (!terms || terms.fee_bps === null || terms.fee_flat === null)
+  if (!terms || terms.fee_bps === null || terms.fee_flat === null || terms.fee_bridge === null)
     throw new Broken("T82: a sweep has no terms");
   const [bps, flat] = [BigInt(terms.fee_bps), BigInt(terms.fee_flat)];
-  if (isCharged ? bps > FEE_BPS || flat === 0n : bps !== FEE_BPS || flat !== 0n)
+  const bridge = BigInt(terms.fee_bridge);
+  const mayShrink = isCharged || bridge > 0n;
+  if ((mayShrink ? bps > FEE_BPS : bps !== FEE_BPS) || isCharged !== flat > 0n)
     throw new Broken(`T82: a sweep was planned on ${bps} basis points and ${flat}`);
   const fee = (amount * bps) / 10_000n + flat;
-  if (fee * 10_000n > amount * MAX_FEE_BPS)
+  if ((fee + bridge) * 10_000n > amount * MAX_FEE_BPS)
     throw new Broken(`V7: a fee of ${fee} of ${amount} is above the cap`);
   return fee;
 }
@@ -44,6 +49,8 @@ interface Settled extends Movement {
   readonly deliveryId: string | null;
   /** What a route that pays by itself kept; null of a lock. */
   readonly fee: bigint | null;
+  /** What a bridge kept of it on the other chain. */
+  readonly bridgeFee: bigint;
 }
 
 /** What happened to one token at one wallet. */
@@ -63,6 +70,7 @@ export async function judge(
   addresses: readonly PaidAddress[],
   { isCharged }: { readonly isCharged: boolean },
 ): Promise<void> {
+  const bridged = readBridge(chains);
   const wallets = new Map(addresses.map(({ address }) => [address.wallet as string, address]));
   const histories = new Map<string, History>();
   const received = new Map<string, bigint>();
@@ -123,7 +131,7 @@ export async function judge(
               add(received, `${chainId}:${log.to}:${log.token}`, log.amount);
           } else if (log.kind === "returned") {
             historyOf(chainId, log.wallet, log.token).returned += log.amount;
-          } else {
+          } else if (log.kind === "effect") {
             const { effect } = log;
             if (effect.kind === "settled") {
               const locked = logs.find(
@@ -144,6 +152,7 @@ export async function judge(
                 isHidden: false,
                 deliveryId,
                 fee: feeIn(logs, effect),
+                bridgeFee: bridgeFeeOf(bridged, transaction.hash, effect.wallet),
               });
             }
             if (effect.kind === "refunded")
@@ -178,7 +187,7 @@ export async function judge(
     const [amount] = payments;
     if (amount === undefined) continue;
     const [terms] = await database.query<Terms>(
-      `select fee_bps, fee_flat::text from settlements where delivery_id = $1`,
+      `select fee_bps, fee_flat::text, fee_bridge::text from settlements where delivery_id = $1`,
       [deliveryId],
     );
     const wanted = lock.amount - agreedFee(lock.amount, terms, isCharged);
@@ -201,6 +210,7 @@ export async function judge(
 
   for (const history of histories.values())
     await compare(database, chains, { ...history, isCharged });
+  await judgeBridge(database, chains, addresses, bridged);
   await compareOrphans(database, histories);
   await compareLanes(database, chains);
   await compareReservations(database);
@@ -261,7 +271,7 @@ async function compare(
       delivery_id: string | null;
     }
   >(
-    `select id, status, fee_bps, fee_flat::text, swept_amount::text, swap_tx_hash, delivered_amount::text, delivery_id from settlements
+    `select id, status, fee_bps, fee_flat::text, fee_bridge::text, swept_amount::text, swap_tx_hash, delivered_amount::text, delivery_id from settlements
       where chain_id = $1 and wallet = $2 and token = $3 and status = 'completed'`,
     [chainId, wallet, token],
   );
@@ -284,7 +294,7 @@ async function compare(
     const fee = agreedFee(sweep.amount, owner, isCharged);
     if (sweep.fee !== null && sweep.fee !== fee)
       throw new Broken(`V7: a fee of ${sweep.fee} was taken, ${fee} is agreed`);
-    const delivered = sweep.amount - fee;
+    const delivered = sweep.amount - fee - sweep.bridgeFee;
     if (owner.delivered_amount !== delivered.toString())
       throw new Broken(
         `V5: ${owner.id} delivered ${owner.delivered_amount}, the chain says ${delivered}`,
@@ -315,10 +325,17 @@ function feeIn(
   { wallet, token }: { readonly wallet: string; readonly token: string },
 ): bigint | null {
   for (const log of logs) {
-    if (log.kind !== "effect" || log.effect.kind !== "transferred") continue;
+    if (log.kind !== "effect") continue;
+    if (log.effect.kind !== "transferred" && log.effect.kind !== "burned") continue;
     if (log.effect.wallet === wallet && log.effect.token === token) return log.effect.fee;
   }
   return null;
+}
+
+/** What the bridge kept of the burn of a wallet; zero of what was not burned. */
+function bridgeFeeOf({ burns, mints }: Bridged, txHash: string, wallet: string): bigint {
+  const burn = burns.find((one) => one.txHash === txHash && one.wallet === wallet);
+  return burn ? (mints.get(burn.nonce)?.fee ?? 0n) : 0n;
 }
 
 type Position = { readonly block: { readonly number: bigint }; readonly position: number };

@@ -17,7 +17,17 @@ import type { Db } from "../../src/db/schema.ts";
 import { requestIndex } from "../../src/settlements/index.ts";
 import { Broken } from "./broken.ts";
 import { type DatabaseFault, type SharedDatabase, shareDatabase } from "./database.ts";
-import { drawFaults, type Faults, NO_FAULTS } from "./faults.ts";
+import { createAttestationService } from "./attestation-service.ts";
+import {
+  type BridgeFaults,
+  drawBridgeFaults,
+  drawFaults,
+  drawRoutes,
+  type Faults,
+  NO_BRIDGE_FAULTS,
+  NO_FAULTS,
+  type RouteChoice,
+} from "./faults.ts";
 import { checkAlways, describeRest, isAtRest } from "./invariants.ts";
 import { Kernel, type Life } from "./kernel.ts";
 import { createLives, type Disturbance, type Process, type Role, ROLES } from "./lives.ts";
@@ -37,6 +47,7 @@ import {
   type PaidAddress,
   REFUND_AUTHORITY,
   START_MS,
+  STRANGER,
   tokenOf,
   UNIT,
   userOf,
@@ -46,6 +57,10 @@ import {
 export interface RunOptions {
   /** Faults instead of those of the seed. */
   readonly faults?: Faults;
+  /** What goes wrong with the bridge, instead of what the seed says. */
+  readonly bridgeFaults?: BridgeFaults;
+  /** Routes between the chains instead of those of the seed. */
+  readonly routes?: RouteChoice;
   /** What the users do, instead of what the seed says. */
   readonly payments?: number;
   /** Disturbs the effects it chooses; called for each that lasts and each crash point, with its running number. */
@@ -142,7 +157,13 @@ async function play(
   const gas = createDice(seed, 4).chance(0.3) ? "charged" : "sponsored";
   const coinUnit = gas === "charged" ? ETHER : ETHER / 1000n;
   if (gas === "charged") mark("charged for gas");
-  const config = createConfig(drawn.isHasty ? 60n : 600n, gas);
+  const between = options.routes ?? drawRoutes(createDice(seed, 5));
+  mark(`between the chains by ${between.join(", then ")}`);
+  const config = createConfig(drawn.isHasty ? 60n : 600n, gas, between);
+  let bridgeFaults =
+    options.bridgeFaults ??
+    (options.faults ? NO_BRIDGE_FAULTS : drawBridgeFaults(createDice(seed, 6)));
+  const bridgeDice = createDice(seed, 7);
   let thrown: unknown = null;
   let effects = 0;
   const disturb = (life: Life, what: string): Disturbance | null =>
@@ -159,7 +180,22 @@ async function play(
     if (dice.chance(faults.commitLost)) return "lost";
     return dice.chance(faults.commitAnswerLost) ? "answer_lost" : null;
   });
+  const attestations = createAttestationService({
+    kernel,
+    dice: bridgeDice,
+    chains,
+    faults: () => bridgeFaults,
+    mark,
+    onAttested(destination, attested) {
+      if (!bridgeDice.chance(bridgeFaults.strangers)) return;
+      kernel.schedule("a stranger hands in", bridgeDice.between(0, 40_000), () => {
+        mark("handed in by somebody else");
+        submit(destination.contracts.chainId, STRANGER, { kind: "receive", ...attested });
+      });
+    },
+  });
   const lives = createLives({
+    attestationsOf: attestations.httpOf,
     kernel,
     dice,
     database,
@@ -283,7 +319,7 @@ async function play(
       from,
       nonce,
       action,
-      gas: 100_000n,
+      gas: action.kind === "receive" ? 300_000n : 100_000n,
       maxFeePerGas: 10n ** 12n,
       maxPriorityFeePerGas: 10n ** 9n,
     };
@@ -367,6 +403,7 @@ async function play(
 
   // Liveness: whatever happened, it now ends well.
   faults = NO_FAULTS;
+  bridgeFaults = NO_BRIDGE_FAULTS;
   isCalm = true;
   kernel.note("calm");
   for (const process of lives.running) process.life.frozenUntilMs = 0;
@@ -409,6 +446,7 @@ async function play(
 
 const isUser = ({ from }: FakeTransaction) =>
   from === REFUND_AUTHORITY ||
+  from === STRANGER ||
   Array.from({ length: USERS }, (_, user) => userOf(user)).includes(from);
 
 /** Integrators and their addresses, before anything goes wrong. */

@@ -1,12 +1,14 @@
 /** The two chains of a simulation, with what is deployed there, who has what, and the configuration of the service. */
 import type { DepositAddress } from "../../src/addresses/index.ts";
 import { FakeChain } from "../../src/chains/fake/model.ts";
+import type { FakeCctp } from "../../src/chains/fake/cctp.ts";
 import { type FakeContracts, type FakeRoute, State } from "../../src/chains/fake/contracts.ts";
 import { hash } from "../../src/chains/fake/codec.ts";
-import type { Config, GasPolicy, LanePurpose } from "../../src/config/load.ts";
+import type { Config, GasPolicy, LanePurpose, RouteConfig } from "../../src/config/load.ts";
 import { LANE_PURPOSES } from "../../src/config/load.ts";
 import { type EvmAddress, NATIVE_TOKEN, toEvmAddress } from "../../src/core/hex.ts";
 import { Secret } from "../../src/core/secret.ts";
+import type { RouteChoice } from "./faults.ts";
 
 /** Where virtual time begins. */
 export const START_MS = Date.parse("2026-01-05T00:00:00.000Z");
@@ -33,11 +35,31 @@ export const ATTESTOR = accountOf("attestor");
 export const FACTORY = accountOf("factory");
 export const REFUND_AUTHORITY = accountOf("refund authority");
 export const USERS = 4;
+/** Hands messages of the bridge in that are not theirs. */
+export const STRANGER = accountOf("stranger");
+/** Of the bridge, in base units: more than anybody sends. */
+export const ALLOWANCE = 10n ** 15n;
 
 const routeOf = (name: string, chainId: number) => accountOf(`route ${name} ${chainId}`);
 const escrowOf = (chainId: number) => accountOf(`escrow ${chainId}`);
 const deliveryOf = (chainId: number) => accountOf(`delivery ${chainId}`);
 const otherOf = (chainId: number) => (chainId === 2 ? 30 : 2);
+
+/** The bridge's number of a chain. */
+export const domainOf = (chainId: number) => (chainId === 2 ? 0 : 6);
+const messengerOf = (chainId: number) => accountOf(`messenger ${chainId}`);
+
+export function cctpOf(chainId: number): FakeCctp {
+  const other = otherOf(chainId);
+  return {
+    domain: domainOf(chainId),
+    messenger: messengerOf(chainId),
+    transmitter: accountOf(`transmitter ${chainId}`),
+    token: tokenOf(chainId),
+    feeRecipient: accountOf("fee recipient of the bridge"),
+    remotes: new Map([[domainOf(other), { messenger: messengerOf(other), token: tokenOf(other) }]]),
+  };
+}
 
 export function contractsOf(chainId: number): FakeContracts {
   const token = tokenOf(chainId);
@@ -57,6 +79,16 @@ export function contractsOf(chainId: number): FakeContracts {
         decimalsOut: 6,
       },
     ],
+    [
+      routeOf("bridge", chainId),
+      {
+        kind: "cctp",
+        token,
+        destChain,
+        destToken: tokenOf(destChain),
+        destDomain: domainOf(destChain),
+      },
+    ],
   ]);
   return {
     chainId,
@@ -68,6 +100,7 @@ export function contractsOf(chainId: number): FakeContracts {
     attestor: ATTESTOR,
     relayers: new Set(LANE_PURPOSES.map((purpose) => laneOf(chainId, purpose))),
     routes,
+    cctp: cctpOf(chainId),
   };
 }
 
@@ -84,6 +117,7 @@ export function createChain(
     state.credit(NATIVE_TOKEN, userOf(user), 10n ** 6n * ETHER);
   }
   state.credit(NATIVE_TOKEN, REFUND_AUTHORITY, 10n ** 6n * ETHER);
+  state.credit(NATIVE_TOKEN, STRANGER, 10n ** 6n * ETHER);
   state.credit(token, contracts.delivery, given.inventory);
   for (const purpose of LANE_PURPOSES)
     state.credit(NATIVE_TOKEN, laneOf(chainId, purpose), given.laneWei);
@@ -96,7 +130,8 @@ const NO_KEY = { kind: "raw", key: new Secret("") } as never;
  * The configuration of the service on these chains. What it never reads here is empty. A lock goes back that is not paid
  * in `payoutWindowS` seconds. The coin is cheap, so that gas that is charged fits the smallest deposit while it is calm.
  */
-export function createConfig(payoutWindowS: bigint, gas: GasPolicy): Config {
+export function createConfig(payoutWindowS: bigint, gas: GasPolicy, between: RouteChoice): Config {
+  const isBridged = between.some((kind) => kind === "FAST_MCTP");
   const priceOf = (fixed: bigint) => ({ fixed, feeds: [], http: [], maxDeviationBps: 100 });
   return {
     stateDir: "",
@@ -114,7 +149,7 @@ export function createConfig(payoutWindowS: bigint, gas: GasPolicy): Config {
     maxFeeBps: MAX_FEE_BPS,
     maxSlippageBps: 100,
     payoutWindowS,
-    cctp: undefined,
+    cctp: isBridged ? { apiUrl: "" } : undefined,
     attestor: { key: NO_KEY, nodes: new Map() },
     keystorePassphrase: undefined,
     signers: { settler: undefined, attestor: undefined },
@@ -133,7 +168,7 @@ export function createConfig(payoutWindowS: bigint, gas: GasPolicy): Config {
       deliveryConfirmations: 2,
       uniswapV3: undefined,
       contracts: { factory: FACTORY, escrow: escrowOf(chainId), delivery: deliveryOf(chainId) },
-      cctp: undefined,
+      cctp: isBridged ? cctpOf(chainId) : undefined,
       tokens: [
         {
           symbol: "USDC",
@@ -171,15 +206,13 @@ export function createConfig(payoutWindowS: bigint, gas: GasPolicy): Config {
         token: NATIVE_TOKEN,
         contract: routeOf("native", chainId),
       },
-      {
-        kind: "SWIFT" as const,
-        chainId,
-        token: tokenOf(chainId),
-        destChain: otherOf(chainId),
-        destToken: tokenOf(otherOf(chainId)),
-        contract: routeOf("escrow", chainId),
-        priced: false,
-      },
+      ...between.map((kind): RouteConfig => {
+        const destChain = otherOf(chainId);
+        const pair = { chainId, token: tokenOf(chainId), destChain, destToken: tokenOf(destChain) };
+        return kind === "SWIFT"
+          ? { kind, ...pair, contract: routeOf("escrow", chainId), priced: false }
+          : { kind, ...pair, contract: routeOf("bridge", chainId) };
+      }),
     ]),
     logLevel: "silent",
     crashAt: undefined,

@@ -9,18 +9,30 @@ import {
   type Hex32,
   NATIVE_TOKEN,
   padAddress,
+  toHex32,
   type TxHash,
   unpadAddress,
 } from "../../core/hex.ts";
 import type {
+  BurnTerms,
   ClaimOrder,
   DeliveryOrder,
   Effect,
   FoundDelivery,
+  FoundMint,
   Lock,
   ReturnOrder,
   RouteFee,
 } from "../port.ts";
+import {
+  FAST,
+  type FakeCctp,
+  readMessage,
+  showNonce,
+  signMessage,
+  STANDARD,
+  writeMessage,
+} from "./cctp.ts";
 import { deliveryIdOf, hash, hashCommitment, predictWallet } from "./codec.ts";
 
 /** What is deployed on a chain. */
@@ -36,6 +48,8 @@ export interface FakeContracts {
   /** Accounts that may deploy, settle, deliver, claim and return. */
   readonly relayers: ReadonlySet<EvmAddress>;
   readonly routes: ReadonlyMap<EvmAddress, FakeRoute>;
+  /** Null on a chain without the bridge. */
+  readonly cctp: FakeCctp | null;
 }
 
 export type FakeRoute =
@@ -48,6 +62,13 @@ export type FakeRoute =
       readonly delivery: EvmAddress;
       readonly decimalsIn: number;
       readonly decimalsOut: number;
+    }
+  | {
+      readonly kind: "cctp";
+      readonly token: EvmAddress;
+      readonly destChain: number;
+      readonly destToken: EvmAddress;
+      readonly destDomain: number;
     };
 
 /** What a transaction does. */
@@ -73,6 +94,7 @@ export type Action =
   | { readonly kind: "claim"; readonly claim: ClaimOrder; readonly signature: Hex }
   | { readonly kind: "return"; readonly order: ReturnOrder; readonly signature: Hex }
   | { readonly kind: "refund"; readonly commitment: Commitment; readonly token: EvmAddress }
+  | { readonly kind: "receive"; readonly message: Hex; readonly attestation: Hex }
   | { readonly kind: "many"; readonly jobs: readonly Action[] };
 
 export interface SettleAction {
@@ -80,7 +102,7 @@ export interface SettleAction {
   readonly commitment: Commitment;
   readonly token: EvmAddress;
   readonly route: EvmAddress;
-  readonly fee: RouteFee | null;
+  readonly terms: RouteFee | BurnTerms | null;
 }
 
 /** What a mined transaction left in the logs, in order. */
@@ -98,6 +120,15 @@ export type FakeLog =
       readonly wallet: EvmAddress;
       readonly token: EvmAddress;
       readonly amount: bigint;
+    }
+  | {
+      readonly kind: "minted";
+      readonly nonce: Hex32;
+      readonly token: EvmAddress;
+      readonly to: EvmAddress;
+      /** What the recipient got. */
+      readonly amount: bigint;
+      readonly fee: bigint;
     };
 
 /** All that a chain holds at a block. */
@@ -108,6 +139,8 @@ export class State {
   readonly seqs: Map<string, bigint>;
   readonly locks: Map<Hex32, Lock>;
   readonly delivered: Map<Hex32, FoundDelivery>;
+  /** By nonce. */
+  readonly minted: Map<Hex32, FoundMint>;
 
   constructor(from?: State) {
     this.balances = new Map(from?.balances);
@@ -116,6 +149,7 @@ export class State {
     this.seqs = new Map(from?.seqs);
     this.locks = new Map(from?.locks);
     this.delivered = new Map(from?.delivered);
+    this.minted = new Map(from?.minted);
   }
 
   balanceOf(token: EvmAddress, owner: EvmAddress): bigint {
@@ -309,6 +343,10 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
       log({ kind: "refunded", wallet, token, to: from, amount });
       return logs;
     }
+    case "receive":
+      require(action.attestation === signMessage(action.message), "NotAttested");
+      receive(action.message);
+      return logs;
   }
 
   function agreed(deliveryId: Hex32, deadline: bigint, isSigned: boolean): Lock {
@@ -319,7 +357,75 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
     return lock;
   }
 
-  function settle({ commitment, token, route: contract, fee: asked }: SettleAction): void {
+  /** Anybody may hand a message in, once. */
+  function receive(bytes: Hex): void {
+    const { cctp } = contracts;
+    const message = readMessage(bytes);
+    if (!cctp || message.to !== BigInt(cctp.domain)) throw new Reverted("WrongDomain");
+    const nonce = showNonce(message);
+    require(!state.minted.has(nonce), "NonceAlreadyUsed");
+    const remote = cctp.remotes.get(Number(message.from));
+    if (!remote || message.sender !== BigInt(remote.messenger)) throw new Reverted("WrongSender");
+    require(message.receiver === BigInt(cctp.messenger), "WrongReceiver");
+    require(message.token === BigInt(remote.token), "WrongToken");
+    require(message.expiry === 0n || message.expiry > env.blockNumber, "MessageExpired");
+    const { amount, fee, maxFee } = message;
+    require((fee === 0n || fee < amount) && fee <= maxFee, "FeeAboveMax");
+    const { token } = cctp;
+    const to = unpadAddress(toHex32(`0x${message.recipient.toString(16).padStart(64, "0")}`));
+    state.credit(token, to, amount - fee);
+    state.credit(token, cctp.feeRecipient, fee);
+    const facts = { token, to, amount: amount - fee, fee };
+    logs.push({ kind: "transfer", token, from: NATIVE_TOKEN, to, amount: amount - fee });
+    logs.push({ kind: "minted", nonce, ...facts });
+    const { txHash, blockNumber } = env;
+    state.minted.set(nonce, { ...facts, txHash, blockNumber });
+  }
+
+  function burn(
+    { commitment, terms }: SettleAction,
+    { token, destDomain }: Extract<FakeRoute, { kind: "cctp" }>,
+    amount: bigint,
+  ): void {
+    const { cctp, feeRecipient } = contracts;
+    const remote = cctp?.remotes.get(destDomain);
+    if (!cctp || !remote || !terms || !("maxFee" in terms)) throw new Reverted("InvalidData");
+    const wallet = predictWallet(commitment);
+    const { maxFee, minFinalityThreshold } = terms;
+    const fee = (amount * BigInt(terms.fee.bps)) / BPS + terms.fee.flat;
+    require(fee + maxFee <= (amount * BigInt(commitment.maxFeeBps)) / BPS, "FeeAboveCap");
+    require([FAST, STANDARD].includes(minFinalityThreshold), "InvalidFinality");
+    const burned = amount - fee;
+    require(maxFee < burned, "MaxFeeNotBelowAmount");
+    if (fee > 0n) move(token, wallet, feeRecipient, fee);
+    move(token, wallet, cctp.messenger, burned);
+    state.credit(token, cctp.messenger, -burned);
+    const message = writeMessage({
+      version: 1n,
+      from: BigInt(cctp.domain),
+      to: BigInt(destDomain),
+      nonce: 0n,
+      sender: BigInt(cctp.messenger),
+      receiver: BigInt(remote.messenger),
+      caller: 0n,
+      wanted: BigInt(minFinalityThreshold),
+      executed: 0n,
+      bodyVersion: 1n,
+      token: BigInt(token),
+      recipient: BigInt(commitment.destWallet),
+      amount: burned,
+      burner: BigInt(wallet),
+      maxFee,
+      fee: 0n,
+      expiry: 0n,
+    });
+    log({ kind: "message_sent", message });
+    const recipient = commitment.destWallet;
+    log({ kind: "burned", wallet, token, amount: burned, fee, maxFee, destDomain, recipient });
+  }
+
+  function settle(action: SettleAction): void {
+    const { commitment, token, route: contract, terms } = action;
     const wallet = predictWallet(commitment);
     const route = contracts.routes.get(contract);
     if (!route || route.token !== token) throw new Reverted("WrongToken");
@@ -332,14 +438,18 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
     if (route.kind === "transfer") {
       require(commitment.destChain === contracts.chainId, "WrongDestChain");
       require(commitment.destToken === padAddress(token), "WrongDestToken");
-      if (!asked) throw new Reverted("InvalidData");
-      const fee = (amount * BigInt(asked.bps)) / BPS + asked.flat;
+      if (!terms || "maxFee" in terms) throw new Reverted("InvalidData");
+      const fee = (amount * BigInt(terms.bps)) / BPS + terms.flat;
       const cap = (amount * BigInt(commitment.maxFeeBps)) / BPS;
       require(fee <= cap && fee < amount, "FeeAboveCap");
       const to = unpadAddress(commitment.destWallet);
       log({ kind: "transferred", wallet, token, to, amount: amount - fee, fee });
       if (fee > 0n) move(token, wallet, contracts.feeRecipient, fee);
       move(token, wallet, to, amount - fee);
+    } else if (route.kind === "cctp") {
+      require(commitment.destChain === route.destChain, "WrongDestChain");
+      require(commitment.destToken === padAddress(route.destToken), "WrongDestToken");
+      burn(action, route, amount);
     } else {
       require(commitment.destChain === route.destChain, "WrongDestChain");
       require(commitment.destToken === padAddress(route.destToken), "WrongDestToken");

@@ -72,6 +72,7 @@ const GAS = {
   claim: 70_000n,
   return: 80_000n,
   refund: 80_000n,
+  receive: 200_000n,
 } as const;
 
 const BLOCK_GAS = 3_000_000n;
@@ -83,6 +84,7 @@ export class FakeChain {
   readonly #branches = new Map<FakeBlock, readonly FakeBlock[]>();
   #head: FakeBlock;
   #finalNumber = 0n;
+  #heldNumber = 0n;
   #salt = 0;
   /** Of the next block, in wei. */
   baseFee = 1_000_000_000n;
@@ -179,9 +181,14 @@ export class FakeChain {
     if (number > this.#finalNumber && number <= this.#head.number) this.#finalNumber = number;
   }
 
+  /** Keeps the chain from being reorganised up to a height, though no node calls it final. */
+  hold(number: bigint): void {
+    if (number > this.#heldNumber) this.#heldNumber = number;
+  }
+
   /**
    * Replaces the newest blocks by others. What was in them waits again, where `returns` says so; the rest never
-   * happened. Never below what is final.
+   * happened. Never below what is final or held.
    */
   reorganise(
     depth: number,
@@ -194,8 +201,9 @@ export class FakeChain {
   ): void {
     let ancestor = this.#head;
     const abandoned: FakeBlock[] = [];
+    const lowest = this.#heldNumber > this.#finalNumber ? this.#heldNumber : this.#finalNumber;
     for (let i = 0; i < depth; i++) {
-      if (ancestor.number <= this.#finalNumber || !ancestor.parent) break;
+      if (ancestor.number <= lowest || !ancestor.parent) break;
       abandoned.unshift(ancestor);
       ancestor = ancestor.parent;
     }

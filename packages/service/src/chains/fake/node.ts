@@ -7,6 +7,7 @@ import { type EvmAddress, type Hex, NATIVE_TOKEN } from "../../core/hex.ts";
 import type {
   BlockId,
   BlockRef,
+  BurnTerms,
   Call,
   Chain,
   Effect,
@@ -41,7 +42,7 @@ export interface FakeNode extends Chain {
 
 export function createFakeNode(chain: FakeChain): FakeNode {
   const { contracts } = chain;
-  const { chainId, factory, escrow, delivery } = contracts;
+  const { chainId, factory, escrow, delivery, cctp } = contracts;
   let head = chain.head;
   let finalNumber = chain.finalNumber;
 
@@ -71,8 +72,8 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     hash: block.hash,
     parentHash: block.parent?.hash ?? block.hash,
   });
-  const toCall = (action: Action): Call => ({
-    to: action.kind === "deliver" ? delivery : factory,
+  const toCall = (action: Action, to = factory): Call => ({
+    to,
     data: encode(action),
     value: 0n,
   });
@@ -80,7 +81,12 @@ export function createFakeNode(chain: FakeChain): FakeNode {
   return {
     chainId,
     addresses: { factory, escrow, delivery },
-    cctp: null,
+    cctp: cctp && {
+      contracts: cctp,
+      buildReceive: (message, attestation) =>
+        toCall({ kind: "receive", message, attestation }, cctp.transmitter),
+      findMint: async (nonce, at) => stateAt(at).minted.get(nonce) ?? null,
+    },
 
     sync(behind) {
       const chosen = chain.branchOf(chain.head).at(-1 - behind) ?? chain.head;
@@ -166,10 +172,10 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     hashCommitment,
     buildDeploy: (commitment) => toCall({ kind: "deploy", commitment }),
     buildSettle({ commitment, token, route, routeData }) {
-      const fee = routeData === "0x" ? null : decode<RouteFee>(routeData);
-      return toCall({ kind: "settle", commitment, token, route, fee });
+      const terms = routeData === "0x" ? null : decode<RouteFee | BurnTerms>(routeData);
+      return toCall({ kind: "settle", commitment, token, route, terms });
     },
-    buildDeliver: (order, signature) => toCall({ kind: "deliver", order, signature }),
+    buildDeliver: (order, signature) => toCall({ kind: "deliver", order, signature }, delivery),
     buildClaim: (claim, signature) => toCall({ kind: "claim", claim, signature }),
     buildReturn: (order, signature) => toCall({ kind: "return", order, signature }),
     buildRefund: (commitment, token) => toCall({ kind: "refund", commitment, token }),

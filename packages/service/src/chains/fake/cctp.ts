@@ -1,0 +1,80 @@
+/**
+ * The bridge of the fake chain: messages as Circle's contracts lay them out, what the attestation service writes into
+ * them, and its signature. Shares no code with the route, so that a mistake on one side shows on the other.
+ */
+import { type EvmAddress, type Hex, type Hex32, toHex32, type TxHash } from "../../core/hex.ts";
+import { hash } from "./codec.ts";
+
+/** The bridge on one chain, and how it is linked to the others. */
+export interface FakeCctp {
+  /** The bridge's number of the chain. */
+  readonly domain: number;
+  readonly messenger: EvmAddress;
+  readonly transmitter: EvmAddress;
+  readonly token: EvmAddress;
+  /** Gets what the bridge keeps. */
+  readonly feeRecipient: EvmAddress;
+  /** By domain. */
+  readonly remotes: ReadonlyMap<
+    number,
+    { readonly messenger: EvmAddress; readonly token: EvmAddress }
+  >;
+}
+
+export const FAST = 1000;
+export const STANDARD = 2000;
+
+/** Every field in its order, and how many bytes it has. */
+const LAYOUT = [
+  ["version", 4],
+  ["from", 4],
+  ["to", 4],
+  ["nonce", 32],
+  ["sender", 32],
+  ["receiver", 32],
+  ["caller", 32],
+  ["wanted", 4],
+  ["executed", 4],
+  ["bodyVersion", 4],
+  ["token", 32],
+  ["recipient", 32],
+  ["amount", 32],
+  ["burner", 32],
+  ["maxFee", 32],
+  ["fee", 32],
+  ["expiry", 32],
+] as const;
+
+/** A message, field by field, each as a number. */
+export type MessageFields = Readonly<Record<(typeof LAYOUT)[number][0], bigint>>;
+
+export function writeMessage(fields: MessageFields): Hex {
+  const parts = LAYOUT.map(([name, bytes]) => fields[name].toString(16).padStart(bytes * 2, "0"));
+  return `0x${parts.join("")}`;
+}
+
+export function readMessage(bytes: Hex): MessageFields {
+  let at = 2;
+  const entries = LAYOUT.map(([name, length]) => {
+    const digits = bytes.slice(at, at + length * 2);
+    at += length * 2;
+    return [name, BigInt(`0x${digits}`)] as const;
+  });
+  // CAST: one entry for each field of the layout.
+  return Object.fromEntries(entries) as MessageFields;
+}
+
+/** The number under which the bridge mints what a transaction burned: the same in whichever block it is. */
+export function nonceOf(domain: number, txHash: TxHash, sent: Hex): Hex32 {
+  return hash("nonce", domain, txHash, sent);
+}
+
+/** The nonce of a message as text. */
+export function showNonce({ nonce }: MessageFields): Hex32 {
+  return toHex32(`0x${nonce.toString(16).padStart(64, "0")}`);
+}
+
+/** What the attestation service signs. */
+export function signMessage(message: Hex): Hex {
+  return hash("bridge", message);
+}

@@ -1,7 +1,7 @@
 /** What holds at every step, over the rows and the chains; and whether everything has come to rest. */
 import type { DepositAddress } from "../../src/addresses/index.ts";
 import type { FakeChain } from "../../src/chains/fake/model.ts";
-import { NATIVE_TOKEN } from "../../src/core/hex.ts";
+import { NATIVE_TOKEN, toHex32 } from "../../src/core/hex.ts";
 import type { SharedDatabase } from "./database.ts";
 import { Broken } from "./broken.ts";
 import { ETHER, MINIMUM, tokenOf } from "./stage.ts";
@@ -93,6 +93,15 @@ export async function checkAlways(
       [chain.contracts.chainId, chain.finalNumber],
     );
     if (early) throw new Broken(`M6: ${early.intent} is recorded as final before its block is`);
+    const lasting = chain.branchOf(chain.head)[Number(chain.finalNumber)];
+    const mints = await database.query<{ nonce: string }>(
+      `select nonce from bridge_transfers where dest_chain = $1 and state = 'final'`,
+      [chain.contracts.chainId],
+    );
+    for (const { nonce } of mints) {
+      if (!lasting?.state.minted.has(toHex32(nonce)))
+        throw new Broken(`M6: the mint of ${nonce} is recorded as final before its block is`);
+    }
     for (const [deliveryId, { state, destChain }] of chain.head.state.locks) {
       const destination = chains.get(destChain);
       if (state !== "claimed" || !destination) continue;

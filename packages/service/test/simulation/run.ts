@@ -433,6 +433,14 @@ async function play(
   await checkAlways(database, chains);
   const locks = [...chains.values()].flatMap(({ head }) => [...head.state.locks.values()]);
   for (const state of new Set(locks.map((lock) => lock.state))) mark(`locks ${state}`);
+  const transfers = await database.query<{ what: string }>(
+    `select distinct case when state = 'superseded' then 'a burn gave way to another'
+                          when relays > 1 then 'handed in more than once'
+                          when reattests > 0 then 'ran out and was attested anew'
+                          when relays = 0 then 'delivered by somebody else'
+                          else 'delivered by the bridge' end as what from bridge_transfers order by 1`,
+  );
+  for (const { what } of transfers) mark(what);
   await judge(database, chains, addresses, { isCharged: gas === "charged" });
   await readers.check(database);
   if (!options.onRest) return;

@@ -178,6 +178,20 @@ export function drawRoutes(dice: Dice): RouteChoice {
   return dice.chance(0.4) ? ROUTE_CHOICES[0] : dice.pick(ROUTE_CHOICES.slice(1));
 }
 
+/**
+ * What the configuration says for a while instead, from some moment on: another order, fewer routes, or none. Null where
+ * it stays as it is.
+ */
+export function drawChange(
+  dice: Dice,
+  routes: RouteChoice,
+): { readonly at: number; readonly routes: readonly RouteChoice[number][] } | null {
+  const isBridged = routes.some((kind) => kind === "FAST_MCTP");
+  if (!isBridged || !dice.chance(0.3)) return null;
+  const others = [routes.toReversed(), routes.slice(1), routes.slice(0, -1), []];
+  return { at: dice.between(0.1, 0.9), routes: dice.pick(others) };
+}
+
 export function drawBridgeFaults(dice: Dice): BridgeFaults {
   const rate = (most: number) => (dice.chance(0.4) ? dice.next() * most : 0);
   return {

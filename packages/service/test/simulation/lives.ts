@@ -64,7 +64,8 @@ export interface Stage {
   readonly dice: Dice;
   readonly database: SharedDatabase;
   readonly chains: ReadonlyMap<number, FakeChain>;
-  readonly config: Config;
+  /** Of processes that start now. */
+  readonly config: () => Config;
   readonly faults: () => Faults;
   /** The bridge's attestation service, as a process reaches it. */
   readonly attestationsOf: (life: Life) => Http;
@@ -84,7 +85,7 @@ type Listener = (subject: string | undefined) => void;
 
 /** Starts processes, and knows those that run. */
 export function createLives(stage: Stage) {
-  const { kernel, dice, chains, config } = stage;
+  const { kernel, dice, chains } = stage;
   const running = new Set<Process>();
   const listeners = new Map<Life, Map<string, Listener[]>>();
   let count = 0;
@@ -157,6 +158,7 @@ export function createLives(stage: Stage) {
   /** Starts a process. */
   function start(role: Role | "api"): Process {
     count += 1;
+    const config = stage.config();
     const life: Life = { name: `${role}${count}`, dead: false, frozenUntilMs: 0 };
     kernel.note(`${life.name} starts`);
     const nodes = [...chains.values()].map((chain) => ({ chain, node: createFakeNode(chain) }));

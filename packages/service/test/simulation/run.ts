@@ -21,6 +21,7 @@ import { createAttestationService } from "./attestation-service.ts";
 import {
   type BridgeFaults,
   drawBridgeFaults,
+  drawChange,
   drawFaults,
   drawRoutes,
   type Faults,
@@ -159,7 +160,9 @@ async function play(
   if (gas === "charged") mark("charged for gas");
   const between = options.routes ?? drawRoutes(createDice(seed, 5));
   mark(`between the chains by ${between.join(", then ")}`);
-  const config = createConfig(drawn.isHasty ? 60n : 600n, gas, between);
+  const configure = (routes: readonly RouteChoice[number][]) =>
+    createConfig(drawn.isHasty ? 60n : 600n, gas, routes);
+  let config = configure(between);
   let bridgeFaults =
     options.bridgeFaults ??
     (options.faults ? NO_BRIDGE_FAULTS : drawBridgeFaults(createDice(seed, 6)));
@@ -200,7 +203,7 @@ async function play(
     dice,
     database,
     chains,
-    config,
+    config: () => config,
     faults: () => faults,
     async onSend(raw) {
       // X1: what reaches a node was committed before.
@@ -265,6 +268,17 @@ async function play(
   for (const role of ROLES) {
     lives.start(role);
     if (drawn.isCrowded) lives.start(role);
+  }
+
+  // An operator who changes the routes, and starts every process anew.
+  const reconfigure = (routes: readonly RouteChoice[number][]) => {
+    config = configure(routes);
+    for (const { role, life } of lives.running) if (role !== "api") kernel.kill(life);
+  };
+  const change = options.faults ? null : drawChange(createDice(seed, 8), between);
+  if (change) {
+    mark(`from then on by ${change.routes.join(", then ") || "no route"}`);
+    kernel.schedule("routes change", change.at * safetyMs, () => reconfigure(change.routes));
   }
 
   // The chains.
@@ -405,6 +419,8 @@ async function play(
   faults = NO_FAULTS;
   bridgeFaults = NO_BRIDGE_FAULTS;
   isCalm = true;
+  // Otherwise what is on its way by a route that is gone would wait for ever.
+  if (change) reconfigure(between);
   kernel.note("calm");
   for (const process of lives.running) process.life.frozenUntilMs = 0;
   // What a user sent behind a payment that a reorganisation lost would wait for ever.
@@ -441,6 +457,11 @@ async function play(
                           else 'delivered by the bridge' end as what from bridge_transfers order by 1`,
   );
   for (const { what } of transfers) mark(what);
+  const fallenBack = await database.query(
+    `select id from settlements where route not in ('MONO_CHAIN', $1) limit 1`,
+    [between[0]],
+  );
+  if (fallenBack.length > 0) mark("settled by another than the preferred route");
   await judge(database, chains, addresses, { isCharged: gas === "charged" });
   await readers.check(database);
   if (!options.onRest) return;

@@ -130,7 +130,11 @@ const NO_KEY = { kind: "raw", key: new Secret("") } as never;
  * The configuration of the service on these chains. What it never reads here is empty. A lock goes back that is not paid
  * in `payoutWindowS` seconds. The coin is cheap, so that gas that is charged fits the smallest deposit while it is calm.
  */
-export function createConfig(payoutWindowS: bigint, gas: GasPolicy, between: RouteChoice): Config {
+export function createConfig(
+  payoutWindowS: bigint,
+  gas: GasPolicy,
+  between: readonly RouteChoice[number][],
+): Config {
   const isBridged = between.some((kind) => kind === "FAST_MCTP");
   const priceOf = (fixed: bigint) => ({ fixed, feeds: [], http: [], maxDeviationBps: 100 });
   return {

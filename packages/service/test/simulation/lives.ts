@@ -173,7 +173,8 @@ export function createLives(stage: Stage) {
     const http = () => Promise.reject(new Error("no price of the simulation is somebody else's"));
     const prices = createConfiguredPrices(config, { chains: reached, http, clock, log, metrics });
     const random = { uuid: () => dice.uuid() };
-    const attestations = openAttestations(config, { http: stage.attestationsOf(life), clock, log });
+    const service = stage.attestationsOf(life);
+    const attestations = openAttestations(config, { http: service, clock, log, metrics });
     const shared = { db, clock, random, log, chains: reached, prices, attestations };
     const context: RoleContext = {
       config,

@@ -228,6 +228,16 @@ program
   });
 
 program
+  .command("contracts")
+  .description("where the contracts stand or belong; with --json also what puts them there")
+  .option("--json", "print JSON")
+  .action(async ({ json }: { json?: boolean }) => {
+    const { formatContracts, listContracts } = await import("./roles/contracts-command.ts");
+    const contracts = listContracts(readConfigOnly());
+    write(json ? JSON.stringify({ contracts }) : formatContracts(contracts));
+  });
+
+program
   .command("doctor")
   .description("look at everything that the service depends on; fails when something is wrong")
   .option("--json", "print JSON")

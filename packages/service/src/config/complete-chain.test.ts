@@ -35,6 +35,14 @@ function load(chain: object, changes: object = {}) {
 }
 
 const loadBase = (chain: object, changes: object = {}) => load(chain, changes).chains[1];
+/** An HTTP source without anything special, by the place of its price. */
+const plain = (pointer: string) => ({
+  pointer: pointer.split("/"),
+  headers: new Map(),
+  timestampPointer: undefined,
+  scale: 0,
+  maxAgeMs: 3_600_000,
+});
 const symbolsOf = (chain: ReturnType<typeof loadBase>) => chain?.tokens.map(({ symbol }) => symbol);
 
 describe("the example of a production configuration", () => {
@@ -82,32 +90,95 @@ describe("the example of a production configuration", () => {
             maxAgeMs: 90_000_000,
           },
         ],
-        http: [],
+        http: [
+          {
+            url: "https://api.kraken.com/0/public/Ticker?pair=USDCUSD",
+            ...plain("result/USDCUSD/c/0"),
+          },
+          { url: "https://www.bitstamp.net/api/v2/ticker/usdcusd/", ...plain("last") },
+        ],
         maxDeviationBps: 200,
       },
     });
     expect(symbolsOf(base)).toEqual(["BASE", "WETH", "USDC", "USDT"]);
-    expect(symbolsOf(ethereum)).toEqual(["ETHEREUM", "USDC"]);
+    expect(symbolsOf(ethereum)).toEqual(["ETHEREUM", "WETH", "USDC", "USDT"]);
   });
 
-  test("has one factory for all chains, and contracts of their own where a chain names them", () => {
-    const [ethereum, base] = load({}).chains;
+  test("has contracts that follow from its deployment: one factory, the others of each chain", () => {
+    const config = load({});
+    const [ethereum, base] = config.chains;
+    expect(config.deployment?.delaySeconds).toBe(604_800);
     expect(base?.contracts.factory).toBe(ethereum?.contracts.factory);
-    expect(base?.contracts.escrow).not.toBe(ethereum?.contracts.escrow);
+    const all = config.chains.flatMap(({ contracts }) => Object.values(contracts));
+    expect(new Set(all).size).toBe(5);
+    const given = loadBase({ contracts: { escrow: OTHER } });
+    expect(given?.contracts).toEqual({ ...base?.contracts, escrow: OTHER });
+    // What is made for a factory is made for the one that the file names.
+    const moved = loadBase({}, { contracts: { factory: OTHER } });
+    expect(moved?.contracts.factory).toBe(OTHER);
+    expect(moved?.contracts.escrow).not.toBe(base?.contracts.escrow);
+  });
+
+  test("listens where nobody else can hear, and asks Circle's own service", () => {
+    expect(load({})).toMatchObject({
+      api: { host: "127.0.0.1", port: 8080 },
+      quote: { host: "127.0.0.1", port: 8081 },
+      telemetry: undefined,
+      cctp: { apiUrl: "https://iris-api.circle.com" },
+    });
+    const apiUrl = "https://iris.example";
+    expect(load({}, { cctp: { apiUrl } }).cctp).toEqual({ apiUrl });
+  });
+});
+
+describe("Circle's service is known of Circle's own bridges alone:", () => {
+  const missing = "cctp: expected an object with apiUrl, a route of the kind FAST_MCTP needs it";
+  const bridge = { domain: 6, messenger: OTHER, transmitter: OTHER };
+  const ids = { preset: undefined, chainId: 30, evmChainId: 84532 };
+  const tokens = [{ symbol: "USDC", address: USDC_ON_BASE, decimals: 6 }];
+  test.each<[string, object]>([
+    ["not of other contracts", { cctp: bridge }],
+    ["not of a chain without a preset", { ...ids, tokens, cctp: bridge }],
+  ])("%s", (_, chain) => {
+    expect(problemsOf(() => load(chain))).toEqual([missing]);
+    expect(load(chain, { routes: [] }).cctp).toBeUndefined();
+  });
+});
+
+describe("prices of HTTP APIs", () => {
+  const httpOf = (chain: ReturnType<typeof loadBase>) =>
+    chain?.tokens.map(({ symbol, price }) => [symbol, price?.feeds.length, price?.http.length]);
+
+  test("are two beside each feed, of other operators", () => {
+    expect(httpOf(loadBase({}))).toEqual([
+      ["BASE", 1, 2],
+      ["WETH", 1, 2],
+      ["USDC", 1, 2],
+      ["USDT", 1, 2],
+    ]);
+  });
+
+  test("are none where the file has its own price, or none of them at all", () => {
+    const price = { static: "1" };
+    const own = loadBase({ tokens: [{ symbol: "USDC", price }, "BASE"] });
+    expect(own?.tokens[0]?.price).toMatchObject({ fixed: 10n ** 18n, feeds: [], http: [] });
+    expect(httpOf(own)?.[1]).toEqual(["BASE", 1, 2]);
+    expect(httpOf(loadBase({ tokens: ["USDC"] }, { httpPrices: false }))).toEqual([["USDC", 1, 0]]);
   });
 });
 
 describe("a chain with a preset", () => {
   test("may say otherwise in everything but its ids", () => {
     const cctp = { domain: 99, messenger: OTHER, transmitter: OTHER };
-    const chain = loadBase({
+    const changes = {
       minDepositUsd: "2.5",
       pollIntervalMs: 500,
       deliveryConfirmations: 9,
       cctp,
       uniswapV3: { router: OTHER, weth: OTHER },
       contracts: { factory: OTHER, escrow: OTHER, delivery: OTHER },
-    });
+    };
+    const chain = loadBase(changes, { routes: [] });
     expect(chain).toMatchObject({
       minDepositUsd: 25n * 10n ** 17n,
       pollIntervalMs: 500,
@@ -206,11 +277,12 @@ describe("a chain with a preset", () => {
       "chains[1].uniswapV3.router: expected a right EIP-55 checksum, or lower case",
     ],
   ])("is refused with %s", (_what, change, problem) => {
-    expect(problemsOf(() => load(change))).toEqual([problem]);
+    expect(problemsOf(() => load(change, { routes: [] }))).toEqual([problem]);
   });
 
   test("is refused without a contract that neither it nor the file names", () => {
-    expect(problemsOf(() => load({ contracts: {} }, { contracts: { factory: OTHER } }))).toEqual(
+    const changes = { deployment: undefined, contracts: { factory: OTHER } };
+    expect(problemsOf(() => load({ contracts: {} }, changes))).toEqual(
       [0, 1].flatMap((index) => [
         `chains[${index}].contracts.escrow: expected 0x and 40 hex digits, it is missing`,
         `chains[${index}].contracts.delivery: expected 0x and 40 hex digits, it is missing`,

@@ -1,7 +1,15 @@
 /** Completes a chain's entry in the file by its preset and by what all chains share. */
+import { toEvmAddress } from "../core/hex.ts";
+import {
+  type DeploymentConfig,
+  deriveDelivery,
+  deriveEscrow,
+  deriveFactory,
+} from "./deployment.ts";
 import {
   chainOf,
   findPreset,
+  listMarkets,
   maxAgeSecondsOf,
   type Preset,
   type PresetToken,
@@ -20,19 +28,43 @@ export function completeChain(
     readonly setting: string;
     /** Of the whole file. */
     readonly contracts: WrittenContracts | undefined;
+    readonly deployment: DeploymentConfig | undefined;
+    /** Whether what a preset knows of HTTP APIs is used. */
+    readonly httpPrices: boolean;
     readonly problems: string[];
   },
 ): object {
   const preset = written.preset === undefined ? undefined : findPreset(written.preset);
   const tokens = tokensOf(preset, written.tokens, given);
+  const ids = { ...written, ...(preset && idsOf(preset, written, given)) };
+  const contracts = contractsOf(ids, given);
   return {
     ...(preset && factsOf(preset)),
-    ...written,
-    ...(preset && idsOf(preset, written, given)),
-    ...((given.contracts || written.contracts) && {
-      contracts: { ...given.contracts, ...written.contracts },
-    }),
+    ...ids,
+    ...(contracts && { contracts }),
     ...(tokens && { tokens }),
+  };
+}
+
+/** Those that the chain names, then those that the file does, then those that follow from the deployment. */
+function contractsOf(
+  { chainId, evmChainId, contracts: own }: WrittenChain,
+  {
+    contracts: shared,
+    deployment,
+  }: {
+    readonly contracts: WrittenContracts | undefined;
+    readonly deployment: DeploymentConfig | undefined;
+  },
+): WrittenContracts | undefined {
+  if (!deployment) return own || shared ? { ...shared, ...own } : undefined;
+  const named = { factory: deriveFactory(deployment).address, ...shared, ...own };
+  if (chainId === undefined || evmChainId === undefined) return named;
+  const place = { factory: toEvmAddress(named.factory), chainId, evmChainId };
+  return {
+    escrow: deriveEscrow(deployment, place).address,
+    delivery: deriveDelivery(deployment, place).address,
+    ...named,
   };
 }
 
@@ -69,8 +101,13 @@ function idsOf(
 function tokensOf(
   preset: Preset | undefined,
   listed: WrittenChain["tokens"],
-  { setting, problems }: { readonly setting: string; readonly problems: string[] },
+  {
+    setting,
+    httpPrices,
+    problems,
+  }: { readonly setting: string; readonly httpPrices: boolean; readonly problems: string[] },
 ): readonly object[] | undefined {
+  const tokenOf = (token: PresetToken) => writeToken(token, httpPrices);
   if (!listed) return preset?.tokens.map(tokenOf);
   return listed.map((item, index) => {
     const token = typeof item === "string" ? { symbol: item } : item;
@@ -95,9 +132,14 @@ const NO_TOKEN: WrittenToken = {
   decimals: 0,
 };
 
-function tokenOf({ symbol, address, decimals, minDeposit, feed }: PresetToken): WrittenToken {
+function writeToken(
+  { symbol, address, decimals, minDeposit, feed }: PresetToken,
+  httpPrices: boolean,
+): WrittenToken {
+  const http = feed && httpPrices ? listMarkets(feed) : [];
   const price = feed && {
     feeds: [{ address: feed.address, maxAgeSeconds: maxAgeSecondsOf(feed) }],
+    ...(http.length > 0 && { http: http.map(({ url, pointer }) => ({ url, pointer })) }),
   };
   return { symbol, address, decimals, minDeposit, ...(price && { price }) };
 }

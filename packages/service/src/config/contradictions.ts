@@ -4,14 +4,19 @@ import { type EvmAddress, isEvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
 import { destinationOf, isPriced } from "./destinations.ts";
 import { isSameKey } from "./keys.ts";
 import type { ChainConfig, Config, RouteConfig, SwapConfig, TokenConfig } from "./load.ts";
+import { keyOf, type PlacedRoute } from "./routes.ts";
 
 /** Every contradiction, one line each, naming the setting. */
-export function findContradictions(config: Config): string[] {
+export function findContradictions(
+  config: Config,
+  /** Those of the configuration, with the settings that they came from. */
+  routes: readonly PlacedRoute[],
+): string[] {
   return [
     ...config.chains.flatMap((chain, index) => checkChain(config, chain, index)),
     ...checkAttestor(config),
     ...checkGas(config),
-    ...config.routes.flatMap((route, index) => checkRoute(config, route, index)),
+    ...routes.flatMap((placed, index) => checkRoute(config, placed, routes.slice(0, index))),
   ];
 }
 
@@ -156,8 +161,11 @@ function checkBridgeRoute(
   return problems;
 }
 
-function checkRoute(config: Config, route: RouteConfig, index: number): string[] {
-  const setting = `routes[${index}]`;
+function checkRoute(
+  config: Config,
+  { route, setting }: PlacedRoute,
+  earlier: readonly PlacedRoute[],
+): string[] {
   const problems: string[] = [];
   const check = (names: readonly [string, string], chainId: number, token: EvmAddress) => {
     const chain = config.chains.find((known) => known.chainId === chainId);
@@ -191,7 +199,7 @@ function checkRoute(config: Config, route: RouteConfig, index: number): string[]
       }
     }
   }
-  if (config.routes.slice(0, index).some((other) => pairOf(other) === pairOf(route))) {
+  if (earlier.some((other) => keyOf(other.route) === keyOf(route))) {
     problems.push(`${setting}: expected each route once, it is there twice`);
   }
   return problems;
@@ -225,12 +233,6 @@ function checkSwap(
     );
   }
   return problems;
-}
-
-/** What makes two routes the same. */
-function pairOf(route: RouteConfig): string {
-  const { kind, chainId, token } = route;
-  return JSON.stringify([kind, chainId, token, destinationOf(route)]);
 }
 
 /** Addresses of the file, however deep, whose mixed case is not the right checksum: typing errors. */

@@ -1,10 +1,11 @@
 /** What follows from a route as it is configured. */
 import { assertNever } from "../core/assert.ts";
 import type { EvmAddress } from "../core/hex.ts";
+import type { RoutePair } from "./deployment.ts";
 import type { RouteConfig } from "./load.ts";
 
 /** Where a route delivers, and what. */
-export function destinationOf(route: RouteConfig): {
+export function destinationOf(route: RoutePair): {
   readonly chainId: number;
   readonly token: EvmAddress;
 } {

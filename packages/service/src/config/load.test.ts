@@ -188,11 +188,7 @@ describe("configuration", () => {
       { env: "SETTLE" },
       "attestor.key: expected a key that no lane has: it is the second of two keys",
     ],
-    [
-      "attestor.rpcUrls.x",
-      "http://a",
-      "attestor.rpcUrls.x: expected the attestor's own node per bridge chain id",
-    ],
+    ["attestor.rpcUrls.x", "http://a", "attestor.rpcUrls.x: expected a configured chain"],
     [
       "attestor.rpcUrls.30",
       "ws://a",
@@ -268,7 +264,7 @@ describe("configuration", () => {
     [
       "routes.1.destToken",
       undefined,
-      "routes[1].destToken: expected 0x and 40 hex digits, it is missing",
+      "routes[1].destToken: expected 0x and 40 hex digits, or one of USDC, native, it is missing",
     ],
     [
       "routes.1.destToken",
@@ -325,10 +321,10 @@ describe("configuration", () => {
   });
 
   test("with several mistakes names them all", () => {
-    const file = { ...createFile(), api: { port: "x" }, feeBps: -1, quote: undefined };
+    const file = { ...createFile(), api: { port: "x" }, feeBps: -1, apiKeyPepper: undefined };
     expect(problemsOf(() => load(file))).toEqual([
       "api.port: expected a TCP port, 0 for any",
-      "quote: expected an object with a port, and a host or none, it is missing",
+      'apiKeyPepper: expected { "env": NAME } or { "file": PATH }, it is missing',
       "feeBps: expected basis points, 0 to 10000",
     ]);
     const env = { PEPPER: undefined, ATTESTOR: undefined, SLUICE_API_PORT: "x" };

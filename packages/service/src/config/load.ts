@@ -7,12 +7,14 @@ import { findChainById } from "../core/chain-registry.ts";
 import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
 import { Secret } from "../core/secret.ts";
 import { type AwsCredentials, createKeyResolver, type KeyConfig, type SignerName } from "./keys.ts";
+import { type DeploymentConfig, deploymentOf } from "./deployment.ts";
 import { findBadChecksums, findContradictions } from "./contradictions.ts";
 import { type NodesConfig, nodesOf } from "./nodes.ts";
 import { completeChain } from "./complete-chain.ts";
 import { findPreset, type Preset } from "./presets/index.ts";
 import { listProblems } from "./problems.ts";
 import { type PriceConfig, priceOf } from "./prices.ts";
+import { resolveRoutes } from "./routes.ts";
 import {
   Chain,
   type ChainFile,
@@ -26,10 +28,6 @@ import {
 
 /** What the contracts and the refund authority's 72 hours leave room for. */
 const PAYOUT_WINDOW_MAX_S = 43_200;
-/** How far the answer of a pool may be from what is fair. */
-const SWAP_IMPACT_MAX_BPS = 100;
-/** How far a pool may move between its answer and the swap, where the address allows as much. */
-const SWAP_SLIPPAGE_BPS = 50;
 
 /** A configuration that cannot be used; one problem a line, each naming a setting and what was expected. */
 export class ConfigError extends Error {
@@ -197,6 +195,8 @@ export interface Config {
   readonly signers: Readonly<Record<SignerName, string | undefined>>;
   /** Undefined where the environment has none. */
   readonly aws: AwsCredentials | undefined;
+  /** Whom the contracts were made for; undefined where the file names each contract. */
+  readonly deployment: DeploymentConfig | undefined;
   readonly chains: readonly ChainConfig[];
   readonly routes: readonly RouteConfig[];
   readonly logLevel: string;
@@ -207,6 +207,8 @@ export interface Config {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const DEFAULT_HOST = "127.0.0.1";
+const API = { port: 8080 };
+const QUOTE = { port: 8081 };
 const PEPPER_LENGTH_MIN = 16;
 
 /** What a process can be. */
@@ -261,8 +263,13 @@ export function loadConfig(args: {
     return socket === undefined ? undefined : resolve(dirname(path), socket);
   };
 
-  const api = listenerOf(file.api, env.SLUICE_API_PORT, "SLUICE_API_PORT", problems);
-  const quote = listenerOf(file.quote, env.SLUICE_QUOTE_PORT, "SLUICE_QUOTE_PORT", problems);
+  const api = listenerOf(file.api ?? API, env.SLUICE_API_PORT, "SLUICE_API_PORT", problems);
+  const quote = listenerOf(
+    file.quote ?? QUOTE,
+    env.SLUICE_QUOTE_PORT,
+    "SLUICE_QUOTE_PORT",
+    problems,
+  );
   // Processes of one machine share the file, and each needs a port of its own.
   const telemetryPort = env.SLUICE_TELEMETRY_PORT;
   const telemetry =
@@ -276,6 +283,8 @@ export function loadConfig(args: {
       problems,
     }),
   );
+  const deployment = deploymentOf(file.deployment, problems);
+  const routes = resolveRoutes(file.routes, { chains, deployment, problems });
   const maxFeeBps = file.maxFeeBps ?? 50;
   if (file.feeBps > maxFeeBps) {
     problems.push(`feeBps: expected at most maxFeeBps (${maxFeeBps}), got ${file.feeBps}`);
@@ -306,16 +315,10 @@ export function loadConfig(args: {
     maxFeeBps,
     maxSlippageBps: file.maxSlippageBps ?? 100,
     payoutWindowS: BigInt(file.payoutWindowSeconds ?? PAYOUT_WINDOW_MAX_S),
-    cctp: file.cctp,
+    cctp: file.cctp ?? cctpOf(chains),
     attestor: {
       key: keyFor("attestor")(file.attestor.key, "attestor.key"),
-      nodes: new Map(
-        Object.entries(file.attestor.rpcUrls).map(([chainId, urls]) => {
-          const at = `attestor.rpcUrls.${chainId}`;
-          const given = { urls: Array.isArray(urls) ? urls : [urls], quorum: undefined };
-          return [Number(chainId), nodesOf(given, { urls: at, quorum: at }, problems)];
-        }),
-      ),
+      nodes: attestorNodesOf(file.attestor.rpcUrls, chains, problems),
     },
     keystorePassphrase:
       file.keystorePassphrase &&
@@ -324,12 +327,13 @@ export function loadConfig(args: {
     signers: { settler: socketOf("settler"), attestor: socketOf("attestor") },
     aws: awsOf(env),
     chains,
-    routes: file.routes.map((route, index) => resolveRoute(route, `routes[${index}]`, problems)),
+    deployment,
+    routes: routes.map(({ route }) => route),
     logLevel: logLevelOf(file, env, problems),
     crashAt: env.SLUICE_CRASH_AT,
   };
-  problems.push(...findBadChecksums(file), ...findContradictions(config));
-  if (problems.length > 0) throw new ConfigError(problems);
+  problems.push(...findBadChecksums(file), ...findContradictions(config, routes));
+  if (problems.length > 0) throw new ConfigError([...new Set(problems)]);
   return config;
 }
 
@@ -365,12 +369,16 @@ function readFile(path: string): ReadFile {
 
 /** Each chain completed; what is still missing in one becomes a problem of its own entry. */
 function completeChains(
-  { chains, contracts }: Pick<ConfigFile, "chains" | "contracts">,
+  { chains, ...shared }: Pick<ConfigFile, "chains" | "contracts" | "deployment" | "httpPrices">,
   problems: string[],
 ): ChainFile[] {
+  // What is wrong with the deployment is named once, when it is resolved for the routes.
+  const deployment = deploymentOf(shared.deployment, []);
   return chains.flatMap((written, index) => {
     const setting = `chains[${index}]`;
-    const chain = completeChain(written, { setting, contracts, problems });
+    const { contracts, httpPrices = true } = shared;
+    const given = { setting, contracts, deployment, httpPrices, problems };
+    const chain = completeChain(written, given);
     if (Value.Check(Chain, chain)) return [chain];
     problems.push(...listProblems(Chain, chain, setting));
     return [];
@@ -557,45 +565,44 @@ function unitsOf(
   }
 }
 
-type RouteFile = ConfigFile["routes"][number];
-
-function resolveRoute(route: RouteFile, setting: string, problems: string[]): RouteConfig {
-  const shared = {
-    chainId: route.chainId,
-    token: toEvmAddress(route.token),
-    contract: toEvmAddress(route.contract),
-  };
-  if (route.kind === "MONO_CHAIN") {
-    const swap = swapOf(route, setting, problems);
-    return { kind: route.kind, ...shared, ...(swap && { swap }) };
-  }
-  const pair = { ...shared, destChain: route.destChain, destToken: toEvmAddress(route.destToken) };
-  if (route.kind === "FAST_MCTP") return { kind: route.kind, ...pair };
-  return { kind: route.kind, ...pair, priced: route.priced ?? false };
+/**
+ * Circle's own service vouches for what its own contracts burn: where every bridge is a preset's, and so of a public chain
+ * that is no test network, it need not be written down.
+ */
+function cctpOf(chains: readonly ChainConfig[]): Config["cctp"] {
+  const bridges = chains.flatMap(({ cctp, preset }) => (cctp ? [{ cctp, preset }] : []));
+  const areCircles = bridges.every(
+    ({ cctp, preset }) =>
+      preset?.cctp &&
+      preset.cctp.domain === cctp.domain &&
+      toEvmAddress(preset.cctp.messenger) === cctp.messenger &&
+      toEvmAddress(preset.cctp.transmitter) === cctp.transmitter,
+  );
+  return bridges.length > 0 && areCircles ? { apiUrl: CIRCLE_API_URL } : undefined;
 }
 
-function swapOf(
-  route: Extract<RouteFile, { kind: "MONO_CHAIN" }>,
-  setting: string,
+/** As https://developers.circle.com/cctp names it; of test networks the host is another. */
+const CIRCLE_API_URL = "https://iris-api.circle.com";
+
+/** The attestor's nodes by bridge chain id. The file names chains by id or by name. */
+function attestorNodesOf(
+  rpcUrls: ConfigFile["attestor"]["rpcUrls"],
+  chains: readonly ChainConfig[],
   problems: string[],
-): SwapConfig | undefined {
-  const { destToken, poolFee, maxImpactBps, slippageBps } = route;
-  if (destToken === undefined) {
-    for (const [name, value] of Object.entries({ poolFee, maxImpactBps, slippageBps })) {
-      if (value === undefined) continue;
-      problems.push(
-        `${setting}.${name}: expected nothing, a route without destToken swaps nothing`,
-      );
+): ReadonlyMap<number, NodesConfig> {
+  const nodes = new Map<number, NodesConfig>();
+  for (const [name, urls] of Object.entries(rpcUrls)) {
+    const at = `attestor.rpcUrls.${name}`;
+    const chainId = /^\d+$/.test(name)
+      ? Number(name)
+      : chains.find((chain) => chain.name === name)?.chainId;
+    if (chainId === undefined) {
+      problems.push(`${at}: expected a configured chain`);
+      continue;
     }
-    return undefined;
+    if (nodes.has(chainId)) problems.push(`${at}: expected each chain once, by id or by name`);
+    const given = { urls: Array.isArray(urls) ? urls : [urls], quorum: undefined };
+    nodes.set(chainId, nodesOf(given, { urls: at, quorum: at }, problems));
   }
-  if (poolFee === undefined) {
-    problems.push(`${setting}.poolFee: expected the fee of the pool, as destToken is given`);
-  }
-  return {
-    destToken: toEvmAddress(destToken),
-    poolFee: poolFee ?? 0,
-    maxImpactBps: maxImpactBps ?? SWAP_IMPACT_MAX_BPS,
-    slippageBps: slippageBps ?? SWAP_SLIPPAGE_BPS,
-  };
+  return nodes;
 }

@@ -270,20 +270,68 @@ export const WrittenChain = Type.Object(
   { additionalProperties: false },
 );
 
+/** Whom the contracts were made for: with the code of this build their addresses follow from it. */
+const Deployment = Type.Object(
+  {
+    owner: Address,
+    guardian: Address,
+    treasury: Address,
+    feeRecipient: Type.Optional(Address),
+    delaySeconds: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 31_536_000, description: "seconds, 0 to 31536000" }),
+    ),
+  },
+  { additionalProperties: false, description: "an object with owner, guardian and treasury" },
+);
+
 /** What a chain takes from the file beside its own entry. */
 export const WrittenChains = Type.Object({
+  deployment: Type.Optional(Deployment),
   contracts: Type.Optional(SomeContracts),
+  httpPrices: Type.Optional(Type.Boolean()),
   chains: Type.Array(WrittenChain),
 });
+
+/** A chain of the file, as routes name it. */
+const ChainName = Type.Union([BridgeId, Type.String({ minLength: 1, maxLength: 32 })], {
+  description: "a bridge chain id, or the name of a chain",
+});
+const TokenName = Type.String({
+  minLength: 1,
+  maxLength: 42,
+  description: "0x and 40 hex digits, or the symbol of a token of the chain, or native",
+});
+const ChainNames = Type.Array(ChainName, {
+  minItems: 1,
+  description: "a list of chains, by bridge chain id or name",
+});
+const TokenNames = Type.Array(Type.String({ minLength: 1, maxLength: 16 }), {
+  minItems: 1,
+  description: "a list of symbols",
+});
+
+/**
+ * What one route says, and what a group of routes says instead: which of the two an entry is, and whether it is whole, is
+ * told by `routes.ts`.
+ */
+const RoutePlace = {
+  chainId: Type.Optional(ChainName),
+  token: Type.Optional(TokenName),
+  contract: Type.Optional(Address),
+  chains: Type.Optional(ChainNames),
+};
+const RoutePair = {
+  ...RoutePlace,
+  destChain: Type.Optional(ChainName),
+  destToken: Type.Optional(TokenName),
+};
 
 const Route = Type.Union([
   Type.Object(
     {
       kind: Type.Literal("MONO_CHAIN"),
-      chainId: BridgeId,
-      token: Address,
-      contract: Address,
-      destToken: Type.Optional(Address),
+      ...RoutePlace,
+      destToken: Type.Optional(TokenName),
       poolFee: Type.Optional(
         Type.Integer({
           minimum: 1,
@@ -293,32 +341,20 @@ const Route = Type.Union([
       ),
       maxImpactBps: Type.Optional(Bps),
       slippageBps: Type.Optional(Bps),
+      tokens: Type.Optional(TokenNames),
     },
     { additionalProperties: false },
   ),
   Type.Object(
     {
       kind: Type.Literal("SWIFT"),
-      chainId: BridgeId,
-      token: Address,
-      destChain: BridgeId,
-      destToken: Address,
-      contract: Address,
+      ...RoutePair,
       priced: Type.Optional(Type.Boolean({ description: "true or false" })),
+      tokens: Type.Optional(TokenNames),
     },
     { additionalProperties: false },
   ),
-  Type.Object(
-    {
-      kind: Type.Literal("FAST_MCTP"),
-      chainId: BridgeId,
-      token: Address,
-      destChain: BridgeId,
-      destToken: Address,
-      contract: Address,
-    },
-    { additionalProperties: false },
-  ),
+  Type.Object({ kind: Type.Literal("FAST_MCTP"), ...RoutePair }, { additionalProperties: false }),
 ]);
 
 export const ConfigFile = Type.Object(
@@ -330,8 +366,8 @@ export const ConfigFile = Type.Object(
         { additionalProperties: false, description: "an object with a url" },
       ),
     ),
-    api: Listener,
-    quote: Listener,
+    api: Type.Optional(Listener),
+    quote: Type.Optional(Listener),
     telemetry: Type.Optional(Listener),
     trustedProxies: Type.Optional(
       Type.Array(Type.String({ pattern: "^[0-9a-fA-F.:]+(/\\d{1,3})?$" }), {
@@ -397,19 +433,21 @@ export const ConfigFile = Type.Object(
       {
         key: KeyRef,
         rpcUrls: Type.Record(
-          Type.String({ pattern: "^\\d+$" }),
+          Type.String({ pattern: "^(\\d+|[a-z]+)$" }),
           Type.Union([Url, Urls], { description: "an http or https URL, or a list of 1 to 16" }),
           {
             additionalProperties: false,
-            description: "the attestor's own node per bridge chain id",
+            description: "the attestor's own node per bridge chain id, or name of a chain",
           },
         ),
       },
       { additionalProperties: false },
     ),
+    deployment: Type.Optional(Deployment),
     contracts: Type.Optional(SomeContracts),
+    httpPrices: Type.Optional(Type.Boolean({ description: "true or false" })),
     chains: Type.Array(WrittenChain, { minItems: 1, description: "a list of at least one chain" }),
-    routes: Type.Array(Route, { description: "a list of routes" }),
+    routes: Type.Optional(Type.Array(Route, { description: "a list of routes" })),
     logLevel: Type.Optional(
       Type.Union(
         LOG_LEVELS.map((level) => Type.Literal(level)),
@@ -423,6 +461,8 @@ export const ConfigFile = Type.Object(
 export type ConfigFile = Static<typeof ConfigFile>;
 export type ChainFile = Static<typeof Chain>;
 export type WrittenChain = Static<typeof WrittenChain>;
+export type WrittenDeployment = Static<typeof Deployment>;
+export type WrittenRoute = Static<typeof Route>;
 export type WrittenContracts = Static<typeof SomeContracts>;
 export type Price = Static<typeof Price>;
 export type KeyRef = Static<typeof KeyRef>;

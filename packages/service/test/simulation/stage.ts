@@ -158,6 +158,7 @@ export function createConfig(
     keystorePassphrase: undefined,
     signers: { settler: undefined, attestor: undefined },
     aws: undefined,
+    deployment: undefined,
     chains: CHAIN_IDS.map((chainId) => ({
       preset: undefined,
       chainId,

@@ -119,6 +119,7 @@ export function createDoctorDeps(given: {
       keystorePassphrase: undefined,
       signers: { settler: undefined, attestor: undefined },
       aws: undefined,
+      deployment: undefined,
       chains: [given.chain ?? CHAIN],
       routes: [],
       logLevel: "silent",

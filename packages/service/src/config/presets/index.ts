@@ -12,6 +12,7 @@ import { polygon } from "./polygon.ts";
 import type { Preset, PresetFeed, PresetToken } from "./preset.ts";
 import { unichain } from "./unichain.ts";
 
+export { listMarkets, type PresetMarket } from "./markets.ts";
 export type { Preset, PresetFeed, PresetToken, Sourced } from "./preset.ts";
 
 export const PRESETS: readonly Preset[] = [

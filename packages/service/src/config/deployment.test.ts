@@ -1,0 +1,188 @@
+/** Addresses that follow from a deployment, against another implementation of the same standards. */
+import {
+  cctpRouteAbi,
+  deliveryAbi,
+  depositFactoryAbi,
+  escrowAbi,
+  pricedRouteAbi,
+  sameAssetRouteAbi,
+  transferRouteAbi,
+} from "@sluice/contracts/abi";
+import {
+  cctpRouteBytecode,
+  deliveryBytecode,
+  depositFactoryBytecode,
+  escrowBytecode,
+  pricedRouteBytecode,
+  sameAssetRouteBytecode,
+  transferRouteBytecode,
+} from "@sluice/contracts/bytecode";
+import { encodeDeployData, getContractAddress, type Hex } from "viem";
+import { describe, expect, test } from "vitest";
+import { CHAIN, USDC } from "../../test/support/doctor-doubles.ts";
+import { NATIVE_TOKEN, padAddress, toEvmAddress } from "../core/hex.ts";
+import {
+  type DeploymentConfig,
+  deploymentOf,
+  type Derived,
+  deriveDelivery,
+  deriveEscrow,
+  deriveFactory,
+  deriveRoute,
+  type RoutePair,
+} from "./deployment.ts";
+import type { ChainConfig } from "./load.ts";
+
+const addressOf = (digits: string) => toEvmAddress(`0x${digits.repeat(20)}`);
+const OWNER = addressOf("0a");
+const GUARDIAN = addressOf("0b");
+const TREASURY = addressOf("0c");
+const FEES = addressOf("0d");
+
+const deployment: DeploymentConfig = {
+  owner: OWNER,
+  guardian: GUARDIAN,
+  treasury: TREASURY,
+  feeRecipient: FEES,
+  delaySeconds: 604_800,
+};
+const messenger = addressOf("4e");
+const cctp = (domain: number) => ({ domain, messenger, transmitter: addressOf("7a") });
+const DAI = addressOf("da");
+const here: ChainConfig = { ...CHAIN, cctp: cctp(0) };
+const there: ChainConfig = {
+  ...CHAIN,
+  chainId: 30,
+  evmChainId: 8453,
+  contracts: { ...CHAIN.contracts, delivery: addressOf("de") },
+  cctp: cctp(6),
+  tokens: CHAIN.tokens.map((token) => ({ ...token, address: DAI, decimals: 18 })),
+};
+const across = { chainId: 2, token: USDC, destChain: 30, destToken: DAI };
+
+/** What viem makes of the same creation. */
+function expectCreated(derived: Derived | null, initCode: Hex): void {
+  expect(derived?.initCode).toBe(initCode);
+  const address = getContractAddress({
+    opcode: "CREATE2",
+    from: "0x4e59b44847b379578588920cA78FbF26c0B4956C",
+    salt: `0x${"0".repeat(64)}`,
+    bytecode: initCode,
+  });
+  expect(derived?.address).toBe(address.toLowerCase());
+}
+
+const routeOf = (pair: RoutePair) => deriveRoute(deployment, [here, there], pair);
+
+describe("the address of a contract follows from its arguments", () => {
+  test("factory, escrow and delivery", () => {
+    const factory = addressOf("fa");
+    expectCreated(
+      deriveFactory(deployment),
+      encodeDeployData({
+        abi: depositFactoryAbi,
+        bytecode: depositFactoryBytecode,
+        args: [OWNER, GUARDIAN, 604_800n],
+      }),
+    );
+    expectCreated(
+      deriveEscrow(deployment, { factory, chainId: 30, evmChainId: 8453 }),
+      encodeDeployData({
+        abi: escrowAbi,
+        bytecode: escrowBytecode,
+        args: [factory, 30, 8453n, TREASURY],
+      }),
+    );
+    expectCreated(
+      deriveDelivery(deployment, { factory, chainId: 30 }),
+      encodeDeployData({
+        abi: deliveryAbi,
+        bytecode: deliveryBytecode,
+        args: [OWNER, GUARDIAN, 604_800n, factory, 30, TREASURY],
+      }),
+    );
+  });
+
+  test("a route that stays on its chain", () => {
+    expectCreated(
+      routeOf({ kind: "MONO_CHAIN", chainId: 30, token: DAI }),
+      encodeDeployData({
+        abi: transferRouteAbi,
+        bytecode: transferRouteBytecode,
+        args: [{ evmChainId: 8453n, bridgeId: 30, token: DAI, feeRecipient: FEES }],
+      }),
+    );
+  });
+
+  test("routes from inventory, of one asset and at a price", () => {
+    const pair = {
+      evmChainId: BigInt(CHAIN.evmChainId),
+      sourceChain: 2,
+      sourceToken: USDC,
+      sourceDecimals: 6,
+      escrow: CHAIN.contracts.escrow,
+      destChain: 30,
+      destToken: padAddress(DAI),
+      destDecimals: 18,
+      delivery: padAddress(there.contracts.delivery),
+    };
+    expectCreated(
+      routeOf({ kind: "SWIFT", ...across, priced: false }),
+      encodeDeployData({
+        abi: sameAssetRouteAbi,
+        bytecode: sameAssetRouteBytecode,
+        args: [pair],
+      }),
+    );
+    expectCreated(
+      routeOf({ kind: "SWIFT", ...across, priced: true }),
+      encodeDeployData({ abi: pricedRouteAbi, bytecode: pricedRouteBytecode, args: [pair] }),
+    );
+  });
+
+  test("a route by Circle's bridge", () => {
+    expectCreated(
+      routeOf({ kind: "FAST_MCTP", ...across }),
+      encodeDeployData({
+        abi: cctpRouteAbi,
+        bytecode: cctpRouteBytecode,
+        args: [
+          {
+            evmChainId: BigInt(CHAIN.evmChainId),
+            token: USDC,
+            messenger,
+            destChain: 30,
+            destToken: padAddress(DAI),
+            destDomain: 6,
+            feeRecipient: FEES,
+          },
+        ],
+      }),
+    );
+  });
+
+  test("nothing follows where a chain, a token or the bridge is not there", () => {
+    expect(routeOf({ kind: "MONO_CHAIN", chainId: 4, token: USDC })).toBeNull();
+    expect(routeOf({ kind: "FAST_MCTP", ...across, destChain: 4 })).toBeNull();
+    expect(routeOf({ kind: "SWIFT", ...across, destToken: USDC, priced: false })).toBeNull();
+    const bridgeless = { ...there, cctp: undefined };
+    const bridged: RoutePair = { kind: "FAST_MCTP", ...across };
+    expect(deriveRoute(deployment, [here, bridgeless], bridged)).toBeNull();
+  });
+
+  test("for ever: that of a factory moves with its code, and every deposit address with it", () => {
+    expect(deriveFactory(deployment).address).toBe("0xa579e31780ca3349095ce9f6e118bd74397e849a");
+  });
+});
+
+test("a deployment pays fees to the treasury and waits seven days, unless it says otherwise", () => {
+  const problems: string[] = [];
+  const written = { owner: OWNER, guardian: GUARDIAN, treasury: TREASURY };
+  expect(deploymentOf(written, problems)).toEqual({ ...deployment, feeRecipient: TREASURY });
+  const full = { ...written, feeRecipient: FEES, delaySeconds: 60 };
+  expect(deploymentOf(full, problems)).toEqual({ ...deployment, delaySeconds: 60 });
+  expect(deploymentOf(undefined, problems)).toBeUndefined();
+  expect(problems).toEqual([]);
+  deploymentOf({ ...written, guardian: NATIVE_TOKEN }, problems);
+  expect(problems).toEqual(["deployment.guardian: expected an account, not the zero address"]);
+});

@@ -1,0 +1,269 @@
+/** Routes as a file names them: by symbols, by names of chains, in groups, and not at all. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { problemsOf } from "../../test/support/config.ts";
+import { NATIVE_TOKEN } from "../core/hex.ts";
+import { type Config, loadConfig, type RouteConfig } from "./load.ts";
+
+const EXAMPLE = join(import.meta.dirname, "../../../../docs/examples/production.json");
+const OTHER = "0x00000000000000000000000000000000000000aa";
+
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "sluice-routes-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The example of two presets, with changes, and with BSC as a third where one is asked for. */
+function load(changes: object, withBsc = false): Config {
+  const file: { chains: readonly object[]; attestor: { rpcUrls: object } } = JSON.parse(
+    readFileSync(EXAMPLE, "utf8"),
+  );
+  const lanes = { deploy: { env: "D" }, settle: { env: "S" }, deliver: { env: "L" } };
+  const bsc = { preset: "bsc", rpcUrl: "https://bsc.example", startBlock: 1, lanes };
+  const chains = withBsc ? [...file.chains, bsc] : file.chains;
+  const rpcUrls = { ...file.attestor.rpcUrls, ...(withBsc && { bsc: "https://bsc.example" }) };
+  const path = join(folder, "sluice.json");
+  const attestor = { ...file.attestor, rpcUrls };
+  writeFileSync(path, JSON.stringify({ ...file, chains, attestor, ...changes }));
+  const env = { SLUICE_DATABASE_URL: "postgres://sluice@db.example/sluice" };
+  return loadConfig({ path, env, roles: ["auditor"] });
+}
+
+/** Such as `SWIFT USDC@ethereum USDC@base`. */
+function describeRoutes(config: Config): readonly string[] {
+  const nameOf = (chainId: number, token: string) => {
+    const chain = config.chains.find((known) => known.chainId === chainId);
+    return `${chain?.tokens.find(({ address }) => address === token)?.symbol}@${chain?.name}`;
+  };
+  return config.routes.map((route) =>
+    route.kind === "MONO_CHAIN"
+      ? `${route.kind} ${nameOf(route.chainId, route.token)}`
+      : `${route.kind} ${nameOf(route.chainId, route.token)} ${nameOf(route.destChain, route.destToken)}`,
+  );
+}
+
+const routesOf = (routes: readonly object[], withBsc = false) =>
+  describeRoutes(load({ routes }, withBsc));
+const contractsOf = (routes: readonly RouteConfig[]) => routes.map(({ contract }) => contract);
+
+describe("without routes in the file", () => {
+  test("every token settles on its own chain, and USDC by the bridge", () => {
+    const config = load({});
+    expect(describeRoutes(config)).toEqual([
+      "MONO_CHAIN ETHEREUM@ethereum",
+      "MONO_CHAIN WETH@ethereum",
+      "MONO_CHAIN USDC@ethereum",
+      "MONO_CHAIN USDT@ethereum",
+      "MONO_CHAIN BASE@base",
+      "MONO_CHAIN WETH@base",
+      "MONO_CHAIN USDC@base",
+      "MONO_CHAIN USDT@base",
+      "FAST_MCTP USDC@ethereum USDC@base",
+      "FAST_MCTP USDC@base USDC@ethereum",
+    ]);
+    expect(new Set(contractsOf(config.routes)).size).toBe(10);
+    expect(contractsOf(config.routes)).not.toContain(NATIVE_TOKEN);
+  });
+
+  test("a chain without the bridge is left out of it", () => {
+    const bridged = describeRoutes(load({}, true)).filter((route) => /^FAST/.test(route));
+    expect(bridged).toEqual([
+      "FAST_MCTP USDC@ethereum USDC@base",
+      "FAST_MCTP USDC@base USDC@ethereum",
+    ]);
+  });
+
+  test("contracts cannot be named, so a deployment must be", () => {
+    const contracts = { factory: OTHER, escrow: OTHER, delivery: OTHER };
+    expect(problemsOf(() => load({ deployment: undefined, contracts }))).toEqual([
+      "routes: expected deployment, from which contracts follow, or routes that name theirs",
+    ]);
+  });
+});
+
+describe("one route", () => {
+  test("names chains by id or name, and tokens by address, symbol or as native", () => {
+    const [first, second, third] = load({
+      routes: [
+        { kind: "SWIFT", chainId: "base", token: "USDC", destChain: 2, destToken: "USDT" },
+        { kind: "MONO_CHAIN", chainId: 30, token: "native", contract: OTHER },
+        { kind: "MONO_CHAIN", chainId: "base", token: "USDC" },
+      ],
+    }).routes;
+    expect(first).toMatchObject({
+      kind: "SWIFT",
+      chainId: 30,
+      token: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+      destChain: 2,
+      destToken: "0xdac17f958d2ee523a2206206994597c13d831ec7",
+      priced: false,
+    });
+    expect(second).toEqual({
+      kind: "MONO_CHAIN",
+      chainId: 30,
+      token: NATIVE_TOKEN,
+      contract: OTHER,
+    });
+    expect(third?.contract).toMatch(/^0x[0-9a-f]{40}$/);
+  });
+
+  test("that is priced has another contract than one that is not", () => {
+    const pair = {
+      kind: "SWIFT",
+      chainId: "base",
+      token: "USDC",
+      destChain: "ethereum",
+      destToken: "USDC",
+    };
+    const [same] = contractsOf(load({ routes: [pair] }).routes);
+    const [priced] = contractsOf(load({ routes: [{ ...pair, priced: true }] }).routes);
+    expect(priced).not.toBe(same);
+  });
+
+  const usdc = { kind: "MONO_CHAIN", chainId: "base", token: "USDC" };
+  test.each<[string, object, string]>([
+    [
+      "a chain that is not configured",
+      { ...usdc, chainId: "polygon" },
+      "routes[0].chainId: expected a bridge chain id, or the name of a configured chain (ethereum, base)",
+    ],
+    ["its id", { ...usdc, chainId: 5 }, "routes[0].chainId: expected a configured chain"],
+    [
+      "no chain",
+      { ...usdc, chainId: undefined },
+      "routes[0].chainId: expected a bridge chain id, or the name of a configured chain (ethereum, base), it is missing",
+    ],
+    [
+      "a symbol that the chain does not list",
+      { ...usdc, token: "DAI" },
+      "routes[0].token: expected 0x and 40 hex digits, or one of BASE, WETH, USDC, USDT, native",
+    ],
+    [
+      "no destination",
+      { ...usdc, kind: "FAST_MCTP", destChain: "ethereum" },
+      "routes[0].destToken: expected 0x and 40 hex digits, or one of ETHEREUM, WETH, USDC, USDT, native, it is missing",
+    ],
+    [
+      "a group's setting",
+      { ...usdc, tokens: ["USDT"] },
+      "routes[0].tokens: expected nothing beside one route",
+    ],
+    [
+      "an address of another form",
+      { ...usdc, contract: "0x1" },
+      "routes[0].contract: expected 0x and 40 hex digits",
+    ],
+  ])("is refused with %s", (_, route, problem) => {
+    expect(problemsOf(() => load({ routes: [route] }))).toEqual([problem]);
+  });
+
+  test("is refused without a contract where none follows", () => {
+    const contracts = { factory: OTHER, escrow: OTHER, delivery: OTHER };
+    expect(problemsOf(() => load({ deployment: undefined, contracts, routes: [usdc] }))).toEqual([
+      "routes[0].contract: expected 0x and 40 hex digits, or deployment, from which it follows",
+    ]);
+  });
+
+  test("is refused by a symbol that two tokens of the chain have", () => {
+    const chains = JSON.parse(readFileSync(EXAMPLE, "utf8")).chains;
+    const second = { symbol: "USDC", address: OTHER, decimals: 6 };
+    chains[1].tokens = ["USDC", second];
+    expect(problemsOf(() => load({ chains, routes: [usdc] }))).toEqual([
+      "routes[0].token: expected an address, more than one token of the chain has the symbol",
+    ]);
+  });
+});
+
+describe("a group of routes", () => {
+  test("is every pair of the chains that list a token", () => {
+    expect(routesOf([{ kind: "SWIFT", tokens: ["USDC", "USDT"] }])).toEqual([
+      "SWIFT USDC@ethereum USDC@base",
+      "SWIFT USDT@ethereum USDT@base",
+      "SWIFT USDC@base USDC@ethereum",
+      "SWIFT USDT@base USDT@ethereum",
+    ]);
+    expect(routesOf([{ kind: "SWIFT", tokens: ["USDC"] }], true)).toHaveLength(6);
+    expect(routesOf([{ kind: "MONO_CHAIN", tokens: ["native", "USDC"] }])).toEqual([
+      "MONO_CHAIN ETHEREUM@ethereum",
+      "MONO_CHAIN USDC@ethereum",
+      "MONO_CHAIN BASE@base",
+      "MONO_CHAIN USDC@base",
+    ]);
+    expect(routesOf([{ kind: "FAST_MCTP" }], true)).toHaveLength(2);
+  });
+
+  test("may be of some chains only", () => {
+    const swift = { kind: "SWIFT", tokens: ["USDC"], chains: ["ethereum", 30] };
+    expect(routesOf([swift], true)).toHaveLength(2);
+    expect(routesOf([{ kind: "MONO_CHAIN", tokens: ["USDC"], chains: ["bsc"] }], true)).toEqual([
+      "MONO_CHAIN USDC@bsc",
+    ]);
+  });
+
+  test("leaves out what another entry says by itself, wherever that stands", () => {
+    const config = load({
+      routes: [
+        { kind: "MONO_CHAIN", tokens: ["USDC"] },
+        { kind: "MONO_CHAIN", chainId: "base", token: "USDC", contract: OTHER },
+      ],
+    });
+    expect(describeRoutes(config)).toEqual(["MONO_CHAIN USDC@ethereum", "MONO_CHAIN USDC@base"]);
+    expect(config.routes[1]?.contract).toBe(OTHER);
+  });
+
+  test.each<[string, object, string]>([
+    [
+      "tokens that nobody named as one asset",
+      { kind: "SWIFT" },
+      "routes[0].tokens: expected a list of symbols, it is missing",
+    ],
+    [
+      "native coins of several chains",
+      { kind: "SWIFT", tokens: ["native"] },
+      "routes[0].tokens[0]: expected a symbol, native coins of two chains may be two assets",
+    ],
+    [
+      "a price",
+      { kind: "SWIFT", tokens: ["USDC"], priced: true },
+      "routes[0].priced: expected nothing in a group, its tokens are one asset",
+    ],
+    [
+      "a token of one chain",
+      { kind: "SWIFT", tokens: ["USDC", "BASE"] },
+      "routes[0].tokens[1]: expected a token of two of its chains",
+    ],
+    [
+      "a token of no chain",
+      { kind: "MONO_CHAIN", tokens: ["DAI"] },
+      "routes[0].tokens[0]: expected a token of one of its chains, or native",
+    ],
+    [
+      "a chain that is not configured",
+      { kind: "MONO_CHAIN", chains: ["base", 5] },
+      "routes[0].chains[1]: expected a configured chain",
+    ],
+    [
+      "one chain to bridge",
+      { kind: "FAST_MCTP", chains: ["base"] },
+      "routes[0]: expected two chains with cctp and USDC",
+    ],
+    [
+      "tokens of a bridge that has one",
+      { kind: "FAST_MCTP", tokens: ["USDC"] },
+      "routes[0].tokens: expected no such setting",
+    ],
+  ])("is refused with %s", (_, group, problem) => {
+    expect(problemsOf(() => load({ routes: [group] }))).toEqual([problem]);
+  });
+
+  test("is refused where it says what another group says", () => {
+    const group = { kind: "MONO_CHAIN", tokens: ["USDC"] };
+    expect(problemsOf(() => load({ routes: [group, group] }))).toEqual([
+      "routes[1]: expected each route once, it is there twice",
+    ]);
+  });
+});

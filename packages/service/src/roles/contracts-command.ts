@@ -1,0 +1,82 @@
+/** The command that says where our contracts stand or belong, and what puts them there. */
+import { toChecksumAddress } from "../chains/evm/checksum.ts";
+import {
+  DEPLOYMENT_SALT,
+  type Derived,
+  deriveDelivery,
+  deriveEscrow,
+  deriveFactory,
+  deriveRoute,
+  DETERMINISTIC_DEPLOYER,
+} from "../config/deployment.ts";
+import type { ChainConfig, Config } from "../config/load.ts";
+import type { EvmAddress, Hex } from "../core/hex.ts";
+import { describeRoute } from "../doctor/index.ts";
+
+export interface ContractPlace {
+  readonly chainId: number;
+  readonly chain: string;
+  readonly name: string;
+  readonly address: string;
+  /** What makes it, whoever sends it; null for one whose address the configuration names. */
+  readonly transaction: { readonly to: string; readonly data: Hex } | null;
+}
+
+/** Every contract of the configuration, of each chain in the order in which they have to be made. */
+export function listContracts(config: Config): readonly ContractPlace[] {
+  return config.chains.flatMap((chain) => [
+    ...listOfChain(config, chain),
+    ...config.routes
+      .filter(({ chainId }) => chainId === chain.chainId)
+      .map((route) => {
+        const derived = config.deployment && deriveRoute(config.deployment, config.chains, route);
+        return placeOf(chain, describeRoute(config, route), route.contract, derived ?? undefined);
+      }),
+  ]);
+}
+
+function listOfChain({ deployment }: Config, chain: ChainConfig): readonly ContractPlace[] {
+  const { chainId, evmChainId, contracts } = chain;
+  const { factory } = contracts;
+  const place = { factory, chainId, evmChainId };
+  const derived = deployment && {
+    factory: deriveFactory(deployment),
+    escrow: deriveEscrow(deployment, place),
+    delivery: deriveDelivery(deployment, place),
+  };
+  return (["factory", "escrow", "delivery"] as const).map((name) =>
+    placeOf(chain, name, contracts[name], derived?.[name]),
+  );
+}
+
+function placeOf(
+  { chainId, name: chain }: ChainConfig,
+  name: string,
+  address: EvmAddress,
+  derived: Derived | undefined,
+): ContractPlace {
+  return {
+    chainId,
+    chain,
+    name,
+    address: toChecksumAddress(address),
+    transaction:
+      derived?.address === address
+        ? {
+            to: toChecksumAddress(DETERMINISTIC_DEPLOYER),
+            data: `${DEPLOYMENT_SALT}${derived.initCode.slice(2)}`,
+          }
+        : null,
+  };
+}
+
+/** For people: a line each, without the data. */
+export function formatContracts(contracts: readonly ContractPlace[]): string {
+  const width = Math.max(...contracts.map(({ name }) => name.length));
+  return contracts
+    .map(({ chain, chainId, name, address, transaction }) => {
+      const origin = transaction ? "by deployment" : "as configured";
+      return `${chain} (${chainId})  ${name.padEnd(width)}  ${address}  ${origin}`;
+    })
+    .join("\n");
+}

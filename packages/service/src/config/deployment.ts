@@ -1,8 +1,8 @@
 /**
  * Where our contracts stand when they were made through the deterministic deployer with the salt zero: an address then
  * follows from the code of this build and the arguments of the constructor (EIP-1014), and nobody has to write it down.
- * Whoever sends the transaction plays no part. Another build makes other addresses wherever the code changed; a test holds
- * the code to what was released, and `serve` refuses contracts that are not there.
+ * Whoever sends the transaction plays no part. Another build makes other addresses wherever the code changed: a test says
+ * where the factory stands, which must never move, and `serve` refuses contracts that are not there.
  */
 import {
   cctpRouteBytecode,

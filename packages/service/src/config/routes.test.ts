@@ -70,7 +70,7 @@ describe("without routes in the file", () => {
   });
 
   test("a chain without the bridge is left out of it", () => {
-    const bridged = describeRoutes(load({}, true)).filter((route) => /^FAST/.test(route));
+    const bridged = describeRoutes(load({}, true)).filter((route) => route.startsWith("FAST"));
     expect(bridged).toEqual([
       "FAST_MCTP USDC@ethereum USDC@base",
       "FAST_MCTP USDC@base USDC@ethereum",

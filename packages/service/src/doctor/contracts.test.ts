@@ -121,6 +121,7 @@ async function findTrouble(
       isClaimed: false,
     }),
     listRefundAuthorities: async () => [STRANGER],
+    listIntegrators: async () => [],
   });
   return results.filter(({ status }) => status === "problem" || status === "warning");
 }

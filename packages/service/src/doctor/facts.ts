@@ -1,7 +1,14 @@
 /** What the checks look at: the configuration, and ports to everything outside of it. */
 import type { ChainInspector, FactoryExpectation } from "../chains/inspector.ts";
 import { destinationOf } from "../config/destinations.ts";
-import type { ChainConfig, Config, LanePurpose, RouteConfig, TokenConfig } from "../config/load.ts";
+import type {
+  ChainConfig,
+  Config,
+  GasPolicy,
+  LanePurpose,
+  RouteConfig,
+  TokenConfig,
+} from "../config/load.ts";
 import type { SecretFile } from "../config/secret-files.ts";
 import { assert } from "../core/assert.ts";
 import type { EvmAddress } from "../core/hex.ts";
@@ -46,6 +53,16 @@ export interface DoctorDeps {
   /** Throws `OperatingError` CONFIG_MISSING when the database cannot be used. */
   readonly readDatabase: () => Promise<DatabaseFacts>;
   readonly listRefundAuthorities: () => Promise<readonly EvmAddress[]>;
+  /** Throws `OperatingError` CONFIG_MISSING when the database cannot be used. */
+  readonly listIntegrators: () => Promise<readonly IntegratorTerms[]>;
+}
+
+/** What an integrator has of its own. */
+export interface IntegratorTerms {
+  readonly name: string;
+  /** Null where the configuration decides. */
+  readonly gas: GasPolicy | null;
+  readonly maxFeeBps: number;
 }
 
 /** EVM ids of chains that hold no real money: anvil's own, and those of the sandbox. */

@@ -7,8 +7,10 @@ import {
   USDC,
 } from "../../test/support/doctor-doubles.ts";
 import type { ChainConfig, GasPolicy, RouteConfig, TokenConfig } from "../config/load.ts";
+import { OperatingError } from "../core/errors.ts";
 import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
 import type { PriceLook, PriceRefusal, Prices } from "../prices/index.ts";
+import type { DoctorDeps } from "./facts.ts";
 import { checkPrices } from "./prices.ts";
 import { runChecks } from "./run.ts";
 
@@ -34,6 +36,7 @@ function examine(given: {
   readonly feePerGas?: bigint;
   readonly evmChainId?: number;
   readonly look?: Prices["look"];
+  readonly listIntegrators?: DoctorDeps["listIntegrators"];
 }) {
   const chain = {
     ...CHAIN,
@@ -56,6 +59,7 @@ function examine(given: {
     chain,
     config: { routes: [STAYS], gas: given.gas ?? "sponsored" },
     nodes: nodesFor(node),
+    listIntegrators: given.listIntegrators ?? (async () => []),
     prices: {
       readUsd: async ({ token }) => (token === NATIVE_TOKEN ? 3_000n * USD : USD),
       look: given.look ?? (() => Promise.reject(new Error("no look is expected"))),
@@ -116,6 +120,74 @@ test("gas that is charged must fit the cap of the smallest deposit, or the minim
   expect(await costOf(10n ** 7n, 10n ** 11n)).toMatchObject({
     status: "problem",
     found: "about 0.00519 US dollars of gas, under a cap of 0.005",
+  });
+});
+
+describe("an integrator's own terms count as the configuration's do, and the worst is said:", () => {
+  // 153,000 gas at a thousandth of a gwei are 0.000459 dollars; 10 basis points of one dollar are 0.001.
+  const costOf = (
+    integrators: Awaited<ReturnType<DoctorDeps["listIntegrators"]>>,
+    gas?: GasPolicy,
+  ) =>
+    examineOnly("terms.cost", {
+      feePerGas: 10n ** 6n,
+      listIntegrators: async () => integrators,
+      ...(gas && { gas, look: async () => look("price") }),
+    });
+
+  test("one that is charged under a cap that gas does not fit is a problem", async () => {
+    const sponsored = { name: "shop", gas: null, maxFeeBps: 3 };
+    const charged = { name: "till", gas: "charged", maxFeeBps: 4 } as const;
+    expect(await costOf([sponsored, charged])).toMatchObject([
+      {
+        status: "problem",
+        found: "about 0.000459 US dollars of gas, under a cap of 0.0004 of the integrator till",
+      },
+    ]);
+  });
+
+  test("a cap below the fee leaves less of the fee, which is a warning", async () => {
+    expect(await costOf([{ name: "shop", gas: null, maxFeeBps: 3 }])).toMatchObject([
+      {
+        status: "warning",
+        found: "about 0.000459 US dollars of gas, for a fee of 0.0003 of the integrator shop",
+      },
+    ]);
+  });
+
+  test("one that says nothing is as the configuration says, and one that is better changes nothing", async () => {
+    const found = "about 0.000459 US dollars of gas, under a cap of 0.005";
+    const rich = { name: "rich", gas: "sponsored", maxFeeBps: 500 } as const;
+    expect(await costOf([rich], "charged")).toMatchObject([{ status: "ok", found }]);
+    const poor = { name: "poor", gas: null, maxFeeBps: 4 };
+    expect(await costOf([rich, poor], "charged")).toMatchObject([{ status: "problem" }]);
+  });
+
+  test("one that is charged needs prices, where the configuration does not", async () => {
+    const results = await examineOnly("terms.cost", {
+      tokens: [{ ...usdc, price: PRICE }],
+      listIntegrators: async () => [{ name: "till", gas: "charged", maxFeeBps: 50 }],
+    });
+    expect(results).toMatchObject([
+      {
+        status: "problem",
+        found: "the native coin of chain 2 has no price, and gas of the integrator till is charged",
+      },
+    ]);
+  });
+
+  test("without a database the configuration's are judged, and it says so", async () => {
+    const results = await examineOnly("terms.cost", {
+      feePerGas: 10n ** 6n,
+      listIntegrators: () => Promise.reject(new OperatingError("CONFIG_MISSING", "no database")),
+    });
+    expect(results).toMatchObject([
+      {
+        status: "ok",
+        found:
+          "about 0.000459 US dollars of gas, for a fee of 0.001; integrators are not looked at: the database cannot be read",
+      },
+    ]);
   });
 });
 

@@ -4,11 +4,13 @@
  */
 import { formatUnits } from "../core/amounts.ts";
 import { destinationOf, isPriced } from "../config/destinations.ts";
-import type { ChainConfig, RouteConfig } from "../config/load.ts";
+import type { ChainConfig, Config, GasPolicy, RouteConfig } from "../config/load.ts";
 import type { PriceConfig } from "../config/prices.ts";
+import { assert } from "../core/assert.ts";
+import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
 import { listGas, priceOfGas } from "../fees/index.ts";
-import { type Check, judge, ok, once, skip } from "./check.ts";
+import { type Check, type CheckStatus, type Finding, judge, ok, once, skip } from "./check.ts";
 import { describeRoute, type DoctorDeps, getChain, getToken, isLocal } from "./facts.ts";
 
 const SUBJECT = "prices";
@@ -43,6 +45,7 @@ export function checkPrices(
   const needed = new Map(
     [...priced, ...floored, ...charged].map((token) => [`${token.chainId} ${token.token}`, token]),
   );
+  const readParties = once(() => listParties(deps));
   return [
     ...config.chains.flatMap((chain) =>
       chain.tokens.flatMap(({ symbol, price }) =>
@@ -50,7 +53,9 @@ export function checkPrices(
       ),
     ),
     ...[...needed.values()].map((token) => checkSource(deps, token, nodesOf([token.chainId]))),
-    ...config.routes.map((route) => checkCost(deps, route, nodesOf(chainsOf(route)))),
+    ...config.routes.map((route) =>
+      checkCost(deps, { route, needs: nodesOf(chainsOf(route)), readParties }),
+    ),
   ];
 }
 
@@ -118,17 +123,51 @@ function checkSource(
   };
 }
 
+/** Whose deposits a route settles, and on which terms. */
+interface Party {
+  /** Empty for the configuration's own terms. */
+  readonly suffix: string;
+  readonly gas: GasPolicy;
+  readonly maxFeeBps: number;
+}
+
+interface Parties {
+  readonly all: readonly Party[];
+  /** Why those of integrators are not among them; empty where they are. */
+  readonly lack: string;
+}
+
+/** The terms of the configuration, which hold for integrators to come, and those of every integrator. */
+async function listParties({ config, listIntegrators }: DoctorDeps): Promise<Parties> {
+  const own: Party = { suffix: "", gas: config.gas, maxFeeBps: config.maxFeeBps };
+  try {
+    const integrators = (await listIntegrators()).map(({ name, gas, maxFeeBps }): Party => ({
+      suffix: ` of the integrator ${name}`,
+      gas: gas ?? config.gas,
+      maxFeeBps,
+    }));
+    return { all: [own, ...integrators], lack: "" };
+  } catch (error) {
+    if (!(error instanceof OperatingError)) throw error;
+    return { all: [own], lack: "; integrators are not looked at: the database cannot be read" };
+  }
+}
+
 /**
  * Whether the smallest deposit is worth its gas: where the operator pays it, by the fee that it brings; where it is
- * charged, under the cap above which it would wait.
+ * charged, under the cap above which it would wait. Of the configuration and all integrators, the worst is said.
  */
-function checkCost(deps: DoctorDeps, route: RouteConfig, needs: readonly Check[]): Check {
+function checkCost(
+  deps: DoctorDeps,
+  given: {
+    readonly route: RouteConfig;
+    readonly needs: readonly Check[];
+    readonly readParties: () => Promise<Parties>;
+  },
+): Check {
   const { config } = deps;
+  const { route, needs, readParties } = given;
   const { chainId } = route;
-  const isCharged = config.gas === "charged";
-  const expected = isCharged
-    ? "at most the fee cap of the smallest deposit"
-    : "less than the fee of the smallest deposit";
   const read = once(() => readCost(deps, route));
   const token = getToken(config, chainId, route.token);
   const unpriced = chainsOf(route).find((id) => !findNativePrice(deps, id));
@@ -139,35 +178,70 @@ function checkCost(deps: DoctorDeps, route: RouteConfig, needs: readonly Check[]
     needs,
     async look() {
       if (chainsOf(route).every((id) => isLocal(getChain(config, id)))) {
-        return skip("gas costs nothing on local chains", expected);
+        return skip("gas costs nothing on local chains", expectedOf(config.gas));
       }
-      if (token.minDeposit === undefined) return skip("no minDeposit", expected);
-      if (!token.price) return skip(`${token.symbol} has no price`, expected);
-      if (unpriced !== undefined) {
-        return skip(`the native coin of chain ${unpriced} has no price`, expected);
-      }
-      const usd = await deps.prices.readUsd({ chainId, token: token.address });
-      const value = (token.minDeposit * usd) / 10n ** BigInt(token.decimals);
-      const bps = isCharged ? config.maxFeeBps : config.feeBps;
-      const fee = (value * BigInt(bps)) / BPS;
-      const cost = await read();
-      const show = (amount: bigint) => formatUnits(amount, USD_DECIMALS);
-      if (isCharged) {
-        return judge(cost <= fee, {
-          found: `about ${show(cost)} US dollars of gas, under a cap of ${show(fee)}`,
-          expected,
-          advice: "Raise minDeposit or maxFeeBps: such a deposit waits as FEE_NOT_COVERED.",
+      const { all, lack } = await readParties();
+      const missing = !token.price
+        ? `${token.symbol} has no price`
+        : unpriced === undefined
+          ? undefined
+          : `the native coin of chain ${unpriced} has no price`;
+      const charged = all.find(({ gas }) => gas === "charged");
+      if (missing !== undefined && charged) {
+        return judge(false, {
+          found: `${missing}, and gas${charged.suffix} is charged`,
+          expected: "prices of what pays for gas, and of what it is paid in",
+          advice: "Add the price: until then such deposits wait as PRICE_UNAVAILABLE.",
         });
       }
-      return judge(cost <= fee, {
-        found: `about ${show(cost)} US dollars of gas, for a fee of ${show(fee)}`,
-        expected,
-        advice:
-          "Raise minDeposit or feeBps, or accept that small deposits cost more than they bring.",
-        otherwise: "warning",
-      });
+      const { minDeposit } = token;
+      if (minDeposit === undefined) return skip(`no minDeposit${lack}`, expectedOf(config.gas));
+      if (missing !== undefined) return skip(`${missing}${lack}`, expectedOf(config.gas));
+      const usd = await deps.prices.readUsd({ chainId, token: token.address });
+      const value = (minDeposit * usd) / 10n ** BigInt(token.decimals);
+      const cost = await read();
+      const [worst] = all
+        .map((party) => judgeCost(config, party, { value, cost }))
+        .toSorted((one, other) => severityOf(other) - severityOf(one));
+      assert(worst, "the configuration has terms");
+      return { ...worst, found: `${worst.found}${lack}` };
     },
   };
+}
+
+/** The worse, the higher. */
+const SEVERITIES: readonly CheckStatus[] = ["skipped", "ok", "warning", "problem"];
+const severityOf = ({ status }: Finding) => SEVERITIES.indexOf(status);
+
+function expectedOf(gas: GasPolicy): string {
+  return gas === "charged"
+    ? "at most the fee cap of the smallest deposit"
+    : "less than the fee of the smallest deposit";
+}
+
+/** The cost of a deposit against what one party's terms leave for it, all in US dollars times 1e18. */
+function judgeCost(
+  { feeBps }: Config,
+  { suffix, gas, maxFeeBps }: Party,
+  { value, cost }: { readonly value: bigint; readonly cost: bigint },
+): Finding {
+  const bps = gas === "charged" ? maxFeeBps : Math.min(feeBps, maxFeeBps);
+  const fee = (value * BigInt(bps)) / BPS;
+  const show = (amount: bigint) => formatUnits(amount, USD_DECIMALS);
+  const expected = expectedOf(gas);
+  if (gas === "charged") {
+    return judge(cost <= fee, {
+      found: `about ${show(cost)} US dollars of gas, under a cap of ${show(fee)}${suffix}`,
+      expected,
+      advice: "Raise minDeposit or maxFeeBps: such a deposit waits as FEE_NOT_COVERED.",
+    });
+  }
+  return judge(cost <= fee, {
+    found: `about ${show(cost)} US dollars of gas, for a fee of ${show(fee)}${suffix}`,
+    expected,
+    advice: "Raise minDeposit or feeBps, or accept that small deposits cost more than they bring.",
+    otherwise: "warning",
+  });
 }
 
 function chainsOf(route: RouteConfig): readonly number[] {

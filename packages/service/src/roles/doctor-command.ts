@@ -8,6 +8,7 @@ import { OperatingError } from "../core/errors.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import { startEmbedded } from "../db/embedded.ts";
 import { inspectDatabase, listRefundAuthorities } from "../db/inspect.ts";
+import { listMissingMigrations } from "../db/migrate.ts";
 import { type OpenDatabase, openDatabase } from "../db/pool.ts";
 import {
   type ChainNodes,
@@ -17,6 +18,7 @@ import {
   type Report,
   toReport,
 } from "../doctor/index.ts";
+import { listIntegrators } from "../integrators/index.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { createChains, createConfiguredPrices, openAttestations } from "./context.ts";
@@ -68,6 +70,13 @@ export async function runDoctor(args: {
       readDatabase: async () => inspectDatabase(await database.open(), systemClock),
       listRefundAuthorities: async () =>
         (await listRefundAuthorities(await database.open())).map(toEvmAddress),
+      listIntegrators: async () => {
+        const { db } = await database.open();
+        if ((await listMissingMigrations(db)).length > 0) {
+          throw new OperatingError("CONFIG_MISSING", "The database has not the newest schema.");
+        }
+        return listIntegrators(db);
+      },
     });
     return toReport(checks);
   } finally {

@@ -88,6 +88,7 @@ export function createDoctorDeps(given: {
   readonly prices?: DoctorDeps["prices"];
   readonly attestations?: DoctorDeps["attestations"];
   readonly secretFiles?: DoctorDeps["secretFiles"];
+  readonly listIntegrators?: DoctorDeps["listIntegrators"];
 }): DoctorDeps {
   const nobody = createStrictInspector({});
   const nodes = given.nodes ?? nodesFor(nobody);
@@ -146,5 +147,6 @@ export function createDoctorDeps(given: {
     attestations: given.attestations ?? null,
     readDatabase: refuse,
     listRefundAuthorities: refuse,
+    listIntegrators: given.listIntegrators ?? refuse,
   };
 }

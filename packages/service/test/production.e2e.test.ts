@@ -1,0 +1,212 @@
+/**
+ * The example of a production configuration, from nothing: `sluice contracts` says what to send, two real nodes in the
+ * places of Ethereum and Base take it from a stranger, the owner seals, and `sluice doctor` finds every contract, route and
+ * key where the example says nothing of them.
+ */
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { deliveryAbi, depositFactoryAbi } from "@sluice/contracts/abi";
+import { createPublicClient, createWalletClient, getAddress, type Hex, http } from "viem";
+import { mnemonicToAccount, privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Anvil, startAnvil } from "../src/chains/evm/testing/anvil.ts";
+import { assert } from "../src/core/assert.ts";
+
+const PROGRAM = join(import.meta.dirname, "../bin/sluice.js");
+const EXAMPLE = join(import.meta.dirname, "../../../docs/examples/production.json");
+const MNEMONIC = "test test test test test test test test test test test junk";
+const account = (addressIndex: number) => mnemonicToAccount(MNEMONIC, { addressIndex });
+const [owner, guardian, treasury, stranger] = [account(0), account(1), account(2), account(3)];
+
+const KEYS = ["1", "2", "3", "4", "5", "6", "7"].map((digit): Hex => `0x${digit.repeat(64)}`);
+const keyRef = (index: number) => ({ env: `KEY_${index}` });
+const addressOfKey = (index: number) => {
+  const key = KEYS[index];
+  assert(key, "there is such a key");
+  return privateKeyToAccount(key).address;
+};
+
+interface Contract {
+  readonly chainId: number;
+  readonly name: string;
+  readonly address: string;
+  readonly transaction: { readonly to: string; readonly data: Hex } | null;
+}
+
+interface Finding {
+  readonly id: string;
+  readonly subject: string;
+  readonly item?: string;
+  readonly status: string;
+}
+
+let folder: string;
+let anvils: ReadonlyMap<number, Anvil>;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "sluice-production-"));
+  const [ethereum, base] = await Promise.all([startAnvil(1), startAnvil(8453)]);
+  anvils = new Map([
+    [2, ethereum],
+    [30, base],
+  ]);
+});
+afterAll(async () => {
+  await Promise.all([...(anvils?.values() ?? [])].map((anvil) => anvil.stop()));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const rpcUrlOf = (chainId: number) => {
+  const anvil = anvils.get(chainId);
+  assert(anvil, "every chain of the example has a node");
+  return anvil.rpcUrl;
+};
+
+/** The example with what is anybody's own: nodes, keys and accounts. Nobody is asked for prices outside of this machine. */
+function writeConfig(): string {
+  const file = JSON.parse(readFileSync(EXAMPLE, "utf8"));
+  const lanes = (first: number) => ({
+    deploy: keyRef(first),
+    settle: keyRef(first + 1),
+    deliver: keyRef(first + 2),
+  });
+  const path = join(folder, "sluice.json");
+  writeFileSync(
+    path,
+    JSON.stringify({
+      ...file,
+      stateDir: "state",
+      httpPrices: false,
+      deployment: {
+        owner: owner.address,
+        guardian: guardian.address,
+        treasury: treasury.address,
+      },
+      attestor: { key: keyRef(6), rpcUrls: { ethereum: rpcUrlOf(2), base: rpcUrlOf(30) } },
+      chains: [
+        { ...file.chains[0], rpcUrls: [rpcUrlOf(2)], lanes: lanes(0) },
+        { ...file.chains[1], rpcUrls: [rpcUrlOf(30)], lanes: lanes(3) },
+      ],
+    }),
+  );
+  return path;
+}
+
+async function run(command: string): Promise<string> {
+  const env = {
+    ...process.env,
+    // Nobody listens there: the database is not the matter.
+    SLUICE_DATABASE_URL: "postgres://sluice@127.0.0.1:1/sluice",
+    SLUICE_API_KEY_PEPPER: "a-pepper-of-some-length",
+    SLUICE_KEYSTORE_PASSPHRASE: "a passphrase",
+    ...Object.fromEntries(KEYS.map((key, index) => [`KEY_${index}`, key])),
+  };
+  const args = [command, "--config", writeConfig(), "--json"];
+  return new Promise((done) => {
+    // A finding is an exit code other than 0, and its report is on stdout all the same.
+    execFile(PROGRAM, args, { env, maxBuffer: 2 ** 26 }, (_, stdout) => done(stdout));
+  });
+}
+
+async function listContracts(): Promise<readonly Contract[]> {
+  return JSON.parse(await run("contracts")).contracts;
+}
+
+const ABOUT_CONTRACTS = /^(contract|factory|route|key)\./;
+
+async function diagnose(): Promise<readonly Finding[]> {
+  const report: { readonly checks: readonly Finding[] } = JSON.parse(await run("doctor"));
+  return report.checks.filter(({ id }) => ABOUT_CONTRACTS.test(id));
+}
+
+const clientsOf = (chainId: number) => {
+  const transport = http(rpcUrlOf(chainId));
+  return {
+    reader: createPublicClient({ transport, pollingInterval: 20 }),
+    open: (from: typeof owner) => createWalletClient({ transport, account: from }),
+  };
+};
+
+/** Sends what the command says, in its order. */
+async function deploy(contracts: readonly Contract[]): Promise<void> {
+  for (const { chainId, transaction } of contracts) {
+    assert(transaction, "every contract of the example follows from its deployment");
+    const { reader, open } = clientsOf(chainId);
+    const to = getAddress(transaction.to);
+    const hash = await open(stranger).sendTransaction({ chain: null, to, data: transaction.data });
+    const { status } = await reader.waitForTransactionReceipt({ hash });
+    expect(status).toBe("success");
+  }
+}
+
+async function seal(chainId: number, contracts: readonly Contract[], lane: number): Promise<void> {
+  const here = contracts.filter((contract) => contract.chainId === chainId);
+  const addressOf = (name: string) =>
+    getAddress(here.find((contract) => contract.name === name)?.address ?? "");
+  const { reader, open } = clientsOf(chainId);
+  const routes = here.flatMap(({ name, address }) =>
+    /^(MONO_CHAIN|FAST_MCTP) /.test(name) ? [getAddress(address)] : [],
+  );
+  const hashes = [
+    await open(owner).writeContract({
+      chain: null,
+      address: addressOf("factory"),
+      abi: depositFactoryAbi,
+      functionName: "seal",
+      args: [routes, [addressOfKey(lane + 1)], [addressOfKey(6)]],
+    }),
+    await open(owner).writeContract({
+      chain: null,
+      address: addressOf("delivery"),
+      abi: deliveryAbi,
+      functionName: "seal",
+      args: [[addressOfKey(lane + 2)], []],
+    }),
+  ];
+  for (const hash of hashes) {
+    expect((await reader.waitForTransactionReceipt({ hash })).status).toBe("success");
+  }
+}
+
+test("before anything is deployed the doctor names every contract that lacks", async () => {
+  const missing = (await diagnose()).filter(
+    ({ id, status }) => id === "contract.code" && status === "problem",
+  );
+  const contracts = await listContracts();
+  expect(missing.map(({ item }) => item).toSorted()).toEqual(
+    contracts.map(({ name }) => name).toSorted(),
+  );
+});
+
+test("what the command says to send puts every contract where the service looks for it", async () => {
+  const contracts = await listContracts();
+  expect(contracts.map(({ chainId, name }) => `${chainId} ${name}`)).toEqual([
+    "2 factory",
+    "2 escrow",
+    "2 delivery",
+    "2 MONO_CHAIN ETHEREUM of chain 2",
+    "2 MONO_CHAIN WETH of chain 2",
+    "2 MONO_CHAIN USDC of chain 2",
+    "2 MONO_CHAIN USDT of chain 2",
+    "2 FAST_MCTP USDC of chain 2 to USDC of chain 30",
+    "30 factory",
+    "30 escrow",
+    "30 delivery",
+    "30 MONO_CHAIN BASE of chain 30",
+    "30 MONO_CHAIN WETH of chain 30",
+    "30 MONO_CHAIN USDC of chain 30",
+    "30 MONO_CHAIN USDT of chain 30",
+    "30 FAST_MCTP USDC of chain 30 to USDC of chain 2",
+  ]);
+  await deploy(contracts);
+  await seal(2, contracts, 0);
+  await seal(30, contracts, 3);
+  const checks = await diagnose();
+  expect(checks.filter(({ status }) => status !== "ok")).toEqual([]);
+  const count = (id: string) => checks.filter((check) => check.id === id).length;
+  expect(count("contract.code")).toBe(contracts.length);
+  expect(count("route.listed")).toBe(10);
+  expect(count("route.terms")).toBe(10);
+});

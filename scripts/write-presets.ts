@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import {
   chainOf,
+  listMarkets,
   maxAgeSecondsOf,
   type Preset,
   PRESETS,
@@ -46,6 +47,24 @@ function writeFeeds({ tokens }: Preset): string {
   );
 }
 
+/** What exchanges are asked, by the pair of the feed that stands beside them. */
+function writeMarkets(): string {
+  const pairs = new Set(
+    PRESETS.flatMap(({ tokens }) => tokens.flatMap(({ feed }) => feed?.pair ?? [])),
+  );
+  return table(
+    ["beside the feed", "exchange", "`url`", "`pointer`"],
+    [...pairs].flatMap((pair) =>
+      listMarkets({ pair }).map(({ exchange, url, pointer, source }) => [
+        pair,
+        `[${exchange}](${source})`,
+        `\`${url}\``,
+        `\`${pointer}\``,
+      ]),
+    ),
+  );
+}
+
 function writeContracts({ cctp, uniswapV3 }: Preset): string {
   const contracts: readonly (readonly [string, string, Sourced])[] = [
     ...(cctp
@@ -82,8 +101,10 @@ const text = `# Presets
 
 A chain of the configuration may be a preset: \`{ "preset": "base", "rpcUrls": […], "startBlock": …, "lanes": {…} }\`
 ([configuration.md](configuration.md)). It brings what is publicly known of the chain, and terms of this project's choice;
-what the file says wins, except in the two ids. [examples/production.json](examples/production.json) is a whole file. This
-page is made from the presets (\`npm run gen\`), which are in \`packages/service/src/config/presets/\`.
+what the file says wins, except in the two ids. [examples/production.json](examples/production.json) is a whole file: a
+preset, nodes and keys for each chain, and for all of them whom the contracts were made for. \`startBlock\` is yours, since
+only you know when your factory was deployed. This page is made from the presets (\`npm run gen\`), which are in
+\`packages/service/src/config/presets/\`.
 
 **Facts** are tokens, feeds, CCTP and Uniswap. Each has the page of its issuer or project, and the packages of npm whose
 data say the same:
@@ -105,6 +126,15 @@ not settle. Whether your fee pays for the gas of the smallest deposit is another
 them. A price counts until it is a tenth
 older than the heartbeat of its feed, at most 25 hours; where the heartbeat could not be compared, 25 hours, which is long
 for a coin that moves: set \`price\` of the token where you price pairs by it.
+
+**Prices.** A token of a preset with a feed has two exchanges beside it, so that no price is anybody's alone and one of the
+three may be away ([how they are combined](configuration.md#prices)). Where nodes of the service must not ask outside, or the
+terms of these APIs do not suit you, \`"httpPrices": false\` leaves them all out, and a \`price\` of a token in the file
+replaces the preset's as a whole. URLs and answers have the form that the exchange documents, and the pairs are those that
+programs in public use ask for; **none was compared with an answer of the live API**: \`price.source\` of the doctor does
+that. Coinbase calls a USDC one dollar whatever happens, so Bitstamp stands in for it. Of BNB no pair is known for certain.
+
+${writeMarkets()}
 
 Of every chain the service asks for the block tagged \`finalized\`, and believes nothing weaker. The finality given here
 says how long that takes.

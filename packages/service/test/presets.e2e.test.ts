@@ -95,7 +95,8 @@ async function diagnose(): Promise<readonly Finding[]> {
     lanes: { deploy: key("1"), settle: key("2"), deliver: key("3") },
   };
   const attestor = { key: key("4"), rpcUrls: { 30: rpcUrl } };
-  const changes = { stateDir: "state", chains: [chain], routes: [], attestor };
+  // What HTTP APIs say is outside of this machine.
+  const changes = { stateDir: "state", httpPrices: false, chains: [chain], routes: [], attestor };
   writeFileSync(path, JSON.stringify({ ...file, ...changes }));
   const env = {
     ...process.env,

@@ -85,6 +85,7 @@ export const bsc: Preset = {
   },
   remarks: [
     "USDC, USDT and WETH are pegged by Binance, with 18 decimals: neither Circle nor Tether issues here, and CCTP carries no USDC.",
+    "No exchange's price of BNB in dollars is known for certain: the native coin and WBNB have their feed alone, which `price.independent` refuses until you set `price`.",
     "The heartbeats of the feeds were compared with no package.",
     "The feeds of USDC and USDT are in Chainlink's own package alone.",
   ],

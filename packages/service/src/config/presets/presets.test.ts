@@ -2,7 +2,7 @@
 import { isAddress } from "@sluice/sdk/address";
 import { describe, expect, test } from "vitest";
 import { NATIVE_TOKEN } from "../../core/hex.ts";
-import { chainOf, findPreset, maxAgeSecondsOf, PRESETS } from "./index.ts";
+import { chainOf, findPreset, listMarkets, maxAgeSecondsOf, PRESETS } from "./index.ts";
 import { PACKAGES } from "./sources.ts";
 
 const each = PRESETS.map((preset) => [preset.name, preset] as const);
@@ -68,6 +68,35 @@ describe.each(each)("the preset %s", (name, preset) => {
       expect(maxAgeSecondsOf(feed)).toBeGreaterThan(feed.heartbeatSeconds ?? 0);
     }
   });
+});
+
+test("a coin with a feed has two exchanges beside it, except BNB, of which none is known for certain", () => {
+  const pairs = new Map(
+    PRESETS.flatMap(({ tokens }) =>
+      tokens.flatMap(({ feed }) => (feed ? [[feed.pair, listMarkets(feed)] as const] : [])),
+    ),
+  );
+  expect([...pairs.keys()].toSorted()).toEqual([
+    "AVAX / USD",
+    "BNB / USD",
+    "ETH / USD",
+    "MATIC / USD",
+    "USDC / USD",
+    "USDT / USD",
+  ]);
+  for (const [pair, markets] of pairs) {
+    expect(markets).toHaveLength(pair === "BNB / USD" ? 0 : 2);
+    const hosts = markets.map(({ url }) => new URL(url).host);
+    expect(new Set(hosts).size).toBe(markets.length);
+    for (const { url, pointer, source } of markets) {
+      expect(url).toMatch(/^https:/);
+      expect(source).toMatch(/^https:\/\/\S+$/);
+      expect(pointer).toMatch(/^(\/\w+)+$/);
+      // Of the coin that the feed is of: what is asked for cannot be another one's price.
+      const coin = pair === "MATIC / USD" ? "POL" : pair.split(" ")[0];
+      expect(url.toUpperCase()).toContain(`${coin}`);
+    }
+  }
 });
 
 test("CCTP has one address everywhere and a domain of its own for each chain, and none on BSC", () => {

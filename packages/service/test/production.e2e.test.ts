@@ -1,18 +1,28 @@
 /**
  * The example of a production configuration, from nothing: `sluice contracts` says what to send, two real nodes in the
  * places of Ethereum and Base take it from a stranger, the owner seals, and `sluice doctor` finds every contract, route and
- * key where the example says nothing of them.
+ * key where the example says nothing of them. Then it weighs what settling costs by the terms of an integrator.
  */
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deliveryAbi, depositFactoryAbi } from "@sluice/contracts/abi";
-import { createPublicClient, createWalletClient, getAddress, type Hex, http } from "viem";
+import {
+  createPublicClient,
+  createTestClient,
+  createWalletClient,
+  getAddress,
+  type Hex,
+  http,
+} from "viem";
 import { mnemonicToAccount, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Anvil, startAnvil } from "../src/chains/evm/testing/anvil.ts";
+import { answeringCode } from "../src/chains/evm/testing/answering.ts";
+import { PRESETS } from "../src/config/presets/index.ts";
 import { assert } from "../src/core/assert.ts";
+import { startThrowawayServer, type ThrowawayServer } from "./support/throwaway-server.ts";
 
 const PROGRAM = join(import.meta.dirname, "../bin/sluice.js");
 const EXAMPLE = join(import.meta.dirname, "../../../docs/examples/production.json");
@@ -40,13 +50,20 @@ interface Finding {
   readonly subject: string;
   readonly item?: string;
   readonly status: string;
+  readonly found: string;
 }
 
 let folder: string;
 let anvils: ReadonlyMap<number, Anvil>;
+let server: ThrowawayServer;
+let databaseUrl: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "sluice-production-"));
+  server = await startThrowawayServer("sluice-production");
+  assert("user" in server.address, "the embedded server listens on a socket");
+  const { socketDir, user, database } = server.address;
+  databaseUrl = `postgres://${user}@${encodeURIComponent(socketDir)}/${database}`;
   const [ethereum, base] = await Promise.all([startAnvil(1), startAnvil(8453)]);
   anvils = new Map([
     [2, ethereum],
@@ -55,6 +72,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([...(anvils?.values() ?? [])].map((anvil) => anvil.stop()));
+  await server?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -97,13 +115,12 @@ function writeConfig(): string {
 async function run(command: string): Promise<string> {
   const env = {
     ...process.env,
-    // Nobody listens there: the database is not the matter.
-    SLUICE_DATABASE_URL: "postgres://sluice@127.0.0.1:1/sluice",
+    SLUICE_DATABASE_URL: databaseUrl,
     SLUICE_API_KEY_PEPPER: "a-pepper-of-some-length",
     SLUICE_KEYSTORE_PASSPHRASE: "a passphrase",
     ...Object.fromEntries(KEYS.map((key, index) => [`KEY_${index}`, key])),
   };
-  const args = [command, "--config", writeConfig(), "--json"];
+  const args = [...command.split(" "), "--config", writeConfig(), "--json"];
   return new Promise((done) => {
     // A finding is an exit code other than 0, and its report is on stdout all the same.
     execFile(PROGRAM, args, { env, maxBuffer: 2 ** 26 }, (_, stdout) => done(stdout));
@@ -116,9 +133,9 @@ async function listContracts(): Promise<readonly Contract[]> {
 
 const ABOUT_CONTRACTS = /^(contract|factory|route|key)\./;
 
-async function diagnose(): Promise<readonly Finding[]> {
+async function diagnose(about: RegExp): Promise<readonly Finding[]> {
   const report: { readonly checks: readonly Finding[] } = JSON.parse(await run("doctor"));
-  return report.checks.filter(({ id }) => ABOUT_CONTRACTS.test(id));
+  return report.checks.filter(({ id }) => about.test(id));
 }
 
 const clientsOf = (chainId: number) => {
@@ -171,7 +188,7 @@ async function seal(chainId: number, contracts: readonly Contract[], lane: numbe
 }
 
 test("before anything is deployed the doctor names every contract that lacks", async () => {
-  const missing = (await diagnose()).filter(
+  const missing = (await diagnose(ABOUT_CONTRACTS)).filter(
     ({ id, status }) => id === "contract.code" && status === "problem",
   );
   const contracts = await listContracts();
@@ -203,10 +220,53 @@ test("what the command says to send puts every contract where the service looks 
   await deploy(contracts);
   await seal(2, contracts, 0);
   await seal(30, contracts, 3);
-  const checks = await diagnose();
+  const checks = await diagnose(ABOUT_CONTRACTS);
   expect(checks.filter(({ status }) => status !== "ok")).toEqual([]);
   const count = (id: string) => checks.filter((check) => check.id === id).length;
   expect(count("contract.code")).toBe(contracts.length);
   expect(count("route.listed")).toBe(10);
   expect(count("route.terms")).toBe(10);
+});
+
+/** Every feed of the two presets says one dollar. */
+async function setFeeds(): Promise<void> {
+  for (const [name, chainId] of [
+    ["ethereum", 2],
+    ["base", 30],
+  ] as const) {
+    const client = createTestClient({ mode: "anvil", transport: http(rpcUrlOf(chainId)) });
+    const now = BigInt(Math.floor(Date.now() / 1000));
+    const bytecode = answeringCode({
+      "function decimals() view returns (uint8)": 8,
+      "function latestRoundData() view returns (uint80, int256, uint256, uint256, uint80)": [
+        1n,
+        100_000_000n,
+        now,
+        now,
+        1n,
+      ],
+    });
+    for (const { feed } of PRESETS.find((preset) => preset.name === name)?.tokens ?? []) {
+      if (feed) await client.setCode({ address: getAddress(feed.address), bytecode });
+    }
+  }
+}
+
+test("what the smallest deposit costs is weighed by the terms of each integrator", async () => {
+  await setFeeds();
+  const usdcOfBase = async () =>
+    (await diagnose(/^terms\.cost$/)).filter(({ item }) => item === "MONO_CHAIN USDC of chain 30");
+  const lack = expect.stringMatching(/integrators are not looked at: the database cannot be read$/);
+  expect(await usdcOfBase()).toMatchObject([{ status: "ok", found: lack }]);
+
+  // Brings the schema.
+  expect(JSON.parse(await run("integrator list"))).toEqual({ integrators: [] });
+  const sponsored = expect.stringMatching(/of gas, for a fee of 0\.001$/);
+  expect(await usdcOfBase()).toMatchObject([{ status: "ok", found: sponsored }]);
+
+  await run(
+    `integrator create --name till --refund-evm ${stranger.address} --gas charged --max-fee-bps 0`,
+  );
+  const charged = expect.stringMatching(/of gas, under a cap of 0 of the integrator till$/);
+  expect(await usdcOfBase()).toMatchObject([{ status: "problem", found: charged }]);
 });

@@ -6,6 +6,7 @@ import {
   escrowAbi,
   pricedRouteAbi,
   sameAssetRouteAbi,
+  swapRouteAbi,
   transferRouteAbi,
 } from "@sluice/contracts/abi";
 import {
@@ -15,6 +16,7 @@ import {
   escrowBytecode,
   pricedRouteBytecode,
   sameAssetRouteBytecode,
+  swapRouteBytecode,
   transferRouteBytecode,
 } from "@sluice/contracts/bytecode";
 import { encodeDeployData, getContractAddress, type Hex } from "viem";
@@ -112,6 +114,40 @@ describe("the address of a contract follows from its arguments", () => {
         args: [{ evmChainId: 8453n, bridgeId: 30, token: DAI, feeRecipient: FEES }],
       }),
     );
+  });
+
+  test("a route through a pool of its chain", () => {
+    const [router, weth] = [addressOf("a1"), addressOf("a3")];
+    const pooled = {
+      ...here,
+      uniswapV3: { router, weth },
+      tokens: [...here.tokens, ...there.tokens],
+    };
+    const swap = { destToken: DAI, poolFee: 500, maxImpactBps: 100, slippageBps: 50 };
+    const pair: RoutePair = { kind: "MONO_CHAIN", chainId: 2, token: USDC, swap };
+    expectCreated(
+      deriveRoute(deployment, [pooled], pair),
+      encodeDeployData({
+        abi: swapRouteAbi,
+        bytecode: swapRouteBytecode,
+        args: [
+          {
+            evmChainId: BigInt(CHAIN.evmChainId),
+            bridgeId: 2,
+            factory: CHAIN.contracts.factory,
+            router,
+            weth,
+            tokenIn: USDC,
+            decimalsIn: 6,
+            tokenOut: DAI,
+            decimalsOut: 18,
+            poolFee: 500,
+            feeRecipient: FEES,
+          },
+        ],
+      }),
+    );
+    expect(deriveRoute(deployment, [{ ...pooled, uniswapV3: undefined }], pair)).toBeNull();
   });
 
   test("routes from inventory, of one asset and at a price", () => {

@@ -124,6 +124,29 @@ describe("one route", () => {
     expect(priced).not.toBe(same);
   });
 
+  test("that swaps names the token that it delivers", () => {
+    const swap = { kind: "MONO_CHAIN", chainId: "base", token: "native", destToken: "USDC" };
+    const chains = JSON.parse(readFileSync(EXAMPLE, "utf8")).chains;
+    chains[1].uniswapV3 = { router: OTHER, quoter: OTHER, weth: OTHER };
+    const [route, stays] = load({
+      chains,
+      routes: [
+        { ...swap, poolFee: 500 },
+        { kind: "MONO_CHAIN", chains: ["base"], tokens: ["native"] },
+      ],
+    }).routes;
+    expect(route).toMatchObject({
+      token: NATIVE_TOKEN,
+      swap: { destToken: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", poolFee: 500 },
+    });
+    expect(stays).not.toHaveProperty("swap");
+    expect(stays?.contract).not.toBe(route?.contract);
+    const group = { kind: "MONO_CHAIN", poolFee: 500 };
+    expect(problemsOf(() => load({ routes: [group] }))).toEqual([
+      "routes[0].poolFee: expected nothing, a route without destToken swaps nothing",
+    ]);
+  });
+
   const usdc = { kind: "MONO_CHAIN", chainId: "base", token: "USDC" };
   test.each<[string, object, string]>([
     [

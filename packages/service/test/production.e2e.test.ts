@@ -82,7 +82,7 @@ const rpcUrlOf = (chainId: number) => {
   return anvil.rpcUrl;
 };
 
-/** The example with what is anybody's own: nodes, keys and accounts. Nobody is asked for prices outside of this machine. */
+/** The example with what is anybody's own: nodes, keys and accounts. Nobody is asked outside of this machine. */
 function writeConfig(): string {
   const file = JSON.parse(readFileSync(EXAMPLE, "utf8"));
   const lanes = (first: number) => ({
@@ -97,6 +97,8 @@ function writeConfig(): string {
       ...file,
       stateDir: "state",
       httpPrices: false,
+      // Nobody listens there.
+      cctp: { apiUrl: "http://127.0.0.1:1" },
       deployment: {
         owner: owner.address,
         guardian: guardian.address,

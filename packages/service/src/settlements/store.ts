@@ -360,8 +360,8 @@ export async function recordFinalSweep(
     readonly txHash: TxHash;
     readonly block: bigint;
     readonly logIndex: number;
-    /** Where the sweep itself delivers and did so in another block than was recorded. */
-    readonly done: { readonly sweep: Sweep; readonly deliveredAmount: bigint } | null;
+    /** What it did in another block than was recorded, and what it delivered where the sweep is the delivery. */
+    readonly done: { readonly sweep: Sweep; readonly deliveredAmount: bigint | undefined } | null;
   } | null,
 ): Promise<void> {
   await tx

@@ -100,3 +100,19 @@ test("a sweep that moved to another block after it was completed is what it fina
   await followCompleted(desk.deps);
   expect(await readAccounts(desk)).toEqual(settled);
 });
+
+test("what a sweep that moved sent on its way is the route's to follow", async () => {
+  const desk = await openSwapped();
+  desk.state.delivery = { kind: "delivered", txHash: hashOf("mint"), amount: 77n };
+  await desk.look();
+  const recorded: bigint[] = [];
+  desk.route.recordSweep = async (_tx, { sweep }) => void recorded.push(sweep.amount);
+  desk.state.block = 101n;
+  desk.state.swept = 1_200n;
+  await desk.mine("sweep:", true, "final");
+  await followCompleted(desk.deps);
+  await followCompleted(desk.deps);
+  expect(recorded).toEqual([1_200n]);
+  const row = await desk.db.selectFrom("settlements").selectAll().executeTakeFirstOrThrow();
+  expect(row).toMatchObject({ swept_amount: "1200", swept_block: 101n, delivered_amount: "77" });
+});

@@ -51,13 +51,15 @@ async function settleForGood(
   const sweep = receipt && (await route.readSweep(receipt, address));
   if (!receipt || !sweep) return;
   const { txHash, blockNumber: block } = receipt;
-  // In another block than when it was delivered it may have taken and given something else.
+  // In another block than the settlement was completed by it may have taken something else. What it then sent on its way
+  // is the route's to follow, whatever arrived already.
   const isMoved = block !== settlement.sweptBlock;
   const look =
     isMoved && route.deliversBySweep
       ? await route.lookForDelivery({ settlementId: settlement.id, address, sweep }, receipt)
       : null;
   if (look && look.kind !== "delivered") return;
+  const fee = settlement.fee ?? deps.fees.planWithout(address.commitment.maxFeeBps);
   await deps.db.transaction().execute(async (tx) => {
     await lockHolding(tx, settlement);
     await assignSwept(tx, settlement, {
@@ -66,7 +68,10 @@ async function settleForGood(
       logIndex: sweep.logIndex,
       recheckAtMs: deps.clock.now() + RECHECK_MS,
     });
-    const done = look && { sweep, deliveredAmount: look.amount };
+    const done = isMoved ? { sweep, deliveredAmount: look?.amount } : null;
+    if (done) {
+      await route.recordSweep(tx, { settlementId: settlement.id, address, sweep, fee, receipt });
+    }
     await recordFinalSweep(tx, settlement, { txHash, block, logIndex: sweep.logIndex, done });
   });
 }

@@ -5,7 +5,7 @@ import { LongestFirst } from "./scripts/longest-first.ts";
  * Test files at once, of whatever project: most of a story is waiting for blocks. Each story has its own nodes, service,
  * folder and free ports, so that they share nothing.
  */
-const maxWorkers = 2;
+const maxWorkers = 3;
 
 export default defineConfig({
   test: {

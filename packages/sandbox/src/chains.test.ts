@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { depositFactoryAbi } from "@sluice/contracts/abi";
+import { isAddress } from "viem";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { locateAnvil } from "./anvil.ts";
 import { type SandboxChains, startChains } from "./chains.ts";
@@ -52,8 +53,8 @@ describe("contracts", () => {
     const { startBlock: _ours, ...ethereum } = deployed.ethereum;
     const { startBlock: _theirs, ...base } = deployed.base;
     const addresses = [...Object.values(ethereum), ...Object.values(base)];
-    expect(addresses).toHaveLength(24);
-    expect(new Set(addresses).size).toBe(24);
+    expect(addresses.filter((address) => !isAddress(address))).toEqual([]);
+    expect(new Set(addresses).size).toBe(addresses.length);
   });
 
   test("the factory is sealed with the routes, the relayer and the attestor of its chain", async () => {

@@ -1,5 +1,5 @@
 /**
- * The order of the test files. Two run at once, so the long ones come first and the short ones fill the gaps at the
+ * The order of the test files. Several run at once, so the long ones come first and the short ones fill the gaps at the
  * end: stories, longest first, then the browser, then the units.
  */
 import { basename } from "node:path";
@@ -11,19 +11,23 @@ const PROJECTS = ["stories", "browser", "unit", "tidy"] as const;
 const LONGEST = [
   "simulation",
   "crashes",
-  "nodes",
   "reorgs",
   "hostile-tokens",
-  "keys",
+  "bridge",
+  "nodes",
   "inventory",
-  "operator",
   "kills",
-  "batches",
-  "doctor",
   "pairs",
-  "roles",
-  "native",
+  "batches",
+  "swaps",
+  "keys",
   "sdk",
+  "fees",
+  "deliveries",
+  "roles",
+  "ledger",
+  "doctor",
+  "operator",
   "watch",
 ] as const;
 

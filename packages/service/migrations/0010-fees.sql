@@ -15,25 +15,6 @@ alter table deliveries add column fee_gas numeric(78, 0) check (fee_gas >= 0);
 alter table deliveries add check (num_nulls(fee_service, fee_gas) in (0, 2));
 alter table deliveries add check (coalesce(fee_service + fee_gas, 0) < locked_amount);
 
--- What a route that pays by itself kept, gas first: the rest is the service's.
-create function post_fees(s settlements, kept numeric) returns void language plpgsql as $$
-declare
-  gas numeric := least(coalesce(s.fee_flat, 0), kept);
-begin
-  perform post_move('payout', s.id::text, s.chain_id, s.token, null,
-    'in_flight', s.id::text, 'fees', 'gas', gas);
-  perform post_move('payout', s.id::text, s.chain_id, s.token, null,
-    'in_flight', s.id::text, 'fees', 'service', kept - gas);
-end $$;
-create or replace function post_own_payout(s settlements) returns void language plpgsql as $$
-begin
-  if s.status = 'completed' and s.route = 'MONO_CHAIN' then
-    perform post_move('payout', s.id::text, s.chain_id, s.token, null,
-      'in_flight', s.id::text, 'delivered', s.id::text, s.delivered_amount);
-    perform post_fees(s, s.swept_amount - s.delivered_amount);
-  end if;
-end $$;
-
 -- A claimed lock repays inventory for what it paid; what the payout left in it is the fee.
 create or replace function follow_delivery() returns trigger language plpgsql as $$
 declare

@@ -13,10 +13,9 @@ begin
   return new;
 end $$;
 
--- The ledger posts back what it had, and posts what is so now.
+-- What came of a sweep that itself delivers: gas first, the rest of what was kept is the service's. Where a pool exchanged
+-- it, both tokens pass through `swapped`. The ledger posts back what it had, and posts what is so now.
 drop function post_own_payout(settlements);
-drop function post_swap(settlements);
-drop function post_fees(settlements, numeric);
 create function post_own_payout(s settlements, sign integer) returns void language plpgsql as $$
 declare
   dest_token text := (select a.dest_token from addresses a where a.id = s.address_id);

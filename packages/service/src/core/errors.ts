@@ -38,6 +38,12 @@ export function toErrorObject(error: OperatingError, retryable = error.retryable
   };
 }
 
+/** An error that `toErrorObject` wrote down. */
+export function fromErrorObject({ code, message, details }: ErrorObject): OperatingError {
+  // CAST: its details were written from ErrorDetails.
+  return new OperatingError(code, message, { details: (details ?? {}) as ErrorDetails });
+}
+
 /** Any thrown value as an operating error. Unrecognised means retriable, and its text stays in the logs. */
 export function toOperatingError(thrown: unknown): OperatingError {
   if (thrown instanceof OperatingError) return thrown;

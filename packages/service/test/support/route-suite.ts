@@ -13,10 +13,10 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { depositFactoryAbi } from "@sluice/contracts/abi";
 import { type DepositAddress, issueAddress } from "../../src/addresses/index.ts";
-import type { Call, Receipt } from "../../src/chains/port.ts";
+import type { Call, Effect, Receipt } from "../../src/chains/port.ts";
 import type { Caps } from "../../src/core/amounts.ts";
 import { OperatingError } from "../../src/core/errors.ts";
-import { type EvmAddress, type TxHash, toEvmAddress } from "../../src/core/hex.ts";
+import { type EvmAddress, type TxHash, toEvmAddress, toHex32 } from "../../src/core/hex.ts";
 import type { Db } from "../../src/db/schema.ts";
 import { feeCapOf, type FeeTerms, planTerms } from "../../src/fees/index.ts";
 import type { DeliveryLook, Route, Sweep } from "../../src/routes/index.ts";
@@ -44,6 +44,30 @@ export interface MinedSweep {
   readonly wallet?: EvmAddress;
   readonly token?: EvmAddress;
   readonly contract?: EvmAddress;
+}
+
+/** The receipt of a sweep: what the route's contract did, then what the factory says of it. */
+export function receiptOfSweep(
+  { address, amount, wallet = address.wallet, token, contract }: MinedSweep,
+  route: { readonly token: EvmAddress; readonly contract: EvmAddress; readonly block: bigint },
+  effects: readonly Effect[],
+): Receipt {
+  const settled: Effect = {
+    kind: "settled",
+    wallet,
+    token: token ?? route.token,
+    route: contract ?? route.contract,
+    amount,
+    logIndex: 4,
+  };
+  return {
+    txHash: hashOf("sweep"),
+    blockHash: toHex32(hashOf("block")),
+    blockNumber: route.block,
+    succeeded: true,
+    gasCost: 0n,
+    effects: [...effects, settled],
+  };
 }
 
 /** A route, and what the suite sets around it. */

@@ -615,4 +615,27 @@ describe("a burn whose block left the chain", () => {
     await look();
     expect((await transfer()).state).toBe("attested");
   });
+
+  test("after its mint was seen gives way all the same: what it burned now is asked for too", async () => {
+    const bridge = await openBridge();
+    const { db, state, look, transfer, books } = bridge;
+    await bridge.record();
+    state.messages = [bridge.attested()];
+    state.mint = bridge.minted();
+    await look();
+    await look();
+    const before = await transfer();
+    expect(before.state).toBe("delivered");
+    const more = { amount: BURNED + 5n };
+    const effects: Effect[] = [
+      bridge.message(more),
+      { ...bridge.burned, ...more } as Effect,
+      { ...bridge.settled, amount: AMOUNT + 5n } as Effect,
+    ];
+    await bridge.record(bridge.receiptOf(effects, "burn", 9n));
+    expect((await store.getTransfer(db, before.id))?.state).toBe("superseded");
+    expect(await transfer()).toMatchObject({ state: "burned", mint: null, burn: more });
+    // What the first one came to is posted back.
+    expect(await books()).toEqual(["2 in_flight: 10000000", "2 transit: -10000000"]);
+  });
 });

@@ -4,6 +4,7 @@ import { createStillClock, hashOf, LANE, silentLog } from "../../../test/support
 import {
   type Arrival,
   behavesLikeRoute,
+  receiptOfSweep,
   type RouteBench,
   type SuitePair,
 } from "../../../test/support/route-suite.ts";
@@ -102,12 +103,12 @@ function openBench(db: Db, { token, contract }: SuitePair): RouteBench {
         attestations,
       }),
 
-    receiptOf({ address, amount, fee, ...change }) {
+    receiptOf(sweep) {
+      const { address, amount, fee, wallet = address.wallet } = sweep;
       const { commitment } = address;
       const { service, gas } = itemise(amount, fee, commitment.maxFeeBps);
       const burnedAmount = amount - service - gas;
-      const { wallet = address.wallet } = change;
-      const swept = change.token ?? token;
+      const swept = sweep.token ?? token;
       sent = {
         version: 1,
         sourceDomain: HERE.domain,
@@ -138,22 +139,10 @@ function openBench(db: Db, { token, contract }: SuitePair): RouteBench {
         destDomain: THERE.domain,
         recipient: commitment.destWallet,
       };
-      const settled: Effect = {
-        kind: "settled",
-        wallet,
-        token: swept,
-        route: change.contract ?? contract,
-        amount,
-        logIndex: 4,
-      };
-      return {
-        txHash: hashOf("burn"),
-        blockHash: toHex32(hashOf("block")),
-        blockNumber: 7n,
-        succeeded: true,
-        gasCost: 0n,
-        effects: [{ kind: "message_sent", message: encodeBurnMessage(sent) }, burned, settled],
-      };
+      return receiptOfSweep(sweep, { token, contract, block: 7n }, [
+        { kind: "message_sent", message: encodeBurnMessage(sent) },
+        burned,
+      ]);
     },
 
     show: (shown) => void (arrival = shown),

@@ -1,7 +1,6 @@
-import type { ErrorObject } from "@sluice/sdk/wire";
 import type { BurnFacts, CctpBridge, Chain, Effect, Receipt } from "../../chains/port.ts";
 import { assert } from "../../core/assert.ts";
-import { OperatingError } from "../../core/errors.ts";
+import { fromErrorObject } from "../../core/errors.ts";
 import { type EvmAddress, type Hex, padAddress } from "../../core/hex.ts";
 import type { Clock, Random } from "../../core/ports.ts";
 import type { DepositAddress } from "../../addresses/index.ts";
@@ -179,7 +178,7 @@ export function createFastMctpRoute(options: {
       if (mint && (state === "delivered" || state === "final")) {
         return { kind: "delivered", txHash: mint.txHash, amount: mint.amount };
       }
-      return trouble ? { kind: "troubled", error: toTrouble(trouble) } : { kind: "waiting" };
+      return trouble ? { kind: "troubled", error: fromErrorObject(trouble) } : { kind: "waiting" };
     },
   };
 }
@@ -238,9 +237,4 @@ function keepFor<T>(ageMaxMs: number, clock: Clock, read: () => Promise<T>): () 
 function bridgeOf(chain: Chain): CctpBridge {
   assert(chain.cctp !== null, "the configuration names the bridge on both chains of a route");
   return chain.cctp;
-}
-
-function toTrouble({ code, message, details }: ErrorObject): OperatingError {
-  // CAST: details were written from ErrorDetails by the worker.
-  return new OperatingError(code, message, { details: (details ?? {}) as Record<string, string> });
 }

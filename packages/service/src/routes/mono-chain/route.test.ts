@@ -1,7 +1,11 @@
 /** The transfer on one chain and the swap on it, held to what every route has to hold. */
 import { createEncodingChain } from "../../../test/support/encoding-chain.ts";
 import { createStillClock, hashOf } from "../../../test/support/doubles.ts";
-import { type Arrival, behavesLikeRoute } from "../../../test/support/route-suite.ts";
+import {
+  type Arrival,
+  behavesLikeRoute,
+  receiptOfSweep,
+} from "../../../test/support/route-suite.ts";
 import type { Effect } from "../../chains/port.ts";
 import type { Caps } from "../../core/amounts.ts";
 import { OperatingError } from "../../core/errors.ts";
@@ -50,25 +54,7 @@ behavesLikeRoute("MONO_CHAIN to the same token", {
     return {
       open: () =>
         createMonoChainRoute({ chain, token, decimals: 6, contract, deliveryConfirmations: 3 }),
-      receiptOf(sweep) {
-        const { address, amount, wallet = address.wallet } = sweep;
-        const settled: Effect = {
-          kind: "settled",
-          wallet,
-          token: sweep.token ?? token,
-          route: sweep.contract ?? contract,
-          amount,
-          logIndex: 4,
-        };
-        return {
-          txHash: hashOf("sweep"),
-          blockHash: toHex32(hashOf("block")),
-          blockNumber: SWEPT_BLOCK,
-          succeeded: true,
-          gasCost: 0n,
-          effects: [settled],
-        };
-      },
+      receiptOf: (sweep) => receiptOfSweep(sweep, { token, contract, block: SWEPT_BLOCK }, []),
       show: (shown) => void (arrival = shown),
       setAway: (away) => void (isAway = away),
       work: async () => undefined,
@@ -188,22 +174,7 @@ behavesLikeRoute("MONO_CHAIN to another token", {
           amountOut: 0n,
           fee: charged,
         };
-        const settled: Effect = {
-          kind: "settled",
-          wallet,
-          token: sweep.token ?? token,
-          route: sweep.contract ?? contract,
-          amount,
-          logIndex: 4,
-        };
-        return {
-          txHash: hashOf("sweep"),
-          blockHash: toHex32(hashOf("block")),
-          blockNumber: SWEPT_BLOCK,
-          succeeded: true,
-          gasCost: 0n,
-          effects: [swapped, settled],
-        };
+        return receiptOfSweep(sweep, { token, contract, block: SWEPT_BLOCK }, [swapped]);
       },
       show: (shown) => void (arrival = shown),
       setAway: (away) => void (isAway = away),

@@ -11,6 +11,7 @@ import {
 import {
   type Arrival,
   behavesLikeRoute,
+  receiptOfSweep,
   type RouteBench,
   type RouteUnderTest,
   type SuitePair,
@@ -170,22 +171,7 @@ function openBench(db: Db, { token, contract }: SuitePair, scale: Scale): RouteB
         destChain: THERE,
         delivery: padAddress(CONTRACTS.delivery),
       };
-      const settled: Effect = {
-        kind: "settled",
-        wallet,
-        token: swept,
-        route: sweep.contract ?? contract,
-        amount,
-        logIndex: 4,
-      };
-      return {
-        txHash: hashOf("sweep"),
-        blockHash: toHex32(hashOf("block")),
-        blockNumber: 7n,
-        succeeded: true,
-        gasCost: 0n,
-        effects: [locked, settled],
-      };
+      return receiptOfSweep(sweep, { token, contract, block: 7n }, [locked]);
     },
 
     show: (shown) => void (arrival = shown),

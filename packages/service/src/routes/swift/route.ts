@@ -1,4 +1,3 @@
-import type { ErrorObject } from "@sluice/sdk/wire";
 import type { Chain } from "../../chains/port.ts";
 import {
   type Caps,
@@ -11,7 +10,7 @@ import {
   rescale,
 } from "../../core/amounts.ts";
 import { assert } from "../../core/assert.ts";
-import { OperatingError } from "../../core/errors.ts";
+import { fromErrorObject, OperatingError } from "../../core/errors.ts";
 import type { EvmAddress } from "../../core/hex.ts";
 import type { Clock } from "../../core/ports.ts";
 import type { Db } from "../../db/schema.ts";
@@ -216,16 +215,11 @@ export function createSwiftRoute(options: {
         };
       }
       if (delivery.state === "taken_back") return { kind: "taken_back" };
-      const trouble = delivery.trouble && toTrouble(delivery.trouble);
+      const trouble = delivery.trouble && fromErrorObject(delivery.trouble);
       if (delivery.state === "returned") return { kind: "returned", error: trouble ?? tooLate() };
       return trouble ? { kind: "troubled", error: trouble } : { kind: "waiting" };
     },
   };
-}
-
-function toTrouble({ code, message, details }: ErrorObject): OperatingError {
-  // CAST: details were written from ErrorDetails by the delivery worker.
-  return new OperatingError(code, message, { details: (details ?? {}) as Record<string, string> });
 }
 
 function tooLate(): OperatingError {

@@ -2,7 +2,7 @@ import type { Chain } from "../chains/port.ts";
 import type { Random } from "../core/ports.ts";
 import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
-import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
+import { type Address, toAddress } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
 import * as store from "./store.ts";
 import type { DepositAddress, Recipient } from "./types.ts";
@@ -34,7 +34,7 @@ export async function issueAddress(
     const commitment = store.commitmentOf(
       {
         id: integrator.id,
-        refundEvm: toEvmAddress(integrator.refund_evm),
+        refundEvm: toAddress(integrator.refund_evm),
         maxFeeBps: integrator.max_fee_bps,
         maxSlippageBps: integrator.max_slippage_bps,
       },
@@ -64,7 +64,7 @@ export function assertDerived(
   chain: Pick<Chain, "predictWallet" | "hashCommitment" | "addresses">,
   address: DepositAddress,
 ): void {
-  const wallet: EvmAddress = chain.predictWallet(address.commitment);
+  const wallet: Address = chain.predictWallet(address.commitment);
   const hash = chain.hashCommitment(address.commitment);
   if (wallet === address.wallet && hash === address.commitmentHash) return;
   throw new OperatingError(

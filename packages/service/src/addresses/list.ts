@@ -7,12 +7,12 @@ import type {
 } from "@sluice/sdk/wire";
 import type { Selectable } from "kysely";
 import { COMMITMENT_VERSION, WALLET_KIND } from "../core/commitment.ts";
-import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
+import { type Address, toAddress } from "../core/hex.ts";
 import type { AddressesTable, Db } from "../db/schema.ts";
 import { parseAddress } from "./store.ts";
 import type { DepositAddress } from "./types.ts";
 
-type Display = (address: EvmAddress) => string;
+type Display = (address: Address) => string;
 
 /** A page of an integrator's deposit addresses, newest first, strictly older than `cursor`. */
 export async function listAddresses(
@@ -74,7 +74,7 @@ export async function* iterateAddresses(
 }
 
 function showAddress(row: Selectable<AddressesTable>, display: Display): ShownAddress {
-  const show = (text: string) => display(toEvmAddress(text));
+  const show = (text: string) => display(toAddress(text));
   return {
     id: row.id,
     walletAddress: show(row.wallet),

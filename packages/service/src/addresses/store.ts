@@ -1,7 +1,7 @@
 import { type Selectable, sql } from "kysely";
 import type { AddressesTable, Db, Tx } from "../db/schema.ts";
 import { COMMITMENT_VERSION, type Commitment, WALLET_KIND } from "../core/commitment.ts";
-import { type EvmAddress, padAddress, toEvmAddress, toHex32 } from "../core/hex.ts";
+import { type Address, padAddress, toAddress, toHex32 } from "../core/hex.ts";
 import { lockStamps } from "../events/index.ts";
 import type { DepositAddress, Recipient } from "./types.ts";
 
@@ -37,7 +37,7 @@ export async function insertAddress(tx: Tx, id: string, address: DepositAddress)
       dest_chain: address.destChain,
       dest_wallet: address.destWallet,
       dest_token: address.destToken,
-      refund_authority: toEvmAddress(`0x${address.commitment.refundAuthority.slice(26)}`),
+      refund_authority: toAddress(`0x${address.commitment.refundAuthority.slice(26)}`),
       max_fee_bps: address.commitment.maxFeeBps,
       max_slippage_bps: address.commitment.maxSlippageBps,
       version: COMMITMENT_VERSION,
@@ -66,8 +66,8 @@ export async function insertAddress(tx: Tx, id: string, address: DepositAddress)
 /** Which of the wallets are ours, by wallet. One indexed query, however many addresses exist. */
 export async function listByWallets(
   db: Db | Tx,
-  wallets: readonly EvmAddress[],
-): Promise<Map<EvmAddress, DepositAddress>> {
+  wallets: readonly Address[],
+): Promise<Map<Address, DepositAddress>> {
   if (wallets.length === 0) return new Map();
   const rows = await db
     .selectFrom("addresses")
@@ -79,7 +79,7 @@ export async function listByWallets(
 }
 
 /** The wallets of the newest addresses. */
-export async function listNewestWallets(db: Db, limit: number): Promise<EvmAddress[]> {
+export async function listNewestWallets(db: Db, limit: number): Promise<Address[]> {
   const rows = await db
     .selectFrom("addresses")
     .select("wallet")
@@ -87,7 +87,7 @@ export async function listNewestWallets(db: Db, limit: number): Promise<EvmAddre
     .orderBy("created_at", "desc")
     .limit(limit)
     .execute();
-  return rows.map((row) => toEvmAddress(row.wallet));
+  return rows.map((row) => toAddress(row.wallet));
 }
 
 /** The wallets behind one in their own order; from the first where `after` is null. */
@@ -95,7 +95,7 @@ export async function listWalletsAfter(
   db: Db,
   after: string | null,
   limit: number,
-): Promise<EvmAddress[]> {
+): Promise<Address[]> {
   const rows = await db
     .selectFrom("addresses")
     .select("wallet")
@@ -104,7 +104,7 @@ export async function listWalletsAfter(
     .orderBy("wallet")
     .limit(limit)
     .execute();
-  return rows.map((row) => toEvmAddress(row.wallet));
+  return rows.map((row) => toAddress(row.wallet));
 }
 
 export async function getById(db: Db | Tx, id: string): Promise<DepositAddress> {
@@ -120,7 +120,7 @@ export async function getById(db: Db | Tx, id: string): Promise<DepositAddress> 
 export function commitmentOf(
   integrator: {
     readonly id: string;
-    readonly refundEvm: EvmAddress;
+    readonly refundEvm: Address;
     readonly maxFeeBps: number;
     readonly maxSlippageBps: number;
   },
@@ -128,7 +128,7 @@ export function commitmentOf(
 ): Commitment {
   return {
     integrator: toHex32(`0x${integrator.id.replaceAll("-", "").padStart(64, "0")}`),
-    userId: padAddress(toEvmAddress(recipient.userId)),
+    userId: padAddress(toAddress(recipient.userId)),
     destChain: recipient.destChain,
     destWallet: padAddress(recipient.destWallet),
     destToken: padAddress(recipient.destToken),
@@ -143,20 +143,20 @@ export function parseAddress(row: Selectable<AddressesTable>): DepositAddress {
   const recipient: Recipient = {
     userId: row.user_id,
     destChain: row.dest_chain,
-    destWallet: toEvmAddress(row.dest_wallet),
-    destToken: toEvmAddress(row.dest_token),
+    destWallet: toAddress(row.dest_wallet),
+    destToken: toAddress(row.dest_token),
   };
   return {
     ...recipient,
     id: row.id,
     integratorId: row.integrator_id,
-    wallet: toEvmAddress(row.wallet),
-    factory: toEvmAddress(row.factory),
+    wallet: toAddress(row.wallet),
+    factory: toAddress(row.factory),
     commitmentHash: toHex32(row.commitment),
     commitment: commitmentOf(
       {
         id: row.integrator_id,
-        refundEvm: toEvmAddress(row.refund_authority),
+        refundEvm: toAddress(row.refund_authority),
         maxFeeBps: row.max_fee_bps,
         maxSlippageBps: row.max_slippage_bps,
       },

@@ -1,17 +1,17 @@
 import type { Commitment } from "../core/commitment.ts";
-import type { EvmAddress, Hex32 } from "../core/hex.ts";
+import type { Address, Hex32 } from "../core/hex.ts";
 
 /** A deposit address as it was issued, with the preimage of its commitment. */
 export interface DepositAddress {
   readonly id: string;
   readonly integratorId: string;
-  readonly wallet: EvmAddress;
+  readonly wallet: Address;
   /** `0x` and 40 lower-case hex digits. */
   readonly userId: string;
   readonly destChain: number;
-  readonly destWallet: EvmAddress;
-  readonly destToken: EvmAddress;
-  readonly factory: EvmAddress;
+  readonly destWallet: Address;
+  readonly destToken: Address;
+  readonly factory: Address;
   readonly commitment: Commitment;
   readonly commitmentHash: Hex32;
 }
@@ -20,6 +20,6 @@ export interface DepositAddress {
 export interface Recipient {
   readonly userId: string;
   readonly destChain: number;
-  readonly destWallet: EvmAddress;
-  readonly destToken: EvmAddress;
+  readonly destWallet: Address;
+  readonly destToken: Address;
 }

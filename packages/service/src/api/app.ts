@@ -15,7 +15,7 @@ import { createAsyncApi, createOpenApi, createReferencePage } from "@sluice/sdk/
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { findAddress, listAddresses } from "../addresses/index.ts";
 import { OperatingError } from "../core/errors.ts";
-import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
+import { type Address, isNative } from "../core/hex.ts";
 import { KNOWN_CHAINS } from "../core/chain-registry.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Secret } from "../core/secret.ts";
@@ -45,7 +45,7 @@ export interface ScannedChain {
   readonly name: string;
   readonly tokens: readonly {
     readonly symbol: string;
-    readonly address: EvmAddress;
+    readonly address: Address;
     readonly decimals: number;
     readonly minDepositUnits: string | undefined;
   }[];
@@ -56,7 +56,7 @@ export interface ApiDeps {
   readonly pepper: Secret;
   readonly log: Log;
   readonly clock: Clock;
-  readonly display: (address: EvmAddress) => string;
+  readonly display: (address: Address) => string;
   readonly hasValidChecksum: (text: string) => boolean;
   /** Queues a settlement; reads the chain, which nothing else here does. */
   readonly requestIndex: (request: IndexRequest) => Promise<RequestResult>;
@@ -216,10 +216,7 @@ function serveReference(app: FastifyInstance, config: { admission: Admission }):
   );
 }
 
-function describeSource(
-  chain: ScannedChain,
-  display: (address: EvmAddress) => string,
-): SourceChain {
+function describeSource(chain: ScannedChain, display: (address: Address) => string): SourceChain {
   return {
     chainId: chain.chainId,
     name: chain.name,
@@ -227,7 +224,7 @@ function describeSource(
     tokens: chain.tokens.map((token) => ({
       address: display(token.address),
       symbol: token.symbol,
-      standard: token.address === NATIVE_TOKEN ? "native" : "erc20",
+      standard: isNative(token.address) ? "native" : "erc20",
       decimals: token.decimals,
       ...(token.minDepositUnits === undefined ? {} : { minDeposit: token.minDepositUnits }),
     })),

@@ -12,7 +12,7 @@ import {
   UUID_PATTERN,
 } from "@sluice/sdk/wire";
 import type { AddressFormat } from "../chains/port.ts";
-import { type EvmAddress, isEvmAddress, toEvmAddress, toTxHash } from "../core/hex.ts";
+import { type Address, isEvmAddress, toAddress, toTxHash } from "../core/hex.ts";
 import { parseUserId } from "../core/user-id.ts";
 import type { DepositCursor } from "../deposits/index.ts";
 import type { SwapFilter } from "../settlements/index.ts";
@@ -122,15 +122,15 @@ function parseStatus(query: RawQuery): SettlementStatus | undefined {
   throw invalid("status", `one of ${SETTLEMENT_STATUS_NAMES.join(", ")}`);
 }
 
-function parseWallet(query: RawQuery, format: AddressFormat): EvmAddress | undefined {
+function parseWallet(query: RawQuery, format: AddressFormat): Address | undefined {
   const text = single(query, "walletAddress");
   if (text === undefined) return undefined;
-  if (isEvmAddress(text) && format.hasValidChecksum(text)) return toEvmAddress(text);
+  if (isEvmAddress(text) && format.hasValidChecksum(text)) return toAddress(text);
   throw invalid("walletAddress", "an address, 0x and 40 hex digits with a right checksum");
 }
 
 /** As a quote takes it: the same text means the same user. */
-function parseUserIdParam(query: RawQuery): EvmAddress | undefined {
+function parseUserIdParam(query: RawQuery): Address | undefined {
   const text = single(query, "userId");
   if (text === undefined) return undefined;
   const userId = parseUserId(text);

@@ -7,7 +7,7 @@ import { Value } from "typebox/value";
 import { type DepositAddress, listByWallets } from "../addresses/index.ts";
 import { findChainById } from "../core/chain-registry.ts";
 import { OperatingError } from "../core/errors.ts";
-import { type EvmAddress, isEvmAddress, NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
+import { type Address, isEvmAddress, NATIVE_TOKEN, toAddress } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
 import type { Principal } from "../integrators/index.ts";
 
@@ -15,7 +15,7 @@ import type { Principal } from "../integrators/index.ts";
 export interface IndexRequest {
   readonly chainId: number;
   readonly address: DepositAddress;
-  readonly token: EvmAddress;
+  readonly token: Address;
 }
 
 /**
@@ -74,8 +74,8 @@ function parseAddress(
   deps: { readonly hasValidChecksum: (text: string) => boolean },
   field: string,
   text: string,
-): EvmAddress {
-  if (isEvmAddress(text) && deps.hasValidChecksum(text)) return toEvmAddress(text);
+): Address {
+  if (isEvmAddress(text) && deps.hasValidChecksum(text)) return toAddress(text);
   const expected = isEvmAddress(text)
     ? "an address whose mixed-case checksum (EIP-55) is right"
     : "0x and 40 hex digits";

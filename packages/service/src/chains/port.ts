@@ -8,7 +8,7 @@
  * Heights and amounts are bigint; token address zero is the native coin.
  */
 import type { Commitment } from "../core/commitment.ts";
-import type { EvmAddress, Hex, Hex32, TxHash } from "../core/hex.ts";
+import type { Address, Hex, Hex32, TxHash } from "../core/hex.ts";
 
 /** A point of view: the newest block a node has, or the newest that cannot be undone. */
 export type ReadAt = "latest" | "final";
@@ -28,9 +28,9 @@ export interface BlockRef extends BlockId {
 
 /** A token transfer as a chain's log states it: a hint of value, proved by the balance. */
 export interface Transfer {
-  readonly token: EvmAddress;
-  readonly from: EvmAddress;
-  readonly to: EvmAddress;
+  readonly token: Address;
+  readonly from: Address;
+  readonly to: Address;
   /** Base units, never zero. */
   readonly amount: bigint;
   readonly txHash: TxHash;
@@ -45,8 +45,8 @@ export interface Transfer {
 
 /** One token in one wallet. */
 export interface TokenHolding {
-  readonly token: EvmAddress;
-  readonly wallet: EvmAddress;
+  readonly token: Address;
+  readonly wallet: Address;
 }
 
 export type OutflowKind = "swept" | "refunded" | "returned";
@@ -54,8 +54,8 @@ export type OutflowKind = "swept" | "refunded" | "returned";
 /** Value that left a deposit address by one of its two ways out, a sweep or a refund: it takes the whole balance. */
 export interface Outflow {
   readonly kind: OutflowKind;
-  readonly wallet: EvmAddress;
-  readonly token: EvmAddress;
+  readonly wallet: Address;
+  readonly token: Address;
   /** Base units; below zero where the escrow gave a lock back (`returned`), which is no new deposit. */
   readonly amount: bigint;
   readonly txHash: TxHash;
@@ -64,11 +64,11 @@ export interface Outflow {
 }
 
 /** Picks the accounts that matter out of many. */
-export type ChoosePayees = (accounts: readonly EvmAddress[]) => Promise<ReadonlySet<EvmAddress>>;
+export type ChoosePayees = (accounts: readonly Address[]) => Promise<ReadonlySet<Address>>;
 
 /** A call to one of our contracts, ready to be simulated or signed. */
 export interface Call {
-  readonly to: EvmAddress;
+  readonly to: Address;
   readonly data: Hex;
   /** Wei sent along. */
   readonly value: bigint;
@@ -101,36 +101,36 @@ export interface Fees {
 
 /** What one of our contracts says that it did, read from the logs of a mined transaction. */
 export type Effect =
-  | { readonly kind: "deployed"; readonly wallet: EvmAddress; readonly commitment: Hex32 }
+  | { readonly kind: "deployed"; readonly wallet: Address; readonly commitment: Hex32 }
   | {
       readonly kind: "settled";
-      readonly wallet: EvmAddress;
-      readonly token: EvmAddress;
-      readonly route: EvmAddress;
+      readonly wallet: Address;
+      readonly token: Address;
+      readonly route: Address;
       readonly amount: bigint;
       readonly logIndex: number;
     }
   | {
       readonly kind: "transferred";
-      readonly wallet: EvmAddress;
-      readonly token: EvmAddress;
-      readonly to: EvmAddress;
+      readonly wallet: Address;
+      readonly token: Address;
+      readonly to: Address;
       readonly amount: bigint;
       readonly fee: bigint;
     }
   | ({ readonly kind: "swapped" } & SwapFacts)
   | ({
       readonly kind: "locked";
-      readonly escrow: EvmAddress;
+      readonly escrow: Address;
       readonly deliveryId: Hex32;
     } & LockFacts)
   | ({ readonly kind: "delivered" } & DeliveredFacts)
   | { readonly kind: "claimed"; readonly deliveryId: Hex32; readonly amount: bigint }
   | {
       readonly kind: "refunded";
-      readonly wallet: EvmAddress;
-      readonly token: EvmAddress;
-      readonly to: EvmAddress;
+      readonly wallet: Address;
+      readonly token: Address;
+      readonly to: Address;
       readonly amount: bigint;
     }
   | ({ readonly kind: "burned" } & BurnFacts)
@@ -139,8 +139,8 @@ export type Effect =
 
 /** A wallet's burn for a bridge. */
 export interface BurnFacts {
-  readonly wallet: EvmAddress;
-  readonly token: EvmAddress;
+  readonly wallet: Address;
+  readonly token: Address;
   /** Base units that were burned. */
   readonly amount: bigint;
   /** Kept of the deposit before the burn. */
@@ -154,11 +154,11 @@ export interface BurnFacts {
 
 /** What a pool exchanged for a wallet. */
 export interface SwapFacts {
-  readonly wallet: EvmAddress;
+  readonly wallet: Address;
   /** Who received what came out. */
-  readonly to: EvmAddress;
-  readonly tokenIn: EvmAddress;
-  readonly tokenOut: EvmAddress;
+  readonly to: Address;
+  readonly tokenIn: Address;
+  readonly tokenOut: Address;
   /** Base units that went into the pool. */
   readonly amountIn: bigint;
   /** Base units by which the recipient's balance grew. */
@@ -168,9 +168,9 @@ export interface SwapFacts {
 }
 
 export interface LockFacts {
-  readonly wallet: EvmAddress;
+  readonly wallet: Address;
   readonly commitment: Hex32;
-  readonly token: EvmAddress;
+  readonly token: Address;
   readonly amount: bigint;
   readonly minOut: bigint;
   readonly seq: bigint;
@@ -191,14 +191,14 @@ export interface Lock extends LockFacts {
 export interface DeliveredFacts {
   readonly deliveryId: Hex32;
   readonly commitment: Hex32;
-  readonly to: EvmAddress;
-  readonly token: EvmAddress;
+  readonly to: Address;
+  readonly token: Address;
   readonly amount: bigint;
 }
 
 /** Value that a refund authority got back from a deposit address. */
 export interface FoundRefund {
-  readonly to: EvmAddress;
+  readonly to: Address;
   readonly amount: bigint;
   readonly txHash: TxHash;
   readonly blockNumber: bigint;
@@ -208,8 +208,8 @@ export interface FoundRefund {
 
 /** What a bridge minted for one message, found on its chain by our own reader. */
 export interface FoundMint {
-  readonly to: EvmAddress;
-  readonly token: EvmAddress;
+  readonly to: Address;
+  readonly token: Address;
   /** Base units that the recipient got. */
   readonly amount: bigint;
   /** Kept by the bridge. */
@@ -243,8 +243,8 @@ export interface DeliveryOrder {
   readonly commitment: Commitment;
   /** Bridge chain id of the escrow. */
   readonly srcChain: number;
-  readonly escrow: EvmAddress;
-  readonly srcToken: EvmAddress;
+  readonly escrow: Address;
+  readonly srcToken: Address;
   readonly seq: bigint;
   /** Destination base units to pay. */
   readonly amount: bigint;
@@ -254,8 +254,8 @@ export interface DeliveryOrder {
 
 export interface SettleCall {
   readonly commitment: Commitment;
-  readonly token: EvmAddress;
-  readonly route: EvmAddress;
+  readonly token: Address;
+  readonly route: Address;
   readonly routeData: Hex;
 }
 
@@ -272,16 +272,16 @@ export interface ChainReader {
   getTime(at: ReadPoint): Promise<bigint>;
   getBlock(number: bigint): Promise<BlockRef | null>;
   /** Every transfer of the tokens in exactly this block, in order. Throws when the node no longer has the block. */
-  listTransfers(block: BlockRef, tokens: readonly EvmAddress[]): Promise<Transfer[]>;
+  listTransfers(block: BlockRef, tokens: readonly Address[]): Promise<Transfer[]>;
   /** What transactions of exactly this block paid in the native coin to those whom `choose` picks, in order. */
   listNativeTransfers(block: BlockRef, choose: ChoosePayees): Promise<Transfer[]>;
   /**
    * Accounts that contracts may have paid in the native coin in exactly this block, as traces tell: a hint where to look
    * at the balance, never value. Null when the node has no traces.
    */
-  listTracedPayees(block: BlockRef): Promise<readonly EvmAddress[] | null>;
+  listTracedPayees(block: BlockRef): Promise<readonly Address[] | null>;
   /** Native balances at exactly this block, in the order of the owners. Throws when the node lacks its state. */
-  listNativeBalances(block: BlockRef, owners: readonly EvmAddress[]): Promise<readonly bigint[]>;
+  listNativeBalances(block: BlockRef, owners: readonly Address[]): Promise<readonly bigint[]>;
   /**
    * Token balances at exactly the block of this hash, in the order of the holdings; null for one whose contract reverts,
    * burns all gas or answers nonsense. Null for all when the node no longer has the state of that block.
@@ -291,13 +291,13 @@ export interface ChainReader {
     holdings: readonly TokenHolding[],
   ): Promise<readonly (bigint | null)[] | null>;
   /** In the newest block unless another is named, as everywhere below. */
-  getBalance(token: EvmAddress, owner: EvmAddress, at?: ReadPoint): Promise<bigint>;
+  getBalance(token: Address, owner: Address, at?: ReadPoint): Promise<bigint>;
   /** The same of a contract that anybody may have named: null when it reverts, burns all gas or answers nonsense. */
-  findBalance(token: EvmAddress, owner: EvmAddress, at?: ReadPoint): Promise<bigint | null>;
-  hasCode(address: EvmAddress, at?: ReadPoint): Promise<boolean>;
+  findBalance(token: Address, owner: Address, at?: ReadPoint): Promise<bigint | null>;
+  hasCode(address: Address, at?: ReadPoint): Promise<boolean>;
   /** What a price feed says: US dollars per whole unit times 1e18 (zero and below included), and when it said so. */
   readPriceFeed(
-    feed: EvmAddress,
+    feed: Address,
     at?: ReadPoint,
   ): Promise<{ readonly usd: bigint; readonly publishedAtMs: number }>;
   /** What a pool would give now for an amount, in base units; null when it cannot, or there is none. */
@@ -307,10 +307,10 @@ export interface ChainReader {
 /** A swap in one pool of Uniswap v3, as its quoter is asked. */
 export interface SwapQuestion {
   /** `QuoterV2`. */
-  readonly quoter: EvmAddress;
+  readonly quoter: Address;
   /** Never the native coin: a pool has its wrapped form. */
-  readonly tokenIn: EvmAddress;
-  readonly tokenOut: EvmAddress;
+  readonly tokenIn: Address;
+  readonly tokenOut: Address;
   /** The pool's, in hundredths of a basis point. */
   readonly poolFee: number;
   readonly amountIn: bigint;
@@ -319,10 +319,10 @@ export interface SwapQuestion {
 /** Sending to a chain, one signed transaction at a time. */
 export interface ChainSender {
   /** Number of transactions of the sender up to the block: the next nonce that can be mined. */
-  getTransactionCount(sender: EvmAddress, at?: ReadPoint): Promise<number>;
+  getTransactionCount(sender: Address, at?: ReadPoint): Promise<number>;
   /** What a transaction should offer now: twice the base fee and the tip. */
   suggestFees(): Promise<Fees>;
-  simulate(from: EvmAddress, call: Call): Promise<Simulation>;
+  simulate(from: Address, call: Call): Promise<Simulation>;
   send(raw: Hex): Promise<SendOutcome>;
   getReceipt(txHash: TxHash): Promise<Receipt | null>;
 }
@@ -330,7 +330,7 @@ export interface ChainSender {
 /** Our contracts on a chain: what to call, and what they hold. */
 export interface DepositContracts {
   /** The one deposit address of a commitment, the same on every chain of the family. */
-  predictWallet(commitment: Commitment): EvmAddress;
+  predictWallet(commitment: Commitment): Address;
   hashCommitment(commitment: Commitment): Hex32;
   buildDeploy(commitment: Commitment): Call;
   buildSettle(call: SettleCall): Call;
@@ -338,7 +338,7 @@ export interface DepositContracts {
   buildClaim(claim: ClaimOrder, attestorSignature: Hex): Call;
   buildReturn(order: ReturnOrder, attestorSignature: Hex): Call;
   /** Takes a wallet's whole balance to its refund authority, who alone may call it. */
-  buildRefund(commitment: Commitment, token: EvmAddress): Call;
+  buildRefund(commitment: Commitment, token: Address): Call;
   /** Some of the calls as one, or null where fewer than two can be combined. A call that fails undoes no other. */
   combine(calls: readonly GasCall[]): Batch | null;
   /** Whether a call did what it was for, in the mined transaction that carried it. */
@@ -352,15 +352,15 @@ export interface DepositContracts {
   /** Route data of a swap. */
   encodeSwapData(order: SwapOrder): Hex;
   /** The id under which an escrow of this chain keeps a lock. */
-  deliveryIdOf(lock: { wallet: EvmAddress; token: EvmAddress; seq: bigint }): Hex32;
+  deliveryIdOf(lock: { wallet: Address; token: Address; seq: bigint }): Hex32;
   /** The same id for an escrow of another chain. */
   deliveryIdOfOrder(order: DeliveryOrder): Hex32;
   /** What left deposit addresses in exactly this block, in order, by whomever it was sent. */
   listOutflows(block: BlockRef): Promise<readonly Outflow[]>;
   /** The newest refund of a wallet and token in a final block, from a block on. */
   findRefund(args: {
-    readonly wallet: EvmAddress;
-    readonly token: EvmAddress;
+    readonly wallet: Address;
+    readonly token: Address;
     readonly fromBlock: bigint;
   }): Promise<FoundRefund | null>;
   getLock(deliveryId: Hex32, at: ReadPoint): Promise<Lock | null>;
@@ -368,11 +368,11 @@ export interface DepositContracts {
   findDelivery(deliveryId: Hex32, at?: ReadPoint): Promise<FoundDelivery | null>;
   isDelivered(deliveryId: Hex32, at: ReadPoint): Promise<boolean>;
   /** What may be delivered of a token now under its cap over 24 hours, in base units. */
-  getDailyCapLeft(token: EvmAddress, at?: ReadPoint): Promise<bigint>;
+  getDailyCapLeft(token: Address, at?: ReadPoint): Promise<bigint>;
   readonly addresses: {
-    readonly factory: EvmAddress;
-    readonly escrow: EvmAddress;
-    readonly delivery: EvmAddress;
+    readonly factory: Address;
+    readonly escrow: Address;
+    readonly delivery: Address;
   };
 }
 
@@ -381,9 +381,9 @@ export interface CctpContracts {
   /** The bridge's number of the chain. */
   readonly domain: number;
   /** TokenMessengerV2. */
-  readonly messenger: EvmAddress;
+  readonly messenger: Address;
   /** MessageTransmitterV2. */
-  readonly transmitter: EvmAddress;
+  readonly transmitter: Address;
 }
 
 /** The bridge on a chain that has it. */
@@ -455,16 +455,16 @@ export interface SwapOrder extends AttestedPrice {
 
 /** A price for one wallet, as the attestor is asked to sign it. */
 export interface PriceOrder extends SignedPrice {
-  readonly wallet: EvmAddress;
-  readonly token: EvmAddress;
+  readonly wallet: Address;
+  readonly token: Address;
   /** The route's contract, which is what the signature is bound to. */
-  readonly route: EvmAddress;
+  readonly route: Address;
 }
 
 /** How a family writes addresses. */
 export interface AddressFormat {
   /** The spelling shown to people and on the wire: EIP-55 on EVM. */
-  display(address: EvmAddress): string;
+  display(address: Address): string;
   /** False for a mixed-case address whose checksum is wrong. Assumes the form was checked. */
   hasValidChecksum(text: string): boolean;
 }

@@ -12,7 +12,7 @@
  * Heights and fees are what `required` nodes reach, of three nodes the median: no liar alone raises them, and one that
  * lowers them costs what a node costs that is dead.
  */
-import type { EvmAddress } from "../core/hex.ts";
+import type { Address } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Log } from "../telemetry/log.ts";
 import { createNodes, type Read, type Rule } from "./ask-nodes.ts";
@@ -218,7 +218,7 @@ const SIMULATIONS: Rule<Simulation> = {
 
 /** Nodes that agree name the same accounts: these are looked up once. */
 function onceForEach(choose: ChoosePayees): ChoosePayees {
-  const chosen = new Map<string, Promise<ReadonlySet<EvmAddress>>>();
+  const chosen = new Map<string, Promise<ReadonlySet<Address>>>();
   return (accounts) => {
     const key = accounts.join();
     const known = chosen.get(key) ?? choose(accounts);

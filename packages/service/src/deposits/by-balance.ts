@@ -8,15 +8,15 @@
  */
 import { sql } from "kysely";
 import type { BlockRef, Outflow } from "../chains/port.ts";
-import { type EvmAddress, type Hex32, toEvmAddress, toHex32 } from "../core/hex.ts";
+import { type Address, type Hex32, toAddress, toHex32 } from "../core/hex.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import type { ArrivedValue } from "./types.ts";
 
 /** What a wallet held at a block. */
 export interface HeldAt {
   readonly chainId: number;
-  readonly wallet: EvmAddress;
-  readonly token: EvmAddress;
+  readonly wallet: Address;
+  readonly token: Address;
   readonly block: Pick<BlockRef, "number" | "hash">;
   readonly balance: bigint;
 }
@@ -29,11 +29,11 @@ export async function listExplained(
   db: Db,
   at: {
     readonly chainId: number;
-    readonly token: EvmAddress;
+    readonly token: Address;
     readonly block: bigint;
-    readonly wallets: readonly EvmAddress[];
+    readonly wallets: readonly Address[];
   },
-): Promise<ReadonlyMap<EvmAddress, bigint>> {
+): Promise<ReadonlyMap<Address, bigint>> {
   const { rows } = await sql<{ wallet: string; explained: string }>`
     select wallet, sum(amount) as explained from (
       select wallet, amount from deposits
@@ -44,7 +44,7 @@ export async function listExplained(
         where chain_id = ${at.chainId} and token = ${at.token} and wallet = any(${at.wallets})
           and block_number <= ${at.block}
     ) as moved group by wallet`.execute(db);
-  return new Map(rows.map((row) => [toEvmAddress(row.wallet), BigInt(row.explained)]));
+  return new Map(rows.map((row) => [toAddress(row.wallet), BigInt(row.explained)]));
 }
 
 /**
@@ -190,7 +190,7 @@ export async function removeOutflowsAbove(tx: Tx, chainId: number, height: bigin
 export async function listRecentWallets(
   db: Db,
   args: { readonly chainId: number; readonly fromBlock: bigint; readonly limit: number },
-): Promise<EvmAddress[]> {
+): Promise<Address[]> {
   const rows = await db
     .selectFrom("deposits")
     .select("wallet")
@@ -200,5 +200,5 @@ export async function listRecentWallets(
     .orderBy((eb) => eb.fn.max("block_number"), "desc")
     .limit(args.limit)
     .execute();
-  return rows.map((row) => toEvmAddress(row.wallet));
+  return rows.map((row) => toAddress(row.wallet));
 }

@@ -1,6 +1,6 @@
 import type { Deposit, IgnoredReason } from "@sluice/sdk/wire";
 import { sql } from "kysely";
-import { type EvmAddress, toEvmAddress, type TxHash } from "../core/hex.ts";
+import { type Address, toAddress, type TxHash } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
 
 /** Where a page of deposits goes on. */
@@ -16,10 +16,10 @@ export async function listDeposits(
   page: {
     readonly limit: number;
     readonly cursor: DepositCursor | undefined;
-    readonly wallet: EvmAddress | undefined;
+    readonly wallet: Address | undefined;
     readonly chainId: number | undefined;
     readonly txHash: TxHash | undefined;
-    readonly display: (address: EvmAddress) => string;
+    readonly display: (address: Address) => string;
   },
 ): Promise<{ items: Deposit[]; nextCursor: string | null }> {
   let query = db
@@ -53,12 +53,12 @@ export async function listDeposits(
   const items = rows.slice(0, page.limit).map((row): Deposit => ({
     id: row.id,
     chainId: row.chain_id,
-    walletAddress: page.display(toEvmAddress(row.wallet)),
+    walletAddress: page.display(toAddress(row.wallet)),
     userId: row.user_id,
-    tokenAddress: page.display(toEvmAddress(row.token)),
+    tokenAddress: page.display(toAddress(row.token)),
     amount: row.amount,
     txHash: row.tx_hash,
-    sender: row.sender === null ? null : page.display(toEvmAddress(row.sender)),
+    sender: row.sender === null ? null : page.display(toAddress(row.sender)),
     blockNumber: Number(row.block_number),
     confirmations: row.orphaned_at === null ? confirmationsOf(row.tip, row.block_number) : 0,
     queued: row.queued,

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
+import { type Address, toAddress } from "../core/hex.ts";
 import type { Random } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { Db, Tx } from "../db/schema.ts";
@@ -122,8 +122,8 @@ export async function listUnsettled(
     .execute();
   return rows.map((row) => ({
     chainId: row.chain_id,
-    wallet: toEvmAddress(row.wallet),
-    token: toEvmAddress(row.token),
+    wallet: toAddress(row.wallet),
+    token: toAddress(row.token),
     addressId: row.address_id,
     integratorId: row.integrator_id,
     oldestMs: Date.parse(row.oldest),
@@ -144,8 +144,8 @@ export async function putOffUnsettled(db: Db | Tx, place: Place, atMs: number): 
 
 interface Place {
   readonly chainId: number;
-  readonly wallet: EvmAddress;
-  readonly token: EvmAddress;
+  readonly wallet: Address;
+  readonly token: Address;
 }
 
 /** Gives a new settlement the deposits that no sweep has taken and no settlement waits for. */

@@ -3,7 +3,7 @@
  * transfer's place in its transaction, and its block may change in a reorganisation. One that only the balance shows has
  * no transaction: its identity is its block.
  */
-import type { EvmAddress, Hex32, TxHash } from "../core/hex.ts";
+import type { Address, Hex32, TxHash } from "../core/hex.ts";
 
 export type IgnoredReason = "below_token_min" | "below_min" | "no_adapter" | "enqueue_error";
 
@@ -18,7 +18,7 @@ export type DepositOutcome =
 
 /** A transfer to a wallet, or value that was found by its balance: then nobody says by whom or in what transaction. */
 export interface ArrivedTransfer {
-  readonly from: EvmAddress | null;
+  readonly from: Address | null;
   readonly txHash: TxHash | null;
   /** Base units, never zero. */
   readonly amount: bigint;
@@ -31,8 +31,8 @@ export interface ArrivedTransfer {
 /** The transfers of one token to one wallet in one block: they make one `deposit_detected`. */
 export interface ArrivedValue {
   readonly chainId: number;
-  readonly wallet: EvmAddress;
-  readonly token: EvmAddress;
+  readonly wallet: Address;
+  readonly token: Address;
   readonly blockNumber: bigint;
   readonly blockHash: Hex32;
   readonly transfers: readonly ArrivedTransfer[];

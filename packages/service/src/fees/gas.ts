@@ -5,7 +5,7 @@
  */
 import type { Chains, Fees as GasFees } from "../chains/port.ts";
 import { OperatingError } from "../core/errors.ts";
-import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
+import { type Address, NATIVE_TOKEN } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { PricedToken, Prices } from "../prices/index.ts";
 
@@ -50,9 +50,9 @@ export interface GasRoute {
   readonly kind: GasKind;
   readonly pair: {
     readonly srcChain: number;
-    readonly srcToken: EvmAddress;
+    readonly srcToken: Address;
     readonly destChain: number;
-    readonly destToken: EvmAddress;
+    readonly destToken: Address;
   };
   readonly decimalsIn: number;
 }

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { isAddress } from "@sluice/sdk/address";
 import type { GasPolicy } from "../config/load.ts";
 import { OperatingError } from "../core/errors.ts";
-import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
+import { NATIVE_TOKEN, toAddress } from "../core/hex.ts";
 import type { Random } from "../core/ports.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Db } from "../db/schema.ts";
@@ -40,7 +40,7 @@ export async function createIntegrator(
   if (!NAME.test(name) || UUID.test(name)) {
     throw invalid("name", "1 to 63 lower-case letters, digits and hyphens");
   }
-  if (!isAddress(refundEvm) || toEvmAddress(refundEvm) === NATIVE_TOKEN) {
+  if (!isAddress(refundEvm) || toAddress(refundEvm) === NATIVE_TOKEN) {
     throw invalid("refundEvm", "an address, 0x and 40 hex digits with a right checksum, not zero");
   }
   for (const [field, bps] of Object.entries({ maxFeeBps, maxSlippageBps })) {
@@ -54,7 +54,7 @@ export async function createIntegrator(
     .values({
       id: integratorId,
       name,
-      refund_evm: toEvmAddress(refundEvm),
+      refund_evm: toAddress(refundEvm),
       max_fee_bps: maxFeeBps,
       max_slippage_bps: maxSlippageBps,
       gas,

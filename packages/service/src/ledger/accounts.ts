@@ -1,12 +1,12 @@
 /** Reading accounts of the ledger, and the one kind of line that code writes: an adjustment. */
 import { sql } from "kysely";
-import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
+import { type Address, toAddress } from "../core/hex.ts";
 import type { Db, Tx } from "../db/schema.ts";
 
 /** A balance of one owner in one token; base units. */
 export interface Balance {
-  readonly owner: EvmAddress;
-  readonly token: EvmAddress;
+  readonly owner: Address;
+  readonly token: Address;
   readonly amount: bigint;
 }
 
@@ -16,7 +16,7 @@ export async function listBalances(
   args: {
     readonly chainId: number;
     readonly account: "wallet" | "transit";
-    readonly wallets: readonly EvmAddress[];
+    readonly wallets: readonly Address[];
     readonly block: bigint;
   },
 ): Promise<Balance[]> {
@@ -26,8 +26,8 @@ export async function listBalances(
        and block_number <= ${args.block}
      group by owner, token`.execute(db);
   return rows.map(({ owner, token, amount }) => ({
-    owner: toEvmAddress(owner),
-    token: toEvmAddress(token),
+    owner: toAddress(owner),
+    token: toAddress(token),
     amount: BigInt(amount),
   }));
 }
@@ -35,8 +35,8 @@ export async function listBalances(
 /** Where a wallet stands on a chain. */
 interface HeldAt {
   readonly chainId: number;
-  readonly wallet: EvmAddress;
-  readonly token: EvmAddress;
+  readonly wallet: Address;
+  readonly token: Address;
   readonly block: bigint;
   /** Base units on the chain, after the block. */
   readonly held: bigint;

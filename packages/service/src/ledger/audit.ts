@@ -8,7 +8,7 @@
  */
 import { type Selectable, sql } from "kysely";
 import type { BlockRef, Chain, Chains } from "../chains/port.ts";
-import { type EvmAddress, NATIVE_TOKEN, toEvmAddress, toHex32 } from "../core/hex.ts";
+import { type Address, isNative, NATIVE_TOKEN, toAddress, toHex32 } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { AuditRoundsTable, Db } from "../db/schema.ts";
@@ -23,7 +23,7 @@ export interface AuditDeps {
   /** Where deliveries of the chain's settlements are looked for. */
   readonly chains: Chains;
   /** Listed on the chain; zero for the native coin. */
-  readonly tokens: readonly EvmAddress[];
+  readonly tokens: readonly Address[];
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -105,7 +105,7 @@ async function findComparable({ db, chain }: AuditDeps): Promise<BlockRef | null
 async function auditWallets(
   deps: AuditDeps,
   block: BlockRef,
-  wallets: readonly EvmAddress[],
+  wallets: readonly Address[],
 ): Promise<Finding[]> {
   const { db, chain, tokens, log } = deps;
   if (wallets.length === 0) return [];
@@ -133,7 +133,7 @@ async function auditWallets(
           block: `${block.number}`,
         },
       });
-    } else if (amount > says && token !== NATIVE_TOKEN) {
+    } else if (amount > says && !isNative(token)) {
       // The native coin that no transfer shows is a deposit, which the scanner finds.
       const surplus = await postSurplus(db, {
         chainId,
@@ -155,10 +155,10 @@ async function auditWallets(
 async function readHeld(
   { chain, tokens }: AuditDeps,
   block: BlockRef,
-  wallets: readonly EvmAddress[],
-): Promise<{ token: EvmAddress; wallet: EvmAddress; amount: bigint }[]> {
+  wallets: readonly Address[],
+): Promise<{ token: Address; wallet: Address; amount: bigint }[]> {
   const holdings = tokens
-    .filter((token) => token !== NATIVE_TOKEN)
+    .filter((token) => !isNative(token))
     .flatMap((token) => wallets.map((wallet) => ({ token, wallet })));
   const amounts = holdings.length === 0 ? [] : await chain.listTokenBalances(block.hash, holdings);
   const held = holdings.flatMap((holding, index) => {
@@ -181,7 +181,7 @@ async function readHeld(
 async function auditTransit(
   { db, chain }: AuditDeps,
   block: BlockRef,
-  transit: readonly { owner: EvmAddress; token: EvmAddress; amount: bigint }[],
+  transit: readonly { owner: Address; token: Address; amount: bigint }[],
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const { owner, token, amount } of transit) {
@@ -349,7 +349,7 @@ async function auditLanes({ db, chain }: AuditDeps): Promise<Finding[]> {
   const lanes = await ofChain.select("address").orderBy("address").execute();
   const findings: Finding[] = [];
   for (const lane of lanes) {
-    const address = toEvmAddress(lane.address);
+    const address = toAddress(lane.address);
     const used = await chain.getTransactionCount(address, "final");
     // Read after the chain was: a nonce is given out before the chain can use it.
     const { next_nonce: next } = await ofChain
@@ -364,7 +364,7 @@ async function auditLanes({ db, chain }: AuditDeps): Promise<Finding[]> {
 /** The chain used nonces of a lane that were never given out: an older database, or somebody else has its key. */
 export function nonceTaken(
   chainId: number,
-  lane: EvmAddress,
+  lane: Address,
   nextNonce: number,
   used: number,
 ): Finding {
@@ -388,11 +388,7 @@ async function auditPostings({ db, chain }: AuditDeps): Promise<Finding[]> {
   }));
 }
 
-async function listRecentWallets(
-  db: Db,
-  chainId: number,
-  fromBlock: bigint,
-): Promise<EvmAddress[]> {
+async function listRecentWallets(db: Db, chainId: number, fromBlock: bigint): Promise<Address[]> {
   const { rows } = await sql<{ wallet: string }>`
     select wallet from (
       select wallet, max(block_number) as newest from deposits
@@ -403,14 +399,14 @@ async function listRecentWallets(
     ) as moved group by wallet order by max(newest) desc, wallet limit ${WALLETS_AT_ONCE}`.execute(
     db,
   );
-  return rows.map(({ wallet }) => toEvmAddress(wallet));
+  return rows.map(({ wallet }) => toAddress(wallet));
 }
 
-async function listWalletsAfter(db: Db, last: string): Promise<EvmAddress[]> {
+async function listWalletsAfter(db: Db, last: string): Promise<Address[]> {
   const { rows } = await sql<{ wallet: string }>`
     select wallet from addresses where chain_family = 'evm' and wallet > ${last}
      order by wallet limit ${WALLETS_AT_ONCE}`.execute(db);
-  return rows.map(({ wallet }) => toEvmAddress(wallet));
+  return rows.map(({ wallet }) => toAddress(wallet));
 }
 
 async function getRound(

@@ -1,6 +1,6 @@
 /** Breaches: what the auditor found to be otherwise than it must be. While a chain has an open one, nothing moves there. */
 import { sql } from "kysely";
-import type { EvmAddress } from "../core/hex.ts";
+import type { Address } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { Db, Tx } from "../db/schema.ts";
@@ -27,13 +27,13 @@ export type Repair =
   | {
       readonly kind: "write_off";
       readonly account: "wallet" | "transit";
-      readonly owner: EvmAddress;
-      readonly token: EvmAddress;
+      readonly owner: Address;
+      readonly token: Address;
       readonly amount: string;
       readonly block: string;
     }
   /** The lane goes on from the chain's count. */
-  | { readonly kind: "adopt_nonce"; readonly lane: EvmAddress; readonly nonce: number };
+  | { readonly kind: "adopt_nonce"; readonly lane: Address; readonly nonce: number };
 
 export interface Breach extends Finding {
   readonly id: string;

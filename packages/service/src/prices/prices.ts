@@ -2,7 +2,7 @@
 import type { Chain, Chains } from "../chains/port.ts";
 import type { FeedConfig, PriceConfig } from "../config/prices.ts";
 import { OperatingError } from "../core/errors.ts";
-import type { EvmAddress } from "../core/hex.ts";
+import type { Address } from "../core/hex.ts";
 import type { Clock, Http } from "../core/ports.ts";
 import { createHttpSources } from "./http-source.ts";
 import {
@@ -18,7 +18,7 @@ import {
 export interface PricedToken {
   /** Bridge chain id. */
   readonly chainId: number;
-  readonly token: EvmAddress;
+  readonly token: Address;
 }
 
 /** How one source did. */

@@ -4,7 +4,7 @@ import { type DepositAddress, formatCommitment } from "../addresses/index.ts";
 import type { AddressFormat } from "../chains/port.ts";
 import { formatUnits } from "../core/amounts.ts";
 import { findChainById } from "../core/chain-registry.ts";
-import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
+import { type Address, isNative } from "../core/hex.ts";
 import type { FeeItems, FeeTerms } from "../fees/index.ts";
 import type { Principal } from "../integrators/index.ts";
 import type { Route, RouteQuote } from "../routes/index.ts";
@@ -15,7 +15,7 @@ export interface ListedToken {
   readonly chainId: number;
   /** EIP-155 id of its chain. */
   readonly evmChainId: number;
-  readonly address: EvmAddress;
+  readonly address: Address;
   readonly symbol: string;
   readonly decimals: number;
   /** Base units. */
@@ -34,7 +34,7 @@ export function formatQuote(args: {
   readonly fees: FeeItems;
   readonly amount: bigint;
   readonly slippageBps: number;
-  readonly userId: EvmAddress;
+  readonly userId: Address;
   readonly principal: Principal;
   readonly address: DepositAddress | null;
   readonly fromToken: ListedToken;
@@ -92,7 +92,7 @@ function toNumber(amount: bigint, decimals: number): number {
 
 function formatToken(format: AddressFormat, token: ListedToken): Quote["fromToken"] {
   const contract = format.display(token.address);
-  const native = token.address === NATIVE_TOKEN;
+  const native = isNative(token.address);
   return {
     name: token.symbol,
     symbol: token.symbol,

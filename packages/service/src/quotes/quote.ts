@@ -8,7 +8,7 @@ import type { AddressFormat, Chain, Chains } from "../chains/port.ts";
 import { type Caps, formatUnits, roundUnits } from "../core/amounts.ts";
 import { findChainByName, type KnownChain } from "../core/chain-registry.ts";
 import { OperatingError } from "../core/errors.ts";
-import { type EvmAddress, isEvmAddress, NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
+import { type Address, isEvmAddress, isNative, NATIVE_TOKEN, toAddress } from "../core/hex.ts";
 import type { Clock, Random } from "../core/ports.ts";
 import { parseUserId } from "../core/user-id.ts";
 import type { Db } from "../db/schema.ts";
@@ -28,7 +28,7 @@ export interface QuoteDeps {
   readonly tokens: readonly ListedToken[];
   readonly format: AddressFormat;
   /** Addresses nobody may name as a destination: our own contracts. */
-  readonly reserved: ReadonlySet<EvmAddress>;
+  readonly reserved: ReadonlySet<Address>;
   /** The caps that quotes without an address assume. */
   readonly caps: Caps;
 }
@@ -144,7 +144,7 @@ async function quoteRoute(
     readonly route: Route;
     readonly amount: bigint;
     readonly slippageBps: number;
-    readonly userId: EvmAddress;
+    readonly userId: Address;
     readonly principal: Principal;
     readonly address: DepositAddress | null;
     readonly fromToken: ListedToken;
@@ -233,7 +233,7 @@ function parseSlippage(slippageBps: QuoteRequest["slippageBps"]): number {
   throw invalid("slippageBps", `"auto" or a whole number from 0 to ${SLIPPAGE_BPS_MAX}`);
 }
 
-function parsePayUserId(payUserId: string | undefined): EvmAddress {
+function parsePayUserId(payUserId: string | undefined): Address {
   if (payUserId === undefined) return NO_USER;
   const userId = parseUserId(payUserId);
   if (userId !== undefined) return userId;
@@ -243,11 +243,11 @@ function parsePayUserId(payUserId: string | undefined): EvmAddress {
 async function parseDestinationAddress(
   deps: QuoteDeps,
   text: string | undefined,
-): Promise<EvmAddress | null> {
+): Promise<Address | null> {
   const field = "destinationAddress";
   if (text === undefined) return null;
   const address = parseAddress(deps, field, text);
-  if (address === NATIVE_TOKEN) throw invalid(field, "an address other than zero");
+  if (isNative(address)) throw invalid(field, "an address other than zero");
   if (BigInt(address) < PRECOMPILES_END) {
     throw invalid(field, "a wallet, not an address that chains keep for themselves");
   }
@@ -261,12 +261,12 @@ async function parseDestinationAddress(
   return address;
 }
 
-function parseAddress(deps: QuoteDeps, field: string, text: string): EvmAddress {
+function parseAddress(deps: QuoteDeps, field: string, text: string): Address {
   if (!isEvmAddress(text)) throw invalid(field, "0x and 40 hex digits");
   if (!deps.format.hasValidChecksum(text)) {
     throw invalid(field, "an address whose mixed-case checksum (EIP-55) is right");
   }
-  return toEvmAddress(text);
+  return toAddress(text);
 }
 
 function chainOf(deps: QuoteDeps, chainId: number): Chain {

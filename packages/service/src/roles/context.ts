@@ -10,7 +10,7 @@ import { destinationOf } from "../config/destinations.ts";
 import type { ChainConfig, Config, RouteConfig, TokenConfig } from "../config/load.ts";
 import type { NodesConfig } from "../config/nodes.ts";
 import { OperatingError } from "../core/errors.ts";
-import type { EvmAddress } from "../core/hex.ts";
+import type { Address } from "../core/hex.ts";
 import type { Clock, CrashPoint, Http, Random } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
 import { createFees, createGasCosts, type Fees } from "../fees/index.ts";
@@ -322,11 +322,11 @@ export function getChainConfig(config: Config, chainId: number): ChainConfig {
   return chain;
 }
 
-function findToken(config: Config, chainId: number, address: EvmAddress): TokenConfig | undefined {
+function findToken(config: Config, chainId: number, address: Address): TokenConfig | undefined {
   return getChainConfig(config, chainId).tokens.find((known) => known.address === address);
 }
 
-export function getToken(config: Config, chainId: number, address: EvmAddress): TokenConfig {
+export function getToken(config: Config, chainId: number, address: Address): TokenConfig {
   const token = findToken(config, chainId, address);
   if (!token) throw missing("token", chainId);
   return token;

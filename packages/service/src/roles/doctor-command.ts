@@ -5,7 +5,7 @@ import { type Config, ConfigError } from "../config/load.ts";
 import { listSecretFiles } from "../config/secret-files.ts";
 import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
-import { toEvmAddress } from "../core/hex.ts";
+import { toAddress } from "../core/hex.ts";
 import { startEmbedded } from "../db/embedded.ts";
 import { inspectDatabase, listRefundAuthorities } from "../db/inspect.ts";
 import { listMissingMigrations } from "../db/migrate.ts";
@@ -69,7 +69,7 @@ export async function runDoctor(args: {
       attestations: openAttestations(config, ports),
       readDatabase: async () => inspectDatabase(await database.open(), systemClock),
       listRefundAuthorities: async () =>
-        (await listRefundAuthorities(await database.open())).map(toEvmAddress),
+        (await listRefundAuthorities(await database.open())).map(toAddress),
       listIntegrators: async () => {
         const { db } = await database.open();
         if ((await listMissingMigrations(db)).length > 0) {

@@ -5,7 +5,7 @@ import { toChecksumAddress } from "../chains/evm/checksum.ts";
 import { type KeyConfig, SIGNER_NAMES } from "../config/keys.ts";
 import { type Config, LANE_PURPOSES } from "../config/load.ts";
 import { OperatingError } from "../core/errors.ts";
-import type { EvmAddress } from "../core/hex.ts";
+import type { Address } from "../core/hex.ts";
 import type { Secret } from "../core/secret.ts";
 import { createKeystore, decryptKeystore } from "../signers/evm/keystore.ts";
 import { verifyJournal } from "../signers/journal.ts";
@@ -118,11 +118,7 @@ async function choosePassphrase(config: Config, askPassphrase: AskPassphrase): P
   throw new OperatingError("CONFIG_MISSING", "keystorePassphrase: expected the same twice");
 }
 
-async function makeKeystore(
-  path: string,
-  passphrase: Secret,
-  setting: string,
-): Promise<EvmAddress> {
+async function makeKeystore(path: string, passphrase: Secret, setting: string): Promise<Address> {
   const { keystore, address } = await createKeystore(passphrase);
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

@@ -5,7 +5,7 @@ import type { KeyConfig, SignerName } from "../config/keys.ts";
 import { type ChainConfig, type Config, LANE_PURPOSES, type LanePurpose } from "../config/load.ts";
 import { assertNever, Bug } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
-import type { EvmAddress } from "../core/hex.ts";
+import type { Address } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Secret } from "../core/secret.ts";
 import { connectSigner } from "../signers/client.ts";
@@ -113,7 +113,7 @@ type OpenKey = (key: KeyConfig) => Promise<EvmKey>;
 async function openLanes(config: Config, open: OpenKey, guard: Guard): Promise<LaneSigner[]> {
   const lanes: LaneSigner[] = [];
   for (const chain of config.chains) {
-    const seen = new Map<EvmAddress, string>();
+    const seen = new Map<Address, string>();
     for (const purpose of LANE_PURPOSES) {
       for (const key of chain.lanes[purpose]) {
         const { chainId, evmChainId } = chain;
@@ -134,7 +134,7 @@ async function openLanes(config: Config, open: OpenKey, guard: Guard): Promise<L
 }
 
 /** Keys that were told apart by their settings can still be one: an account has one sequence of nonces. */
-function refuseTwice(seen: Map<EvmAddress, string>, setting: string, address: EvmAddress): void {
+function refuseTwice(seen: Map<Address, string>, setting: string, address: Address): void {
   const other = seen.get(address);
   if (other !== undefined) {
     throw new OperatingError(
@@ -228,7 +228,7 @@ export interface KeyAccount {
   readonly kind: string;
   /** Within its chain: `settle`, `settle[1]`, `attestor`. */
   readonly name: string;
-  readonly address: EvmAddress;
+  readonly address: Address;
   /** Null for the attestor. */
   readonly lane: {
     readonly chainId: number;
@@ -281,7 +281,7 @@ function lacking(name: SignerName, setting: string): OperatingError {
   );
 }
 
-async function readAddress(config: Config, key: KeyConfig): Promise<EvmAddress> {
+async function readAddress(config: Config, key: KeyConfig): Promise<Address> {
   const { source, setting } = key;
   if (source.kind === "keystore") {
     const stated = addressOfKeystore(readKeystore(source.path, setting));

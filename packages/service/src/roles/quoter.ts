@@ -1,6 +1,6 @@
 /** The quoter: prices routes and issues deposit addresses, on a port of its own. Holds no key. */
 import { implementationOf } from "@sluice/sdk/address";
-import { toEvmAddress } from "../core/hex.ts";
+import { toAddress } from "../core/hex.ts";
 import { quote, type QuoteDeps } from "../quotes/index.ts";
 import { createConfiguredFees, type RoleContext } from "./context.ts";
 
@@ -30,7 +30,7 @@ export function createQuoter(context: RoleContext) {
     ),
     format: context.format,
     reserved: new Set(
-      [...contracts, ...config.routes.map((route) => route.contract)].map(toEvmAddress),
+      [...contracts, ...config.routes.map((route) => route.contract)].map(toAddress),
     ),
     caps: { maxFeeBps: config.maxFeeBps, maxSlippageBps: config.maxSlippageBps },
   };

@@ -4,7 +4,7 @@ import type { Config } from "../config/load.ts";
 import { formatUnits } from "../core/amounts.ts";
 import { findChainById } from "../core/chain-registry.ts";
 import { OperatingError } from "../core/errors.ts";
-import { type EvmAddress, NATIVE_TOKEN, toEvmAddress, unpadAddress } from "../core/hex.ts";
+import { type Address, isNative, toAddress, unpadAddress } from "../core/hex.ts";
 import type { FeeItems } from "../fees/index.ts";
 import { createWakeups } from "../jobs/wakeups.ts";
 import {
@@ -89,7 +89,7 @@ export function refundSettlementCommand(
   const request = {
     ...parseAsked(asked),
     operator: nameOperator(),
-    to: toEvmAddress(asked.to),
+    to: toAddress(asked.to),
   };
   return withSettlements(config, (deps) => refundSettlement(deps, request));
 }
@@ -241,7 +241,7 @@ export function formatSettlement(config: Pick<Config, "chains">, shown: ShownSet
       "transactions",
       shown.transactions.flatMap(
         ({ intent, chainId: id, state, succeeded, lane, nonce, attempts }) => [
-          `${intent}  ${nameOf(id)}  ${state}${succeeded === false ? ", reverted" : ""}  lane ${show(toEvmAddress(lane))}${nonce === null ? "" : ` nonce ${nonce}`}`,
+          `${intent}  ${nameOf(id)}  ${state}${succeeded === false ? ", reverted" : ""}  lane ${show(toAddress(lane))}${nonce === null ? "" : ` nonce ${nonce}`}`,
           ...attempts.map(
             ({ hash, sentAt, signedAt, accepted }) =>
               `  ${hash}  ${sentAt === null ? `signed ${signedAt}, not sent` : `sent ${sentAt}`}${accepted ? "" : ", not taken by a node"}`,
@@ -272,7 +272,7 @@ export function formatSettlement(config: Pick<Config, "chains">, shown: ShownSet
       "by hand",
       shown.actions.map(
         ({ at, operator, action, fromStatus, successorId, refundTo, reason }) =>
-          `${at}  ${operator}  ${action} of ${fromStatus}${successorId === null ? "" : ` as ${successorId}`}${refundTo === null ? "" : ` to ${show(toEvmAddress(refundTo))}`}: ${reason}`,
+          `${at}  ${operator}  ${action} of ${fromStatus}${successorId === null ? "" : ` as ${successorId}`}${refundTo === null ? "" : ` to ${show(toAddress(refundTo))}`}: ${reason}`,
       ),
     ),
   ].join("\n");
@@ -322,10 +322,10 @@ function formatError(error: NonNullable<SettlementFile["error"]>): string {
   return `${error.code}: ${error.message}${more}`;
 }
 
-function assetOf(config: Pick<Config, "chains">, chainId: number, address: EvmAddress) {
+function assetOf(config: Pick<Config, "chains">, chainId: number, address: Address) {
   const chain = config.chains.find((known) => known.chainId === chainId);
   const token = chain?.tokens.find((known) => known.address === address);
-  const coin = address === NATIVE_TOKEN ? "native coin" : evmFormat.display(address);
+  const coin = isNative(address) ? "native coin" : evmFormat.display(address);
   return {
     describe: `${token?.symbol ?? coin} on ${nameOf(chainId)}`,
     format: (amount: bigint) =>

@@ -1,5 +1,5 @@
 import { OperatingError } from "../core/errors.ts";
-import type { EvmAddress } from "../core/hex.ts";
+import type { Address } from "../core/hex.ts";
 import { floorAmount, type Minimums } from "../deposits/index.ts";
 import type { SettlementDeps } from "../settlements/index.ts";
 import { createConfiguredFees, type RoleContext, TOPICS } from "./context.ts";
@@ -42,7 +42,7 @@ export function createMinimums({
   prices,
   log,
 }: Pick<RoleContext, "config" | "prices" | "log">): SettlementDeps["readMinimums"] {
-  return async (chainId: number, address: EvmAddress): Promise<Minimums> => {
+  return async (chainId: number, address: Address): Promise<Minimums> => {
     const chain = config.chains.find((known) => known.chainId === chainId);
     const token = chain?.tokens.find((known) => known.address === address);
     const minimum = token?.minDeposit;

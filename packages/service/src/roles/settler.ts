@@ -1,7 +1,7 @@
 /** The settler: settlements, deliveries from inventory, and the lanes that send for them. Holds the lane keys. */
 import type { Config, LanePurpose } from "../config/load.ts";
 import { OperatingError } from "../core/errors.ts";
-import type { EvmAddress } from "../core/hex.ts";
+import type { Address } from "../core/hex.ts";
 import type { Tx } from "../db/schema.ts";
 import type { Loop } from "../jobs/loop.ts";
 import {
@@ -34,7 +34,7 @@ import { createSettlementDeps, POLL_MS } from "./settlement-deps.ts";
 import { startReadings, startRoleLoop } from "./watch.ts";
 
 /** Accounts per purpose that new work may go to. */
-type ChainLanes = Readonly<Record<LanePurpose, readonly EvmAddress[]>>;
+type ChainLanes = Readonly<Record<LanePurpose, readonly Address[]>>;
 
 const LANE_POLL_MS = 250;
 const UNSETTLED_POLL_MS = 5_000;

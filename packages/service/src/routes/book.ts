@@ -1,4 +1,4 @@
-import type { EvmAddress } from "../core/hex.ts";
+import type { Address } from "../core/hex.ts";
 import type { Pair, Route, RouteKind } from "./port.ts";
 
 /** The enabled routes, in order of preference. */
@@ -9,7 +9,7 @@ export interface RouteBook {
    * The route of a pair that a settlement chose earlier, or undefined when it is no longer enabled. Settlements that did
    * not write down which contract it was took the first of its kind.
    */
-  find(pair: Pair, kind: RouteKind, contract: EvmAddress | null): Route | undefined;
+  find(pair: Pair, kind: RouteKind, contract: Address | null): Route | undefined;
 }
 
 /**

@@ -7,7 +7,7 @@
  */
 import type { Call, Receipt } from "../chains/port.ts";
 import type { Caps } from "../core/amounts.ts";
-import type { EvmAddress, Hex32, TxHash } from "../core/hex.ts";
+import type { Address, Hex32, TxHash } from "../core/hex.ts";
 import type { OperatingError } from "../core/errors.ts";
 import type { DepositAddress } from "../addresses/index.ts";
 import type { FeeRoute, FeeTerms } from "../fees/index.ts";
@@ -17,9 +17,9 @@ export type RouteKind = "MONO_CHAIN" | "SWIFT" | "FAST_MCTP";
 
 export interface Pair {
   readonly srcChain: number;
-  readonly srcToken: EvmAddress;
+  readonly srcToken: Address;
   readonly destChain: number;
-  readonly destToken: EvmAddress;
+  readonly destToken: Address;
 }
 
 /** What a route would deliver, in destination base units. */
@@ -83,7 +83,7 @@ export interface Route extends FeeRoute {
   readonly kind: RouteKind;
   readonly pair: Pair;
   /** The route's contract on the source chain. */
-  readonly contract: EvmAddress;
+  readonly contract: Address;
   readonly decimalsIn: number;
   readonly decimalsOut: number;
   readonly etaSeconds: number;

@@ -7,7 +7,7 @@
  * or refunded in the same block added to it and what the escrow gave back taken from it.
  */
 import type { BlockRef, Outflow, Transfer } from "../chains/port.ts";
-import { NATIVE_TOKEN } from "../core/hex.ts";
+import { isNative } from "../core/hex.ts";
 import type { ArrivedTransfer, ArrivedValue } from "../deposits/index.ts";
 import type { ScannerDeps } from "./deps.ts";
 
@@ -40,7 +40,7 @@ export async function verifyArrivals(
   block: BlockRef,
   arrivals: readonly ArrivedValue[],
 ): Promise<ArrivedValue[]> {
-  const stated = arrivals.filter(({ token }) => token !== NATIVE_TOKEN);
+  const stated = arrivals.filter(({ token }) => !isNative(token));
   if (stated.length === 0) return [...arrivals];
   const rises = await readRises(deps, block, stated);
   const verified = stated.flatMap((arrived, index) => {
@@ -54,7 +54,7 @@ export async function verifyArrivals(
     }
     return transfers.length > 0 ? [{ ...arrived, transfers }] : [];
   });
-  return [...verified, ...arrivals.filter(({ token }) => token === NATIVE_TOKEN)];
+  return [...verified, ...arrivals.filter(({ token }) => isNative(token))];
 }
 
 /**

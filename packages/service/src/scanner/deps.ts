@@ -1,5 +1,5 @@
 import type { Chain } from "../chains/port.ts";
-import type { EvmAddress } from "../core/hex.ts";
+import type { Address } from "../core/hex.ts";
 import type { Clock, CrashPoint } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
 import type { SettlementDeps } from "../settlements/index.ts";
@@ -10,7 +10,7 @@ export interface ScannerDeps {
   readonly db: Db;
   readonly chain: Chain;
   /** The listed tokens. */
-  readonly tokens: readonly EvmAddress[];
+  readonly tokens: readonly Address[];
   /** Whether the node may be asked for traces. */
   readonly traces: boolean;
   readonly startBlock: bigint;

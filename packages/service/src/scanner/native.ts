@@ -8,7 +8,7 @@
  */
 import { listByWallets, listNewestWallets, listWalletsAfter } from "../addresses/index.ts";
 import type { BlockRef, Transfer } from "../chains/port.ts";
-import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
+import { type Address, NATIVE_TOKEN } from "../core/hex.ts";
 import { listExplained, listRecentWallets } from "../deposits/index.ts";
 import { acceptBalance } from "../settlements/index.ts";
 import type { ScannerDeps } from "./deps.ts";
@@ -73,7 +73,7 @@ export async function lookAtBalances(deps: ScannerDeps): Promise<boolean> {
 async function compareAt(
   deps: ScannerDeps,
   block: BlockRef,
-  accounts: readonly EvmAddress[],
+  accounts: readonly Address[],
 ): Promise<void> {
   const { db, chain, settlements } = deps;
   const ours = await listByWallets(db, accounts);

@@ -1,5 +1,5 @@
 /** The record of what operators did by hand. The database only takes new rows. */
-import type { EvmAddress } from "../core/hex.ts";
+import type { Address } from "../core/hex.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import type { Settlement } from "./types.ts";
 
@@ -27,7 +27,7 @@ export async function recordAction(
     readonly operator: string;
     readonly reason: string;
     readonly successorId?: string;
-    readonly refundTo?: EvmAddress;
+    readonly refundTo?: Address;
   },
 ): Promise<void> {
   await tx

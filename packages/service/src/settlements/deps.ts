@@ -1,6 +1,6 @@
 import type { Chain, Chains } from "../chains/port.ts";
 import { OperatingError } from "../core/errors.ts";
-import type { EvmAddress } from "../core/hex.ts";
+import type { Address } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
 import type { Minimums } from "../deposits/index.ts";
 import type { Fees } from "../fees/index.ts";
@@ -18,10 +18,10 @@ export interface SettlementDeps extends StoreDeps {
   /** Senders per source chain; several of a kind share the work. */
   readonly lanes: ReadonlyMap<
     number,
-    { readonly deploy: readonly EvmAddress[]; readonly settle: readonly EvmAddress[] }
+    { readonly deploy: readonly Address[]; readonly settle: readonly Address[] }
   >;
   /** What a balance of a token must reach at present. Passing trouble with a price is part of the answer. */
-  readonly readMinimums: (chainId: number, token: EvmAddress) => Promise<Minimums>;
+  readonly readMinimums: (chainId: number, token: Address) => Promise<Minimums>;
   /** Tells the streams of an integrator that there are events; called after the commit. */
   readonly wakeEvents: (integratorId: string) => void;
   /** Tells the lanes of a chain that there is something to send; called after the commit. */

@@ -6,13 +6,13 @@ import {
   type SettlementStatus,
   type Swap,
 } from "@sluice/sdk/wire";
-import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
+import { type Address, toAddress } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
 
 /** What settlements must have; undefined for any. */
 export interface SwapFilter {
   readonly status?: SettlementStatus | undefined;
-  readonly wallet?: EvmAddress | undefined;
+  readonly wallet?: Address | undefined;
   readonly userId?: string | undefined;
   readonly chainId?: number | undefined;
 }
@@ -25,7 +25,7 @@ export async function listSwaps(
     readonly limit: number;
     readonly cursor?: string | undefined;
     readonly filter?: SwapFilter;
-    readonly display: (address: EvmAddress) => string;
+    readonly display: (address: Address) => string;
   },
 ): Promise<{ items: Swap[]; nextCursor: string | null }> {
   let query = selectSwaps(db)
@@ -48,7 +48,7 @@ export async function listSwaps(
 export async function findSwap(
   db: Db,
   integratorId: string,
-  { id, display }: { readonly id: string; readonly display: (address: EvmAddress) => string },
+  { id, display }: { readonly id: string; readonly display: (address: Address) => string },
 ): Promise<Swap | null> {
   const row = await selectSwaps(db)
     .where("settlements.integrator_id", "=", integratorId)
@@ -59,8 +59,8 @@ export async function findSwap(
 
 type SwapRow = Awaited<ReturnType<ReturnType<typeof selectSwaps>["execute"]>>[number];
 
-function describeSwap(row: SwapRow, display: (address: EvmAddress) => string): Swap {
-  const show = (text: string) => display(toEvmAddress(text));
+function describeSwap(row: SwapRow, display: (address: Address) => string): Swap {
+  const show = (text: string) => display(toAddress(text));
   // CAST: held by the column's check constraint.
   const status = row.status as SettlementStatus;
   return {

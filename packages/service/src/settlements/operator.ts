@@ -12,7 +12,7 @@ import { assertDerived, getAddressById } from "../addresses/index.ts";
 import type { Call, Chain } from "../chains/port.ts";
 import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
-import { type EvmAddress, unpadAddress } from "../core/hex.ts";
+import { type Address, unpadAddress } from "../core/hex.ts";
 import type { Tx } from "../db/schema.ts";
 import { listActions, recordAction } from "./actions.ts";
 import { chainOf, type SettlementDeps } from "./deps.ts";
@@ -100,7 +100,7 @@ async function reopen(
 export interface RefundResult {
   readonly settlementId: string;
   /** The refund authority of the address. Nobody else can make the call, and it pays nobody else. */
-  readonly authority: EvmAddress;
+  readonly authority: Address;
   readonly chainId: number;
   /** What the deposit address holds, in base units. */
   readonly balance: bigint;
@@ -118,7 +118,7 @@ export interface RefundResult {
  */
 export async function refundSettlement(
   deps: SettlementDeps,
-  request: OperatorRequest & { readonly to: EvmAddress },
+  request: OperatorRequest & { readonly to: Address },
 ): Promise<RefundResult> {
   const settlement = await getExisting(deps, request.id);
   const chain = chainOf(deps, settlement);
@@ -155,7 +155,7 @@ async function endForRefund(
   tx: Tx,
   deps: SettlementDeps,
   locked: Settlement,
-  request: OperatorRequest & { readonly authority: EvmAddress },
+  request: OperatorRequest & { readonly authority: Address },
 ): Promise<boolean> {
   const { authority: refundTo, operator, reason } = request;
   const last = (await listActions(tx, locked.id)).at(-1);
@@ -177,7 +177,7 @@ async function endForRefund(
 }
 
 /** Why the call would fail now; null when it would not. Throws RPC_UNAVAILABLE when the node does not answer. */
-async function findObstacle(chain: Chain, from: EvmAddress, call: Call): Promise<string | null> {
+async function findObstacle(chain: Chain, from: Address, call: Call): Promise<string | null> {
   try {
     const simulation = await chain.simulate(from, call);
     return simulation.ok ? null : `it would revert now: ${simulation.reason}`;

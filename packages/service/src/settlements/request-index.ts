@@ -8,8 +8,8 @@
 import type { NotQueuedReason } from "@sluice/sdk/wire";
 import type { DepositAddress } from "../addresses/index.ts";
 import type { Chain } from "../chains/port.ts";
-import type { EvmAddress } from "../core/hex.ts";
-import { NATIVE_TOKEN } from "../core/hex.ts";
+import type { Address } from "../core/hex.ts";
+import { isNative } from "../core/hex.ts";
 import type { Tx } from "../db/schema.ts";
 import { assignUnsettled, gateBalance } from "../deposits/index.ts";
 import { chainOf, type SettlementDeps } from "./deps.ts";
@@ -28,7 +28,7 @@ export async function requestIndex(
   request: {
     readonly chainId: number;
     readonly address: DepositAddress;
-    readonly token: EvmAddress;
+    readonly token: Address;
   },
   /** Called in the transaction that queues it. */
   onQueued: (tx: Tx, settlementId: string) => Promise<void> = async () => {},
@@ -67,7 +67,7 @@ export async function requestIndex(
 }
 
 /** A contract that states no balance holds none that could be settled: anybody can name one that reverts. */
-async function readBalance(chain: Chain, token: EvmAddress, wallet: EvmAddress): Promise<bigint> {
-  if (token !== NATIVE_TOKEN && !(await chain.hasCode(token))) return 0n;
+async function readBalance(chain: Chain, token: Address, wallet: Address): Promise<bigint> {
+  if (!isNative(token) && !(await chain.hasCode(token))) return 0n;
   return (await chain.findBalance(token, wallet)) ?? 0n;
 }

@@ -8,7 +8,7 @@ import {
   type StatusChangedData,
 } from "@sluice/sdk/wire";
 import { assert } from "../core/assert.ts";
-import { type EvmAddress, toEvmAddress, toHex32, toTxHash, type TxHash } from "../core/hex.ts";
+import { type Address, toAddress, toHex32, toTxHash, type TxHash } from "../core/hex.ts";
 import type { Clock, Random } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { Db, SettlementsTable, Tx } from "../db/schema.ts";
@@ -23,15 +23,15 @@ export interface StoreDeps {
   readonly clock: Clock;
   readonly random: Random;
   /** How an address is written on the wire. */
-  readonly displayAddress: (address: EvmAddress) => string;
+  readonly displayAddress: (address: Address) => string;
   readonly metrics: Metrics;
 }
 
 /** One asset in one wallet. */
 export interface Holding {
   readonly chainId: number;
-  readonly wallet: EvmAddress;
-  readonly token: EvmAddress;
+  readonly wallet: Address;
+  readonly token: Address;
 }
 
 /** Holds a holding until the end of the transaction: what is decided about it is decided one at a time. */
@@ -128,7 +128,7 @@ export async function countSettlements(
 export interface Change {
   readonly step?: Step;
   readonly route?: RouteKind;
-  readonly routeContract?: EvmAddress;
+  readonly routeContract?: Address;
   readonly deploysSent?: number;
   readonly sweepsSent?: number;
   readonly plannedAmount?: bigint | null;
@@ -502,8 +502,8 @@ export async function listDeadDue(
   return rows.map((row) => ({
     id: row.id,
     chainId: row.chain_id,
-    wallet: toEvmAddress(row.wallet),
-    token: toEvmAddress(row.token),
+    wallet: toAddress(row.wallet),
+    token: toAddress(row.token),
     sinceMs: Math.max(Date.parse(row.updated_at), Date.parse(row.acted_at ?? row.updated_at)),
   }));
 }
@@ -585,8 +585,8 @@ function parseSettlement(row: Selectable<SettlementsTable>): Settlement {
     integratorId: row.integrator_id,
     addressId: row.address_id,
     chainId: row.chain_id,
-    wallet: toEvmAddress(row.wallet),
-    token: toEvmAddress(row.token),
+    wallet: toAddress(row.wallet),
+    token: toAddress(row.token),
     // CAST: held by the column's check constraint.
     status: row.status as SettlementStatus,
     // CAST: held by the column's check constraint.
@@ -594,7 +594,7 @@ function parseSettlement(row: Selectable<SettlementsTable>): Settlement {
     version: row.version,
     // CAST: held by the column's check constraint.
     route: row.route as RouteKind | null,
-    routeContract: row.route_contract === null ? null : toEvmAddress(row.route_contract),
+    routeContract: row.route_contract === null ? null : toAddress(row.route_contract),
     deploysSent: row.deploys_sent,
     sweepsSent: row.sweeps_sent,
     plannedAmount: bigintOf(row.planned_amount),

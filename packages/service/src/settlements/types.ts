@@ -5,7 +5,7 @@
  * that already moved value.
  */
 import type { ErrorCode, SettlementStatus } from "@sluice/sdk/wire";
-import type { EvmAddress, Hex32, TxHash } from "../core/hex.ts";
+import type { Address, Hex32, TxHash } from "../core/hex.ts";
 import type { ErrorDetails } from "../core/errors.ts";
 import type { FeeTerms } from "../fees/index.ts";
 import type { RouteKind } from "../routes/index.ts";
@@ -18,14 +18,14 @@ export interface Settlement {
   readonly integratorId: string;
   readonly addressId: string;
   readonly chainId: number;
-  readonly wallet: EvmAddress;
-  readonly token: EvmAddress;
+  readonly wallet: Address;
+  readonly token: Address;
   readonly status: SettlementStatus;
   readonly step: Step;
   readonly version: number;
   /** Which route the last planned sweep took, and its contract; null before the first. */
   readonly route: RouteKind | null;
-  readonly routeContract: EvmAddress | null;
+  readonly routeContract: Address | null;
   /** Running number of the last planned deployment; 0 when none was planned. */
   readonly deploysSent: number;
   readonly sweepsSent: number;

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import type { Static, TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { OperatingError } from "../core/errors.ts";
-import { type Hex, toEvmAddress, toTxHash } from "../core/hex.ts";
+import { type Hex, toAddress, toTxHash } from "../core/hex.ts";
 import type { AttestorSigner, LaneSigner } from "./port.ts";
 import { SignerRefusal } from "./refusal.ts";
 import type { HeldSigners } from "./server.ts";
@@ -37,7 +37,7 @@ export async function connectSigner(socketPath: string): Promise<HeldSigners> {
   const lanes = accounts.lanes.map(({ chainId, purpose, address, retired }): LaneSigner => ({
     chainId,
     purpose,
-    address: toEvmAddress(address),
+    address: toAddress(address),
     retired,
     async sign(intent) {
       const request = formatIntent(chainId, address, intent);
@@ -56,7 +56,7 @@ export async function connectSigner(socketPath: string): Promise<HeldSigners> {
     accounts.attestor === null
       ? null
       : {
-          address: toEvmAddress(accounts.attestor),
+          address: toAddress(accounts.attestor),
           signDelivery: (destChain, order) =>
             attest("/deliveries", formatDelivery(destChain, order)),
           signClaim: (srcChain, claim) => attest("/claims", formatBigints({ srcChain, ...claim })),

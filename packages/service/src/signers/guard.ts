@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import type { Call, ClaimOrder, DeliveryOrder, PriceOrder, ReturnOrder } from "../chains/port.ts";
 import { assertNever } from "../core/assert.ts";
-import type { EvmAddress, Hex, Hex32 } from "../core/hex.ts";
+import type { Address, Hex, Hex32 } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import { type Journal, type JournalEntry, openJournal } from "./journal.ts";
 import type { AttestorSigner, LaneSigner, TransactionIntent } from "./port.ts";
@@ -32,7 +32,7 @@ export interface AttestorRules {
   /** Whether a pair is configured as a route from inventory. */
   readonly isPair: (destChain: number, order: DeliveryOrder) => boolean;
   /** Whether a contract is configured as a priced route of the token on the chain. */
-  readonly isPricedRoute: (srcChain: number, token: EvmAddress, route: EvmAddress) => boolean;
+  readonly isPricedRoute: (srcChain: number, token: Address, route: Address) => boolean;
   readonly payoutWindowS: bigint;
 }
 

@@ -11,7 +11,7 @@ import type {
   ReturnOrder,
 } from "../chains/port.ts";
 import type { LanePurpose } from "../config/load.ts";
-import type { EvmAddress, Hex, TxHash } from "../core/hex.ts";
+import type { Address, Hex, TxHash } from "../core/hex.ts";
 
 export interface TransactionIntent {
   readonly call: Call;
@@ -30,7 +30,7 @@ export interface LaneSigner {
   /** Bridge chain id. */
   readonly chainId: number;
   readonly purpose: LanePurpose;
-  readonly address: EvmAddress;
+  readonly address: Address;
   /** Ends what it has begun, and begins nothing. */
   readonly retired: boolean;
   /** Throws `SignerRefusal` for what the policy does not allow, RPC_UNAVAILABLE when the key cannot be reached. */
@@ -39,7 +39,7 @@ export interface LaneSigner {
 
 /** The second key: says what is final, and so what inventory may pay and what escrows may release. Throws as above. */
 export interface AttestorSigner {
-  readonly address: EvmAddress;
+  readonly address: Address;
   /** Signs towards the `Delivery` contract of the destination chain. */
   signDelivery(destChain: number, order: DeliveryOrder): Promise<Hex>;
   /** Signs towards the `Escrow` contract of the source chain. */

@@ -2,7 +2,7 @@
 import { type Static, Type } from "typebox";
 import type { Commitment } from "../core/commitment.ts";
 import type { ClaimOrder, DeliveryOrder, PriceOrder, ReturnOrder } from "../chains/port.ts";
-import { type Hex, toEvmAddress, toHex32 } from "../core/hex.ts";
+import { type Hex, toAddress, toHex32 } from "../core/hex.ts";
 import type { TransactionIntent } from "./port.ts";
 
 const exact = { additionalProperties: false } as const;
@@ -113,7 +113,7 @@ export function parseIntent(request: Static<typeof TransactionRequest>): Transac
   const { to, data, value, nonce, gas, maxFeePerGas, maxPriorityFeePerGas } = request;
   return {
     // CAST: the schema holds it to hex.
-    call: { to: toEvmAddress(to), data: data as Hex, value: BigInt(value) },
+    call: { to: toAddress(to), data: data as Hex, value: BigInt(value) },
     nonce,
     gas: BigInt(gas),
     fees: {
@@ -146,8 +146,8 @@ export function parseDelivery(request: Static<typeof DeliveryRequest>): Delivery
   return {
     commitment: parseCommitment(commitment),
     srcChain,
-    escrow: toEvmAddress(escrow),
-    srcToken: toEvmAddress(srcToken),
+    escrow: toAddress(escrow),
+    srcToken: toAddress(srcToken),
     seq: BigInt(seq),
     amount: BigInt(amount),
     deadline: BigInt(deadline),
@@ -182,9 +182,9 @@ export function parseReturn(request: Static<typeof ReturnRequest>): ReturnOrder 
 
 export function parsePrice(request: Static<typeof PriceRequest>): PriceOrder {
   return {
-    wallet: toEvmAddress(request.wallet),
-    token: toEvmAddress(request.token),
-    route: toEvmAddress(request.route),
+    wallet: toAddress(request.wallet),
+    token: toAddress(request.token),
+    route: toAddress(request.route),
     rate: BigInt(request.rate),
     maxAmount: BigInt(request.maxAmount),
     deadline: BigInt(request.deadline),

@@ -12,7 +12,7 @@
  * until its block is final; one whose block left the chain is open again and its bytes are sent again.
  */
 import type { Batch, Chain, Fees, Receipt } from "../chains/port.ts";
-import type { EvmAddress } from "../core/hex.ts";
+import type { Address } from "../core/hex.ts";
 import type { Clock, CrashPoint, Random } from "../core/ports.ts";
 import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
@@ -85,7 +85,7 @@ export async function submitIntent(
   random: Random,
   intent: {
     readonly chainId: number;
-    readonly lane: EvmAddress;
+    readonly lane: Address;
     readonly intent: IntentName;
     readonly settlementId: string | null;
     readonly call: LaneTransaction["call"];
@@ -379,7 +379,7 @@ async function followMined(deps: LaneDeps, mined: readonly LaneTransaction[]): P
   }
 }
 
-function laneOf(signer: LaneSigner): { chainId: number; address: EvmAddress } {
+function laneOf(signer: LaneSigner): { chainId: number; address: Address } {
   return { chainId: signer.chainId, address: signer.address };
 }
 

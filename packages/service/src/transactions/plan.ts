@@ -1,6 +1,6 @@
 import type { Call, Chain } from "../chains/port.ts";
 import { OperatingError } from "../core/errors.ts";
-import type { EvmAddress } from "../core/hex.ts";
+import type { Address } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
 import { orderLanes } from "./store.ts";
 
@@ -12,7 +12,7 @@ const CALL_GAS_MAX = 2_000_000n;
 
 /** Where and how a call is going to be sent. */
 export interface CallPlan {
-  readonly lane: EvmAddress;
+  readonly lane: Address;
   /** Gas limit, margin included. */
   readonly gas: bigint;
 }
@@ -25,7 +25,7 @@ export interface CallPlan {
  */
 export async function planCall(
   { db, chain }: { readonly db: Db; readonly chain: Chain },
-  args: { readonly lanes: readonly EvmAddress[]; readonly call: Call; readonly what: string },
+  args: { readonly lanes: readonly Address[]; readonly call: Call; readonly what: string },
 ): Promise<CallPlan> {
   let failure: unknown;
   for (const lane of await orderLanes(db, chain.chainId, args.lanes)) {

@@ -1,7 +1,7 @@
 import type { Selectable } from "kysely";
 import { sql } from "kysely";
 import type { AttemptsTable, Db, TransactionsTable, Tx } from "../db/schema.ts";
-import { type EvmAddress, type Hex, toEvmAddress, toHex32, toTxHash } from "../core/hex.ts";
+import { type Address, type Hex, toAddress, toHex32, toTxHash } from "../core/hex.ts";
 import { assert } from "../core/assert.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type {
@@ -18,10 +18,10 @@ export async function insertIntent(
   row: {
     readonly id: string;
     readonly chainId: number;
-    readonly lane: EvmAddress;
+    readonly lane: Address;
     readonly intent: IntentName;
     readonly settlementId: string | null;
-    readonly to: EvmAddress;
+    readonly to: Address;
     readonly data: Hex;
     readonly value: bigint;
     readonly gas: bigint;
@@ -64,8 +64,8 @@ export async function getByIntent(
 export async function orderLanes(
   db: Db,
   chainId: number,
-  lanes: readonly EvmAddress[],
-): Promise<readonly EvmAddress[]> {
+  lanes: readonly Address[],
+): Promise<readonly Address[]> {
   assert(lanes.length > 0, "every purpose has a lane");
   if (lanes.length === 1) return lanes;
   const rows = await db
@@ -77,14 +77,14 @@ export async function orderLanes(
     .groupBy("lane")
     .execute();
   const busy = new Map(rows.map(({ lane, count }) => [lane, Number(count)]));
-  const workOf = (lane: EvmAddress) => busy.get(lane) ?? 0;
+  const workOf = (lane: Address) => busy.get(lane) ?? 0;
   return lanes.toSorted((one, other) => workOf(one) - workOf(other));
 }
 
 /** Registers a lane whose next nonce is the chain's; a known lane keeps its own count. */
 export async function registerLane(
   db: Db,
-  lane: { chainId: number; address: EvmAddress; purpose: string; nextNonce: number },
+  lane: { chainId: number; address: Address; purpose: string; nextNonce: number },
 ): Promise<void> {
   await db
     .insertInto("lanes")
@@ -101,7 +101,7 @@ export async function registerLane(
 /** The nonce the lane gives out next, or null when the lane was never registered. */
 export async function getNextNonce(
   db: Db,
-  lane: { chainId: number; address: EvmAddress },
+  lane: { chainId: number; address: Address },
 ): Promise<number | null> {
   const row = await db
     .selectFrom("lanes")
@@ -118,7 +118,7 @@ export async function getNextNonce(
  */
 export async function assignNonces(
   db: Db,
-  lane: { chainId: number; address: EvmAddress },
+  lane: { chainId: number; address: Address },
   openMax: number,
 ): Promise<number> {
   return db.transaction().execute(async (tx) => {
@@ -165,7 +165,7 @@ export async function assignNonces(
 /** How many nonces of a lane are given out and not mined. */
 export async function countOpen(
   db: Db | Tx,
-  lane: { chainId: number; address: EvmAddress },
+  lane: { chainId: number; address: Address },
 ): Promise<number> {
   const { count } = await db
     .selectFrom("transactions")
@@ -180,7 +180,7 @@ export async function countOpen(
 /** Whether a lane has anything to send or to follow. */
 export async function hasWork(
   db: Db,
-  lane: { chainId: number; address: EvmAddress },
+  lane: { chainId: number; address: Address },
 ): Promise<boolean> {
   const row = await db
     .selectFrom("transactions")
@@ -196,7 +196,7 @@ export async function hasWork(
 /** The oldest queued intents of a lane. */
 export async function listQueued(
   db: Db,
-  lane: { chainId: number; address: EvmAddress },
+  lane: { chainId: number; address: Address },
   limit: number,
 ): Promise<LaneTransaction[]> {
   const rows = await db
@@ -245,7 +245,7 @@ export async function listMembers(db: Db | Tx, carrierId: string): Promise<LaneT
 /** The lane's transactions with a nonce of their own in a state, lowest nonce first. */
 export async function listByState(
   db: Db,
-  lane: { chainId: number; address: EvmAddress },
+  lane: { chainId: number; address: Address },
   state: TransactionState,
 ): Promise<LaneTransaction[]> {
   const rows = await db
@@ -370,12 +370,12 @@ function parseTransaction(row: Selectable<TransactionsTable>): LaneTransaction {
   return {
     id: row.id,
     chainId: row.chain_id,
-    lane: toEvmAddress(row.lane),
+    lane: toAddress(row.lane),
     // CAST: written by insertIntent only, whose type is the same.
     intent: row.intent as IntentName,
     settlementId: row.settlement_id,
     // CAST: written as Hex by insertIntent.
-    call: { to: toEvmAddress(row.to_address), data: row.data as Hex, value: BigInt(row.value) },
+    call: { to: toAddress(row.to_address), data: row.data as Hex, value: BigInt(row.value) },
     gas: row.gas,
     nonce: row.nonce,
     // CAST: held by the column's check constraint.

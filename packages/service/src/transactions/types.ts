@@ -6,7 +6,7 @@
  * Attempt: one signed transaction on that nonce; a replacement has the same call and higher fees.
  */
 import type { Call } from "../chains/port.ts";
-import type { EvmAddress, Hex, Hex32, TxHash } from "../core/hex.ts";
+import type { Address, Hex, Hex32, TxHash } from "../core/hex.ts";
 
 export const INTENT_KINDS = [
   "deploy",
@@ -27,7 +27,7 @@ export type TransactionState = "queued" | "carried" | "assigned" | "mined" | "fi
 export interface LaneTransaction {
   readonly id: string;
   readonly chainId: number;
-  readonly lane: EvmAddress;
+  readonly lane: Address;
   readonly intent: IntentName;
   readonly settlementId: string | null;
   readonly call: Call;

@@ -3,7 +3,7 @@
  * often somebody looks must not decide how often a node is asked. What could not be read is not shown.
  */
 import type { Chain } from "../chains/port.ts";
-import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
+import { type Address, NATIVE_TOKEN } from "../core/hex.ts";
 import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
 
 /** What is read of one chain. */
@@ -11,10 +11,10 @@ export interface ReadingsOfChain {
   readonly chain: Chain;
   /** Whether the head is wanted: where the scanner is. */
   readonly head: boolean;
-  readonly lanes: readonly { readonly purpose: string; readonly address: EvmAddress }[];
+  readonly lanes: readonly { readonly purpose: string; readonly address: Address }[];
   /** Tokens that are paid from inventory there. */
   readonly inventory: readonly {
-    readonly token: EvmAddress;
+    readonly token: Address;
     readonly symbol: string;
     /** Base units that the operator wants there at least. */
     readonly min: bigint | undefined;

@@ -1,7 +1,7 @@
 /** Bytes of the fake chain: JSON in hexadecimal, so that a failing seed can be read. Amounts keep their type. */
 import { createHash } from "node:crypto";
 import type { Commitment } from "../../core/commitment.ts";
-import { type EvmAddress, type Hex, type Hex32, toEvmAddress, toHex32 } from "../../core/hex.ts";
+import { type Address, type Hex, type Hex32, toAddress, toHex32 } from "../../core/hex.ts";
 
 /** The value as bytes. */
 export function encode(value: unknown): Hex {
@@ -43,15 +43,15 @@ export function hashCommitment(c: Commitment): Hex32 {
 }
 
 /** The same on every chain, as the real factory's. */
-export function predictWallet(commitment: Commitment): EvmAddress {
-  return toEvmAddress(`0x${hash("wallet", hashCommitment(commitment)).slice(26)}`);
+export function predictWallet(commitment: Commitment): Address {
+  return toAddress(`0x${hash("wallet", hashCommitment(commitment)).slice(26)}`);
 }
 
 export function deliveryIdOf(lock: {
   readonly srcChain: number;
-  readonly escrow: EvmAddress;
-  readonly wallet: EvmAddress;
-  readonly token: EvmAddress;
+  readonly escrow: Address;
+  readonly wallet: Address;
+  readonly token: Address;
   readonly seq: bigint;
 }): Hex32 {
   return hash("delivery", lock.srcChain, lock.escrow, lock.wallet, lock.token, lock.seq);

@@ -4,9 +4,10 @@
  */
 import type { Commitment } from "../../core/commitment.ts";
 import {
-  type EvmAddress,
+  type Address,
   type Hex,
   type Hex32,
+  isNative,
   NATIVE_TOKEN,
   padAddress,
   toHex32,
@@ -39,35 +40,35 @@ import { deliveryIdOf, hash, hashCommitment, predictWallet } from "./codec.ts";
 export interface FakeContracts {
   /** Bridge chain id. */
   readonly chainId: number;
-  readonly factory: EvmAddress;
-  readonly escrow: EvmAddress;
-  readonly delivery: EvmAddress;
-  readonly treasury: EvmAddress;
-  readonly feeRecipient: EvmAddress;
-  readonly attestor: EvmAddress;
+  readonly factory: Address;
+  readonly escrow: Address;
+  readonly delivery: Address;
+  readonly treasury: Address;
+  readonly feeRecipient: Address;
+  readonly attestor: Address;
   /** Accounts that may deploy, settle, deliver, claim and return. */
-  readonly relayers: ReadonlySet<EvmAddress>;
-  readonly routes: ReadonlyMap<EvmAddress, FakeRoute>;
+  readonly relayers: ReadonlySet<Address>;
+  readonly routes: ReadonlyMap<Address, FakeRoute>;
   /** Null on a chain without the bridge. */
   readonly cctp: FakeCctp | null;
 }
 
 export type FakeRoute =
-  | { readonly kind: "transfer"; readonly token: EvmAddress }
+  | { readonly kind: "transfer"; readonly token: Address }
   | {
       readonly kind: "escrow";
-      readonly token: EvmAddress;
+      readonly token: Address;
       readonly destChain: number;
-      readonly destToken: EvmAddress;
-      readonly delivery: EvmAddress;
+      readonly destToken: Address;
+      readonly delivery: Address;
       readonly decimalsIn: number;
       readonly decimalsOut: number;
     }
   | {
       readonly kind: "cctp";
-      readonly token: EvmAddress;
+      readonly token: Address;
       readonly destChain: number;
-      readonly destToken: EvmAddress;
+      readonly destToken: Address;
       readonly destDomain: number;
     };
 
@@ -75,33 +76,33 @@ export type FakeRoute =
 export type Action =
   | {
       readonly kind: "transfer";
-      readonly token: EvmAddress;
-      readonly to: EvmAddress;
+      readonly token: Address;
+      readonly to: Address;
       readonly amount: bigint;
     }
   /** Several transfers to one account in one transaction, as an exchange pays out. */
   | {
       readonly kind: "payout";
-      readonly token: EvmAddress;
-      readonly to: EvmAddress;
+      readonly token: Address;
+      readonly to: Address;
       readonly amounts: readonly bigint[];
     }
   /** Native coin that a contract pays: no transaction shows it. */
-  | { readonly kind: "hidden_transfer"; readonly to: EvmAddress; readonly amount: bigint }
+  | { readonly kind: "hidden_transfer"; readonly to: Address; readonly amount: bigint }
   | { readonly kind: "deploy"; readonly commitment: Commitment }
   | SettleAction
   | { readonly kind: "deliver"; readonly order: DeliveryOrder; readonly signature: Hex }
   | { readonly kind: "claim"; readonly claim: ClaimOrder; readonly signature: Hex }
   | { readonly kind: "return"; readonly order: ReturnOrder; readonly signature: Hex }
-  | { readonly kind: "refund"; readonly commitment: Commitment; readonly token: EvmAddress }
+  | { readonly kind: "refund"; readonly commitment: Commitment; readonly token: Address }
   | { readonly kind: "receive"; readonly message: Hex; readonly attestation: Hex }
   | { readonly kind: "many"; readonly jobs: readonly Action[] };
 
 export interface SettleAction {
   readonly kind: "settle";
   readonly commitment: Commitment;
-  readonly token: EvmAddress;
-  readonly route: EvmAddress;
+  readonly token: Address;
+  readonly route: Address;
   readonly terms: RouteFee | BurnTerms | null;
 }
 
@@ -109,23 +110,23 @@ export interface SettleAction {
 export type FakeLog =
   | {
       readonly kind: "transfer";
-      readonly token: EvmAddress;
-      readonly from: EvmAddress;
-      readonly to: EvmAddress;
+      readonly token: Address;
+      readonly from: Address;
+      readonly to: Address;
       readonly amount: bigint;
     }
   | { readonly kind: "effect"; readonly effect: Effect }
   | {
       readonly kind: "returned";
-      readonly wallet: EvmAddress;
-      readonly token: EvmAddress;
+      readonly wallet: Address;
+      readonly token: Address;
       readonly amount: bigint;
     }
   | {
       readonly kind: "minted";
       readonly nonce: Hex32;
-      readonly token: EvmAddress;
-      readonly to: EvmAddress;
+      readonly token: Address;
+      readonly to: Address;
       /** What the recipient got. */
       readonly amount: bigint;
       readonly fee: bigint;
@@ -134,8 +135,8 @@ export type FakeLog =
 /** All that a chain holds at a block. */
 export class State {
   readonly balances: Map<string, bigint>;
-  readonly nonces: Map<EvmAddress, number>;
-  readonly code: Set<EvmAddress>;
+  readonly nonces: Map<Address, number>;
+  readonly code: Set<Address>;
   readonly seqs: Map<string, bigint>;
   readonly locks: Map<Hex32, Lock>;
   readonly delivered: Map<Hex32, FoundDelivery>;
@@ -152,11 +153,11 @@ export class State {
     this.minted = new Map(from?.minted);
   }
 
-  balanceOf(token: EvmAddress, owner: EvmAddress): bigint {
+  balanceOf(token: Address, owner: Address): bigint {
     return this.balances.get(`${token}:${owner}`) ?? 0n;
   }
 
-  credit(token: EvmAddress, owner: EvmAddress, amount: bigint): void {
+  credit(token: Address, owner: Address, amount: bigint): void {
     this.balances.set(`${token}:${owner}`, this.balanceOf(token, owner) + amount);
   }
 
@@ -165,7 +166,7 @@ export class State {
     Object.assign(this, other);
   }
 
-  nonceOf(account: EvmAddress): number {
+  nonceOf(account: Address): number {
     return this.nonces.get(account) ?? 0;
   }
 }
@@ -178,7 +179,7 @@ export class Reverted extends Error {
 /** Where a transaction runs. */
 export interface Environment {
   readonly contracts: FakeContracts;
-  readonly from: EvmAddress;
+  readonly from: Address;
   readonly txHash: TxHash;
   readonly blockNumber: bigint;
   /** Unix seconds. */
@@ -189,8 +190,8 @@ const BPS = 10_000n;
 
 /** What the attestor signs, as the contracts check it: its name and every field. */
 export function attestation(
-  attestor: EvmAddress,
-  contract: EvmAddress,
+  attestor: Address,
+  contract: Address,
   chainId: number,
   ...fields: readonly (string | bigint)[]
 ): Hex {
@@ -207,11 +208,11 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
   const require = (holds: boolean, error: string) => {
     if (!holds) throw new Reverted(error);
   };
-  const move = (token: EvmAddress, payer: EvmAddress, to: EvmAddress, amount: bigint) => {
+  const move = (token: Address, payer: Address, to: Address, amount: bigint) => {
     require(state.balanceOf(token, payer) >= amount, "InsufficientBalance");
     state.credit(token, payer, -amount);
     state.credit(token, to, amount);
-    if (token !== NATIVE_TOKEN) logs.push({ kind: "transfer", token, from: payer, to, amount });
+    if (!isNative(token)) logs.push({ kind: "transfer", token, from: payer, to, amount });
   };
   const log = (effect: Effect) => logs.push({ kind: "effect", effect });
   const relayed = () => require(contracts.relayers.has(from), "NotRelayer");

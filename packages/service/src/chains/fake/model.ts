@@ -3,9 +3,10 @@
  * for fees; a height up to which nothing changes any more. Whoever drives it decides when something happens.
  */
 import {
-  type EvmAddress,
+  type Address,
   type Hex,
   type Hex32,
+  isNative,
   NATIVE_TOKEN,
   type TxHash,
   toTxHash,
@@ -24,7 +25,7 @@ import {
 
 export interface FakeTransaction {
   readonly hash: TxHash;
-  readonly from: EvmAddress;
+  readonly from: Address;
   readonly nonce: number;
   readonly action: Action;
   readonly gas: bigint;
@@ -133,7 +134,7 @@ export class FakeChain {
   }
 
   /** The next nonce that neither the chain nor what waits has used. */
-  freeNonceOf(sender: EvmAddress): number {
+  freeNonceOf(sender: Address): number {
     let nonce = this.#head.state.nonceOf(sender);
     while (this.#pool.has(`${sender}:${nonce}`)) nonce += 1;
     return nonce;
@@ -328,10 +329,9 @@ export function tryRun(
 
 /** The most that a transaction can take from its sender. */
 export function costOf({ gas, maxFeePerGas, action }: FakeTransaction): bigint {
-  const isNative =
-    action.kind === "hidden_transfer" ||
-    (action.kind === "transfer" && action.token === NATIVE_TOKEN);
-  return gas * maxFeePerGas + (isNative ? action.amount : 0n);
+  const paysCoin =
+    action.kind === "hidden_transfer" || (action.kind === "transfer" && isNative(action.token));
+  return gas * maxFeePerGas + (paysCoin ? action.amount : 0n);
 }
 
 /** A signed transaction as bytes, and the other way round. */

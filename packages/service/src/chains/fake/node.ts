@@ -3,7 +3,7 @@
  * a branch that was left meanwhile.
  */
 import { OperatingError } from "../../core/errors.ts";
-import { type EvmAddress, type Hex, NATIVE_TOKEN } from "../../core/hex.ts";
+import { type Address, type Hex, isNative, NATIVE_TOKEN } from "../../core/hex.ts";
 import type {
   BlockId,
   BlockRef,
@@ -108,7 +108,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     async listNativeTransfers(block, choose) {
       const paid = byHash(block).transactions.flatMap(({ transaction, succeeded, firstLog }) => {
         const { action, from, hash } = transaction;
-        if (!succeeded || action.kind !== "transfer" || action.token !== NATIVE_TOKEN) return [];
+        if (!succeeded || action.kind !== "transfer" || !isNative(action.token)) return [];
         const { to, amount } = action;
         return [
           { token: NATIVE_TOKEN, from, to, amount, txHash: hash, logIndex: firstLog, ordinal: 0 },
@@ -253,8 +253,8 @@ export function parseRaw(raw: Hex): FakeTransaction {
   return { ...decode<Omit<FakeTransaction, "hash">>(raw), hash: hashOf(raw) };
 }
 
-function transfersOf(mined: MinedTransaction, tokens: readonly EvmAddress[]): Transfer[] {
-  const counts = new Map<EvmAddress, number>();
+function transfersOf(mined: MinedTransaction, tokens: readonly Address[]): Transfer[] {
+  const counts = new Map<Address, number>();
   return mined.logs.flatMap((log, index) => {
     if (log.kind !== "transfer") return [];
     const ordinal = counts.get(log.token) ?? 0;

@@ -10,7 +10,7 @@
 import type { CctpBridge, Chain, Chains, FoundMint } from "../../chains/port.ts";
 import { assert, assertNever } from "../../core/assert.ts";
 import { OperatingError, toErrorObject, toOperatingError } from "../../core/errors.ts";
-import type { EvmAddress } from "../../core/hex.ts";
+import type { Address } from "../../core/hex.ts";
 import type { Clock, Random } from "../../core/ports.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import { isDatabaseTrouble } from "../../db/trouble.ts";
@@ -35,7 +35,7 @@ export interface RelayDeps {
   readonly log: Log;
   readonly attestations: Attestations;
   /** Who hands messages in, per destination chain. */
-  readonly lanes: ReadonlyMap<number, readonly EvmAddress[]>;
+  readonly lanes: ReadonlyMap<number, readonly Address[]>;
   readonly deliveryConfirmations: ReadonlyMap<number, number>;
   /** Called in the transaction that records the mint, or trouble: wakes the settlement. */
   readonly onChanged: (tx: Tx, settlementId: string) => Promise<void>;
@@ -346,7 +346,7 @@ function bridgeOf({ chainId, cctp }: Chain): CctpBridge {
   });
 }
 
-function lanesOf(deps: RelayDeps, chainId: number): readonly EvmAddress[] {
+function lanesOf(deps: RelayDeps, chainId: number): readonly Address[] {
   const lanes = deps.lanes.get(chainId);
   if (lanes) return lanes;
   throw new OperatingError("CONFIG_MISSING", "The chain of a transfer has no lanes.", {

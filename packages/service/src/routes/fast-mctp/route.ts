@@ -1,7 +1,7 @@
 import type { BurnFacts, CctpBridge, Chain, Effect, Receipt } from "../../chains/port.ts";
 import { assert } from "../../core/assert.ts";
 import { fromErrorObject } from "../../core/errors.ts";
-import { type EvmAddress, type Hex, padAddress } from "../../core/hex.ts";
+import { type Address, type Hex, padAddress } from "../../core/hex.ts";
 import type { Clock, Random } from "../../core/ports.ts";
 import type { DepositAddress } from "../../addresses/index.ts";
 import type { Db } from "../../db/schema.ts";
@@ -37,11 +37,11 @@ export function createFastMctpRoute(options: {
   readonly random: Random;
   readonly source: Chain;
   readonly destination: Chain;
-  readonly token: EvmAddress;
-  readonly destToken: EvmAddress;
+  readonly token: Address;
+  readonly destToken: Address;
   /** Of both tokens: the bridge mints as many base units as it burned. */
   readonly decimals: number;
-  readonly contract: EvmAddress;
+  readonly contract: Address;
   readonly attestations: Attestations;
 }): Route {
   const { db, clock, random, source, destination, token, destToken, decimals } = options;

@@ -2,10 +2,10 @@ import type { Selectable } from "kysely";
 import type { ErrorObject } from "@sluice/sdk/wire";
 import { assert } from "../../core/assert.ts";
 import {
-  type EvmAddress,
+  type Address,
   type Hex,
   type Hex32,
-  toEvmAddress,
+  toAddress,
   toHex32,
   toTxHash,
   type TxHash,
@@ -21,8 +21,8 @@ export interface Burn {
   readonly srcChain: number;
   readonly txHash: TxHash;
   readonly block: bigint;
-  readonly wallet: EvmAddress;
-  readonly token: EvmAddress;
+  readonly wallet: Address;
+  readonly token: Address;
   /** Kept by the route before the burn. */
   readonly fee: bigint;
   readonly amount: bigint;
@@ -30,8 +30,8 @@ export interface Burn {
   readonly message: Hex;
   readonly minOut: bigint;
   readonly destChain: number;
-  readonly destToken: EvmAddress;
-  readonly destWallet: EvmAddress;
+  readonly destToken: Address;
+  readonly destWallet: Address;
 }
 
 /** A message that the attestation service vouches for. */
@@ -259,15 +259,15 @@ function parseTransfer(row: Selectable<BridgeTransfersTable>): Transfer {
       srcChain: row.src_chain,
       txHash: toTxHash(row.burn_tx_hash),
       block: row.burn_block,
-      wallet: toEvmAddress(row.wallet),
-      token: toEvmAddress(row.token),
+      wallet: toAddress(row.wallet),
+      token: toAddress(row.token),
       fee: BigInt(row.fee),
       amount: BigInt(row.burned_amount),
       message: toBytes(row.sent_message),
       minOut: BigInt(row.min_out),
       destChain: row.dest_chain,
-      destToken: toEvmAddress(row.dest_token),
-      destWallet: toEvmAddress(row.dest_wallet),
+      destToken: toAddress(row.dest_token),
+      destWallet: toAddress(row.dest_wallet),
     },
     nonce: nonce === null ? null : toHex32(nonce),
     attested:

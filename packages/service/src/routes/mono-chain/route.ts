@@ -1,5 +1,5 @@
 import type { Chain } from "../../chains/port.ts";
-import type { EvmAddress } from "../../core/hex.ts";
+import type { Address } from "../../core/hex.ts";
 import { itemise, leastAfterFees } from "../../fees/index.ts";
 import type { Route } from "../port.ts";
 import { WITHOUT_INVENTORY } from "../without-inventory.ts";
@@ -7,9 +7,9 @@ import { WITHOUT_INVENTORY } from "../without-inventory.ts";
 /** `MONO_CHAIN`: the same token on the same chain, moved straight from the wallet to the committed one. */
 export function createMonoChainRoute(options: {
   readonly chain: Chain;
-  readonly token: EvmAddress;
+  readonly token: Address;
   readonly decimals: number;
-  readonly contract: EvmAddress;
+  readonly contract: Address;
   readonly deliveryConfirmations: number;
 }): Route {
   const { chain, token, decimals, contract, deliveryConfirmations } = options;

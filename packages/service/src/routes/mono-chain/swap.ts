@@ -1,7 +1,7 @@
 import type { AttestedPrice, Chain, Receipt, RouteFee, SwapFacts } from "../../chains/port.ts";
 import { BPS, type Caps, convert } from "../../core/amounts.ts";
 import { OperatingError } from "../../core/errors.ts";
-import { type EvmAddress, NATIVE_TOKEN, type TxHash } from "../../core/hex.ts";
+import { type Address, isNative, type TxHash } from "../../core/hex.ts";
 import type { Clock } from "../../core/ports.ts";
 import { itemise, leastAfterFees } from "../../fees/index.ts";
 import type { Route } from "../port.ts";
@@ -20,22 +20,22 @@ const SWAP_LIFETIME_S = 120n;
 export function createSwapRoute(options: {
   readonly clock: Clock;
   readonly chain: Chain;
-  readonly quoter: EvmAddress;
-  readonly weth: EvmAddress;
-  readonly token: EvmAddress;
+  readonly quoter: Address;
+  readonly weth: Address;
+  readonly token: Address;
   readonly decimalsIn: number;
-  readonly destToken: EvmAddress;
+  readonly destToken: Address;
   readonly decimalsOut: number;
   readonly poolFee: number;
   readonly maxImpactBps: number;
   readonly slippageBps: number;
-  readonly contract: EvmAddress;
+  readonly contract: Address;
   readonly deliveryConfirmations: number;
   readonly pricing: Pricing;
 }): Route {
   const { chain, token, destToken, contract, pricing, decimalsIn, decimalsOut } = options;
   const { quoter, weth } = options;
-  const wrap = (address: EvmAddress) => (address === NATIVE_TOKEN ? weth : address);
+  const wrap = (address: Address) => (isNative(address) ? weth : address);
   const ratedAt = (rate: bigint) => ({ rate, decimalsIn, decimalsOut });
 
   /** What the pool gives for an amount, if that is fair by the rate. */
@@ -136,7 +136,7 @@ export function createSwapRoute(options: {
 /** What a pool exchanged for the wallet, as the transaction that settled it says. */
 function findSwap(
   effects: Receipt["effects"],
-  swap: { readonly wallet: EvmAddress; readonly token: EvmAddress; readonly destToken: EvmAddress },
+  swap: { readonly wallet: Address; readonly token: Address; readonly destToken: Address },
 ): SwapFacts | null {
   for (const effect of effects) {
     if (effect.kind !== "swapped" || effect.wallet !== swap.wallet) continue;

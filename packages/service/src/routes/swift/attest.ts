@@ -7,7 +7,7 @@ import { fairOfMinOut, rescale } from "../../core/amounts.ts";
 import { assertNever } from "../../core/assert.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { OperatingError } from "../../core/errors.ts";
-import { type EvmAddress, padAddress, unpadAddress, type Hex, type Hex32 } from "../../core/hex.ts";
+import { type Address, padAddress, unpadAddress, type Hex, type Hex32 } from "../../core/hex.ts";
 import type { Clock, CrashPoint } from "../../core/ports.ts";
 import type { Db } from "../../db/schema.ts";
 import { isHalted } from "../../ledger/index.ts";
@@ -46,7 +46,7 @@ export interface AttestedPair extends Pair {
   readonly decimalsIn: number;
   readonly decimalsOut: number;
   /** The route's contract on the source chain. */
-  readonly contract: EvmAddress;
+  readonly contract: Address;
   /** Whether it is delivered out of inventory: of no other pair a delivery is vouched for. */
   readonly fromInventory: boolean;
   /** The attestor's own rate where the pair is not the same asset. Throws PRICE_UNAVAILABLE. */
@@ -237,7 +237,7 @@ async function judgeClaim(
   const found = await destination.findDelivery(deliveryId);
   if (!found || found.blockNumber > (await destination.getFinalNumber())) return { kind: "wait" };
   if (
-    found.to !== unpadAddress(commitment.destWallet) ||
+    padAddress(found.to) !== commitment.destWallet ||
     padAddress(found.token) !== commitment.destToken ||
     found.amount !== claim.paidAmount ||
     found.amount < lock.minOut

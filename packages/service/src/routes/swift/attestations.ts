@@ -8,7 +8,7 @@ import { Value } from "typebox/value";
 import type { ClaimOrder, DeliveryOrder, ReturnOrder } from "../../chains/port.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { OperatingError } from "../../core/errors.ts";
-import { type EvmAddress, type Hex, type Hex32, toEvmAddress, toHex32 } from "../../core/hex.ts";
+import { type Address, type Hex, type Hex32, toAddress, toHex32 } from "../../core/hex.ts";
 import { formatStamp } from "../../core/stamp.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 
@@ -33,8 +33,8 @@ export type AttestationRequest =
       readonly kind: "price";
       readonly srcChain: number;
       readonly commitment: Commitment;
-      readonly token: EvmAddress;
-      readonly route: EvmAddress;
+      readonly token: Address;
+      readonly route: Address;
       readonly maxAmount: bigint;
       readonly deadline: bigint;
     };
@@ -178,7 +178,7 @@ export interface PriceScope {
   /** The commitment's hash. */
   readonly commitment: Hex32;
   readonly srcChain: number;
-  readonly route: EvmAddress;
+  readonly route: Address;
 }
 
 const ofScope = (db: Db, { commitment, srcChain, route }: PriceScope) =>
@@ -262,7 +262,7 @@ export async function answerAttestation(
   db: Db,
   id: AttestationId,
   answer: {
-    readonly signer: EvmAddress;
+    readonly signer: Address;
     readonly nowMs: number;
     readonly signature: Hex | null;
     readonly refusal: string | null;
@@ -346,8 +346,8 @@ export function parseRequest(row: unknown): AttestationRequest {
       kind: "price",
       srcChain: row.srcChain,
       commitment,
-      token: toEvmAddress(row.token),
-      route: toEvmAddress(row.route),
+      token: toAddress(row.token),
+      route: toAddress(row.route),
       maxAmount: BigInt(row.maxAmount),
       deadline: BigInt(row.deadline),
     };
@@ -377,8 +377,8 @@ export function parseRequest(row: unknown): AttestationRequest {
     order: {
       commitment,
       srcChain: row.srcChain,
-      escrow: toEvmAddress(row.escrow),
-      srcToken: toEvmAddress(row.srcToken),
+      escrow: toAddress(row.escrow),
+      srcToken: toAddress(row.srcToken),
       seq: BigInt(row.seq),
       amount: BigInt(row.amount),
       deadline: BigInt(row.deadline),

@@ -8,7 +8,7 @@ import type { Call, Chain, Chains, DeliveryOrder, FoundDelivery } from "../../ch
 import { isDatabaseTrouble } from "../../db/trouble.ts";
 import { OperatingError, toErrorObject, toOperatingError } from "../../core/errors.ts";
 import { assert, assertNever } from "../../core/assert.ts";
-import type { EvmAddress, Hex32 } from "../../core/hex.ts";
+import type { Address, Hex32 } from "../../core/hex.ts";
 import type { Clock, Random } from "../../core/ports.ts";
 import { type DepositAddress, getAddressById } from "../../addresses/index.ts";
 import type { Db, Tx } from "../../db/schema.ts";
@@ -28,7 +28,7 @@ export interface DeliveryDeps {
   /** Sender of payouts per destination chain, and of claims per source chain. */
   readonly lanes: ReadonlyMap<
     number,
-    { readonly deliver: readonly EvmAddress[]; readonly claim: readonly EvmAddress[] }
+    { readonly deliver: readonly Address[]; readonly claim: readonly Address[] }
   >;
   readonly deliveryConfirmations: ReadonlyMap<number, number>;
   /** How long after its lock a delivery may be made, in seconds; then it is given back. */
@@ -254,7 +254,7 @@ async function plan(
   delivery: Delivery,
   args: {
     readonly chain: Chain;
-    readonly lanes: readonly EvmAddress[];
+    readonly lanes: readonly Address[];
     readonly intent: IntentName;
     readonly call: Call;
     readonly what: string;

@@ -1,7 +1,7 @@
 /** What an operator wants to know of an inventory: what it holds, what is spoken for, what comes back, how long it lasts. */
 import { sql } from "kysely";
 import type { Chain } from "../../chains/port.ts";
-import type { EvmAddress } from "../../core/hex.ts";
+import type { Address } from "../../core/hex.ts";
 import type { Clock } from "../../core/ports.ts";
 import { formatStamp } from "../../core/stamp.ts";
 import type { Db } from "../../db/schema.ts";
@@ -10,7 +10,7 @@ import { sumReserved } from "./store.ts";
 /** One token on one destination chain. Amounts in its base units. */
 export interface InventoryReport {
   readonly chainId: number;
-  readonly token: EvmAddress;
+  readonly token: Address;
   readonly balance: bigint;
   readonly reserved: bigint;
   /** What the cap over 24 hours still lets through. */
@@ -40,7 +40,7 @@ const WEEK_HOURS = 168n;
 export async function reportInventory(
   deps: { readonly db: Db; readonly clock: Clock },
   chain: Chain,
-  token: EvmAddress,
+  token: Address,
 ): Promise<InventoryReport> {
   const { db, clock } = deps;
   const { chainId } = chain;
@@ -71,7 +71,7 @@ export async function reportInventory(
 
 async function readDeliveries(
   db: Db,
-  args: { readonly chainId: number; readonly token: EvmAddress; readonly sinceMs: number },
+  args: { readonly chainId: number; readonly token: Address; readonly sinceMs: number },
 ) {
   const unpaid = sql`state in ('locked', 'returning')`;
   const unclaimed = sql`state in ('delivered', 'claiming')`;

@@ -4,7 +4,7 @@
  */
 import type { AttestedPrice, BlockId, Chain } from "../../chains/port.ts";
 import { OperatingError } from "../../core/errors.ts";
-import type { EvmAddress } from "../../core/hex.ts";
+import type { Address } from "../../core/hex.ts";
 import type { Clock } from "../../core/ports.ts";
 import type { Db } from "../../db/schema.ts";
 import type { DepositAddress } from "../../addresses/index.ts";
@@ -25,7 +25,7 @@ export interface Pricing {
   /** The lowest rate at which a route can have swept in a block; null when none was signed for it. */
   findRateAt(
     address: DepositAddress,
-    at: { readonly route: EvmAddress; readonly block: BlockId },
+    at: { readonly route: Address; readonly block: BlockId },
   ): Promise<bigint | null>;
 }
 
@@ -40,8 +40,8 @@ export function createPricing(options: {
   readonly db: Db;
   readonly clock: Clock;
   readonly source: Chain;
-  readonly token: EvmAddress;
-  readonly contract: EvmAddress;
+  readonly token: Address;
+  readonly contract: Address;
   readonly readRate: ReadRate;
   readonly wakeAttestor: () => void;
 }): Pricing {

@@ -11,7 +11,7 @@ import {
 } from "../../core/amounts.ts";
 import { assert } from "../../core/assert.ts";
 import { fromErrorObject, OperatingError } from "../../core/errors.ts";
-import type { EvmAddress } from "../../core/hex.ts";
+import type { Address } from "../../core/hex.ts";
 import type { Clock } from "../../core/ports.ts";
 import type { Db } from "../../db/schema.ts";
 import { type FeeItems, type FeeTerms, itemise } from "../../fees/index.ts";
@@ -32,11 +32,11 @@ export function createSwiftRoute(options: {
   readonly clock: Clock;
   readonly source: Chain;
   readonly destination: Chain;
-  readonly token: EvmAddress;
+  readonly token: Address;
   readonly decimalsIn: number;
-  readonly destToken: EvmAddress;
+  readonly destToken: Address;
   readonly decimalsOut: number;
-  readonly contract: EvmAddress;
+  readonly contract: Address;
   readonly pricing: Pricing | null;
 }): Route {
   const { db, clock, source, destination, token, destToken, pricing } = options;

@@ -1,6 +1,6 @@
 import { type Selectable, sql } from "kysely";
 import type { ErrorObject } from "@sluice/sdk/wire";
-import { type EvmAddress, type Hex32, toEvmAddress, toHex32, toTxHash } from "../../core/hex.ts";
+import { type Address, type Hex32, toAddress, toHex32, toTxHash } from "../../core/hex.ts";
 import type { TxHash } from "../../core/hex.ts";
 import { formatStamp } from "../../core/stamp.ts";
 import type { Db, DeliveriesTable, Tx } from "../../db/schema.ts";
@@ -13,15 +13,15 @@ export interface Delivery {
   readonly state: DeliveryState;
   readonly version: number;
   readonly srcChain: number;
-  readonly escrow: EvmAddress;
-  readonly wallet: EvmAddress;
-  readonly token: EvmAddress;
+  readonly escrow: Address;
+  readonly wallet: Address;
+  readonly token: Address;
   readonly seq: bigint;
   readonly lockedAmount: bigint;
   readonly minOut: bigint;
   readonly destChain: number;
-  readonly destToken: EvmAddress;
-  readonly destWallet: EvmAddress;
+  readonly destToken: Address;
+  readonly destWallet: Address;
   /** Destination base units to pay. */
   readonly payAmount: bigint;
   /** What the payout leaves in the lock, in source base units: for the service, and for gas. Null of old ones. */
@@ -171,7 +171,7 @@ export async function updateDelivery(
 /** One token's inventory on one chain. */
 interface Held {
   readonly destChain: number;
-  readonly token: EvmAddress;
+  readonly token: Address;
 }
 
 /** Sum of what is set aside of an inventory. */
@@ -198,7 +198,7 @@ export async function upsertReservation(
   reservation: {
     readonly settlementId: string;
     readonly destChain: number;
-    readonly token: EvmAddress;
+    readonly token: Address;
     readonly amount: bigint;
   },
 ): Promise<void> {
@@ -228,15 +228,15 @@ function parseDelivery(row: Selectable<DeliveriesTable>): Delivery {
     state: row.state as DeliveryState,
     version: row.version,
     srcChain: row.src_chain,
-    escrow: toEvmAddress(row.escrow),
-    wallet: toEvmAddress(row.wallet),
-    token: toEvmAddress(row.token),
+    escrow: toAddress(row.escrow),
+    wallet: toAddress(row.wallet),
+    token: toAddress(row.token),
     seq: row.seq,
     lockedAmount: BigInt(row.locked_amount),
     minOut: BigInt(row.min_out),
     destChain: row.dest_chain,
-    destToken: toEvmAddress(row.dest_token),
-    destWallet: toEvmAddress(row.dest_wallet),
+    destToken: toAddress(row.dest_token),
+    destWallet: toAddress(row.dest_wallet),
     payAmount: BigInt(row.pay_amount),
     feeService: row.fee_service === null ? null : BigInt(row.fee_service),
     feeGas: row.fee_gas === null ? null : BigInt(row.fee_gas),

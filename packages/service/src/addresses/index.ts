@@ -1,5 +1,5 @@
 export { findAddress, formatCommitment, iterateAddresses, listAddresses } from "./list.ts";
-export { assertDerived, issueAddress } from "./issue.ts";
+export { assertDerived, type FindVault, issueAddress } from "./issue.ts";
 export {
   getById as getAddressById,
   listByWallets,

@@ -13,9 +13,13 @@ const FACTORY = toEvmAddress(`0x${"fa".repeat(20)}`);
 const OTHER_FACTORY = toEvmAddress(`0x${"fb".repeat(20)}`);
 
 /** As much of a chain as derivation needs. */
-function chainOf(factory: EvmAddress): Parameters<typeof assertDerived>[0] {
+function chainOf(
+  factory: EvmAddress,
+): Parameters<typeof assertDerived>[0] & Parameters<typeof issueAddress>[1]["chain"] {
   return {
+    kind: "evm",
     predictWallet: (commitment) => predictWallet(factory, commitment),
+    isWalletOf: ({ commitment, wallet }) => predictWallet(factory, commitment) === wallet,
     hashCommitment,
     // CAST: issuing reads the factory's address alone.
     addresses: { factory } as Parameters<typeof assertDerived>[0]["addresses"],
@@ -72,7 +76,9 @@ describe("an address that is issued", () => {
       integratorId: tenant.id,
       factory: FACTORY,
       commitment,
+      family: "evm",
       wallet: predictWallet(FACTORY, address.commitment),
+      proof: null,
       commitmentHash: hashCommitment(address.commitment),
     });
     expect(address.id).toMatch(/^[0-9a-f-]{36}$/);

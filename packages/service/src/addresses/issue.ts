@@ -2,10 +2,17 @@ import type { Chain } from "../chains/port.ts";
 import type { Random } from "../core/ports.ts";
 import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
-import { type Address, toAddress } from "../core/hex.ts";
+import type { ChainKind } from "../core/chain-registry.ts";
+import type { Commitment } from "../core/commitment.ts";
+import { type Address, type Hex, toAddress } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
 import * as store from "./store.ts";
 import type { DepositAddress, Recipient } from "./types.ts";
+
+/** Asks for the vault of a commitment, of who alone can derive it, and for its word that it is. */
+export type FindVault = (
+  commitment: Commitment,
+) => Promise<{ readonly wallet: Address; readonly proof: Hex }>;
 
 /**
  * The deposit address of a recipient: the one that was issued, or a new one. The refund authority and the caps come
@@ -13,47 +20,81 @@ import type { DepositAddress, Recipient } from "./types.ts";
  * when many come at once.
  */
 export async function issueAddress(
-  deps: { readonly db: Db; readonly random: Random },
+  deps: {
+    readonly db: Db;
+    readonly random: Random;
+    /** Only where deposits are taken on Solana. */
+    readonly findVault?: FindVault | undefined;
+  },
   args: {
-    readonly chain: Pick<Chain, "predictWallet" | "hashCommitment" | "addresses">;
+    readonly chain: Pick<Chain, "kind" | "predictWallet" | "hashCommitment" | "addresses">;
     readonly integratorId: string;
     readonly recipient: Recipient;
   },
 ): Promise<DepositAddress> {
   const { db, random } = deps;
   const { chain, integratorId, recipient } = args;
-  const issued = await store.getByRecipient(db, integratorId, recipient);
+  const { kind: family } = chain;
+  const issued = await store.getByRecipient(db, { integratorId, family, recipient });
   if (issued) return issued;
 
+  const integrator = await db
+    .selectFrom("integrators")
+    .selectAll()
+    .where("id", "=", integratorId)
+    .executeTakeFirstOrThrow();
+  const commitment = store.commitmentOf(
+    {
+      id: integrator.id,
+      refundAuthority: refundAuthorityOf(integrator, family),
+      maxFeeBps: integrator.max_fee_bps,
+      maxSlippageBps: integrator.max_slippage_bps,
+    },
+    recipient,
+  );
+  const { wallet, proof } =
+    family === "evm"
+      ? { wallet: chain.predictWallet(commitment), proof: null }
+      : await askForVault(deps.findVault, commitment);
   return db.transaction().execute(async (tx) => {
-    const integrator = await tx
-      .selectFrom("integrators")
-      .selectAll()
-      .where("id", "=", integratorId)
-      .executeTakeFirstOrThrow();
-    const commitment = store.commitmentOf(
-      {
-        id: integrator.id,
-        refundEvm: toAddress(integrator.refund_evm),
-        maxFeeBps: integrator.max_fee_bps,
-        maxSlippageBps: integrator.max_slippage_bps,
-      },
-      recipient,
-    );
     const id = random.uuid();
     await store.insertAddress(tx, id, {
       ...recipient,
       id,
       integratorId,
-      wallet: chain.predictWallet(commitment),
+      family,
+      wallet,
+      proof,
       factory: chain.addresses.factory,
       commitment,
       commitmentHash: chain.hashCommitment(commitment),
     });
-    const stored = await store.getByRecipient(tx, integratorId, recipient);
+    const stored = await store.getByRecipient(tx, { integratorId, family, recipient });
     assert(stored !== null, "an address that was just inserted, or that was in the way, is there");
     return stored;
   });
+}
+
+async function askForVault(findVault: FindVault | undefined, commitment: Commitment) {
+  if (findVault) return findVault(commitment);
+  throw new OperatingError(
+    "CONFIG_MISSING",
+    "No signer derives vaults: addresses there cannot be issued.",
+  );
+}
+
+/** Who may take funds back on the chains of a family. Throws VALIDATION_ERROR where the integrator has named nobody there. */
+function refundAuthorityOf(
+  integrator: { readonly refund_evm: string; readonly refund_solana: string | null },
+  family: ChainKind,
+): Address {
+  if (family === "evm") return toAddress(integrator.refund_evm);
+  if (integrator.refund_solana !== null) return toAddress(integrator.refund_solana);
+  throw new OperatingError(
+    "VALIDATION_ERROR",
+    "fromChain: this integrator has no refund authority on Solana (--refund-solana).",
+    { details: { field: "fromChain" } },
+  );
 }
 
 /**
@@ -61,12 +102,11 @@ export async function issueAddress(
  * not be able to steer money. The contracts would refuse as well; this refuses before gas is spent.
  */
 export function assertDerived(
-  chain: Pick<Chain, "predictWallet" | "hashCommitment" | "addresses">,
+  chain: Pick<Chain, "isWalletOf" | "hashCommitment" | "addresses">,
   address: DepositAddress,
 ): void {
-  const wallet: Address = chain.predictWallet(address.commitment);
   const hash = chain.hashCommitment(address.commitment);
-  if (wallet === address.wallet && hash === address.commitmentHash) return;
+  if (chain.isWalletOf(address) && hash === address.commitmentHash) return;
   throw new OperatingError(
     "CONFIG_MISSING",
     "The stored deposit address does not derive from its fields.",

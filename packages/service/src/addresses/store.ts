@@ -1,21 +1,29 @@
 import { type Selectable, sql } from "kysely";
 import type { AddressesTable, Db, Tx } from "../db/schema.ts";
+import type { ChainKind } from "../core/chain-registry.ts";
 import { COMMITMENT_VERSION, type Commitment, WALLET_KIND } from "../core/commitment.ts";
-import { type Address, padAddress, toAddress, toHex32 } from "../core/hex.ts";
+import { type Address, padAddress, toAddress, toHex, toHex32, unpadAddress } from "../core/hex.ts";
 import { lockStamps } from "../events/index.ts";
 import type { DepositAddress, Recipient } from "./types.ts";
 
 /** The address issued for a recipient, or null. */
 export async function getByRecipient(
   db: Db | Tx,
-  integratorId: string,
-  recipient: Recipient,
+  {
+    integratorId,
+    family,
+    recipient,
+  }: {
+    readonly integratorId: string;
+    readonly family: ChainKind;
+    readonly recipient: Recipient;
+  },
 ): Promise<DepositAddress | null> {
   const row = await db
     .selectFrom("addresses")
     .selectAll()
     .where("integrator_id", "=", integratorId)
-    .where("chain_family", "=", "evm")
+    .where("chain_family", "=", family)
     .where("user_id", "=", recipient.userId)
     .where("dest_chain", "=", recipient.destChain)
     .where("dest_wallet", "=", recipient.destWallet)
@@ -32,12 +40,12 @@ export async function insertAddress(tx: Tx, id: string, address: DepositAddress)
     .values({
       id,
       integrator_id: address.integratorId,
-      chain_family: "evm",
+      chain_family: address.family,
       user_id: address.userId,
       dest_chain: address.destChain,
       dest_wallet: address.destWallet,
       dest_token: address.destToken,
-      refund_authority: toAddress(`0x${address.commitment.refundAuthority.slice(26)}`),
+      refund_authority: unpadAddress(address.commitment.refundAuthority, address.family),
       max_fee_bps: address.commitment.maxFeeBps,
       max_slippage_bps: address.commitment.maxSlippageBps,
       version: COMMITMENT_VERSION,
@@ -45,6 +53,7 @@ export async function insertAddress(tx: Tx, id: string, address: DepositAddress)
       factory: address.factory,
       commitment: address.commitmentHash,
       wallet: address.wallet,
+      proof: address.proof,
       created_at: sql<string>`next_stamp((select created_at from addresses
         where integrator_id = ${address.integratorId} order by created_at desc limit 1))`,
     })
@@ -72,18 +81,21 @@ export async function listByWallets(
   const rows = await db
     .selectFrom("addresses")
     .selectAll()
-    .where("chain_family", "=", "evm")
+    .where("chain_family", "in", ["evm", "svm"])
     .where("wallet", "=", sql<string>`any(${[...new Set(wallets)]})`)
     .execute();
   return new Map(rows.map(parseAddress).map((address) => [address.wallet, address]));
 }
 
 /** The wallets of the newest addresses. */
-export async function listNewestWallets(db: Db, limit: number): Promise<Address[]> {
+export async function listNewestWallets(
+  db: Db,
+  { family, limit }: { readonly family: ChainKind; readonly limit: number },
+): Promise<Address[]> {
   const rows = await db
     .selectFrom("addresses")
     .select("wallet")
-    .where("chain_family", "=", "evm")
+    .where("chain_family", "=", family)
     .orderBy("created_at", "desc")
     .limit(limit)
     .execute();
@@ -93,13 +105,16 @@ export async function listNewestWallets(db: Db, limit: number): Promise<Address[
 /** The wallets behind one in their own order; from the first where `after` is null. */
 export async function listWalletsAfter(
   db: Db,
-  after: string | null,
-  limit: number,
+  {
+    family,
+    after,
+    limit,
+  }: { readonly family: ChainKind; readonly after: string | null; readonly limit: number },
 ): Promise<Address[]> {
   const rows = await db
     .selectFrom("addresses")
     .select("wallet")
-    .where("chain_family", "=", "evm")
+    .where("chain_family", "=", family)
     .where("wallet", ">", after ?? "")
     .orderBy("wallet")
     .limit(limit)
@@ -120,7 +135,7 @@ export async function getById(db: Db | Tx, id: string): Promise<DepositAddress> 
 export function commitmentOf(
   integrator: {
     readonly id: string;
-    readonly refundEvm: Address;
+    readonly refundAuthority: Address;
     readonly maxFeeBps: number;
     readonly maxSlippageBps: number;
   },
@@ -132,7 +147,7 @@ export function commitmentOf(
     destChain: recipient.destChain,
     destWallet: padAddress(recipient.destWallet),
     destToken: padAddress(recipient.destToken),
-    refundAuthority: padAddress(integrator.refundEvm),
+    refundAuthority: padAddress(integrator.refundAuthority),
     maxFeeBps: integrator.maxFeeBps,
     maxSlippageBps: integrator.maxSlippageBps,
   };
@@ -150,13 +165,15 @@ export function parseAddress(row: Selectable<AddressesTable>): DepositAddress {
     ...recipient,
     id: row.id,
     integratorId: row.integrator_id,
+    family: row.chain_family,
+    proof: row.proof === null ? null : toHex(row.proof),
     wallet: toAddress(row.wallet),
     factory: toAddress(row.factory),
     commitmentHash: toHex32(row.commitment),
     commitment: commitmentOf(
       {
         id: row.integrator_id,
-        refundEvm: toAddress(row.refund_authority),
+        refundAuthority: toAddress(row.refund_authority),
         maxFeeBps: row.max_fee_bps,
         maxSlippageBps: row.max_slippage_bps,
       },

@@ -93,6 +93,7 @@ describe("one deposit address", () => {
       { db: database.db, random: systemRandom },
       {
         chain: {
+          kind: "evm",
           predictWallet: (commitment) => predictWallet(FACTORY, commitment),
           hashCommitment,
           addresses: { factory: FACTORY, escrow: FACTORY, delivery: FACTORY },

@@ -7,6 +7,7 @@
  *
  * Heights and amounts are bigint; token address zero is the native coin.
  */
+import type { ChainKind } from "../core/chain-registry.ts";
 import type { Commitment } from "../core/commitment.ts";
 import type { Address, Hex, Hex32, TxHash } from "../core/hex.ts";
 
@@ -259,10 +260,11 @@ export interface SettleCall {
   readonly routeData: Hex;
 }
 
-/** Reading a chain. */
+/** Reading a chain. Addresses are of the chain's own family. */
 export interface ChainReader {
   /** Bridge chain id. */
   readonly chainId: number;
+  readonly kind: ChainKind;
   /** Throws `OperatingError` CONFIG_MISSING when the node serves another chain than configured. */
   checkIdentity(): Promise<void>;
   getHead(): Promise<BlockRef>;
@@ -271,6 +273,11 @@ export interface ChainReader {
   /** The time of a block, in Unix seconds. */
   getTime(at: ReadPoint): Promise<bigint>;
   getBlock(number: bigint): Promise<BlockRef | null>;
+  /**
+   * The block that follows a height: the next higher one, whatever its parent, as slots may be skipped; null while there is
+   * none.
+   */
+  getBlockAfter(number: bigint): Promise<BlockRef | null>;
   /** Every transfer of the tokens in exactly this block, in order. Throws when the node no longer has the block. */
   listTransfers(block: BlockRef, tokens: readonly Address[]): Promise<Transfer[]>;
   /** What transactions of exactly this block paid in the native coin to those whom `choose` picks, in order. */
@@ -316,9 +323,24 @@ export interface SwapQuestion {
   readonly amountIn: bigint;
 }
 
+/** How long a signed transaction may still be mined, on a chain whose senders have no nonces. */
+export interface Lifetime {
+  readonly blockhash: Hex32;
+  /** The last height at which it may be. */
+  readonly lastValidHeight: bigint;
+}
+
 /** Sending to a chain, one signed transaction at a time. */
 export interface ChainSender {
-  /** Number of transactions of the sender up to the block: the next nonce that can be mined. */
+  /** What makes that a transaction is mined once: its sender's nonce, or a block that it names and that gets too old. */
+  readonly sequencing: "nonce" | "blockhash";
+  /** A lifetime from now on. Only where sequencing is by blockhash, as is the next. */
+  getLifetime(): Promise<Lifetime>;
+  /** Whether a final block is higher than transactions of this lifetime can be mined at. */
+  isExpired(lifetime: Lifetime): Promise<boolean>;
+  /** What so much gas costs at a fee per gas, in base units of the native coin, rounded up. */
+  costOf(gas: bigint, feePerGas: bigint): bigint;
+  /** Only where sequencing is by nonce. Number of transactions of the sender up to the block: the next nonce that can be mined. */
   getTransactionCount(sender: Address, at?: ReadPoint): Promise<number>;
   /** What a transaction should offer now: twice the base fee and the tip. */
   suggestFees(): Promise<Fees>;
@@ -329,9 +351,20 @@ export interface ChainSender {
 
 /** Our contracts on a chain: what to call, and what they hold. */
 export interface DepositContracts {
-  /** The one deposit address of a commitment, the same on every chain of the family. */
+  /**
+   * The wallet of a commitment as prices and the ids of deliveries name it: the one deposit address on every EVM chain.
+   * On Solana only the signer can derive the vault, and what is named is the address that the commitment has on EVM.
+   */
   predictWallet(commitment: Commitment): Address;
   hashCommitment(commitment: Commitment): Hex32;
+  /** Whether a deposit address is the one of its commitment; `proof` is the signer's word where nobody can compute it. */
+  isWalletOf(address: {
+    readonly commitment: Commitment;
+    readonly wallet: Address;
+    readonly proof: Hex | null;
+  }): boolean;
+  /** Whether a lock of this chain's escrow is of the commitment. */
+  isLockOf(lock: Pick<Lock, "wallet" | "commitment">, commitment: Commitment): boolean;
   buildDeploy(commitment: Commitment): Call;
   buildSettle(call: SettleCall): Call;
   buildDeliver(order: DeliveryOrder, attestorSignature: Hex): Call;

@@ -106,12 +106,17 @@ export function createQuorumChain(
 
   return {
     chainId: pure.chainId,
+    kind: pure.kind,
+    sequencing: pure.sequencing,
+    costOf: pure.costOf,
     // Each node is looked at before it is asked anything.
     checkIdentity: () => agree(async () => undefined),
     getHead: readHead,
     getFinalNumber: async () => (await readFinal()).number,
     getTime: (at) => agreeAt(at, (node, block) => node.getTime(block)),
     getBlock,
+    // Heights of a chain without gaps; a family with gaps asks its nodes itself.
+    getBlockAfter: (number) => getBlock(number + 1n),
     listTransfers: (block, tokens) => agree((node) => node.listTransfers(block, tokens)),
     listNativeTransfers(block, choose) {
       const chooseOnce = onceForEach(choose);
@@ -137,6 +142,8 @@ export function createQuorumChain(
 
     getTransactionCount: (sender, at = "latest") =>
       agreeAt(at, (node, block) => node.getTransactionCount(sender, block)),
+    getLifetime: () => pure.getLifetime(),
+    isExpired: (lifetime) => pure.isExpired(lifetime),
     async suggestFees() {
       const fees = await collect((node) => node.suggestFees());
       return {
@@ -179,6 +186,8 @@ export function createQuorumChain(
 
     predictWallet: pure.predictWallet,
     hashCommitment: pure.hashCommitment,
+    isWalletOf: pure.isWalletOf,
+    isLockOf: pure.isLockOf,
     buildDeploy: pure.buildDeploy,
     buildSettle: pure.buildSettle,
     buildDeliver: pure.buildDeliver,

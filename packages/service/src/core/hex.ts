@@ -71,6 +71,14 @@ export function toTxHash(text: string): TxHash {
   return text.toLowerCase() as TxHash;
 }
 
+/** Canonical spelling of bytes in hex; throws on any other form. */
+export function toHex(text: string): Hex {
+  if (!/^0x([0-9a-fA-F]{2})*$/.test(text))
+    throw new TypeError(`expected bytes in hex, got "${text}"`);
+  // CAST: the form was checked on the line above.
+  return text.toLowerCase() as Hex;
+}
+
 /** An address as 32 bytes: of EVM padded with zeros on the left. */
 export function padAddress(address: Address): Hex32 {
   return toHex32(`0x${address.slice(2).padStart(64, "0")}`);

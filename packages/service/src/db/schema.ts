@@ -4,6 +4,7 @@
  * `numeric` comes back as a decimal string and is turned into bigint in the stores, `bigint` comes back as bigint, and
  * `timestamptz` comes back as the wire's timestamp (`YYYY-MM-DDTHH:mm:ss.SSSZ`); see `pool.ts`.
  */
+import type { ChainKind } from "../core/chain-registry.ts";
 import type { ErrorObject } from "@sluice/sdk/wire";
 import type { ColumnType, Generated, Kysely, Transaction } from "kysely";
 
@@ -30,6 +31,7 @@ export interface IntegratorsTable {
   id: string;
   name: string;
   refund_evm: string;
+  refund_solana: string | null;
   max_fee_bps: number;
   max_slippage_bps: number;
   gas: string | null;
@@ -48,7 +50,7 @@ export interface ApiKeysTable {
 export interface AddressesTable {
   id: string;
   integrator_id: string;
-  chain_family: string;
+  chain_family: ChainKind;
   user_id: string;
   dest_chain: number;
   dest_wallet: string;
@@ -61,6 +63,7 @@ export interface AddressesTable {
   factory: string;
   commitment: string;
   wallet: string;
+  proof: string | null;
   created_at: Stamp;
 }
 
@@ -237,6 +240,8 @@ export interface AttemptsTable {
   raw: string;
   max_fee_per_gas: Numeric;
   max_priority_fee_per_gas: Numeric;
+  blockhash: string | null;
+  last_valid_height: Int8 | null;
   created_at: Stamp;
   sent_at: Stamp | null;
   accepted: Generated<boolean>;

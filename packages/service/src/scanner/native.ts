@@ -55,13 +55,17 @@ export async function lookAtBalances(deps: ScannerDeps): Promise<boolean> {
   if (scanned !== null && scanned !== block.hash) return false;
 
   const [newest, recent, round] = [
-    await listNewestWallets(db, WALLETS_AT_ONCE),
+    await listNewestWallets(db, { family: chain.kind, limit: WALLETS_AT_ONCE }),
     await listRecentWallets(db, {
       chainId: chain.chainId,
       fromBlock: block.number - RECENT_BLOCKS,
       limit: WALLETS_AT_ONCE,
     }),
-    await listWalletsAfter(db, await getRound(db, chain.chainId), WALLETS_AT_ONCE),
+    await listWalletsAfter(db, {
+      family: chain.kind,
+      after: await getRound(db, chain.chainId),
+      limit: WALLETS_AT_ONCE,
+    }),
   ];
   await compareAt(deps, block, [...newest, ...recent, ...round]);
   const isLast = round.length < WALLETS_AT_ONCE;

@@ -7,6 +7,7 @@ import type {
   ClaimOrder,
   DeliveryOrder,
   Fees,
+  Lifetime,
   PriceOrder,
   ReturnOrder,
 } from "../chains/port.ts";
@@ -15,9 +16,12 @@ import type { Address, Hex, TxHash } from "../core/hex.ts";
 
 export interface TransactionIntent {
   readonly call: Call;
+  /** Only orders transactions where the chain has nonces. */
   readonly nonce: number;
   readonly gas: bigint;
   readonly fees: Fees;
+  /** Set on a chain without nonces, and only there. */
+  readonly lifetime?: Lifetime | undefined;
 }
 
 export interface SignedTransaction {

@@ -315,7 +315,8 @@ async function signAndSend(
   assert(transaction.nonce !== null, "only an assigned transaction is signed");
   const { call, nonce, gas } = transaction;
   const signed = await signer.sign({ call, nonce, gas, fees });
-  const attempt = { hash: signed.hash, number, raw: signed.raw, ...fees, signedAtMs: clock.now() };
+  const { hash, raw } = signed;
+  const attempt = { hash, number, raw, ...fees, lifetime: null, signedAtMs: clock.now() };
   const first = await store.insertAttempt(db, transaction.id, attempt);
   if (!first) return;
   crashPoint(`${kindOf(transaction.intent)}.signed`);

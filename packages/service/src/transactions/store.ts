@@ -289,6 +289,8 @@ export async function insertAttempt(
       raw: attempt.raw,
       max_fee_per_gas: attempt.maxFeePerGas,
       max_priority_fee_per_gas: attempt.maxPriorityFeePerGas,
+      blockhash: attempt.lifetime?.blockhash ?? null,
+      last_valid_height: attempt.lifetime?.lastValidHeight ?? null,
       created_at: formatStamp(attempt.signedAtMs),
     })
     .onConflict((conflict) => conflict.doNothing())
@@ -407,6 +409,10 @@ function parseAttempt(row: Selectable<AttemptsTable>): Attempt {
     raw: row.raw as Hex,
     maxFeePerGas: BigInt(row.max_fee_per_gas),
     maxPriorityFeePerGas: BigInt(row.max_priority_fee_per_gas),
+    lifetime:
+      row.blockhash === null || row.last_valid_height === null
+        ? null
+        : { blockhash: toHex32(row.blockhash), lastValidHeight: row.last_valid_height },
     signedAtMs: Date.parse(row.created_at),
     sentAtMs: row.sent_at === null ? null : Date.parse(row.sent_at),
     accepted: row.accepted,

@@ -5,7 +5,7 @@
  * Batch: a transaction that carries the calls of others; it has the nonce, and they have its outcome.
  * Attempt: one signed transaction on that nonce; a replacement has the same call and higher fees.
  */
-import type { Call } from "../chains/port.ts";
+import type { Call, Lifetime } from "../chains/port.ts";
 import type { Address, Hex, Hex32, TxHash } from "../core/hex.ts";
 
 export const INTENT_KINDS = [
@@ -54,6 +54,8 @@ export interface Attempt {
   readonly raw: Hex;
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
+  /** Null where nonces order transactions. */
+  readonly lifetime: Lifetime | null;
   /** Milliseconds since the epoch. */
   readonly signedAtMs: number;
   /** Milliseconds since the epoch of the last send whose outcome was recorded; null before. */

@@ -41,9 +41,14 @@ export interface Process {
 /** Computed without asking a node. */
 const PURE: ReadonlySet<string> = new Set([
   "chainId",
+  "kind",
+  "sequencing",
+  "costOf",
   "addresses",
   "predictWallet",
   "hashCommitment",
+  "isWalletOf",
+  "isLockOf",
   "buildDeploy",
   "buildSettle",
   "buildDeliver",

@@ -67,10 +67,22 @@ export function createCountingRandom(): Random {
   };
 }
 
-/** A chain whose members throw unless given. */
+/** What every EVM chain is, whatever it answers. */
+const familyOf = ({ predictWallet, hashCommitment }: Partial<Chain>) =>
+  ({
+    kind: "evm",
+    sequencing: "nonce",
+    costOf: (gas, feePerGas) => gas * feePerGas,
+    isWalletOf: ({ commitment, wallet }) => predictWallet?.(commitment) === wallet,
+    isLockOf: (lock, commitment) =>
+      hashCommitment?.(commitment) === lock.commitment &&
+      predictWallet?.(commitment) === lock.wallet,
+  }) as const satisfies Partial<Chain>;
+
+/** A chain whose members throw unless given; it is of EVM unless it says otherwise. */
 export function createStrictChain(members: Partial<Chain>): Chain {
   // CAST: what is missing throws when it is used.
-  return new Proxy(members as Chain, {
+  return new Proxy({ ...familyOf(members), ...members } as Chain, {
     get(target, name, receiver) {
       const member: unknown = Reflect.get(target, name, receiver);
       if (member === undefined) throw new Error(`the test did not expect chain.${String(name)}`);

@@ -38,6 +38,10 @@ export function createContracts(
     addresses,
     hashCommitment,
     predictWallet: (commitment) => predictWallet(factory, commitment),
+    isWalletOf: ({ commitment, wallet }) => predictWallet(factory, commitment) === wallet,
+    isLockOf: (lock, commitment) =>
+      lock.commitment === hashCommitment(commitment) &&
+      lock.wallet === predictWallet(factory, commitment),
 
     buildDeploy: (commitment) =>
       callTo(

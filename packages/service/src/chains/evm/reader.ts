@@ -21,19 +21,23 @@ import { listTransfers } from "./transfers.ts";
 
 /** The chain's reads over a node; `checkIdentity` is in identity.ts. All throw RPC_UNAVAILABLE without a usable answer. */
 export function createReader(rpc: Rpc): Omit<ChainReader, "checkIdentity"> {
+  async function getBlock(number: bigint): Promise<BlockRef | null> {
+    const block = await rpc.ask("eth_getBlockByNumber", [toQuantity(number), false], parseBlock);
+    if (block === null) return null;
+    if (block.number !== number) throw rpc.unavailable("another block");
+    return toRef(block);
+  }
+
   return {
     chainId: rpc.chainId,
+    kind: "evm",
     getHead: async () => toRef(await getTaggedBlock(rpc, "latest")),
     getFinalNumber: async () => (await getTaggedBlock(rpc, tagOf("final"))).number,
 
     getTime: async (at) => (await getBlockAt(rpc, at)).timestamp,
 
-    async getBlock(number) {
-      const block = await rpc.ask("eth_getBlockByNumber", [toQuantity(number), false], parseBlock);
-      if (block === null) return null;
-      if (block.number !== number) throw rpc.unavailable("another block");
-      return toRef(block);
-    },
+    getBlock,
+    getBlockAfter: (number) => getBlock(number + 1n),
 
     listTransfers: (block, tokens) => listTransfers(rpc, block, tokens),
     listNativeTransfers: (block, choose) => listNativeTransfers(rpc, block, choose),

@@ -1,5 +1,6 @@
 /** Sending to an EVM chain through one node. */
 import { keccak256 } from "viem";
+import { Bug } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { EvmAddress } from "../../core/hex.ts";
 import type { Call, ChainSender, Simulation } from "../port.ts";
@@ -18,6 +19,10 @@ const GAS_MARGIN_MIN = 30_000n;
 /** The chain's sending over a node. All but `send` throw RPC_UNAVAILABLE without a usable answer. */
 export function createSender(rpc: Rpc, emitters: Emitters): ChainSender {
   return {
+    sequencing: "nonce",
+    getLifetime: unsequenced,
+    isExpired: unsequenced,
+    costOf: (gas, feePerGas) => gas * feePerGas,
     getTransactionCount: (sender, at = "latest") =>
       rpc.ask("eth_getTransactionCount", [sender, blockParameterOf(at)], parseIndex),
     suggestFees: () => suggestFees(rpc),
@@ -51,6 +56,10 @@ export function createSender(rpc: Rpc, emitters: Emitters): ChainSender {
       });
     },
   };
+}
+
+function unsequenced(): never {
+  throw new Bug("transactions of EVM chains are mined by nonce, and never expire");
 }
 
 /**

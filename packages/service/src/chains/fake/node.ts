@@ -2,6 +2,7 @@
  * A node of the fake chain behind the chain port: it knows the chain up to where it has come, which may be behind, or on
  * a branch that was left meanwhile.
  */
+import { Bug } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { type Address, type Hex, isNative, NATIVE_TOKEN } from "../../core/hex.ts";
 import type {
@@ -80,6 +81,11 @@ export function createFakeNode(chain: FakeChain): FakeNode {
 
   return {
     chainId,
+    kind: "evm",
+    sequencing: "nonce",
+    getLifetime: () => Promise.reject(new Bug("a fake chain has nonces")),
+    isExpired: () => Promise.reject(new Bug("a fake chain has nonces")),
+    costOf: (gas, feePerGas) => gas * feePerGas,
     addresses: { factory, escrow, delivery },
     cctp: cctp && {
       contracts: cctp,
@@ -100,6 +106,10 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     getTime: async (at) => pointAt(at).time,
     async getBlock(number) {
       const block = branch()[Number(number)];
+      return block ? refOf(block) : null;
+    },
+    async getBlockAfter(number) {
+      const block = branch()[Number(number) + 1];
       return block ? refOf(block) : null;
     },
     async listTransfers(block, tokens) {
@@ -170,6 +180,9 @@ export function createFakeNode(chain: FakeChain): FakeNode {
 
     predictWallet,
     hashCommitment,
+    isWalletOf: ({ commitment, wallet }) => predictWallet(commitment) === wallet,
+    isLockOf: (lock, commitment) =>
+      lock.commitment === hashCommitment(commitment) && lock.wallet === predictWallet(commitment),
     buildDeploy: (commitment) => toCall({ kind: "deploy", commitment }),
     buildSettle({ commitment, token, route, routeData }) {
       const terms = routeData === "0x" ? null : decode<RouteFee | BurnTerms>(routeData);

@@ -2,12 +2,12 @@
  * The attestor's work: it reads the chains with its own eyes and signs only what it finds there at final blocks. The
  * rows it is handed are questions, never evidence.
  */
-import type { Chain, Chains, ClaimOrder, DeliveryOrder } from "../../chains/port.ts";
+import type { Chain, Chains, ClaimOrder, DeliveryOrder, Lock } from "../../chains/port.ts";
 import { fairOfMinOut, rescale } from "../../core/amounts.ts";
 import { assertNever } from "../../core/assert.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { OperatingError } from "../../core/errors.ts";
-import { type Address, padAddress, unpadAddress, type Hex, type Hex32 } from "../../core/hex.ts";
+import { type Address, padAddress, type Hex, type Hex32 } from "../../core/hex.ts";
 import type { Clock, CrashPoint } from "../../core/ports.ts";
 import type { Db } from "../../db/schema.ts";
 import { isHalted } from "../../ledger/index.ts";
@@ -275,15 +275,9 @@ async function judgeReturn(
   return { kind: "sign", signature: await deps.signer.signReturn(srcChain, order) };
 }
 
-function isLockOf(
-  source: Chain,
-  destination: Chain,
-  lock: { wallet: string; commitment: Hex32; destChain: number; delivery: Hex32 },
-  commitment: Commitment,
-): boolean {
+function isLockOf(source: Chain, destination: Chain, lock: Lock, commitment: Commitment): boolean {
   return (
-    lock.commitment === source.hashCommitment(commitment) &&
-    lock.wallet === source.predictWallet(commitment) &&
+    source.isLockOf(lock, commitment) &&
     lock.destChain === commitment.destChain &&
     lock.delivery === padAddress(destination.addresses.delivery)
   );

@@ -1,0 +1,15 @@
+-- Solana: deposit addresses of another family, and transactions that expire.
+
+alter table addresses drop constraint addresses_chain_family_check;
+alter table addresses add check (chain_family in ('evm', 'svm'));
+-- The signer's word that the wallet is the commitment's, where nobody can compute it.
+alter table addresses add column proof text;
+alter table addresses add check ((proof is null) = (chain_family = 'evm'));
+
+-- Who may take funds back on Solana; required before addresses there are issued.
+alter table integrators add column refund_solana text;
+
+-- What the lifetime of a signed transaction of Solana ends with; null where nonces order transactions.
+alter table attempts add column blockhash text;
+alter table attempts add column last_valid_height bigint;
+alter table attempts add check ((blockhash is null) = (last_valid_height is null));

@@ -1,0 +1,87 @@
+/**
+ * What the signer of Solana is asked to do. An order names what is moved and whose it is, never where to: that follows
+ * from the commitment. It travels as the data of a call, so that everything between the chain port and the signer stays
+ * one family's business.
+ */
+import type { Commitment } from "../../core/commitment.ts";
+import type { Address, Hex, Hex32 } from "../../core/hex.ts";
+import type { DeliveryOrder } from "../port.ts";
+
+/** Locks a vault's balance in the escrow until the delivery is paid. */
+export interface LockOrder {
+  readonly kind: "lock";
+  readonly commitment: Commitment;
+  /** Mint, or zero for SOL itself. */
+  readonly token: Address;
+  /** Base units. */
+  readonly amount: bigint;
+  /** The least that may be delivered for it, in destination base units. */
+  readonly minOut: bigint;
+  /** Unlike any other of this vault and token. */
+  readonly seq: bigint;
+  /** The destination's `Delivery`, in 32 bytes. */
+  readonly delivery: Hex32;
+  /** The slot up to which arrivals are counted in the amount. */
+  readonly asOf: bigint;
+}
+
+/** Takes a lock to the treasury: its delivery was paid. */
+export interface ClaimLockOrder {
+  readonly kind: "claim";
+  readonly deliveryId: Hex32;
+  readonly token: Address;
+  /** Base units of the lock. */
+  readonly amount: bigint;
+  /** Destination base units that were paid. */
+  readonly paidAmount: bigint;
+  /** Unix seconds after which the signer refuses. */
+  readonly deadline: bigint;
+  /** The attestor's. */
+  readonly signature: Hex;
+}
+
+/** Gives a lock back to its vault: its delivery can no longer be paid. */
+export interface ReturnLockOrder {
+  readonly kind: "return";
+  readonly commitment: Commitment;
+  readonly token: Address;
+  readonly seq: bigint;
+  /** Base units of the lock. */
+  readonly amount: bigint;
+  /** Unix seconds after which the signer refuses. */
+  readonly deadline: bigint;
+  /** The attestor's. */
+  readonly signature: Hex;
+}
+
+/** Pays the committed wallet from inventory, once per delivery id. */
+export interface DeliverOrder {
+  readonly kind: "deliver";
+  readonly order: DeliveryOrder;
+  /** The attestor's. */
+  readonly signature: Hex;
+}
+
+/** Pays the committed wallet on Solana itself. */
+export interface TransferOrder {
+  readonly kind: "transfer";
+  readonly commitment: Commitment;
+  readonly token: Address;
+  /** Base units that leave the vault. */
+  readonly amount: bigint;
+  /** Of these, base units for the treasury: never above the committed cap. */
+  readonly fee: bigint;
+  readonly asOf: bigint;
+}
+
+/** Pays the committed refund authority. */
+export interface RefundOrder {
+  readonly kind: "refund";
+  readonly commitment: Commitment;
+  readonly token: Address;
+  /** Base units. */
+  readonly amount: bigint;
+}
+
+export type Order =
+  LockOrder | ClaimLockOrder | ReturnLockOrder | DeliverOrder | TransferOrder | RefundOrder;

@@ -27,6 +27,11 @@ export const NATIVE_TOKEN = "0x0000000000000000000000000000000000000000" as EvmA
 // CAST: 32 zero bytes are an address in canonical spelling.
 export const NATIVE_SOL = `0x${"0".repeat(64)}` as Address;
 
+/** The native coin of the chains of a family. */
+export function nativeOf(kind: ChainKind): Address {
+  return kind === "evm" ? NATIVE_TOKEN : NATIVE_SOL;
+}
+
 /** Whether a token is the native coin of its chain, of any family. */
 export function isNative(token: Address): boolean {
   return token === NATIVE_TOKEN || token === NATIVE_SOL;

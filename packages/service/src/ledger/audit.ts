@@ -350,6 +350,7 @@ async function auditLanes({ db, chain }: AuditDeps): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const lane of lanes) {
     const address = toAddress(lane.address);
+    if (chain.sequencing !== "nonce") continue;
     const used = await chain.getTransactionCount(address, "final");
     // Read after the chain was: a nonce is given out before the chain can use it.
     const { next_nonce: next } = await ofChain

@@ -10,8 +10,11 @@
  *   6. the receipt is committed, together with the wake-up of whoever wanted the effect.
  * After a crash each row says how far it came, and the next look goes on from there. A mined transaction is followed
  * until its block is final; one whose block left the chain is open again and its bytes are sent again.
+ *
+ * On a chain without nonces the same order holds, with a lifetime in the nonce's place: what was signed is sent until it is
+ * mined or can no longer be, and only then the call is signed anew. Their nonces only count what was given out.
  */
-import type { Batch, Chain, Fees, Receipt } from "../chains/port.ts";
+import type { Batch, Chain, Fees, Lifetime, Receipt } from "../chains/port.ts";
 import type { Address } from "../core/hex.ts";
 import type { Clock, CrashPoint, Random } from "../core/ports.ts";
 import { assert } from "../core/assert.ts";
@@ -105,6 +108,7 @@ export async function lookAtLane(deps: LaneDeps): Promise<boolean> {
   const lane = laneOf(signer);
   await ensureRegistered(deps);
   if (!(await store.hasWork(db, lane))) return false;
+  if (chain.sequencing === "blockhash") return lookByBlockhash(deps);
   const count = await chain.getTransactionCount(signer.address);
   const mayMove = await isFreeToMove(deps, count);
   if (mayMove) await assignQueued(deps);
@@ -125,6 +129,68 @@ export async function lookAtLane(deps: LaneDeps): Promise<boolean> {
     if (mined.length > 0) await followMined(deps, mined);
   }
   return progressed;
+}
+
+/** The look at a lane without nonces: each of its open transactions is brought forward by itself. */
+async function lookByBlockhash(deps: LaneDeps): Promise<boolean> {
+  const { db, chain, signer } = deps;
+  const lane = laneOf(signer);
+  const mayMove = !(await isHalted(db, chain.chainId));
+  if (mayMove) await assignQueued(deps);
+  const mined = await store.listByState(db, lane, "mined");
+  let progressed = false;
+  try {
+    for (const transaction of await store.listByState(db, lane, "assigned")) {
+      progressed = (await pursueByBlockhash(deps, transaction, mayMove)) || progressed;
+    }
+  } finally {
+    if (mined.length > 0) await followMined(deps, mined);
+  }
+  return progressed;
+}
+
+/**
+ * Records what was mined of a transaction, else sends it. It is signed anew only when nothing that was signed before can
+ * be mined any more: a final block is too high for it, and a look after that finds none of it.
+ */
+async function pursueByBlockhash(
+  deps: LaneDeps,
+  transaction: LaneTransaction,
+  mayMove: boolean,
+): Promise<boolean> {
+  const { db, chain, clock, limits } = deps;
+  const attempts = await store.listAttempts(db, transaction.id);
+  const [newest] = attempts;
+  const isExpired = newest ? await chain.isExpired(lifetimeOf(newest)) : false;
+  const receipt = await findReceipt(chain, attempts);
+  if (receipt) return recordMined(deps, transaction, receipt);
+  if (!mayMove) return false;
+  if (!newest) deps.crashPoint(`${kindOf(transaction.intent)}.assigned`);
+  if (!newest || isExpired) {
+    await signForBlockhash(deps, transaction, (newest?.number ?? 0) + 1);
+  } else if (!newest.accepted || sentLongAgo(newest, clock.now(), limits)) {
+    await send(deps, transaction, newest);
+  }
+  return false;
+}
+
+async function signForBlockhash(
+  deps: LaneDeps,
+  transaction: LaneTransaction,
+  number: number,
+): Promise<void> {
+  const { chain, limits } = deps;
+  const [lifetime, fees] = await Promise.all([chain.getLifetime(), chain.suggestFees()]);
+  if (fees.maxFeePerGas <= limits.maxFeePerGas) {
+    await signAndSend(deps, transaction, { number, fees, lifetime });
+  } else {
+    sayTooDear(deps, transaction, fees);
+  }
+}
+
+function lifetimeOf({ lifetime }: Attempt): Lifetime {
+  assert(lifetime !== null, "what is signed for a chain without nonces has a lifetime");
+  return lifetime;
 }
 
 /**
@@ -184,7 +250,8 @@ async function isAffordable(
     }
     const { maxFeePerGas } = await chain.suggestFees();
     const isTooDear =
-      limits.batchCostMax !== undefined && batch.gas * maxFeePerGas > limits.batchCostMax;
+      limits.batchCostMax !== undefined &&
+      chain.costOf(batch.gas, maxFeePerGas) > limits.batchCostMax;
     if (isTooDear) log.warn({ size }, "a batch would cost too much of the daily budget");
     return !isTooDear;
   } catch (error) {
@@ -200,13 +267,14 @@ async function ensureRegistered(deps: LaneDeps): Promise<void> {
   const { db, chain, signer } = deps;
   const lane = laneOf(signer);
   if ((await store.getNextNonce(db, lane)) !== null) return;
-  const nextNonce = await chain.getTransactionCount(signer.address);
+  const nextNonce =
+    chain.sequencing === "nonce" ? await chain.getTransactionCount(signer.address) : 0;
   await store.registerLane(db, { ...lane, purpose: signer.purpose, nextNonce });
 }
 
 /** Looks for the receipt of any attempt of a nonce that the chain has used. */
 async function recordReceipt(deps: LaneDeps, transaction: LaneTransaction): Promise<boolean> {
-  const { db, chain, log, crashPoint, onChanged } = deps;
+  const { db, chain, log } = deps;
   const attempts = await store.listAttempts(db, transaction.id);
   const receipt = await findReceipt(chain, attempts);
   if (!receipt) {
@@ -217,6 +285,15 @@ async function recordReceipt(deps: LaneDeps, transaction: LaneTransaction): Prom
     );
     return false;
   }
+  return recordMined(deps, transaction, receipt);
+}
+
+async function recordMined(
+  deps: LaneDeps,
+  transaction: LaneTransaction,
+  receipt: Receipt,
+): Promise<true> {
+  const { db, chain, log, crashPoint, onChanged } = deps;
   crashPoint(`${kindOf(transaction.intent)}.mined`);
   const facts: MinedFacts = {
     txHash: receipt.txHash,
@@ -264,12 +341,9 @@ async function pursue(
     deps.crashPoint(`${kindOf(transaction.intent)}.assigned`);
     const fees = await chain.suggestFees();
     if (fees.maxFeePerGas <= limits.maxFeePerGas) {
-      await signAndSend(deps, transaction, 1, fees);
+      await signAndSend(deps, transaction, { number: 1, fees });
     } else {
-      deps.log.error(
-        { intent: transaction.intent, maxFeePerGas: fees.maxFeePerGas.toString() },
-        "gas is dearer than the cap, waiting",
-      );
+      sayTooDear(deps, transaction, fees);
     }
     return;
   }
@@ -282,6 +356,11 @@ async function pursue(
   }
 }
 
+function sayTooDear({ log }: LaneDeps, { intent }: LaneTransaction, fees: Fees): void {
+  const maxFeePerGas = fees.maxFeePerGas.toString();
+  log.error({ intent, maxFeePerGas }, "gas is dearer than the cap, waiting");
+}
+
 /** False when the replacement could not be signed: what was signed before is still good, and is offered again. */
 async function tryReplace(
   deps: LaneDeps,
@@ -290,7 +369,7 @@ async function tryReplace(
   fees: Fees,
 ): Promise<boolean> {
   try {
-    await signAndSend(deps, transaction, number, fees);
+    await signAndSend(deps, transaction, { number, fees });
     deps.metrics.laneReplacements.inc(labelsOf(deps.signer));
     return true;
   } catch (error) {
@@ -308,15 +387,19 @@ function sentLongAgo(attempt: Attempt, nowMs: number, limits: LaneLimits): boole
 async function signAndSend(
   deps: LaneDeps,
   transaction: LaneTransaction,
-  number: number,
-  fees: Fees,
+  {
+    number,
+    fees,
+    lifetime,
+  }: { readonly number: number; readonly fees: Fees; readonly lifetime?: Lifetime | undefined },
 ): Promise<void> {
   const { db, signer, clock, crashPoint } = deps;
   assert(transaction.nonce !== null, "only an assigned transaction is signed");
   const { call, nonce, gas } = transaction;
-  const signed = await signer.sign({ call, nonce, gas, fees });
+  const signed = await signer.sign({ call, nonce, gas, fees, lifetime });
   const { hash, raw } = signed;
-  const attempt = { hash, number, raw, ...fees, lifetime: null, signedAtMs: clock.now() };
+  const signedAtMs = clock.now();
+  const attempt = { hash, number, raw, ...fees, lifetime: lifetime ?? null, signedAtMs };
   const first = await store.insertAttempt(db, transaction.id, attempt);
   if (!first) return;
   crashPoint(`${kindOf(transaction.intent)}.signed`);

@@ -3,7 +3,7 @@
  * often somebody looks must not decide how often a node is asked. What could not be read is not shown.
  */
 import type { Chain } from "../chains/port.ts";
-import { type Address, NATIVE_TOKEN } from "../core/hex.ts";
+import { type Address, nativeOf } from "../core/hex.ts";
 import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
 
 /** What is read of one chain. */
@@ -30,10 +30,14 @@ export async function readChain(metrics: Metrics, wanted: ReadingsOfChain): Prom
     ...wanted.lanes.flatMap(({ purpose, address }) => {
       const labels = { chain: label, purpose, account: address };
       return [
-        show(metrics.laneBalance, labels, () => chain.getBalance(NATIVE_TOKEN, address)),
-        show(metrics.laneChainNonce, labels, async () =>
-          BigInt(await chain.getTransactionCount(address)),
-        ),
+        show(metrics.laneBalance, labels, () => chain.getBalance(nativeOf(chain.kind), address)),
+        ...(chain.sequencing === "nonce"
+          ? [
+              show(metrics.laneChainNonce, labels, async () =>
+                BigInt(await chain.getTransactionCount(address)),
+              ),
+            ]
+          : []),
       ];
     }),
     ...wanted.inventory.flatMap(({ token, symbol }) => {

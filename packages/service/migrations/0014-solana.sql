@@ -13,3 +13,11 @@ alter table integrators add column refund_solana text;
 alter table attempts add column blockhash text;
 alter table attempts add column last_valid_height bigint;
 alter table attempts add check ((blockhash is null) = (last_valid_height is null));
+
+-- A sweep of Solana takes what it names: what had arrived up to a block. Elsewhere it takes all that is there.
+alter table settlements add column swept_up_to bigint;
+-- Deposits before this position are the sweep's.
+alter table settlements add column taken_block bigint
+  generated always as (coalesce(swept_up_to, swept_block)) stored;
+alter table settlements add column taken_log_index integer
+  generated always as (case when swept_up_to is null then swept_log_index else 2147483647 end) stored;

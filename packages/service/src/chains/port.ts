@@ -64,6 +64,14 @@ export interface Outflow {
   readonly logIndex: number;
 }
 
+/** What a wallet holds of a token to be swept. */
+export interface Held {
+  /** Base units. */
+  readonly amount: bigint;
+  /** The block up to which arrivals are in the amount; undefined where a sweep takes all that is there when it is mined. */
+  readonly asOf?: bigint | undefined;
+}
+
 /** Picks the accounts that matter out of many. */
 export type ChoosePayees = (accounts: readonly Address[]) => Promise<ReadonlySet<Address>>;
 
@@ -110,6 +118,8 @@ export type Effect =
       readonly route: Address;
       readonly amount: bigint;
       readonly logIndex: number;
+      /** The block up to which it took what had arrived, where the sweep says so. */
+      readonly upTo?: bigint | undefined;
     }
   | {
       readonly kind: "transferred";
@@ -258,6 +268,21 @@ export interface SettleCall {
   readonly token: Address;
   readonly route: Address;
   readonly routeData: Hex;
+  /** What was planned with; only a chain whose sweeps name their amount needs it, as the next. */
+  readonly amount: bigint;
+  readonly asOf?: bigint | undefined;
+}
+
+/** Terms of a lock. */
+export interface LockTerms {
+  /** Null where both sides are the same asset. */
+  readonly price: AttestedPrice | null;
+  /** The least that is to be delivered, in destination base units; a contract computes it itself. */
+  readonly minOut: bigint;
+  /** Unlike any other of the wallet and token; a contract counts itself. */
+  readonly seq: bigint;
+  /** The destination's `Delivery`. */
+  readonly delivery: Hex32;
 }
 
 /** Reading a chain. Addresses are of the chain's own family. */
@@ -299,6 +324,8 @@ export interface ChainReader {
   ): Promise<readonly (bigint | null)[] | null>;
   /** In the newest block unless another is named, as everywhere below. */
   getBalance(token: Address, owner: Address, at?: ReadPoint): Promise<bigint>;
+  /** What may be swept of a token, and which arrivals are in it. */
+  readHolding(token: Address, owner: Address): Promise<Held>;
   /** The same of a contract that anybody may have named: null when it reverts, burns all gas or answers nonsense. */
   findBalance(token: Address, owner: Address, at?: ReadPoint): Promise<bigint | null>;
   hasCode(address: Address, at?: ReadPoint): Promise<boolean>;
@@ -376,8 +403,8 @@ export interface DepositContracts {
   combine(calls: readonly GasCall[]): Batch | null;
   /** Whether a call did what it was for, in the mined transaction that carried it. */
   tookEffect(receipt: Receipt, call: Call): boolean;
-  /** Route data of a priced pair: the price and the attestor's signature over it. */
-  encodePriceData(price: SignedPrice, attestorSignature: Hex): Hex;
+  /** Route data of `SWIFT`. */
+  encodeLockData(terms: LockTerms): Hex;
   /** Route data of `MONO_CHAIN`. */
   encodeTransferData(fee: RouteFee): Hex;
   /** Route data of `FAST_MCTP`. */

@@ -133,6 +133,10 @@ export function createQuorumChain(
       agree((node) => node.listTokenBalances(blockHash, holdings)),
     getBalance: (token, owner, at = "latest") =>
       agreeAt(at, (node, block) => node.getBalance(token, owner, block)),
+    readHolding: (token, owner) =>
+      agreeAt("latest", async (node, block) => ({
+        amount: await node.getBalance(token, owner, block),
+      })),
     findBalance: (token, owner, at = "latest") =>
       agreeAt(at, (node, block) => node.findBalance(token, owner, block)),
     hasCode: (address, at = "latest") => agreeAt(at, (node, block) => node.hasCode(address, block)),
@@ -196,7 +200,7 @@ export function createQuorumChain(
     buildRefund: pure.buildRefund,
     combine: pure.combine,
     tookEffect: pure.tookEffect,
-    encodePriceData: pure.encodePriceData,
+    encodeLockData: pure.encodeLockData,
     encodeTransferData: pure.encodeTransferData,
     encodeBurnData: pure.encodeBurnData,
     encodeSwapData: pure.encodeSwapData,

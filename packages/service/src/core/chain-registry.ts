@@ -36,6 +36,11 @@ export function findChainById(chainId: number): KnownChain | undefined {
   return KNOWN_CHAINS.find((chain) => chain.chainId === chainId);
 }
 
+/** The family of a bridge id; of one that the registry lacks, EVM. */
+export function kindOfChain(chainId: number): ChainKind {
+  return findChainById(chainId)?.kind ?? "evm";
+}
+
 /** The chain of a name in lower case, or undefined. */
 export function findChainByName(name: string): KnownChain | undefined {
   return KNOWN_CHAINS.find((chain) => chain.name === name);

@@ -103,6 +103,9 @@ export interface SettlementsTable {
   delivery_tx_hash: string | null;
   swept_block: Int8OrNull;
   swept_log_index: number | null;
+  swept_up_to: Int8OrNull;
+  taken_block: ColumnType<bigint | null, never, never>;
+  taken_log_index: ColumnType<number | null, never, never>;
   sweep_final: Generated<boolean>;
   error_code: string | null;
   error_message: string | null;

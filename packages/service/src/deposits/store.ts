@@ -171,11 +171,16 @@ export async function assignSwept(
     readonly settlementId: string;
     readonly block: bigint;
     readonly logIndex: number;
+    /** Where it took no more than what arrived up to a block. */
+    readonly upTo?: bigint | undefined;
     /** When what it did not take is looked at again, should nothing else come of it. */
     readonly recheckAtMs: number;
   },
 ): Promise<void> {
-  const before = sql<boolean>`(block_number, log_index) < (${sweep.block}, ${sweep.logIndex})`;
+  const before =
+    sweep.upTo === undefined
+      ? sql<boolean>`(block_number, log_index) < (${sweep.block}, ${sweep.logIndex})`
+      : sql<boolean>`block_number <= ${sweep.upTo}`;
   const ofPlace = tx
     .updateTable("deposits")
     .where("chain_id", "=", place.chainId)
@@ -221,13 +226,13 @@ export async function assignBySweeps(tx: Tx, place: Place, nowMs: number): Promi
     .set({ settlement_id: null, recheck_at: formatStamp(nowMs) })
     .where(
       sql<boolean>`exists (select from settlements s where s.id = deposits.settlement_id
-        and (s.swept_block, s.swept_log_index) < (deposits.block_number, deposits.log_index))`,
+        and (s.taken_block, s.taken_log_index) < (deposits.block_number, deposits.log_index))`,
     )
     .execute();
   const taker = sql<string | null>`(select s.id from settlements s
     where s.chain_id = deposits.chain_id and s.wallet = deposits.wallet and s.token = deposits.token
-      and (s.swept_block, s.swept_log_index) > (deposits.block_number, deposits.log_index)
-    order by s.swept_block, s.swept_log_index limit 1)`;
+      and (s.taken_block, s.taken_log_index) > (deposits.block_number, deposits.log_index)
+    order by s.taken_block, s.taken_log_index limit 1)`;
   await ofPlace
     .set({ settlement_id: taker })
     .where("settlement_id", "is", null)

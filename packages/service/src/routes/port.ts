@@ -53,6 +53,8 @@ export interface Sweep {
   readonly amount: bigint;
   readonly minOut: bigint;
   readonly logIndex: number;
+  /** The block up to which it took what had arrived, where it did not take the whole balance of its moment. */
+  readonly upTo?: bigint | undefined;
   /** Kept of the amount before a pool exchanged the rest, in source base units; undefined where none did. */
   readonly swapFee?: bigint;
   /** Set where the value waits in an escrow for its delivery. */
@@ -102,7 +104,13 @@ export interface Route extends FeeRoute {
    */
   quote(amount: bigint, caps: Caps, fee: FeeTerms): Promise<RouteQuote>;
   /** The sweep of a balance, or null while the attestor has not signed the price it needs. */
-  prepareSweep(address: DepositAddress, amount: bigint, fee: FeeTerms): Promise<Call | null>;
+  prepareSweep(
+    address: DepositAddress,
+    amount: bigint,
+    fee: FeeTerms,
+    /** The block up to which arrivals are in the amount, where the chain does not sweep the whole balance of a moment. */
+    asOf?: bigint,
+  ): Promise<Call | null>;
   /** What there is to set aside from, read before the transaction that does it: no node is asked inside one. */
   readInventory(): Promise<Inventory>;
   /** Whether the delivery of `amount` would fit what there is. */

@@ -51,11 +51,11 @@ async function scanNext(deps: ScannerDeps): Promise<boolean> {
     if (onChain === null && (await isBehind(deps, tip))) return false;
     if (onChain?.hash !== tip.hash) return stepBack(deps, tip);
   }
-  const next = tip ? tip.number + 1n : deps.startBlock;
-  if (!(await chain.getBlock(next))) return false;
+  const next = await chain.getBlockAfter(tip ? tip.number : deps.startBlock - 1n);
+  if (!next) return false;
   // What is final is asked before the block is read: a block that is read at a height that was final is the final one.
   const finalNumber = await chain.getFinalNumber();
-  const block = await chain.getBlock(next);
+  const block = await chain.getBlock(next.number);
   if (!block) return false;
   const arrivals = await recordArrivals(deps, block);
   if (arrivals.length > 0) deps.crashPoint("scan.arrived");

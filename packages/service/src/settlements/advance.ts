@@ -5,6 +5,7 @@
  */
 import { getAddressById } from "../addresses/index.ts";
 import { assert, assertNever } from "../core/assert.ts";
+import { isSweeping } from "./lifecycle.ts";
 import { toOperatingError } from "../core/errors.ts";
 import { isDatabaseTrouble } from "../db/trouble.ts";
 import type { SettlementDeps } from "./deps.ts";
@@ -92,7 +93,7 @@ async function recordFailure(
 ): Promise<StepResult> {
   const error = toOperatingError(thrown);
   const facts = { err: thrown, settlementId: settlement.id, code: error.code };
-  const waiting = settlement.status === "deploying" || settlement.status === "swapping";
+  const waiting = settlement.status === "deploying" || isSweeping(settlement.status);
   if (waiting) {
     deps.log.warn(facts, "could not look at what was sent, will look again");
     return "wait";

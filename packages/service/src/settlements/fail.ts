@@ -46,7 +46,7 @@ export async function failIn(
   }
   const retryAtMs = deps.clock.now() + verdict.delayMs;
   return transition(tx, deps, settlement, {
-    trigger: "failed",
+    trigger: verdict.deferred ? "deferred" : "failed",
     error: shown,
     change: { ...change, ...counts, retryAtMs, nextCheckAtMs: retryAtMs },
   });

@@ -6,6 +6,7 @@
  * are used to the letter; `completed` and `dead` are final; value that has left the wallet is never `dead`.
  */
 import type { SettlementStatus } from "@sluice/sdk/wire";
+import type { ChainKind } from "../core/chain-registry.ts";
 
 /** What can happen to a settlement. */
 export const TRIGGERS = [
@@ -15,8 +16,10 @@ export const TRIGGERS = [
   "deploy_planned",
   /** The sweep is committed to a lane, or its delivery goes on after trouble. */
   "sweep_planned",
-  /** A step failed or was deferred, for the first time or again. */
+  /** A step was attempted and failed, for the first time or again. */
   "failed",
+  /** A step could not be attempted for a cause outside the settlement, for the first time or again. */
+  "deferred",
   /** Our own reader saw the promised value in the committed wallet. */
   "delivered",
   /** No retry is left, or none may help, and no value is in flight. */
@@ -28,6 +31,17 @@ export type Cell =
   | { readonly to: SettlementStatus }
   /** Why it cannot happen; an attempt is a bug. */
   | { readonly reject: string };
+
+/** Whether the sweep is on its way, and nothing is wrong with it. */
+export function isSweeping(status: SettlementStatus): boolean {
+  return status === "swapping" || status === "settling";
+}
+
+/** The status a settlement begins with on the chains of a family. */
+export function firstStatus(kind: ChainKind, walletDeployed: boolean): SettlementStatus {
+  if (kind === "svm") return "pending_settle";
+  return walletDeployed ? "pending_swap" : "pending_deploy";
+}
 
 const to = (status: SettlementStatus): Cell => ({ to: status });
 const reject = (why: string): Cell => ({ reject: why });
@@ -43,6 +57,7 @@ const FINAL_ROW: Readonly<Record<Trigger, Cell>> = {
   deploy_planned: FINAL,
   sweep_planned: FINAL,
   failed: FINAL,
+  deferred: FINAL,
   delivered: FINAL,
   given_up: FINAL,
 };
@@ -53,6 +68,7 @@ export const LIFECYCLE: Readonly<Record<SettlementStatus, Readonly<Record<Trigge
     deploy_planned: to("deploying"),
     sweep_planned: NO_WALLET,
     failed: to("failed_deploy"),
+    deferred: to("failed_deploy"),
     delivered: NOT_SWEPT,
     given_up: to("dead"),
   },
@@ -61,6 +77,7 @@ export const LIFECYCLE: Readonly<Record<SettlementStatus, Readonly<Record<Trigge
     deploy_planned: reject("one deployment at a time"),
     sweep_planned: NO_WALLET,
     failed: to("failed_deploy"),
+    deferred: to("failed_deploy"),
     delivered: NOT_SWEPT,
     given_up: to("dead"),
   },
@@ -69,6 +86,7 @@ export const LIFECYCLE: Readonly<Record<SettlementStatus, Readonly<Record<Trigge
     deploy_planned: to("deploying"),
     sweep_planned: NO_WALLET,
     failed: to("failed_deploy"),
+    deferred: to("failed_deploy"),
     delivered: NOT_SWEPT,
     given_up: to("dead"),
   },
@@ -77,6 +95,7 @@ export const LIFECYCLE: Readonly<Record<SettlementStatus, Readonly<Record<Trigge
     deploy_planned: DEPLOYED,
     sweep_planned: to("swapping"),
     failed: to("failed_swap"),
+    deferred: to("failed_swap"),
     delivered: NOT_SWEPT,
     given_up: to("dead"),
   },
@@ -85,6 +104,7 @@ export const LIFECYCLE: Readonly<Record<SettlementStatus, Readonly<Record<Trigge
     deploy_planned: DEPLOYED,
     sweep_planned: reject("one sweep at a time"),
     failed: to("failed_swap"),
+    deferred: to("failed_swap"),
     delivered: to("completed"),
     given_up: to("dead"),
   },
@@ -93,6 +113,7 @@ export const LIFECYCLE: Readonly<Record<SettlementStatus, Readonly<Record<Trigge
     deploy_planned: DEPLOYED,
     sweep_planned: to("swapping"),
     failed: to("failed_swap"),
+    deferred: to("failed_swap"),
     delivered: to("completed"),
     given_up: to("dead"),
   },
@@ -101,6 +122,7 @@ export const LIFECYCLE: Readonly<Record<SettlementStatus, Readonly<Record<Trigge
     deploy_planned: NO_DEPLOYMENT,
     sweep_planned: to("settling"),
     failed: to("failed_settle"),
+    deferred: to("deferred"),
     delivered: NOT_SWEPT,
     given_up: to("dead"),
   },
@@ -109,6 +131,7 @@ export const LIFECYCLE: Readonly<Record<SettlementStatus, Readonly<Record<Trigge
     deploy_planned: NO_DEPLOYMENT,
     sweep_planned: reject("one sweep at a time"),
     failed: to("failed_settle"),
+    deferred: to("failed_settle"),
     delivered: to("completed"),
     given_up: to("dead"),
   },
@@ -116,7 +139,8 @@ export const LIFECYCLE: Readonly<Record<SettlementStatus, Readonly<Record<Trigge
     wallet_ready: NO_DEPLOYMENT,
     deploy_planned: NO_DEPLOYMENT,
     sweep_planned: to("settling"),
-    failed: to("deferred"),
+    failed: to("failed_settle"),
+    deferred: to("deferred"),
     delivered: NOT_SWEPT,
     given_up: to("dead"),
   },
@@ -125,6 +149,7 @@ export const LIFECYCLE: Readonly<Record<SettlementStatus, Readonly<Record<Trigge
     deploy_planned: NO_DEPLOYMENT,
     sweep_planned: to("settling"),
     failed: to("failed_settle"),
+    deferred: to("deferred"),
     delivered: to("completed"),
     given_up: to("dead"),
   },

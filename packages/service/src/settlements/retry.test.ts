@@ -79,7 +79,14 @@ describe("retries", () => {
       attemptsUsed: 3,
       valueInFlight: false,
     });
-    expect(verdict).toEqual({ kind: "retry", retryCount: 41, attemptsUsed: 3, delayMs: 900_000 });
+    const delayMs = 900_000;
+    expect(verdict).toEqual({
+      kind: "retry",
+      deferred: true,
+      retryCount: 41,
+      attemptsUsed: 3,
+      delayMs,
+    });
   });
 
   test("every code that is not retryable is dead at once", () => {

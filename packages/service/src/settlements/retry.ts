@@ -27,6 +27,8 @@ const DEFERRALS: ReadonlySet<ErrorCode> = new Set([
 export type Verdict =
   | {
       readonly kind: "retry";
+      /** Whether nothing was attempted, and nothing is in flight. */
+      readonly deferred: boolean;
       readonly retryCount: number;
       readonly attemptsUsed: number;
       readonly delayMs: number;
@@ -47,12 +49,14 @@ export function judgeFailure(failure: {
   const schedule = failure.scheduleMs ?? RETRY_SCHEDULE_MS;
   const delayMs = schedule[Math.min(failure.retryCount, schedule.length - 1)] ?? 0;
   const retryCount = failure.retryCount + 1;
-  if (failure.valueInFlight || DEFERRALS.has(failure.code)) {
-    return { kind: "retry", retryCount, attemptsUsed: failure.attemptsUsed, delayMs };
+  const { valueInFlight, attemptsUsed: used } = failure;
+  if (valueInFlight || DEFERRALS.has(failure.code)) {
+    const deferred = !valueInFlight;
+    return { kind: "retry", deferred, retryCount, attemptsUsed: used, delayMs };
   }
-  const attemptsUsed = failure.attemptsUsed + 1;
+  const attemptsUsed = used + 1;
   if (!ERROR_CODES[failure.code].retryable || attemptsUsed >= ATTEMPTS_MAX) {
     return { kind: "give_up", retryCount, attemptsUsed };
   }
-  return { kind: "retry", retryCount, attemptsUsed, delayMs };
+  return { kind: "retry", deferred: false, retryCount, attemptsUsed, delayMs };
 }

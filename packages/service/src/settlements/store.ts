@@ -8,6 +8,7 @@ import {
   type StatusChangedData,
 } from "@sluice/sdk/wire";
 import { assert } from "../core/assert.ts";
+import { kindOfChain } from "../core/chain-registry.ts";
 import { type Address, toAddress, toHex32, toTxHash, type TxHash } from "../core/hex.ts";
 import type { Clock, Random } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
@@ -16,7 +17,7 @@ import { appendEvent, lockStamps } from "../events/index.ts";
 import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
 import { type FeeTerms, TOO_SMALL_FOR_FEES } from "../fees/index.ts";
 import type { Reservation, RouteKind, Sweep } from "../routes/index.ts";
-import { LIFECYCLE, type Trigger } from "./lifecycle.ts";
+import { firstStatus, LIFECYCLE, type Trigger } from "./lifecycle.ts";
 import type { Settlement, SettlementError, Step } from "./types.ts";
 
 export interface StoreDeps {
@@ -55,9 +56,9 @@ export async function getSweptAfter(
   position: { readonly block: bigint; readonly logIndex: number },
 ): Promise<Settlement | null> {
   const row = await selectHolding(db, holding)
-    .where(sql<boolean>`(swept_block, swept_log_index) > (${position.block}, ${position.logIndex})`)
-    .orderBy("swept_block")
-    .orderBy("swept_log_index")
+    .where(sql<boolean>`(taken_block, taken_log_index) > (${position.block}, ${position.logIndex})`)
+    .orderBy("taken_block")
+    .orderBy("taken_log_index")
     .limit(1)
     .executeTakeFirst();
   return row ? parseSettlement(row) : null;
@@ -87,6 +88,7 @@ export async function insertSettlement(
   const { clock, random } = deps;
   const id = random.uuid();
   const now = formatStamp(clock.now());
+  const status = firstStatus(kindOfChain(settlement.chainId), settlement.walletDeployed);
   await lockStamps(tx, settlement.integratorId);
   await tx
     .insertInto("settlements")
@@ -97,8 +99,8 @@ export async function insertSettlement(
       chain_id: settlement.chainId,
       wallet: settlement.wallet,
       token: settlement.token,
-      status: settlement.walletDeployed ? "pending_swap" : "pending_deploy",
-      step: settlement.walletDeployed ? "sweep" : "deploy",
+      status,
+      step: status === "pending_deploy" ? "deploy" : "sweep",
       amount: settlement.amount,
       next_check_at: now,
       created_at: sql<string>`next_stamp((select created_at from settlements
@@ -241,6 +243,7 @@ export async function recordSweep(
       swept_amount: sweep.amount,
       swept_block: block,
       swept_log_index: sweep.logIndex,
+      swept_up_to: sweep.upTo ?? null,
       sweep_final: final,
       min_out: sweep.minOut,
       swap_fee: sweep.swapFee ?? null,
@@ -279,6 +282,7 @@ export async function forgetSweep(tx: Tx, settlement: Settlement): Promise<boole
       swept_amount: null,
       swept_block: null,
       swept_log_index: null,
+      swept_up_to: null,
       min_out: null,
       swap_fee: null,
       delivery_id: null,
@@ -313,7 +317,7 @@ export async function listWaitingForInventory(
   const rows = await db
     .selectFrom("settlements")
     .selectAll()
-    .where("status", "=", "failed_swap")
+    .where("status", "in", ["failed_swap", "failed_settle", "deferred"])
     .where("step", "=", "sweep")
     .where("error_code", "=", "INSUFFICIENT_BALANCE")
     .where(sql<string>`error_details ->> 'reason'`, "in", WAITS_FOR_INVENTORY)
@@ -334,7 +338,7 @@ export async function listWaitingForGas(
   const rows = await db
     .selectFrom("settlements")
     .selectAll()
-    .where("status", "in", ["failed_deploy", "failed_swap"])
+    .where("status", "in", ["failed_deploy", "failed_swap", "failed_settle", "deferred"])
     .where("step", "in", ["deploy", "sweep"])
     .where((eb) =>
       eb.or([

@@ -56,7 +56,7 @@ const PURE: ReadonlySet<string> = new Set([
   "buildReturn",
   "combine",
   "tookEffect",
-  "encodePriceData",
+  "encodeLockData",
   "encodeTransferData",
   "encodeBurnData",
   "encodeSwapData",

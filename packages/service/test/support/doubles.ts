@@ -68,8 +68,12 @@ export function createCountingRandom(): Random {
 }
 
 /** What every EVM chain is, whatever it answers. */
-const familyOf = ({ predictWallet, hashCommitment }: Partial<Chain>) =>
+const familyOf = ({ predictWallet, hashCommitment, getBalance, getBlock }: Partial<Chain>) =>
   ({
+    ...(getBlock && { getBlockAfter: (number: bigint) => getBlock(number + 1n) }),
+    ...(getBalance && {
+      readHolding: async (token, owner) => ({ amount: await getBalance(token, owner) }),
+    }),
     kind: "evm",
     sequencing: "nonce",
     costOf: (gas, feePerGas) => gas * feePerGas,

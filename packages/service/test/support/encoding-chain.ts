@@ -30,7 +30,7 @@ export function createEncodingChain(chainId: number, answers: Partial<Chain> = {
     predictWallet: evm.predictWallet,
     hashCommitment: evm.hashCommitment,
     buildSettle: evm.buildSettle,
-    encodePriceData: evm.encodePriceData,
+    encodeLockData: evm.encodeLockData,
     encodeTransferData: evm.encodeTransferData,
     encodeBurnData: evm.encodeBurnData,
     encodeSwapData: evm.encodeSwapData,

@@ -103,8 +103,8 @@ export function createContracts(
     combine: (calls) => combineCalls(factory, calls),
     tookEffect: (receipt, call) => tookEffect(factory, receipt, call),
 
-    encodePriceData: ({ rate, maxAmount, deadline }, attestorSignature) =>
-      encodeAbiParameters(PRICE_DATA, [{ rate, maxAmount, deadline }, attestorSignature]),
+    encodeLockData: ({ price }) =>
+      price === null ? "0x" : encodeAbiParameters(PRICE_DATA, [price.price, price.signature]),
     encodeTransferData: (fee) => encodeAbiParameters(TRANSFER_DATA, [fee]),
     encodeBurnData: ({ fee, maxFee, minFinalityThreshold }) =>
       encodeAbiParameters(BURN_DATA, [fee, maxFee, minFinalityThreshold]),

@@ -28,6 +28,11 @@ export function createReader(rpc: Rpc): Omit<ChainReader, "checkIdentity"> {
     return toRef(block);
   }
 
+  function getBalance(token: EvmAddress, owner: EvmAddress, at: ReadPoint = "latest") {
+    if (token === NATIVE_TOKEN) return getNativeBalance(rpc, owner, at);
+    return readView(rpc, { ...balanceView(token, owner), at }, parseUintWord);
+  }
+
   return {
     chainId: rpc.chainId,
     kind: "evm",
@@ -44,10 +49,8 @@ export function createReader(rpc: Rpc): Omit<ChainReader, "checkIdentity"> {
     listTracedPayees: createTraceReader(rpc),
     listNativeBalances: (block, owners) => listNativeBalances(rpc, block, owners),
     listTokenBalances: (blockHash, holdings) => listTokenBalances(rpc, blockHash, holdings),
-    getBalance: (token, owner, at = "latest") =>
-      token === NATIVE_TOKEN
-        ? getNativeBalance(rpc, owner, at)
-        : readView(rpc, { ...balanceView(token, owner), at }, parseUintWord),
+    getBalance,
+    readHolding: async (token, owner) => ({ amount: await getBalance(token, owner) }),
     findBalance: (token, owner, at = "latest") =>
       token === NATIVE_TOKEN
         ? getNativeBalance(rpc, owner, at)

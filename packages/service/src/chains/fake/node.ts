@@ -138,6 +138,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
       return holdings.map(({ token, wallet }) => block.state.balanceOf(token, wallet));
     },
     getBalance: async (token, owner, at) => stateAt(at).balanceOf(token, owner),
+    readHolding: async (token, owner) => ({ amount: head.state.balanceOf(token, owner) }),
     findBalance: async (token, owner, at) => stateAt(at).balanceOf(token, owner),
     hasCode: async (address, at) => stateAt(at).code.has(address),
     readPriceFeed: () => Promise.reject(unavailable("no feeds")),
@@ -223,7 +224,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
         );
       });
     },
-    encodePriceData: () => "0x",
+    encodeLockData: () => "0x",
     encodeTransferData: (fee) => encode(fee),
     encodeBurnData: (terms) => encode(terms),
     encodeSwapData: (order) => encode(order),

@@ -126,7 +126,7 @@ export function createFastMctpRoute(options: {
       const { maxFee, minFinalityThreshold } = await planBurn(amount, fee, commitment.maxFeeBps);
       const { bps, flat } = fee;
       const routeData = source.encodeBurnData({ fee: { bps, flat }, maxFee, minFinalityThreshold });
-      return source.buildSettle({ commitment, token, route: contract, routeData });
+      return source.buildSettle({ commitment, token, route: contract, routeData, amount });
     },
 
     // The bridge mints: there is nothing to set aside.

@@ -42,9 +42,9 @@ export function createMonoChainRoute(options: {
       };
     },
 
-    async prepareSweep({ commitment }, _amount, { bps, flat }) {
+    async prepareSweep({ commitment }, amount, { bps, flat }, asOf) {
       const routeData = chain.encodeTransferData({ bps, flat });
-      return chain.buildSettle({ commitment, token, route: contract, routeData });
+      return chain.buildSettle({ commitment, token, route: contract, routeData, amount, asOf });
     },
 
     // The delivery is the sweep itself: there is nothing to set aside.
@@ -54,9 +54,9 @@ export function createMonoChainRoute(options: {
       for (const effect of receipt.effects) {
         if (effect.kind !== "settled" || effect.route !== contract) continue;
         if (effect.wallet !== wallet || effect.token !== token) continue;
-        const { amount, logIndex } = effect;
+        const { amount, logIndex, upTo } = effect;
         const minOut = leastAfterFees(amount, commitment.maxFeeBps);
-        return { amount, logIndex, minOut, deliveryId: null };
+        return { amount, logIndex, upTo, minOut, deliveryId: null };
       }
       return null;
     },

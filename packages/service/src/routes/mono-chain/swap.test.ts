@@ -175,7 +175,7 @@ describe("a sweep", () => {
       },
     ]);
     expect(state.calls).toEqual([
-      { commitment, token: NATIVE_TOKEN, route: ROUTE, routeData: "0x5a" },
+      { commitment, token: NATIVE_TOKEN, route: ROUTE, routeData: "0x5a", amount: ETHER },
     ]);
   });
 

@@ -93,7 +93,7 @@ export function createSwapRoute(options: {
       if (attested === null) return null;
       const order = await buildOrder(attested, amount, { bps, flat }, commitment);
       const routeData = chain.encodeSwapData(order);
-      return chain.buildSettle({ commitment, token, route: contract, routeData });
+      return chain.buildSettle({ commitment, token, route: contract, routeData, amount });
     },
 
     // The delivery is the sweep itself: there is nothing to set aside.

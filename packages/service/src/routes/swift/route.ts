@@ -11,7 +11,7 @@ import {
 } from "../../core/amounts.ts";
 import { assert } from "../../core/assert.ts";
 import { fromErrorObject, OperatingError } from "../../core/errors.ts";
-import type { Address } from "../../core/hex.ts";
+import { type Address, padAddress } from "../../core/hex.ts";
 import type { Clock } from "../../core/ports.ts";
 import type { Db } from "../../db/schema.ts";
 import { type FeeItems, type FeeTerms, itemise } from "../../fees/index.ts";
@@ -70,6 +70,13 @@ export function createSwiftRoute(options: {
     return capLeft - reserved < needed ? "daily_cap_reached" : "reserved";
   }
 
+  /** The least that the committed caps let be delivered of an amount. */
+  function minOutAt(rate: bigint, amount: bigint, caps: Caps): bigint {
+    return pricing
+      ? minOutOfFair(fairAt(rate, amount), caps)
+      : minOutOf({ amount, maxFeeBps: caps.maxFeeBps, decimalsIn, decimalsOut });
+  }
+
   /** Without the fee; the attestor's rate may be a little above ours. */
   function largestPayout(amount: bigint, rate: bigint): bigint {
     const fair = fairAt(rate, amount);
@@ -96,23 +103,32 @@ export function createSwiftRoute(options: {
     readBridgeFee: async () => 0n,
 
     async quote(amount, caps, fee) {
-      const fair = fairAt(await readRate(), amount);
-      const minOut = pricing
-        ? minOutOfFair(fair, caps)
-        : minOutOf({ amount, maxFeeBps: caps.maxFeeBps, decimalsIn, decimalsOut });
+      const rate = await readRate();
+      const fair = fairAt(rate, amount);
+      const minOut = minOutAt(rate, amount, caps);
       // The payout of a priced lock is read back from its minimum, and may round up to what is fair, no further.
       const { payout } = payoutOf({ amount, minOut }, caps, fee);
       return { fair, minOut, amountOut: payout < fair ? payout : fair };
     },
 
-    async prepareSweep(address, amount) {
-      const attested = pricing && (await pricing.attestPrice(address, amount));
-      if (pricing && !attested) return null;
-      const routeData = attested
-        ? source.encodePriceData(attested.price, attested.signature)
-        : "0x";
-      const { commitment } = address;
-      return source.buildSettle({ commitment, token, route: contract, routeData });
+    async prepareSweep({ commitment, ...address }, amount, _fee, asOf) {
+      const price = pricing && (await pricing.attestPrice({ commitment, ...address }, amount));
+      if (pricing && !price) return null;
+      const routeData = source.encodeLockData({
+        price,
+        minOut: minOutAt(price ? price.price.rate : RATE_SCALE, amount, commitment),
+        // One settlement at a time takes a token out of a wallet, so no two take it at the same time.
+        seq: BigInt(clock.now()),
+        delivery: padAddress(destination.addresses.delivery),
+      });
+      return source.buildSettle({
+        commitment,
+        token,
+        route: contract,
+        routeData,
+        amount,
+        asOf,
+      });
     },
 
     async readInventory() {
@@ -158,6 +174,7 @@ export function createSwiftRoute(options: {
         amount: locked.amount,
         minOut: locked.minOut,
         logIndex: settled.logIndex,
+        upTo: settled.upTo,
         deliveryId: locked.deliveryId,
       };
     },

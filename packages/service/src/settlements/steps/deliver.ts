@@ -4,6 +4,7 @@
  */
 import type { DepositAddress } from "../../addresses/index.ts";
 import { assert } from "../../core/assert.ts";
+import { isSweeping } from "../lifecycle.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { TxHash } from "../../core/hex.ts";
 import { assignUnsettled, gateBalance, releaseDeposits } from "../../deposits/index.ts";
@@ -74,12 +75,12 @@ export async function stepDeliver(
       );
       return "wait";
     case "troubled":
-      if (settlement.status === "swapping" || isRetryDue(deps, settlement)) {
+      if (isSweeping(settlement.status) || isRetryDue(deps, settlement)) {
         await fail(deps, settlement, look.error);
       }
       return "wait";
     case "waiting":
-      if (settlement.status === "failed_swap") await resume(deps, settlement);
+      if (!isSweeping(settlement.status)) await resume(deps, settlement);
       return "wait";
   }
 }

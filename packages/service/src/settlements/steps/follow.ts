@@ -66,6 +66,7 @@ async function settleForGood(
       settlementId: settlement.id,
       block,
       logIndex: sweep.logIndex,
+      upTo: sweep.upTo,
       recheckAtMs: deps.clock.now() + RECHECK_MS,
     });
     const done = isMoved ? { sweep, deliveredAmount: look?.amount } : null;

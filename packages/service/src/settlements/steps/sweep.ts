@@ -2,6 +2,7 @@
  * Sweeps the wallet by a route: `pending_swap -> swapping`. The sweep takes the live balance; what it really took is
  * read from the mined receipt, and so is which deposits it took.
  */
+import type { Held } from "../../chains/port.ts";
 import { assertDerived, type DepositAddress } from "../../addresses/index.ts";
 import { formatUnits } from "../../core/amounts.ts";
 import { OperatingError } from "../../core/errors.ts";
@@ -30,10 +31,10 @@ export async function stepSweep(
   const chain = chainOf(deps, settlement);
   assertDerived(chain, address);
   const routes = listRoutes(deps, settlement, address);
-  const balance = await chain.getBalance(settlement.token, settlement.wallet);
-  if (balance === 0n) return recordEmpty(deps, settlement);
-  await assertWorthwhile(deps, settlement, balance);
-  return takeFirst(routes, (route) => planSweep(deps, { settlement, address, route, balance }));
+  const held = await chain.readHolding(settlement.token, settlement.wallet);
+  if (held.amount === 0n) return recordEmpty(deps, settlement);
+  await assertWorthwhile(deps, settlement, held.amount);
+  return takeFirst(routes, (route) => planSweep(deps, { settlement, address, route, held }));
 }
 
 /** Plans the sweep by a route, or says why that route cannot do it now; then nothing was planned or set aside. */
@@ -43,14 +44,15 @@ async function planSweep(
     settlement,
     address,
     route,
-    balance,
+    held,
   }: {
     readonly settlement: Settlement;
     readonly address: DepositAddress;
     readonly route: Route;
-    readonly balance: bigint;
+    readonly held: Held;
   },
 ): Promise<StepResult> {
+  const { amount: balance } = held;
   const chain = chainOf(deps, settlement);
   const fee = await planFee(deps, settlement, { address, route, amount: balance });
   const { minOut } = await route.quote(balance, address.commitment, fee);
@@ -59,7 +61,7 @@ async function planSweep(
       details: { balance: balance.toString() },
     });
   }
-  const call = await route.prepareSweep(address, balance, fee);
+  const call = await route.prepareSweep(address, balance, fee, held.asOf);
   if (!call) return "wait";
   const lanes = lanesOf(deps, settlement);
   const { lane, gas } = await planCall(
@@ -155,6 +157,7 @@ async function followSweep(
       settlementId: settlement.id,
       block: receipt.blockNumber,
       logIndex: sweep.logIndex,
+      upTo: sweep.upTo,
       recheckAtMs: deps.clock.now() + RECHECK_MS,
     });
     await route.recordSweep(tx, { settlementId: settlement.id, address, sweep, fee, receipt });

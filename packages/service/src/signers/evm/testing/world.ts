@@ -87,9 +87,10 @@ export async function openWorld() {
       transferData: Hex = here.encodeTransferData({ bps: 10, flat: 0n }),
     ): Call {
       const { usdc: token, transferRoute, escrowRoute } = deployment;
+      const job = { commitment, token, amount: 0n };
       return commitment.destChain === HERE
-        ? here.buildSettle({ commitment, token, route: transferRoute, routeData: transferData })
-        : here.buildSettle({ commitment, token, route: escrowRoute, routeData: "0x" });
+        ? here.buildSettle({ ...job, route: transferRoute, routeData: transferData })
+        : here.buildSettle({ ...job, route: escrowRoute, routeData: "0x" });
     },
 
     /** Simulates, signs, sends and waits, as a lane does. Throws where the call would revert. */

@@ -21,3 +21,9 @@ alter table settlements add column taken_block bigint
   generated always as (coalesce(swept_up_to, swept_block)) stored;
 alter table settlements add column taken_log_index integer
   generated always as (case when swept_up_to is null then swept_log_index else 2147483647 end) stored;
+
+-- What no signer signs (any more), and of which nothing can be mined: it has no outcome on the chain, and never will.
+alter table transactions drop constraint transactions_state_check;
+alter table transactions
+  add constraint transactions_state_check
+    check (state in ('queued', 'carried', 'assigned', 'mined', 'final', 'abandoned'));

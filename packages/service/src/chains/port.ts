@@ -192,6 +192,14 @@ export interface LockFacts {
 /** `claimed`, `returned` to its deposit address, or `taken_back` by its refund authority: the last three are for good. */
 export type LockState = "locked" | "claimed" | "returned" | "taken_back";
 
+/** Which lock is meant, where its id does not say what it holds. */
+export interface LockRef {
+  readonly commitment: Commitment;
+  readonly token: Address;
+  readonly seq: bigint;
+  readonly amount: bigint;
+}
+
 /** A lock as the escrow holds it. */
 export interface Lock extends LockFacts {
   readonly state: LockState;
@@ -363,6 +371,11 @@ export interface ChainSender {
   readonly sequencing: "nonce" | "blockhash";
   /** A lifetime from now on. Only where sequencing is by blockhash, as is the next. */
   getLifetime(): Promise<Lifetime>;
+  /**
+   * How long after its deadline an order that was signed in time may still be carried out, in seconds: zero where the
+   * chain itself looks at the deadline.
+   */
+  readonly orderGraceS: bigint;
   /** Whether a final block is higher than transactions of this lifetime can be mined at. */
   isExpired(lifetime: Lifetime): Promise<boolean>;
   /** What so much gas costs at a fee per gas, in base units of the native coin, rounded up. */
@@ -395,8 +408,8 @@ export interface DepositContracts {
   buildDeploy(commitment: Commitment): Call;
   buildSettle(call: SettleCall): Call;
   buildDeliver(order: DeliveryOrder, attestorSignature: Hex): Call;
-  buildClaim(claim: ClaimOrder, attestorSignature: Hex): Call;
-  buildReturn(order: ReturnOrder, attestorSignature: Hex): Call;
+  buildClaim(claim: ClaimOrder, attestorSignature: Hex, lock: LockRef): Call;
+  buildReturn(order: ReturnOrder, attestorSignature: Hex, lock: LockRef): Call;
   /** Takes a wallet's whole balance to its refund authority, who alone may call it. */
   buildRefund(commitment: Commitment, token: Address): Call;
   /** Some of the calls as one, or null where fewer than two can be combined. A call that fails undoes no other. */

@@ -108,6 +108,7 @@ export function createQuorumChain(
     chainId: pure.chainId,
     kind: pure.kind,
     sequencing: pure.sequencing,
+    orderGraceS: pure.orderGraceS,
     costOf: pure.costOf,
     // Each node is looked at before it is asked anything.
     checkIdentity: () => agree(async () => undefined),

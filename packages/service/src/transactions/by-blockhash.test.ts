@@ -14,10 +14,11 @@ import type { Chain, Receipt, SendOutcome } from "../chains/port.ts";
 import { type Hex, toHex, toHex32, type TxHash } from "../core/hex.ts";
 import { Killed, killAt } from "../../test/support/kill.ts";
 import type { LaneSigner } from "../signers/port.ts";
+import { SignerRefusal } from "../signers/refusal.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { DEFAULT_LANE_LIMITS, type LaneDeps, lookAtLane, submitIntent } from "./lane.ts";
 import { getByIntent, listAttempts } from "./store.ts";
-import type { IntentName } from "./types.ts";
+import { failureOf, type IntentName } from "./types.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -262,6 +263,46 @@ describe("a transaction that lives by a blockhash", () => {
     expect(changes).toEqual(["sweep:a:1 mined", "sweep:a:1 assigned"]);
     expect(new Set(chain.sent).size).toBe(1);
     expect(chain.sent.length).toBeGreaterThan(1);
+  });
+
+  test("is abandoned when the signer refuses it, but not while what was signed before can be mined", async () => {
+    const { chain, clock, changes, look, submit } = openLane();
+    chain.answer("take, answer lost");
+    await submit("sweep:a:1", "0x01");
+    await look();
+    const refusing: LaneSigner = {
+      ...signer,
+      sign: () => Promise.reject(new SignerRefusal("the deadline has passed")),
+    };
+    chain.grow(LIFETIME + FINAL_LAG);
+    clock.advance(60_000);
+    await look({ signer: refusing });
+    expect((await getByIntent(database.db, "sweep:a:1"))?.state).toBe("assigned");
+    chain.grow(1n);
+    await look({ signer: refusing });
+    expect((await getByIntent(database.db, "sweep:a:1"))?.state).toBe("abandoned");
+    expect(changes).toEqual(["sweep:a:1 abandoned"]);
+    await look();
+    expect(chain.count("0x01")).toBe(0);
+    expect(await attemptsOf("sweep:a:1")).toHaveLength(1);
+    // What comes after it is not held up.
+    await submit("sweep:b:1", "0x02");
+    await look();
+    chain.mine();
+    await look();
+    expect(chain.count("0x02")).toBe(1);
+  });
+
+  test("that nobody signs at all is abandoned at once", async () => {
+    const { changes, look, submit } = openLane();
+    await submit("deliver:a:1", "0x01");
+    const sign = () => Promise.reject(new SignerRefusal("above the daily cap"));
+    await look({ signer: { ...signer, sign } });
+    expect(changes).toEqual(["deliver:a:1 abandoned"]);
+    expect(failureOf(await getByIntent(database.db, "deliver:a:1"))).toEqual({
+      txHash: null,
+      isFinal: true,
+    });
   });
 
   test("is not sent while the books of its chain do not balance", async () => {

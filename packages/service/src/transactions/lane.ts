@@ -22,6 +22,7 @@ import { OperatingError } from "../core/errors.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import { isHalted, nonceTaken, recordFindings } from "../ledger/index.ts";
 import type { LaneSigner } from "../signers/port.ts";
+import { SignerRefusal } from "../signers/refusal.ts";
 import type { Log } from "../telemetry/log.ts";
 import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
 import * as store from "./store.ts";
@@ -167,25 +168,42 @@ async function pursueByBlockhash(
   if (!mayMove) return false;
   if (!newest) deps.crashPoint(`${kindOf(transaction.intent)}.assigned`);
   if (!newest || isExpired) {
-    await signForBlockhash(deps, transaction, (newest?.number ?? 0) + 1);
-  } else if (!newest.accepted || sentLongAgo(newest, clock.now(), limits)) {
+    return signForBlockhash(deps, transaction, (newest?.number ?? 0) + 1);
+  }
+  if (!newest.accepted || sentLongAgo(newest, clock.now(), limits)) {
     await send(deps, transaction, newest);
   }
   return false;
 }
 
+/** Signs what nothing else of can be mined. What the signer refuses now is abandoned: whoever wanted it plans anew. */
 async function signForBlockhash(
   deps: LaneDeps,
   transaction: LaneTransaction,
   number: number,
-): Promise<void> {
-  const { chain, limits } = deps;
+): Promise<boolean> {
+  const { chain, limits, log } = deps;
   const [lifetime, fees] = await Promise.all([chain.getLifetime(), chain.suggestFees()]);
-  if (fees.maxFeePerGas <= limits.maxFeePerGas) {
-    await signAndSend(deps, transaction, { number, fees, lifetime });
-  } else {
+  if (fees.maxFeePerGas > limits.maxFeePerGas) {
     sayTooDear(deps, transaction, fees);
+    return false;
   }
+  try {
+    await signAndSend(deps, transaction, { number, fees, lifetime });
+    return false;
+  } catch (error) {
+    if (!(error instanceof SignerRefusal)) throw error;
+    log.error({ err: error, intent: transaction.intent }, "the signer refuses, abandoned");
+    await abandon(deps, transaction);
+    return true;
+  }
+}
+
+async function abandon({ db, onChanged, wakeOwners }: LaneDeps, { id }: LaneTransaction) {
+  await db.transaction().execute(async (tx) => {
+    for (const abandoned of await store.recordAbandoned(tx, id)) await onChanged(tx, abandoned);
+  });
+  wakeOwners();
 }
 
 function lifetimeOf({ lifetime }: Attempt): Lifetime {

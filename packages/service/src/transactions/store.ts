@@ -332,6 +332,18 @@ export async function recordMined(tx: Tx, id: string, mined: MinedFacts): Promis
   return result.numUpdatedRows === 1n;
 }
 
+/** Moves `assigned`, with what it carries, to `abandoned`; returns what was moved. */
+export async function recordAbandoned(tx: Tx, id: string): Promise<LaneTransaction[]> {
+  const rows = await tx
+    .updateTable("transactions")
+    .set({ state: "abandoned" })
+    .where((eb) => eb.or([eb("id", "=", id), eb("carrier_id", "=", id)]))
+    .where("state", "in", ["assigned", "carried"])
+    .returningAll()
+    .execute();
+  return rows.map(parseTransaction);
+}
+
 /** Moves `mined` back to `assigned`, or `carried`: its block is no longer on the chain. */
 export async function recordUnmined(tx: Tx, id: string): Promise<boolean> {
   const result = await tx

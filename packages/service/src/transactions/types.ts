@@ -22,7 +22,8 @@ export type IntentKind = (typeof INTENT_KINDS)[number];
 /** `<kind>:<subject>:<running number>`; unique over all time, so submitting twice is submitting once. */
 export type IntentName = `${IntentKind}:${string}:${number}`;
 
-export type TransactionState = "queued" | "carried" | "assigned" | "mined" | "final";
+/** `abandoned` is what no signer signs and of which nothing can be mined; only where nothing waits for its nonce. */
+export type TransactionState = "queued" | "carried" | "assigned" | "mined" | "final" | "abandoned";
 
 export interface LaneTransaction {
   readonly id: string;
@@ -61,6 +62,15 @@ export interface Attempt {
   /** Milliseconds since the epoch of the last send whose outcome was recorded; null before. */
   readonly sentAtMs: number | null;
   readonly accepted: boolean;
+}
+
+/** How a transaction failed: by what it did in a block, or by never getting into one. Null while it has not. */
+export function failureOf(
+  sent: LaneTransaction | null,
+): { readonly txHash: TxHash | null; readonly isFinal: boolean } | null {
+  if (sent?.state === "abandoned") return { txHash: null, isFinal: true };
+  if (!sent?.mined || sent.mined.succeeded) return null;
+  return { txHash: sent.mined.txHash, isFinal: sent.state === "final" };
 }
 
 /** The kind an intent's name begins with. */

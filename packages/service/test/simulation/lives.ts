@@ -43,6 +43,7 @@ const PURE: ReadonlySet<string> = new Set([
   "chainId",
   "kind",
   "sequencing",
+  "orderGraceS",
   "costOf",
   "addresses",
   "predictWallet",

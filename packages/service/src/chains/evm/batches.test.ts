@@ -82,6 +82,7 @@ describe("what does not go together", () => {
     world.here.buildClaim(
       { deliveryId: `0x${"11".repeat(32)}` as never, paidAmount: 1n, deadline: 1n },
       "0x",
+      { commitment: world.commitmentTo(HERE), token: world.usdc, seq: 0n, amount: 1n },
     );
 
   test("fewer than two, calls of two kinds, and calls of other contracts", () => {

@@ -188,7 +188,12 @@ describe("lock, delivery and claim", () => {
     const claim = { deliveryId, paidAmount: amount, deadline: order.deadline };
     const released = await world.execute(
       world.here,
-      world.here.buildClaim(claim, await world.attestor.signClaim(HERE, claim)),
+      world.here.buildClaim(claim, await world.attestor.signClaim(HERE, claim), {
+        commitment,
+        token: world.usdc,
+        seq: 0n,
+        amount: 25n * USDC,
+      }),
     );
     expect(released.effects).toEqual([{ kind: "claimed", deliveryId, amount: 25n * USDC }]);
     expect(await world.here.getLock(deliveryId, "latest")).toMatchObject({ state: "claimed" });

@@ -26,8 +26,17 @@ test("what a sweep locks leaves its wallet, and what is returned comes back", as
 
   const { timestamp } = await world.client.getBlock();
   const order = { deliveryId, deadline: timestamp + 600n };
+  const lock = {
+    commitment: world.commitmentTo(HERE),
+    token: world.usdc,
+    seq: 0n,
+    amount: 25n * USDC,
+  };
   const signature = await world.attestor.signReturn(HERE, order);
-  const { txHash } = await world.execute(world.here, world.here.buildReturn(order, signature));
+  const { txHash } = await world.execute(
+    world.here,
+    world.here.buildReturn(order, signature, lock),
+  );
   const returned = { ...facts, kind: "returned", amount: -25n * USDC, txHash };
   expect(await listNewest()).toEqual([returned]);
 });

@@ -20,6 +20,7 @@ const GAS_MARGIN_MIN = 30_000n;
 export function createSender(rpc: Rpc, emitters: Emitters): ChainSender {
   return {
     sequencing: "nonce",
+    orderGraceS: 0n,
     getLifetime: unsequenced,
     isExpired: unsequenced,
     costOf: (gas, feePerGas) => gas * feePerGas,

@@ -268,7 +268,7 @@ async function judgeReturn(
   // The window covers what was signed under this setting, the record what was signed under a longer one.
   const windowEnd = lock.lockedAt + deps.payoutWindowS;
   const signed = (await getLastSignedDeadline(deps.db, deliveryId)) ?? 0n;
-  const last = signed > windowEnd ? signed : windowEnd;
+  const last = (signed > windowEnd ? signed : windowEnd) + destination.orderGraceS;
   // The time first: a later final block may only have delivered more.
   if ((await destination.getTime("final")) <= last) return { kind: "wait" };
   if (await destination.isDelivered(deliveryId, "final")) return refuse("already_delivered");

@@ -4,7 +4,14 @@
  * Every look begins with the chain: whether the delivery id was paid is asked of the destination before anything is
  * ordered, whatever our rows say. Several orders for one delivery id are harmless, since the contract pays an id once.
  */
-import type { Call, Chain, Chains, DeliveryOrder, FoundDelivery } from "../../chains/port.ts";
+import type {
+  Call,
+  Chain,
+  Chains,
+  DeliveryOrder,
+  LockRef,
+  FoundDelivery,
+} from "../../chains/port.ts";
 import { isDatabaseTrouble } from "../../db/trouble.ts";
 import { OperatingError, toErrorObject, toOperatingError } from "../../core/errors.ts";
 import { assert, assertNever } from "../../core/assert.ts";
@@ -13,7 +20,13 @@ import type { Clock, Random } from "../../core/ports.ts";
 import { type DepositAddress, getAddressById } from "../../addresses/index.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { getByIntent, type IntentName, planCall, submitIntent } from "../../transactions/index.ts";
+import {
+  failureOf,
+  getByIntent,
+  type IntentName,
+  planCall,
+  submitIntent,
+} from "../../transactions/index.ts";
 import { type AttestationId, getAttestation, insertAttestation } from "./attestations.ts";
 import { type DeliveryState, mayMove } from "./lifecycle.ts";
 import * as store from "./store.ts";
@@ -125,12 +138,16 @@ async function lookAtLocked(
 
   const intent: IntentName = `deliver:${delivery.id}:${delivery.orders}`;
   const sent = await getByIntent(deps.db, intent);
-  if (sent?.mined && !sent.mined.succeeded) {
-    deps.log.warn({ intent, txHash: sent.mined.txHash }, "a delivery reverted, ordering anew");
+  const failure = failureOf(sent);
+  if (failure) {
+    const { txHash } = failure;
+    deps.log.warn({ intent, txHash }, "a delivery was not made, ordering anew");
     await requestOrder(deps, delivery, address);
-    throw new OperatingError("TX_REVERTED", "The delivery transaction reverted.", {
-      details: { txHash: sent.mined.txHash },
-    });
+    throw txHash === null
+      ? new OperatingError("INTERNAL", "The delivery was not sent: its signer refused it.")
+      : new OperatingError("TX_REVERTED", "The delivery transaction reverted.", {
+          details: { txHash },
+        });
   }
   if (sent) return poll(deps, delivery);
 
@@ -227,8 +244,7 @@ async function lookAtDelivered(
   const attestation = delivery.claims > 0 ? await getAttestation(deps.db, attestationId) : null;
   const intent: IntentName = `claim:${delivery.id}:${delivery.claims}`;
   const sent = delivery.claims > 0 ? await getByIntent(deps.db, intent) : null;
-  const failed = sent?.mined?.succeeded === false;
-  if (!attestation || isPast(deps, attestation.deadline) || failed) {
+  if (!attestation || isPast(deps, attestation.deadline) || failureOf(sent)) {
     return requestClaim(deps, delivery, address);
   }
   if (attestation.refusal !== null) {
@@ -242,7 +258,11 @@ async function lookAtDelivered(
     chain: source,
     lanes: lanesOf(deps, delivery.srcChain).claim,
     intent,
-    call: source.buildClaim(claimOf(delivery, attestation.deadline), attestation.signature),
+    call: source.buildClaim(
+      claimOf(delivery, attestation.deadline),
+      attestation.signature,
+      lockOf(delivery, address),
+    ),
     what: "The claim",
     record: (tx) => move(tx, delivery, "claiming", { trouble: null }),
   });
@@ -312,7 +332,7 @@ async function lookAtClaiming(deps: DeliveryDeps, delivery: Delivery): Promise<v
     deps.log.info({ deliveryId: delivery.id }, "claimed");
     return;
   }
-  if (sent?.mined && !sent.mined.succeeded) {
+  if (failureOf(sent)) {
     deps.log.warn({ deliveryId: delivery.id }, "a claim reverted, planning it anew");
     await deps.db.transaction().execute(async (tx) => {
       await move(tx, delivery, "delivered", {});
@@ -331,8 +351,7 @@ async function giveBack(
   const attestation = delivery.returns > 0 ? await getAttestation(deps.db, attestationId) : null;
   const intent: IntentName = `return:${delivery.id}:${delivery.returns}`;
   const sent = delivery.returns > 0 ? await getByIntent(deps.db, intent) : null;
-  const failed = sent?.mined?.succeeded === false;
-  if (!attestation || isPast(deps, attestation.deadline) || failed) {
+  if (!attestation || isPast(deps, attestation.deadline) || failureOf(sent)) {
     return requestReturn(deps, delivery, address);
   }
   if (attestation.refusal !== null) {
@@ -347,7 +366,7 @@ async function giveBack(
     chain: source,
     lanes: lanesOf(deps, delivery.srcChain).claim,
     intent,
-    call: source.buildReturn(order, attestation.signature),
+    call: source.buildReturn(order, attestation.signature, lockOf(delivery, address)),
     what: "The return",
     record: (tx) => move(tx, delivery, "returning", {}),
   });
@@ -383,7 +402,7 @@ async function lookAtReturning(deps: DeliveryDeps, delivery: Delivery): Promise<
     return recordGivenBack(deps, delivery, lock.state);
   }
   const sent = await getByIntent(deps.db, `return:${delivery.id}:${delivery.returns}`);
-  if (sent?.mined && !sent.mined.succeeded) {
+  if (failureOf(sent)) {
     deps.log.warn({ deliveryId: delivery.id }, "a return reverted, planning it anew");
     await deps.db.transaction().execute((tx) => move(tx, delivery, "locked", {}));
   }
@@ -463,6 +482,10 @@ function orderOf(delivery: Delivery, address: DepositAddress, deadline: bigint):
     amount: delivery.payAmount,
     deadline,
   };
+}
+
+function lockOf(delivery: Delivery, { commitment }: DepositAddress): LockRef {
+  return { commitment, token: delivery.token, seq: delivery.seq, amount: delivery.lockedAmount };
 }
 
 function claimOf(delivery: Delivery, deadline: bigint) {

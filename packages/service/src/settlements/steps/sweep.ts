@@ -5,11 +5,18 @@
 import type { Held } from "../../chains/port.ts";
 import { assertDerived, type DepositAddress } from "../../addresses/index.ts";
 import { formatUnits } from "../../core/amounts.ts";
+import { assert } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { TxHash } from "../../core/hex.ts";
 import { assignSwept } from "../../deposits/index.ts";
 import type { Reservation, Route } from "../../routes/index.ts";
-import { getByIntent, type IntentName, planCall, submitIntent } from "../../transactions/index.ts";
+import {
+  failureOf,
+  getByIntent,
+  type IntentName,
+  planCall,
+  submitIntent,
+} from "../../transactions/index.ts";
 import { listRoutes, takeFirst, usedRoute } from "../choose-route.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { failIn } from "../fail.ts";
@@ -124,13 +131,14 @@ async function followSweep(
   address: DepositAddress,
 ): Promise<StepResult> {
   const sent = await getByIntent(deps.db, intentOf(settlement, settlement.sweepsSent));
-  if (!sent?.mined) return "wait";
+  const failure = failureOf(sent);
+  if (!sent?.mined && !failure) return "wait";
   const route = usedRoute(deps, settlement, address);
+  // On another fork the same bytes may still succeed, and then a second sweep would have been planned beside it.
+  if (failure)
+    return failure.isFinal ? recordRevert(deps, settlement, route, failure.txHash) : "wait";
+  assert(sent?.mined, "what did not fail was mined");
   const isFinal = sent.state === "final";
-  if (!sent.mined.succeeded) {
-    // On another fork the same bytes may still succeed, and then a second sweep would have been planned beside it.
-    return isFinal ? recordRevert(deps, settlement, route, sent.mined.txHash) : "wait";
-  }
   await noteSwapTransaction(deps.db, settlement, sent.mined.txHash);
   if (route.waitsForFinality && !isFinal) return "wait";
   const fee = settlement.fee ?? deps.fees.planWithout(address.commitment.maxFeeBps);
@@ -173,15 +181,16 @@ async function recordRevert(
   deps: SettlementDeps,
   settlement: Settlement,
   route: Route,
-  txHash: TxHash,
+  txHash: TxHash | null,
 ): Promise<StepResult> {
+  const details = txHash === null ? { reason: "refused by the signer" } : { txHash };
   // A price that ran out on the way is not the settlement's fault; but not for ever.
   const ranOut = route.isPriced && settlement.sweepsSent <= PRICED_REVERTS_MAX;
   const error = ranOut
     ? new OperatingError("PRICE_UNAVAILABLE", "The sweep came too late for its price.", {
-        details: { txHash },
+        details,
       })
-    : new OperatingError("TX_REVERTED", "The sweep transaction reverted.", { details: { txHash } });
+    : new OperatingError("TX_REVERTED", "The sweep transaction reverted.", { details });
   await deps.db.transaction().execute(async (tx) => {
     await route.release(tx, settlement.id);
     if (!(await failIn(tx, deps, settlement, error, { plannedAmount: null }))) {

@@ -542,8 +542,18 @@ export interface AddressFormat {
   hasValidChecksum(text: string): boolean;
 }
 
+/** Reading state of a chain whose nodes tell it of their newest final block only. */
+export interface MovingState {
+  /** What wallets hold, in the order of the holdings, and the block as of which it is. */
+  listHoldings(
+    holdings: readonly TokenHolding[],
+  ): Promise<{ readonly at: bigint; readonly amounts: readonly bigint[] }>;
+}
+
 /** One chain, whole. */
 export interface Chain extends ChainReader, ChainSender, DepositContracts {
+  /** Null where state is read at any block. */
+  readonly movingState: MovingState | null;
   /** Null on a chain without it. */
   readonly cctp: CctpBridge | null;
 }

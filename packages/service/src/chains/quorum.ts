@@ -182,6 +182,8 @@ export function createQuorumChain(
     getDailyCapLeft: (token, at = "latest") =>
       agreeAt(at, (node, block) => node.getDailyCapLeft(token, block)),
 
+    // A family that has one asks its nodes itself.
+    movingState: pure.movingState,
     cctp: pure.cctp && {
       contracts: pure.cctp.contracts,
       buildReceive: pure.cctp.buildReceive,

@@ -7,8 +7,9 @@
  * ends it: halting beats guessing.
  */
 import { type Selectable, sql } from "kysely";
-import type { BlockRef, Chain, Chains } from "../chains/port.ts";
+import type { BlockRef, Chain, Chains, MovingState } from "../chains/port.ts";
 import { type Address, isNative, NATIVE_TOKEN, toAddress, toHex32 } from "../core/hex.ts";
+import type { ChainKind } from "../core/chain-registry.ts";
 import type { Clock } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { AuditRoundsTable, Db } from "../db/schema.ts";
@@ -45,6 +46,9 @@ const RECENT_MS = 3_600_000;
 const DELIVERIES_AT_ONCE = 200;
 /** How far a node may be behind. */
 const LAG_MAX_MS = 3_600_000;
+/** How long the scanner is waited for where the node chooses the block. */
+const SCANNER_WAIT_MS = 500;
+const SCANNER_TRIES = 20;
 const NOTHING: Audit = { block: null, wallets: 0, findings: [] };
 
 /** Audits a chain, the next part of it or all, and opens breaches for what does not hold. */
@@ -71,7 +75,7 @@ export async function auditChain(deps: AuditDeps, scope: "next" | "all"): Promis
     findings.push(...(await auditWallets(deps, block, recent)));
   }
   do {
-    const some = await listWalletsAfter(db, last);
+    const some = await listWalletsAfter(db, chain.kind, last);
     findings.push(...(await auditWallets(deps, block, some)));
     wallets += some.length;
     last = some.length < WALLETS_AT_ONCE ? "" : (some.at(-1) ?? "");
@@ -87,10 +91,8 @@ export async function auditChain(deps: AuditDeps, scope: "next" | "all"): Promis
 
 /** The newest final block that is scanned, when the scanner saw the same one; null otherwise. */
 async function findComparable({ db, chain }: AuditDeps): Promise<BlockRef | null> {
-  const { rows } = await sql<{ tip: bigint | null }>`
-    select max(number) as tip from scanner_blocks where chain_id = ${chain.chainId}`.execute(db);
-  const tip = rows[0]?.tip ?? null;
-  if (tip === null) return null;
+  const tip = await readTip(db, chain.chainId);
+  if (tip < 0n) return null;
   const finalNumber = await chain.getFinalNumber();
   const block = await chain.getBlock(finalNumber < tip ? finalNumber : tip);
   if (!block) return null;
@@ -110,53 +112,61 @@ async function auditWallets(
   const { db, chain, tokens, log } = deps;
   if (wallets.length === 0) return [];
   const { chainId } = chain;
-  // Before the chain is asked: what is recorded meanwhile can only be more.
-  const args = { chainId, wallets, block: block.number };
+  const held = await readHeld(deps, block, wallets);
+  // As of one block the chain never holds less than what is recorded, however much of it is recorded meanwhile.
+  const args = { chainId, wallets, block: held.at };
   const known = await listBalances(db, { ...args, account: "wallet" });
   const transit = await listBalances(db, { ...args, account: "transit" });
-  const findings = await auditTransit(deps, block, transit);
-  const held = await readHeld(deps, block, wallets);
-  for (const { token, wallet, amount } of held) {
+  const findings = await auditTransit(deps, held.at, transit);
+  for (const { token, wallet, amount } of held.amounts) {
     const says = known.find((one) => one.owner === wallet && one.token === token)?.amount ?? 0n;
     if (amount < says) {
       findings.push({
         chainId,
         invariant: "V1",
         subject: `${wallet}:${token}`,
-        details: { block: `${block.number}`, ledger: `${says}`, chain: `${amount}` },
+        details: { block: `${held.at}`, ledger: `${says}`, chain: `${amount}` },
         repair: {
           kind: "write_off",
           account: "wallet",
           owner: wallet,
           token,
           amount: `${says - amount}`,
-          block: `${block.number}`,
+          block: `${held.at}`,
         },
       });
-    } else if (amount > says && !isNative(token)) {
-      // The native coin that no transfer shows is a deposit, which the scanner finds.
+    } else if (amount > says && (chain.movingState !== null || !isNative(token))) {
+      // The native coin that no transfer of an EVM chain shows is a deposit, which the scanner finds.
       const surplus = await postSurplus(db, {
         chainId,
         wallet,
         token,
-        block: block.number,
+        block: held.at,
         held: amount,
       });
       if (surplus > 0n) log.warn({ wallet, token, surplus }, "arrived without a transfer");
     }
   }
-  if (tokens.length > 0 && held.length === 0) {
-    log.warn({ block: block.number }, "the node does not have the state of a final block");
+  if (tokens.length > 0 && held.amounts.length === 0) {
+    log.warn({ block: held.at }, "the node does not have the state of a final block");
   }
   return findings;
 }
 
+/** What wallets hold, as of a block up to which everything is recorded. */
+interface HeldAmounts {
+  readonly at: bigint;
+  readonly amounts: readonly { token: Address; wallet: Address; amount: bigint }[];
+}
+
 /** Balances of the listed tokens; those that cannot be read are left out. */
 async function readHeld(
-  { chain, tokens }: AuditDeps,
+  deps: AuditDeps,
   block: BlockRef,
   wallets: readonly Address[],
-): Promise<{ token: Address; wallet: Address; amount: bigint }[]> {
+): Promise<HeldAmounts> {
+  const { chain, tokens } = deps;
+  if (chain.movingState) return readMoving(deps, chain.movingState, wallets);
   const holdings = tokens
     .filter((token) => !isNative(token))
     .flatMap((token) => wallets.map((wallet) => ({ token, wallet })));
@@ -165,22 +175,51 @@ async function readHeld(
     const amount = amounts?.[index] ?? null;
     return amount === null ? [] : [{ ...holding, amount }];
   });
-  if (!tokens.includes(NATIVE_TOKEN)) return held;
+  if (!tokens.includes(NATIVE_TOKEN)) return { at: block.number, amounts: held };
   const native = await chain.listNativeBalances(block, wallets);
-  return [
-    ...held,
-    ...wallets.map((wallet, index) => ({
-      token: NATIVE_TOKEN,
-      wallet,
-      amount: native[index] ?? 0n,
-    })),
-  ];
+  const coins = wallets.map((wallet, index) => ({
+    token: NATIVE_TOKEN,
+    wallet,
+    amount: native[index] ?? 0n,
+  }));
+  return { at: block.number, amounts: [...held, ...coins] };
+}
+
+/** The same where the node chooses the block: it is waited for until the scanner has come there. */
+async function readMoving(
+  { db, chain, tokens, clock, log }: AuditDeps,
+  state: MovingState,
+  wallets: readonly Address[],
+): Promise<HeldAmounts> {
+  const holdings = tokens.flatMap((token) => wallets.map((wallet) => ({ token, wallet })));
+  const { at, amounts } = await state.listHoldings(holdings);
+  for (let tries = 0; (await readTip(db, chain.chainId)) < at; tries += 1) {
+    if (tries === SCANNER_TRIES) {
+      log.warn({ block: at }, "the scanner is too far behind for an audit");
+      return { at, amounts: [] };
+    }
+    await clock.sleep(SCANNER_WAIT_MS);
+  }
+  return {
+    at,
+    amounts: holdings.flatMap((holding, index) => {
+      const amount = amounts[index];
+      return amount === undefined ? [] : [{ ...holding, amount }];
+    }),
+  };
+}
+
+/** How far the chain is scanned; -1 where it is not. */
+async function readTip(db: Db, chainId: number): Promise<bigint> {
+  const { rows } = await sql<{ tip: bigint | null }>`
+    select max(number) as tip from scanner_blocks where chain_id = ${chainId}`.execute(db);
+  return rows[0]?.tip ?? -1n;
 }
 
 /** V4: what left a wallet by a sweep is what a settlement recorded, once the settlement is done with it. */
 async function auditTransit(
   { db, chain }: AuditDeps,
-  block: BlockRef,
+  at: bigint,
   transit: readonly { owner: Address; token: Address; amount: bigint }[],
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
@@ -195,14 +234,14 @@ async function auditTransit(
       chainId: chain.chainId,
       invariant: "V4",
       subject: `${owner}:${token}`,
-      details: { block: `${block.number}`, swept_beyond_what_settlements_recorded: `${amount}` },
+      details: { block: `${at}`, swept_beyond_what_settlements_recorded: `${amount}` },
       repair: {
         kind: "write_off",
         account: "transit",
         owner,
         token,
         amount: `${amount}`,
-        block: `${block.number}`,
+        block: `${at}`,
       },
     });
   }
@@ -403,9 +442,9 @@ async function listRecentWallets(db: Db, chainId: number, fromBlock: bigint): Pr
   return rows.map(({ wallet }) => toAddress(wallet));
 }
 
-async function listWalletsAfter(db: Db, last: string): Promise<Address[]> {
+async function listWalletsAfter(db: Db, family: ChainKind, last: string): Promise<Address[]> {
   const { rows } = await sql<{ wallet: string }>`
-    select wallet from addresses where chain_family = 'evm' and wallet > ${last}
+    select wallet from addresses where chain_family = ${family} and wallet > ${last}
      order by wallet limit ${WALLETS_AT_ONCE}`.execute(db);
   return rows.map(({ wallet }) => toAddress(wallet));
 }

@@ -44,6 +44,7 @@ const PURE: ReadonlySet<string> = new Set([
   "kind",
   "sequencing",
   "orderGraceS",
+  "movingState",
   "costOf",
   "addresses",
   "predictWallet",

@@ -76,6 +76,7 @@ const familyOf = ({ predictWallet, hashCommitment, getBalance, getBlock }: Parti
     }),
     kind: "evm",
     sequencing: "nonce",
+    movingState: null,
     orderGraceS: 0n,
     costOf: (gas, feePerGas) => gas * feePerGas,
     isWalletOf: ({ commitment, wallet }) => predictWallet?.(commitment) === wallet,

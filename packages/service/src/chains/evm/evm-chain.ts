@@ -31,6 +31,7 @@ export function createEvmChain(options: EvmChainOptions): Chain {
     ...createReader(rpc),
     ...createSender(rpc, { ...addresses, transmitter: cctp?.transmitter }),
     ...createContracts(rpc, addresses, deployBlock),
+    movingState: null,
     cctp: cctp ? createCctp(rpc, cctp, deployBlock) : null,
     checkIdentity: () => checkIdentity(rpc, { evmChainId, addresses }),
   };

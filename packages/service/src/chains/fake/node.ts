@@ -88,6 +88,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     isExpired: () => Promise.reject(new Bug("a fake chain has nonces")),
     costOf: (gas, feePerGas) => gas * feePerGas,
     addresses: { factory, escrow, delivery },
+    movingState: null,
     cctp: cctp && {
       contracts: cctp,
       buildReceive: (message, attestation) =>

@@ -12,7 +12,7 @@ import { listMissingOptional } from "./lock.ts";
 const path = new URL("../package-lock.json", import.meta.url);
 const lock = JSON.parse(readFileSync(path, "utf8"));
 const missing = listMissingOptional(lock);
-for (const { name, version } of missing) {
+for (const { name, version, dev } of missing) {
   const [, os, cpu, libc] =
     /-(darwin|linux|win32|freebsd|android|openharmony)-(\w+?)(?:-(musl|gnu|eabihf|gnueabihf|msvc))?$/.exec(
       name,
@@ -20,7 +20,7 @@ for (const { name, version } of missing) {
   lock.packages[`node_modules/${name}`] = {
     version,
     ...(cpu ? { cpu: [cpu] } : {}),
-    dev: true,
+    ...(dev ? { dev: true } : {}),
     optional: true,
     ...(os ? { os: [os] } : {}),
     ...(libc === "musl" ? { libc: ["musl"] } : {}),

@@ -1,4 +1,5 @@
 interface LockEntry {
+  readonly dev?: boolean;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
@@ -6,16 +7,26 @@ export interface Lock {
   readonly packages: Readonly<Record<string, LockEntry>>;
 }
 
+/** What some package of the lock names and that has no entry of its own. */
+export interface Missing {
+  readonly name: string;
+  readonly version: string;
+  /** True when only development needs it. */
+  readonly dev: boolean;
+}
+
 /** Optional dependencies that some package of the lock names and that have no entry of their own. */
-export function listMissingOptional(lock: Lock): { name: string; version: string }[] {
-  const missing = new Map<string, string>();
+export function listMissingOptional(lock: Lock): Missing[] {
+  const missing = new Map<string, Missing>();
   for (const entry of Object.values(lock.packages)) {
     for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
       const found = Object.keys(lock.packages).some(
         (path) => path === `node_modules/${name}` || path.endsWith(`/node_modules/${name}`),
       );
-      if (!found) missing.set(name, version);
+      if (found) continue;
+      const dev = entry.dev === true && missing.get(name)?.dev !== false;
+      missing.set(name, { name, version, dev });
     }
   }
-  return [...missing].map(([name, version]) => ({ name, version }));
+  return [...missing.values()];
 }

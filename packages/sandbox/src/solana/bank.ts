@@ -1,0 +1,292 @@
+/**
+ * The real part of the chain: the SVM with the real token programs, and what a block records of each transaction.
+ *
+ * The SVM knows neither blocks nor commitment levels. It is given transactions that are alive, and its own check of
+ * blockhashes and duplicates is off.
+ */
+import {
+  type Address,
+  type EncodedAccount,
+  getBase58Decoder,
+  getBase64Decoder,
+  getAddressDecoder,
+  lamports,
+} from "@solana/kit";
+import { Clock, FailedTransactionMetadata, LiteSVM, Rent, type TransactionMetadata } from "litesvm";
+import {
+  type AccountHistory,
+  createAccountHistory,
+  type StoredAccount,
+} from "./account-history.ts";
+import { durableNonceFrom, findNonceAccount, NONCE_OFFSET } from "./durable-nonce.ts";
+import { SYSTEM_PROGRAM_ADDRESS } from "./programs.ts";
+import { formatUiAmount, readMint, readTokenAccount } from "./token-state.ts";
+import { type AccountKey, type DecodedTransaction, resolveKeys } from "./transaction.ts";
+import { readTransactionError, type TransactionError } from "./transaction-error.ts";
+
+/** What a token account held, before or after a transaction. */
+export interface TokenBalance {
+  readonly accountIndex: number;
+  readonly mint: Address;
+  readonly owner: Address;
+  readonly programId: Address;
+  readonly uiTokenAmount: ReturnType<typeof formatUiAmount>;
+}
+
+/** Instructions that a program called, by the place of the instruction that it served. */
+export interface InnerInstructions {
+  readonly index: number;
+  readonly instructions: readonly {
+    readonly programIdIndex: number;
+    readonly accounts: readonly number[];
+    readonly data: string;
+    readonly stackHeight: number;
+  }[];
+}
+
+/** What a program returned. */
+export interface ReturnData {
+  readonly programId: Address;
+  readonly data: readonly [string, "base64"];
+}
+
+/** What a block records of a transaction beside its bytes, named as on the wire. */
+export interface TransactionMeta {
+  readonly err: TransactionError | null;
+  readonly fee: bigint;
+  readonly preBalances: readonly bigint[];
+  readonly postBalances: readonly bigint[];
+  readonly preTokenBalances: readonly TokenBalance[];
+  readonly postTokenBalances: readonly TokenBalance[];
+  readonly innerInstructions: readonly InnerInstructions[];
+  readonly logMessages: readonly string[];
+  readonly loadedAddresses: {
+    readonly writable: readonly Address[];
+    readonly readonly: readonly Address[];
+  };
+  readonly returnData: ReturnData | undefined;
+  readonly computeUnitsConsumed: bigint;
+}
+
+/** A transaction that was executed and paid its fee, whether it succeeded or not. */
+export interface Execution {
+  readonly keys: readonly AccountKey[];
+  readonly meta: TransactionMeta;
+}
+
+/** What a simulation found. */
+export interface Simulation {
+  readonly err: TransactionError | null;
+  readonly logs: readonly string[];
+  readonly unitsConsumed: bigint;
+  readonly returnData: ReturnData | undefined;
+  readonly innerInstructions: readonly InnerInstructions[];
+  /** Accounts that it would have changed. */
+  readonly accounts: ReadonlyMap<Address, StoredAccount>;
+}
+
+/** The SVM and the history of its accounts. */
+export interface Bank {
+  readonly history: AccountHistory;
+  /** An account as it is now. */
+  read(address: Address): StoredAccount | undefined;
+  /** Writes an account without a transaction, as of this slot. */
+  write(slot: bigint, address: Address, account: StoredAccount | undefined): void;
+  /** Executes a transaction in a slot. Undefined when it could not even pay: then it leaves no trace. */
+  execute(slot: bigint, decoded: DecodedTransaction): Execution | undefined;
+  simulate(decoded: DecodedTransaction, options: { readonly sigVerify: boolean }): Simulation;
+  /** Begins a slot: the clock, and what programs may know of earlier slots. */
+  beginSlot(slot: bigint, time: bigint, recent: readonly SlotHashOf[]): void;
+  /** Undoes what happened after a slot. */
+  rollBack(slot: bigint): void;
+  minimumBalance(bytes: bigint): bigint;
+  /** Rent as the cluster asks it, in lamports per byte. */
+  rentPerByte(): bigint;
+  setRentPerByte(lamportsPerByte: bigint): void;
+  addProgram(address: Address, elf: Uint8Array): void;
+}
+
+/** A slot and the hash of its block. */
+export interface SlotHashOf {
+  readonly slot: bigint;
+  readonly hash: string;
+}
+
+/** Blockhashes of the SVM to leave out at a fork, so that durable nonces of both sides differ. */
+const HASHES_LEFT_OUT_AT_FORK = 1_000;
+/** Slots of an epoch, as on the real chain. */
+export const SLOTS_PER_EPOCH = 432_000n;
+const RENT_BURN_PERCENT = 50;
+
+/** A bank with the built-in programs and nothing else. */
+export function createBank(): Bank {
+  const svm = new LiteSVM()
+    .withNativeMints()
+    .withBlockhashCheck(false)
+    .withTransactionHistory(0n)
+    .withLogBytesLimit(10_000n);
+  const read = (address: Address) => readAccount(svm, address);
+  const history = createAccountHistory(read);
+
+  const put = (address: Address, account: StoredAccount | undefined): void => {
+    const { lamports: balance, ...rest } = account ?? {
+      lamports: 0n,
+      data: new Uint8Array(),
+      programAddress: SYSTEM_PROGRAM_ADDRESS,
+      executable: false,
+    };
+    const space = BigInt(rest.data.length);
+    svm.setAccount({ address, lamports: lamports(balance), space, ...rest });
+  };
+  const resolve = (decoded: DecodedTransaction) =>
+    resolveKeys(decoded, (table) => read(table)?.data);
+  const tokenBalances = (keys: readonly AccountKey[]): readonly TokenBalance[] =>
+    keys.flatMap(({ pubkey }, accountIndex) => {
+      const account = readTokenAccount(read(pubkey));
+      if (!account) return [];
+      const { mint, owner, program: programId, amount } = account;
+      const decimals = readMint(read(mint))?.decimals ?? 0;
+      const uiTokenAmount = formatUiAmount(amount, decimals);
+      return [{ accountIndex, mint, owner, programId, uiTokenAmount }];
+    });
+  const balances = (keys: readonly AccountKey[]) =>
+    keys.map(({ pubkey }): bigint => svm.getBalance(pubkey) ?? 0n);
+
+  /** A transaction that fails still uses up its nonce, which the SVM alone does not see to. */
+  const advanceNonce = (decoded: DecodedTransaction): void => {
+    const nonce = findNonceAccount(decoded, read);
+    if (!nonce) return;
+    const data = Uint8Array.from(nonce.account.data);
+    data.set(durableNonceFrom(svm.latestBlockhash()), NONCE_OFFSET);
+    put(nonce.address, { ...nonce.account, lamports: read(nonce.address)?.lamports ?? 0n, data });
+  };
+
+  return {
+    history,
+    read,
+    write: (slot, address, account) => {
+      history.keepBefore(address);
+      put(address, account);
+      history.record(slot, address, account);
+    },
+    execute: (slot, decoded) => {
+      const resolved = resolve(decoded);
+      if (!resolved) return undefined;
+      const { keys, loaded } = resolved;
+      const writable = keys.filter((key) => key.writable);
+      for (const { pubkey } of writable) history.keepBefore(pubkey);
+      const preBalances = balances(keys);
+      const preTokenBalances = tokenBalances(keys);
+
+      const result = svm.sendTransaction(decoded.transaction);
+      const failed = result instanceof FailedTransactionMetadata;
+      // Who was not charged was never in a block: a bad signature, or nothing to pay with.
+      const payer = decoded.staticKeys[0];
+      if (failed && payer !== undefined && svm.getBalance(payer) === preBalances[0]) {
+        return undefined;
+      }
+      if (failed) advanceNonce(decoded);
+      for (const { pubkey } of writable) history.record(slot, pubkey, read(pubkey));
+
+      const details = failed ? result.meta() : result;
+      return {
+        keys,
+        meta: {
+          err: failed ? readTransactionError(result) : null,
+          fee: readFee(result),
+          preBalances,
+          postBalances: balances(keys),
+          preTokenBalances,
+          postTokenBalances: tokenBalances(keys),
+          innerInstructions: readInner(details),
+          logMessages: details.logs(),
+          loadedAddresses: loaded,
+          returnData: readReturnData(details),
+          computeUnitsConsumed: details.computeUnitsConsumed(),
+        },
+      };
+    },
+    simulate: (decoded, { sigVerify }) => {
+      const result = simulateUnder(svm, decoded, sigVerify);
+      const failed = result instanceof FailedTransactionMetadata;
+      const details = result.meta();
+      return {
+        err: failed ? readTransactionError(result) : null,
+        logs: details.logs(),
+        unitsConsumed: details.computeUnitsConsumed(),
+        returnData: readReturnData(details),
+        innerInstructions: readInner(details),
+        accounts: new Map(
+          failed
+            ? []
+            : result.postAccounts().map((account) => [account.address, toStored(account)] as const),
+        ),
+      };
+    },
+    beginSlot: (slot, time, recent) => {
+      svm.expireBlockhash();
+      const epoch = slot / SLOTS_PER_EPOCH;
+      svm.setClock(new Clock(slot, time, epoch, epoch + 1n, time));
+      svm.setSlotHashes([...recent]);
+    },
+    rollBack: (slot) => {
+      for (const [address, account] of history.rollBack(slot)) put(address, account);
+      for (let count = 0; count < HASHES_LEFT_OUT_AT_FORK; count += 1) svm.expireBlockhash();
+    },
+    minimumBalance: (bytes) => svm.minimumBalanceForRentExemption(bytes),
+    rentPerByte: () => svm.getRent().lamportsPerByteYear,
+    setRentPerByte: (lamportsPerByte) => {
+      svm.setRent(new Rent(lamportsPerByte, 1, RENT_BURN_PERCENT));
+    },
+    addProgram: (address, elf) => svm.addProgram(address, elf),
+  };
+}
+
+/** Whether signatures are checked is a setting of the SVM, which is left as it was. */
+function simulateUnder(svm: LiteSVM, { transaction }: DecodedTransaction, sigVerify: boolean) {
+  svm.withSigverify(sigVerify);
+  try {
+    return svm.simulateTransaction(transaction);
+  } finally {
+    svm.withSigverify(true);
+  }
+}
+
+function readAccount(svm: LiteSVM, address: Address): StoredAccount | undefined {
+  const account = svm.getAccount(address);
+  return account.exists ? toStored(account) : undefined;
+}
+
+/** Keeps a copy: the bytes that the SVM hands out are its own. */
+function toStored({ lamports, data, programAddress, executable }: EncodedAccount): StoredAccount {
+  return { lamports, data: Uint8Array.from(data), programAddress, executable };
+}
+
+/** The SVM tells the fee only in its description, as the last field of all. */
+function readFee(result: TransactionMetadata | FailedTransactionMetadata): bigint {
+  const fee = /\bfee: (\d+)[ })]*$/.exec(result.toString())?.[1];
+  if (fee === undefined) throw new Error("the SVM describes a transaction without its fee");
+  return BigInt(fee);
+}
+
+function readInner(details: TransactionMetadata): readonly InnerInstructions[] {
+  return details.innerInstructions().flatMap((called, index) => {
+    if (called.length === 0) return [];
+    const instructions = called.map((inner) => ({
+      programIdIndex: inner.instruction().programIdIndex(),
+      accounts: [...inner.instruction().accounts()],
+      data: getBase58Decoder().decode(inner.instruction().data()),
+      stackHeight: inner.stackHeight(),
+    }));
+    return [{ index, instructions }];
+  });
+}
+
+function readReturnData(details: TransactionMetadata): ReturnData | undefined {
+  const data = details.returnData().data();
+  if (data.length === 0) return undefined;
+  return {
+    programId: getAddressDecoder().decode(details.returnData().programId()),
+    data: [getBase64Decoder().decode(data), "base64"],
+  };
+}

@@ -1,0 +1,182 @@
+/**
+ * The chain: slots that pass, transactions that wait, blocks that are made of them, and the faults that are asked for.
+ *
+ * A slot ends with `produceBlock` or `skipSlots`. What waits is tried once, in the order of arrival: what is alive and
+ * pays is in the block, everything else is gone without a trace.
+ */
+import { randomBytes } from "node:crypto";
+import { type Address, getBase58Decoder } from "@solana/kit";
+import { type Bank, createBank } from "./bank.ts";
+import { BEFORE_ALL, type StoredAccount } from "./account-history.ts";
+import { findNonceAccount } from "./durable-nonce.ts";
+import { GENESIS_HASH } from "./genesis.ts";
+import { type Block, type Commitment, createLedger, type Ledger } from "./ledger.ts";
+import type { DecodedTransaction } from "./transaction.ts";
+
+/** Slot of the first block. The chain is as if it had run before, so that slots and heights differ. */
+const FIRST_SLOT = 100n;
+const FIRST_HEIGHT = 90n;
+/** Slots whose hashes programs may know. */
+const SLOT_HASHES = 512;
+/** Blocks kept; older ones are gone as they are from a node that does not keep everything. */
+const BLOCKS_MAX_DEFAULT = 20_000;
+
+/** Faults that wait to happen. */
+export interface Faults {
+  /** Sends that are answered and then forgotten. */
+  dropSends: number;
+  /** Requests that are answered with HTTP 429. */
+  rateLimits: number;
+  /** Requests of a method (of any, where none is named) that are answered with an error. */
+  failures: { method: string | undefined; code: number; message: string; count: number }[];
+}
+
+/** Settings of a chain. */
+export interface ChainSettings {
+  /** Milliseconds since 1970. Default: the clock of the machine. */
+  readonly now?: () => number;
+  /** Blocks kept. Default 20000. */
+  readonly blocksMax?: number;
+}
+
+/** The chain. */
+export interface Chain {
+  readonly bank: Bank;
+  readonly ledger: Ledger;
+  readonly faults: Faults;
+  /** The slot that is open now. */
+  openSlot(): bigint;
+  /** Transactions that wait for a block. */
+  pendingCount(): number;
+  /** Takes a transaction; it is tried in the next block. */
+  submit(decoded: DecodedTransaction): void;
+  /** Ends the open slot with a block. */
+  produceBlock(): Block;
+  /** Ends slots without a block. */
+  skipSlots(count: number): void;
+  /** Takes the newest blocks away, as when their fork died. Returns them, newest first. */
+  fork(blocks: number, options?: { readonly replay?: boolean }): readonly Block[];
+  /** Why a transaction cannot be in the block after the newest one of a commitment; undefined when it can. */
+  deadReason(decoded: DecodedTransaction, commitment?: Commitment): DeadReason | undefined;
+  /** Writes an account without a transaction, as of the newest block or as if it had always been so. */
+  write(address: Address, account: StoredAccount | undefined, since?: "now" | "always"): void;
+  /** What the cluster asks as rent, in lamports per byte. */
+  setRent(lamportsPerByte: bigint): void;
+  /** Resolves with the next block. */
+  nextBlock(): Promise<Block>;
+}
+
+/** Why a transaction is not even tried. */
+export type DeadReason = "BlockhashNotFound" | "AlreadyProcessed";
+
+/** Makes a chain with its first block. */
+export function createChain(settings: ChainSettings = {}): Chain {
+  const { now = Date.now, blocksMax = BLOCKS_MAX_DEFAULT } = settings;
+  const bank = createBank();
+  const ledger = createLedger([firstBlock(secondsOf(now()))], blocksMax);
+  const faults: Faults = { dropSends: 0, rateLimits: 0, failures: [] };
+  let slot = FIRST_SLOT + 1n;
+  let pending: DecodedTransaction[] = [];
+  let waiting: ((block: Block) => void)[] = [];
+
+  const deadReason: Chain["deadReason"] = (decoded, commitment = "processed") => {
+    if (ledger.transaction(decoded.signature)) return "AlreadyProcessed";
+    const isAlive =
+      ledger.isAlive(decoded.lifetimeToken, ledger.tip(commitment)) ||
+      findNonceAccount(decoded, bank.read) !== undefined;
+    return isAlive ? undefined : "BlockhashNotFound";
+  };
+
+  /** Opens the slot for programs: what they see as now, and as the past. */
+  const openSlot = (time: bigint): void => {
+    const recent = ledger.newest(SLOT_HASHES).toReversed();
+    bank.beginSlot(
+      slot,
+      time,
+      recent.map((block) => ({ slot: block.slot, hash: block.blockhash })),
+    );
+  };
+  const timeOfNext = (): bigint => {
+    const wall = secondsOf(now());
+    const { time } = ledger.tip();
+    return wall > time ? wall : time;
+  };
+
+  openSlot(ledger.tip().time);
+  return {
+    bank,
+    ledger,
+    faults,
+    openSlot: () => slot,
+    pendingCount: () => pending.length,
+    submit: (decoded) => {
+      const waits = pending.some(({ signature }) => signature === decoded.signature);
+      if (!waits && !ledger.transaction(decoded.signature)) pending.push(decoded);
+    },
+    produceBlock: () => {
+      const parent = ledger.tip();
+      const time = timeOfNext();
+      openSlot(time);
+      const tried = pending;
+      pending = [];
+      const seen = new Set<string>();
+      const transactions = tried.flatMap((decoded) => {
+        if (seen.has(decoded.signature) || deadReason(decoded) !== undefined) return [];
+        const execution = bank.execute(slot, decoded);
+        if (!execution) return [];
+        seen.add(decoded.signature);
+        return [{ ...execution, slot, decoded }];
+      });
+      const block: Block = {
+        slot,
+        height: parent.height + 1n,
+        parentSlot: parent.slot,
+        blockhash: getBase58Decoder().decode(randomBytes(32)),
+        previousBlockhash: parent.blockhash,
+        time,
+        transactions,
+      };
+      ledger.append(block);
+      bank.history.prune(ledger.tip("finalized").slot);
+      slot += 1n;
+      openSlot(time);
+      const told = waiting;
+      waiting = [];
+      for (const tell of told) tell(block);
+      return block;
+    },
+    skipSlots: (count) => {
+      slot += BigInt(count);
+      openSlot(timeOfNext());
+    },
+    fork: (blocks, { replay = false } = {}) => {
+      const gone = ledger.abandon(blocks);
+      bank.rollBack(ledger.tip().slot);
+      const lost = gone.toReversed().flatMap(({ transactions }) => transactions);
+      if (replay) pending.unshift(...lost.map(({ decoded }) => decoded));
+      openSlot(timeOfNext());
+      return gone;
+    },
+    deadReason,
+    write: (address, account, since = "now") =>
+      bank.write(since === "always" ? BEFORE_ALL : ledger.tip().slot, address, account),
+    setRent: (lamportsPerByte) => bank.setRentPerByte(lamportsPerByte),
+    nextBlock: () => new Promise((resolve) => waiting.push(resolve)),
+  };
+}
+
+function firstBlock(time: bigint): Block {
+  return {
+    slot: FIRST_SLOT,
+    height: FIRST_HEIGHT,
+    parentSlot: FIRST_SLOT - 1n,
+    blockhash: getBase58Decoder().decode(randomBytes(32)),
+    previousBlockhash: GENESIS_HASH,
+    time,
+    transactions: [],
+  };
+}
+
+function secondsOf(ms: number): bigint {
+  return BigInt(Math.floor(ms / 1_000));
+}

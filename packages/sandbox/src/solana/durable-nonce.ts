@@ -1,0 +1,33 @@
+/** Durable nonces: a transaction whose first instruction advances a nonce lives as long as the nonce's value stands. */
+import { createHash } from "node:crypto";
+import { type Address, getBase58Decoder, getBase58Encoder } from "@solana/kit";
+import type { StoredAccount } from "./account-history.ts";
+import { SYSTEM_PROGRAM_ADDRESS } from "./programs.ts";
+import type { DecodedTransaction } from "./transaction.ts";
+
+/** Where a nonce account keeps its value: behind version, state and authority. */
+export const NONCE_OFFSET = 40;
+const NONCE_BYTES = 32;
+const ADVANCE_NONCE_INSTRUCTION = 4;
+
+/** The nonce account that a transaction advances, if its lifetime is that nonce's present value. */
+export function findNonceAccount(
+  { instructions: [first], staticKeys, lifetimeToken }: DecodedTransaction,
+  read: (address: Address) => StoredAccount | undefined,
+): { address: Address; account: StoredAccount } | undefined {
+  if (!first || staticKeys[first.programIndex] !== SYSTEM_PROGRAM_ADDRESS) return undefined;
+  if (first.data.length < 4 || first.data[0] !== ADVANCE_NONCE_INSTRUCTION) return undefined;
+  const address = staticKeys[first.accounts[0] ?? -1];
+  const account = address === undefined ? undefined : read(address);
+  if (address === undefined || account?.programAddress !== SYSTEM_PROGRAM_ADDRESS) return undefined;
+  const value = account.data.slice(NONCE_OFFSET, NONCE_OFFSET + NONCE_BYTES);
+  return getBase58Decoder().decode(value) === lifetimeToken ? { address, account } : undefined;
+}
+
+/** The value that a nonce takes when it is advanced under a blockhash. */
+export function durableNonceFrom(blockhash: string): Uint8Array {
+  return createHash("sha256")
+    .update("DURABLE_NONCE")
+    .update(Uint8Array.from(getBase58Encoder().encode(blockhash)))
+    .digest();
+}

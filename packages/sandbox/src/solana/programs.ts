@@ -1,0 +1,18 @@
+import { type Address, address } from "@solana/kit";
+import { SYSTEM_PROGRAM_ADDRESS } from "@solana-program/system";
+import { TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
+import { TOKEN_2022_PROGRAM_ADDRESS } from "@solana-program/token-2022";
+
+export { SYSTEM_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS, TOKEN_2022_PROGRAM_ADDRESS };
+
+/** Instructions of this program set a transaction's price and limits. */
+export const COMPUTE_BUDGET_PROGRAM_ADDRESS: Address = address(
+  "ComputeBudget111111111111111111111111111111",
+);
+
+/** Versions 1, 3 and 4 of the memo program. Version 4 is not on the sandbox's chain. */
+export const MEMO_PROGRAM_ADDRESSES: readonly Address[] = [
+  address("Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo"),
+  address("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr"),
+  address("Memo4c2pN8afCj432Lb7RMVKi9PbQnnW7ewFFaV3oAH"),
+];

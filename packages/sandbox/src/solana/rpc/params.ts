@@ -1,0 +1,95 @@
+/** Parameters of a request: read once, with an error of the node where they are wrong. */
+import { type Address, isAddress } from "@solana/kit";
+import { asRecord } from "../../json-file.ts";
+import type { Commitment } from "../ledger.ts";
+import { invalidParams } from "./rpc-error.ts";
+
+const COMMITMENTS = ["processed", "confirmed", "finalized"] as const;
+/** Older names of the levels, which nodes still take. */
+const OLD_COMMITMENTS: Readonly<Record<string, Commitment>> = {
+  recent: "processed",
+  single: "confirmed",
+  singleGossip: "confirmed",
+  root: "finalized",
+  max: "finalized",
+};
+
+/** The parameters of one request. */
+export type Params = ReturnType<typeof readParams>;
+
+/** Gives parameters by their place. The options of a method are its last parameter, if that is an object. */
+export function readParams(params: unknown) {
+  const list: readonly unknown[] = Array.isArray(params) ? params : [];
+  const at = (index: number): unknown => list[index];
+  const optionsAt = (index: number): Readonly<Record<string, unknown>> => {
+    const value = at(index);
+    if (value === undefined || value === null) return {};
+    const options = asRecord(value);
+    if (!options) throw invalidParams(`Invalid params: parameter ${index} is no object`);
+    return options;
+  };
+  return {
+    at,
+    optionsAt,
+    text: (index: number, what: string): string => {
+      const value = at(index);
+      if (typeof value !== "string") throw invalidParams(`Invalid params: expected ${what}`);
+      return value;
+    },
+    address: (index: number): Address => toAddress(at(index)),
+    whole: (index: number, what: string): bigint => toWhole(at(index), what),
+    list: (index: number, what: string, max: number): readonly unknown[] => {
+      const value = at(index);
+      if (!Array.isArray(value)) throw invalidParams(`Invalid params: expected ${what}`);
+      if (value.length > max) throw invalidParams(`Too many inputs provided; max ${max}`);
+      return value;
+    },
+  };
+}
+
+/** An address in base58. */
+export function toAddress(value: unknown): Address {
+  if (typeof value !== "string" || !isAddress(value)) {
+    throw invalidParams("Invalid param: WrongSize");
+  }
+  return value;
+}
+
+/** A whole number that is not negative. */
+export function toWhole(value: unknown, what: string): bigint {
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
+    throw invalidParams(`Invalid params: ${what} is no whole number`);
+  }
+  return BigInt(value);
+}
+
+/** The commitment of the options; nodes take `finalized` where there is none. */
+export function toCommitment(value: unknown): Commitment {
+  if (value === undefined || value === null) return "finalized";
+  const known = COMMITMENTS.find((one) => one === value);
+  const found = known ?? (typeof value === "string" ? OLD_COMMITMENTS[value] : undefined);
+  if (found === undefined)
+    throw invalidParams(`Invalid params: unknown commitment ${String(value)}`);
+  return found;
+}
+
+/** The commitment of a method that reads the ledger, in which nothing is only processed. */
+export function toLedgerCommitment(value: unknown): Commitment {
+  const commitment = toCommitment(value);
+  if (commitment === "processed") {
+    throw invalidParams("Method does not support commitment below `confirmed`");
+  }
+  return commitment;
+}
+
+/** One of some words; the first where there is none. */
+export function toOneOf<Word extends string>(
+  value: unknown,
+  words: readonly [Word, ...Word[]],
+  what: string,
+): Word {
+  if (value === undefined || value === null) return words[0];
+  const found = words.find((word) => word === value);
+  if (found === undefined) throw invalidParams(`Invalid params: unknown ${what} ${String(value)}`);
+  return found;
+}

@@ -1,0 +1,34 @@
+/** An answer of the JSON-RPC server that is an error. Codes and texts are those of the real node. */
+export class RpcError extends Error {
+  override readonly name = "RpcError";
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(code: number, message: string, data?: unknown) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/** Codes that clients tell apart. */
+export const RPC_CODES = {
+  blockCleanedUp: -32001,
+  preflightFailure: -32002,
+  signatureVerificationFailure: -32003,
+  blockNotAvailable: -32004,
+  slotSkipped: -32007,
+  longTermStorageSlotSkipped: -32009,
+  unsupportedTransactionVersion: -32015,
+  minContextSlotNotReached: -32016,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internalError: -32603,
+  parseError: -32700,
+} as const;
+
+/** A parameter that is missing or wrong. */
+export function invalidParams(message: string): RpcError {
+  return new RpcError(RPC_CODES.invalidParams, message);
+}

@@ -1,0 +1,140 @@
+/** The JSON-RPC server: HTTP, single requests and batches, and the faults that are asked for. */
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { asRecord } from "../../json-file.ts";
+import type { Faults } from "../chain.ts";
+import { CONTROL_PREFIX } from "../controls.ts";
+import type { Methods } from "./method.ts";
+import { readParams } from "./params.ts";
+import { RPC_CODES, RpcError } from "./rpc-error.ts";
+import { toWireJson } from "./wire-json.ts";
+
+const HOST = "127.0.0.1";
+/** More than any request needs; a real node takes 50 KB. */
+const BODY_BYTES_MAX = 1_000_000;
+
+/** A server that answers. */
+export interface RpcServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** What a server is made of. */
+export interface RpcServerOptions {
+  readonly methods: Methods;
+  readonly faults: Faults;
+  /** 0 for any. */
+  readonly port: number;
+}
+
+/** Starts a server on the loopback interface. */
+export async function startRpcServer(options: RpcServerOptions): Promise<RpcServer> {
+  const server = createServer((request, response) => {
+    void answerHttp(options, request, response);
+  });
+  server.listen(options.port, HOST);
+  await once(server, "listening");
+  const address = server.address();
+  if (typeof address !== "object" || address === null) throw new Error("a server without a port");
+  return {
+    url: `http://${HOST}:${address.port}`,
+    close: async () => {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function answerHttp(
+  { methods, faults }: RpcServerOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  response.setHeader("access-control-allow-origin", "*");
+  response.setHeader("access-control-allow-headers", "*");
+  if (request.method === "OPTIONS") return void response.writeHead(204).end();
+  if (request.method === "GET" && request.url === "/health") return void response.end("ok");
+  if (request.method !== "POST") return void response.writeHead(405).end();
+  const text = await readBody(request);
+  if (text === undefined) return void response.writeHead(413).end();
+
+  const body = parse(text);
+  const isControl = methodOf(body)?.startsWith(CONTROL_PREFIX) === true;
+  response.setHeader("content-type", "application/json");
+  if (!isControl && faults.rateLimits > 0) {
+    faults.rateLimits -= 1;
+    response.writeHead(429, { "retry-after": "1" });
+    return void response.end(
+      toWireJson({ jsonrpc: "2.0", error: { code: 429, message: "Too many requests" }, id: null }),
+    );
+  }
+  const answer = Array.isArray(body)
+    ? await Promise.all(body.map((one) => answerOne(methods, faults, one)))
+    : await answerOne(methods, faults, body);
+  response.end(toWireJson(answer));
+}
+
+async function answerOne(methods: Methods, faults: Faults, body: unknown) {
+  const id = asRecord(body)?.["id"] ?? null;
+  try {
+    return { jsonrpc: "2.0", result: await call(methods, faults, body), id };
+  } catch (error) {
+    return { jsonrpc: "2.0", error: writeError(error), id };
+  }
+}
+
+async function call(methods: Methods, faults: Faults, body: unknown): Promise<unknown> {
+  if (body === undefined) throw new RpcError(RPC_CODES.parseError, "Parse error");
+  const name = methodOf(body);
+  if (name === undefined) throw new RpcError(RPC_CODES.invalidRequest, "Invalid request");
+  if (!name.startsWith(CONTROL_PREFIX)) failIfAsked(faults, name);
+  const method = Object.hasOwn(methods, name) ? methods[name] : undefined;
+  if (!method) throw new RpcError(RPC_CODES.methodNotFound, "Method not found");
+  return method(readParams(asRecord(body)?.["params"]));
+}
+
+function failIfAsked(faults: Faults, name: string): void {
+  const failure = faults.failures.find(({ method }) => method === undefined || method === name);
+  if (!failure) return;
+  failure.count -= 1;
+  if (failure.count <= 0) faults.failures.splice(faults.failures.indexOf(failure), 1);
+  throw new RpcError(failure.code, failure.message);
+}
+
+function writeError(error: unknown) {
+  if (error instanceof RpcError) {
+    const { code, message, data } = error;
+    return { code, message, ...(data !== undefined && { data }) };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: RPC_CODES.internalError, message };
+}
+
+function methodOf(body: unknown): string | undefined {
+  const method = asRecord(body)?.["method"];
+  return typeof method === "string" ? method : undefined;
+}
+
+/** The JSON of a text; undefined where it is none. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The body of a request; undefined where it is too long. */
+async function readBody(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request) {
+    const bytes = Buffer.from(chunk);
+    length += bytes.length;
+    if (length > BODY_BYTES_MAX) return undefined;
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

@@ -1,0 +1,124 @@
+/** Errors of transactions as the SVM tells them, in the form in which nodes write them as JSON. */
+import type { FailedTransactionMetadata } from "litesvm";
+
+/** A transaction's error as JSON: a name, or a name with its details. */
+export type TransactionError = string | Readonly<Record<string, unknown>>;
+
+/** In the order in which the SVM numbers them. */
+const TRANSACTION_ERRORS = [
+  "AccountInUse",
+  "AccountLoadedTwice",
+  "AccountNotFound",
+  "ProgramAccountNotFound",
+  "InsufficientFundsForFee",
+  "InvalidAccountForFee",
+  "AlreadyProcessed",
+  "BlockhashNotFound",
+  "CallChainTooDeep",
+  "MissingSignatureForFee",
+  "InvalidAccountIndex",
+  "SignatureFailure",
+  "InvalidProgramForExecution",
+  "SanitizeFailure",
+  "ClusterMaintenance",
+  "AccountBorrowOutstanding",
+  "WouldExceedMaxBlockCostLimit",
+  "UnsupportedVersion",
+  "InvalidWritableAccount",
+  "WouldExceedMaxAccountCostLimit",
+  "WouldExceedAccountDataBlockLimit",
+  "TooManyAccountLocks",
+  "AddressLookupTableNotFound",
+  "InvalidAddressLookupTableOwner",
+  "InvalidAddressLookupTableData",
+  "InvalidAddressLookupTableIndex",
+  "InvalidRentPayingAccount",
+  "WouldExceedMaxVoteCostLimit",
+  "WouldExceedAccountDataTotalLimit",
+  "MaxLoadedAccountsDataSizeExceeded",
+  "ResanitizationNeeded",
+  "InvalidLoadedAccountsDataSizeLimit",
+  "UnbalancedTransaction",
+  "ProgramCacheHitMaxLimit",
+  "CommitCancelled",
+] as const;
+
+const INSTRUCTION_ERRORS = [
+  "GenericError",
+  "InvalidArgument",
+  "InvalidInstructionData",
+  "InvalidAccountData",
+  "AccountDataTooSmall",
+  "InsufficientFunds",
+  "IncorrectProgramId",
+  "MissingRequiredSignature",
+  "AccountAlreadyInitialized",
+  "UninitializedAccount",
+  "UnbalancedInstruction",
+  "ModifiedProgramId",
+  "ExternalAccountLamportSpend",
+  "ExternalAccountDataModified",
+  "ReadonlyLamportChange",
+  "ReadonlyDataModified",
+  "DuplicateAccountIndex",
+  "ExecutableModified",
+  "RentEpochModified",
+  "NotEnoughAccountKeys",
+  "AccountDataSizeChanged",
+  "AccountNotExecutable",
+  "AccountBorrowFailed",
+  "AccountBorrowOutstanding",
+  "DuplicateAccountOutOfSync",
+  "InvalidError",
+  "ExecutableDataModified",
+  "ExecutableLamportChange",
+  "ExecutableAccountNotRentExempt",
+  "UnsupportedProgramId",
+  "CallDepth",
+  "MissingAccount",
+  "ReentrancyNotAllowed",
+  "MaxSeedLengthExceeded",
+  "InvalidSeeds",
+  "InvalidRealloc",
+  "ComputationalBudgetExceeded",
+  "PrivilegeEscalation",
+  "ProgramEnvironmentSetupFailure",
+  "ProgramFailedToComplete",
+  "ProgramFailedToCompile",
+  "Immutable",
+  "IncorrectAuthority",
+  "AccountNotRentExempt",
+  "InvalidAccountOwner",
+  "ArithmeticOverflow",
+  "UnsupportedSysvar",
+  "IllegalOwner",
+  "MaxAccountsDataAllocationsExceeded",
+  "MaxAccountsExceeded",
+  "MaxInstructionTraceLengthExceeded",
+  "BuiltinProgramsMustConsumeComputeUnits",
+  "BorshIoError",
+] as const;
+
+/** The error of a transaction that failed. */
+export function readTransactionError(failed: FailedTransactionMetadata): TransactionError {
+  const error = failed.err();
+  if (typeof error === "number") return nameOf(TRANSACTION_ERRORS, error);
+  if ("err" in error) return { InstructionError: [error.index, readInstructionError(error.err())] };
+  if ("index" in error) return { DuplicateInstruction: error.index };
+  // The two classes with an account look the same; only their names differ.
+  const kind = error.constructor.name.replace(/^TransactionError/, "");
+  return { [kind]: { account_index: error.accountIndex } };
+}
+
+function readInstructionError(
+  error: number | { readonly code: number } | { readonly msg: string },
+): TransactionError {
+  if (typeof error === "number") return nameOf(INSTRUCTION_ERRORS, error);
+  return "code" in error ? { Custom: error.code } : { BorshIoError: error.msg };
+}
+
+function nameOf(names: readonly string[], index: number): string {
+  const name = names[index];
+  if (name === undefined) throw new Error(`the SVM has an error ${index} that is not known here`);
+  return name;
+}

@@ -1,9 +1,11 @@
 import { type Address, address } from "@solana/kit";
-import { SYSTEM_PROGRAM_ADDRESS } from "@solana-program/system";
-import { TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
-import { TOKEN_2022_PROGRAM_ADDRESS } from "@solana-program/token-2022";
+import { SYSTEM_PROGRAM_ADDRESS as SYSTEM } from "@solana-program/system";
+import { TOKEN_PROGRAM_ADDRESS as TOKEN } from "@solana-program/token";
+import { TOKEN_2022_PROGRAM_ADDRESS as TOKEN_2022 } from "@solana-program/token-2022";
 
-export { SYSTEM_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS, TOKEN_2022_PROGRAM_ADDRESS };
+export const SYSTEM_PROGRAM_ADDRESS: Address = SYSTEM;
+export const TOKEN_PROGRAM_ADDRESS: Address = TOKEN;
+export const TOKEN_2022_PROGRAM_ADDRESS: Address = TOKEN_2022;
 
 /** Instructions of this program set a transaction's price and limits. */
 export const COMPUTE_BUDGET_PROGRAM_ADDRESS: Address = address(

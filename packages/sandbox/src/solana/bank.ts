@@ -149,8 +149,8 @@ export function createBank(): Bank {
       const uiTokenAmount = formatUiAmount(amount, decimals);
       return [{ accountIndex, mint, owner, programId, uiTokenAmount }];
     });
-  const balances = (keys: readonly AccountKey[]) =>
-    keys.map(({ pubkey }): bigint => svm.getBalance(pubkey) ?? 0n);
+  const balanceOf = (address: Address): bigint => svm.getBalance(address) ?? 0n;
+  const balances = (keys: readonly AccountKey[]) => keys.map(({ pubkey }) => balanceOf(pubkey));
 
   /** A transaction that fails still uses up its nonce, which the SVM alone does not see to. */
   const advanceNonce = (decoded: DecodedTransaction): void => {
@@ -181,10 +181,8 @@ export function createBank(): Bank {
       const result = svm.sendTransaction(decoded.transaction);
       const failed = result instanceof FailedTransactionMetadata;
       // Who was not charged was never in a block: a bad signature, or nothing to pay with.
-      const payer = decoded.staticKeys[0];
-      if (failed && payer !== undefined && svm.getBalance(payer) === preBalances[0]) {
-        return undefined;
-      }
+      const [payer] = keys;
+      if (failed && payer && balanceOf(payer.pubkey) === preBalances[0]) return undefined;
       if (failed) advanceNonce(decoded);
       for (const { pubkey } of writable) history.record(slot, pubkey, read(pubkey));
 

@@ -1,6 +1,5 @@
 import {
   generateKeyPairSigner,
-  isSolanaError,
   type KeyPairSigner,
   lamports,
   SOLANA_ERROR__JSON_RPC__INVALID_PARAMS,
@@ -8,12 +7,11 @@ import {
   SOLANA_ERROR__JSON_RPC__SERVER_ERROR_BLOCK_NOT_AVAILABLE,
   SOLANA_ERROR__JSON_RPC__SERVER_ERROR_MIN_CONTEXT_SLOT_NOT_REACHED,
   SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SLOT_SKIPPED,
-  type SolanaErrorCode,
 } from "@solana/kit";
 import { getTransferSolInstruction } from "@solana-program/system";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createSolanaChain, SOLANA_TOKENS, type SolanaChain } from "./index.ts";
-import { connectWallet, type TestWallet } from "./test-wallet.ts";
+import { codeOf, connectWallet, type TestWallet } from "./test-wallet.ts";
 
 let chain: SolanaChain;
 let wallet: TestWallet;
@@ -43,16 +41,6 @@ const block = (slot: bigint, commitment: "confirmed" | "finalized" = "finalized"
 
 const slotAt = (commitment: "processed" | "confirmed" | "finalized") =>
   wallet.rpc.getSlot({ commitment }).send();
-
-async function codeOf(answer: Promise<unknown>): Promise<SolanaErrorCode | undefined> {
-  try {
-    await answer;
-    return undefined;
-  } catch (error) {
-    if (!isSolanaError(error)) throw error;
-    return error.context.__code;
-  }
-}
 
 describe("blocks", () => {
   test("name their parent by slot and hash, over skipped slots too", async () => {

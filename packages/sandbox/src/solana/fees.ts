@@ -51,11 +51,8 @@ function priorityFeeOf(message: Message): bigint {
   return (price * computeUnitLimitOf(message) + MICRO_LAMPORTS - 1n) / MICRO_LAMPORTS;
 }
 
+/** Version 1 has no default: without a limit it may use nothing. */
 function computeUnitLimitOf(message: Message): bigint {
-  const asked =
-    message.version === 1
-      ? readConfig(message, "u32")
-      : readSetting(message, SET_COMPUTE_UNIT_LIMIT);
   const usual = message.instructions
     .map(({ programIndex }) =>
       BUILTINS.has(message.staticKeys[programIndex] ?? "")
@@ -63,7 +60,10 @@ function computeUnitLimitOf(message: Message): bigint {
         : UNITS_PER_INSTRUCTION,
     )
     .reduce((sum, units) => sum + units, 0n);
-  const limit = asked ?? usual;
+  const limit =
+    message.version === 1
+      ? (readConfig(message, "u32") ?? 0n)
+      : (readSetting(message, SET_COMPUTE_UNIT_LIMIT) ?? usual);
   return limit < UNITS_MAX ? limit : UNITS_MAX;
 }
 

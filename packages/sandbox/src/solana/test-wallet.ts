@@ -10,14 +10,17 @@ import {
   getBase64EncodedWireTransaction,
   getSignatureFromTransaction,
   type Instruction,
+  isSolanaError,
   type KeyPairSigner,
   pipe,
   type Rpc,
+  setTransactionMessageComputeUnitLimit,
   setTransactionMessageFeePayerSigner,
   setTransactionMessageLifetimeUsingBlockhash,
   setTransactionMessageLoadedAccountsDataSizeLimit,
   type Signature,
   signTransactionMessageWithSigners,
+  type SolanaErrorCode,
   type SolanaRpcApi,
   type TransactionSigner,
 } from "@solana/kit";
@@ -31,6 +34,17 @@ export interface Signed {
 interface SignOptions {
   readonly version?: 0 | 1;
   readonly lifetime?: { readonly blockhash: Blockhash; readonly lastValidBlockHeight: bigint };
+}
+
+/** The code of the error that a request ends with; undefined when it ends well. */
+export async function codeOf(answer: Promise<unknown>): Promise<SolanaErrorCode | undefined> {
+  try {
+    await answer;
+    return undefined;
+  } catch (error) {
+    if (!isSolanaError(error)) throw error;
+    return error.context["__code"];
+  }
 }
 
 export type TestWallet = ReturnType<typeof connectWallet>;
@@ -60,6 +74,7 @@ export function connectWallet(url: string) {
               createTransactionMessage({ version: 1 }),
               (m) => setTransactionMessageFeePayerSigner(payer, m),
               (m) => setTransactionMessageLifetimeUsingBlockhash(latest, m),
+              (m) => setTransactionMessageComputeUnitLimit(50_000, m),
               (m) => setTransactionMessageLoadedAccountsDataSizeLimit(1_000_000, m),
               (m) => appendTransactionMessageInstructions(instructions, m),
             ),

@@ -1,32 +1,22 @@
 /**
- * One chain node: anvil, detached from the launcher, so that a kill of the launcher leaves it running and the next
- * start adopts it. A node that was stopped keeps its chain in a state file and is started again from it.
- *
- * Beside the state file lie `NAME.pid.json` (which process, which port), `NAME.head.json` (the highest block that was
- * seen) and `NAME.log`.
+ * The node of an EVM chain: anvil, detached from the launcher. One that was stopped keeps its chain in a state file and
+ * is started again from it. Beside the state file lies `NAME.head.json`: the highest block that was seen.
  */
-import { spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { ChainSpec } from "./chain-specs.ts";
+import {
+  type DetachedNode,
+  type NodeIdentity,
+  openDetached,
+  stopLeftDetached,
+} from "./detached-node.ts";
 import { SandboxError } from "./errors.ts";
 import { createEvmClient, type EvmClient } from "./evm-client.ts";
 import { asRecord, isErrno, readJson, writeJson } from "./json-file.ts";
-import { assertPortFree, findFreePort } from "./ports.ts";
-import {
-  isRunning,
-  type ProcessIdentity,
-  readArguments,
-  readProcessFile,
-  stopProcess,
-  writeProcessFile,
-} from "./processes.ts";
+import type { ProcessIdentity } from "./processes.ts";
 
 const PLATFORM_PACKAGE = "@foundry-rs/anvil-linux-amd64";
-const START_TIMEOUT_MS = 20_000;
-const STOP_GRACE_MS = 20_000;
 /** How often a node saves its chain while it runs, for the case that it is killed. It always saves at its end. */
 const SAVE_INTERVAL_SECONDS = 5;
 /** States of old blocks kept on disk beside the newest 500 in memory; each takes some 300 KB. */
@@ -77,96 +67,43 @@ export function locateAnvil(
 
 /** Adopts the node if it runs, else starts it. */
 export async function openNode(options: NodeOptions): Promise<Node> {
-  const files = nodeFiles(options.dir, options.spec);
-  const running = findRunning(options, files);
-  if (running) {
-    const wanted =
-      options.port === undefined || options.port === 0 || options.port === running.port;
-    const rpcUrl = urlOf(running.port);
-    if (wanted && (await answers(createEvmClient(options.spec, rpcUrl)))) {
-      return makeNode(options, files, { ...running, origin: "adopted" });
-    }
-    await stopProcess(running.process, STOP_GRACE_MS);
+  const { spec, dir, port } = options;
+  const files = nodeFiles(dir, spec);
+  const binary = options.anvil ?? locateAnvil();
+  const head = readHead(files.head);
+  const detached = await openDetached({
+    ...identityOf(options),
+    ...(port === undefined ? {} : { port }),
+    defaultPort: spec.defaultPort,
+    command: (chosen) => ({ binary, args: anvilArguments(options, files, chosen) }),
+    answers: (rpcUrl) => answers(createEvmClient(spec, rpcUrl)),
+  });
+  const started = head === undefined ? "new" : "loaded";
+  const node = makeNode(options, detached, detached.isAdopted ? "adopted" : started);
+  try {
+    if (node.origin === "loaded" && head !== undefined) await assertNothingLost(node, head);
+  } catch (error) {
+    await node.stop();
+    throw error;
   }
-  rmSync(files.pid, { force: true });
-  return startNode(options, files);
+  return node;
 }
 
 /** Ends the node of a chain if one runs from this folder. */
 export async function stopLeftNode(options: Pick<NodeOptions, "spec" | "dir">): Promise<void> {
-  const files = nodeFiles(options.dir, options.spec);
-  const running = findRunning(options, files);
-  if (running) await stopProcess(running.process, STOP_GRACE_MS);
-  rmSync(files.pid, { force: true });
+  await stopLeftDetached(identityOf(options));
+}
+
+function identityOf({ spec, dir }: Pick<NodeOptions, "spec" | "dir">): NodeIdentity {
+  const { state: statePath } = nodeFiles(dir, spec);
+  return { name: spec.name, dir, statePath, chainId: spec.evmChainId };
 }
 
 type NodeFiles = ReturnType<typeof nodeFiles>;
 
 function nodeFiles(dir: string, spec: ChainSpec) {
   const at = (suffix: string) => join(dir, `${spec.name}.${suffix}`);
-  return {
-    pid: at("pid.json"),
-    head: at("head.json"),
-    state: at("state.json"),
-    log: at("log"),
-    cache: at("cache"),
-  };
-}
-
-interface Running {
-  readonly process: ProcessIdentity;
-  readonly port: number;
-}
-
-/** The node that the pid file names, if that process runs and is that node. */
-function findRunning({ spec }: Pick<NodeOptions, "spec">, files: NodeFiles): Running | undefined {
-  const found = readProcessFile(files.pid);
-  if (!found || !isRunning(found.identity)) return undefined;
-  const port = found.rest["port"];
-  if (typeof port !== "number" || found.rest["evmChainId"] !== spec.evmChainId) return undefined;
-  const args = readArguments(found.identity.pid);
-  const isOurs = !args || (args.includes(files.state) && args.includes(String(port)));
-  return isOurs ? { process: found.identity, port } : undefined;
-}
-
-async function startNode(options: NodeOptions, files: NodeFiles): Promise<Node> {
-  const { spec } = options;
-  const binary = options.anvil ?? locateAnvil();
-  const wanted = options.port ?? spec.defaultPort;
-  await assertPortFree(wanted, `the node of ${spec.name}`, `--${spec.name}-port`);
-  const port = wanted === 0 ? await findFreePort() : wanted;
-  mkdirSync(options.dir, { recursive: true });
-  const head = readHead(files.head);
-
-  const log = openSync(files.log, "a");
-  const child = spawn(binary, anvilArguments(options, files, port), {
-    detached: true,
-    stdio: ["ignore", log, log],
-  });
-  closeSync(log);
-  let failure: string | undefined;
-  child.once("error", (error) => {
-    failure = error.message;
-  });
-  child.once("exit", (code, signal) => {
-    failure ??= `it ended with ${signal ?? `code ${code}`}`;
-  });
-  child.unref();
-  if (child.pid === undefined) {
-    throw new SandboxError(`${binary} could not be started: reinstall with npm ci`);
-  }
-  const identity = writeProcessFile(files.pid, child.pid, { port, evmChainId: spec.evmChainId });
-
-  const origin = head === undefined ? "new" : "loaded";
-  const node = makeNode(options, files, { process: identity, port, origin });
-  try {
-    await waitForAnswer(node.client, () => failure, files);
-    if (head !== undefined) await assertNothingLost(node, head);
-  } catch (error) {
-    await node.stop();
-    throw error;
-  }
-  return node;
+  return { head: at("head.json"), state: at("state.json"), cache: at("cache") };
 }
 
 function anvilArguments(
@@ -190,41 +127,22 @@ function anvilArguments(
 }
 
 function makeNode(
-  options: NodeOptions,
-  files: NodeFiles,
-  running: Running & Pick<Node, "origin">,
+  { spec, dir }: NodeOptions,
+  detached: DetachedNode,
+  origin: Node["origin"],
 ): Node {
-  const rpcUrl = urlOf(running.port);
+  const { process, port, rpcUrl, logPath, stop } = detached;
   return {
-    spec: options.spec,
-    ...running,
+    spec,
+    process,
+    port,
     rpcUrl,
-    client: createEvmClient(options.spec, rpcUrl),
-    logPath: files.log,
-    recordHead: (block) => writeJson(files.head, { block: block.toString() }),
-    stop: async () => {
-      await stopProcess(running.process, STOP_GRACE_MS);
-      rmSync(files.pid, { force: true });
-    },
+    client: createEvmClient(spec, rpcUrl),
+    logPath,
+    origin,
+    recordHead: (block) => writeJson(nodeFiles(dir, spec).head, { block: block.toString() }),
+    stop,
   };
-}
-
-async function waitForAnswer(
-  client: EvmClient,
-  failure: () => string | undefined,
-  files: NodeFiles,
-): Promise<void> {
-  const deadline = Date.now() + START_TIMEOUT_MS;
-  for (;;) {
-    const reason = failure() ?? (Date.now() > deadline ? "it does not answer" : undefined);
-    if (reason !== undefined) {
-      throw new SandboxError(
-        `the node of ${client.chain.name} did not start: ${reason} (${lastLine(files.log)}, see ${files.log}); --fresh begins anew`,
-      );
-    }
-    if (await answers(client)) return;
-    await sleep(20);
-  }
 }
 
 /** True when the node answers with its chain id. No answer is an expected outcome while it starts. */
@@ -248,13 +166,4 @@ async function assertNothingLost(node: Node, recorded: bigint): Promise<void> {
 function readHead(path: string): bigint | undefined {
   const block = asRecord(readJson(path))?.["block"];
   return typeof block === "string" ? BigInt(block) : undefined;
-}
-
-function lastLine(path: string): string {
-  const lines = readFileSync(path, "utf8").trim().split("\n");
-  return lines.at(-1) || "its log is empty";
-}
-
-function urlOf(port: number): string {
-  return `http://127.0.0.1:${port}`;
 }

@@ -15,7 +15,7 @@ export interface StoredAccount {
 }
 
 /** An account as it was from a slot on; undefined where it did not exist. */
-interface Version {
+export interface Version {
   readonly slot: bigint;
   readonly account: StoredAccount | undefined;
 }
@@ -26,11 +26,18 @@ export const BEFORE_ALL = -1n;
 /** The histories of all accounts that ever changed. */
 export type AccountHistory = ReturnType<typeof createAccountHistory>;
 
-/** Makes an empty history. `readLive` reads the SVM. */
-export function createAccountHistory(readLive: (address: Address) => StoredAccount | undefined) {
-  const versions = new Map<Address, Version[]>();
+/** Makes a history, empty or as it was saved. `readLive` reads the SVM. */
+export function createAccountHistory(
+  readLive: (address: Address) => StoredAccount | undefined,
+  saved: readonly (readonly [Address, readonly Version[]])[] = [],
+) {
+  const versions = new Map<Address, Version[]>(
+    saved.map(([address, list]) => [address, [...list]] as const),
+  );
   /** Accounts with more than one version, which are all that pruning has to look at. */
-  const layered = new Set<Address>();
+  const layered = new Set<Address>(
+    saved.filter(([, list]) => list.length > 1).map(([address]) => address),
+  );
 
   const record = (slot: bigint, address: Address, account: StoredAccount | undefined): void => {
     const list = versions.get(address) ?? [];
@@ -77,6 +84,8 @@ export function createAccountHistory(readLive: (address: Address) => StoredAccou
         if (list.length < 2) layered.delete(address);
       }
     },
+    /** Everything, to be kept for the next start. */
+    save: (): (readonly [Address, readonly Version[]])[] => [...versions],
     /** Addresses with a history. */
     addresses: (): Iterable<Address> => versions.keys(),
   };

@@ -4,6 +4,7 @@
  * The SVM knows neither blocks nor commitment levels. It is given transactions that are alive, and its own check of
  * blockhashes and duplicates is off.
  */
+import { randomInt } from "node:crypto";
 import {
   type Address,
   type EncodedAccount,
@@ -100,10 +101,10 @@ export interface Bank {
   /** Undoes what happened after a slot. */
   rollBack(slot: bigint): void;
   minimumBalance(bytes: bigint): bigint;
-  /** Rent as the cluster asks it, in lamports per byte. */
-  rentPerByte(): bigint;
+  /** Rent as the cluster asks it. */
   setRentPerByte(lamportsPerByte: bigint): void;
   addProgram(address: Address, elf: Uint8Array): void;
+  save(): SavedBank;
 }
 
 /** A slot and the hash of its block. */
@@ -118,15 +119,24 @@ const HASHES_LEFT_OUT_AT_FORK = 1_000;
 export const SLOTS_PER_EPOCH = 432_000n;
 const RENT_BURN_PERCENT = 50;
 
-/** A bank with the built-in programs and nothing else. */
-export function createBank(): Bank {
+/** Blockhashes of the SVM to leave out at a restart, at least and at most: it would begin with the same ones again. */
+const HASHES_LEFT_OUT_AT_RESTART = [1_000, 20_000] as const;
+
+/** What a bank was when it was saved. */
+export interface SavedBank {
+  readonly accounts: ReturnType<AccountHistory["save"]>;
+  readonly rentPerByte: bigint;
+}
+
+/** A bank with the built-in programs, and what was saved of an earlier one. */
+export function createBank(saved?: SavedBank): Bank {
   const svm = new LiteSVM()
     .withNativeMints()
     .withBlockhashCheck(false)
     .withTransactionHistory(0n)
     .withLogBytesLimit(10_000n);
   const read = (address: Address) => readAccount(svm, address);
-  const history = createAccountHistory(read);
+  const history = createAccountHistory(read, saved?.accounts);
 
   const put = (address: Address, account: StoredAccount | undefined): void => {
     const { lamports: balance, ...rest } = account ?? {
@@ -138,6 +148,17 @@ export function createBank(): Bank {
     const space = BigInt(rest.data.length);
     svm.setAccount({ address, lamports: lamports(balance), space, ...rest });
   };
+  const leaveOutHashes = (count: number): void => {
+    for (let left = 0; left < count; left += 1) svm.expireBlockhash();
+  };
+  const setRentPerByte = (lamportsPerByte: bigint): void => {
+    svm.setRent(new Rent(lamportsPerByte, 1, RENT_BURN_PERCENT));
+  };
+  if (saved) {
+    setRentPerByte(saved.rentPerByte);
+    for (const [address, versions] of saved.accounts) put(address, versions.at(-1)?.account);
+    leaveOutHashes(randomInt(...HASHES_LEFT_OUT_AT_RESTART));
+  }
   const resolve = (decoded: DecodedTransaction) =>
     resolveKeys(decoded, (table) => read(table)?.data);
   const tokenBalances = (keys: readonly AccountKey[]): readonly TokenBalance[] =>
@@ -229,13 +250,11 @@ export function createBank(): Bank {
     },
     rollBack: (slot) => {
       for (const [address, account] of history.rollBack(slot)) put(address, account);
-      for (let count = 0; count < HASHES_LEFT_OUT_AT_FORK; count += 1) svm.expireBlockhash();
+      leaveOutHashes(HASHES_LEFT_OUT_AT_FORK);
     },
     minimumBalance: (bytes) => svm.minimumBalanceForRentExemption(bytes),
-    rentPerByte: () => svm.getRent().lamportsPerByteYear,
-    setRentPerByte: (lamportsPerByte) => {
-      svm.setRent(new Rent(lamportsPerByte, 1, RENT_BURN_PERCENT));
-    },
+    setRentPerByte,
+    save: () => ({ accounts: history.save(), rentPerByte: svm.getRent().lamportsPerByteYear }),
     addProgram: (address, elf) => svm.addProgram(address, elf),
   };
 }

@@ -6,11 +6,17 @@
  */
 import { randomBytes } from "node:crypto";
 import { type Address, getBase58Decoder } from "@solana/kit";
-import { type Bank, createBank } from "./bank.ts";
+import { type Bank, createBank, type SavedBank } from "./bank.ts";
 import { BEFORE_ALL, type StoredAccount } from "./account-history.ts";
 import { findNonceAccount } from "./durable-nonce.ts";
 import { GENESIS_HASH } from "./genesis.ts";
-import { type Block, type Commitment, createLedger, type Ledger } from "./ledger.ts";
+import {
+  type Block,
+  type Commitment,
+  type CommitmentLags,
+  createLedger,
+  type Ledger,
+} from "./ledger.ts";
 import type { DecodedTransaction } from "./transaction.ts";
 
 /** Slot of the first block. The chain is as if it had run before, so that slots and heights differ. */
@@ -18,6 +24,7 @@ const FIRST_SLOT = 100n;
 const FIRST_HEIGHT = 90n;
 /** Slots whose hashes programs may know. */
 const SLOT_HASHES = 512;
+const LAGS_DEFAULT: CommitmentLags = { confirmed: 1, finalized: 32 };
 /** Blocks kept; older ones are gone as they are from a node that does not keep everything. */
 const BLOCKS_MAX_DEFAULT = 20_000;
 
@@ -31,8 +38,33 @@ export interface Faults {
   failures: { method: string | undefined; code: number; message: string; count: number }[];
 }
 
+/** What happens to a chain, in the order in which it happens; told so that it can be kept. */
+export type ChainEvent =
+  | { readonly kind: "block"; readonly block: Block }
+  | { readonly kind: "skip"; readonly slot: bigint }
+  | { readonly kind: "fork"; readonly blocks: number }
+  | {
+      readonly kind: "write";
+      readonly address: Address;
+      readonly account: StoredAccount | undefined;
+      readonly since: "now" | "always";
+    }
+  | { readonly kind: "rent"; readonly lamportsPerByte: bigint };
+
+/** What a chain was when it was saved. */
+export interface SavedChain {
+  readonly blocks: readonly Block[];
+  readonly root: bigint;
+  readonly slot: bigint;
+  readonly bank: SavedBank;
+}
+
 /** Settings of a chain. */
 export interface ChainSettings {
+  /** Goes on from here; without it the chain is a new one. */
+  readonly saved?: SavedChain;
+  /** How many blocks must stand on one until it is confirmed and final. Default 1 and 32. */
+  readonly lags?: CommitmentLags;
   /** Milliseconds since 1970. Default: the clock of the machine. */
   readonly now?: () => number;
   /** Blocks kept. Default 20000. */
@@ -64,6 +96,11 @@ export interface Chain {
   setRent(lamportsPerByte: bigint): void;
   /** Resolves with the next block. */
   nextBlock(): Promise<Block>;
+  /** Takes over a block that was made before a restart, with the accounts that it changed. */
+  adopt(block: Block, changes: readonly (readonly [Address, StoredAccount | undefined])[]): void;
+  /** Tells of everything from now on, before anybody else can see it. */
+  onEvent(listener: (event: ChainEvent) => void): void;
+  save(): SavedChain;
 }
 
 /** Why a transaction is not even tried. */
@@ -71,11 +108,17 @@ export type DeadReason = "BlockhashNotFound" | "AlreadyProcessed";
 
 /** Makes a chain with its first block. */
 export function createChain(settings: ChainSettings = {}): Chain {
-  const { now = Date.now, blocksMax = BLOCKS_MAX_DEFAULT } = settings;
-  const bank = createBank();
-  const ledger = createLedger([firstBlock(secondsOf(now()))], blocksMax);
+  const { now = Date.now, blocksMax = BLOCKS_MAX_DEFAULT, saved, lags = LAGS_DEFAULT } = settings;
+  const bank = createBank(saved?.bank);
+  const ledger = createLedger({
+    blocks: saved?.blocks ?? [firstBlock(secondsOf(now()))],
+    ...(saved && { root: saved.root }),
+    blocksMax,
+    lags,
+  });
   const faults: Faults = { dropSends: 0, rateLimits: 0, failures: [] };
-  let slot = FIRST_SLOT + 1n;
+  let slot = saved?.slot ?? FIRST_SLOT + 1n;
+  let tell = (_event: ChainEvent): void => undefined;
   let pending: DecodedTransaction[] = [];
   let waiting: ((block: Block) => void)[] = [];
 
@@ -140,14 +183,16 @@ export function createChain(settings: ChainSettings = {}): Chain {
       bank.history.prune(ledger.tip("finalized").slot);
       slot += 1n;
       openSlot(time);
+      tell({ kind: "block", block });
       const told = waiting;
       waiting = [];
-      for (const tell of told) tell(block);
+      for (const resolve of told) resolve(block);
       return block;
     },
     skipSlots: (count) => {
       slot += BigInt(count);
       openSlot(timeOfNext());
+      tell({ kind: "skip", slot });
     },
     fork: (blocks, { replay = false } = {}) => {
       const gone = ledger.abandon(blocks);
@@ -155,13 +200,34 @@ export function createChain(settings: ChainSettings = {}): Chain {
       const lost = gone.toReversed().flatMap(({ transactions }) => transactions);
       if (replay) pending.unshift(...lost.map(({ decoded }) => decoded));
       openSlot(timeOfNext());
+      tell({ kind: "fork", blocks });
       return gone;
     },
     deadReason,
-    write: (address, account, since = "now") =>
-      bank.write(since === "always" ? BEFORE_ALL : ledger.tip().slot, address, account),
-    setRent: (lamportsPerByte) => bank.setRentPerByte(lamportsPerByte),
+    write: (address, account, since = "now") => {
+      bank.write(since === "always" ? BEFORE_ALL : ledger.tip().slot, address, account);
+      tell({ kind: "write", address, account, since });
+    },
+    setRent: (lamportsPerByte) => {
+      bank.setRentPerByte(lamportsPerByte);
+      tell({ kind: "rent", lamportsPerByte });
+    },
     nextBlock: () => new Promise((resolve) => waiting.push(resolve)),
+    adopt: (block, changes) => {
+      for (const [address, account] of changes) bank.write(block.slot, address, account);
+      ledger.append(block);
+      bank.history.prune(ledger.tip("finalized").slot);
+      slot = block.slot + 1n;
+    },
+    onEvent: (listener) => {
+      tell = listener;
+    },
+    save: () => ({
+      blocks: ledger.all(),
+      root: ledger.tip("finalized").slot,
+      slot,
+      bank: bank.save(),
+    }),
   };
 }
 

@@ -37,20 +37,36 @@ export interface Block {
 /** Blocks in which a transaction may still be included after the one whose hash it carries. */
 export const BLOCKHASH_AGE_MAX = 150n;
 
+/** What a ledger begins with. */
+export interface LedgerOptions {
+  /** In ascending order, at least one. */
+  readonly blocks: readonly Block[];
+  /** Slot of the newest block that was final already. */
+  readonly root?: bigint;
+  /** Blocks kept; older ones are forgotten. */
+  readonly blocksMax: number;
+  readonly lags: CommitmentLags;
+}
+
 /** The blocks. */
 export type Ledger = ReturnType<typeof createLedger>;
 
-/** Makes a ledger over blocks in ascending order, of which there is at least one. */
-export function createLedger(initial: readonly Block[], blocksMax: number) {
+/** Makes a ledger. */
+export function createLedger({
+  blocks: initial,
+  root: savedRoot,
+  blocksMax,
+  lags: chosenLags,
+}: LedgerOptions) {
   const blocks: Block[] = [];
   const bySlot = new Map<bigint, Block>();
   const byHash = new Map<string, Block>();
   const bySignature = new Map<string, LandedTransaction>();
   const byAddress = new Map<Address, LandedTransaction[]>();
-  let lags: CommitmentLags = { confirmed: 1, finalized: 32 };
+  let lags = chosenLags;
   let transactionCount = 0;
   /** Slot of the newest final block, which a fork above it does not lower. */
-  let root: bigint | undefined;
+  let root = savedRoot;
 
   const append = (block: Block): void => {
     blocks.push(block);

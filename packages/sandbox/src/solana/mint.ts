@@ -111,22 +111,18 @@ function mintTo({
   return getMintToInstruction({ mint, token, mintAuthority, amount }, { programAddress });
 }
 
-/** Puts the faucet's lamports and the sandbox's mints on a new chain. */
+/** Puts the sandbox's mints and the faucet's lamports on a new chain. The faucet comes last: where it is, all is. */
 export function writeGenesis(chain: Chain, faucet: Address): void {
-  const { bank } = chain;
-  chain.write(
-    faucet,
-    {
-      lamports: FAUCET_LAMPORTS,
-      data: new Uint8Array(),
-      programAddress: SYSTEM_PROGRAM_ADDRESS,
-      executable: false,
-    },
-    "always",
-  );
   for (const { mint, decimals } of MINTED_TOKENS) {
-    chain.write(mint, makeMint({ decimals }, faucet, bank.minimumBalance), "always");
+    chain.write(mint, makeMint({ decimals }, faucet, chain.bank.minimumBalance), "always");
   }
+  const account = {
+    lamports: FAUCET_LAMPORTS,
+    data: new Uint8Array(),
+    programAddress: SYSTEM_PROGRAM_ADDRESS,
+    executable: false,
+  };
+  chain.write(faucet, account, "always");
 }
 
 /** The account of a mint. */

@@ -1,0 +1,14 @@
+/** The process of the Solana chain: `node-main.ts STATE_FILE PORT SLOT_MS IDLE_SLOT_MS`. Ends on SIGTERM. */
+import { createSolanaChain } from "./solana-chain.ts";
+
+const [path, port, slotMs, idleSlotMs] = process.argv.slice(2);
+if (path === undefined) throw new Error("which file keeps the chain?");
+const chain = await createSolanaChain({
+  path,
+  port: Number(port),
+  slotMs: Number(slotMs),
+  idleSlotMs: Number(idleSlotMs),
+});
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  process.once(signal, () => void chain.close());
+}

@@ -5,6 +5,7 @@ import { CHAIN_SPECS } from "./chain-specs.ts";
 import { isErrno } from "./json-file.ts";
 import { acquireLock } from "./lock.ts";
 import { identifyProcess, readArguments, stopProcess } from "./processes.ts";
+import { stopLeftSolanaNode } from "./solana/node.ts";
 import { stopLeftService } from "./service.ts";
 import { statePaths } from "./state-paths.ts";
 
@@ -25,7 +26,10 @@ export async function clearState(stateDir: string): Promise<void> {
   const paths = statePaths(stateDir);
   await stopLeftService(stateDir);
   await stopLeftDatabase(paths.database);
-  await Promise.all(CHAIN_SPECS.map((spec) => stopLeftNode({ spec, dir: paths.nodes })));
+  await Promise.all([
+    ...CHAIN_SPECS.map((spec) => stopLeftNode({ spec, dir: paths.nodes })),
+    stopLeftSolanaNode(paths.nodes),
+  ]);
   removeLinkedHome(join(paths.database, "postgres"));
   for (const path of paths.contents) rmSync(path, { recursive: true, force: true });
 }

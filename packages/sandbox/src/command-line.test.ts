@@ -13,7 +13,10 @@ describe("the command line", () => {
 
   test("takes every option", () => {
     const args = "--fresh --state-dir /tmp/x --port 1 --quote-port 2 --ethereum-port 3".split(" ");
-    const rest = "--telemetry-port 4 --base-port 0 --anvil /bin/anvil --exit-after-demo".split(" ");
+    const rest =
+      "--telemetry-port 4 --base-port 0 --solana-port 5 --anvil /bin/anvil --exit-after-demo".split(
+        " ",
+      );
     expect(parseCommandLine([...args, ...rest])).toEqual({
       kind: "run",
       exitAfterDemo: true,
@@ -21,7 +24,7 @@ describe("the command line", () => {
         stateDir: "/tmp/x",
         fresh: true,
         anvil: "/bin/anvil",
-        ports: { api: 1, quote: 2, telemetry: 4, ethereum: 3, base: 0 },
+        ports: { api: 1, quote: 2, telemetry: 4, ethereum: 3, base: 0, solana: 5 },
       },
     });
   });

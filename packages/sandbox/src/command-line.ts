@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { CHAIN_SPECS } from "./chain-specs.ts";
 import { SandboxError } from "./errors.ts";
 import { DEFAULT_SERVICE_PORTS, type SandboxOptions } from "./sandbox.ts";
+import { SOLANA_SPEC } from "./solana/spec.ts";
 
 /** Where the sandbox keeps everything unless told otherwise: `.sluice` beside the root's package.json. */
 export const DEFAULT_STATE_DIR = fileURLToPath(new URL("../../../.sluice", import.meta.url));
@@ -13,7 +14,7 @@ const [ethereum, base] = CHAIN_SPECS;
 /** What --help prints. */
 export const HELP = `Usage: npm start -- [options]
 
-Starts two chains, the contracts, test USDC, the service and integrators, plays one deposit from
+Starts three chains, the contracts, test tokens, the service and integrators, plays one deposit from
 arrival to delivery, and stays up until Ctrl-C. Started again it goes on from what is there.
 
   --fresh               throw away what an earlier run left and begin anew
@@ -23,6 +24,7 @@ arrival to delivery, and stays up until Ctrl-C. Started again it goes on from wh
   --telemetry-port PORT its metrics and health (default ${DEFAULT_SERVICE_PORTS.telemetry}, 0 for any)
   --ethereum-port PORT  the node of ethereum (default ${ethereum.defaultPort}, 0 for any)
   --base-port PORT      the node of base (default ${base.defaultPort}, 0 for any)
+  --solana-port PORT    the node of solana (default ${SOLANA_SPEC.defaultPort}, 0 for any)
   --anvil FILE          an anvil binary instead of the one from npm
   --exit-after-demo     end after the first delivery
   --help                this text
@@ -54,6 +56,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
         ...parsePort("telemetry", "--telemetry-port", values["telemetry-port"]),
         ...parsePort("ethereum", "--ethereum-port", values["ethereum-port"]),
         ...parsePort("base", "--base-port", values["base-port"]),
+        ...parsePort("solana", "--solana-port", values["solana-port"]),
       },
     },
   };
@@ -71,6 +74,7 @@ function parseOptions(args: readonly string[]) {
         "telemetry-port": { type: "string" },
         "ethereum-port": { type: "string" },
         "base-port": { type: "string" },
+        "solana-port": { type: "string" },
         anvil: { type: "string" },
         "exit-after-demo": { type: "boolean" },
         help: { type: "boolean", short: "h" },

@@ -23,7 +23,7 @@ import {
   type Hex,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import type { DescribedChain, Descriptor } from "./descriptor.ts";
+import type { DescribedEvmChain, Descriptor } from "./descriptor.ts";
 import { SandboxError } from "./errors.ts";
 import { createEvmClient } from "./evm-client.ts";
 import { balanceOf, pay } from "./tokens.ts";
@@ -63,7 +63,7 @@ const TRANSFER = parseAbiItem(
 /** Plays the demo: USDC from the first chain to the second. */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const { descriptor, onStep } = options;
-  const [source, destination] = descriptor.chains;
+  const [source, destination] = evmChainsOf(descriptor);
   const [integrator] = descriptor.integrators;
   if (!source || !destination || !integrator) throw new Error("the descriptor is incomplete");
   const client = createSluiceClient({ ...descriptor, apiKey: integrator.apiKey });
@@ -104,15 +104,19 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
 
 /** The demo's quote, ready to be sent by hand. */
 export function demoQuoteRequest(descriptor: Descriptor) {
-  const [source, destination] = descriptor.chains;
+  const [source, destination] = evmChainsOf(descriptor);
   if (!source || !destination) throw new Error("the descriptor is incomplete");
   const { decimals } = partyOn(source);
   return quoteRequest(partyOn(source), partyOn(destination), parseUnits("25", decimals));
 }
 
+function evmChainsOf({ chains }: Descriptor): readonly DescribedEvmChain[] {
+  return chains.filter((chain) => chain.kind === "evm");
+}
+
 type Party = ReturnType<typeof partyOn>;
 
-function partyOn(chain: DescribedChain) {
+function partyOn(chain: DescribedEvmChain) {
   const [token] = chain.tokens;
   const [funded] = chain.funded;
   if (!token || !funded) throw new Error(`${chain.name} is described without token or account`);

@@ -7,8 +7,14 @@ import type { IntegratorKey } from "./integrators.ts";
 import { writeJson } from "./json-file.ts";
 import type { SandboxKeys } from "./keys.ts";
 import type { RunningService } from "./service.ts";
+import { GENESIS_HASH, SOLANA_TOKENS } from "./solana/genesis.ts";
+import type { SolanaPayer } from "./solana/payers.ts";
+import { SOLANA_SPEC } from "./solana/spec.ts";
 import { statePaths } from "./state-paths.ts";
 import { POOL_FEE } from "./uniswap.ts";
+
+/** Stands for native SOL where a mint is expected. */
+const NATIVE_SOL = "11111111111111111111111111111111";
 
 /** Content of `sandbox.json`. */
 export interface Descriptor {
@@ -21,8 +27,30 @@ export interface Descriptor {
   readonly chains: readonly DescribedChain[];
 }
 
-/** A chain in `sandbox.json`. */
-export interface DescribedChain {
+/** A chain in `sandbox.json`. Those of EVM come first. */
+export type DescribedChain = DescribedEvmChain | DescribedSolanaChain;
+
+/** The Solana chain in `sandbox.json`. */
+export interface DescribedSolanaChain {
+  /** Bridge chain id. */
+  readonly chainId: number;
+  readonly name: string;
+  readonly kind: "svm";
+  readonly rpcUrl: string;
+  readonly genesisHash: string;
+  readonly tokens: readonly {
+    readonly symbol: string;
+    /** A mint; of the native coin, the address that stands for it. */
+    readonly address: string;
+    readonly standard: "native" | "spl";
+    readonly decimals: number;
+  }[];
+  /** Accounts with SOL and every token but WSOL. Worthless outside the sandbox. */
+  readonly funded: readonly SolanaPayer[];
+}
+
+/** An EVM chain in `sandbox.json`. */
+export interface DescribedEvmChain {
   /** Bridge chain id. */
   readonly chainId: number;
   readonly name: string;
@@ -49,6 +77,10 @@ export interface DescribedChain {
 /** What there is to describe. */
 export interface DescriptorParts {
   readonly chains: SandboxChains;
+  readonly solana: {
+    readonly rpcUrl: string;
+    readonly payers: readonly SolanaPayer[];
+  };
   readonly deployment: Deployment;
   readonly keys: SandboxKeys;
   readonly service: Pick<RunningService, "baseUrl" | "quoteUrl" | "telemetryUrl">;
@@ -57,38 +89,63 @@ export interface DescriptorParts {
 
 /** Writes `sandbox.json` and returns its content. */
 export function writeDescriptor(parts: DescriptorParts): Descriptor {
-  const { chains, deployment, keys, service, integrators } = parts;
+  const { chains, solana, service, integrators } = parts;
   const descriptor: Descriptor = {
     baseUrl: service.baseUrl,
     quoteUrl: service.quoteUrl,
     telemetryUrl: service.telemetryUrl,
     integrators,
-    chains: chains.all.map(({ chainId, name, rpcUrl, evmChainId }) => ({
-      chainId,
-      name,
-      kind: "evm",
-      rpcUrl,
-      evmChainId,
-      tokens: [
-        {
-          symbol: USDC.symbol,
-          address: deployment.chains[name].token,
-          standard: "erc20",
-          decimals: USDC.decimals,
-        },
-      ],
-      uniswapV3: {
-        router: deployment.chains[name].swapRouter,
-        quoter: deployment.chains[name].quoter,
-        weth: deployment.chains[name].weth,
-        poolFee: POOL_FEE,
-      },
-      funded: keys.payers[name].map(({ account, privateKey }) => ({
-        address: account.address,
-        privateKey,
-      })),
-    })),
+    chains: [...describeEvm(parts), describeSolana(solana)],
   };
   writeJson(statePaths(chains.stateDir).descriptor, descriptor);
   return descriptor;
+}
+
+function describeEvm({ chains, deployment, keys }: DescriptorParts): readonly DescribedEvmChain[] {
+  return chains.all.map(({ chainId, name, rpcUrl, evmChainId }) => ({
+    chainId,
+    name,
+    kind: "evm",
+    rpcUrl,
+    evmChainId,
+    tokens: [
+      {
+        symbol: USDC.symbol,
+        address: deployment.chains[name].token,
+        standard: "erc20",
+        decimals: USDC.decimals,
+      },
+    ],
+    uniswapV3: {
+      router: deployment.chains[name].swapRouter,
+      quoter: deployment.chains[name].quoter,
+      weth: deployment.chains[name].weth,
+      poolFee: POOL_FEE,
+    },
+    funded: keys.payers[name].map(({ account, privateKey }) => ({
+      address: account.address,
+      privateKey,
+    })),
+  }));
+}
+
+function describeSolana({ rpcUrl, payers }: DescriptorParts["solana"]): DescribedSolanaChain {
+  const { chainId, name } = SOLANA_SPEC;
+  return {
+    chainId,
+    name,
+    kind: "svm",
+    rpcUrl,
+    genesisHash: GENESIS_HASH,
+    tokens: [
+      { symbol: name.toUpperCase(), address: NATIVE_SOL, standard: "native", decimals: 9 },
+      ...Object.values(SOLANA_TOKENS).map(({ symbol, mint, decimals }) => ({
+        symbol,
+        address: mint,
+        standard: "spl" as const,
+        decimals,
+      })),
+    ],
+    funded: payers,
+  };
 }

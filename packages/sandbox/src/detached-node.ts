@@ -21,6 +21,7 @@ import {
 
 const START_TIMEOUT_MS = 20_000;
 const STOP_GRACE_MS = 20_000;
+const WATCH_INTERVAL_MS = 500;
 
 /** Which node of a folder. */
 export interface NodeIdentity {
@@ -76,6 +77,17 @@ export async function stopLeftDetached(identity: NodeIdentity): Promise<void> {
   const running = findRunning(identity);
   if (running) await stopProcess(running.process, STOP_GRACE_MS);
   rmSync(filesOf(identity).pid, { force: true });
+}
+
+/** Tells when a node's process has ended although nobody stopped it. Returns what ends the watch. */
+export function watchNode(node: Pick<DetachedNode, "process">, onEnd: () => void): () => void {
+  const timer = setInterval(() => {
+    if (isRunning(node.process)) return;
+    clearInterval(timer);
+    onEnd();
+  }, WATCH_INTERVAL_MS);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 interface Running {

@@ -1,6 +1,6 @@
 /** What the launcher prints when everything is up: where things are, and a command for every endpoint. */
 import { demoQuoteRequest } from "./demo.ts";
-import type { Descriptor } from "./descriptor.ts";
+import type { DescribedChain, Descriptor } from "./descriptor.ts";
 
 /** The closing text. */
 export function formatGuide(descriptor: Descriptor, descriptorPath: string): string {
@@ -10,10 +10,7 @@ export function formatGuide(descriptor: Descriptor, descriptorPath: string): str
     ["quotes", quoteUrl],
     ["metrics", `${telemetryUrl}/metrics`],
     ["health", `${telemetryUrl}/health/ready`],
-    ...chains.map(({ name, rpcUrl, chainId, evmChainId }) => [
-      name,
-      `${rpcUrl} (bridge id ${chainId}, EVM id ${evmChainId})`,
-    ]),
+    ...chains.map((chain) => [chain.name, describeChain(chain)]),
     ...integrators.map(({ name, apiKey }) => [`key of ${name}`, apiKey]),
     ["descriptor", descriptorPath],
   ];
@@ -23,9 +20,15 @@ export function formatGuide(descriptor: Descriptor, descriptorPath: string): str
   );
 }
 
+function describeChain(chain: DescribedChain): string {
+  const own = chain.kind === "evm" ? `, EVM id ${chain.evmChainId}` : "";
+  return `${chain.rpcUrl} (bridge id ${chain.chainId}${own})`;
+}
+
 /** One `curl` per endpoint, ready to be pasted. */
 export function listCommands(descriptor: Descriptor): readonly string[] {
-  const { baseUrl, quoteUrl } = descriptor;
+  const { baseUrl, quoteUrl, chains } = descriptor;
+  const solana = chains.find((chain) => chain.kind === "svm");
   const apiKey = descriptor.integrators[0]?.apiKey ?? "";
   const get = (path: string, key = true) =>
     `curl -s ${key ? `-H 'x-api-key: ${apiKey}' ` : ""}'${baseUrl}${path}'`;
@@ -36,6 +39,15 @@ export function listCommands(descriptor: Descriptor): readonly string[] {
     get("/events"),
     get("/chains", false),
     get("/source-config", false),
+    ...(solana
+      ? [callNode(solana.rpcUrl, "getSlot"), callNode(solana.rpcUrl, "sandbox_tick")]
+      : []),
     `curl -s -X POST -H 'content-type: application/json' '${quoteUrl}/v3/quote?apiKey=${apiKey}' -d '${body}'`,
   ];
+}
+
+/** A question to the Solana node; those that begin with `sandbox_` are its controls. */
+function callNode(rpcUrl: string, method: string): string {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: [] });
+  return `curl -s -X POST -H 'content-type: application/json' '${rpcUrl}' -d '${body}'`;
 }

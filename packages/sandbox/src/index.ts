@@ -22,7 +22,13 @@ export { removeSandbox } from "./clear-state.ts";
 export { deployContracts, type DeployOptions } from "./contracts.ts";
 export { type DemoOptions, type DemoResult, runDemo } from "./demo.ts";
 export { type ChainDeployment, type Deployment } from "./deployment.ts";
-export { type DescribedChain, type Descriptor, writeDescriptor } from "./descriptor.ts";
+export {
+  type DescribedChain,
+  type DescribedEvmChain,
+  type DescribedSolanaChain,
+  type Descriptor,
+  writeDescriptor,
+} from "./descriptor.ts";
 export { SandboxError } from "./errors.ts";
 export { createEvmClient, type EvmClient } from "./evm-client.ts";
 export {
@@ -31,6 +37,9 @@ export {
   type IntegratorKey,
   type IntegratorRequest,
 } from "./integrators.ts";
+export type { SolanaControls } from "./solana/controls.ts";
+export { openSolanaNode, type SolanaNode, type SolanaNodeOptions } from "./solana/node.ts";
+export { fundSolanaPayers, loadSolanaPayers, type SolanaPayer } from "./solana/payers.ts";
 export { type Key, type LaneKeys, loadKey, loadKeys, type SandboxKeys } from "./keys.ts";
 export type { MiningOptions } from "./mining.ts";
 export { attestBurns, type Sandbox, type SandboxOptions, startSandbox } from "./sandbox.ts";

@@ -11,7 +11,7 @@ import { CHAIN_SPECS, type ChainName } from "./chain-specs.ts";
 import { SandboxError } from "./errors.ts";
 import { isErrno } from "./json-file.ts";
 
-/** Accounts per chain that hold ETH and USDC for tests and demos. */
+/** Accounts per chain that hold coins and tokens for tests and demos. */
 export const PAYERS_PER_CHAIN = 3;
 
 /** A key and where it lies. */
@@ -74,6 +74,18 @@ export function loadKey(dir: string, name: string): Key {
     throw new SandboxError(`${path} holds no private key: begin anew with --fresh`);
   }
   return { path, privateKey, account: privateKeyToAccount(privateKey) };
+}
+
+/** Reads the 32 bytes that an Ed25519 key is made of, or makes them. */
+export function loadSeed(path: string): Uint8Array {
+  const seed = Buffer.from(
+    loadSecret(path, () => randomBytes(32).toString("hex")),
+    "hex",
+  );
+  if (seed.length !== 32) {
+    throw new SandboxError(`${path} holds no private key: begin anew with --fresh`);
+  }
+  return Uint8Array.from(seed);
 }
 
 /** The file of the API keys' pepper, made where it is missing. */

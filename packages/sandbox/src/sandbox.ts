@@ -4,6 +4,7 @@ import type { ChainName } from "./chain-specs.ts";
 import { type ChainsOptions, type SandboxChains, startChains } from "./chains.ts";
 import { stopLeftDatabase } from "./clear-state.ts";
 import { deployContracts } from "./contracts.ts";
+import { watchNode } from "./detached-node.ts";
 import { assertDeployed, type Deployment, readDeployment, writeDeployment } from "./deployment.ts";
 import { type Descriptor, writeDescriptor } from "./descriptor.ts";
 import { SandboxError } from "./errors.ts";
@@ -12,6 +13,9 @@ import { loadKeys, type SandboxKeys } from "./keys.ts";
 import { assertPortFree, findFreePort } from "./ports.ts";
 import { type RunningService, startService, stopLeftService } from "./service.ts";
 import { type ServiceConfigOptions, writeServiceConfig } from "./service-config.ts";
+import { openSolanaNode, type SolanaNode, type SolanaNodeOptions } from "./solana/node.ts";
+import { fundSolanaPayers, loadSolanaPayers, type SolanaPayer } from "./solana/payers.ts";
+import { SOLANA_SPEC } from "./solana/spec.ts";
 import { statePaths } from "./state-paths.ts";
 
 /** Ports of the service unless others are asked for. */
@@ -21,8 +25,12 @@ export const DEFAULT_SERVICE_PORTS = { api: 3400, quote: 3401, telemetry: 3402 }
 export interface SandboxOptions extends Omit<ChainsOptions, "ports" | "onProblem"> {
   /** Ports; 0 for any. */
   readonly ports?: Partial<
-    Readonly<Record<ChainName | keyof typeof DEFAULT_SERVICE_PORTS, number>>
+    Readonly<
+      Record<ChainName | typeof SOLANA_SPEC.name | keyof typeof DEFAULT_SERVICE_PORTS, number>
+    >
   >;
+  /** How fast slots of the Solana chain pass. */
+  readonly solana?: Pick<SolanaNodeOptions, "slotMs" | "idleSlotMs">;
   /** Added to the service's environment. */
   readonly env?: Readonly<Record<string, string>>;
   /** How often the service looks for blocks. Default 250. */
@@ -43,6 +51,7 @@ export interface SandboxOptions extends Omit<ChainsOptions, "ports" | "onProblem
 export interface Sandbox {
   readonly stateDir: string;
   readonly chains: SandboxChains;
+  readonly solana: SolanaNode;
   readonly deployment: Deployment;
   readonly keys: SandboxKeys;
   readonly descriptor: Descriptor;
@@ -64,6 +73,8 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   let service: RunningService | undefined;
   let attestations: AttestationService | undefined;
+  let opening: Promise<SolanaSetup> | undefined;
+  let unwatch = (): void => undefined;
   /** True while the service is meant to run. */
   let wanted = false;
   const resumed = !options.fresh && isSetUp(options.stateDir);
@@ -79,6 +90,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     await service?.stop();
     await stopLeftDatabase(statePaths(chains.stateDir).database);
     await attestations?.stop();
+    unwatch();
+    // When it could not be started there is nothing to stop, and the start has failed for that.
+    const solana = await opening?.catch(() => undefined);
+    if (!how?.keepNodes) await solana?.node.stop();
     await chains.stop(how);
   };
   const start = async (env = options.env) => {
@@ -98,9 +113,20 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 
   try {
-    tell(options, "chains", describeChains(chains));
+    // Meanwhile the contracts are deployed.
+    opening = setUpSolana(chains.stateDir, options);
     const ports = await chooseServicePorts(chains.stateDir, options.ports);
-    const { deployment, keys } = await setUpContracts(chains, options);
+    const [solana, { deployment, keys, how }] = await Promise.all([
+      opening,
+      setUpContracts(chains, options),
+    ]);
+    tell(options, "chains", describeChains(chains, solana.node));
+    tell(options, "contracts", `factory ${deployment.factory} on both EVM chains${how}`);
+    unwatch = watchNode(solana.node, () =>
+      options.onFailure?.(
+        new SandboxError(`the node of solana has ended: see ${solana.node.logPath}`),
+      ),
+    );
     const bridge = await attestBurns({ chains, deployment, keys });
     attestations = bridge;
     tell(options, "attestations", `a stand-in for Circle's service at ${bridge.url}`);
@@ -115,11 +141,17 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     );
     const integrators = await ensureIntegrators(chains.stateDir, options.env);
     tell(options, "integrators", integrators.map((one) => one.name).join(", "));
-    const descriptor = writeDescriptor({ ...parts, service: first, integrators });
+    const descriptor = writeDescriptor({
+      ...parts,
+      solana: { rpcUrl: solana.node.rpcUrl, payers: solana.payers },
+      service: first,
+      integrators,
+    });
     const { stateDir } = chains;
     return {
       stateDir,
       chains,
+      solana: solana.node,
       deployment,
       keys,
       descriptor,
@@ -138,6 +170,30 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     };
   } catch (error) {
     await stop();
+    throw error;
+  }
+}
+
+interface SolanaSetup {
+  readonly node: SolanaNode;
+  readonly payers: readonly SolanaPayer[];
+}
+
+/** Starts the Solana chain and funds its accounts; when that fails it does not run. */
+async function setUpSolana(stateDir: string, options: SandboxOptions): Promise<SolanaSetup> {
+  const paths = statePaths(stateDir);
+  const port = options.ports?.solana;
+  const node = await openSolanaNode({
+    dir: paths.nodes,
+    ...(port === undefined ? {} : { port }),
+    ...options.solana,
+  });
+  try {
+    const payers = await loadSolanaPayers(paths.keys);
+    await fundSolanaPayers(node, payers);
+    return { node, payers };
+  } catch (error) {
+    await node.stop();
     throw error;
   }
 }
@@ -174,8 +230,7 @@ async function setUpContracts(chains: SandboxChains, options: SandboxOptions) {
   const known = readDeployment(paths.deployment);
   if (known) {
     await assertDeployed(chains, known);
-    tell(options, "contracts", `factory ${known.factory} on both chains, as before`);
-    return { deployment: known, keys };
+    return { deployment: known, keys, how: ", as before" };
   }
   const { delaySeconds } = options;
   const deployment = await deployContracts(
@@ -184,8 +239,7 @@ async function setUpContracts(chains: SandboxChains, options: SandboxOptions) {
     delaySeconds === undefined ? {} : { delaySeconds },
   );
   writeDeployment(paths.deployment, deployment);
-  tell(options, "contracts", `factory ${deployment.factory} on both chains`);
-  return { deployment, keys };
+  return { deployment, keys, how: "" };
 }
 
 /** Fixed before the start, so that a restarted service is found where it was. */
@@ -210,9 +264,9 @@ async function chooseServicePorts(
   };
 }
 
-function describeChains(chains: SandboxChains): string {
+function describeChains(chains: SandboxChains, solana: SolanaNode): string {
   const origin = { new: "", loaded: ", resumed", adopted: ", still running" } as const;
-  return chains.all
+  return [...chains.all, { ...solana, name: SOLANA_SPEC.name }]
     .map((chain) => `${chain.name} ${chain.rpcUrl}${origin[chain.origin]}`)
     .join("; ");
 }

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { removeSandbox } from "@sluice/sandbox";
+import { GENESIS_HASH } from "@sluice/sandbox/solana";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
@@ -15,6 +16,7 @@ const ANY_PORTS = [
   "--telemetry-port",
   "--ethereum-port",
   "--base-port",
+  "--solana-port",
 ].flatMap((option) => [option, "0"]);
 
 let stateDir: string;
@@ -89,9 +91,23 @@ describe("the launcher", () => {
       chains: [
         { chainId: 2, name: "ethereum", kind: "evm", evmChainId: 900002, tokens: [token] },
         { chainId: 30, name: "base", kind: "evm", evmChainId: 900030, tokens: [token] },
+        {
+          chainId: 1,
+          name: "solana",
+          kind: "svm",
+          genesisHash: GENESIS_HASH,
+          tokens: [
+            { symbol: "SOLANA", standard: "native", decimals: 9 },
+            { symbol: "WSOL", standard: "spl", decimals: 9 },
+            { symbol: "USDC", standard: "spl", decimals: 6 },
+            { symbol: "USDT", standard: "spl", decimals: 6 },
+            { symbol: "WETH", standard: "spl", decimals: 8 },
+          ],
+        },
       ],
     });
-    expect(descriptor().chains[0].funded).toHaveLength(3);
+    const { chains } = descriptor();
+    expect(chains.map(({ funded }: { funded: unknown[] }) => funded.length)).toEqual([3, 3, 3]);
   });
 
   test("goes on from what is there: same keys, same address, no second deployment", async () => {
@@ -99,6 +115,7 @@ describe("the launcher", () => {
     const output = await launch();
     expect(descriptor().integrators).toEqual(before.integrators);
     expect(descriptor().chains[0].tokens).toEqual(before.chains[0].tokens);
+    expect(descriptor().chains[2].funded).toEqual(before.chains[2].funded);
     expect(stepsOf(output)).not.toContain("wallet deployed");
     expect(output).toContain("4.995 USDC on base");
     expect(leftRunning()).toEqual([]);

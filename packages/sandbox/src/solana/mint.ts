@@ -1,4 +1,5 @@
 /** Mints as bytes, and the faucet that mints them. */
+import { randomInt } from "node:crypto";
 import {
   type Address,
   appendTransactionMessageInstructions,
@@ -58,7 +59,7 @@ export interface Faucet {
 /** Makes the faucet of a chain. */
 export async function createFaucet(chain: Pick<Chain, "ledger">): Promise<Faucet> {
   const signer = await createKeyPairSignerFromPrivateKeyBytes(FAUCET_SEED);
-  let count = 0;
+  let count = randomInt(FAUCET_UNITS_SPREAD);
   const sign = async (instructions: readonly Instruction[]): Promise<DecodedTransaction> => {
     const { blockhash: hash, height } = chain.ledger.tip();
     // Two gifts that are alike would be one transaction; the limit makes each its own.

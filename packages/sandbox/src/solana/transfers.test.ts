@@ -191,6 +191,11 @@ describe("tokens", () => {
         owner: other,
       }),
     ]);
+    const account = await accountOf(other.address, USDC);
+    const closed = await wallet.rpc
+      .getAccountInfo(account, { encoding: "base64", commitment: "processed" })
+      .send();
+    expect(closed.value).toBeNull();
     const again = await deposit(5n);
     expect([
       await gained(first, other.address),

@@ -30,7 +30,8 @@ export interface RpcServerOptions {
 /** Starts a server on the loopback interface. */
 export async function startRpcServer(options: RpcServerOptions): Promise<RpcServer> {
   const server = createServer((request, response) => {
-    void answerHttp(options, request, response);
+    // Who goes away while asking cannot be answered. A mistake of ours ends the connection too, which the caller sees.
+    answerHttp(options, request, response).catch(() => request.destroy());
   });
   server.listen(options.port, HOST);
   await once(server, "listening");

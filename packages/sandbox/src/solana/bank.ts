@@ -103,7 +103,6 @@ export interface Bank {
   minimumBalance(bytes: bigint): bigint;
   /** Rent as the cluster asks it. */
   setRentPerByte(lamportsPerByte: bigint): void;
-  addProgram(address: Address, elf: Uint8Array): void;
   save(): SavedBank;
 }
 
@@ -255,7 +254,6 @@ export function createBank(saved?: SavedBank): Bank {
     minimumBalance: (bytes) => svm.minimumBalanceForRentExemption(bytes),
     setRentPerByte,
     save: () => ({ accounts: history.save(), rentPerByte: svm.getRent().lamportsPerByteYear }),
-    addProgram: (address, elf) => svm.addProgram(address, elf),
   };
 }
 

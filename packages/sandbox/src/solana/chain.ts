@@ -119,7 +119,8 @@ export function createChain(settings: ChainSettings = {}): Chain {
   const faults: Faults = { dropSends: 0, rateLimits: 0, failures: [] };
   let slot = saved?.slot ?? FIRST_SLOT + 1n;
   let tell = (_event: ChainEvent): void => undefined;
-  let pending: DecodedTransaction[] = [];
+  /** By signature, in the order of arrival. */
+  let pending = new Map<string, DecodedTransaction>();
   let waiting: ((block: Block) => void)[] = [];
 
   const deadReason: Chain["deadReason"] = (decoded, commitment = "processed") => {
@@ -151,24 +152,20 @@ export function createChain(settings: ChainSettings = {}): Chain {
     ledger,
     faults,
     openSlot: () => slot,
-    pendingCount: () => pending.length,
+    pendingCount: () => pending.size,
     submit: (decoded) => {
-      const waits = pending.some(({ signature }) => signature === decoded.signature);
-      if (!waits && !ledger.transaction(decoded.signature)) pending.push(decoded);
+      if (ledger.transaction(decoded.signature)) return;
+      if (!pending.has(decoded.signature)) pending.set(decoded.signature, decoded);
     },
     produceBlock: () => {
       const parent = ledger.tip();
       const time = timeOfNext();
       openSlot(time);
-      const tried = pending;
-      pending = [];
-      const seen = new Set<string>();
+      const tried = [...pending.values()];
+      pending = new Map();
       const transactions = tried.flatMap((decoded) => {
-        if (seen.has(decoded.signature) || deadReason(decoded) !== undefined) return [];
-        const execution = bank.execute(slot, decoded);
-        if (!execution) return [];
-        seen.add(decoded.signature);
-        return [{ ...execution, slot, decoded }];
+        const execution = deadReason(decoded) ? undefined : bank.execute(slot, decoded);
+        return execution ? [{ ...execution, slot, decoded }] : [];
       });
       const block: Block = {
         slot,
@@ -198,7 +195,10 @@ export function createChain(settings: ChainSettings = {}): Chain {
       const gone = ledger.abandon(blocks);
       bank.rollBack(ledger.tip().slot);
       const lost = gone.toReversed().flatMap(({ transactions }) => transactions);
-      if (replay) pending.unshift(...lost.map(({ decoded }) => decoded));
+      if (replay) {
+        const again = lost.map(({ decoded }) => [decoded.signature, decoded] as const);
+        pending = new Map([...again, ...pending]);
+      }
       openSlot(timeOfNext());
       tell({ kind: "fork", blocks });
       return gone;

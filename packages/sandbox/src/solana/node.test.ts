@@ -51,6 +51,15 @@ describe("the node", () => {
     expect(await again.controls.tick()).toBeGreaterThan(slot);
   });
 
+  test("names port and option where the port is taken", async () => {
+    const { rpcUrl } = await open();
+    const port = Number(new URL(rpcUrl).port);
+    const elsewhere = join(dir, "elsewhere");
+    await expect(openSolanaNode({ dir: elsewhere, port })).rejects.toThrow(
+      `port ${port} (the node of solana) is in use: stop what holds it, or choose another with --solana-port`,
+    );
+  });
+
   test("loses nothing when it is killed", async () => {
     const { signer, payers } = await openWithPayer();
     const wallet = connectWallet(node.rpcUrl);

@@ -6,9 +6,9 @@
  */
 import { randomBytes } from "node:crypto";
 import { type Address, getBase58Decoder } from "@solana/kit";
-import { type Bank, createBank, type SavedBank } from "./bank.ts";
-import { BEFORE_ALL, type StoredAccount } from "./account-history.ts";
-import { findNonceAccount } from "./durable-nonce.ts";
+import { type Bank, createBank, type SavedBank } from "./svm/bank.ts";
+import { BEFORE_ALL, type StoredAccount } from "./svm/account-history.ts";
+import { findNonceAccount } from "./svm/durable-nonce.ts";
 import { GENESIS_HASH } from "./genesis.ts";
 import {
   type Block,
@@ -17,7 +17,7 @@ import {
   createLedger,
   type Ledger,
 } from "./ledger.ts";
-import type { DecodedTransaction } from "./transaction.ts";
+import type { DecodedTransaction } from "./svm/transaction.ts";
 
 /** Slot of the first block. The chain is as if it had run before, so that slots and heights differ. */
 const FIRST_SLOT = 100n;

@@ -10,7 +10,7 @@ import { deserialize, serialize } from "node:v8";
 import type { Address } from "@solana/kit";
 import { SandboxError } from "../errors.ts";
 import { isErrno } from "../json-file.ts";
-import type { StoredAccount } from "./account-history.ts";
+import type { StoredAccount } from "./svm/account-history.ts";
 import {
   type Chain,
   type ChainEvent,
@@ -19,7 +19,7 @@ import {
   type SavedChain,
 } from "./chain.ts";
 import type { Block, LandedTransaction } from "./ledger.ts";
-import { decodeTransaction } from "./transaction.ts";
+import { decodeTransaction } from "./svm/transaction.ts";
 
 const FORMAT = 1;
 const BYTES_MAX = 64_000_000;

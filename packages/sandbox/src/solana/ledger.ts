@@ -3,8 +3,8 @@
  * enough blocks stand on it, and a fork is the newest blocks taken away.
  */
 import type { Address } from "@solana/kit";
-import type { Execution } from "./bank.ts";
-import type { DecodedTransaction } from "./transaction.ts";
+import type { Execution } from "./svm/bank.ts";
+import type { DecodedTransaction } from "./svm/transaction.ts";
 
 /** How sure a block is. */
 export type Commitment = "processed" | "confirmed" | "finalized";

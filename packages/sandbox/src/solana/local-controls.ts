@@ -3,9 +3,10 @@ import { type Address, generateKeyPairSigner } from "@solana/kit";
 import type { Chain } from "./chain.ts";
 import type { Clock } from "./clock.ts";
 import type { SolanaControls } from "./controls.ts";
-import { type Faucet, makeMint } from "./mint.ts";
-import type { DecodedTransaction } from "./transaction.ts";
-import { readMint } from "./token-state.ts";
+import type { Faucet } from "./faucet.ts";
+import { makeMint } from "./mint.ts";
+import type { DecodedTransaction } from "./svm/transaction.ts";
+import { readMint } from "./svm/token-state.ts";
 
 /** Makes the controls. */
 export function createControls({

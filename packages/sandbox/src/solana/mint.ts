@@ -1,116 +1,20 @@
-/** Mints as bytes, and the faucet that mints them. */
-import { randomInt } from "node:crypto";
-import {
-  type Address,
-  appendTransactionMessageInstructions,
-  createKeyPairSignerFromPrivateKeyBytes,
-  createTransactionMessage,
-  getBase64Encoder,
-  getBase64EncodedWireTransaction,
-  type Instruction,
-  type KeyPairSigner,
-  lamports,
-  blockhash,
-  pipe,
-  setTransactionMessageComputeUnitLimit,
-  setTransactionMessageFeePayerSigner,
-  setTransactionMessageLifetimeUsingBlockhash,
-  signTransactionMessageWithSigners,
-} from "@solana/kit";
-import { getTransferSolInstruction } from "@solana-program/system";
-import {
-  findAssociatedTokenPda,
-  getCreateAssociatedTokenIdempotentInstructionAsync,
-  getMintToInstruction,
-} from "@solana-program/token";
+/** Mints as bytes, and those that stand on every new chain. */
+import type { Address } from "@solana/kit";
 import {
   AccountState,
   extension,
   type ExtensionArgs,
   getMintEncoder,
 } from "@solana-program/token-2022";
-import type { StoredAccount } from "./account-history.ts";
 import type { Chain } from "./chain.ts";
 import type { MintRequest } from "./controls.ts";
-import { FAUCET_LAMPORTS, FAUCET_SEED, MINTED_TOKENS } from "./genesis.ts";
+import { FAUCET_LAMPORTS, MINTED_TOKENS } from "./genesis.ts";
+import type { StoredAccount } from "./svm/account-history.ts";
 import {
   SYSTEM_PROGRAM_ADDRESS,
   TOKEN_2022_PROGRAM_ADDRESS,
   TOKEN_PROGRAM_ADDRESS,
-} from "./programs.ts";
-import { type DecodedTransaction, decodeTransaction } from "./transaction.ts";
-
-/** More than any transaction of the faucet uses, and room for numbers that tell them apart. */
-const FAUCET_UNITS = 200_000;
-const FAUCET_UNITS_SPREAD = 1_000_000;
-
-/** Signs for the sandbox: gives lamports away and mints. */
-export interface Faucet {
-  readonly address: Address;
-  giveLamports(to: Address, amount: bigint): Promise<DecodedTransaction>;
-  mintTo(request: {
-    readonly mint: Address;
-    readonly owner: Address;
-    readonly program: Address;
-    readonly amount: bigint;
-  }): Promise<DecodedTransaction>;
-}
-
-/** Makes the faucet of a chain. */
-export async function createFaucet(chain: Pick<Chain, "ledger">): Promise<Faucet> {
-  const signer = await createKeyPairSignerFromPrivateKeyBytes(FAUCET_SEED);
-  let count = randomInt(FAUCET_UNITS_SPREAD);
-  const sign = async (instructions: readonly Instruction[]): Promise<DecodedTransaction> => {
-    const { blockhash: hash, height } = chain.ledger.tip();
-    // Two gifts that are alike would be one transaction; the limit makes each its own.
-    const units = FAUCET_UNITS + (count % FAUCET_UNITS_SPREAD);
-    count += 1;
-    const lifetime = { blockhash: blockhash(hash), lastValidBlockHeight: height };
-    const message = pipe(
-      createTransactionMessage({ version: 0 }),
-      (empty) => setTransactionMessageFeePayerSigner(signer, empty),
-      (paid) => setTransactionMessageLifetimeUsingBlockhash(lifetime, paid),
-      (alive) => setTransactionMessageComputeUnitLimit(units, alive),
-      (limited) => appendTransactionMessageInstructions(instructions, limited),
-    );
-    const signed = await signTransactionMessageWithSigners(message);
-    const wire = getBase64EncodedWireTransaction(signed);
-    return decodeTransaction(Uint8Array.from(getBase64Encoder().encode(wire)));
-  };
-  return {
-    address: signer.address,
-    giveLamports: (destination, amount) =>
-      sign([getTransferSolInstruction({ source: signer, destination, amount: lamports(amount) })]),
-    mintTo: async ({ mint, owner, program: tokenProgram, amount }) => {
-      const [token] = await findAssociatedTokenPda({ owner, mint, tokenProgram });
-      return sign([
-        await getCreateAssociatedTokenIdempotentInstructionAsync({
-          payer: signer,
-          owner,
-          mint,
-          tokenProgram,
-        }),
-        mintTo({ mint, token, signer, amount, tokenProgram }),
-      ]);
-    },
-  };
-}
-
-function mintTo({
-  mint,
-  token,
-  signer: mintAuthority,
-  amount,
-  tokenProgram: programAddress,
-}: {
-  readonly mint: Address;
-  readonly token: Address;
-  readonly signer: KeyPairSigner;
-  readonly amount: bigint;
-  readonly tokenProgram: Address;
-}): Instruction {
-  return getMintToInstruction({ mint, token, mintAuthority, amount }, { programAddress });
-}
+} from "./svm/programs.ts";
 
 /** Puts the sandbox's mints and the faucet's lamports on a new chain. The faucet comes last: where it is, all is. */
 export function writeGenesis(chain: Chain, faucet: Address): void {

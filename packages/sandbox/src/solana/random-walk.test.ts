@@ -16,7 +16,7 @@ import type { Commitment } from "./ledger.ts";
 import { connectWallet } from "./test-wallet.ts";
 
 const LEVELS = ["processed", "confirmed", "finalized"] as const;
-const RUNS = 15;
+const RUNS = 8;
 const START = 1_000_000_000_000n;
 
 const place = fc.nat({ max: 3 });

@@ -43,7 +43,7 @@ import {
 } from "@solana-program/system";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createSolanaChain, type SolanaChain } from "./index.ts";
-import { SYSTEM_PROGRAM_ADDRESS } from "./programs.ts";
+import { SYSTEM_PROGRAM_ADDRESS } from "./svm/programs.ts";
 import { codeOf, connectWallet, type Signed, type TestWallet } from "./test-wallet.ts";
 
 const LOOKUP_TABLE_PROGRAM = address("AddressLookupTab1e1111111111111111111111111");

@@ -18,7 +18,7 @@ import {
 import { getHarvestWithheldTokensToMintInstruction } from "@solana-program/token-2022";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createSolanaChain, SOLANA_TOKENS, type SolanaChain } from "./index.ts";
-import { TOKEN_2022_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS } from "./programs.ts";
+import { TOKEN_2022_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS } from "./svm/programs.ts";
 import { connectWallet, type TestWallet } from "./test-wallet.ts";
 
 const MEMO_V3 = address("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");

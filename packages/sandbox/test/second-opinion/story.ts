@@ -26,7 +26,10 @@ import {
   getInitializeTransferFeeConfigInstruction,
   getMintSize as getMint2022Size,
 } from "@solana-program/token-2022";
-import { TOKEN_2022_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS } from "../../src/solana/programs.ts";
+import {
+  TOKEN_2022_PROGRAM_ADDRESS,
+  TOKEN_PROGRAM_ADDRESS,
+} from "../../src/solana/svm/programs.ts";
 import { connectWallet } from "../../src/solana/test-wallet.ts";
 
 const MEMO_V3 = address("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");

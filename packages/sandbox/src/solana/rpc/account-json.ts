@@ -1,9 +1,9 @@
 /** Accounts as JSON. */
 import { type Address, getBase58Decoder, getBase64Decoder } from "@solana/kit";
 import { asRecord } from "../../json-file.ts";
-import type { StoredAccount } from "../account-history.ts";
-import { TOKEN_PROGRAM_ADDRESS } from "../programs.ts";
-import { formatUiAmount, readMint, readTokenAccount } from "../token-state.ts";
+import type { StoredAccount } from "../svm/account-history.ts";
+import { TOKEN_PROGRAM_ADDRESS } from "../svm/programs.ts";
+import { formatUiAmount, readMint, readTokenAccount } from "../svm/token-state.ts";
 import { toWhole } from "./params.ts";
 import { invalidParams } from "./rpc-error.ts";
 

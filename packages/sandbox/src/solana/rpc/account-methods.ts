@@ -1,7 +1,7 @@
 /** Methods that read accounts, each at the commitment that it is asked for. */
 import type { Address } from "@solana/kit";
 import type { Chain } from "../chain.ts";
-import { formatUiAmount, isTokenProgram, readMint, readTokenAccount } from "../token-state.ts";
+import { formatUiAmount, isTokenProgram, readMint, readTokenAccount } from "../svm/token-state.ts";
 import { toAccountForm, writeAccount } from "./account-json.ts";
 import { inContext, type Methods, viewOf } from "./method.ts";
 import { toAddress } from "./params.ts";

@@ -1,7 +1,7 @@
 /** Methods that read blocks and the chain itself. */
 import type { Chain } from "../chain.ts";
 import { BLOCKHASH_AGE_MAX, type Block, type Commitment } from "../ledger.ts";
-import { SLOTS_PER_EPOCH } from "../bank.ts";
+import { SLOTS_PER_EPOCH } from "../svm/bank.ts";
 import { GENESIS_HASH } from "../genesis.ts";
 import { type Methods, API_VERSION, inContext, viewOf } from "./method.ts";
 import { type Params, toLedgerCommitment, toOneOf } from "./params.ts";

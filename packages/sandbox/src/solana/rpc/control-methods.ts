@@ -2,7 +2,7 @@
 import { asRecord } from "../../json-file.ts";
 import { CONTROL_PREFIX, type MintRequest, type SolanaControls } from "../controls.ts";
 import type { Chain } from "../chain.ts";
-import type { Faucet } from "../mint.ts";
+import type { Faucet } from "../faucet.ts";
 import type { Methods } from "./method.ts";
 import { toAddress, toOneOf } from "./params.ts";
 import { invalidParams } from "./rpc-error.ts";

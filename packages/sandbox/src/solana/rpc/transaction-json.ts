@@ -1,6 +1,6 @@
 /** Transactions as JSON, in the forms that `getBlock` and `getTransaction` know. */
 import { getBase58Decoder, getBase64Decoder } from "@solana/kit";
-import type { InnerInstructions } from "../bank.ts";
+import type { InnerInstructions } from "../svm/bank.ts";
 import type { LandedTransaction } from "../ledger.ts";
 import { toOneOf, toWhole } from "./params.ts";
 import { RPC_CODES, RpcError } from "./rpc-error.ts";

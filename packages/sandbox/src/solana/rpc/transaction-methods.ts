@@ -1,17 +1,17 @@
 /** Methods that find, simulate and send transactions. */
 import { type Address, getBase58Encoder, getBase64Encoder } from "@solana/kit";
 import { asRecord } from "../../json-file.ts";
-import type { Simulation } from "../bank.ts";
+import type { Simulation } from "../svm/bank.ts";
 import type { Chain } from "../chain.ts";
-import { computeUnitPriceOf, feeOf } from "../fees.ts";
+import { computeUnitPriceOf, feeOf } from "../svm/fees.ts";
 import { BLOCKHASH_AGE_MAX, type LandedTransaction } from "../ledger.ts";
-import { MEMO_PROGRAM_ADDRESSES } from "../programs.ts";
+import { MEMO_PROGRAM_ADDRESSES } from "../svm/programs.ts";
 import {
   decodeMessage,
   decodeTransaction,
   type DecodedTransaction,
   sizeLimitOf,
-} from "../transaction.ts";
+} from "../svm/transaction.ts";
 import { toAccountForm, writeAccount } from "./account-json.ts";
 import { inContext, type Methods, viewOf } from "./method.ts";
 import { type Params, toAddress, toCommitment, toLedgerCommitment, toWhole } from "./params.ts";

@@ -1,0 +1,86 @@
+/** The faucet of the chain: it gives lamports away and mints, by transactions like everybody's. */
+import { randomInt } from "node:crypto";
+import {
+  type Address,
+  appendTransactionMessageInstructions,
+  blockhash,
+  createKeyPairSignerFromPrivateKeyBytes,
+  createTransactionMessage,
+  getBase64EncodedWireTransaction,
+  getBase64Encoder,
+  type Instruction,
+  lamports,
+  pipe,
+  setTransactionMessageComputeUnitLimit,
+  setTransactionMessageFeePayerSigner,
+  setTransactionMessageLifetimeUsingBlockhash,
+  signTransactionMessageWithSigners,
+} from "@solana/kit";
+import { getTransferSolInstruction } from "@solana-program/system";
+import {
+  findAssociatedTokenPda,
+  getCreateAssociatedTokenIdempotentInstructionAsync,
+  getMintToInstruction,
+} from "@solana-program/token";
+import type { Chain } from "./chain.ts";
+import { FAUCET_SEED } from "./genesis.ts";
+import { type DecodedTransaction, decodeTransaction } from "./svm/transaction.ts";
+
+/** More than any transaction of the faucet uses, and room for numbers that tell them apart. */
+const FAUCET_UNITS = 200_000;
+const FAUCET_UNITS_SPREAD = 1_000_000;
+
+/** Signs for the sandbox: gives lamports away and mints. */
+export interface Faucet {
+  readonly address: Address;
+  giveLamports(to: Address, amount: bigint): Promise<DecodedTransaction>;
+  mintTo(request: {
+    readonly mint: Address;
+    readonly owner: Address;
+    readonly program: Address;
+    readonly amount: bigint;
+  }): Promise<DecodedTransaction>;
+}
+
+/** Makes the faucet of a chain. */
+export async function createFaucet(chain: Pick<Chain, "ledger">): Promise<Faucet> {
+  const signer = await createKeyPairSignerFromPrivateKeyBytes(FAUCET_SEED);
+  let count = randomInt(FAUCET_UNITS_SPREAD);
+  const sign = async (instructions: readonly Instruction[]): Promise<DecodedTransaction> => {
+    const { blockhash: hash, height } = chain.ledger.tip();
+    // Two gifts that are alike would be one transaction; the limit makes each its own.
+    const units = FAUCET_UNITS + (count % FAUCET_UNITS_SPREAD);
+    count += 1;
+    const lifetime = { blockhash: blockhash(hash), lastValidBlockHeight: height };
+    const message = pipe(
+      createTransactionMessage({ version: 0 }),
+      (empty) => setTransactionMessageFeePayerSigner(signer, empty),
+      (paid) => setTransactionMessageLifetimeUsingBlockhash(lifetime, paid),
+      (alive) => setTransactionMessageComputeUnitLimit(units, alive),
+      (limited) => appendTransactionMessageInstructions(instructions, limited),
+    );
+    const signed = await signTransactionMessageWithSigners(message);
+    const wire = getBase64EncodedWireTransaction(signed);
+    return decodeTransaction(Uint8Array.from(getBase64Encoder().encode(wire)));
+  };
+  return {
+    address: signer.address,
+    giveLamports: (destination, amount) =>
+      sign([getTransferSolInstruction({ source: signer, destination, amount: lamports(amount) })]),
+    mintTo: async ({ mint, owner, program: tokenProgram, amount }) => {
+      const [token] = await findAssociatedTokenPda({ owner, mint, tokenProgram });
+      return sign([
+        await getCreateAssociatedTokenIdempotentInstructionAsync({
+          payer: signer,
+          owner,
+          mint,
+          tokenProgram,
+        }),
+        getMintToInstruction(
+          { mint, token, mintAuthority: signer, amount },
+          { programAddress: tokenProgram },
+        ),
+      ]);
+    },
+  };
+}

@@ -123,7 +123,7 @@ describe("the address of a contract follows from its arguments", () => {
       uniswapV3: { router, weth },
       tokens: [...here.tokens, ...there.tokens],
     };
-    const swap = { destToken: DAI, poolFee: 500, maxImpactBps: 100, slippageBps: 50 };
+    const swap = { tokenOut: DAI, poolFee: 500, maxImpactBps: 100, slippageBps: 50 };
     const pair: RoutePair = { kind: "MONO_CHAIN", chainId: 2, token: USDC, swap };
     expectCreated(
       deriveRoute(deployment, [pooled], pair),

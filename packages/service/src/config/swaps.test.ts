@@ -81,8 +81,8 @@ describe("a swap on one chain", () => {
     expect(chains[0]?.uniswapV3).toEqual(uniswapV3);
     expect(chains[1]?.uniswapV3).toBeUndefined();
     expect(routes.slice(2)).toMatchObject([
-      { swap: { destToken: addressOf(0), poolFee: 500, maxImpactBps: 100, slippageBps: 50 } },
-      { swap: { destToken: addressOf(4), poolFee: 500, maxImpactBps: 30, slippageBps: 20 } },
+      { swap: { tokenOut: addressOf(0), poolFee: 500, maxImpactBps: 100, slippageBps: 50 } },
+      { swap: { tokenOut: addressOf(4), poolFee: 500, maxImpactBps: 30, slippageBps: 20 } },
     ]);
   });
 

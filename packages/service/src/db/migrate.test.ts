@@ -35,6 +35,7 @@ describe("migrations", () => {
       "0010-fees",
       "0011-providers",
       "0012-final-sweeps",
+      "0013-bridged-swaps",
     ]);
     expect(await migrateToLatest(database.db)).toEqual([]);
     await assertMigrated(database.db);

@@ -264,7 +264,7 @@ describe("a route through a pool", () => {
   const [usdc] = HERE.tokens;
   if (!usdc) throw new Error("a listed token");
   const dai = { ...usdc, symbol: "DAI", address: DAI, decimals: 6 };
-  const swap = { destToken: DAI, poolFee: 500, maxImpactBps: 100, slippageBps: 50 };
+  const swap = { tokenOut: DAI, poolFee: 500, maxImpactBps: 100, slippageBps: 50 };
   const config: Partial<Config> = {
     chains: [{ ...HERE, tokens: [usdc, dai], uniswapV3: { router, quoter, weth } }, THERE],
     routes: [{ kind: "MONO_CHAIN", chainId: 2, token: USDC, contract: ROUTE, swap }],

@@ -55,6 +55,7 @@ const PURE: ReadonlySet<string> = new Set([
   "encodeTransferData",
   "encodeBurnData",
   "encodeSwapData",
+  "encodeSwapBurnData",
   "deliveryIdOf",
   "deliveryIdOfOrder",
 ]);

@@ -214,6 +214,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     encodeTransferData: (fee) => encode(fee),
     encodeBurnData: (terms) => encode(terms),
     encodeSwapData: (order) => encode(order),
+    encodeSwapBurnData: (order) => encode(order),
     deliveryIdOf: (lock) => deliveryIdOf({ srcChain: chainId, escrow, ...lock }),
     deliveryIdOfOrder: ({ commitment, srcChain, escrow: from, srcToken, seq }) =>
       deliveryIdOf({

@@ -85,7 +85,7 @@ describe("the gas of a settlement", () => {
     const route = { kind: "FAST_MCTP", pair, decimalsIn: 18 } as const;
     const mint = 220_000n * GWEI + SURCHARGE;
     expect(await costs.read({ ...route, isPriced: true }, false)).toBe(
-      480_000n * 21n * GWEI + mint,
+      360_000n * 21n * GWEI + mint,
     );
     expect(await costs.read({ ...route, isPriced: false }, false)).toBe(
       230_000n * 21n * GWEI + mint,

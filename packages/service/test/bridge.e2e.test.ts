@@ -242,6 +242,11 @@ describe("another token than the bridge carries", () => {
     expect(received).toBe(BigInt(quote.expectedAmountOutBaseUnits));
     expect(await wethOf(address)).toBe(0n);
     expect(await world.balance("ethereum", address)).toBe(0n);
+    // What the pool gave only passed through.
+    const deposits = await world.deposits(address, 1);
+    expect(deposits.map(({ tokenAddress }) => tokenAddress)).toEqual([
+      world.deployment.chains.ethereum.weth,
+    ]);
 
     // CAST: the wire's schema holds it to a hash.
     const hash = swap.swapTxHash as Hex;

@@ -1,7 +1,8 @@
 /**
  * `npm run simulate -- --seeds N --from S`: runs seeds, several at once, and prints those that broke. `--log` also
  * prints every step. `--stop-at-first` runs none after the first that broke, and says how many it took.
- * `--routes FAST_MCTP,SWIFT` has those routes between the chains, in this order, instead of what the seed says. `--crashes`
+ * `--routes FAST_MCTP,SWIFT` has those routes between the chains, in this order, instead of what the seed says; `--swaps` and
+ * `--no-swaps` have routes through pools in every seed, or in none. `--crashes`
  * instead disturbs every effect of the base seeds, one at a time.
  */
 import { parseArgs } from "node:util";
@@ -11,6 +12,7 @@ import { runSeed } from "./run.ts";
 import { type SimulationDatabase, startServer } from "./server.ts";
 
 const { values } = parseArgs({
+  allowNegative: true,
   options: {
     seeds: { type: "string", default: "100" },
     from: { type: "string", default: "1" },
@@ -18,6 +20,7 @@ const { values } = parseArgs({
     crashes: { type: "boolean", default: false },
     log: { type: "boolean", default: false },
     routes: { type: "string" },
+    swaps: { type: "boolean" },
     "stop-at-first": { type: "boolean", default: false },
   },
 });
@@ -79,6 +82,7 @@ async function runSeeds(): Promise<string> {
       const result = await runSeed(database, seed, {
         keepLog: values.log,
         ...(routes && { routes }),
+        ...(values.swaps !== undefined && { swaps: values.swaps }),
       });
       steps += result.steps;
       for (const mark of Object.keys(result.marks)) marks.set(mark, (marks.get(mark) ?? 0) + 1);

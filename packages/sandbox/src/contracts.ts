@@ -15,6 +15,7 @@ import {
   sameAssetRouteAbi,
   sandboxMessageTransmitterV2Abi,
   sandboxTokenMessengerV2Abi,
+  swapCctpRouteAbi,
   swapRouteAbi,
   testTokenAbi,
   transferRouteAbi,
@@ -28,6 +29,7 @@ import {
   sameAssetRouteBytecode,
   sandboxMessageTransmitterV2Bytecode,
   sandboxTokenMessengerV2Bytecode,
+  swapCctpRouteBytecode,
   swapRouteBytecode,
   testTokenBytecode,
   transferRouteBytecode,
@@ -105,6 +107,7 @@ const OWNER_STEPS = [
   ...UNISWAP_STEPS,
   "nativeToUsdcSwapRoute",
   "usdcToNativeSwapRoute",
+  "wethSwapCctpRoute",
 ] as const;
 
 export interface DeployOptions {
@@ -175,6 +178,7 @@ function planChain(keys: SandboxKeys, burn: number): ChainPlan {
     positionManager: owned("positionManager"),
     nativeToUsdcSwapRoute: owned("nativeToUsdcSwapRoute"),
     usdcToNativeSwapRoute: owned("usdcToNativeSwapRoute"),
+    wethSwapCctpRoute: owned("wethSwapCctpRoute"),
   };
 }
 
@@ -286,6 +290,7 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
     usdcToNativeSwapRoute: {
       data: swapRouteInitCode(chain, context, { from: "usdc", to: "native" }),
     },
+    wethSwapCctpRoute: { data: swapCctpRouteInitCode(chain, context) },
   };
   return [
     ...burnCalls(owner, here.burn),
@@ -312,6 +317,7 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
             here.cctpRoute,
             here.nativeToUsdcSwapRoute,
             here.usdcToNativeSwapRoute,
+            here.wethSwapCctpRoute,
           ],
           [lanes.settle.account.address],
           [keys.attestor.account.address],
@@ -492,6 +498,37 @@ function swapRouteInitCode(
         tokenOut: tokenOf(to),
         decimalsOut: decimalsOf(to),
         poolFee: POOL_FEE,
+        feeRecipient: keys.feeRecipient.account.address,
+      },
+    ],
+  });
+}
+
+/** A route from the wrapped native coin to USDC of the other chain, through the pool and the bridge. */
+function swapCctpRouteInitCode(
+  chain: ChainSpec & { readonly name: ChainName },
+  { keys, factory, plan }: Context,
+): Hex {
+  const here = plan[chain.name];
+  const other = otherOf(chain);
+  return encodeDeployData({
+    abi: swapCctpRouteAbi,
+    bytecode: swapCctpRouteBytecode,
+    args: [
+      {
+        evmChainId: BigInt(chain.evmChainId),
+        factory,
+        router: here.swapRouter,
+        weth: here.weth,
+        tokenIn: here.weth,
+        decimalsIn: NATIVE_DECIMALS,
+        usdc: here.token,
+        usdcDecimals: USDC.decimals,
+        poolFee: POOL_FEE,
+        messenger: here.messenger,
+        destChain: other.chainId,
+        destToken: pad(plan[other.name].token),
+        destDomain: other.domain,
         feeRecipient: keys.feeRecipient.account.address,
       },
     ],

@@ -32,6 +32,8 @@ export interface ChainDeployment extends UniswapContracts {
   readonly nativeToUsdcSwapRoute: Address;
   /** USDC to native coin of the same chain, through the pool. */
   readonly usdcToNativeSwapRoute: Address;
+  /** Wrapped native coin to USDC of the other chain, through the pool and then through Circle's stand-ins. */
+  readonly wethSwapCctpRoute: Address;
   /** The block that holds the first of them. */
   readonly startBlock: number;
 }
@@ -99,6 +101,7 @@ function checkChain(path: string, value: unknown): ChainDeployment {
     cctpRoute: checkAddress(path, chain?.["cctpRoute"]),
     nativeToUsdcSwapRoute: checkAddress(path, chain?.["nativeToUsdcSwapRoute"]),
     usdcToNativeSwapRoute: checkAddress(path, chain?.["usdcToNativeSwapRoute"]),
+    wethSwapCctpRoute: checkAddress(path, chain?.["wethSwapCctpRoute"]),
     weth: checkAddress(path, chain?.["weth"]),
     uniswapFactory: checkAddress(path, chain?.["uniswapFactory"]),
     swapRouter: checkAddress(path, chain?.["swapRouter"]),

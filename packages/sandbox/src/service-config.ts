@@ -102,7 +102,12 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
         weth: deployment.chains[name].weth,
       },
       balanceCheckIntervalMs: 1_000,
-      tokens: [listUsdc(deployment.chains[name].token), listNative(name)],
+      tokens: [
+        listUsdc(deployment.chains[name].token),
+        listNative(name),
+        // Only the bridge takes it.
+        ...(options.attestationsUrl === undefined ? [] : [listWeth(deployment.chains[name].weth)]),
+      ],
       lanes: {
         deploy: { file: keys.lanes[name].deploy.path },
         settle: { file: keys.lanes[name].settle.path },
@@ -123,14 +128,18 @@ function listUsdc(address: Address) {
 
 /** The interface calls the native coin by its chain's name. */
 function listNative(name: string) {
-  return {
-    symbol: name.toUpperCase(),
-    address: zeroAddress,
-    decimals: NATIVE_DECIMALS,
-    minDeposit: SANDBOX_TERMS.minNativeDeposit,
-    price: { static: SANDBOX_TERMS.nativePrice },
-  };
+  return { symbol: name.toUpperCase(), address: zeroAddress, ...COIN };
 }
+
+function listWeth(address: Address) {
+  return { symbol: "WETH", address, ...COIN };
+}
+
+const COIN = {
+  decimals: NATIVE_DECIMALS,
+  minDeposit: SANDBOX_TERMS.minNativeDeposit,
+  price: { static: SANDBOX_TERMS.nativePrice },
+} as const;
 
 function listRoutes({
   deployment,
@@ -164,7 +173,15 @@ function listRoutes({
     const bridge =
       attestationsUrl === undefined
         ? []
-        : [{ ...go(here.token, usdcThere, here.cctpRoute), kind: "FAST_MCTP" }];
+        : [
+            { ...go(here.token, usdcThere, here.cctpRoute), kind: "FAST_MCTP" },
+            {
+              ...go(here.weth, usdcThere, here.wethSwapCctpRoute),
+              kind: "FAST_MCTP",
+              bridgeToken: here.token,
+              poolFee: POOL_FEE,
+            },
+          ];
     return [
       ...(bridgeFirst ? bridge : []),
       stay(here.token, here.transferRoute),

@@ -1,9 +1,25 @@
 /** USDC by Circle's CCTP v2, whose contracts and attestation service are stand-ins, on real nodes with the real service. */
 import { cctpRouteAbi, sandboxMessageTransmitterV2Abi } from "@sluice/contracts/abi";
-import { type Address, encodeFunctionData, type Hex, parseEventLogs } from "viem";
+import { balanceOf } from "@sluice/sandbox";
+import {
+  type Address,
+  encodeFunctionData,
+  type Hex,
+  parseAbi,
+  parseEther,
+  parseEventLogs,
+} from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { NATIVE_TOKEN } from "../src/core/hex.ts";
+import { listGas } from "../src/fees/index.ts";
 import { USDC } from "./support/deposits.ts";
+import { createPoolTrader } from "./support/pool-trader.ts";
 import { openWorld, type World } from "./support/world.ts";
+
+const wethAbi = parseAbi([
+  "function deposit() payable",
+  "function transfer(address to, uint256 amount) returns (bool)",
+]);
 
 let world: World;
 
@@ -182,6 +198,110 @@ describe("the attestation service", () => {
     expect((await world.settled(address)).status).toBe("completed");
     expect(await world.balance("base", recipient)).toBe(afterFast(9n * USDC));
     expect(await world.balance("base", thief)).toBe(0n);
+  });
+});
+
+describe("another token than the bridge carries", () => {
+  const ETHER = parseEther("1");
+  /** What the sandbox's price makes of one ether after the fee of 10 basis points, less the committed slippage of 1 %. */
+  const LEAST_OF_ETHER = (2_997n * USDC * 99n) / 100n;
+
+  async function toBase(recipient: Address) {
+    const { weth } = world.deployment.chains.ethereum;
+    const asked = { from: "ethereum", to: "base", fromToken: weth, amount: ETHER } as const;
+    return world.quote({ ...asked, recipient });
+  }
+  async function payWeth(to: Address, amount: bigint): Promise<void> {
+    const { weth } = world.deployment.chains.ethereum;
+    const payer = world.stranger();
+    await world.payNative("ethereum", payer.address, amount);
+    const deposit = encodeFunctionData({ abi: wethAbi, functionName: "deposit" });
+    await world.sendAs("ethereum", payer, { to: weth, data: deposit, value: amount });
+    const args = [to, amount] as const;
+    const transfer = encodeFunctionData({ abi: wethAbi, functionName: "transfer", args });
+    await world.sendAs("ethereum", payer, { to: weth, data: transfer });
+  }
+  const wethOf = (owner: Address) =>
+    balanceOf(world.chains.ethereum.client, {
+      owner,
+      token: world.deployment.chains.ethereum.weth,
+    });
+
+  test("is swapped for USDC and burned in one transaction, and minted to the recipient on base", async () => {
+    const recipient = world.newRecipient();
+    const { address, quote } = await toBase(recipient);
+    expect(quote).toMatchObject({ type: "FAST_MCTP", protocolBps: 10 });
+    expect(BigInt(quote.minReceivedBaseUnits)).toBeGreaterThan(2_950n * USDC);
+    await payWeth(address, ETHER);
+    const swap = await world.settled(address);
+    expect(swap).toMatchObject({ status: "completed", error: null });
+    const received = await world.balance("base", recipient);
+    // The fee of the pool is 5 basis points, and it is deep; that of the bridge is 1.3.
+    expect(received).toBeGreaterThan(2_994n * USDC);
+    expect(received).toBeLessThan(2_996n * USDC);
+    expect(received).toBe(BigInt(quote.expectedAmountOutBaseUnits));
+    expect(await wethOf(address)).toBe(0n);
+    expect(await world.balance("ethereum", address)).toBe(0n);
+    // What the pool gave only passed through.
+    const deposits = await world.deposits(address, 1);
+    expect(deposits.map(({ tokenAddress }) => tokenAddress)).toEqual([
+      world.deployment.chains.ethereum.weth,
+    ]);
+
+    // CAST: the wire's schema holds it to a hash.
+    const hash = swap.swapTxHash as Hex;
+    const receipt = await world.chains.ethereum.client.getTransactionReceipt({ hash });
+    const [burned] = parseEventLogs({ abi: cctpRouteAbi, logs: receipt.logs, eventName: "Burned" });
+    expect(burned?.args.fee).toBe(0n);
+    expect(received).toBe((burned?.args.amount ?? 0n) - bridgeFee(burned?.args.amount ?? 0n));
+    // What fees count with, where gas is charged.
+    const pair = {
+      srcChain: 2,
+      srcToken: NATIVE_TOKEN,
+      destChain: 30,
+      destToken: NATIVE_TOKEN,
+    };
+    const [{ gas = 0n } = {}] = listGas({ kind: "FAST_MCTP", pair, isPriced: true }, false);
+    expect(receipt.gasUsed).toBeLessThan(gas);
+    expect(receipt.gasUsed).toBeGreaterThan((gas * 7n) / 10n);
+  });
+
+  test("T69 waits in its wallet while somebody has moved the pool, until the price is back", async () => {
+    const trader = await createPoolTrader(world);
+    const recipient = world.newRecipient();
+    const { address } = await toBase(recipient);
+    await trader.pushDown();
+    try {
+      await expect(toBase(world.newRecipient())).rejects.toMatchObject({
+        code: "NO_ROUTE",
+        details: { reason: "pool_below_price" },
+      });
+      await payWeth(address, ETHER);
+      await world.until("it says NO_ROUTE", async () => {
+        const [swap] = await world.swapsOf(address);
+        return swap?.error?.code === "NO_ROUTE";
+      });
+      expect(await wethOf(address)).toBe(ETHER);
+    } finally {
+      await trader.pushBackUp();
+    }
+    expect((await world.settled(address)).status).toBe("completed");
+    expect(await world.balance("base", recipient)).toBeGreaterThanOrEqual(LEAST_OF_ETHER);
+  });
+
+  test("the doctor finds nothing wrong with its routes", async () => {
+    const report = await world.command("doctor", "--json").catch((error: { stdout?: string }) => {
+      if (error.stdout === undefined) throw error;
+      return JSON.parse(error.stdout);
+    });
+    // CAST: what the command prints.
+    const { checks } = report as unknown as {
+      readonly checks: readonly { id: string; item?: string; status: string }[];
+    };
+    const ofRoutes = checks.filter(
+      ({ id, item = "" }) => id.startsWith("route.") && item.startsWith("FAST_MCTP WETH"),
+    );
+    expect(ofRoutes.map(({ status }) => status)).toEqual(["ok", "ok", "ok", "ok"]);
   });
 });
 

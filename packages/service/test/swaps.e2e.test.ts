@@ -86,7 +86,7 @@ test("native coin arrives as USDC on the same chain, at what the pool gives", as
   expect(received).toBeLessThan(2_996n * USDC);
   expect(received).toBe(BigInt(quote.expectedAmountOutBaseUnits));
   // What fees count with, where gas is charged.
-  const [{ gas = 0n } = {}] = listGas({ kind: "MONO_CHAIN", pair: PAIR }, false);
+  const [{ gas = 0n } = {}] = listGas({ kind: "MONO_CHAIN", pair: PAIR, isPriced: true }, false);
   const { client } = world.chains.ethereum;
   // CAST: the wire's schema holds it to a hash.
   const receipt = await client.getTransactionReceipt({ hash: swap.swapTxHash as Hex });

@@ -17,6 +17,7 @@ export const BUILT_CONTRACTS = [
   "pricedRoute",
   "cctpRoute",
   "swapRoute",
+  "swapCctpRoute",
 ] as const;
 
 export type BuiltContract = (typeof BUILT_CONTRACTS)[number];
@@ -57,10 +58,9 @@ export interface TransferTerms {
   readonly feeRecipient: EvmAddress;
 }
 
-/** What a route through a pool was made for. */
-export interface SwapTerms {
+/** What routes through a pool were made for. */
+export interface PoolTerms {
   readonly evmChainId: bigint;
-  readonly bridgeId: number;
   readonly factory: EvmAddress;
   readonly router: EvmAddress;
   readonly weth: EvmAddress;
@@ -69,8 +69,16 @@ export interface SwapTerms {
   readonly tokenOut: EvmAddress;
   readonly decimalsOut: number;
   readonly poolFee: number;
+}
+
+/** What a route through a pool of its chain was made for. */
+export interface SwapTerms extends PoolTerms {
+  readonly bridgeId: number;
   readonly feeRecipient: EvmAddress;
 }
+
+/** What a route through a pool and Circle's bridge was made for. */
+export interface SwapBridgePair extends PoolTerms, Omit<BridgePair, "token"> {}
 
 /** What a route into the escrow was made for. */
 export interface EscrowPair {
@@ -145,6 +153,7 @@ export interface ChainInspector {
   getEscrowPair(route: EvmAddress): Promise<EscrowPair>;
   getBridgePair(route: EvmAddress): Promise<BridgePair>;
   getSwapTerms(route: EvmAddress): Promise<SwapTerms>;
+  getSwapBridgePair(route: EvmAddress): Promise<SwapBridgePair>;
   /** The pool of two tokens and a fee that a factory of Uniswap v3 knows, or null when it knows none. */
   findPool(
     factory: EvmAddress,

@@ -424,6 +424,8 @@ export interface DepositContracts {
   encodeBurnData(terms: BurnTerms): Hex;
   /** Route data of a swap. */
   encodeSwapData(order: SwapOrder): Hex;
+  /** Route data of `FAST_MCTP` where a pool exchanges the token before it is burned. */
+  encodeSwapBurnData(order: SwapBurnOrder): Hex;
   /** The id under which an escrow of this chain keeps a lock. */
   deliveryIdOf(lock: { wallet: Address; token: Address; seq: bigint }): Hex32;
   /** The same id for an escrow of another chain. */
@@ -525,6 +527,9 @@ export interface SwapOrder extends AttestedPrice {
   /** Unix seconds after which the contract refuses. */
   readonly deadline: bigint;
 }
+
+/** How a swap is asked for whose outcome is burned: `fee` is of the deposited token, `maxFee` of what comes out. */
+export interface SwapBurnOrder extends SwapOrder, BurnTerms {}
 
 /** A price for one wallet, as the attestor is asked to sign it. */
 export interface PriceOrder extends SignedPrice {

@@ -207,6 +207,7 @@ export function createQuorumChain(
     encodeTransferData: pure.encodeTransferData,
     encodeBurnData: pure.encodeBurnData,
     encodeSwapData: pure.encodeSwapData,
+    encodeSwapBurnData: pure.encodeSwapBurnData,
     deliveryIdOf: pure.deliveryIdOf,
     deliveryIdOfOrder: pure.deliveryIdOfOrder,
     addresses: pure.addresses,

@@ -1,7 +1,7 @@
 /** What no schema sees: settings that do not fit each other. */
 import { isAddress } from "@sluice/sdk/address";
 import { type EvmAddress, isEvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
-import { destinationOf, isPriced } from "./destinations.ts";
+import { isPriced, pricedIn } from "./destinations.ts";
 import { isSameKey } from "./keys.ts";
 import type { ChainConfig, Config, RouteConfig, SwapConfig, TokenConfig } from "./load.ts";
 import { keyOf, type PlacedRoute } from "./routes.ts";
@@ -146,16 +146,21 @@ function checkBridgeRoute(
     config.chains
       .find((chain) => chain.chainId === chainId)
       ?.tokens.find(({ address }) => address === token)?.decimals;
-  const source = decimalsOf(route.chainId, route.token);
+  const name = route.swap ? "bridgeToken" : "token";
+  const burned = route.swap ? route.swap.tokenOut : route.token;
+  const source = decimalsOf(route.chainId, burned);
   const destination = decimalsOf(route.destChain, route.destToken);
   if (source !== undefined && destination !== undefined && source !== destination) {
     problems.push(
-      `${setting}.destToken: expected ${source} decimals as token has, the bridge mints unit for unit`,
+      `${setting}.destToken: expected ${source} decimals as ${name} has, the bridge mints unit for unit`,
     );
   }
-  for (const name of ["token", "destToken"] as const) {
-    if (route[name] === NATIVE_TOKEN) {
-      problems.push(`${setting}.${name}: expected USDC, the bridge takes no native coin`);
+  for (const [at, token] of [
+    [name, burned],
+    ["destToken", route.destToken],
+  ]) {
+    if (token === NATIVE_TOKEN) {
+      problems.push(`${setting}.${at}: expected USDC, the bridge takes no native coin`);
     }
   }
   return problems;
@@ -182,13 +187,13 @@ function checkRoute(
     }
   }
   if (route.kind === "FAST_MCTP") problems.push(...checkBridgeRoute(config, route, setting));
-  if (route.kind === "MONO_CHAIN" && route.swap) {
+  if (route.kind !== "SWIFT" && route.swap) {
     problems.push(...checkSwap(config, { ...route, swap: route.swap }, setting));
   }
   if (isPriced(route)) {
-    const name = route.kind === "MONO_CHAIN" ? "destToken" : "priced";
+    const name = PRICED_BY[route.kind];
     const source = { chainId: route.chainId, token: route.token };
-    for (const { chainId, token } of [source, destinationOf(route)]) {
+    for (const { chainId, token } of [source, pricedIn(route)]) {
       const listed = config.chains
         .find((known) => known.chainId === chainId)
         ?.tokens.find(({ address }) => address === token);
@@ -205,19 +210,23 @@ function checkRoute(
   return problems;
 }
 
+/** The setting of each kind that makes its sweeps carry a price. */
+const PRICED_BY = { MONO_CHAIN: "destToken", SWIFT: "priced", FAST_MCTP: "bridgeToken" } as const;
+
 /** A swap exchanges two listed tokens that its pool tells apart. */
 function checkSwap(
   config: Config,
-  route: { readonly chainId: number; readonly token: EvmAddress; readonly swap: SwapConfig },
+  route: Pick<RouteConfig, "kind" | "chainId" | "token"> & { readonly swap: SwapConfig },
   setting: string,
 ): string[] {
   const { token, swap } = route;
+  const name = PRICED_BY[route.kind];
   const index = config.chains.findIndex(({ chainId }) => chainId === route.chainId);
   const chain = config.chains[index];
   if (!chain) return [];
   const problems: string[] = [];
-  if (!chain.tokens.some(({ address }) => address === swap.destToken)) {
-    problems.push(`${setting}.destToken: expected a listed token of chain ${route.chainId}`);
+  if (!chain.tokens.some(({ address }) => address === swap.tokenOut)) {
+    problems.push(`${setting}.${name}: expected a listed token of chain ${route.chainId}`);
   }
   if (!chain.uniswapV3?.quoter) {
     problems.push(
@@ -227,9 +236,9 @@ function checkSwap(
   }
   const { weth } = chain.uniswapV3;
   const wrap = (address: EvmAddress) => (address === NATIVE_TOKEN ? weth : address);
-  if (wrap(token) === wrap(swap.destToken)) {
+  if (wrap(token) === wrap(swap.tokenOut)) {
     problems.push(
-      `${setting}.destToken: expected another token than the deposited one, wrapped or not`,
+      `${setting}.${name}: expected another token than the deposited one, wrapped or not`,
     );
   }
   return problems;

@@ -6,6 +6,7 @@ import {
   escrowAbi,
   pricedRouteAbi,
   sameAssetRouteAbi,
+  swapCctpRouteAbi,
   swapRouteAbi,
   transferRouteAbi,
 } from "@sluice/contracts/abi";
@@ -16,6 +17,7 @@ import {
   escrowBytecode,
   pricedRouteBytecode,
   sameAssetRouteBytecode,
+  swapCctpRouteBytecode,
   swapRouteBytecode,
   transferRouteBytecode,
 } from "@sluice/contracts/bytecode";
@@ -123,7 +125,7 @@ describe("the address of a contract follows from its arguments", () => {
       uniswapV3: { router, weth },
       tokens: [...here.tokens, ...there.tokens],
     };
-    const swap = { destToken: DAI, poolFee: 500, maxImpactBps: 100, slippageBps: 50 };
+    const swap = { tokenOut: DAI, poolFee: 500, maxImpactBps: 100, slippageBps: 50 };
     const pair: RoutePair = { kind: "MONO_CHAIN", chainId: 2, token: USDC, swap };
     expectCreated(
       deriveRoute(deployment, [pooled], pair),
@@ -195,6 +197,43 @@ describe("the address of a contract follows from its arguments", () => {
         ],
       }),
     );
+  });
+
+  test("a route through a pool and Circle's bridge", () => {
+    const [router, weth] = [addressOf("a1"), addressOf("a3")];
+    const WETH = addressOf("ee");
+    const listed = here.tokens.map((token) => ({ ...token, address: WETH, decimals: 18 }));
+    const pooled = { ...here, uniswapV3: { router, weth }, tokens: [...here.tokens, ...listed] };
+    const swap = { tokenOut: USDC, poolFee: 500, maxImpactBps: 100, slippageBps: 50 };
+    const pair: RoutePair = { kind: "FAST_MCTP", ...across, token: WETH, swap };
+    expectCreated(
+      deriveRoute(deployment, [pooled, there], pair),
+      encodeDeployData({
+        abi: swapCctpRouteAbi,
+        bytecode: swapCctpRouteBytecode,
+        args: [
+          {
+            evmChainId: BigInt(CHAIN.evmChainId),
+            factory: CHAIN.contracts.factory,
+            router,
+            weth,
+            tokenIn: WETH,
+            decimalsIn: 18,
+            usdc: USDC,
+            usdcDecimals: 6,
+            poolFee: 500,
+            messenger,
+            destChain: 30,
+            destToken: padAddress(DAI),
+            destDomain: 6,
+            feeRecipient: FEES,
+          },
+        ],
+      }),
+    );
+    for (const lacking of [{ uniswapV3: undefined }, { cctp: undefined }, { tokens: listed }]) {
+      expect(deriveRoute(deployment, [{ ...pooled, ...lacking }, there], pair)).toBeNull();
+    }
   });
 
   test("nothing follows where a chain, a token or the bridge is not there", () => {

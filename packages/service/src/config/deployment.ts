@@ -11,6 +11,7 @@ import {
   escrowBytecode,
   pricedRouteBytecode,
   sameAssetRouteBytecode,
+  swapCctpRouteBytecode,
   swapRouteBytecode,
   transferRouteBytecode,
 } from "@sluice/contracts/bytecode";
@@ -19,7 +20,7 @@ import { keccak_256 } from "@noble/hashes/sha3";
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils";
 import { assertNever } from "../core/assert.ts";
 import { type EvmAddress, type Hex, NATIVE_TOKEN, padAddress, toEvmAddress } from "../core/hex.ts";
-import type { ChainConfig, RouteConfig } from "./load.ts";
+import type { ChainConfig, RouteConfig, SwapConfig } from "./load.ts";
 import type { WrittenDeployment } from "./schema.ts";
 
 /** Stands on public chains at the same address; made of 32 bytes of salt and the creation code, it creates with CREATE2. */
@@ -94,28 +95,17 @@ export function deriveDelivery(
   return derive(deliveryBytecode, [owner, guardian, delaySeconds, factory, chainId, treasury]);
 }
 
-/** A route through a pool of its chain. */
-function deriveSwap(
-  feeRecipient: EvmAddress,
-  { evmChainId, chainId, contracts, uniswapV3, ...chain }: ChainConfig,
-  swap: { readonly token: EvmAddress; readonly destToken: EvmAddress; readonly poolFee: number },
-): Derived | null {
-  const decimalsIn = decimalsOf(chain, swap.token);
-  const decimalsOut = decimalsOf(chain, swap.destToken);
+/** What both routes through a pool are made for, or null where the chain lacks some of it. */
+function poolArgs(
+  { contracts, uniswapV3, ...chain }: ChainConfig,
+  token: EvmAddress,
+  { tokenOut, poolFee }: SwapConfig,
+): readonly (Hex | number)[] | null {
+  const decimalsIn = decimalsOf(chain, token);
+  const decimalsOut = decimalsOf(chain, tokenOut);
   if (!uniswapV3 || decimalsIn === undefined || decimalsOut === undefined) return null;
-  return derive(swapRouteBytecode, [
-    evmChainId,
-    chainId,
-    contracts.factory,
-    uniswapV3.router,
-    uniswapV3.weth,
-    swap.token,
-    decimalsIn,
-    swap.destToken,
-    decimalsOut,
-    swap.poolFee,
-    feeRecipient,
-  ]);
+  const { router, weth } = uniswapV3;
+  return [contracts.factory, router, weth, token, decimalsIn, tokenOut, decimalsOut, poolFee];
 }
 
 /** Null where a chain of the pair is not configured, does not list the token, or lacks the bridge. */
@@ -129,7 +119,10 @@ export function deriveRoute(
   if (!source) return null;
   const { evmChainId } = source;
   if (pair.kind === "MONO_CHAIN") {
-    if (pair.swap) return deriveSwap(feeRecipient, source, { token, ...pair.swap });
+    if (pair.swap) {
+      const pool = poolArgs(source, token, pair.swap);
+      return pool && derive(swapRouteBytecode, [evmChainId, chainId, ...pool, feeRecipient]);
+    }
     return derive(transferRouteBytecode, [evmChainId, chainId, token, feeRecipient]);
   }
   const { destChain, destToken } = pair;
@@ -152,17 +145,22 @@ export function deriveRoute(
         padAddress(destination.contracts.delivery),
       ]);
     }
-    case "FAST_MCTP":
+    case "FAST_MCTP": {
       if (!source.cctp || !destination.cctp) return null;
-      return derive(cctpRouteBytecode, [
-        evmChainId,
-        token,
+      const bridge = [
         source.cctp.messenger,
         destChain,
         padAddress(destToken),
         destination.cctp.domain,
-        feeRecipient,
-      ]);
+      ] as const;
+      if (pair.swap) {
+        const pool = poolArgs(source, token, pair.swap);
+        return (
+          pool && derive(swapCctpRouteBytecode, [evmChainId, ...pool, ...bridge, feeRecipient])
+        );
+      }
+      return derive(cctpRouteBytecode, [evmChainId, token, ...bridge, feeRecipient]);
+    }
     default:
       return assertNever(pair);
   }

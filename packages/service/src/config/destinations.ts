@@ -10,19 +10,28 @@ export function destinationOf(route: RoutePair): {
   readonly token: EvmAddress;
 } {
   return route.kind === "MONO_CHAIN"
-    ? { chainId: route.chainId, token: route.swap?.destToken ?? route.token }
+    ? { chainId: route.chainId, token: route.swap?.tokenOut ?? route.token }
     : { chainId: route.destChain, token: route.destToken };
+}
+
+/** What the deposited token of a priced route is priced in: what it delivers, or what its pool gives for the bridge. */
+export function pricedIn(route: RouteConfig): {
+  readonly chainId: number;
+  readonly token: EvmAddress;
+} {
+  return route.kind === "FAST_MCTP" && route.swap
+    ? { chainId: route.chainId, token: route.swap.tokenOut }
+    : destinationOf(route);
 }
 
 /** Whether the sweeps of a route carry a price that the attestor signs. */
 export function isPriced(route: RouteConfig): boolean {
   switch (route.kind) {
     case "MONO_CHAIN":
+    case "FAST_MCTP":
       return route.swap !== undefined;
     case "SWIFT":
       return route.priced;
-    case "FAST_MCTP":
-      return false;
     default:
       return assertNever(route);
   }

@@ -117,7 +117,8 @@ export interface ChainConfig {
 
 /** A swap in one pool of Uniswap v3, at a price that the attestor signs. */
 export interface SwapConfig {
-  readonly destToken: EvmAddress;
+  /** What comes out, on the chain of the deposit. */
+  readonly tokenOut: EvmAddress;
   /** The pool's, in hundredths of a basis point. */
   readonly poolFee: number;
   /** How far the pool's answer may be from what is fair. */
@@ -152,6 +153,8 @@ export type RouteConfig =
       readonly destChain: number;
       readonly destToken: EvmAddress;
       readonly contract: EvmAddress;
+      /** How another token becomes what the bridge carries. */
+      readonly swap?: SwapConfig;
     };
 
 export interface Config {

@@ -137,7 +137,7 @@ describe("one route", () => {
     }).routes;
     expect(route).toMatchObject({
       token: NATIVE_TOKEN,
-      swap: { destToken: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", poolFee: 500 },
+      swap: { tokenOut: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", poolFee: 500 },
     });
     expect(stays).not.toHaveProperty("swap");
     expect(stays?.contract).not.toBe(route?.contract);

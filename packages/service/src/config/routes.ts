@@ -64,7 +64,8 @@ const keyOfPlaced = ({ route }: PlacedRoute) => keyOf(route);
 function isGroup(entry: WrittenRoute): boolean {
   const { chainId, token, contract } = entry;
   const destChain = entry.kind === "MONO_CHAIN" ? undefined : entry.destChain;
-  return [chainId, token, contract, destChain, entry.destToken].every(
+  const bridgeToken = entry.kind === "FAST_MCTP" ? entry.bridgeToken : undefined;
+  return [chainId, token, contract, destChain, entry.destToken, bridgeToken].every(
     (value) => value === undefined,
   );
 }
@@ -93,27 +94,30 @@ function resolveRoute(
 
 /** What a route that swaps has beside the others; nothing where it swaps nothing. */
 function resolveSwap(
-  { destToken, poolFee, maxImpactBps, slippageBps }: Extract<WrittenRoute, { kind: "MONO_CHAIN" }>,
+  written: Exclude<WrittenRoute, { kind: "SWIFT" }>,
   chainId: number,
   setting: string,
   given: Given,
 ): { readonly swap?: SwapConfig } {
   const { problems } = given;
-  if (destToken === undefined) {
-    for (const [name, value] of Object.entries({ poolFee, maxImpactBps, slippageBps })) {
+  const { poolFee, maxImpactBps, slippageBps } = written;
+  const [name, tokenOut] =
+    written.kind === "MONO_CHAIN"
+      ? ["destToken", written.destToken]
+      : ["bridgeToken", written.bridgeToken];
+  if (tokenOut === undefined) {
+    for (const [other, value] of Object.entries({ poolFee, maxImpactBps, slippageBps })) {
       if (value === undefined) continue;
-      problems.push(
-        `${setting}.${name}: expected nothing, a route without destToken swaps nothing`,
-      );
+      problems.push(`${setting}.${other}: expected nothing, a route without ${name} swaps nothing`);
     }
     return {};
   }
   if (poolFee === undefined) {
-    problems.push(`${setting}.poolFee: expected the fee of the pool, as destToken is given`);
+    problems.push(`${setting}.poolFee: expected the fee of the pool, as ${name} is given`);
   }
   return {
     swap: {
-      destToken: resolveToken(destToken, chainId, `${setting}.destToken`, given),
+      tokenOut: resolveToken(tokenOut, chainId, `${setting}.${name}`, given),
       poolFee: poolFee ?? 0,
       maxImpactBps: maxImpactBps ?? SWAP_IMPACT_MAX_BPS,
       slippageBps: slippageBps ?? SWAP_SLIPPAGE_BPS,
@@ -132,7 +136,11 @@ function resolvePair(
   const pair = { ...source, destChain, destToken };
   return written.kind === "SWIFT"
     ? { kind: written.kind, ...pair, priced: written.priced ?? false }
-    : { kind: written.kind, ...pair };
+    : {
+        kind: written.kind,
+        ...pair,
+        ...resolveSwap(written, source.chainId, setting, given),
+      };
 }
 
 /** An id is taken as it is: whether the chain is configured is checked with everything else. */
@@ -191,7 +199,7 @@ function resolveGroup(group: WrittenRoute, setting: string, given: Given): reado
       problems.push(`${setting}.chains[${index}]: expected a configured chain`);
     }
   }
-  if (group.kind === "MONO_CHAIN") resolveSwap(group, NO_CHAIN, setting, given);
+  if (group.kind !== "SWIFT") resolveSwap(group, NO_CHAIN, setting, given);
   if (group.kind === "SWIFT") {
     if (!group.tokens) {
       problems.push(`${setting}.tokens: expected a list of symbols, it is missing`);

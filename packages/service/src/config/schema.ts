@@ -326,21 +326,26 @@ const RoutePair = {
   destToken: Type.Optional(TokenName),
 };
 
+/** Of a route that swaps. */
+const Pool = {
+  poolFee: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 999_999,
+      description: "the fee of a pool in hundredths of a basis point, 1 to 999999",
+    }),
+  ),
+  maxImpactBps: Type.Optional(Bps),
+  slippageBps: Type.Optional(Bps),
+};
+
 const Route = Type.Union([
   Type.Object(
     {
       kind: Type.Literal("MONO_CHAIN"),
       ...RoutePlace,
       destToken: Type.Optional(TokenName),
-      poolFee: Type.Optional(
-        Type.Integer({
-          minimum: 1,
-          maximum: 999_999,
-          description: "the fee of a pool in hundredths of a basis point, 1 to 999999",
-        }),
-      ),
-      maxImpactBps: Type.Optional(Bps),
-      slippageBps: Type.Optional(Bps),
+      ...Pool,
       tokens: Type.Optional(TokenNames),
     },
     { additionalProperties: false },
@@ -354,7 +359,15 @@ const Route = Type.Union([
     },
     { additionalProperties: false },
   ),
-  Type.Object({ kind: Type.Literal("FAST_MCTP"), ...RoutePair }, { additionalProperties: false }),
+  Type.Object(
+    {
+      kind: Type.Literal("FAST_MCTP"),
+      ...RoutePair,
+      bridgeToken: Type.Optional(TokenName),
+      ...Pool,
+    },
+    { additionalProperties: false },
+  ),
 ]);
 
 export const ConfigFile = Type.Object(

@@ -81,8 +81,8 @@ describe("a swap on one chain", () => {
     expect(chains[0]?.uniswapV3).toEqual(uniswapV3);
     expect(chains[1]?.uniswapV3).toBeUndefined();
     expect(routes.slice(2)).toMatchObject([
-      { swap: { destToken: addressOf(0), poolFee: 500, maxImpactBps: 100, slippageBps: 50 } },
-      { swap: { destToken: addressOf(4), poolFee: 500, maxImpactBps: 30, slippageBps: 20 } },
+      { swap: { tokenOut: addressOf(0), poolFee: 500, maxImpactBps: 100, slippageBps: 50 } },
+      { swap: { tokenOut: addressOf(4), poolFee: 500, maxImpactBps: 30, slippageBps: 20 } },
     ]);
   });
 
@@ -153,6 +153,129 @@ describe("a swap on one chain", () => {
         `chains[0].uniswapV3: expected router, quoter and weth, as routes[${route}] swaps there`,
         `routes[${route}].destToken: expected a price of the token USDC of chain 2`,
       ]),
+    );
+  });
+});
+
+describe("a swap before the bridge", () => {
+  const price = { static: "1" };
+  const uniswapV3 = { router: addressOf(7), quoter: addressOf(8), weth: addressOf(9) };
+  const DAI = `0x${"da".repeat(20)}`;
+
+  /** A complete one, of DAI on one chain to USDC on the other; each test spoils a copy. */
+  function createBridged() {
+    const file = createFile();
+    const [ethereum, base] = file.chains;
+    if (!ethereum || !base) throw new Error("the file has two chains");
+    const cctp = (domain: number) => ({
+      domain,
+      messenger: addressOf(7),
+      transmitter: addressOf(8),
+    });
+    const dai = { symbol: "DAI", address: DAI, decimals: 18, price };
+    const tokens = [...ethereum.tokens.map((token) => ({ ...token, price })), dai];
+    const route = {
+      kind: "FAST_MCTP",
+      chainId: 2,
+      token: DAI,
+      destChain: 30,
+      destToken: addressOf(5),
+      contract: addressOf(6),
+      bridgeToken: addressOf(4),
+      poolFee: 500,
+    };
+    return {
+      ...file,
+      cctp: { apiUrl: "http://127.0.0.1:3" },
+      chains: [
+        { ...ethereum, tokens, uniswapV3, cctp: cctp(0) },
+        { ...base, cctp: cctp(6) },
+      ],
+      routes: [route],
+    };
+  }
+
+  test("is read, with defaults, and its tokens by their symbols", () => {
+    const named = createBridged();
+    Object.assign(named.routes[0] ?? {}, { token: "DAI", bridgeToken: "USDC", destToken: "USDC" });
+    for (const file of [createBridged(), named]) {
+      expect(load(file).routes).toEqual([
+        {
+          kind: "FAST_MCTP",
+          chainId: 2,
+          token: DAI,
+          destChain: 30,
+          destToken: addressOf(5),
+          contract: addressOf(6),
+          swap: { tokenOut: addressOf(4), poolFee: 500, maxImpactBps: 100, slippageBps: 50 },
+        },
+      ]);
+    }
+  });
+
+  test.each<[string, (file: ReturnType<typeof createBridged>) => unknown, string]>([
+    [
+      "no pool's fee",
+      ({ routes }) => Reflect.deleteProperty(routes[0] ?? {}, "poolFee"),
+      "routes[0].poolFee: expected the fee of the pool, as bridgeToken is given",
+    ],
+    [
+      "a pool's fee, but nothing that comes out of it",
+      ({ routes }) => {
+        Reflect.deleteProperty(routes[0] ?? {}, "bridgeToken");
+        Object.assign(routes[0] ?? {}, { token: addressOf(4) });
+      },
+      "routes[0].poolFee: expected nothing, a route without bridgeToken swaps nothing",
+    ],
+    [
+      "a token that is not listed for the bridge",
+      ({ routes }) => Object.assign(routes[0] ?? {}, { bridgeToken: addressOf(5) }),
+      "routes[0].bridgeToken: expected a listed token of chain 2",
+    ],
+    [
+      "the deposited token for the bridge",
+      ({ routes }) => Object.assign(routes[0] ?? {}, { token: addressOf(4) }),
+      "routes[0].bridgeToken: expected another token than the deposited one, wrapped or not",
+    ],
+    [
+      "no quoter",
+      ({ chains }) => Reflect.deleteProperty(chains[0] ?? {}, "uniswapV3"),
+      "chains[0].uniswapV3: expected router, quoter and weth, as routes[0] swaps there",
+    ],
+    [
+      "no price of what comes out",
+      ({ chains }) => Reflect.deleteProperty(chains[0]?.tokens[0] ?? {}, "price"),
+      "routes[0].bridgeToken: expected a price of the token USDC of chain 2",
+    ],
+    [
+      "other decimals than are minted",
+      ({ chains }) => Object.assign(chains[1]?.tokens[0] ?? {}, { decimals: 18 }),
+      "routes[0].destToken: expected 6 decimals as bridgeToken has, the bridge mints unit for unit",
+    ],
+    [
+      "a chain without the bridge",
+      ({ chains }) => Reflect.deleteProperty(chains[1] ?? {}, "cctp"),
+      "routes[0].destChain: expected a chain with chains[1].cctp, as the bridge reaches no other",
+    ],
+    [
+      "a pool, but no chain to begin on",
+      ({ routes }) => Reflect.deleteProperty(routes[0] ?? {}, "chainId"),
+      "routes[0].chainId: expected a bridge chain id, or the name of a configured chain (ethereum, base), it is missing",
+    ],
+  ])("with %s is refused", (_, change, problem) => {
+    const file = createBridged();
+    change(file);
+    expect(problemsOf(() => load(file))).toEqual([problem]);
+  });
+
+  test("needs no price of what is minted: it is what was burned", () => {
+    expect(load(createBridged()).chains[1]?.tokens[0]?.price).toBeUndefined();
+  });
+
+  test("is no group's: a pool is of one pair", () => {
+    const file = { ...createBridged(), routes: [{ kind: "FAST_MCTP", poolFee: 500 }] };
+    expect(problemsOf(() => load(file))).toContain(
+      "routes[0].poolFee: expected nothing, a route without bridgeToken swaps nothing",
     );
   });
 });

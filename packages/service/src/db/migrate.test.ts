@@ -35,6 +35,7 @@ describe("migrations", () => {
       "0010-fees",
       "0011-providers",
       "0012-final-sweeps",
+      "0013-bridged-swaps",
       "0014-solana",
     ]);
     expect(await migrateToLatest(database.db)).toEqual([]);

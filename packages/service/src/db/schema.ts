@@ -311,6 +311,8 @@ export interface BridgeTransfersTable {
   next_check_at: Stamp;
   created_at: GeneratedStamp;
   audited: Generated<boolean>;
+  token_in: string | null;
+  amount_in: NumericOrNull;
 }
 
 export interface InventoryReservationsTable {

@@ -60,15 +60,15 @@ export function once<T>(read: () => Promise<T>): () => Promise<T> {
   return () => (reading ??= read());
 }
 
+/** A named value, as it is and as it should be. */
+export interface Compared {
+  readonly name: string;
+  readonly found: string | number | bigint;
+  readonly expected: string | number | bigint;
+}
+
 /** Compares named values; the finding names those that differ. Values are compared as text. */
-export function judgeSame(
-  pairs: readonly {
-    readonly name: string;
-    readonly found: string | number | bigint;
-    readonly expected: string | number | bigint;
-  }[],
-  advice: string,
-): Finding {
+export function judgeSame(pairs: readonly Compared[], advice: string): Finding {
   const wrong = pairs.filter(({ found, expected }) => String(found) !== String(expected));
   const shown = wrong.length > 0 ? wrong : pairs;
   const list = (side: "found" | "expected") =>

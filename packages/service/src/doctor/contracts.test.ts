@@ -7,7 +7,7 @@ import {
   LANES,
   USDC,
 } from "../../test/support/doctor-doubles.ts";
-import type { ChainInspector, Governance } from "../chains/inspector.ts";
+import type { ChainInspector, Governance, SwapBridgePair } from "../chains/inspector.ts";
 import type { Config, RouteConfig } from "../config/load.ts";
 import { OperatingError } from "../core/errors.ts";
 import { NATIVE_TOKEN, padAddress, toEvmAddress, toHex32 } from "../core/hex.ts";
@@ -92,6 +92,8 @@ function createNode(chain: typeof HERE, given: Partial<ChainInspector>): ChainIn
     isAttestor: async () => true,
     isSettler: async (_, settler) => settler === LANES.deliver,
     getDailyCap: async () => 1n,
+    getCctpTransmitter: async () => STRANGER,
+    getCctpDomain: async () => 0,
     ...given,
   });
 }
@@ -264,7 +266,7 @@ describe("a route through a pool", () => {
   const [usdc] = HERE.tokens;
   if (!usdc) throw new Error("a listed token");
   const dai = { ...usdc, symbol: "DAI", address: DAI, decimals: 6 };
-  const swap = { destToken: DAI, poolFee: 500, maxImpactBps: 100, slippageBps: 50 };
+  const swap = { tokenOut: DAI, poolFee: 500, maxImpactBps: 100, slippageBps: 50 };
   const config: Partial<Config> = {
     chains: [{ ...HERE, tokens: [usdc, dai], uniswapV3: { router, quoter, weth } }, THERE],
     routes: [{ kind: "MONO_CHAIN", chainId: 2, token: USDC, contract: ROUTE, swap }],
@@ -348,6 +350,97 @@ describe("a route through a pool", () => {
         status: "problem",
         item: "MONO_CHAIN USDC of chain 2 to DAI of chain 2",
       },
+    ]);
+  });
+});
+
+describe("a route through a pool and the bridge", () => {
+  const addressOf = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
+  const [router, quoter, weth] = [addressOf("a1"), addressOf("a2"), addressOf("a3")];
+  const [UNISWAP, DAI] = [addressOf("a4"), addressOf("a5")];
+  const [usdc] = HERE.tokens;
+  if (!usdc) throw new Error("a listed token");
+  const dai = { ...usdc, symbol: "DAI", address: DAI, decimals: 18 };
+  const cctp = (domain: number) => ({ domain, messenger: STRANGER, transmitter: STRANGER });
+  const swap = { tokenOut: USDC, poolFee: 500, maxImpactBps: 100, slippageBps: 50 };
+  const destToken = THERE.tokens[0]?.address ?? USDC;
+  const config: Partial<Config> = {
+    chains: [
+      { ...HERE, cctp: cctp(0), tokens: [usdc, dai], uniswapV3: { router, quoter, weth } },
+      { ...THERE, cctp: cctp(6) },
+    ],
+    routes: [
+      {
+        kind: "FAST_MCTP",
+        chainId: 2,
+        token: DAI,
+        destChain: THERE.chainId,
+        destToken,
+        contract: ROUTE,
+        swap,
+      },
+    ],
+  };
+  const terms: SwapBridgePair = {
+    evmChainId: 1n,
+    factory: HERE.contracts.factory,
+    router,
+    weth,
+    tokenIn: DAI,
+    decimalsIn: 18,
+    tokenOut: USDC,
+    decimalsOut: 6,
+    poolFee: 500,
+    messenger: STRANGER,
+    destChain: THERE.chainId,
+    destToken: padAddress(destToken),
+    destDomain: 6,
+  };
+  /** What the doctor finds wrong with the route and its code. */
+  async function findHere(given: Partial<ChainInspector>) {
+    const usd = 10n ** 18n;
+    const found = await findTrouble(
+      {
+        getTokenSymbol: async (token) => (token === DAI ? "DAI" : "USDC"),
+        getTokenDecimals: async (token) => (token === DAI ? 18 : 6),
+        getSwapBridgePair: async () => terms,
+        getSwapRouterTerms: async () => ({ factory: UNISWAP, weth }),
+        findPool: async (_, { tokens, fee }) =>
+          tokens.includes(USDC) && tokens.includes(DAI) && fee === 500 ? STRANGER : null,
+        ...given,
+      },
+      config,
+      {
+        prices: {
+          look: async () => ({ result: { kind: "price", usd }, sources: [] }),
+          readUsd: async () => usd,
+        },
+      },
+    );
+    return found.filter(({ item = "" }) => item.startsWith("FAST_MCTP"));
+  }
+  const ITEM = `FAST_MCTP DAI of chain 2 to USDC of chain ${THERE.chainId}`;
+
+  test.each<[string, Partial<SwapBridgePair>, string]>([
+    ["another token", { tokenIn: USDC }, `tokenIn ${USDC}`],
+    ["another token to burn", { tokenOut: DAI }, `tokenOut ${DAI}`],
+    ["another factory's attestors", { factory: STRANGER }, `factory ${STRANGER}`],
+    ["another pool", { poolFee: 3_000 }, "poolFee 3000"],
+    ["another messenger", { messenger: UNISWAP }, `messenger ${UNISWAP}`],
+    ["another destination", { destDomain: 7 }, "destDomain 7"],
+    ["another token there", { destToken: padAddress(DAI) }, `destToken ${padAddress(DAI)}`],
+  ])("for %s is named", async (_, change, found) => {
+    const given = { getSwapBridgePair: async () => ({ ...terms, ...change }) };
+    const wrong = (await findHere(given)).filter(({ id }) => id === "route.terms");
+    expect(wrong).toMatchObject([{ status: "problem", item: ITEM, found }]);
+  });
+
+  test("is in order where all of it is, and its code is that of no other route", async () => {
+    const ofRoute = async (isOfBuild: ChainInspector["isOfBuild"]) =>
+      (await findHere({ isOfBuild })).filter(({ id }) => /^(route|contract)[.]/.test(id));
+    expect(await ofRoute(async () => true)).toEqual([]);
+    expect(await ofRoute(async (_, contract) => contract !== "swapCctpRoute")).toMatchObject([
+      { id: "contract.code", status: "problem", item: ITEM },
     ]);
   });
 });

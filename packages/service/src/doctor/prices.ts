@@ -3,7 +3,7 @@
  * by them.
  */
 import { formatUnits } from "../core/amounts.ts";
-import { destinationOf, isPriced } from "../config/destinations.ts";
+import { destinationOf, isPriced, pricedIn } from "../config/destinations.ts";
 import type { ChainConfig, Config, GasPolicy, RouteConfig } from "../config/load.ts";
 import type { PriceConfig } from "../config/prices.ts";
 import { assert } from "../core/assert.ts";
@@ -25,7 +25,7 @@ export function checkPrices(
   const { config } = deps;
   const priced = config.routes
     .filter(isPriced)
-    .flatMap((route) => [{ chainId: route.chainId, token: route.token }, destinationOf(route)]);
+    .flatMap((route) => [{ chainId: route.chainId, token: route.token }, pricedIn(route)]);
   const floored = config.chains
     .filter(({ minDepositUsd }) => minDepositUsd !== undefined)
     .flatMap(({ chainId, tokens }) =>
@@ -253,7 +253,8 @@ async function readCost(deps: DoctorDeps, route: RouteConfig): Promise<bigint> {
   const { chainId: destChain, token: destToken } = destinationOf(route);
   const pair = { srcChain: route.chainId, srcToken: route.token, destChain, destToken };
   let usd = 0n;
-  for (const { chainId, gas } of listGas({ kind: route.kind, pair }, true)) {
+  const costly = { kind: route.kind, pair, isPriced: isPriced(route) };
+  for (const { chainId, gas } of listGas(costly, true)) {
     const perGas = priceOfGas(await deps.nodesOf(chainId).service.suggestFees());
     const wei = gas * perGas + getChain(deps.config, chainId).transactionSurcharge;
     usd += (wei * (await deps.prices.readUsd({ chainId, token: NATIVE_TOKEN }))) / 10n ** 18n;

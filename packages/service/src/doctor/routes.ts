@@ -1,9 +1,9 @@
 /** Checks of the contracts of the enabled routes. */
-import type { BuiltContract } from "../chains/inspector.ts";
+import type { BridgePair, BuiltContract, PoolTerms } from "../chains/inspector.ts";
 import type { RouteConfig, SwapConfig } from "../config/load.ts";
 import { assert, assertNever } from "../core/assert.ts";
 import { type EvmAddress, NATIVE_TOKEN, padAddress } from "../core/hex.ts";
-import { type Check, judgeListed, judgeSame } from "./check.ts";
+import { type Check, type Compared, judgeListed, judgeSame } from "./check.ts";
 import { checkCode, type Place } from "./code.ts";
 import { describeRoute, getChain, getToken } from "./facts.ts";
 
@@ -47,7 +47,7 @@ function builtOf(route: RouteConfig): readonly BuiltContract[] {
     case "SWIFT":
       return ["sameAssetRoute", "pricedRoute"];
     case "FAST_MCTP":
-      return ["cctpRoute"];
+      return [route.swap ? "swapCctpRoute" : "cctpRoute"];
     default:
       return assertNever(route);
   }
@@ -60,7 +60,7 @@ function compareTerms(place: Place, route: RouteConfig) {
     case "SWIFT":
       return comparePair(place, route);
     case "FAST_MCTP":
-      return compareBridge(place, route);
+      return route.swap ? compareSwapBridge(place, route, route.swap) : compareBridge(place, route);
     default:
       return assertNever(route);
   }
@@ -89,39 +89,55 @@ async function compareTransfer(
 
 /** The route, the quoter that is asked before it, and the pool between them. */
 async function compareSwap(
-  { chain, inspector, deps }: Place,
+  place: Place,
   route: Extract<RouteConfig, { kind: "MONO_CHAIN" }>,
-  { destToken, poolFee }: SwapConfig,
+  swap: SwapConfig,
 ) {
+  const { chain, inspector } = place;
+  const terms = await inspector.getSwapTerms(route.contract);
+  return judgeSame(
+    [
+      { name: "bridgeId", found: terms.bridgeId, expected: chain.chainId },
+      ...(await listPoolTerms(place, { token: route.token, swap, terms })),
+    ],
+    WRONG_ROUTE,
+  );
+}
+
+/** What a route through a pool was made for, and whether the quoter and the pool are those that it swaps in. */
+async function listPoolTerms(
+  { chain, inspector, deps }: Place,
+  {
+    token,
+    swap: { tokenOut, poolFee },
+    terms,
+  }: { readonly token: EvmAddress; readonly swap: SwapConfig; readonly terms: PoolTerms },
+): Promise<readonly Compared[]> {
   const { uniswapV3 } = chain;
   assert(uniswapV3?.quoter, "a chain with swaps has Uniswap and its quoter");
   const { router, quoter, weth } = uniswapV3;
   const show = deps.display;
-  const wrap = (token: EvmAddress) => (token === NATIVE_TOKEN ? weth : token);
-  const terms = await inspector.getSwapTerms(route.contract);
+  const wrap = (address: EvmAddress) => (address === NATIVE_TOKEN ? weth : address);
   const { factory } = await inspector.getSwapRouterTerms(router);
   const asked = await inspector.getSwapRouterTerms(quoter);
-  const tokens = [wrap(route.token), wrap(destToken)] as const;
+  const tokens = [wrap(token), wrap(tokenOut)] as const;
   const pool = await inspector.findPool(factory, { tokens, fee: poolFee });
-  const decimalsOf = (token: EvmAddress) => getToken(deps.config, route.chainId, token).decimals;
-  return judgeSame(
-    [
-      { name: "evmChainId", found: terms.evmChainId, expected: chain.evmChainId },
-      { name: "bridgeId", found: terms.bridgeId, expected: chain.chainId },
-      { name: "factory", found: show(terms.factory), expected: show(chain.contracts.factory) },
-      { name: "router", found: show(terms.router), expected: show(router) },
-      { name: "weth", found: show(terms.weth), expected: show(weth) },
-      { name: "tokenIn", found: show(terms.tokenIn), expected: show(route.token) },
-      { name: "decimalsIn", found: terms.decimalsIn, expected: decimalsOf(route.token) },
-      { name: "tokenOut", found: show(terms.tokenOut), expected: show(destToken) },
-      { name: "decimalsOut", found: terms.decimalsOut, expected: decimalsOf(destToken) },
-      { name: "poolFee", found: terms.poolFee, expected: poolFee },
-      { name: "weth of the quoter", found: show(asked.weth), expected: show(weth) },
-      { name: "factory of the quoter", found: show(asked.factory), expected: show(factory) },
-      { name: "pool", found: pool === null ? "none" : "one", expected: "one" },
-    ],
-    WRONG_ROUTE,
-  );
+  const decimalsOf = (address: EvmAddress) =>
+    getToken(deps.config, chain.chainId, address).decimals;
+  return [
+    { name: "evmChainId", found: terms.evmChainId, expected: chain.evmChainId },
+    { name: "factory", found: show(terms.factory), expected: show(chain.contracts.factory) },
+    { name: "router", found: show(terms.router), expected: show(router) },
+    { name: "weth", found: show(terms.weth), expected: show(weth) },
+    { name: "tokenIn", found: show(terms.tokenIn), expected: show(token) },
+    { name: "decimalsIn", found: terms.decimalsIn, expected: decimalsOf(token) },
+    { name: "tokenOut", found: show(terms.tokenOut), expected: show(tokenOut) },
+    { name: "decimalsOut", found: terms.decimalsOut, expected: decimalsOf(tokenOut) },
+    { name: "poolFee", found: terms.poolFee, expected: poolFee },
+    { name: "weth of the quoter", found: show(asked.weth), expected: show(weth) },
+    { name: "factory of the quoter", found: show(asked.factory), expected: show(factory) },
+    { name: "pool", found: pool === null ? "none" : "one", expected: "one" },
+  ];
 }
 
 async function comparePair(
@@ -167,23 +183,46 @@ async function comparePair(
 }
 
 /** The route; Circle's contracts on its chains are looked at with the chains. */
-async function compareBridge(
-  { chain, inspector, deps }: Place,
-  route: Extract<RouteConfig, { kind: "FAST_MCTP" }>,
-) {
-  const destination = getChain(deps.config, route.destChain);
-  assert(chain.cctp && destination.cctp, "both chains of the route have the bridge");
+async function compareBridge(place: Place, route: BridgeRoute) {
+  const { chain, inspector, deps } = place;
   const pair = await inspector.getBridgePair(route.contract);
   const show = deps.display;
   return judgeSame(
     [
       { name: "evmChainId", found: pair.evmChainId, expected: chain.evmChainId },
       { name: "token", found: show(pair.token), expected: show(route.token) },
-      { name: "messenger", found: show(pair.messenger), expected: show(chain.cctp.messenger) },
-      { name: "destChain", found: pair.destChain, expected: route.destChain },
-      { name: "destToken", found: pair.destToken, expected: padAddress(route.destToken) },
-      { name: "destDomain", found: pair.destDomain, expected: destination.cctp.domain },
+      ...listBridgeTerms(place, route, pair),
     ],
     WRONG_ROUTE,
   );
+}
+
+/** The same, and the pool before it. */
+async function compareSwapBridge(place: Place, route: BridgeRoute, swap: SwapConfig) {
+  const terms = await place.inspector.getSwapBridgePair(route.contract);
+  return judgeSame(
+    [
+      ...(await listPoolTerms(place, { token: route.token, swap, terms })),
+      ...listBridgeTerms(place, route, terms),
+    ],
+    WRONG_ROUTE,
+  );
+}
+
+type BridgeRoute = Extract<RouteConfig, { kind: "FAST_MCTP" }>;
+
+function listBridgeTerms(
+  { chain, deps }: Place,
+  route: BridgeRoute,
+  pair: Omit<BridgePair, "token">,
+): readonly Compared[] {
+  const destination = getChain(deps.config, route.destChain);
+  assert(chain.cctp && destination.cctp, "both chains of the route have the bridge");
+  const show = deps.display;
+  return [
+    { name: "messenger", found: show(pair.messenger), expected: show(chain.cctp.messenger) },
+    { name: "destChain", found: pair.destChain, expected: route.destChain },
+    { name: "destToken", found: pair.destToken, expected: padAddress(route.destToken) },
+    { name: "destDomain", found: pair.destDomain, expected: destination.cctp.domain },
+  ];
 }

@@ -18,6 +18,7 @@ const ROUTE: FeeRoute = {
   kind: "SWIFT",
   pair: { srcChain: 2, srcToken: USDC, destChain: 30, destToken: USDC },
   decimalsIn: 6,
+  isPriced: false,
   readBridgeFee: async () => 0n,
 };
 const never = () => Promise.reject(new Error("the test did not expect to be asked"));

@@ -13,6 +13,7 @@ const ROUTE = {
   kind: "SWIFT",
   pair: { srcChain: 2, srcToken: USDC, destChain: 30, destToken: USDC },
   decimalsIn: 6,
+  isPriced: false,
 } as const;
 
 /** Two chains: gas is dear on the one, cheap on the other, and each transaction costs something on top there. */
@@ -67,23 +68,41 @@ describe("the gas of a settlement", () => {
   test("in the coin itself is what lanes pay, to the wei", async () => {
     const { costs } = openCosts();
     const pair = { srcChain: 2, srcToken: NATIVE_TOKEN, destChain: 2, destToken: NATIVE_TOKEN };
-    expect(await costs.read({ kind: "MONO_CHAIN", pair, decimalsIn: 18 }, true)).toBe(
-      153_000n * 21n * GWEI,
-    );
+    const route = { kind: "MONO_CHAIN", pair, decimalsIn: 18, isPriced: false } as const;
+    expect(await costs.read(route, true)).toBe(153_000n * 21n * GWEI);
   });
 
   test("is that of a swap where another token of the chain is delivered", async () => {
     const { costs } = openCosts();
     const pair = { srcChain: 2, srcToken: NATIVE_TOKEN, destChain: 2, destToken: USDC };
-    expect(await costs.read({ kind: "MONO_CHAIN", pair, decimalsIn: 18 }, false)).toBe(
-      300_000n * 21n * GWEI,
+    const route = { kind: "MONO_CHAIN", pair, decimalsIn: 18, isPriced: true } as const;
+    expect(await costs.read(route, false)).toBe(300_000n * 21n * GWEI);
+  });
+
+  test("is that of a swap, a burn and a mint where a pool exchanges the token before a bridge", async () => {
+    const { costs } = openCosts();
+    const pair = { srcChain: 2, srcToken: NATIVE_TOKEN, destChain: 30, destToken: USDC };
+    const route = { kind: "FAST_MCTP", pair, decimalsIn: 18 } as const;
+    const mint = 220_000n * GWEI + SURCHARGE;
+    expect(await costs.read({ ...route, isPriced: true }, false)).toBe(
+      360_000n * 21n * GWEI + mint,
+    );
+    expect(await costs.read({ ...route, isPriced: false }, false)).toBe(
+      230_000n * 21n * GWEI + mint,
+    );
+  });
+
+  test("is the same of a pair from inventory, priced or not", async () => {
+    const { costs } = openCosts();
+    expect(await costs.read({ ...ROUTE, isPriced: true }, false)).toBe(
+      await costs.read(ROUTE, false),
     );
   });
 
   test("is twice as much of a token that is worth half", async () => {
     const { costs, state } = openCosts();
     const pair = { srcChain: 2, srcToken: USDC, destChain: 2, destToken: USDC };
-    const route = { kind: "MONO_CHAIN", pair, decimalsIn: 6 } as const;
+    const route = { kind: "MONO_CHAIN", pair, decimalsIn: 6, isPriced: false } as const;
     const whole = await costs.read(route, false);
     state.tokenUsd = USD / 2n;
     const { costs: anew, state: other } = openCosts();

@@ -29,6 +29,8 @@ const PAY: GasStep = { on: "destination", gas: 116_000n };
  * what was burned and minted.
  */
 const BURN: GasStep = { on: "source", gas: 230_000n };
+/** A swap whose outcome is burned; above what it costs on the sandbox, for the same reasons as the swap and the burn. */
+const SWAP_AND_BURN: GasStep = { on: "source", gas: 360_000n };
 const MINT: GasStep = { on: "destination", gas: 220_000n };
 const CLAIM: GasStep = { on: "source", gas: 65_000n };
 
@@ -39,8 +41,15 @@ export const GAS_STEPS = {
   FAST_MCTP: [BURN, MINT],
 } as const satisfies Readonly<Record<string, readonly GasStep[]>>;
 
-/** And where a pool exchanges the token: measured on the sandbox, as a pool's gas depends on what it crosses. */
-const SWAP_STEPS: readonly GasStep[] = [SWAP];
+/**
+ * And where the sweep carries a price: without inventory a pool then exchanges the token, which is measured on the
+ * sandbox, as a pool's gas depends on what it crosses.
+ */
+const PRICED_STEPS: Readonly<Record<GasKind, readonly GasStep[]>> = {
+  ...GAS_STEPS,
+  MONO_CHAIN: [SWAP],
+  FAST_MCTP: [SWAP_AND_BURN, MINT],
+};
 
 /** Kinds of routes whose gas is known. */
 export type GasKind = keyof typeof GAS_STEPS;
@@ -55,17 +64,18 @@ export interface GasRoute {
     readonly destToken: Address;
   };
   readonly decimalsIn: number;
+  /** Whether a sweep carries a price. */
+  readonly isPriced: boolean;
 }
 
 /** The gas of a settlement by a kind of route, chain by chain. */
 export function listGas(
-  { kind, pair }: Pick<GasRoute, "kind" | "pair">,
+  { kind, pair, isPriced }: Omit<GasRoute, "decimalsIn">,
   deploys: boolean,
 ): readonly { readonly chainId: number; readonly gas: bigint }[] {
-  const swaps = kind === "MONO_CHAIN" && pair.srcToken !== pair.destToken;
   const steps: readonly GasStep[] = [
     ...(deploys ? [{ on: "source", gas: DEPLOY_GAS } as const] : []),
-    ...(swaps ? SWAP_STEPS : GAS_STEPS[kind]),
+    ...(isPriced ? PRICED_STEPS : GAS_STEPS)[kind],
   ];
   return steps.map(({ on, gas }) => ({
     chainId: on === "source" ? pair.srcChain : pair.destChain,
@@ -108,10 +118,10 @@ export function createGasCosts(options: {
   const usd = memoise(clock, (token: PricedToken) => prices.readUsd(token));
 
   return {
-    async read({ kind, pair, decimalsIn }, deploys) {
-      const { srcChain, srcToken } = pair;
+    async read({ decimalsIn, ...route }, deploys) {
+      const { srcChain, srcToken } = route.pair;
       let usdOfGas = 0n;
-      for (const { chainId, gas } of listGas({ kind, pair }, deploys)) {
+      for (const { chainId, gas } of listGas(route, deploys)) {
         const wei = gas * (await gasPrice(chainId)) + surchargeOf(chainId);
         usdOfGas += wei * (await usd({ chainId, token: NATIVE_TOKEN }));
       }

@@ -10,13 +10,14 @@ import {
   insertSettlement,
   USDC,
 } from "../../test/support/tenants.ts";
-import type { CctpBridge, FoundMint } from "../chains/port.ts";
+import type { CctpBridge, FoundMint, SwapFacts } from "../chains/port.ts";
 import { toEvmAddress, toHex32, toTxHash } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";
 import { formatAudit } from "../roles/audit-command.ts";
 import { auditBridge } from "./audit-bridge.ts";
 import { listUnsettled } from "./index.ts";
 
+const WETH = toEvmAddress(`0x${"ee".repeat(20)}`);
 const MESSAGE = "0xb0";
 const SWEPT = 10_000n;
 const FEE = 10n;
@@ -33,7 +34,7 @@ afterAll(async () => {
 });
 
 /** A transfer in a state, and chains that tell what its row tells. */
-async function openTransfer(state: "burned" | "attested" | "final") {
+async function openTransfer(state: "burned" | "attested" | "final", swaps = false) {
   const { db } = database;
   const tenant = await createTenant(db);
   const address = await insertAddress(db, tenant);
@@ -71,6 +72,7 @@ async function openTransfer(state: "burned" | "attested" | "final") {
       wallet: address.wallet,
       token: USDC,
       fee: FEE,
+      ...(swaps && { token_in: WETH, amount_in: SWEPT - FEE }),
       burned_amount: BURNED,
       sent_message: MESSAGE,
       min_out: mint.amount,
@@ -90,7 +92,20 @@ async function openTransfer(state: "burned" | "attested" | "final") {
     db.updateTable("bridge_transfers").set(set).where("id", "=", id).execute();
   if (state !== "burned") await change({ state, ...attested, ...(isFinal ? minted : {}) });
 
-  const onChain = { message: MESSAGE as typeof MESSAGE | "0xc0", mint: mint as FoundMint | null };
+  const swapped: SwapFacts = {
+    wallet: toEvmAddress(address.wallet),
+    to: toEvmAddress(address.wallet),
+    tokenIn: WETH,
+    tokenOut: toEvmAddress(USDC),
+    amountIn: SWEPT - FEE,
+    amountOut: BURNED,
+    fee: FEE,
+  };
+  const onChain = {
+    message: MESSAGE as typeof MESSAGE | "0xc0",
+    mint: mint as FoundMint | null,
+    swapped,
+  };
   const cctp: CctpBridge = {
     contracts: { domain: 6, messenger: toEvmAddress(USDC), transmitter: toEvmAddress(USDC) },
     buildReceive: () => {
@@ -106,7 +121,10 @@ async function openTransfer(state: "burned" | "attested" | "final") {
       blockNumber: 7n,
       succeeded: true,
       gasCost: 0n,
-      effects: [{ kind: "message_sent", message: onChain.message }],
+      effects: [
+        ...(swaps ? [{ kind: "swapped" as const, ...onChain.swapped }] : []),
+        { kind: "message_sent", message: onChain.message },
+      ],
     }),
   });
   const destination = createStrictChain({ chainId: 30, cctp });
@@ -163,6 +181,81 @@ describe("V5 a transfer that is final", () => {
     expect(await audit("next")).toEqual([]);
     clock.advance(HOUR_MS + 60_000);
     expect(await audit("next")).toMatchObject([{ details: { on_chain: "no such mint" } }]);
+  });
+});
+
+describe("V5 a transfer of what a pool gave", () => {
+  test("is as the chain says", async () => {
+    const { audit } = await openTransfer("final", true);
+    expect(await audit()).toEqual([]);
+  });
+
+  test.each<[string, object]>([
+    ["amount that the pool took", { amount_in: SWEPT - FEE - 1n }],
+    ["token that the pool took", { token_in: USDC }],
+    ["fee", { fee: FEE + 1n }],
+  ])("is a breach where somebody changed the %s of its row", async (_, set) => {
+    const { change, audit } = await openTransfer("final", true);
+    await change(set);
+    expect(await audit()).toMatchObject([
+      { invariant: "V5", details: { on_chain: "no such swap" } },
+    ]);
+  });
+
+  test.each<[string, Partial<SwapFacts>]>([
+    ["gave another amount than was burned", { amountOut: BURNED - 1n }],
+    ["gave it to somebody else", { to: WETH }],
+    ["is of another wallet", { wallet: WETH }],
+    ["gave another token", { tokenOut: WETH }],
+  ])("is a breach where the swap on the chain %s", async (_, change) => {
+    const { onChain, audit } = await openTransfer("final", true);
+    onChain.swapped = { ...onChain.swapped, ...change };
+    expect(await audit()).toMatchObject([{ details: { on_chain: "no such swap" } }]);
+  });
+
+  test("is posted in both tokens through the pool's account, and posted back where the burn is superseded", async () => {
+    const { db, id, change } = await openTransfer("attested", true);
+    const lines = async () => {
+      const rows = await db
+        .selectFrom("ledger_lines")
+        .select(["chain_id", "account", "token", (eb) => eb.fn.sum<string>("amount").as("sum")])
+        .where("ref", "=", id)
+        .groupBy(["chain_id", "account", "token"])
+        .having((eb) => eb(eb.fn.sum("amount"), "<>", "0"))
+        .orderBy("chain_id")
+        .orderBy("account")
+        .orderBy("token")
+        .execute();
+      return rows.map(({ chain_id, account, token, sum }) => {
+        const name = token === WETH ? "weth" : "usdc";
+        return `${account} of ${chain_id}: ${BigInt(sum)} ${name}`;
+      });
+    };
+    expect(await lines()).toEqual([]);
+    const mint = { mint_tx_hash: createHex(32), delivered_amount: BURNED - BRIDGE_FEE };
+    await change({ state: "delivered", ...mint, bridge_fee: BRIDGE_FEE });
+    const posted = [
+      `bridge of 2: ${BURNED} usdc`,
+      `fees of 2: ${FEE} weth`,
+      `in_flight of 2: ${-SWEPT} weth`,
+      `swapped of 2: ${-BURNED} usdc`,
+      `swapped of 2: ${SWEPT - FEE} weth`,
+      `bridge of 30: ${-BURNED} usdc`,
+      `delivered of 30: ${BURNED - BRIDGE_FEE} usdc`,
+      `fees of 30: ${BRIDGE_FEE} usdc`,
+    ];
+    expect(await lines()).toEqual(posted);
+    // In another block the same message may have cost more.
+    await change({ amount_in: SWEPT - FEE + 5n });
+    expect(await lines()).toEqual(
+      posted.map((line) =>
+        line
+          .replace(`in_flight of 2: ${-SWEPT}`, `in_flight of 2: ${-SWEPT - 5n}`)
+          .replace(`swapped of 2: ${SWEPT - FEE} weth`, `swapped of 2: ${SWEPT - FEE + 5n} weth`),
+      ),
+    );
+    await change({ state: "superseded" });
+    expect(await lines()).toEqual([]);
   });
 });
 

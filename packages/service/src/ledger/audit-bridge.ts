@@ -1,6 +1,6 @@
 /** The auditor's questions about value that a bridge carried. */
 import { sql } from "kysely";
-import type { Chain, Chains, FoundMint } from "../chains/port.ts";
+import type { Chain, Chains, Effect, FoundMint } from "../chains/port.ts";
 import { toHex32, toTxHash } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
@@ -10,8 +10,14 @@ interface Carried {
   readonly id: string;
   readonly settlement_id: string;
   readonly burn_tx_hash: string;
+  readonly wallet: string;
+  readonly token: string;
   readonly sent_message: string;
   readonly burned: string;
+  readonly fee: string;
+  /** Null where no pool exchanged anything. */
+  readonly token_in: string | null;
+  readonly amount_in: string | null;
   readonly nonce: string;
   readonly paid: string;
   readonly bridge_fee: string;
@@ -28,8 +34,8 @@ const LAG_MAX_MS = 3_600_000;
 
 /**
  * V5: what a bridge delivered was burned on this chain, by the recorded message, and minted on the destination: to whom
- * the address commits, of what, at least the minimum, and what was burned is what came out and what the bridge kept. Once
- * both sides are final once is enough.
+ * the address commits, of what, at least the minimum, and what was burned is what came out and what the bridge kept; and
+ * where a pool gave what was burned, it took and gave what is recorded. Once both sides are final once is enough.
  */
 export async function auditBridge(
   deps: { readonly db: Db; readonly chain: Chain; readonly chains: Chains; readonly clock: Clock },
@@ -37,7 +43,8 @@ export async function auditBridge(
 ): Promise<Finding[]> {
   const { db, chain, chains, clock } = deps;
   const { rows } = await sql<Carried>`
-    select t.id, t.settlement_id, t.burn_tx_hash, t.sent_message, t.burned_amount::text as burned, t.nonce,
+    select t.id, t.settlement_id, t.burn_tx_hash, t.wallet, t.token, t.sent_message, t.burned_amount::text as burned, t.nonce,
+           t.fee::text, t.token_in, t.amount_in::text,
            t.delivered_amount::text as paid, t.bridge_fee::text, t.min_out::text, a.dest_chain, a.dest_wallet,
            a.dest_token, t.created_at
       from bridge_transfers t join settlements s on s.id = t.settlement_id join addresses a on a.id = s.address_id
@@ -67,6 +74,9 @@ export async function auditBridge(
       (effect) => effect.kind === "message_sent" && effect.message === row.sent_message,
     );
     if (!wasSent) breach({ on_chain: "no such message", burn: row.burn_tx_hash });
+    if (row.token_in !== null && !burn.effects.some((effect) => isSwapOf(row, effect))) {
+      breach({ on_chain: "no such swap", burn: row.burn_tx_hash });
+    }
     const is = show(mint);
     const want = `${row.paid} of ${row.dest_token} to ${row.dest_wallet}, less ${row.bridge_fee}`;
     if (is !== want) breach({ recorded: want, on_chain: is });
@@ -79,6 +89,20 @@ export async function auditBridge(
       .execute();
   }
   return findings;
+}
+
+/** Whether an effect is the recorded swap: what a pool took and gave, and what was kept before it. */
+function isSwapOf(row: Carried, effect: Effect): boolean {
+  return (
+    effect.kind === "swapped" &&
+    effect.wallet === row.wallet &&
+    effect.to === row.wallet &&
+    effect.tokenIn === row.token_in &&
+    String(effect.amountIn) === row.amount_in &&
+    String(effect.fee) === row.fee &&
+    effect.tokenOut === row.token &&
+    String(effect.amountOut) === row.burned
+  );
 }
 
 function show({ amount, token, to, fee }: FoundMint): string {

@@ -6,8 +6,8 @@ import { createEvmChain } from "../chains/evm/evm-chain.ts";
 import { hasValidChecksum, toChecksumAddress } from "../chains/evm/checksum.ts";
 import type { AddressFormat, Chain, Chains } from "../chains/port.ts";
 import { createQuorumChain } from "../chains/quorum.ts";
-import { destinationOf } from "../config/destinations.ts";
-import type { ChainConfig, Config, RouteConfig, TokenConfig } from "../config/load.ts";
+import { pricedIn } from "../config/destinations.ts";
+import type { ChainConfig, Config, RouteConfig, SwapConfig, TokenConfig } from "../config/load.ts";
 import type { NodesConfig } from "../config/nodes.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
@@ -29,6 +29,7 @@ import {
   createMonoChainRoute,
   createPricing,
   createRouteBook,
+  createSwapMctpRoute,
   createSwapRoute,
   createSwiftRoute,
   type RouteBook,
@@ -150,24 +151,24 @@ export function createRoutes(
           readRate: rateOf(prices, route),
           wakeAttestor,
         });
-      if (route.kind === "MONO_CHAIN" && route.swap) {
-        const { deliveryConfirmations, uniswapV3 } = getChainConfig(config, route.chainId);
-        const { quoter, weth } = uniswapV3 ?? {};
+      const swapBy = (swap: SwapConfig) => {
+        const { quoter, weth } = getChainConfig(config, route.chainId).uniswapV3 ?? {};
         if (!quoter || !weth) throw missing("quoter of swaps", route.chainId);
-        const { destToken } = route.swap;
-        return createSwapRoute({
+        return {
           clock,
-          chain: source,
           quoter,
           weth,
           token: route.token,
           decimalsIn: token.decimals,
-          ...route.swap,
-          decimalsOut: getToken(config, route.chainId, destToken).decimals,
+          ...swap,
+          decimalsOut: getToken(config, route.chainId, swap.tokenOut).decimals,
           contract: route.contract,
-          deliveryConfirmations,
           pricing: priceIt(),
-        });
+        };
+      };
+      if (route.kind === "MONO_CHAIN" && route.swap) {
+        const { deliveryConfirmations } = getChainConfig(config, route.chainId);
+        return createSwapRoute({ ...swapBy(route.swap), chain: source, deliveryConfirmations });
       }
       if (route.kind === "MONO_CHAIN") {
         return createMonoChainRoute({
@@ -180,18 +181,21 @@ export function createRoutes(
       }
       if (route.kind === "FAST_MCTP") {
         if (!attestations) throw missing("attestation service", route.chainId);
-        return createFastMctpRoute({
+        const { token: deposited, destToken, contract, swap } = route;
+        const destination = getChain(chains, route.destChain);
+        const bridge = {
           db,
           clock,
           random,
           source,
-          destination: getChain(chains, route.destChain),
-          token: route.token,
-          destToken: route.destToken,
-          decimals: token.decimals,
-          contract: route.contract,
+          destination,
+          destToken,
+          contract,
           attestations,
-        });
+        };
+        return swap
+          ? createSwapMctpRoute({ ...bridge, ...swapBy(swap) })
+          : createFastMctpRoute({ ...bridge, token: deposited, decimals: token.decimals });
       }
       return createSwiftRoute({
         db,
@@ -305,8 +309,7 @@ function watchPrices(
 
 /** The rate of a route's pair, as it is now. */
 export function rateOf(prices: Prices, route: RouteConfig): () => Promise<bigint> {
-  return () =>
-    prices.readRate({ chainId: route.chainId, token: route.token }, destinationOf(route));
+  return () => prices.readRate({ chainId: route.chainId, token: route.token }, pricedIn(route));
 }
 
 /** The configured chain of a bridge id. Configuration was checked before, so a missing one is a mistake of ours. */

@@ -9,6 +9,7 @@ export {
 } from "./fast-mctp/attestations.ts";
 export { lookAtDueTransfers, type RelayDeps } from "./fast-mctp/relay.ts";
 export { createFastMctpRoute } from "./fast-mctp/route.ts";
+export { createSwapMctpRoute } from "./fast-mctp/swap.ts";
 export { wakeOfSettlement as wakeTransferOfSettlement } from "./fast-mctp/store.ts";
 export { createMonoChainRoute } from "./mono-chain/route.ts";
 export { createSwapRoute } from "./mono-chain/swap.ts";

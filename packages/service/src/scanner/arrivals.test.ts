@@ -106,6 +106,70 @@ describe("arrivals", () => {
     expect((await verify([transferOf(5n, 1)], foreign)).recorded).toEqual([]);
   });
 
+  describe("are not what a pool gave for another token and the same transaction burned", () => {
+    const sweep: Outflow = {
+      kind: "swept",
+      wallet: WALLET,
+      token: OTHER,
+      amount: 7n,
+      txHash: hashOf("2"),
+      logIndex: 9,
+    };
+    const transfers = [transferOf(5n, 1), transferOf(3_000n, 2), transferOf(6n, 3)];
+    const verifyAt = (after: bigint, outflow: Outflow = sweep) =>
+      verify(transfers, {
+        before: { [TOKEN]: 100n },
+        after: { [TOKEN]: after },
+        outflows: [outflow],
+      });
+
+    test("whose deposits of the same block are as stated", async () => {
+      expect((await verifyAt(111n)).recorded).toEqual([
+        [TOKEN, 5n],
+        [TOKEN, 6n],
+      ]);
+    });
+
+    test("also where the node no longer has the state", async () => {
+      const { recorded } = await verify(transfers, {
+        before: null,
+        after: null,
+        outflows: [sweep],
+      });
+      expect(recorded).toEqual([
+        [TOKEN, 5n],
+        [TOKEN, 6n],
+      ]);
+    });
+
+    test("but what of it stayed is a deposit, in its place", async () => {
+      expect((await verifyAt(111n + 40n)).recorded).toEqual([
+        [TOKEN, 5n],
+        [TOKEN, 40n],
+        [TOKEN, 6n],
+      ]);
+    });
+
+    test.each<[string, Partial<Outflow>]>([
+      ["of another wallet", { wallet: OTHER }],
+      ["of the token itself", { token: TOKEN, amount: 0n }],
+      ["in another transaction", { txHash: hashOf("4") }],
+      ["to the refund authority", { kind: "refunded" }],
+    ])("and a sweep %s says nothing of it", async (_, change) => {
+      const { recorded } = await verifyAt(3_111n, { ...sweep, ...change });
+      expect(recorded).toEqual([
+        [TOKEN, 5n],
+        [TOKEN, 3_000n],
+        [TOKEN, 6n],
+      ]);
+      const shared = await verifyAt(111n, { ...sweep, ...change });
+      expect(shared.recorded).not.toEqual([
+        [TOKEN, 5n],
+        [TOKEN, 6n],
+      ]);
+    });
+  });
+
   test("T12 are none of a token that states no balance, and the others are not held up", async () => {
     const transfers = [transferOf(5n, 1), transferOf(6n, 2, OTHER)];
     for (const [then, now] of [

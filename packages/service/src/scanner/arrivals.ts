@@ -5,9 +5,12 @@
  *
  * Invariant: the deposits of a wallet and token in a block are never more than that balance rose by, with what was swept
  * or refunded in the same block added to it and what the escrow gave back taken from it.
+ *
+ * A wallet that is swept may receive in the same transaction what a pool gives for its token, and burn it for a bridge:
+ * that only passes through. It is believed last, and not at all where balances cannot be read.
  */
 import type { BlockRef, Outflow, Transfer } from "../chains/port.ts";
-import { isNative } from "../core/hex.ts";
+import { isNative, type TxHash } from "../core/hex.ts";
 import type { ArrivedTransfer, ArrivedValue } from "../deposits/index.ts";
 import type { ScannerDeps } from "./deps.ts";
 
@@ -42,16 +45,21 @@ export async function verifyArrivals(
 ): Promise<ArrivedValue[]> {
   const stated = arrivals.filter(({ token }) => !isNative(token));
   if (stated.length === 0) return [...arrivals];
-  const rises = await readRises(deps, block, stated);
+  const { rises, outflows } = await readRises(deps, block, stated);
   const verified = stated.flatMap((arrived, index) => {
+    const { wallet, token } = arrived;
+    const isPassing = ({ txHash }: ArrivedTransfer) => isExchange(outflows, arrived, txHash);
+    const own = arrived.transfers.filter((transfer) => !isPassing(transfer));
     const risen = rises[index];
-    if (risen === undefined) return [arrived];
-    const transfers = fitTransfers(arrived.transfers, risen ?? 0n);
-    if (transfers !== arrived.transfers) {
-      const { wallet, token } = arrived;
-      const facts = { wallet, token, block: block.number, stated: sumOf(arrived.transfers), risen };
+    if (risen === undefined) return own.length > 0 ? [{ ...arrived, transfers: own }] : [];
+    const fitting = fitTransfers(own, risen ?? 0n);
+    if (fitting !== own) {
+      const facts = { wallet, token, block: block.number, stated: sumOf(own), risen };
       deps.log.warn(facts, "a token states more than the wallet's balance rose by");
     }
+    const passing = arrived.transfers.filter(isPassing);
+    const stayed = fitTransfers(passing, (risen ?? 0n) - sumOf(fitting));
+    const transfers = [...fitting, ...stayed].toSorted((a, b) => a.logIndex - b.logIndex);
     return transfers.length > 0 ? [{ ...arrived, transfers }] : [];
   });
   return [...verified, ...arrivals.filter(({ token }) => isNative(token))];
@@ -60,30 +68,46 @@ export async function verifyArrivals(
 /**
  * By how much each balance rose in the block; null where the token's contract did not state both. Empty where the node no longer
  * has the state of the block or of its parent, as after a long standstill: then the logs are all there is, and a balance
- * is looked at before anything moves.
+ * is looked at before anything moves. And what left wallets in the block.
  */
 async function readRises(
   deps: ScannerDeps,
   block: BlockRef,
   stated: readonly ArrivedValue[],
-): Promise<(bigint | null)[]> {
+): Promise<{
+  readonly rises: readonly (bigint | null)[];
+  readonly outflows: readonly Outflow[];
+}> {
   const { chain, log } = deps;
   const after = await chain.listTokenBalances(block.hash, stated);
   const before = after && (await chain.listTokenBalances(block.parentHash, stated));
+  const outflows = await chain.listOutflows(block);
   if (!before) {
     log.warn(
       { block: block.number },
       "the node no longer has this block's state: logs are believed",
     );
-    return [];
+    return { rises: [], outflows };
   }
-  const outflows = await chain.listOutflows(block);
-  return stated.map((arrived, index) => {
+  const rises = stated.map((arrived, index) => {
     const [then, now] = [before[index] ?? null, after[index] ?? null];
     return then === null || now === null
       ? null
       : now - then + sumOf(outflows.filter((one) => isOf(one, arrived)));
   });
+  return { rises, outflows };
+}
+
+/** Whether a transaction swept another token of the wallet, for which a pool may have given this one. */
+function isExchange(
+  outflows: readonly Outflow[],
+  { wallet, token }: ArrivedValue,
+  txHash: TxHash | null,
+): boolean {
+  return outflows.some(
+    (one) =>
+      one.kind === "swept" && one.txHash === txHash && one.wallet === wallet && one.token !== token,
+  );
 }
 
 function isOf(outflow: Outflow, { wallet, token }: ArrivedValue): boolean {

@@ -12,6 +12,8 @@ import type { SimulationDatabase } from "./server.ts";
 export interface Base {
   readonly seed: number;
   readonly routes: RouteChoice;
+  /** Whether there are routes through pools. */
+  readonly swaps?: boolean;
 }
 
 /**
@@ -23,6 +25,13 @@ export const BASES: readonly Base[] = [
   { seed: 3, routes: ["SWIFT"] },
   { seed: 6, routes: ["SWIFT"] },
   { seed: 3, routes: ["FAST_MCTP"] },
+];
+
+/** The same through a pool: from a token to coin, before the bridge, and from coin to a token. */
+export const SWAP_BASES: readonly Base[] = [
+  { seed: 26, routes: ["FAST_MCTP"], swaps: true },
+  { seed: 33, routes: ["FAST_MCTP"], swaps: true },
+  { seed: 39, routes: ["FAST_MCTP"], swaps: true },
 ];
 
 const BASE: RunOptions = { faults: NO_FAULTS, payments: 1, safetyMs: 30_000 };
@@ -44,6 +53,7 @@ export async function listCrashCases(
   const { broken } = await runSeed(database, base.seed, {
     ...BASE,
     routes: base.routes,
+    swaps: base.swaps ?? false,
     disturb(what) {
       effects.push(what);
       return null;
@@ -61,12 +71,13 @@ export async function listCrashCases(
 /** What broke, or null. Throws when the effect was not come by, as then nothing was tested. */
 export async function runCrashCase(
   database: SimulationDatabase,
-  { seed, routes, number, what, disturbance }: CrashCase,
+  { seed, routes, swaps = false, number, what, disturbance }: CrashCase,
 ): Promise<string | null> {
   let met: string | null = null;
   const { broken } = await runSeed(database, seed, {
     ...BASE,
     routes,
+    swaps,
     disturb(name, at) {
       if (at !== number) return null;
       met = name;

@@ -192,6 +192,32 @@ export function drawChange(
   return { at: dice.between(0.1, 0.9), routes: dice.pick(others) };
 }
 
+/** How the pools move; prices as parts of what is fair, times between two moves in seconds. */
+export interface MarketMoves {
+  /** The longest time between two moves. */
+  readonly everyS: number;
+  /** How far the pool is from what is fair at most, as a rule. */
+  readonly spread: number;
+  /** The pool is moved far away, per move. */
+  readonly shove: number;
+  /** How far what is fair moves at most in one move. */
+  readonly drift: number;
+}
+
+/** How the pools of a seed move; null where there are no routes through them, as in two seeds of three. */
+export function drawMarket(dice: Dice): MarketMoves | null {
+  if (!dice.chance(0.33)) return null;
+  return {
+    everyS: dice.pick([10, 30, 120]),
+    spread: dice.pick([0, 0.002, 0.008, 0.02]),
+    shove: dice.chance(0.5) ? dice.next() * 0.4 : 0,
+    drift: dice.pick([0, 0.001, 0.005, 0.03]),
+  };
+}
+
+/** Pools that stand still. */
+export const STILL_MARKET: MarketMoves = { everyS: 3_600, spread: 0, shove: 0, drift: 0 };
+
 export function drawBridgeFaults(dice: Dice): BridgeFaults {
   const rate = (most: number) => (dice.chance(0.4) ? dice.next() * most : 0);
   return {

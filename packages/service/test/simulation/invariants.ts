@@ -1,6 +1,7 @@
 /** What holds at every step, over the rows and the chains; and whether everything has come to rest. */
 import type { DepositAddress } from "../../src/addresses/index.ts";
 import type { FakeChain } from "../../src/chains/fake/model.ts";
+import type { Config } from "../../src/config/load.ts";
 import { NATIVE_TOKEN, toHex32 } from "../../src/core/hex.ts";
 import type { SharedDatabase } from "./database.ts";
 import { Broken } from "./broken.ts";
@@ -117,6 +118,7 @@ export async function isAtRest(
   database: SharedDatabase,
   chains: ReadonlyMap<number, FakeChain>,
   addresses: readonly DepositAddress[],
+  config: Pick<Config, "routes">,
 ): Promise<boolean> {
   const [busy] = await database.query<{ busy: boolean }>(`
     select exists (select from settlements where (status not in ('completed', 'dead') and coalesce(error_code, '') not in ('NO_ROUTE', 'AMOUNT_TOO_SMALL')) or (status = 'completed' and not sweep_final))
@@ -139,7 +141,7 @@ export async function isAtRest(
       return false;
   }
   if (!(await isExplained(database, chains, addresses))) return false;
-  return (await listStranded(database, chains, addresses)).length === 0;
+  return (await listStranded(database, chains, addresses, config)).length === 0;
 }
 
 /** V1: what the ledger says of wallets is what they hold, nothing is in transit, and in flight is nothing. */
@@ -184,6 +186,7 @@ export async function listStranded(
   database: SharedDatabase,
   chains: ReadonlyMap<number, FakeChain>,
   addresses: readonly DepositAddress[],
+  { routes }: Pick<Config, "routes">,
 ): Promise<string[]> {
   const stranded: string[] = [];
   for (const [chainId, chain] of chains) {
@@ -194,10 +197,13 @@ export async function listStranded(
       ] as const) {
         const balance = chain.head.state.balanceOf(token, wallet);
         if (balance < minimum) continue;
-        const hasRoute =
-          token === NATIVE_TOKEN
-            ? destChain === chainId && destToken === NATIVE_TOKEN
-            : destToken === tokenOf(destChain);
+        const hasRoute = routes.some((route) => {
+          if (route.chainId !== chainId || route.token !== token) return false;
+          const isMono = route.kind === "MONO_CHAIN";
+          const there = isMono ? chainId : route.destChain;
+          const gives = isMono ? (route.swap?.tokenOut ?? token) : route.destToken;
+          return there === destChain && gives === destToken;
+        });
         if (!hasRoute) continue;
         const [last] = await database.query<{ status: string; error_code: string | null }>(
           `select status, error_code from settlements where chain_id = $1 and wallet = $2 and token = $3 order by created_at desc limit 1`,
@@ -219,8 +225,9 @@ export async function describeRest(
   database: SharedDatabase,
   chains: ReadonlyMap<number, FakeChain>,
   addresses: readonly DepositAddress[],
+  config: Pick<Config, "routes">,
 ): Promise<string> {
-  const stranded = await listStranded(database, chains, addresses);
+  const stranded = await listStranded(database, chains, addresses, config);
   const settlements = await database.query(
     `select id, status, step, error_code, retry_count, next_check_at from settlements
       where status not in ('completed', 'dead') or (status = 'completed' and not sweep_final)`,

@@ -62,6 +62,7 @@ const PURE: ReadonlySet<string> = new Set([
   "encodeTransferData",
   "encodeBurnData",
   "encodeSwapData",
+  "encodeSwapBurnData",
   "deliveryIdOf",
   "deliveryIdOfOrder",
 ]);

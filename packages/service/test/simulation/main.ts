@@ -1,16 +1,18 @@
 /**
  * `npm run simulate -- --seeds N --from S`: runs seeds, several at once, and prints those that broke. `--log` also
  * prints every step. `--stop-at-first` runs none after the first that broke, and says how many it took.
- * `--routes FAST_MCTP,SWIFT` has those routes between the chains, in this order, instead of what the seed says. `--crashes`
- * instead disturbs every effect of the base seeds, one at a time.
+ * `--routes FAST_MCTP,SWIFT` has those routes between the chains, in this order, instead of what the seed says; `--swaps` and
+ * `--no-swaps` have routes through pools in every seed, or in none. `--crashes`
+ * instead disturbs every effect of the base seeds, one at a time; `--swaps` then takes those through pools alone.
  */
 import { parseArgs } from "node:util";
-import { BASES, type CrashCase, listCrashCases, runCrashCase } from "./crashes.ts";
+import { BASES, type CrashCase, listCrashCases, runCrashCase, SWAP_BASES } from "./crashes.ts";
 import { ROUTE_CHOICES } from "./faults.ts";
 import { runSeed } from "./run.ts";
 import { type SimulationDatabase, startServer } from "./server.ts";
 
 const { values } = parseArgs({
+  allowNegative: true,
   options: {
     seeds: { type: "string", default: "100" },
     from: { type: "string", default: "1" },
@@ -18,6 +20,7 @@ const { values } = parseArgs({
     crashes: { type: "boolean", default: false },
     log: { type: "boolean", default: false },
     routes: { type: "string" },
+    swaps: { type: "boolean" },
     "stop-at-first": { type: "boolean", default: false },
   },
 });
@@ -64,7 +67,10 @@ async function each<T>(
 async function runCrashes(): Promise<string> {
   const database = await server.open();
   const cases: CrashCase[] = [];
-  for (const base of BASES) cases.push(...(await listCrashCases(database, base)));
+  const bases = [...BASES, ...SWAP_BASES].filter(
+    ({ swaps = false }) => values.swaps === undefined || swaps === values.swaps,
+  );
+  for (const base of bases) cases.push(...(await listCrashCases(database, base)));
   await database.close();
   await each(cases, runCrashCase);
   return `${cases.length} crash cases`;
@@ -79,6 +85,7 @@ async function runSeeds(): Promise<string> {
       const result = await runSeed(database, seed, {
         keepLog: values.log,
         ...(routes && { routes }),
+        ...(values.swaps !== undefined && { swaps: values.swaps }),
       });
       steps += result.steps;
       for (const mark of Object.keys(result.marks)) marks.set(mark, (marks.get(mark) ?? 0) + 1);

@@ -6,6 +6,7 @@ import { nonceOf } from "../../src/chains/fake/cctp.ts";
 import type { FakeChain } from "../../src/chains/fake/model.ts";
 import { Broken } from "./broken.ts";
 import type { SharedDatabase } from "./database.ts";
+import { swapBefore } from "./oracle-swaps.ts";
 import type { PaidAddress } from "./stage.ts";
 
 const MAX_FEE_BPS = 50n;
@@ -16,7 +17,11 @@ interface Burn {
   readonly wallet: string;
   readonly token: string;
   readonly amount: bigint;
-  /** Kept before it. */
+  /** What was swept for it: another token where a pool exchanged that. */
+  readonly deposited: string;
+  /** How much of that, what was kept of it before included. */
+  readonly swept: bigint;
+  /** Kept before it, of what was swept. */
   readonly fee: bigint;
   readonly maxFee: bigint;
   readonly destDomain: number;
@@ -59,8 +64,15 @@ export function readBridge(chains: ReadonlyMap<number, FakeChain>): Bridged {
             throw new Broken("the oracle cannot read a burn");
           const { wallet, token, amount, fee, maxFee, destDomain } = log.effect;
           const nonce = nonceOf(domain, txHash, before.effect.message);
-          const facts = { wallet, token, amount, fee, maxFee, destDomain, nonce };
-          burns.push({ chainId, txHash, ...facts });
+          // The sweep that burned says so right behind it.
+          const settled = logs[index + 1];
+          if (settled?.kind !== "effect" || settled.effect.kind !== "settled")
+            throw new Broken("the oracle cannot read the sweep of a burn");
+          const { token: deposited, amount: swept } = settled.effect;
+          const swap =
+            deposited === token ? null : swapBefore(logs.slice(0, index), settled.effect);
+          const facts = { wallet, token, amount, deposited, swept, maxFee, destDomain, nonce };
+          burns.push({ chainId, txHash, ...facts, fee: swap?.fee ?? fee });
         }
       }
     }
@@ -88,10 +100,15 @@ export async function judgeBridge(
       throw new Broken(`V5: ${name} was minted to ${mint.to} in ${mint.token}`);
     if (mint.amount + mint.fee !== burn.amount)
       throw new Broken(`V5: ${name} came out as ${mint.amount} less ${mint.fee}`);
-    const swept = burn.amount + burn.fee;
-    if (mint.fee > burn.maxFee || (burn.fee + burn.maxFee) * 10_000n > swept * MAX_FEE_BPS)
+    // What was burned is what the fee left of the sweep, or what the pool gave for that.
+    const left = burn.swept - burn.fee;
+    if (burn.deposited === burn.token && left !== burn.amount)
+      throw new Broken(`V5: ${name} of ${burn.swept} less ${burn.fee}`);
+    // Fee and bridge together, at the price of the swap.
+    const cost = burn.fee * burn.amount + burn.maxFee * left;
+    if (mint.fee > burn.maxFee || cost * 10_000n > burn.swept * burn.amount * MAX_FEE_BPS)
       throw new Broken(`V7: ${name} cost ${burn.fee} and ${mint.fee}`);
-    if (mint.amount * 10_000n < swept * (10_000n - MAX_FEE_BPS))
+    if (mint.amount * left * 10_000n < burn.swept * burn.amount * (10_000n - MAX_FEE_BPS))
       throw new Broken(`V5: ${name} came to ${mint.amount}, below the least`);
   }
   const burned = new Set(burns.map(({ nonce }) => nonce));
@@ -112,16 +129,20 @@ async function compareTransfers(
     burn_tx_hash: string;
     wallet: string;
     nonce: string | null;
+    deposited: string;
     facts: string;
   }>(
-    `select t.state, burn_tx_hash, t.wallet, nonce,
-            concat_ws(' ', burned_amount, fee, mint_tx_hash, t.delivered_amount, bridge_fee, s.status, s.delivered_amount) as facts
+    `select t.state, burn_tx_hash, t.wallet, nonce, s.token as deposited,
+            concat_ws(' ', burned_amount, fee, token_in, amount_in, mint_tx_hash, t.delivered_amount, bridge_fee, s.status, s.delivered_amount) as facts
        from bridge_transfers t join settlements s on s.id = t.settlement_id where t.state <> 'superseded'`,
   );
-  for (const { amount, fee, txHash, wallet, nonce } of burns) {
+  for (const { amount, fee, txHash, wallet, nonce, deposited, token, swept } of burns) {
     const mint = mints.get(nonce);
-    const facts = `${amount} ${fee} ${mint?.txHash} ${mint?.amount} ${mint?.fee} completed ${mint?.amount}`;
-    const own = rows.filter((row) => row.burn_tx_hash === txHash && row.wallet === wallet);
+    const swapped = deposited === token ? "" : `${deposited} ${swept - fee} `;
+    const facts = `${amount} ${fee} ${swapped}${mint?.txHash} ${mint?.amount} ${mint?.fee} completed ${mint?.amount}`;
+    const own = rows.filter(
+      (row) => row.burn_tx_hash === txHash && row.wallet === wallet && row.deposited === deposited,
+    );
     const [row] = own;
     if (own.length !== 1 || row?.state !== "final" || row.nonce !== nonce || row.facts !== facts)
       throw new Broken(

@@ -7,6 +7,7 @@ import { NATIVE_TOKEN } from "../../src/core/hex.ts";
 import type { SharedDatabase } from "./database.ts";
 import { Broken } from "./broken.ts";
 import { type Bridged, judgeBridge, readBridge } from "./oracle-bridge.ts";
+import { judgeSwaps, readSwaps, swapBefore } from "./oracle-swaps.ts";
 import type { PaidAddress } from "./stage.ts";
 
 const FEE_BPS = 10n;
@@ -49,8 +50,8 @@ interface Settled extends Movement {
   readonly deliveryId: string | null;
   /** What a route that pays by itself kept; null of a lock. */
   readonly fee: bigint | null;
-  /** What a bridge kept of it on the other chain. */
-  readonly bridgeFee: bigint;
+  /** What came out of a pool or a bridge; null where it is what the fee left. */
+  readonly cameOut: bigint | null;
 }
 
 /** What happened to one token at one wallet. */
@@ -68,9 +69,10 @@ export async function judge(
   database: SharedDatabase,
   chains: ReadonlyMap<number, FakeChain>,
   addresses: readonly PaidAddress[],
-  { isCharged }: { readonly isCharged: boolean },
-): Promise<void> {
+  { isCharged, fairs }: { readonly isCharged: boolean; readonly fairs: ReadonlySet<bigint> },
+): Promise<readonly string[]> {
   const bridged = readBridge(chains);
+  const swaps = readSwaps(chains);
   const wallets = new Map(addresses.map(({ address }) => [address.wallet as string, address]));
   const histories = new Map<string, History>();
   const received = new Map<string, bigint>();
@@ -99,7 +101,7 @@ export async function judge(
   const paid = new Map<string, bigint[]>();
 
   for (const [chainId, chain] of chains) {
-    const { escrow, delivery } = chain.contracts;
+    const { escrow, delivery, pool } = chain.contracts;
     for (const block of chain.branchOf(chain.head)) {
       for (const { transaction, succeeded, logs, firstLog } of block.transactions) {
         if (!succeeded) continue;
@@ -119,7 +121,9 @@ export async function judge(
         for (const [index, log] of logs.entries()) {
           const position = firstLog + index;
           if (log.kind === "transfer") {
-            if (wallets.has(log.to) && log.from !== escrow) {
+            // What a pool gives a wallet is burned in the same transaction.
+            const isPassing = log.from === pool?.account;
+            if (wallets.has(log.to) && log.from !== escrow && !isPassing) {
               historyOf(chainId, log.to, log.token).inbound.push({
                 ...place,
                 position,
@@ -151,8 +155,11 @@ export async function judge(
                 amount: effect.amount,
                 isHidden: false,
                 deliveryId,
-                fee: feeIn(logs, effect),
-                bridgeFee: bridgeFeeOf(bridged, transaction.hash, effect.wallet),
+                fee: feeIn(logs.slice(0, index), effect),
+                cameOut:
+                  mintedFor(bridged, transaction.hash, effect) ??
+                  swapBefore(logs.slice(0, index), effect)?.amountOut ??
+                  null,
               });
             }
             if (effect.kind === "refunded")
@@ -214,6 +221,7 @@ export async function judge(
   await compareOrphans(database, histories);
   await compareLanes(database, chains);
   await compareReservations(database);
+  return judgeSwaps(database, chains, addresses, { swaps, bridged, fairs });
 }
 
 /** The rows of one holding say what the chain says. */
@@ -294,7 +302,7 @@ async function compare(
     const fee = agreedFee(sweep.amount, owner, isCharged);
     if (sweep.fee !== null && sweep.fee !== fee)
       throw new Broken(`V7: a fee of ${sweep.fee} was taken, ${fee} is agreed`);
-    const delivered = sweep.amount - fee - sweep.bridgeFee;
+    const delivered = sweep.cameOut ?? sweep.amount - fee;
     if (owner.delivered_amount !== delivered.toString())
       throw new Broken(
         `V5: ${owner.id} delivered ${owner.delivered_amount}, the chain says ${delivered}`,
@@ -319,23 +327,32 @@ async function compare(
   }
 }
 
-/** The fee that a sweep's own transfer names. */
+/** The fee that a sweep's own transfer names: the last before the sweep says that it is done. */
 function feeIn(
   logs: FakeBlock["transactions"][number]["logs"],
   { wallet, token }: { readonly wallet: string; readonly token: string },
 ): bigint | null {
-  for (const log of logs) {
+  for (const log of logs.toReversed()) {
     if (log.kind !== "effect") continue;
-    if (log.effect.kind !== "transferred" && log.effect.kind !== "burned") continue;
-    if (log.effect.wallet === wallet && log.effect.token === token) return log.effect.fee;
+    const { effect } = log;
+    if (effect.kind === "swapped" && effect.wallet === wallet && effect.tokenIn === token)
+      return effect.fee;
+    if (effect.kind !== "transferred" && effect.kind !== "burned") continue;
+    if (effect.wallet === wallet && effect.token === token) return effect.fee;
   }
   return null;
 }
 
-/** What the bridge kept of the burn of a wallet; zero of what was not burned. */
-function bridgeFeeOf({ burns, mints }: Bridged, txHash: string, wallet: string): bigint {
-  const burn = burns.find((one) => one.txHash === txHash && one.wallet === wallet);
-  return burn ? (mints.get(burn.nonce)?.fee ?? 0n) : 0n;
+/** What the bridge minted for the burn of a sweep; null of what was not burned. */
+function mintedFor(
+  { burns, mints }: Bridged,
+  txHash: string,
+  { wallet, token }: { readonly wallet: string; readonly token: string },
+): bigint | null {
+  const burn = burns.find(
+    (one) => one.txHash === txHash && one.wallet === wallet && one.deposited === token,
+  );
+  return burn ? (mints.get(burn.nonce)?.amount ?? 0n) : null;
 }
 
 type Position = { readonly block: { readonly number: bigint }; readonly position: number };

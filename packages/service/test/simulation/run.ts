@@ -23,11 +23,14 @@ import {
   drawBridgeFaults,
   drawChange,
   drawFaults,
+  drawMarket,
   drawRoutes,
   type Faults,
+  type MarketMoves,
   NO_BRIDGE_FAULTS,
   NO_FAULTS,
   type RouteChoice,
+  STILL_MARKET,
 } from "./faults.ts";
 import { checkAlways, describeRest, isAtRest } from "./invariants.ts";
 import { Kernel, type Life } from "./kernel.ts";
@@ -39,6 +42,7 @@ import type { SimulationDatabase } from "./server.ts";
 import {
   accountOf,
   CHAIN_IDS,
+  COIN_USD,
   createChain,
   createConfig,
   ETHER,
@@ -50,6 +54,7 @@ import {
   START_MS,
   STRANGER,
   tokenOf,
+  TRADER,
   UNIT,
   userOf,
   USERS,
@@ -62,6 +67,8 @@ export interface RunOptions {
   readonly bridgeFaults?: BridgeFaults;
   /** Routes between the chains instead of those of the seed. */
   readonly routes?: RouteChoice;
+  /** Whether there are routes through pools, instead of what the seed says. */
+  readonly swaps?: boolean;
   /** What the users do, instead of what the seed says. */
   readonly payments?: number;
   /** Disturbs the effects it chooses; called for each that lasts and each crash point, with its running number. */
@@ -156,12 +163,16 @@ async function play(
   );
   // In some runs deposits pay for their gas: those in coin are large then, as their fees are.
   const gas = createDice(seed, 4).chance(0.3) ? "charged" : "sponsored";
-  const coinUnit = gas === "charged" ? ETHER : ETHER / 1000n;
+  const market = marketOf(seed, options);
+  // A swap costs more gas than a transfer.
+  const chargedUnit = market ? 10n * ETHER : ETHER;
+  const coinUnit = gas === "charged" ? chargedUnit : ETHER / 1000n;
   if (gas === "charged") mark("charged for gas");
   const between = options.routes ?? drawRoutes(createDice(seed, 5));
   mark(`between the chains by ${between.join(", then ")}`);
+  if (market) mark("with pools");
   const configure = (routes: readonly RouteChoice[number][]) =>
-    createConfig(drawn.isHasty ? 60n : 600n, gas, routes);
+    createConfig(drawn.isHasty ? 60n : 600n, gas, routes, market !== null);
   let config = configure(between);
   let bridgeFaults =
     options.bridgeFaults ??
@@ -385,6 +396,32 @@ async function play(
       });
     }
   }
+  // Whoever trades: the pools move away from what is fair and back, and what is fair moves as well.
+  const trades = createDice(seed, 10);
+  const fairs = new Set([COIN_USD]);
+  const trade = (chainId: number, fair: bigint, pool: bigint) => {
+    fairs.add(fair);
+    submit(chainId, TRADER, { kind: "trade", market: { fair, pool } });
+  };
+  if (market) {
+    for (const chainId of CHAIN_IDS) {
+      let part = 1;
+      const move = () => {
+        if (isCalm) return;
+        part = Math.min(
+          1.2,
+          Math.max(0.8, part * trades.between(1 - market.drift, 1 + market.drift)),
+        );
+        const isShoved = trades.chance(market.shove);
+        if (isShoved) mark("a pool was moved far away");
+        const reach = isShoved ? 0.2 : market.spread;
+        const away = trades.between(1 - reach, 1 + reach);
+        trade(chainId, partOf(COIN_USD, part), partOf(COIN_USD, part * away));
+        kernel.schedule("a trade", trades.between(0, market.everyS * 1_000), move);
+      };
+      kernel.schedule("a trade", trades.between(0, market.everyS * 1_000), move);
+    }
+  }
   const makeGifts = () => {
     for (const [chainId, chain] of chains) {
       for (const purpose of LANE_PURPOSES) {
@@ -427,6 +464,8 @@ async function play(
   for (const chain of chains.values()) {
     chain.forget((one) => isUser(one) && one.nonce > chain.freeNonceOf(one.from));
   }
+  // Pools and market are as they were, so that what waits for a fair price goes on.
+  if (market) for (const chainId of CHAIN_IDS) trade(chainId, COIN_USD, COIN_USD);
   // The first gifts may have been among those.
   if (isPoor) makeGifts();
   const calmFrom = kernel.nowMs;
@@ -434,15 +473,9 @@ async function play(
   let isDone = false;
   while (!isDone) {
     for (let i = 0; i < 60; i++) await advance();
-    isDone =
-      kernel.nowMs > calmFrom + 120_000 &&
-      (await isAtRest(
-        database,
-        chains,
-        addresses.map(({ address }) => address),
-      ));
+    isDone = kernel.nowMs > calmFrom + 120_000 && (await isAtRest(database, chains, paid, config));
     if (!isDone && (kernel.nowMs > calmFrom + LIVENESS_MS || kernel.steps > STEPS_MAX)) {
-      const left = await describeRest(database, chains, paid);
+      const left = await describeRest(database, chains, paid, config);
       throw new Broken(`L1: it does not come to rest: ${left}`);
     }
   }
@@ -462,7 +495,8 @@ async function play(
     [between[0]],
   );
   if (fallenBack.length > 0) mark("settled by another than the preferred route");
-  await judge(database, chains, addresses, { isCharged: gas === "charged" });
+  const swapped = await judge(database, chains, addresses, { isCharged: gas === "charged", fairs });
+  for (const what of swapped) mark(what);
   await readers.check(database);
   if (!options.onRest) return;
   for (const process of lives.running) lives.kill(process);
@@ -473,9 +507,21 @@ async function play(
   await finish(kernel, options.onRest({ database, db: context.db, chains, addresses, audits }));
 }
 
+/** A part of a price, to the millionth. */
+const partOf = (price: bigint, part: number) =>
+  (price * BigInt(Math.round(part * 1e6))) / 1_000_000n;
+
+/** How the pools of a run move; null where there are no routes through them. */
+function marketOf(seed: number, options: RunOptions): MarketMoves | null {
+  const drawn = options.faults ? null : drawMarket(createDice(seed, 9));
+  if (options.swaps === undefined) return drawn;
+  return options.swaps ? (drawn ?? STILL_MARKET) : null;
+}
+
 const isUser = ({ from }: FakeTransaction) =>
   from === REFUND_AUTHORITY ||
   from === STRANGER ||
+  from === TRADER ||
   Array.from({ length: USERS }, (_, user) => userOf(user)).includes(from);
 
 /** Integrators and their addresses, before anything goes wrong. */

@@ -62,6 +62,9 @@ export function createFakeAttestorSigner(
       const { escrow } = contractsOf(srcChain);
       return attestation(address, escrow, srcChain, "return", deliveryId, deadline);
     },
-    signPrice: () => Promise.reject(new Error("no priced pair is simulated")),
+    async signPrice(srcChain, { wallet, token, route, rate, maxAmount, deadline }) {
+      const fields = ["price", wallet, token, rate, maxAmount, deadline] as const;
+      return attestation(address, route, srcChain, ...fields);
+    },
   };
 }

@@ -2,6 +2,7 @@
 import type { DepositAddress } from "../../src/addresses/index.ts";
 import { FakeChain } from "../../src/chains/fake/model.ts";
 import type { FakeCctp } from "../../src/chains/fake/cctp.ts";
+import type { FakePool } from "../../src/chains/fake/pool.ts";
 import { type FakeContracts, type FakeRoute, State } from "../../src/chains/fake/contracts.ts";
 import { hash } from "../../src/chains/fake/codec.ts";
 import type { Config, GasPolicy, LanePurpose, RouteConfig } from "../../src/config/load.ts";
@@ -37,6 +38,11 @@ export const REFUND_AUTHORITY = accountOf("refund authority");
 export const USERS = 4;
 /** Hands messages of the bridge in that are not theirs. */
 export const STRANGER = accountOf("stranger");
+/** Trades in the pools, and moves the market. */
+export const TRADER = accountOf("trader");
+/** What the coin is worth in dollars, times 1e18, while nobody moves it. */
+export const COIN_USD = 2n * ETHER;
+const POOL_FEE = 500;
 /** Of the bridge, in base units: more than anybody sends. */
 export const ALLOWANCE = 10n ** 15n;
 
@@ -58,6 +64,19 @@ export function cctpOf(chainId: number): FakeCctp {
     token: tokenOf(chainId),
     feeRecipient: accountOf("fee recipient of the bridge"),
     remotes: new Map([[domainOf(other), { messenger: messengerOf(other), token: tokenOf(other) }]]),
+  };
+}
+
+export function poolOf(chainId: number): FakePool {
+  return {
+    account: accountOf(`pool ${chainId}`),
+    quoter: accountOf(`quoter ${chainId}`),
+    weth: accountOf(`wrapped coin ${chainId}`),
+    token: tokenOf(chainId),
+    coinDecimals: 18n,
+    tokenDecimals: 6n,
+    fee: BigInt(POOL_FEE),
+    feed: accountOf(`feed ${chainId}`),
   };
 }
 
@@ -89,6 +108,25 @@ export function contractsOf(chainId: number): FakeContracts {
         destDomain: domainOf(destChain),
       },
     ],
+    [
+      routeOf("coin to token", chainId),
+      { kind: "swap", token: NATIVE_TOKEN, destToken: tokenOf(chainId) },
+    ],
+    [
+      routeOf("token to coin", chainId),
+      { kind: "swap", token: tokenOf(chainId), destToken: NATIVE_TOKEN },
+    ],
+    [
+      routeOf("coin to bridge", chainId),
+      {
+        kind: "swap_cctp",
+        token: NATIVE_TOKEN,
+        bridgeToken: tokenOf(chainId),
+        destChain,
+        destToken: tokenOf(destChain),
+        destDomain: domainOf(destChain),
+      },
+    ],
   ]);
   return {
     chainId,
@@ -101,6 +139,7 @@ export function contractsOf(chainId: number): FakeContracts {
     relayers: new Set(LANE_PURPOSES.map((purpose) => laneOf(chainId, purpose))),
     routes,
     cctp: cctpOf(chainId),
+    pool: poolOf(chainId),
   };
 }
 
@@ -118,6 +157,10 @@ export function createChain(
   }
   state.credit(NATIVE_TOKEN, REFUND_AUTHORITY, 10n ** 6n * ETHER);
   state.credit(NATIVE_TOKEN, STRANGER, 10n ** 6n * ETHER);
+  state.credit(NATIVE_TOKEN, TRADER, 10n ** 6n * ETHER);
+  state.credit(NATIVE_TOKEN, poolOf(chainId).account, 10n ** 9n * ETHER);
+  state.credit(token, poolOf(chainId).account, 10n ** 18n);
+  state.market = { fair: COIN_USD, pool: COIN_USD };
   state.credit(token, contracts.delivery, given.inventory);
   for (const purpose of LANE_PURPOSES)
     state.credit(NATIVE_TOKEN, laneOf(chainId, purpose), given.laneWei);
@@ -134,9 +177,17 @@ export function createConfig(
   payoutWindowS: bigint,
   gas: GasPolicy,
   between: readonly RouteChoice[number][],
+  /** Whether there are routes through pools; then the price of the coin is what its feed says. */
+  swaps: boolean,
 ): Config {
   const isBridged = between.some((kind) => kind === "FAST_MCTP");
   const priceOf = (fixed: bigint) => ({ fixed, feeds: [], http: [], maxDeviationBps: 100 });
+  const fedBy = (address: EvmAddress) => ({
+    fixed: undefined,
+    feeds: [{ address, maxAgeMs: 3_600_000 }],
+    http: [],
+    maxDeviationBps: 100,
+  });
   return {
     stateDir: "",
     databaseUrl: undefined,
@@ -171,7 +222,7 @@ export function createConfig(
       balanceCheckIntervalMs: 5_000,
       traces: false,
       deliveryConfirmations: 2,
-      uniswapV3: undefined,
+      uniswapV3: swaps ? { ...poolOf(chainId), router: poolOf(chainId).account } : undefined,
       contracts: { factory: FACTORY, escrow: escrowOf(chainId), delivery: deliveryOf(chainId) },
       cctp: isBridged ? cctpOf(chainId) : undefined,
       tokens: [
@@ -191,7 +242,7 @@ export function createConfig(
           minDeposit: ETHER / 1000n,
           minDepositUnits: "0.001",
           inventoryMin: undefined,
-          price: priceOf(2n * ETHER),
+          price: swaps ? fedBy(poolOf(chainId).feed) : priceOf(COIN_USD),
         },
       ],
       lanes: { deploy: [], settle: [], deliver: [] },
@@ -218,10 +269,36 @@ export function createConfig(
           ? { kind, ...pair, contract: routeOf("escrow", chainId), priced: false }
           : { kind, ...pair, contract: routeOf("bridge", chainId) };
       }),
+      ...(swaps ? listSwaps(chainId, isBridged) : []),
     ]),
     logLevel: "silent",
     crashAt: undefined,
   };
+}
+
+/** From the coin to the token of the chain and back, and to the other chain's where there is the bridge. */
+function listSwaps(chainId: number, isBridged: boolean): RouteConfig[] {
+  const [token, destChain] = [tokenOf(chainId), otherOf(chainId)];
+  const through = (tokenOut: EvmAddress) => ({
+    swap: { tokenOut, poolFee: POOL_FEE, maxImpactBps: 100, slippageBps: 50 },
+  });
+  const stay = { kind: "MONO_CHAIN", chainId } as const;
+  const sell = { ...stay, token: NATIVE_TOKEN, contract: routeOf("coin to token", chainId) };
+  const buy = { ...stay, token, contract: routeOf("token to coin", chainId) };
+  const bridge: RouteConfig = {
+    kind: "FAST_MCTP",
+    chainId,
+    token: NATIVE_TOKEN,
+    destChain,
+    destToken: tokenOf(destChain),
+    contract: routeOf("coin to bridge", chainId),
+    ...through(token),
+  };
+  const local = [
+    { ...sell, ...through(token) },
+    { ...buy, ...through(NATIVE_TOKEN) },
+  ];
+  return isBridged ? [...local, bridge] : local;
 }
 
 /** An address, and the chain on which it is paid. */

@@ -34,6 +34,7 @@ export function createEncodingChain(chainId: number, answers: Partial<Chain> = {
     encodeTransferData: evm.encodeTransferData,
     encodeBurnData: evm.encodeBurnData,
     encodeSwapData: evm.encodeSwapData,
+    encodeSwapBurnData: evm.encodeSwapBurnData,
     deliveryIdOf: evm.deliveryIdOf,
     ...answers,
   });

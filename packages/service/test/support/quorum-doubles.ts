@@ -185,6 +185,7 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
     encodeTransferData: () => "0x",
     encodeBurnData: () => "0x",
     encodeSwapData: () => "0x",
+    encodeSwapBurnData: () => "0x",
     deliveryIdOf: () => ID,
     deliveryIdOfOrder: () => ID,
     cctp: null,

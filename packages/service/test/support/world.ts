@@ -68,6 +68,13 @@ export interface SettledArgs {
   readonly by?: number;
 }
 
+/** A call by somebody who is not the service. */
+interface OutsideCall {
+  readonly to: Address;
+  readonly data: Hex;
+  readonly value?: bigint;
+}
+
 export type World = Awaited<ReturnType<typeof openWorld>>;
 
 const DEADLINE_MS = 120_000;
@@ -265,7 +272,7 @@ export async function openWorld(options: WorldOptions = {}) {
   async function sendAs(
     chain: ChainName,
     account: PrivateKeyAccount,
-    call: { readonly to: Address; readonly data: Hex },
+    call: OutsideCall,
   ): Promise<void> {
     const { client, rpcUrl } = chains[chain];
     const wallet = createWalletClient({ account, chain: client.chain, transport: http(rpcUrl) });
@@ -390,11 +397,7 @@ export async function openWorld(options: WorldOptions = {}) {
       sendAs(chain, keys.owner.account, call),
 
     /** Calls a contract as an account that is given coin for gas, and waits for the block. */
-    async sendAs(
-      chain: ChainName,
-      account: PrivateKeyAccount,
-      call: { readonly to: Address; readonly data: Hex },
-    ): Promise<void> {
+    async sendAs(chain: ChainName, account: PrivateKeyAccount, call: OutsideCall): Promise<void> {
       await this.payNative(chain, account.address, parseEther("1"));
       await sendAs(chain, account, call);
     },

@@ -7,6 +7,7 @@ import {
   escrowBytecode,
   pricedRouteBytecode,
   sameAssetRouteBytecode,
+  swapCctpRouteBytecode,
   swapRouteBytecode,
   transferRouteBytecode,
 } from "@sluice/contracts/bytecode";
@@ -23,6 +24,7 @@ const CREATION_CODE: Readonly<Record<BuiltContract, Hex>> = {
   pricedRoute: pricedRouteBytecode,
   cctpRoute: cctpRouteBytecode,
   swapRoute: swapRouteBytecode,
+  swapCctpRoute: swapCctpRouteBytecode,
 };
 
 /** PUSH32 of zero: where the compiler leaves room for an immutable value. No other code of ours pushes that. */

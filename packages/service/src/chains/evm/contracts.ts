@@ -22,6 +22,11 @@ const SWAP_DATA = parseAbiParameters([
   "struct Price { uint256 rate; uint256 maxAmount; uint256 deadline; }",
   "struct RouteFee { uint16 bps; uint256 flat; }",
 ]);
+const SWAP_BURN_DATA = parseAbiParameters([
+  "Price price, bytes signature, RouteFee fee, uint256 minOut, uint256 deadline, uint256 maxFee, uint32 minFinalityThreshold",
+  "struct Price { uint256 rate; uint256 maxAmount; uint256 deadline; }",
+  "struct RouteFee { uint16 bps; uint256 flat; }",
+]);
 const TRANSFER_DATA = parseAbiParameters("(uint16 bps, uint256 flat)");
 const BURN_DATA = parseAbiParameters(
   "(uint16 bps, uint256 flat), uint256 maxFee, uint32 minFinalityThreshold",
@@ -110,6 +115,11 @@ export function createContracts(
       encodeAbiParameters(BURN_DATA, [fee, maxFee, minFinalityThreshold]),
     encodeSwapData: ({ price, signature, fee, minOut, deadline }) =>
       encodeAbiParameters(SWAP_DATA, [price, signature, fee, minOut, deadline]),
+    encodeSwapBurnData(order) {
+      const { price, signature, fee, minOut, deadline, maxFee, minFinalityThreshold } = order;
+      const swap = [price, signature, fee, minOut, deadline] as const;
+      return encodeAbiParameters(SWAP_BURN_DATA, [...swap, maxFee, minFinalityThreshold]);
+    },
 
     deliveryIdOf: ({ wallet, token, seq }) =>
       deliveryIdOf({

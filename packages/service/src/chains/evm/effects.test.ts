@@ -1,6 +1,7 @@
 /** Events that strangers emit, on a real node. */
 import { concat, encodeAbiParameters, encodeEventTopics, type Hex } from "viem";
 import {
+  cctpRouteAbi,
   deliveryAbi,
   depositFactoryAbi,
   escrowAbi,
@@ -10,6 +11,8 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EvmAddress, padAddress, toEvmAddress, toHex32, toTxHash } from "../../core/hex.ts";
 import { openWorld, RECIPIENT, THERE, USDC, type World } from "../../signers/evm/testing/world.ts";
+import type { LogAnswer } from "./answers.ts";
+import { decodeEffects } from "./effects.ts";
 import { emitterBytecode } from "./testing/emitter.ts";
 
 let world: World;
@@ -125,4 +128,81 @@ describe("logs of strangers", () => {
     expect(receipt.logs).toHaveLength(1);
     return world.receiptOf(world.here, toTxHash(hash));
   }
+});
+
+/** What a wallet emits while a route's code runs in it, in the order of the logs. */
+describe("logs of a wallet", () => {
+  const addressOf = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
+  const [FACTORY, WALLET, ROUTE] = [addressOf("fa"), addressOf("3a"), addressOf("cc")];
+  const [WETH, BURNED, OTHER] = [addressOf("ee"), addressOf("a0"), addressOf("a1")];
+  const emitters = { factory: FACTORY, escrow: addressOf("e5"), delivery: addressOf("de") };
+  const uints = (count: number) => Array.from({ length: count }, () => ({ type: "uint256" }));
+  function logOf(
+    emitter: EvmAddress,
+    signature: readonly unknown[],
+    indexed: readonly EvmAddress[],
+    data: Hex,
+  ): LogAnswer {
+    const topics = [String(signature[0]), ...indexed.map((one) => padAddress(one))].map((topic) =>
+      toHex32(topic),
+    );
+    return {
+      address: emitter,
+      topics,
+      data,
+      removed: false,
+      blockHash: toHex32(`0x${"b1".repeat(32)}`),
+      blockNumber: 7n,
+      logIndex: 1,
+      txHash: toTxHash(`0x${"7a".repeat(32)}`),
+      txIndex: 0,
+    };
+  }
+  const swapped = (to: EvmAddress, tokenOut = BURNED) =>
+    logOf(
+      WALLET,
+      encodeEventTopics({ abi: swapRouteAbi, eventName: "Swapped" }),
+      [WALLET, to],
+      encodeAbiParameters(
+        [{ type: "address" }, { type: "address" }, ...uints(3)],
+        [WETH, tokenOut, 1n, 3_000n, 0n],
+      ),
+    );
+  const burned = logOf(
+    WALLET,
+    encodeEventTopics({ abi: cctpRouteAbi, eventName: "Burned" }),
+    [WALLET],
+    encodeAbiParameters(
+      [{ type: "address" }, ...uints(3), { type: "uint32" }, { type: "bytes32" }],
+      [BURNED, 3_000n, 0n, 0n, 6, padAddress(RECIPIENT)],
+    ),
+  );
+  const settled = (token: EvmAddress) =>
+    logOf(
+      FACTORY,
+      encodeEventTopics({ abi: depositFactoryAbi, eventName: "Settled" }),
+      [WALLET, token, ROUTE],
+      encodeAbiParameters([{ type: "uint256" }], [1n]),
+    );
+  const kindsOf = (...logs: readonly LogAnswer[]) =>
+    decodeEffects(logs, emitters).map(({ kind }) => kind);
+
+  test("a burn counts of the token that was settled, and of what that was swapped into", () => {
+    expect(kindsOf(burned, settled(BURNED))).toEqual(["burned", "settled"]);
+    expect(kindsOf(swapped(WALLET), burned, settled(WETH))).toEqual([
+      "swapped",
+      "burned",
+      "settled",
+    ]);
+  });
+
+  test("a burn counts of no other token", () => {
+    expect(kindsOf(burned, settled(WETH))).toEqual(["settled"]);
+    expect(kindsOf(swapped(WALLET, OTHER), burned, settled(WETH))).toEqual(["swapped", "settled"]);
+    expect(kindsOf(swapped(RECIPIENT), burned, settled(WETH))).toEqual(["swapped", "settled"]);
+    // The swap is of a token that was not settled.
+    expect(kindsOf(swapped(WALLET), burned, settled(OTHER))).toEqual(["settled"]);
+    expect(kindsOf(swapped(WALLET), burned)).toEqual([]);
+    expect(kindsOf(burned)).toEqual([]);
+  });
 });

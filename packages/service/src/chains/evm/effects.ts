@@ -14,7 +14,7 @@ import {
   transferRouteAbi,
 } from "@sluice/contracts/abi";
 import { type EvmAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
-import type { DepositContracts, Effect, SwapFacts } from "../port.ts";
+import type { DepositContracts, Effect } from "../port.ts";
 import type { LogAnswer } from "./answers.ts";
 import { transmitterAbi } from "./cctp.ts";
 
@@ -31,21 +31,32 @@ export function decodeEffects(logs: readonly LogAnswer[], emitters: Emitters): E
   const settled = new Set(
     ours.flatMap((effect) => (effect?.kind === "settled" ? [holdingOf(effect)] : [])),
   );
-  return kept.flatMap((log, index) => {
+  /** What wallets swapped into themselves, to burn it. */
+  const exchanged = new Set<string>();
+  return kept.flatMap((log, index): readonly Effect[] => {
     const effect = ours[index] ?? decodeTransferred(log) ?? decodeBurned(log) ?? decodeSwapped(log);
     if (!effect) return [];
-    if (effect.kind === "swapped" && !settled.has(swappedOf(effect))) return [];
-    const isOfWallet = effect.kind === "transferred" || effect.kind === "burned";
-    return isOfWallet && !settled.has(holdingOf(effect)) ? [] : [effect];
+    switch (effect.kind) {
+      case "transferred":
+        return settled.has(holdingOf(effect)) ? [effect] : [];
+      case "swapped": {
+        const { wallet, to, tokenIn, tokenOut } = effect;
+        if (!settled.has(holdingOf({ wallet, token: tokenIn }))) return [];
+        if (to === wallet) exchanged.add(holdingOf({ wallet, token: tokenOut }));
+        return [effect];
+      }
+      case "burned": {
+        const holding = holdingOf(effect);
+        return settled.has(holding) || exchanged.has(holding) ? [effect] : [];
+      }
+      default:
+        return [effect];
+    }
   });
 }
 
 function holdingOf(effect: { readonly wallet: string; readonly token: string }): string {
   return `${effect.wallet}:${effect.token}`;
-}
-
-function swappedOf({ wallet, tokenIn: token }: SwapFacts): string {
-  return holdingOf({ wallet, token });
 }
 
 function decodeOurs(

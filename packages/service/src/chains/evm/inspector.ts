@@ -17,6 +17,7 @@ import {
   erc20Abi,
   escrowAbi,
   sameAssetRouteAbi,
+  swapCctpRouteAbi,
   swapRouteAbi,
   transferRouteAbi,
 } from "@sluice/contracts/abi";
@@ -177,6 +178,25 @@ export function createEvmInspector(options: {
         tokenIn: toEvmAddress(terms.tokenIn),
         tokenOut: toEvmAddress(terms.tokenOut),
         feeRecipient: toEvmAddress(terms.feeRecipient),
+      };
+    },
+
+    async getSwapBridgePair(route) {
+      const { feeRecipient: _, ...pair } = await view(route, {
+        abi: swapCctpRouteAbi,
+        functionName: "config",
+      });
+      const { usdc, usdcDecimals, ...rest } = pair;
+      return {
+        ...rest,
+        factory: toEvmAddress(pair.factory),
+        router: toEvmAddress(pair.router),
+        weth: toEvmAddress(pair.weth),
+        tokenIn: toEvmAddress(pair.tokenIn),
+        tokenOut: toEvmAddress(usdc),
+        decimalsOut: usdcDecimals,
+        messenger: toEvmAddress(pair.messenger),
+        destToken: toHex32(pair.destToken),
       };
     },
 

@@ -24,6 +24,8 @@ import type {
   Lock,
   ReturnOrder,
   RouteFee,
+  SwapBurnOrder,
+  SwapOrder,
 } from "../port.ts";
 import {
   FAST,
@@ -35,6 +37,7 @@ import {
   writeMessage,
 } from "./cctp.ts";
 import { deliveryIdOf, hash, hashCommitment, predictWallet } from "./codec.ts";
+import { type FakePool, givenFor, type Market } from "./pool.ts";
 
 /** What is deployed on a chain. */
 export interface FakeContracts {
@@ -51,6 +54,8 @@ export interface FakeContracts {
   readonly routes: ReadonlyMap<Address, FakeRoute>;
   /** Null on a chain without the bridge. */
   readonly cctp: FakeCctp | null;
+  /** Null on a chain without one. */
+  readonly pool: FakePool | null;
 }
 
 export type FakeRoute =
@@ -67,6 +72,17 @@ export type FakeRoute =
   | {
       readonly kind: "cctp";
       readonly token: Address;
+      readonly destChain: number;
+      readonly destToken: Address;
+      readonly destDomain: number;
+    }
+  /** Through the pool, from one side of it to the other. */
+  | { readonly kind: "swap"; readonly token: Address; readonly destToken: Address }
+  /** Through the pool and the bridge. */
+  | {
+      readonly kind: "swap_cctp";
+      readonly token: Address;
+      readonly bridgeToken: Address;
       readonly destChain: number;
       readonly destToken: Address;
       readonly destDomain: number;
@@ -96,14 +112,19 @@ export type Action =
   | { readonly kind: "return"; readonly order: ReturnOrder; readonly signature: Hex }
   | { readonly kind: "refund"; readonly commitment: Commitment; readonly token: Address }
   | { readonly kind: "receive"; readonly message: Hex; readonly attestation: Hex }
+  /** Somebody moves the pool, or the market. */
+  | { readonly kind: "trade"; readonly market: Market }
   | { readonly kind: "many"; readonly jobs: readonly Action[] };
+
+/** What a relayer asks of a route. */
+export type RouteTerms = RouteFee | BurnTerms | SwapOrder | SwapBurnOrder;
 
 export interface SettleAction {
   readonly kind: "settle";
   readonly commitment: Commitment;
   readonly token: Address;
   readonly route: Address;
-  readonly terms: RouteFee | BurnTerms | null;
+  readonly terms: RouteTerms | null;
 }
 
 /** What a mined transaction left in the logs, in order. */
@@ -142,6 +163,7 @@ export class State {
   readonly delivered: Map<Hex32, FoundDelivery>;
   /** By nonce. */
   readonly minted: Map<Hex32, FoundMint>;
+  market: Market;
 
   constructor(from?: State) {
     this.balances = new Map(from?.balances);
@@ -151,6 +173,7 @@ export class State {
     this.locks = new Map(from?.locks);
     this.delivered = new Map(from?.delivered);
     this.minted = new Map(from?.minted);
+    this.market = from?.market ?? { fair: 0n, pool: 0n };
   }
 
   balanceOf(token: Address, owner: Address): bigint {
@@ -348,6 +371,9 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
       require(action.attestation === signMessage(action.message), "NotAttested");
       receive(action.message);
       return logs;
+    case "trade":
+      state.market = action.market;
+      return logs;
   }
 
   function agreed(deliveryId: Hex32, deadline: bigint, isSigned: boolean): Lock {
@@ -383,22 +409,36 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
     state.minted.set(nonce, { ...facts, txHash, blockNumber });
   }
 
-  function burn(
+  /** Takes the fee out of a deposit, and then burns the rest. */
+  function burnDeposit(
     { commitment, terms }: SettleAction,
     { token, destDomain }: Extract<FakeRoute, { kind: "cctp" }>,
     amount: bigint,
   ): void {
-    const { cctp, feeRecipient } = contracts;
-    const remote = cctp?.remotes.get(destDomain);
-    if (!cctp || !remote || !terms || !("maxFee" in terms)) throw new Reverted("InvalidData");
-    const wallet = predictWallet(commitment);
-    const { maxFee, minFinalityThreshold } = terms;
+    if (!terms || !("maxFee" in terms) || "price" in terms) throw new Reverted("InvalidData");
     const fee = (amount * BigInt(terms.fee.bps)) / BPS + terms.fee.flat;
-    require(fee + maxFee <= (amount * BigInt(commitment.maxFeeBps)) / BPS, "FeeAboveCap");
+    require(fee + terms.maxFee <= (amount * BigInt(commitment.maxFeeBps)) / BPS, "FeeAboveCap");
+    if (fee > 0n) move(token, predictWallet(commitment), contracts.feeRecipient, fee);
+    burn(commitment, terms, { token, destDomain, burned: amount - fee, fee });
+  }
+
+  function burn(
+    commitment: Commitment,
+    { maxFee, minFinalityThreshold }: BurnTerms,
+    args: {
+      readonly token: Address;
+      readonly destDomain: number;
+      readonly burned: bigint;
+      readonly fee: bigint;
+    },
+  ): void {
+    const { token, destDomain, burned, fee } = args;
+    const { cctp } = contracts;
+    const remote = cctp?.remotes.get(destDomain);
+    if (!cctp || !remote) throw new Reverted("InvalidData");
+    const wallet = predictWallet(commitment);
     require([FAST, STANDARD].includes(minFinalityThreshold), "InvalidFinality");
-    const burned = amount - fee;
     require(maxFee < burned, "MaxFeeNotBelowAmount");
-    if (fee > 0n) move(token, wallet, feeRecipient, fee);
     move(token, wallet, cctp.messenger, burned);
     state.credit(token, cctp.messenger, -burned);
     const message = writeMessage({
@@ -425,6 +465,41 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
     log({ kind: "burned", wallet, token, amount: burned, fee, maxFee, destDomain, recipient });
   }
 
+  /** What the price that the attestor signed, the pool and the order come to; `to` has it then. */
+  function swap(
+    { commitment, token, route, terms }: SettleAction,
+    { tokenOut, to, amount }: { tokenOut: Address; to: Address; amount: bigint },
+  ): { readonly fee: bigint; readonly amountIn: bigint; readonly amountOut: bigint } {
+    const { pool, attestor, chainId, feeRecipient } = contracts;
+    if (!pool || !terms || !("price" in terms)) throw new Reverted("InvalidData");
+    const wallet = predictWallet(commitment);
+    const { price, signature, minOut, deadline } = terms;
+    require(deadline >= time && price.deadline >= time, "Expired");
+    require(deadline <= time + 600n && price.deadline <= time + 120n, "DeadlineTooFar");
+    require(amount <= price.maxAmount, "AboveMaxAmount");
+    const { rate, maxAmount } = price;
+    const fields = ["price", wallet, token, rate, maxAmount, price.deadline] as const;
+    require(signature === attestation(attestor, route, chainId, ...fields), "NotAttestor");
+    const fee = (amount * BigInt(terms.fee.bps)) / BPS + terms.fee.flat;
+    const cap = (amount * BigInt(commitment.maxFeeBps)) / BPS;
+    require(fee <= cap && fee < amount, "FeeAboveCap");
+    const amountIn = amount - fee;
+    const isCoin = token === NATIVE_TOKEN;
+    const [inside, outside] = isCoin
+      ? [pool.coinDecimals, pool.tokenDecimals]
+      : [pool.tokenDecimals, pool.coinDecimals];
+    const fair = (amountIn * rate * 10n ** outside) / (10n ** 18n * 10n ** inside);
+    const least = (fair * (BPS - BigInt(commitment.maxSlippageBps))) / BPS;
+    require(least > 0n, "NoMinimum");
+    const amountOut = givenFor(pool, state.market, { amountIn, isCoin });
+    require(amountOut >= least && amountOut >= minOut, "ReceivedLess");
+    if (fee > 0n) move(token, wallet, feeRecipient, fee);
+    move(token, wallet, pool.account, amountIn);
+    move(tokenOut, pool.account, to, amountOut);
+    log({ kind: "swapped", wallet, to, tokenIn: token, tokenOut, amountIn, amountOut, fee });
+    return { fee, amountIn, amountOut };
+  }
+
   function settle(action: SettleAction): void {
     const { commitment, token, route: contract, terms } = action;
     const wallet = predictWallet(commitment);
@@ -439,7 +514,7 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
     if (route.kind === "transfer") {
       require(commitment.destChain === contracts.chainId, "WrongDestChain");
       require(commitment.destToken === padAddress(token), "WrongDestToken");
-      if (!terms || "maxFee" in terms) throw new Reverted("InvalidData");
+      if (!terms || !("bps" in terms)) throw new Reverted("InvalidData");
       const fee = (amount * BigInt(terms.bps)) / BPS + terms.flat;
       const cap = (amount * BigInt(commitment.maxFeeBps)) / BPS;
       require(fee <= cap && fee < amount, "FeeAboveCap");
@@ -450,7 +525,23 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
     } else if (route.kind === "cctp") {
       require(commitment.destChain === route.destChain, "WrongDestChain");
       require(commitment.destToken === padAddress(route.destToken), "WrongDestToken");
-      burn(action, route, amount);
+      burnDeposit(action, route, amount);
+    } else if (route.kind === "swap") {
+      require(commitment.destChain === contracts.chainId, "WrongDestChain");
+      require(commitment.destToken === padAddress(route.destToken), "WrongDestToken");
+      const to = unpadAddress(commitment.destWallet);
+      swap(action, { tokenOut: route.destToken, to, amount });
+    } else if (route.kind === "swap_cctp") {
+      require(commitment.destChain === route.destChain, "WrongDestChain");
+      require(commitment.destToken === padAddress(route.destToken), "WrongDestToken");
+      if (!terms || !("maxFee" in terms)) throw new Reverted("InvalidData");
+      const { bridgeToken, destDomain } = route;
+      const filled = swap(action, { tokenOut: bridgeToken, to: wallet, amount });
+      // What the fee left of the cap, at the price of the swap.
+      const left = (amount * BigInt(commitment.maxFeeBps)) / BPS - filled.fee;
+      require(terms.maxFee <= (left * filled.amountOut) / filled.amountIn, "FeeAboveCap");
+      const burned = filled.amountOut;
+      burn(commitment, terms, { token: bridgeToken, destDomain, burned, fee: 0n });
     } else {
       require(commitment.destChain === route.destChain, "WrongDestChain");
       require(commitment.destToken === padAddress(route.destToken), "WrongDestToken");

@@ -74,6 +74,7 @@ const GAS = {
   return: 80_000n,
   refund: 80_000n,
   receive: 200_000n,
+  trade: 120_000n,
 } as const;
 
 const BLOCK_GAS = 3_000_000n;

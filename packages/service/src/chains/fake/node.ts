@@ -8,7 +8,6 @@ import { type Address, type Hex, isNative, NATIVE_TOKEN } from "../../core/hex.t
 import type {
   BlockId,
   BlockRef,
-  BurnTerms,
   Call,
   Chain,
   Effect,
@@ -16,11 +15,11 @@ import type {
   Outflow,
   ReadPoint,
   Receipt,
-  RouteFee,
   Transfer,
 } from "../port.ts";
 import { decode, deliveryIdOf, encode, hashCommitment, predictWallet } from "./codec.ts";
-import type { Action, State } from "./contracts.ts";
+import type { Action, RouteTerms, State } from "./contracts.ts";
+import { givenFor } from "./pool.ts";
 import {
   type FakeBlock,
   type FakeChain,
@@ -143,8 +142,19 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     readHolding: async (token, owner) => ({ amount: head.state.balanceOf(token, owner) }),
     findBalance: async (token, owner, at) => stateAt(at).balanceOf(token, owner),
     hasCode: async (address, at) => stateAt(at).code.has(address),
-    readPriceFeed: () => Promise.reject(unavailable("no feeds")),
-    quoteSwap: async () => null,
+    async readPriceFeed(feed, at = "latest") {
+      const { state, time } = pointAt(at);
+      if (feed !== contracts.pool?.feed) throw unavailable("no such feed");
+      return { usd: state.market.fair, publishedAtMs: Number(time) * 1_000 };
+    },
+    async quoteSwap({ quoter, tokenIn, tokenOut, poolFee, amountIn }, at) {
+      const { pool } = contracts;
+      const { market } = stateAt(at);
+      const isKnown = pool && quoter === pool.quoter && BigInt(poolFee) === pool.fee;
+      const pair = [tokenIn, tokenOut];
+      if (!isKnown || !pair.includes(pool.weth) || !pair.includes(pool.token)) return null;
+      return givenFor(pool, market, { amountIn, isCoin: tokenIn === pool.weth });
+    },
 
     getTransactionCount: async (sender, at) => stateAt(at).nonceOf(sender),
     suggestFees: async () => ({
@@ -188,7 +198,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
       lock.commitment === hashCommitment(commitment) && lock.wallet === predictWallet(commitment),
     buildDeploy: (commitment) => toCall({ kind: "deploy", commitment }),
     buildSettle({ commitment, token, route, routeData }) {
-      const terms = routeData === "0x" ? null : decode<RouteFee | BurnTerms>(routeData);
+      const terms = routeData === "0x" ? null : decode<RouteTerms>(routeData);
       return toCall({ kind: "settle", commitment, token, route, terms });
     },
     buildDeliver: (order, signature) => toCall({ kind: "deliver", order, signature }, delivery),
@@ -230,6 +240,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     encodeTransferData: (fee) => encode(fee),
     encodeBurnData: (terms) => encode(terms),
     encodeSwapData: (order) => encode(order),
+    encodeSwapBurnData: (order) => encode(order),
     deliveryIdOf: (lock) => deliveryIdOf({ srcChain: chainId, escrow, ...lock }),
     deliveryIdOfOrder: ({ commitment, srcChain, escrow: from, srcToken, seq }) =>
       deliveryIdOf({

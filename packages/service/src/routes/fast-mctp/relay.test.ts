@@ -588,6 +588,31 @@ describe("a burn whose block left the chain", () => {
     expect(after).toMatchObject({ id: before.id, state: "attested", burn: { block: 9n } });
   });
 
+  test("stays it as well when it took another amount there, and the books follow", async () => {
+    const bridge = await openBridge();
+    const { state, look, transfer, books } = bridge;
+    await bridge.record();
+    state.messages = [bridge.attested()];
+    state.mint = bridge.minted();
+    await look();
+    await look();
+    const before = await transfer();
+    expect(before).toMatchObject({ state: "delivered", burn: { fee: FEE } });
+    const more = [
+      bridge.message(),
+      { ...bridge.burned, fee: FEE + 5n } as Effect,
+      { ...bridge.settled, amount: AMOUNT + 5n } as Effect,
+    ];
+    const posted = await books();
+    await bridge.record(bridge.receiptOf(more, "burn", 9n));
+    const after = await transfer();
+    expect(after).toMatchObject({ id: before.id, state: "delivered", burn: { fee: FEE + 5n } });
+    const isOfFee = (line: string) => / (fees|in_flight): /.test(line) && line.startsWith("2 ");
+    const others = (lines: readonly string[]) => lines.filter((line) => !isOfFee(line));
+    expect(others(await books())).toEqual(others(posted));
+    expect(await books()).not.toEqual(posted);
+  });
+
   test("gives way to another burn: what was attested for it is not handed in for that", async () => {
     const bridge = await openBridge();
     const { db, state, look, transfer } = bridge;

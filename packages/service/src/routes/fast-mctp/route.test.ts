@@ -1,4 +1,4 @@
-/** The way over Circle's bridge, held to what every route has to hold. */
+/** The ways over Circle's bridge, of what it carries and of another token, held to what every route has to hold. */
 import { createEncodingChain } from "../../../test/support/encoding-chain.ts";
 import { createStillClock, hashOf, LANE, silentLog } from "../../../test/support/doubles.ts";
 import {
@@ -9,15 +9,18 @@ import {
   type SuitePair,
 } from "../../../test/support/route-suite.ts";
 import type { CctpBridge, Effect } from "../../chains/port.ts";
+import type { Caps } from "../../core/amounts.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import type { Db } from "../../db/schema.ts";
 import { itemise } from "../../fees/index.ts";
 import { systemRandom } from "../../roles/system-ports.ts";
+import type { Pricing } from "../swift/pricing.ts";
 import { SHARE_SCALE } from "./attestations.ts";
 import { type BurnMessage, encodeBurnMessage, FINALITY, ZERO_WORD } from "./message.ts";
 import { lookAtDueTransfers, type RelayDeps } from "./relay.ts";
 import { createFastMctpRoute } from "./route.ts";
+import { createSwapMctpRoute } from "./swap.ts";
 
 const addressOf = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
 const USDC_THERE = addressOf("b0");
@@ -27,7 +30,21 @@ const THERE = { domain: 6, messenger: addressOf("32"), transmitter: addressOf("7
 const FEES = { fast: (13n * SHARE_SCALE) / 100_000n, standard: SHARE_SCALE / 20_000n };
 const ALLOWANCE = 10n ** 15n;
 
-function openBench(db: Db, { token, contract }: SuitePair): RouteBench {
+/** What a pool makes of another token, before it is burned. */
+const USDC_HERE = addressOf("a9");
+const WETH = addressOf("ee");
+const RATE = 3_000n * 10n ** 18n;
+const fairOf = (amountIn: bigint) => (amountIn * RATE * 10n ** 6n) / 10n ** 36n;
+/** `UniswapSwap.minOut`, of 18 decimals in and 6 out. */
+function minOutOfSwap(amountIn: bigint, { maxSlippageBps }: Pick<Caps, "maxSlippageBps">): bigint {
+  if (maxSlippageBps >= 10_000) return 0n;
+  return (fairOf(amountIn) * BigInt(10_000 - maxSlippageBps)) / 10_000n;
+}
+/** The swap of the benches gives what the price is worth. */
+const maxFeeOf = (amountIn: bigint, bridge: bigint) => (bridge * fairOf(amountIn)) / amountIn;
+
+/** Where `swaps`, of a token that a pool exchanges first. */
+function openBench(db: Db, { token, contract }: SuitePair, swaps: boolean): RouteBench {
   const clock = createStillClock();
   let arrival: Arrival | null = null;
   let isAway = false;
@@ -48,7 +65,11 @@ function openBench(db: Db, { token, contract }: SuitePair): RouteBench {
         return { to, token: minted, amount, fee: 0n, txHash, blockNumber };
       }),
   });
-  const source = createEncodingChain(2, { cctp: bridgeOf(HERE) });
+  const source = createEncodingChain(2, {
+    cctp: bridgeOf(HERE),
+    // A pool without a bottom, at the price.
+    quoteSwap: async ({ amountIn }) => fairOf(amountIn),
+  });
   const destination = createEncodingChain(30, {
     cctp: bridgeOf(THERE),
     getHead: async () => ({
@@ -88,27 +109,53 @@ function openBench(db: Db, { token, contract }: SuitePair): RouteBench {
     pollMs: 500,
   };
 
+  const pricing: Pricing = {
+    readRate: async () => RATE,
+    attestPrice: async (_, amount) => ({
+      price: { rate: RATE, maxAmount: amount, deadline: BigInt(clock.now() / 1000) + 100n },
+      signature: `0x${"51".repeat(65)}`,
+    }),
+    findRateAt: async (_, { route }) => (route === contract ? RATE : null),
+  };
+  const bridge = {
+    db,
+    clock,
+    random: systemRandom,
+    source,
+    destination,
+    token,
+    destToken: USDC_THERE,
+    contract,
+    attestations,
+  };
+
   return {
     open: () =>
-      createFastMctpRoute({
-        db,
-        clock,
-        random: systemRandom,
-        source,
-        destination,
-        token,
-        destToken: USDC_THERE,
-        decimals: 6,
-        contract,
-        attestations,
-      }),
+      swaps
+        ? createSwapMctpRoute({
+            ...bridge,
+            quoter: addressOf("90"),
+            weth: WETH,
+            decimalsIn: 18,
+            tokenOut: USDC_HERE,
+            decimalsOut: 6,
+            poolFee: 500,
+            maxImpactBps: 100,
+            slippageBps: 50,
+            pricing,
+          })
+        : createFastMctpRoute({ ...bridge, decimals: 6 }),
 
     receiptOf(sweep) {
       const { address, amount, fee, wallet = address.wallet } = sweep;
       const { commitment } = address;
       const { service, gas } = itemise(amount, fee, commitment.maxFeeBps);
-      const burnedAmount = amount - service - gas;
+      const charged = service + gas;
+      const amountIn = amount - charged;
+      const burnedAmount = swaps ? fairOf(amountIn) : amountIn;
+      const maxFee = swaps ? maxFeeOf(amountIn, fee.bridge) : fee.bridge;
       const swept = sweep.token ?? token;
+      const burnToken = swaps ? USDC_HERE : swept;
       sent = {
         version: 1,
         sourceDomain: HERE.domain,
@@ -120,26 +167,37 @@ function openBench(db: Db, { token, contract }: SuitePair): RouteBench {
         minFinalityThreshold: FINALITY.FAST,
         finalityThresholdExecuted: 0,
         bodyVersion: 1,
-        burnToken: padAddress(swept),
+        burnToken: padAddress(burnToken),
         mintRecipient: commitment.destWallet,
         amount: burnedAmount,
         messageSender: padAddress(wallet),
-        maxFee: fee.bridge,
+        maxFee,
         feeExecuted: 0n,
         expirationBlock: 0n,
         hookData: "0x",
       };
+      const swapped: Effect = {
+        kind: "swapped",
+        wallet,
+        to: wallet,
+        tokenIn: swept,
+        tokenOut: USDC_HERE,
+        amountIn,
+        amountOut: burnedAmount,
+        fee: charged,
+      };
       const burned: Effect = {
         kind: "burned",
         wallet,
-        token: swept,
+        token: burnToken,
         amount: burnedAmount,
-        fee: service + gas,
-        maxFee: fee.bridge,
+        fee: swaps ? 0n : charged,
+        maxFee,
         destDomain: THERE.domain,
         recipient: commitment.destWallet,
       };
       return receiptOfSweep(sweep, { token, contract, block: 7n }, [
+        ...(swaps ? [swapped] : []),
         { kind: "message_sent", message: encodeBurnMessage(sent) },
         burned,
       ]);
@@ -153,6 +211,18 @@ function openBench(db: Db, { token, contract }: SuitePair): RouteBench {
     },
     findSource: (receipt) => receipt,
   };
+}
+
+/** The least of an amount that `RouteFeeLib.cap` leaves. */
+function leastLeft(amount: bigint, { maxFeeBps }: Pick<Caps, "maxFeeBps">): bigint {
+  const cap = (amount * BigInt(maxFeeBps)) / 10_000n;
+  return amount - (cap < amount - 1n ? cap : amount - 1n);
+}
+
+/** What the bridge asks for its slow way, with the margin of a fifth, both rounded up. */
+function slowestFeeOf(amount: bigint): bigint {
+  const minimum = (amount * FEES.standard + SHARE_SCALE - 1n) / SHARE_SCALE;
+  return (minimum * 12_000n + 9_999n) / 10_000n;
 }
 
 behavesLikeRoute("FAST_MCTP", {
@@ -174,16 +244,53 @@ behavesLikeRoute("FAST_MCTP", {
   ],
 
   // CctpRoute counts what the bridge may keep with its own fee, up to RouteFeeLib.cap.
-  leastByContract(amount, { maxFeeBps }) {
-    const cap = (amount * BigInt(maxFeeBps)) / 10_000n;
-    return amount - (cap < amount - 1n ? cap : amount - 1n);
-  },
+  leastByContract: leastLeft,
+  slowestFeeOf,
+  openBench: (db, pair) => openBench(db, pair, false),
+});
 
-  /** With the margin of a fifth, both rounded up. */
+behavesLikeRoute("FAST_MCTP of another token", {
+  kind: "FAST_MCTP",
+  waitsForFinality: false,
+  isPriced: true,
+  hasInventory: false,
+  routeData: [
+    {
+      type: "tuple",
+      components: [
+        { name: "rate", type: "uint256" },
+        { name: "maxAmount", type: "uint256" },
+        { name: "deadline", type: "uint256" },
+      ],
+    },
+    { name: "signature", type: "bytes" },
+    {
+      type: "tuple",
+      components: [
+        { name: "bps", type: "uint16" },
+        { name: "flat", type: "uint256" },
+      ],
+    },
+    { name: "minOut", type: "uint256" },
+    { name: "deadline", type: "uint256" },
+    { name: "maxFee", type: "uint256" },
+    { name: "minFinalityThreshold", type: "uint32" },
+  ],
+
+  // What is left after the whole cap, at the price less the whole slippage; and a unit for its rounding.
+  leastByContract(amount, caps) {
+    const least = minOutOfSwap(leastLeft(amount, caps), caps);
+    return least > 0n ? least - 1n : 0n;
+  },
+  // SwapCctpRoute burns what the pool gave; the bridge may keep `maxFee` of it.
+  leastOfSweep({ address, amount, fee }) {
+    const { service, gas } = itemise(amount, fee, address.commitment.maxFeeBps);
+    const amountIn = amount - service - gas;
+    return fairOf(amountIn) - maxFeeOf(amountIn, fee.bridge);
+  },
   slowestFeeOf(amount) {
-    const minimum = (amount * FEES.standard + SHARE_SCALE - 1n) / SHARE_SCALE;
-    return (minimum * 12_000n + 9_999n) / 10_000n;
+    const fair = fairOf(amount);
+    return fair === 0n ? 0n : (slowestFeeOf(fair) * amount + fair - 1n) / fair;
   },
-
-  openBench,
+  openBench: (db, pair) => openBench(db, pair, true),
 });

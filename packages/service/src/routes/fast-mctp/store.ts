@@ -23,8 +23,10 @@ export interface Burn {
   readonly block: bigint;
   readonly wallet: Address;
   readonly token: Address;
-  /** Kept by the route before the burn. */
+  /** Kept by the route of the deposited token. */
   readonly fee: bigint;
+  /** What a pool took of the deposited token for what was burned; null where that was the deposited token. */
+  readonly swapped: { readonly token: Address; readonly amount: bigint } | null;
   readonly amount: bigint;
   /** The message as it was sent. */
   readonly message: Hex;
@@ -79,7 +81,7 @@ export async function recordBurn(
   if (known?.burn.message === burn.message && known.burn.txHash === burn.txHash) {
     await tx
       .updateTable("bridge_transfers")
-      .set({ burn_block: burn.block, next_check_at: formatStamp(deps.nowMs) })
+      .set({ ...takenOf(burn), burn_block: burn.block, next_check_at: formatStamp(deps.nowMs) })
       .where("id", "=", known.id)
       .execute();
     return;
@@ -99,16 +101,25 @@ export async function recordBurn(
       burn_block: burn.block,
       wallet: burn.wallet,
       token: burn.token,
-      fee: burn.fee,
+      ...takenOf(burn),
       burned_amount: burn.amount,
       sent_message: burn.message,
-      min_out: burn.minOut,
       dest_chain: burn.destChain,
       dest_token: burn.destToken,
       dest_wallet: burn.destWallet,
       next_check_at: formatStamp(deps.nowMs),
     })
     .execute();
+}
+
+/** What a sweep took for its burn: in another block it may be another amount for the same message. */
+function takenOf({ fee, swapped, minOut }: Burn) {
+  return {
+    fee,
+    token_in: swapped?.token ?? null,
+    amount_in: swapped?.amount ?? null,
+    min_out: minOut,
+  };
 }
 
 export async function getTransfer(db: Db | Tx, id: string): Promise<Transfer | null> {
@@ -248,6 +259,7 @@ export async function updateTransfer(
 
 function parseTransfer(row: Selectable<BridgeTransfersTable>): Transfer {
   const { nonce, attested_message: message, attestation } = row;
+  const { token_in: tokenIn, amount_in: amountIn } = row;
   const { mint_tx_hash: mintTxHash, delivered_amount: delivered, bridge_fee: bridgeFee } = row;
   return {
     id: row.id,
@@ -262,6 +274,10 @@ function parseTransfer(row: Selectable<BridgeTransfersTable>): Transfer {
       wallet: toAddress(row.wallet),
       token: toAddress(row.token),
       fee: BigInt(row.fee),
+      swapped:
+        tokenIn === null || amountIn === null
+          ? null
+          : { token: toAddress(tokenIn), amount: BigInt(amountIn) },
       amount: BigInt(row.burned_amount),
       message: toBytes(row.sent_message),
       minOut: BigInt(row.min_out),

@@ -7,6 +7,15 @@ import { FINALITY } from "./message.ts";
 /** The minimum may rise between the plan and the burn: this much is allowed for, of the minimum itself. */
 const MARGIN_BPS = 2_000n;
 
+/** Circle's own figures: seconds after the burn, and about a quarter of an hour where a source has to be final first. */
+export const FAST_SECONDS = 60;
+const STANDARD_SECONDS = 1_200;
+
+/** How long a burn takes to be minted that waits for this finality. */
+export function etaOf(minFinalityThreshold: number): number {
+  return minFinalityThreshold < FINALITY.STANDARD ? FAST_SECONDS : STANDARD_SECONDS;
+}
+
 /** What the bridge says of itself. */
 export interface BridgeTerms {
   readonly fees: BridgeFees;

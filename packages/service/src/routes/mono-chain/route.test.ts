@@ -152,7 +152,7 @@ behavesLikeRoute("MONO_CHAIN to another token", {
           weth: WETH,
           token,
           decimalsIn: 6,
-          destToken: DEST_TOKEN,
+          tokenOut: DEST_TOKEN,
           decimalsOut: 18,
           poolFee: 500,
           maxImpactBps: 100,

@@ -75,7 +75,7 @@ function openPool() {
     weth: WETH,
     token: NATIVE_TOKEN,
     decimalsIn: 18,
-    destToken: USDC,
+    tokenOut: USDC,
     decimalsOut: 6,
     poolFee: 500,
     maxImpactBps: 100,

@@ -7,30 +7,45 @@ import { createEvmAttestorPolicy } from "./attestor-policy.ts";
 
 const addressOf = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
 const USDC = addressOf("a0");
-const [STAYS, SWAPS, GOES, PRICED] = ["c1", "c2", "c3", "c4"].map(addressOf);
+const OTHER = addressOf("b1");
+const [STAYS, SWAPS, GOES, PRICED, BURNS, SWAPS_AND_BURNS] = [
+  "c1",
+  "c2",
+  "c3",
+  "c4",
+  "c5",
+  "c6",
+].map(addressOf);
 
 test("prices are signed for swaps and for priced pairs, deliveries for what inventory pays", () => {
-  if (!STAYS || !SWAPS || !GOES || !PRICED) throw new Error("four contracts");
+  if (!STAYS || !SWAPS || !GOES || !PRICED || !BURNS || !SWAPS_AND_BURNS) {
+    throw new Error("six contracts");
+  }
   const source = { chainId: 2, token: USDC } as const;
-  const swap = { destToken: NATIVE_TOKEN, poolFee: 500, maxImpactBps: 100, slippageBps: 50 };
+  const swap = { tokenOut: NATIVE_TOKEN, poolFee: 500, maxImpactBps: 100, slippageBps: 50 };
   const inventory = { kind: "SWIFT", ...source, destChain: 30 } as const;
+  const bridge = { kind: "FAST_MCTP", ...source, destChain: 30, destToken: OTHER } as const;
   const routes: RouteConfig[] = [
     { kind: "MONO_CHAIN", ...source, contract: STAYS },
     { kind: "MONO_CHAIN", ...source, contract: SWAPS, swap },
     { ...inventory, destToken: USDC, contract: GOES, priced: false },
     { ...inventory, destToken: NATIVE_TOKEN, contract: PRICED, priced: true },
+    { ...bridge, contract: BURNS },
+    { ...bridge, contract: SWAPS_AND_BURNS, swap },
   ];
   const policy = createEvmAttestorPolicy({ chains: new Map(), routes });
   const isPriced = (contract: typeof USDC) => policy.isPricedRoute(2, USDC, contract);
   expect([STAYS, SWAPS, GOES, PRICED].map(isPriced)).toEqual([false, true, false, true]);
+  expect([BURNS, SWAPS_AND_BURNS].map(isPriced)).toEqual([false, true]);
   expect(policy.isPricedRoute(30, USDC, SWAPS)).toBe(false);
   expect(policy.isPricedRoute(2, NATIVE_TOKEN, SWAPS)).toBe(false);
 
-  const isPair = (destChain: number) => {
-    const commitment = { destToken: padAddress(NATIVE_TOKEN) };
+  const isPair = (destChain: number, destToken = NATIVE_TOKEN) => {
+    const commitment = { destToken: padAddress(destToken) };
     // CAST: what else is in an order is not looked at here.
     const order = { srcChain: 2, srcToken: USDC, commitment } as DeliveryOrder;
     return policy.isPair(destChain, order);
   };
   expect([isPair(30), isPair(2)]).toEqual([true, false]);
+  expect(isPair(30, OTHER)).toBe(false);
 });

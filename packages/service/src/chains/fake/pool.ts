@@ -1,0 +1,42 @@
+/**
+ * The pool of the fake chain: one pair, the native coin and a token, at a price that whoever trades sets; and the market,
+ * which is what the pair is worth and what a feed says. Shares no code with the routes, so that a mistake on one side
+ * shows on the other.
+ */
+import type { Address } from "../../core/hex.ts";
+
+/** The pool of a chain. It holds what it gives, and never runs out. */
+export interface FakePool {
+  readonly account: Address;
+  readonly quoter: Address;
+  /** The wrapped native coin, which is what it calls the coin. */
+  readonly weth: Address;
+  readonly token: Address;
+  readonly coinDecimals: bigint;
+  readonly tokenDecimals: bigint;
+  /** Kept of what goes in, in hundredths of a basis point. */
+  readonly fee: bigint;
+  /** Says what the coin is worth. */
+  readonly feed: Address;
+}
+
+/** Prices at a block: whole tokens per whole coin, times 1e18. */
+export interface Market {
+  readonly fair: bigint;
+  /** At which the pool exchanges. */
+  readonly pool: bigint;
+}
+
+const ONE = 10n ** 18n;
+const HUNDREDTHS = 1_000_000n;
+
+/** What the pool gives for an amount of the coin, or of the token. */
+export function givenFor(
+  { coinDecimals, tokenDecimals, fee }: FakePool,
+  { pool }: Market,
+  { amountIn, isCoin }: { readonly amountIn: bigint; readonly isCoin: boolean },
+): bigint {
+  const traded = (amountIn * (HUNDREDTHS - fee)) / HUNDREDTHS;
+  const [coin, token] = [ONE * 10n ** coinDecimals, pool * 10n ** tokenDecimals];
+  return isCoin ? (traded * token) / coin : (traded * coin) / token;
+}

@@ -1,0 +1,207 @@
+/** What the routes share whose sweeps burn USDC for Circle's bridge: reading the burn, recording it, and its mint. */
+import type { BurnFacts, CctpBridge, Chain, Effect, Receipt } from "../../chains/port.ts";
+import { assert } from "../../core/assert.ts";
+import { fromErrorObject } from "../../core/errors.ts";
+import { type Address, type Hex, padAddress } from "../../core/hex.ts";
+import type { Clock, Random } from "../../core/ports.ts";
+import type { DepositAddress } from "../../addresses/index.ts";
+import type { Db, Tx } from "../../db/schema.ts";
+import type { DeliveryLook } from "../port.ts";
+import type { Attestations } from "./attestations.ts";
+import { type BurnMessage, listDifferences, parseBurnMessage, ZERO_WORD } from "./message.ts";
+import * as store from "./store.ts";
+import type { BridgeTerms } from "./terms.ts";
+
+/** For how long fees and allowance are taken as they were. */
+const TERMS_AGE_MAX_MS = 15_000;
+
+/** A sweep by the bridge: what left the wallet, what was burned of it, and the message that the burn sent. */
+export interface ReadBurn {
+  readonly settled: Settled;
+  readonly burned: BurnFacts;
+  readonly bytes: Hex;
+}
+
+type Settled = Extract<Effect, { kind: "settled" }>;
+
+/** One way over the bridge. */
+export interface Burns {
+  /** Fees and allowance of the bridge as they are about now. Throws as the attestation service does. */
+  readTerms(): Promise<BridgeTerms>;
+  /** The sweep of a wallet in a receipt, whose burn is that of its commitment; null where the receipt does not show all of it. */
+  read(receipt: Receipt, address: DepositAddress): ReadBurn | null;
+  /** Records a burn that was seen mined, in the transaction that moves its settlement on. */
+  record(
+    tx: Tx,
+    args: {
+      readonly settlementId: string;
+      readonly address: DepositAddress;
+      readonly receipt: Receipt;
+      readonly burn: ReadBurn;
+      readonly minOut: bigint;
+      /** Kept of the deposit. */
+      readonly fee: bigint;
+      /** What a pool took for what was burned; null where none did. */
+      readonly swapped: store.Burn["swapped"];
+    },
+  ): Promise<void>;
+  /** Whether it was minted, as the worker in `relay.ts` saw it. */
+  lookForMint(settlementId: string): Promise<DeliveryLook>;
+}
+
+export interface BurnsOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly source: Chain;
+  readonly destination: Chain;
+  /** The route's. */
+  readonly contract: Address;
+  readonly attestations: Attestations;
+}
+
+/** @param tokens What is deposited, what is burned on the source, and what is minted for it. */
+export function createBurns(
+  options: BurnsOptions,
+  tokens: Readonly<Record<"deposited" | "burned" | "minted", Address>>,
+): Burns {
+  const { db, clock, random, source, destination, contract, attestations } = options;
+  const from = bridgeOf(source).contracts;
+  const to = bridgeOf(destination).contracts;
+
+  /** What the message of a burn must say, whoever asked for the burn. */
+  function expectedOf(address: DepositAddress, burned: BurnFacts): Partial<BurnMessage> {
+    return {
+      sourceDomain: from.domain,
+      destinationDomain: to.domain,
+      sender: padAddress(from.messenger),
+      recipient: padAddress(to.messenger),
+      // Anybody may hand it in.
+      destinationCaller: ZERO_WORD,
+      burnToken: padAddress(tokens.burned),
+      mintRecipient: address.commitment.destWallet,
+      amount: burned.amount,
+      messageSender: padAddress(address.wallet),
+      maxFee: burned.maxFee,
+      hookData: "0x",
+    };
+  }
+
+  return {
+    readTerms: keepFor(TERMS_AGE_MAX_MS, clock, () => readBridge(attestations, from, to)),
+
+    read(receipt, address) {
+      const { wallet } = address;
+      const { effects } = receipt;
+      const settledAt = effects.findIndex(
+        (effect) =>
+          effect.kind === "settled" &&
+          effect.wallet === wallet &&
+          effect.token === tokens.deposited &&
+          effect.route === contract,
+      );
+      // A wallet may burn more than once in a transaction, of several tokens: each burn comes before what settles it.
+      const before = effects.slice(0, Math.max(settledAt, 0));
+      const burnedAt = before.findLastIndex(
+        (effect) =>
+          effect.kind === "burned" && effect.wallet === wallet && effect.token === tokens.burned,
+      );
+      const [settled, burned] = [effects[settledAt], before[burnedAt]];
+      if (settled?.kind !== "settled" || burned?.kind !== "burned") return null;
+      const sent = findMessage(before.slice(0, burnedAt), burned);
+      if (!sent) return null;
+      const unlike = listDifferences(sent.message, expectedOf(address, burned));
+      assert(unlike.length === 0, `the burn is that of the commitment (${unlike.join(", ")})`);
+      return { settled, burned, bytes: sent.bytes };
+    },
+
+    async record(tx, { settlementId, address, receipt, burn, minOut, fee, swapped }) {
+      await store.recordBurn(
+        tx,
+        { random, nowMs: clock.now() },
+        {
+          settlementId,
+          srcChain: source.chainId,
+          txHash: receipt.txHash,
+          block: receipt.blockNumber,
+          wallet: address.wallet,
+          token: tokens.burned,
+          fee,
+          swapped,
+          amount: burn.burned.amount,
+          message: burn.bytes,
+          minOut,
+          destChain: destination.chainId,
+          destToken: tokens.minted,
+          destWallet: address.destWallet,
+        },
+      );
+    },
+
+    async lookForMint(settlementId) {
+      const transfer = await store.findOfSettlement(db, settlementId);
+      assert(transfer !== null, "a recorded burn has its transfer");
+      const { mint, state, trouble } = transfer;
+      if (mint && (state === "delivered" || state === "final")) {
+        return { kind: "delivered", txHash: mint.txHash, amount: mint.amount };
+      }
+      return trouble ? { kind: "troubled", error: fromErrorObject(trouble) } : { kind: "waiting" };
+    },
+  };
+}
+
+/** The message that a burn sent: the one of this wallet and amount, of those that the transaction sent. */
+function findMessage(
+  before: readonly Effect[],
+  { wallet, amount }: BurnFacts,
+): { readonly bytes: Hex; readonly message: BurnMessage } | null {
+  for (const effect of before.toReversed()) {
+    if (effect.kind !== "message_sent") continue;
+    const message = parseOther(effect.message);
+    if (message?.messageSender === padAddress(wallet) && message.amount === amount) {
+      return { bytes: effect.message, message };
+    }
+  }
+  return null;
+}
+
+/** Others of the same transaction may send messages that are no burns. */
+function parseOther(bytes: Hex): BurnMessage | null {
+  try {
+    return parseBurnMessage(bytes);
+  } catch {
+    return null;
+  }
+}
+
+async function readBridge(
+  attestations: Attestations,
+  from: { readonly domain: number },
+  to: { readonly domain: number },
+): Promise<BridgeTerms> {
+  const fees = await attestations.getFees(from.domain, to.domain);
+  // Where fast is not offered nothing is asked about it.
+  const allowance = fees.fast === null ? 0n : await attestations.getFastAllowance();
+  return { fees, allowance };
+}
+
+/** The same answer for a while; a failure is forgotten at once. */
+function keepFor<T>(ageMaxMs: number, clock: Clock, read: () => Promise<T>): () => Promise<T> {
+  let kept: { readonly atMs: number; readonly value: Promise<T> } | undefined;
+  return () => {
+    const nowMs = clock.now();
+    if (kept && nowMs - kept.atMs < ageMaxMs) return kept.value;
+    const value = read();
+    const reading = { atMs: nowMs, value };
+    kept = reading;
+    value.catch(() => {
+      if (kept === reading) kept = undefined;
+    });
+    return value;
+  };
+}
+
+function bridgeOf(chain: Chain): CctpBridge {
+  assert(chain.cctp !== null, "the configuration names the bridge on both chains of a route");
+  return chain.cctp;
+}

@@ -1,0 +1,127 @@
+import { assert } from "../../core/assert.ts";
+import type { Caps } from "../../core/amounts.ts";
+import type { Address } from "../../core/hex.ts";
+import { itemise, leastAfterFees } from "../../fees/index.ts";
+import { chargeOf } from "../mono-chain/swap-terms.ts";
+import { createPool, type PoolOptions } from "../pool.ts";
+import type { Route } from "../port.ts";
+import { WITHOUT_INVENTORY } from "../without-inventory.ts";
+import { type BurnsOptions, createBurns } from "./burns.ts";
+import { chooseSpeed, etaOf, FAST_SECONDS, maxFeeOf } from "./terms.ts";
+
+/**
+ * `FAST_MCTP` of another token than the bridge carries: one pool of Uniswap v3 exchanges it for USDC, which is burned in
+ * the same transaction. The fee is taken of the deposited token before the pool; what the bridge may keep is what that
+ * leaves of the committed cap, at the price of the swap. What the pool gives is burned, to the unit.
+ */
+export function createSwapMctpRoute(
+  options: BurnsOptions & Omit<PoolOptions, "chain"> & { readonly destToken: Address },
+): Route {
+  const { source, destination, token, tokenOut, destToken, contract } = options;
+  const { decimalsIn, decimalsOut } = options;
+  const pool = createPool({ ...options, chain: source });
+  const burns = createBurns(options, { deposited: token, burned: tokenOut, minted: destToken });
+
+  /**
+   * How what the pool gives is burned. The bridge may keep what was planned for it at the price that is insisted on: the
+   * contract refuses more, should the pool give no more than that.
+   */
+  async function planBurn(
+    { amountIn, answer }: { readonly amountIn: bigint; readonly answer: bigint },
+    bridge: bigint,
+    caps: Caps,
+  ) {
+    const maxFee = (bridge * pool.insistOn(answer, caps)) / amountIn;
+    return { maxFee, ...chooseSpeed(answer, maxFee, await burns.readTerms()) };
+  }
+
+  return {
+    kind: "FAST_MCTP",
+    pair: {
+      srcChain: source.chainId,
+      srcToken: token,
+      destChain: destination.chainId,
+      destToken,
+    },
+    contract,
+    decimalsIn,
+    decimalsOut,
+    etaSeconds: FAST_SECONDS,
+    waitsForFinality: false,
+    deliversBySweep: false,
+    isPriced: true,
+
+    async readBridgeFee(amount, room) {
+      const fair = pool.fairOf(amount, await pool.readRate());
+      if (fair === 0n) return 0n;
+      const fee = maxFeeOf(fair, (room * fair) / amount, await burns.readTerms());
+      return (fee * amount + fair - 1n) / fair;
+    },
+
+    async quote(amount, caps, fee) {
+      const rate = await pool.readRate();
+      const minOut = leastMinted(pool.leastOf(leastAfterFees(amount, caps.maxFeeBps), rate, caps));
+      // The contract insists on something, so there is nothing to ask the pool.
+      if (minOut === 0n) return { fair: 0n, amountOut: 0n, minOut: 0n };
+      const { service, gas, bridge } = itemise(amount, fee, caps.maxFeeBps);
+      const amountIn = amount - service - gas;
+      const answer = await pool.ask(amountIn, rate, caps);
+      const burn = await planBurn({ amountIn, answer }, bridge, caps);
+      return {
+        // Before all fees, and at the pool's price: what is missing from it is the fees.
+        fair: (answer * amount) / amountIn,
+        amountOut: answer - burn.expectedFee,
+        minOut,
+        etaSeconds: etaOf(burn.minFinalityThreshold),
+      };
+    },
+
+    async prepareSweep(address, amount, fee) {
+      const { commitment } = address;
+      const planned = await pool.planOrder(address, amount, fee);
+      if (planned === null) return null;
+      const { order, answer } = planned;
+      const amountIn = amount - chargeOf(amount, fee);
+      const { bridge } = itemise(amount, fee, commitment.maxFeeBps);
+      const burn = await planBurn({ amountIn, answer }, bridge, commitment);
+      const { maxFee, minFinalityThreshold } = burn;
+      const routeData = source.encodeSwapBurnData({ ...order, maxFee, minFinalityThreshold });
+      return source.buildSettle({ commitment, token, route: contract, routeData, amount });
+    },
+
+    // The bridge mints: there is nothing to set aside.
+    ...WITHOUT_INVENTORY,
+
+    async readSweep(receipt, address) {
+      const burn = burns.read(receipt, address);
+      const swept = burn && (await pool.readSweep(receipt, address));
+      if (!burn || !swept) return null;
+      const { swapped, least, amount, logIndex } = swept;
+      const { burned } = burn;
+      assert(swapped.to === address.wallet, "the pool gave it to the wallet");
+      assert(swapped.amountOut === burned.amount, "what the pool gave was burned");
+      assert(swapped.amountOut >= least, "the pool gave what the price demands");
+      return { amount, logIndex, minOut: burned.amount - burned.maxFee, deliveryId: null };
+    },
+
+    async recordSweep(tx, { settlementId, address, sweep: { minOut }, receipt }) {
+      const burn = burns.read(receipt, address);
+      const facts = pool.findSwap(receipt, address.wallet);
+      assert(burn && facts, "a sweep by the bridge swaps and burns");
+      const { fee } = facts;
+      const swapped = { token, amount: facts.amountIn };
+      await burns.record(tx, { settlementId, address, receipt, burn, minOut, fee, swapped });
+    },
+
+    lookForDelivery: ({ settlementId }) => burns.lookForMint(settlementId),
+  };
+}
+
+/**
+ * The least that arrives where the pool has to give `least` of what the whole cap leaves. The contract rounds down what
+ * the pool has to give of an amount twice before it takes the bridge's part of it: of another fee than the whole cap a
+ * unit less may be left.
+ */
+function leastMinted(least: bigint): bigint {
+  return least > 0n ? least - 1n : 0n;
+}

@@ -1,0 +1,183 @@
+/**
+ * What must have come of swaps, computed from the chains alone: at a price that was the market's when it was signed, never
+ * below what was committed to, to the unit between wallet, pool, fee and recipient. Shares no code with the service.
+ */
+import type { Action, FakeLog, RouteTerms } from "../../src/chains/fake/contracts.ts";
+import { predictWallet } from "../../src/chains/fake/codec.ts";
+import type { FakeChain } from "../../src/chains/fake/model.ts";
+import { NATIVE_TOKEN } from "../../src/core/hex.ts";
+import { Broken } from "./broken.ts";
+import type { SharedDatabase } from "./database.ts";
+import type { Bridged } from "./oracle-bridge.ts";
+import type { PaidAddress } from "./stage.ts";
+
+const MAX_FEE_BPS = 50n;
+const MAX_SLIPPAGE_BPS = 100n;
+const ONE = 10n ** 18n;
+
+interface Swap {
+  readonly chainId: number;
+  readonly txHash: string;
+  readonly wallet: string;
+  readonly to: string;
+  readonly tokenIn: string;
+  readonly tokenOut: string;
+  readonly amountIn: bigint;
+  readonly amountOut: bigint;
+  readonly fee: bigint;
+  /** That the attestor signed. */
+  readonly rate: bigint;
+  /** What the order named as the least. */
+  readonly insisted: bigint;
+}
+
+export function readSwaps(chains: ReadonlyMap<number, FakeChain>): readonly Swap[] {
+  return [...chains].flatMap(([chainId, chain]) =>
+    chain.branchOf(chain.head).flatMap(({ transactions }) =>
+      transactions.flatMap(({ transaction, logs }) =>
+        logs.flatMap((log): Swap[] => {
+          if (log.kind !== "effect" || log.effect.kind !== "swapped") return [];
+          const { kind: _, ...facts } = log.effect;
+          const terms = findTerms(transaction.action, facts.wallet, facts.tokenIn);
+          if (!terms || !("price" in terms)) throw new Broken("the oracle cannot read a swap");
+          const place = { chainId, txHash: transaction.hash };
+          return [{ ...place, ...facts, rate: terms.price.rate, insisted: terms.minOut }];
+        }),
+      ),
+    ),
+  );
+}
+
+/** What the relayer asked for a wallet's token. */
+function findTerms(action: Action, wallet: string, token: string): RouteTerms | null {
+  if (action.kind === "many") {
+    for (const job of action.jobs) {
+      const terms = findTerms(job, wallet, token);
+      if (terms) return terms;
+    }
+  }
+  const isIts =
+    action.kind === "settle" &&
+    action.token === token &&
+    predictWallet(action.commitment) === wallet;
+  return isIts ? action.terms : null;
+}
+
+/** The swap of a wallet's token that ended at a place in the logs of its transaction. */
+export function swapBefore(
+  logs: readonly FakeLog[],
+  { wallet, token }: { readonly wallet: string; readonly token: string },
+) {
+  for (const log of logs.toReversed()) {
+    if (log.kind !== "effect" || log.effect.kind !== "swapped") continue;
+    if (log.effect.wallet === wallet && log.effect.tokenIn === token) return log.effect;
+  }
+  return null;
+}
+
+/** Every swap was fair and went where it had to; pools and ledger say the same. Returns what was met. */
+export async function judgeSwaps(
+  database: SharedDatabase,
+  chains: ReadonlyMap<number, FakeChain>,
+  addresses: readonly PaidAddress[],
+  given: {
+    readonly swaps: readonly Swap[];
+    readonly bridged: Bridged;
+    /** What the coin was worth at any time, in dollars times 1e18. */
+    readonly fairs: ReadonlySet<bigint>;
+  },
+): Promise<readonly string[]> {
+  const { swaps, bridged, fairs } = given;
+  const met = new Set<string>();
+  const wallets = new Map(addresses.map(({ address }) => [address.wallet as string, address]));
+  for (const swap of swaps) {
+    const { chainId, wallet, tokenIn, tokenOut, amountIn, amountOut, fee, rate } = swap;
+    const name = `${amountIn} of ${tokenIn} swapped for ${amountOut} in ${swap.txHash} of ${wallet}`;
+    const address = wallets.get(wallet);
+    if (!address) throw new Broken(`V5: ${name} is nobody's`);
+    const isCoin = tokenIn === NATIVE_TOKEN;
+    // The token is worth a dollar.
+    const isMarket = isCoin
+      ? fairs.has(rate)
+      : [...fairs].some((fair) => rate === (ONE * ONE) / fair);
+    if (!isMarket) throw new Broken(`T56: ${name} at ${rate}, which it never was worth`);
+    const [scale, other] = isCoin ? [10n ** 18n, 10n ** 6n] : [10n ** 6n, 10n ** 18n];
+    const fair = (amountIn * rate * other) / (ONE * scale);
+    if (amountOut < (fair * (10_000n - MAX_SLIPPAGE_BPS)) / 10_000n)
+      throw new Broken(`T69: ${name}, and ${fair} was fair`);
+    if (amountOut < swap.insisted) throw new Broken(`T69: ${name}, below ${swap.insisted}`);
+    // Beyond that the pool's own answer counts. A tenth may have been added since it was asked, which the price still covers.
+    if (swap.insisted * 100n < fair * 85n)
+      throw new Broken(`T69: of ${name} no more than ${swap.insisted} was insisted on`);
+    if (fee * 10_000n > (amountIn + fee) * MAX_FEE_BPS) throw new Broken(`V7: ${name} cost ${fee}`);
+    if (address.destChain === chainId) {
+      if (swap.to !== address.destWallet || tokenOut !== address.destToken)
+        throw new Broken(`V5: ${name} went to ${swap.to} in ${tokenOut}`);
+      met.add(isCoin ? "swapped coin for a token" : "swapped a token for coin");
+      continue;
+    }
+    const burns = bridged.burns.filter(
+      (one) => one.txHash === swap.txHash && one.wallet === wallet && one.deposited === tokenIn,
+    );
+    if (swap.to !== wallet || burns.length !== 1 || burns[0]?.amount !== amountOut)
+      throw new Broken(`V5: ${name} was burned as ${burns.map(({ amount }) => amount).join()}`);
+    met.add("swapped coin before the bridge");
+  }
+  await comparePools(database, chains, swaps);
+  await compareRecipients(database, chains, addresses);
+  return [...met];
+}
+
+/** What pools took and gave is what they hold, and what the ledger says. */
+async function comparePools(
+  database: SharedDatabase,
+  chains: ReadonlyMap<number, FakeChain>,
+  swaps: readonly Swap[],
+): Promise<void> {
+  const lines = await database.query<{ chain_id: number; token: string; amount: string }>(
+    `select chain_id, token, sum(amount)::text as amount from ledger_lines where account = 'swapped' group by 1, 2`,
+  );
+  for (const [chainId, chain] of chains) {
+    const { pool } = chain.contracts;
+    if (!pool) continue;
+    for (const token of [NATIVE_TOKEN, pool.token]) {
+      const ofChain = swaps.filter((swap) => swap.chainId === chainId);
+      const took = ofChain.reduce(
+        (sum, swap) =>
+          sum +
+          (swap.tokenIn === token ? swap.amountIn : 0n) -
+          (swap.tokenOut === token ? swap.amountOut : 0n),
+        0n,
+      );
+      const [first] = chain.branchOf(chain.head);
+      const held = chain.head.state.balanceOf(token, pool.account);
+      const before = first?.state.balanceOf(token, pool.account) ?? 0n;
+      if (held - before !== took)
+        throw new Broken(`V2: the pool of ${chainId} took ${took} of ${token}, it has ${held}`);
+      const line = lines.find((one) => one.chain_id === chainId && one.token === token);
+      if (BigInt(line?.amount ?? 0) !== took)
+        throw new Broken(
+          `V3: the pool of ${chainId} took ${took} of ${token}, the ledger says ${line?.amount}`,
+        );
+    }
+  }
+}
+
+/** Each recipient has what settlements say that it got, by whichever route. */
+async function compareRecipients(
+  database: SharedDatabase,
+  chains: ReadonlyMap<number, FakeChain>,
+  addresses: readonly PaidAddress[],
+): Promise<void> {
+  const rows = await database.query<{ wallet: string; amount: string }>(
+    `select wallet, sum(delivered_amount)::text as amount from settlements where status = 'completed' group by 1`,
+  );
+  for (const { wallet, destChain, destWallet, destToken } of addresses.map(
+    ({ address }) => address,
+  )) {
+    const said = BigInt(rows.find((row) => row.wallet === wallet)?.amount ?? 0);
+    const has = chains.get(destChain)?.head.state.balanceOf(destToken, destWallet) ?? 0n;
+    if (said !== has)
+      throw new Broken(`V2: ${destWallet} has ${has} of ${destToken}, it was told ${said}`);
+  }
+}

@@ -60,6 +60,9 @@ import type { ChainDeployment, Deployment } from "./deployment.ts";
 import { SandboxError } from "./errors.ts";
 import { awaitMined, type Call, sendCalls } from "./evm-client.ts";
 import { laneAccounts, type SandboxKeys } from "./keys.ts";
+import { deriveSolanaAccounts, toBytes32 } from "./solana/accounts.ts";
+import { SOLANA_TOKENS } from "./solana/genesis.ts";
+import { SOLANA_SPEC } from "./solana/spec.ts";
 import {
   POOL_FEE,
   POOL_NATIVE,
@@ -108,6 +111,9 @@ const OWNER_STEPS = [
   "nativeToUsdcSwapRoute",
   "usdcToNativeSwapRoute",
   "wethSwapCctpRoute",
+  "usdcToSolanaRoute",
+  "nativeToSolanaRoute",
+  "usdcToSolRoute",
 ] as const;
 
 export interface DeployOptions {
@@ -179,6 +185,9 @@ function planChain(keys: SandboxKeys, burn: number): ChainPlan {
     nativeToUsdcSwapRoute: owned("nativeToUsdcSwapRoute"),
     usdcToNativeSwapRoute: owned("usdcToNativeSwapRoute"),
     wethSwapCctpRoute: owned("wethSwapCctpRoute"),
+    usdcToSolanaRoute: owned("usdcToSolanaRoute"),
+    nativeToSolanaRoute: owned("nativeToSolanaRoute"),
+    usdcToSolRoute: owned("usdcToSolRoute"),
   };
 }
 
@@ -291,6 +300,11 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
       data: swapRouteInitCode(chain, context, { from: "usdc", to: "native" }),
     },
     wethSwapCctpRoute: { data: swapCctpRouteInitCode(chain, context) },
+    usdcToSolanaRoute: { data: solanaRouteInitCode(chain, context, { from: "usdc", to: "USDC" }) },
+    nativeToSolanaRoute: {
+      data: solanaRouteInitCode(chain, context, { from: "native", to: "WETH" }),
+    },
+    usdcToSolRoute: { data: solanaRouteInitCode(chain, context, { from: "usdc", to: "SOL" }) },
   };
   return [
     ...burnCalls(owner, here.burn),
@@ -318,6 +332,9 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
             here.nativeToUsdcSwapRoute,
             here.usdcToNativeSwapRoute,
             here.wethSwapCctpRoute,
+            here.usdcToSolanaRoute,
+            here.nativeToSolanaRoute,
+            here.usdcToSolRoute,
           ],
           [lanes.settle.account.address],
           [keys.attestor.account.address],
@@ -559,3 +576,34 @@ function escrowRouteInitCode(
     ? encodeDeployData({ abi: sameAssetRouteAbi, bytecode: sameAssetRouteBytecode, args: [pair] })
     : encodeDeployData({ abi: pricedRouteAbi, bytecode: pricedRouteBytecode, args: [pair] });
 }
+
+/** A route to a token of the Solana chain: of the same asset, or at a price. */
+function solanaRouteInitCode(
+  chain: ChainSpec & { readonly name: ChainName },
+  { keys, plan }: Context,
+  { from, to }: { readonly from: Asset; readonly to: keyof typeof SOLANA_DESTINATIONS },
+): Hex {
+  const here = plan[chain.name];
+  const { token, decimals, isSameAsset } = SOLANA_DESTINATIONS[to];
+  const pair = {
+    evmChainId: BigInt(chain.evmChainId),
+    sourceChain: chain.chainId,
+    sourceToken: from === "usdc" ? here.token : zeroAddress,
+    sourceDecimals: decimalsOf(from),
+    escrow: here.escrow,
+    destChain: SOLANA_SPEC.chainId,
+    destToken: token,
+    destDecimals: decimals,
+    delivery: toBytes32(deriveSolanaAccounts(keys.solanaSeed.privateKey).delivery),
+  };
+  return isSameAsset
+    ? encodeDeployData({ abi: sameAssetRouteAbi, bytecode: sameAssetRouteBytecode, args: [pair] })
+    : encodeDeployData({ abi: pricedRouteAbi, bytecode: pricedRouteBytecode, args: [pair] });
+}
+
+/** What is delivered on the Solana chain out of inventory. SOL is zero, as every native coin. */
+const SOLANA_DESTINATIONS = {
+  USDC: { token: toBytes32(SOLANA_TOKENS.USDC.mint), decimals: 6, isSameAsset: true },
+  WETH: { token: toBytes32(SOLANA_TOKENS.WETH.mint), decimals: 8, isSameAsset: true },
+  SOL: { token: zeroHash, decimals: 9, isSameAsset: false },
+} as const;

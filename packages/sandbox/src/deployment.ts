@@ -34,6 +34,12 @@ export interface ChainDeployment extends UniswapContracts {
   readonly usdcToNativeSwapRoute: Address;
   /** Wrapped native coin to USDC of the other chain, through the pool and then through Circle's stand-ins. */
   readonly wethSwapCctpRoute: Address;
+  /** USDC to USDC of the Solana chain. */
+  readonly usdcToSolanaRoute: Address;
+  /** Native coin to WETH of the Solana chain. */
+  readonly nativeToSolanaRoute: Address;
+  /** USDC to SOL, at a price. */
+  readonly usdcToSolRoute: Address;
   /** The block that holds the first of them. */
   readonly startBlock: number;
 }
@@ -107,6 +113,9 @@ function checkChain(path: string, value: unknown): ChainDeployment {
     swapRouter: checkAddress(path, chain?.["swapRouter"]),
     quoter: checkAddress(path, chain?.["quoter"]),
     positionManager: checkAddress(path, chain?.["positionManager"]),
+    usdcToSolanaRoute: checkAddress(path, chain?.["usdcToSolanaRoute"]),
+    nativeToSolanaRoute: checkAddress(path, chain?.["nativeToSolanaRoute"]),
+    usdcToSolRoute: checkAddress(path, chain?.["usdcToSolRoute"]),
     startBlock,
   };
 }

@@ -18,7 +18,7 @@ test("every key is a file of its own that only its owner reads", () => {
   loadKeys(dir);
   loadPepper(dir);
   const files = readdirSync(dir);
-  expect(files).toHaveLength(21);
+  expect(files).toHaveLength(23);
   expect(files.filter((file) => (statSync(join(dir, file)).mode & 0o777) !== 0o600)).toEqual([]);
   expect(statSync(dir).mode & 0o777).toBe(0o700);
 });

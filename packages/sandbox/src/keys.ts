@@ -39,6 +39,9 @@ export interface SandboxKeys {
   readonly attesters: readonly Key[];
   /** Mints the token. */
   readonly faucet: Key;
+  /** Of the service's accounts on the Solana chain, and of its treasury there. */
+  readonly solanaSeed: Key;
+  readonly solanaTreasury: Key;
   readonly lanes: Readonly<Record<ChainName, LaneKeys>>;
   readonly payers: Readonly<Record<ChainName, readonly Key[]>>;
 }
@@ -61,6 +64,8 @@ export function loadKeys(dir: string): SandboxKeys {
     attestor: key("attestor"),
     attesters: [key("cctp-attester-1"), key("cctp-attester-2")],
     faucet: key("faucet"),
+    solanaSeed: key("solana-seed"),
+    solanaTreasury: key("solana-treasury"),
     lanes: { ethereum: lanes("ethereum"), base: lanes("base") },
     payers: { ethereum: payers("ethereum"), base: payers("base") },
   };

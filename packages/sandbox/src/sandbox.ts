@@ -13,8 +13,10 @@ import { loadKeys, type SandboxKeys } from "./keys.ts";
 import { assertPortFree, findFreePort } from "./ports.ts";
 import { type RunningService, startService, stopLeftService } from "./service.ts";
 import { type ServiceConfigOptions, writeServiceConfig } from "./service-config.ts";
+import { deriveSolanaAccounts } from "./solana/accounts.ts";
 import { openSolanaNode, type SolanaNode, type SolanaNodeOptions } from "./solana/node.ts";
 import { fundSolanaPayers, loadSolanaPayers, type SolanaPayer } from "./solana/payers.ts";
+import { fundServiceAccounts } from "./solana/service-accounts.ts";
 import { SOLANA_SPEC } from "./solana/spec.ts";
 import { statePaths } from "./state-paths.ts";
 
@@ -132,7 +134,12 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     tell(options, "attestations", `a stand-in for Circle's service at ${bridge.url}`);
     const attestationsUrl = bridge.url;
     const parts = { chains, deployment, keys };
-    const configPath = writeServiceConfig({ ...options, ...parts, ports, attestationsUrl });
+    const configPath = writeServiceConfig({
+      ...options,
+      ...parts,
+      ports,
+      attestationsUrl,
+    });
     const first = await start();
     tell(
       options,
@@ -191,6 +198,8 @@ async function setUpSolana(stateDir: string, options: SandboxOptions): Promise<S
   try {
     const payers = await loadSolanaPayers(paths.keys);
     await fundSolanaPayers(node, payers);
+    const { solanaSeed } = loadKeys(paths.keys);
+    await fundServiceAccounts(node, deriveSolanaAccounts(solanaSeed.privateKey));
     return { node, payers };
   } catch (error) {
     await node.stop();

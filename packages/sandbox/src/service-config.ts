@@ -5,6 +5,10 @@ import type { Deployment } from "./deployment.ts";
 import { writeJson } from "./json-file.ts";
 import { loadPepper, type SandboxKeys } from "./keys.ts";
 import { statePaths } from "./state-paths.ts";
+import { deriveSolanaAccounts } from "./solana/accounts.ts";
+import { GENESIS_HASH, SOLANA_TOKENS } from "./solana/genesis.ts";
+import { SOL_INVENTORY, TOKEN_INVENTORY } from "./solana/service-accounts.ts";
+import { SOLANA_SPEC } from "./solana/spec.ts";
 import { POOL_FEE } from "./uniswap.ts";
 
 /** Fees and minimums of the sandbox. */
@@ -16,6 +20,8 @@ export const SANDBOX_TERMS = {
   /** US dollars per whole unit. */
   usdcPrice: "1",
   nativePrice: "3000",
+  solPrice: "150",
+  minSolDeposit: "0.001",
   minNativeDeposit: "0.0001",
 } as const;
 
@@ -41,6 +47,8 @@ export interface ServiceConfigOptions {
   readonly attestationsUrl?: string;
   /** Whether the bridge is preferred to inventory. */
   readonly bridgeFirst?: boolean;
+  /** Where the Solana chain answers; without it nothing comes from there or goes there. */
+  readonly solanaRpcUrl?: string;
   /** Replaces the nodes' URLs, for a proxy in front of them. */
   readonly rpcUrls?: Partial<Readonly<Record<"ethereum" | "base", string>>>;
 }
@@ -73,51 +81,149 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
     ...(options.attestationsUrl !== undefined && { cctp: { apiUrl: options.attestationsUrl } }),
     attestor: {
       key: { file: keys.attestor.path },
-      rpcUrls: Object.fromEntries(
-        CHAIN_SPECS.map((spec) => [String(spec.chainId), chains[spec.name].rpcUrl]),
-      ),
+      rpcUrls: Object.fromEntries([
+        ...CHAIN_SPECS.map((spec) => [String(spec.chainId), chains[spec.name].rpcUrl]),
+        ...(options.solanaRpcUrl === undefined
+          ? []
+          : [[String(SOLANA_SPEC.chainId), options.solanaRpcUrl]]),
+      ]),
     },
-    chains: CHAIN_SPECS.map(({ name, chainId, evmChainId, domain }) => ({
-      chainId,
-      evmChainId,
-      rpcUrl: rpcUrl(name),
-      startBlock: deployment.chains[name].startBlock,
-      pollIntervalMs: options.pollIntervalMs ?? 250,
-      deliveryConfirmations: 1,
-      contracts: {
-        factory: deployment.factory,
-        escrow: deployment.chains[name].escrow,
-        delivery: deployment.chains[name].delivery,
-      },
-      ...(options.attestationsUrl !== undefined && {
-        cctp: {
-          domain,
-          messenger: deployment.chains[name].messenger,
-          transmitter: deployment.chains[name].transmitter,
+    chains: [
+      ...CHAIN_SPECS.map(({ name, chainId, evmChainId, domain }) => ({
+        chainId,
+        evmChainId,
+        rpcUrl: rpcUrl(name),
+        startBlock: deployment.chains[name].startBlock,
+        pollIntervalMs: options.pollIntervalMs ?? 250,
+        deliveryConfirmations: 1,
+        contracts: {
+          factory: deployment.factory,
+          escrow: deployment.chains[name].escrow,
+          delivery: deployment.chains[name].delivery,
         },
-      }),
-      uniswapV3: {
-        router: deployment.chains[name].swapRouter,
-        quoter: deployment.chains[name].quoter,
-        weth: deployment.chains[name].weth,
-      },
-      balanceCheckIntervalMs: 1_000,
-      tokens: [
-        listUsdc(deployment.chains[name].token),
-        listNative(name),
-        // Only the bridge takes it.
-        ...(options.attestationsUrl === undefined ? [] : [listWeth(deployment.chains[name].weth)]),
-      ],
-      lanes: {
-        deploy: { file: keys.lanes[name].deploy.path },
-        settle: { file: keys.lanes[name].settle.path },
-        deliver: { file: keys.lanes[name].deliver.path },
-      },
-    })),
-    routes: listRoutes(options),
+        ...(options.attestationsUrl !== undefined && {
+          cctp: {
+            domain,
+            messenger: deployment.chains[name].messenger,
+            transmitter: deployment.chains[name].transmitter,
+          },
+        }),
+        uniswapV3: {
+          router: deployment.chains[name].swapRouter,
+          quoter: deployment.chains[name].quoter,
+          weth: deployment.chains[name].weth,
+        },
+        balanceCheckIntervalMs: 1_000,
+        tokens: [
+          listUsdc(deployment.chains[name].token),
+          listNative(name),
+          // Only the bridge takes it.
+          ...(options.attestationsUrl === undefined
+            ? []
+            : [listWeth(deployment.chains[name].weth)]),
+        ],
+        lanes: {
+          deploy: { file: keys.lanes[name].deploy.path },
+          settle: { file: keys.lanes[name].settle.path },
+          deliver: { file: keys.lanes[name].deliver.path },
+        },
+      })),
+      ...describeSolana(options),
+    ],
+    routes: [...listRoutes(options), ...listSolanaRoutes(options)],
     logLevel: "info",
   });
   return paths.serviceConfig;
+}
+
+/** The Solana chain, where there is one. */
+function describeSolana({
+  keys,
+  solanaRpcUrl,
+  pollIntervalMs = 250,
+}: ServiceConfigOptions): readonly object[] {
+  if (solanaRpcUrl === undefined) return [];
+  const { binding, escrow, delivery } = deriveSolanaAccounts(keys.solanaSeed.privateKey);
+  const treasury = deriveSolanaAccounts(keys.solanaTreasury.privateKey).delivery;
+  const token = (symbol: keyof typeof SOLANA_TOKENS, usd: string, minDeposit: string) => ({
+    symbol,
+    address: SOLANA_TOKENS[symbol].mint,
+    decimals: SOLANA_TOKENS[symbol].decimals,
+    minDeposit,
+    price: { static: usd },
+  });
+  const { solPrice, minSolDeposit, usdcPrice, minDeposit } = SANDBOX_TERMS;
+  return [
+    {
+      chainId: SOLANA_SPEC.chainId,
+      rpcUrl: solanaRpcUrl,
+      genesisHash: GENESIS_HASH,
+      startSlot: 0,
+      pollIntervalMs,
+      deliveryConfirmations: 1,
+      contracts: { binding, escrow, delivery, treasury },
+      tokens: [
+        {
+          symbol: SOLANA_SPEC.name.toUpperCase(),
+          address: "native",
+          decimals: 9,
+          minDeposit: minSolDeposit,
+          price: { static: solPrice },
+        },
+        token("WSOL", solPrice, minSolDeposit),
+        token("USDC", usdcPrice, minDeposit),
+        token("USDT", usdcPrice, minDeposit),
+        token("WETH", SANDBOX_TERMS.nativePrice, SANDBOX_TERMS.minNativeDeposit),
+      ],
+      seed: { file: keys.solanaSeed.path },
+      attestors: [keys.attestor.account.address],
+      dailyCaps: {
+        [SOLANA_SPEC.name.toUpperCase()]: String(SOL_INVENTORY),
+        USDC: String(TOKEN_INVENTORY),
+        USDT: String(TOKEN_INVENTORY),
+        WETH: String(TOKEN_INVENTORY),
+      },
+    },
+  ];
+}
+
+/** What comes from the Solana chain, stays there and goes there, all of it out of inventory. */
+function listSolanaRoutes({ deployment, solanaRpcUrl }: ServiceConfigOptions): readonly object[] {
+  if (solanaRpcUrl === undefined) return [];
+  const { chainId } = SOLANA_SPEC;
+  const { USDC: usdc, USDT: usdt, WETH: weth, WSOL: wsol } = SOLANA_TOKENS;
+  const stay = (token: string) => ({ kind: "MONO_CHAIN", chainId, token });
+  return [
+    ...["native", usdc.mint, usdt.mint, weth.mint, wsol.mint].map(stay),
+    ...CHAIN_SPECS.flatMap(({ name, chainId: evm }) => {
+      const there = deployment.chains[name];
+      const come = (token: string, destToken: string) => ({
+        kind: "SWIFT",
+        chainId,
+        token,
+        destChain: evm,
+        destToken,
+      });
+      const go = (token: string, destToken: string, contract: Address) => ({
+        kind: "SWIFT",
+        chainId: evm,
+        token,
+        destChain: chainId,
+        destToken,
+        contract,
+      });
+      return [
+        come(usdc.mint, there.token),
+        come(weth.mint, zeroAddress),
+        { ...come(usdt.mint, there.token), priced: true },
+        { ...come("native", there.token), priced: true },
+        { ...come(wsol.mint, there.token), priced: true },
+        go(there.token, usdc.mint, there.usdcToSolanaRoute),
+        go(zeroAddress, weth.mint, there.nativeToSolanaRoute),
+        { ...go(there.token, "native", there.usdcToSolRoute), priced: true },
+      ];
+    }),
+  ];
 }
 
 function listUsdc(address: Address) {

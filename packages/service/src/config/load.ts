@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { Value } from "typebox/value";
 import { parseUnits } from "../core/amounts.ts";
-import { findChainById } from "../core/chain-registry.ts";
+import { type ChainKind, findChainById } from "../core/chain-registry.ts";
 import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
 import { Secret } from "../core/secret.ts";
 import { type AwsCredentials, createKeyResolver, type KeyConfig, type SignerName } from "./keys.ts";
@@ -87,6 +87,8 @@ export interface ChainConfig {
   /** Bridge chain id. */
   readonly chainId: number;
   readonly name: string;
+  readonly kind: ChainKind;
+  /** EIP-155 id; 0 where the chain is not EVM. */
   readonly evmChainId: number;
   readonly nodes: NodesConfig;
   readonly startBlock: number;
@@ -483,6 +485,7 @@ function resolveChain(
     preset: chain.preset === undefined ? undefined : findPreset(chain.preset),
     chainId: chain.chainId,
     name: known?.name ?? String(chain.chainId),
+    kind: "evm",
     evmChainId: chain.evmChainId,
     nodes: chainNodesOf(chain, setting, problems),
     startBlock: chain.startBlock,

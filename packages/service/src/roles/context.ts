@@ -3,7 +3,6 @@
  * family; a role takes what it needs from here and hands it down as arguments.
  */
 import { createEvmChain } from "../chains/evm/evm-chain.ts";
-import { hasValidChecksum, toChecksumAddress } from "../chains/evm/checksum.ts";
 import type { AddressFormat, Chain, Chains } from "../chains/port.ts";
 import { createQuorumChain } from "../chains/quorum.ts";
 import { destinationOf } from "../config/destinations.ts";
@@ -72,8 +71,6 @@ export const TOPICS = {
   attestations: "attestations",
   lanes: "lanes",
 } as const;
-
-export const evmFormat: AddressFormat = { display: toChecksumAddress, hasValidChecksum };
 
 /** The readers of the configured chains, over the given nodes of each: the service's own unless others are given. */
 export function createChains(

@@ -21,6 +21,7 @@ import {
 import { listIntegrators } from "../integrators/index.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
+import { addressFormat } from "./address-format.ts";
 import { createChains, createConfiguredPrices, openAttestations } from "./context.ts";
 import { listAccounts } from "./keys.ts";
 import { systemClock, systemHttp } from "./system-ports.ts";
@@ -63,7 +64,7 @@ export async function runDoctor(args: {
       clock: systemClock,
       secretFiles: listSecretFiles(args.configPath),
       factory: evmFactoryExpectation,
-      display: toChecksumAddress,
+      display: addressFormat.display,
       nodesOf: openNodes(config),
       prices,
       attestations: openAttestations(config, ports),

@@ -8,7 +8,8 @@ import {
 } from "../../test/support/doubles.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import { createRouteBook } from "../routes/index.ts";
-import { evmFormat, type RoleContext } from "./context.ts";
+import { addressFormat } from "./address-format.ts";
+import type { RoleContext } from "./context.ts";
 import { createQuoter } from "./quoter.ts";
 
 const addressOf = (digit: string) => toEvmAddress(`0x${digit.repeat(40)}`);
@@ -34,7 +35,7 @@ test.each([
     random: createCountingRandom(),
     chains: new Map([[2, createStrictChain({})]]),
     routes: createRouteBook([]),
-    format: evmFormat,
+    format: addressFormat,
     // CAST: what a quoter reads of a configuration.
     config: {
       chains: [{ chainId: 2, evmChainId: 1, contracts: CONTRACTS, tokens: [token] }],

@@ -1,5 +1,4 @@
 /** The doctor's command: opens what there is to look at, and says what is wrong. */
-import { toChecksumAddress } from "../chains/evm/checksum.ts";
 import { createEvmInspector, evmFactoryExpectation } from "../chains/evm/inspector.ts";
 import { type Config, ConfigError } from "../config/load.ts";
 import { listSecretFiles } from "../config/secret-files.ts";

@@ -290,7 +290,8 @@ describe("configuration", () => {
   });
 
   test.each<[unknown, string[]]>([
-    [1, ["chains[1].chainId: expected an EVM chain, solana is not one"]],
+    // Solana has settings of its own.
+    [1, ["chains[1].evmChainId: expected no such setting"]],
     [9999, ["chains[1].chainId: expected a bridge chain id of the registry, got 9999"]],
     [2, ["chains[1].chainId: expected each chain once, 2 is there twice"]],
   ])("names the chain with the wrong id %j", (chainId, expected) => {

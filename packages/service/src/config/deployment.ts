@@ -118,7 +118,7 @@ function deriveSwap(
   ]);
 }
 
-/** Null where a chain of the pair is not configured, does not list the token, or lacks the bridge. */
+/** Null where a chain of the pair is not configured, does not list the token, or lacks the bridge, and from Solana. */
 export function deriveRoute(
   { feeRecipient }: DeploymentConfig,
   chains: readonly ChainConfig[],
@@ -126,7 +126,7 @@ export function deriveRoute(
 ): Derived | null {
   const { chainId, token } = pair;
   const source = chains.find((chain) => chain.chainId === chainId);
-  if (!source) return null;
+  if (source?.kind !== "evm") return null;
   const { evmChainId } = source;
   if (pair.kind === "MONO_CHAIN") {
     if (pair.swap) return deriveSwap(feeRecipient, source, { token, ...pair.swap });

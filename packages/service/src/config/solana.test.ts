@@ -308,6 +308,28 @@ describe("Solana in the file", () => {
   });
 });
 
+test("the example of a production configuration with Solana loads, without any secret", () => {
+  const path = join(import.meta.dirname, "../../../../docs/examples/production-solana.json");
+  const env = { SLUICE_DATABASE_URL: "postgres://sluice@db.example/sluice" };
+  const { chains, routes, attestor } = loadConfig({ path, env, roles: ["auditor"] });
+  expect(chains.map(({ kind }) => kind)).toEqual(["evm", "evm", "svm"]);
+  expect(chains[2]?.nodes).toMatchObject({ quorum: 2, urls: { length: 3 } });
+  expect([...attestor.nodes.keys()].toSorted((one, other) => one - other)).toEqual([1, 2, 30]);
+  const named = (kind: string) =>
+    routes
+      .filter((route) => route.kind === kind && route.chainId === 1)
+      .map(({ contract }) => contract);
+  const escrow = chains[2]?.contracts.escrow;
+  expect(named("MONO_CHAIN")).toEqual(Array(5).fill(escrow));
+  expect(named("SWIFT")).toEqual([escrow, escrow]);
+  expect(named("FAST_MCTP")).toEqual([]);
+  // Contracts of routes to Solana are made on their own chains.
+  const toSolana = routes.flatMap((route) =>
+    route.kind === "SWIFT" && route.destChain === 1 ? [route.contract] : [],
+  );
+  expect(new Set(toSolana).size).toBe(2);
+});
+
 describe("the preset of Solana", () => {
   const given = {
     chainId: undefined,

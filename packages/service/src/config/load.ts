@@ -386,13 +386,17 @@ function readFile(path: string): ReadFile {
 /** What is wrong with the entries of chains, each by the schema of its family. */
 function listChainProblems(parsed: unknown): string[] {
   if (!Value.Check(Type.Object({ chains: Type.Array(Type.Object({})) }), parsed)) return [];
-  return parsed.chains.flatMap((entry, index) =>
-    listProblems(
-      isSolanaEntry(entry) ? WrittenSolanaChain : WrittenChain,
-      entry,
-      `chains[${index}]`,
-    ),
-  );
+  return parsed.chains.flatMap((entry, index) => {
+    const setting = `chains[${index}]`;
+    if (!isSolanaEntry(entry)) return listProblems(WrittenChain, entry, setting);
+    // The EIP-155 id of Ethereum is easily taken for its bridge id.
+    if ("evmChainId" in entry) {
+      return [
+        `${setting}.chainId: expected the bridge chain id of an EVM chain, as evmChainId is given: Ethereum is 2, and 1 is Solana`,
+      ];
+    }
+    return listProblems(WrittenSolanaChain, entry, setting);
+  });
 }
 
 /** Whether the chains, and what they take from the file beside their own entries, have the right form. */

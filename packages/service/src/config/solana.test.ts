@@ -205,7 +205,10 @@ describe("Solana in the file", () => {
       "chains[0].startSlot: expected the first slot to scan, it is missing",
     ],
     [{ startBlock: 1 }, "chains[0].startBlock: expected no such setting"],
-    [{ evmChainId: 5 }, "chains[0].evmChainId: expected no such setting"],
+    [
+      { evmChainId: 5 },
+      "chains[0].chainId: expected the bridge chain id of an EVM chain, as evmChainId is given",
+    ],
     [{ lanes: {} }, "chains[0].lanes: expected no such setting"],
     [{ preset: "base" }, "chains[0].preset: expected solana, as chainId is 1"],
     [{ attestors: [] }, "chains[0].attestors: expected the addresses of 1 to 4 attestors"],

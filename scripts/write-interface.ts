@@ -30,6 +30,18 @@ or the basic form (\`20260131T120000Z\`), in UTC where it has no offset; \`24:00
 weeks and days of the year, are refused. A user id is \`0x\` and hex digits whose value fits 20 bytes, in a quote as in the
 filter of \`GET /swaps\`; it goes out as 40 lower-case digits.
 
+Addresses go out in EIP-55 on EVM chains and in base58 on Solana, transactions in hex and in base58. They are taken in any
+case on EVM chains, mixed case with a right checksum. The native coin is the zero address on EVM chains and
+\`11111111111111111111111111111111\` on Solana; \`native\` and the zero address of EVM chains stand for that of any chain
+where a token is asked for. SOL and wrapped SOL are two tokens with two balances.
+
+A \`destinationAddress\` is a wallet of the destination's family. On Solana a key must stand behind it: accounts of programs
+are refused, multisigs among them, as they may be unable to receive; so are programs, mints, deposit addresses and accounts
+of the service. \`payDepositCommitment\` of an address on Solana has the account that vouches for it as \`factory\`, no
+\`implementation\`, and \`binding\`, its signature: \`verifyVault\` of the SDK checks it as \`verifyDepositAddress\` does the
+others. The integrator must have a refund authority there (\`sluice integrator set NAME --refund-solana ADDRESS\`, once); no
+address is issued before.
+
 A quote's \`fees\` (beside the published interface) are what its settlement takes out of the amount: \`service\`, \`gas\` and
 \`bridge\`, in base units of the source token. \`bridgeFee\` is all of them in the destination token, \`protocolBps\` the
 service's alone, and the amounts out have them taken off ([fees.md](fees.md)).

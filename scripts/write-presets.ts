@@ -6,6 +6,7 @@ import {
   maxAgeSecondsOf,
   type Preset,
   PRESETS,
+  solana,
   type Sourced,
 } from "../packages/service/src/config/presets/index.ts";
 import { PACKAGES } from "../packages/service/src/config/presets/sources.ts";
@@ -49,11 +50,12 @@ function writeFeeds({ tokens }: Preset): string {
 
 /** What exchanges are asked, by the pair of the feed that stands beside them. */
 function writeMarkets(): string {
-  const pairs = new Set(
-    PRESETS.flatMap(({ tokens }) => tokens.flatMap(({ feed }) => feed?.pair ?? [])),
-  );
+  const pairs = new Set([
+    ...PRESETS.flatMap(({ tokens }) => tokens.flatMap(({ feed }) => feed?.pair ?? [])),
+    ...solana.tokens.map(({ pair }) => pair),
+  ]);
   return table(
-    ["beside the feed", "exchange", "`url`", "`pointer`"],
+    ["pair", "exchange", "`url`", "`pointer`"],
     [...pairs].flatMap((pair) =>
       listMarkets({ pair }).map(({ exchange, url, pointer, source }) => [
         pair,
@@ -94,6 +96,28 @@ function writePreset(preset: Preset): string {
     writeFeeds(preset),
     writeContracts(preset),
     ...(remarks.length > 0 ? [remarks.map((remark) => `- ${remark}`).join("\n")] : []),
+  ].join("\n\n");
+}
+
+function writeSolana(): string {
+  const { terms, finality, genesis, cctp, tokens, remarks } = solana;
+  return [
+    `## ${solana.name}`,
+    `Bridge chain id 1. \`minDepositUsd\` ${terms.minDepositUsd}, \`pollIntervalMs\` ${terms.pollIntervalMs}, \`priorityFeeMax\` ${terms.priorityFeeMax}.`,
+    `Finality: ${finality.rule} ([page](${finality.source}))`,
+    `\`genesisHash\` \`${genesis.hash}\` (${sourcesOf(genesis)}). CCTP domain ${cctp.domain} (${sourcesOf(cctp)}).`,
+    table(
+      ["token", "mint", "decimals", "`minDeposit`", "priced as", "sources"],
+      tokens.map((token) => [
+        token.symbol,
+        `\`${token.address}\``,
+        String(token.decimals),
+        token.minDeposit,
+        token.pair,
+        sourcesOf(token),
+      ]),
+    ),
+    remarks.map((remark) => `- ${remark}`).join("\n"),
   ].join("\n\n");
 }
 
@@ -139,7 +163,7 @@ ${writeMarkets()}
 Of every chain the service asks for the block tagged \`finalized\`, and believes nothing weaker. The finality given here
 says how long that takes.
 
-${PRESETS.map(writePreset).join("\n\n")}
+${[writeSolana(), ...PRESETS.map(writePreset)].join("\n\n")}
 `;
 
 if (process.argv.includes("--check")) {

@@ -189,6 +189,34 @@ describe("the command line", () => {
     });
   });
 
+  test("who gets deposits on Solana back is named with the integrator, or once later", async () => {
+    const env = { SLUICE_CONFIG: config };
+    const wallet = "GmaDrppBC7P5ARKV8g3djiwP89vz1jLK23V2GBjuAEGB";
+    const create = ["integrator", "create", "--refund-evm", REFUND, "--name"];
+    expect((await run([...create, "early", "--refund-solana", wallet], env)).code).toBe(0);
+    expect((await run([...create, "late"], env)).code).toBe(0);
+    const before = await run(["integrator", "list"], env);
+    expect(before.stdout).toMatch(new RegExp(` early .* on Solana ${wallet}\n`));
+    expect(before.stdout).toMatch(/ late .* on Solana to nobody\n/);
+    const set = (...args: string[]) => run(["integrator", "set", "late", ...args], env);
+    expect(await set("--refund-solana", wallet)).toMatchObject({
+      code: 0,
+      stdout: `deposits of late on Solana go back to ${wallet}\n`,
+    });
+    expect(await set("--refund-solana", REFUND)).toMatchObject({
+      code: 1,
+      stderr: "refundSolana: expected an address of Solana, 32 bytes in base58.\n",
+    });
+    expect(await set()).toMatchObject({
+      code: 1,
+      stderr: "Expected --gas or --refund-solana.\n",
+    });
+    const { stdout } = await run(["integrator", "list", "--json"], env);
+    expect(JSON.parse(stdout).integrators).toContainEqual(
+      expect.objectContaining({ name: "late", refundSolana: wallet }),
+    );
+  });
+
   test("exports every address with its preimage, of all or of one integrator, without any secret", async () => {
     const [alice, bob] = [await createTenant(database.db), await createTenant(database.db)];
     const ids: string[] = [];

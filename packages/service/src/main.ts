@@ -126,6 +126,7 @@ integrators
   .command("create")
   .requiredOption("--name <name>", "lower-case letters, digits and hyphens")
   .requiredOption("--refund-evm <address>", "who may take deposits on EVM chains back")
+  .option("--refund-solana <address>", "who gets deposits on Solana back")
   .option("--max-fee-bps <bps>", "fee cap committed in its addresses", parseBps)
   .option("--max-slippage-bps <bps>", "slippage cap committed in its addresses", parseBps)
   .option("--gas <policy>", `who pays for gas: ${GAS_CHOICES}`, parseGas)
@@ -134,6 +135,7 @@ integrators
     async (options: {
       name: string;
       refundEvm: string;
+      refundSolana?: string;
       maxFeeBps?: number;
       maxSlippageBps?: number;
       gas?: GasChoice;
@@ -142,6 +144,7 @@ integrators
       const created = await createIntegratorCommand(readConfig(), {
         name: options.name,
         refundEvm: options.refundEvm,
+        refundSolana: options.refundSolana,
         maxFeeBps: options.maxFeeBps,
         maxSlippageBps: options.maxSlippageBps,
         gas: options.gas === "default" ? undefined : options.gas,
@@ -155,14 +158,32 @@ integrators
   .command("set")
   .description("change what is not committed in its addresses")
   .argument("<integrator>", "name or id of the integrator")
-  .requiredOption("--gas <policy>", `who pays for gas from now on: ${GAS_CHOICES}`, parseGas)
+  .option("--gas <policy>", `who pays for gas from now on: ${GAS_CHOICES}`, parseGas)
+  .option("--refund-solana <address>", "who gets deposits on Solana back; once for ever")
   .option("--json", "print JSON")
-  .action(async (integrator: string, { gas, json }: { gas: GasChoice; json?: boolean }) => {
-    const policy = gas === "default" ? null : gas;
-    await setIntegratorCommand(readConfig(), { integrator, gas: policy });
-    if (json) return print({ integrator, gas: policy });
-    write(`gas of ${integrator} is ${policy ?? "paid as the configuration says"}`);
-  });
+  .action(
+    async (
+      integrator: string,
+      options: { gas?: GasChoice; refundSolana?: string; json?: boolean },
+    ) => {
+      const { gas, refundSolana, json } = options;
+      if (gas === undefined && refundSolana === undefined) {
+        throw new OperatingError("VALIDATION_ERROR", "Expected --gas or --refund-solana.");
+      }
+      const change = {
+        ...(gas === undefined ? {} : { gas: gas === "default" ? null : gas }),
+        ...(refundSolana === undefined ? {} : { refundSolana }),
+      };
+      await setIntegratorCommand(readConfig(), { integrator, ...change });
+      if (json) return print({ integrator, ...change });
+      if ("gas" in change) {
+        write(`gas of ${integrator} is ${change.gas ?? "paid as the configuration says"}`);
+      }
+      if (refundSolana !== undefined) {
+        write(`deposits of ${integrator} on Solana go back to ${refundSolana}`);
+      }
+    },
+  );
 
 integrators
   .command("list")
@@ -171,9 +192,13 @@ integrators
   .action(async ({ json }: { json?: boolean }) => {
     const listed = await listIntegratorsCommand(readConfig());
     if (json) return print({ integrators: listed });
-    for (const { integratorId, name, gas, gasIsDefault, maxFeeBps, maxSlippageBps } of listed) {
+    for (const integrator of listed) {
+      const { integratorId, name, gas, gasIsDefault, maxFeeBps, maxSlippageBps } = integrator;
       const caps = `fees to ${maxFeeBps} bps, slippage to ${maxSlippageBps} bps`;
-      write(`${integratorId}  ${name}  gas ${gas}${gasIsDefault ? " (default)" : ""}  ${caps}`);
+      const refunds = `refunds to ${integrator.refundEvm}, on Solana ${integrator.refundSolana ?? "to nobody"}`;
+      write(
+        `${integratorId}  ${name}  gas ${gas}${gasIsDefault ? " (default)" : ""}  ${caps}  ${refunds}`,
+      );
     }
   });
 

@@ -47,7 +47,7 @@ describe("hashCommitment", () => {
   test.each([
     ["integrator", "b0322f15", "a UUID, or 0x and 64 hex digits"],
     ["userId", "0x01", "0x and 40 or 64 hex digits"],
-    ["destWallet", "So11111111111111111111111111111111111111112", "0x and 40 or 64 hex digits"],
+    ["destWallet", "So1111111111111111111111111111111111111111", "0x and 40 or 64 hex digits"],
     ["destToken", "native", "0x and 40 or 64 hex digits"],
     ["refundAuthority", "", "0x and 40 or 64 hex digits"],
     ["destChain", 65_536, "an integer from 0 to 65535"],
@@ -58,5 +58,13 @@ describe("hashCommitment", () => {
     const hash = () => hashCommitment({ ...SHORT, [field]: value });
     expect(hash).toThrow(AddressInputError);
     expect(hash).toThrow(`${field}: expected ${expected}`);
+  });
+
+  test("takes an address of Solana in base58 as its 32 bytes", () => {
+    const mint = "So11111111111111111111111111111111111111112";
+    const bytes = "0x069b8857feab8184fb687f634618c035dac439dc1aeb3b5598a0f00000000001";
+    expect(hashCommitment({ ...SHORT, destToken: mint })).toBe(
+      hashCommitment({ ...SHORT, destToken: bytes }),
+    );
   });
 });

@@ -3,6 +3,7 @@
  * address itself fixes all of them. The format never changes; a new one takes a new version.
  */
 import { concatBytes } from "@noble/hashes/utils.js";
+import { isSolanaAddress, parseBase58 } from "./base58.ts";
 import { parseAddress } from "./eip55.ts";
 import {
   AddressInputError,
@@ -25,7 +26,7 @@ export const COMMITMENT_VERSION = 1;
 /** Form of the wallet: 1 is the 51-byte proxy. */
 export const WALLET_KIND = 1;
 
-/** The fields of a commitment. Addresses are 20 bytes, or 32 bytes as the quote carries them. */
+/** The fields of a commitment. Addresses are 20 bytes, or 32 bytes as the quote carries them, or base58 of Solana. */
 export interface CommitmentFields {
   /** The integrator's UUID, or the same padded to 32 bytes. */
   readonly integrator: string;
@@ -92,13 +93,15 @@ export function encodeField(commitment: CommitmentFields, field: CommitmentField
   }
 }
 
-/** An address of any chain as a word: 20 bytes are padded on the left, 32 bytes are taken as they are. */
+/** An address of any chain as a word: 20 bytes are padded on the left, 32 bytes are taken as they are, in hex or base58. */
 export function encodeAddressWord(field: string, text: string): Uint8Array {
   if (typeof text === "string" && isHexOfLength(text, 20)) {
     return padWord(parseAddress(field, text));
   }
   if (typeof text === "string" && isHexOfLength(text, 32)) return parseBytes(field, text, 32);
-  throw new AddressInputError(field, "0x and 40 or 64 hex digits", text);
+  // No text is of both: base58 has no zero.
+  if (typeof text === "string" && isSolanaAddress(text)) return parseBase58(field, text);
+  throw new AddressInputError(field, "0x and 40 or 64 hex digits, or 32 bytes in base58", text);
 }
 
 function encodeIntegrator(text: string): Uint8Array {

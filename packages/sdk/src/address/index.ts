@@ -8,6 +8,7 @@ export {
   hashCommitment,
   WALLET_KIND,
 } from "./commitment.ts";
+export { isSolanaAddress } from "./base58.ts";
 export { create2Address, implementationOf, predictWallet, walletInitCode } from "./create2.ts";
 export { DELIVERY_DOMAIN, type DeliveryFields, deliveryId } from "./delivery-id.ts";
 export { isAddress, toChecksumAddress } from "./eip55.ts";
@@ -19,3 +20,10 @@ export {
   verifyDepositAddress,
   type VerifyRequest,
 } from "./verify.ts";
+export {
+  BINDING_DOMAIN,
+  type ClaimedVault,
+  type VaultVerification,
+  verifyVault,
+  type VerifyVaultRequest,
+} from "./verify-vault.ts";

@@ -39,6 +39,7 @@ export type VerifiedField =
   | "factory"
   | "implementation"
   | "commitment"
+  | "binding"
   | "address";
 
 /** The outcome of a verification. Only `ok` may be paid to. */
@@ -64,7 +65,8 @@ export interface VerifyRequest {
   readonly expected?: Partial<CommitmentFields>;
 }
 
-type Mismatch = Extract<Verification, { kind: "mismatch" }>;
+/** How a verification fails. */
+export type Mismatch = Extract<Verification, { kind: "mismatch" }>;
 
 /** Verifies a deposit address offline. Malformed input throws `AddressInputError` and names the field. */
 export function verifyDepositAddress(request: VerifyRequest): Verification {
@@ -82,7 +84,7 @@ export function verifyDepositAddress(request: VerifyRequest): Verification {
 }
 
 /** The format is the one this code knows. */
-function findFormatMismatch(claimed: ClaimedCommitment): Mismatch | undefined {
+export function findFormatMismatch(claimed: ClaimedCommitment): Mismatch | undefined {
   return (
     compare("domain", COMMITMENT_DOMAIN, claimed.domain) ??
     compare("version", COMMITMENT_VERSION, claimed.version) ??
@@ -104,7 +106,7 @@ function findContractMismatch(claimed: ClaimedCommitment, factory: string): Mism
 }
 
 /** The fields are what the caller wanted, whichever way each is spelled. */
-function findFieldMismatch(
+export function findFieldMismatch(
   claimed: CommitmentFields,
   expected: Partial<CommitmentFields>,
 ): Mismatch | undefined {
@@ -125,14 +127,14 @@ function findFieldMismatch(
 }
 
 /** The claimed hash is the hash of the fields. */
-function findHashMismatch(claimed: ClaimedCommitment, hash: Hex): Mismatch | undefined {
+export function findHashMismatch(claimed: ClaimedCommitment, hash: Hex): Mismatch | undefined {
   if (claimed.commitment === undefined) return undefined;
   const bytes = parseBytes("commitment.commitment", claimed.commitment, 32);
   return compare("commitment", hash, toHex(bytes));
 }
 
 /** An absent claim agrees with everything. */
-function compare(
+export function compare(
   field: VerifiedField,
   expected: string | number,
   actual: string | number | undefined,

@@ -43,12 +43,13 @@ export const QuoteRequest = Type.Object(
     fromChain: Type.String({ minLength: 1, description: "Name of the source chain" }),
     fromToken: Type.String({
       minLength: 1,
-      description: "Source token; the zero address and `native` are the native coin",
+      description: "Source token; the zero address and `native` are the native coin of any chain",
     }),
     toChain: Type.String({ minLength: 1, description: "Name of the destination chain" }),
     toToken: Type.String({
       minLength: 1,
-      description: "Destination token; the zero address and `native` are the native coin",
+      description:
+        "Destination token; the zero address and `native` are the native coin of any chain",
     }),
     slippageBps: Type.Optional(
       Type.Union(
@@ -102,7 +103,7 @@ export type QuoteRequest = Static<typeof QuoteRequest>;
 const tokenFields = {
   name: Type.String({ description: "Name of the token" }),
   symbol: Type.String({ description: "Symbol of the token" }),
-  contract: address("Contract or mint; the zero address is the native coin of an EVM chain"),
+  contract: address("Contract or mint; zero is the native coin"),
   mint: Type.Optional(Type.String({ description: "Mint on Solana; absent elsewhere" })),
   chainId: Type.Integer({
     minimum: 0,
@@ -125,7 +126,8 @@ export const QuoteToken = Type.Object(tokenFields, {
 export type QuoteToken = Static<typeof QuoteToken>;
 
 /**
- * The preimage of a deposit address, all of it: with these fields anyone computes the address without asking.
+ * The preimage of a deposit address, all of it: with these fields anyone computes the address without asking, or checks
+ * on Solana who vouches for it.
  * 32-byte fields hold shorter values padded with zeros on the left.
  */
 export const PayDepositCommitment = Type.Object(
@@ -143,12 +145,19 @@ export const PayDepositCommitment = Type.Object(
     destChain: bridgeChainId("Destination chain"),
     destWallet: bytes32("Destination wallet"),
     destToken: bytes32("Destination token, zero for the native coin"),
-    refundAuthority: bytes32("Who may take the funds back on the source chain"),
+    refundAuthority: bytes32("Who may take the funds back, or gets them back, on the source chain"),
     maxFeeBps: bps("The most that all fees together may take"),
     maxSlippageBps: bps("The most that a priced conversion may lose on top"),
-    factory: address("Factory that deploys the wallet"),
-    implementation: address("Implementation behind the wallet"),
+    factory: address("Factory that deploys the wallet; on Solana the account that signs bindings"),
+    implementation: Type.Optional(address("Implementation behind the wallet; absent on Solana")),
     commitment: bytes32("Hash of the fields, the CREATE2 salt"),
+    binding: Type.Optional(
+      Type.String({
+        pattern: "^0x[0-9a-f]{128}$",
+        description:
+          "Signature of the account that signs bindings over commitment and address, 0x and 128 lower-case hex digits; only on Solana",
+      }),
+    ),
   },
   { $id: "PayDepositCommitment", description: "What the deposit address promises" },
 );

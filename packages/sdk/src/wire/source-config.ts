@@ -13,7 +13,8 @@ export const SourceToken = Type.Object(
   {
     address: Type.String({
       minLength: 1,
-      description: "Contract or mint; the zero address is the native coin of an EVM chain",
+      description:
+        "Contract or mint; zero is the native coin: 40 digits in hex on EVM chains, 32 ones on Solana",
     }),
     symbol: Type.Optional(
       Type.String({

@@ -82,7 +82,7 @@ function showAddress(row: Selectable<AddressesTable>, display: Display): ShownAd
     destChain: String(row.dest_chain),
     destWallet: show(row.dest_wallet),
     destToken: show(row.dest_token),
-    chainType: "evm",
+    chainType: row.chain_family,
     createdAt: row.created_at,
   };
 }
@@ -95,7 +95,10 @@ function showWithCommitment(
   return { ...showAddress(row, display), payDepositCommitment };
 }
 
-/** The preimage of an address as it is shown: with these fields anyone computes it without asking. */
+/**
+ * The preimage of an address as it is shown: with these fields anyone computes it without asking, or on Solana checks it:
+ * there `factory` is the account that signed for it, and `binding` its signature.
+ */
 export function formatCommitment(address: DepositAddress, display: Display): PayDepositCommitment {
   const { commitment } = address;
   return {
@@ -110,7 +113,8 @@ export function formatCommitment(address: DepositAddress, display: Display): Pay
     maxFeeBps: commitment.maxFeeBps,
     maxSlippageBps: commitment.maxSlippageBps,
     factory: display(address.factory),
-    implementation: implementationOf(address.factory),
+    ...(address.family === "evm" ? { implementation: implementationOf(address.factory) } : {}),
     commitment: address.commitmentHash,
+    ...(address.proof === null ? {} : { binding: address.proof }),
   };
 }

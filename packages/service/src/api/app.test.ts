@@ -23,6 +23,7 @@ const SCANNED = [
   {
     chainId: 30,
     name: "base",
+    kind: "evm" as const,
     tokens: [
       { symbol: "USDC", address: toEvmAddress(USDC), decimals: 6, minDepositUnits: "0.50" },
       {

@@ -15,8 +15,9 @@ import { createAsyncApi, createOpenApi, createReferencePage } from "@sluice/sdk/
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { findAddress, listAddresses } from "../addresses/index.ts";
 import { OperatingError } from "../core/errors.ts";
+import type { AddressFormat } from "../chains/port.ts";
 import { type Address, isNative } from "../core/hex.ts";
-import { KNOWN_CHAINS } from "../core/chain-registry.ts";
+import { type ChainKind, KNOWN_CHAINS } from "../core/chain-registry.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Db } from "../db/schema.ts";
@@ -43,6 +44,7 @@ import { type IndexRequest, parseIndexBody, readIndexRequest } from "./request-i
 export interface ScannedChain {
   readonly chainId: number;
   readonly name: string;
+  readonly kind: ChainKind;
   readonly tokens: readonly {
     readonly symbol: string;
     readonly address: Address;
@@ -56,8 +58,7 @@ export interface ApiDeps {
   readonly pepper: Secret;
   readonly log: Log;
   readonly clock: Clock;
-  readonly display: (address: Address) => string;
-  readonly hasValidChecksum: (text: string) => boolean;
+  readonly format: AddressFormat;
   /** Queues a settlement; reads the chain, which nothing else here does. */
   readonly requestIndex: (request: IndexRequest) => Promise<RequestResult>;
   readonly scanned: readonly ScannedChain[];
@@ -91,8 +92,8 @@ export const SERVER_LIMITS = {
 
 /** Creates the REST application; the caller makes it listen. */
 export function createApi(deps: ApiDeps): FastifyInstance {
-  const { db, display, hasValidChecksum } = deps;
-  const format = { display, hasValidChecksum };
+  const { db, format } = deps;
+  const { display } = format;
   const body: ErrorBody = (error) => ({ error });
   const app = Fastify({
     logger: false,
@@ -216,15 +217,17 @@ function serveReference(app: FastifyInstance, config: { admission: Admission }):
   );
 }
 
+const STANDARDS = { evm: "erc20", svm: "spl" } as const;
+
 function describeSource(chain: ScannedChain, display: (address: Address) => string): SourceChain {
   return {
     chainId: chain.chainId,
     name: chain.name,
-    kind: "evm",
+    kind: chain.kind,
     tokens: chain.tokens.map((token) => ({
       address: display(token.address),
       symbol: token.symbol,
-      standard: isNative(token.address) ? "native" : "erc20",
+      standard: isNative(token.address) ? "native" : STANDARDS[chain.kind],
       decimals: token.decimals,
       ...(token.minDepositUnits === undefined ? {} : { minDeposit: token.minDepositUnits }),
     })),

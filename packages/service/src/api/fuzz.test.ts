@@ -35,10 +35,10 @@ import {
   type Tenant,
   USDC,
 } from "../../test/support/tenants.ts";
-import { hasValidChecksum, toChecksumAddress } from "../chains/evm/checksum.ts";
 import { hashCommitment, predictWallet } from "../chains/evm/commitment.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import { quote as quoteRoutes, type QuoteDeps } from "../quotes/index.ts";
+import { addressFormat } from "../roles/address-format.ts";
 import { systemClock, systemRandom } from "../roles/system-ports.ts";
 import { createRouteBook, type Route } from "../routes/index.ts";
 import { createQuoteApp } from "./quote-app.ts";
@@ -71,7 +71,7 @@ beforeAll(async () => {
     log,
     limiter,
     requestIndex: async () => ({ queued: false, reason: "below_min" }),
-    scanned: [{ chainId: 2, name: "ethereum", tokens: [] }],
+    scanned: [{ chainId: 2, name: "ethereum", kind: "evm", tokens: [] }],
   });
   const quote = createQuoteApp({
     db,
@@ -137,7 +137,7 @@ function createQuoteDeps(): QuoteDeps {
       { ...token, chainId: 2, evmChainId: 1 },
       { ...token, chainId: 30, evmChainId: 8453 },
     ],
-    format: { display: toChecksumAddress, hasValidChecksum },
+    format: addressFormat,
     reserved: new Set([factory]),
     caps: { maxFeeBps: 50, maxSlippageBps: 100 },
   };

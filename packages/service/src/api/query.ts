@@ -12,7 +12,8 @@ import {
   UUID_PATTERN,
 } from "@sluice/sdk/wire";
 import type { AddressFormat } from "../chains/port.ts";
-import { type Address, isEvmAddress, toAddress, toTxHash } from "../core/hex.ts";
+import { parseSolanaTxHash } from "../core/base58.ts";
+import { type Address, toTxHash, type TxHash } from "../core/hex.ts";
 import { parseUserId } from "../core/user-id.ts";
 import type { DepositCursor } from "../deposits/index.ts";
 import type { SwapFilter } from "../settlements/index.ts";
@@ -51,16 +52,12 @@ export function parseSwapsQuery(
 
 /** Page of the deposits, and what they must have. @throws as above. */
 export function parseDepositsQuery(query: RawQuery, format: AddressFormat) {
-  const txHash = single(query, "txHash");
-  if (txHash !== undefined && !/^0x[0-9a-fA-F]{64}$/.test(txHash)) {
-    throw invalid("txHash", "0x and 64 hex digits");
-  }
   return {
     limit: parseLimit(query, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX),
     cursor: parseDepositCursor(query),
     wallet: parseWallet(query, format),
     chainId: parseChainId(query),
-    txHash: txHash === undefined ? undefined : toTxHash(txHash),
+    txHash: parseTxHash(query),
   };
 }
 
@@ -125,8 +122,21 @@ function parseStatus(query: RawQuery): SettlementStatus | undefined {
 function parseWallet(query: RawQuery, format: AddressFormat): Address | undefined {
   const text = single(query, "walletAddress");
   if (text === undefined) return undefined;
-  if (isEvmAddress(text) && format.hasValidChecksum(text)) return toAddress(text);
-  throw invalid("walletAddress", "an address, 0x and 40 hex digits with a right checksum");
+  // No text is of both: base58 has no zero.
+  const parsed = format.parse(text, text.startsWith("0x") ? "evm" : "svm");
+  if (parsed.kind === "address") return parsed.address;
+  throw invalid(
+    "walletAddress",
+    "an address, 0x and 40 hex digits with a right checksum, or 32 bytes in base58",
+  );
+}
+
+function parseTxHash(query: RawQuery): TxHash | undefined {
+  const text = single(query, "txHash");
+  if (text === undefined) return undefined;
+  const txHash = /^0x[0-9a-fA-F]{64}$/.test(text) ? toTxHash(text) : parseSolanaTxHash(text);
+  if (txHash !== undefined) return txHash;
+  throw invalid("txHash", "0x and 64 hex digits, or 64 bytes in base58");
 }
 
 /** As a quote takes it: the same text means the same user. */

@@ -5,9 +5,10 @@
 import { RequestIndexBody } from "@sluice/sdk/wire";
 import { Value } from "typebox/value";
 import { type DepositAddress, listByWallets } from "../addresses/index.ts";
-import { findChainById } from "../core/chain-registry.ts";
+import type { AddressFormat } from "../chains/port.ts";
+import { type ChainKind, findChainById } from "../core/chain-registry.ts";
 import { OperatingError } from "../core/errors.ts";
-import { type Address, isEvmAddress, NATIVE_TOKEN, toAddress } from "../core/hex.ts";
+import { type Address, isNativeName, nativeOf } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
 import type { Principal } from "../integrators/index.ts";
 
@@ -26,25 +27,25 @@ export interface IndexRequest {
 export async function readIndexRequest(
   deps: {
     readonly db: Db;
-    readonly hasValidChecksum: (text: string) => boolean;
+    readonly format: AddressFormat;
     /** Bridge ids of the chains that are scanned. */
     readonly scanned: ReadonlySet<number>;
   },
   body: RequestIndexBody,
   principal: Principal,
 ): Promise<IndexRequest> {
-  if (!deps.scanned.has(body.chain)) {
-    const known = findChainById(body.chain);
+  const known = findChainById(body.chain);
+  if (!known || !deps.scanned.has(body.chain)) {
     const what = known ? `${known.name} is not enabled here` : "there is no such chain";
     throw new OperatingError("UNSUPPORTED_CHAIN", `chain: ${what}.`, {
       details: { field: "chain" },
     });
   }
-  const wallet = parseAddress(deps, "walletAddress", body.walletAddress);
-  const token =
-    body.tokenAddress === "native"
-      ? NATIVE_TOKEN
-      : parseAddress(deps, "tokenAddress", body.tokenAddress);
+  const { kind } = known;
+  const wallet = parseAddress(deps.format, kind, "walletAddress", body.walletAddress);
+  const token = isNativeName(body.tokenAddress)
+    ? nativeOf(kind)
+    : parseAddress(deps.format, kind, "tokenAddress", body.tokenAddress);
   const address = (await listByWallets(deps.db, [wallet])).get(wallet);
   if (address?.integratorId !== principal.integratorId) {
     throw new OperatingError("NOT_FOUND", "The wallet is not one of your deposit addresses.");
@@ -71,15 +72,14 @@ const EXPECTED: Readonly<Record<string, string>> = {
 };
 
 function parseAddress(
-  deps: { readonly hasValidChecksum: (text: string) => boolean },
+  format: AddressFormat,
+  kind: ChainKind,
   field: string,
   text: string,
 ): Address {
-  if (isEvmAddress(text) && deps.hasValidChecksum(text)) return toAddress(text);
-  const expected = isEvmAddress(text)
-    ? "an address whose mixed-case checksum (EIP-55) is right"
-    : "0x and 40 hex digits";
-  throw new OperatingError("VALIDATION_ERROR", `${field}: expected ${expected}.`, {
+  const parsed = format.parse(text, kind);
+  if (parsed.kind === "address") return parsed.address;
+  throw new OperatingError("VALIDATION_ERROR", `${field}: expected ${parsed.expected}.`, {
     details: { field },
   });
 }

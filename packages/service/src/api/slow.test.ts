@@ -15,7 +15,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   api = await startApi({
     db: database.db,
-    scanned: [{ chainId: 2, name: "ethereum", tokens: [] }],
+    scanned: [{ chainId: 2, name: "ethereum", kind: "evm", tokens: [] }],
     requestIndex: () => new Promise(() => undefined),
   });
   alice = await createTenant(database.db);

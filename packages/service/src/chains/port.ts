@@ -539,12 +539,12 @@ export interface PriceOrder extends SignedPrice {
   readonly route: Address;
 }
 
-/** How a family writes addresses. */
+/** How addresses of every family are written. */
 export interface AddressFormat {
-  /** The spelling shown to people and on the wire: EIP-55 on EVM. */
+  /** The spelling shown to people and on the wire: EIP-55 on EVM chains, base58 on Solana. */
   display(address: Address): string;
-  /** False for a mixed-case address whose checksum is wrong. Assumes the form was checked. */
-  hasValidChecksum(text: string): boolean;
+  /** The address that a text names on the chains of a family. */
+  parse(text: string, kind: ChainKind): ParsedAddress;
 }
 
 /** Reading state of a chain whose nodes tell it of their newest final block only. */
@@ -554,6 +554,11 @@ export interface MovingState {
     holdings: readonly TokenHolding[],
   ): Promise<{ readonly at: bigint; readonly amounts: readonly bigint[] }>;
 }
+
+export type ParsedAddress =
+  | { readonly kind: "address"; readonly address: Address }
+  /** No address of the family; `expected` says what would have been one, in the words of a refusal. */
+  | { readonly kind: "invalid"; readonly expected: string };
 
 /** One chain, whole. */
 export interface Chain extends ChainReader, ChainSender, DepositContracts {

@@ -1,10 +1,12 @@
 /** What no schema sees: settings that do not fit each other. */
 import { isAddress } from "@sluice/sdk/address";
-import { type EvmAddress, isEvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
+import { type Address, isEvmAddress, isNative, NATIVE_TOKEN, nativeOf } from "../core/hex.ts";
+import { findWalletFault } from "../core/solana-wallet.ts";
 import { isPriced, pricedIn } from "./destinations.ts";
 import { isSameKey } from "./keys.ts";
 import type { ChainConfig, Config, RouteConfig, SwapConfig, TokenConfig } from "./load.ts";
 import { keyOf, type PlacedRoute } from "./routes.ts";
+import { SOLANA_DECIMALS } from "./solana.ts";
 
 /** Every contradiction, one line each, naming the setting. */
 export function findContradictions(
@@ -14,6 +16,7 @@ export function findContradictions(
 ): string[] {
   return [
     ...config.chains.flatMap((chain, index) => checkChain(config, chain, index)),
+    ...checkSolana(config),
     ...checkAttestor(config),
     ...checkGas(config),
     ...routes.flatMap((placed, index) => checkRoute(config, placed, routes.slice(0, index))),
@@ -27,18 +30,19 @@ function checkChain(config: Config, chain: ChainConfig, index: number): string[]
   if (earlier.some(({ chainId }) => chainId === chain.chainId)) {
     problems.push(`${setting}.chainId: expected each chain once, ${chain.chainId} is there twice`);
   }
-  if (earlier.some(({ evmChainId }) => evmChainId === chain.evmChainId)) {
+  const isEvm = chain.kind === "evm";
+  if (isEvm && earlier.some(({ evmChainId }) => evmChainId === chain.evmChainId)) {
     problems.push(`${setting}.evmChainId: expected one of its own, another chain has it too`);
   }
   const seen = new Set<string>();
   for (const [position, token] of chain.tokens.entries()) {
     const at = `${setting}.tokens[${position}]`;
     if (seen.has(token.address)) problems.push(`${at}.address: expected each token once`);
-    if (token.address === NATIVE_TOKEN) problems.push(...checkNative(chain, token, at));
+    if (isNative(token.address)) problems.push(...checkNative(chain, token, at));
     seen.add(token.address);
   }
-  for (const [name, address] of Object.entries(chain.contracts)) {
-    if (address === NATIVE_TOKEN) {
+  for (const [name, address] of Object.entries(isEvm ? chain.contracts : {})) {
+    if (isNative(address)) {
       problems.push(`${setting}.contracts.${name}: expected a contract, not the zero address`);
     }
   }
@@ -59,7 +63,8 @@ function checkChain(config: Config, chain: ChainConfig, index: number): string[]
       problems.push(`${key.setting}: expected a key of its own, another lane has it too`);
     }
   }
-  for (const [purpose, keys] of Object.entries(chain.lanes)) {
+  // Those of Solana are the signer's.
+  for (const [purpose, keys] of Object.entries(isEvm ? chain.lanes : {})) {
     if (keys.every(({ retired }) => retired)) {
       problems.push(`${setting}.lanes.${purpose}: expected a key that is not retired`);
     }
@@ -67,20 +72,62 @@ function checkChain(config: Config, chain: ChainConfig, index: number): string[]
   return problems;
 }
 
-/** The interface spells the native coin as its chain, and no EVM chain counts it in other units. */
+/** The interface spells the native coin as its chain, and no chain of a family counts it in other units. */
 function checkNative(chain: ChainConfig, token: TokenConfig, setting: string): string[] {
   const symbol = chain.name.toUpperCase();
   return [
     ...(token.symbol === symbol
       ? []
       : [`${setting}.symbol: expected ${symbol}, as the native coin is called`]),
-    ...(token.decimals === NATIVE_DECIMALS
+    ...(token.decimals === NATIVE_DECIMALS[chain.kind]
       ? []
-      : [`${setting}.decimals: expected ${NATIVE_DECIMALS}, as the native coin has`]),
+      : [`${setting}.decimals: expected ${NATIVE_DECIMALS[chain.kind]}, as the native coin has`]),
   ];
 }
 
-const NATIVE_DECIMALS = 18;
+const NATIVE_DECIMALS = { evm: 18, svm: SOLANA_DECIMALS } as const;
+
+/** What the signer of Solana needs to be sure of. */
+function checkSolana({ chains, attestor, routes }: Config): string[] {
+  const index = chains.findIndex(({ solana }) => solana);
+  const chain = chains[index];
+  if (!chain?.solana) return [];
+  const problems: string[] = [];
+  const setting = `chains[${index}]`;
+  const { solana, contracts } = chain;
+  if (!chains.some(({ kind }) => kind === "evm")) {
+    problems.push(
+      "chains: expected an EVM chain beside Solana: deliveries are named by the wallet of its factory",
+    );
+  }
+  const accounts = Object.entries({
+    binding: contracts.factory,
+    escrow: contracts.escrow,
+    delivery: contracts.delivery,
+    treasury: solana.treasury,
+  });
+  for (const [position, [name, address]] of accounts.entries()) {
+    if (findWalletFault(address) !== undefined) {
+      problems.push(`${setting}.contracts.${name}: expected an account that a key stands behind`);
+    }
+    if (accounts.slice(0, position).some(([, other]) => other === address)) {
+      problems.push(`${setting}.contracts.${name}: expected an account of its own`);
+    }
+  }
+  const keys = [attestor.key, ...chains.flatMap(({ lanes }) => Object.values(lanes).flat())];
+  if (keys.some((key) => isSameKey(key, solana.seed))) {
+    problems.push(`${setting}.seed: expected a secret of its own, a key is it too`);
+  }
+  for (const route of routes) {
+    if (route.kind !== "SWIFT" || route.destChain !== chain.chainId) continue;
+    const token = chain.tokens.find(({ address }) => address === route.destToken);
+    if (!token || solana.dailyCaps.has(token.address)) continue;
+    problems.push(
+      `${setting}.dailyCaps: expected a cap of ${token.symbol}, a route delivers it from inventory`,
+    );
+  }
+  return [...new Set(problems)];
+}
 
 /** The attestor is the second key: it must be another, and see every chain. */
 function checkAttestor({ attestor, chains }: Config): string[] {
@@ -106,7 +153,9 @@ function checkAttestor({ attestor, chains }: Config): string[] {
 /** Gas that is charged needs the prices of what pays for it, and of the coins that it is paid in. */
 function checkGas({ gas, chains, routes }: Config): string[] {
   if (gas !== "charged") return [];
-  const hasPrice = (chainId: number, token: EvmAddress) =>
+  const nativeOfChain = (chainId: number) =>
+    nativeOf(chains.find((chain) => chain.chainId === chainId)?.kind ?? "evm");
+  const hasPrice = (chainId: number, token: Address) =>
     chains
       .find((chain) => chain.chainId === chainId)
       ?.tokens.some(({ address, price }) => address === token && price);
@@ -116,7 +165,7 @@ function checkGas({ gas, chains, routes }: Config): string[] {
     return [
       ...(hasPrice(chainId, token) ? [] : [`the token ${token} of chain ${chainId}`]),
       ...chainIds
-        .filter((id) => !hasPrice(id, NATIVE_TOKEN))
+        .filter((id) => !hasPrice(id, nativeOfChain(id)))
         .map((id) => `the native coin of chain ${id}, listed as a token`),
     ];
   });
@@ -136,13 +185,15 @@ function checkBridgeRoute(
   for (const name of ["chainId", "destChain"] as const) {
     const index = config.chains.findIndex((chain) => chain.chainId === route[name]);
     const chain = config.chains[index];
-    if (chain && !chain.cctp) {
+    if (chain?.kind === "svm") {
+      problems.push(`${setting}.${name}: expected an EVM chain, the bridge is not used on Solana`);
+    } else if (chain && !chain.cctp) {
       problems.push(
         `${setting}.${name}: expected a chain with chains[${index}].cctp, as the bridge reaches no other`,
       );
     }
   }
-  const decimalsOf = (chainId: number, token: EvmAddress) =>
+  const decimalsOf = (chainId: number, token: Address) =>
     config.chains
       .find((chain) => chain.chainId === chainId)
       ?.tokens.find(({ address }) => address === token)?.decimals;
@@ -158,8 +209,8 @@ function checkBridgeRoute(
   for (const [at, token] of [
     [name, burned],
     ["destToken", route.destToken],
-  ]) {
-    if (token === NATIVE_TOKEN) {
+  ] as const) {
+    if (isNative(token)) {
       problems.push(`${setting}.${at}: expected USDC, the bridge takes no native coin`);
     }
   }
@@ -172,7 +223,7 @@ function checkRoute(
   earlier: readonly PlacedRoute[],
 ): string[] {
   const problems: string[] = [];
-  const check = (names: readonly [string, string], chainId: number, token: EvmAddress) => {
+  const check = (names: readonly [string, string], chainId: number, token: Address) => {
     const chain = config.chains.find((known) => known.chainId === chainId);
     if (!chain) problems.push(`${setting}.${names[0]}: expected a configured chain`);
     else if (!chain.tokens.some(({ address }) => address === token)) {
@@ -224,6 +275,9 @@ function checkSwap(
   const index = config.chains.findIndex(({ chainId }) => chainId === route.chainId);
   const chain = config.chains[index];
   if (!chain) return [];
+  if (chain.kind === "svm") {
+    return [`${setting}.destToken: expected nothing, no token is swapped on Solana`];
+  }
   const problems: string[] = [];
   if (!chain.tokens.some(({ address }) => address === swap.tokenOut)) {
     problems.push(`${setting}.${name}: expected a listed token of chain ${route.chainId}`);
@@ -235,7 +289,7 @@ function checkSwap(
     return problems;
   }
   const { weth } = chain.uniswapV3;
-  const wrap = (address: EvmAddress) => (address === NATIVE_TOKEN ? weth : address);
+  const wrap = (address: Address) => (isNative(address) ? weth : address);
   if (wrap(token) === wrap(swap.tokenOut)) {
     problems.push(
       `${setting}.${name}: expected another token than the deposited one, wrapped or not`,

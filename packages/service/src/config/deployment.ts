@@ -108,7 +108,7 @@ function poolArgs(
   return [contracts.factory, router, weth, token, decimalsIn, tokenOut, decimalsOut, poolFee];
 }
 
-/** Null where a chain of the pair is not configured, does not list the token, or lacks the bridge. */
+/** Null where a chain of the pair is not configured, does not list the token, or lacks the bridge, and from Solana. */
 export function deriveRoute(
   { feeRecipient }: DeploymentConfig,
   chains: readonly ChainConfig[],
@@ -116,7 +116,7 @@ export function deriveRoute(
 ): Derived | null {
   const { chainId, token } = pair;
   const source = chains.find((chain) => chain.chainId === chainId);
-  if (!source) return null;
+  if (source?.kind !== "evm") return null;
   const { evmChainId } = source;
   if (pair.kind === "MONO_CHAIN") {
     if (pair.swap) {

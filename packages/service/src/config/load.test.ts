@@ -290,7 +290,12 @@ describe("configuration", () => {
   });
 
   test.each<[unknown, string[]]>([
-    [1, ["chains[1].chainId: expected an EVM chain, solana is not one"]],
+    [
+      1,
+      [
+        "chains[1].chainId: expected the bridge chain id of an EVM chain, as evmChainId is given: Ethereum is 2, and 1 is Solana",
+      ],
+    ],
     [9999, ["chains[1].chainId: expected a bridge chain id of the registry, got 9999"]],
     [2, ["chains[1].chainId: expected each chain once, 2 is there twice"]],
   ])("names the chain with the wrong id %j", (chainId, expected) => {

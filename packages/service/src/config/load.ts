@@ -1,9 +1,10 @@
 /** Reads, checks and resolves the configuration. Every mistake is named by its setting; nothing starts with one. */
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { Type } from "typebox";
 import { Value } from "typebox/value";
 import { parseUnits } from "../core/amounts.ts";
-import { findChainById } from "../core/chain-registry.ts";
+import { type ChainKind, findChainById } from "../core/chain-registry.ts";
 import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
 import { Secret } from "../core/secret.ts";
 import { type AwsCredentials, createKeyResolver, type KeyConfig, type SignerName } from "./keys.ts";
@@ -16,6 +17,15 @@ import { listProblems } from "./problems.ts";
 import { type PriceConfig, priceOf } from "./prices.ts";
 import { resolveRoutes } from "./routes.ts";
 import {
+  completeSolanaChain,
+  isSolanaEntry,
+  resolveSolanaChain,
+  SolanaChain,
+  type SolanaChainFile,
+  type SolanaConfig,
+  WrittenSolanaChain,
+} from "./solana.ts";
+import {
   Chain,
   type ChainFile,
   ConfigFile,
@@ -23,7 +33,7 @@ import {
   type KeyRef,
   LOG_LEVELS,
   type SecretRef,
-  WrittenChains,
+  WrittenChain,
 } from "./schema.ts";
 
 /** What the contracts and the refund authority's 72 hours leave room for. */
@@ -87,6 +97,8 @@ export interface ChainConfig {
   /** Bridge chain id. */
   readonly chainId: number;
   readonly name: string;
+  readonly kind: ChainKind;
+  /** EIP-155 id; 0 where the chain is not EVM. */
   readonly evmChainId: number;
   readonly nodes: NodesConfig;
   readonly startBlock: number;
@@ -113,6 +125,8 @@ export interface ChainConfig {
   readonly dailyGasBudget: bigint | undefined;
   /** Wei that a transaction costs besides its gas, where gas is charged. */
   readonly transactionSurcharge: bigint;
+  /** What Solana has beyond; absent of EVM chains. */
+  readonly solana?: SolanaConfig;
 }
 
 /** A swap in one pool of Uniswap v3, at a price that the attestor signs. */
@@ -280,7 +294,7 @@ export function loadConfig(args: {
       ? listenerOf({ port: 0, ...file.telemetry }, telemetryPort, "SLUICE_TELEMETRY_PORT", problems)
       : undefined;
   const chains = entries.map((chain, index) =>
-    resolveChain(chain, `chains[${index}]`, {
+    resolveAnyChain(chain, `chains[${index}]`, {
       readKey: keyFor("settler"),
       readSecret: resolverFor("scanner", "settler", "attestor", "quoter", "api"),
       problems,
@@ -343,8 +357,10 @@ export function loadConfig(args: {
 /** The file, and its chains completed by their presets. */
 interface ReadFile {
   readonly file: ConfigFile;
-  readonly chains: readonly ChainFile[];
+  readonly chains: readonly AnyChainFile[];
 }
+
+type AnyChainFile = ChainFile | SolanaChainFile;
 
 function readFile(path: string): ReadFile {
   let text: string;
@@ -364,23 +380,62 @@ function readFile(path: string): ReadFile {
     const at = /line \d+ column \d+/.exec(error instanceof Error ? error.message : "")?.[0];
     throw new ConfigError([`${path}: expected JSON${at ? `, which it is not at ${at}` : ""}`]);
   }
-  const problems = listProblems(ConfigFile, parsed);
-  const chains = Value.Check(WrittenChains, parsed) ? completeChains(parsed, problems) : [];
+  const problems = [...listProblems(ConfigFile, parsed), ...listChainProblems(parsed)];
+  const chains = hasChains(parsed) ? completeChains(parsed, problems) : [];
   if (problems.length > 0 || !Value.Check(ConfigFile, parsed)) throw new ConfigError(problems);
   return { file: parsed, chains };
 }
 
+/** What is wrong with the entries of chains, each by the schema of its family. */
+function listChainProblems(parsed: unknown): string[] {
+  if (!Value.Check(Type.Object({ chains: Type.Array(Type.Object({})) }), parsed)) return [];
+  return parsed.chains.flatMap((entry, index) => {
+    const setting = `chains[${index}]`;
+    if (!isSolanaEntry(entry)) return listProblems(WrittenChain, entry, setting);
+    // The EIP-155 id of Ethereum is easily taken for its bridge id.
+    if ("evmChainId" in entry) {
+      return [
+        `${setting}.chainId: expected the bridge chain id of an EVM chain, as evmChainId is given: Ethereum is 2, and 1 is Solana`,
+      ];
+    }
+    return listProblems(WrittenSolanaChain, entry, setting);
+  });
+}
+
+/** Whether the chains, and what they take from the file beside their own entries, have the right form. */
+function hasChains(parsed: unknown): parsed is Pick<
+  ConfigFile,
+  "contracts" | "deployment" | "httpPrices"
+> & {
+  readonly chains: readonly (WrittenChain | WrittenSolanaChain)[];
+} {
+  const { deployment, contracts, httpPrices, chains } = ConfigFile.properties;
+  const shared = Type.Object({ deployment, contracts, httpPrices, chains });
+  return Value.Check(shared, parsed) && listChainProblems(parsed).length === 0;
+}
+
 /** Each chain completed; what is still missing in one becomes a problem of its own entry. */
 function completeChains(
-  { chains, ...shared }: Pick<ConfigFile, "chains" | "contracts" | "deployment" | "httpPrices">,
+  {
+    chains,
+    ...shared
+  }: Pick<ConfigFile, "contracts" | "deployment" | "httpPrices"> & {
+    readonly chains: readonly (WrittenChain | WrittenSolanaChain)[];
+  },
   problems: string[],
-): ChainFile[] {
+): AnyChainFile[] {
   // What is wrong with the deployment is named once, when it is resolved for the routes.
   const deployment = deploymentOf(shared.deployment, []);
-  return chains.flatMap((written, index) => {
+  return chains.flatMap((written, index): AnyChainFile[] => {
     const setting = `chains[${index}]`;
     const { contracts, httpPrices = true } = shared;
     const given = { setting, contracts, deployment, httpPrices, problems };
+    if (isSolanaEntry(written)) {
+      const chain = completeSolanaChain(written, given);
+      if (Value.Check(SolanaChain, chain)) return [chain];
+      problems.push(...listProblems(SolanaChain, chain, setting));
+      return [];
+    }
     const chain = completeChain(written, given);
     if (Value.Check(Chain, chain)) return [chain];
     problems.push(...listProblems(Chain, chain, setting));
@@ -457,24 +512,32 @@ function listenerOf(
   return { host, port };
 }
 
-function resolveChain(
-  chain: ChainFile,
-  setting: string,
-  given: {
-    readonly readKey: KeyReader;
-    /** Of the roles that read prices. */
-    readonly readSecret: SecretReader;
-    readonly problems: string[];
-  },
-): ChainConfig {
+interface GivenToChain {
+  readonly readKey: KeyReader;
+  /** Of the roles that read prices. */
+  readonly readSecret: SecretReader;
+  readonly problems: string[];
+}
+
+function resolveAnyChain(chain: AnyChainFile, setting: string, given: GivenToChain): ChainConfig {
+  if (!("seed" in chain)) return resolveChain(chain, setting, given);
+  const { problems, readSecret, readKey: readSeed } = given;
+  return resolveSolanaChain(chain, setting, {
+    nodes: chainNodesOf(chain, setting, problems),
+    unitsOf: (token, name, at) => unitsOf(token, name, at, problems),
+    readSeed,
+    readSecret,
+    problems,
+  });
+}
+
+function resolveChain(chain: ChainFile, setting: string, given: GivenToChain): ChainConfig {
   const { readKey, readSecret, problems } = given;
   const known = findChainById(chain.chainId);
   if (!known) {
     problems.push(
       `${setting}.chainId: expected a bridge chain id of the registry, got ${chain.chainId}`,
     );
-  } else if (known.kind !== "evm") {
-    problems.push(`${setting}.chainId: expected an EVM chain, ${known.name} is not one`);
   }
   const lanesFor = (purpose: LanePurpose): readonly KeyConfig[] => {
     const where = `${setting}.lanes.${purpose}`;
@@ -486,6 +549,7 @@ function resolveChain(
     preset: chain.preset === undefined ? undefined : findPreset(chain.preset),
     chainId: chain.chainId,
     name: known?.name ?? String(chain.chainId),
+    kind: "evm",
     evmChainId: chain.evmChainId,
     nodes: chainNodesOf(chain, setting, problems),
     startBlock: chain.startBlock,
@@ -533,7 +597,7 @@ function resolveChain(
 }
 
 function chainNodesOf(
-  { rpcUrl, rpcUrls, quorum }: ChainFile,
+  { rpcUrl, rpcUrls, quorum }: AnyChainFile,
   setting: string,
   problems: string[],
 ): NodesConfig {

@@ -1,5 +1,13 @@
 /** The routes of the file: names become chains and tokens, groups become routes, and contracts follow from the deployment. */
-import { type EvmAddress, isEvmAddress, NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
+import { parseSolanaAddress } from "../core/base58.ts";
+import {
+  type Address,
+  isEvmAddress,
+  isNative,
+  NATIVE_TOKEN,
+  nativeOf,
+  toEvmAddress,
+} from "../core/hex.ts";
 import { type DeploymentConfig, deriveRoute, type RoutePair } from "./deployment.ts";
 import { destinationOf } from "./destinations.ts";
 import type { ChainConfig, RouteConfig, SwapConfig } from "./load.ts";
@@ -127,7 +135,7 @@ function resolveSwap(
 
 function resolvePair(
   written: Exclude<WrittenRoute, { kind: "MONO_CHAIN" }>,
-  source: { readonly chainId: number; readonly token: EvmAddress },
+  source: { readonly chainId: number; readonly token: Address },
   setting: string,
   given: Given,
 ): RoutePair {
@@ -164,10 +172,14 @@ function resolveToken(
   chainId: number,
   setting: string,
   { chains, problems }: Given,
-): EvmAddress {
-  if (written === NATIVE_NAME) return NATIVE_TOKEN;
-  if (written !== undefined && isEvmAddress(written)) return toEvmAddress(written);
+): Address {
   const chain = chains.find((known) => known.chainId === chainId);
+  const { kind = "evm" } = chain ?? {};
+  if (written === NATIVE_NAME) return nativeOf(kind);
+  if (written !== undefined) {
+    const address = kind === "evm" ? parseEvmAddress(written) : parseSolanaAddress(written);
+    if (address !== undefined) return address;
+  }
   // The chain is named first.
   if (!chain && written !== undefined) return NATIVE_TOKEN;
   const tokens = chain?.tokens ?? [];
@@ -178,10 +190,12 @@ function resolveToken(
   const problem =
     found.length > 1
       ? "expected an address, more than one token of the chain has the symbol"
-      : `expected 0x and 40 hex digits, or one of ${symbols}`;
+      : `expected ${kind === "evm" ? "0x and 40 hex digits" : "32 bytes in base58"}, or one of ${symbols}`;
   problems.push(`${setting}: ${problem}${written === undefined ? ", it is missing" : ""}`);
   return NATIVE_TOKEN;
 }
+
+const parseEvmAddress = (text: string) => (isEvmAddress(text) ? toEvmAddress(text) : undefined);
 
 /** Stands in for a chain that could not be found, and was named. */
 const NO_CHAIN = 0;
@@ -268,7 +282,7 @@ function tokensOf(group: WrittenRoute): readonly string[] | undefined {
 
 function findToken({ tokens }: ChainConfig, name: string) {
   return tokens.find(({ symbol, address }) =>
-    name === NATIVE_NAME ? address === NATIVE_TOKEN : symbol === name,
+    name === NATIVE_NAME ? isNative(address) : symbol === name,
   );
 }
 
@@ -277,7 +291,8 @@ function placeGroup(
   setting: string,
   given: Given,
 ): readonly PlacedRoute[] {
-  if (!given.deployment && pairs.length > 0) {
+  const isMade = ({ chainId }: RoutePair) => findSource(given, chainId)?.kind !== "svm";
+  if (!given.deployment && pairs.some(isMade)) {
     given.problems.push(
       `${setting}: expected deployment, from which contracts follow, or routes that name theirs`,
     );
@@ -286,13 +301,26 @@ function placeGroup(
   return pairs.flatMap((pair) => placeRoute(pair, undefined, setting, given));
 }
 
-/** The route with its contract: as written, or as the deployment puts it. */
+function findSource({ chains }: Given, chainId: number): ChainConfig | undefined {
+  return chains.find((chain) => chain.chainId === chainId);
+}
+
+/** The route with its contract: as written, or as the deployment puts it; the escrow where Solana has none. */
 function placeRoute(
   pair: RoutePair,
   written: string | undefined,
   setting: string,
-  { chains, deployment, problems }: Given,
+  given: Given,
 ): readonly PlacedRoute[] {
+  const { chains, deployment, problems } = given;
+  const source = findSource(given, pair.chainId);
+  if (source?.kind === "svm") {
+    // There are no contracts: whatever leaves a vault is an order of the signer.
+    if (written !== undefined) {
+      problems.push(`${setting}.contract: expected nothing, routes from Solana have no contract`);
+    }
+    return [{ route: { ...pair, contract: source.contracts.escrow }, setting }];
+  }
   if (written !== undefined) {
     return [{ route: { ...pair, contract: toEvmAddress(written) }, setting }];
   }

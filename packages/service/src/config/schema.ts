@@ -2,13 +2,17 @@
 import { type Static, Type } from "typebox";
 import { PRESETS } from "./presets/index.ts";
 
-const Address = Type.String({
+export const EvmAddressText = Type.String({
   pattern: "^0x[0-9a-fA-F]{40}$",
   description: "0x and 40 hex digits",
 });
 const Url = Type.String({ pattern: "^https?://", description: "an http or https URL" });
 const Urls = Type.Array(Url, { minItems: 1, maxItems: 16, description: "a list of 1 to 16 URLs" });
-const BridgeId = Type.Integer({ minimum: 1, maximum: 65535, description: "a bridge chain id" });
+export const BridgeId = Type.Integer({
+  minimum: 1,
+  maximum: 65535,
+  description: "a bridge chain id",
+});
 const Port = Type.Integer({ minimum: 0, maximum: 65535, description: "a TCP port, 0 for any" });
 const Bps = Type.Integer({ minimum: 0, maximum: 10_000, description: "basis points, 0 to 10000" });
 
@@ -114,9 +118,9 @@ export const Price = Type.Object(
       Type.Array(
         Type.Union(
           [
-            Address,
+            EvmAddressText,
             Type.Object(
-              { address: Address, maxAgeSeconds: MaxAgeSeconds },
+              { address: EvmAddressText, maxAgeSeconds: MaxAgeSeconds },
               { additionalProperties: false },
             ),
           ],
@@ -134,10 +138,10 @@ export const Price = Type.Object(
   { additionalProperties: false, description: "an object with static, feeds or http" },
 );
 
-const Token = Type.Object(
+export const Token = Type.Object(
   {
     symbol: Type.String({ minLength: 1, maxLength: 16, description: "1 to 16 characters" }),
-    address: Address,
+    address: EvmAddressText,
     decimals: Type.Integer({ minimum: 0, maximum: 77, description: "a whole number, 0 to 77" }),
     minDeposit: Type.Optional(
       Type.String({ pattern: "^\\d+(\\.\\d+)?$", description: "a plain decimal in whole units" }),
@@ -151,7 +155,7 @@ const Token = Type.Object(
 );
 
 const Contracts = Type.Object(
-  { factory: Address, escrow: Address, delivery: Address },
+  { factory: EvmAddressText, escrow: EvmAddressText, delivery: EvmAddressText },
   { additionalProperties: false, description: "the addresses factory, escrow and delivery" },
 );
 
@@ -160,27 +164,32 @@ const PresetName = Type.Union(
   { description: `one of ${PRESETS.map(({ name }) => name).join(", ")}` },
 );
 
+/** What an entry says of its chain, whichever family that is of. */
+export const ChainCommon = {
+  rpcUrl: Type.Optional(Url),
+  rpcUrls: Type.Optional(Urls),
+  quorum: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 16, description: "a number of nodes, 1 to 16" }),
+  ),
+  minDepositUsd: Type.Optional(
+    Type.String({
+      pattern: "^\\d{1,15}(\\.\\d{1,18})?$",
+      description: "US dollars, a plain decimal",
+    }),
+  ),
+  pollIntervalMs: Type.Optional(
+    Type.Integer({ minimum: 50, maximum: 60_000, description: "milliseconds, 50 to 60000" }),
+  ),
+};
+
 /** A chain with everything that it needs. What the file leaves to a preset has been filled in. */
 export const Chain = Type.Object(
   {
     preset: Type.Optional(PresetName),
     chainId: BridgeId,
     evmChainId: Type.Integer({ minimum: 1, description: "an EIP-155 chain id" }),
-    rpcUrl: Type.Optional(Url),
-    rpcUrls: Type.Optional(Urls),
-    quorum: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 16, description: "a number of nodes, 1 to 16" }),
-    ),
-    minDepositUsd: Type.Optional(
-      Type.String({
-        pattern: "^\\d{1,15}(\\.\\d{1,18})?$",
-        description: "US dollars, a plain decimal",
-      }),
-    ),
+    ...ChainCommon,
     startBlock: Type.Integer({ minimum: 0, description: "the first block to scan" }),
-    pollIntervalMs: Type.Optional(
-      Type.Integer({ minimum: 50, maximum: 60_000, description: "milliseconds, 50 to 60000" }),
-    ),
     balanceCheckIntervalMs: Type.Optional(
       Type.Integer({ minimum: 50, maximum: 3_600_000, description: "milliseconds, 50 to 3600000" }),
     ),
@@ -197,8 +206,8 @@ export const Chain = Type.Object(
             maximum: 4_294_967_295,
             description: "Circle's id of the chain, a whole number",
           }),
-          messenger: Address,
-          transmitter: Address,
+          messenger: EvmAddressText,
+          transmitter: EvmAddressText,
         },
         {
           additionalProperties: false,
@@ -208,7 +217,7 @@ export const Chain = Type.Object(
     ),
     uniswapV3: Type.Optional(
       Type.Object(
-        { router: Address, quoter: Type.Optional(Address), weth: Address },
+        { router: EvmAddressText, quoter: Type.Optional(EvmAddressText), weth: EvmAddressText },
         {
           additionalProperties: false,
           description: "the addresses router and weth, and quoter where something is swapped",
@@ -239,9 +248,9 @@ export const Chain = Type.Object(
 /** Several chains may share contracts, so a chain may name some of them, or none. */
 const SomeContracts = Type.Object(
   {
-    factory: Type.Optional(Address),
-    escrow: Type.Optional(Address),
-    delivery: Type.Optional(Address),
+    factory: Type.Optional(EvmAddressText),
+    escrow: Type.Optional(EvmAddressText),
+    delivery: Type.Optional(EvmAddressText),
   },
   { additionalProperties: false, description: "the addresses factory, escrow and delivery" },
 );
@@ -273,10 +282,10 @@ export const WrittenChain = Type.Object(
 /** Whom the contracts were made for: with the code of this build their addresses follow from it. */
 const Deployment = Type.Object(
   {
-    owner: Address,
-    guardian: Address,
-    treasury: Address,
-    feeRecipient: Type.Optional(Address),
+    owner: EvmAddressText,
+    guardian: EvmAddressText,
+    treasury: EvmAddressText,
+    feeRecipient: Type.Optional(EvmAddressText),
     delaySeconds: Type.Optional(
       Type.Integer({ minimum: 0, maximum: 31_536_000, description: "seconds, 0 to 31536000" }),
     ),
@@ -284,21 +293,13 @@ const Deployment = Type.Object(
   { additionalProperties: false, description: "an object with owner, guardian and treasury" },
 );
 
-/** What a chain takes from the file beside its own entry. */
-export const WrittenChains = Type.Object({
-  deployment: Type.Optional(Deployment),
-  contracts: Type.Optional(SomeContracts),
-  httpPrices: Type.Optional(Type.Boolean()),
-  chains: Type.Array(WrittenChain),
-});
-
 /** A chain of the file, as routes name it. */
 const ChainName = Type.Union([BridgeId, Type.String({ minLength: 1, maxLength: 32 })], {
   description: "a bridge chain id, or the name of a chain",
 });
 const TokenName = Type.String({
   minLength: 1,
-  maxLength: 42,
+  maxLength: 44,
   description: "0x and 40 hex digits, or the symbol of a token of the chain, or native",
 });
 const ChainNames = Type.Array(ChainName, {
@@ -317,7 +318,7 @@ const TokenNames = Type.Array(Type.String({ minLength: 1, maxLength: 16 }), {
 const RoutePlace = {
   chainId: Type.Optional(ChainName),
   token: Type.Optional(TokenName),
-  contract: Type.Optional(Address),
+  contract: Type.Optional(EvmAddressText),
   chains: Type.Optional(ChainNames),
 };
 const RoutePair = {
@@ -459,7 +460,11 @@ export const ConfigFile = Type.Object(
     deployment: Type.Optional(Deployment),
     contracts: Type.Optional(SomeContracts),
     httpPrices: Type.Optional(Type.Boolean({ description: "true or false" })),
-    chains: Type.Array(WrittenChain, { minItems: 1, description: "a list of at least one chain" }),
+    // Each entry has the schema of its family, by which it is read.
+    chains: Type.Array(Type.Object({}, { description: "an object with a chain" }), {
+      minItems: 1,
+      description: "a list of at least one chain",
+    }),
     routes: Type.Optional(Type.Array(Route, { description: "a list of routes" })),
     logLevel: Type.Optional(
       Type.Union(

@@ -37,6 +37,16 @@ export function isNative(token: Address): boolean {
   return token === NATIVE_TOKEN || token === NATIVE_SOL;
 }
 
+/** How clients write the native coin of any chain: by the word, or as the zero address of EVM chains. */
+export function isNativeName(text: string): boolean {
+  return text === "native" || text.toLowerCase() === NATIVE_TOKEN;
+}
+
+/** The family that an address is of. */
+export function familyOf(address: Address): ChainKind {
+  return address.length === NATIVE_TOKEN.length ? "evm" : "svm";
+}
+
 /** True for `0x` and exactly 40 hex digits in any case. */
 export function isEvmAddress(text: string): boolean {
   return /^0x[0-9a-fA-F]{40}$/.test(text);

@@ -69,5 +69,13 @@ test("lists each refund authority once", async () => {
       [name, authority],
     );
   }
+  // Nothing has code on Solana that could take anything back.
+  await database.pool.query(
+    `insert into addresses (id, integrator_id, chain_family, user_id, dest_chain, dest_wallet, dest_token, refund_authority,
+       max_fee_bps, max_slippage_bps, version, wallet_kind, factory, commitment, wallet, proof, created_at)
+     select gen_random_uuid(), id, 'svm', $1, 2, $1, $1, $2, 50, 100, 1, 1, $2, $2, $2, $2, now()
+     from integrators where name = 'a'`,
+    [one, `0x${"3c".repeat(32)}`],
+  );
   expect(await listRefundAuthorities(database)).toEqual([one, other]);
 });

@@ -1,5 +1,6 @@
 import type { Deposit, IgnoredReason } from "@sluice/sdk/wire";
 import { sql } from "kysely";
+import { displayTxHash } from "../core/base58.ts";
 import { type Address, toAddress, type TxHash } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
 
@@ -57,7 +58,7 @@ export async function listDeposits(
     userId: row.user_id,
     tokenAddress: page.display(toAddress(row.token)),
     amount: row.amount,
-    txHash: row.tx_hash,
+    txHash: row.tx_hash && displayTxHash(row.tx_hash),
     sender: row.sender === null ? null : page.display(toAddress(row.sender)),
     blockNumber: Number(row.block_number),
     confirmations: row.orphaned_at === null ? confirmationsOf(row.tip, row.block_number) : 0,

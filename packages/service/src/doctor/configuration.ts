@@ -4,7 +4,7 @@ import type { Config, RouteConfig } from "../config/load.ts";
 import { feeOf, minOutOf } from "../core/amounts.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import { type Check, type CheckResult, judge, ok } from "./check.ts";
-import { describeRoute, type DoctorDeps, getToken } from "./facts.ts";
+import { describeRoute, type DoctorDeps, getToken, listEvmChains } from "./facts.ts";
 
 const SUBJECT = "configuration";
 const LOADS = { id: "config.loads", subject: SUBJECT, expected: "every setting is understood" };
@@ -59,7 +59,7 @@ function checkKeys(deps: DoctorDeps): Check {
     subject: SUBJECT,
     needs: [],
     look() {
-      const shared = deps.config.chains.flatMap(({ chainId }) => {
+      const shared = listEvmChains(deps.config).flatMap(({ chainId }) => {
         const attestor = { name: "attestor", address: deps.attestor };
         return listShared([...deps.lanesOf(chainId), attestor]).map(
           (names) => `${names.join(" and ")} of chain ${chainId}`,

@@ -2,7 +2,7 @@
 import type { ChainConfig } from "../config/load.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import { type Check, judge } from "./check.ts";
-import { type DoctorDeps, subjectOf } from "./facts.ts";
+import { type DoctorDeps, listEvmChains, subjectOf } from "./facts.ts";
 
 const SUBJECT = "every chain";
 
@@ -14,7 +14,7 @@ export function checkEveryChain(
     readonly migrated: Check;
   },
 ): readonly Check[] {
-  const { chains } = deps.config;
+  const chains = listEvmChains(deps.config);
   return [
     checkFactoryAddress(deps),
     checkFactoryCode(deps, needs.factories),
@@ -37,7 +37,9 @@ function checkFactoryAddress({ config, display }: DoctorDeps): Check {
     subject: SUBJECT,
     needs: [],
     look() {
-      const addresses = [...new Set(config.chains.map(({ contracts }) => contracts.factory))];
+      const addresses = [
+        ...new Set(listEvmChains(config).map(({ contracts }) => contracts.factory)),
+      ];
       return judge(addresses.length === 1, {
         found: addresses.map(display).join(", "),
         expected: "one address on every chain",
@@ -55,7 +57,7 @@ function checkFactoryCode({ config, nodesOf }: DoctorDeps, needs: readonly Check
     needs,
     async look() {
       const hashes = await Promise.all(
-        config.chains.map(({ chainId, contracts }) =>
+        listEvmChains(config).map(({ chainId, contracts }) =>
           nodesOf(chainId).service.getCodeHash(contracts.factory),
         ),
       );
@@ -122,10 +124,10 @@ async function findGaps(
   authority: EvmAddress,
 ): Promise<string | null> {
   const found = await Promise.all(
-    config.chains.map(({ chainId }) => nodesOf(chainId).service.isContract(authority)),
+    listEvmChains(config).map(({ chainId }) => nodesOf(chainId).service.isContract(authority)),
   );
   if (!found.includes(true)) return null;
-  const gaps = config.chains.filter((_, index) => found[index] === false);
+  const gaps = listEvmChains(config).filter((_, index) => found[index] === false);
   if (gaps.length === 0) return null;
   return `${display(authority)} has no code on ${gaps.map(subjectOf).join(", ")}`;
 }

@@ -4,7 +4,7 @@ import { checkConfiguration } from "./configuration.ts";
 import { checkContracts } from "./contracts.ts";
 import { checkDatabase } from "./database.ts";
 import { checkEveryChain } from "./every-chain.ts";
-import type { DoctorDeps } from "./facts.ts";
+import { type DoctorDeps, listEvmChains } from "./facts.ts";
 import { checkFeeds } from "./feeds.ts";
 import { checkLanes } from "./lanes.ts";
 import { checkNodes } from "./nodes.ts";
@@ -21,7 +21,7 @@ export function examine(deps: DoctorDeps): Promise<readonly CheckResult[]> {
 /** Every check, in the groups in which they run: a new one belongs in the list of its subject. */
 export function listChecks(deps: DoctorDeps): readonly (readonly Check[])[] {
   const database = checkDatabase(deps);
-  const chains = deps.config.chains.map((chain) => {
+  const chains = listEvmChains(deps.config).map((chain) => {
     const { all: nodes, identified } = checkNodes(deps, chain);
     const contracts = checkContracts(deps, chain, identified);
     const tokens = checkTokens(deps, chain, identified);

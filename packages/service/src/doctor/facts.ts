@@ -65,6 +65,11 @@ export interface IntegratorTerms {
   readonly maxFeeBps: number;
 }
 
+/** The chains that the doctor looks at through their nodes: contracts, feeds and lanes are of EVM chains. */
+export function listEvmChains({ chains }: Pick<Config, "chains">): readonly ChainConfig[] {
+  return chains.filter(({ kind }) => kind === "evm");
+}
+
 /** EVM ids of chains that hold no real money: anvil's own, and those of the sandbox. */
 const LOCAL_EVM_CHAIN_IDS: readonly number[] = [31_337, 900_002, 900_030];
 

@@ -8,10 +8,17 @@ import type { ChainConfig, Config, GasPolicy, RouteConfig } from "../config/load
 import type { PriceConfig } from "../config/prices.ts";
 import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
-import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
+import { type EvmAddress, NATIVE_TOKEN, nativeOf } from "../core/hex.ts";
 import { listGas, priceOfGas } from "../fees/index.ts";
 import { type Check, type CheckStatus, type Finding, judge, ok, once, skip } from "./check.ts";
-import { describeRoute, type DoctorDeps, getChain, getToken, isLocal } from "./facts.ts";
+import {
+  describeRoute,
+  type DoctorDeps,
+  getChain,
+  getToken,
+  isLocal,
+  listEvmChains,
+} from "./facts.ts";
 
 const SUBJECT = "prices";
 const USD_DECIMALS = 18;
@@ -19,7 +26,7 @@ const BPS = 10_000n;
 
 export function checkPrices(
   deps: DoctorDeps,
-  /** Of each chain, in the order of the configuration. */
+  /** Of each EVM chain, in the order of the configuration. */
   identified: readonly Check[],
 ): readonly Check[] {
   const { config } = deps;
@@ -32,14 +39,15 @@ export function checkPrices(
       tokens.filter(({ price }) => price).map(({ address: token }) => ({ chainId, token })),
     );
   const nodesOf = (chainIds: readonly number[]) =>
-    config.chains.flatMap(({ chainId }, index) =>
+    listEvmChains(config).flatMap(({ chainId }, index) =>
       chainIds.includes(chainId) ? (identified[index] ?? []) : [],
     );
+  const kindOf = (chainId: number) => getChain(config, chainId).kind;
   const charged =
     config.gas === "charged"
       ? config.routes.flatMap((route) => [
           { chainId: route.chainId, token: route.token },
-          ...chainsOf(route).map((chainId) => ({ chainId, token: NATIVE_TOKEN })),
+          ...chainsOf(route).map((chainId) => ({ chainId, token: nativeOf(kindOf(chainId)) })),
         ])
       : [];
   const needed = new Map(
@@ -53,9 +61,10 @@ export function checkPrices(
       ),
     ),
     ...[...needed.values()].map((token) => checkSource(deps, token, nodesOf([token.chainId]))),
-    ...config.routes.map((route) =>
-      checkCost(deps, { route, needs: nodesOf(chainsOf(route)), readParties }),
-    ),
+    ...config.routes
+      // What is paid on Solana is no gas: it is not weighed here.
+      .filter((route) => chainsOf(route).every((chainId) => kindOf(chainId) === "evm"))
+      .map((route) => checkCost(deps, { route, needs: nodesOf(chainsOf(route)), readParties })),
   ];
 }
 

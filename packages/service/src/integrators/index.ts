@@ -10,5 +10,6 @@ export {
   readGasPolicy,
   revokeKey,
   setGasPolicy,
+  setRefundSolana,
   type Principal,
 } from "./integrators.ts";

@@ -1,14 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { toBase58 } from "../core/base58.ts";
 import { Secret } from "../core/secret.ts";
 import { systemRandom } from "../roles/system-ports.ts";
 import {
   authenticate,
   createIntegrator,
   createKey,
+  listIntegrators,
   listKeys,
   listRevoked,
   revokeKey,
+  setRefundSolana,
 } from "./index.ts";
 
 const REFUND = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
@@ -24,6 +27,11 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
+/** Of the vectors of RFC 8032. */
+const [SOLANA_REFUND, OTHER_SOLANA_REFUND] = [
+  toBase58("0xd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"),
+  toBase58("0x3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c"),
+];
 const FACTS = { refundEvm: REFUND, maxFeeBps: 50, maxSlippageBps: 100 };
 
 describe("integrators", () => {
@@ -62,12 +70,48 @@ describe("integrators", () => {
     ["refundEvm", { refundEvm: "0x1" }],
     ["refundEvm", { refundEvm: `0x${"0".repeat(40)}` }],
     ["refundEvm", { refundEvm: REFUND.replace("5a", "5A") }],
+    ["refundSolana", { refundSolana: REFUND }],
+    ["refundSolana", { refundSolana: "11111111111111111111111111111111" }],
+    ["refundSolana", { refundSolana: "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA" }],
+    ["refundSolana", { refundSolana: SOLANA_REFUND.slice(1) }],
     ["maxFeeBps", { maxFeeBps: 10_001 }],
     ["maxFeeBps", { maxFeeBps: 0.5 }],
     ["maxSlippageBps", { maxSlippageBps: -1 }],
   ])("are refused with a bad %s: %j", async (field, wrong) => {
     const creating = createIntegrator(deps, { ...FACTS, name: "bad", ...wrong });
     await expect(creating).rejects.toMatchObject({ code: "VALIDATION_ERROR", details: { field } });
+  });
+});
+
+describe("a refund authority on Solana", () => {
+  const refundsOf = async (name: string) =>
+    (await listIntegrators(deps.db)).find((one) => one.name === name)?.refundSolana;
+
+  test("is named when the integrator is created, and shown as it was written", async () => {
+    await createIntegrator(deps, { ...FACTS, name: "early", refundSolana: SOLANA_REFUND });
+    expect(await refundsOf("early")).toBe(SOLANA_REFUND);
+  });
+
+  test("is named later, once: again is nothing new, another one is refused", async () => {
+    await createIntegrator(deps, { ...FACTS, name: "late" });
+    expect(await refundsOf("late")).toBe(null);
+    const set = (refundSolana: string) =>
+      setRefundSolana(deps.db, { integrator: "late", refundSolana });
+    await expect(set(REFUND)).rejects.toMatchObject({ details: { field: "refundSolana" } });
+    await set(SOLANA_REFUND);
+    await set(SOLANA_REFUND);
+    await expect(set(OTHER_SOLANA_REFUND)).rejects.toMatchObject({
+      code: "VALIDATION_ERROR",
+      message: "refundSolana: expected the refund authority that was named before: it stays.",
+    });
+    expect(await refundsOf("late")).toBe(SOLANA_REFUND);
+  });
+
+  test("is not named for an integrator that is not there", async () => {
+    const change = { integrator: "nobody", refundSolana: SOLANA_REFUND };
+    await expect(setRefundSolana(deps.db, change)).rejects.toMatchObject({
+      details: { field: "integrator" },
+    });
   });
 });
 

@@ -3,9 +3,11 @@ import { sql } from "kysely";
 import { isAddress } from "@sluice/sdk/address";
 import type { GasPolicy } from "../config/load.ts";
 import { OperatingError } from "../core/errors.ts";
-import { NATIVE_TOKEN, toAddress } from "../core/hex.ts";
+import { parseSolanaAddress, toBase58 } from "../core/base58.ts";
+import { type Address, NATIVE_TOKEN, toAddress } from "../core/hex.ts";
 import type { Random } from "../core/ports.ts";
 import type { Secret } from "../core/secret.ts";
+import { findWalletFault } from "../core/solana-wallet.ts";
 import type { Db } from "../db/schema.ts";
 
 /** Whoever holds a valid key, and what the key allows. */
@@ -29,13 +31,15 @@ export async function createIntegrator(
   args: {
     readonly name: string;
     readonly refundEvm: string;
+    /** Base58; needed before addresses on Solana are issued. */
+    readonly refundSolana?: string | undefined;
     readonly maxFeeBps: number;
     readonly maxSlippageBps: number;
     /** Who pays for the gas of its settlements; as the configuration says unless given. */
     readonly gas?: GasPolicy | undefined;
   },
 ): Promise<{ readonly integratorId: string; readonly name: string }> {
-  const { name, refundEvm, maxFeeBps, maxSlippageBps, gas = null } = args;
+  const { name, refundEvm, refundSolana, maxFeeBps, maxSlippageBps, gas = null } = args;
   // An integrator is named by name or id, so a name must not look like an id.
   if (!NAME.test(name) || UUID.test(name)) {
     throw invalid("name", "1 to 63 lower-case letters, digits and hyphens");
@@ -43,6 +47,7 @@ export async function createIntegrator(
   if (!isAddress(refundEvm) || toAddress(refundEvm) === NATIVE_TOKEN) {
     throw invalid("refundEvm", "an address, 0x and 40 hex digits with a right checksum, not zero");
   }
+  const authority = refundSolana === undefined ? null : parseRefundSolana(refundSolana);
   for (const [field, bps] of Object.entries({ maxFeeBps, maxSlippageBps })) {
     if (!Number.isInteger(bps) || bps < 0 || bps > 10_000) {
       throw invalid(field, "a whole number of basis points from 0 to 10000");
@@ -55,6 +60,7 @@ export async function createIntegrator(
       id: integratorId,
       name,
       refund_evm: toAddress(refundEvm),
+      refund_solana: authority,
       max_fee_bps: maxFeeBps,
       max_slippage_bps: maxSlippageBps,
       gas,
@@ -70,6 +76,8 @@ export interface IntegratorFacts {
   readonly integratorId: string;
   readonly name: string;
   readonly refundEvm: string;
+  /** Base58; null where deposits on Solana cannot be taken yet. */
+  readonly refundSolana: string | null;
   readonly maxFeeBps: number;
   readonly maxSlippageBps: number;
   /** Null where the configuration decides. */
@@ -89,6 +97,7 @@ export async function listIntegrators(db: Db): Promise<readonly IntegratorFacts[
     integratorId: row.id,
     name: row.name,
     refundEvm: row.refund_evm,
+    refundSolana: row.refund_solana === null ? null : toBase58(toAddress(row.refund_solana)),
     maxFeeBps: row.max_fee_bps,
     maxSlippageBps: row.max_slippage_bps,
     gas: policyOf(row.gas),
@@ -110,6 +119,29 @@ export async function setGasPolicy(
     .set({ gas: args.gas })
     .where("id", "=", await findIntegrator(db, args.integrator))
     .execute();
+}
+
+/**
+ * Names who gets an integrator's deposits on Solana back. Once for ever: addresses keep what was committed in them, and two
+ * answers to whom a refund goes would be one too many.
+ * @throws OperatingError VALIDATION_ERROR when there is no such integrator, no such wallet, or another one was named.
+ */
+export async function setRefundSolana(
+  db: Db,
+  args: { readonly integrator: string; readonly refundSolana: string },
+): Promise<void> {
+  const authority = parseRefundSolana(args.refundSolana);
+  const { numUpdatedRows } = await db
+    .updateTable("integrators")
+    .set({ refund_solana: authority })
+    .where("id", "=", await findIntegrator(db, args.integrator))
+    .where((either) =>
+      either.or([either("refund_solana", "is", null), either("refund_solana", "=", authority)]),
+    )
+    .executeTakeFirst();
+  if (numUpdatedRows !== 1n) {
+    throw invalid("refundSolana", "the refund authority that was named before: it stays");
+  }
 }
 
 /** Who pays for the gas of an integrator's settlements; null where the configuration decides. */
@@ -259,6 +291,14 @@ export async function authenticate(
 
 function hashKey(pepper: Secret, apiKey: string): Buffer {
   return createHmac("sha256", pepper.reveal()).update(apiKey.toLowerCase()).digest();
+}
+
+function parseRefundSolana(text: string): Address {
+  const address = parseSolanaAddress(text);
+  if (!address) throw invalid("refundSolana", "an address of Solana, 32 bytes in base58");
+  const fault = findWalletFault(address);
+  if (fault !== undefined) throw invalid("refundSolana", fault);
+  return address;
 }
 
 function invalid(field: string, expected: string): OperatingError {

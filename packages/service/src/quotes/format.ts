@@ -4,7 +4,7 @@ import { type DepositAddress, formatCommitment } from "../addresses/index.ts";
 import type { AddressFormat } from "../chains/port.ts";
 import { formatUnits } from "../core/amounts.ts";
 import { findChainById } from "../core/chain-registry.ts";
-import { type Address, isNative } from "../core/hex.ts";
+import { type Address, familyOf, isNative } from "../core/hex.ts";
 import type { FeeItems, FeeTerms } from "../fees/index.ts";
 import type { Principal } from "../integrators/index.ts";
 import type { Route, RouteQuote } from "../routes/index.ts";
@@ -13,7 +13,7 @@ import type { Route, RouteQuote } from "../routes/index.ts";
 export interface ListedToken {
   /** Bridge chain id. */
   readonly chainId: number;
-  /** EIP-155 id of its chain. */
+  /** EIP-155 id of its chain; 0 where it is not EVM. */
   readonly evmChainId: number;
   readonly address: Address;
   readonly symbol: string;
@@ -93,14 +93,16 @@ function toNumber(amount: bigint, decimals: number): number {
 function formatToken(format: AddressFormat, token: ListedToken): Quote["fromToken"] {
   const contract = format.display(token.address);
   const native = isNative(token.address);
+  const isMint = !native && familyOf(token.address) === "svm";
   return {
     name: token.symbol,
     symbol: token.symbol,
     contract,
+    ...(isMint ? { mint: contract } : {}),
     chainId: token.evmChainId,
     wChainId: token.chainId,
     decimals: token.decimals,
-    standard: native ? "native" : "erc20",
+    standard: native ? "native" : isMint ? "spl" : "erc20",
     verified: true,
   };
 }

@@ -7,11 +7,11 @@ import {
   createStillClock,
   createStrictChain,
 } from "../../test/support/doubles.ts";
-import { hasValidChecksum, toChecksumAddress } from "../chains/evm/checksum.ts";
 import { OperatingError } from "../core/errors.ts";
 import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
 import { type Fees, itemise, planTerms } from "../fees/index.ts";
 import { createRouteBook, type Route, type RouteKind } from "../routes/index.ts";
+import { addressFormat } from "../roles/address-format.ts";
 import { quote } from "./index.ts";
 
 const USDC = toEvmAddress(`0x${"5".repeat(40)}`);
@@ -79,7 +79,7 @@ async function ask(
         { ...token, chainId: 2, evmChainId: 1, address: NATIVE_TOKEN, symbol: "ETHEREUM" },
         { ...token, chainId: 30, evmChainId: 8453, address: NATIVE_TOKEN, symbol: "BASE" },
       ],
-      format: { display: toChecksumAddress, hasValidChecksum },
+      format: addressFormat,
       reserved: new Set(),
       caps: { maxFeeBps: 50, maxSlippageBps: 100 },
     },

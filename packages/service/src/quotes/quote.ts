@@ -3,12 +3,12 @@
  * destination for ever.
  */
 import type { Quote, QuoteRequest, QuoteResponse } from "@sluice/sdk/wire";
-import { type DepositAddress, issueAddress, listByWallets } from "../addresses/index.ts";
+import { type DepositAddress, type FindVault, issueAddress } from "../addresses/index.ts";
 import type { AddressFormat, Chain, Chains } from "../chains/port.ts";
 import { type Caps, formatUnits, roundUnits } from "../core/amounts.ts";
-import { findChainByName, type KnownChain } from "../core/chain-registry.ts";
+import { type ChainKind, findChainByName, type KnownChain } from "../core/chain-registry.ts";
 import { OperatingError } from "../core/errors.ts";
-import { type Address, isEvmAddress, isNative, NATIVE_TOKEN, toAddress } from "../core/hex.ts";
+import { type Address, isNativeName, NATIVE_TOKEN, nativeOf } from "../core/hex.ts";
 import type { Clock, Random } from "../core/ports.ts";
 import { parseUserId } from "../core/user-id.ts";
 import type { Db } from "../db/schema.ts";
@@ -16,7 +16,9 @@ import { gateBalance } from "../deposits/index.ts";
 import { type Fees, itemise } from "../fees/index.ts";
 import type { Principal } from "../integrators/index.ts";
 import type { Route, RouteBook, RouteKind } from "../routes/index.ts";
+import { parseDestinationAddress } from "./destination.ts";
 import { formatQuote, type ListedToken } from "./format.ts";
+import { invalid } from "./invalid.ts";
 
 export interface QuoteDeps {
   readonly db: Db;
@@ -27,16 +29,16 @@ export interface QuoteDeps {
   readonly fees: Fees;
   readonly tokens: readonly ListedToken[];
   readonly format: AddressFormat;
-  /** Addresses nobody may name as a destination: our own contracts. */
+  /** Addresses nobody may name as a destination: our own contracts and accounts. */
   readonly reserved: ReadonlySet<Address>;
+  /** Only where deposits are taken on Solana. */
+  readonly findVault?: FindVault | undefined;
   /** The caps that quotes without an address assume. */
   readonly caps: Caps;
 }
 
 const NO_USER = NATIVE_TOKEN;
 const AMOUNT_END = 2n ** 256n;
-/** Below it are precompiled contracts, and names that routers give to themselves. */
-const PRECOMPILES_END = 2n ** 16n;
 /** The most a client may ask for, as its SDK does. */
 const SLIPPAGE_BPS_MAX = 500;
 
@@ -52,13 +54,13 @@ export async function quote(
 ): Promise<QuoteResponse> {
   const source = parseSource(deps, request.fromChain);
   const destination = parseDestination(deps, request.toChain);
-  const fromToken = parseToken(deps, "fromToken", request.fromToken, source.chainId);
-  const toToken = parseToken(deps, "toToken", request.toToken, destination.chainId);
+  const fromToken = parseToken(deps, "fromToken", request.fromToken, source);
+  const toToken = parseToken(deps, "toToken", request.toToken, destination);
   const amount = parseAmount(request, fromToken);
   const slippageBps = parseSlippage(request.slippageBps);
   const userId = parsePayUserId(request.payUserId);
   const wantsAddress = isOn(request.payDeposit);
-  const destWallet = await parseDestinationAddress(deps, request.destinationAddress);
+  const destWallet = await parseDestinationAddress(deps, destination, request.destinationAddress);
 
   const enabled = deps.routes.list({
     srcChain: source.chainId,
@@ -154,14 +156,15 @@ async function quoteRoute(
   const { route, amount, address, principal } = args;
   const caps = address?.commitment ?? deps.caps;
   const { maxFeeBps } = caps;
+  const source = chainOf(deps, route.pair.srcChain);
   const fee = await deps.fees.plan({
     integratorId: principal.integratorId,
     route,
     amount,
     maxFeeBps,
-    // An address that is not known yet has no wallet either.
+    // An address that is not known yet has no wallet either. On Solana a wallet is a key, and nothing is deployed.
     deploys: async () =>
-      address === null || !(await chainOf(deps, route.pair.srcChain).hasCode(address.wallet)),
+      source.kind === "evm" && (address === null || !(await source.hasCode(address.wallet))),
   });
   const priced = await route.quote(amount, caps, fee);
   return formatQuote({
@@ -199,8 +202,13 @@ function parseChain(field: string, name: string): KnownChain {
   });
 }
 
-function parseToken(deps: QuoteDeps, field: string, text: string, chainId: number): ListedToken {
-  const address = text === "native" ? NATIVE_TOKEN : parseAddress(deps, field, text);
+function parseToken(
+  deps: QuoteDeps,
+  field: string,
+  text: string,
+  { chainId, kind }: KnownChain,
+): ListedToken {
+  const address = isNativeName(text) ? nativeOf(kind) : parseAddress(deps, field, text, kind);
   const token = deps.tokens.find(
     (listed) => listed.chainId === chainId && listed.address === address,
   );
@@ -240,33 +248,10 @@ function parsePayUserId(payUserId: string | undefined): Address {
   throw invalid("payUserId", "0x and hex digits whose value fits 20 bytes");
 }
 
-async function parseDestinationAddress(
-  deps: QuoteDeps,
-  text: string | undefined,
-): Promise<Address | null> {
-  const field = "destinationAddress";
-  if (text === undefined) return null;
-  const address = parseAddress(deps, field, text);
-  if (isNative(address)) throw invalid(field, "an address other than zero");
-  if (BigInt(address) < PRECOMPILES_END) {
-    throw invalid(field, "a wallet, not an address that chains keep for themselves");
-  }
-  if (deps.tokens.some((token) => token.address === address)) {
-    throw invalid(field, "a wallet, not a token contract");
-  }
-  if (deps.reserved.has(address)) throw invalid(field, "a wallet, not one of our contracts");
-  if ((await listByWallets(deps.db, [address])).size > 0) {
-    throw invalid(field, "a wallet that is not a deposit address: it would settle in a loop");
-  }
-  return address;
-}
-
-function parseAddress(deps: QuoteDeps, field: string, text: string): Address {
-  if (!isEvmAddress(text)) throw invalid(field, "0x and 40 hex digits");
-  if (!deps.format.hasValidChecksum(text)) {
-    throw invalid(field, "an address whose mixed-case checksum (EIP-55) is right");
-  }
-  return toAddress(text);
+function parseAddress(deps: QuoteDeps, field: string, text: string, kind: ChainKind): Address {
+  const parsed = deps.format.parse(text, kind);
+  if (parsed.kind === "invalid") throw invalid(field, parsed.expected);
+  return parsed.address;
 }
 
 function chainOf(deps: QuoteDeps, chainId: number): Chain {
@@ -274,11 +259,5 @@ function chainOf(deps: QuoteDeps, chainId: number): Chain {
   if (chain) return chain;
   throw new OperatingError("CONFIG_MISSING", "The source chain is not configured.", {
     details: { chainId },
-  });
-}
-
-function invalid(field: string, expected: string): OperatingError {
-  return new OperatingError("VALIDATION_ERROR", `${field}: expected ${expected}.`, {
-    details: { field },
   });
 }

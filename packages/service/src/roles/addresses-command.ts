@@ -1,8 +1,8 @@
 /** `sluice addresses export`: every deposit address with the preimage of its commitment, for a copy that outlives us. */
 import { iterateAddresses } from "../addresses/index.ts";
-import { toChecksumAddress } from "../chains/evm/checksum.ts";
 import type { Config } from "../config/load.ts";
 import { findIntegrator } from "../integrators/index.ts";
+import { addressFormat } from "./address-format.ts";
 import { withDatabase } from "./commands.ts";
 
 /** Hands out a line of JSON per address, in the form of `GET /deposit-addresses/{id}`. */
@@ -21,7 +21,7 @@ export async function exportAddressesCommand(
       integrator === undefined ? undefined : await findIntegrator(db, integrator);
     for await (const address of iterateAddresses(db, {
       integratorId,
-      display: toChecksumAddress,
+      display: addressFormat.display,
     })) {
       await args.write(JSON.stringify(address));
     }

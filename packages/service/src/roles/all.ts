@@ -5,6 +5,7 @@ import { claimRoles, EXCLUSIVE_ROLES } from "../db/instance.ts";
 import { createWakeups } from "../jobs/wakeups.ts";
 import { createLog } from "../telemetry/log.ts";
 import { OperatingError } from "../core/errors.ts";
+import { addressFormat } from "./address-format.ts";
 import { startApi, startQuoteServer } from "./api.ts";
 import { startAttestor } from "./attestor.ts";
 import { startAuditor } from "./auditor.ts";
@@ -13,7 +14,6 @@ import {
   createChains,
   createConfiguredPrices,
   createRoutes,
-  evmFormat,
   openAttestations,
   type RoleContext,
   type RunningRole,
@@ -118,7 +118,7 @@ export async function startRoles(
         wakeAttestor: () => wakeups.wake(TOPICS.attestations),
       }),
       attestations,
-      format: evmFormat,
+      format: addressFormat,
     };
     await checkChains(context);
     const started = <Role extends RunningRole>(name: RoleName, role: Role): Role => {

@@ -7,6 +7,7 @@ import {
   listKeys,
   revokeKey,
   setGasPolicy,
+  setRefundSolana,
 } from "../integrators/index.ts";
 import { createLog } from "../telemetry/log.ts";
 import { openServiceDatabase, type ServiceDatabase } from "./database.ts";
@@ -23,6 +24,7 @@ export async function createIntegratorCommand(
   args: {
     readonly name: string;
     readonly refundEvm: string;
+    readonly refundSolana: string | undefined;
     readonly maxFeeBps: number | undefined;
     readonly maxSlippageBps: number | undefined;
     readonly gas: GasPolicy | undefined;
@@ -34,6 +36,7 @@ export async function createIntegratorCommand(
       {
         name: args.name,
         refundEvm: args.refundEvm,
+        refundSolana: args.refundSolana,
         maxFeeBps: args.maxFeeBps ?? config.maxFeeBps,
         maxSlippageBps: args.maxSlippageBps ?? config.maxSlippageBps,
         gas: args.gas,
@@ -52,12 +55,21 @@ export async function listIntegratorsCommand(config: Config) {
   }));
 }
 
-/** Changes who pays for the gas of an integrator's settlements. */
+/** Changes who pays for the gas of an integrator's settlements, or names its refund authority on Solana; what is given. */
 export async function setIntegratorCommand(
   config: Config,
-  args: { readonly integrator: string; readonly gas: GasPolicy | null },
+  args: {
+    readonly integrator: string;
+    readonly gas?: GasPolicy | null;
+    readonly refundSolana?: string;
+  },
 ): Promise<void> {
-  await withDatabase(config, ({ db }) => setGasPolicy(db, args));
+  const { integrator, gas, refundSolana } = args;
+  await withDatabase(config, async ({ db }) => {
+    // The one that can be refused goes first.
+    if (refundSolana !== undefined) await setRefundSolana(db, { integrator, refundSolana });
+    if (gas !== undefined) await setGasPolicy(db, { integrator, gas });
+  });
 }
 
 /** Creates an API key, which is shown this once. */

@@ -2,8 +2,8 @@
  * What every role shares: the ports of the real world, the database and the chains. The only place that names a chain
  * family; a role takes what it needs from here and hands it down as arguments.
  */
+import type { FindVault } from "../addresses/index.ts";
 import { createEvmChain } from "../chains/evm/evm-chain.ts";
-import { hasValidChecksum, toChecksumAddress } from "../chains/evm/checksum.ts";
 import type { AddressFormat, Chain, Chains } from "../chains/port.ts";
 import { createQuorumChain } from "../chains/quorum.ts";
 import { pricedIn } from "../config/destinations.ts";
@@ -58,6 +58,14 @@ export interface RoleContext {
   /** Circle's attestation service; null where no route needs it. One for the process, so that it is asked in turn. */
   readonly attestations: Attestations | null;
   readonly format: AddressFormat;
+  /** The vaults of Solana, from who alone can derive them; absent where no signer of this process's does. */
+  readonly vaults?: Vaults;
+}
+
+export interface Vaults {
+  readonly findVault: FindVault;
+  /** Every account of the signer that is no vault: nothing is ever delivered to them. */
+  readonly accounts: readonly Address[];
 }
 
 /** A running role; `stop` ends its loops after the look under way. */
@@ -74,8 +82,6 @@ export const TOPICS = {
   lanes: "lanes",
 } as const;
 
-export const evmFormat: AddressFormat = { display: toChecksumAddress, hasValidChecksum };
-
 /** The readers of the configured chains, over the given nodes of each: the service's own unless others are given. */
 export function createChains(
   config: Config,
@@ -84,7 +90,8 @@ export function createChains(
 ): Chains {
   return new Map<number, Chain>(
     config.chains.map((chain) => {
-      const { chainId, evmChainId, contracts, cctp } = chain;
+      const { chainId, kind, evmChainId, contracts, cctp } = chain;
+      if (kind === "svm") throw missing("reader", chainId);
       const { urls, quorum } = nodesOf(chain);
       const open = (rpcUrl: string) =>
         createEvmChain({

@@ -24,7 +24,9 @@ export interface ContractPlace {
 
 /** Every contract of the configuration, of each chain in the order in which they have to be made. */
 export function listContracts(config: Config): readonly ContractPlace[] {
-  return config.chains.flatMap((chain) => [
+  // On Solana there are none: its accounts follow from the seed.
+  const chains = config.chains.filter(({ kind }) => kind === "evm");
+  return chains.flatMap((chain) => [
     ...listOfChain(config, chain),
     ...config.routes
       .filter(({ chainId }) => chainId === chain.chainId)

@@ -1,5 +1,4 @@
 /** The doctor's command: opens what there is to look at, and says what is wrong. */
-import { toChecksumAddress } from "../chains/evm/checksum.ts";
 import { createEvmInspector, evmFactoryExpectation } from "../chains/evm/inspector.ts";
 import { type Config, ConfigError } from "../config/load.ts";
 import { listSecretFiles } from "../config/secret-files.ts";
@@ -21,6 +20,7 @@ import {
 import { listIntegrators } from "../integrators/index.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
+import { addressFormat } from "./address-format.ts";
 import { createChains, createConfiguredPrices, openAttestations } from "./context.ts";
 import { listAccounts } from "./keys.ts";
 import { systemClock, systemHttp } from "./system-ports.ts";
@@ -63,7 +63,7 @@ export async function runDoctor(args: {
       clock: systemClock,
       secretFiles: listSecretFiles(args.configPath),
       factory: evmFactoryExpectation,
-      display: toChecksumAddress,
+      display: addressFormat.display,
       nodesOf: openNodes(config),
       prices,
       attestations: openAttestations(config, ports),

@@ -29,12 +29,8 @@ import { createKey } from "../integrators/index.ts";
 import { quote } from "../quotes/index.ts";
 import { requestIndex } from "../settlements/index.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
-import {
-  createConfiguredFees,
-  createConfiguredPrices,
-  createRoutes,
-  evmFormat,
-} from "./context.ts";
+import { addressFormat } from "./address-format.ts";
+import { createConfiguredFees, createConfiguredPrices, createRoutes } from "./context.ts";
 import { createMinimums } from "./settlement-deps.ts";
 import { systemHttp, systemRandom } from "./system-ports.ts";
 
@@ -181,7 +177,7 @@ async function openTerms({ decimals, minDepositUnits, minDepositUsd, sources }: 
         tokens: config.chains.flatMap((chain) =>
           chain.tokens.map((listed) => ({ ...listed, chainId: chain.chainId, evmChainId: 1 })),
         ),
-        format: evmFormat,
+        format: addressFormat,
         reserved: new Set(),
         caps: { maxFeeBps: 0, maxSlippageBps: 0 },
       },

@@ -6,13 +6,12 @@ import { createConfiguredFees, type RoleContext } from "./context.ts";
 
 /** What the quote service answers with. */
 export function createQuoter(context: RoleContext) {
-  const { config } = context;
-  const contracts = config.chains.flatMap(({ contracts: { factory, escrow, delivery } }) => [
-    factory,
-    escrow,
-    delivery,
+  const { config, vaults } = context;
+  const reserved = config.chains.flatMap(({ kind, contracts, solana }) => [
+    ...Object.values(contracts),
     // What every wallet runs; whatever is paid to it is lost.
-    implementationOf(factory),
+    ...(kind === "evm" ? [implementationOf(contracts.factory)] : []),
+    ...(solana ? [solana.treasury] : []),
   ]);
   const deps: QuoteDeps = {
     db: context.db,
@@ -30,8 +29,13 @@ export function createQuoter(context: RoleContext) {
     ),
     format: context.format,
     reserved: new Set(
-      [...contracts, ...config.routes.map((route) => route.contract)].map(toAddress),
+      [
+        ...reserved,
+        ...config.routes.map((route) => route.contract),
+        ...(vaults?.accounts ?? []),
+      ].map(toAddress),
     ),
+    findVault: vaults?.findVault,
     caps: { maxFeeBps: config.maxFeeBps, maxSlippageBps: config.maxSlippageBps },
   };
   return (...[request, principal]: [Parameters<typeof quote>[1], Parameters<typeof quote>[2]]) =>

@@ -41,12 +41,17 @@ export function startScanner(context: RoleContext): RunningRole {
           return hasMore;
         },
       }),
-      startRoleLoop(context, "scanner", {
-        name: `balances of chain ${chain.chainId}`,
-        intervalMs: chain.balanceCheckIntervalMs,
-        log,
-        look: () => lookAtBalances(deps),
-      }),
+      // On Solana nothing is found by balance: every lamport that moves is in a block.
+      ...(chain.kind === "svm"
+        ? []
+        : [
+            startRoleLoop(context, "scanner", {
+              name: `balances of chain ${chain.chainId}`,
+              intervalMs: chain.balanceCheckIntervalMs,
+              log,
+              look: () => lookAtBalances(deps),
+            }),
+          ]),
     ];
   });
   // One process has this role, so one keeps the events.

@@ -2,6 +2,7 @@
 import { hostname, userInfo } from "node:os";
 import type { Config } from "../config/load.ts";
 import { formatUnits } from "../core/amounts.ts";
+import { displayTxHash } from "../core/base58.ts";
 import { findChainById } from "../core/chain-registry.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type Address, isNative, toAddress, unpadAddress } from "../core/hex.ts";
@@ -19,14 +20,14 @@ import {
   type SettlementFile,
   type ValuePlace,
 } from "../settlements/index.ts";
-import { createWatch } from "./watch.ts";
 import { createLog } from "../telemetry/log.ts";
+import { addressFormat } from "./address-format.ts";
+import { createWatch } from "./watch.ts";
 import { withDatabase } from "./commands.ts";
 import {
   createChains,
   createConfiguredPrices,
   createRoutes,
-  evmFormat,
   openAttestations,
   TOPICS,
 } from "./context.ts";
@@ -83,13 +84,15 @@ export function refundSettlementCommand(
   config: Config,
   asked: Asked & { readonly to: string },
 ): Promise<RefundResult> {
-  if (!/^0x[0-9a-fA-F]{40}$/.test(asked.to) || !evmFormat.hasValidChecksum(asked.to)) {
+  // Whether it is of the family of the settlement's chain is compared with the commitment.
+  const parsed = addressFormat.parse(asked.to, asked.to.startsWith("0x") ? "evm" : "svm");
+  if (parsed.kind === "invalid") {
     throw new OperatingError("VALIDATION_ERROR", `--to: expected an address, got "${asked.to}".`);
   }
   const request = {
     ...parseAsked(asked),
     operator: nameOperator(),
-    to: toAddress(asked.to),
+    to: parsed.address,
   };
   return withSettlements(config, (deps) => refundSettlement(deps, request));
 }
@@ -144,7 +147,7 @@ function withSettlements<Result>(
         wakeups,
         http,
         routes: createRoutes(config, { ...shared, log, metrics, wakeAttestor }),
-        format: evmFormat,
+        format: addressFormat,
       };
       return await run(createSettlementDeps(context, new Map()));
     } finally {
@@ -180,7 +183,7 @@ export function formatSettlement(config: Pick<Config, "chains">, shown: ShownSet
   const { chainId, token } = settlement;
   const source = assetOf(config, chainId, token);
   const destination = assetOf(config, address.destChain, address.destToken);
-  const show = evmFormat.display;
+  const show = addressFormat.display;
   const line = (label: string, text: string) => `  ${label.padEnd(12)} ${text}`;
   const optional = (label: string, text: string | null) =>
     text === null ? [] : [line(label, text)];
@@ -206,14 +209,14 @@ export function formatSettlement(config: Pick<Config, "chains">, shown: ShownSet
     line("integrator", `${shown.integrator}, user ${address.userId}`),
     line("from", `${source.describe} at ${show(settlement.wallet)}`),
     line("to", `${destination.describe} for ${show(address.destWallet)}`),
-    line("refunds to", show(unpadAddress(address.commitment.refundAuthority))),
+    line("refunds to", show(unpadAddress(address.commitment.refundAuthority, address.family))),
     line("route", describeRoute(settlement)),
     ...optional(
       "swept",
       settlement.sweptAmount === null ? null : source.format(settlement.sweptAmount),
     ),
     ...optional("fees", shown.fees && formatFees(shown.fees, source.format)),
-    ...optional("sweep", settlement.swapTxHash),
+    ...optional("sweep", settlement.swapTxHash && displayTxHash(settlement.swapTxHash)),
     ...optional(
       "promised",
       settlement.minOut === null ? null : destination.format(settlement.minOut),
@@ -222,19 +225,19 @@ export function formatSettlement(config: Pick<Config, "chains">, shown: ShownSet
       "delivered",
       shown.deliveredAmount === null ? null : destination.format(shown.deliveredAmount),
     ),
-    ...optional("delivery", shown.deliveryTxHash),
+    ...optional("delivery", shown.deliveryTxHash && displayTxHash(shown.deliveryTxHash)),
     ...section("statuses", [
       `${shown.createdAt}  created`,
       ...shown.history.map(
         ({ at, to, errorCode, txHash }) =>
-          `${at}  ${[to, errorCode, txHash].filter((part) => part !== null).join("  ")}`,
+          `${at}  ${[to, errorCode, txHash && displayTxHash(txHash)].filter((part) => part !== null).join("  ")}`,
       ),
     ]),
     ...section(
       "deposits",
       shown.deposits.map(
         ({ amount, txHash, block, orphanedAt }) =>
-          `${source.format(amount)}  block ${block}  ${txHash ?? "found by balance"}${orphanedAt === null ? "" : `  left the chain ${orphanedAt}`}`,
+          `${source.format(amount)}  block ${block}  ${txHash === null ? "found by balance" : displayTxHash(txHash)}${orphanedAt === null ? "" : `  left the chain ${orphanedAt}`}`,
       ),
     ),
     ...section(
@@ -244,7 +247,7 @@ export function formatSettlement(config: Pick<Config, "chains">, shown: ShownSet
           `${intent}  ${nameOf(id)}  ${state}${succeeded === false ? ", reverted" : ""}  lane ${show(toAddress(lane))}${nonce === null ? "" : ` nonce ${nonce}`}`,
           ...attempts.map(
             ({ hash, sentAt, signedAt, accepted }) =>
-              `  ${hash}  ${sentAt === null ? `signed ${signedAt}, not sent` : `sent ${sentAt}`}${accepted ? "" : ", not taken by a node"}`,
+              `  ${displayTxHash(hash)}  ${sentAt === null ? `signed ${signedAt}, not sent` : `sent ${sentAt}`}${accepted ? "" : ", not taken by a node"}`,
           ),
         ],
       ),
@@ -261,8 +264,8 @@ export function formatSettlement(config: Pick<Config, "chains">, shown: ShownSet
       shown.transfers.map(
         ({ id, state, burnedAmount, burnTxHash, delayReason, mintTxHash, trouble }) =>
           [
-            `${id}  ${state}  ${source.format(burnedAmount)} burned in ${burnTxHash}`,
-            mintTxHash === null ? "" : `  minted in ${mintTxHash}`,
+            `${id}  ${state}  ${source.format(burnedAmount)} burned in ${displayTxHash(burnTxHash)}`,
+            mintTxHash === null ? "" : `  minted in ${displayTxHash(mintTxHash)}`,
             delayReason === null ? "" : `  ${delayReason}`,
             trouble === null ? "" : `  ${trouble}`,
           ].join(""),
@@ -294,10 +297,10 @@ export function formatRefund(config: Pick<Config, "chains">, refund: RefundResul
   const { evmChainId } = config.chains.find((chain) => chain.chainId === chainId) ?? {};
   return [
     `settlement ${refund.settlementId} is dead and will not be swept${refund.changed ? "" : " (it was prepared for a refund before)"}.`,
-    `Only ${evmFormat.display(authority)} can take its deposits, with this transaction:`,
+    `Only ${addressFormat.display(authority)} can take its deposits, with this transaction:`,
     `  chain  ${evmChainId ?? "?"} (${nameOf(chainId)})`,
-    `  from   ${evmFormat.display(authority)}`,
-    `  to     ${evmFormat.display(call.to)}`,
+    `  from   ${addressFormat.display(authority)}`,
+    `  to     ${addressFormat.display(call.to)}`,
     `  value  ${call.value}`,
     `  data   ${call.data}`,
     ...(obstacle === null ? [] : [`At this moment it would fail: ${obstacle}.`]),
@@ -307,7 +310,7 @@ export function formatRefund(config: Pick<Config, "chains">, refund: RefundResul
 
 function describeRoute({ route, routeContract }: ShownSettlement["settlement"]): string {
   if (route === null) return "not chosen yet";
-  return routeContract === null ? route : `${route} by ${evmFormat.display(routeContract)}`;
+  return routeContract === null ? route : `${route} by ${addressFormat.display(routeContract)}`;
 }
 
 function formatFees({ service, gas, bridge }: FeeItems, format: (amount: bigint) => string) {
@@ -325,7 +328,7 @@ function formatError(error: NonNullable<SettlementFile["error"]>): string {
 function assetOf(config: Pick<Config, "chains">, chainId: number, address: Address) {
   const chain = config.chains.find((known) => known.chainId === chainId);
   const token = chain?.tokens.find((known) => known.address === address);
-  const coin = isNative(address) ? "native coin" : evmFormat.display(address);
+  const coin = isNative(address) ? "native coin" : addressFormat.display(address);
   return {
     describe: `${token?.symbol ?? coin} on ${nameOf(chainId)}`,
     format: (amount: bigint) =>

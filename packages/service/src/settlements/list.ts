@@ -6,6 +6,7 @@ import {
   type SettlementStatus,
   type Swap,
 } from "@sluice/sdk/wire";
+import { displayTxHash } from "../core/base58.ts";
 import { type Address, toAddress } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
 
@@ -72,7 +73,7 @@ function describeSwap(row: SwapRow, display: (address: Address) => string): Swap
     chainId: row.chain_id,
     tokenAddress: show(row.token),
     amount: row.amount,
-    swapTxHash: row.swap_tx_hash,
+    swapTxHash: row.swap_tx_hash && displayTxHash(row.swap_tx_hash),
     error: errorOf(row),
     retryCount: row.retry_count,
     walletAddress: show(row.wallet),

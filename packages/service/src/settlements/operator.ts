@@ -124,7 +124,7 @@ export async function refundSettlement(
   const chain = chainOf(deps, settlement);
   const address = await getAddressById(deps.db, settlement.addressId);
   assertDerived(chain, address);
-  const authority = unpadAddress(address.commitment.refundAuthority);
+  const authority = unpadAddress(address.commitment.refundAuthority, address.family);
   if (request.to !== authority) {
     throw refusal(
       `The address was made with the refund authority ${deps.displayAddress(authority)}: its deposits can go back to nobody else.`,

@@ -9,6 +9,7 @@ import {
 } from "@sluice/sdk/wire";
 import { assert } from "../core/assert.ts";
 import { kindOfChain } from "../core/chain-registry.ts";
+import { displayTxHash } from "../core/base58.ts";
 import { type Address, toAddress, toHex32, toTxHash, type TxHash } from "../core/hex.ts";
 import type { Clock, Random } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
@@ -210,7 +211,7 @@ export async function transition(
     category: categoryOf(status),
     terminal: isTerminal(status),
     retryCount: change.retryCount ?? settlement.retryCount,
-    txHash,
+    txHash: txHash && displayTxHash(txHash),
     error: error ? { ...error, ...(error.details ? { details: { ...error.details } } : {}) } : null,
   };
   await appendEvent(tx, deps.random, {
@@ -528,7 +529,7 @@ export async function recordRefunded(
   id: string,
   refund: { readonly txHash: TxHash },
 ): Promise<void> {
-  const details = JSON.stringify({ reason: "refunded", txHash: refund.txHash });
+  const details = JSON.stringify({ reason: "refunded", txHash: displayTxHash(refund.txHash) });
   await db
     .updateTable("settlements")
     .set({

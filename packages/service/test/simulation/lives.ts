@@ -195,7 +195,12 @@ export function createLives(stage: Stage) {
       wakeups,
       http,
       routes: createRoutes(config, { ...shared, metrics, wakeAttestor }),
-      format: { display: (address) => address, hasValidChecksum: () => true },
+      format: {
+        display: (address) => address,
+        parse: () => {
+          throw new Error("nobody writes an address in the simulation");
+        },
+      },
     };
     const process: Process = { life, role, context, nodes };
     running.add(process);

@@ -214,6 +214,7 @@ export function createConfig(
       preset: undefined,
       chainId,
       name: `chain ${chainId}`,
+      kind: "evm",
       evmChainId: chainId,
       nodes: { urls: [""], quorum: 1 },
       startBlock: 0,

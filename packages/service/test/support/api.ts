@@ -3,7 +3,7 @@ import { type ApiDeps, createApi } from "../../src/api/app.ts";
 import { createRateLimiter, type RateLimiter } from "../../src/api/rate-limits.ts";
 import type { SocketCaps } from "../../src/api/socket-caps.ts";
 import { createStream } from "../../src/api/stream.ts";
-import { hasValidChecksum, toChecksumAddress } from "../../src/chains/evm/checksum.ts";
+import { addressFormat } from "../../src/roles/address-format.ts";
 import { systemClock } from "../../src/roles/system-ports.ts";
 import { silentLog } from "./doubles.ts";
 import { PEPPER } from "./tenants.ts";
@@ -30,8 +30,7 @@ export function createTestApi(deps: TestDeps) {
     pepper: PEPPER,
     log: silentLog,
     clock: systemClock,
-    display: toChecksumAddress,
-    hasValidChecksum,
+    format: addressFormat,
     requestIndex: () => Promise.reject(new Error("the test did not expect a request to settle")),
     scanned: [],
     limiter: createGenerousLimiter(),

@@ -19,6 +19,7 @@ export const CHAIN: ChainConfig = {
   preset: undefined,
   chainId: 2,
   name: "ethereum",
+  kind: "evm",
   evmChainId: 900_002,
   nodes: { urls: ["http://127.0.0.1:1", "http://127.0.0.1:2", "http://127.0.0.1:3"], quorum: 2 },
   minDepositUsd: undefined,

@@ -1,8 +1,8 @@
 /** Integrators with addresses, settlements and events, written as the service writes them, for tests that read. */
-import { sql } from "kysely";
+import { type Insertable, sql } from "kysely";
 import type { SettlementStatus, StatusChangedData } from "@sluice/sdk/wire";
 import { Secret } from "../../src/core/secret.ts";
-import type { Db } from "../../src/db/schema.ts";
+import type { AddressesTable, Db } from "../../src/db/schema.ts";
 import { appendEvent, lockStamps } from "../../src/events/index.ts";
 import { createIntegrator, createKey } from "../../src/integrators/index.ts";
 import { systemRandom } from "../../src/roles/system-ports.ts";
@@ -38,10 +38,14 @@ export async function createTenant(db: Db, depositAddresses = true): Promise<Ten
   return { id: integratorId, name, ...key };
 }
 
-/** A deposit address. Returns its record id and wallet. */
-export async function insertAddress(db: Db, tenant: Tenant) {
+/** A deposit address; of EVM chains unless its row says otherwise. Returns its record id and wallet. */
+export async function insertAddress(
+  db: Db,
+  tenant: Tenant,
+  row: Partial<Insertable<AddressesTable>> = {},
+) {
   const id = systemRandom.uuid();
-  const wallet = createHex(20);
+  const wallet = row.wallet ?? createHex(20);
   await db.transaction().execute(async (tx) => {
     await lockStamps(tx, tenant.id);
     await tx
@@ -61,6 +65,7 @@ export async function insertAddress(db: Db, tenant: Tenant) {
         wallet_kind: 1,
         factory: USDC,
         commitment: createHex(32),
+        ...row,
         wallet,
         created_at: sql<string>`next_stamp((select created_at from addresses
           where integrator_id = ${tenant.id} order by created_at desc limit 1))`,
@@ -79,6 +84,8 @@ export async function insertSettlement(
     readonly status?: SettlementStatus;
     readonly amount?: bigint | null;
     readonly swapTxHash?: string;
+    readonly chainId?: number;
+    readonly token?: string;
     readonly error?: {
       readonly code: string;
       readonly retryable: boolean;
@@ -96,9 +103,9 @@ export async function insertSettlement(
         id,
         integrator_id: tenant.id,
         address_id: address.id,
-        chain_id: 2,
+        chain_id: row.chainId ?? 2,
         wallet: address.wallet,
-        token: USDC,
+        token: row.token ?? USDC,
         status,
         step: "done",
         amount: row.amount === undefined ? 1_000_000n : row.amount,

@@ -13,6 +13,7 @@ import type { Preset, PresetFeed, PresetToken } from "./preset.ts";
 import { unichain } from "./unichain.ts";
 
 export { listMarkets, type PresetMarket } from "./markets.ts";
+export { solana, type SolanaPreset, type SolanaPresetToken } from "./solana.ts";
 export type { Preset, PresetFeed, PresetToken, Sourced } from "./preset.ts";
 
 export const PRESETS: readonly Preset[] = [

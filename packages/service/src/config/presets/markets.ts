@@ -51,6 +51,7 @@ const MARKETS: Readonly<Record<string, readonly PresetMarket[]>> = {
   "ETH / USD": [coinbase("ETH"), kraken("ETHUSD", "XETHZUSD")],
   "USDC / USD": [kraken("USDCUSD"), bitstamp("usdcusd")],
   "USDT / USD": [coinbase("USDT"), kraken("USDTUSD", "USDTZUSD")],
+  "SOL / USD": [coinbase("SOL"), kraken("SOLUSD")],
   "AVAX / USD": [coinbase("AVAX"), kraken("AVAXUSD")],
   // The coin is POL by now, whatever the feed calls it.
   "MATIC / USD": [coinbase("POL"), kraken("POLUSD")],

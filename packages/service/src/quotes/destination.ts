@@ -1,0 +1,53 @@
+/** Whom a quote may name as the recipient: what is paid anywhere else is lost, or goes in a loop. */
+import { listByWallets } from "../addresses/index.ts";
+import type { AddressFormat } from "../chains/port.ts";
+import type { KnownChain } from "../core/chain-registry.ts";
+import { type Address, isNative } from "../core/hex.ts";
+import { findWalletFault } from "../core/solana-wallet.ts";
+import type { Db } from "../db/schema.ts";
+import { invalid } from "./invalid.ts";
+
+/** Below it are precompiled contracts, and names that routers give to themselves. */
+const PRECOMPILES_END = 2n ** 16n;
+
+export interface DestinationDeps {
+  readonly db: Db;
+  readonly format: AddressFormat;
+  /** Addresses nobody may name as a destination: our own contracts and accounts. */
+  readonly reserved: ReadonlySet<Address>;
+  readonly tokens: readonly { readonly address: Address }[];
+}
+
+/** The recipient on a chain. @throws OperatingError VALIDATION_ERROR that says what was expected. */
+export async function parseDestinationAddress(
+  deps: DestinationDeps,
+  { kind }: Pick<KnownChain, "kind">,
+  text: string | undefined,
+): Promise<Address | null> {
+  if (text === undefined) return null;
+  const refuse = (expected: string) => invalid("destinationAddress", expected);
+  const parsed = deps.format.parse(text, kind);
+  if (parsed.kind === "invalid") throw refuse(parsed.expected);
+  const { address } = parsed;
+  const fault = kind === "evm" ? findEvmFault(address) : findWalletFault(address);
+  if (fault !== undefined) throw refuse(fault);
+  if (deps.tokens.some((token) => token.address === address)) {
+    throw refuse(kind === "evm" ? "a wallet, not a token contract" : "a wallet, not a mint");
+  }
+  if (deps.reserved.has(address)) {
+    throw refuse(
+      kind === "evm" ? "a wallet, not one of our contracts" : "a wallet, not one of our accounts",
+    );
+  }
+  if ((await listByWallets(deps.db, [address])).size > 0) {
+    throw refuse("a wallet that is not a deposit address: it would settle in a loop");
+  }
+  return address;
+}
+
+function findEvmFault(address: Address): string | undefined {
+  if (isNative(address)) return "an address other than zero";
+  return BigInt(address) < PRECOMPILES_END
+    ? "a wallet, not an address that chains keep for themselves"
+    : undefined;
+}

@@ -5,7 +5,7 @@
  */
 import type { Commitment } from "../../core/commitment.ts";
 import type { Address, Hex, Hex32 } from "../../core/hex.ts";
-import type { DeliveryOrder } from "../port.ts";
+import type { AttestedPrice, DeliveryOrder } from "../port.ts";
 
 /** Locks a vault's balance in the escrow until the delivery is paid. */
 export interface LockOrder {
@@ -15,8 +15,10 @@ export interface LockOrder {
   readonly token: Address;
   /** Base units. */
   readonly amount: bigint;
-  /** The least that may be delivered for it, in destination base units. */
+  /** The least that may be delivered for it, in destination base units: at least what the signer computes. */
   readonly minOut: bigint;
+  /** What the attestor says the token is worth; null between tokens of one asset. */
+  readonly price: AttestedPrice | null;
   /** Unlike any other of this vault and token. */
   readonly seq: bigint;
   /** The destination's `Delivery`, in 32 bytes. */

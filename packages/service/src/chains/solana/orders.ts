@@ -7,8 +7,27 @@ import type { Commitment } from "../../core/commitment.ts";
 import type { Address, Hex, Hex32 } from "../../core/hex.ts";
 import type { AttestedPrice, DeliveryOrder } from "../port.ts";
 
+/** A token account, and what is taken of it. */
+export interface TokenSource {
+  readonly account: Address;
+  /** Base units. */
+  readonly amount: bigint;
+}
+
+/** An order that moves what is in a vault. */
+interface FromVault {
+  /** Token accounts of the vault that make up the amount; absent, it is all in the associated one. */
+  readonly sources?: readonly TokenSource[];
+}
+
+/** An order that ends a lock. */
+interface OfLock {
+  /** What the lock's account holds, where somebody added to the lock's amount: all of it goes where the lock goes. */
+  readonly held?: bigint;
+}
+
 /** Locks a vault's balance in the escrow until the delivery is paid. */
-export interface LockOrder {
+export interface LockOrder extends FromVault {
   readonly kind: "lock";
   readonly commitment: Commitment;
   /** Mint, or zero for SOL itself. */
@@ -28,7 +47,7 @@ export interface LockOrder {
 }
 
 /** Takes a lock to the treasury: its delivery was paid. */
-export interface ClaimLockOrder {
+export interface ClaimLockOrder extends OfLock {
   readonly kind: "claim";
   readonly deliveryId: Hex32;
   readonly token: Address;
@@ -43,7 +62,7 @@ export interface ClaimLockOrder {
 }
 
 /** Gives a lock back to its vault: its delivery can no longer be paid. */
-export interface ReturnLockOrder {
+export interface ReturnLockOrder extends OfLock {
   readonly kind: "return";
   readonly commitment: Commitment;
   readonly token: Address;
@@ -65,7 +84,7 @@ export interface DeliverOrder {
 }
 
 /** Pays the committed wallet on Solana itself. */
-export interface TransferOrder {
+export interface TransferOrder extends FromVault {
   readonly kind: "transfer";
   readonly commitment: Commitment;
   readonly token: Address;
@@ -77,7 +96,7 @@ export interface TransferOrder {
 }
 
 /** Pays the committed refund authority. */
-export interface RefundOrder {
+export interface RefundOrder extends FromVault {
   readonly kind: "refund";
   readonly commitment: Commitment;
   readonly token: Address;
@@ -87,3 +106,16 @@ export interface RefundOrder {
 
 export type Order =
   LockOrder | ClaimLockOrder | ReturnLockOrder | DeliverOrder | TransferOrder | RefundOrder;
+
+/** How many token accounts an order may name and surely fit with it. */
+export const SOURCES_MAX = 2;
+
+/** How many orders of a kind surely fit one transaction. */
+export const ORDERS_MAX: Readonly<Record<Order["kind"], number>> = {
+  lock: 1,
+  claim: 2,
+  return: 2,
+  deliver: 1,
+  transfer: 1,
+  refund: 2,
+};

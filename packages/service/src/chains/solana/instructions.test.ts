@@ -1,0 +1,495 @@
+/** Every order, executed by the SVM with the real token programs. */
+import { getTransferSolInstruction } from "@solana-program/system";
+import { getCreateAssociatedTokenIdempotentInstructionAsync } from "@solana-program/token";
+import { extension } from "@solana-program/token-2022";
+import { createNoopSigner, lamports } from "@solana/kit";
+import { beforeEach, describe, expect, test } from "vitest";
+import { commitmentOf, rentOf, Svm } from "../../../test/support/solana-svm.ts";
+import type { Commitment } from "../../core/commitment.ts";
+import { type Address, NATIVE_SOL, toAddress, toHex32, unpadAddress } from "../../core/hex.ts";
+import { toBase58 } from "./base58.ts";
+import {
+  associatedAccountOf,
+  lockAddressOf,
+  markerAddressOf,
+  WRAPPED_SOL,
+} from "./derived-accounts.ts";
+import type { MintFacts } from "./instructions.ts";
+import { ORDERS_MAX, SOURCES_MAX } from "./orders.ts";
+import type { DeliverOrder, LockOrder, Order, TransferOrder } from "./orders.ts";
+import { TRANSACTION_BYTES_MAX } from "./transaction.ts";
+
+const PLAIN: MintFacts = { program: "token", decimals: 6, hasTransferFee: false };
+const PLAIN_2022: MintFacts = { program: "token-2022", decimals: 6, hasTransferFee: false };
+const WITH_FEE: MintFacts = { program: "token-2022", decimals: 6, hasTransferFee: true };
+const SIGNATURE = `0x${"ab".repeat(65)}` as const;
+const DEADLINE = 2_000_000_000n;
+const SOL = 1_000_000_000n;
+/** As large as amounts get, so that memos are as long as they get. */
+const LARGE = 12_345_678_901_234n;
+
+let world: Svm;
+let lamportsOf: (account: Address) => bigint;
+
+beforeEach(async () => {
+  world = await Svm.start();
+  lamportsOf = (account) => world.solOf(account);
+});
+
+/** One percent of every transfer stays behind, at most 5000. */
+function createFeeMint(): Address {
+  const { feePayer } = world.deployment.facts;
+  const fee = { epoch: 0n, maximumFee: 5_000n, transferFeeBasisPoints: 100 };
+  return world.createMint(WITH_FEE, [
+    extension("TransferFeeConfig", {
+      transferFeeConfigAuthority: toBase58(feePayer),
+      withdrawWithheldAuthority: toBase58(feePayer),
+      withheldAmount: 0n,
+      olderTransferFee: fee,
+      newerTransferFee: fee,
+    }),
+  ]);
+}
+
+async function give(token: Address, commitment: Commitment, amount: bigint): Promise<Address> {
+  const vault = await world.deployment.vaultOf(commitment);
+  if (token === NATIVE_SOL) world.giveSol(vault, amount);
+  else await world.giveTokens(vault, token, amount);
+  return vault;
+}
+
+const lockOf = (token: Address, amount: bigint, number = 1): LockOrder => ({
+  kind: "lock",
+  commitment: commitmentOf(number, { destChain: 30 }),
+  token,
+  amount,
+  minOut: amount,
+  price: null,
+  seq: 4_000_000_000n,
+  delivery: toHex32(`0x${"de".repeat(32)}`),
+  asOf: 400_000_000n,
+});
+
+const claimOf = (lock: LockOrder, amount = lock.amount, held?: bigint): Order => ({
+  kind: "claim",
+  deliveryId: world.deployment.facts.deliveryIdOfLock(lock),
+  token: lock.token,
+  amount,
+  paidAmount: lock.minOut,
+  deadline: DEADLINE,
+  signature: SIGNATURE,
+  ...(held !== undefined && { held }),
+});
+
+const returnOf = (lock: LockOrder, amount = lock.amount): Order => ({
+  kind: "return",
+  commitment: lock.commitment,
+  token: lock.token,
+  seq: lock.seq,
+  amount,
+  deadline: DEADLINE,
+  signature: SIGNATURE,
+});
+
+const deliverOf = (token: Address, amount: bigint, number = 1): DeliverOrder => ({
+  kind: "deliver",
+  order: {
+    commitment: commitmentOf(number, { destToken: toHex32(token) }),
+    srcChain: 30,
+    escrow: toAddress(`0x${"e5".repeat(20)}`),
+    srcToken: toAddress(`0x${"70".repeat(20)}`),
+    seq: 4_000_000_000n,
+    amount,
+    deadline: DEADLINE,
+  },
+  signature: SIGNATURE,
+});
+
+const transferOf = (token: Address, amount: bigint, fee: bigint, number = 1): TransferOrder => ({
+  kind: "transfer",
+  commitment: commitmentOf(number),
+  token,
+  amount,
+  fee,
+  asOf: 400_000_000n,
+});
+
+const refundOf = (token: Address, amount: bigint, number = 1): Order => ({
+  kind: "refund",
+  commitment: commitmentOf(number),
+  token,
+  amount,
+});
+
+const walletOf = ({ destWallet }: Commitment) => unpadAddress(destWallet, "svm");
+const lockAccountOf = (lock: LockOrder, program: MintFacts["program"] = "token") =>
+  lockAddressOf(
+    world.deployment.facts.escrow,
+    world.deployment.facts.deliveryIdOfLock(lock),
+    program,
+  );
+
+async function succeed(...orders: Order[]) {
+  const outcome = await world.execute(orders);
+  expect(outcome.error).toBeNull();
+  return outcome;
+}
+
+/** Why an order fails. */
+async function failureOf(order: Order): Promise<string> {
+  const { error } = await world.execute([order]);
+  return error ?? "it did not fail";
+}
+
+describe.each([
+  ["of the older program", PLAIN],
+  ["of Token-2022", PLAIN_2022],
+])("a token %s", (_, facts) => {
+  let token: Address;
+  beforeEach(() => {
+    token = world.createMint(facts);
+  });
+
+  test("is locked and claimed, and the rent of the lock comes back", async () => {
+    const { feePayer, treasury } = world.deployment.facts;
+    const lock = lockOf(token, 700n);
+    const vault = await give(token, lock.commitment, 1_000n);
+    await world.giveTokens(treasury, token, 1n);
+    const before = lamportsOf(feePayer);
+    await succeed(lock);
+    expect(await world.tokensOf(vault, token)).toBe(300n);
+    expect(world.heldIn(lockAccountOf(lock, facts.program))).toBe(700n);
+    expect(lamportsOf(lockAccountOf(lock, facts.program))).toBe(rentOf(165));
+    await succeed(claimOf(lock));
+    expect(world.exists(lockAccountOf(lock, facts.program))).toBe(false);
+    expect(await world.tokensOf(treasury, token)).toBe(701n);
+    // What is missing are the fees of two transactions of three and two signers, and of 400,000 units each.
+    expect(before - lamportsOf(feePayer)).toBe(25_000n + 2n * 400n);
+  });
+
+  test("is locked and returned", async () => {
+    const lock = lockOf(token, 700n);
+    const vault = await give(token, lock.commitment, 1_000n);
+    await succeed(lock);
+    await succeed(returnOf(lock));
+    expect(await world.tokensOf(vault, token)).toBe(1_000n);
+    expect(world.exists(lockAccountOf(lock, facts.program))).toBe(false);
+  });
+
+  test("is locked once under an id", async () => {
+    const lock = lockOf(token, 400n);
+    await give(token, lock.commitment, 1_000n);
+    await succeed(lock);
+    expect(await failureOf({ ...lock, amount: 300n })).toMatch(/already in use/);
+    expect(world.heldIn(lockAccountOf(lock, facts.program))).toBe(400n);
+  });
+
+  test("leaves a lock once", async () => {
+    const lock = lockOf(token, 400n);
+    const vault = await give(token, lock.commitment, 400n);
+    await succeed(lock);
+    await succeed(claimOf(lock));
+    expect(await failureOf(returnOf(lock))).toMatch(
+      /invalid account|InvalidAccountData|IncorrectProgramId/i,
+    );
+    expect(await world.tokensOf(vault, token)).toBe(0n);
+  });
+
+  test("that somebody sends to a lock does not hinder its closing", async () => {
+    const { feePayer, treasury } = world.deployment.facts;
+    const lock = lockOf(token, 400n);
+    await give(token, lock.commitment, 400n);
+    await succeed(lock);
+    await world.giveTokens(feePayer, token, 1n, lockAccountOf(lock, facts.program));
+    expect(await failureOf(claimOf(lock))).toMatch(/balance/i);
+    await succeed(claimOf(lock, 400n, 401n));
+    expect(await world.tokensOf(treasury, token)).toBe(401n);
+  });
+
+  test("is delivered once, into an account that the delivery opens", async () => {
+    const { delivery } = world.deployment.facts;
+    const deliver = deliverOf(token, 700n);
+    await world.giveTokens(delivery, token, 5_000n);
+    await succeed(deliver);
+    expect(await world.tokensOf(walletOf(deliver.order.commitment), token)).toBe(700n);
+    expect(await world.tokensOf(delivery, token)).toBe(4_300n);
+    expect(await failureOf(deliver)).toMatch(/already in use/);
+    expect(await world.tokensOf(delivery, token)).toBe(4_300n);
+  });
+
+  test("is transferred less the fee, and refunded whole", async () => {
+    const { treasury } = world.deployment.facts;
+    const transfer = transferOf(token, 700n, 7n);
+    const vault = await give(token, transfer.commitment, 1_000n);
+    await succeed(transfer);
+    expect(await world.tokensOf(walletOf(transfer.commitment), token)).toBe(693n);
+    expect(await world.tokensOf(treasury, token)).toBe(7n);
+    await succeed(refundOf(token, 300n));
+    const authority = unpadAddress(transfer.commitment.refundAuthority, "svm");
+    expect(await world.tokensOf(authority, token)).toBe(300n);
+    expect(await world.tokensOf(vault, token)).toBe(0n);
+  });
+});
+
+describe("a token that keeps a fee of every transfer", () => {
+  test("arrives as what is left of it, and its lock is closed all the same", async () => {
+    const { treasury } = world.deployment.facts;
+    const token = createFeeMint();
+    const lock = lockOf(token, 100_000n);
+    const vault = await give(token, lock.commitment, 100_000n);
+    await succeed(lock);
+    expect(world.heldIn(lockAccountOf(lock, "token-2022"))).toBe(99_000n);
+    expect(await world.tokensOf(vault, token)).toBe(0n);
+    await succeed(claimOf(lock, 99_000n));
+    expect(world.exists(lockAccountOf(lock, "token-2022"))).toBe(false);
+    expect(await world.tokensOf(treasury, token)).toBe(98_010n);
+  });
+
+  test("is transferred and refunded", async () => {
+    const token = createFeeMint();
+    const transfer = transferOf(token, 10_000n, 100n);
+    await give(token, transfer.commitment, 20_000n);
+    await succeed(transfer);
+    expect(await world.tokensOf(walletOf(transfer.commitment), token)).toBe(9_801n);
+    await succeed(refundOf(token, 10_000n));
+  });
+});
+
+describe("SOL", () => {
+  test("is locked as wrapped SOL and leaves as lamports to the treasury", async () => {
+    const { feePayer, treasury } = world.deployment.facts;
+    const lock = lockOf(NATIVE_SOL, 3n * SOL);
+    const vault = await give(NATIVE_SOL, lock.commitment, 3n * SOL);
+    const before = lamportsOf(feePayer);
+    const treasuryBefore = lamportsOf(treasury);
+    await succeed(lock);
+    expect(lamportsOf(vault)).toBe(0n);
+    expect(world.heldIn(lockAccountOf(lock))).toBe(3n * SOL);
+    await succeed(claimOf(lock));
+    expect(lamportsOf(treasury) - treasuryBefore).toBe(3n * SOL);
+    expect(before - lamportsOf(feePayer)).toBe(25_000n + 2n * 400n);
+    expect(world.exists(lockAccountOf(lock))).toBe(false);
+  });
+
+  test("returns to its vault, whatever somebody added to the lock", async () => {
+    const { feePayer } = world.deployment.facts;
+    const lock = lockOf(NATIVE_SOL, 3n * SOL);
+    const vault = await give(NATIVE_SOL, lock.commitment, 4n * SOL);
+    const before = lamportsOf(feePayer);
+    // Before it is opened, and after.
+    world.giveSol(lockAccountOf(lock), SOL);
+    await succeed(lock);
+    world.giveSol(lockAccountOf(lock), SOL);
+    await succeed(returnOf(lock));
+    expect(lamportsOf(vault)).toBe(4n * SOL);
+    expect(lamportsOf(feePayer) - before).toBe(2n * SOL - 25_000n - 2n * 400n);
+  });
+
+  test("is delivered once, and lamports at the marker neither hinder nor feign it", async () => {
+    const { delivery, deliveryIdOfOrder } = world.deployment.facts;
+    const deliver = deliverOf(NATIVE_SOL, SOL);
+    const marker = markerAddressOf(delivery, deliveryIdOfOrder(deliver.order));
+    world.giveSol(marker, rentOf(0));
+    const before = lamportsOf(delivery);
+    await succeed(deliver);
+    expect(lamportsOf(walletOf(deliver.order.commitment))).toBe(SOL);
+    expect(before - lamportsOf(delivery)).toBe(SOL);
+    const account = world.svm.getAccount(toBase58(marker));
+    expect(account.exists && account.data).toEqual(new Uint8Array(1));
+    expect(await failureOf(deliver)).toMatch(/already in use/);
+    expect(before - lamportsOf(delivery)).toBe(SOL);
+  });
+
+  test("is transferred less the fee, and refunded", async () => {
+    const { treasury } = world.deployment.facts;
+    const transfer = transferOf(NATIVE_SOL, SOL, SOL / 100n);
+    const vault = await give(NATIVE_SOL, transfer.commitment, 3n * SOL);
+    const before = lamportsOf(treasury);
+    await succeed(transfer);
+    expect(lamportsOf(walletOf(transfer.commitment))).toBe((SOL / 100n) * 99n);
+    expect(lamportsOf(treasury) - before).toBe(SOL / 100n);
+    await succeed(refundOf(NATIVE_SOL, 2n * SOL));
+    expect(lamportsOf(unpadAddress(transfer.commitment.refundAuthority, "svm"))).toBe(2n * SOL);
+    expect(lamportsOf(vault)).toBe(0n);
+  });
+
+  test("leaves nothing at a vault, or what the chain asks: all between fails", async () => {
+    const least = rentOf(0);
+    const amount = SOL;
+    await give(NATIVE_SOL, commitmentOf(1), amount);
+    expect(await failureOf(refundOf(NATIVE_SOL, amount - 1n))).toMatch(/InsufficientFundsForRent/);
+    expect(await failureOf(refundOf(NATIVE_SOL, amount - least + 1n))).toMatch(
+      /InsufficientFundsForRent/,
+    );
+    await succeed(refundOf(NATIVE_SOL, amount - least));
+    expect(await failureOf(refundOf(NATIVE_SOL, least + 1n))).toMatch(/insufficient lamports/);
+  });
+
+  test("and wrapped SOL are two tokens with two balances", async () => {
+    const { feePayer } = world.deployment.facts;
+    const vault = await give(NATIVE_SOL, commitmentOf(1), SOL);
+    const wrapped = await associatedAccountOf(vault, WRAPPED_SOL, "token");
+    const payer = createNoopSigner(toBase58(feePayer));
+    const opened = await world.run([
+      getTransferSolInstruction({
+        source: payer,
+        destination: toBase58(wrapped),
+        amount: lamports(rentOf(165) + 5n),
+      }),
+      await getCreateAssociatedTokenIdempotentInstructionAsync({
+        payer,
+        owner: toBase58(vault),
+        mint: toBase58(WRAPPED_SOL),
+      }),
+    ]);
+    expect(opened.error).toBeNull();
+    expect(world.heldIn(wrapped)).toBe(5n);
+    await succeed(refundOf(NATIVE_SOL, SOL));
+    expect(world.heldIn(wrapped)).toBe(5n);
+    await succeed(refundOf(WRAPPED_SOL, 5n));
+    expect(lamportsOf(vault)).toBe(0n);
+    expect(world.heldIn(wrapped)).toBe(0n);
+  });
+});
+
+describe("a vault with more token accounts than one", () => {
+  test("gives from the accounts that the order names", async () => {
+    const token = world.createMint(PLAIN);
+    const { treasury } = world.deployment.facts;
+    const transfer = transferOf(token, 1_000n, 100n);
+    const vault = await give(token, transfer.commitment, 950n);
+    // Another account of the vault: what was a lock's, opened for it.
+    const lock = lockOf(token, 50n, 2);
+    const other = lockAccountOf(lock);
+    await give(token, lock.commitment, 50n);
+    await succeed(lock);
+    const account = await associatedAccountOf(vault, token, "token");
+    await world.svm.setAccount({
+      ...accountOf(other),
+      data: withOwner(accountOf(other).data, vault),
+    });
+    await succeed({
+      ...transfer,
+      sources: [
+        { account, amount: 950n },
+        { account: other, amount: 50n },
+      ],
+    });
+    expect(await world.tokensOf(walletOf(transfer.commitment), token)).toBe(900n);
+    expect(await world.tokensOf(treasury, token)).toBe(100n);
+    expect(world.heldIn(other)).toBe(0n);
+    await expect(
+      world.execute([{ ...transfer, sources: [{ account, amount: 999n }] }]),
+    ).rejects.toThrow("make up its amount");
+  });
+
+  function accountOf(address: Address) {
+    const found = world.svm.getAccount(toBase58(address));
+    if (!found.exists) throw new Error("no account");
+    return found;
+  }
+
+  function withOwner(data: Uint8Array, owner: Address): Uint8Array {
+    const changed = Uint8Array.from(data);
+    changed.set(Buffer.from(owner.slice(2), "hex"), 32);
+    return changed;
+  }
+});
+
+describe("what a vault cannot be made to do", () => {
+  test("decimals of another mint at the same place are refused by the chain", async () => {
+    const token = world.createMint(PLAIN);
+    await give(token, commitmentOf(1), 1_000n);
+    world.deployment.mints.set(token, { ...PLAIN, decimals: 9 });
+    expect(await failureOf(refundOf(token, 1_000n))).toMatch(/0x12|MintDecimalsMismatch/i);
+  });
+
+  test("a source that is not the vault's is refused by the chain", async () => {
+    const token = world.createMint(PLAIN);
+    await give(token, commitmentOf(1), 1_000n);
+    const other = await give(token, commitmentOf(2), 1_000n);
+    const account = await associatedAccountOf(other, token, "token");
+    expect(
+      await failureOf({
+        ...refundOf(token, 1_000n),
+        sources: [{ account, amount: 1_000n }],
+      } as Order),
+    ).toMatch(/owner does not match|0x4/i);
+    expect(world.heldIn(account)).toBe(1_000n);
+  });
+
+  test("orders that change one balance are not put together", async () => {
+    const token = world.createMint(PLAIN);
+    await expect(world.sign([refundOf(token, 1n), transferOf(token, 2n, 1n)])).rejects.toThrow(
+      "different balances",
+    );
+  });
+});
+
+describe("one packet", () => {
+  test.each(["lock", "claim", "return", "deliver", "transfer", "refund"] as const)(
+    "carries as many orders as are planned: %s",
+    async (kind) => {
+      const tokens = [world.createMint(WITH_FEE), NATIVE_SOL];
+      for (const token of tokens) {
+        const ordersOf = (count: number): Order[] =>
+          Array.from({ length: count }, (_, index) => build(kind, token, index + 1));
+        const sizeOf = async (count: number) => {
+          const raw = await world.sign(ordersOf(count));
+          return raw.length / 2 - 1;
+        };
+        await Promise.all(ordersOf(6).map(knowVault));
+        expect(await sizeOf(ORDERS_MAX[kind])).toBeLessThanOrEqual(TRANSACTION_BYTES_MAX);
+      }
+      // With the larger of the two, one more does not fit.
+      await expect(
+        world.sign(
+          Array.from({ length: ORDERS_MAX[kind] + 1 }, (_, index) =>
+            build(kind, tokens[0] ?? NATIVE_SOL, index + 1),
+          ),
+        ),
+      ).rejects.toThrow("fits one packet");
+    },
+  );
+
+  test.each(["lock", "transfer", "refund"] as const)(
+    "carries the largest amounts from as many accounts as an order may name: %s",
+    async (kind) => {
+      const token = world.createMint(WITH_FEE);
+      const order = build(kind, token, 1);
+      await knowVault(order);
+      const all = 2n ** 64n - 1n;
+      const sources = Array.from({ length: SOURCES_MAX }, (_, index) => ({
+        account: toAddress(`0x${"ac".repeat(31)}0${index}`),
+        amount: index === 0 ? all - BigInt(SOURCES_MAX - 1) : 1n,
+      }));
+      // In base units of 18 decimals.
+      const more = kind === "lock" ? { minOut: all * 10n ** 12n, seq: all } : {};
+      // CAST: these three kinds have sources.
+      const raw = await world.sign([{ ...order, ...more, amount: all, sources } as Order]);
+      expect(raw.length / 2 - 1).toBeLessThanOrEqual(TRANSACTION_BYTES_MAX);
+    },
+  );
+
+  function build(kind: Order["kind"], token: Address, number: number): Order {
+    const lock = lockOf(token, LARGE, number);
+    switch (kind) {
+      case "lock":
+        return lock;
+      case "claim":
+        return claimOf(lock);
+      case "return":
+        return returnOf(lock);
+      case "deliver":
+        return deliverOf(token, LARGE, number);
+      case "transfer":
+        return transferOf(token, LARGE, 123_456_789_012n, number);
+      case "refund":
+        return refundOf(token, LARGE, number);
+    }
+  }
+
+  async function knowVault(order: Order): Promise<void> {
+    if ("commitment" in order) await world.deployment.vaultOf(order.commitment);
+  }
+});

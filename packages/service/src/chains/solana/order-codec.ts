@@ -1,0 +1,372 @@
+/**
+ * Orders as the data of a call: JSON in hex, in one spelling only, so that what was planned, what was signed and what is
+ * compared later are the same bytes.
+ */
+import { type Static, Type } from "typebox";
+import { Compile } from "typebox/compile";
+import { type Hex, toAddress, toHex, toHex32 } from "../../core/hex.ts";
+import type { Commitment } from "../../core/commitment.ts";
+import type { AttestedPrice, DeliveryOrder } from "../port.ts";
+import type { Order, TokenSource } from "./orders.ts";
+
+const exact = { additionalProperties: false } as const;
+const Quantity = Type.String({ pattern: "^(0|[1-9][0-9]{0,77})$" });
+/** An address of Solana, a hash or an id. */
+const Word = Type.String({ pattern: "^0x[0-9a-f]{64}$" });
+/** An address of any family. */
+const Account = Type.String({ pattern: "^0x([0-9a-f]{40}|[0-9a-f]{64})$" });
+const Bytes = Type.String({ pattern: "^0x([0-9a-f]{2})*$" });
+const ChainId = Type.Integer({ minimum: 1, maximum: 65_535 });
+const Bps = Type.Integer({ minimum: 0, maximum: 10_000 });
+
+const WireCommitment = Type.Object(
+  {
+    integrator: Word,
+    userId: Word,
+    destChain: ChainId,
+    destWallet: Word,
+    destToken: Word,
+    refundAuthority: Word,
+    maxFeeBps: Bps,
+    maxSlippageBps: Bps,
+  },
+  exact,
+);
+const WirePrice = Type.Object(
+  {
+    price: Type.Object({ rate: Quantity, maxAmount: Quantity, deadline: Quantity }, exact),
+    signature: Bytes,
+  },
+  exact,
+);
+const WireSources = Type.Array(Type.Object({ account: Word, amount: Quantity }, exact), {
+  minItems: 1,
+});
+
+const WireOrder = Type.Union([
+  Type.Object(
+    {
+      kind: Type.Literal("lock"),
+      commitment: WireCommitment,
+      token: Word,
+      amount: Quantity,
+      minOut: Quantity,
+      price: Type.Union([WirePrice, Type.Null()]),
+      seq: Quantity,
+      delivery: Word,
+      asOf: Quantity,
+      sources: Type.Optional(WireSources),
+    },
+    exact,
+  ),
+  Type.Object(
+    {
+      kind: Type.Literal("claim"),
+      deliveryId: Word,
+      token: Word,
+      amount: Quantity,
+      paidAmount: Quantity,
+      deadline: Quantity,
+      signature: Bytes,
+      held: Type.Optional(Quantity),
+    },
+    exact,
+  ),
+  Type.Object(
+    {
+      kind: Type.Literal("return"),
+      commitment: WireCommitment,
+      token: Word,
+      seq: Quantity,
+      amount: Quantity,
+      deadline: Quantity,
+      signature: Bytes,
+      held: Type.Optional(Quantity),
+    },
+    exact,
+  ),
+  Type.Object(
+    {
+      kind: Type.Literal("deliver"),
+      order: Type.Object(
+        {
+          commitment: WireCommitment,
+          srcChain: ChainId,
+          escrow: Account,
+          srcToken: Account,
+          seq: Quantity,
+          amount: Quantity,
+          deadline: Quantity,
+        },
+        exact,
+      ),
+      signature: Bytes,
+    },
+    exact,
+  ),
+  Type.Object(
+    {
+      kind: Type.Literal("transfer"),
+      commitment: WireCommitment,
+      token: Word,
+      amount: Quantity,
+      fee: Quantity,
+      asOf: Quantity,
+      sources: Type.Optional(WireSources),
+    },
+    exact,
+  ),
+  Type.Object(
+    {
+      kind: Type.Literal("refund"),
+      commitment: WireCommitment,
+      token: Word,
+      amount: Quantity,
+      sources: Type.Optional(WireSources),
+    },
+    exact,
+  ),
+]);
+type WireOrder = Static<typeof WireOrder>;
+
+const WireOrders = Compile(Type.Array(WireOrder, { minItems: 1 }));
+
+/** Orders as the data of a call. */
+export function encodeOrders(orders: readonly Order[]): Hex {
+  return toHex(`0x${Buffer.from(JSON.stringify(orders.map(writeOrder))).toString("hex")}`);
+}
+
+/** The orders of a call's data. Throws `TypeError` on anything that `encodeOrders` would not have written. */
+export function parseOrders(data: Hex): readonly Order[] {
+  const written = parseJson(data);
+  if (!WireOrders.Check(written)) throw new TypeError("the data of the call is no list of orders");
+  const orders = written.map(readOrder);
+  if (encodeOrders(orders) !== data) throw new TypeError("the orders are spelled in another way");
+  return orders;
+}
+
+function parseJson(data: Hex): unknown {
+  try {
+    return JSON.parse(Buffer.from(data.slice(2), "hex").toString());
+  } catch {
+    // Reported as any other form.
+    return undefined;
+  }
+}
+
+/** Fields in the order of the schema: that is the one spelling. */
+function writeOrder(order: Order): WireOrder {
+  switch (order.kind) {
+    case "lock":
+      return {
+        kind: "lock",
+        commitment: writeCommitment(order.commitment),
+        token: order.token,
+        amount: order.amount.toString(),
+        minOut: order.minOut.toString(),
+        price: order.price && writePrice(order.price),
+        seq: order.seq.toString(),
+        delivery: order.delivery,
+        asOf: order.asOf.toString(),
+        ...writeSources(order.sources),
+      };
+    case "claim":
+      return {
+        kind: "claim",
+        deliveryId: order.deliveryId,
+        token: order.token,
+        amount: order.amount.toString(),
+        paidAmount: order.paidAmount.toString(),
+        deadline: order.deadline.toString(),
+        signature: order.signature,
+        ...(order.held !== undefined && { held: order.held.toString() }),
+      };
+    case "return":
+      return {
+        kind: "return",
+        commitment: writeCommitment(order.commitment),
+        token: order.token,
+        seq: order.seq.toString(),
+        amount: order.amount.toString(),
+        deadline: order.deadline.toString(),
+        signature: order.signature,
+        ...(order.held !== undefined && { held: order.held.toString() }),
+      };
+    case "deliver":
+      return {
+        kind: "deliver",
+        order: {
+          commitment: writeCommitment(order.order.commitment),
+          srcChain: order.order.srcChain,
+          escrow: order.order.escrow,
+          srcToken: order.order.srcToken,
+          seq: order.order.seq.toString(),
+          amount: order.order.amount.toString(),
+          deadline: order.order.deadline.toString(),
+        },
+        signature: order.signature,
+      };
+    case "transfer":
+      return {
+        kind: "transfer",
+        commitment: writeCommitment(order.commitment),
+        token: order.token,
+        amount: order.amount.toString(),
+        fee: order.fee.toString(),
+        asOf: order.asOf.toString(),
+        ...writeSources(order.sources),
+      };
+    case "refund":
+      return {
+        kind: "refund",
+        commitment: writeCommitment(order.commitment),
+        token: order.token,
+        amount: order.amount.toString(),
+        ...writeSources(order.sources),
+      };
+  }
+}
+
+function readOrder(wire: WireOrder): Order {
+  switch (wire.kind) {
+    case "lock":
+      return {
+        kind: "lock",
+        commitment: readCommitment(wire.commitment),
+        token: toAddress(wire.token),
+        amount: BigInt(wire.amount),
+        minOut: BigInt(wire.minOut),
+        price: wire.price && readPrice(wire.price),
+        seq: BigInt(wire.seq),
+        delivery: toHex32(wire.delivery),
+        asOf: BigInt(wire.asOf),
+        ...readSources(wire.sources),
+      };
+    case "claim":
+      return {
+        kind: "claim",
+        deliveryId: toHex32(wire.deliveryId),
+        token: toAddress(wire.token),
+        amount: BigInt(wire.amount),
+        paidAmount: BigInt(wire.paidAmount),
+        deadline: BigInt(wire.deadline),
+        signature: toHex(wire.signature),
+        ...(wire.held !== undefined && { held: BigInt(wire.held) }),
+      };
+    case "return":
+      return {
+        kind: "return",
+        commitment: readCommitment(wire.commitment),
+        token: toAddress(wire.token),
+        seq: BigInt(wire.seq),
+        amount: BigInt(wire.amount),
+        deadline: BigInt(wire.deadline),
+        signature: toHex(wire.signature),
+        ...(wire.held !== undefined && { held: BigInt(wire.held) }),
+      };
+    case "deliver":
+      return {
+        kind: "deliver",
+        order: readDelivery(wire.order),
+        signature: toHex(wire.signature),
+      };
+    case "transfer":
+      return {
+        kind: "transfer",
+        commitment: readCommitment(wire.commitment),
+        token: toAddress(wire.token),
+        amount: BigInt(wire.amount),
+        fee: BigInt(wire.fee),
+        asOf: BigInt(wire.asOf),
+        ...readSources(wire.sources),
+      };
+    case "refund":
+      return {
+        kind: "refund",
+        commitment: readCommitment(wire.commitment),
+        token: toAddress(wire.token),
+        amount: BigInt(wire.amount),
+        ...readSources(wire.sources),
+      };
+  }
+}
+
+function writeCommitment(commitment: Commitment): Static<typeof WireCommitment> {
+  const { integrator, userId, destChain, destWallet, destToken, refundAuthority } = commitment;
+  const { maxFeeBps, maxSlippageBps } = commitment;
+  return {
+    integrator,
+    userId,
+    destChain,
+    destWallet,
+    destToken,
+    refundAuthority,
+    maxFeeBps,
+    maxSlippageBps,
+  };
+}
+
+function readCommitment(wire: Static<typeof WireCommitment>): Commitment {
+  return {
+    ...wire,
+    integrator: toHex32(wire.integrator),
+    userId: toHex32(wire.userId),
+    destWallet: toHex32(wire.destWallet),
+    destToken: toHex32(wire.destToken),
+    refundAuthority: toHex32(wire.refundAuthority),
+  };
+}
+
+function readDelivery(wire: (WireOrder & { kind: "deliver" })["order"]): DeliveryOrder {
+  return {
+    commitment: readCommitment(wire.commitment),
+    srcChain: wire.srcChain,
+    escrow: toAddress(wire.escrow),
+    srcToken: toAddress(wire.srcToken),
+    seq: BigInt(wire.seq),
+    amount: BigInt(wire.amount),
+    deadline: BigInt(wire.deadline),
+  };
+}
+
+function writePrice({ price, signature }: AttestedPrice): Static<typeof WirePrice> {
+  const { rate, maxAmount, deadline } = price;
+  return {
+    price: {
+      rate: rate.toString(),
+      maxAmount: maxAmount.toString(),
+      deadline: deadline.toString(),
+    },
+    signature,
+  };
+}
+
+function readPrice({ price, signature }: Static<typeof WirePrice>): AttestedPrice {
+  return {
+    price: {
+      rate: BigInt(price.rate),
+      maxAmount: BigInt(price.maxAmount),
+      deadline: BigInt(price.deadline),
+    },
+    signature: toHex(signature),
+  };
+}
+
+function writeSources(sources: readonly TokenSource[] | undefined) {
+  return (
+    sources && {
+      sources: sources.map(({ account, amount }) => ({ account, amount: amount.toString() })),
+    }
+  );
+}
+
+function readSources(sources: Static<typeof WireSources> | undefined) {
+  return (
+    sources && {
+      sources: sources.map(({ account, amount }) => ({
+        account: toAddress(account),
+        amount: BigInt(amount),
+      })),
+    }
+  );
+}

@@ -15,6 +15,9 @@ import { OperatingError } from "../core/errors.ts";
 import { createNodes } from "./ask-nodes.ts";
 import type { Chain } from "./port.ts";
 
+/** The hash of the first block. */
+const readFirst = async (node: Chain) => (await node.getBlock(0n))?.hash ?? null;
+
 function nodesOf(chains: readonly Chain[], required = 2) {
   const { log, lines } = createKeepingLog();
   const clock = createQuickClock();
@@ -26,7 +29,12 @@ function nodesOf(chains: readonly Chain[], required = 2) {
       return clock.sleep();
     },
   };
-  return { nodes: createNodes(chains, { required, clock: watched, log }), clock, lines, sleeps };
+  return {
+    nodes: createNodes(chains, { required, clock: watched, log, readFirst }),
+    clock,
+    lines,
+    sleeps,
+  };
 }
 
 const settle = () => createQuickClock().sleep();

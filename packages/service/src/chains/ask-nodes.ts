@@ -26,22 +26,25 @@ const COMPLAINT_PAUSE_MS = 60_000;
 /** Of an answer this many characters are shown. */
 const SHOWN_MAX = 300;
 
-/** A question, as it is put to one node. */
-export type Read<T> = (node: Chain) => Promise<T>;
+/** What every node of a family can be asked. */
+export type Askable = Pick<Chain, "chainId" | "checkIdentity">;
 
-export interface Nodes {
+/** A question, as it is put to one node. */
+export type Read<T, N = Chain> = (node: N) => Promise<T>;
+
+export interface Nodes<N = Chain> {
   /** How many must agree. */
   readonly required: number;
   /**
    * What `required` nodes answered alike. Throws RPC_UNAVAILABLE when that cannot be; an `OperatingError` of another code
    * is an answer like any other, and is thrown when as many nodes gave it.
    */
-  agree<T>(read: Read<T>, rule?: Rule<T>): Promise<T>;
+  agree<T>(read: Read<T, N>, rule?: Rule<T>): Promise<T>;
   /** Different answers, at least `required` of them: for what may differ without a lie, such as heights. */
-  collect<T>(read: Read<T>): Promise<Collected<T>>;
+  collect<T>(read: Read<T, N>): Promise<Collected<T>>;
   /** The first answer that is enough by itself, else one that counts and `required` nodes gave, else null. */
   findAny<T>(
-    read: Read<T>,
+    read: Read<T, N>,
     judge: (value: T) => "enough" | "counts" | "nothing",
   ): Promise<T | null>;
   /** The answer that `required` of the values are, or undefined. */
@@ -63,13 +66,13 @@ export interface Rule<T> {
 }
 
 type Answer<T> =
-  | { readonly kind: "value"; readonly node: Node; readonly value: T }
+  | { readonly kind: "value"; readonly node: Standing; readonly value: T }
   /** An operating error about the chain, such as too little gas. */
-  | { readonly kind: "refusal"; readonly node: Node; readonly error: OperatingError }
-  | { readonly kind: "none"; readonly node: Node; readonly error: unknown };
+  | { readonly kind: "refusal"; readonly node: Standing; readonly error: OperatingError }
+  | { readonly kind: "none"; readonly node: Standing; readonly error: unknown };
 
-interface Node {
-  readonly chain: Chain;
+/** How a node stands. */
+interface Standing {
   /** From 0, in the order of the configuration; a node's URL is never shown. */
   readonly position: number;
   pending: number;
@@ -80,18 +83,28 @@ interface Node {
   readonly complaints: Map<string, number>;
 }
 
+interface Node<N> extends Standing {
+  readonly chain: N;
+}
+
 /** The nodes of one chain, asked together. */
-export function createNodes(
-  chains: readonly Chain[],
-  options: { readonly required: number; readonly clock: Clock; readonly log: Log },
-): Nodes {
-  const { required, clock, log } = options;
+export function createNodes<N extends Askable>(
+  chains: readonly N[],
+  options: {
+    readonly required: number;
+    readonly clock: Clock;
+    readonly log: Log;
+    /** The hash of the chain's first block, or null where the node has none. */
+    readonly readFirst: (node: N) => Promise<Hex32 | null>;
+  },
+): Nodes<N> {
+  const { required, clock, log, readFirst } = options;
   const [first] = chains;
   // More than half: two answers can then never both count.
   const isQuorum = required <= chains.length && 2 * required > chains.length;
   assert(first && isQuorum, "the quorum is more than half of the nodes");
   const { chainId } = first;
-  const nodes = chains.map((chain, position): Node => ({
+  const nodes = chains.map((chain, position): Node<N> => ({
     chain,
     position,
     pending: 0,
@@ -102,7 +115,7 @@ export function createNodes(
   /** The first block of the chain, once enough nodes said the same. */
   let genesis: Hex32 | undefined;
 
-  function complain(node: Node, what: string, about: object, level: "warn" | "error"): void {
+  function complain(node: Standing, what: string, about: object, level: "warn" | "error"): void {
     const last = node.complaints.get(what);
     if (last !== undefined && Math.abs(clock.now() - last) < COMPLAINT_PAUSE_MS) return;
     node.complaints.set(what, clock.now());
@@ -110,7 +123,7 @@ export function createNodes(
   }
 
   /** Resolves when the node serves the right chain. */
-  function identify(node: Node): Promise<void> {
+  function identify(node: Node<N>): Promise<void> {
     const { identity } = node;
     if (identity && Math.abs(clock.now() - identity.atMs) < IDENTITY_AGE_MAX_MS) {
       return identity.check;
@@ -123,16 +136,16 @@ export function createNodes(
     return check;
   }
 
-  async function lookAtIdentity(node: Node): Promise<void> {
+  async function lookAtIdentity(node: Node<N>): Promise<void> {
     await node.chain.checkIdentity();
-    const first = await node.chain.getBlock(0n);
+    const first = await readFirst(node.chain);
     if (first === null) throw lacking({ reason: "no first block" });
-    node.genesis = first.hash;
+    node.genesis = first;
     genesis ??= agreedOf(nodes.flatMap((known) => known.genesis ?? []));
   }
 
   /** Two chains may have one id, as a fork and its origin have: their first blocks differ, or all blocks after it do. */
-  function expectGenesis(node: Node): void {
+  function expectGenesis(node: Standing): void {
     if (genesis === undefined || node.genesis === genesis) return;
     throw new OperatingError(
       "CONFIG_MISSING",
@@ -142,7 +155,7 @@ export function createNodes(
   }
 
   /** One node's answer; never rejects. */
-  async function askOne<T>(node: Node, read: Read<T>): Promise<Answer<T>> {
+  async function askOne<T>(node: Node<N>, read: Read<T, N>): Promise<Answer<T>> {
     if (node.pending >= PENDING_MAX) {
       return { kind: "none", node, error: lacking({ reason: "too many open questions" }) };
     }
@@ -169,7 +182,7 @@ export function createNodes(
   }
 
   /** Asks every node at once; `look` sees all answers so far whenever one came, also when nobody waits any more. */
-  function ask<T>(read: Read<T>, look: (answers: readonly Answer<T>[], open: number) => void) {
+  function ask<T>(read: Read<T, N>, look: (answers: readonly Answer<T>[], open: number) => void) {
     const answers: Answer<T>[] = [];
     for (const node of nodes) {
       void askOne(node, read).then((answer) => {
@@ -211,7 +224,7 @@ export function createNodes(
     return lacking({ reason, answered }, listAnswers(answers));
   }
 
-  function agree<T>(read: Read<T>, rule: Rule<T> = EQUALITY): Promise<T> {
+  function agree<T>(read: Read<T, N>, rule: Rule<T> = EQUALITY): Promise<T> {
     return new Promise((resolve, reject) => {
       ask(read, (answers, open) => {
         const given = answers.filter(({ kind }) => kind !== "none");
@@ -238,7 +251,7 @@ export function createNodes(
     }
   }
 
-  function collect<T>(read: Read<T>): Promise<Collected<T>> {
+  function collect<T>(read: Read<T, N>): Promise<Collected<T>> {
     return new Promise((resolve, reject) => {
       const finished = new AbortController();
       let patience: "whole" | "running" | "gone" = "whole";
@@ -272,7 +285,7 @@ export function createNodes(
   }
 
   function findAny<T>(
-    read: Read<T>,
+    read: Read<T, N>,
     judge: (value: T) => "enough" | "counts" | "nothing",
   ): Promise<T | null> {
     return new Promise((resolve) => {

@@ -70,6 +70,15 @@ export interface Held {
   readonly amount: bigint;
   /** The block up to which arrivals are in the amount; undefined where a sweep takes all that is there when it is mined. */
   readonly asOf?: bigint | undefined;
+  /** Where it lies, where that is in more accounts than the one to be expected. */
+  readonly sources?: readonly TokenSource[] | undefined;
+}
+
+/** An account of a token, and what is taken of it. */
+export interface TokenSource {
+  readonly account: Address;
+  /** Base units. */
+  readonly amount: bigint;
 }
 
 /** Picks the accounts that matter out of many. */
@@ -192,19 +201,23 @@ export interface LockFacts {
 /** `claimed`, `returned` to its deposit address, or `taken_back` by its refund authority: the last three are for good. */
 export type LockState = "locked" | "claimed" | "returned" | "taken_back";
 
-/** Which lock is meant, where its id does not say what it holds. */
-export interface LockRef {
-  readonly commitment: Commitment;
-  readonly token: Address;
-  readonly seq: bigint;
-  readonly amount: bigint;
-}
-
 /** A lock as the escrow holds it. */
 export interface Lock extends LockFacts {
   readonly state: LockState;
   /** Unix seconds of the block of the lock. */
   readonly lockedAt: bigint;
+  /** What lies in it now, where anybody may add to a lock: what ends it takes all of that. */
+  readonly held?: bigint | undefined;
+}
+
+/** A lock to be ended, as far as whoever builds the call must know it; contracts know their locks themselves. */
+export interface OpenLock {
+  readonly commitment: Commitment;
+  readonly token: Address;
+  readonly seq: bigint;
+  readonly amount: bigint;
+  /** As the lock says. */
+  readonly held?: bigint | undefined;
 }
 
 export interface DeliveredFacts {
@@ -279,6 +292,7 @@ export interface SettleCall {
   /** What was planned with; only a chain whose sweeps name their amount needs it, as the next. */
   readonly amount: bigint;
   readonly asOf?: bigint | undefined;
+  readonly sources?: readonly TokenSource[] | undefined;
 }
 
 /** Terms of a lock. */
@@ -408,10 +422,13 @@ export interface DepositContracts {
   buildDeploy(commitment: Commitment): Call;
   buildSettle(call: SettleCall): Call;
   buildDeliver(order: DeliveryOrder, attestorSignature: Hex): Call;
-  buildClaim(claim: ClaimOrder, attestorSignature: Hex, lock: LockRef): Call;
-  buildReturn(order: ReturnOrder, attestorSignature: Hex, lock: LockRef): Call;
-  /** Takes a wallet's whole balance to its refund authority, who alone may call it. */
-  buildRefund(commitment: Commitment, token: Address): Call;
+  buildClaim(claim: ClaimOrder, attestorSignature: Hex, lock: OpenLock): Call;
+  buildReturn(order: ReturnOrder, attestorSignature: Hex, lock: OpenLock): Call;
+  /**
+   * Takes a wallet's whole balance to its refund authority, who alone may call it; or what it held, on a chain whose sweeps
+   * name their amount, and only there `held` is needed.
+   */
+  buildRefund(commitment: Commitment, token: Address, held?: Held): Call;
   /** Some of the calls as one, or null where fewer than two can be combined. A call that fails undoes no other. */
   combine(calls: readonly GasCall[]): Batch | null;
   /** Whether a call did what it was for, in the mined transaction that carried it. */

@@ -38,7 +38,10 @@ export function createQuorumChain(
   options: { readonly required: number; readonly clock: Clock; readonly log: Log },
 ): Chain {
   const [pure] = chains;
-  const nodes = createNodes(chains, options);
+  const nodes = createNodes(chains, {
+    ...options,
+    readFirst: async (node) => (await node.getBlock(0n))?.hash ?? null,
+  });
   const { agree, collect } = nodes;
   /** The newest block, and the newest final one, that was answered with. */
   let newest: BlockId | undefined;
@@ -219,7 +222,7 @@ export function createQuorumChain(
  * because too low a limit loses the transaction and too high a one costs nothing. Calls that would revert need not
  * revert for the same reason.
  */
-const SIMULATIONS: Rule<Simulation> = {
+export const SIMULATIONS: Rule<Simulation> = {
   isSame(one, other) {
     if (!one.ok || !other.ok) return one.ok === other.ok;
     return one.gas <= other.gas * GAS_SPREAD_MAX && other.gas <= one.gas * GAS_SPREAD_MAX;

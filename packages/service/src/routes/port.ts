@@ -5,7 +5,7 @@
  * other. Source leg and destination leg are kept apart: `readSweep` says what the mined source transaction did, and
  * `lookForDelivery` says whether the promised value has reached the committed wallet.
  */
-import type { Call, Receipt } from "../chains/port.ts";
+import type { Call, Held, Receipt } from "../chains/port.ts";
 import type { Caps } from "../core/amounts.ts";
 import type { Address, Hex32, TxHash } from "../core/hex.ts";
 import type { OperatingError } from "../core/errors.ts";
@@ -108,8 +108,8 @@ export interface Route extends FeeRoute {
     address: DepositAddress,
     amount: bigint,
     fee: FeeTerms,
-    /** The block up to which arrivals are in the amount, where the chain does not sweep the whole balance of a moment. */
-    asOf?: bigint,
+    /** How the amount was found, where the chain does not sweep the whole balance of a moment. */
+    held?: Pick<Held, "asOf" | "sources">,
   ): Promise<Call | null>;
   /** What there is to set aside from, read before the transaction that does it: no node is asked inside one. */
   readInventory(): Promise<Inventory>;

@@ -19,7 +19,7 @@ import { createNoopSigner, type Instruction, lamports, type TransactionSigner } 
 import { assert } from "../../core/assert.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { type Address, type Hex32, NATIVE_SOL, unpadAddress } from "../../core/hex.ts";
-import type { DeliveryOrder } from "../port.ts";
+import type { DeliveryOrder, TokenSource } from "../port.ts";
 import { toBase58 } from "./base58.ts";
 import {
   associatedAccountOf,
@@ -38,7 +38,6 @@ import type {
   Order,
   RefundOrder,
   ReturnLockOrder,
-  TokenSource,
   TransferOrder,
 } from "./orders.ts";
 

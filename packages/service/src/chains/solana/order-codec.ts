@@ -6,8 +6,8 @@ import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { type Hex, toAddress, toHex, toHex32 } from "../../core/hex.ts";
 import type { Commitment } from "../../core/commitment.ts";
-import type { AttestedPrice, DeliveryOrder } from "../port.ts";
-import type { Order, TokenSource } from "./orders.ts";
+import type { AttestedPrice, DeliveryOrder, TokenSource } from "../port.ts";
+import type { Order } from "./orders.ts";
 
 const exact = { additionalProperties: false } as const;
 const Quantity = Type.String({ pattern: "^(0|[1-9][0-9]{0,77})$" });

@@ -5,14 +5,7 @@
  */
 import type { Commitment } from "../../core/commitment.ts";
 import type { Address, Hex, Hex32 } from "../../core/hex.ts";
-import type { AttestedPrice, DeliveryOrder } from "../port.ts";
-
-/** A token account, and what is taken of it. */
-export interface TokenSource {
-  readonly account: Address;
-  /** Base units. */
-  readonly amount: bigint;
-}
+import type { AttestedPrice, DeliveryOrder, TokenSource } from "../port.ts";
 
 /** An order that moves what is in a vault. */
 interface FromVault {

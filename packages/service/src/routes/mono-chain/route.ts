@@ -42,9 +42,10 @@ export function createMonoChainRoute(options: {
       };
     },
 
-    async prepareSweep({ commitment }, amount, { bps, flat }, asOf) {
+    async prepareSweep({ commitment }, amount, { bps, flat }, { asOf, sources } = {}) {
       const routeData = chain.encodeTransferData({ bps, flat });
-      return chain.buildSettle({ commitment, token, route: contract, routeData, amount, asOf });
+      const settle = { commitment, token, route: contract, routeData, amount, asOf, sources };
+      return chain.buildSettle(settle);
     },
 
     // The delivery is the sweep itself: there is nothing to set aside.

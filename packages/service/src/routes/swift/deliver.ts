@@ -4,14 +4,7 @@
  * Every look begins with the chain: whether the delivery id was paid is asked of the destination before anything is
  * ordered, whatever our rows say. Several orders for one delivery id are harmless, since the contract pays an id once.
  */
-import type {
-  Call,
-  Chain,
-  Chains,
-  DeliveryOrder,
-  LockRef,
-  FoundDelivery,
-} from "../../chains/port.ts";
+import type { Call, Chain, Chains, DeliveryOrder, FoundDelivery } from "../../chains/port.ts";
 import { isDatabaseTrouble } from "../../db/trouble.ts";
 import { OperatingError, toErrorObject, toOperatingError } from "../../core/errors.ts";
 import { assert, assertNever } from "../../core/assert.ts";
@@ -234,7 +227,8 @@ async function lookAtDelivered(
   const source = chainOf(deps, delivery.srcChain);
   if ((await destination.findDelivery(delivery.id)) === null) return reopen(deps, delivery);
   if (!(await destination.isDelivered(delivery.id, "final"))) return poll(deps, delivery);
-  if ((await source.getLock(delivery.id, "latest"))?.state === "claimed") {
+  const lock = await source.getLock(delivery.id, "latest");
+  if (lock?.state === "claimed") {
     // By an earlier claim of ours, or another relayer's: only its finality is left to see.
     await deps.db.transaction().execute((tx) => move(tx, delivery, "claiming", { trouble: null }));
     return poll(deps, delivery);
@@ -258,14 +252,21 @@ async function lookAtDelivered(
     chain: source,
     lanes: lanesOf(deps, delivery.srcChain).claim,
     intent,
-    call: source.buildClaim(
-      claimOf(delivery, attestation.deadline),
-      attestation.signature,
-      lockOf(delivery, address),
-    ),
+    call: source.buildClaim(claimOf(delivery, attestation.deadline), attestation.signature, {
+      ...openLockOf(delivery, address),
+      held: lock?.held,
+    }),
     what: "The claim",
     record: (tx) => move(tx, delivery, "claiming", { trouble: null }),
   });
+}
+
+/** What the escrow holds for a delivery. */
+function openLockOf(
+  { token, seq, lockedAmount: amount }: Delivery,
+  { commitment }: DepositAddress,
+) {
+  return { commitment, token, seq, amount };
 }
 
 /** Simulates a call and queues it, in the transaction that records it. */
@@ -362,11 +363,15 @@ async function giveBack(
   if (attestation.signature === null) return poll(deps, delivery);
   const source = chainOf(deps, delivery.srcChain);
   const order = { deliveryId: delivery.id, deadline: attestation.deadline };
+  const lock = await source.getLock(delivery.id, "latest");
   return plan(deps, delivery, {
     chain: source,
     lanes: lanesOf(deps, delivery.srcChain).claim,
     intent,
-    call: source.buildReturn(order, attestation.signature, lockOf(delivery, address)),
+    call: source.buildReturn(order, attestation.signature, {
+      ...openLockOf(delivery, address),
+      held: lock?.held,
+    }),
     what: "The return",
     record: (tx) => move(tx, delivery, "returning", {}),
   });
@@ -482,10 +487,6 @@ function orderOf(delivery: Delivery, address: DepositAddress, deadline: bigint):
     amount: delivery.payAmount,
     deadline,
   };
-}
-
-function lockOf(delivery: Delivery, { commitment }: DepositAddress): LockRef {
-  return { commitment, token: delivery.token, seq: delivery.seq, amount: delivery.lockedAmount };
 }
 
 function claimOf(delivery: Delivery, deadline: bigint) {

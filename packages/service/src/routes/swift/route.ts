@@ -111,7 +111,7 @@ export function createSwiftRoute(options: {
       return { fair, minOut, amountOut: payout < fair ? payout : fair };
     },
 
-    async prepareSweep({ commitment, ...address }, amount, _fee, asOf) {
+    async prepareSweep({ commitment, ...address }, amount, _fee, { asOf, sources } = {}) {
       const price = pricing && (await pricing.attestPrice({ commitment, ...address }, amount));
       if (pricing && !price) return null;
       const routeData = source.encodeLockData({
@@ -128,6 +128,7 @@ export function createSwiftRoute(options: {
         routeData,
         amount,
         asOf,
+        sources,
       });
     },
 

@@ -68,7 +68,7 @@ async function planSweep(
       details: { balance: balance.toString() },
     });
   }
-  const call = await route.prepareSweep(address, balance, fee, held.asOf);
+  const call = await route.prepareSweep(address, balance, fee, held);
   if (!call) return "wait";
   const lanes = lanesOf(deps, settlement);
   const { lane, gas } = await planCall(

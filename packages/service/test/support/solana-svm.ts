@@ -45,7 +45,7 @@ import {
 } from "../../src/chains/solana/transaction.ts";
 
 export const SOLANA = 1;
-const FACTORY = toEvmAddress("0x00000000000000000000000000000000000fac70");
+export const FACTORY = toEvmAddress("0x00000000000000000000000000000000000fac70");
 /** What the SVM asks as rent, in lamports per byte and of 128 more. */
 const LAMPORTS_PER_BYTE = 6_960n;
 
@@ -58,9 +58,9 @@ export function commitmentOf(number: number, fields: Partial<Commitment> = {}): 
     integrator: toHex32(`0x${"11".repeat(32)}`),
     userId: toHex32(`0x${number.toString(16).padStart(64, "0")}`),
     destChain: SOLANA,
-    destWallet: toHex32(`0x${"77".repeat(31)}${number.toString(16).padStart(2, "0")}`),
+    destWallet: toHex32(`0x${"77".repeat(30)}${number.toString(16).padStart(4, "0")}`),
     destToken: toHex32(NATIVE_SOL),
-    refundAuthority: toHex32(`0x${"99".repeat(31)}${number.toString(16).padStart(2, "0")}`),
+    refundAuthority: toHex32(`0x${"99".repeat(30)}${number.toString(16).padStart(4, "0")}`),
     maxFeeBps: 100,
     maxSlippageBps: 50,
     ...fields,

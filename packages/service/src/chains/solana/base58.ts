@@ -29,6 +29,11 @@ export function fromSignature(text: string): TxHash {
   return toTxHash(hexOf(encoder.encode(text)));
 }
 
+/** The bytes of any text in base58. */
+export function decodeBase58(text: string): Uint8Array {
+  return Uint8Array.from(encoder.encode(text));
+}
+
 /** Bytes of hex. */
 export function bytesOf(hex: `0x${string}`): Uint8Array {
   return Buffer.from(hex.slice(2), "hex");

@@ -1,0 +1,431 @@
+/** The forms of a node's answers, and what we make of them. Each parser throws `TypeError` on any other form. */
+import { type Static, type TSchema, Type } from "typebox";
+import { Compile } from "typebox/compile";
+import { AccountState, getTokenDecoder as getTokenAccountDecoder } from "@solana-program/token";
+import { unwrapOption } from "@solana/kit";
+import { type Address, type Hex32, toHex32 } from "../../core/hex.ts";
+import { decodeBase58, fromBase58 } from "./base58.ts";
+import { MEMO_PROGRAM } from "./memos.ts";
+
+const Key = Type.String({ pattern: "^[1-9A-HJ-NP-Za-km-z]{32,44}$" });
+const Signature = Type.String({ pattern: "^[1-9A-HJ-NP-Za-km-z]{64,88}$" });
+const Whole = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+/** What accounts hold may be more than a number can say; then the number is not exact. */
+const Lamports = Type.Number({ minimum: 0 });
+const Digits = Type.String({ pattern: "^(0|[1-9][0-9]{0,19})$" });
+
+const TokenBalance = Type.Object({
+  accountIndex: Whole,
+  mint: Key,
+  owner: Key,
+  uiTokenAmount: Type.Object({ amount: Digits }),
+});
+const Balances = Type.Object({
+  err: Type.Unknown(),
+  preBalances: Type.Array(Lamports),
+  postBalances: Type.Array(Lamports),
+  preTokenBalances: Type.Array(TokenBalance),
+  postTokenBalances: Type.Array(TokenBalance),
+});
+type Balances = Static<typeof Balances>;
+
+const BlockHead = Type.Object({
+  blockhash: Key,
+  previousBlockhash: Key,
+  parentSlot: Whole,
+  blockHeight: Whole,
+  blockTime: Type.Union([Whole, Type.Null()]),
+});
+
+const Block = Type.Object({
+  ...BlockHead.properties,
+  transactions: Type.Array(
+    Type.Object({
+      transaction: Type.Object({
+        signatures: Type.Array(Signature, { minItems: 1 }),
+        accountKeys: Type.Array(Type.Object({ pubkey: Key, signer: Type.Boolean() }), {
+          minItems: 1,
+        }),
+      }),
+      meta: Balances,
+    }),
+  ),
+});
+
+const Transaction = Type.Object({
+  slot: Whole,
+  transaction: Type.Object({
+    signatures: Type.Array(Signature, { minItems: 1 }),
+    message: Type.Object({
+      accountKeys: Type.Array(Key, { minItems: 1 }),
+      header: Type.Object({ numRequiredSignatures: Whole }),
+      instructions: Type.Array(
+        Type.Object({
+          programIdIndex: Whole,
+          accounts: Type.Array(Whole),
+          data: Type.String(),
+        }),
+      ),
+    }),
+  }),
+  meta: Type.Object({
+    ...Balances.properties,
+    loadedAddresses: Type.Optional(
+      Type.Object({ writable: Type.Array(Key), readonly: Type.Array(Key) }),
+    ),
+  }),
+});
+
+const Account = Type.Union([
+  Type.Null(),
+  Type.Object({
+    data: Type.Tuple([Type.String(), Type.Literal("base64")]),
+    lamports: Lamports,
+    owner: Key,
+  }),
+]);
+
+const InContext = <T extends TSchema>(value: T) =>
+  Type.Object({ context: Type.Object({ slot: Whole }), value });
+
+const Checks = {
+  whole: Compile(Whole),
+  key: Compile(Key),
+  slots: Compile(Type.Array(Whole)),
+  block: Compile(Block),
+  signatures: Compile(Type.Object({ ...BlockHead.properties, signatures: Type.Array(Signature) })),
+  head: Compile(BlockHead),
+  transaction: Compile(Type.Union([Type.Null(), Transaction])),
+  accounts: Compile(InContext(Type.Array(Account))),
+  tokenAccounts: Compile(InContext(Type.Array(Type.Object({ pubkey: Key, account: Account })))),
+  history: Compile(
+    Type.Array(
+      Type.Object({
+        signature: Signature,
+        slot: Whole,
+        err: Type.Unknown(),
+        memo: Type.Union([Type.String(), Type.Null()]),
+        blockTime: Type.Union([Whole, Type.Null()]),
+      }),
+    ),
+  ),
+  prices: Compile(Type.Array(Type.Object({ prioritizationFee: Whole }))),
+  simulation: Compile(
+    InContext(
+      Type.Object({
+        err: Type.Unknown(),
+        unitsConsumed: Type.Optional(Whole),
+      }),
+    ),
+  ),
+};
+
+/** What an answer holds for a change of SOL of one account that holds no tokens. */
+export interface SolChange {
+  /** In base58. */
+  readonly account: string;
+  /** Lamports; null where they are more than a number can say. */
+  readonly change: bigint | null;
+}
+
+/** A change of what an owner has of a mint, over all of its token accounts. */
+export interface TokenChange {
+  /** Both in base58. */
+  readonly owner: string;
+  readonly mint: string;
+  readonly change: bigint;
+}
+
+/** What a transaction changed. Keys are in base58: a block names tens of thousands, and few of them matter. */
+export interface Changes {
+  readonly sol: readonly SolChange[];
+  readonly tokens: readonly TokenChange[];
+}
+
+/** A transaction of a block that succeeded. */
+export interface BlockTransaction extends Changes {
+  /** In the block. */
+  readonly index: number;
+  readonly signature: string;
+  readonly feePayer: string;
+  readonly signers: readonly string[];
+  /** Whether it called the memo program, or named it. */
+  readonly hasMemo: boolean;
+}
+
+/** The place of a block in its chain. */
+export interface BlockHeadAnswer {
+  readonly slot: bigint;
+  readonly hash: Hex32;
+  readonly parentHash: Hex32;
+  readonly parentSlot: bigint;
+  readonly height: bigint;
+  /** Unix seconds; null where the node does not know. */
+  readonly time: bigint | null;
+}
+
+/** A block, as far as it is read. */
+export interface BlockAnswer extends BlockHeadAnswer {
+  readonly transactions: readonly BlockTransaction[];
+}
+
+/** A memo, and who signed it. */
+export interface MemoAnswer {
+  readonly text: string;
+  readonly signers: readonly Address[];
+}
+
+/** A transaction with its memos. */
+export interface TransactionAnswer extends Changes {
+  readonly slot: bigint;
+  readonly signature: string;
+  readonly succeeded: boolean;
+  readonly feePayer: string;
+  /** What its fee payer has less, in lamports. */
+  readonly cost: bigint;
+  readonly memos: readonly MemoAnswer[];
+}
+
+/** An account that is there. */
+export interface AccountAnswer {
+  /** In base58. */
+  readonly owner: string;
+  readonly data: Uint8Array;
+  readonly lamports: bigint;
+}
+
+/** A token account. */
+export interface TokenAccountAnswer {
+  readonly account: Address;
+  readonly amount: bigint;
+  /** Whether somebody else may move or close it. */
+  readonly isShared: boolean;
+}
+
+/** An entry of an account's history, newest first. */
+export interface HistoryEntry {
+  readonly signature: string;
+  readonly slot: bigint;
+  readonly succeeded: boolean;
+  /** All memos of it as one text, null where it has none. */
+  readonly memo: string | null;
+  readonly time: bigint | null;
+}
+
+interface Check<T> {
+  Check(value: unknown): value is T;
+}
+
+function expectForm<T>(check: Check<T>, what: string, value: unknown): T {
+  if (!check.Check(value)) throw new TypeError(`expected ${what}`);
+  return value;
+}
+
+/** A whole number: a slot, a height, a length. */
+export function parseWhole(value: unknown): bigint {
+  return BigInt(expectForm(Checks.whole, "a whole number", value));
+}
+
+/** A hash. */
+export function parseHash(value: unknown): Hex32 {
+  return toHex32(fromBase58(expectForm(Checks.key, "a hash", value)));
+}
+
+/** Slots, as they come. */
+export function parseSlots(value: unknown): bigint[] {
+  return expectForm(Checks.slots, "slots", value).map(BigInt);
+}
+
+/** A block with the balances of its transactions. */
+export function parseBlock(slot: bigint, value: unknown): BlockAnswer {
+  const block = expectForm(Checks.block, "a block", value);
+  const transactions = block.transactions.flatMap(({ transaction, meta }, index) => {
+    if (meta.err !== null) return [];
+    const keys = transaction.accountKeys.map(({ pubkey }) => pubkey);
+    const [signature = ""] = transaction.signatures;
+    const signers = transaction.accountKeys.filter(({ signer }) => signer);
+    return [
+      {
+        index,
+        signature,
+        feePayer: keyAt(keys, 0),
+        signers: signers.map(({ pubkey }) => pubkey),
+        hasMemo: keys.includes(MEMO_PROGRAM),
+        ...readChanges(keys, meta),
+      },
+    ];
+  });
+  return { ...readHead(slot, block), transactions };
+}
+
+/** A block without its transactions. */
+export function parseBlockHead(slot: bigint, value: unknown): BlockHeadAnswer {
+  return readHead(slot, expectForm(Checks.head, "a block", value));
+}
+
+/** A block and the ids of its transactions. */
+export function parseBlockSignatures(slot: bigint, value: unknown) {
+  const block = expectForm(Checks.signatures, "a block", value);
+  return { head: readHead(slot, block), signatures: block.signatures };
+}
+
+function readHead(slot: bigint, block: Static<typeof BlockHead>): BlockHeadAnswer {
+  const parentSlot = BigInt(block.parentSlot);
+  if (parentSlot >= slot) throw new TypeError("a block is above its parent");
+  return {
+    slot,
+    hash: toHex32(fromBase58(block.blockhash)),
+    parentHash: toHex32(fromBase58(block.previousBlockhash)),
+    parentSlot,
+    height: BigInt(block.blockHeight),
+    time: block.blockTime === null ? null : BigInt(block.blockTime),
+  };
+}
+
+/** A transaction, or null where the node does not know it. */
+export function parseTransaction(value: unknown): TransactionAnswer | null {
+  const found = expectForm(Checks.transaction, "a transaction", value);
+  if (found === null) return null;
+  const { transaction, meta, slot } = found;
+  const { message } = transaction;
+  const { writable = [], readonly = [] } = meta.loadedAddresses ?? {};
+  const keys = [...message.accountKeys, ...writable, ...readonly];
+  const signers = message.accountKeys.slice(0, message.header.numRequiredSignatures);
+  const [signature = ""] = transaction.signatures;
+  const memos = message.instructions
+    .filter(({ programIdIndex }) => keyAt(keys, programIdIndex) === MEMO_PROGRAM)
+    .map(({ data, accounts }) => ({
+      text: decodeText(data),
+      signers: accounts
+        .map((place) => keyAt(keys, place))
+        .filter((key) => signers.includes(key))
+        .map(fromBase58),
+    }));
+  return {
+    slot: BigInt(slot),
+    signature,
+    succeeded: meta.err === null,
+    feePayer: keyAt(keys, 0),
+    cost: readCost(meta),
+    memos,
+    ...readChanges(keys, meta),
+  };
+}
+
+function readCost({ preBalances, postBalances }: Balances): bigint {
+  const [before] = preBalances;
+  const [after] = postBalances;
+  if (!Number.isSafeInteger(before) || !Number.isSafeInteger(after)) {
+    throw new TypeError("expected the balances of the fee payer");
+  }
+  return BigInt(before ?? 0) - BigInt(after ?? 0);
+}
+
+function readChanges(keys: readonly string[], balances: Balances): Changes {
+  const { preBalances, postBalances, preTokenBalances, postTokenBalances } = balances;
+  if (preBalances.length !== keys.length || postBalances.length !== keys.length) {
+    throw new TypeError("expected a balance of every account");
+  }
+  const tokenAccounts = new Set<number>();
+  const tokens = new Map<string, { owner: string; mint: string; change: bigint }>();
+  const add = (
+    { accountIndex, mint, owner, uiTokenAmount }: Static<typeof TokenBalance>,
+    sign: bigint,
+  ) => {
+    tokenAccounts.add(accountIndex);
+    const known = tokens.get(`${owner}:${mint}`) ?? { owner, mint, change: 0n };
+    known.change += sign * BigInt(uiTokenAmount.amount);
+    tokens.set(`${owner}:${mint}`, known);
+  };
+  for (const balance of preTokenBalances) add(balance, -1n);
+  for (const balance of postTokenBalances) add(balance, 1n);
+  const sol = keys.flatMap((account, index) => {
+    const before = preBalances[index];
+    const after = postBalances[index];
+    if (before === after || tokenAccounts.has(index)) return [];
+    const isExact = Number.isSafeInteger(before) && Number.isSafeInteger(after);
+    return [{ account, change: isExact ? BigInt(after ?? 0) - BigInt(before ?? 0) : null }];
+  });
+  return { sol, tokens: [...tokens.values()].filter(({ change }) => change !== 0n) };
+}
+
+function keyAt(keys: readonly string[], index: number): string {
+  const key = keys[index];
+  if (key === undefined) throw new TypeError("expected an account of the transaction");
+  return key;
+}
+
+/** Data of an instruction as text; whatever bytes it has. */
+function decodeText(data: string): string {
+  return Buffer.from(decodeBase58(data)).toString("utf8");
+}
+
+/** Accounts in the order they were asked for, and the slot that they are of. */
+export function parseAccounts(value: unknown): {
+  readonly slot: bigint;
+  readonly accounts: readonly (AccountAnswer | null)[];
+} {
+  const { context, value: accounts } = expectForm(Checks.accounts, "accounts", value);
+  return { slot: BigInt(context.slot), accounts: accounts.map(readAccount) };
+}
+
+function readAccount(account: Static<typeof Account>): AccountAnswer | null {
+  if (account === null) return null;
+  const { owner, lamports, data } = account;
+  if (!Number.isSafeInteger(lamports)) throw new TypeError("expected lamports");
+  return { owner, lamports: BigInt(lamports), data: Buffer.from(data[0], "base64") };
+}
+
+/** The token accounts of an owner and a mint that are open, and the slot that they are of. */
+export function parseTokenAccounts(
+  expected: { readonly owner: string; readonly mint: string },
+  value: unknown,
+): { readonly slot: bigint; readonly accounts: readonly TokenAccountAnswer[] } {
+  const answer = expectForm(Checks.tokenAccounts, "token accounts", value);
+  const accounts = answer.value.flatMap(({ pubkey, account: written }) => {
+    const account = readAccount(written);
+    if (!account) throw new TypeError("expected an account");
+    const token = getTokenAccountDecoder().decode(account.data.subarray(0, TOKEN_ACCOUNT_BYTES));
+    if (token.owner !== expected.owner || token.mint !== expected.mint) {
+      throw new TypeError("expected accounts of the owner and the mint");
+    }
+    if (token.state === AccountState.Uninitialized) return [];
+    const delegate = unwrapOption(token.delegate);
+    const closer = unwrapOption(token.closeAuthority);
+    const isShared = delegate !== null || (closer !== null && closer !== token.owner);
+    return [{ account: fromBase58(pubkey), amount: token.amount, isShared }];
+  });
+  return { slot: BigInt(answer.context.slot), accounts };
+}
+
+const TOKEN_ACCOUNT_BYTES = 165;
+
+/** Part of a history. */
+export function parseHistory(value: unknown): readonly HistoryEntry[] {
+  return expectForm(Checks.history, "a history", value).map(
+    ({ signature, slot, err, memo, blockTime }) => ({
+      signature,
+      slot: BigInt(slot),
+      succeeded: err === null,
+      memo,
+      time: blockTime === null ? null : BigInt(blockTime),
+    }),
+  );
+}
+
+/** Micro-lamports per compute unit that recent blocks took at least. */
+export function parsePrices(value: unknown): readonly bigint[] {
+  return expectForm(Checks.prices, "prices", value).map(({ prioritizationFee }) =>
+    BigInt(prioritizationFee),
+  );
+}
+
+/** What a simulation came to. */
+export function parseSimulation(value: unknown): {
+  /** The node's form of an error; null where there is none. */
+  readonly error: unknown;
+  readonly units: bigint;
+} {
+  const { value: found } = expectForm(Checks.simulation, "a simulation", value);
+  return { error: found.err, units: BigInt(found.unitsConsumed ?? 0) };
+}

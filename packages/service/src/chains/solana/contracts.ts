@@ -1,0 +1,284 @@
+/** What stands in the place of contracts on Solana: orders to the signer, and what the chain shows of them. */
+import { ed25519 } from "@noble/curves/ed25519";
+import { assert, Bug } from "../../core/assert.ts";
+import { feeOf } from "../../core/amounts.ts";
+import type { Commitment } from "../../core/commitment.ts";
+import type { Address, Hex, Hex32 } from "../../core/hex.ts";
+import type {
+  BlockRef,
+  Call,
+  DeliveryOrder,
+  DepositContracts,
+  Effect,
+  Outflow,
+  Receipt,
+  SettleCall,
+} from "../port.ts";
+import type { BlockTransaction, TransactionAnswer } from "./answers.ts";
+import { bytesOf, fromSignature, toBase58 } from "./base58.ts";
+import { markerAddressOf } from "./derived-accounts.ts";
+import { type Actors, listMemos, readEffects, returnedBy } from "./effects.ts";
+import { isMarked, readDelivery, readLock, readRefund } from "./locks.ts";
+import { encodeOrders, parseOrders } from "./order-codec.ts";
+import type { Order } from "./orders.ts";
+import type { Quorum } from "./quorum.ts";
+import { encodeFee, encodeLockTerms, parseFee, parseLockTerms } from "./route-data.ts";
+
+/** How commitments are hashed, and what their ids are: as on EVM chains, which know nothing of Solana. */
+export interface Commitments {
+  readonly hash: (commitment: Commitment) => Hex32;
+  /** The address that the commitment has on EVM chains. */
+  readonly walletOf: (commitment: Commitment) => Address;
+  readonly deliveryIdOf: (lock: {
+    readonly srcChain: number;
+    readonly escrow: Hex32;
+    readonly wallet: Hex32;
+    readonly token: Hex32;
+    readonly seq: bigint;
+  }) => Hex32;
+}
+
+/** The accounts of a deployment. */
+export interface Accounts extends Actors {
+  readonly treasury: Address;
+  /** Who pays for orders: every transaction of ours is paid by one of them. */
+  readonly feePayers: readonly Address[];
+}
+
+/** What the binding key signs, before the commitment's hash and the vault. */
+const BINDING_DOMAIN = Buffer.from("sluice/solana/binding/v1", "utf8");
+
+/** The orders of a chain, and what is found of them. What is read throws RPC_UNAVAILABLE. */
+export function createContracts(
+  quorum: Quorum,
+  options: {
+    readonly chainId: number;
+    readonly accounts: Accounts;
+    readonly commitments: Commitments;
+    readonly ids: {
+      readonly ofLock: (lock: {
+        readonly wallet: Address;
+        readonly token: Address;
+        readonly seq: bigint;
+      }) => Hex32;
+      readonly ofOrder: (order: DeliveryOrder) => Hex32;
+    };
+    /** What may be delivered of a token in 24 hours, in base units: the signer's own bound, which only it knows the rest of. */
+    readonly dailyCapOf: (token: Address) => bigint;
+  },
+): DepositContracts {
+  const { accounts, commitments, ids, dailyCapOf } = options;
+  const { binding, escrow, delivery } = accounts;
+  const addresses = { factory: binding, escrow, delivery };
+  const { agreeFinal, nodes, findBlock } = quorum;
+
+  /** Transactions of a block that may be of ours: whoever is not paid by us is not looked into. */
+  const paysForOrders = new Set(accounts.feePayers.map((account) => String(toBase58(account))));
+  const mayBeOurs = ({ feePayer, hasMemo }: BlockTransaction) =>
+    hasMemo && paysForOrders.has(feePayer);
+
+  async function readTransaction(signature: string): Promise<TransactionAnswer> {
+    const found = await nodes.agree((node) => node.getTransaction(signature, "finalized"));
+    if (found === null || !found.succeeded) throw unreadable();
+    return found;
+  }
+
+  async function listOutflows(ref: BlockRef): Promise<readonly Outflow[]> {
+    const block = await findBlock(ref.number);
+    if (block?.hash !== ref.hash) throw unreadable();
+    const outflows: Outflow[] = [];
+    for (const { signature, index } of block.transactions.filter(mayBeOurs)) {
+      const transaction = await readTransaction(signature);
+      outflows.push(...outflowsOf(transaction, accounts, index));
+    }
+    return outflows;
+  }
+
+  function unreadable() {
+    return quorum.unavailable("a block or a transaction is missing");
+  }
+
+  return {
+    addresses,
+    predictWallet: commitments.walletOf,
+    hashCommitment: commitments.hash,
+    isWalletOf: ({ commitment, wallet, proof }) =>
+      proof !== null &&
+      isBound({ binding, commitment: commitments.hash(commitment), wallet, proof }),
+    isLockOf: (lock, commitment) => lock.commitment === commitments.hash(commitment),
+
+    buildDeploy: () => {
+      throw new Bug("vaults are not deployed");
+    },
+    buildSettle: (call) => callOf(addresses, settleOrderOf(call, accounts)),
+    buildDeliver: (order, signature) => callOf(addresses, { kind: "deliver", order, signature }),
+    buildClaim: ({ deliveryId, paidAmount, deadline }, signature, { token, amount, held }) =>
+      callOf(addresses, {
+        kind: "claim",
+        deliveryId,
+        token,
+        amount,
+        paidAmount,
+        deadline,
+        signature,
+        ...more(held, amount),
+      }),
+    buildReturn: ({ deadline }, signature, { commitment, token, seq, amount, held }) =>
+      callOf(addresses, {
+        kind: "return",
+        commitment,
+        token,
+        seq,
+        amount,
+        deadline,
+        signature,
+        ...more(held, amount),
+      }),
+    buildRefund(commitment, token, held) {
+      assert(held, "a refund names what it takes");
+      const { amount, sources } = held;
+      return callOf(addresses, {
+        kind: "refund",
+        commitment,
+        token,
+        amount,
+        ...(sources && { sources }),
+      });
+    },
+    // One transaction does all of it or nothing: an order that fails would take others with it.
+    combine: () => null,
+    tookEffect: (receipt, call) =>
+      parseOrders(call.data).every((order) => tookEffect(receipt, order, { commitments, ids })),
+
+    encodeLockData: encodeLockTerms,
+    encodeTransferData: encodeFee,
+    encodeBurnData: () => {
+      throw new Bug("nothing is burned on Solana");
+    },
+    encodeSwapData: () => {
+      throw new Bug("nothing is swapped on Solana");
+    },
+
+    deliveryIdOf: ids.ofLock,
+    deliveryIdOfOrder: ids.ofOrder,
+    listOutflows,
+    findRefund: ({ wallet, token, fromBlock: fromSlot }) =>
+      agreeFinal((node, minSlot) =>
+        readRefund(node, minSlot, { wallet, token, fromSlot, actors: accounts }),
+      ),
+    getLock: (deliveryId) =>
+      agreeFinal((node, minSlot) => readLock(node, minSlot, { deliveryId, actors: accounts })),
+    findDelivery: (deliveryId) =>
+      agreeFinal((node, minSlot) => readDelivery(node, minSlot, { deliveryId, actors: accounts })),
+    isDelivered: (deliveryId) =>
+      agreeFinal((node, minSlot) => isMarked(node, minSlot, markerAddressOf(delivery, deliveryId))),
+    getDailyCapLeft: async (token) => dailyCapOf(token),
+  };
+}
+
+/** Whether the binding key signed that a vault is the one of a commitment. */
+function isBound({
+  binding,
+  commitment,
+  wallet,
+  proof,
+}: {
+  readonly binding: Address;
+  readonly commitment: Hex32;
+  readonly wallet: Address;
+  readonly proof: Hex;
+}): boolean {
+  const message = Buffer.concat([BINDING_DOMAIN, bytesOf(commitment), bytesOf(wallet)]);
+  try {
+    return ed25519.verify(bytesOf(proof), message, bytesOf(binding), { zip215: false });
+  } catch {
+    // Of another length, or no point of the curve: then nobody signed anything.
+    return false;
+  }
+}
+
+function settleOrderOf(call: SettleCall, { escrow, binding }: Accounts): Order {
+  const { commitment, token, route, routeData, amount, asOf, sources } = call;
+  assert(asOf !== undefined, "a sweep says up to which block it counts");
+  const facts = { commitment, token, amount, asOf, ...(sources && { sources }) };
+  if (route === escrow) return { kind: "lock", ...facts, ...parseLockTerms(routeData) };
+  assert(route === binding, "a sweep locks or transfers");
+  const { bps, flat } = parseFee(routeData);
+  return { kind: "transfer", ...facts, fee: feeOf(amount, bps) + flat };
+}
+
+/** Named only where there is more than the lock. */
+function more(held: bigint | undefined, amount: bigint) {
+  return held !== undefined && held > amount ? { held } : {};
+}
+
+function callOf({ factory, escrow, delivery }: DepositContracts["addresses"], order: Order): Call {
+  const to = {
+    lock: escrow,
+    claim: escrow,
+    return: escrow,
+    deliver: delivery,
+    transfer: factory,
+    refund: factory,
+  };
+  return { to: to[order.kind], data: encodeOrders([order]), value: 0n };
+}
+
+/** What a transaction took out of vaults, or gave back to them. */
+function outflowsOf(transaction: TransactionAnswer, actors: Actors, logIndex: number): Outflow[] {
+  const txHash = fromSignature(transaction.signature);
+  const left = readEffects(transaction, actors, logIndex).flatMap((effect): Outflow[] => {
+    if (effect.kind !== "settled" && effect.kind !== "refunded") return [];
+    const { wallet, token, amount } = effect;
+    const kind = effect.kind === "settled" ? "swept" : "refunded";
+    return [{ kind, wallet, token, amount, txHash, logIndex }];
+  });
+  const returned = listMemos(transaction, actors).flatMap((memo): Outflow[] => {
+    if (memo.kind !== "return") return [];
+    const { vault: wallet, token } = memo;
+    const amount = -returnedBy(memo, transaction);
+    return [{ kind: "returned", wallet, token, amount, txHash, logIndex }];
+  });
+  return [...left, ...returned];
+}
+
+/** Whether an order did what it was for. A transaction does all of it or nothing; its effects say that it is this one. */
+function tookEffect(
+  { succeeded, effects }: Receipt,
+  order: Order,
+  {
+    commitments,
+    ids,
+  }: {
+    readonly commitments: Commitments;
+    readonly ids: { readonly ofOrder: (order: DeliveryOrder) => Hex32 };
+  },
+): boolean {
+  if (!succeeded) return false;
+  const has = (test: (effect: Effect) => boolean) => effects.some(test);
+  switch (order.kind) {
+    case "lock": {
+      const commitment = commitments.hash(order.commitment);
+      return has(
+        (effect) =>
+          effect.kind === "locked" &&
+          effect.commitment === commitment &&
+          effect.token === order.token &&
+          effect.seq === order.seq,
+      );
+    }
+    case "claim":
+      return has((effect) => effect.kind === "claimed" && effect.deliveryId === order.deliveryId);
+    case "return":
+      // The port has no effect for it, and the transaction could not have succeeded without.
+      return true;
+    case "deliver": {
+      const deliveryId = ids.ofOrder(order.order);
+      return has((effect) => effect.kind === "delivered" && effect.deliveryId === deliveryId);
+    }
+    case "transfer":
+      return has((effect) => effect.kind === "transferred" && effect.token === order.token);
+    case "refund":
+      return has((effect) => effect.kind === "refunded" && effect.token === order.token);
+  }
+}

@@ -1,0 +1,175 @@
+/**
+ * What our orders did, read from a transaction: its memos say it, and they count only where those signed who alone may
+ * do it, and where the balances changed as they say.
+ */
+import { type Address, NATIVE_SOL } from "../../core/hex.ts";
+import type { Effect } from "../port.ts";
+import type { MemoAnswer, Changes } from "./answers.ts";
+import { toBase58 } from "./base58.ts";
+import { mintOf } from "./derived-accounts.ts";
+import { type Memo, parseMemo, type ReturnMemo } from "./memos.ts";
+
+/** Accounts whose word counts. */
+export interface Actors {
+  /** Stands where the factory stands on EVM chains: what leaves a vault by no lock goes by its name. */
+  readonly binding: Address;
+  readonly escrow: Address;
+  readonly delivery: Address;
+}
+
+/** What is read of a transaction that succeeded. */
+interface Done extends Changes {
+  readonly memos: readonly MemoAnswer[];
+}
+
+/** Memos of a transaction that are true. */
+export function listMemos(done: Done, actors: Actors): readonly Memo[] {
+  const memos = done.memos.flatMap(({ text, signers }) => {
+    const memo = parseMemo(text, signers);
+    return memo && isOfActor(memo, signers, actors) ? [memo] : [];
+  });
+  return memos.filter((memo) => isTrue(memo, memos, { done, actors }));
+}
+
+/** Effects of a transaction that succeeded, in the order of its memos. */
+export function readEffects(done: Done, actors: Actors, logIndex: number): Effect[] {
+  return listMemos(done, actors).flatMap((memo) => toEffects(memo, done, { actors, logIndex }));
+}
+
+function toEffects(
+  memo: Memo,
+  done: Done,
+  { actors, logIndex }: { readonly actors: Actors; readonly logIndex: number },
+): Effect[] {
+  const { escrow, binding } = actors;
+  switch (memo.kind) {
+    case "lock": {
+      const { vault: wallet, token, amount, asOf: upTo } = memo;
+      const { deliveryId, commitment, minOut, seq, destChain, delivery } = memo;
+      return [
+        { kind: "settled", wallet, token, route: escrow, amount, logIndex, upTo },
+        {
+          kind: "locked",
+          escrow,
+          deliveryId,
+          wallet,
+          commitment,
+          token,
+          amount: lockedBy(memo, done, escrow),
+          minOut,
+          seq,
+          destChain,
+          delivery,
+        },
+      ];
+    }
+    case "claim":
+      return [{ kind: "claimed", deliveryId: memo.deliveryId, amount: memo.amount }];
+    case "return":
+      return [];
+    case "deliver": {
+      const { deliveryId, commitment, to, token } = memo;
+      return [
+        { kind: "delivered", deliveryId, commitment, to, token, amount: gainOf(done, to, token) },
+      ];
+    }
+    case "transfer": {
+      const { vault: wallet, to, token, amount, fee, asOf: upTo } = memo;
+      return [
+        { kind: "settled", wallet, token, route: binding, amount, logIndex, upTo },
+        { kind: "transferred", wallet, token, to, amount: gainOf(done, to, token), fee },
+      ];
+    }
+    case "refund": {
+      const { vault: wallet, to, token, amount } = memo;
+      return [{ kind: "refunded", wallet, token, to, amount }];
+    }
+  }
+}
+
+/** What a lock holds: of a token what arrived of it, of SOL what was sent, for its account may have had lamports before. */
+export function lockedBy(
+  { token, amount }: { readonly token: Address; readonly amount: bigint },
+  changes: Changes,
+  escrow: Address,
+): bigint {
+  return token === NATIVE_SOL ? amount : gainOf(changes, escrow, token);
+}
+
+/** What a vault got back by a return, the mint's own fee left out. */
+export function returnedBy({ vault, token, amount }: ReturnMemo, changes: Changes): bigint {
+  const gain = gainOf(changes, vault, token);
+  // What somebody added to the lock is a deposit like any other.
+  return gain < amount ? gain : amount;
+}
+
+function isOfActor(memo: Memo, [first]: readonly Address[], { escrow, delivery }: Actors): boolean {
+  switch (memo.kind) {
+    case "lock":
+    case "claim":
+    case "return":
+      return first === escrow;
+    case "deliver":
+      return first === delivery;
+    case "transfer":
+    case "refund":
+      // The vault itself, and the memo is about no other.
+      return true;
+  }
+}
+
+/** Whether the balances changed as a memo says. */
+function isTrue(
+  memo: Memo,
+  all: readonly Memo[],
+  { done, actors }: { readonly done: Done; readonly actors: Actors },
+): boolean {
+  const { escrow } = actors;
+  const { token, amount } = memo;
+  switch (memo.kind) {
+    case "lock":
+      return (
+        gainOf(done, memo.vault, token) === -amount &&
+        // Nothing else goes in or out of locks with it, so that what the escrow has more is the lock.
+        all.every((other) => other === memo || !isOfLocks(other)) &&
+        gainOf(done, escrow, mintOf(token)) > 0n
+      );
+    case "claim":
+      return isTaken(memo, all, { done, actors });
+    case "return":
+      return isTaken(memo, all, { done, actors }) && gainOf(done, memo.vault, token) > 0n;
+    case "deliver": {
+      const gain = gainOf(done, memo.to, token);
+      return gain > 0n && gain <= amount;
+    }
+    case "transfer":
+    case "refund":
+      return gainOf(done, memo.vault, token) === -amount && gainOf(done, memo.to, token) > 0n;
+  }
+}
+
+function isOfLocks({ kind }: Memo): boolean {
+  return kind === "lock" || kind === "claim" || kind === "return";
+}
+
+/** Whether as much left the locks as all memos of the mint say. */
+function isTaken(
+  { token }: Memo,
+  all: readonly Memo[],
+  { done, actors }: { readonly done: Done; readonly actors: Actors },
+): boolean {
+  const mint = mintOf(token);
+  const told = all.filter((memo) => isOfLocks(memo) && mintOf(memo.token) === mint);
+  const taken = told.reduce((sum, memo) => sum + memo.amount, 0n);
+  return gainOf(done, actors.escrow, mint) <= -taken;
+}
+
+/** What an owner has more of a token; below zero where it has less. */
+function gainOf(changes: Changes, owner: Address, token: Address): bigint {
+  const account = toBase58(owner);
+  if (token === NATIVE_SOL) {
+    return changes.sol.find((one) => one.account === account)?.change ?? 0n;
+  }
+  const mint = toBase58(token);
+  return changes.tokens.find((one) => one.owner === account && one.mint === mint)?.change ?? 0n;
+}

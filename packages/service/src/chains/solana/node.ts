@@ -1,0 +1,252 @@
+/** One node of Solana: what it is asked, and what it says. All throw RPC_UNAVAILABLE without a usable answer. */
+import { createHash } from "node:crypto";
+import { OperatingError } from "../../core/errors.ts";
+import type { Address, Hex, Hex32 } from "../../core/hex.ts";
+import type { SendOutcome } from "../port.ts";
+import { createRpc, type NodeAnswer, type Rpc } from "../evm/rpc.ts";
+import {
+  type AccountAnswer,
+  type BlockAnswer,
+  type BlockHeadAnswer,
+  type HistoryEntry,
+  parseAccounts,
+  parseBlock,
+  parseBlockHead,
+  parseBlockSignatures,
+  parseHash,
+  parseHistory,
+  parsePrices,
+  parseSimulation,
+  parseSlots,
+  parseTokenAccounts,
+  parseTransaction,
+  parseWhole,
+  type TokenAccountAnswer,
+  type TransactionAnswer,
+} from "./answers.ts";
+import { bytesOf, toBase58 } from "./base58.ts";
+
+/** How sure what is read must be. */
+export type Commitment = "confirmed" | "finalized";
+
+/** Transactions of this version and below are understood: a block that holds a newer one cannot be read at all. */
+const VERSION_MAX = 1;
+const UNSUPPORTED_VERSION = -32015;
+/** Entries of a history in one answer. */
+export const HISTORY_PAGE = 1_000;
+
+/** A block, and what says in few bytes whether another node says the same. */
+export interface ReadBlock {
+  readonly block: BlockAnswer;
+  readonly digest: string;
+}
+
+/** A node. Whatever is read is finalized unless said otherwise. */
+export interface SolanaNode {
+  /** Bridge chain id. */
+  readonly chainId: number;
+  /** Throws CONFIG_MISSING when it serves another cluster. */
+  checkIdentity(): Promise<void>;
+  readGenesis(): Promise<Hex32>;
+  getSlot(commitment: Commitment): Promise<bigint>;
+  getHeight(): Promise<bigint>;
+  /** Slots with a block from one on, as many as asked for. A node that leaves some out is not found out here. */
+  listSlots(from: bigint, limit: number): Promise<readonly bigint[]>;
+  readBlock(slot: bigint): Promise<ReadBlock>;
+  readHead(slot: bigint, commitment: Commitment): Promise<BlockHeadAnswer>;
+  /** The place of a transaction in the block of a slot; null where it is not in it. */
+  findPlace(
+    slot: bigint,
+    signature: string,
+  ): Promise<{ readonly hash: Hex32; readonly index: number } | null>;
+  getTransaction(signature: string, commitment: Commitment): Promise<TransactionAnswer | null>;
+  /** Newest first, at most a page. Throws where the node is not as far as `minSlot`. */
+  listHistory(
+    account: Address,
+    args: { readonly before?: string | undefined; readonly minSlot: bigint },
+  ): Promise<readonly HistoryEntry[]>;
+  /** Throws where the node is not as far as `minSlot`, as does the next. */
+  readAccounts(
+    accounts: readonly Address[],
+    minSlot: bigint,
+  ): Promise<{ readonly slot: bigint; readonly accounts: readonly (AccountAnswer | null)[] }>;
+  readTokenAccounts(
+    owner: Address,
+    mint: Address,
+    minSlot: bigint,
+  ): Promise<{ readonly slot: bigint; readonly accounts: readonly TokenAccountAnswer[] }>;
+  listPrices(writable: readonly Address[]): Promise<readonly bigint[]>;
+  simulate(transaction: Hex): Promise<{ readonly error: unknown; readonly units: bigint }>;
+  send(raw: Hex, signature: string): Promise<SendOutcome>;
+}
+
+/** Where a node is, and what it must serve. */
+export interface NodeOptions {
+  readonly chainId: number;
+  /** May carry credentials; never shown. */
+  readonly rpcUrl: string;
+  /** For one request, body included. */
+  readonly timeoutMs: number;
+  /** Hash of the cluster's first block. */
+  readonly genesisHash: Hex32;
+}
+
+/** A node over HTTP. Makes no request yet. */
+export function createNode(options: NodeOptions): SolanaNode {
+  const rpc = createRpc(options);
+  const { chainId } = rpc;
+  const readGenesis = () => rpc.ask("getGenesisHash", [], parseHash);
+  const ask = <T>(method: string, params: readonly unknown[], parse: (result: unknown) => T) =>
+    askLoudly(rpc, method, params, parse);
+
+  return {
+    chainId,
+    readGenesis,
+    async checkIdentity() {
+      const found = await readGenesis();
+      if (found === options.genesisHash) return;
+      throw new OperatingError(
+        "CONFIG_MISSING",
+        `chain ${chainId}: genesisHash differs; check rpcUrls and genesisHash of this chain.`,
+        {
+          details: {
+            chainId,
+            reason: "genesisHash differs",
+            found: toBase58(found),
+            expected: toBase58(options.genesisHash),
+          },
+        },
+      );
+    },
+    getSlot: (commitment) => ask("getSlot", [{ commitment }], parseWhole),
+    getHeight: () => ask("getBlockHeight", [FINAL], parseWhole),
+    listSlots: (from, limit) => ask("getBlocksWithLimit", [Number(from), limit, FINAL], parseSlots),
+
+    async readBlock(slot) {
+      const options = { ...FINAL, ...BLOCK, transactionDetails: "accounts", encoding: "json" };
+      const block = await ask("getBlock", [Number(slot), options], (result) =>
+        parseBlock(slot, result),
+      );
+      return { block, digest: digestOf(block) };
+    },
+    readHead: (slot, commitment) =>
+      ask(
+        "getBlock",
+        [Number(slot), { commitment, ...BLOCK, transactionDetails: "none" }],
+        (result) => parseBlockHead(slot, result),
+      ),
+    async findPlace(slot, signature) {
+      const options = { commitment: "confirmed", ...BLOCK, transactionDetails: "signatures" };
+      const { head, signatures } = await ask("getBlock", [Number(slot), options], (result) =>
+        parseBlockSignatures(slot, result),
+      );
+      const index = signatures.indexOf(signature);
+      return index === -1 ? null : { hash: head.hash, index };
+    },
+    async getTransaction(signature, commitment) {
+      const options = {
+        commitment,
+        encoding: "json",
+        maxSupportedTransactionVersion: VERSION_MAX,
+      };
+      const found = await ask("getTransaction", [signature, options], parseTransaction);
+      if (found && found.signature !== signature) throw rpc.unavailable("another transaction");
+      return found;
+    },
+    async listHistory(account, { before, minSlot }) {
+      const options = { ...FINAL, limit: HISTORY_PAGE, minContextSlot: Number(minSlot), before };
+      return ask("getSignaturesForAddress", [toBase58(account), options], parseHistory);
+    },
+    async readAccounts(accounts, minSlot) {
+      const params = [
+        accounts.map((account) => toBase58(account)),
+        { ...FINAL, encoding: "base64", minContextSlot: Number(minSlot) },
+      ];
+      const answer = await ask("getMultipleAccounts", params, parseAccounts);
+      if (answer.slot < minSlot) throw rpc.unavailable("behind");
+      if (answer.accounts.length !== accounts.length) throw rpc.unavailable("accounts missing");
+      return answer;
+    },
+    async readTokenAccounts(owner, mint, minSlot) {
+      const expected = { owner: toBase58(owner), mint: toBase58(mint) };
+      const params = [
+        expected.owner,
+        { mint: expected.mint },
+        { ...FINAL, encoding: "base64", minContextSlot: Number(minSlot) },
+      ];
+      const answer = await ask("getTokenAccountsByOwner", params, (result) =>
+        parseTokenAccounts(expected, result),
+      );
+      if (answer.slot < minSlot) throw rpc.unavailable("behind");
+      return answer;
+    },
+    listPrices: (writable) =>
+      ask(
+        "getRecentPrioritizationFees",
+        [writable.map((account) => toBase58(account))],
+        parsePrices,
+      ),
+    simulate: (transaction) =>
+      ask(
+        "simulateTransaction",
+        [
+          toBase64(transaction),
+          {
+            commitment: "confirmed",
+            encoding: "base64",
+            sigVerify: false,
+            replaceRecentBlockhash: true,
+          },
+        ],
+        parseSimulation,
+      ),
+    async send(raw, signature) {
+      let answer: NodeAnswer;
+      try {
+        // What is sent was simulated already, and is sent again until it is seen: the node need do neither.
+        const options = { encoding: "base64", skipPreflight: true, maxRetries: 0 };
+        answer = await rpc.call("sendTransaction", [toBase64(raw), options]);
+      } catch (error) {
+        // No answer may still mean that the node took it.
+        if (error instanceof OperatingError) return "unknown";
+        throw error;
+      }
+      if (answer.ok) return answer.result === signature ? "accepted" : "unknown";
+      return /already (been )?processed/i.test(answer.message) ? "known" : "unknown";
+    },
+  };
+}
+
+const FINAL = { commitment: "finalized" } as const;
+const BLOCK = { maxSupportedTransactionVersion: VERSION_MAX, rewards: false } as const;
+
+/** A version that is not understood will not be the next time either: that is for a person to see at once. */
+async function askLoudly<T>(
+  rpc: Rpc,
+  method: string,
+  params: readonly unknown[],
+  parse: (result: unknown) => T,
+): Promise<T> {
+  const answer = await rpc.call(method, params);
+  if (answer.ok) return rpc.read(method, answer.result, parse);
+  if (answer.code !== UNSUPPORTED_VERSION) {
+    throw rpc.unavailable(`node error ${answer.code}`, `${method}: ${answer.message}`);
+  }
+  const { chainId } = rpc;
+  throw new OperatingError(
+    "CONFIG_MISSING",
+    `chain ${chainId}: there are transactions of a version that this release cannot read; a newer release is needed.`,
+    { details: { chainId, reason: "transaction version" } },
+  );
+}
+
+function digestOf(block: BlockAnswer): string {
+  const text = JSON.stringify(block, (_, value: unknown) =>
+    typeof value === "bigint" ? value.toString() : value,
+  );
+  return createHash("sha256").update(text).digest("hex");
+}
+
+function toBase64(hex: Hex): string {
+  return Buffer.from(bytesOf(hex)).toString("base64");
+}

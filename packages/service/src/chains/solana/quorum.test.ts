@@ -1,0 +1,231 @@
+/** Several nodes of which some lie, over real HTTP: blocks that are hidden, made up or forged, and state that is not so. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type Meddler, startMeddler } from "../../../test/support/solana-meddler.ts";
+import { commitmentOf } from "../../../test/support/solana-svm.ts";
+import { type SolanaWorld, startSolanaWorld } from "../../../test/support/solana-world.ts";
+import { type Address, NATIVE_SOL } from "../../core/hex.ts";
+import type { Chain } from "../port.ts";
+
+const UNAVAILABLE = { code: "RPC_UNAVAILABLE" };
+const SKIPPED = { error: { code: -32007, message: "Slot was skipped" } };
+
+let world: SolanaWorld;
+let liar: Meddler;
+
+beforeAll(async () => {
+  world = await startSolanaWorld();
+  liar = await startMeddler(world.sandbox.url);
+});
+afterEach(() => {
+  liar.meddle = (_, said) => said;
+});
+afterAll(async () => {
+  await liar.close();
+  await world.close();
+});
+
+const alone = () => world.connect([liar.url], 1);
+/** One liar and two honest nodes, which are the same. */
+const outvoted = () => world.connect([liar.url, world.sandbox.url, world.sandbox.url], 2);
+
+/** A deposit in a block of its own, final, with skipped slots around it. */
+async function depositBetweenSkips() {
+  const { sandbox, here } = world;
+  const wallet = await world.issue(commitmentOf(1));
+  const before = await here.getHead();
+  await sandbox.skipSlots(3);
+  await world.give(NATIVE_SOL, wallet, 5_000_000n);
+  await sandbox.skipSlots(100);
+  await world.finalize();
+  return { wallet, before };
+}
+
+/** Follows the chain from a block on, and adds up what a wallet got. */
+async function scan(chain: Chain, from: { number: bigint; hash: string }, wallet: Address) {
+  let tip = from;
+  let sum = 0n;
+  for (;;) {
+    const next = await chain.getBlockAfter(tip.number);
+    if (next === null) return { tip, sum };
+    expect(next.parentHash).toBe(tip.hash);
+    const arrived = await chain.listNativeTransfers(next, async () => new Set([wallet]));
+    sum += arrived.reduce((total, { amount }) => total + amount, 0n);
+    tip = next;
+  }
+}
+
+describe("blocks", () => {
+  test("follow each other over skipped slots", async () => {
+    const { wallet, before } = await depositBetweenSkips();
+    const { sum, tip } = await scan(world.here, before, wallet);
+    expect(sum).toBe(5_000_000n);
+    expect(tip.number).toBe(await world.here.getFinalNumber());
+    // Nothing is said of what is not final, or was no block.
+    expect(await world.here.getBlockAfter(tip.number)).toBeNull();
+    expect(await world.here.getBlock(tip.number + 1n)).toBeNull();
+    expect(await world.here.getBlock(before.number + 1n)).toBeTruthy();
+  });
+
+  test("that were skipped are none, by what follows them and not by what a node says", async () => {
+    const { sandbox, here } = world;
+    const slot = await sandbox.tick();
+    await sandbox.skipSlots(2);
+    await world.finalize();
+    expect(await here.getBlock(slot + 1n)).toBeNull();
+    liar.meddle = ({ method, params }, said) =>
+      method === "getBlock" && params[0] === Number(slot) ? SKIPPED : said;
+    await expect(alone().getBlock(slot)).rejects.toMatchObject(UNAVAILABLE);
+    expect(await outvoted().getBlock(slot)).toMatchObject({ number: slot });
+  });
+
+  test("left out of a list are found by the parent of the next", async () => {
+    const { wallet, before } = await depositBetweenSkips();
+    liar.meddle = ({ method }, said) =>
+      method === "getBlocksWithLimit" && Array.isArray(said.result)
+        ? { result: said.result.filter((slot) => slot % 5 === 0) }
+        : said;
+    expect((await scan(alone(), before, wallet)).sum).toBe(5_000_000n);
+  });
+
+  test("hidden by every node stop the scan, and are never passed over", async () => {
+    const { wallet, before } = await depositBetweenSkips();
+    const next = await world.here.getBlockAfter(before.number);
+    liar.meddle = ({ method, params }, said) => {
+      if (method === "getBlock" && params[0] === Number(next?.number)) return SKIPPED;
+      if (method === "getBlocksWithLimit" && Array.isArray(said.result)) {
+        return { result: said.result.filter((slot) => slot !== Number(next?.number)) };
+      }
+      return said;
+    };
+    await expect(scan(alone(), before, wallet)).rejects.toMatchObject(UNAVAILABLE);
+    expect((await scan(outvoted(), before, wallet)).sum).toBe(5_000_000n);
+  });
+
+  test("made up by one node in a list delay nothing", async () => {
+    const { wallet, before } = await depositBetweenSkips();
+    liar.meddle = ({ method }, said) =>
+      method === "getBlocksWithLimit" && Array.isArray(said.result)
+        ? { result: [Number(before.number) + 1, Number(before.number) + 2, ...said.result] }
+        : said;
+    expect((await scan(outvoted(), before, wallet)).sum).toBe(5_000_000n);
+  });
+
+  test.each([
+    ["another amount", "postBalances"],
+    ["no transactions", "transactions"],
+    ["another time", "blockTime"],
+    ["another hash", "blockhash"],
+  ])(
+    "forged with %s are outvoted, and where there are two nodes nothing is believed",
+    async (_, field) => {
+      const { wallet, before } = await depositBetweenSkips();
+      liar.meddle = ({ method }, said) => (method === "getBlock" ? forge(said, field) : said);
+      expect((await scan(outvoted(), before, wallet)).sum).toBe(5_000_000n);
+      const two = world.connect([liar.url, world.sandbox.url], 2);
+      await expect(scan(two, before, wallet)).rejects.toMatchObject(UNAVAILABLE);
+    },
+  );
+
+  test("with a version that is not understood are loud", async () => {
+    const { before } = await depositBetweenSkips();
+    liar.meddle = ({ method }, said) =>
+      method === "getBlock"
+        ? { error: { code: -32015, message: "Transaction version (2) is not supported" } }
+        : said;
+    await expect(alone().getBlockAfter(before.number)).rejects.toMatchObject({
+      code: "CONFIG_MISSING",
+      details: { reason: "transaction version" },
+    });
+  });
+
+  test("that no list names are found from the newest final one", async () => {
+    const { wallet, before } = await depositBetweenSkips();
+    liar.meddle = ({ method }, said) => (method === "getBlocksWithLimit" ? { result: [] } : said);
+    expect((await scan(alone(), before, wallet)).sum).toBe(5_000_000n);
+    // Too far back for that, it is an error, and not the end.
+    await world.sandbox.tick(100);
+    await expect(alone().getBlockAfter(before.number)).rejects.toMatchObject(UNAVAILABLE);
+  });
+});
+
+describe("state", () => {
+  test("that one node forges is outvoted", async () => {
+    const { wallet } = await depositBetweenSkips();
+    const truth = await world.here.getBalance(NATIVE_SOL, wallet);
+    liar.meddle = ({ method }, said) =>
+      method === "getMultipleAccounts"
+        ? { result: { context: { slot: 9_000_000 }, value: [null] } }
+        : said;
+    expect(await alone().getBalance(NATIVE_SOL, wallet)).toBe(0n);
+    expect(await outvoted().getBalance(NATIVE_SOL, wallet)).toBe(truth);
+    // The slot of a node alone is not believed either.
+    const { asOf } = await outvoted().readHolding(NATIVE_SOL, wallet);
+    expect(asOf).toBeLessThan(9_000_000n);
+  });
+
+  test("of an older slot than is final is no answer", async () => {
+    const { wallet } = await depositBetweenSkips();
+    liar.meddle = ({ method }, said) =>
+      method === "getMultipleAccounts"
+        ? { result: { context: { slot: 100 }, value: [null] } }
+        : said;
+    await expect(alone().getBalance(NATIVE_SOL, wallet)).rejects.toMatchObject(UNAVAILABLE);
+  });
+
+  test("without its slot, or in another form, is no answer", async () => {
+    const { wallet } = await depositBetweenSkips();
+    for (const result of [
+      null,
+      [],
+      { value: [null] },
+      { context: {}, value: [null] },
+      { context: { slot: "5" }, value: [null] },
+      { context: { slot: 9_000_000 }, value: [] },
+      { context: { slot: 9_000_000 }, value: [{ lamports: -1, owner: "x", data: ["", "base64"] }] },
+    ]) {
+      liar.meddle = ({ method }, said) => (method === "getMultipleAccounts" ? { result } : said);
+      await expect(alone().getBalance(NATIVE_SOL, wallet)).rejects.toMatchObject(UNAVAILABLE);
+    }
+  });
+
+  test("is read by enough nodes although others are dead or limit the rate", async () => {
+    const { wallet } = await depositBetweenSkips();
+    const truth = await world.here.getBalance(NATIVE_SOL, wallet);
+    liar.meddle = () => 429;
+    expect(await outvoted().getBalance(NATIVE_SOL, wallet)).toBe(truth);
+    await expect(alone().getBalance(NATIVE_SOL, wallet)).rejects.toMatchObject(UNAVAILABLE);
+  });
+});
+
+describe("lifetimes", () => {
+  test("are computed from a block that enough nodes have, never taken from one node's word", async () => {
+    const truth = await world.here.getLifetime();
+    liar.meddle = ({ method }, said) => (method === "getBlock" ? forge(said, "blockHeight") : said);
+    expect(await outvoted().getLifetime()).toEqual(truth);
+    liar.meddle = ({ method }, said) => (method === "getBlockHeight" ? { result: 9e9 } : said);
+    expect(await outvoted().isExpired(truth)).toBe(false);
+  });
+
+  test("of what one node says was never mined are followed by what the others say", async () => {
+    const commitment = commitmentOf(2);
+    const wallet = await world.issue(commitment);
+    await world.give(NATIVE_SOL, wallet, 5_000_000n);
+    await world.finalize();
+    const call = world.here.buildRefund(commitment, NATIVE_SOL, { amount: 5_000_000n });
+    const { txHash } = await world.execute(call);
+    liar.meddle = ({ method }, said) => (method === "getTransaction" ? { result: null } : said);
+    expect(await outvoted().getReceipt(txHash)).toMatchObject({ succeeded: true });
+  });
+});
+
+/** The same answer with another value in every place of a name. */
+function forge(said: { result?: unknown }, field: string): { result?: unknown } {
+  const text = JSON.stringify(said.result, (key, value: unknown) => {
+    if (key !== field) return value;
+    if (typeof value === "number") return value + 1;
+    if (typeof value === "string") return `${value.slice(0, -1)}${value.endsWith("1") ? "2" : "1"}`;
+    if (field === "transactions") return [];
+    return Array.isArray(value) ? value.map((one) => Number(one) + 1) : value;
+  });
+  return { result: JSON.parse(text) };
+}

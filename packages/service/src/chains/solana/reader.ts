@@ -1,0 +1,250 @@
+/** Reading Solana. Only what is final is read: a block that may still be undone is no block here. */
+import { Bug } from "../../core/assert.ts";
+import type { OperatingError } from "../../core/errors.ts";
+import { type Address, type Hex32, NATIVE_SOL } from "../../core/hex.ts";
+import type {
+  BlockRef,
+  ChainReader,
+  ChoosePayees,
+  Held,
+  ReadPoint,
+  TokenSource,
+  Transfer,
+} from "../port.ts";
+import type { BlockAnswer, BlockTransaction, TokenAccountAnswer } from "./answers.ts";
+import { fromBase58, fromSignature, toBase58 } from "./base58.ts";
+import { associatedAccountOf, type TokenProgram } from "./derived-accounts.ts";
+import { SOURCES_MAX } from "./orders.ts";
+import type { Quorum } from "./quorum.ts";
+
+/** What the reader is told of a mint. */
+interface MintOf {
+  readonly program: TokenProgram;
+}
+
+/** The chain's reads. All throw RPC_UNAVAILABLE without answers enough. */
+export function createReader(
+  quorum: Quorum,
+  options: {
+    readonly chainId: number;
+    /** Undefined for a mint that is not configured. */
+    readonly findMintFacts: (mint: Address) => MintOf | undefined;
+  },
+): ChainReader {
+  const { chainId, findMintFacts } = options;
+  const { nodes, getFinalSlot, readBlockAfter, findBlock, agreeFinal, unavailable } = quorum;
+
+  async function getHead(): Promise<BlockRef> {
+    const final = await getFinalSlot();
+    const block = await findBlock(final);
+    if (block === null) throw unavailable("no final block");
+    return toRef(block);
+  }
+
+  /** The block of exactly this hash. */
+  async function getWhole({ number, hash }: BlockRef): Promise<BlockAnswer> {
+    const block = await findBlock(number);
+    if (block?.hash !== hash) throw unavailable("another block");
+    return block;
+  }
+
+  async function readTokenAccounts(token: Address, owner: Address) {
+    return agreeFinal((node, minSlot) => node.readTokenAccounts(owner, token, minSlot), {
+      isSame: (one, other) => digestOf(one.accounts) === digestOf(other.accounts),
+      // At the lowest of the slots all said the same.
+      merge: (same) => same.reduce((lowest, one) => (one.slot < lowest.slot ? one : lowest)),
+    });
+  }
+
+  async function readLamports(owner: Address): Promise<Held & { readonly asOf: bigint }> {
+    return agreeFinal(
+      async (node, minSlot) => {
+        const { slot, accounts } = await node.readAccounts([owner], minSlot);
+        return { amount: accounts[0]?.lamports ?? 0n, asOf: slot };
+      },
+      {
+        isSame: (one, other) => one.amount === other.amount,
+        merge: (same) => same.reduce((lowest, one) => (one.asOf < lowest.asOf ? one : lowest)),
+      },
+    );
+  }
+
+  async function readHolding(token: Address, owner: Address): Promise<Held> {
+    if (token === NATIVE_SOL) return readLamports(owner);
+    const { slot: asOf, accounts } = await readTokenAccounts(token, owner);
+    const program = findMintFacts(token)?.program;
+    if (!program) throw new Bug("a token that is swept is configured");
+    const associated = await associatedAccountOf(owner, token, program);
+    const sources = chooseSources(accounts, associated);
+    const amount = sources.reduce((sum, source) => sum + source.amount, 0n);
+    const isPlain = sources.every(({ account }) => account === associated);
+    return { amount, asOf, ...(isPlain ? {} : { sources }) };
+  }
+
+  /** At the final block, whatever was asked for: no other state can be read. */
+  async function getBalance(token: Address, owner: Address): Promise<bigint> {
+    if (token === NATIVE_SOL) return (await readLamports(owner)).amount;
+    const { accounts } = await readTokenAccounts(token, owner);
+    return sumOf(accounts);
+  }
+
+  async function getTime(at: ReadPoint): Promise<bigint> {
+    const number = typeof at === "string" ? await getFinalSlot() : at.number;
+    const block = await findBlock(number);
+    if (block === null || (typeof at !== "string" && block.hash !== at.hash)) {
+      throw unavailable("another block");
+    }
+    if (block.time === null) throw unavailable("no time of a block");
+    return block.time;
+  }
+
+  return {
+    chainId,
+    kind: "svm",
+    // Each node is looked at before it is asked anything.
+    checkIdentity: () => nodes.agree(async () => undefined),
+    getHead,
+    getFinalNumber: getFinalSlot,
+    getTime,
+    getBlock: async (number) => {
+      const block = await findBlock(number);
+      return block && toRef(block);
+    },
+    getBlockAfter: async (number) => {
+      const block = await readBlockAfter(number);
+      return block && toRef(block);
+    },
+    listTransfers: async (block, tokens) => listTokenTransfers(await getWhole(block), tokens),
+    listNativeTransfers: async (block, choose) => {
+      const transfers = listSolTransfers(await getWhole(block));
+      const chosen = await choosePayees(transfers, choose);
+      return transfers
+        .filter(({ to }) => chosen.has(to))
+        .map((one) => withAmount(one, unavailable));
+    },
+    // Balances of every transaction are in the block: no payment is hidden in a program.
+    listTracedPayees: async () => [],
+    listNativeBalances: async (_block, owners) => {
+      if (owners.length === 0) return [];
+      throw unavailable("state of a named block");
+    },
+    listTokenBalances: async (_blockHash: Hex32, holdings) => (holdings.length === 0 ? [] : null),
+    getBalance,
+    readHolding,
+    findBalance: getBalance,
+    hasCode: async () => false,
+    readPriceFeed: async () => {
+      throw new Bug("price feeds are read on EVM chains");
+    },
+    quoteSwap: async () => {
+      throw new Bug("pools are asked on EVM chains");
+    },
+  };
+}
+
+function toRef({ slot, hash, parentHash }: BlockAnswer): BlockRef {
+  return { number: slot, hash, parentHash };
+}
+
+/** What no other may move or close, over all accounts. */
+function sumOf(accounts: readonly TokenAccountAnswer[]): bigint {
+  return accounts.reduce((sum, { amount, isShared }) => (isShared ? sum : sum + amount), 0n);
+}
+
+/** The accounts that one order takes from: the associated one, and of the others those with most. */
+function chooseSources(
+  accounts: readonly TokenAccountAnswer[],
+  associated: Address,
+): readonly TokenSource[] {
+  const rank = ({ account }: TokenAccountAnswer) => (account === associated ? 0 : 1);
+  return accounts
+    .filter(({ amount, isShared }) => amount > 0n && !isShared)
+    .toSorted(
+      (one, other) =>
+        rank(one) - rank(other) ||
+        compare(other.amount, one.amount) ||
+        compare(one.account, other.account),
+    )
+    .slice(0, SOURCES_MAX)
+    .map(({ account, amount }) => ({ account, amount }));
+}
+
+function compare<T extends bigint | string>(one: T, other: T): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+/** Nodes need not list accounts in one order. */
+function digestOf(accounts: readonly TokenAccountAnswer[]): string {
+  return accounts
+    .map(({ account, amount, isShared }) => `${account}:${amount}:${isShared}`)
+    .toSorted()
+    .join();
+}
+
+function listTokenTransfers(block: BlockAnswer, tokens: readonly Address[]): Transfer[] {
+  const wanted = new Map(tokens.map((token) => [String(toBase58(token)), token]));
+  return block.transactions.flatMap((transaction) => {
+    const seen = new Map<string, number>();
+    return transaction.tokens.flatMap(({ owner, mint, change }) => {
+      const token = wanted.get(mint);
+      if (token === undefined || change <= 0n) return [];
+      const ordinal = seen.get(mint) ?? 0;
+      seen.set(mint, ordinal + 1);
+      return [
+        {
+          token,
+          from: fromBase58(payerOf(transaction, mint)),
+          to: fromBase58(owner),
+          amount: change,
+          txHash: fromSignature(transaction.signature),
+          logIndex: transaction.index,
+          ordinal,
+        },
+      ];
+    });
+  });
+}
+
+/** Who has less of a mint, most of all; else who paid for the transaction. */
+function payerOf({ tokens, feePayer }: BlockTransaction, mint: string): string {
+  const losses = tokens.filter((one) => one.mint === mint && one.change < 0n);
+  const [first] = losses.toSorted((one, other) => compare(one.change, other.change));
+  return first?.owner ?? feePayer;
+}
+
+/** A transfer of SOL, whose amount is null where it is more than a number can say. */
+type SolTransfer = Omit<Transfer, "amount"> & { readonly amount: bigint | null };
+
+function listSolTransfers(block: BlockAnswer): SolTransfer[] {
+  return block.transactions.flatMap((transaction) => {
+    const gains = transaction.sol.filter(({ change }) => change === null || change > 0n);
+    const losses = transaction.sol.filter(({ change }) => change !== null && change < 0n);
+    const [payer] = losses.toSorted((one, other) => compare(one.change ?? 0n, other.change ?? 0n));
+    return gains.map(({ account, change }, ordinal) => ({
+      token: NATIVE_SOL,
+      from: fromBase58(payer?.account ?? transaction.feePayer),
+      to: fromBase58(account),
+      amount: change,
+      txHash: fromSignature(transaction.signature),
+      logIndex: transaction.index,
+      ordinal,
+    }));
+  });
+}
+
+async function choosePayees(
+  transfers: readonly SolTransfer[],
+  choose: ChoosePayees,
+): Promise<ReadonlySet<Address>> {
+  if (transfers.length === 0) return new Set();
+  return choose([...new Set(transfers.map(({ to }) => to))]);
+}
+
+function withAmount(
+  transfer: SolTransfer,
+  unavailable: (reason: string) => OperatingError,
+): Transfer {
+  const { amount, ...rest } = transfer;
+  if (amount === null) throw unavailable("a balance that is not exact");
+  return { ...rest, amount };
+}

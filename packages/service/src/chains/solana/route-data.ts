@@ -1,0 +1,85 @@
+/** Route data of Solana: terms of a sweep, as JSON in hex. Only what `contracts.ts` reads again. */
+import { Type } from "typebox";
+import { Compile } from "typebox/compile";
+import { type Hex, toHex, toHex32 } from "../../core/hex.ts";
+import type { LockTerms, RouteFee } from "../port.ts";
+
+const exact = { additionalProperties: false } as const;
+const Quantity = Type.String({ pattern: "^(0|[1-9][0-9]{0,77})$" });
+const Bytes = Type.String({ pattern: "^0x([0-9a-f]{2})*$" });
+
+const WireLockTerms = Compile(
+  Type.Object(
+    {
+      price: Type.Union([
+        Type.Null(),
+        Type.Object(
+          {
+            price: Type.Object({ rate: Quantity, maxAmount: Quantity, deadline: Quantity }, exact),
+            signature: Bytes,
+          },
+          exact,
+        ),
+      ]),
+      minOut: Quantity,
+      seq: Quantity,
+      delivery: Type.String({ pattern: "^0x[0-9a-f]{64}$" }),
+    },
+    exact,
+  ),
+);
+const WireFee = Compile(
+  Type.Object({ bps: Type.Integer({ minimum: 0, maximum: 10_000 }), flat: Quantity }, exact),
+);
+
+/** Terms of a lock as route data. */
+export function encodeLockTerms({ price, minOut, seq, delivery }: LockTerms): Hex {
+  return encode({ price, minOut, seq, delivery });
+}
+
+/** A fee as route data. */
+export function encodeFee({ bps, flat }: RouteFee): Hex {
+  return encode({ bps, flat });
+}
+
+/** Terms of a lock; throws `TypeError` on anything else. */
+export function parseLockTerms(data: Hex): LockTerms {
+  const wire = decode(data);
+  if (!WireLockTerms.Check(wire)) throw new TypeError("the route data is of no lock");
+  return {
+    price: wire.price && {
+      price: {
+        rate: BigInt(wire.price.price.rate),
+        maxAmount: BigInt(wire.price.price.maxAmount),
+        deadline: BigInt(wire.price.price.deadline),
+      },
+      signature: toHex(wire.price.signature),
+    },
+    minOut: BigInt(wire.minOut),
+    seq: BigInt(wire.seq),
+    delivery: toHex32(wire.delivery),
+  };
+}
+
+/** A fee; throws `TypeError` on anything else. */
+export function parseFee(data: Hex): RouteFee {
+  const wire = decode(data);
+  if (!WireFee.Check(wire)) throw new TypeError("the route data is of no transfer");
+  return { bps: wire.bps, flat: BigInt(wire.flat) };
+}
+
+function encode(value: unknown): Hex {
+  const text = JSON.stringify(value, (_, part: unknown) =>
+    typeof part === "bigint" ? part.toString() : part,
+  );
+  return toHex(`0x${Buffer.from(text).toString("hex")}`);
+}
+
+function decode(data: Hex): unknown {
+  try {
+    return JSON.parse(Buffer.from(data.slice(2), "hex").toString());
+  } catch {
+    // Reported as any other form.
+    return undefined;
+  }
+}

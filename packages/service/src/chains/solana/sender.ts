@@ -1,0 +1,228 @@
+/** Sending to Solana: lifetimes, fees, simulation and receipts. */
+import { isDeepStrictEqual } from "node:util";
+import { Bug } from "../../core/assert.ts";
+import type { Commitment } from "../../core/commitment.ts";
+import { OperatingError } from "../../core/errors.ts";
+import {
+  type Address,
+  type Hex,
+  type Hex32,
+  NATIVE_SOL,
+  toHex32,
+  type TxHash,
+  unpadAddress,
+} from "../../core/hex.ts";
+import type { Rule } from "../ask-nodes.ts";
+import type { AccountAnswer } from "./answers.ts";
+import type { Call, ChainSender, Lifetime, Receipt, Simulation } from "../port.ts";
+import { SIMULATIONS } from "../quorum.ts";
+import { toBase58, toSignature } from "./base58.ts";
+import type { Accounts, Commitments } from "./contracts.ts";
+import { mintOf } from "./derived-accounts.ts";
+import { readEffects } from "./effects.ts";
+import { buildInstructions, type MintFacts, type OrderFacts } from "./instructions.ts";
+import { assertMint } from "./mint-policy.ts";
+import { parseOrders } from "./order-codec.ts";
+import type { Order } from "./orders.ts";
+import type { Quorum } from "./quorum.ts";
+import { readFailure } from "./failures.ts";
+import { compileMessage, decodeTransaction, encodeUnsigned } from "./transaction.ts";
+
+/** Blocks for which a blockhash is good. */
+const LIFETIME_BLOCKS = 150n;
+/** The most compute units that a transaction may ask for. */
+const UNITS_MAX = 1_400_000n;
+/** Lamports of one signature. */
+const SIGNATURE_LAMPORTS = 5_000n;
+/** Signatures of the orders with most: fee payer, escrow and vault. */
+const SIGNATURES_MAX = 3n;
+const MICRO = 1_000_000n;
+
+/** What sending needs to know. */
+export interface SenderOptions {
+  readonly chainId: number;
+  readonly accounts: Accounts;
+  readonly commitments: Commitments;
+  readonly ids: Pick<OrderFacts, "deliveryIdOfLock" | "deliveryIdOfOrder">;
+  /** The vault of a commitment's hash, which was issued and stored; null where there is none. */
+  readonly vaultOf: (commitment: Hex32) => Promise<Address | null>;
+  readonly findMintFacts: (mint: Address) => MintFacts | undefined;
+  readonly rentOf: OrderFacts["rentOf"];
+  /** Micro-lamports per compute unit: the least that is offered, and the most. */
+  readonly unitPrice: { readonly min: bigint; readonly max: bigint };
+}
+
+/** The chain's sending. All but `send` throw RPC_UNAVAILABLE without answers enough. */
+export function createSender(quorum: Quorum, options: SenderOptions): ChainSender {
+  const { chainId, accounts, commitments, ids, vaultOf, findMintFacts, rentOf, unitPrice } =
+    options;
+  const { nodes, agreeFinal, unavailable } = quorum;
+
+  function factsOf(feePayer: Address): OrderFacts {
+    return {
+      feePayer,
+      ...accounts,
+      ...ids,
+      hashCommitment: commitments.hash,
+      rentOf,
+      async vaultOf(commitment: Commitment) {
+        const vault = await vaultOf(commitments.hash(commitment));
+        if (vault === null) throw new Bug("an order is of a vault that was issued");
+        return vault;
+      },
+      mintFactsOf(mint) {
+        const facts = findMintFacts(mint);
+        if (facts === undefined) throw new Bug("an order is of a token that is configured");
+        return facts;
+      },
+    };
+  }
+
+  /** Throws UNSUPPORTED_ROUTE where the mint of an order is not what it was configured as. */
+  async function checkMints(orders: readonly Order[], { mintFactsOf }: OrderFacts): Promise<void> {
+    const mints = new Set(orders.flatMap(mintsOf));
+    for (const mint of mints) {
+      const account = await agreeFinal(async (node, minSlot) => {
+        const { accounts: found } = await node.readAccounts([mint], minSlot);
+        return found[0] ?? null;
+      }, SAME_DATA);
+      assertMint(account, mint, mintFactsOf(mint));
+    }
+  }
+
+  /** The block that enough nodes have confirmed, by whose hash a transaction begins to live. */
+  async function getLifetime(): Promise<Lifetime> {
+    const slots = await nodes.collect((node) => node.getSlot("confirmed"));
+    const slot = nodes.reachedBy(slots.values);
+    // Never a node's own word for how long: too low a height would have it signed twice.
+    const { hash, height } = await nodes.agree((node) => node.readHead(slot, "confirmed"), {
+      isSame: (one, other) => one.hash === other.hash && one.height === other.height,
+      merge: ([first]) => {
+        if (!first) throw new Bug("a group has a member");
+        return first;
+      },
+    });
+    return { blockhash: hash, lastValidHeight: height + LIFETIME_BLOCKS };
+  }
+
+  async function suggestPrice(): Promise<bigint> {
+    const { escrow, delivery, treasury } = accounts;
+    const prices = await nodes.collect(async (node) =>
+      upperQuarter(await node.listPrices([escrow, delivery, treasury])),
+    );
+    const price = nodes.reachedBy(prices.values);
+    if (price < unitPrice.min) return unitPrice.min;
+    return price > unitPrice.max ? unitPrice.max : price;
+  }
+
+  async function simulate(from: Address, call: Call): Promise<Simulation> {
+    const orders = parseOrders(call.data);
+    const facts = factsOf(from);
+    await checkMints(orders, facts);
+    const instructions = await buildInstructions(orders, facts);
+    const message = compileMessage({
+      instructions,
+      feePayer: from,
+      // Replaced by the node.
+      lifetime: { blockhash: NO_HASH, lastValidHeight: 0n },
+      unitLimit: UNITS_MAX,
+      unitPrice: await suggestPrice(),
+    });
+    const transaction = encodeUnsigned(message);
+    const simulation = await nodes.agree(async (node): Promise<Simulation> => {
+      const { error, units } = await node.simulate(transaction);
+      if (error === null) return { ok: true, gas: withMargin(units) };
+      return { ok: false, reason: readFailure(error, { instructions, payer: toBase58(from) }) };
+    }, SIMULATIONS);
+    if (!simulation.ok && simulation.reason === "gas") {
+      throw new OperatingError("INSUFFICIENT_BALANCE", "The sender has too little for gas.", {
+        details: { reason: "gas", chainId },
+      });
+    }
+    return simulation;
+  }
+
+  async function getReceipt(txHash: TxHash): Promise<Receipt | null> {
+    const signature = toSignature(txHash);
+    const found = await nodes.agree((node) => node.getTransaction(signature, "confirmed"));
+    if (found === null) return null;
+    const { slot, succeeded, cost } = found;
+    const place = await nodes.agree((node) => node.findPlace(slot, signature));
+    if (place === null) throw unavailable("a transaction is not in its block");
+    return {
+      txHash,
+      blockHash: place.hash,
+      blockNumber: slot,
+      succeeded,
+      gasCost: cost,
+      effects: succeeded ? readEffects(found, accounts, place.index) : [],
+    };
+  }
+
+  return {
+    sequencing: "blockhash",
+    getLifetime,
+    async isExpired({ lastValidHeight }) {
+      const heights = await nodes.collect((node) => node.getHeight());
+      return nodes.reachedBy(heights.values) > lastValidHeight;
+    },
+    costOf: (gas, feePerGas) =>
+      SIGNATURES_MAX * SIGNATURE_LAMPORTS + (gas * feePerGas + MICRO - 1n) / MICRO,
+    getTransactionCount: () => {
+      throw new Bug("transactions of Solana have no nonces");
+    },
+    async suggestFees() {
+      const price = await suggestPrice();
+      return { maxFeePerGas: price, maxPriorityFeePerGas: price };
+    },
+    simulate,
+    send: async (raw: Hex) => {
+      const signature = toSignature(decodeTransaction(raw).txHash);
+      // The bytes are the same for all: more nodes can only bring them further.
+      const outcome = await nodes.findAny(
+        (node) => node.send(raw, signature),
+        (said) => (said === "unknown" ? "nothing" : "enough"),
+      );
+      return outcome ?? "unknown";
+    },
+    getReceipt,
+  };
+}
+
+// 32 zero bytes, which are no block's.
+const NO_HASH = toHex32(NATIVE_SOL);
+
+/** Balances of a mint do not matter, only what it is. */
+const SAME_DATA: Rule<AccountAnswer | null> = {
+  isSame: (one, other) => one?.owner === other?.owner && isDeepStrictEqual(one?.data, other?.data),
+  merge: ([first]) => first ?? null,
+};
+
+/** A fifth more, because state may change before it is mined, and what the two instructions about fees take. */
+function withMargin(units: bigint): bigint {
+  return (units * 12n) / 10n + 300n;
+}
+
+/** What three quarters of the prices do not exceed. */
+function upperQuarter(prices: readonly bigint[]): bigint {
+  const sorted = prices.toSorted((one, other) => (one < other ? -1 : one > other ? 1 : 0));
+  return sorted[Math.floor((sorted.length * 3) / 4)] ?? 0n;
+}
+
+/** Mints that an order moves for the first time: what is locked already must get out whatever became of its mint. */
+function mintsOf(order: Order): readonly Address[] {
+  switch (order.kind) {
+    case "lock":
+    case "transfer":
+      return order.token === NATIVE_SOL ? [] : [mintOf(order.token)];
+    case "deliver": {
+      const { destToken } = order.order.commitment;
+      const token = unpadAddress(destToken, "svm");
+      return token === NATIVE_SOL ? [] : [mintOf(token)];
+    }
+    case "claim":
+    case "return":
+    case "refund":
+      return [];
+  }
+}

@@ -1,0 +1,478 @@
+/** The chain port over the sandbox's Solana chain: every order, from the plan to what is read of it when it is final. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { commitmentOf, rentOf } from "../../../test/support/solana-svm.ts";
+import { type SolanaWorld, startSolanaWorld } from "../../../test/support/solana-world.ts";
+import type { Commitment } from "../../core/commitment.ts";
+import { type Address, NATIVE_SOL, toAddress, toHex32, unpadAddress } from "../../core/hex.ts";
+import type { BlockRef, Call, Receipt } from "../port.ts";
+import { toBase58 } from "./base58.ts";
+import { lockAddressOf, markerAddressOf } from "./derived-accounts.ts";
+import { parseOrders } from "./order-codec.ts";
+import type { MintFacts } from "./instructions.ts";
+
+const SOL = 1_000_000_000n;
+const USDC = 1_000_000n;
+const SIGNATURE = `0x${"ab".repeat(65)}` as const;
+const DEADLINE = 2_000_000_000n;
+const DELIVERY = toHex32(`0x${"de".repeat(32)}`);
+let number = 0;
+let world: SolanaWorld;
+
+beforeAll(async () => {
+  world = await startSolanaWorld();
+});
+afterAll(() => world.close());
+
+/** A commitment that no other test has. */
+function newCommitment(fields: Partial<Commitment> = {}): Commitment {
+  number += 1;
+  return commitmentOf(number, fields);
+}
+
+async function deposit(token: Address, amount: bigint, fields: Partial<Commitment> = {}) {
+  const commitment = newCommitment(fields);
+  const wallet = await world.issue(commitment);
+  await world.give(token, wallet, amount);
+  await world.finalize();
+  return { commitment, wallet };
+}
+
+async function lock(token: Address, amount: bigint, seq = 7n) {
+  const { commitment, wallet } = await deposit(token, amount, { destChain: 30 });
+  const { here } = world;
+  const held = await here.readHolding(token, wallet);
+  const routeData = here.encodeLockData({ price: null, minOut: 5n, seq, delivery: DELIVERY });
+  const route = here.addresses.escrow;
+  const call = here.buildSettle({ commitment, token, route, routeData, ...held });
+  const receipt = await world.execute(call);
+  const deliveryId = here.deliveryIdOf({ wallet: here.predictWallet(commitment), token, seq });
+  return { commitment, wallet, call, receipt, deliveryId, held, seq };
+}
+
+const blockOf = async ({ blockNumber }: Receipt): Promise<BlockRef> => {
+  const block = await world.here.getBlock(blockNumber);
+  if (!block) throw new Error("no block");
+  return block;
+};
+/** The priority fee comes on top: a lamport for a thousand of at most 400,000 units. */
+const expectCost = ({ gasCost }: Receipt, least: bigint) => {
+  expect(gasCost).toBeGreaterThan(least);
+  expect(gasCost).toBeLessThanOrEqual(least + 400n);
+};
+const outflowsOf = async (receipt: Receipt) => world.here.listOutflows(await blockOf(receipt));
+
+describe.each([
+  ["a token", () => world.usdc, 25n * USDC],
+  ["SOL", () => NATIVE_SOL, 3n * SOL],
+])("%s", (_, tokenOf, amount) => {
+  test("is locked, and the lock is read back from the chain", async () => {
+    const token = tokenOf();
+    const { commitment, wallet, call, receipt, deliveryId, held, seq } = await lock(token, amount);
+    const { here } = world;
+    const facts = {
+      wallet,
+      commitment: here.hashCommitment(commitment),
+      token,
+      amount,
+      minOut: 5n,
+      seq,
+      destChain: 30,
+      delivery: DELIVERY,
+    };
+    expect(receipt).toMatchObject({ succeeded: true });
+    const { escrow } = here.addresses;
+    expect(receipt.effects).toEqual([
+      {
+        kind: "settled",
+        wallet,
+        token,
+        route: escrow,
+        amount,
+        logIndex: 0,
+        upTo: held.asOf,
+      },
+      { kind: "locked", escrow, deliveryId, ...facts },
+    ]);
+    expect(here.tookEffect(receipt, call)).toBe(true);
+    expectCost(receipt, 15_000n + rentOf(165));
+    const lockedAt = await here.getTime({ number: receipt.blockNumber, hash: receipt.blockHash });
+    const expected = { ...facts, state: "locked", lockedAt, held: amount };
+    expect(await here.getLock(deliveryId, "final")).toEqual(expected);
+    expect(here.isLockOf({ wallet, commitment: facts.commitment }, commitment)).toBe(true);
+    expect(here.isLockOf({ wallet, commitment: facts.commitment }, newCommitment())).toBe(false);
+    const txHash = receipt.txHash;
+    expect(await outflowsOf(receipt)).toEqual([
+      { kind: "swept", wallet, token, amount, txHash, logIndex: 0 },
+    ]);
+    expect(await here.getBalance(token, wallet)).toBe(0n);
+  });
+
+  test("is claimed, and the rent comes back", async () => {
+    const token = tokenOf();
+    const { here, deployment } = world;
+    const { treasury } = deployment.facts;
+    const { commitment, deliveryId, seq } = await lock(token, amount);
+    // The treasury's account is opened by whatever is claimed first.
+    await world.give(token, treasury, 1n);
+    await world.finalize();
+    const before = await here.getBalance(token, treasury);
+    const open = { commitment, token, seq, amount };
+    const claim = { deliveryId, paidAmount: 5n, deadline: DEADLINE };
+    const call = here.buildClaim(claim, SIGNATURE, open);
+    const receipt = await world.execute(call);
+    expect(receipt.effects).toEqual([{ kind: "claimed", deliveryId, amount }]);
+    expect(here.tookEffect(receipt, call)).toBe(true);
+    expectCost(receipt, 10_000n - rentOf(165));
+    expect(await here.getLock(deliveryId, "final")).toMatchObject({ state: "claimed", amount });
+    expect((await here.getBalance(token, treasury)) - before).toBe(amount);
+    expect(await outflowsOf(receipt)).toEqual([]);
+    // Neither again, nor back.
+    for (const other of [call, here.buildReturn(claim, SIGNATURE, open)]) {
+      expect(await here.simulate(deployment.facts.feePayer, other)).toMatchObject({ ok: false });
+    }
+  });
+
+  test("is returned, which is no new deposit", async () => {
+    const token = tokenOf();
+    const { here } = world;
+    const { commitment, wallet, deliveryId, seq } = await lock(token, amount);
+    const call = here.buildReturn({ deliveryId, deadline: DEADLINE }, SIGNATURE, {
+      commitment,
+      token,
+      seq,
+      amount,
+    });
+    const receipt = await world.execute(call);
+    expect(here.tookEffect(receipt, call)).toBe(true);
+    const { txHash } = receipt;
+    expect(await outflowsOf(receipt)).toEqual([
+      { kind: "returned", wallet, token, amount: -amount, txHash, logIndex: 0 },
+    ]);
+    const block = await blockOf(receipt);
+    const arrived =
+      token === NATIVE_SOL
+        ? await here.listNativeTransfers(block, async () => new Set([wallet]))
+        : await here.listTransfers(block, [token]);
+    expect(arrived).toEqual([expect.objectContaining({ to: wallet, amount, txHash })]);
+    expect(await here.getLock(deliveryId, "final")).toMatchObject({ state: "returned", amount });
+    expect(await here.getBalance(token, wallet)).toBe(amount);
+  });
+
+  test("is delivered once, and found under its id", async () => {
+    const token = tokenOf();
+    const { here } = world;
+    const commitment = newCommitment({ destToken: toHex32(token) });
+    const order = {
+      commitment,
+      srcChain: 30,
+      escrow: toAddress(`0x${"e5".repeat(20)}`),
+      srcToken: toAddress(`0x${"70".repeat(20)}`),
+      seq: 1n,
+      amount,
+      deadline: DEADLINE,
+    };
+    const deliveryId = here.deliveryIdOfOrder(order);
+    expect(await here.findDelivery(deliveryId)).toBeNull();
+    // Lamports at its marker are no delivery.
+    const marker = markerAddressOf(here.addresses.delivery, deliveryId);
+    await world.give(NATIVE_SOL, marker, SOL);
+    await world.finalize();
+    expect(await here.isDelivered(deliveryId, "final")).toBe(false);
+    const call = here.buildDeliver(order, SIGNATURE);
+    const receipt = await world.execute(call);
+    const to = unpadAddress(commitment.destWallet, "svm");
+    const facts = { deliveryId, commitment: here.hashCommitment(commitment), to, token, amount };
+    expect(receipt.effects).toEqual([{ kind: "delivered", ...facts }]);
+    expect(here.tookEffect(receipt, call)).toBe(true);
+    const rent = rentOf(1) + (token === NATIVE_SOL ? 0n : rentOf(165));
+    expectCost(receipt, 10_000n + rent);
+    expect(await here.isDelivered(deliveryId, "final")).toBe(true);
+    expect(await here.findDelivery(deliveryId)).toEqual({
+      ...facts,
+      txHash: receipt.txHash,
+      blockNumber: receipt.blockNumber,
+    });
+    expect(await here.getBalance(token, to)).toBe(amount);
+    expect(await here.simulate(world.deployment.facts.feePayer, call)).toEqual({
+      ok: false,
+      reason: "AlreadyInUse",
+    });
+  });
+
+  test("is transferred less its fee", async () => {
+    const token = tokenOf();
+    const { here } = world;
+    const { commitment, wallet } = await deposit(token, amount);
+    const held = await here.readHolding(token, wallet);
+    const routeData = here.encodeTransferData({ bps: 100, flat: 3n });
+    const route = here.addresses.factory;
+    const call = here.buildSettle({ commitment, token, route, routeData, ...held });
+    const receipt = await world.execute(call);
+    const fee = amount / 100n + 3n;
+    const to = unpadAddress(commitment.destWallet, "svm");
+    expect(receipt.effects).toEqual([
+      { kind: "settled", wallet, token, route, amount, logIndex: 0, upTo: held.asOf },
+      { kind: "transferred", wallet, token, to, amount: amount - fee, fee },
+    ]);
+    expect(here.tookEffect(receipt, call)).toBe(true);
+    expect(await here.getBalance(token, to)).toBe(amount - fee);
+    expect(await outflowsOf(receipt)).toMatchObject([{ kind: "swept", wallet, token, amount }]);
+  });
+
+  test("is refunded, and the refund is found", async () => {
+    const token = tokenOf();
+    const { here } = world;
+    const { commitment, wallet } = await deposit(token, amount);
+    const fromBlock = await here.getFinalNumber();
+    expect(await here.findRefund({ wallet, token, fromBlock })).toBeNull();
+    const call = here.buildRefund(commitment, token, await here.readHolding(token, wallet));
+    const receipt = await world.execute(call);
+    const to = unpadAddress(commitment.refundAuthority, "svm");
+    expect(receipt.effects).toEqual([{ kind: "refunded", wallet, token, to, amount }]);
+    expect(here.tookEffect(receipt, call)).toBe(true);
+    expect(await outflowsOf(receipt)).toMatchObject([{ kind: "refunded", wallet, token, amount }]);
+    const { txHash, blockNumber } = receipt;
+    const found = { to, amount, txHash, blockNumber, logIndex: 0 };
+    expect(await here.findRefund({ wallet, token, fromBlock })).toEqual(found);
+    expect(await here.findRefund({ wallet, token, fromBlock: blockNumber + 1n })).toBeNull();
+  });
+});
+
+describe("a lock", () => {
+  test("that somebody added to is claimed with all that it holds", async () => {
+    const { here, deployment, usdc } = world;
+    const { escrow, treasury } = deployment.facts;
+    const { commitment, deliveryId, seq } = await lock(usdc, 25n * USDC);
+    await addTo(lockAddressOf(escrow, deliveryId, "token"), 1n);
+    const found = await here.getLock(deliveryId, "final");
+    expect(found).toMatchObject({ amount: 25n * USDC, held: 25n * USDC + 1n });
+    const before = await here.getBalance(usdc, treasury);
+    const receipt = await world.execute(
+      here.buildClaim({ deliveryId, paidAmount: 5n, deadline: DEADLINE }, SIGNATURE, {
+        commitment,
+        token: usdc,
+        seq,
+        amount: 25n * USDC,
+        held: found?.held,
+      }),
+    );
+    expect(receipt.effects).toEqual([{ kind: "claimed", deliveryId, amount: 25n * USDC }]);
+    expect((await here.getBalance(usdc, treasury)) - before).toBe(25n * USDC + 1n);
+  });
+
+  test("that was never opened is none", async () => {
+    expect(await world.here.getLock(toHex32(`0x${"01".repeat(32)}`), "final")).toBeNull();
+  });
+
+  /** Sends tokens straight to a token account, from a vault. */
+  async function addTo(account: Address, amount: bigint): Promise<void> {
+    const commitment = newCommitment();
+    const vault = await world.issue(commitment);
+    await world.give(world.usdc, vault, amount);
+    await world.finalize();
+    await world.transferTokens({ from: vault, to: account, amount });
+  }
+});
+
+describe("what is in a wallet", () => {
+  test("lies in the associated account, and in others of which an order names one more", async () => {
+    const { here, usdc } = world;
+    const { commitment, wallet } = await deposit(usdc, 10n);
+    const others = [await world.openOther(wallet, 5n), await world.openOther(wallet, 7n)];
+    await world.finalize();
+    expect(await here.getBalance(usdc, wallet)).toBe(22n);
+    const held = await here.readHolding(usdc, wallet);
+    expect(held.amount).toBe(17n);
+    expect(held.sources?.[1]).toEqual({ account: others[1], amount: 7n });
+    const route = here.addresses.factory;
+    const routeData = here.encodeTransferData({ bps: 0, flat: 1n });
+    const call = here.buildSettle({ commitment, token: usdc, route, routeData, ...held });
+    const receipt = await world.execute(call);
+    expect(receipt.effects).toMatchObject([
+      { kind: "settled", amount: 17n },
+      { kind: "transferred", amount: 16n, fee: 1n },
+    ]);
+    expect(await here.getBalance(usdc, wallet)).toBe(5n);
+  });
+});
+
+describe("a binding", () => {
+  test("is what only the binding key can have signed", async () => {
+    const { here } = world;
+    const commitment = newCommitment();
+    const wallet = await world.issue(commitment);
+    const proof = world.bind(commitment, wallet);
+    expect(here.isWalletOf({ commitment, wallet, proof })).toBe(true);
+    expect(here.isWalletOf({ commitment, wallet, proof: null })).toBe(false);
+    expect(here.isWalletOf({ commitment, wallet, proof: "0x" })).toBe(false);
+    expect(here.isWalletOf({ commitment: newCommitment(), wallet, proof })).toBe(false);
+    const other = await world.issue(newCommitment());
+    expect(here.isWalletOf({ commitment, wallet: other, proof })).toBe(false);
+    const tampered = `0x${proof.slice(2, -2)}${proof.endsWith("00") ? "01" : "00"}` as const;
+    expect(here.isWalletOf({ commitment, wallet, proof: tampered })).toBe(false);
+  });
+});
+
+describe("sending", () => {
+  test("a transaction that was mined is known; one whose lifetime ended is expired and never mined", async () => {
+    const { here, usdc, sandbox } = world;
+    const { commitment, wallet } = await deposit(usdc, 10n);
+    const call = here.buildRefund(commitment, usdc, await here.readHolding(usdc, wallet));
+    await sandbox.dropNextSends(1);
+    const lifetime = await here.getLifetime();
+    const { raw, lastValidHeight } = await world.sign(call);
+    expect(lastValidHeight).toBe(lifetime.lastValidHeight);
+    expect(await here.send(raw)).toBe("accepted");
+    await world.finalize();
+    expect(await here.getReceipt(world.txHashOf(raw))).toBeNull();
+    expect(await here.isExpired(lifetime)).toBe(false);
+    await sandbox.tick(150);
+    expect(await here.isExpired(lifetime)).toBe(true);
+    await here.send(raw);
+    await world.finalize();
+    expect(await here.getReceipt(world.txHashOf(raw))).toBeNull();
+    expect(await here.getBalance(usdc, wallet)).toBe(10n);
+    const again = await world.sign(call);
+    expect(await here.send(again.raw)).toBe("accepted");
+    await world.finalize();
+    const receipt = await here.getReceipt(world.txHashOf(again.raw));
+    expect(receipt?.succeeded).toBe(true);
+  });
+
+  test("a transaction is seen once it is confirmed, and not when its block left the chain", async () => {
+    const { here, usdc, sandbox } = world;
+    const { commitment, wallet } = await deposit(usdc, 10n);
+    const call = here.buildRefund(commitment, usdc, await here.readHolding(usdc, wallet));
+    const { raw } = await world.sign(call);
+    await here.send(raw);
+    await sandbox.tick(3);
+    const receipt = await here.getReceipt(world.txHashOf(raw));
+    expect(receipt?.succeeded).toBe(true);
+    expect((await here.getHead()).number).toBeLessThan(receipt?.blockNumber ?? 0n);
+    await sandbox.fork({ blocks: 3 });
+    await sandbox.tick(3);
+    expect(await here.getReceipt(world.txHashOf(raw))).toBeNull();
+  });
+
+  test("what fails is mined, paid for, and did nothing", async () => {
+    const { here, usdc } = world;
+    const { commitment, wallet } = await deposit(usdc, 10n);
+    const call = here.buildRefund(commitment, usdc, { amount: 11n });
+    const { raw } = await world.sign(call);
+    await here.send(raw);
+    await world.finalize();
+    const receipt = await here.getReceipt(world.txHashOf(raw));
+    expect(receipt).toMatchObject({ succeeded: false, effects: [] });
+    expect(receipt?.gasCost).toBe(10_400n);
+    expect(receipt && here.tookEffect(receipt, call)).toBe(false);
+    expect(receipt && (await outflowsOf(receipt))).toEqual([]);
+    expect(await here.getBalance(usdc, wallet)).toBe(10n);
+  });
+
+  test("a simulation says what it takes, or why it would fail", async () => {
+    const { here, usdc, deployment } = world;
+    const { commitment } = await deposit(usdc, 10n);
+    const simulate = (amount: bigint) =>
+      here.simulate(deployment.facts.feePayer, here.buildRefund(commitment, usdc, { amount }));
+    const good = await simulate(10n);
+    expect(good).toEqual({ ok: true, gas: expect.any(BigInt) });
+    expect(await simulate(11n)).toEqual({ ok: false, reason: "InsufficientFunds" });
+  });
+
+  test("a sender without SOL, or without enough for rent, lacks gas", async () => {
+    const { here, usdc } = world;
+    const { commitment } = await deposit(usdc, 10n);
+    const call = here.buildRefund(commitment, usdc, { amount: 10n });
+    const poor = await world.issue(newCommitment());
+    const lacking = { code: "INSUFFICIENT_BALANCE", details: { reason: "gas" } };
+    await expect(here.simulate(poor, call)).rejects.toMatchObject(lacking);
+    await world.give(NATIVE_SOL, poor, rentOf(0) + 20_000n);
+    await world.finalize();
+    await expect(here.simulate(poor, call)).rejects.toMatchObject(lacking);
+  });
+
+  test("the cost is that of three signatures and of the units", () => {
+    expect(world.here.costOf(0n, 5n)).toBe(15_000n);
+    expect(world.here.costOf(400_000n, 1_000n)).toBe(15_400n);
+    expect(world.here.costOf(1n, 1n)).toBe(15_001n);
+  });
+
+  test("fees stay between the least and the most", async () => {
+    const fees = await world.here.suggestFees();
+    expect(fees).toEqual({ maxFeePerGas: 1_000n, maxPriorityFeePerGas: 1_000n });
+  });
+});
+
+describe("mints", () => {
+  const facts: MintFacts = { program: "token-2022", decimals: 6, hasTransferFee: false };
+
+  test.each([
+    ["other decimals", { decimals: 7, program: "token-2022" }, "decimals differ"],
+    ["the other program", { decimals: 6, program: "token" }, "token program differs"],
+    ["a pause", { decimals: 6, pausable: true }, "extension PausableConfig"],
+    [
+      "a fee",
+      { decimals: 6, transferFee: { basisPoints: 1, maximum: 5n } },
+      "transfer fee differs",
+    ],
+  ] as const)(
+    "with %s than configured is not settled, but refunded",
+    async (_, request, reason) => {
+      const { here, deployment } = world;
+      const token = await world.createMint(facts, request);
+      const commitment = newCommitment();
+      await world.issue(commitment);
+      const route = here.addresses.factory;
+      const routeData = here.encodeTransferData({ bps: 0, flat: 0n });
+      const settle = { commitment, token, route, routeData, amount: 10n, asOf: 1n };
+      const call = here.buildSettle(settle);
+      await expect(here.simulate(deployment.facts.feePayer, call)).rejects.toMatchObject({
+        code: "UNSUPPORTED_ROUTE",
+        details: { mint: toBase58(token), reason },
+      });
+      const refund = here.buildRefund(commitment, token, { amount: 10n });
+      expect(await here.simulate(deployment.facts.feePayer, refund)).toMatchObject({ ok: false });
+    },
+  );
+
+  test("with a fee of theirs are settled for what arrives", async () => {
+    const { here } = world;
+    const withFee = { ...facts, hasTransferFee: true };
+    const transferFee = { basisPoints: 100, maximum: 10_000_000n };
+    const token = await world.createMint(withFee, { decimals: 6, transferFee });
+    const { receipt, deliveryId, commitment, seq } = await lock(token, 100_000n);
+    expect(receipt.effects).toMatchObject([
+      { kind: "settled", amount: 100_000n },
+      { kind: "locked", amount: 99_000n },
+    ]);
+    const open = { commitment, token, seq, amount: 99_000n };
+    const back = here.buildReturn({ deliveryId, deadline: DEADLINE }, SIGNATURE, open);
+    const returned = await world.execute(back);
+    expect(await outflowsOf(returned)).toMatchObject([{ kind: "returned", amount: -98_010n }]);
+  });
+});
+
+describe("identity", () => {
+  test("another cluster is refused", async () => {
+    const other = world.connect([world.sandbox.url], 1, toHex32(`0x${"77".repeat(32)}`));
+    await expect(other.checkIdentity()).rejects.toMatchObject({
+      code: "CONFIG_MISSING",
+      details: { reason: "genesisHash differs" },
+    });
+    await expect(world.here.checkIdentity()).resolves.toBeUndefined();
+  });
+
+  test("what Solana does not have is a mistake of ours, or nothing", async () => {
+    const { here, usdc } = world;
+    const block = await here.getHead();
+    expect(await here.hasCode(usdc)).toBe(false);
+    expect(await here.listTracedPayees(block)).toEqual([]);
+    expect(await here.listTokenBalances(block.hash, [{ token: usdc, wallet: usdc }])).toBeNull();
+    expect(here.combine([])).toBeNull();
+    await expect(here.readPriceFeed(usdc)).rejects.toThrow("EVM");
+    expect(() => here.buildDeploy(newCommitment())).toThrow("not deployed");
+    const call: Call = here.buildRefund(newCommitment(), usdc, { amount: 1n });
+    expect(parseOrders(call.data)).toMatchObject([{ kind: "refund" }]);
+    expect(() => here.buildRefund(newCommitment(), usdc)).toThrow("names what it takes");
+  });
+});

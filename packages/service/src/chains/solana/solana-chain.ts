@@ -1,0 +1,97 @@
+/** Solana behind the chain port: some nodes, asked together, and orders to a signer in the place of contracts. */
+import type { Commitment } from "../../core/commitment.ts";
+import { type Address, type Hex32, padAddress } from "../../core/hex.ts";
+import type { Clock } from "../../core/ports.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { Chain, DeliveryOrder } from "../port.ts";
+import { type Accounts, type Commitments, createContracts } from "./contracts.ts";
+import { WRAPPED_SOL } from "./derived-accounts.ts";
+import { type MintFacts, WRAPPED_SOL_FACTS } from "./instructions.ts";
+import { createNode } from "./node.ts";
+import { createQuorum } from "./quorum.ts";
+import { createReader } from "./reader.ts";
+import { createSender } from "./sender.ts";
+
+export interface SolanaChainOptions {
+  /** Bridge chain id. */
+  readonly chainId: number;
+  /** At least one; they may carry credentials, and are never shown. */
+  readonly rpcUrls: readonly string[];
+  /** How many nodes must agree: more than half. */
+  readonly required: number;
+  /** For one request, body included. */
+  readonly timeoutMs: number;
+  /** Hash of the cluster's first block, which every node must serve. */
+  readonly genesisHash: Hex32;
+  readonly accounts: Accounts;
+  readonly commitments: Commitments;
+  /** Mints that are configured. Wrapped SOL is known. */
+  readonly mints: ReadonlyMap<Address, MintFacts>;
+  /** The vault of a commitment's hash, where one was issued. */
+  readonly vaultOf: (commitment: Hex32) => Promise<Address | null>;
+  /** As the signer is told: base units of a token in 24 hours. */
+  readonly dailyCapOf: (token: Address) => bigint;
+  /** Lamports per byte that accounts are opened with. More than the cluster asks comes back when they are closed. */
+  readonly rentPerByte: bigint;
+  /** Micro-lamports per compute unit: the least that is offered, and the most. */
+  readonly unitPrice: { readonly min: bigint; readonly max: bigint };
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The chain over its nodes. Makes no request yet: `checkIdentity` says whether they are the right ones. */
+export function createSolanaChain(options: SolanaChainOptions): Chain {
+  const { chainId, accounts, commitments, mints, dailyCapOf, rentPerByte } = options;
+  const nodes = options.rpcUrls.map((rpcUrl) => createNode({ ...options, rpcUrl }));
+  const quorum = createQuorum(nodes, options);
+  const findMintFacts = (mint: Address) =>
+    mints.get(mint) ?? (mint === WRAPPED_SOL ? WRAPPED_SOL_FACTS : undefined);
+
+  const ofLock = ({ wallet, token, seq }: { wallet: Address; token: Address; seq: bigint }) =>
+    commitments.deliveryIdOf({
+      srcChain: chainId,
+      escrow: padAddress(accounts.escrow),
+      wallet: padAddress(wallet),
+      token: padAddress(token),
+      seq,
+    });
+  const ofOrder = ({ srcChain, escrow, commitment, srcToken, seq }: DeliveryOrder) =>
+    commitments.deliveryIdOf({
+      srcChain,
+      escrow: padAddress(escrow),
+      wallet: padAddress(commitments.walletOf(commitment)),
+      token: padAddress(srcToken),
+      seq,
+    });
+  const ids = {
+    deliveryIdOfLock: (lock: { commitment: Commitment; token: Address; seq: bigint }) =>
+      ofLock({ wallet: commitments.walletOf(lock.commitment), token: lock.token, seq: lock.seq }),
+    deliveryIdOfOrder: ofOrder,
+  };
+
+  return {
+    ...createReader(quorum, { chainId, findMintFacts }),
+    ...createSender(quorum, {
+      ...options,
+      ids,
+      findMintFacts,
+      rentOf: (bytes) => rentOf(bytes, rentPerByte),
+    }),
+    ...createContracts(quorum, {
+      chainId,
+      accounts,
+      commitments,
+      ids: { ofLock, ofOrder },
+      dailyCapOf,
+    }),
+    cctp: null,
+  };
+}
+
+/** Bytes that every account counts beside its own. */
+const ACCOUNT_OVERHEAD = 128n;
+
+/** Lamports that an account of so many bytes must have. */
+export function rentOf(bytes: number, lamportsPerByte: bigint): bigint {
+  return (BigInt(bytes) + ACCOUNT_OVERHEAD) * lamportsPerByte;
+}

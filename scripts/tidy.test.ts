@@ -120,10 +120,12 @@ describe("import direction", () => {
   });
 
   test("chain libraries are named only in their adapters", () => {
-    const wrong = service
-      .filter((path) => importsOf(path).some((name) => /^(viem|@solana)(\/|$)/.test(name)))
-      .filter((path) => !/\/(chains|signers)\/(evm|solana)\//.test(path));
-    expect(wrong).toEqual([]);
+    const wrongOf = (library: RegExp, adapters: RegExp) =>
+      service
+        .filter((path) => importsOf(path).some((name) => library.test(name)))
+        .filter((path) => !adapters.test(path));
+    expect(wrongOf(/^viem(\/|$)/, /\/(chains|signers)\/evm\//)).toEqual([]);
+    expect(wrongOf(/^@solana(-program)?\//, /\/(chains|signers)\/solana\//)).toEqual([]);
   });
 
   test("the client runs in browsers: it imports nothing of Node", () => {

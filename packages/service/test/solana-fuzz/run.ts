@@ -1,0 +1,291 @@
+/**
+ * The Solana reader under a chain that skips, forks and drops, and nodes that hide blocks: whatever happens, what was
+ * credited less what was swept is to the unit what lies in the vaults.
+ */
+import { getTransferSolInstruction } from "@solana-program/system";
+import {
+  getCreateAssociatedTokenIdempotentInstructionAsync,
+  getTransferCheckedInstruction,
+} from "@solana-program/token";
+import { createNoopSigner, type Instruction, lamports } from "@solana/kit";
+import type { BlockRef, Chain } from "../../src/chains/port.ts";
+import { toBase58 } from "../../src/chains/solana/base58.ts";
+import { associatedAccountOf, TOKEN_PROGRAMS } from "../../src/chains/solana/derived-accounts.ts";
+import { compileMessage, decodeTransaction } from "../../src/chains/solana/transaction.ts";
+import { assert } from "../../src/core/assert.ts";
+import { OperatingError } from "../../src/core/errors.ts";
+import { type Address, NATIVE_SOL, type TxHash } from "../../src/core/hex.ts";
+import { type Meddler, startMeddler } from "../support/solana-meddler.ts";
+import { commitmentOf } from "../support/solana-svm.ts";
+import { type SolanaWorld, startSolanaWorld } from "../support/solana-world.ts";
+
+/** Which nodes there are: one that hides at random and honest ones, the same with what never changes, or liars alone. */
+export type Nodes = "mixed" | "persistent" | "alone";
+
+export interface FuzzResult {
+  readonly deposits: number;
+  readonly credits: number;
+  readonly sweeps: number;
+  readonly expired: number;
+  readonly forks: number;
+  readonly skips: number;
+  /** Looks that failed and were repeated. */
+  readonly retries: number;
+}
+
+const VAULTS = 4;
+const HIDDEN_EVERY = 7;
+const SOL_AMOUNT = 2_000_000n;
+
+/** Runs it; throws where the sums are not exact. */
+export async function runFuzz({
+  seed,
+  rounds,
+  nodes,
+}: {
+  readonly seed: number;
+  readonly rounds: number;
+  readonly nodes: Nodes;
+}): Promise<FuzzResult> {
+  const random = createRandom(seed);
+  const world = await startSolanaWorld();
+  const liars = await Promise.all(
+    [world.sandbox.url, world.sandbox.url].map((url) => startMeddler(url)),
+  );
+  for (const liar of liars) hide(liar, nodes === "persistent" ? () => false : random);
+  const [one = world.sandbox.url, other = world.sandbox.url] = liars.map(({ url }) => url);
+  const chain =
+    nodes === "alone"
+      ? world.connect([one], 1)
+      : world.connect([one, world.sandbox.url, other, world.sandbox.url, world.sandbox.url], 3);
+  try {
+    return await play({ world, chain, random, rounds });
+  } finally {
+    await Promise.all(liars.map((liar) => liar.close()));
+    await world.close();
+  }
+}
+
+type Random = (chance: number) => boolean;
+
+async function play({
+  world,
+  chain,
+  random,
+  rounds,
+}: {
+  readonly world: SolanaWorld;
+  readonly chain: Chain;
+  readonly random: Random;
+  readonly rounds: number;
+}): Promise<FuzzResult> {
+  const { sandbox, usdc, deployment } = world;
+  const withFee = await world.createMint(
+    { program: "token-2022", decimals: 6, hasTransferFee: true },
+    { decimals: 6, transferFee: { basisPoints: 100, maximum: 10n ** 9n } },
+  );
+  const tokens = [usdc, withFee];
+  const payer = deployment.facts.feePayer;
+  for (const token of tokens) await world.give(token, payer, 10n ** 12n);
+  const commitments = Array.from({ length: VAULTS }, (_, index) => commitmentOf(index + 1));
+  const vaults = await Promise.all(commitments.map((commitment) => world.issue(commitment)));
+  await world.finalize();
+
+  const counts = { deposits: 0, credits: 0, sweeps: 0, expired: 0, forks: 0, skips: 0, retries: 0 };
+  const sums = new Map<string, bigint>();
+  const add = (wallet: Address, token: Address, amount: bigint) =>
+    sums.set(`${wallet}:${token}`, (sums.get(`${wallet}:${token}`) ?? 0n) + amount);
+  const watched = new Set(vaults);
+  let tip: BlockRef = await world.here.getHead();
+
+  const scan = async () => {
+    for (;;) {
+      const next = await chain.getBlockAfter(tip.number);
+      if (next === null) return;
+      assert(next.parentHash === tip.hash, "no block is passed over");
+      const [sol, arrived, outflows] = [
+        await chain.listNativeTransfers(next, async () => watched),
+        await chain.listTransfers(next, tokens),
+        await chain.listOutflows(next),
+      ];
+      for (const { to, token, amount } of [...sol, ...arrived]) {
+        if (!watched.has(to)) continue;
+        counts.credits += 1;
+        add(to, token, amount);
+      }
+      for (const { wallet, token, amount } of outflows) add(wallet, token, -amount);
+      tip = next;
+    }
+  };
+  const scanPatiently = async () => {
+    try {
+      await scan();
+      return true;
+    } catch (error) {
+      if (!(error instanceof OperatingError) || error.code !== "RPC_UNAVAILABLE") throw error;
+      counts.retries += 1;
+      return false;
+    }
+  };
+
+  const post = async (instructions: readonly Instruction[]) => {
+    const message = compileMessage({
+      instructions,
+      feePayer: payer,
+      lifetime: await world.here.getLifetime(),
+      unitLimit: 300_000n + BigInt(counts.deposits),
+      unitPrice: 1_000n,
+    });
+    await world.here.send(await deployment.sign(message));
+  };
+  const deposit = async (vault: Address) => {
+    counts.deposits += 1;
+    const sol = getTransferSolInstruction({
+      source: createNoopSigner(toBase58(payer)),
+      destination: toBase58(vault),
+      amount: lamports(SOL_AMOUNT + BigInt(counts.deposits)),
+    });
+    const parts: Instruction[] = random(0.5) ? [sol] : [];
+    for (const token of tokens) {
+      if (random(0.4)) parts.push(...(await sendTokens(world, token, vault, 1_000n)));
+    }
+    // Fails with all that came before it.
+    if (random(0.1)) parts.push({ ...sol, data: Uint8Array.from(sol.data).fill(0xff, 4) });
+    await post(parts.length > 0 ? parts : [sol]);
+  };
+
+  interface Sweep {
+    readonly txHash: TxHash;
+    readonly raw: `0x${string}`;
+    readonly lastValidHeight: bigint;
+  }
+  const open = new Map<string, Sweep>();
+  const follow = async (key: string, sweep: Sweep) => {
+    const { txHash, raw, lastValidHeight } = sweep;
+    const blockhash = decodeTransaction(raw).blockhash;
+    const isExpired = await world.here.isExpired({ blockhash, lastValidHeight });
+    const receipt = await world.here.getReceipt(txHash);
+    if (receipt === null && isExpired) {
+      counts.expired += 1;
+      open.delete(key);
+    } else if (receipt === null) {
+      await world.here.send(raw);
+    } else if (receipt.blockNumber <= (await world.here.getFinalNumber())) {
+      if (receipt.succeeded) counts.sweeps += 1;
+      open.delete(key);
+    }
+  };
+  const sweep = async (isLast: boolean) => {
+    for (const [key, one] of open) await follow(key, one);
+    for (const [index, vault] of vaults.entries()) {
+      for (const token of [NATIVE_SOL, ...tokens]) {
+        const key = `${vault}:${token}`;
+        if (isLast || open.has(key) || !random(0.3)) continue;
+        const held = await world.here.readHolding(token, vault);
+        const commitment = commitments[index];
+        if (held.amount === 0n || !commitment) continue;
+        const call = world.here.buildRefund(commitment, token, held);
+        const { raw, lastValidHeight } = await world.sign(call);
+        open.set(key, { txHash: world.txHashOf(raw), raw, lastValidHeight });
+        await world.here.send(raw);
+      }
+    }
+  };
+
+  for (let round = 0; round < rounds; round += 1) {
+    const vault = vaults[round % vaults.length];
+    if (vault && random(0.75)) {
+      if (random(0.1)) await sandbox.dropNextSends(1);
+      await deposit(vault);
+    }
+    if (random(0.15)) {
+      counts.skips += 1;
+      await sandbox.skipSlots(random(0.2) ? 90 : 2);
+    }
+    await sandbox.tick(random(0.05) ? 160 : 1);
+    if (random(0.08)) {
+      counts.forks += 1;
+      await sandbox.fork({ blocks: random(0.5) ? 1 : 5, replay: random(0.5) });
+      await sandbox.tick();
+    }
+    if (round % 5 === 0) await sweep(false);
+    if (round % 4 === 0) await scanPatiently();
+  }
+  for (let looks = 0; open.size > 0 && looks < 20; looks += 1) {
+    await sandbox.tick(40);
+    await sweep(true);
+  }
+  await sandbox.tick(40);
+  for (let looks = 0; !(await scanPatiently()); looks += 1) {
+    assert(looks < 500, "the scan comes to the tip");
+  }
+  assert(tip.number === (await world.here.getFinalNumber()), "the scan is at the tip");
+  for (const vault of vaults) {
+    for (const token of [NATIVE_SOL, ...tokens]) {
+      const credited = sums.get(`${vault}:${token}`) ?? 0n;
+      const held = await world.here.getBalance(token, vault);
+      assert(credited === held, `what was credited is there: ${credited}, ${held}`);
+    }
+  }
+  return counts;
+}
+
+async function sendTokens(
+  world: SolanaWorld,
+  token: Address,
+  to: Address,
+  amount: bigint,
+): Promise<Instruction[]> {
+  const { feePayer, mintFactsOf } = world.deployment.facts;
+  const { program } = mintFactsOf(token);
+  const payer = createNoopSigner(toBase58(feePayer));
+  const programAddress = TOKEN_PROGRAMS[program];
+  const mint = toBase58(token);
+  return [
+    await getCreateAssociatedTokenIdempotentInstructionAsync({
+      payer,
+      owner: toBase58(to),
+      mint,
+      tokenProgram: programAddress,
+    }),
+    getTransferCheckedInstruction(
+      {
+        source: toBase58(await associatedAccountOf(feePayer, token, program)),
+        mint,
+        destination: toBase58(await associatedAccountOf(to, token, program)),
+        authority: payer,
+        amount,
+        decimals: 6,
+      },
+      { programAddress },
+    ),
+  ];
+}
+
+/** Hides blocks, at random or always the same, says that slots were skipped which were not, and limits the rate. */
+function hide(liar: Meddler, random: Random): void {
+  const skipped = { error: { code: -32007, message: "Slot was skipped" } };
+  const hidesAlways = (slot: unknown) => Number(slot) % HIDDEN_EVERY === 0;
+  liar.meddle = ({ method, params }, said) => {
+    const isPersistent = !random(1);
+    if (random(0.05)) return 429;
+    if (method === "getBlock") {
+      const hides = isPersistent ? hidesAlways(params[0]) : random(0.3);
+      return hides ? skipped : said;
+    }
+    if (method === "getBlocksWithLimit" && Array.isArray(said.result)) {
+      const slots: readonly unknown[] = said.result;
+      return { result: slots.filter((slot) => (isPersistent ? !hidesAlways(slot) : !random(0.3))) };
+    }
+    return said;
+  };
+}
+
+/** Says yes with a chance; the same again for the same seed. */
+function createRandom(seed: number): Random {
+  let state = seed;
+  return (chance) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return state / 0x7fffffff < chance;
+  };
+}

@@ -12,7 +12,7 @@ import { depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
 import { encodeFunctionData, erc20Abi, type Hex, isAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Secret } from "../src/core/secret.ts";
-import { encryptKeystore } from "../src/signers/evm/keystore.ts";
+import { encryptEvmKey } from "../src/signers/evm/keystore.ts";
 import { deposit, expectDelivered, expectEmptyEscrow, USDC } from "./support/deposits.ts";
 import { ARN, CREDENTIALS, type KmsStandIn, startKmsStandIn } from "./support/kms-stand-in.ts";
 import { createProcesses, type Processes } from "./support/processes.ts";
@@ -70,8 +70,8 @@ async function encryptKeys(): Promise<void> {
   const encrypt = async ({ file }: KeyFile) => {
     const key = new Secret(readFileSync(file, "utf8").trim());
     const keystore = file.replace(/\.key$/, ".json");
-    const encrypted = await encryptKeystore(key, new Secret(PASSPHRASE), CHEAP);
-    writeFileSync(keystore, JSON.stringify(encrypted), { mode: 0o600 });
+    const encrypted = await encryptEvmKey(key, new Secret(PASSPHRASE), CHEAP);
+    writeFileSync(keystore, JSON.stringify(encrypted.keystore), { mode: 0o600 });
     rmSync(file);
     return { keystore };
   };

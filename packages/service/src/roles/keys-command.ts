@@ -7,7 +7,7 @@ import { type Config, LANE_PURPOSES } from "../config/load.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 import type { Secret } from "../core/secret.ts";
-import { createKeystore, decryptKeystore } from "../signers/evm/keystore.ts";
+import { createEvmKeystore, decryptEvmKeystore } from "../signers/evm/keystore.ts";
 import { verifyJournal } from "../signers/journal.ts";
 import {
   type AskPassphrase,
@@ -81,7 +81,7 @@ export async function rotateKey(
   const { path } = key.source;
   // Whoever cannot open the old one would lock the new one with something else.
   const passphrase = await getPassphrase(config, askPassphrase);
-  await decryptKeystore(readKeystore(path, setting), passphrase, setting);
+  await decryptEvmKeystore(readKeystore(path, setting), passphrase, setting);
   const successor = findFreePath(path);
   const address = toChecksumAddress(await makeKeystore(successor, passphrase, setting));
   return { keystore: successor, address, steps: listSteps(key, { path, successor, address }) };
@@ -119,7 +119,7 @@ async function choosePassphrase(config: Config, askPassphrase: AskPassphrase): P
 }
 
 async function makeKeystore(path: string, passphrase: Secret, setting: string): Promise<Address> {
-  const { keystore, address } = await createKeystore(passphrase);
+  const { keystore, address } = await createEvmKeystore(passphrase);
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     writeFileSync(path, `${JSON.stringify(keystore, null, 2)}\n`, { mode: 0o600, flag: "wx" });

@@ -12,16 +12,12 @@ import { connectSigner } from "../signers/client.ts";
 import { createEvmAttestorPolicy } from "../signers/evm/attestor-policy.ts";
 import { createEvmAttestorSigner } from "../signers/evm/attestor-signer.ts";
 import { createRawKey, type EvmKey } from "../signers/evm/key.ts";
-import {
-  addressOfKeystore,
-  decryptKeystore,
-  type Keystore,
-  parseKeystore,
-} from "../signers/evm/keystore.ts";
+import { decryptEvmKeystore } from "../signers/evm/keystore.ts";
 import { openKmsKey } from "../signers/evm/kms-key.ts";
 import { createLanePolicy } from "../signers/evm/lane-policy.ts";
 import { createEvmLaneSigner } from "../signers/evm/lane-signer.ts";
 import { type Guard, type LaneRules, openGuard } from "../signers/guard.ts";
+import { addressOfKeystore, type Keystore, parseKeystore } from "../signers/keystore.ts";
 import type { AttestorSigner, LaneSigner } from "../signers/port.ts";
 import type { HeldSigners } from "../signers/server.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -185,7 +181,8 @@ function createKeyOpener(config: Config, askPassphrase: AskPassphrase): OpenKey 
       case "keystore": {
         const keystore = readKeystore(source.path, setting);
         passphrase ??= getPassphrase(config, askPassphrase);
-        return createRawKey(await decryptKeystore(keystore, await passphrase, setting), setting);
+        const { key } = await decryptEvmKeystore(keystore, await passphrase, setting);
+        return createRawKey(key, setting);
       }
       case "kms":
         return openKmsKey(source, { setting, credentials: config.aws });

@@ -12,6 +12,7 @@ import type {
   ReturnOrder,
 } from "../chains/port.ts";
 import type { LanePurpose } from "../config/load.ts";
+import type { Commitment } from "../core/commitment.ts";
 import type { Address, Hex, TxHash } from "../core/hex.ts";
 
 export interface TransactionIntent {
@@ -52,4 +53,14 @@ export interface AttestorSigner {
   signReturn(srcChain: number, order: ReturnOrder): Promise<Hex>;
   /** Signs towards a priced route of the source chain. */
   signPrice(srcChain: number, order: PriceOrder): Promise<Hex>;
+}
+
+/** Derives the deposit addresses of a chain where nobody else can. It signs nothing but its word for them. */
+export interface VaultSigner {
+  /** Bridge chain id. */
+  readonly chainId: number;
+  /** Whose signature a proof is. */
+  readonly binding: Address;
+  /** The one deposit address of a commitment, and the proof of it. */
+  deriveVault(commitment: Commitment): Promise<{ readonly wallet: Address; readonly proof: Hex }>;
 }

@@ -1,13 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { Secret } from "../../core/secret.ts";
+import { addressOfKeystore, parseKeystore } from "../keystore.ts";
 import { createRawKey } from "./key.ts";
-import {
-  addressOfKeystore,
-  createKeystore,
-  decryptKeystore,
-  encryptKeystore,
-  parseKeystore,
-} from "./keystore.ts";
+import { createEvmKeystore, decryptEvmKeystore, encryptEvmKey } from "./keystore.ts";
 
 // The test vectors of the Web3 Secret Storage definition.
 const SECRET = "0x7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d";
@@ -55,40 +50,40 @@ const parse = (value: unknown) => parseKeystore(JSON.stringify(value), "attestor
 
 describe("a published keystore", () => {
   test.each(["pbkdf2", "scrypt"] as const)("of %s opens to its key", async (kdf) => {
-    const key = await decryptKeystore(parse(PUBLISHED[kdf]), PASSPHRASE, "attestor.key");
+    const { key } = await decryptEvmKeystore(parse(PUBLISHED[kdf]), PASSPHRASE, "attestor.key");
     expect(key.reveal()).toBe(SECRET);
   });
 
   test("written with a capital Crypto, as some clients do, opens as well", async () => {
     const { crypto, ...rest } = PUBLISHED.scrypt;
     const keystore = parse({ ...rest, Crypto: crypto });
-    expect((await decryptKeystore(keystore, PASSPHRASE, "k")).reveal()).toBe(SECRET);
+    expect((await decryptEvmKeystore(keystore, PASSPHRASE, "k")).key.reveal()).toBe(SECRET);
   });
 });
 
 describe("a keystore of ours", () => {
   test("opens with its passphrase, and states its address", async () => {
     const passphrase = new Secret("correct horse battery");
-    const { keystore, address } = await createKeystore(passphrase, CHEAP);
+    const { keystore, address } = await createEvmKeystore(passphrase, CHEAP);
     const again = parse(keystore);
     expect(addressOfKeystore(again)).toBe(address);
-    const key = await decryptKeystore(again, passphrase, "k");
+    const { key } = await decryptEvmKeystore(again, passphrase, "k");
     expect(createRawKey(key, "k").address).toBe(address);
     expect(JSON.stringify(keystore)).not.toContain(key.reveal().slice(2));
   });
 
   test("is encrypted anew each time, at the standard cost", async () => {
     const [one, two] = await Promise.all(
-      [1, 2].map(() => encryptKeystore(new Secret(SECRET), PASSPHRASE)),
+      [1, 2].map(() => encryptEvmKey(new Secret(SECRET), PASSPHRASE)),
     );
-    expect(one?.crypto.ciphertext).not.toBe(two?.crypto.ciphertext);
-    expect(one?.crypto.kdfparams).toMatchObject({ n: 262_144, r: 8, p: 1 });
+    expect(one?.keystore.crypto.ciphertext).not.toBe(two?.keystore.crypto.ciphertext);
+    expect(one?.keystore.crypto.kdfparams).toMatchObject({ n: 262_144, r: 8, p: 1 });
   });
 
   test("does not open with another passphrase, and says which setting", async () => {
-    const keystore = await encryptKeystore(new Secret(SECRET), PASSPHRASE, CHEAP);
+    const { keystore } = await encryptEvmKey(new Secret(SECRET), PASSPHRASE, CHEAP);
     await expect(
-      decryptKeystore(keystore, new Secret("testpasswore"), "attestor.key"),
+      decryptEvmKeystore(keystore, new Secret("testpasswore"), "attestor.key"),
     ).rejects.toMatchObject({
       code: "CONFIG_MISSING",
       message: "attestor.key: the passphrase does not open the keystore",
@@ -96,18 +91,18 @@ describe("a keystore of ours", () => {
   });
 
   test("with an address that is not its key's is refused", async () => {
-    const keystore = await encryptKeystore(new Secret(SECRET), PASSPHRASE, CHEAP);
+    const { keystore } = await encryptEvmKey(new Secret(SECRET), PASSPHRASE, CHEAP);
     const swapped = { ...keystore, address: "11".repeat(20) };
-    await expect(decryptKeystore(swapped, PASSPHRASE, "k")).rejects.toThrow("not its key's");
+    await expect(decryptEvmKeystore(swapped, PASSPHRASE, "k")).rejects.toThrow("not its key's");
   });
 
   test.each([
     ["a changed ciphertext", { ciphertext: "00".repeat(32) }],
     ["a changed mac", { mac: "00".repeat(32) }],
   ])("with %s is refused", async (_what, change) => {
-    const keystore = await encryptKeystore(new Secret(SECRET), PASSPHRASE, CHEAP);
+    const { keystore } = await encryptEvmKey(new Secret(SECRET), PASSPHRASE, CHEAP);
     const broken = { ...keystore, crypto: { ...keystore.crypto, ...change } };
-    await expect(decryptKeystore(broken, PASSPHRASE, "k")).rejects.toThrow("does not open");
+    await expect(decryptEvmKeystore(broken, PASSPHRASE, "k")).rejects.toThrow("does not open");
   });
 });
 

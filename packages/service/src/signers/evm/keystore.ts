@@ -1,206 +1,41 @@
-/**
- * Encrypted keystores: "Web3 Secret Storage", version 3, the format of every Ethereum client. scrypt is written, scrypt
- * and PBKDF2 are read.
- * @see https://ethereum.org/developers/docs/data-structures-and-encoding/web3-secret-storage/
- */
-import {
-  createCipheriv,
-  createDecipheriv,
-  pbkdf2,
-  randomBytes,
-  randomUUID,
-  scrypt,
-  timingSafeEqual,
-} from "node:crypto";
-import { promisify } from "node:util";
-import { scryptAsync } from "@noble/hashes/scrypt";
-import { type Static, Type } from "typebox";
-import { Value } from "typebox/value";
-import { keccak256 } from "viem";
-import { OperatingError } from "../../core/errors.ts";
-import { type EvmAddress, toEvmAddress } from "../../core/hex.ts";
+/** Keystores whose 32 bytes are a private key of an EVM account. */
+import { randomBytes } from "node:crypto";
+import type { EvmAddress } from "../../core/hex.ts";
 import { Secret } from "../../core/secret.ts";
+import {
+  decryptKeystore,
+  encryptKeystore,
+  type KeptKey,
+  type Keystore,
+  type ScryptCost,
+} from "../keystore.ts";
 import { createRawKey } from "./key.ts";
 
-/** What geth calls the standard cost: 256 MiB of memory. */
-const SCRYPT = { n: 262_144, r: 8, p: 1 } as const;
-const KEY_LENGTH = 32;
-/** Nobody's file may ask for more memory or time than this. */
-const SCRYPT_MEMORY_MAX = 1_073_741_824;
-
-const HexBytes = (bytes: number) => Type.String({ pattern: `^[0-9a-fA-F]{${bytes * 2}}$` });
-const Salt = Type.String({ pattern: "^([0-9a-fA-F]{2}){8,64}$" });
-
-const Keystore = Type.Object({
-  version: Type.Literal(3),
-  id: Type.Optional(Type.String()),
-  address: Type.Optional(Type.String({ pattern: "^(0x)?[0-9a-fA-F]{40}$" })),
-  crypto: Type.Intersect([
-    Type.Object({
-      cipher: Type.Literal("aes-128-ctr"),
-      cipherparams: Type.Object({ iv: HexBytes(16) }),
-      ciphertext: HexBytes(32),
-      mac: HexBytes(32),
-    }),
-    Type.Union([
-      Type.Object({
-        kdf: Type.Literal("scrypt"),
-        kdfparams: Type.Object({
-          dklen: Type.Literal(KEY_LENGTH),
-          n: Type.Integer({ minimum: 2, maximum: 1_048_576 }),
-          r: Type.Integer({ minimum: 1, maximum: 64 }),
-          p: Type.Integer({ minimum: 1, maximum: 16 }),
-          salt: Salt,
-        }),
-      }),
-      Type.Object({
-        kdf: Type.Literal("pbkdf2"),
-        kdfparams: Type.Object({
-          dklen: Type.Literal(KEY_LENGTH),
-          c: Type.Integer({ minimum: 1, maximum: 10_000_000 }),
-          prf: Type.Literal("hmac-sha256"),
-          salt: Salt,
-        }),
-      }),
-    ]),
-  ]),
-});
-
-export type Keystore = Static<typeof Keystore>;
-
 /** A new key, encrypted. `cost` is lower in tests alone. */
-export async function createKeystore(
+export async function createEvmKeystore(
   passphrase: Secret,
-  cost: { readonly n: number; readonly r: number; readonly p: number } = SCRYPT,
+  cost?: ScryptCost,
 ): Promise<{ readonly keystore: Keystore; readonly address: EvmAddress }> {
   const key = new Secret(`0x${randomBytes(32).toString("hex")}`);
-  const { address } = createRawKey(key, "a new keystore");
-  return { keystore: await encryptKeystore(key, passphrase, cost), address };
+  return encryptEvmKey(key, passphrase, cost);
 }
 
 /** Encrypts a private key. */
-export async function encryptKeystore(
+export async function encryptEvmKey(
   key: Secret,
   passphrase: Secret,
-  cost: { readonly n: number; readonly r: number; readonly p: number } = SCRYPT,
-): Promise<Keystore> {
-  const kdfparams = { dklen: KEY_LENGTH, ...cost, salt: randomBytes(32).toString("hex") } as const;
-  const derived = await deriveKey({ kdf: "scrypt", kdfparams }, passphrase);
-  const iv = randomBytes(16);
-  const cipher = createCipheriv("aes-128-ctr", derived.subarray(0, 16), iv);
-  const plain = Buffer.from(key.reveal().slice(2), "hex");
-  const ciphertext = Buffer.concat([cipher.update(plain), cipher.final()]);
-  plain.fill(0);
-  return {
-    version: 3,
-    id: randomUUID(),
-    address: createRawKey(key, "a keystore").address.slice(2),
-    crypto: {
-      cipher: "aes-128-ctr",
-      cipherparams: { iv: iv.toString("hex") },
-      ciphertext: ciphertext.toString("hex"),
-      kdf: "scrypt",
-      kdfparams,
-      mac: macOf(derived, ciphertext).toString("hex"),
-    },
-  };
+  cost?: ScryptCost,
+): Promise<{ readonly keystore: Keystore; readonly address: EvmAddress }> {
+  const { address } = createRawKey(key, "a keystore");
+  return { keystore: await encryptKeystore({ key, address }, passphrase, cost), address };
 }
 
-/**
- * Reads a keystore's text. Throws CONFIG_MISSING when it is none.
- * @param whose the setting that names it, for messages
- */
-export function parseKeystore(text: string, whose: string): Keystore {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    throw notAKeystore(whose);
-  }
-  // Some clients write `Crypto`.
-  const file = Value.Check(Type.Object({ Crypto: Type.Unknown() }), parsed)
-    ? { ...parsed, crypto: parsed.Crypto }
-    : parsed;
-  if (!Value.Check(Keystore, file)) throw notAKeystore(whose);
-  const { crypto } = file;
-  if (crypto.kdf === "scrypt" && memoryOf(crypto.kdfparams) > SCRYPT_MEMORY_MAX) {
-    throw notAKeystore(whose);
-  }
-  return file;
-}
-
-/** The address as the file states it; null where it does not. Proved only by opening it. */
-export function addressOfKeystore({ address }: Keystore): EvmAddress | null {
-  return address === undefined ? null : toEvmAddress(`0x${address.replace(/^0x/, "")}`);
-}
-
-/** Decrypts a keystore. Throws CONFIG_MISSING for a wrong passphrase, or an address that is not the key's. */
-export async function decryptKeystore(
+/** Decrypts a private key. Throws CONFIG_MISSING as `decryptKeystore` does, and for bytes that are no private key. */
+export async function decryptEvmKeystore(
   keystore: Keystore,
   passphrase: Secret,
   whose: string,
-): Promise<Secret> {
-  const { crypto } = keystore;
-  const derived = await deriveKey(crypto, passphrase);
-  const ciphertext = Buffer.from(crypto.ciphertext, "hex");
-  if (!timingSafeEqual(macOf(derived, ciphertext), Buffer.from(crypto.mac, "hex"))) {
-    throw new OperatingError(
-      "CONFIG_MISSING",
-      `${whose}: the passphrase does not open the keystore`,
-    );
-  }
-  const iv = Buffer.from(crypto.cipherparams.iv, "hex");
-  const decipher = createDecipheriv("aes-128-ctr", derived.subarray(0, 16), iv);
-  const plain = Buffer.concat([decipher.update(ciphertext), decipher.final()]);
-  const key = new Secret(`0x${plain.toString("hex")}`);
-  plain.fill(0);
-  const stated = addressOfKeystore(keystore);
-  if (stated && stated !== createRawKey(key, whose).address) {
-    throw new OperatingError(
-      "CONFIG_MISSING",
-      `${whose}: the keystore states the address ${stated}, which is not its key's`,
-    );
-  }
-  return key;
-}
-
-type Kdf =
-  | Pick<Keystore["crypto"] & { readonly kdf: "scrypt" }, "kdf" | "kdfparams">
-  | Pick<Keystore["crypto"] & { readonly kdf: "pbkdf2" }, "kdf" | "kdfparams">;
-
-async function deriveKey(kdf: Kdf, passphrase: Secret): Promise<Buffer> {
-  const password = Buffer.from(passphrase.reveal().normalize("NFC"), "utf8");
-  const salt = Buffer.from(kdf.kdfparams.salt, "hex");
-  try {
-    if (kdf.kdf === "pbkdf2") {
-      return await promisify(pbkdf2)(password, salt, kdf.kdfparams.c, KEY_LENGTH, "sha256");
-    }
-    const { n: N, r, p } = kdf.kdfparams;
-    // RFC 7914 allows no such cost, and OpenSSL refuses it; keystores of early clients have it all the same.
-    if (N >= 2 ** (16 * r))
-      return Buffer.from(await scryptAsync(password, salt, { N, r, p, dkLen: KEY_LENGTH }));
-    const maxmem = memoryOf(kdf.kdfparams) + 1_048_576;
-    return await new Promise<Buffer>((resolve, reject) => {
-      scrypt(password, salt, KEY_LENGTH, { N, r, p, maxmem }, (error, key) =>
-        error ? reject(error) : resolve(key),
-      );
-    });
-  } finally {
-    password.fill(0);
-  }
-}
-
-function memoryOf({ n, r, p }: { readonly n: number; readonly r: number; readonly p: number }) {
-  return 128 * r * (n + p + 2);
-}
-
-function macOf(derived: Buffer, ciphertext: Buffer): Buffer {
-  return Buffer.from(keccak256(Buffer.concat([derived.subarray(16, 32), ciphertext]), "bytes"));
-}
-
-function notAKeystore(whose: string): OperatingError {
-  return new OperatingError(
-    "CONFIG_MISSING",
-    `${whose}: expected a keystore of version 3 (Web3 Secret Storage) with scrypt or PBKDF2`,
-  );
+): Promise<KeptKey> {
+  const addressOf = (key: Secret) => createRawKey(key, whose).address;
+  return decryptKeystore(keystore, { passphrase, whose, addressOf });
 }

@@ -161,7 +161,7 @@ async function openAttestor(config: Config, open: OpenKey, guard: Guard): Promis
   const chains = new Map(
     config.chains.map(({ chainId, evmChainId, contracts }) => [
       chainId,
-      { evmChainId, ...contracts },
+      { kind: "evm", evmChainId, ...contracts } as const,
     ]),
   );
   const signer = createEvmAttestorSigner({ key: await open(config.attestor.key), chains });

@@ -3,22 +3,33 @@ import {
   hashTypedData,
   serializeSignature,
   type TypedData,
+  type TypedDataDomain,
 } from "viem";
 import { assert } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
-import type { EvmAddress, Hex } from "../../core/hex.ts";
+import type { Address, EvmAddress, Hex } from "../../core/hex.ts";
 import { deliveryIdOfOrder, hashCommitment } from "../../chains/evm/commitment.ts";
 import type { AttestorSigner } from "../port.ts";
 import type { EvmKey } from "./key.ts";
 
 /** What a signature for a chain is bound to. */
-export interface AttestedChain {
-  /** EIP-155 chain id. */
-  readonly evmChainId: number;
-  readonly factory: EvmAddress;
-  readonly escrow: EvmAddress;
-  readonly delivery: EvmAddress;
-}
+export type AttestedChain =
+  | {
+      readonly kind: "evm";
+      /** EIP-155 chain id. */
+      readonly evmChainId: number;
+      readonly factory: EvmAddress;
+      readonly escrow: EvmAddress;
+      readonly delivery: EvmAddress;
+    }
+  | {
+      readonly kind: "svm";
+      /** The EVM factory: wallets are named by the address that it gives their commitments. */
+      readonly factory: EvmAddress;
+      /** Accounts of the signer that verifies. */
+      readonly escrow: Address;
+      readonly delivery: Address;
+    };
 
 const DELIVER = {
   Deliver: [
@@ -55,9 +66,21 @@ const PRICE = {
   ],
 } as const;
 
+/** As above, of a token in 32 bytes. */
+const PRICE_OF_SOLANA = {
+  Price: [
+    { name: "factory", type: "address" },
+    { name: "wallet", type: "address" },
+    { name: "token", type: "bytes32" },
+    { name: "rate", type: "uint256" },
+    { name: "maxAmount", type: "uint256" },
+    { name: "deadline", type: "uint256" },
+  ],
+} as const;
+
 /**
  * The attestor's key. Builds each message itself: the delivery id and the commitment's hash are computed from the order,
- * the contract and chain id come from the configuration. Throws CONFIG_MISSING when a message is for a chain that is not
+ * the contract and chain id come from the configuration, or the account of the signer on Solana. Throws CONFIG_MISSING when a message is for a chain that is not
  * configured.
  */
 export function createEvmAttestorSigner(options: {
@@ -118,6 +141,15 @@ export function createEvmAttestorSigner(options: {
 
     async signPrice(srcChain, { route, ...price }) {
       const source = getChain(chains, srcChain);
+      if (source.kind === "svm") {
+        assert(route === source.escrow, "a price for Solana is for its escrow");
+        return sign({
+          domain: domainOf("Sluice PricedRoute", source, route),
+          types: PRICE_OF_SOLANA,
+          primaryType: "Price",
+          message: { factory: source.factory, ...price },
+        });
+      }
       return sign({
         domain: domainOf("Sluice PricedRoute", source, route),
         types: PRICE,
@@ -128,8 +160,10 @@ export function createEvmAttestorSigner(options: {
   };
 }
 
-function domainOf(name: string, chain: AttestedChain, verifyingContract: EvmAddress) {
-  return { name, version: "1", chainId: chain.evmChainId, verifyingContract } as const;
+/** Where no contract verifies, the account of the signer that does stands in its place. */
+function domainOf(name: string, chain: AttestedChain, verifier: Address): TypedDataDomain {
+  if (chain.kind === "svm") return { name, salt: verifier };
+  return { name, version: "1", chainId: chain.evmChainId, verifyingContract: verifier };
 }
 
 function getChain(chains: ReadonlyMap<number, AttestedChain>, chainId: number): AttestedChain {

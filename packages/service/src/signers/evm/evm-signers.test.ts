@@ -5,7 +5,7 @@ import { deliveryIdOfOrder, hashCommitment } from "../../chains/evm/commitment.t
 import type { DeliveryOrder } from "../../chains/port.ts";
 import { toEvmAddress, toHex32 } from "../../core/hex.ts";
 import { Secret } from "../../core/secret.ts";
-import { createEvmAttestorSigner } from "./attestor-signer.ts";
+import { type AttestedChain, createEvmAttestorSigner } from "./attestor-signer.ts";
 import { createRawKey } from "./key.ts";
 import { createEvmLaneSigner } from "./lane-signer.ts";
 
@@ -13,17 +13,19 @@ const KEY = `0x${"1a".repeat(32)}`;
 const WORD = toHex32(`0x${"01".repeat(32)}`);
 const address = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
 const SOURCE = {
+  kind: "evm",
   evmChainId: 1,
   factory: address("f0"),
   escrow: address("e1"),
   delivery: address("d1"),
-};
+} as const;
 const DESTINATION = {
+  kind: "evm",
   evmChainId: 8453,
   factory: address("f0"),
   escrow: address("e2"),
   delivery: address("d2"),
-};
+} as const;
 const ORDER: DeliveryOrder = {
   commitment: {
     integrator: WORD,
@@ -51,7 +53,7 @@ const lane = createEvmLaneSigner({
 });
 const attestor = createEvmAttestorSigner({
   key: createRawKey(new Secret(KEY), "a test"),
-  chains: new Map([
+  chains: new Map<number, AttestedChain>([
     [2, SOURCE],
     [30, DESTINATION],
   ]),

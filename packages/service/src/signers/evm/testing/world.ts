@@ -46,8 +46,8 @@ export async function openWorld() {
   const attestor = createEvmAttestorSigner({
     key: ATTESTOR_KEY,
     chains: new Map([
-      [HERE, { evmChainId: EVM_CHAIN_ID, ...deployment.here }],
-      [THERE, { evmChainId: EVM_CHAIN_ID, ...deployment.there }],
+      [HERE, { kind: "evm", evmChainId: EVM_CHAIN_ID, ...deployment.here }],
+      [THERE, { kind: "evm", evmChainId: EVM_CHAIN_ID, ...deployment.there }],
     ]),
   });
   const chainOf = (chainId: number, contracts: Deployment["here"], evmChainId = EVM_CHAIN_ID) =>

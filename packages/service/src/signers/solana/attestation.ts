@@ -1,0 +1,108 @@
+/**
+ * What the attestor signs towards Solana, verified here as contracts verify it elsewhere: EIP-712 of the same structs,
+ * with the account that stands for the contract as the salt of the domain.
+ */
+import { secp256k1 } from "@noble/curves/secp256k1";
+import { keccak_256 } from "@noble/hashes/sha3";
+import type { ClaimOrder, ReturnOrder, SignedPrice } from "../../chains/port.ts";
+import {
+  type Address,
+  type EvmAddress,
+  type Hex,
+  type Hex32,
+  padAddress,
+  toEvmAddress,
+} from "../../core/hex.ts";
+
+const DOMAIN = "EIP712Domain(string name,bytes32 salt)";
+const DELIVER = "Deliver(bytes32 deliveryId,bytes32 commitment,uint256 amount,uint256 deadline)";
+const CLAIM = "Claim(bytes32 deliveryId,uint256 paidAmount,uint256 deadline)";
+const RETURN = "Return(bytes32 deliveryId,uint256 deadline)";
+const PRICE =
+  "Price(address factory,address wallet,bytes32 token,uint256 rate,uint256 maxAmount,uint256 deadline)";
+
+/** Digest of an order to pay, for the delivery account. */
+export function hashDeliver(
+  delivery: Address,
+  order: {
+    readonly deliveryId: Hex32;
+    readonly commitment: Hex32;
+    readonly amount: bigint;
+    readonly deadline: bigint;
+  },
+): Uint8Array {
+  const { deliveryId, commitment, amount, deadline } = order;
+  return digestOf("Sluice Delivery", delivery, DELIVER, [deliveryId, commitment, amount, deadline]);
+}
+
+/** Digest of a claim, for the escrow account. */
+export function hashClaim(escrow: Address, claim: ClaimOrder): Uint8Array {
+  const { deliveryId, paidAmount, deadline } = claim;
+  return digestOf("Sluice Escrow", escrow, CLAIM, [deliveryId, paidAmount, deadline]);
+}
+
+/** Digest of a return, for the escrow account. */
+export function hashReturn(escrow: Address, { deliveryId, deadline }: ReturnOrder): Uint8Array {
+  return digestOf("Sluice Escrow", escrow, RETURN, [deliveryId, deadline]);
+}
+
+/** Digest of a price of a token of Solana, for the escrow account. */
+export function hashPrice(
+  escrow: Address,
+  price: SignedPrice & {
+    /** The EVM factory. */
+    readonly factory: EvmAddress;
+    /** The wallet's address on EVM chains. */
+    readonly wallet: EvmAddress;
+    readonly token: Address;
+  },
+): Uint8Array {
+  const { factory, wallet, token, rate, maxAmount, deadline } = price;
+  const words = [padAddress(factory), padAddress(wallet), token, rate, maxAmount, deadline];
+  return digestOf("Sluice PricedRoute", escrow, PRICE, words);
+}
+
+/** Who signed a digest: r, s in the lower half of the order, and v of 27 or 28. Null for anything else. */
+export function recoverSigner(digest: Uint8Array, signature: Hex): EvmAddress | null {
+  const match = /^0x([0-9a-f]{128})(1b|1c)$/.exec(signature);
+  if (!match) return null;
+  const [, rs = "", v] = match;
+  try {
+    const parsed = secp256k1.Signature.fromCompact(rs).addRecoveryBit(v === "1b" ? 0 : 1);
+    if (parsed.hasHighS()) return null;
+    const [, ...point] = parsed.recoverPublicKey(digest).toRawBytes(false);
+    return toEvmAddress(`0x${toHexDigits(keccak_256(Uint8Array.from(point))).slice(24)}`);
+  } catch {
+    // Numbers out of range, or no point of the curve: nobody's signature.
+    return null;
+  }
+}
+
+function digestOf(
+  name: string,
+  salt: Address,
+  type: string,
+  words: readonly (string | bigint)[],
+): Uint8Array {
+  const domain = keccak_256(concat([hashText(DOMAIN), hashText(name), wordOf(salt)]));
+  const struct = keccak_256(concat([hashText(type), ...words.map(wordOf)]));
+  return keccak_256(concat([Uint8Array.of(0x19, 0x01), domain, struct]));
+}
+
+function hashText(text: string): Uint8Array {
+  return keccak_256(Buffer.from(text, "utf8"));
+}
+
+/** 32 bytes of hex, or a number. */
+function wordOf(value: string | bigint): Uint8Array {
+  const digits = typeof value === "bigint" ? value.toString(16).padStart(64, "0") : value.slice(2);
+  return Buffer.from(digits, "hex");
+}
+
+function concat(parts: readonly Uint8Array[]): Uint8Array {
+  return Buffer.concat(parts);
+}
+
+function toHexDigits(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("hex");
+}

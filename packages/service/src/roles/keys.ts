@@ -95,8 +95,8 @@ export async function openSigners(
   try {
     const signers =
       name === "attestor"
-        ? { lanes: [], attestor: await openAttestor(config, open, guard) }
-        : { lanes: await openLanes(config, open, guard), attestor: null };
+        ? { lanes: [], attestor: await openAttestor(config, open, guard), vaults: null }
+        : { lanes: await openLanes(config, open, guard), attestor: null, vaults: null };
     return { ...signers, close: () => guard.close() };
   } catch (error) {
     guard.close();

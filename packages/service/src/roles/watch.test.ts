@@ -29,10 +29,11 @@ test("what signers refuse is counted and still refused; a signer that is away re
     { ...createReadableSigner(2), sign: refuse },
     { ...createReadableSigner(30), sign: () => Promise.reject(away) },
   ];
-  const settler = countRefusals(metrics, { lanes, attestor: null });
+  const settler = countRefusals(metrics, { lanes, attestor: null, vaults: null });
   const { attestor } = countRefusals(metrics, {
     lanes: [],
     attestor: secondKey,
+    vaults: null,
   });
   for (const lane of settler.lanes) await expect(lane.sign(intent)).rejects.toThrow(/signer/);
   await expect(attestor?.signDelivery(2, order)).rejects.toThrow(SignerRefusal);
@@ -49,7 +50,7 @@ test("what signers refuse is counted and still refused; a signer that is away re
 test("lanes that sign are left as they are", async () => {
   const metrics = createMetrics();
   const signer = createReadableSigner(2);
-  const [lane] = countRefusals(metrics, { lanes: [signer], attestor: null }).lanes;
+  const [lane] = countRefusals(metrics, { lanes: [signer], attestor: null, vaults: null }).lanes;
   expect(lane).toMatchObject({ chainId: 2, purpose: "settle", address: LANE, retired: false });
   const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n };
   const call = { to: LANE, data: "0x" as const, value: 0n };

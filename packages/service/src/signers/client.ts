@@ -4,11 +4,19 @@ import { text } from "node:stream/consumers";
 import type { Static, TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { OperatingError } from "../core/errors.ts";
-import { type Hex, toAddress, toTxHash } from "../core/hex.ts";
-import type { AttestorSigner, LaneSigner } from "./port.ts";
+import { type Hex, toAddress, toHex, toTxHash } from "../core/hex.ts";
+import type { AttestorSigner, LaneSigner, VaultSigner } from "./port.ts";
 import { SignerRefusal } from "./refusal.ts";
 import type { HeldSigners } from "./server.ts";
-import { Accounts, Failure, formatDelivery, formatIntent, Signature, Signed } from "./wire.ts";
+import {
+  Accounts,
+  Failure,
+  formatDelivery,
+  formatIntent,
+  Signature,
+  Signed,
+  Vault,
+} from "./wire.ts";
 
 /** A KMS may be behind it. */
 const TIMEOUT_MS = 30_000;
@@ -64,7 +72,15 @@ export async function connectSigner(socketPath: string): Promise<HeldSigners> {
             attest("/returns", formatBigints({ srcChain, ...order })),
           signPrice: (srcChain, order) => attest("/prices", formatBigints({ srcChain, ...order })),
         };
-  return { lanes, attestor };
+  const vaults: VaultSigner | null = accounts.vaults && {
+    chainId: accounts.vaults.chainId,
+    binding: toAddress(accounts.vaults.binding),
+    async deriveVault(commitment) {
+      const { wallet, proof } = await ask("/vaults", { commitment }, Vault);
+      return { wallet: toAddress(wallet), proof: toHex(proof) };
+    },
+  };
+  return { lanes, attestor, vaults };
 }
 
 /** A flat order with its amounts in decimal digits. */

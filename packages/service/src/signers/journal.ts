@@ -19,7 +19,7 @@ import { Value } from "typebox/value";
 import { OperatingError } from "../core/errors.ts";
 
 const Quantity = Type.String({ pattern: "^\\d{1,78}$" });
-const Account = Type.String({ pattern: "^0x[0-9a-f]{40}$" });
+const Account = Type.String({ pattern: "^0x([0-9a-f]{40}|[0-9a-f]{64})$" });
 const Word = Type.String({ pattern: "^0x[0-9a-f]{64}$" });
 const ChainId = Type.Integer({ minimum: 1 });
 

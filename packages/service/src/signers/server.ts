@@ -15,7 +15,7 @@ import type { Static, TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { OperatingError } from "../core/errors.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { AttestorSigner, LaneSigner } from "./port.ts";
+import type { AttestorSigner, LaneSigner, VaultSigner } from "./port.ts";
 import { SignerRefusal } from "./refusal.ts";
 import {
   type Accounts,
@@ -23,6 +23,7 @@ import {
   DeliveryRequest,
   type Failure,
   parseClaim,
+  parseCommitment,
   parseDelivery,
   parseIntent,
   parsePrice,
@@ -30,12 +31,20 @@ import {
   PriceRequest,
   ReturnRequest,
   TransactionRequest,
+  VaultRequest,
 } from "./wire.ts";
 
-/** What one signer process signs with: lanes, or the attestor. */
+/** What is behind one socket: lanes, the attestor, or only what derives vaults. */
 export interface HeldSigners {
   readonly lanes: readonly LaneSigner[];
   readonly attestor: AttestorSigner | null;
+  /** Null where no chain needs it. */
+  readonly vaults: VaultSigner | null;
+}
+
+/** The same, for whoever may have vaults derived and nothing signed. */
+export function withVaultsOnly({ vaults }: HeldSigners): HeldSigners {
+  return { lanes: [], attestor: null, vaults };
 }
 
 const BODY_MAX = 1_048_576;
@@ -92,7 +101,7 @@ export async function startSignerServer(options: {
 
 type Handlers = Readonly<Record<string, (body: unknown) => Promise<object>>>;
 
-function createHandlers({ lanes, attestor }: HeldSigners): Handlers {
+function createHandlers({ lanes, attestor, vaults }: HeldSigners): Handlers {
   const accounts: Accounts = {
     lanes: lanes.map(({ chainId, purpose, address, retired }) => ({
       chainId,
@@ -101,6 +110,7 @@ function createHandlers({ lanes, attestor }: HeldSigners): Handlers {
       retired,
     })),
     attestor: attestor?.address ?? null,
+    vaults: vaults && { chainId: vaults.chainId, binding: vaults.binding },
   };
   const getAttestor = (): AttestorSigner => {
     if (attestor) return attestor;
@@ -127,6 +137,10 @@ function createHandlers({ lanes, attestor }: HeldSigners): Handlers {
     "POST /prices": handle(PriceRequest, async (request) => ({
       signature: await getAttestor().signPrice(request.srcChain, parsePrice(request)),
     })),
+    "POST /vaults": handle(VaultRequest, async ({ commitment }) => {
+      if (!vaults) throw new SignerRefusal("a vault, because it holds no seed");
+      return vaults.deriveVault(parseCommitment(commitment));
+    }),
   };
 }
 

@@ -8,11 +8,12 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createReadableSigner, LANE, silentLog } from "../../test/support/doubles.ts";
 import type { DeliveryOrder } from "../chains/port.ts";
 import { OperatingError } from "../core/errors.ts";
-import { padAddress, toEvmAddress, toHex32 } from "../core/hex.ts";
+import { padAddress, toAddress, toEvmAddress, toHex32, toTxHash } from "../core/hex.ts";
 import { connectSigner } from "./client.ts";
-import type { AttestorSigner, TransactionIntent } from "./port.ts";
+import type { AttestorSigner, LaneSigner, TransactionIntent, VaultSigner } from "./port.ts";
 import { SignerRefusal } from "./refusal.ts";
-import { type HeldSigners, startSignerServer } from "./server.ts";
+import { type HeldSigners, startSignerServer, withVaultsOnly } from "./server.ts";
+import { formatIntent } from "./wire.ts";
 
 const WORD = toHex32(`0x${"01".repeat(32)}`);
 const TARGET = toEvmAddress(`0x${"2b".repeat(20)}`);
@@ -55,13 +56,20 @@ const attestor: AttestorSigner = {
   signPrice: async (...args) => (asked.push(args), "0x04"),
 };
 
+const VAULT = toAddress(`0x${"7a".repeat(32)}`);
+const vaults: VaultSigner = {
+  chainId: 1,
+  binding: VAULT,
+  deriveVault: async (...args) => (asked.push(args), { wallet: VAULT, proof: "0x05" }),
+};
+
 const start = (signers: HeldSigners) => startSignerServer({ socket, signers, log: silentLog });
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "sluice-socket-"));
   socket = join(folder, "run", "signer.sock");
   asked = [];
-  server = await start({ lanes: [createReadableSigner(2)], attestor });
+  server = await start({ lanes: [createReadableSigner(2)], attestor, vaults: null });
 });
 afterEach(async () => {
   await server.stop();
@@ -82,6 +90,51 @@ describe("over the socket", () => {
     const { lanes } = await connectSigner(socket);
     expect(lanes).toMatchObject([{ chainId: 2, purpose: "settle", address: LANE, retired: false }]);
     expect(await lanes[0]?.sign(INTENT)).toEqual(await createReadableSigner(2).sign(INTENT));
+  });
+
+  test("a lane of Solana is asked with the lifetime, and answers with a signature of 64 bytes", async () => {
+    await server.stop();
+    const hash = toTxHash(`0x${"5a".repeat(64)}`);
+    const lane: LaneSigner = {
+      chainId: 1,
+      purpose: "deliver",
+      address: VAULT,
+      retired: false,
+      sign: async (...args) => (asked.push(args), { raw: "0x06", hash }),
+    };
+    server = await start({ lanes: [lane], attestor: null, vaults });
+    const { lanes } = await connectSigner(socket);
+    expect(lanes).toMatchObject([{ chainId: 1, purpose: "deliver", address: VAULT }]);
+    const intent = {
+      ...INTENT,
+      call: { ...INTENT.call, to: VAULT },
+      lifetime: { blockhash: WORD, lastValidHeight: 2n ** 60n },
+    };
+    expect(await lanes[0]?.sign(intent)).toEqual({ raw: "0x06", hash });
+    expect(asked).toEqual([[intent]]);
+  });
+
+  test("a vault is derived, and the proof of it comes along", async () => {
+    await server.stop();
+    server = await start({ lanes: [], attestor: null, vaults });
+    const { vaults: remote } = await connectSigner(socket);
+    expect(remote).toMatchObject({ chainId: 1, binding: VAULT });
+    const { commitment } = ORDER;
+    expect(await remote?.deriveVault(commitment)).toEqual({ wallet: VAULT, proof: "0x05" });
+    expect(asked).toEqual([[commitment]]);
+  });
+
+  test("who may only have vaults derived gets nothing signed", async () => {
+    await server.stop();
+    server = await start(withVaultsOnly({ lanes: [createReadableSigner(2)], attestor, vaults }));
+    expect(await connectSigner(socket)).toMatchObject({ lanes: [], attestor: null });
+    const returns = JSON.stringify({ srcChain: 2, deliveryId: WORD, deadline: "1" });
+    expect(await post("/returns", returns)).toMatchObject({ status: 403 });
+    const transaction = JSON.stringify(formatIntent(2, LANE, INTENT));
+    expect(await post("/transactions", transaction)).toMatchObject({ status: 403 });
+    const asRemote = await connectSigner(socket);
+    expect(await asRemote.vaults?.deriveVault(ORDER.commitment)).toMatchObject({ wallet: VAULT });
+    expect(asked).toEqual([[ORDER.commitment]]);
   });
 
   test("every message of the attestor arrives as it was asked, to the last unit", async () => {
@@ -150,7 +203,7 @@ describe("failures", () => {
   const failing = async (error: Error) => {
     await server.stop();
     const lane = { ...createReadableSigner(2), sign: () => Promise.reject(error) };
-    server = await start({ lanes: [lane], attestor: null });
+    server = await start({ lanes: [lane], attestor: null, vaults: null });
     const { lanes } = await connectSigner(socket);
     return lanes[0]?.sign(INTENT);
   };
@@ -176,14 +229,14 @@ describe("failures", () => {
 
   test("a signer without the key refuses", async () => {
     await server.stop();
-    server = await start({ lanes: [], attestor: null });
+    server = await start({ lanes: [], attestor: null, vaults: null });
     const answer = await post(
       "/returns",
       JSON.stringify({ srcChain: 2, deliveryId: WORD, deadline: "1" }),
     );
     expect(answer).toMatchObject({ status: 403 });
     const signers = await connectSigner(socket);
-    expect(signers).toEqual({ lanes: [], attestor: null });
+    expect(signers).toEqual({ lanes: [], attestor: null, vaults: null });
   });
 
   test("nobody there is passing trouble, and it goes on when somebody is", async () => {
@@ -191,7 +244,7 @@ describe("failures", () => {
     await server.stop();
     await expect(lanes[0]?.sign(INTENT)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
     await expect(connectSigner(socket)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
-    server = await start({ lanes: [createReadableSigner(2)], attestor });
+    server = await start({ lanes: [createReadableSigner(2)], attestor, vaults: null });
     await lanes[0]?.sign(INTENT);
   });
 });
@@ -200,12 +253,12 @@ describe("the path", () => {
   test("that a killed signer left behind is taken over", async () => {
     await server.stop();
     writeFileSync(socket, "");
-    server = await start({ lanes: [], attestor: null });
+    server = await start({ lanes: [], attestor: null, vaults: null });
     expect(existsSync(socket)).toBe(true);
   });
 
   test("where a signer listens is refused", async () => {
-    await expect(start({ lanes: [], attestor: null })).rejects.toThrow(
+    await expect(start({ lanes: [], attestor: null, vaults: null })).rejects.toThrow(
       "another signer listens there",
     );
     expect((await connectSigner(socket)).lanes).toHaveLength(1);
@@ -213,6 +266,8 @@ describe("the path", () => {
 
   test("too long for a socket is refused", async () => {
     socket = join(folder, "x".repeat(120));
-    await expect(start({ lanes: [], attestor: null })).rejects.toThrow("at most 103 bytes");
+    await expect(start({ lanes: [], attestor: null, vaults: null })).rejects.toThrow(
+      "at most 103 bytes",
+    );
   });
 });

@@ -7,7 +7,7 @@ import type { TransactionIntent } from "./port.ts";
 
 const exact = { additionalProperties: false } as const;
 const Quantity = Type.String({ pattern: "^(0|[1-9]\\d{0,77})$" });
-const Account = Type.String({ pattern: "^0x[0-9a-f]{40}$" });
+const Account = Type.String({ pattern: "^0x([0-9a-f]{40}|[0-9a-f]{64})$" });
 const Word = Type.String({ pattern: "^0x[0-9a-f]{64}$" });
 const Bytes = Type.String({ pattern: "^0x([0-9a-f]{2})*$", maxLength: 262_144 });
 const ChainId = Type.Integer({ minimum: 1, maximum: 65_535 });
@@ -38,6 +38,7 @@ export const TransactionRequest = Type.Object(
     gas: Quantity,
     maxFeePerGas: Quantity,
     maxPriorityFeePerGas: Quantity,
+    lifetime: Type.Optional(Type.Object({ blockhash: Word, lastValidHeight: Quantity }, exact)),
   },
   exact,
 );
@@ -79,6 +80,8 @@ export const PriceRequest = Type.Object(
   exact,
 );
 
+export const VaultRequest = Type.Object({ commitment: WireCommitment }, exact);
+
 export const Accounts = Type.Object({
   lanes: Type.Array(
     Type.Object({
@@ -93,10 +96,15 @@ export const Accounts = Type.Object({
     }),
   ),
   attestor: Type.Union([Account, Type.Null()]),
+  vaults: Type.Union([Type.Object({ chainId: ChainId, binding: Account }), Type.Null()]),
 });
 export type Accounts = Static<typeof Accounts>;
 
-export const Signed = Type.Object({ raw: Bytes, hash: Word });
+export const Signed = Type.Object({
+  raw: Bytes,
+  hash: Type.String({ pattern: "^0x([0-9a-f]{64}|[0-9a-f]{128})$" }),
+});
+export const Vault = Type.Object({ wallet: Account, proof: Bytes });
 export const Signature = Type.Object({ signature: Bytes });
 export const Failure = Type.Object({
   error: Type.Union([
@@ -110,7 +118,7 @@ export const Failure = Type.Object({
 export type Failure = Static<typeof Failure>;
 
 export function parseIntent(request: Static<typeof TransactionRequest>): TransactionIntent {
-  const { to, data, value, nonce, gas, maxFeePerGas, maxPriorityFeePerGas } = request;
+  const { to, data, value, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, lifetime } = request;
   return {
     // CAST: the schema holds it to hex.
     call: { to: toAddress(to), data: data as Hex, value: BigInt(value) },
@@ -120,13 +128,19 @@ export function parseIntent(request: Static<typeof TransactionRequest>): Transac
       maxFeePerGas: BigInt(maxFeePerGas),
       maxPriorityFeePerGas: BigInt(maxPriorityFeePerGas),
     },
+    ...(lifetime && {
+      lifetime: {
+        blockhash: toHex32(lifetime.blockhash),
+        lastValidHeight: BigInt(lifetime.lastValidHeight),
+      },
+    }),
   };
 }
 
 export function formatIntent(
   chainId: number,
   lane: string,
-  { call, nonce, gas, fees }: TransactionIntent,
+  { call, nonce, gas, fees, lifetime }: TransactionIntent,
 ): Static<typeof TransactionRequest> {
   return {
     chainId,
@@ -138,6 +152,12 @@ export function formatIntent(
     gas: gas.toString(),
     maxFeePerGas: fees.maxFeePerGas.toString(),
     maxPriorityFeePerGas: fees.maxPriorityFeePerGas.toString(),
+    ...(lifetime && {
+      lifetime: {
+        blockhash: lifetime.blockhash,
+        lastValidHeight: lifetime.lastValidHeight.toString(),
+      },
+    }),
   };
 }
 
@@ -191,7 +211,7 @@ export function parsePrice(request: Static<typeof PriceRequest>): PriceOrder {
   };
 }
 
-function parseCommitment(wire: Static<typeof WireCommitment>): Commitment {
+export function parseCommitment(wire: Static<typeof WireCommitment>): Commitment {
   const { integrator, userId, destWallet, destToken, refundAuthority } = wire;
   return {
     ...wire,

@@ -102,6 +102,51 @@ keys
   });
 
 keys
+  .command("backup-seed")
+  .description(
+    "encrypt the seed of Solana once more, with a passphrase of its own, into another file",
+  )
+  .argument("<keystore>", "file of the seed")
+  .argument("<backup>", "file to make, on another disk")
+  .option("--json", "print JSON")
+  .action(async (keystore: string, backup: string, { json }: { json?: boolean }) => {
+    const { backUpSeed } = await import("./roles/seed-command.ts");
+    const made = await backUpSeed(readKeysOf("all"), { keystore, backup }, { askPassphrase });
+    if (json) return print(made);
+    write(`The seed of the binding key ${made.binding} is in ${made.path}, and opens from there.`);
+    write("Note that address beside the backup: it proves which seed it is.");
+  });
+
+keys
+  .command("restore-seed")
+  .description("bring the seed of Solana back from its backup; never over another seed")
+  .argument("<backup>", "file of the backup")
+  .argument("<keystore>", "file of the seed")
+  .option("--binding <address>", "address of the binding key, as it was noted with the backup")
+  .option("--json", "print JSON")
+  .action(
+    async (
+      backup: string,
+      keystore: string,
+      { binding, json }: { binding?: string; json?: boolean },
+    ) => {
+      const { restoreSeed } = await import("./roles/seed-command.ts");
+      const restored = await restoreSeed(
+        readKeysOf("all"),
+        { backup, keystore, binding },
+        { askPassphrase },
+      );
+      if (json) return print(restored);
+      const { path, isNew } = restored;
+      write(
+        isNew
+          ? `The seed of the binding key ${restored.binding} is back in ${path}.`
+          : `${path} has the seed of the binding key ${restored.binding} already: nothing was changed.`,
+      );
+    },
+  );
+
+keys
   .command("verify")
   .description("prove that nothing was changed in the journals of what was signed")
   .option("--json", "print JSON")

@@ -9,6 +9,7 @@ import type { Address } from "../core/hex.ts";
 import type { Secret } from "../core/secret.ts";
 import { createEvmKeystore, decryptEvmKeystore } from "../signers/evm/keystore.ts";
 import { verifyJournal } from "../signers/journal.ts";
+import type { Keystore } from "../signers/keystore.ts";
 import {
   type AskPassphrase,
   getPassphrase,
@@ -105,21 +106,40 @@ function listKeys({ chains, attestor }: Config): readonly KeyConfig[] {
 
 /** Typed twice where it is typed: nobody can help whoever mistypes it once. */
 async function choosePassphrase(config: Config, askPassphrase: AskPassphrase): Promise<Secret> {
-  const passphrase = await getPassphrase(config, askPassphrase);
-  if (passphrase.reveal().length < PASSPHRASE_LENGTH_MIN) {
-    throw new OperatingError(
-      "CONFIG_MISSING",
-      `keystorePassphrase: expected at least ${PASSPHRASE_LENGTH_MIN} characters`,
-    );
-  }
-  if (config.keystorePassphrase) return passphrase;
+  const { keystorePassphrase } = config;
+  if (!keystorePassphrase) return typePassphrase(askPassphrase);
+  refuseShort(keystorePassphrase);
+  return keystorePassphrase;
+}
+
+/** A new passphrase from a person. Throws CONFIG_MISSING for one that is short, or mistyped. */
+export async function typePassphrase(
+  askPassphrase: AskPassphrase,
+  question?: string,
+): Promise<Secret> {
+  const passphrase = await askPassphrase(question);
+  refuseShort(passphrase);
   const again = await askPassphrase("The same again: ");
   if (again.reveal() === passphrase.reveal()) return passphrase;
   throw new OperatingError("CONFIG_MISSING", "keystorePassphrase: expected the same twice");
 }
 
+function refuseShort(passphrase: Secret): void {
+  if (passphrase.reveal().length >= PASSPHRASE_LENGTH_MIN) return;
+  throw new OperatingError(
+    "CONFIG_MISSING",
+    `keystorePassphrase: expected at least ${PASSPHRASE_LENGTH_MIN} characters`,
+  );
+}
+
 async function makeKeystore(path: string, passphrase: Secret, setting: string): Promise<Address> {
   const { keystore, address } = await createEvmKeystore(passphrase);
+  writeKeystore(path, keystore, setting);
+  return address;
+}
+
+/** Writes a keystore's file, which only its user may read. Throws CONFIG_MISSING where there is one. */
+export function writeKeystore(path: string, keystore: Keystore, setting: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     writeFileSync(path, `${JSON.stringify(keystore, null, 2)}\n`, { mode: 0o600, flag: "wx" });
@@ -128,7 +148,6 @@ async function makeKeystore(path: string, passphrase: Secret, setting: string): 
       cause,
     });
   }
-  return address;
 }
 
 /** `settle.json`, `settle-2.json`, `settle-3.json`. */

@@ -5,10 +5,16 @@
 import { createHash } from "node:crypto";
 import type { Call, ClaimOrder, DeliveryOrder, PriceOrder, ReturnOrder } from "../chains/port.ts";
 import { assertNever } from "../core/assert.ts";
-import type { Address, Hex, Hex32 } from "../core/hex.ts";
+import { type Address, type Hex, type Hex32, toAddress, toHex32 } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import { type Journal, type JournalEntry, openJournal } from "./journal.ts";
-import type { AttestorSigner, LaneSigner, TransactionIntent } from "./port.ts";
+import {
+  createOrderMemory,
+  type GuardedMessage,
+  type OrderLimits,
+  type OrderMemory,
+} from "./order-memory.ts";
+import type { AttestorSigner, LaneSigner, SignedTransaction, TransactionIntent } from "./port.ts";
 import { SignerRefusal } from "./refusal.ts";
 
 /** What a lane may sign, beyond which calls. */
@@ -20,6 +26,24 @@ export interface LaneRules {
   readonly maxFeePerGas: bigint;
   /** Wei that may be committed to gas in 24 hours; undefined for any. */
   readonly dailyGasBudget: bigint | undefined;
+}
+
+/** A lane that follows orders, on a chain whose contracts are the signer. */
+export interface OrderSigner extends Omit<LaneSigner, "sign"> {
+  /** Builds the message and proves that it is the orders. Throws `SignerRefusal`. Signs nothing yet. */
+  prepare(intent: TransactionIntent, nowMs: number): Promise<PreparedMessage>;
+}
+
+export interface PreparedMessage extends GuardedMessage {
+  sign(): SignedTransaction;
+}
+
+/** What a lane that follows orders may sign, beyond which orders. */
+export interface OrderRules extends OrderLimits {
+  /** Compute units. */
+  readonly gasMax: bigint;
+  /** Micro-lamports per compute unit. */
+  readonly maxFeePerGas: bigint;
 }
 
 /** What an attestor may sign, beyond the contracts it was configured with. */
@@ -64,6 +88,7 @@ type Ending = "claim" | "return";
 /** Everything that one signer process remembers. */
 export interface Guard {
   guardLane(signer: LaneSigner, rules: LaneRules): LaneSigner;
+  guardOrders(signer: OrderSigner, rules: OrderRules): LaneSigner;
   guardAttestor(signer: AttestorSigner, rules: AttestorRules): AttestorSigner;
   close(): void;
 }
@@ -75,6 +100,15 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
   /** The latest deadline that was signed for each delivery. */
   const orders = new Map<string, { readonly deadline: bigint; readonly atMs: number }>();
   const endings = new Map<string, { readonly ending: Ending; readonly atMs: number }>();
+
+  /** By chain. */
+  const memories = new Map<number, OrderMemory>();
+
+  function orderMemoryOf(chainId: number): OrderMemory {
+    const memory = memories.get(chainId) ?? createOrderMemory();
+    memories.set(chainId, memory);
+    return memory;
+  }
 
   function memoryOf(chainId: number, lane: string): LaneMemory {
     const name = `${chainId}:${lane}`;
@@ -89,6 +123,9 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
     switch (entry.kind) {
       case "transaction":
         rememberTransaction(memoryOf(entry.chainId, entry.lane), entry, atMs);
+        return;
+      case "orders":
+        orderMemoryOf(entry.chainId).remember(toAddress(entry.lane), readMessage(entry), atMs);
         return;
       case "claim":
       case "return":
@@ -140,6 +177,29 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
           if (!isRecorded(memory, intent))
             record({ kind: "transaction", chainId, lane: address, method, ...describe(intent) });
           return signer.sign(intent);
+        },
+      };
+    },
+
+    guardOrders({ prepare, ...signer }, rules) {
+      const { chainId, address } = signer;
+      const memory = orderMemoryOf(chainId);
+      return {
+        ...signer,
+        async sign(intent) {
+          const { gas, fees } = intent;
+          const { gasMax, maxFeePerGas } = rules;
+          if (gas > gasMax) throw new SignerRefusal(`more than ${gasMax} compute units`);
+          if (fees.maxFeePerGas > maxFeePerGas) {
+            throw new SignerRefusal(`fees above ${maxFeePerGas} micro-lamports`);
+          }
+          const prepared = await prepare(intent, clock.now());
+          // Nothing waits between the look at the memory and the entry.
+          if (!memory.isRecorded(prepared)) {
+            memory.check(address, prepared, rules, clock.now());
+            record({ kind: "orders", chainId, lane: address, ...describeMessage(prepared) });
+          }
+          return prepared.sign();
         },
       };
     },
@@ -290,6 +350,41 @@ function describe({ call, nonce, gas, fees }: TransactionIntent) {
     gas: gas.toString(),
     maxFeePerGas: fees.maxFeePerGas.toString(),
     maxPriorityFeePerGas: fees.maxPriorityFeePerGas.toString(),
+  };
+}
+
+type OrdersEntry = JournalEntry & { readonly kind: "orders" };
+
+function describeMessage(message: GuardedMessage) {
+  const { messageHash, lifetime, lamports, orders } = message;
+  return {
+    blockhash: lifetime.blockhash,
+    lastValidHeight: lifetime.lastValidHeight.toString(),
+    messageHash,
+    lamports: lamports.toString(),
+    orders: orders.map(({ kind, id, token, amount, minOut }) => ({
+      kind,
+      id,
+      token,
+      amount: amount.toString(),
+      ...(minOut !== undefined && { minOut: minOut.toString() }),
+    })),
+  };
+}
+
+function readMessage(entry: OrdersEntry): GuardedMessage {
+  const { blockhash, lastValidHeight, messageHash, lamports, orders } = entry;
+  return {
+    messageHash: toHex32(messageHash),
+    lifetime: { blockhash: toHex32(blockhash), lastValidHeight: BigInt(lastValidHeight) },
+    lamports: BigInt(lamports),
+    orders: orders.map(({ kind, id, token, amount, minOut }) => ({
+      kind,
+      id: toHex32(id),
+      token: toAddress(token),
+      amount: BigInt(amount),
+      ...(minOut !== undefined && { minOut: BigInt(minOut) }),
+    })),
   };
 }
 

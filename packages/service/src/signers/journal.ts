@@ -41,6 +41,35 @@ export const JournalEntry = Type.Union([
     maxPriorityFeePerGas: Quantity,
   }),
   Type.Object({
+    kind: Type.Literal("orders"),
+    chainId: ChainId,
+    lane: Account,
+    blockhash: Word,
+    lastValidHeight: Quantity,
+    /** SHA-256 of the message that was signed. */
+    messageHash: Word,
+    /** The most that the fee payer loses by it: fees and rent. */
+    lamports: Quantity,
+    orders: Type.Array(
+      Type.Object({
+        kind: Type.Union([
+          Type.Literal("lock"),
+          Type.Literal("claim"),
+          Type.Literal("return"),
+          Type.Literal("deliver"),
+          Type.Literal("transfer"),
+          Type.Literal("refund"),
+        ]),
+        /** Of the delivery, or the hash of an order that has none. */
+        id: Word,
+        token: Account,
+        amount: Quantity,
+        /** Of a lock. */
+        minOut: Type.Optional(Quantity),
+      }),
+    ),
+  }),
+  Type.Object({
     kind: Type.Literal("delivery"),
     destChain: ChainId,
     deliveryId: Word,

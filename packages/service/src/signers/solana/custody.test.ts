@@ -1,0 +1,96 @@
+/** What the signer signs, run by the SVM with the real token programs. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  SOL,
+  startCustody,
+  type TestCustody,
+  towardsBase,
+  walletOf,
+} from "../../../test/support/solana-custody.ts";
+import { decodeTransaction } from "../../chains/solana/transaction.ts";
+import { NATIVE_SOL } from "../../core/hex.ts";
+
+let custody: TestCustody;
+beforeEach(async () => {
+  custody = await startCustody();
+});
+afterEach(() => custody.close());
+
+const DEPOSIT = 1_000_000n;
+
+describe("what is asked rightly is signed, and the chain takes it", () => {
+  test("a lock, and its claim to the treasury", async () => {
+    const { world, token, treasury } = custody;
+    const lock = custody.lock(1);
+    await custody.fund(lock.commitment, token, DEPOSIT);
+    expect(await custody.execute(lock)).toBeNull();
+    expect(await world.tokensOf(custody.vaultOf(lock.commitment), token)).toBe(0n);
+    expect(await custody.execute(await custody.claim(lock))).toBeNull();
+    expect(await world.tokensOf(treasury, token)).toBe(DEPOSIT);
+  });
+
+  test("a lock, and its return to the vault", async () => {
+    const { world, token } = custody;
+    const lock = custody.lock(1);
+    await custody.fund(lock.commitment, token, DEPOSIT);
+    expect(await custody.execute(lock)).toBeNull();
+    expect(await custody.execute(await custody.giveBack(lock))).toBeNull();
+    expect(await world.tokensOf(custody.vaultOf(lock.commitment), token)).toBe(DEPOSIT);
+  });
+
+  test("a lock of SOL at an attested price, and its claim", async () => {
+    const { world, treasury } = custody;
+    const lock = await custody.lockSol(1);
+    await custody.fund(lock.commitment, NATIVE_SOL, SOL);
+    expect(await custody.execute(lock)).toBeNull();
+    expect(world.solOf(custody.vaultOf(lock.commitment))).toBe(0n);
+    expect(await custody.execute(await custody.claim(lock))).toBeNull();
+    expect(world.solOf(treasury)).toBe(SOL);
+  });
+
+  test("deliveries of a token and of SOL, each once", async () => {
+    const { world, token } = custody;
+    expect(await custody.execute(await custody.deliver(1))).toBeNull();
+    expect(await world.tokensOf(walletOf(1_001), token)).toBe(DEPOSIT);
+    const order = await custody.deliver(2, NATIVE_SOL);
+    expect(await custody.execute(order)).toBeNull();
+    expect(world.solOf(walletOf(1_002))).toBe(SOL);
+    custody.grow(200n);
+    expect(await custody.execute(order)).not.toBeNull();
+    expect(world.solOf(walletOf(1_002))).toBe(SOL);
+  });
+
+  test("a transfer less its fee, and refunds", async () => {
+    const { world, token, treasury } = custody;
+    const transfer = custody.transfer(1);
+    await custody.fund(transfer.commitment, token, DEPOSIT);
+    expect(await custody.execute(transfer)).toBeNull();
+    expect(await world.tokensOf(walletOf(1_001), token)).toBe(DEPOSIT - 1_000n);
+    expect(await world.tokensOf(treasury, token)).toBe(1_000n);
+    const ofSol = custody.transfer(3, NATIVE_SOL, 0n);
+    await custody.fund(ofSol.commitment, NATIVE_SOL, SOL);
+    expect(await custody.execute(ofSol)).toBeNull();
+    expect(world.solOf(walletOf(1_003))).toBe(SOL);
+    for (const asset of [token, NATIVE_SOL]) {
+      const refund = custody.refund(2, asset);
+      await custody.fund(towardsBase(2), asset, refund.amount);
+      expect(await custody.execute(refund)).toBeNull();
+    }
+    expect(await world.tokensOf(walletOf(2_002), token)).toBe(DEPOSIT);
+    expect(world.solOf(walletOf(2_002))).toBe(SOL);
+  });
+
+  test("the same orders in the same lifetime are the same bytes, and one entry", async () => {
+    const { readFileSync } = await import("node:fs");
+    const intent = custody.intentOf([custody.lock(1)]);
+    const one = await custody.laneOf("settle").sign(intent);
+    expect(await custody.laneOf("settle").sign(intent)).toEqual(one);
+    custody.restart();
+    expect(await custody.laneOf("settle").sign(intent)).toEqual(one);
+    expect(readFileSync(custody.journal, "utf8").trim().split("\n")).toHaveLength(1);
+    expect(decodeTransaction(one.raw)).toMatchObject({
+      txHash: one.hash,
+      blockhash: intent.lifetime?.blockhash,
+    });
+  });
+});

@@ -1,0 +1,102 @@
+/** A fee payer on Solana. It is told orders, builds the message itself, and reads it back before anything signs it. */
+import { createHash } from "node:crypto";
+import { buildInstructions } from "../../chains/solana/instructions.ts";
+import { parseOrders } from "../../chains/solana/order-codec.ts";
+import type { Order } from "../../chains/solana/orders.ts";
+import { compileMessage, encodeTransaction } from "../../chains/solana/transaction.ts";
+import { assert } from "../../core/assert.ts";
+import { type Address, type Hex, toHex32, toTxHash } from "../../core/hex.ts";
+import type { OrderSigner } from "../guard.ts";
+import type { GuardedOrder } from "../order-memory.ts";
+import { SignerRefusal } from "../refusal.ts";
+import { checkMessage, type SignerFacts } from "./check-message.ts";
+import type { Seed, Whose } from "./seed.ts";
+
+export function createSolanaLaneSigner(options: {
+  readonly seed: Seed;
+  /** Bridge chain id. */
+  readonly chainId: number;
+  readonly purpose: "settle" | "deliver";
+  readonly facts: Omit<SignerFacts, "feePayer" | "escrow" | "delivery" | "vaultOf">;
+  /** Throws `SignerRefusal` for an order that is not to be followed. */
+  readonly checkOrder: (order: Order, nowS: bigint) => GuardedOrder;
+}): OrderSigner {
+  const { seed, chainId, purpose, checkOrder } = options;
+  const { escrow, delivery } = seed.accounts;
+  const facts: SignerFacts = {
+    ...options.facts,
+    feePayer: seed.accounts[purpose],
+    escrow,
+    delivery,
+    vaultOf: (commitment) => seed.vaultOf(options.facts.hashCommitment(commitment)),
+  };
+
+  /** Whose keys sign for the accounts of some orders. */
+  function keysOf(orders: readonly Order[]): ReadonlyMap<Address, Whose> {
+    const keys = new Map<Address, Whose>([
+      [facts.feePayer, purpose],
+      [escrow, "escrow"],
+      [delivery, "delivery"],
+    ]);
+    for (const order of orders) {
+      if (!("commitment" in order)) continue;
+      const vault = facts.hashCommitment(order.commitment);
+      keys.set(seed.vaultOf(vault), { vault });
+    }
+    return keys;
+  }
+
+  return {
+    chainId,
+    purpose,
+    address: facts.feePayer,
+    retired: false,
+
+    async prepare(intent, nowMs) {
+      const { call, gas, fees, lifetime } = intent;
+      if (!lifetime) throw new SignerRefusal("a transaction without a lifetime");
+      if (call.value !== 0n) throw new SignerRefusal("a transaction that carries native coin");
+      const orders = readOrders(call.data);
+      const nowS = BigInt(Math.floor(nowMs / 1000));
+      const guarded = orders.map((order) => checkOrder(order, nowS));
+      const instructions = await buildInstructions(orders, facts);
+      const message = compileMessage({
+        instructions,
+        feePayer: facts.feePayer,
+        lifetime,
+        unitLimit: gas,
+        unitPrice: fees.maxFeePerGas,
+      });
+      const { signers, lamports } = checkMessage(message, orders, { intent, facts });
+      const digest = createHash("sha256").update(message).digest("hex");
+      return {
+        messageHash: toHex32(`0x${digest}`),
+        lifetime,
+        orders: guarded,
+        lamports,
+        sign() {
+          const keys = keysOf(orders);
+          const signatures = signers.map((signer) => {
+            const whose = keys.get(signer);
+            assert(whose !== undefined, "a checked message is signed by accounts of its orders");
+            return seed.sign(whose, message);
+          });
+          const [first] = signatures;
+          assert(first !== undefined, "the fee payer signs first");
+          const hash = toTxHash(`0x${Buffer.from(first).toString("hex")}`);
+          return { raw: encodeTransaction(message, signatures), hash };
+        },
+      };
+    },
+  };
+}
+
+/** The orders that a call's data are, to the byte. */
+function readOrders(data: Hex): readonly Order[] {
+  try {
+    return parseOrders(data);
+  } catch {
+    // Without repeating its bytes.
+    throw new SignerRefusal("data that are no orders");
+  }
+}

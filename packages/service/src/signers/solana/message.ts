@@ -1,0 +1,93 @@
+/**
+ * Messages read back from their bytes, by nothing that wrote them: what a signer is about to sign is judged by what it
+ * is, not by what was meant. Only version 0 without lookup tables, which names every account in full.
+ * @see https://solana.com/docs/core/transactions
+ */
+import { type Address, type Hex32, toAddress, toHex32 } from "../../core/hex.ts";
+import { SignerRefusal } from "../refusal.ts";
+
+export interface ReadInstruction {
+  readonly program: Address;
+  readonly accounts: readonly Address[];
+  readonly data: Buffer;
+}
+
+export interface ReadMessage {
+  /** The fee payer first. */
+  readonly signers: readonly Address[];
+  readonly accounts: readonly Address[];
+  readonly blockhash: Hex32;
+  readonly instructions: readonly ReadInstruction[];
+}
+
+const VERSION_0 = 0x80;
+const ADDRESS_BYTES = 32;
+
+/** Reads a message to its last byte. Throws `SignerRefusal` for any other form. */
+export function readMessage(bytes: Uint8Array): ReadMessage {
+  const cursor = createCursor(bytes);
+  if (cursor.byte() !== VERSION_0) throw malformed("a version but 0");
+  const [required, readonlySigned, readonlyUnsigned] = [
+    cursor.byte(),
+    cursor.byte(),
+    cursor.byte(),
+  ];
+  const accounts = cursor.list(() => toAddress(cursor.hex(ADDRESS_BYTES)));
+  if (required < 1 || readonlySigned >= required || required + readonlyUnsigned > accounts.length) {
+    throw malformed("a header that does not fit its accounts");
+  }
+  if (new Set(accounts).size !== accounts.length) throw malformed("an account twice");
+  const blockhash = toHex32(cursor.hex(ADDRESS_BYTES));
+  const accountAt = (index: number): Address => {
+    const account = accounts[index];
+    if (account === undefined) throw malformed("an account that it does not have");
+    return account;
+  };
+  const instructions = cursor.list(() => ({
+    program: accountAt(cursor.byte()),
+    accounts: cursor.list(() => accountAt(cursor.byte())),
+    data: cursor.take(cursor.length()),
+  }));
+  if (cursor.length() !== 0) throw malformed("a lookup table");
+  cursor.end();
+  return {
+    signers: accounts.slice(0, required),
+    accounts,
+    blockhash,
+    instructions,
+  };
+}
+
+function createCursor(bytes: Uint8Array) {
+  const buffer = Buffer.from(bytes);
+  let at = 0;
+  const take = (length: number): Buffer => {
+    if (at + length > buffer.length) throw malformed("less than it announces");
+    at += length;
+    return buffer.subarray(at - length, at);
+  };
+  const byte = (): number => take(1).readUInt8();
+  /** Seven bits a byte, the lowest first; in one spelling only. */
+  const length = (): number => {
+    const low = byte();
+    if (low < 0x80) return low;
+    const high = byte();
+    // No message is as long as three bytes could say.
+    if (high === 0 || high >= 0x80) throw malformed("a length that is spelled in another way");
+    return (low & 0x7f) | (high << 7);
+  };
+  return {
+    take,
+    byte,
+    length,
+    hex: (size: number): string => `0x${take(size).toString("hex")}`,
+    list: <Item>(read: () => Item): readonly Item[] => Array.from({ length: length() }, read),
+    end(): void {
+      if (at !== buffer.length) throw malformed("more than it announces");
+    },
+  };
+}
+
+function malformed(what: string): SignerRefusal {
+  return new SignerRefusal(`a message with ${what}`);
+}

@@ -1,0 +1,333 @@
+/** For tests: the signer of Solana beside an SVM that runs what it signs, with an attestor and orders that are right. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { deliveryIdOf, hashCommitment, predictWallet } from "../../src/chains/evm/commitment.ts";
+import type { AttestedPrice, DeliveryOrder } from "../../src/chains/port.ts";
+import { fromBase58 } from "../../src/chains/solana/base58.ts";
+import type { MintFacts } from "../../src/chains/solana/instructions.ts";
+import { encodeOrders } from "../../src/chains/solana/order-codec.ts";
+import type {
+  ClaimLockOrder,
+  DeliverOrder,
+  LockOrder,
+  Order,
+  RefundOrder,
+  ReturnLockOrder,
+  TransferOrder,
+} from "../../src/chains/solana/orders.ts";
+import { minOutOf } from "../../src/core/amounts.ts";
+import type { Commitment } from "../../src/core/commitment.ts";
+import {
+  type Address,
+  NATIVE_SOL,
+  padAddress,
+  toAddress,
+  toEvmAddress,
+  toHex32,
+} from "../../src/core/hex.ts";
+import { Secret } from "../../src/core/secret.ts";
+import {
+  type AttestedChain,
+  createEvmAttestorSigner,
+} from "../../src/signers/evm/attestor-signer.ts";
+import { createRawKey } from "../../src/signers/evm/key.ts";
+import { type Guard, openGuard } from "../../src/signers/guard.ts";
+import type { LaneSigner, TransactionIntent } from "../../src/signers/port.ts";
+import {
+  type CustodyOptions,
+  type CustodyToken,
+  openCustody,
+} from "../../src/signers/solana/custody.ts";
+import { createSeed } from "../../src/signers/solana/seed.ts";
+import { createStillClock } from "./doubles.ts";
+import { SOLANA, Svm } from "./solana-svm.ts";
+
+export const BASE = 30;
+const FACTORY = toEvmAddress(`0x${"fa".repeat(20)}`);
+const BASE_DELIVERY = toEvmAddress(`0x${"d3".repeat(20)}`);
+const BASE_ESCROW = toEvmAddress(`0x${"e3".repeat(20)}`);
+export const BASE_TOKEN = toEvmAddress(`0x${"70".repeat(20)}`);
+const BASE_PRICED_TOKEN = toEvmAddress(`0x${"71".repeat(20)}`);
+const TOKEN_FACTS: MintFacts = { program: "token", decimals: 6, hasTransferFee: false };
+export const SOL = 1_000_000_000n;
+const RATE_SCALE = 10n ** 18n;
+const SEED = new Secret(`0x${"5e".repeat(32)}`);
+/** Far more than any test pays. */
+const LARGE_CAP = 10n ** 15n;
+
+/** A key of somebody: a commitment names who can have what it is paid. */
+export const walletOf = (number: number): Address =>
+  createSeed(new Secret(`0x${number.toString(16).padStart(64, "0")}`), "a test").accounts.settle;
+
+/** A commitment towards Base, unlike that of any other number. */
+export function towardsBase(number: number, fields: Partial<Commitment> = {}): Commitment {
+  return {
+    integrator: toHex32(`0x${"11".repeat(32)}`),
+    userId: toHex32(`0x${number.toString(16).padStart(64, "0")}`),
+    destChain: BASE,
+    destWallet: padAddress(toEvmAddress(`0x${"ab".repeat(20)}`)),
+    destToken: padAddress(BASE_TOKEN),
+    refundAuthority: toHex32(walletOf(2_000 + number)),
+    maxFeeBps: 100,
+    maxSlippageBps: 50,
+    ...fields,
+  };
+}
+
+/** A commitment towards Solana. */
+export function towardsSolana(number: number, token: Address): Commitment {
+  return towardsBase(number, {
+    destChain: SOLANA,
+    destWallet: toHex32(walletOf(1_000 + number)),
+    destToken: toHex32(token),
+  });
+}
+
+/** A signer, its journal in a folder of its own, and everything that it needs to be asked rightly. */
+export async function startCustody(change: Partial<CustodyOptions> = {}) {
+  const world = await Svm.start();
+  const folder = mkdtempSync(join(tmpdir(), "sluice-custody-"));
+  const clock = createStillClock();
+  const { accounts, vaultOf } = createSeed(SEED, "a test");
+  const token = world.createMint(TOKEN_FACTS);
+  const treasury = walletOf(7);
+  const attestorKey = createRawKey(new Secret(`0x${"a7".repeat(32)}`), "a test");
+  const attestor = createEvmAttestorSigner({
+    key: attestorKey,
+    chains: new Map<number, AttestedChain>([
+      [
+        SOLANA,
+        { kind: "svm", factory: FACTORY, escrow: accounts.escrow, delivery: accounts.delivery },
+      ],
+      [
+        BASE,
+        {
+          kind: "evm",
+          evmChainId: 8453,
+          factory: FACTORY,
+          escrow: BASE_ESCROW,
+          delivery: BASE_DELIVERY,
+        },
+      ],
+    ]),
+  });
+  const listed: CustodyToken[] = [
+    { token: NATIVE_SOL, mint: null, dailyCap: LARGE_CAP },
+    { token, mint: TOKEN_FACTS, dailyCap: LARGE_CAP },
+  ];
+  const pair = {
+    destChain: BASE,
+    delivery: padAddress(BASE_DELIVERY),
+    destDecimals: 6,
+  };
+  const options: CustodyOptions = {
+    seed: SEED,
+    setting: "a test",
+    chainId: SOLANA,
+    treasury,
+    attestors: [attestorKey.address],
+    tokens: listed,
+    pairs: [
+      { ...pair, token, decimals: 6, destToken: padAddress(BASE_TOKEN), priced: false },
+      {
+        ...pair,
+        token: NATIVE_SOL,
+        decimals: 9,
+        destToken: padAddress(BASE_PRICED_TOKEN),
+        priced: true,
+      },
+    ],
+    factory: FACTORY,
+    hashing: { hashCommitment, predictWallet, deliveryIdOf },
+    ...change,
+  };
+  for (const account of [accounts.settle, accounts.deliver, accounts.delivery]) {
+    world.giveSol(account, 1_000n * SOL);
+  }
+  await world.giveTokens(accounts.delivery, token, 10n ** 12n);
+
+  const journal = join(folder, "settler.jsonl");
+  let guard: Guard;
+  let lanes: readonly LaneSigner[];
+  const open = () => {
+    guard = openGuard({ journal, clock });
+    lanes = openCustody(options, guard).lanes;
+  };
+  open();
+  let height = 1_000n;
+
+  const nowS = () => BigInt(Math.floor(clock.now() / 1000));
+  const deadline = () => nowS() + 3_600n;
+  const idOfLock = ({ commitment, token: locked, seq }: LockOrder | ReturnLockOrder) =>
+    deliveryIdOf({
+      srcChain: SOLANA,
+      escrow: padAddress(accounts.escrow),
+      wallet: padAddress(predictWallet(FACTORY, commitment)),
+      token: padAddress(locked),
+      seq,
+    });
+
+  const custody = {
+    world,
+    clock,
+    journal,
+    options,
+    accounts,
+    attestor,
+    token,
+    treasury,
+    nowS,
+    deadline,
+    idOfLock,
+    vaultOf: (commitment: Commitment) => vaultOf(hashCommitment(commitment)),
+
+    laneOf(purpose: "settle" | "deliver"): LaneSigner {
+      const lane = lanes.find((known) => known.purpose === purpose);
+      if (!lane) throw new Error("two lanes");
+      return lane;
+    },
+    /** As after `kill -9`: all that is left is the journal. */
+    restart(): void {
+      guard.close();
+      open();
+    },
+    close(): void {
+      guard.close();
+      rmSync(folder, { recursive: true });
+    },
+    /** Blocks that pass. */
+    grow(blocks: bigint): void {
+      height += blocks;
+      world.svm.expireBlockhash();
+    },
+    intentOf(orders: readonly Order[], fields: Partial<TransactionIntent> = {}): TransactionIntent {
+      return {
+        call: { to: accounts.escrow, data: encodeOrders(orders), value: 0n },
+        nonce: 0,
+        gas: 400_000n,
+        fees: { maxFeePerGas: 1_000n, maxPriorityFeePerGas: 1_000n },
+        lifetime: {
+          blockhash: toHex32(fromBase58(world.svm.latestBlockhash())),
+          lastValidHeight: height + 150n,
+        },
+        ...fields,
+      };
+    },
+    /** Signs and runs some orders. */
+    async execute(...orders: Order[]): Promise<string | null> {
+      const purpose = orders.some(({ kind }) => kind === "deliver") ? "deliver" : "settle";
+      const { raw } = await custody.laneOf(purpose).sign(custody.intentOf(orders));
+      const { error } = world.send(raw);
+      height += 1n;
+      return error;
+    },
+
+    async price(
+      commitment: Commitment,
+      fields: Partial<AttestedPrice["price"]> = {},
+    ): Promise<AttestedPrice> {
+      // 150 whole tokens for a whole SOL.
+      const price = {
+        rate: 150n * RATE_SCALE,
+        maxAmount: 100n * SOL,
+        deadline: nowS() + 120n,
+        ...fields,
+      };
+      const signature = await attestor.signPrice(SOLANA, {
+        ...price,
+        wallet: predictWallet(FACTORY, commitment),
+        token: NATIVE_SOL,
+        route: accounts.escrow,
+      });
+      return { price, signature };
+    },
+    lock(number: number, amount = 1_000_000n, seq = 0n): LockOrder {
+      const commitment = towardsBase(number);
+      const { maxFeeBps } = commitment;
+      return {
+        kind: "lock",
+        commitment,
+        token,
+        amount,
+        minOut: minOutOf({ amount, maxFeeBps, decimalsIn: 6, decimalsOut: 6 }),
+        price: null,
+        seq,
+        delivery: padAddress(BASE_DELIVERY),
+        asOf: 1n,
+      };
+    },
+    async lockSol(number: number, amount = SOL, seq = 0n): Promise<LockOrder> {
+      const commitment = towardsBase(number, { destToken: padAddress(BASE_PRICED_TOKEN) });
+      return {
+        kind: "lock",
+        commitment,
+        token: NATIVE_SOL,
+        amount,
+        // 1.5 % of what it is worth may be lost by fee and slippage together.
+        minOut: (amount * 150n * 9_850n) / 10_000n / 1_000n,
+        price: await custody.price(commitment),
+        seq,
+        delivery: padAddress(BASE_DELIVERY),
+        asOf: 1n,
+      };
+    },
+    async claim(lock: LockOrder, paidAmount = lock.minOut): Promise<ClaimLockOrder> {
+      const claim = { deliveryId: idOfLock(lock), paidAmount, deadline: deadline() };
+      const signature = await attestor.signClaim(SOLANA, claim);
+      return { kind: "claim", ...claim, token: lock.token, amount: lock.amount, signature };
+    },
+    async giveBack(lock: LockOrder): Promise<ReturnLockOrder> {
+      const order = { deliveryId: idOfLock(lock), deadline: deadline() };
+      const signature = await attestor.signReturn(SOLANA, order);
+      const { commitment, token: locked, seq, amount } = lock;
+      return {
+        kind: "return",
+        commitment,
+        token: locked,
+        seq,
+        amount,
+        deadline: order.deadline,
+        signature,
+      };
+    },
+    async deliver(
+      number: number,
+      paid: Address = token,
+      fields: Partial<DeliveryOrder> = {},
+    ): Promise<DeliverOrder> {
+      const order: DeliveryOrder = {
+        commitment: towardsSolana(number, paid),
+        srcChain: BASE,
+        escrow: BASE_ESCROW,
+        srcToken: BASE_TOKEN,
+        seq: 0n,
+        amount: paid === NATIVE_SOL ? SOL : 1_000_000n,
+        deadline: deadline(),
+        ...fields,
+      };
+      return { kind: "deliver", order, signature: await attestor.signDelivery(SOLANA, order) };
+    },
+    transfer(number: number, moved: Address = token, fee = 1_000n): TransferOrder {
+      const amount = moved === NATIVE_SOL ? SOL : 1_000_000n;
+      const commitment = towardsSolana(number, moved);
+      return { kind: "transfer", commitment, token: moved, amount, fee, asOf: 1n };
+    },
+    refund(number: number, moved: Address = token): RefundOrder {
+      const amount = moved === NATIVE_SOL ? SOL : 1_000_000n;
+      return { kind: "refund", commitment: towardsBase(number), token: moved, amount };
+    },
+    /** A deposit in the vault of an order. */
+    async fund(commitment: Commitment, deposited: Address, amount: bigint): Promise<void> {
+      const vault = custody.vaultOf(commitment);
+      if (deposited === NATIVE_SOL) world.giveSol(vault, amount);
+      else await world.giveTokens(vault, deposited, amount);
+    },
+  };
+  return custody;
+}
+
+export type TestCustody = Awaited<ReturnType<typeof startCustody>>;
+
+/** An address that is no public key. */
+export const OFF_CURVE = toAddress(`0x${"02".padStart(64, "0")}`);

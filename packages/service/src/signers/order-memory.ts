@@ -2,6 +2,7 @@
  * What a signer remembers of the orders that it followed, on a chain that has no contracts to remember it. Everything is
  * read back from the journal.
  */
+import { OperatingError } from "../core/errors.ts";
 import type { Address, Hex32 } from "../core/hex.ts";
 import type { Lifetime } from "../chains/port.ts";
 import type { JournalEntry } from "./journal.ts";
@@ -67,7 +68,7 @@ interface KnownLock {
 export interface OrderMemory {
   /** Whether exactly this message is in the journal. */
   isRecorded(message: GuardedMessage): boolean;
-  /** Throws `SignerRefusal` for what must not be signed after what was. */
+  /** Throws `SignerRefusal` for what must not be signed after what was, RPC_UNAVAILABLE for what may be signed later. */
   check(lane: Address, message: GuardedMessage, limits: OrderLimits, nowMs: number): void;
   remember(lane: Address, message: GuardedMessage, atMs: number): void;
 }
@@ -95,8 +96,8 @@ export function createOrderMemory(): OrderMemory {
     if (!known || known.messageHash === message.messageHash) return;
     // A lifetime begins at its blockhash: one that ends so much later began when the other was over.
     if (message.lifetime.lastValidHeight <= known.lastValidHeight + LIFETIME_BLOCKS) {
-      throw new SignerRefusal(
-        `the ${order.kind} ${order.id} while what was signed for it may be mined up to the height ${known.lastValidHeight}`,
+      throw waits(
+        `what it signed for the ${order.kind} ${order.id} may be mined up to the height ${known.lastValidHeight}`,
       );
     }
   }
@@ -124,7 +125,7 @@ export function createOrderMemory(): OrderMemory {
       throw new SignerRefusal(`a claim for ${paidAmount}, less than the lock's ${lock.minOut}`);
     }
     if (lock.signedAgainMs !== null && lock.signedAgainMs > nowMs - SETTLED_MS) {
-      throw new SignerRefusal(`a ${ending} while another signature of its lock may be alive`);
+      throw waits(`another signature of the lock ${id} may be alive`);
     }
   }
 
@@ -176,7 +177,7 @@ export function createOrderMemory(): OrderMemory {
         .filter(({ atMs }) => atMs > nowMs - DAY_MS)
         .reduce((sum, { amount }) => sum + amount, 0n);
       if (dailyBudget !== undefined && lately + lamports > dailyBudget) {
-        throw new SignerRefusal(`more than the daily budget of ${dailyBudget} lamports`);
+        throw waits(`the daily budget of ${dailyBudget} lamports is used up`);
       }
     },
 
@@ -204,6 +205,11 @@ export function createOrderMemory(): OrderMemory {
       }
     },
   };
+}
+
+/** Passing trouble: the same may be signed a little later, and whoever asks keeps it. */
+function waits(why: string): OperatingError {
+  return new OperatingError("RPC_UNAVAILABLE", `The signer waits: ${why}.`);
 }
 
 /** What happens once: a lock ends one way, a delivery is paid once. */

@@ -13,7 +13,7 @@ import type { TransactionIntent } from "../port.ts";
 import { associatedAccountOf, seedOf, withSeed } from "./derived-accounts.ts";
 import { readMessage } from "./message.ts";
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from "./programs.ts";
-import { readStep, type Step } from "./steps.ts";
+import { listChanged, readStep, type Step } from "./steps.ts";
 
 /** What a signer builds and checks with. */
 export interface SignerFacts extends OrderFacts {
@@ -43,7 +43,7 @@ export function checkMessage(
   orders: readonly Order[],
   { intent, facts }: { readonly intent: TransactionIntent; readonly facts: SignerFacts },
 ): CheckedMessage {
-  const { signers, accounts, blockhash, instructions } = readMessage(bytes);
+  const { signers, accounts, writable, blockhash, instructions } = readMessage(bytes);
   const { feePayer } = facts;
   const expected = createExpectation(facts);
   for (const order of orders) expected.expect(order);
@@ -57,12 +57,18 @@ export function checkMessage(
     throw new SignerRefusal("a signature of an account that the orders have no use for");
   }
   const used = new Set<Address>(signers);
+  const changed = new Set<Address>([feePayer]);
   for (const instruction of instructions) {
-    expected.take(readStep(instruction));
+    const step = readStep(instruction);
+    expected.take(step);
     for (const account of [instruction.program, ...instruction.accounts]) used.add(account);
+    for (const account of listChanged(step)) changed.add(account);
   }
   if (accounts.some((account) => !used.has(account))) {
     throw new SignerRefusal("an account that no instruction names");
+  }
+  if (writable.length !== changed.size || !writable.every((account) => changed.has(account))) {
+    throw new SignerRefusal("other writable accounts than its instructions change");
   }
   expected.end();
   const priority = (intent.gas * intent.fees.maxFeePerGas + MICRO - 1n) / MICRO;

@@ -16,6 +16,8 @@ export interface ReadMessage {
   /** The fee payer first. */
   readonly signers: readonly Address[];
   readonly accounts: readonly Address[];
+  /** Those that it may change. */
+  readonly writable: readonly Address[];
   readonly blockhash: Hex32;
   readonly instructions: readonly ReadInstruction[];
 }
@@ -50,9 +52,14 @@ export function readMessage(bytes: Uint8Array): ReadMessage {
   }));
   if (cursor.length() !== 0) throw malformed("a lookup table");
   cursor.end();
+  const isWritable = (index: number): boolean =>
+    index < required
+      ? index < required - readonlySigned
+      : index < accounts.length - readonlyUnsigned;
   return {
     signers: accounts.slice(0, required),
     accounts,
+    writable: accounts.filter((_account, index) => isWritable(index)),
     blockhash,
     instructions,
   };

@@ -75,8 +75,6 @@ const PURPOSES: Readonly<Record<Order["kind"], LanePurpose>> = {
   deliver: "deliver",
 };
 
-/** For 150 blocks a signed delivery can be mined; nothing may be mined when its order is past. */
-const LANDING_S = 180n;
 /** Prices are good for two minutes; clocks of processes run apart by less than as much again. */
 const PRICE_LIFETIME_S = 240n;
 const U64_MAX = 2n ** 64n - 1n;
@@ -153,7 +151,7 @@ export function createOrderPolicy(
       hashDeliver(surroundings.delivery, { deliveryId, commitment: hash, amount, deadline }),
       signature,
     );
-    checkDeadline(deadline, nowS + LANDING_S);
+    checkDeadline(deadline, nowS);
     checkPayee(commitment, commitment.destWallet, toAddress(commitment.destToken));
   }
 

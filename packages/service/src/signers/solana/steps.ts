@@ -1,4 +1,5 @@
 /** What an instruction does, read from its bytes. There are a few that a signer knows, and no others. */
+import { assertNever } from "../../core/assert.ts";
 import { type Address, toAddress } from "../../core/hex.ts";
 import { SignerRefusal } from "../refusal.ts";
 import type { ReadInstruction } from "./message.ts";
@@ -96,6 +97,32 @@ export function readStep(instruction: ReadInstruction): Step {
       return { kind: "memo", text: data.toString("utf8"), signers: instruction.accounts };
     default:
       throw new SignerRefusal(`the program ${program}`);
+  }
+}
+
+/** The accounts that a step changes. */
+export function listChanged(step: Step): readonly Address[] {
+  switch (step.kind) {
+    case "unit limit":
+    case "unit price":
+    case "memo":
+      return [];
+    case "send lamports":
+      return [step.from, step.to];
+    case "send tokens":
+      return [step.source, step.to];
+    case "allocate":
+    case "open token account":
+    case "sync":
+      return [step.account];
+    case "harvest":
+      return [step.mint, step.account];
+    case "close":
+      return [step.account, step.to];
+    case "open associated account":
+      return [step.payer, step.account];
+    default:
+      return assertNever(step);
   }
 }
 

@@ -1,0 +1,188 @@
+import { describe, expect, test } from "vitest";
+import { type Address, toAddress, toHex32 } from "../core/hex.ts";
+import {
+  createOrderMemory,
+  type GuardedMessage,
+  type GuardedOrder,
+  type OrderLimits,
+} from "./order-memory.ts";
+import { SignerRefusal } from "./refusal.ts";
+
+const LANE = toAddress(`0x${"1a".repeat(32)}`);
+const TOKEN = toAddress(`0x${"70".repeat(32)}`);
+const OTHER_TOKEN = toAddress(`0x${"71".repeat(32)}`);
+const DAY_MS = 86_400_000;
+const word = (byte: string) => toHex32(`0x${byte.repeat(32)}`);
+const lock: GuardedOrder = {
+  kind: "lock",
+  id: word("1d"),
+  token: TOKEN,
+  amount: 100n,
+  minOut: 99n,
+};
+const claim: GuardedOrder = {
+  kind: "claim",
+  id: lock.id,
+  token: TOKEN,
+  amount: 100n,
+  paidAmount: 99n,
+};
+const giveBack: GuardedOrder = { kind: "return", id: lock.id, token: TOKEN, amount: 100n };
+const delivery = (id: string, amount: bigint, token: Address = TOKEN): GuardedOrder => ({
+  kind: "deliver",
+  id: word(id),
+  token,
+  amount,
+});
+
+let messages = 0;
+/** A message unlike any other. */
+function messageOf(orders: readonly GuardedOrder[], lastValidHeight = 1_000n, lamports = 10_000n) {
+  messages += 1;
+  const hash = messages.toString(16).padStart(64, "0");
+  const message: GuardedMessage = {
+    messageHash: toHex32(`0x${hash}`),
+    lifetime: { blockhash: toHex32(`0x${hash}`), lastValidHeight },
+    orders,
+    lamports,
+  };
+  return message;
+}
+
+function open(limits: Partial<OrderLimits> = {}) {
+  const memory = createOrderMemory();
+  const all: OrderLimits = { dailyCapOf: () => 1_000n, dailyBudget: undefined, ...limits };
+  const check = (message: GuardedMessage, nowMs = 0) => memory.check(LANE, message, all, nowMs);
+  return {
+    memory,
+    check,
+    sign(message: GuardedMessage, nowMs = 0): void {
+      check(message, nowMs);
+      memory.remember(LANE, message, nowMs);
+    },
+  };
+}
+
+/** Passing trouble, which is no refusal: whoever asks keeps what it asked for. */
+function waitingOf(run: () => void): string {
+  try {
+    run();
+  } catch (error) {
+    expect(error).not.toBeInstanceOf(SignerRefusal);
+    expect(error).toMatchObject({ code: "RPC_UNAVAILABLE" });
+    return String(error);
+  }
+  throw new Error("it was signed");
+}
+
+describe("what was signed and may still be mined", () => {
+  test.each([lock, claim, giveBack, delivery("2d", 5n)])(
+    "T39 waits before another $kind for the same",
+    (order) => {
+      const { check, sign, memory } = open();
+      const first = messageOf([order], 1_000n);
+      sign(first);
+      expect(memory.isRecorded(first)).toBe(true);
+      expect(waitingOf(() => check(messageOf([order], 1_000n)))).toContain("height 1000");
+      // A lifetime that ends 150 blocks later began in the last block of the other.
+      waitingOf(() => check(messageOf([order], 1_150n)));
+      sign(messageOf([order], 1_151n));
+      expect(memory.isRecorded(first)).toBe(false);
+    },
+  );
+
+  test("is not in the way of what is another's", () => {
+    const { sign } = open();
+    sign(messageOf([delivery("2d", 5n)]));
+    sign(messageOf([delivery("3d", 5n)]));
+    sign(messageOf([{ ...lock, id: word("2d") }]));
+  });
+
+  test("is the same for a claim and a return: a lock ends once", () => {
+    const { check, sign } = open();
+    sign(messageOf([claim]));
+    waitingOf(() => check(messageOf([giveBack])));
+    expect(() => check(messageOf([giveBack], 5_000n))).toThrow("a return after the lock's claim");
+  });
+
+  test("an order stands in a transaction once", () => {
+    const { check } = open();
+    expect(() => check(messageOf([claim, claim]))).toThrow("an order twice");
+    expect(() => check(messageOf([claim, giveBack]))).toThrow("an order twice");
+  });
+});
+
+describe("a lock", () => {
+  test("that was ended is never opened again, however much later", () => {
+    const { check, sign } = open();
+    sign(messageOf([lock]));
+    sign(messageOf([claim], 2_000n), DAY_MS);
+    sign(messageOf([delivery("2d", 1n)], 3_000n), 400 * DAY_MS);
+    expect(() => check(messageOf([lock], 99_000n), 500 * DAY_MS)).toThrow("again after its claim");
+  });
+
+  test("has one amount and one bound for ever", () => {
+    const { check, sign } = open();
+    sign(messageOf([lock]));
+    for (const change of [{ amount: 99n }, { minOut: 98n }, { token: OTHER_TOKEN }]) {
+      expect(() => check(messageOf([{ ...lock, ...change }], 5_000n))).toThrow("another lock");
+    }
+  });
+
+  test("is ended as it was opened, and claimed for what it promises", () => {
+    const { check, sign } = open();
+    sign(messageOf([lock]));
+    expect(() => check(messageOf([{ ...claim, amount: 1n }]))).toThrow("another amount");
+    expect(() => check(messageOf([{ ...giveBack, amount: 101n }]))).toThrow("another amount");
+    expect(() => check(messageOf([{ ...claim, token: OTHER_TOKEN }]))).toThrow("another amount");
+    expect(() => check(messageOf([{ ...claim, paidAmount: 98n }]))).toThrow("less than the lock's");
+    sign(messageOf([claim]));
+  });
+
+  test("that was signed twice is ended only when the other signature is surely dead", () => {
+    const { check, sign } = open();
+    sign(messageOf([lock], 1_000n), 0);
+    sign(messageOf([lock], 2_000n), 1_000);
+    waitingOf(() => check(messageOf([claim]), 2_000));
+    waitingOf(() => check(messageOf([giveBack]), 600_000));
+    check(messageOf([claim]), 601_001);
+  });
+
+  test("of before a lost journal is ended on the attestor's word", () => {
+    open().sign(messageOf([claim]));
+  });
+});
+
+describe("the daily cap", () => {
+  test("bounds what deliveries pay of a token in any 24 hours", () => {
+    const { check, sign } = open();
+    sign(messageOf([delivery("01", 600n)]), 0);
+    sign(messageOf([delivery("02", 400n)]), DAY_MS / 2);
+    expect(() => check(messageOf([delivery("03", 1n)]), DAY_MS - 1)).toThrow("daily cap of 1000");
+    check(messageOf([delivery("03", 1_000n, OTHER_TOKEN)]), DAY_MS - 1);
+    check(messageOf([delivery("03", 600n)]), DAY_MS);
+    expect(() => check(messageOf([delivery("03", 601n)]), DAY_MS)).toThrow("daily cap");
+  });
+
+  test("counts all deliveries of one transaction", () => {
+    const { check } = open();
+    expect(() => check(messageOf([delivery("01", 600n), delivery("02", 401n)]))).toThrow("cap");
+  });
+
+  test("counts a delivery once that is signed anew, at the most that was signed of it", () => {
+    const { check, sign } = open();
+    sign(messageOf([delivery("01", 900n)], 1_000n));
+    sign(messageOf([delivery("01", 900n)], 2_000n));
+    sign(messageOf([delivery("01", 100n)], 3_000n));
+    expect(() => check(messageOf([delivery("02", 101n)]))).toThrow("daily cap");
+    check(messageOf([delivery("02", 100n)]));
+  });
+});
+
+test("the daily budget counts every signature: one that fails on the chain costs its fee", () => {
+  const { check, sign } = open({ dailyBudget: 25_000n });
+  sign(messageOf([delivery("01", 1n)], 1_000n), 0);
+  sign(messageOf([delivery("01", 1n)], 2_000n), 0);
+  expect(waitingOf(() => check(messageOf([delivery("02", 1n)]), DAY_MS - 1))).toContain("budget");
+  check(messageOf([delivery("02", 1n)]), DAY_MS);
+});

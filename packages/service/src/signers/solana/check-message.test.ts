@@ -1,0 +1,376 @@
+/**
+ * The issue: "The signer decodes what it signs and refuses any destination but the one recorded with the vault, proved by
+ * an adversarial test." Here whoever builds messages is the adversary: of all messages, only the one that is the orders
+ * passes.
+ */
+import { AccountRole, type Instruction } from "@solana/kit";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  SOL,
+  startCustody,
+  type TestCustody,
+  towardsBase,
+  walletOf,
+} from "../../../test/support/solana-custody.ts";
+import { deliveryIdOf, hashCommitment, predictWallet } from "../../chains/evm/commitment.ts";
+import type { DeliveryOrder } from "../../chains/port.ts";
+import { toBase58 } from "../../chains/solana/base58.ts";
+import { buildInstructions, type MintFacts } from "../../chains/solana/instructions.ts";
+import type { Order } from "../../chains/solana/orders.ts";
+import { compileMessage } from "../../chains/solana/transaction.ts";
+import { type Address, NATIVE_SOL, padAddress, toAddress } from "../../core/hex.ts";
+import type { TransactionIntent } from "../port.ts";
+import { SignerRefusal } from "../refusal.ts";
+import { checkMessage, type SignerFacts } from "./check-message.ts";
+import { readMessage } from "./message.ts";
+import {
+  ASSOCIATED_TOKEN_PROGRAM,
+  COMPUTE_BUDGET_PROGRAM,
+  SYSTEM_PROGRAM,
+  TOKEN_2022_PROGRAM,
+  TOKEN_PROGRAM,
+} from "./programs.ts";
+
+const ATTACKER = walletOf(666);
+const FEE_MINT = toAddress(`0x${"fe".repeat(32)}`);
+const PLAIN_2022 = toAddress(`0x${"fd".repeat(32)}`);
+const FACTS: Readonly<Record<string, MintFacts>> = {
+  [FEE_MINT]: { program: "token-2022", decimals: 9, hasTransferFee: true },
+  [PLAIN_2022]: { program: "token-2022", decimals: 8, hasTransferFee: false },
+};
+
+let custody: TestCustody;
+let facts: SignerFacts;
+let intent: TransactionIntent;
+/** Lists of orders of every kind and of every sort of token. */
+let honest: ReadonlyMap<string, readonly Order[]>;
+
+beforeAll(async () => {
+  custody = await startCustody();
+  const { accounts, treasury, options, token, vaultOf, idOfLock } = custody;
+  facts = {
+    feePayer: accounts.settle,
+    escrow: accounts.escrow,
+    delivery: accounts.delivery,
+    treasury,
+    vaultOf: remembered(vaultOf),
+    hashCommitment: remembered(hashCommitment),
+    deliveryIdOfLock: remembered(({ commitment, token: locked, seq }) =>
+      idOfLock({ ...custody.lock(1), commitment, token: locked, seq }),
+    ),
+    deliveryIdOfOrder: remembered((order: DeliveryOrder) =>
+      deliveryIdOf({
+        srcChain: order.srcChain,
+        escrow: padAddress(order.escrow),
+        wallet: padAddress(predictWallet(options.factory, order.commitment)),
+        token: padAddress(order.srcToken),
+        seq: order.seq,
+      }),
+    ),
+    mintFactsOf: (mint) => FACTS[mint] ?? { program: "token", decimals: 6, hasTransferFee: false },
+    rentOf: (bytes) => (128n + BigInt(bytes)) * 6_960n,
+  };
+  intent = custody.intentOf([custody.lock(1)]);
+  const lists = new Map<string, readonly Order[]>();
+  for (const [name, asset] of [
+    ["a token", token],
+    ["a token with a fee", FEE_MINT],
+    ["a token of Token-2022", PLAIN_2022],
+    ["SOL", NATIVE_SOL],
+  ] as const) {
+    const lock = { ...custody.lock(1), token: asset };
+    lists.set(`a lock of ${name}`, [lock]);
+    lists.set(`a claim of ${name}`, [await custody.claim(lock)]);
+    lists.set(`a return of ${name}`, [await custody.giveBack(lock)]);
+    lists.set(`a delivery of ${name}`, [await custody.deliver(1, asset)]);
+    lists.set(`a transfer of ${name}`, [custody.transfer(1, asset)]);
+    lists.set(`a refund of ${name}`, [custody.refund(1, asset)]);
+  }
+  const sources = [
+    { account: walletOf(41), amount: 999_500n },
+    { account: walletOf(42), amount: 500n },
+  ];
+  lists.set("a transfer of two sources", [{ ...custody.transfer(1), sources }]);
+  lists.set("two claims", [
+    await custody.claim(custody.lock(1)),
+    await custody.claim(custody.lock(2)),
+  ]);
+  lists.set("two refunds", [custody.refund(1), custody.refund(2)]);
+  honest = lists;
+});
+afterAll(() => custody.close());
+
+const listOf = (name: string): readonly Order[] => honest.get(name) ?? [];
+
+async function compile(
+  orders: readonly Order[],
+  change: (instructions: Instruction[]) => readonly Instruction[] = (same) => same,
+  fields: Partial<Parameters<typeof compileMessage>[0]> = {},
+): Promise<Uint8Array> {
+  const { lifetime, gas, fees } = intent;
+  if (!lifetime) throw new Error("it has a lifetime");
+  return compileMessage({
+    instructions: change([...(await buildInstructions(orders, facts))]),
+    feePayer: facts.feePayer,
+    lifetime,
+    unitLimit: gas,
+    unitPrice: fees.maxFeePerGas,
+    ...fields,
+  });
+}
+
+const check = (message: Uint8Array, orders: readonly Order[]) =>
+  checkMessage(message, orders, { intent, facts });
+
+const NAMES = [
+  ...["a token", "a token with a fee", "a token of Token-2022", "SOL"].flatMap((asset) =>
+    ["a lock", "a claim", "a return", "a delivery", "a transfer", "a refund"].map(
+      (kind) => `${kind} of ${asset}`,
+    ),
+  ),
+  "a transfer of two sources",
+  "two claims",
+  "two refunds",
+];
+
+describe.each(NAMES)("of %s", { timeout: 30_000 }, (name) => {
+  test("the message that is the orders passes, and needs no other signature", async () => {
+    const { signers, lamports } = check(await compile(listOf(name)), listOf(name));
+    expect(signers[0]).toBe(facts.feePayer);
+    expect(signers).not.toContain(ATTACKER);
+    expect(lamports).toBeGreaterThan(5_000n);
+  });
+
+  test("no message with a changed byte passes", async () => {
+    const orders = listOf(name);
+    const message = await compile(orders);
+    // Every byte once, whatever the generator draws.
+    for (let at = 0; at < message.length; at += 1) {
+      const changed = Uint8Array.from(message);
+      changed[at] = (changed[at] ?? 0) ^ (1 + (at % 255));
+      expect(() => check(changed, orders), `byte ${at}`).toThrow(SignerRefusal);
+    }
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.nat(message.length - 1), fc.integer({ min: 1, max: 255 })), {
+          minLength: 1,
+          maxLength: 4,
+        }),
+        (changes) => {
+          const changed = Uint8Array.from(message);
+          for (const [at, by] of changes) changed[at] = (changed[at] ?? 0) ^ by;
+          fc.pre(Buffer.compare(changed, message) !== 0);
+          expect(() => check(changed, orders)).toThrow(SignerRefusal);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  test("no message that is longer or shorter passes", async () => {
+    const orders = listOf(name);
+    const message = await compile(orders);
+    for (let length = 0; length < message.length; length += 7) {
+      expect(() => check(message.subarray(0, length), orders)).toThrow(SignerRefusal);
+    }
+    const longer = Buffer.concat([message, Uint8Array.of(0)]);
+    expect(() => check(longer, orders)).toThrow("more than it announces");
+  });
+
+  test("no message passes with an instruction too many, too few, or twice", async () => {
+    const orders = listOf(name);
+    const count = (await buildInstructions(orders, facts)).length;
+    for (let at = 0; at < count; at += 1) {
+      const without = await compile(orders, (all) => all.toSpliced(at, 1));
+      expect(() => check(without, orders), `without ${at}`).toThrow(SignerRefusal);
+      const twice = await compile(orders, (all) => {
+        const [one] = all.slice(at);
+        return one ? [...all, one] : all;
+      }).catch(tooLong);
+      if (twice) expect(() => check(twice, orders), `twice ${at}`).toThrow(SignerRefusal);
+    }
+  });
+
+  test("no message passes where somebody else stands in an account's place", async () => {
+    const orders = listOf(name);
+    const built = await buildInstructions(orders, facts);
+    for (const [at, instruction] of built.entries()) {
+      for (const [place, account] of (instruction.accounts ?? []).entries()) {
+        for (const stranger of [ATTACKER, facts.treasury, facts.feePayer, facts.delivery]) {
+          if (account.address === toBase58(stranger)) continue;
+          // Who must sign stays who must sign, or nobody would ask for it.
+          const changed = await compile(orders, (all) =>
+            all.with(at, {
+              ...instruction,
+              accounts: (instruction.accounts ?? []).with(place, {
+                address: toBase58(stranger),
+                role: account.role,
+              }),
+            }),
+          ).catch(tooLong);
+          if (!changed) continue;
+          expect(() => check(changed, orders), `${at}/${place}`).toThrow(SignerRefusal);
+        }
+      }
+    }
+  });
+
+  test("no message of it passes for other orders", async () => {
+    const message = await compile(listOf(name));
+    for (const [other, orders] of honest) {
+      if (other === name) continue;
+      expect(() => check(message, orders), other).toThrow(SignerRefusal);
+    }
+  });
+
+  test("no message passes with what an attacker adds", async () => {
+    const orders = listOf(name);
+    const { escrow, delivery, feePayer } = facts;
+    const vault = custody.vaultOf(towardsBase(1));
+    for (const owner of [escrow, delivery, feePayer, vault]) {
+      for (const instruction of additionsOf(owner)) {
+        for (const isFirst of [true, false]) {
+          const changed = await compile(orders, (all) =>
+            isFirst ? [instruction, ...all] : [...all, instruction],
+          ).catch(tooLong);
+          if (changed) expect(() => check(changed, orders)).toThrow(SignerRefusal);
+        }
+      }
+    }
+  });
+});
+
+describe("a message", () => {
+  test("of another lifetime, price or fee payer is refused", async () => {
+    const orders = listOf("a refund of a token");
+    const other = { blockhash: padAddress(ATTACKER), lastValidHeight: 1n };
+    for (const [fields, reason] of [
+      [{ lifetime: other }, "another lifetime"],
+      [{ unitLimit: 400_001n }, "unit limit"],
+      [{ unitPrice: 1_001n }, "unit price"],
+      [{ feePayer: custody.accounts.deliver }, "the fee payer"],
+      [{ feePayer: ATTACKER }, "the fee payer"],
+    ] as const) {
+      const changed = await compile(orders, undefined, fields);
+      expect(() => check(changed, orders)).toThrow(reason);
+    }
+  });
+
+  test("with a lookup table is refused", async () => {
+    const orders = listOf("a refund of SOL");
+    const message = await compile(orders);
+    const table = Buffer.from(ATTACKER.slice(2), "hex");
+    const looking = Buffer.concat([
+      message.subarray(0, -1),
+      Uint8Array.of(1),
+      table,
+      Uint8Array.of(1, 0, 0),
+    ]);
+    expect(() => check(looking, orders)).toThrow("a lookup table");
+  });
+
+  test("of the older form, without a version, is refused", async () => {
+    const orders = listOf("a refund of SOL");
+    const message = await compile(orders);
+    // Without the version in front and the tables behind.
+    expect(() => check(message.subarray(1, -1), orders)).toThrow("a version but 0");
+  });
+
+  test("is read as its library wrote it", async () => {
+    const message = await compile(listOf("a lock of a token"));
+    const { signers, writable, blockhash, instructions } = readMessage(message);
+    expect(blockhash).toBe(intent.lifetime?.blockhash);
+    expect(new Set(signers)).toEqual(
+      new Set([facts.feePayer, facts.escrow, custody.vaultOf(towardsBase(1))]),
+    );
+    expect(writable).not.toContain(facts.escrow);
+    const built = await buildInstructions(listOf("a lock of a token"), facts);
+    // Before them stand the limit and the price.
+    expect(instructions.slice(2).map(({ data }) => data.toString("hex"))).toEqual(
+      built.map(({ data }) => Buffer.from(data ?? []).toString("hex")),
+    );
+  });
+});
+
+/** What would take something from an owner, or let somebody take it later. */
+function additionsOf(owner: Address): readonly Instruction[] {
+  const signer = { address: toBase58(owner), role: AccountRole.WRITABLE_SIGNER };
+  const attacker = { address: toBase58(ATTACKER), role: AccountRole.WRITABLE };
+  const account = { address: toBase58(walletOf(40)), role: AccountRole.WRITABLE };
+  const programs = [TOKEN_PROGRAM, TOKEN_2022_PROGRAM];
+  const amount = Buffer.alloc(8);
+  amount.writeBigUInt64LE(SOL);
+  const of = (program: Address, data: Buffer, ...accounts: Instruction["accounts"] & {}) => ({
+    programAddress: toBase58(program),
+    accounts,
+    data,
+  });
+  return [
+    // Transfer, Assign, CreateAccount and AdvanceNonceAccount of the system program.
+    of(SYSTEM_PROGRAM, Buffer.concat([Buffer.from("02000000", "hex"), amount]), signer, attacker),
+    of(SYSTEM_PROGRAM, Buffer.concat([Buffer.from("01000000", "hex"), bytesOf(ATTACKER)]), signer),
+    of(
+      SYSTEM_PROGRAM,
+      Buffer.concat([Buffer.from("00000000", "hex"), amount, amount, bytesOf(ATTACKER)]),
+      signer,
+      attacker,
+    ),
+    of(SYSTEM_PROGRAM, Buffer.from("04000000", "hex"), attacker, account, signer),
+    // Transfer, Approve, SetAuthority, Burn and CloseAccount of the token programs.
+    ...programs.flatMap((program) => [
+      of(program, Buffer.concat([Buffer.from("03", "hex"), amount]), account, attacker, signer),
+      of(program, Buffer.concat([Buffer.from("04", "hex"), amount]), account, attacker, signer),
+      of(
+        program,
+        Buffer.concat([Buffer.from("060201", "hex"), bytesOf(ATTACKER)]),
+        account,
+        signer,
+      ),
+      of(program, Buffer.concat([Buffer.from("08", "hex"), amount]), account, attacker, signer),
+      of(program, Buffer.from("09", "hex"), account, attacker, signer),
+      of(
+        program,
+        Buffer.concat([Buffer.from("0c", "hex"), amount, Buffer.from("06", "hex")]),
+        account,
+        attacker,
+        attacker,
+        signer,
+      ),
+    ]),
+    // A memo of the attacker's, signed by the owner; more units; an account of the attacker's paid for; and any program.
+    {
+      programAddress: toBase58(
+        toAddress("0x054a535a992921064d24e87160da387c7c35b5ddbc92bb81e41fa8404105448d"),
+      ),
+      accounts: [signer],
+      data: Buffer.from('{"sluice":"refund"}'),
+    },
+    of(COMPUTE_BUDGET_PROGRAM, Buffer.from("0100000100", "hex")),
+    of(ASSOCIATED_TOKEN_PROGRAM, Buffer.from("01", "hex"), signer, account, attacker, attacker),
+    of(ATTACKER, Buffer.from("00", "hex"), signer),
+  ];
+}
+
+/** What was computed once: the tests look at a message some hundred thousand times. */
+function remembered<In extends object, Out>(compute: (input: In) => Out): (input: In) => Out {
+  const known = new Map<string, Out>();
+  return (input) => {
+    const name = JSON.stringify(input, (_key, value: unknown) =>
+      typeof value === "bigint" ? value.toString() : value,
+    );
+    const found = known.get(name) ?? compute(input);
+    known.set(name, found);
+    return found;
+  };
+}
+
+function bytesOf(address: Address): Buffer {
+  return Buffer.from(address.slice(2), "hex");
+}
+
+/** What does not fit a packet is not signed either. */
+function tooLong(error: unknown): null {
+  if (error instanceof Error && error.message.includes("fits one packet")) return null;
+  throw error;
+}

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { OperatingError } from "../core/errors.ts";
 import { type Address, toAddress, toHex32 } from "../core/hex.ts";
 import {
   createOrderMemory,
@@ -64,15 +65,14 @@ function open(limits: Partial<OrderLimits> = {}) {
 }
 
 /** Passing trouble, which is no refusal: whoever asks keeps what it asked for. */
-function waitingOf(run: () => void): string {
+function isWaiting(run: () => void): boolean {
   try {
     run();
+    return false;
   } catch (error) {
-    expect(error).not.toBeInstanceOf(SignerRefusal);
-    expect(error).toMatchObject({ code: "RPC_UNAVAILABLE" });
-    return String(error);
+    if (error instanceof SignerRefusal) throw error;
+    return error instanceof OperatingError && error.code === "RPC_UNAVAILABLE";
   }
-  throw new Error("it was signed");
 }
 
 describe("what was signed and may still be mined", () => {
@@ -83,9 +83,9 @@ describe("what was signed and may still be mined", () => {
       const first = messageOf([order], 1_000n);
       sign(first);
       expect(memory.isRecorded(first)).toBe(true);
-      expect(waitingOf(() => check(messageOf([order], 1_000n)))).toContain("height 1000");
+      expect(isWaiting(() => check(messageOf([order], 1_000n)))).toBe(true);
       // A lifetime that ends 150 blocks later began in the last block of the other.
-      waitingOf(() => check(messageOf([order], 1_150n)));
+      expect(isWaiting(() => check(messageOf([order], 1_150n)))).toBe(true);
       sign(messageOf([order], 1_151n));
       expect(memory.isRecorded(first)).toBe(false);
     },
@@ -95,13 +95,13 @@ describe("what was signed and may still be mined", () => {
     const { sign } = open();
     sign(messageOf([delivery("2d", 5n)]));
     sign(messageOf([delivery("3d", 5n)]));
-    sign(messageOf([{ ...lock, id: word("2d") }]));
+    expect(() => sign(messageOf([{ ...lock, id: word("2d") }]))).not.toThrow();
   });
 
   test("is the same for a claim and a return: a lock ends once", () => {
     const { check, sign } = open();
     sign(messageOf([claim]));
-    waitingOf(() => check(messageOf([giveBack])));
+    expect(isWaiting(() => check(messageOf([giveBack])))).toBe(true);
     expect(() => check(messageOf([giveBack], 5_000n))).toThrow("a return after the lock's claim");
   });
 
@@ -143,13 +143,13 @@ describe("a lock", () => {
     const { check, sign } = open();
     sign(messageOf([lock], 1_000n), 0);
     sign(messageOf([lock], 2_000n), 1_000);
-    waitingOf(() => check(messageOf([claim]), 2_000));
-    waitingOf(() => check(messageOf([giveBack]), 600_000));
-    check(messageOf([claim]), 601_001);
+    expect(isWaiting(() => check(messageOf([claim]), 2_000))).toBe(true);
+    expect(isWaiting(() => check(messageOf([giveBack]), 600_000))).toBe(true);
+    expect(() => check(messageOf([claim]), 601_001)).not.toThrow();
   });
 
   test("of before a lost journal is ended on the attestor's word", () => {
-    open().sign(messageOf([claim]));
+    expect(() => open().sign(messageOf([claim]))).not.toThrow();
   });
 });
 
@@ -183,6 +183,6 @@ test("the daily budget counts every signature: one that fails on the chain costs
   const { check, sign } = open({ dailyBudget: 25_000n });
   sign(messageOf([delivery("01", 1n)], 1_000n), 0);
   sign(messageOf([delivery("01", 1n)], 2_000n), 0);
-  expect(waitingOf(() => check(messageOf([delivery("02", 1n)]), DAY_MS - 1))).toContain("budget");
+  expect(isWaiting(() => check(messageOf([delivery("02", 1n)]), DAY_MS - 1))).toBe(true);
   check(messageOf([delivery("02", 1n)]), DAY_MS);
 });

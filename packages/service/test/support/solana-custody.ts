@@ -330,4 +330,4 @@ export async function startCustody(change: Partial<CustodyOptions> = {}) {
 export type TestCustody = Awaited<ReturnType<typeof startCustody>>;
 
 /** An address that is no public key. */
-export const OFF_CURVE = toAddress(`0x${"02".padStart(64, "0")}`);
+export const OFF_CURVE = toAddress(`0x02${"00".repeat(31)}`);

@@ -1,0 +1,225 @@
+/** Orders that are wrong in one place, each refused before a message is built. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  BASE,
+  OFF_CURVE,
+  SOL,
+  startCustody,
+  type TestCustody,
+  towardsBase,
+  towardsSolana,
+  walletOf,
+} from "../../../test/support/solana-custody.ts";
+import type { LockOrder, Order } from "../../chains/solana/orders.ts";
+import { type Address, NATIVE_SOL, padAddress, toHex32 } from "../../core/hex.ts";
+import { SignerRefusal } from "../refusal.ts";
+
+let custody: TestCustody;
+beforeAll(async () => {
+  custody = await startCustody();
+});
+afterAll(() => custody.close());
+
+const ATTACKER = walletOf(666);
+
+const sign = (order: Order, lane: "settle" | "deliver" = "settle") =>
+  custody.laneOf(lane).sign(custody.intentOf([order]));
+
+async function refuse(order: Order, reason: string, lane?: "settle" | "deliver"): Promise<void> {
+  await expect(sign(order, lane)).rejects.toThrow(SignerRefusal);
+  await expect(sign(order, lane)).rejects.toThrow(reason);
+}
+
+describe("a lock", () => {
+  test.each([
+    ["of nothing", { amount: 0n }, "a lock of 0"],
+    ["of more than an account can hold", { amount: 2n ** 64n }, "a lock of"],
+    ["of an unlisted token", { token: ATTACKER }, "the token"],
+    ["for less than the cap allows", { minOut: 989_999n }, "a lock for less than 990000"],
+    ["for another contract", { delivery: toHex32(ATTACKER) }, "the delivery contract"],
+    [
+      "with a price it does not need",
+      {
+        price: {
+          price: { rate: 1n, maxAmount: 1n, deadline: 1n },
+          signature: "0x" as const,
+        },
+      },
+      "a price between tokens of one asset",
+    ],
+    [
+      "of sources that are less",
+      { sources: [{ account: ATTACKER, amount: 1n }] },
+      "sources that do not make up",
+    ],
+    ["whose number is out of range", { seq: 2n ** 64n }, "the sequence number"],
+  ] satisfies [string, Partial<LockOrder>, string][])(
+    "%s is refused",
+    async (_, change, reason) => {
+      await refuse({ ...custody.lock(1), ...change }, reason);
+    },
+  );
+
+  test.each([
+    ["to a chain without a route", { destChain: 2 }],
+    ["to a token without a route", { destToken: padAddress(ATTACKER) }],
+    ["to Solana itself", { destChain: 1 }],
+  ])("%s is refused", async (_, change) => {
+    await refuse(
+      { ...custody.lock(1), commitment: towardsBase(1, change) },
+      "a pair without a route",
+    );
+  });
+
+  test("of a priced pair is bounded by the price of its own vault, while that is good", async () => {
+    const lock = await custody.lockSol(1);
+    const { commitment } = lock;
+    await refuse({ ...lock, price: null }, "without a price");
+    await refuse({ ...lock, minOut: lock.minOut - 1n }, "a lock for less than");
+    const foreign = await custody.price(towardsBase(2));
+    await refuse({ ...lock, price: foreign }, "no attestor");
+    const raised = { price: { ...foreign.price, rate: 1n }, signature: foreign.signature };
+    await refuse({ ...lock, price: raised }, "no attestor");
+    const small = await custody.price(commitment, { maxAmount: SOL - 1n });
+    await refuse({ ...lock, price: small }, "more than the price is for");
+    const past = await custody.price(commitment, { deadline: custody.nowS() - 1n });
+    await refuse({ ...lock, price: past }, "what was good until");
+    const lasting = await custody.price(commitment, { deadline: custody.nowS() + 3_600n });
+    await refuse({ ...lock, price: lasting }, "a price that is good until");
+    const nothing = await custody.price(commitment, { rate: 0n });
+    await refuse({ ...lock, price: nothing, minOut: 0n }, "a price of nothing");
+    expect(await sign({ ...lock, minOut: lock.minOut + 1n })).toBeDefined();
+  });
+});
+
+describe("what needs the attestor", () => {
+  test("is refused with another's signature, or over anything else", async () => {
+    const claim = await custody.claim(custody.lock(7));
+    const giveBack = await custody.giveBack(custody.lock(8));
+    const deliver = await custody.deliver(1);
+    const none = `0x${"11".repeat(64)}1b` as const;
+    for (const order of [claim, giveBack, deliver]) {
+      const lane = order.kind === "deliver" ? "deliver" : "settle";
+      await refuse({ ...order, signature: none }, "no attestor", lane);
+      await refuse({ ...order, signature: "0x" }, "no attestor", lane);
+    }
+    const otherId = custody.idOfLock(custody.lock(9));
+    await refuse({ ...claim, deliveryId: otherId }, "no attestor");
+    await refuse({ ...claim, paidAmount: claim.paidAmount + 1n }, "no attestor");
+    await refuse({ ...claim, deadline: claim.deadline + 1n }, "no attestor");
+    await refuse({ ...claim, signature: giveBack.signature }, "no attestor");
+    await refuse({ ...giveBack, seq: 1n }, "no attestor");
+    await refuse({ ...giveBack, commitment: towardsBase(9) }, "no attestor");
+    const { order } = deliver;
+    for (const change of [
+      { amount: order.amount + 1n },
+      { deadline: order.deadline + 1n },
+      { seq: 1n },
+      { srcChain: 2 },
+      { srcToken: ATTACKER },
+      { commitment: { ...order.commitment, destWallet: toHex32(ATTACKER) } },
+      { commitment: { ...order.commitment, userId: toHex32(ATTACKER) } },
+    ]) {
+      await refuse({ ...deliver, order: { ...order, ...change } }, "no attestor", "deliver");
+    }
+  });
+
+  test("is refused when its time is past", async () => {
+    const claim = await custody.claim(custody.lock(7));
+    const giveBack = await custody.giveBack(custody.lock(8));
+    const deliver = await custody.deliver(1);
+    custody.clock.advance(3_601_000);
+    await refuse(claim, "what was good until");
+    await refuse(giveBack, "what was good until");
+    await refuse(deliver, "what was good until", "deliver");
+  });
+
+  test("is refused when an end of a lock says that it holds less than was locked", async () => {
+    const claim = await custody.claim(custody.lock(7));
+    await refuse({ ...claim, held: claim.amount - 1n }, "holds less");
+  });
+});
+
+describe("a payment", () => {
+  test.each<[string, () => Address, string]>([
+    ["to nobody", () => NATIVE_SOL, "the zero address"],
+    ["to what is no public key", () => OFF_CURVE, "no public key"],
+    ["to the inventory", () => custody.accounts.delivery, "an account of its own"],
+    ["to the escrow", () => custody.accounts.escrow, "an account of its own"],
+    ["to a fee payer", () => custody.accounts.settle, "an account of its own"],
+    ["to the binding key", () => custody.accounts.binding, "an account of its own"],
+  ])("%s is refused", async (_, payeeOf, reason) => {
+    const payee = toHex32(payeeOf());
+    const commitment = { ...towardsSolana(1, custody.token), destWallet: payee };
+    await refuse({ ...custody.transfer(1), commitment }, reason);
+    const deliver = await custody.deliver(1, custody.token, { commitment });
+    await refuse(deliver, reason, "deliver");
+    const refund = { ...custody.refund(1), commitment: { ...commitment, refundAuthority: payee } };
+    await refuse(refund, reason);
+  });
+
+  test("of SOL may go to what is no public key: it can have SOL", async () => {
+    const commitment = {
+      ...towardsSolana(1, NATIVE_SOL),
+      destWallet: toHex32(OFF_CURVE),
+    };
+    expect(await sign({ ...custody.transfer(1, NATIVE_SOL), commitment })).toBeDefined();
+  });
+});
+
+describe("a transfer", () => {
+  test("of what is to be delivered otherwise is refused", async () => {
+    const transfer = custody.transfer(1);
+    await refuse({ ...transfer, commitment: towardsBase(1) }, "delivered otherwise");
+    await refuse({ ...transfer, commitment: towardsSolana(1, NATIVE_SOL) }, "delivered otherwise");
+  });
+
+  test("with a fee above the committed cap is refused", async () => {
+    await refuse({ ...custody.transfer(1), fee: 10_001n }, "above the committed cap");
+    expect(await sign({ ...custody.transfer(1), fee: 10_000n })).toBeDefined();
+    const commitment = { ...towardsSolana(1, custody.token), maxFeeBps: 10_000 };
+    await refuse({ ...custody.transfer(1), commitment, fee: 1_000_000n }, "of nothing");
+  });
+});
+
+describe("a lane", () => {
+  test("signs the orders of its purpose alone", async () => {
+    await refuse(await custody.deliver(1), "from a lane that may only settle");
+    await refuse(custody.refund(1), "from a lane that may only deliver", "deliver");
+    await refuse(custody.lock(1), "from a lane that may only deliver", "deliver");
+  });
+
+  test("delivers to its own chain alone", async () => {
+    const { order } = await custody.deliver(1);
+    const elsewhere = { ...order.commitment, destChain: BASE };
+    const deliver = {
+      kind: "deliver" as const,
+      order: { ...order, commitment: elsewhere },
+      signature: "0x" as const,
+    };
+    await refuse(deliver, `a delivery to chain ${BASE}`, "deliver");
+  });
+
+  test("signs nothing but orders in their one spelling, with a lifetime, at a price it can pay", async () => {
+    const lane = custody.laneOf("settle");
+    const intent = custody.intentOf([custody.refund(1)]);
+    const withData = (text: string) => ({
+      ...intent,
+      call: { ...intent.call, data: `0x${Buffer.from(text).toString("hex")}` as const },
+    });
+    const text = Buffer.from(intent.call.data.slice(2), "hex").toString();
+    for (const other of ["", "[]", "{}", `${text} `, text.replace('"amount":"', '"amount":"0')]) {
+      await expect(lane.sign(withData(other))).rejects.toThrow("data that are no orders");
+    }
+    await expect(lane.sign({ ...intent, lifetime: undefined })).rejects.toThrow(
+      "without a lifetime",
+    );
+    await expect(lane.sign({ ...intent, call: { ...intent.call, value: 1n } })).rejects.toThrow(
+      "carries native coin",
+    );
+    await expect(lane.sign({ ...intent, gas: 1_400_001n })).rejects.toThrow("compute units");
+    const dear = { maxFeePerGas: 10_000_001n, maxPriorityFeePerGas: 1n };
+    await expect(lane.sign({ ...intent, fees: dear })).rejects.toThrow("micro-lamports");
+    expect(await lane.sign(intent)).toBeDefined();
+  });
+});

@@ -45,7 +45,7 @@ import { discriminatorOf } from "./anchor.ts";
 import { mintRecipientOf } from "./mint-recipient.ts";
 import { buildReceiveMessage, readFeeRecipient, type Receipt } from "./receive.ts";
 import { readBorsh, writeBorsh } from "./testing/borsh.ts";
-import { expectAccounts } from "./testing/idl-accounts.ts";
+import { deriveAddress, expectAccounts } from "./testing/idl-accounts.ts";
 import { ACCOUNTS, INSTRUCTIONS, TYPES } from "./testing/idl.ts";
 
 const word = (byte: string) => toHex32(`0x${byte.repeat(32)}`);
@@ -182,8 +182,15 @@ describe("receive_message", () => {
     );
     expect(changed).toEqual([
       [4, await usedNonceOf(fields.nonce)],
-      [10, expect.any(String)],
-      [13, await tokenPairOf(26, fields.burnToken)],
+      [10, await deriveAddress(MESSENGER, [{ text: "remote_token_messenger" }, { text: "26" }])],
+      [
+        13,
+        await deriveAddress(MESSENGER, [
+          { text: "token_pair" },
+          { text: "26" },
+          { key: toBase58(fields.burnToken) },
+        ]),
+      ],
       [15, toBase58(fields.mintRecipient)],
     ]);
   });

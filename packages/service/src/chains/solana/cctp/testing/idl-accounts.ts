@@ -45,13 +45,22 @@ async function addressOf(
     return found;
   };
   if (!account.seeds) return known(account.name);
-  const bytesOf = (seed: Seed) => {
-    if ("text" in seed) return seed.text;
-    return getAddressEncoder().encode(address("key" in seed ? seed.key : known(seed.account)));
-  };
+  const seeds = account.seeds.map((seed) =>
+    "account" in seed ? { key: known(seed.account) } : seed,
+  );
+  return deriveAddress(account.program ?? program, seeds);
+}
+
+/** The address of a program that has these seeds. */
+export async function deriveAddress(
+  program: string,
+  seeds: readonly Exclude<Seed, { readonly account: string }>[],
+): Promise<string> {
   const [derived] = await getProgramDerivedAddress({
-    programAddress: address(account.program ?? program),
-    seeds: account.seeds.map(bytesOf),
+    programAddress: address(program),
+    seeds: seeds.map((seed) =>
+      "text" in seed ? seed.text : getAddressEncoder().encode(address(seed.key)),
+    ),
   });
   return derived;
 }

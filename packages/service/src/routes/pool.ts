@@ -13,7 +13,7 @@ import type {
 } from "../chains/port.ts";
 import { BPS, type Caps, convert } from "../core/amounts.ts";
 import { OperatingError } from "../core/errors.ts";
-import { type Address, NATIVE_TOKEN, type TxHash } from "../core/hex.ts";
+import { type Address, isNative, type TxHash } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { DepositAddress } from "../addresses/index.ts";
 import { assertFair, chargeOf, swapMinimumOf } from "./mono-chain/swap-terms.ts";
@@ -80,7 +80,7 @@ export interface PoolOptions {
 export function createPool(options: PoolOptions): Pool {
   const { chain, quoter, weth, token, tokenOut, contract, pricing } = options;
   const { decimalsIn, decimalsOut, poolFee, maxImpactBps } = options;
-  const wrap = (address: Address) => (address === NATIVE_TOKEN ? weth : address);
+  const wrap = (address: Address) => (isNative(address) ? weth : address);
   const ratedAt = (rate: bigint) => ({ rate, decimalsIn, decimalsOut });
 
   const pool: Pool = {

@@ -566,10 +566,14 @@ export interface AddressFormat {
 
 /** Reading state of a chain whose nodes tell it of their newest final block only. */
 export interface MovingState {
-  /** What wallets hold, in the order of the holdings, and the block as of which it is. */
-  listHoldings(
-    holdings: readonly TokenHolding[],
-  ): Promise<{ readonly at: bigint; readonly amounts: readonly bigint[] }>;
+  /** What wallets hold, each as of a block of its own. */
+  listHoldings(holdings: readonly TokenHolding[]): Promise<readonly HeldAt[]>;
+}
+
+/** What a wallet held of a token as of a final block. */
+export interface HeldAt extends TokenHolding {
+  readonly amount: bigint;
+  readonly at: bigint;
 }
 
 export type ParsedAddress =

@@ -109,12 +109,20 @@ async function auditWallets(
   block: BlockRef,
   wallets: readonly Address[],
 ): Promise<Finding[]> {
-  const { db, chain, tokens, log } = deps;
   if (wallets.length === 0) return [];
+  const findings: Finding[] = [];
+  for (const held of await readHeld(deps, block, wallets)) {
+    findings.push(...(await compareHeld(deps, held)));
+  }
+  return findings;
+}
+
+/** Compares what wallets hold as of one block. */
+async function compareHeld(deps: AuditDeps, held: HeldAmounts): Promise<Finding[]> {
+  const { db, chain, tokens, log } = deps;
   const { chainId } = chain;
-  const held = await readHeld(deps, block, wallets);
   // As of one block the chain never holds less than what is recorded, however much of it is recorded meanwhile.
-  const args = { chainId, wallets, block: held.at };
+  const args = { chainId, wallets: held.wallets, block: held.at };
   const known = await listBalances(db, { ...args, account: "wallet" });
   const transit = await listBalances(db, { ...args, account: "transit" });
   const findings = await auditTransit(deps, held.at, transit);
@@ -156,6 +164,7 @@ async function auditWallets(
 /** What wallets hold, as of a block up to which everything is recorded. */
 interface HeldAmounts {
   readonly at: bigint;
+  readonly wallets: readonly Address[];
   readonly amounts: readonly { token: Address; wallet: Address; amount: bigint }[];
 }
 
@@ -164,7 +173,7 @@ async function readHeld(
   deps: AuditDeps,
   block: BlockRef,
   wallets: readonly Address[],
-): Promise<HeldAmounts> {
+): Promise<readonly HeldAmounts[]> {
   const { chain, tokens } = deps;
   if (chain.movingState) return readMoving(deps, chain.movingState, wallets);
   const holdings = tokens
@@ -175,14 +184,14 @@ async function readHeld(
     const amount = amounts?.[index] ?? null;
     return amount === null ? [] : [{ ...holding, amount }];
   });
-  if (!tokens.includes(NATIVE_TOKEN)) return { at: block.number, amounts: held };
+  if (!tokens.includes(NATIVE_TOKEN)) return [{ at: block.number, wallets, amounts: held }];
   const native = await chain.listNativeBalances(block, wallets);
   const coins = wallets.map((wallet, index) => ({
     token: NATIVE_TOKEN,
     wallet,
     amount: native[index] ?? 0n,
   }));
-  return { at: block.number, amounts: [...held, ...coins] };
+  return [{ at: block.number, wallets, amounts: [...held, ...coins] }];
 }
 
 /** The same where the node chooses the block: it is waited for until the scanner has come there. */
@@ -190,23 +199,22 @@ async function readMoving(
   { db, chain, tokens, clock, log }: AuditDeps,
   state: MovingState,
   wallets: readonly Address[],
-): Promise<HeldAmounts> {
+): Promise<readonly HeldAmounts[]> {
   const holdings = tokens.flatMap((token) => wallets.map((wallet) => ({ token, wallet })));
-  const { at, amounts } = await state.listHoldings(holdings);
-  for (let tries = 0; (await readTip(db, chain.chainId)) < at; tries += 1) {
+  const held = await state.listHoldings(holdings);
+  const last = held.reduce((newest, { at }) => (at > newest ? at : newest), 0n);
+  for (let tries = 0; (await readTip(db, chain.chainId)) < last; tries += 1) {
     if (tries === SCANNER_TRIES) {
-      log.warn({ block: at }, "the scanner is too far behind for an audit");
-      return { at, amounts: [] };
+      log.warn({ block: last }, "the scanner is too far behind for an audit");
+      return [];
     }
     await clock.sleep(SCANNER_WAIT_MS);
   }
-  return {
+  return [...Map.groupBy(held, ({ at }) => at)].map(([at, amounts]) => ({
     at,
-    amounts: holdings.flatMap((holding, index) => {
-      const amount = amounts[index];
-      return amount === undefined ? [] : [{ ...holding, amount }];
-    }),
-  };
+    wallets: [...new Set(amounts.map(({ wallet }) => wallet))],
+    amounts,
+  }));
 }
 
 /** How far the chain is scanned; -1 where it is not. */

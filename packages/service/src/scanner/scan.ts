@@ -7,7 +7,7 @@
  * moves: a crash in between scans the block again, which changes nothing.
  */
 import { listByWallets } from "../addresses/index.ts";
-import type { BlockRef, Outflow } from "../chains/port.ts";
+import type { BlockRef, Outflow, Transfer } from "../chains/port.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { ArrivedValue } from "../deposits/index.ts";
 import { acceptValue } from "../settlements/index.ts";
@@ -57,9 +57,9 @@ async function scanNext(deps: ScannerDeps): Promise<boolean> {
   const finalNumber = await chain.getFinalNumber();
   const block = await chain.getBlock(next.number);
   if (!block) return false;
-  const arrivals = await recordArrivals(deps, block);
-  if (arrivals.length > 0) deps.crashPoint("scan.arrived");
   const outflows = await listOutflows(deps, block);
+  const arrivals = await recordArrivals(deps, block, outflows);
+  if (arrivals.length > 0) deps.crashPoint("scan.arrived");
   const nowMs = deps.clock.now();
   const args = { arrivals, outflows, finalNumber, windowBlocks: WINDOW_BLOCKS, nowMs };
   await db.transaction().execute((tx) => pushBlock(tx, chain.chainId, block, args));
@@ -117,7 +117,11 @@ async function stepBack(deps: ScannerDeps, tip: BlockRef): Promise<boolean> {
 }
 
 /** Records what arrived in a block, and returns it. */
-async function recordArrivals(deps: ScannerDeps, block: BlockRef): Promise<ArrivedValue[]> {
+async function recordArrivals(
+  deps: ScannerDeps,
+  block: BlockRef,
+  outflows: readonly Outflow[],
+): Promise<ArrivedValue[]> {
   const { db, chain, tokens, settlements } = deps;
   const { escrow } = chain.addresses;
   const listed = [
@@ -125,7 +129,11 @@ async function recordArrivals(deps: ScannerDeps, block: BlockRef): Promise<Arriv
     ...(await listNativeTransfers(deps, block)),
   ];
   // What the escrow gives back belongs to the settlement that locked it: no new deposit.
-  const transfers = listed.filter(({ from }) => from !== escrow);
+  const isBack = (transfer: Transfer) =>
+    chain.kind === "svm"
+      ? outflows.some((outflow) => isGivenBack(outflow, transfer))
+      : transfer.from === escrow;
+  const transfers = listed.filter((transfer) => !isBack(transfer));
   const ours = await listByWallets(
     db,
     transfers.map((transfer) => transfer.to),
@@ -142,4 +150,12 @@ async function recordArrivals(deps: ScannerDeps, block: BlockRef): Promise<Arriv
     await acceptValue(settlements, arrived, address, (tx) => assertNext(tx, chain.chainId, block));
   }
   return verified;
+}
+
+/** Whether a transfer is what the escrow gave back: on Solana from an account of the lock, in a transaction of its own. */
+function isGivenBack(outflow: Outflow, { to, token, txHash }: Transfer): boolean {
+  const { kind, wallet } = outflow;
+  return (
+    kind === "returned" && wallet === to && outflow.token === token && outflow.txHash === txHash
+  );
 }

@@ -158,6 +158,9 @@ export function createContracts(
     encodeSwapData: () => {
       throw new Bug("nothing is swapped on Solana");
     },
+    encodeSwapBurnData: () => {
+      throw new Bug("nothing is swapped or burned on Solana");
+    },
 
     deliveryIdOf: ids.ofLock,
     deliveryIdOfOrder: ids.ofOrder,

@@ -161,6 +161,7 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
 
   return {
     sequencing: "blockhash",
+    orderGraceS: ORDER_GRACE_S,
     getLifetime,
     async isExpired({ lastValidHeight }) {
       const heights = await nodes.collect((node) => node.getHeight());
@@ -188,6 +189,9 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
     getReceipt,
   };
 }
+
+/** A transaction that was signed at the last moment is mined within 150 blocks, which are not all as short as 400 ms. */
+const ORDER_GRACE_S = 300n;
 
 // 32 zero bytes, which are no block's.
 const NO_HASH = toHex32(NATIVE_SOL);

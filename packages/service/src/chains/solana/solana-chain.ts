@@ -7,6 +7,7 @@ import type { Chain, DeliveryOrder } from "../port.ts";
 import { type Accounts, type Commitments, createContracts } from "./contracts.ts";
 import { WRAPPED_SOL } from "./derived-accounts.ts";
 import { type MintFacts, WRAPPED_SOL_FACTS } from "./instructions.ts";
+import { createMovingState } from "./moving-state.ts";
 import { createNode } from "./node.ts";
 import { createQuorum } from "./quorum.ts";
 import { createReader } from "./reader.ts";
@@ -84,6 +85,7 @@ export function createSolanaChain(options: SolanaChainOptions): Chain {
       ids: { ofLock, ofOrder },
       dailyCapOf,
     }),
+    movingState: createMovingState(quorum),
     cctp: null,
   };
 }

@@ -1,0 +1,55 @@
+/** What wallets hold at the newest final block, which the node names: no other state of Solana can be read. */
+import { type Address, NATIVE_SOL } from "../../core/hex.ts";
+import type { HeldAt, MovingState, TokenHolding } from "../port.ts";
+import type { TokenAccountAnswer } from "./answers.ts";
+import type { Quorum } from "./quorum.ts";
+
+/** Questions that are under way at once. */
+const AT_ONCE = 8;
+
+/** Throws RPC_UNAVAILABLE without answers enough. */
+export function createMovingState({ agreeFinal }: Pick<Quorum, "agreeFinal">): MovingState {
+  async function readOne({ token, wallet }: TokenHolding): Promise<HeldAt> {
+    const held = await (token === NATIVE_SOL ? readLamports(wallet) : readTokens(token, wallet));
+    return { token, wallet, ...held };
+  }
+
+  const readLamports = (wallet: Address) =>
+    agreeFinal(async (node, minSlot) => {
+      const { slot, accounts } = await node.readAccounts([wallet], minSlot);
+      return { amount: accounts[0]?.lamports ?? 0n, at: slot };
+    }, SAME_AMOUNT);
+
+  /** Over all accounts of the wallet, also those that others may move: what arrives in them is counted too. */
+  const readTokens = (token: Address, wallet: Address) =>
+    agreeFinal(async (node, minSlot) => {
+      const { slot, accounts } = await node.readTokenAccounts(wallet, token, minSlot);
+      return { amount: sumOf(accounts), at: slot };
+    }, SAME_AMOUNT);
+
+  return {
+    async listHoldings(holdings) {
+      const held: HeldAt[] = [];
+      for (let from = 0; from < holdings.length; from += AT_ONCE) {
+        held.push(...(await Promise.all(holdings.slice(from, from + AT_ONCE).map(readOne))));
+      }
+      return held;
+    },
+  };
+}
+
+interface Amount {
+  readonly amount: bigint;
+  readonly at: bigint;
+}
+
+const SAME_AMOUNT = {
+  isSame: (one: Amount, other: Amount) => one.amount === other.amount,
+  // At the lowest of the slots all said the same.
+  merge: (same: readonly Amount[]) =>
+    same.reduce((lowest, one) => (one.at < lowest.at ? one : lowest)),
+};
+
+function sumOf(accounts: readonly TokenAccountAnswer[]): bigint {
+  return accounts.reduce((sum, { amount }) => sum + amount, 0n);
+}

@@ -56,6 +56,7 @@ describe("a lock", () => {
   ] satisfies [string, Partial<LockOrder>, string][])(
     "%s is refused",
     async (_, change, reason) => {
+      expect.hasAssertions();
       await refuse({ ...custody.lock(1), ...change }, reason);
     },
   );
@@ -65,6 +66,7 @@ describe("a lock", () => {
     ["to a token without a route", { destToken: padAddress(ATTACKER) }],
     ["to Solana itself", { destChain: 1 }],
   ])("%s is refused", async (_, change) => {
+    expect.hasAssertions();
     await refuse(
       { ...custody.lock(1), commitment: towardsBase(1, change) },
       "a pair without a route",
@@ -72,6 +74,7 @@ describe("a lock", () => {
   });
 
   test("of a priced pair is bounded by the price of its own vault, while that is good", async () => {
+    expect.hasAssertions();
     const lock = await custody.lockSol(1);
     const { commitment } = lock;
     await refuse({ ...lock, price: null }, "without a price");
@@ -94,6 +97,7 @@ describe("a lock", () => {
 
 describe("what needs the attestor", () => {
   test("is refused with another's signature, or over anything else", async () => {
+    expect.hasAssertions();
     const claim = await custody.claim(custody.lock(7));
     const giveBack = await custody.giveBack(custody.lock(8));
     const deliver = await custody.deliver(1);
@@ -125,6 +129,7 @@ describe("what needs the attestor", () => {
   });
 
   test("is refused when its time is past", async () => {
+    expect.hasAssertions();
     const claim = await custody.claim(custody.lock(7));
     const giveBack = await custody.giveBack(custody.lock(8));
     const deliver = await custody.deliver(1);
@@ -135,6 +140,7 @@ describe("what needs the attestor", () => {
   });
 
   test("is refused when an end of a lock says that it holds less than was locked", async () => {
+    expect.hasAssertions();
     const claim = await custody.claim(custody.lock(7));
     await refuse({ ...claim, held: claim.amount - 1n }, "holds less");
   });
@@ -149,6 +155,7 @@ describe("a payment", () => {
     ["to a fee payer", () => custody.accounts.settle, "an account of its own"],
     ["to the binding key", () => custody.accounts.binding, "an account of its own"],
   ])("%s is refused", async (_, payeeOf, reason) => {
+    expect.hasAssertions();
     const payee = toHex32(payeeOf());
     const commitment = { ...towardsSolana(1, custody.token), destWallet: payee };
     await refuse({ ...custody.transfer(1), commitment }, reason);
@@ -159,6 +166,7 @@ describe("a payment", () => {
   });
 
   test("of SOL may go to what is no public key: it can have SOL", async () => {
+    expect.hasAssertions();
     const commitment = {
       ...towardsSolana(1, NATIVE_SOL),
       destWallet: toHex32(OFF_CURVE),
@@ -169,12 +177,14 @@ describe("a payment", () => {
 
 describe("a transfer", () => {
   test("of what is to be delivered otherwise is refused", async () => {
+    expect.hasAssertions();
     const transfer = custody.transfer(1);
     await refuse({ ...transfer, commitment: towardsBase(1) }, "delivered otherwise");
     await refuse({ ...transfer, commitment: towardsSolana(1, NATIVE_SOL) }, "delivered otherwise");
   });
 
   test("with a fee above the committed cap is refused", async () => {
+    expect.hasAssertions();
     await refuse({ ...custody.transfer(1), fee: 10_001n }, "above the committed cap");
     expect(await sign({ ...custody.transfer(1), fee: 10_000n })).toBeDefined();
     const commitment = { ...towardsSolana(1, custody.token), maxFeeBps: 10_000 };
@@ -184,12 +194,14 @@ describe("a transfer", () => {
 
 describe("a lane", () => {
   test("signs the orders of its purpose alone", async () => {
+    expect.hasAssertions();
     await refuse(await custody.deliver(1), "from a lane that may only settle");
     await refuse(custody.refund(1), "from a lane that may only deliver", "deliver");
     await refuse(custody.lock(1), "from a lane that may only deliver", "deliver");
   });
 
   test("delivers to its own chain alone", async () => {
+    expect.hasAssertions();
     const { order } = await custody.deliver(1);
     const elsewhere = { ...order.commitment, destChain: BASE };
     const deliver = {
@@ -201,6 +213,7 @@ describe("a lane", () => {
   });
 
   test("signs nothing but orders in their one spelling, with a lifetime, at a price it can pay", async () => {
+    expect.hasAssertions();
     const lane = custody.laneOf("settle");
     const intent = custody.intentOf([custody.refund(1)]);
     const withData = (text: string) => ({

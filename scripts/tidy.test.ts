@@ -152,7 +152,8 @@ describe("import direction", () => {
 });
 
 describe("ports", () => {
-  const atTheBorder = /\/(roles\/system-ports|main)\.ts$|\/(chains|signers)\/(evm|solana)\/|\/db\//;
+  const atTheBorder =
+    /\/(roles\/system-ports|main|signers\/keystore)\.ts$|\/(chains|signers)\/(evm|solana)\/|\/db\//;
   const inside = service.filter((path) => !atTheBorder.test(path));
 
   test("time comes through its port", () => {

@@ -4,8 +4,8 @@
  */
 import type { OrderFacts } from "../../chains/solana/instructions.ts";
 import { buildMemo, type Memo } from "../../chains/solana/memos.ts";
-import type { Order } from "../../chains/solana/orders.ts";
 import type { TokenSource } from "../../chains/port.ts";
+import type { Order } from "../../chains/solana/orders.ts";
 import { assertNever } from "../../core/assert.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { type Address, type Hex32, NATIVE_SOL, toAddress } from "../../core/hex.ts";

@@ -1,0 +1,171 @@
+/** Memos count only from those who may say so, and with balances that agree; anybody may write any memo. */
+import { describe, expect, test } from "vitest";
+import { type Address, type Hex32, NATIVE_SOL, toAddress, toHex32 } from "../../core/hex.ts";
+import { toBase58 } from "./base58.ts";
+import { WRAPPED_SOL } from "./derived-accounts.ts";
+import { type Actors, listMemos, readEffects } from "./effects.ts";
+import { buildMemo, type Memo, parseMemo } from "./memos.ts";
+
+const address = (byte: string): Address => toAddress(`0x${byte.repeat(32)}`);
+const word = (byte: string): Hex32 => toHex32(`0x${byte.repeat(32)}`);
+const ACTORS: Actors = { binding: address("b1"), escrow: address("e5"), delivery: address("de") };
+const [VAULT, WALLET, STRANGER, TOKEN] = [
+  address("a1"),
+  address("a2"),
+  address("a3"),
+  address("70"),
+];
+const ID = word("1d");
+
+const LOCK: Memo = {
+  kind: "lock",
+  deliveryId: ID,
+  vault: VAULT,
+  commitment: word("c0"),
+  token: TOKEN,
+  amount: 10n,
+  minOut: 9n,
+  seq: 1n,
+  destChain: 30,
+  delivery: word("dd"),
+  asOf: 400n,
+};
+const CLAIM: Memo = { kind: "claim", deliveryId: ID, token: TOKEN, amount: 10n, paidAmount: 9n };
+const RETURN: Memo = { kind: "return", deliveryId: ID, vault: VAULT, token: TOKEN, amount: 10n };
+const DELIVER: Memo = {
+  kind: "deliver",
+  deliveryId: ID,
+  commitment: word("c0"),
+  to: WALLET,
+  token: TOKEN,
+  amount: 10n,
+};
+const TRANSFER: Memo = {
+  kind: "transfer",
+  vault: VAULT,
+  to: WALLET,
+  token: TOKEN,
+  amount: 10n,
+  fee: 1n,
+  asOf: 400n,
+};
+const REFUND: Memo = { kind: "refund", vault: VAULT, to: WALLET, token: TOKEN, amount: 10n };
+
+/** Who signs a memo as it should be, and what changes with it. */
+const TRUE: readonly (readonly [Memo, readonly Address[], Readonly<Record<Address, bigint>>])[] = [
+  [LOCK, [ACTORS.escrow, VAULT], { [VAULT]: -10n, [ACTORS.escrow]: 10n }],
+  [CLAIM, [ACTORS.escrow], { [ACTORS.escrow]: -10n, [STRANGER]: 10n }],
+  [RETURN, [ACTORS.escrow], { [ACTORS.escrow]: -10n, [VAULT]: 10n }],
+  [DELIVER, [ACTORS.delivery], { [ACTORS.delivery]: -10n, [WALLET]: 10n }],
+  [TRANSFER, [VAULT], { [VAULT]: -10n, [WALLET]: 9n, [STRANGER]: 1n }],
+  [REFUND, [VAULT], { [VAULT]: -10n, [WALLET]: 10n }],
+];
+
+function textOf(memo: Memo): string {
+  const { data = new Uint8Array() } = buildMemo(memo, [VAULT]);
+  return Buffer.from(Uint8Array.from(data)).toString();
+}
+
+/** A transaction with memos, and changes of the token. */
+function doneWith(
+  memos: readonly { readonly memo: Memo; readonly signers: readonly Address[] }[],
+  changes: Readonly<Record<Address, bigint>>,
+) {
+  return {
+    memos: memos.map(({ memo, signers }) => ({ text: textOf(memo), signers })),
+    sol: [],
+    tokens: Object.entries(changes).map(([owner, change]) => ({
+      owner: toBase58(toAddress(owner)),
+      mint: toBase58(TOKEN),
+      change,
+    })),
+  };
+}
+
+describe.each(
+  TRUE.map(([memo, signers, changes]) => ({ kind: memo.kind, memo, signers, changes })),
+)("a memo of a $kind", ({ memo, signers, changes }) => {
+  test("is the same when it is read again", () => {
+    expect(parseMemo(textOf(memo), signers)).toEqual(memo);
+  });
+
+  test("counts with its signer and its balances", () => {
+    expect(listMemos(doneWith([{ memo, signers }], changes), ACTORS)).toEqual([memo]);
+  });
+
+  test("counts not when another signed it, or nobody", () => {
+    for (const others of [[], [STRANGER], [STRANGER, ...signers]]) {
+      const done = doneWith([{ memo, signers: others }], changes);
+      // A stranger's own vault is no wallet of ours.
+      const told = listMemos(done, ACTORS).filter(
+        (one) => !("vault" in one) || one.vault === VAULT,
+      );
+      expect(told).toEqual([]);
+      expect(readEffects({ ...done, tokens: [] }, ACTORS, 0)).toEqual([]);
+    }
+  });
+
+  test("counts not without its changes, or with others", () => {
+    expect(listMemos(doneWith([{ memo, signers }], {}), ACTORS)).toEqual([]);
+    for (const owner of Object.keys(changes).filter((key) => key !== STRANGER)) {
+      const other = { ...changes, [toAddress(owner)]: 0n };
+      // What pays for a delivery is for the chain to see to.
+      const isPayer = memo.kind === "deliver" && owner === ACTORS.delivery;
+      const told = listMemos(doneWith([{ memo, signers }], other), ACTORS);
+      expect(told).toEqual(isPayer ? [memo] : []);
+    }
+  });
+});
+
+test("two memos that tell of the same change do not both count", () => {
+  const second: Memo = { ...CLAIM, deliveryId: word("2d") };
+  const signers = [ACTORS.escrow];
+  const both = [
+    { memo: CLAIM, signers },
+    { memo: second, signers },
+  ];
+  expect(listMemos(doneWith(both, { [ACTORS.escrow]: -10n }), ACTORS)).toEqual([]);
+  expect(listMemos(doneWith(both, { [ACTORS.escrow]: -20n }), ACTORS)).toEqual([CLAIM, second]);
+  const locks = [
+    { memo: LOCK, signers: [ACTORS.escrow, VAULT] },
+    { memo: CLAIM, signers },
+  ];
+  expect(listMemos(doneWith(locks, { [VAULT]: -10n, [ACTORS.escrow]: 10n }), ACTORS)).toEqual([]);
+});
+
+test("SOL is locked by what left the vault, whatever lies in the lock", () => {
+  const memo: Memo = { ...LOCK, token: NATIVE_SOL };
+  const done = {
+    memos: [{ text: textOf(memo), signers: [ACTORS.escrow, VAULT] }],
+    sol: [{ account: toBase58(VAULT), change: -10n }],
+    tokens: [{ owner: toBase58(ACTORS.escrow), mint: toBase58(WRAPPED_SOL), change: 500n }],
+  };
+  expect(readEffects(done, ACTORS, 3)).toMatchObject([
+    { kind: "settled", amount: 10n, upTo: 400n, logIndex: 3, route: ACTORS.escrow },
+    { kind: "locked", amount: 10n },
+  ]);
+  // An amount that is not exact is no amount.
+  const vague = { ...done, sol: [{ account: toBase58(VAULT), change: null }] };
+  expect(readEffects(vague, ACTORS, 3)).toEqual([]);
+});
+
+test("other texts are somebody else's", () => {
+  const text = textOf(REFUND);
+  for (const other of [
+    "",
+    "hello",
+    "null",
+    "[]",
+    "{}",
+    text.slice(0, -1),
+    text.replace("refund", "other"),
+    text.replace('"10"', "10"),
+    text.replace('"10"', '"-10"'),
+    text.replace("{", '{"more":1,'),
+    text.replace(toBase58(WALLET), "11111111111111111111111111111111111"),
+  ]) {
+    expect(parseMemo(other, [VAULT])).toBeNull();
+  }
+  expect(parseMemo(text, [])).toBeNull();
+  expect(parseMemo(textOf(LOCK), [ACTORS.escrow])).toBeNull();
+});

@@ -191,7 +191,7 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
 }
 
 /** A transaction that was signed at the last moment is mined within 150 blocks, which are not all as short as 400 ms. */
-const ORDER_GRACE_S = 300n;
+const ORDER_GRACE_S = 600n;
 
 // 32 zero bytes, which are no block's.
 const NO_HASH = toHex32(NATIVE_SOL);

@@ -5,12 +5,6 @@ import { toAddress, toHex32, toTxHash } from "../../core/hex.ts";
 import { toBase58 } from "./base58.ts";
 import { readFailure } from "./failures.ts";
 import {
-  displaySolanaTransaction,
-  parseSolanaAddress,
-  parseSolanaTransaction,
-  SOLANA_ADDRESSES,
-} from "./format.ts";
-import {
   compileMessage,
   decodeTransaction,
   encodeTransaction,
@@ -89,25 +83,5 @@ describe("why it would fail", () => {
 
   test("what the payer lacks is gas", () => {
     expect(said({ InstructionError: [2, { Custom: 1 }] }, PAYER)).toBe("gas");
-  });
-});
-
-describe("addresses and ids as people see them", () => {
-  const usdc = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
-
-  test("are base58, both ways", () => {
-    const address = parseSolanaAddress(usdc);
-    expect(address).toBe("0xc6fa7af3bedbad3a3d65f36aabc97431b1bbe4c2d2f6e0e47ca60203452f5d61");
-    expect(address && SOLANA_ADDRESSES.display(address)).toBe(usdc);
-    expect(SOLANA_ADDRESSES.hasValidChecksum(usdc)).toBe(true);
-    const txHash = toTxHash(`0x${"07".repeat(64)}`);
-    expect(parseSolanaTransaction(displaySolanaTransaction(txHash))).toBe(txHash);
-  });
-
-  test("are none in another form", () => {
-    for (const text of ["", "0", `${usdc}1`, usdc.slice(2), "l".repeat(43), PAYER]) {
-      expect(parseSolanaAddress(text)).toBeNull();
-      expect(parseSolanaTransaction(text)).toBeNull();
-    }
   });
 });

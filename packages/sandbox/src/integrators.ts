@@ -4,6 +4,7 @@ import { SandboxError } from "./errors.ts";
 import { asRecord, readJson, writeJson } from "./json-file.ts";
 import { loadKey } from "./keys.ts";
 import { runServiceCommand } from "./service.ts";
+import { deriveSolanaAccounts } from "./solana/accounts.ts";
 import { statePaths } from "./state-paths.ts";
 
 /** An integrator of the sandbox. */
@@ -17,6 +18,8 @@ export interface IntegratorRequest {
   readonly name: string;
   /** Who may take deposits back. */
   readonly refundEvm: Address;
+  /** The same on Solana; only where there is such a chain. */
+  readonly refundSolana?: string;
   /** Whether quotes of its key carry deposit addresses. Default true. */
   readonly depositAddresses?: boolean;
   /** The database's address, where the service has its own. */
@@ -42,7 +45,17 @@ export async function ensureIntegrators(
       const apiKey = known[name];
       if (typeof apiKey === "string") return { name, apiKey };
       const refundEvm = loadKey(paths.keys, `refund-${name}`).account.address;
-      return createIntegrator(paths.serviceConfig, { name, refundEvm, depositAddresses, env });
+      // An account that follows from the same secret.
+      const { delivery: refundSolana } = deriveSolanaAccounts(
+        loadKey(paths.keys, `refund-${name}`).privateKey,
+      );
+      return createIntegrator(paths.serviceConfig, {
+        name,
+        refundEvm,
+        refundSolana,
+        depositAddresses,
+        env,
+      });
     }),
   );
   writeJson(
@@ -55,10 +68,12 @@ export async function ensureIntegrators(
 /** Creates an integrator and a key for it. One that exists already, of an interrupted start, gets another key. */
 export async function createIntegrator(
   configPath: string,
-  { name, refundEvm, depositAddresses = true, env }: IntegratorRequest,
+  { name, refundEvm, refundSolana, depositAddresses = true, env }: IntegratorRequest,
 ): Promise<IntegratorKey> {
   const config = ["--config", configPath, "--json"];
-  const creating = ["integrator", "create", "--name", name, "--refund-evm", refundEvm, ...config];
+  const onSolana = refundSolana === undefined ? [] : ["--refund-solana", refundSolana];
+  const authorities = ["--refund-evm", refundEvm, ...onSolana];
+  const creating = ["integrator", "create", "--name", name, ...authorities, ...config];
   const refused = await runServiceCommand(creating, env).then(
     () => undefined,
     (error: unknown) => error,

@@ -139,6 +139,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       ...parts,
       ports,
       attestationsUrl,
+      solanaRpcUrl: solana.node.rpcUrl,
     });
     const first = await start();
     tell(

@@ -8,7 +8,7 @@ import { statePaths } from "./state-paths.ts";
 import { deriveSolanaAccounts } from "./solana/accounts.ts";
 import { GENESIS_HASH, SOLANA_TOKENS } from "./solana/genesis.ts";
 import { SOL_INVENTORY, TOKEN_INVENTORY } from "./solana/service-accounts.ts";
-import { SOLANA_SPEC } from "./solana/spec.ts";
+import { FIRST_SLOT, SOLANA_SPEC } from "./solana/spec.ts";
 import { POOL_FEE } from "./uniswap.ts";
 
 /** Fees and minimums of the sandbox. */
@@ -143,7 +143,7 @@ function describeSolana({
   pollIntervalMs = 250,
 }: ServiceConfigOptions): readonly object[] {
   if (solanaRpcUrl === undefined) return [];
-  const { binding, escrow, delivery } = deriveSolanaAccounts(keys.solanaSeed.privateKey);
+  const accounts = deriveSolanaAccounts(keys.solanaSeed.privateKey);
   const treasury = deriveSolanaAccounts(keys.solanaTreasury.privateKey).delivery;
   const token = (symbol: keyof typeof SOLANA_TOKENS, usd: string, minDeposit: string) => ({
     symbol,
@@ -158,10 +158,9 @@ function describeSolana({
       chainId: SOLANA_SPEC.chainId,
       rpcUrl: solanaRpcUrl,
       genesisHash: GENESIS_HASH,
-      startSlot: 0,
+      startSlot: Number(FIRST_SLOT),
       pollIntervalMs,
-      deliveryConfirmations: 1,
-      contracts: { binding, escrow, delivery, treasury },
+      contracts: { ...accounts, treasury },
       tokens: [
         {
           symbol: SOLANA_SPEC.name.toUpperCase(),

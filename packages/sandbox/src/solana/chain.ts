@@ -10,6 +10,7 @@ import { type Bank, createBank, type SavedBank } from "./svm/bank.ts";
 import { BEFORE_ALL, type StoredAccount } from "./svm/account-history.ts";
 import { findNonceAccount } from "./svm/durable-nonce.ts";
 import { GENESIS_HASH } from "./genesis.ts";
+import { FIRST_SLOT } from "./spec.ts";
 import {
   type Block,
   type Commitment,
@@ -19,8 +20,7 @@ import {
 } from "./ledger.ts";
 import type { DecodedTransaction } from "./svm/transaction.ts";
 
-/** Slot of the first block. The chain is as if it had run before, so that slots and heights differ. */
-const FIRST_SLOT = 100n;
+/** Height of the first block. The chain is as if it had run before, so that slots and heights differ. */
 const FIRST_HEIGHT = 90n;
 /** Slots whose hashes programs may know. */
 const SLOT_HASHES = 512;

@@ -12,3 +12,6 @@ export const DEFAULT_SLOT_MS = 100;
 
 /** Milliseconds of a slot while nothing happens. */
 export const DEFAULT_IDLE_SLOT_MS = 1_000;
+
+/** The slot of its first block. */
+export const FIRST_SLOT = 100n;

@@ -2,7 +2,15 @@ import { type Selectable, sql } from "kysely";
 import type { AddressesTable, Db, Tx } from "../db/schema.ts";
 import type { ChainKind } from "../core/chain-registry.ts";
 import { COMMITMENT_VERSION, type Commitment, WALLET_KIND } from "../core/commitment.ts";
-import { type Address, padAddress, toAddress, toHex, toHex32, unpadAddress } from "../core/hex.ts";
+import {
+  type Address,
+  type Hex32,
+  padAddress,
+  toAddress,
+  toHex,
+  toHex32,
+  unpadAddress,
+} from "../core/hex.ts";
 import { lockStamps } from "../events/index.ts";
 import type { DepositAddress, Recipient } from "./types.ts";
 
@@ -120,6 +128,16 @@ export async function listWalletsAfter(
     .limit(limit)
     .execute();
   return rows.map((row) => toAddress(row.wallet));
+}
+
+/** The wallet that was issued for a commitment, or null. */
+export async function findWalletOf(db: Db, commitment: Hex32): Promise<Address | null> {
+  const row = await db
+    .selectFrom("addresses")
+    .select("wallet")
+    .where("commitment", "=", commitment)
+    .executeTakeFirst();
+  return row ? toAddress(row.wallet) : null;
 }
 
 export async function getById(db: Db | Tx, id: string): Promise<DepositAddress> {

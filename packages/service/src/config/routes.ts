@@ -305,7 +305,7 @@ function findSource({ chains }: Given, chainId: number): ChainConfig | undefined
   return chains.find((chain) => chain.chainId === chainId);
 }
 
-/** The route with its contract: as written, or as the deployment puts it; the escrow where Solana has none. */
+/** The route with its contract: as written, or as the deployment puts it; on Solana, which has none, the account whose order it is. */
 function placeRoute(
   pair: RoutePair,
   written: string | undefined,
@@ -319,7 +319,9 @@ function placeRoute(
     if (written !== undefined) {
       problems.push(`${setting}.contract: expected nothing, routes from Solana have no contract`);
     }
-    return [{ route: { ...pair, contract: source.contracts.escrow }, setting }];
+    const { escrow, factory } = source.contracts;
+    const contract = pair.kind === "SWIFT" ? escrow : factory;
+    return [{ route: { ...pair, contract }, setting }];
   }
   if (written !== undefined) {
     return [{ route: { ...pair, contract: toEvmAddress(written) }, setting }];

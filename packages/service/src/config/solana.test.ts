@@ -21,10 +21,12 @@ const ENV = {
 };
 
 /** Accounts that keys stand behind. */
-const [BINDING, ESCROW, DELIVERY, TREASURY] = [
+const [BINDING, ESCROW, DELIVERY, SETTLE, DELIVER, TREASURY] = [
   "0xd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
   "0x3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c",
   "0xfc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025",
+  "0x8abd160edf0fdd25d9d1705d3c5b24930a90f6eb32aa3e94b27112cc79e77be2",
+  "0x636bdb884baee9fb98f9b38c293207e7d1c8184948848ff1ff9942e96108ab1d",
   `0x58${"66".repeat(31)}`,
 ].map(toAddress);
 const MINT = read("EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v");
@@ -47,6 +49,8 @@ function createSolana() {
       binding: show(BINDING),
       escrow: show(ESCROW),
       delivery: show(DELIVERY),
+      settle: show(SETTLE),
+      deliver: show(DELIVER),
       treasury: show(TREASURY),
     },
     tokens: [
@@ -170,7 +174,7 @@ describe("Solana in the file", () => {
         priced: false,
         contract: evmAddress(7),
       },
-      { kind: "MONO_CHAIN", chainId: 1, token: NATIVE_SOL, contract: ESCROW },
+      { kind: "MONO_CHAIN", chainId: 1, token: NATIVE_SOL, contract: BINDING },
     ]);
   });
 
@@ -322,8 +326,8 @@ test("the example of a production configuration with Solana loads, without any s
     routes
       .filter((route) => route.kind === kind && route.chainId === 1)
       .map(({ contract }) => contract);
-  const escrow = chains[2]?.contracts.escrow;
-  expect(named("MONO_CHAIN")).toEqual(Array(5).fill(escrow));
+  const { escrow, factory } = chains[2]?.contracts ?? {};
+  expect(named("MONO_CHAIN")).toEqual(Array(5).fill(factory));
   expect(named("SWIFT")).toEqual([escrow, escrow]);
   expect(named("FAST_MCTP")).toEqual([]);
   // Contracts of routes to Solana are made on their own chains.

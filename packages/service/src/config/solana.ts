@@ -38,6 +38,14 @@ const SolanaToken = Type.Object(
     address: Type.Union([Type.Literal("native"), Base58], {
       description: "a mint, 32 bytes in base58, or native",
     }),
+    program: Type.Optional(
+      Type.Union([Type.Literal("token"), Type.Literal("token-2022")], {
+        description: "token or token-2022",
+      }),
+    ),
+    transferFee: Type.Optional(
+      Type.Boolean({ description: "true where Token-2022 may keep something of every transfer" }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -51,10 +59,17 @@ export const SolanaChain = Type.Object(
     genesisHash: Base58,
     startSlot: Type.Integer({ minimum: 0, description: "the first slot to scan" }),
     contracts: Type.Object(
-      { binding: Base58, escrow: Base58, delivery: Base58, treasury: Base58 },
+      {
+        binding: Base58,
+        escrow: Base58,
+        delivery: Base58,
+        settle: Base58,
+        deliver: Base58,
+        treasury: Base58,
+      },
       {
         additionalProperties: false,
-        description: "the accounts binding, escrow, delivery and treasury",
+        description: "the accounts binding, escrow, delivery, settle, deliver and treasury",
       },
     ),
     tokens: Type.Array(SolanaToken, { description: "a list of tokens" }),
@@ -110,6 +125,13 @@ export const WrittenSolanaChain = Type.Object(
 export type SolanaChainFile = Static<typeof SolanaChain>;
 export type WrittenSolanaChain = Static<typeof WrittenSolanaChain>;
 
+/** A mint as it is configured. */
+export interface MintConfig {
+  readonly program: "token" | "token-2022";
+  readonly decimals: number;
+  readonly hasTransferFee: boolean;
+}
+
 /** What Solana has beyond other chains. */
 export interface SolanaConfig {
   readonly genesisHash: Hex32;
@@ -117,6 +139,10 @@ export interface SolanaConfig {
   readonly treasury: Address;
   /** Of the signer: every account of ours follows from it, its lanes among them. */
   readonly seed: KeyConfig;
+  /** Who pays for every transaction of ours. */
+  readonly feePayers: readonly Address[];
+  /** What the chain must say of each mint. */
+  readonly mints: ReadonlyMap<Address, MintConfig>;
   /** Any of them may attest towards the signer. */
   readonly attestors: readonly EvmAddress[];
   /** Base units that the signer delivers in 24 hours at most, by token; of others nothing. */
@@ -236,7 +262,7 @@ export function resolveSolanaChain(
   if (chain.seed.retired !== undefined) {
     problems.push(`${setting}.seed.retired: expected nothing, a lane retires`);
   }
-  const { binding, escrow, delivery, treasury } = chain.contracts;
+  const { binding, escrow, delivery, settle, deliver, treasury } = chain.contracts;
   return {
     preset: undefined,
     chainId: SOLANA,
@@ -267,6 +293,14 @@ export function resolveSolanaChain(
     solana: {
       genesisHash: toHex32(read(chain.genesisHash, "genesisHash")),
       treasury: read(treasury, "contracts.treasury"),
+      feePayers: [read(settle, "contracts.settle"), read(deliver, "contracts.deliver")],
+      mints: new Map(
+        chain.tokens.flatMap(({ program = "token", transferFee = false, decimals }, index) => {
+          const address = tokens[index]?.address ?? NATIVE_SOL;
+          const facts = { program, decimals, hasTransferFee: transferFee };
+          return address === NATIVE_SOL ? [] : [[address, facts] as const];
+        }),
+      ),
       seed: given.readSeed(chain.seed, `${setting}.seed`),
       attestors: chain.attestors.map(toEvmAddress),
       dailyCaps: capsOf(chain, tokens, { setting, problems }),

@@ -3,6 +3,7 @@ import { type Config, ROLE_NAMES, type RoleName } from "../config/load.ts";
 import type { SignerName } from "../config/keys.ts";
 import { claimRoles, EXCLUSIVE_ROLES } from "../db/instance.ts";
 import { createWakeups } from "../jobs/wakeups.ts";
+import type { LaneSigner, VaultSigner } from "../signers/port.ts";
 import { createLog } from "../telemetry/log.ts";
 import { OperatingError } from "../core/errors.ts";
 import { addressFormat } from "./address-format.ts";
@@ -17,6 +18,7 @@ import {
   openAttestations,
   type RoleContext,
   type RunningRole,
+  type Vaults,
   TOPICS,
 } from "./context.ts";
 import { openServiceDatabase } from "./database.ts";
@@ -89,11 +91,18 @@ export async function startRoles(
     const wakeups = createWakeups({ address, pool, clock, log });
     cleanups.push(() => wakeups.close());
 
-    const chains = createChains(config, { clock, log });
+    const chains = createChains(config, { clock, log, db });
     const http = systemHttp;
     const { metrics } = watch;
     const prices = createConfiguredPrices(config, { chains, http, clock, log, metrics });
     const attestations = openAttestations(config, { http, clock, log, metrics });
+    const signersOf = async (name: SignerName) => {
+      const signers = await getSigners(config, name, { clock, askPassphrase, log });
+      cleanups.push(async () => signers.close());
+      return countRefusals(watch.metrics, signers);
+    };
+    const settler = roles.includes("settler") ? await signersOf("settler") : null;
+    const vaults = settler?.vaults ? vaultsOf(settler.vaults, settler.lanes) : undefined;
     const context: RoleContext = {
       config,
       db,
@@ -119,17 +128,13 @@ export async function startRoles(
       }),
       attestations,
       format: addressFormat,
+      ...(vaults && { vaults }),
     };
     await checkChains(context);
     const started = <Role extends RunningRole>(name: RoleName, role: Role): Role => {
       cleanups.push(() => role.stop());
       watch.vitals.started(name);
       return role;
-    };
-    const signersOf = async (name: SignerName) => {
-      const signers = await getSigners(config, name, { clock, askPassphrase, log });
-      cleanups.push(async () => signers.close());
-      return countRefusals(watch.metrics, signers);
     };
     if (roles.includes("attestor")) {
       const { attestor } = await signersOf("attestor");
@@ -144,10 +149,7 @@ export async function startRoles(
         startAttestor(context, attestor, createAttestorChains(config, { clock, log })),
       );
     }
-    if (roles.includes("settler")) {
-      const { lanes } = await signersOf("settler");
-      started("settler", startSettler(context, lanes));
-    }
+    if (settler) started("settler", startSettler(context, settler.lanes));
     if (roles.includes("scanner")) started("scanner", startScanner(context));
     if (roles.includes("auditor")) started("auditor", startAuditor(context));
     const quote = roles.includes("quoter")
@@ -159,6 +161,15 @@ export async function startRoles(
     await stop();
     throw error;
   }
+}
+
+/** Vaults, from the signer that derives them, and whatever else it holds. */
+function vaultsOf(vaults: VaultSigner, lanes: readonly LaneSigner[]): Vaults {
+  const own = lanes.filter(({ chainId }) => chainId === vaults.chainId);
+  return {
+    findVault: (commitment) => vaults.deriveVault(commitment),
+    accounts: [vaults.binding, ...own.map(({ address }) => address)],
+  };
 }
 
 /** Refuses to start on a node of another chain. One that does not answer now is looked at again by the loops. */

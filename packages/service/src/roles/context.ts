@@ -2,9 +2,11 @@
  * What every role shares: the ports of the real world, the database and the chains. The only place that names a chain
  * family; a role takes what it needs from here and hands it down as arguments.
  */
-import type { FindVault } from "../addresses/index.ts";
+import { type FindVault, findWalletOf } from "../addresses/index.ts";
+import { deliveryIdOf, hashCommitment, predictWallet } from "../chains/evm/commitment.ts";
 import { createEvmChain } from "../chains/evm/evm-chain.ts";
 import type { AddressFormat, Chain, Chains } from "../chains/port.ts";
+import { createSolanaChain } from "../chains/solana/solana-chain.ts";
 import { createQuorumChain } from "../chains/quorum.ts";
 import { pricedIn } from "../config/destinations.ts";
 import type { ChainConfig, Config, RouteConfig, SwapConfig, TokenConfig } from "../config/load.ts";
@@ -85,14 +87,21 @@ export const TOPICS = {
 /** The readers of the configured chains, over the given nodes of each: the service's own unless others are given. */
 export function createChains(
   config: Config,
-  deps: { readonly clock: Clock; readonly log: Log },
+  deps: {
+    readonly clock: Clock;
+    readonly log: Log;
+    /** Where vaults are looked up; only what plans transactions of Solana needs it. */
+    readonly db?: Db | undefined;
+  },
   nodesOf = (chain: ChainConfig): NodesConfig => chain.nodes,
 ): Chains {
   return new Map<number, Chain>(
     config.chains.map((chain) => {
       const { chainId, kind, evmChainId, contracts, cctp } = chain;
-      if (kind === "svm") throw missing("reader", chainId);
       const { urls, quorum } = nodesOf(chain);
+      if (kind === "svm") {
+        return [chainId, openSolana(config, chain, { ...deps, urls, required: quorum })];
+      }
       const open = (rpcUrl: string) =>
         createEvmChain({
           chainId,
@@ -108,6 +117,54 @@ export function createChains(
       return [chainId, createQuorumChain(nodes, { ...deps, required: quorum })];
     }),
   );
+}
+
+function openSolana(
+  config: Config,
+  { chainId, contracts, solana }: ChainConfig,
+  deps: {
+    readonly clock: Clock;
+    readonly log: Log;
+    readonly db?: Db | undefined;
+    readonly urls: readonly string[];
+    readonly required: number;
+  },
+): Chain {
+  if (!solana) throw missing("configuration", chainId);
+  const { genesisHash, treasury, feePayers, mints, dailyCaps, priorityFeeMax } = solana;
+  const { clock, log, db, urls, required } = deps;
+  const { factory: binding, escrow, delivery } = contracts;
+  const factory = findEvmFactory(config);
+  return createSolanaChain({
+    chainId,
+    rpcUrls: urls,
+    required,
+    timeoutMs: RPC_TIMEOUT_MS,
+    genesisHash,
+    accounts: { binding, escrow, delivery, treasury, feePayers },
+    commitments: {
+      hash: hashCommitment,
+      walletOf: (commitment) => predictWallet(factory, commitment),
+      deliveryIdOf,
+    },
+    mints,
+    vaultOf: async (commitment) => (db ? findWalletOf(db, commitment) : null),
+    dailyCapOf: (token) => dailyCaps.get(token) ?? 0n,
+    rentPerByte: RENT_PER_BYTE,
+    unitPrice: { min: 0n, max: priorityFeeMax },
+    clock,
+    log,
+  });
+}
+
+/** What accounts cost before it was lowered; what is more than the cluster asks comes back when they are closed. */
+const RENT_PER_BYTE = 6_960n;
+
+/** The factory of the EVM chains, which stands at one address: ids of deliveries are made with it. */
+export function findEvmFactory({ chains }: Config): Address {
+  const chain = chains.find(({ kind }) => kind === "evm");
+  if (chain) return chain.contracts.factory;
+  throw new OperatingError("CONFIG_MISSING", "chains: expected an EVM chain beside Solana.");
 }
 
 /** The same over the attestor's own nodes. */

@@ -5,12 +5,13 @@ import type { KeyConfig, SignerName } from "../config/keys.ts";
 import { type ChainConfig, type Config, LANE_PURPOSES, type LanePurpose } from "../config/load.ts";
 import { assertNever, Bug } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
-import type { Address } from "../core/hex.ts";
+import { type Address, padAddress } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Secret } from "../core/secret.ts";
+import { deliveryIdOf, hashCommitment, predictWallet } from "../chains/evm/commitment.ts";
 import { connectSigner } from "../signers/client.ts";
 import { createEvmAttestorPolicy } from "../signers/evm/attestor-policy.ts";
-import { createEvmAttestorSigner } from "../signers/evm/attestor-signer.ts";
+import { type AttestedChain, createEvmAttestorSigner } from "../signers/evm/attestor-signer.ts";
 import { createRawKey, type EvmKey } from "../signers/evm/key.ts";
 import { decryptEvmKeystore } from "../signers/evm/keystore.ts";
 import { openKmsKey } from "../signers/evm/kms-key.ts";
@@ -19,9 +20,13 @@ import { createEvmLaneSigner } from "../signers/evm/lane-signer.ts";
 import { type Guard, type LaneRules, openGuard } from "../signers/guard.ts";
 import { addressOfKeystore, type Keystore, parseKeystore } from "../signers/keystore.ts";
 import type { AttestorSigner, LaneSigner } from "../signers/port.ts";
+import { openCustody } from "../signers/solana/custody.ts";
+import { decryptSeed } from "../signers/solana/keystore.ts";
+import type { LockPair } from "../signers/solana/policy.ts";
 import type { HeldSigners } from "../signers/server.ts";
 import type { Log } from "../telemetry/log.ts";
 import { DEFAULT_LANE_LIMITS } from "../transactions/index.ts";
+import { findEvmFactory } from "./context.ts";
 
 /** Asks a person for the passphrase of the keystores. */
 export type AskPassphrase = (question?: string) => Promise<Secret>;
@@ -34,7 +39,10 @@ export async function askEarly(
   askPassphrase: AskPassphrase,
 ): Promise<AskPassphrase> {
   const keys = [
-    ...config.chains.flatMap(({ lanes }) => Object.values(lanes).flat()),
+    ...config.chains.flatMap(({ lanes, solana }) => [
+      ...Object.values(lanes).flat(),
+      ...(solana ? [solana.seed] : []),
+    ]),
     config.attestor.key,
   ];
   const isNeeded = keys.some(({ source }) => source.kind === "keystore");
@@ -96,7 +104,7 @@ export async function openSigners(
     const signers =
       name === "attestor"
         ? { lanes: [], attestor: await openAttestor(config, open, guard), vaults: null }
-        : { lanes: await openLanes(config, open, guard), attestor: null, vaults: null };
+        : { ...(await openSettler(config, open, guard)), attestor: null };
     return { ...signers, close: () => guard.close() };
   } catch (error) {
     guard.close();
@@ -104,16 +112,81 @@ export async function openSigners(
   }
 }
 
-type OpenKey = (key: KeyConfig) => Promise<EvmKey>;
+/** Opens keys of the configuration. */
+interface KeyOpener {
+  key(key: KeyConfig): Promise<EvmKey>;
+  /** What every account on Solana is derived from. */
+  seed(key: KeyConfig): Promise<Secret>;
+}
 
-async function openLanes(config: Config, open: OpenKey, guard: Guard): Promise<LaneSigner[]> {
+async function openSettler(config: Config, open: KeyOpener, guard: Guard) {
+  const lanes = await openLanes(config, open, guard);
+  const chain = config.chains.find(({ kind }) => kind === "svm");
+  if (!chain?.solana) return { lanes, vaults: null };
+  const { contracts, solana } = chain;
+  const custody = openCustody(
+    {
+      seed: await open.seed(solana.seed),
+      setting: solana.seed.setting,
+      chainId: chain.chainId,
+      treasury: solana.treasury,
+      attestors: solana.attestors,
+      tokens: chain.tokens.map(({ address: token }) => ({
+        token,
+        mint: solana.mints.get(token) ?? null,
+        dailyCap: solana.dailyCaps.get(token) ?? 0n,
+      })),
+      pairs: listLockPairs(config, chain),
+      dailyBudget: solana.dailyFeeBudget,
+      factory: findEvmFactory(config),
+      hashing: { hashCommitment, predictWallet, deliveryIdOf },
+    },
+    guard,
+  );
+  const accounts: readonly Address[] = [
+    custody.vaults.binding,
+    ...custody.lanes.map(({ address }) => address),
+  ];
+  const configured = [contracts.factory, ...solana.feePayers];
+  if (accounts.some((account, index) => account !== configured[index])) {
+    throw new OperatingError(
+      "CONFIG_MISSING",
+      `${solana.seed.setting}: expected the seed of the configured contracts; \`sluice keys\` shows its accounts`,
+    );
+  }
+  return { lanes: [...lanes, ...custody.lanes], vaults: custody.vaults };
+}
+
+/** What may be locked on Solana for a delivery elsewhere. */
+function listLockPairs(config: Config, { chainId, tokens }: ChainConfig): LockPair[] {
+  return config.routes.flatMap((route): LockPair[] => {
+    if (route.kind !== "SWIFT" || route.chainId !== chainId) return [];
+    const destination = config.chains.find((known) => known.chainId === route.destChain);
+    const source = tokens.find(({ address }) => address === route.token);
+    const token = destination?.tokens.find(({ address }) => address === route.destToken);
+    if (!destination || !source || !token) throw new Bug("routes join listed tokens");
+    return [
+      {
+        token: route.token,
+        decimals: source.decimals,
+        destChain: route.destChain,
+        destToken: padAddress(route.destToken),
+        destDecimals: token.decimals,
+        delivery: padAddress(destination.contracts.delivery),
+        priced: route.priced,
+      },
+    ];
+  });
+}
+
+async function openLanes(config: Config, open: KeyOpener, guard: Guard): Promise<LaneSigner[]> {
   const lanes: LaneSigner[] = [];
   for (const chain of config.chains) {
     const seen = new Map<Address, string>();
     for (const purpose of LANE_PURPOSES) {
       for (const key of chain.lanes[purpose]) {
         const { chainId, evmChainId } = chain;
-        const opened = await open(key);
+        const opened = await open.key(key);
         refuseTwice(seen, key.setting, opened.address);
         const signer = createEvmLaneSigner({
           key: opened,
@@ -157,14 +230,20 @@ function rulesOf(config: Config, chain: ChainConfig, purpose: LanePurpose): Lane
   };
 }
 
-async function openAttestor(config: Config, open: OpenKey, guard: Guard): Promise<AttestorSigner> {
+async function openAttestor(
+  config: Config,
+  open: KeyOpener,
+  guard: Guard,
+): Promise<AttestorSigner> {
   const chains = new Map(
-    config.chains.map(({ chainId, evmChainId, contracts }) => [
+    config.chains.map(({ chainId, kind, evmChainId, contracts }): [number, AttestedChain] => [
       chainId,
-      { kind: "evm", evmChainId, ...contracts } as const,
+      kind === "evm"
+        ? { kind, evmChainId, ...contracts }
+        : { ...contracts, kind, factory: findEvmFactory(config) },
     ]),
   );
-  const signer = createEvmAttestorSigner({ key: await open(config.attestor.key), chains });
+  const signer = createEvmAttestorSigner({ key: await open.key(config.attestor.key), chains });
   return guard.guardAttestor(signer, {
     ...createEvmAttestorPolicy({ chains, routes: config.routes }),
     payoutWindowS: config.payoutWindowS,
@@ -172,25 +251,33 @@ async function openAttestor(config: Config, open: OpenKey, guard: Guard): Promis
 }
 
 /** Opens one key after the other; whoever is asked for the passphrase is asked once. */
-function createKeyOpener(config: Config, askPassphrase: AskPassphrase): OpenKey {
-  let passphrase: Promise<Secret> | undefined;
-  return async ({ setting, source }) => {
-    switch (source.kind) {
-      case "raw":
-        return createRawKey(source.key, setting);
-      case "keystore": {
-        const keystore = readKeystore(source.path, setting);
-        passphrase ??= getPassphrase(config, askPassphrase);
-        const { key } = await decryptEvmKeystore(keystore, await passphrase, setting);
-        return createRawKey(key, setting);
+function createKeyOpener(config: Config, askPassphrase: AskPassphrase): KeyOpener {
+  let asked: Promise<Secret> | undefined;
+  const readPassphrase = () => (asked ??= getPassphrase(config, askPassphrase));
+  return {
+    async key({ setting, source }) {
+      switch (source.kind) {
+        case "raw":
+          return createRawKey(source.key, setting);
+        case "keystore": {
+          const keystore = readKeystore(source.path, setting);
+          const { key } = await decryptEvmKeystore(keystore, await readPassphrase(), setting);
+          return createRawKey(key, setting);
+        }
+        case "kms":
+          return openKmsKey(source, { setting, credentials: config.aws });
+        case "elsewhere":
+          throw new Bug("a key is opened only by the process whose it is");
+        default:
+          return assertNever(source);
       }
-      case "kms":
-        return openKmsKey(source, { setting, credentials: config.aws });
-      case "elsewhere":
-        throw new Bug("a key is opened only by the process whose it is");
-      default:
-        return assertNever(source);
-    }
+    },
+    async seed({ setting, source }) {
+      if (source.kind === "raw") return source.key;
+      if (source.kind !== "keystore") throw new Bug("a seed is a keystore, or given as it is");
+      const keystore = readKeystore(source.path, setting);
+      return (await decryptSeed(keystore, await readPassphrase(), setting)).key;
+    },
   };
 }
 
@@ -286,5 +373,5 @@ async function readAddress(config: Config, key: KeyConfig): Promise<Address> {
     throw new OperatingError("CONFIG_MISSING", `${setting}: expected an address in the keystore`);
   }
   const refuse = () => Promise.reject(new Bug("only keystores have a passphrase"));
-  return (await createKeyOpener(config, refuse)(key)).address;
+  return (await createKeyOpener(config, refuse).key(key)).address;
 }

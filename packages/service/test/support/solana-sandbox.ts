@@ -1,0 +1,165 @@
+/** The whole sandbox with its Solana chain, as an integrator and payers use it. */
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { balanceOf, type ChainName, pay, runServiceCommand, startSandbox } from "@sluice/sandbox";
+import { createSluiceClient, type Quote, type Swap } from "@sluice/sdk";
+import { type Address, parseEther } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+
+export type SolanaSandbox = Awaited<ReturnType<typeof openSolanaSandbox>>;
+
+const DEADLINE_MS = 120_000;
+/** Stands for SOL itself. */
+export const SOL = "11111111111111111111111111111111";
+
+/** Opens a sandbox; `close` ends every process and removes every file. */
+export async function openSolanaSandbox(options: { readonly env?: Record<string, string> } = {}) {
+  const stateDir = mkdtempSync(join(tmpdir(), "sluice-solana-"));
+  // The embedded PostgreSQL runs as `nobody` where the tests run as root.
+  chmodSync(stateDir, 0o755);
+  const sandbox = await startSandbox({
+    stateDir,
+    ports: { ethereum: 0, base: 0, solana: 0, api: 0, quote: 0, telemetry: 0 },
+    solana: { slotMs: 50, idleSlotMs: 200 },
+    pollIntervalMs: 100,
+    ...(options.env && { env: options.env }),
+  });
+  const { solana, deployment, descriptor, keys, chains } = sandbox;
+  const described = descriptor.chains.find(({ kind }) => kind === "svm");
+  if (!described) throw new Error("the sandbox has a Solana chain");
+  const mints = new Map(described.tokens.map(({ symbol, address }) => [symbol, address]));
+  const mintOf = (symbol: string): string => {
+    const mint = mints.get(symbol);
+    if (mint === undefined) throw new Error(`there is no ${symbol}`);
+    return mint;
+  };
+
+  const [integrator] = descriptor.integrators;
+  if (!integrator) throw new Error("the sandbox has integrators");
+  const client = () => {
+    const { baseUrl, quoteUrl } = sandbox.service;
+    return createSluiceClient({ baseUrl, quoteUrl, apiKey: integrator.apiKey });
+  };
+
+  async function askNode<T>(method: string, params: readonly unknown[]): Promise<T> {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+    const headers = { "content-type": "application/json" };
+    const response = await fetch(solana.rpcUrl, { method: "POST", headers, body });
+    // CAST: the chain's own node, whose answers its tests hold to their shape.
+    const answer = (await response.json()) as { result?: T; error?: { message: string } };
+    if (answer.result === undefined) throw new Error(answer.error?.message ?? "no answer");
+    return answer.result;
+  }
+
+  async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+    const deadline = performance.now() + DEADLINE_MS;
+    while (!(await holds())) {
+      if (performance.now() > deadline) throw new Error(`it never came true that ${what}`);
+      await delay(100);
+    }
+  }
+
+  async function quote(request: {
+    readonly fromChain: string;
+    readonly fromToken: string;
+    readonly toChain: string;
+    readonly toToken: string;
+    readonly recipient: string;
+    readonly amount: bigint;
+    readonly userId?: string;
+  }): Promise<{ readonly address: string; readonly quote: Quote }> {
+    const { recipient, amount, userId, ...pair } = request;
+    const { quotes } = await client().quote({
+      ...pair,
+      amountIn64: amount.toString(),
+      slippageBps: "auto",
+      destinationAddress: recipient,
+      payDeposit: true,
+      ...(userId === undefined ? {} : { payUserId: userId }),
+    });
+    const found = quotes.find((one) => one.payDepositAddress !== null);
+    if (!found?.payDepositAddress) throw new Error("no quote has an address");
+    return { address: found.payDepositAddress, quote: found };
+  }
+
+  async function swapsOf(wallet: string): Promise<readonly Swap[]> {
+    const swaps: Swap[] = [];
+    for await (const swap of client().iterateSwaps()) swaps.push(swap);
+    return swaps.filter(({ walletAddress }) => walletAddress === wallet).toReversed();
+  }
+
+  return {
+    sandbox,
+    controls: solana.controls,
+    mintOf,
+    client,
+    until,
+    quote,
+    swapsOf,
+    configPath: sandbox.configPath,
+    deployment,
+
+    newEvmWallet: (): Address => privateKeyToAccount(generatePrivateKey()).address,
+
+    /** Waits for the settlement of a wallet that comes after those in `known`. */
+    async settled(wallet: string, known: readonly string[] = []): Promise<Swap> {
+      let found: Swap | undefined;
+      await until(`a settlement of ${wallet} ended`, async () => {
+        const swaps = await swapsOf(wallet);
+        found = swaps.find((swap) => swap.terminal && !known.includes(swap.id));
+        return found !== undefined;
+      });
+      if (!found) throw new Error("it was just found");
+      return found;
+    },
+
+    async statuses(id: string): Promise<readonly string[]> {
+      const statuses: string[] = [];
+      for await (const { type, data } of client().iterateEvents()) {
+        if (type === "status_changed" && data.queueItemId === id) statuses.push(data.status);
+      }
+      return statuses;
+    },
+
+    tokenOn: (chain: ChainName): Address => deployment.chains[chain].token,
+    evmBalance: (chain: ChainName, owner: string, token?: Address) =>
+      // CAST: an address that the sandbox or a wallet of this story made.
+      balanceOf(chains[chain].client, { owner: owner as Address, ...(token && { token }) }),
+
+    async payEvm(chain: ChainName, to: string, amount: bigint, token?: Address): Promise<void> {
+      const [from] = keys.payers[chain];
+      if (!from) throw new Error(`${chain} has a payer`);
+      // CAST: as above.
+      const payment = { from: from.account, to: to as Address, amount, ...(token && { token }) };
+      await pay(chains[chain].client, payment);
+    },
+
+    /** Of an owner at the newest block, over all its accounts of a mint; lamports where none is given. */
+    async solanaBalance(owner: string, mint?: string): Promise<bigint> {
+      const config = { commitment: "processed", encoding: "base64" };
+      if (mint === undefined) {
+        const { value } = await askNode<{ value: number }>("getBalance", [owner, config]);
+        return BigInt(value);
+      }
+      const { value } = await askNode<{
+        value: readonly { account: { data: readonly [string, string] } }[];
+      }>("getTokenAccountsByOwner", [owner, { mint }, config]);
+      return value.reduce(
+        (sum, { account }) => sum + Buffer.from(account.data[0], "base64").readBigUInt64LE(64),
+        0n,
+      );
+    },
+
+    readLog: (): string => readFileSync(join(stateDir, "service.log"), "utf8"),
+    command: (args: readonly string[]) =>
+      runServiceCommand([...args, "--config", sandbox.configPath, "--json"], {}),
+    ether: parseEther,
+
+    async close(): Promise<void> {
+      await sandbox.stop();
+      rmSync(stateDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,12 +1,21 @@
 /** The main job with Solana on either side: real programs, real nodes, real contracts, database and sockets. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { verifyVault } from "@sluice/sdk";
 import { openSolanaSandbox, SOL, type SolanaSandbox } from "./support/solana-sandbox.ts";
 
 const USDC = 1_000_000n;
+const WETH = 100_000_000n;
 const LAMPORTS = 1_000_000_000n;
+const ETHER = 10n ** 18n;
+const ETH = "0x0000000000000000000000000000000000000000";
 /** Ten basis points of a deposit, as the sandbox keeps them. */
 const afterFee = (amount: bigint) => amount - amount / 1_000n;
+
+/** Wallets on Solana that hold nothing yet. */
+const RECIPIENTS = {
+  usdt: "DY7TsvkE1kT8g4zVa4haEmw7UsAqFVPW1w7qmFa6u4SL",
+  usdc: "ALaVUuQzVcS7MMTkqas9ZW8MymnEphYF2CC6PaeeMRS9",
+  weth: "7h6kcCCYnD44Rhjryob1uWcxDXXrV8jYDLPvSxi5BzBe",
+};
 
 let world: SolanaSandbox;
 beforeAll(async () => {
@@ -15,94 +24,181 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe("from Solana", () => {
-  test("USDC arrives as USDC on ethereum, and the lock is claimed", async () => {
+  test("USDC arrives as USDC on ethereum, from a vault that is verified, and again", async () => {
     const recipient = world.newEvmWallet();
+    const token = world.tokenOn("ethereum");
     const mint = world.mintOf("USDC");
-    const { address, quote } = await world.quote({
+    const asked = {
       fromChain: "solana",
       fromToken: mint,
       toChain: "ethereum",
-      toToken: world.tokenOn("ethereum"),
+      toToken: token,
       recipient,
       amount: 25n * USDC,
-    });
-    const { payDepositCommitment: commitment } = quote;
-    expect(commitment).toBeDefined();
-    expect(verifyVault).toBeTypeOf("function");
-    await world.controls.mintTo({
-      mint: mint as never,
-      owner: address as never,
-      amount: 25n * USDC,
-    });
+    };
+    const { address, quote } = await world.quote(asked);
+    expect(world.verify(quote, address, { recipient, token })).toEqual({ kind: "ok" });
+    await world.payTokens(mint, address, 25n * USDC);
     const swap = await world.settled(address);
     expect(swap).toMatchObject({ status: "completed", error: null, chainId: 1, destChain: "2" });
     expect(await world.statuses(swap.id)).toEqual(["settling", "completed"]);
-    expect(await world.evmBalance("ethereum", recipient, world.tokenOn("ethereum"))).toBe(
-      afterFee(25n * USDC),
-    );
+    expect(await world.evmBalance("ethereum", recipient, token)).toBe(afterFee(25n * USDC));
     expect(await world.solanaBalance(address, mint)).toBe(0n);
+
+    expect((await world.quote(asked)).address).toBe(address);
+    await world.payTokens(mint, address, 7n * USDC);
+    await world.settled(address, [swap.id]);
+    expect(await world.evmBalance("ethereum", recipient, token)).toBe(
+      afterFee(25n * USDC) + afterFee(7n * USDC),
+    );
   });
 
   test("SOL arrives as USDC on base at its price", async () => {
     const recipient = world.newEvmWallet();
+    const token = world.tokenOn("base");
     const { address } = await world.quote({
       fromChain: "solana",
       fromToken: SOL,
       toChain: "base",
-      toToken: world.tokenOn("base"),
+      toToken: token,
       recipient,
       amount: LAMPORTS,
     });
-    await world.controls.airdrop({ to: address as never, amount: LAMPORTS });
-    const swap = await world.settled(address);
-    expect(swap).toMatchObject({ status: "completed", error: null });
-    expect(await world.evmBalance("base", recipient, world.tokenOn("base"))).toBe(
-      afterFee(150n * USDC),
-    );
+    await world.paySol(address, LAMPORTS);
+    expect(await world.settled(address)).toMatchObject({ status: "completed", error: null });
+    expect(await world.evmBalance("base", recipient, token)).toBe(afterFee(150n * USDC));
     expect(await world.solanaBalance(address)).toBe(0n);
   });
 
-  test("stays on Solana: to a wallet whose token account is not there yet", async () => {
-    const recipient = "DY7TsvkE1kT8g4zVa4haEmw7UsAqFVPW1w7qmFa6u4SL";
+  test("WETH of 8 decimals arrives as ether, which has 18", async () => {
+    const recipient = world.newEvmWallet();
+    const mint = world.mintOf("WETH");
+    const { address } = await world.quote({
+      fromChain: "solana",
+      fromToken: mint,
+      toChain: "ethereum",
+      toToken: ETH,
+      recipient,
+      amount: WETH / 2n,
+    });
+    await world.payTokens(mint, address, WETH / 2n);
+    expect(await world.settled(address)).toMatchObject({ status: "completed", error: null });
+    expect(await world.evmBalance("ethereum", recipient)).toBe(afterFee(ETHER / 2n));
+  });
+
+  test("USDT stays on Solana: to a wallet whose token account is made for it", async () => {
     const mint = world.mintOf("USDT");
-    const { address } = await world
-      .quote({
-        fromChain: "solana",
-        fromToken: mint,
-        toChain: "solana",
-        toToken: mint,
-        recipient,
-        amount: 5n * USDC,
-      })
-      .catch((error: unknown) => {
-        throw error;
-      });
-    await world.controls.mintTo({
-      mint: mint as never,
-      owner: address as never,
+    const { address } = await world.quote({
+      fromChain: "solana",
+      fromToken: mint,
+      toChain: "solana",
+      toToken: mint,
+      recipient: RECIPIENTS.usdt,
       amount: 5n * USDC,
     });
-    const swap = await world.settled(address);
-    expect(swap).toMatchObject({ status: "completed", error: null });
-    expect(await world.solanaBalance(recipient, mint)).toBe(afterFee(5n * USDC));
+    await world.payTokens(mint, address, 5n * USDC);
+    expect(await world.settled(address)).toMatchObject({ status: "completed", error: null });
+    expect(await world.solanaBalance(RECIPIENTS.usdt, mint)).toBe(afterFee(5n * USDC));
+  });
+
+  test("what is below the minimum waits, and goes with what lifts it", async () => {
+    const recipient = world.newEvmWallet();
+    const token = world.tokenOn("base");
+    const mint = world.mintOf("USDC");
+    const { address } = await world.quote({
+      fromChain: "solana",
+      fromToken: mint,
+      toChain: "base",
+      toToken: token,
+      recipient,
+      amount: 2n * USDC,
+    });
+    await world.payTokens(mint, address, USDC - 1n);
+    await world.until("the deposit is known", async () => (await world.deposits(address)) === 1);
+    expect(await world.swapsOf(address)).toEqual([]);
+    await world.payTokens(mint, address, 1n);
+    expect(await world.settled(address)).toMatchObject({ status: "completed", error: null });
+    expect(await world.evmBalance("base", recipient, token)).toBe(afterFee(USDC));
   });
 });
 
 describe("to Solana", () => {
-  test("USDC on ethereum arrives as USDC in a token account that is made for it", async () => {
-    const recipient = "ALaVUuQzVcS7MMTkqas9ZW8MymnEphYF2CC6PaeeMRS9";
-    const mint = world.mintOf("USDC");
+  test("USDC on ethereum arrives in a token account that is made for it", async () => {
+    const token = world.tokenOn("ethereum");
     const { address } = await world.quote({
+      fromChain: "ethereum",
+      fromToken: token,
+      toChain: "solana",
+      toToken: world.mintOf("USDC"),
+      recipient: RECIPIENTS.usdc,
+      amount: 25n * USDC,
+    });
+    await world.payEvm("ethereum", address, 25n * USDC, token);
+    const swap = await world.settled(address);
+    expect(swap).toMatchObject({ status: "completed", error: null, destChain: "1" });
+    expect(await world.solanaBalance(RECIPIENTS.usdc, world.mintOf("USDC"))).toBe(
+      afterFee(25n * USDC),
+    );
+  });
+
+  test("ether on base arrives as WETH, and USDC as SOL at its price", async () => {
+    const asWeth = await world.quote({
+      fromChain: "base",
+      fromToken: ETH,
+      toChain: "solana",
+      toToken: world.mintOf("WETH"),
+      recipient: RECIPIENTS.weth,
+      amount: ETHER,
+    });
+    const asSol = await world.quote({
+      fromChain: "base",
+      fromToken: world.tokenOn("base"),
+      toChain: "solana",
+      toToken: SOL,
+      recipient: RECIPIENTS.weth,
+      amount: 150n * USDC,
+    });
+    await world.payEvm("base", asWeth.address, ETHER);
+    await world.payEvm("base", asSol.address, 150n * USDC, world.tokenOn("base"));
+    expect(await world.settled(asWeth.address)).toMatchObject({ status: "completed", error: null });
+    expect(await world.settled(asSol.address)).toMatchObject({ status: "completed", error: null });
+    expect(await world.solanaBalance(RECIPIENTS.weth, world.mintOf("WETH"))).toBe(afterFee(WETH));
+    expect(await world.solanaBalance(RECIPIENTS.weth)).toBe(afterFee(LAMPORTS));
+  });
+
+  test("T43 nobody is paid who could not use it, and families are not mixed up", async () => {
+    const asked = {
       fromChain: "ethereum",
       fromToken: world.tokenOn("ethereum"),
       toChain: "solana",
-      toToken: mint,
-      recipient,
+      toToken: world.mintOf("USDC"),
       amount: 25n * USDC,
-    });
-    await world.payEvm("ethereum", address, 25n * USDC, world.tokenOn("ethereum"));
-    const swap = await world.settled(address);
-    expect(swap).toMatchObject({ status: "completed", error: null, destChain: "1" });
-    expect(await world.solanaBalance(recipient, mint)).toBe(afterFee(25n * USDC));
+    };
+    for (const recipient of [
+      world.newEvmWallet(),
+      SOL,
+      world.mintOf("USDC"),
+      "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA",
+    ]) {
+      await expect(world.quote({ ...asked, recipient })).rejects.toMatchObject({
+        code: "VALIDATION_ERROR",
+      });
+    }
   });
+});
+
+test("every lock is claimed to the treasury, and the ledger is what the chains say", async () => {
+  const mint = world.mintOf("USDC");
+  const brought = 25n * USDC + 7n * USDC + USDC;
+  await world.until(
+    "the treasury has what was locked",
+    async () => (await world.solanaBalance(world.treasury, mint)) === brought,
+  );
+  expect(await world.solanaBalance(world.treasury)).toBe(LAMPORTS);
+  const report = await world.audit();
+  expect(report.breaches).toEqual([]);
+  expect(report.ok).toBe(true);
+  const audited = report.chains.find(({ chainId }) => chainId === 1);
+  expect(audited?.block).not.toBeNull();
+  expect(audited?.wallets).toBeGreaterThan(4);
 });

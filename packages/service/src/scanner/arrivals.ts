@@ -44,7 +44,8 @@ export async function verifyArrivals(
   arrivals: readonly ArrivedValue[],
 ): Promise<ArrivedValue[]> {
   const stated = arrivals.filter(({ token }) => !isNative(token));
-  if (stated.length === 0) return [...arrivals];
+  // What Solana states are balances before and after, which are the truth themselves.
+  if (stated.length === 0 || deps.chain.kind === "svm") return [...arrivals];
   const { rises, outflows } = await readRises(deps, block, stated);
   const verified = stated.flatMap((arrived, index) => {
     const { wallet, token } = arrived;

@@ -4,13 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { balanceOf, type ChainName, pay, runServiceCommand, startSandbox } from "@sluice/sandbox";
-import { createSluiceClient, type Quote, type Swap } from "@sluice/sdk";
-import { type Address, parseEther } from "viem";
+import { createSluiceClient, type Quote, type Swap, verifyVault } from "@sluice/sdk";
+import { type Address, pad } from "viem";
+import type { AuditReport } from "../../src/roles/audit-command.ts";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 
 export type SolanaSandbox = Awaited<ReturnType<typeof openSolanaSandbox>>;
 
-const DEADLINE_MS = 120_000;
+const DEADLINE_MS = 60_000;
 /** Stands for SOL itself. */
 export const SOL = "11111111111111111111111111111111";
 
@@ -90,9 +91,14 @@ export async function openSolanaSandbox(options: { readonly env?: Record<string,
     return swaps.filter(({ walletAddress }) => walletAddress === wallet).toReversed();
   }
 
+  const { contracts }: { contracts: { binding: string; treasury: string } } = JSON.parse(
+    readFileSync(sandbox.configPath, "utf8"),
+  ).chains.find((chain: { chainId: number }) => chain.chainId === described.chainId);
+
   return {
     sandbox,
     controls: solana.controls,
+    treasury: contracts.treasury,
     mintOf,
     client,
     until,
@@ -155,7 +161,58 @@ export async function openSolanaSandbox(options: { readonly env?: Record<string,
     readLog: (): string => readFileSync(join(stateDir, "service.log"), "utf8"),
     command: (args: readonly string[]) =>
       runServiceCommand([...args, "--config", sandbox.configPath, "--json"], {}),
-    ether: parseEther,
+
+    /** What an integrator verifies before a vault is shown to anybody. */
+    verify(
+      { payDepositCommitment: commitment }: Quote,
+      address: string,
+      wanted: { readonly recipient: Address; readonly token: Address },
+    ): { readonly kind: string } {
+      if (!commitment || commitment.binding === undefined)
+        throw new Error("the quote has a binding");
+      const { binding } = commitment;
+      const { kind } = verifyVault({
+        address,
+        commitment: { ...commitment, binding },
+        bindingAccount: contracts.binding,
+        expected: { destWallet: pad(wanted.recipient), destToken: pad(wanted.token) },
+      });
+      return { kind };
+    },
+
+    /** Pays tokens to an owner, in the associated account that is made for it. */
+    payTokens: (mint: string, owner: string, amount: bigint) =>
+      // CAST: base58 that the sandbox or the service wrote.
+      solana.controls.mintTo({ mint: mint as never, owner: owner as never, amount }),
+    paySol: (to: string, amount: bigint) =>
+      // CAST: as above.
+      solana.controls.airdrop({ to: to as never, amount }),
+
+    /** How many deposits of a wallet are known. */
+    async deposits(wallet: string): Promise<number> {
+      const { items } = await client().listDeposits({ limit: 100, walletAddress: wallet });
+      return items.length;
+    },
+
+    /** Waits until an audit proves everything, or for as long as a story lasts. */
+    async audit(): Promise<AuditReport> {
+      const read = async (): Promise<AuditReport> => {
+        const args = ["audit", "--json", "--config", sandbox.configPath];
+        try {
+          // CAST: what the command prints.
+          return (await runServiceCommand(args, {})) as unknown as AuditReport;
+        } catch (error) {
+          const { stdout = "" } = error as { readonly stdout?: string };
+          return JSON.parse(stdout);
+        }
+      };
+      let report = await read();
+      await until("the ledger is proved", async () => {
+        report = await read();
+        return report.ok;
+      });
+      return report;
+    },
 
     async close(): Promise<void> {
       await sandbox.stop();

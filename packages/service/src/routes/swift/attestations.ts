@@ -51,7 +51,7 @@ export interface Attestation {
 
 const Digits = Type.String({ pattern: "^\\d{1,78}$" });
 const Word = Type.String({ pattern: "^0x[0-9a-f]{64}$" });
-const Address = Type.String({ pattern: "^0x[0-9a-f]{40}$" });
+const Address = Type.String({ pattern: "^0x([0-9a-f]{40}|[0-9a-f]{64})$" });
 const CommitmentRow = Type.Object({
   integrator: Word,
   userId: Word,

@@ -66,7 +66,9 @@ describe("from Solana", () => {
     });
     await world.paySol(address, LAMPORTS);
     expect(await world.settled(address)).toMatchObject({ status: "completed", error: null });
-    expect(await world.evmBalance("base", recipient, token)).toBe(afterFee(150n * USDC));
+    // What is fair is read back from the least that the lock promises, and may be a base unit more.
+    const paid = await world.evmBalance("base", recipient, token);
+    expect([0n, 1n]).toContain(paid - afterFee(150n * USDC));
     expect(await world.solanaBalance(address)).toBe(0n);
   });
 

@@ -2,11 +2,12 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { createStillClock, createStrictChain } from "../../test/support/doubles.ts";
 import { OperatingError } from "../core/errors.ts";
-import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
+import { NATIVE_SOL, NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
 import { createGasCosts, DEPLOY_GAS, GAS_STEPS, priceOfGas } from "./gas.ts";
 
 const GWEI = 10n ** 9n;
 const USD = 10n ** 18n;
+const LAMPORTS = 10n ** 9n;
 const SURCHARGE = 10n ** 13n + 1n;
 const USDC = toEvmAddress(`0x${"5".repeat(40)}`);
 const ROUTE = {
@@ -63,6 +64,43 @@ describe("the gas of a settlement", () => {
     expect(await costs.read(ROUTE, true)).toBe(
       (usd + 74_000n * 21n * GWEI * 3_000n) / 10n ** 12n + 1n,
     );
+  });
+
+  test("T37 T38 towards Solana has the rent of what a payment opens in it, in lamports", async () => {
+    const lamports = 25_000n;
+    const costs = createGasCosts({
+      chains: new Map([
+        [
+          1,
+          createStrictChain({
+            kind: "svm",
+            costOf: () => lamports,
+            suggestFees: async () => ({ maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }),
+          }),
+        ],
+        [
+          30,
+          createStrictChain({
+            suggestFees: async () => ({ maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }),
+          }),
+        ],
+      ]),
+      clock: createStillClock(),
+      prices: {
+        readUsd: async ({ token }) => (token === NATIVE_SOL ? 150n * USD : USD),
+        look: () => Promise.reject(new Error("no look is needed")),
+        readRate: () => Promise.reject(new Error("no rate is needed")),
+      },
+      surchargeOf: () => 0n,
+    });
+    const rent = (165n + 128n + 129n) * 6_960n;
+    const inUsdc = (amount: bigint) => (amount * 150n * 10n ** 6n + LAMPORTS - 1n) / LAMPORTS;
+    const pair = { srcToken: USDC, destToken: USDC };
+    const toSolana = { ...ROUTE, pair: { ...pair, srcChain: 30, destChain: 1 } };
+    expect(await costs.read(toSolana, false)).toBe(inUsdc(lamports + rent));
+    // The rent of a lock comes back with its claim.
+    const fromSolana = { ...ROUTE, pair: { ...pair, srcChain: 1, destChain: 30 } };
+    expect(await costs.read(fromSolana, false)).toBe(inUsdc(2n * lamports));
   });
 
   test("in the coin itself is what lanes pay, to the wei", async () => {

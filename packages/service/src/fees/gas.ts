@@ -3,9 +3,9 @@
  * constant, so that a quote and the sweep that follows it count the same; what a unit of gas costs, and what coin and
  * token are worth, is read.
  */
-import type { Chains, Fees as GasFees } from "../chains/port.ts";
+import type { Chain, Chains, Fees as GasFees } from "../chains/port.ts";
 import { OperatingError } from "../core/errors.ts";
-import { type Address, NATIVE_TOKEN } from "../core/hex.ts";
+import { type Address, nativeOf } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { PricedToken, Prices } from "../prices/index.ts";
 
@@ -13,6 +13,8 @@ import type { PricedToken, Prices } from "../prices/index.ts";
 export interface GasStep {
   readonly on: "source" | "destination";
   readonly gas: bigint;
+  /** Whether it pays the recipient: on Solana that may open an account, whose rent stays there. */
+  readonly paysRecipient?: true;
 }
 
 /**
@@ -20,10 +22,10 @@ export interface GasStep {
  * the dearer of the first and a repeated one, rounded up to the next thousand. Batches cost less.
  */
 export const DEPLOY_GAS = 74_000n;
-const TRANSFER: GasStep = { on: "source", gas: 79_000n };
+const TRANSFER: GasStep = { on: "source", gas: 79_000n, paysRecipient: true };
 const SWAP: GasStep = { on: "source", gas: 300_000n };
 const LOCK: GasStep = { on: "source", gas: 220_000n };
-const PAY: GasStep = { on: "destination", gas: 116_000n };
+const PAY: GasStep = { on: "destination", gas: 116_000n, paysRecipient: true };
 /**
  * Above what the stand-ins of the sandbox cost: Circle's contracts and its token each go through a proxy, and count
  * what was burned and minted.
@@ -33,6 +35,14 @@ const BURN: GasStep = { on: "source", gas: 230_000n };
 const SWAP_AND_BURN: GasStep = { on: "source", gas: 360_000n };
 const MINT: GasStep = { on: "destination", gas: 220_000n };
 const CLAIM: GasStep = { on: "source", gas: 65_000n };
+
+/** Compute units of any order on Solana, above what each of them was seen to use. */
+const SOLANA_UNITS = 100_000n;
+/**
+ * Lamports that a payment on Solana may leave behind: a token account of 165 bytes and the marker of one byte, each with
+ * 128 more, at what a byte cost before it was lowered.
+ */
+const SOLANA_RENT = (165n + 128n + 1n + 128n) * 6_960n;
 
 /** What each kind of route sends for a settlement, besides the deployment of a wallet. */
 export const GAS_STEPS = {
@@ -68,18 +78,23 @@ export interface GasRoute {
   readonly isPriced: boolean;
 }
 
+/** Gas of one transaction on its chain. */
+export interface ChainGas extends Pick<GasStep, "gas" | "paysRecipient"> {
+  readonly chainId: number;
+}
+
 /** The gas of a settlement by a kind of route, chain by chain. */
 export function listGas(
   { kind, pair, isPriced }: Omit<GasRoute, "decimalsIn">,
   deploys: boolean,
-): readonly { readonly chainId: number; readonly gas: bigint }[] {
+): readonly ChainGas[] {
   const steps: readonly GasStep[] = [
     ...(deploys ? [{ on: "source", gas: DEPLOY_GAS } as const] : []),
     ...(isPriced ? PRICED_STEPS : GAS_STEPS)[kind],
   ];
-  return steps.map(({ on, gas }) => ({
+  return steps.map(({ on, ...step }) => ({
+    ...step,
     chainId: on === "source" ? pair.srcChain : pair.destChain,
-    gas,
   }));
 }
 
@@ -99,6 +114,7 @@ export interface GasCosts {
 /** How long what was read is good for: a settlement waits longer than this between two looks. */
 const MEMO_MS = 3_000;
 const WEI_PER_COIN = 10n ** 18n;
+const WEI_PER_LAMPORT = 10n ** 9n;
 
 export function createGasCosts(options: {
   readonly chains: Chains;
@@ -108,28 +124,40 @@ export function createGasCosts(options: {
   readonly surchargeOf: (chainId: number) => bigint;
 }): GasCosts {
   const { chains, prices, clock, surchargeOf } = options;
-  const gasPrice = memoise(clock, async (chainId: number) => {
+  const chainOf = (chainId: number): Chain => {
     const chain = chains.get(chainId);
-    if (chain) return priceOfGas(await chain.suggestFees());
+    if (chain) return chain;
     throw new OperatingError("CONFIG_MISSING", "A chain of the route is not configured.", {
       details: { chainId },
     });
-  });
+  };
+  const gasPrice = memoise(clock, async (chainId: number) =>
+    priceOfGas(await chainOf(chainId).suggestFees()),
+  );
   const usd = memoise(clock, (token: PricedToken) => prices.readUsd(token));
 
   return {
     async read({ decimalsIn, ...route }, deploys) {
       const { srcChain, srcToken } = route.pair;
       let usdOfGas = 0n;
-      for (const { chainId, gas } of listGas(route, deploys)) {
-        const wei = gas * (await gasPrice(chainId)) + surchargeOf(chainId);
-        usdOfGas += wei * (await usd({ chainId, token: NATIVE_TOKEN }));
+      for (const step of listGas(route, deploys)) {
+        const chain = chainOf(step.chainId);
+        const { chainId } = step;
+        const cost = costOf(chain, step, await gasPrice(chainId)) + surchargeOf(chainId);
+        usdOfGas += cost * (await usd({ chainId, token: nativeOf(chain.kind) }));
       }
       const usdOfToken = WEI_PER_COIN * (await usd({ chainId: srcChain, token: srcToken }));
       const scaled = usdOfGas * 10n ** BigInt(decimalsIn);
       return (scaled + usdOfToken - 1n) / usdOfToken;
     },
   };
+}
+
+/** What a transaction costs, in units of which a coin has 1e18. */
+function costOf(chain: Chain, { gas, paysRecipient }: ChainGas, price: bigint): bigint {
+  if (chain.kind === "evm") return chain.costOf(gas, price);
+  const rent = paysRecipient ? SOLANA_RENT : 0n;
+  return (chain.costOf(SOLANA_UNITS, price) + rent) * WEI_PER_LAMPORT;
 }
 
 /** Answers are kept for a few seconds, failures are not. */

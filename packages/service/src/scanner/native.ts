@@ -8,7 +8,7 @@
  */
 import { listByWallets, listNewestWallets, listWalletsAfter } from "../addresses/index.ts";
 import type { BlockRef, Transfer } from "../chains/port.ts";
-import { type Address, NATIVE_TOKEN } from "../core/hex.ts";
+import { type Address, isNative, NATIVE_TOKEN } from "../core/hex.ts";
 import { listExplained, listRecentWallets } from "../deposits/index.ts";
 import { acceptBalance } from "../settlements/index.ts";
 import type { ScannerDeps } from "./deps.ts";
@@ -110,5 +110,5 @@ async function compareAt(
 }
 
 function isListed({ tokens }: ScannerDeps): boolean {
-  return tokens.includes(NATIVE_TOKEN);
+  return tokens.some(isNative);
 }

@@ -388,7 +388,7 @@ settlement
 settlement
   .command("refund")
   .description(
-    "end a failing or dead one, and print the call by which its refund authority gets it back",
+    "end a failing or dead one: print the call by which its refund authority gets it back, or on Solana pay it",
   )
   .argument("<id>", "as for show")
   .requiredOption("--to <address>", "the refund authority of the deposit address, to be sure")

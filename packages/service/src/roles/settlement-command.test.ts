@@ -9,6 +9,7 @@ import {
   retrySettlement,
 } from "../settlements/index.ts";
 import { toChecksumAddress } from "../chains/evm/checksum.ts";
+import { toAddress } from "../core/hex.ts";
 import { formatRefund, formatRetry, formatSettlement, toJson } from "./settlement-command.ts";
 
 const NO_CONFIG = { chains: [] };
@@ -77,4 +78,23 @@ test("what the sweep takes out of the deposit is itemised", async () => {
   expect(JSON.parse(toJson(shown))).toMatchObject({
     fees: { service: "1", gas: "3", bridge: "0" },
   });
+});
+
+test("a refund that the signer pays says that the refund authority has nothing to do", () => {
+  const refund = {
+    kind: "order",
+    settlementId: "00000000-0000-4000-8000-000000000001",
+    authority: toAddress(`0x${"07".repeat(32)}`),
+    chainId: 1,
+    balance: 1_000n,
+    changed: true,
+    intent: "refund:00000000-0000-4000-8000-000000000001:1",
+  } as const;
+  const words = formatRefund(NO_CONFIG, refund);
+  expect(words).toContain("is dead and will not be swept.");
+  expect(words).toContain("to US517G5965aydkZ46HS38QLi7UQiSojurfbQfKCELFx on solana");
+  expect(words).toContain(`The settler sends it as ${refund.intent}.`);
+  expect(words).not.toMatch(/0x|data|value/);
+  expect(formatRefund(NO_CONFIG, { ...refund, changed: false })).toContain("on its way already");
+  expect(JSON.parse(toJson(refund))).toMatchObject({ kind: "order", balance: "1000" });
 });

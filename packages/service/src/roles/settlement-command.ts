@@ -13,6 +13,8 @@ import {
   locateValue,
   readSettlementFile,
   refundSettlement,
+  type RefundByCall,
+  type RefundByOrder,
   type RefundResult,
   type RetryResult,
   retrySettlement,
@@ -79,7 +81,7 @@ export function retrySettlementCommand(config: Config, asked: Asked): Promise<Re
   return withSettlements(config, (deps) => retrySettlement(deps, request));
 }
 
-/** Ends a settlement for a refund, and returns the call that its refund authority has to make. */
+/** Ends a settlement for a refund, and returns what its refund authority has to do, or what pays it. */
 export function refundSettlementCommand(
   config: Config,
   asked: Asked & { readonly to: string },
@@ -119,7 +121,7 @@ export function nameOperator(): string {
   }
 }
 
-/** Opens what the settlement functions of the service work with, without any lane: nothing is signed here. */
+/** Opens what the settlement functions of the service work with. Nothing is signed here: what they queue, lanes send. */
 function withSettlements<Result>(
   config: Config,
   run: (deps: SettlementDeps) => Promise<Result>,
@@ -129,7 +131,7 @@ function withSettlements<Result>(
     const clock = systemClock;
     const wakeups = createWakeups({ address, pool, clock, log });
     try {
-      const chains = createChains(config, { clock, log });
+      const chains = createChains(config, { clock, log, db });
       const wakeAttestor = () => wakeups.wake(TOPICS.attestations);
       const http = systemHttp;
       const watch = createWatch(config, clock, []);
@@ -149,11 +151,21 @@ function withSettlements<Result>(
         routes: createRoutes(config, { ...shared, log, metrics, wakeAttestor }),
         format: addressFormat,
       };
-      return await run(createSettlementDeps(context, new Map()));
+      return await run(createSettlementDeps(context, listSettleLanes(config)));
     } finally {
       await wakeups.close();
     }
   });
+}
+
+/** Whoever sends refunds: on Solana the configuration names it, as its key follows from the seed. */
+function listSettleLanes({ chains }: Config): SettlementDeps["lanes"] {
+  return new Map(
+    chains.flatMap(({ chainId, solana }) => {
+      const [settle] = solana?.feePayers ?? [];
+      return settle === undefined ? [] : [[chainId, { deploy: [], settle: [settle] }] as const];
+    }),
+  );
 }
 
 function isUuid(text: string): boolean {
@@ -291,8 +303,20 @@ export function formatRetry({ kind, settlementId, changed }: RetryResult): strin
     : `settlement ${settlementId} settles what the deposit address holds already`;
 }
 
-/** A refund as the refund authority needs it. */
+/** A refund in words: as the refund authority needs it, or who pays it. */
 export function formatRefund(config: Pick<Config, "chains">, refund: RefundResult): string {
+  return refund.kind === "call" ? formatCall(config, refund) : formatOrder(refund);
+}
+
+function formatOrder({ settlementId, changed, authority, chainId, intent }: RefundByOrder): string {
+  return [
+    `settlement ${settlementId} is dead and will not be swept${changed ? "" : " (its refund is on its way already)"}.`,
+    `The signer pays what its deposit address holds to ${addressFormat.display(authority)} on ${nameOf(chainId)}, and to nobody else; the refund authority has nothing to do.`,
+    `The settler sends it as ${intent}. Once it is final, \`sluice settlement show\` says so; if it fails, ask again.`,
+  ].join("\n");
+}
+
+function formatCall(config: Pick<Config, "chains">, refund: RefundByCall): string {
   const { chainId, call, obstacle, authority } = refund;
   const { evmChainId } = config.chains.find((chain) => chain.chainId === chainId) ?? {};
   return [

@@ -32,6 +32,18 @@ export interface SettlementDeps extends StoreDeps {
   readonly retryScheduleMs?: readonly number[];
 }
 
+/** Who sends for settlements of a chain; a deferral when nobody does any more. */
+export function settleLanesOf(
+  deps: Pick<SettlementDeps, "lanes">,
+  { chainId }: Pick<Holding, "chainId">,
+): readonly Address[] {
+  const lanes = deps.lanes.get(chainId);
+  if (lanes) return lanes.settle;
+  throw new OperatingError("CONFIG_MISSING", "The chain of this settlement has no lanes.", {
+    details: { chainId },
+  });
+}
+
 /** The chain of a settlement; a deferral when it is not configured any more. */
 export function chainOf(
   deps: Pick<SettlementDeps, "chains">,

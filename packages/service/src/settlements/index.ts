@@ -3,6 +3,8 @@ export type { SettlementDeps } from "./deps.ts";
 export { findSwap, listSwaps, type SwapFilter } from "./list.ts";
 export {
   type OperatorRequest,
+  type RefundByCall,
+  type RefundByOrder,
   type RefundResult,
   refundSettlement,
   type RetryResult,

@@ -1,8 +1,8 @@
 /** What operators do by hand, against real PostgreSQL, with the chain's answers set by hand. */
 import { sql } from "kysely";
 import { describe, expect, test, vi } from "vitest";
-import { hashOf } from "../../test/support/doubles.ts";
-import { type Desk, openDesk, RECIPIENT } from "../../test/support/settlement-desk.ts";
+import { hashOf, LANE } from "../../test/support/doubles.ts";
+import { type Desk, openDesk, RECIPIENT, USDC } from "../../test/support/settlement-desk.ts";
 import type { Chain } from "../chains/port.ts";
 import { OperatingError } from "../core/errors.ts";
 import { toEvmAddress } from "../core/hex.ts";
@@ -204,6 +204,7 @@ describe("a refund", () => {
     const simulate = vi.spyOn(chainOf(desk), "simulate");
     const prepared = await refund();
     expect(prepared).toMatchObject({
+      kind: "call",
       settlementId: id,
       authority: AUTHORITY,
       chainId: 2,
@@ -212,7 +213,7 @@ describe("a refund", () => {
       obstacle: null,
       changed: true,
     });
-    expect(simulate.mock.calls).toEqual([[AUTHORITY, prepared.call]]);
+    expect(simulate.mock.calls).toEqual([[AUTHORITY, "call" in prepared && prepared.call]]);
     expect((await desk.swaps())[0]).toMatchObject({
       status: "dead",
       retryCount: 1,
@@ -370,6 +371,151 @@ describe("a refund", () => {
       await lookForRefunds(desk.deps);
     }
     expect(search).not.toHaveBeenCalled();
+  });
+});
+
+describe("a refund where only the signer can move what a wallet holds", () => {
+  /** From here on the chain is one of vaults. */
+  async function openVault(open = openFailing) {
+    const opened = await open();
+    const { desk, id } = opened;
+    desk.state.simulation = { ok: true, gas: 7n };
+    const chain = Object.assign(chainOf(desk), { kind: "svm" });
+    const refunds = async () => {
+      const file = await readSettlementFile(desk.db, id);
+      return (file?.transactions ?? []).filter(({ intent }) => intent.startsWith("refund:"));
+    };
+    /** As a lane does when the signer refuses. */
+    const abandon = async (intent: string) => {
+      await desk.db
+        .updateTable("transactions")
+        .set({ state: "abandoned", nonce: 900 })
+        .where("intent", "=", intent)
+        .execute();
+    };
+    return { ...opened, chain, refunds, abandon };
+  }
+
+  type Vault = Awaited<ReturnType<typeof openVault>>;
+
+  test("is an order that the settle lane sends, planned with the end of the settlement, once", async () => {
+    const { desk, id, refund, actions, chain, refunds } = await openVault();
+    const simulate = vi.spyOn(chain, "simulate");
+    const build = vi.spyOn(chain, "buildRefund");
+    const wakeLanes = vi.spyOn(desk.deps, "wakeLanes");
+    const planned = await refund();
+    expect(planned).toEqual({
+      kind: "order",
+      settlementId: id,
+      authority: AUTHORITY,
+      chainId: 2,
+      balance: 1_000n,
+      changed: true,
+      intent: `refund:${id}:1`,
+    });
+    expect(build.mock.calls.map(([, ...named]) => named)).toEqual([[USDC, { amount: 1_000n }]]);
+    expect(simulate.mock.calls.map(([from]) => from)).toEqual([LANE]);
+    expect(wakeLanes).toHaveBeenCalledExactlyOnceWith(2);
+    expect((await desk.swaps())[0]).toMatchObject({
+      status: "dead",
+      error: { code: "SIMULATION_REVERTED", retryable: false },
+    });
+    expect(await refunds()).toMatchObject([
+      { intent: `refund:${id}:1`, lane: LANE, state: "queued" },
+    ]);
+    expect(await refund()).toEqual({ ...planned, changed: false });
+    expect(await refunds()).toHaveLength(1);
+    expect(await actions()).toMatchObject([
+      { action: "refund", fromStatus: "failed_swap", refundTo: AUTHORITY },
+    ]);
+    const file = await readSettlementFile(desk.db, id);
+    expect(file && explainWait(file)).toBe(`refund:${id}:1 to get a place in its lane`);
+  });
+
+  test("takes what a dead settlement left, and is on the record once a final block shows it", async () => {
+    const { desk, id, refund } = await openVault(openDead);
+    expect(await refund()).toMatchObject({ kind: "order", changed: true });
+    await desk.mine(`refund:${id}`);
+    desk.state.balance = 0n;
+    const txHash = hashOf(`refund:${id}`);
+    desk.state.refund = { to: AUTHORITY, amount: 1_000n, txHash, blockNumber: 120n, logIndex: 3 };
+    await lookForRefunds(desk.deps);
+    expect((await desk.swaps())[0]).toMatchObject({
+      status: "dead",
+      error: { details: { reason: "refunded", txHash } },
+    });
+    await expect(refund()).rejects.toThrow("holds nothing of the token");
+  });
+
+  test.each([
+    ["that the signer refused", (opened: Vault, intent: string) => opened.abandon(intent)],
+    ["that failed for good", ({ desk }: Vault, intent: string) => desk.mine(intent, false)],
+  ])("%s can be asked for again, and that is recorded", async (_what, end) => {
+    const opened = await openVault();
+    const { id, refund, actions, refunds } = opened;
+    await refund();
+    await end(opened, `refund:${id}:1`);
+    expect(await refund()).toMatchObject({ intent: `refund:${id}:2`, changed: true });
+    expect(await refund()).toMatchObject({ intent: `refund:${id}:2`, changed: false });
+    expect((await refunds()).map(({ intent }) => intent)).toEqual([
+      `refund:${id}:1`,
+      `refund:${id}:2`,
+    ]);
+    expect(await actions()).toMatchObject([
+      { action: "refund", fromStatus: "failed_swap" },
+      { action: "refund", fromStatus: "dead" },
+    ]);
+  });
+
+  test("that is on its way is not asked for twice, though the wallet is empty in the newest block", async () => {
+    const { desk, id, refund } = await openVault();
+    await refund();
+    await desk.mine(`refund:${id}:1`, true, "mined");
+    desk.state.balance = 0n;
+    expect(await refund()).toMatchObject({ intent: `refund:${id}:1`, changed: false });
+  });
+
+  test("by many at once is one order", async () => {
+    const { refund, actions, refunds } = await openVault();
+    const results = await Promise.all(Array.from({ length: 8 }, () => refund()));
+    expect(results.filter(({ changed }) => changed)).toHaveLength(1);
+    expect(await refunds()).toHaveLength(1);
+    expect(await actions()).toHaveLength(1);
+  });
+
+  test("that would fail now is refused, and nothing is changed", async () => {
+    const { desk, refund, actions, statusOf, refunds } = await openVault();
+    desk.state.simulation = { ok: false, reason: "frozen" };
+    await expect(refund()).rejects.toMatchObject({
+      code: "SIMULATION_REVERTED",
+      details: { reason: "frozen" },
+    });
+    expect([await statusOf(), await actions(), await refunds()]).toEqual(["failed_swap", [], []]);
+  });
+
+  test("is not planned for anybody but the refund authority", async () => {
+    const { refund, refunds, statusOf } = await openVault();
+    const thief = toEvmAddress(`0x${"66".repeat(20)}`);
+    await expect(refund(thief)).rejects.toThrow("can go back to nobody else");
+    expect([await statusOf(), await refunds()]).toEqual(["failed_swap", []]);
+  });
+
+  test("holds up a retry of what it takes, until it failed", async () => {
+    const { id, refund, retry, abandon } = await openVault();
+    await refund();
+    await expect(retry()).rejects.toThrow(`The refund refund:${id}:1 is on its way`);
+    await abandon(`refund:${id}:1`);
+    expect(await retry()).toMatchObject({ kind: "reopened", changed: true });
+  });
+
+  test("of a settlement whose sweep the signer refused for good", async () => {
+    const { desk, id, refund, statusOf, abandon } = await openVault(openSwapping);
+    await expect(refund()).rejects.toThrow("in flight");
+    await abandon(`sweep:${id}:1`);
+    await desk.look();
+    expect(await statusOf()).toBe("failed_swap");
+    expect(await refund()).toMatchObject({ kind: "order", changed: true });
+    expect(await statusOf()).toBe("dead");
   });
 });
 

@@ -1,21 +1,30 @@
 /**
  * What an operator may do to a settlement by hand: have it tried again, or have it end for a refund.
  *
- * Neither moves value. A retry makes the worker look now, or, of a settlement that is dead, queues a new one as a
- * deposit would; a refund ends the settlement through the lifecycle, so that no worker sweeps it, and hands out the call
- * that the committed refund authority alone can make. Both are decided under the lock of the holding and of the row, so
- * a worker that holds the settlement either was first, and then they are refused, or finds its compare-and-set failed.
- * Doing the same again changes nothing and is not recorded again.
+ * A retry makes the worker look now, or, of a settlement that is dead, queues a new one as a deposit would; a refund ends
+ * the settlement through the lifecycle, so that no worker sweeps it. Neither moves value itself: a contract lets the
+ * committed refund authority alone take it, so a refund hands out the call for it; on Solana only the signer can move what
+ * is in a vault, so there a refund queues the order that pays the authority. Both are decided under the lock of the holding
+ * and of the row, so a worker that holds the settlement either was first, and then they are refused, or finds its
+ * compare-and-set failed. Doing the same again changes nothing and is not recorded again.
  */
 import { categoryOf } from "@sluice/sdk/wire";
-import { assertDerived, getAddressById } from "../addresses/index.ts";
-import type { Call, Chain } from "../chains/port.ts";
+import { assertDerived, type DepositAddress, getAddressById } from "../addresses/index.ts";
+import type { Call, Chain, Held } from "../chains/port.ts";
 import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type Address, unpadAddress } from "../core/hex.ts";
-import type { Tx } from "../db/schema.ts";
+import type { Db, Tx } from "../db/schema.ts";
+import {
+  type CallPlan,
+  getByIntent,
+  type IntentName,
+  isOver,
+  planCall,
+  submitIntent,
+} from "../transactions/index.ts";
 import { listActions, recordAction } from "./actions.ts";
-import { chainOf, type SettlementDeps } from "./deps.ts";
+import { chainOf, settleLanesOf, type SettlementDeps } from "./deps.ts";
 import { hasValueInFlight } from "./in-flight.ts";
 import { requestIndex } from "./request-index.ts";
 import {
@@ -84,6 +93,8 @@ async function reopen(
     { chainId, address, token },
     async (tx, successorId) => {
       const dead = await lockSettlement(tx, settlement.id);
+      const { open } = await readRefunds(tx, settlement.id);
+      if (open) throw refusal(`The refund ${open} is on its way: what it takes is not settled.`);
       await recordAction(tx, dead, { ...request, action: "retry", successorId });
     },
   );
@@ -97,24 +108,40 @@ async function reopen(
   );
 }
 
-export interface RefundResult {
+interface RefundFacts {
   readonly settlementId: string;
-  /** The refund authority of the address. Nobody else can make the call, and it pays nobody else. */
+  /** The refund authority of the address: nobody else is ever paid. */
   readonly authority: Address;
   readonly chainId: number;
   /** What the deposit address holds, in base units. */
   readonly balance: bigint;
-  readonly call: Call;
-  /** Null when the call would succeed now, else why not, such as a token that is paused. */
-  readonly obstacle: string | null;
   /** False when the refund was prepared before; then nothing was changed or recorded. */
   readonly changed: boolean;
 }
 
+/** The authority takes the deposits itself: nobody else can make the call. */
+export interface RefundByCall extends RefundFacts {
+  readonly kind: "call";
+  readonly call: Call;
+  /** Null when the call would succeed now, else why not, such as a token that is paused. */
+  readonly obstacle: string | null;
+}
+
+/** The signer pays the authority, which does nothing. */
+export interface RefundByOrder extends RefundFacts {
+  readonly kind: "order";
+  /** The transaction to watch. */
+  readonly intent: IntentName;
+}
+
+export type RefundResult = RefundByCall | RefundByOrder;
+
 /**
- * Ends a failing settlement for a refund, or takes one that is dead, and returns the call that its refund authority has
- * to make. Once a final block shows the refund, the settlement says so.
- * @throws OperatingError VALIDATION_ERROR, saying why, where nothing can be refunded.
+ * Ends a failing settlement for a refund, or takes one that is dead. Returns the call that its refund authority has to
+ * make, or on Solana the order that pays it, which is queued then. Once a final block shows the refund, the settlement
+ * says so; an order that failed can be asked for again.
+ * @throws OperatingError VALIDATION_ERROR, saying why, where nothing can be refunded; on Solana what `planCall` throws when
+ *   the order would fail now. Then nothing was changed.
  */
 export async function refundSettlement(
   deps: SettlementDeps,
@@ -131,40 +158,122 @@ export async function refundSettlement(
     );
   }
   assertRefundable(settlement);
+  const asked = { ...request, authority };
+  return chain.kind === "svm"
+    ? refundByOrder(deps, { chain, settlement, address, request: asked })
+    : refundByCall(deps, { chain, settlement, address, request: asked });
+}
+
+interface AskedRefund {
+  readonly chain: Chain;
+  readonly settlement: Settlement;
+  readonly address: DepositAddress;
+  readonly request: OperatorRequest & { readonly authority: Address };
+}
+
+async function refundByCall(
+  deps: SettlementDeps,
+  { chain, settlement, address, request }: AskedRefund,
+): Promise<RefundByCall> {
+  const { authority } = request;
   const balance = (await chain.findBalance(settlement.token, settlement.wallet)) ?? 0n;
-  if (balance === 0n) throw refusal("The deposit address holds nothing of the token.");
+  if (balance === 0n) throw holdsNothing();
   const call = chain.buildRefund(address.commitment, settlement.token);
   const obstacle = await findObstacle(chain, authority, call);
   const changed = await deps.db.transaction().execute(async (tx) => {
-    await lockHolding(tx, settlement);
-    const locked = await lockSettlement(tx, settlement.id);
-    assertRefundable(locked);
-    const active = await getActive(tx, locked);
-    if (active && active.id !== locked.id) {
-      throw refusal(`Settlement ${active.id} is under way with what the deposit address holds.`);
-    }
-    return endForRefund(tx, deps, locked, { ...request, authority });
+    const locked = await lockRefundable(tx, settlement);
+    const last = (await listActions(tx, locked.id)).at(-1);
+    if (locked.status === "dead" && last?.action === "refund") return false;
+    await endForRefund(tx, deps, locked, request);
+    return true;
   });
   deps.wakeEvents(settlement.integratorId);
   const { chainId } = settlement;
-  return { settlementId: settlement.id, authority, chainId, balance, call, obstacle, changed };
+  const facts = { settlementId: settlement.id, authority, chainId, balance, changed };
+  return { kind: "call", ...facts, call, obstacle };
 }
 
-/** False when it was ended for a refund before. */
+async function refundByOrder(
+  deps: SettlementDeps,
+  { chain, settlement, address, request }: AskedRefund,
+): Promise<RefundByOrder> {
+  const { authority } = request;
+  const { chainId, id: settlementId } = settlement;
+  const held = await chain.readHolding(settlement.token, settlement.wallet);
+  const result = (intent: IntentName, changed: boolean): RefundByOrder => ({
+    kind: "order",
+    ...{ settlementId, authority, chainId, balance: held.amount, changed, intent },
+  });
+  // What is on its way may have taken everything already.
+  const { open } = await readRefunds(deps.db, settlementId);
+  if (open) return result(open, false);
+  if (held.amount === 0n) throw holdsNothing();
+  const order = await planRefund(deps, { chain, settlement, address, held });
+  const { intent, changed } = await deps.db.transaction().execute(async (tx) => {
+    const locked = await lockRefundable(tx, settlement);
+    const refunds = await readRefunds(tx, settlementId);
+    if (refunds.open) return { intent: refunds.open, changed: false };
+    await endForRefund(tx, deps, locked, request);
+    await submitIntent(tx, deps.random, { chainId, settlementId, intent: refunds.next, ...order });
+    return { intent: refunds.next, changed: true };
+  });
+  deps.wakeEvents(settlement.integratorId);
+  deps.wakeLanes(chainId);
+  return result(intent, changed);
+}
+
+/** The order that takes what a vault holds to its refund authority, tried against the newest block. */
+async function planRefund(
+  deps: SettlementDeps,
+  {
+    chain,
+    settlement,
+    address,
+    held,
+  }: Omit<AskedRefund, "request"> & {
+    readonly held: Held;
+  },
+): Promise<CallPlan & { readonly call: Call }> {
+  const call = chain.buildRefund(address.commitment, settlement.token, held);
+  const lanes = settleLanesOf(deps, settlement);
+  const plan = await planCall({ db: deps.db, chain }, { lanes, call, what: "The refund" });
+  return { ...plan, call };
+}
+
+/** The refund of a settlement that may still be mined, and the name of the next. */
+async function readRefunds(
+  db: Db | Tx,
+  settlementId: string,
+): Promise<{ readonly open: IntentName | null; readonly next: IntentName }> {
+  let open: IntentName | null = null;
+  for (let number = 1; ; number += 1) {
+    const next: IntentName = `refund:${settlementId}:${number}`;
+    const sent = await getByIntent(db, next);
+    if (!sent) return { open, next };
+    open = isOver(sent) ? null : next;
+  }
+}
+
+/** Locks a settlement that may be refunded, of a holding that no other has under way. */
+async function lockRefundable(tx: Tx, settlement: Settlement): Promise<Settlement> {
+  await lockHolding(tx, settlement);
+  const locked = await lockSettlement(tx, settlement.id);
+  assertRefundable(locked);
+  const active = await getActive(tx, locked);
+  if (active && active.id !== locked.id) {
+    throw refusal(`Settlement ${active.id} is under way with what the deposit address holds.`);
+  }
+  return locked;
+}
+
 async function endForRefund(
   tx: Tx,
   deps: SettlementDeps,
   locked: Settlement,
-  request: OperatorRequest & { readonly authority: Address },
-): Promise<boolean> {
-  const { authority: refundTo, operator, reason } = request;
-  const last = (await listActions(tx, locked.id)).at(-1);
-  if (locked.status === "dead" && last?.action === "refund") return false;
+  { authority: refundTo, operator, reason }: AskedRefund["request"],
+): Promise<void> {
   await recordAction(tx, locked, { action: "refund", operator, reason, refundTo });
-  if (locked.status === "dead") {
-    await watchForRefund(tx, locked.id, deps.clock.now());
-    return true;
-  }
+  if (locked.status === "dead") return watchForRefund(tx, locked.id, deps.clock.now());
   const error = await getError(tx, locked.id);
   assert(error !== null, "a settlement that fails has an error");
   const moved = await transition(tx, deps, locked, {
@@ -173,7 +282,6 @@ async function endForRefund(
     change: { step: "done", retryAtMs: null, nextCheckAtMs: deps.clock.now() },
   });
   assert(moved, "a settlement whose row is locked stays as it is");
-  return true;
 }
 
 /** Why the call would fail now; null when it would not. Throws RPC_UNAVAILABLE when the node does not answer. */
@@ -214,6 +322,10 @@ async function getExisting(deps: SettlementDeps, id: string): Promise<Settlement
     : null;
   if (settlement) return settlement;
   throw refusal(`There is no settlement ${id}.`);
+}
+
+function holdsNothing(): OperatingError {
+  return refusal("The deposit address holds nothing of the token.");
 }
 
 function refusal(message: string): OperatingError {

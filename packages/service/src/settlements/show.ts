@@ -176,11 +176,12 @@ export function locateValue(file: SettlementFile): ValuePlace {
   return "deposit_address";
 }
 
-/** What a settlement waits for, in words; null where it is final. */
+/** What a settlement waits for, in words; null where it is final, but for a refund on its way. */
 export function explainWait(file: SettlementFile): string | null {
   const { settlement, error, retryAt, transactions, deliveries, transfers } = file;
+  const open = transactions.findLast(({ state }) => state !== "final" && state !== "abandoned");
+  if (settlement.status === "dead" && open?.intent.startsWith("refund:")) return describeOpen(open);
   if (isTerminal(settlement.status)) return null;
-  const open = transactions.findLast(({ state }) => state !== "final");
   if (open && hasValueInFlight(settlement) && settlement.step === "sweep")
     return describeOpen(open);
   const lock = deliveries.findLast(({ state }) => state !== "returned" && state !== "taken_back");

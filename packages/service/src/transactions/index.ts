@@ -9,5 +9,5 @@ export {
 } from "./lane.ts";
 export { type CallPlan, planCall } from "./plan.ts";
 export { getByIntent } from "./store.ts";
-export { failureOf } from "./types.ts";
+export { failureOf, isOver } from "./types.ts";
 export type { IntentKind, IntentName, LaneTransaction, MinedFacts } from "./types.ts";

@@ -14,6 +14,7 @@ export const INTENT_KINDS = [
   "deliver",
   "claim",
   "return",
+  "refund",
   "mint",
   "batch",
 ] as const;
@@ -62,6 +63,11 @@ export interface Attempt {
   /** Milliseconds since the epoch of the last send whose outcome was recorded; null before. */
   readonly sentAtMs: number | null;
   readonly accepted: boolean;
+}
+
+/** Whether nothing of a transaction can change any more, whatever came of it. */
+export function isOver({ state }: Pick<LaneTransaction, "state">): boolean {
+  return state === "final" || state === "abandoned";
 }
 
 /** How a transaction failed: by what it did in a block, or by never getting into one. Null while it has not. */

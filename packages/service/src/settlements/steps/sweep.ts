@@ -18,7 +18,7 @@ import {
   submitIntent,
 } from "../../transactions/index.ts";
 import { listRoutes, takeFirst, usedRoute } from "../choose-route.ts";
-import { chainOf, type SettlementDeps } from "../deps.ts";
+import { chainOf, settleLanesOf, type SettlementDeps } from "../deps.ts";
 import { failIn } from "../fail.ts";
 import { hasValueInFlight } from "../in-flight.ts";
 import { planFee } from "../plan-fee.ts";
@@ -70,7 +70,7 @@ async function planSweep(
   }
   const call = await route.prepareSweep(address, balance, fee, held);
   if (!call) return "wait";
-  const lanes = lanesOf(deps, settlement);
+  const lanes = settleLanesOf(deps, settlement);
   const { lane, gas } = await planCall(
     { db: deps.db, chain },
     { lanes, call, what: "Sweeping the wallet" },
@@ -203,12 +203,4 @@ async function recordRevert(
 
 function intentOf(settlement: Settlement, number: number): IntentName {
   return `sweep:${settlement.id}:${number}`;
-}
-
-function lanesOf(deps: SettlementDeps, settlement: Settlement) {
-  const lanes = deps.lanes.get(settlement.chainId);
-  if (lanes) return lanes.settle;
-  throw new OperatingError("CONFIG_MISSING", "The chain of this settlement has no lanes.", {
-    details: { chainId: settlement.chainId },
-  });
 }

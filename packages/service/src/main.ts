@@ -75,6 +75,9 @@ keys
     if (json) print({ made });
     else if (made.length === 0) write("Nothing to make: every keystore is there.");
     else writeKeys(made);
+    if (!json && made.some(({ kind }) => kind === "seed")) {
+      write("Back the seed up before the first vault is issued: sluice keys backup-seed.");
+    }
   });
 
 keys
@@ -83,7 +86,7 @@ keys
   .option("--json", "print JSON")
   .action(async ({ json }: { json?: boolean }) => {
     const { showKeys } = await import("./roles/keys-command.ts");
-    const shown = await showKeys(readKeysOf("all"));
+    const shown = await showKeys(readKeysOf("all"), askPassphrase);
     if (json) print({ keys: shown });
     else writeKeys(shown);
   });
@@ -408,6 +411,9 @@ function writeKeys(
   const width = Math.max(...shown.map(({ setting }) => setting.length));
   for (const { setting, kind, address } of shown) {
     write(`${setting.padEnd(width)}  ${kind.padEnd("keystore".length)}  ${address}`);
+  }
+  if (shown.some(({ kind }) => kind === "seed")) {
+    write("Accounts of the seed belong in the settings that they stand beside.");
   }
 }
 

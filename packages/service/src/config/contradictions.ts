@@ -1,6 +1,13 @@
 /** What no schema sees: settings that do not fit each other. */
 import { isAddress } from "@sluice/sdk/address";
-import { type Address, isEvmAddress, isNative, NATIVE_TOKEN, nativeOf } from "../core/hex.ts";
+import {
+  type Address,
+  isEvmAddress,
+  isNative,
+  NATIVE_SOL,
+  NATIVE_TOKEN,
+  nativeOf,
+} from "../core/hex.ts";
 import { findWalletFault } from "../core/solana-wallet.ts";
 import { isPriced, pricedIn } from "./destinations.ts";
 import { isSameKey } from "./keys.ts";
@@ -13,10 +20,11 @@ export function findContradictions(
   config: Config,
   /** Those of the configuration, with the settings that they came from. */
   routes: readonly PlacedRoute[],
+  { accountsLater }: { readonly accountsLater: boolean },
 ): string[] {
   return [
     ...config.chains.flatMap((chain, index) => checkChain(config, chain, index)),
-    ...checkSolana(config),
+    ...checkSolana(config, accountsLater),
     ...checkAttestor(config),
     ...checkGas(config),
     ...routes.flatMap((placed, index) => checkRoute(config, placed, routes.slice(0, index))),
@@ -88,7 +96,7 @@ function checkNative(chain: ChainConfig, token: TokenConfig, setting: string): s
 const NATIVE_DECIMALS = { evm: 18, svm: SOLANA_DECIMALS } as const;
 
 /** What the signer of Solana needs to be sure of. */
-function checkSolana({ chains, attestor, routes }: Config): string[] {
+function checkSolana({ chains, attestor, routes }: Config, accountsLater: boolean): string[] {
   const index = chains.findIndex(({ solana }) => solana);
   const chain = chains[index];
   if (!chain?.solana) return [];
@@ -105,7 +113,7 @@ function checkSolana({ chains, attestor, routes }: Config): string[] {
     escrow: contracts.escrow,
     delivery: contracts.delivery,
     treasury: solana.treasury,
-  });
+  }).filter(([, address]) => !(accountsLater && address === NATIVE_SOL));
   for (const [position, [name, address]] of accounts.entries()) {
     if (findWalletFault(address) !== undefined) {
       problems.push(`${setting}.contracts.${name}: expected an account that a key stands behind`);

@@ -255,7 +255,9 @@ export function loadConfig(args: {
   const { path, env, keysOf } = args;
   const roles = keysOf ? [] : (args.roles ?? ROLE_NAMES);
   const has = (...names: readonly RoleName[]) => names.some((name) => roles.includes(name));
-  const { file, chains: entries } = readFile(path);
+  // Which accounts a seed has is known once the seed is made.
+  const accountsLater = keysOf === "all";
+  const { file, chains: entries } = readFile(path, { accountsLater });
   const problems: string[] = [];
   const resolver = createResolver(dirname(path), env, problems);
   const resolverFor =
@@ -349,7 +351,10 @@ export function loadConfig(args: {
     logLevel: logLevelOf(file, env, problems),
     crashAt: env.SLUICE_CRASH_AT,
   };
-  problems.push(...findBadChecksums(file), ...findContradictions(config, routes));
+  problems.push(
+    ...findBadChecksums(file),
+    ...findContradictions(config, routes, { accountsLater }),
+  );
   if (problems.length > 0) throw new ConfigError([...new Set(problems)]);
   return config;
 }
@@ -362,7 +367,7 @@ interface ReadFile {
 
 type AnyChainFile = ChainFile | SolanaChainFile;
 
-function readFile(path: string): ReadFile {
+function readFile(path: string, options: { readonly accountsLater: boolean }): ReadFile {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -381,7 +386,7 @@ function readFile(path: string): ReadFile {
     throw new ConfigError([`${path}: expected JSON${at ? `, which it is not at ${at}` : ""}`]);
   }
   const problems = [...listProblems(ConfigFile, parsed), ...listChainProblems(parsed)];
-  const chains = hasChains(parsed) ? completeChains(parsed, problems) : [];
+  const chains = hasChains(parsed) ? completeChains(parsed, problems, options) : [];
   if (problems.length > 0 || !Value.Check(ConfigFile, parsed)) throw new ConfigError(problems);
   return { file: parsed, chains };
 }
@@ -423,13 +428,14 @@ function completeChains(
     readonly chains: readonly (WrittenChain | WrittenSolanaChain)[];
   },
   problems: string[],
+  { accountsLater }: { readonly accountsLater: boolean },
 ): AnyChainFile[] {
   // What is wrong with the deployment is named once, when it is resolved for the routes.
   const deployment = deploymentOf(shared.deployment, []);
   return chains.flatMap((written, index): AnyChainFile[] => {
     const setting = `chains[${index}]`;
     const { contracts, httpPrices = true } = shared;
-    const given = { setting, contracts, deployment, httpPrices, problems };
+    const given = { setting, contracts, deployment, httpPrices, problems, accountsLater };
     if (isSolanaEntry(written)) {
       const chain = completeSolanaChain(written, given);
       if (Value.Check(SolanaChain, chain)) return [chain];

@@ -122,6 +122,17 @@ export const WrittenSolanaChain = Type.Object(
   { additionalProperties: false },
 );
 
+/** Zero, which is nobody's. */
+const NOBODY = "11111111111111111111111111111111";
+const NO_ACCOUNTS = {
+  binding: NOBODY,
+  escrow: NOBODY,
+  delivery: NOBODY,
+  settle: NOBODY,
+  deliver: NOBODY,
+  treasury: NOBODY,
+};
+
 export type SolanaChainFile = Static<typeof SolanaChain>;
 export type WrittenSolanaChain = Static<typeof WrittenSolanaChain>;
 
@@ -166,6 +177,8 @@ export function completeSolanaChain(
   given: {
     readonly setting: string;
     readonly httpPrices: boolean;
+    /** Whether accounts may be missing, as the seed that they follow from is still to be made. */
+    readonly accountsLater: boolean;
     readonly problems: string[];
   },
 ): object {
@@ -177,6 +190,7 @@ export function completeSolanaChain(
   const tokens = written.tokens ?? (written.preset && known.map(({ symbol }) => symbol));
   return {
     ...(written.preset && { ...preset.terms, genesisHash: preset.genesis.hash }),
+    ...(given.accountsLater && { contracts: NO_ACCOUNTS }),
     ...written,
     chainId: SOLANA,
     ...(tokens && {

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { toChecksumAddress } from "../chains/evm/checksum.ts";
+import { toBase58 } from "../chains/solana/base58.ts";
 import { type KeyConfig, SIGNER_NAMES } from "../config/keys.ts";
 import { type Config, LANE_PURPOSES } from "../config/load.ts";
 import { OperatingError } from "../core/errors.ts";
@@ -9,11 +10,14 @@ import type { Address } from "../core/hex.ts";
 import type { Secret } from "../core/secret.ts";
 import { createEvmKeystore, decryptEvmKeystore } from "../signers/evm/keystore.ts";
 import { verifyJournal } from "../signers/journal.ts";
-import type { Keystore } from "../signers/keystore.ts";
+import type { Keystore, ScryptCost } from "../signers/keystore.ts";
+import { encryptSeed } from "../signers/solana/keystore.ts";
+import { createSeed, drawSeed, ROLES } from "../signers/solana/seed.ts";
 import {
   type AskPassphrase,
   getPassphrase,
   journalPath,
+  createKeyOpener,
   listAccounts,
   readKeystore,
 } from "./keys.ts";
@@ -21,7 +25,9 @@ import {
 const PASSPHRASE_LENGTH_MIN = 12;
 
 export interface ShownKey {
+  /** Of the key; of an account of the seed, the one that it has to be written into. */
   readonly setting: string;
+  /** Where the key is, such as `keystore`; `seed` where it follows from the seed. */
   readonly kind: string;
   readonly address: string;
 }
@@ -31,7 +37,8 @@ export async function initKeys(
   config: Config,
   askPassphrase: AskPassphrase,
 ): Promise<readonly ShownKey[]> {
-  const named = listKeys(config).flatMap(({ setting, source }) =>
+  const seeds = listSeeds(config);
+  const named = [...listKeys(config), ...seeds].flatMap(({ setting, source }) =>
     source.kind === "keystore" && !existsSync(source.path) ? [{ setting, path: source.path }] : [],
   );
   // One key may be a lane of several chains.
@@ -42,22 +49,36 @@ export async function initKeys(
   const passphrase = await choosePassphrase(config, askPassphrase);
   const made: ShownKey[] = [];
   for (const { setting, path } of missing) {
-    const address = await makeKeystore(path, passphrase, setting);
-    made.push({ setting, kind: "keystore", address: toChecksumAddress(address) });
+    if (seeds.some((seed) => seed.setting === setting)) {
+      const seed = drawSeed();
+      const { binding } = await writeSeed(path, { seed, passphrase, setting });
+      made.push({ setting, kind: "keystore", address: binding }, ...accountsOfSeed(seed, setting));
+    } else {
+      const address = await makeKeystore(path, passphrase, setting);
+      made.push({ setting, kind: "keystore", address: toChecksumAddress(address) });
+    }
   }
   return made;
 }
 
-/** The accounts of the configured keys. */
-export async function showKeys(config: Config): Promise<readonly ShownKey[]> {
+/** The accounts of the configured keys. Only a seed is opened for it: what follows from it is stated nowhere else. */
+export async function showKeys(
+  config: Config,
+  askPassphrase: AskPassphrase,
+): Promise<readonly ShownKey[]> {
   // From where the keys are, whether their signers run or not.
   const here = { ...config, signers: { settler: undefined, attestor: undefined } };
   const accounts = await listAccounts(here);
-  return accounts.map(({ setting, kind, address }) => ({
+  const shown = accounts.map(({ setting, kind, address }) => ({
     setting,
     kind,
     address: toChecksumAddress(address),
   }));
+  const open = createKeyOpener(config, askPassphrase);
+  for (const key of listSeeds(config)) {
+    shown.push(...accountsOfSeed(await open.seed(key), key.setting));
+  }
+  return shown;
 }
 
 /**
@@ -104,6 +125,20 @@ function listKeys({ chains, attestor }: Config): readonly KeyConfig[] {
   ];
 }
 
+function listSeeds({ chains }: Config): readonly KeyConfig[] {
+  return chains.flatMap(({ solana }) => (solana ? [solana.seed] : []));
+}
+
+/** Each with the setting that it has to be written into, beside the seed's. */
+function accountsOfSeed(seed: Secret, setting: string): ShownKey[] {
+  const { accounts } = createSeed(seed, setting);
+  return ROLES.map((role) => ({
+    setting: setting.replace(/seed$/, `contracts.${role}`),
+    kind: "seed",
+    address: toBase58(accounts[role]),
+  }));
+}
+
 /** Typed twice where it is typed: nobody can help whoever mistypes it once. */
 async function choosePassphrase(config: Config, askPassphrase: AskPassphrase): Promise<Secret> {
   const { keystorePassphrase } = config;
@@ -136,6 +171,27 @@ async function makeKeystore(path: string, passphrase: Secret, setting: string): 
   const { keystore, address } = await createEvmKeystore(passphrase);
   writeKeystore(path, keystore, setting);
   return address;
+}
+
+/** Writes a seed's keystore. Throws CONFIG_MISSING where there is one. */
+export async function writeSeed(
+  path: string,
+  {
+    seed,
+    passphrase,
+    setting,
+    cost,
+  }: {
+    readonly seed: Secret;
+    readonly passphrase: Secret;
+    readonly setting: string;
+    /** Lower in tests alone. */
+    readonly cost?: ScryptCost | undefined;
+  },
+): Promise<{ readonly binding: string }> {
+  const { keystore, binding } = await encryptSeed(seed, passphrase, cost);
+  writeKeystore(path, keystore, setting);
+  return { binding: toBase58(binding) };
 }
 
 /** Writes a keystore's file, which only its user may read. Throws CONFIG_MISSING where there is one. */

@@ -113,7 +113,7 @@ export async function openSigners(
 }
 
 /** Opens keys of the configuration. */
-interface KeyOpener {
+export interface KeyOpener {
   key(key: KeyConfig): Promise<EvmKey>;
   /** What every account on Solana is derived from. */
   seed(key: KeyConfig): Promise<Secret>;
@@ -251,7 +251,7 @@ async function openAttestor(
 }
 
 /** Opens one key after the other; whoever is asked for the passphrase is asked once. */
-function createKeyOpener(config: Config, askPassphrase: AskPassphrase): KeyOpener {
+export function createKeyOpener(config: Config, askPassphrase: AskPassphrase): KeyOpener {
   let asked: Promise<Secret> | undefined;
   const readPassphrase = () => (asked ??= getPassphrase(config, askPassphrase));
   return {

@@ -5,9 +5,10 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { toHex32 } from "../core/hex.ts";
 import { Secret } from "../core/secret.ts";
 import { decryptSeed } from "../signers/solana/keystore.ts";
-import { createSeed } from "../signers/solana/seed.ts";
+import { createSeed, drawSeed } from "../signers/solana/seed.ts";
 import { readKeystore } from "./keys.ts";
-import { backUpSeed, makeSeed, restoreSeed } from "./seed-command.ts";
+import { writeSeed } from "./keys-command.ts";
+import { backUpSeed, restoreSeed } from "./seed-command.ts";
 
 const CHEAP = { n: 1_024, r: 8, p: 1 };
 const PASSPHRASE = new Secret("of the keystores");
@@ -35,7 +36,12 @@ const options = (...answers: readonly string[]) => ({
   cost: CHEAP,
 });
 const make = (path = keystore()) =>
-  makeSeed(path, PASSPHRASE, { setting: "solana.seed", cost: CHEAP });
+  writeSeed(path, {
+    seed: drawSeed(),
+    passphrase: PASSPHRASE,
+    setting: "solana.seed",
+    cost: CHEAP,
+  });
 const backUp = () =>
   backUpSeed(config, { keystore: keystore(), backup: backup() }, options(OF_BACKUP, OF_BACKUP));
 const restore = (binding?: string, passphrase = OF_BACKUP) =>

@@ -1,14 +1,12 @@
-/** The seed of Solana: made once, kept in a second place, and brought back from there. */
+/** The seed of Solana: kept in a second place, and brought back from there. */
 import { existsSync } from "node:fs";
 import { toBase58 } from "../chains/solana/base58.ts";
 import type { Config } from "../config/load.ts";
 import { OperatingError } from "../core/errors.ts";
-import type { Secret } from "../core/secret.ts";
 import type { KeptKey, ScryptCost } from "../signers/keystore.ts";
-import { decryptSeed, encryptSeed } from "../signers/solana/keystore.ts";
-import { drawSeed } from "../signers/solana/seed.ts";
+import { decryptSeed } from "../signers/solana/keystore.ts";
 import { type AskPassphrase, getPassphrase, readKeystore } from "./keys.ts";
-import { typePassphrase, writeKeystore } from "./keys-command.ts";
+import { typePassphrase, writeSeed } from "./keys-command.ts";
 
 const QUESTION = "Passphrase of the backup: ";
 
@@ -24,17 +22,6 @@ interface SeedOptions {
   readonly cost?: ScryptCost;
 }
 
-/** Makes a seed and its keystore. Throws CONFIG_MISSING where there is one. */
-export async function makeSeed(
-  path: string,
-  passphrase: Secret,
-  { setting, cost }: { readonly setting: string; readonly cost?: ScryptCost },
-): Promise<ShownSeed> {
-  const { keystore, binding } = await encryptSeed(drawSeed(), passphrase, cost);
-  writeKeystore(path, keystore, setting);
-  return { path, binding: toBase58(binding) };
-}
-
 /**
  * Encrypts the seed of a keystore with another passphrase, into another file, and proves that the file opens to it.
  * Throws CONFIG_MISSING when there is such a file.
@@ -48,8 +35,7 @@ export async function backUpSeed(
   const passphrase = await getPassphrase(config, askPassphrase);
   const seed = await decryptSeed(readKeystore(keystore, keystore), passphrase, keystore);
   const ofBackup = await typePassphrase(askPassphrase, QUESTION);
-  const copy = await encryptSeed(seed.key, ofBackup, cost);
-  writeKeystore(backup, copy.keystore, backup);
+  await writeSeed(backup, { seed: seed.key, passphrase: ofBackup, setting: backup, cost });
   const readBack = await decryptSeed(readKeystore(backup, backup), ofBackup, backup);
   refuseOther(backup, readBack, seed);
   return { path: backup, binding: toBase58(seed.address) };
@@ -93,8 +79,7 @@ export async function restoreSeed(
     refuseOther(keystore, there, seed);
     return { ...shown, isNew: false };
   }
-  const restored = await encryptSeed(seed.key, passphrase, cost);
-  writeKeystore(keystore, restored.keystore, keystore);
+  await writeSeed(keystore, { seed: seed.key, passphrase, setting: keystore, cost });
   return { ...shown, isNew: true };
 }
 

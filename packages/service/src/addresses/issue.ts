@@ -79,7 +79,7 @@ async function askForVault(findVault: FindVault | undefined, commitment: Commitm
   if (findVault) return findVault(commitment);
   throw new OperatingError(
     "CONFIG_MISSING",
-    "No signer derives vaults: addresses there cannot be issued.",
+    "signers.vaults: expected the socket of the signer that derives vaults: addresses there cannot be issued.",
   );
 }
 

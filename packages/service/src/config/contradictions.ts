@@ -25,6 +25,7 @@ export function findContradictions(
   return [
     ...config.chains.flatMap((chain, index) => checkChain(config, chain, index)),
     ...checkSolana(config, accountsLater),
+    ...checkSigners(config),
     ...checkAttestor(config),
     ...checkGas(config),
     ...routes.flatMap((placed, index) => checkRoute(config, placed, routes.slice(0, index))),
@@ -135,6 +136,17 @@ function checkSolana({ chains, attestor, routes }: Config, accountsLater: boolea
     );
   }
   return [...new Set(problems)];
+}
+
+/** The settler's signer listens in two places, and tells who asks by where. */
+function checkSigners({ signers: { settler, attestor, vaults } }: Config): string[] {
+  if (vaults === undefined) return [];
+  if (settler === undefined) {
+    return ["signers.vaults: expected signers.settler beside it, whose signer listens there too"];
+  }
+  return vaults === settler || vaults === attestor
+    ? ["signers.vaults: expected a socket of its own"]
+    : [];
 }
 
 /** The attestor is the second key: it must be another, and see every chain. */

@@ -208,8 +208,11 @@ export interface Config {
   };
   /** What opens keystores; undefined where a person is asked. */
   readonly keystorePassphrase: Secret | undefined;
-  /** Sockets of signers that are processes of their own. */
-  readonly signers: Readonly<Record<SignerName, string | undefined>>;
+  /**
+   * Sockets of signers that are processes of their own. At `vaults` the settler's signer listens too, for whoever may have
+   * vaults derived and nothing signed.
+   */
+  readonly signers: Readonly<Record<SignerName | "vaults", string | undefined>>;
   /** Undefined where the environment has none. */
   readonly aws: AwsCredentials | undefined;
   /** Whom the contracts were made for; undefined where the file names each contract. */
@@ -277,7 +280,7 @@ export function loadConfig(args: {
     (name: SignerName): KeyReader =>
     (ref, setting) =>
       readKey(ref, setting, isHere(name));
-  const socketOf = (name: SignerName) => {
+  const socketOf = (name: SignerName | "vaults") => {
     const socket = file.signers?.[name];
     return socket === undefined ? undefined : resolve(dirname(path), socket);
   };
@@ -343,7 +346,11 @@ export function loadConfig(args: {
       file.keystorePassphrase &&
       (isHere("settler") || isHere("attestor") || undefined) &&
       resolver(file.keystorePassphrase, "keystorePassphrase"),
-    signers: { settler: socketOf("settler"), attestor: socketOf("attestor") },
+    signers: {
+      settler: socketOf("settler"),
+      attestor: socketOf("attestor"),
+      vaults: socketOf("vaults"),
+    },
     aws: awsOf(env),
     chains,
     deployment,

@@ -421,8 +421,9 @@ export const ConfigFile = Type.Object(
         {
           settler: Type.Optional(SocketPath),
           attestor: Type.Optional(SocketPath),
+          vaults: Type.Optional(SocketPath),
         },
-        { additionalProperties: false, description: "the sockets settler and attestor" },
+        { additionalProperties: false, description: "the sockets settler, attestor and vaults" },
       ),
     ),
     feeBps: Bps,

@@ -3,7 +3,6 @@ import { type Config, ROLE_NAMES, type RoleName } from "../config/load.ts";
 import type { SignerName } from "../config/keys.ts";
 import { claimRoles, EXCLUSIVE_ROLES } from "../db/instance.ts";
 import { createWakeups } from "../jobs/wakeups.ts";
-import type { LaneSigner, VaultSigner } from "../signers/port.ts";
 import { createLog } from "../telemetry/log.ts";
 import { OperatingError } from "../core/errors.ts";
 import { addressFormat } from "./address-format.ts";
@@ -18,11 +17,10 @@ import {
   openAttestations,
   type RoleContext,
   type RunningRole,
-  type Vaults,
   TOPICS,
 } from "./context.ts";
 import { openServiceDatabase } from "./database.ts";
-import { askEarly, type AskPassphrase, getSigners } from "./keys.ts";
+import { askEarly, type AskPassphrase, getSigners, getVaultSigner } from "./keys.ts";
 import { startScanner } from "./scanner.ts";
 import { startSettler } from "./settler.ts";
 import { createCrashPoint, systemClock, systemHttp, systemRandom } from "./system-ports.ts";
@@ -102,7 +100,9 @@ export async function startRoles(
       return countRefusals(watch.metrics, signers);
     };
     const settler = roles.includes("settler") ? await signersOf("settler") : null;
-    const vaults = settler?.vaults ? vaultsOf(settler.vaults, settler.lanes) : undefined;
+    const vaults =
+      settler?.vaults ??
+      (roles.includes("quoter") ? await getVaultSigner(config, { clock, log }) : null);
     const context: RoleContext = {
       config,
       db,
@@ -128,7 +128,7 @@ export async function startRoles(
       }),
       attestations,
       format: addressFormat,
-      ...(vaults && { vaults }),
+      ...(vaults && { findVault: (commitment) => vaults.deriveVault(commitment) }),
     };
     await checkChains(context);
     const started = <Role extends RunningRole>(name: RoleName, role: Role): Role => {
@@ -161,15 +161,6 @@ export async function startRoles(
     await stop();
     throw error;
   }
-}
-
-/** Vaults, from the signer that derives them, and whatever else it holds. */
-function vaultsOf(vaults: VaultSigner, lanes: readonly LaneSigner[]): Vaults {
-  const own = lanes.filter(({ chainId }) => chainId === vaults.chainId);
-  return {
-    findVault: (commitment) => vaults.deriveVault(commitment),
-    accounts: [vaults.binding, ...own.map(({ address }) => address)],
-  };
 }
 
 /** Refuses to start on a node of another chain. One that does not answer now is looked at again by the loops. */

@@ -60,14 +60,8 @@ export interface RoleContext {
   /** Circle's attestation service; null where no route needs it. One for the process, so that it is asked in turn. */
   readonly attestations: Attestations | null;
   readonly format: AddressFormat;
-  /** The vaults of Solana, from who alone can derive them; absent where no signer of this process's does. */
-  readonly vaults?: Vaults;
-}
-
-export interface Vaults {
-  readonly findVault: FindVault;
-  /** Every account of the signer that is no vault: nothing is ever delivered to them. */
-  readonly accounts: readonly Address[];
+  /** The vaults of Solana, from who alone can derive them; absent where this process reaches no signer that does. */
+  readonly findVault?: FindVault;
 }
 
 /** A running role; `stop` ends its loops after the look under way. */

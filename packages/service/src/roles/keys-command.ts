@@ -67,7 +67,10 @@ export async function showKeys(
   askPassphrase: AskPassphrase,
 ): Promise<readonly ShownKey[]> {
   // From where the keys are, whether their signers run or not.
-  const here = { ...config, signers: { settler: undefined, attestor: undefined } };
+  const here = {
+    ...config,
+    signers: { settler: undefined, attestor: undefined, vaults: undefined },
+  };
   const accounts = await listAccounts(here);
   const shown = accounts.map(({ setting, kind, address }) => ({
     setting,

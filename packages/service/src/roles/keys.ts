@@ -19,7 +19,7 @@ import { createLanePolicy } from "../signers/evm/lane-policy.ts";
 import { createEvmLaneSigner } from "../signers/evm/lane-signer.ts";
 import { type Guard, type LaneRules, openGuard } from "../signers/guard.ts";
 import { addressOfKeystore, type Keystore, parseKeystore } from "../signers/keystore.ts";
-import type { AttestorSigner, LaneSigner } from "../signers/port.ts";
+import type { AttestorSigner, LaneSigner, VaultSigner } from "../signers/port.ts";
 import { openCustody } from "../signers/solana/custody.ts";
 import { decryptSeed } from "../signers/solana/keystore.ts";
 import type { LockPair } from "../signers/solana/policy.ts";
@@ -79,10 +79,37 @@ export async function getSigners(
 ): Promise<OpenedSigners> {
   const socket = config.signers[name];
   if (socket === undefined) return openSigners(config, name, deps);
+  return { ...(await reachSigner(socket, name, deps)), close: () => undefined };
+}
+
+/**
+ * What derives vaults, for a process that holds no keys: null where the configuration names no socket for it.
+ * @throws OperatingError CONFIG_MISSING when the signer has another seed, RPC_UNAVAILABLE when nobody answers.
+ */
+export async function getVaultSigner(
+  config: Config,
+  deps: { readonly clock: Clock; readonly log: Log },
+): Promise<VaultSigner | null> {
+  const socket = config.signers.vaults;
+  const chain = config.chains.find(({ kind }) => kind === "svm");
+  if (socket === undefined || !chain) return null;
+  const { vaults } = await reachSigner(socket, "vaults", deps);
+  if (vaults?.binding === chain.contracts.factory) return vaults;
+  throw new OperatingError(
+    "CONFIG_MISSING",
+    "signers.vaults: expected the signer of the configured contracts; does it run with this configuration?",
+  );
+}
+
+async function reachSigner(
+  socket: string,
+  name: string,
+  deps: { readonly clock: Clock; readonly log: Log },
+): Promise<HeldSigners> {
   // After a reboot the signer may come later, and may wait for somebody who types its passphrase.
   for (let tries = 1; ; tries += 1) {
     try {
-      return { ...(await connectSigner(socket)), close: () => undefined };
+      return await connectSigner(socket);
     } catch (error) {
       const isAway = error instanceof OperatingError && error.code === "RPC_UNAVAILABLE";
       if (!isAway || tries >= SIGNER_TRIES) throw error;

@@ -48,7 +48,7 @@ test("a quote never sends value to an account of ours on Solana", async () => {
           kind: "svm",
           evmChainId: 0,
           contracts: { factory: binding, escrow, delivery },
-          solana: { treasury },
+          solana: { treasury, feePayers: [lane] },
           tokens: [{ address: NATIVE_SOL, symbol: "SOLANA", decimals: 9, minDeposit: undefined }],
         },
       ],
@@ -56,10 +56,7 @@ test("a quote never sends value to an account of ours on Solana", async () => {
       maxFeeBps: 50,
       maxSlippageBps: 100,
     } as unknown as RoleContext["config"],
-    vaults: {
-      findVault: () => Promise.reject(new Error("no vault is to be derived")),
-      accounts: lane === undefined ? [] : [lane],
-    },
+    findVault: () => Promise.reject(new Error("no vault is to be derived")),
   };
   // CAST: a quoter uses nothing else of it.
   const quote = createQuoter(context as RoleContext);

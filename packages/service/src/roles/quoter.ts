@@ -6,12 +6,12 @@ import { createConfiguredFees, type RoleContext } from "./context.ts";
 
 /** What the quote service answers with. */
 export function createQuoter(context: RoleContext) {
-  const { config, vaults } = context;
+  const { config } = context;
   const reserved = config.chains.flatMap(({ kind, contracts, solana }) => [
     ...Object.values(contracts),
     // What every wallet runs; whatever is paid to it is lost.
     ...(kind === "evm" ? [implementationOf(contracts.factory)] : []),
-    ...(solana ? [solana.treasury] : []),
+    ...(solana ? [solana.treasury, ...solana.feePayers] : []),
   ]);
   const deps: QuoteDeps = {
     db: context.db,
@@ -29,13 +29,9 @@ export function createQuoter(context: RoleContext) {
     ),
     format: context.format,
     reserved: new Set(
-      [
-        ...reserved,
-        ...config.routes.map((route) => route.contract),
-        ...(vaults?.accounts ?? []),
-      ].map(toAddress),
+      [...reserved, ...config.routes.map((route) => route.contract)].map(toAddress),
     ),
-    findVault: vaults?.findVault,
+    findVault: context.findVault,
     caps: { maxFeeBps: config.maxFeeBps, maxSlippageBps: config.maxSlippageBps },
   };
   return (...[request, principal]: [Parameters<typeof quote>[1], Parameters<typeof quote>[2]]) =>

@@ -2,12 +2,14 @@
 import type { SignerName } from "../config/keys.ts";
 import type { Config } from "../config/load.ts";
 import { OperatingError } from "../core/errors.ts";
-import { startSignerServer } from "../signers/server.ts";
+import { startSignerServer, withVaultsOnly } from "../signers/server.ts";
 import { createLog } from "../telemetry/log.ts";
 import { type AskPassphrase, openSigners } from "./keys.ts";
 import { systemClock } from "./system-ports.ts";
 
-/** Opens the keys of a signer and listens. Throws OperatingError that names the setting to correct. */
+/**
+ * Opens the keys of a signer and listens; the settler's also where vaults are asked for and nothing can be signed. Throws OperatingError that names the setting to correct.
+ */
 export async function startSigner(
   config: Config,
   { name, askPassphrase }: { readonly name: SignerName; readonly askPassphrase: AskPassphrase },
@@ -21,17 +23,21 @@ export async function startSigner(
   }
   const log = createLog({ level: config.logLevel, role: `signer of the ${name}` });
   const signers = await openSigners(config, name, { clock: systemClock, askPassphrase });
-  try {
-    const server = await startSignerServer({ socket, signers, log });
-    return {
-      socket,
-      async stop() {
-        await server.stop();
-        signers.close();
-      },
-    };
-  } catch (error) {
+  const servers: { stop(): Promise<void> }[] = [];
+  const stop = async () => {
+    for (const server of servers) await server.stop();
     signers.close();
+  };
+  try {
+    servers.push(await startSignerServer({ socket, signers, log }));
+    const { vaults } = config.signers;
+    if (vaults !== undefined && name === "settler") {
+      const mayAsk = withVaultsOnly(signers);
+      servers.push(await startSignerServer({ socket: vaults, signers: mayAsk, log }));
+    }
+    return { socket, stop };
+  } catch (error) {
+    await stop();
     throw error;
   }
 }

@@ -207,7 +207,7 @@ export function createConfig(
     cctp: isBridged ? { apiUrl: "" } : undefined,
     attestor: { key: NO_KEY, nodes: new Map() },
     keystorePassphrase: undefined,
-    signers: { settler: undefined, attestor: undefined },
+    signers: { settler: undefined, attestor: undefined, vaults: undefined },
     aws: undefined,
     deployment: undefined,
     chains: CHAIN_IDS.map((chainId) => ({

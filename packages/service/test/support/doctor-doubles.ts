@@ -119,7 +119,7 @@ export function createDoctorDeps(given: {
         nodes: new Map(),
       },
       keystorePassphrase: undefined,
-      signers: { settler: undefined, attestor: undefined },
+      signers: { settler: undefined, attestor: undefined, vaults: undefined },
       aws: undefined,
       deployment: undefined,
       chains: [given.chain ?? CHAIN],

@@ -1,0 +1,152 @@
+/** The seed of Solana on the command line: made, shown, kept in a second place and brought back. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const PROGRAM = join(import.meta.dirname, "../bin/sluice.js");
+const TERMINAL = pathToFileURL(join(import.meta.dirname, "../test/support/terminal.ts")).href;
+const TREASURY = "DY7TsvkE1kT8g4zVa4haEmw7UsAqFVPW1w7qmFa6u4SL";
+const keyOf = (digit: string) => `0x${digit.repeat(64)}`;
+const ENV = {
+  PEPPER: "canary-pepper-of-some-length",
+  ATTESTOR: keyOf("a"),
+  DEPLOY: keyOf("b"),
+  SETTLE: keyOf("c"),
+  DELIVER: keyOf("d"),
+  PASSPHRASE: "of the keystores",
+};
+const OF_BACKUP = "of the backup alone";
+/** The keystores have the cost of those in use. */
+const TIMEOUT_MS = 60_000;
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "sluice-seed-cli-"));
+  configure(undefined);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function configure(contracts: Readonly<Record<string, string>> | undefined): void {
+  const address = `0x${"1".repeat(40)}`;
+  const chain = {
+    chainId: 30,
+    evmChainId: 900030,
+    rpcUrl: "http://127.0.0.1:1",
+    startBlock: 0,
+    contracts: { factory: address, escrow: address, delivery: address },
+    tokens: [],
+    lanes: { deploy: { env: "DEPLOY" }, settle: { env: "SETTLE" }, deliver: { env: "DELIVER" } },
+  };
+  const solana = {
+    chainId: 1,
+    rpcUrl: "http://127.0.0.1:1",
+    genesisHash: TREASURY,
+    startSlot: 0,
+    ...(contracts && { contracts }),
+    tokens: [],
+    seed: { keystore: "keys/seed.json" },
+    attestors: [address],
+  };
+  const file = {
+    stateDir: "state",
+    apiKeyPepper: { env: "PEPPER" },
+    keystorePassphrase: { env: "PASSPHRASE" },
+    feeBps: 10,
+    attestor: {
+      key: { env: "ATTESTOR" },
+      rpcUrls: { 1: "http://127.0.0.1:1", 30: "http://127.0.0.1:1" },
+    },
+    chains: [chain, solana],
+    routes: [],
+  };
+  writeFileSync(join(folder, "sluice.json"), JSON.stringify(file));
+}
+
+/** Runs a command of `sluice keys`; whatever it asks at its terminal is answered in turn. */
+async function keys(args: readonly string[], answers: readonly string[] = []) {
+  const child = spawn(process.execPath, ["--import", TERMINAL, PROGRAM, "keys", ...args], {
+    cwd: folder,
+    env: ENV,
+  });
+  const left = [...answers];
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString();
+    // A question ends without a line's end.
+    if (chunk.toString().endsWith(": ")) child.stdin.write(`${left.shift() ?? ""}\n`);
+  });
+  const [code] = await once(child, "close");
+  return { code: Number(code), stdout, stderr, unanswered: left.length };
+}
+
+interface Shown {
+  readonly setting: string;
+  readonly kind: string;
+  readonly address: string;
+}
+
+test(
+  "is made with its accounts, shown, backed up, and brought back",
+  async () => {
+    const early = await keys(["verify"]);
+    expect(early.stderr).toContain("chains[1].contracts: expected");
+
+    const init = await keys(["init", "--json"]);
+    expect(init).toMatchObject({ code: 0, stderr: "" });
+    // CAST: what the command prints.
+    const made = (JSON.parse(init.stdout) as { made: Shown[] }).made;
+    expect(made.map(({ setting, kind }) => [setting, kind])).toEqual([
+      ["chains[1].seed", "keystore"],
+      ...["binding", "escrow", "delivery", "settle", "deliver"].map((role) => [
+        `chains[1].contracts.${role}`,
+        "seed",
+      ]),
+    ]);
+    expect(statSync(join(folder, "keys/seed.json")).mode & 0o777).toBe(0o600);
+    const [seed, ...accounts] = made;
+    expect(seed?.address).toBe(accounts[0]?.address);
+    const contracts = accounts.map(({ setting, address }) => [setting.split(".").at(-1), address]);
+    configure({ ...Object.fromEntries(contracts), treasury: TREASURY });
+    expect(await keys(["verify"])).toMatchObject({ code: 0, stderr: "" });
+    expect(JSON.parse((await keys(["init", "--json"])).stdout)).toEqual({ made: [] });
+
+    const show = await keys(["show"]);
+    expect(show).toMatchObject({ code: 0, stderr: "" });
+    for (const { setting, address } of accounts) {
+      expect(show.stdout).toMatch(
+        new RegExp(`^${setting.replace(/[[\].]/g, "\\$&")} .* ${address}$`, "m"),
+      );
+    }
+
+    const backup = ["backup-seed", "keys/seed.json", "vault/seed.json"];
+    const mistyped = await keys(backup, [OF_BACKUP, "of another backup"]);
+    expect(mistyped).toMatchObject({ code: 1, stderr: expect.stringContaining("the same twice") });
+    const kept = await keys(backup, [OF_BACKUP, OF_BACKUP]);
+    expect(kept).toMatchObject({ code: 0, unanswered: 0 });
+    expect(kept.stdout).toContain(`the binding key ${seed?.address} is in vault/seed.json`);
+
+    rmSync(join(folder, "keys/seed.json"));
+    expect(await keys(["show"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("chains[1].seed: expected a readable keystore"),
+    });
+    const restore = ["restore-seed", "vault/seed.json", "keys/seed.json", "--binding"];
+    const other = await keys([...restore, TREASURY], [OF_BACKUP]);
+    expect(other).toMatchObject({ code: 1 });
+    expect(other.stderr).toContain(`expected the seed of the binding key ${TREASURY}`);
+    const restored = await keys([...restore, seed?.address ?? ""], [OF_BACKUP]);
+    expect(restored).toMatchObject({ code: 0 });
+    expect(restored.stdout).toContain("is back in keys/seed.json");
+    expect((await keys(["show"])).stdout).toBe(show.stdout);
+    for (const { stdout, stderr } of [init, show, kept, restored]) {
+      expect(stdout + stderr).not.toContain(OF_BACKUP);
+    }
+  },
+  TIMEOUT_MS,
+);

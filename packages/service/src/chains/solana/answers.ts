@@ -420,12 +420,17 @@ export function parsePrices(value: unknown): readonly bigint[] {
   );
 }
 
-/** What a simulation came to. */
+/** What a simulation came to, and the slot that it is of. */
 export function parseSimulation(value: unknown): {
+  readonly slot: bigint;
   /** The node's form of an error; null where there is none. */
   readonly error: unknown;
   readonly units: bigint;
 } {
-  const { value: found } = expectForm(Checks.simulation, "a simulation", value);
-  return { error: found.err, units: BigInt(found.unitsConsumed ?? 0) };
+  const { context, value: found } = expectForm(Checks.simulation, "a simulation", value);
+  return {
+    slot: BigInt(context.slot),
+    error: found.err,
+    units: BigInt(found.unitsConsumed ?? 0),
+  };
 }

@@ -76,7 +76,11 @@ export interface SolanaNode {
     minSlot: bigint,
   ): Promise<{ readonly slot: bigint; readonly accounts: readonly TokenAccountAnswer[] }>;
   listPrices(writable: readonly Address[]): Promise<readonly bigint[]>;
-  simulate(transaction: Hex): Promise<{ readonly error: unknown; readonly units: bigint }>;
+  /** Throws where the node is not as far as `minSlot`. */
+  simulate(
+    transaction: Hex,
+    minSlot: bigint,
+  ): Promise<{ readonly error: unknown; readonly units: bigint }>;
   send(raw: Hex, signature: string): Promise<SendOutcome>;
 }
 
@@ -186,20 +190,19 @@ export function createNode(options: NodeOptions): SolanaNode {
         [writable.map((account) => toBase58(account))],
         parsePrices,
       ),
-    simulate: (transaction) =>
-      ask(
-        "simulateTransaction",
-        [
-          toBase64(transaction),
-          {
-            commitment: "confirmed",
-            encoding: "base64",
-            sigVerify: false,
-            replaceRecentBlockhash: true,
-          },
-        ],
-        parseSimulation,
-      ),
+    async simulate(transaction, minSlot) {
+      const options = {
+        commitment: "confirmed",
+        encoding: "base64",
+        sigVerify: false,
+        replaceRecentBlockhash: true,
+        minContextSlot: Number(minSlot),
+      };
+      const params = [toBase64(transaction), options];
+      const answer = await ask("simulateTransaction", params, parseSimulation);
+      if (answer.slot < minSlot) throw rpc.unavailable("behind");
+      return answer;
+    },
     async send(raw, signature) {
       let answer: NodeAnswer;
       try {

@@ -149,7 +149,7 @@ describe("blocks", () => {
 });
 
 describe("state", () => {
-  test("that one node forges is outvoted", async () => {
+  test("T40 that one node forges is outvoted", async () => {
     const { wallet } = await depositBetweenSkips();
     const truth = await world.here.getBalance(NATIVE_SOL, wallet);
     liar.meddle = ({ method }, said) =>
@@ -163,7 +163,7 @@ describe("state", () => {
     expect(asOf).toBeLessThan(9_000_000n);
   });
 
-  test("of an older slot than is final is no answer", async () => {
+  test("T40 of an older slot than is final is no answer", async () => {
     const { wallet } = await depositBetweenSkips();
     liar.meddle = ({ method }, said) =>
       method === "getMultipleAccounts"
@@ -172,7 +172,7 @@ describe("state", () => {
     await expect(alone().getBalance(NATIVE_SOL, wallet)).rejects.toMatchObject(UNAVAILABLE);
   });
 
-  test("without its slot, or in another form, is no answer", async () => {
+  test("T40 without its slot, or in another form, is no answer", async () => {
     const { wallet } = await depositBetweenSkips();
     for (const result of [
       null,
@@ -186,6 +186,62 @@ describe("state", () => {
       liar.meddle = ({ method }, said) => (method === "getMultipleAccounts" ? { result } : said);
       await expect(alone().getBalance(NATIVE_SOL, wallet)).rejects.toMatchObject(UNAVAILABLE);
     }
+  });
+
+  test.each(["simulateTransaction", "getTokenAccountsByOwner"])(
+    "T40 that %s gives is none without its slot, or of one below what is final",
+    async (dropped) => {
+      const { usdc, here } = world;
+      const commitment = commitmentOf(3);
+      const wallet = await world.issue(commitment);
+      await world.give(usdc, wallet, 5n);
+      await world.finalize();
+      const ask = async (chain: Chain) => {
+        await chain.readHolding(usdc, wallet);
+        const call = chain.buildRefund(commitment, usdc, { amount: 5n });
+        expect(await chain.simulate(world.deployment.facts.feePayer, call)).toMatchObject({
+          ok: true,
+        });
+      };
+      const final = await here.getFinalNumber();
+      for (const context of [{}, { slot: null }, { slot: Number(final) - 1 }]) {
+        liar.meddle = ({ method }, said) =>
+          // CAST: an answer that has a context.
+          method === dropped ? { result: { ...(said.result as object), context } } : said;
+        await expect(ask(alone())).rejects.toMatchObject(UNAVAILABLE);
+        await ask(outvoted());
+      }
+    },
+  );
+
+  test("T40 is always asked for at a slot that is final, and nothing is checked by a node before it is sent", async () => {
+    const { usdc } = world;
+    const commitment = commitmentOf(4);
+    const wallet = await world.issue(commitment);
+    await world.give(usdc, wallet, 5n);
+    await world.finalize();
+    const final = await world.here.getFinalNumber();
+    const asked = new Map<string, unknown>();
+    liar.meddle = ({ method, params }, said) => {
+      asked.set(method, params.at(-1));
+      return said;
+    };
+    const here = alone();
+    await here.readHolding(NATIVE_SOL, wallet);
+    const held = await here.readHolding(usdc, wallet);
+    const call = here.buildRefund(commitment, usdc, held);
+    expect(await here.simulate(world.deployment.facts.feePayer, call)).toMatchObject({ ok: true });
+    await here.send((await world.sign(call)).raw);
+    await world.finalize();
+    const found = { wallet, token: usdc, fromBlock: final };
+    expect(await here.findRefund(found)).toMatchObject({ amount: 5n });
+    for (const method of ["getMultipleAccounts", "getTokenAccountsByOwner", "simulateTransaction"]) {
+      expect(asked.get(method), method).toMatchObject({ minContextSlot: Number(final) });
+    }
+    expect(asked.get("getSignaturesForAddress")).toMatchObject({
+      minContextSlot: Number(await world.here.getFinalNumber()),
+    });
+    expect(asked.get("sendTransaction")).toMatchObject({ skipPreflight: true });
   });
 
   test("is read by enough nodes although others are dead or limit the rate", async () => {

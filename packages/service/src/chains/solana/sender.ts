@@ -56,7 +56,7 @@ export interface SenderOptions {
 export function createSender(quorum: Quorum, options: SenderOptions): ChainSender {
   const { chainId, accounts, commitments, ids, vaultOf, findMintFacts, rentOf, unitPrice } =
     options;
-  const { nodes, agreeFinal, unavailable } = quorum;
+  const { nodes, agreeFinal, getFinalSlot, unavailable } = quorum;
 
   function factsOf(feePayer: Address): OrderFacts {
     return {
@@ -129,8 +129,10 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
       unitPrice: await suggestPrice(),
     });
     const transaction = encodeUnsigned(message);
+    // An order is of what is final: a node that is behind it would say that the money is not there.
+    const minSlot = await getFinalSlot();
     const simulation = await nodes.agree(async (node): Promise<Simulation> => {
-      const { error, units } = await node.simulate(transaction);
+      const { error, units } = await node.simulate(transaction, minSlot);
       if (error === null) return { ok: true, gas: withMargin(units) };
       return { ok: false, reason: readFailure(error, { instructions, payer: toBase58(from) }) };
     }, SIMULATIONS);

@@ -1,7 +1,22 @@
 /** Every order, executed by the SVM with the real token programs. */
 import { getTransferSolInstruction } from "@solana-program/system";
-import { getCreateAssociatedTokenIdempotentInstructionAsync } from "@solana-program/token";
-import { extension } from "@solana-program/token-2022";
+import {
+  AccountState,
+  getCloseAccountInstruction,
+  getCreateAssociatedTokenIdempotentInstructionAsync,
+  getFreezeAccountInstruction,
+  getThawAccountInstruction,
+  getTransferInstruction,
+} from "@solana-program/token";
+import fc from "fast-check";
+import {
+  type ExtensionArgs,
+  extension,
+  getBurnInstruction,
+  getPauseInstruction,
+  getResumeInstruction,
+  getTokenEncoder,
+} from "@solana-program/token-2022";
 import { createNoopSigner, lamports } from "@solana/kit";
 import { beforeEach, describe, expect, test } from "vitest";
 import { commitmentOf, rentOf, Svm } from "../../../test/support/solana-svm.ts";
@@ -12,6 +27,7 @@ import {
   associatedAccountOf,
   lockAddressOf,
   markerAddressOf,
+  TOKEN_PROGRAMS,
   WRAPPED_SOL,
 } from "./derived-accounts.ts";
 import type { MintFacts } from "./instructions.ts";
@@ -36,10 +52,10 @@ beforeEach(async () => {
   lamportsOf = (account) => world.solOf(account);
 });
 
-/** One percent of every transfer stays behind, at most 5000. */
-function createFeeMint(): Address {
+/** Of every transfer stays behind what is said, at most 5000. */
+function createFeeMint(transferFeeBasisPoints = 100): Address {
   const { feePayer } = world.deployment.facts;
-  const fee = { epoch: 0n, maximumFee: 5_000n, transferFeeBasisPoints: 100 };
+  const fee = { epoch: 0n, maximumFee: 5_000n, transferFeeBasisPoints };
   return world.createMint(WITH_FEE, [
     extension("TransferFeeConfig", {
       transferFeeConfigAuthority: toBase58(feePayer),
@@ -232,20 +248,27 @@ describe.each([
 });
 
 describe("a token that keeps a fee of every transfer", () => {
-  test("arrives as what is left of it, and its lock is closed all the same", async () => {
-    const { treasury } = world.deployment.facts;
-    const token = createFeeMint();
-    const lock = lockOf(token, 100_000n);
-    const vault = await give(token, lock.commitment, 100_000n);
-    await succeed(lock);
-    expect(world.heldIn(lockAccountOf(lock, "token-2022"))).toBe(99_000n);
-    expect(await world.tokensOf(vault, token)).toBe(0n);
-    await succeed(claimOf(lock, 99_000n));
-    expect(world.exists(lockAccountOf(lock, "token-2022"))).toBe(false);
-    expect(await world.tokensOf(treasury, token)).toBe(98_010n);
-  });
+  test.each([
+    ["nothing", 0, 100_000n, 100_000n],
+    ["1 %", 100, 99_000n, 98_010n],
+    ["the most it may", 10_000, 95_000n, 90_000n],
+  ] as const)(
+    "T28 arrives as what is left of it, here less %s, and its lock is closed all the same",
+    async (_, basisPoints, locked, claimed) => {
+      const { treasury } = world.deployment.facts;
+      const token = createFeeMint(basisPoints);
+      const lock = lockOf(token, 100_000n);
+      const vault = await give(token, lock.commitment, 100_000n);
+      await succeed(lock);
+      expect(world.heldIn(lockAccountOf(lock, "token-2022"))).toBe(locked);
+      expect(await world.tokensOf(vault, token)).toBe(0n);
+      await succeed(claimOf(lock, locked));
+      expect(world.exists(lockAccountOf(lock, "token-2022"))).toBe(false);
+      expect(await world.tokensOf(treasury, token)).toBe(claimed);
+    },
+  );
 
-  test("is transferred and refunded", async () => {
+  test("T28 is transferred and refunded", async () => {
     const token = createFeeMint();
     const transfer = transferOf(token, 10_000n, 100n);
     await give(token, transfer.commitment, 20_000n);
@@ -313,7 +336,7 @@ describe("SOL", () => {
     expect(lamportsOf(vault)).toBe(0n);
   });
 
-  test("leaves nothing at a vault, or what the chain asks: all between fails", async () => {
+  test("T37 leaves nothing at a vault, or what the chain asks: all between fails", async () => {
     const least = rentOf(0);
     const amount = SOL;
     await give(NATIVE_SOL, commitmentOf(1), amount);
@@ -325,7 +348,36 @@ describe("SOL", () => {
     expect(await failureOf(refundOf(NATIVE_SOL, least + 1n))).toMatch(/insufficient lamports/);
   });
 
-  test("and wrapped SOL are two tokens with two balances", async () => {
+  test("T37 leaves nothing or what the chain asks, at both ends, whatever the amounts", async () => {
+    const least = rentOf(0);
+    const lamportsDrawn = fc.oneof(
+      fc.bigInt({ min: 1n, max: 3n * least }),
+      fc.constantFrom(1n, least - 1n, least, least + 1n, 2n * least),
+    );
+    let number = 0;
+    let succeeded = 0;
+    await fc.assert(
+      fc.asyncProperty(lamportsDrawn, lamportsDrawn, fc.boolean(), async (more, some, takesAll) => {
+        number += 1;
+        const held = least + more - 1n;
+        const amount = takesAll ? held : some;
+        fc.pre(amount <= held);
+        const commitment = commitmentOf(number);
+        const vault = await give(NATIVE_SOL, commitment, held);
+        const { error } = await world.execute([refundOf(NATIVE_SOL, amount, number)]);
+        const isAllowed = (left: bigint) => left === 0n || left >= least;
+        expect(error === null).toBe(isAllowed(held - amount) && isAllowed(amount));
+        const arrived = lamportsOf(unpadAddress(commitment.refundAuthority, "svm"));
+        expect([lamportsOf(vault), arrived]).toEqual(
+          error === null ? [held - amount, amount] : [held, 0n],
+        );
+        if (error === null) succeeded += 1;
+      }),
+    );
+    expect(succeeded).toBeGreaterThan(10);
+  });
+
+  test("T36 and wrapped SOL are two tokens with two balances", async () => {
     const { feePayer } = world.deployment.facts;
     const vault = await give(NATIVE_SOL, commitmentOf(1), SOL);
     const wrapped = await associatedAccountOf(vault, WRAPPED_SOL, "token");
@@ -353,7 +405,7 @@ describe("SOL", () => {
 });
 
 describe("a vault with more token accounts than one", () => {
-  test("gives from the accounts that the order names", async () => {
+  test("T27 gives from the accounts that the order names", async () => {
     const token = world.createMint(PLAIN);
     const { treasury } = world.deployment.facts;
     const transfer = transferOf(token, 1_000n, 100n);
@@ -396,15 +448,193 @@ describe("a vault with more token accounts than one", () => {
   }
 });
 
+describe("what somebody else has power over", () => {
+  test("T31 an account that is frozen keeps all it has until it is thawed", async () => {
+    const { feePayer } = world.deployment.facts;
+    const token = world.createMint(PLAIN);
+    const vault = await give(token, commitmentOf(1), 1_000n);
+    const account = toBase58(await associatedAccountOf(vault, token, "token"));
+    const mint = toBase58(token);
+    const freezer = createNoopSigner(toBase58(feePayer));
+    await run(getFreezeAccountInstruction({ account, mint, owner: freezer }));
+    for (const order of [refundOf(token, 1_000n), transferOf(token, 1_000n, 1n)]) {
+      expect(await failureOf(order)).toMatch(/frozen|0x11/i);
+    }
+    expect(await world.tokensOf(vault, token)).toBe(1_000n);
+    await run(getThawAccountInstruction({ account, mint, owner: freezer }));
+    await succeed(refundOf(token, 1_000n));
+    expect(await world.tokensOf(vault, token)).toBe(0n);
+  });
+
+  test("T31 what lies in a vault outlives a pause of its mint", async () => {
+    const { feePayer } = world.deployment.facts;
+    const authority = toBase58(feePayer);
+    const pausable = extension("PausableConfig", { authority, paused: false });
+    const token = world.createMint(PLAIN_2022, [pausable]);
+    const vault = await give(token, commitmentOf(1), 700n);
+    const pauser = { mint: toBase58(token), authority: createNoopSigner(authority) };
+    await run(getPauseInstruction(pauser));
+    expect(await failureOf(refundOf(token, 700n))).toMatch(/paused|0x43/i);
+    expect(await world.tokensOf(vault, token)).toBe(700n);
+    await run(getResumeInstruction(pauser));
+    await succeed(refundOf(token, 700n));
+    expect(await world.tokensOf(vault, token)).toBe(0n);
+  });
+
+  test("T30 what a delegate of the mint burns before the sweep is paid by nobody else", async () => {
+    const { feePayer, delivery } = world.deployment.facts;
+    const delegate = toBase58(feePayer);
+    const token = world.createMint(PLAIN_2022, [extension("PermanentDelegate", { delegate })]);
+    const lock = lockOf(token, 1_000n);
+    const vault = await give(token, lock.commitment, 1_000n);
+    await world.giveTokens(delivery, token, 5_000n);
+    await run(
+      getBurnInstruction({
+        account: toBase58(await associatedAccountOf(vault, token, "token-2022")),
+        mint: toBase58(token),
+        authority: createNoopSigner(delegate),
+        amount: 400n,
+      }),
+    );
+    expect(await failureOf(lock)).toMatch(/insufficient funds|0x1\b/i);
+    expect(world.exists(lockAccountOf(lock, "token-2022"))).toBe(false);
+    expect(await world.tokensOf(vault, token)).toBe(600n);
+    expect(await world.tokensOf(delivery, token)).toBe(5_000n);
+    await succeed({ ...lock, amount: 600n });
+    expect(world.heldIn(lockAccountOf(lock, "token-2022"))).toBe(600n);
+  });
+
+  test("T32 an account of a recipient's that wants a memo is not paid, and nothing is marked as paid", async () => {
+    const { delivery, deliveryIdOfOrder } = world.deployment.facts;
+    const token = world.createMint(PLAIN_2022);
+    await world.giveTokens(delivery, token, 5_000n);
+    const deliver = deliverOf(token, 700n);
+    const to = walletOf(deliver.order.commitment);
+    const wanting = (requireIncomingTransferMemos: boolean) =>
+      writeAccount(to, token, [extension("MemoTransfer", { requireIncomingTransferMemos })]);
+    await wanting(true);
+    expect(await failureOf(deliver)).toMatch(/0x24\b/);
+    const marker = markerAddressOf(delivery, deliveryIdOfOrder(deliver.order));
+    expect(world.exists(marker)).toBe(false);
+    expect(await world.tokensOf(delivery, token)).toBe(5_000n);
+    await wanting(false);
+    await succeed(deliver);
+    expect(await world.tokensOf(to, token)).toBe(700n);
+  });
+
+  test("T32 an account of a recipient's that is guarded against other programs is paid", async () => {
+    const { delivery } = world.deployment.facts;
+    const token = world.createMint(PLAIN_2022);
+    await world.giveTokens(delivery, token, 5_000n);
+    const deliver = deliverOf(token, 700n);
+    const to = walletOf(deliver.order.commitment);
+    await writeAccount(to, token, [extension("CpiGuard", { lockCpi: true })]);
+    await succeed(deliver);
+    expect(await world.tokensOf(to, token)).toBe(700n);
+  });
+
+  test("T38 a recipient that closes its account each time costs the same rent each time, and no more than is charged", async () => {
+    const { feePayer, delivery } = world.deployment.facts;
+    const token = world.createMint(PLAIN);
+    await world.giveTokens(delivery, token, 1_000n);
+    const recipient = await world.deployment.vaultOf(commitmentOf(999));
+    const account = toBase58(await associatedAccountOf(recipient, token, "token"));
+    const owner = createNoopSigner(toBase58(recipient));
+    const { order } = deliverOf(token, 7n);
+    const commitment = { ...order.commitment, destWallet: toHex32(recipient) };
+    for (let round = 1n; round <= 50n; round += 1n) {
+      const before = lamportsOf(feePayer);
+      await succeed({
+        ...deliverOf(token, 7n),
+        order: { ...order, commitment, amount: 7n, seq: round },
+      });
+      // Two signatures and 400,000 units besides: what SOLANA_RENT of fees/gas.ts is charged for.
+      expect(before - lamportsOf(feePayer)).toBe(10_400n + rentOf(165) + rentOf(1));
+      const back = toBase58(await associatedAccountOf(delivery, token, "token"));
+      await run(
+        getTransferInstruction({
+          source: account,
+          destination: back,
+          authority: owner,
+          amount: 7n,
+        }),
+        getCloseAccountInstruction({ account, destination: owner.address, owner }),
+      );
+      expect(await world.tokensOf(recipient, token)).toBeNull();
+    }
+    expect(lamportsOf(recipient)).toBe(50n * rentOf(165));
+    expect(await world.tokensOf(delivery, token)).toBe(1_000n);
+  });
+
+  async function run(...instructions: Parameters<Svm["run"]>[0]): Promise<void> {
+    expect((await world.run(instructions)).error).toBeNull();
+  }
+
+  /** The associated account of an owner in Token-2022, with extensions, and nothing in it. */
+  async function writeAccount(
+    owner: Address,
+    token: Address,
+    extensions: ExtensionArgs[],
+  ): Promise<void> {
+    const data = getTokenEncoder().encode({
+      mint: toBase58(token),
+      owner: toBase58(owner),
+      amount: 0n,
+      delegate: null,
+      state: AccountState.Initialized,
+      isNative: null,
+      delegatedAmount: 0n,
+      closeAuthority: null,
+      extensions,
+    });
+    world.svm.setAccount({
+      address: toBase58(await associatedAccountOf(owner, token, "token-2022")),
+      lamports: lamports(rentOf(data.length)),
+      data: Uint8Array.from(data),
+      programAddress: TOKEN_PROGRAMS["token-2022"],
+      executable: false,
+      space: BigInt(data.length),
+    });
+  }
+});
+
 describe("what a vault cannot be made to do", () => {
-  test("decimals of another mint at the same place are refused by the chain", async () => {
+  test.each([
+    ["the older program", PLAIN],
+    ["Token-2022", PLAIN_2022],
+  ])("T26 pay with a fake of a token, of %s", async (_, facts) => {
+    const token = world.createMint(PLAIN_2022, nameOf("USDC"));
+    const fake = world.createMint(facts, facts.program === "token" ? [] : nameOf("USDC"));
+    const vault = await give(fake, commitmentOf(1), 1_000n);
+    const account = await associatedAccountOf(vault, fake, facts.program);
+    expect(account).not.toBe(await associatedAccountOf(vault, token, "token-2022"));
+    expect(await failureOf(refundOf(token, 1_000n))).toMatch(/incorrect program id/i);
+    // Even where the order names the account that holds it.
+    const named = { ...refundOf(token, 1_000n), sources: [{ account, amount: 1_000n }] };
+    // CAST: a refund has sources.
+    expect(await failureOf(named as Order)).toMatch(/0x3\b|incorrect program id/i);
+    expect(world.heldIn(account)).toBe(1_000n);
+  });
+
+  const nameOf = (symbol: string) => [
+    extension("TokenMetadata", {
+      updateAuthority: null,
+      mint: toBase58(WRAPPED_SOL),
+      name: symbol,
+      symbol,
+      uri: "",
+      additionalMetadata: new Map(),
+    }),
+  ];
+
+  test("T33 decimals of another mint at the same place are refused by the chain", async () => {
     const token = world.createMint(PLAIN);
     await give(token, commitmentOf(1), 1_000n);
     world.deployment.mints.set(token, { ...PLAIN, decimals: 9 });
     expect(await failureOf(refundOf(token, 1_000n))).toMatch(/0x12|MintDecimalsMismatch/i);
   });
 
-  test("a source that is not the vault's is refused by the chain", async () => {
+  test("T27 a source that is not the vault's is refused by the chain", async () => {
     const token = world.createMint(PLAIN);
     await give(token, commitmentOf(1), 1_000n);
     const other = await give(token, commitmentOf(2), 1_000n);

@@ -170,7 +170,7 @@ function judge(extensions: ExtensionArgs[]): "allowed" | "refused" | "net" {
   return isSettled(true) ? "net" : "refused";
 }
 
-describe("a mint with", () => {
+describe("T28 T29 T30 T31 T32 a mint with", () => {
   test.each(ROWS)("%s", (_, one, verdict) => {
     expect(judge([one])).toBe(verdict);
   });
@@ -189,7 +189,7 @@ describe("a mint with", () => {
   });
 });
 
-test("every extension has its row, but those whose layout no mint could have", () => {
+test("T32 every extension has its row, but those whose layout no mint could have", () => {
   const rows = new Set(ROWS.map(([name]) => name.split(",")[0]));
   const without = Object.keys(EXTENSION_POLICY).filter((kind) => !rows.has(kind));
   expect(without).toEqual([
@@ -210,7 +210,7 @@ describe("what was configured otherwise", () => {
     return undefined;
   };
 
-  test("decimals, program, no mint at all and other bytes are refused", () => {
+  test("T26 T33 decimals, program, no mint at all and other bytes are refused", () => {
     const { owner, data } = accountOf([]);
     const accounts = [
       null,
@@ -225,7 +225,7 @@ describe("what was configured otherwise", () => {
     expect(thrownBy(() => assertMint(accountOf([]), MINT, FACTS))).toBeUndefined();
   });
 
-  test("a fee that is not there any more is refused too", () => {
+  test("T28 a fee that is not there any more is refused too", () => {
     const facts = { ...FACTS, hasTransferFee: true };
     expect(thrownBy(() => assertMint(accountOf([]), MINT, facts))).toMatchObject({
       details: { reason: "transfer fee differs" },

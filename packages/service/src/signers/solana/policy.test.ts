@@ -34,7 +34,6 @@ describe("a lock", () => {
   test.each([
     ["of nothing", { amount: 0n }, "a lock of 0"],
     ["of more than an account can hold", { amount: 2n ** 64n }, "a lock of"],
-    ["of an unlisted token", { token: ATTACKER }, "the token"],
     ["for less than the cap allows", { minOut: 989_999n }, "a lock for less than 990000"],
     ["for another contract", { delivery: toHex32(ATTACKER) }, "the delivery contract"],
     [
@@ -60,6 +59,14 @@ describe("a lock", () => {
       await refuse({ ...custody.lock(1), ...change }, reason);
     },
   );
+
+  test("T26 of an unlisted token is refused", async () => {
+    expect.hasAssertions();
+    await refuse({ ...custody.lock(1), token: ATTACKER }, "the token");
+    const commitment = towardsSolana(1, ATTACKER);
+    await refuse({ ...custody.transfer(1, ATTACKER), commitment }, "the token");
+    await refuse({ ...custody.refund(1), token: ATTACKER }, "the token");
+  });
 
   test.each([
     ["to a chain without a route", { destChain: 2 }],
@@ -146,7 +153,7 @@ describe("what needs the attestor", () => {
   });
 });
 
-describe("a payment", () => {
+describe("T43 a payment", () => {
   test.each<[string, () => Address, string]>([
     ["to nobody", () => NATIVE_SOL, "the zero address"],
     ["to what is no public key", () => OFF_CURVE, "no public key"],

@@ -21,7 +21,7 @@ const RECEIVED = {
 };
 
 describe("towards Solana", () => {
-  test("it is the token account of the committed wallet, as in a transfer that was received", async () => {
+  test("T42 it is the token account of the committed wallet, as in a transfer that was received", async () => {
     const { wallet, account, mintRecipient } = RECEIVED;
     const found = await mintRecipientOf({
       destChain: SOLANA,
@@ -32,7 +32,7 @@ describe("towards Solana", () => {
     expect(found).toBe(account);
   });
 
-  test("it is never the wallet, and another for every wallet and token", async () => {
+  test("T42 it is never the wallet, and another for every wallet and token", async () => {
     const words = [1, 2, 3].map((number) => toHex32(`0x${number.toString(16).padStart(64, "a")}`));
     const pairs = words.flatMap((destWallet) =>
       words.map((destToken) => ({ destWallet, destToken })),
@@ -43,7 +43,7 @@ describe("towards Solana", () => {
     expect(new Set([...found, ...words]).size).toBe(pairs.length + words.length);
   });
 
-  test("there is none for SOL, nor for nobody", async () => {
+  test("T42 there is none for SOL, nor for nobody", async () => {
     const { wallet } = RECEIVED;
     await expect(
       mintRecipientOf({ destChain: SOLANA, destWallet: wallet, destToken: ZERO }),

@@ -235,8 +235,15 @@ describe("state", () => {
     await world.finalize();
     const found = { wallet, token: usdc, fromBlock: final };
     expect(await here.findRefund(found)).toMatchObject({ amount: 5n });
-    for (const method of ["getMultipleAccounts", "getTokenAccountsByOwner", "simulateTransaction"]) {
-      expect(asked.get(method), method).toMatchObject({ minContextSlot: Number(final) });
+    for (const method of [
+      "getMultipleAccounts",
+      "getTokenAccountsByOwner",
+      "simulateTransaction",
+    ]) {
+      expect([method, asked.get(method)]).toMatchObject([
+        method,
+        { minContextSlot: Number(final) },
+      ]);
     }
     expect(asked.get("getSignaturesForAddress")).toMatchObject({
       minContextSlot: Number(await world.here.getFinalNumber()),

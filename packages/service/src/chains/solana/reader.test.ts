@@ -2,19 +2,42 @@
 import { getTransferSolInstruction } from "@solana-program/system";
 import {
   AuthorityType,
+  getApproveInstruction,
   getCreateAssociatedTokenIdempotentInstructionAsync,
+  getRecoverNestedAssociatedTokenInstructionAsync,
   getSetAuthorityInstruction,
+  getSyncNativeInstruction,
+  getTokenDecoder,
+  getTokenEncoder,
   getTransferCheckedInstruction,
 } from "@solana-program/token";
-import { generateKeyPairSigner, type Instruction, type KeyPairSigner, lamports } from "@solana/kit";
+import {
+  address,
+  type AddressesByLookupTableAddress,
+  appendTransactionMessageInstructions,
+  compressTransactionMessageUsingAddressLookupTables,
+  createTransactionMessage,
+  generateKeyPairSigner,
+  getAddressEncoder,
+  getBase64EncodedWireTransaction,
+  getCompiledTransactionMessageDecoder,
+  type Instruction,
+  type KeyPairSigner,
+  lamports,
+  pipe,
+  setTransactionMessageFeePayerSigner,
+  setTransactionMessageLifetimeUsingBlockhash,
+  type Signature,
+  signTransactionMessageWithSigners,
+} from "@solana/kit";
 import { connectWallet } from "../../../../sandbox/src/solana/test-wallet.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { commitmentOf } from "../../../test/support/solana-svm.ts";
+import { commitmentOf, rentOf } from "../../../test/support/solana-svm.ts";
 import { type SolanaWorld, startSolanaWorld } from "../../../test/support/solana-world.ts";
-import { type Address, NATIVE_SOL } from "../../core/hex.ts";
+import { type Address, NATIVE_SOL, type TxHash } from "../../core/hex.ts";
 import type { Transfer } from "../port.ts";
-import { fromBase58, toBase58 } from "./base58.ts";
-import { associatedAccountOf, TOKEN_PROGRAMS } from "./derived-accounts.ts";
+import { type Base58, fromBase58, fromSignature, toBase58 } from "./base58.ts";
+import { associatedAccountOf, TOKEN_PROGRAMS, WRAPPED_SOL } from "./derived-accounts.ts";
 
 const SOL = 1_000_000_000n;
 let world: SolanaWorld;
@@ -41,10 +64,22 @@ async function arrivalsOf(
     watched,
     tokens = [],
     version = 0,
-  }: { watched: readonly Address[]; tokens?: readonly Address[]; version?: 0 | 1 },
-): Promise<{ readonly sol: Transfer[]; readonly tokens: Transfer[] }> {
+    lookup,
+  }: {
+    watched: readonly Address[];
+    tokens?: readonly Address[];
+    version?: 0 | 1;
+    lookup?: AddressesByLookupTableAddress;
+  },
+): Promise<{
+  readonly sol: Transfer[];
+  readonly tokens: Transfer[];
+  readonly txHash: TxHash;
+}> {
   const { here, sandbox } = world;
-  await wallet.send(payer, instructions, { version });
+  const signature = lookup
+    ? await sendByTable(instructions, lookup)
+    : await wallet.send(payer, instructions, { version });
   const slot = await sandbox.tick();
   await world.finalize();
   const block = await here.getBlock(slot);
@@ -53,7 +88,53 @@ async function arrivalsOf(
   return {
     sol: await here.listNativeTransfers(block, async () => new Set(watched)),
     tokens: all.filter(({ to }) => watched.includes(to)),
+    txHash: fromSignature(signature),
   };
+}
+
+/** Sends a transaction that names by a table what the table has. */
+async function sendByTable(
+  instructions: readonly Instruction[],
+  lookup: AddressesByLookupTableAddress,
+): Promise<Signature> {
+  const { value: lifetime } = await wallet.rpc
+    .getLatestBlockhash({ commitment: "confirmed" })
+    .send();
+  const signed = await signTransactionMessageWithSigners(
+    pipe(
+      createTransactionMessage({ version: 0 }),
+      (m) => setTransactionMessageFeePayerSigner(payer, m),
+      (m) => setTransactionMessageLifetimeUsingBlockhash(lifetime, m),
+      (m) => appendTransactionMessageInstructions(instructions, m),
+      (m) => compressTransactionMessageUsingAddressLookupTables(m, lookup),
+    ),
+  );
+  // Nothing proved if nothing was looked up.
+  const message = getCompiledTransactionMessageDecoder().decode(signed.messageBytes);
+  expect(message).toHaveProperty("addressTableLookups.length", 1);
+  return wallet.post({ wire: getBase64EncodedWireTransaction(signed) });
+}
+
+/** A lookup table of the payer's, with addresses. */
+async function createTable(addresses: readonly Base58[]): Promise<AddressesByLookupTableAddress> {
+  const table = (await generateKeyPairSigner()).address;
+  const data = new Uint8Array(56 + 32 * addresses.length);
+  const header = new DataView(data.buffer);
+  // A table, with no end, that was extended long ago, of the payer.
+  header.setUint32(0, 1, true);
+  header.setBigUint64(4, 2n ** 64n - 1n, true);
+  data[21] = 1;
+  const encoder = getAddressEncoder();
+  data.set(encoder.encode(payer.address), 22);
+  addresses.forEach((one, index) => data.set(encoder.encode(one), 56 + 32 * index));
+  const account = {
+    lamports: lamports(rentOf(data.length)),
+    data,
+    programAddress: address("AddressLookupTab1e1111111111111111111111111"),
+    executable: false,
+  };
+  world.sandbox.chain.write(table, account, "always");
+  return { [table]: [...addresses] };
 }
 
 const sendSol = (to: Address, amount: bigint) =>
@@ -127,18 +208,64 @@ describe.each([0, 1] as const)("a transaction of version %s", (version) => {
 });
 
 describe("what does not arrive", () => {
-  test("is what a failed transaction shows", async () => {
+  test("T34 is what a failed transaction shows", async () => {
+    const { usdc, here } = world;
     const vault = await newVault();
-    const arrived = await arrivalsOf([sendSol(vault, 5_000_000n), sendSol(vault, 10n ** 17n)], {
-      watched: [vault],
-    });
-    expect(arrived.sol).toEqual([]);
+    const tokens = await sendTokens(usdc, vault, 9n);
+    const arrived = await arrivalsOf(
+      [sendSol(vault, 5_000_000n), ...tokens, sendSol(vault, 10n ** 17n)],
+      { watched: [vault], tokens: [usdc] },
+    );
+    expect(arrived).toMatchObject({ sol: [], tokens: [] });
+    // It was in a block, and it is what it was.
+    expect(await here.getReceipt(arrived.txHash)).toMatchObject({ succeeded: false, effects: [] });
+    expect(await here.getBalance(usdc, vault)).toBe(0n);
+  });
+
+  test("T26 is a fake of a token, of either program", async () => {
+    const { usdc, here } = world;
+    const vault = await newVault();
+    for (const program of ["token", "token-2022"] as const) {
+      const fake = await world.createMint({ program, decimals: 6, hasTransferFee: false });
+      await world.give(fake, fromBase58(payer.address), 9n);
+      const arrived = await arrivalsOf(await sendTokens(fake, vault, 9n), {
+        watched: [vault],
+        tokens: [usdc],
+      });
+      expect(arrived.tokens).toEqual([]);
+      expect(await here.getBalance(fake, vault)).toBe(9n);
+    }
+    expect(await here.getBalance(usdc, vault)).toBe(0n);
+    expect(await here.readHolding(usdc, vault)).toMatchObject({ amount: 0n });
+  });
+
+  test("T41 is what a block had that was confirmed and lost", async () => {
+    const { here, sandbox } = world;
+    const vault = await newVault();
+    const before = await here.getHead();
+    await world.give(NATIVE_SOL, vault, 5_000_000n);
+    const slot = await sandbox.tick(5);
+    expect(await wallet.balanceOf(toBase58(vault))).toBe(5_000_000n);
+    expect(await here.getBlock(slot)).toBeNull();
+    expect(await here.getBalance(NATIVE_SOL, vault)).toBe(0n);
+    await sandbox.fork({ blocks: 6 });
+    await world.finalize();
+    let sum = 0n;
+    for (let tip = before; ;) {
+      const next = await here.getBlockAfter(tip.number);
+      if (next === null) break;
+      const arrived = await here.listNativeTransfers(next, async () => new Set([vault]));
+      sum += arrived.reduce((total, { amount }) => total + amount, 0n);
+      tip = next;
+    }
+    expect(sum).toBe(0n);
+    expect(await here.getBalance(NATIVE_SOL, vault)).toBe(0n);
   });
 
   test("is a token that nobody asked for, and the rent of an account", async () => {
     const vault = await newVault();
     const arrived = await arrivalsOf(await sendTokens(world.usdc, vault, 9n), { watched: [vault] });
-    expect(arrived).toEqual({ sol: [], tokens: [] });
+    expect(arrived).toMatchObject({ sol: [], tokens: [] });
     const associated = await associatedAccountOf(vault, world.usdc, "token");
     const again = await arrivalsOf([sendSol(associated, 5_000_000n)], {
       watched: [vault, associated],
@@ -147,22 +274,174 @@ describe("what does not arrive", () => {
   });
 });
 
-test("a token of Token-2022 arrives less the fee that the mint keeps", async () => {
-  const vault = await newVault();
-  const token = await world.createMint(
-    { program: "token-2022", decimals: 6, hasTransferFee: true },
-    { decimals: 6, transferFee: { basisPoints: 100, maximum: 1_000n } },
-  );
-  await world.give(token, fromBase58(payer.address), 10n ** 9n);
-  const arrived = await arrivalsOf(await sendTokens(token, vault, 50_000n), {
-    watched: [vault],
-    tokens: [token],
+test.each([
+  ["nothing", { basisPoints: 0, maximum: 1_000n }, 50_000n],
+  ["1 %", { basisPoints: 100, maximum: 1_000n }, 49_500n],
+  ["the most it may", { basisPoints: 100, maximum: 7n }, 49_993n],
+  ["all", { basisPoints: 10_000, maximum: 2n ** 64n - 1n }, 0n],
+])(
+  "T28 a token of Token-2022 arrives less the fee that the mint keeps: %s",
+  async (_, transferFee, amount) => {
+    const vault = await newVault();
+    const token = await world.createMint(
+      { program: "token-2022", decimals: 6, hasTransferFee: true },
+      { decimals: 6, transferFee },
+    );
+    await world.give(token, fromBase58(payer.address), 10n ** 9n);
+    const arrived = await arrivalsOf(await sendTokens(token, vault, 50_000n), {
+      watched: [vault],
+      tokens: [token],
+    });
+    const expected = amount === 0n ? [] : [expect.objectContaining({ to: vault, amount, token })];
+    expect(arrived.tokens).toEqual(expected);
+    expect(await world.here.readHolding(token, vault)).toMatchObject({ amount });
+  },
+);
+
+describe("T35 what arrives is seen", () => {
+  test("where its accounts come from a lookup table", async () => {
+    const { usdc, here } = world;
+    const vault = await newVault();
+    const account = await associatedAccountOf(vault, usdc, "token");
+    const addresses = [toBase58(vault), toBase58(account), toBase58(usdc)];
+    const arrived = await arrivalsOf(
+      [sendSol(vault, 5_000_000n), ...(await sendTokens(usdc, vault, 7n))],
+      { watched: [vault], tokens: [usdc], lookup: await createTable(addresses) },
+    );
+    expect(arrived.sol).toMatchObject([{ to: vault, amount: 5_000_000n }]);
+    expect(arrived.tokens).toMatchObject([{ to: vault, amount: 7n }]);
+    expect(await here.getReceipt(arrived.txHash)).toMatchObject({ succeeded: true });
   });
-  expect(arrived.tokens).toMatchObject([{ to: vault, amount: 49_500n, token }]);
-  expect(await world.here.readHolding(token, vault)).toMatchObject({ amount: 49_500n });
+
+  test("where a program sends it, and no transfer is among the instructions", async () => {
+    const { usdc } = world;
+    const recipient = await generateKeyPairSigner();
+    const to = fromBase58(recipient.address);
+    // Tokens of an account that belongs to an account of the recipient's: the program of associated accounts frees them.
+    const mint = await world.createMint({ program: "token", decimals: 6, hasTransferFee: false });
+    const owner = await associatedAccountOf(to, mint, "token");
+    await world.give(mint, to, 1n);
+    await wallet.send(payer, await sendTokens(usdc, owner, 7n));
+    await wallet.send(payer, [
+      await getCreateAssociatedTokenIdempotentInstructionAsync({
+        payer,
+        owner: recipient.address,
+        mint: toBase58(usdc),
+      }),
+    ]);
+    await world.finalize();
+    const arrived = await arrivalsOf(
+      [
+        await getRecoverNestedAssociatedTokenInstructionAsync({
+          walletAddress: recipient,
+          ownerTokenMintAddress: toBase58(mint),
+          nestedTokenMintAddress: toBase58(usdc),
+        }),
+      ],
+      { watched: [to], tokens: [usdc] },
+    );
+    expect(arrived.tokens).toMatchObject([{ to, amount: 7n }]);
+    // The rent of the account that was freed.
+    expect(arrived.sol).toMatchObject([{ to, amount: rentOf(165) }]);
+  });
 });
 
-test("an account that becomes a wallet's brings what is in it, and is not counted while others may close it", async () => {
+describe("T36 SOL and lamports in an account of wrapped SOL count once each", () => {
+  const NATIVE = 5_000_000n;
+  const WRAPPED = 7_000_000n;
+
+  test.each([
+    [["native", "lamports", "sync"]],
+    [["lamports", "native", "sync"]],
+    [["lamports", "sync", "native"]],
+    [["sync", "lamports", "sync", "native", "sync"]],
+  ] as const)("in the order %j", async (steps) => {
+    const { here } = world;
+    const commitment = commitmentOf(++count);
+    const vault = await world.issue(commitment);
+    const account = await associatedAccountOf(vault, WRAPPED_SOL, "token");
+    const open = await getCreateAssociatedTokenIdempotentInstructionAsync({
+      payer,
+      owner: toBase58(vault),
+      mint: toBase58(WRAPPED_SOL),
+    });
+    const options = { watched: [vault], tokens: [WRAPPED_SOL] };
+    expect(await arrivalsOf([open], options)).toMatchObject({ sol: [], tokens: [] });
+    let unsynced = 0n;
+    for (const step of steps) {
+      const arrived = await arrivalsOf([instructionOf(step, vault, account)], options);
+      const sol = step === "native" ? [NATIVE] : [];
+      const tokens = step === "sync" && unsynced > 0n ? [unsynced] : [];
+      expect(arrived.sol.map(({ amount }) => amount)).toEqual(sol);
+      expect(arrived.tokens.map(({ amount }) => amount)).toEqual(tokens);
+      if (step === "lamports") unsynced = WRAPPED;
+      if (step === "sync") unsynced = 0n;
+    }
+    expect(await here.readHolding(NATIVE_SOL, vault)).toMatchObject({ amount: NATIVE });
+    const wrapped = await here.readHolding(WRAPPED_SOL, vault);
+    expect(wrapped).toMatchObject({ amount: WRAPPED });
+    // Each is paid once, and the other stays.
+    await world.execute(here.buildRefund(commitment, WRAPPED_SOL, wrapped));
+    expect(await here.getBalance(WRAPPED_SOL, vault)).toBe(0n);
+    expect(await here.getBalance(NATIVE_SOL, vault)).toBe(NATIVE);
+    await world.execute(here.buildRefund(commitment, NATIVE_SOL, { amount: NATIVE }));
+    expect(await here.getBalance(NATIVE_SOL, vault)).toBe(0n);
+  });
+
+  function instructionOf(step: "native" | "lamports" | "sync", vault: Address, account: Address) {
+    switch (step) {
+      case "native":
+        return sendSol(vault, NATIVE);
+      case "lamports":
+        return sendSol(account, WRAPPED);
+      case "sync":
+        return getSyncNativeInstruction({ account: toBase58(account) });
+    }
+  }
+});
+
+test("T27 an account that others may move is not counted, and one that was given away has no delegate left", async () => {
+  const { usdc, here, sandbox } = world;
+  const vault = await newVault();
+  const giver = await generateKeyPairSigner();
+  await world.give(usdc, fromBase58(giver.address), 40n);
+  await world.finalize();
+  const account = await associatedAccountOf(fromBase58(giver.address), usdc, "token");
+  await arrivalsOf(
+    [
+      getApproveInstruction({
+        source: toBase58(account),
+        delegate: giver.address,
+        owner: giver,
+        amount: 40n,
+      }),
+      getSetAuthorityInstruction({
+        owned: toBase58(account),
+        owner: giver,
+        authorityType: AuthorityType.AccountOwner,
+        newAuthority: toBase58(vault),
+      }),
+    ],
+    { watched: [vault] },
+  );
+  // The chain takes the delegate's right with the change of owner.
+  expect(await here.readHolding(usdc, vault)).toMatchObject({
+    amount: 40n,
+    sources: [{ account, amount: 40n }],
+  });
+  // Were it otherwise, nothing of it would be counted.
+  const stored = sandbox.chain.bank.read(toBase58(account));
+  if (!stored) throw new Error("no account");
+  const delegate = giver.address;
+  const token = getTokenDecoder().decode(stored.data);
+  const data = getTokenEncoder().encode({ ...token, delegate, delegatedAmount: 40n });
+  sandbox.chain.write(toBase58(account), { ...stored, data: Uint8Array.from(data) });
+  await world.finalize();
+  expect(await here.readHolding(usdc, vault)).toMatchObject({ amount: 0n });
+  expect(await here.getBalance(usdc, vault)).toBe(0n);
+});
+
+test("T27 an account that becomes a wallet's brings what is in it, and is not counted while others may close it", async () => {
   const { usdc, here } = world;
   const vault = await newVault();
   const giver = await generateKeyPairSigner();

@@ -275,7 +275,7 @@ describe("a lock", () => {
 });
 
 describe("what is in a wallet", () => {
-  test("lies in the associated account, and in others of which an order names one more", async () => {
+  test("T27 lies in the associated account, and in others of which an order names one more", async () => {
     const { here, usdc } = world;
     const { commitment, wallet } = await deposit(usdc, 10n);
     const others = [await world.openOther(wallet, 5n), await world.openOther(wallet, 7n)];
@@ -339,7 +339,7 @@ describe("sending", () => {
     expect(receipt?.succeeded).toBe(true);
   });
 
-  test("a transaction is seen once it is confirmed, and not when its block left the chain", async () => {
+  test("T41 a transaction is seen once it is confirmed, and not when its block left the chain", async () => {
     const { here, usdc, sandbox } = world;
     const { commitment, wallet } = await deposit(usdc, 10n);
     const call = here.buildRefund(commitment, usdc, await here.readHolding(usdc, wallet));
@@ -354,15 +354,17 @@ describe("sending", () => {
     expect(await here.getReceipt(world.txHashOf(raw))).toBeNull();
   });
 
-  test("what fails is mined, paid for, and did nothing", async () => {
+  test("T34 what fails is mined, paid for, and did nothing", async () => {
     const { here, usdc } = world;
     const { commitment, wallet } = await deposit(usdc, 10n);
     const call = here.buildRefund(commitment, usdc, { amount: 11n });
+    const fromBlock = await here.getFinalNumber();
     const { raw } = await world.sign(call);
     await here.send(raw);
     await world.finalize();
     const receipt = await here.getReceipt(world.txHashOf(raw));
     expect(receipt).toMatchObject({ succeeded: false, effects: [] });
+    expect(await here.findRefund({ wallet, token: usdc, fromBlock })).toBeNull();
     expect(receipt?.gasCost).toBe(10_400n);
     expect(receipt && here.tookEffect(receipt, call)).toBe(false);
     expect(receipt && (await outflowsOf(receipt))).toEqual([]);
@@ -407,17 +409,42 @@ describe("mints", () => {
   const facts: MintFacts = { program: "token-2022", decimals: 6, hasTransferFee: false };
 
   test.each([
-    ["other decimals", { decimals: 7, program: "token-2022" }, "decimals differ"],
-    ["the other program", { decimals: 6, program: "token" }, "token program differs"],
-    ["a pause", { decimals: 6, pausable: true }, "extension PausableConfig"],
+    ["T26", "the other program", { decimals: 6, program: "token" }, "token program differs"],
     [
+      "T28",
       "a fee",
       { decimals: 6, transferFee: { basisPoints: 1, maximum: 5n } },
       "transfer fee differs",
     ],
+    [
+      "T29",
+      "a hook",
+      { decimals: 6, transferHook: toBase58(toAddress(`0x${"4f".repeat(32)}`)) },
+      "extension TransferHook",
+    ],
+    [
+      "T30",
+      "a permanent delegate",
+      { decimals: 6, permanentDelegate: toBase58(toAddress(`0x${"4e".repeat(32)}`)) },
+      "extension PermanentDelegate",
+    ],
+    ["T31", "a pause", { decimals: 6, pausable: true }, "extension PausableConfig"],
+    [
+      "T31",
+      "accounts frozen at first",
+      { decimals: 6, frozenByDefault: true },
+      "extension DefaultAccountState",
+    ],
+    [
+      "T32",
+      "tokens that stay where they are",
+      { decimals: 6, nonTransferable: true },
+      "extension NonTransferable",
+    ],
+    ["T33", "other decimals", { decimals: 7, program: "token-2022" }, "decimals differ"],
   ] as const)(
-    "with %s than configured is not settled, but refunded",
-    async (_, request, reason) => {
+    "%s with %s, other than configured, are not settled; of a refund the chain decides",
+    async (_, __, request, reason) => {
       const { here, deployment } = world;
       const token = await world.createMint(facts, request);
       const commitment = newCommitment();
@@ -435,7 +462,30 @@ describe("mints", () => {
     },
   );
 
-  test("with a fee of theirs are settled for what arrives", async () => {
+  test("T33 that are closed and made anew with other decimals are not settled any more", async () => {
+    const { here, deployment, sandbox } = world;
+    const token = await world.createMint(facts);
+    const { commitment, wallet } = await deposit(token, 10n);
+    const held = await here.readHolding(token, wallet);
+    const route = here.addresses.factory;
+    const routeData = here.encodeTransferData({ bps: 0, flat: 0n });
+    const call = here.buildSettle({ commitment, token, route, routeData, ...held });
+    expect(await here.simulate(deployment.facts.feePayer, call)).toMatchObject({ ok: true });
+    const { bank } = sandbox.chain;
+    const mint = bank.read(toBase58(token));
+    if (!mint) throw new Error("no mint");
+    // The byte after the authority and the supply.
+    const data = Uint8Array.from(mint.data);
+    data[44] = 9;
+    sandbox.chain.write(toBase58(token), { ...mint, data });
+    await world.finalize();
+    await expect(here.simulate(deployment.facts.feePayer, call)).rejects.toMatchObject({
+      code: "UNSUPPORTED_ROUTE",
+      details: { mint: toBase58(token), reason: "decimals differ" },
+    });
+  });
+
+  test("T28 with a fee of theirs are settled for what arrives", async () => {
     const { here } = world;
     const withFee = { ...facts, hasTransferFee: true };
     const transferFee = { basisPoints: 100, maximum: 10_000_000n };

@@ -386,10 +386,10 @@ export interface ChainSender {
   /** A lifetime from now on. Only where sequencing is by blockhash, as is the next. */
   getLifetime(): Promise<Lifetime>;
   /**
-   * How long after its deadline an order that was signed in time may still be carried out, in seconds: zero where the
-   * chain itself looks at the deadline.
+   * Whether a final block shows that no order of this deadline, in Unix seconds, can still be carried out: where the chain
+   * itself looks at deadlines it is past this one; elsewhere what was signed in time is mined by now or never.
    */
-  readonly orderGraceS: bigint;
+  isOrderOver(deadline: bigint): Promise<boolean>;
   /** Whether a final block is higher than transactions of this lifetime can be mined at. */
   isExpired(lifetime: Lifetime): Promise<boolean>;
   /** What so much gas costs at a fee per gas, in base units of the native coin, rounded up. */

@@ -111,13 +111,14 @@ export function createQuorumChain(
     chainId: pure.chainId,
     kind: pure.kind,
     sequencing: pure.sequencing,
-    orderGraceS: pure.orderGraceS,
     costOf: pure.costOf,
     // Each node is looked at before it is asked anything.
     checkIdentity: () => agree(async () => undefined),
     getHead: readHead,
     getFinalNumber: async () => (await readFinal()).number,
     getTime: (at) => agreeAt(at, (node, block) => node.getTime(block)),
+    isOrderOver: async (deadline) =>
+      (await agreeAt("final", (node, block) => node.getTime(block))) > deadline,
     getBlock,
     // Heights of a chain without gaps; a family with gaps asks its nodes itself.
     getBlockAfter: (number) => getBlock(number + 1n),

@@ -43,7 +43,6 @@ const PURE: ReadonlySet<string> = new Set([
   "chainId",
   "kind",
   "sequencing",
-  "orderGraceS",
   "movingState",
   "costOf",
   "addresses",

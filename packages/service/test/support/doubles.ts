@@ -68,8 +68,17 @@ export function createCountingRandom(): Random {
 }
 
 /** What every EVM chain is, whatever it answers. */
-const familyOf = ({ predictWallet, hashCommitment, getBalance, getBlock }: Partial<Chain>) =>
+const familyOf = ({
+  predictWallet,
+  hashCommitment,
+  getBalance,
+  getBlock,
+  getTime,
+}: Partial<Chain>) =>
   ({
+    ...(getTime && {
+      isOrderOver: async (deadline: bigint) => (await getTime("final")) > deadline,
+    }),
     ...(getBlock && { getBlockAfter: (number: bigint) => getBlock(number + 1n) }),
     ...(getBalance && {
       readHolding: async (token, owner) => ({ amount: await getBalance(token, owner) }),
@@ -77,7 +86,6 @@ const familyOf = ({ predictWallet, hashCommitment, getBalance, getBlock }: Parti
     kind: "evm",
     sequencing: "nonce",
     movingState: null,
-    orderGraceS: 0n,
     costOf: (gas, feePerGas) => gas * feePerGas,
     isWalletOf: ({ commitment, wallet }) => predictWallet?.(commitment) === wallet,
     isLockOf: (lock, commitment) =>

@@ -8,7 +8,7 @@ import { parseIndex, parseQuantity, parseReceipt, parseTxHash } from "./answers.
 import { blockParameterOf, toQuantity } from "./calls.ts";
 import { decodeEffects, type Emitters } from "./effects.ts";
 import { suggestFees } from "./fees.ts";
-import { getNativeBalance } from "./reader.ts";
+import { getNativeBalance, getTaggedBlock } from "./reader.ts";
 import { isLackOfFunds, revertReasonOf } from "./revert.ts";
 import type { NodeAnswer, NodeError, Rpc } from "./rpc.ts";
 import { classifyRefusal } from "./refusals.ts";
@@ -20,7 +20,7 @@ const GAS_MARGIN_MIN = 30_000n;
 export function createSender(rpc: Rpc, emitters: Emitters): ChainSender {
   return {
     sequencing: "nonce",
-    orderGraceS: 0n,
+    isOrderOver: async (deadline) => (await getTaggedBlock(rpc, "finalized")).timestamp > deadline,
     getLifetime: unsequenced,
     isExpired: unsequenced,
     costOf: (gas, feePerGas) => gas * feePerGas,

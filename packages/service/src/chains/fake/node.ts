@@ -82,7 +82,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     chainId,
     kind: "evm",
     sequencing: "nonce",
-    orderGraceS: 0n,
+    isOrderOver: async (deadline) => pointAt("final").time > deadline,
     getLifetime: () => Promise.reject(new Bug("a fake chain has nonces")),
     isExpired: () => Promise.reject(new Bug("a fake chain has nonces")),
     costOf: (gas, feePerGas) => gas * feePerGas,

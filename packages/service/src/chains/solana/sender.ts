@@ -56,7 +56,7 @@ export interface SenderOptions {
 export function createSender(quorum: Quorum, options: SenderOptions): ChainSender {
   const { chainId, accounts, commitments, ids, vaultOf, findMintFacts, rentOf, unitPrice } =
     options;
-  const { nodes, agreeFinal, getFinalSlot, unavailable } = quorum;
+  const { nodes, agreeFinal, getFinalSlot, findBlock, readBlockAfter, unavailable } = quorum;
 
   function factsOf(feePayer: Address): OrderFacts {
     return {
@@ -103,6 +103,28 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
       },
     });
     return { blockhash: hash, lastValidHeight: height + LIFETIME_BLOCKS };
+  }
+
+  /**
+   * What was signed in time names a block from before its deadline, and is valid for so many blocks from there, however
+   * long those take: a cluster that stood still goes on with the blocks that are left of it.
+   */
+  async function isOrderOver(deadline: bigint): Promise<boolean> {
+    const final = await findBlock(await getFinalSlot());
+    let block = final;
+    for (;;) {
+      if (final === null || block === null) throw unavailable("no final block");
+      if (block.time === null) throw unavailable("no time of a block");
+      if (block.time <= deadline + CLOCK_GRACE_S) return false;
+      const missing = block.height + LIFETIME_BLOCKS - final.height;
+      if (missing <= 0n) return true;
+      // Slots are skipped, heights are not: so many slots below are at most as many blocks below.
+      const slot = block.parentSlot + 1n - missing;
+      if (slot <= 0n) return false;
+      const lower = await readBlockAfter(slot - 1n);
+      if (lower !== null && lower.slot >= block.slot) throw unavailable("another parent");
+      block = lower;
+    }
   }
 
   async function suggestPrice(): Promise<bigint> {
@@ -163,7 +185,7 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
 
   return {
     sequencing: "blockhash",
-    orderGraceS: ORDER_GRACE_S,
+    isOrderOver,
     getLifetime,
     async isExpired({ lastValidHeight }) {
       const heights = await nodes.collect((node) => node.getHeight());
@@ -192,8 +214,8 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
   };
 }
 
-/** A transaction that was signed at the last moment is mined within 150 blocks, which are not all as short as 400 ms. */
-const ORDER_GRACE_S = 600n;
+/** How far the signer's clock and the time of blocks may be apart. */
+const CLOCK_GRACE_S = 600n;
 
 // 32 zero bytes, which are no block's.
 const NO_HASH = toHex32(NATIVE_SOL);

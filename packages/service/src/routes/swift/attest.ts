@@ -268,9 +268,9 @@ async function judgeReturn(
   // The window covers what was signed under this setting, the record what was signed under a longer one.
   const windowEnd = lock.lockedAt + deps.payoutWindowS;
   const signed = (await getLastSignedDeadline(deps.db, deliveryId)) ?? 0n;
-  const last = (signed > windowEnd ? signed : windowEnd) + destination.orderGraceS;
+  const last = signed > windowEnd ? signed : windowEnd;
   // The time first: a later final block may only have delivered more.
-  if ((await destination.getTime("final")) <= last) return { kind: "wait" };
+  if (!(await destination.isOrderOver(last))) return { kind: "wait" };
   if (await destination.isDelivered(deliveryId, "final")) return refuse("already_delivered");
   return { kind: "sign", signature: await deps.signer.signReturn(srcChain, order) };
 }

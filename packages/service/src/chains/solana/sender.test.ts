@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import { OperatingError } from "../../core/errors.ts";
+import { toHex32 } from "../../core/hex.ts";
+import type { BlockAnswer } from "./answers.ts";
+import type { Quorum } from "./quorum.ts";
+import { createSender, type SenderOptions } from "./sender.ts";
+
+const HASH = toHex32(`0x${"ab".repeat(32)}`);
+const START_S = 1_700_000_000n;
+
+/** Where the chain stands still for so many seconds after a height, and how many slots each block takes. */
+interface Course {
+  readonly blocks: number;
+  readonly stillAfter?: { readonly height: number; readonly seconds: bigint };
+  readonly slotsEach?: number;
+}
+
+/** A block a second, from height 1 on. */
+function blocksOf({ blocks, stillAfter, slotsEach = 1 }: Course): BlockAnswer[] {
+  return Array.from({ length: blocks }, (_, index) => {
+    const height = index + 1;
+    const stood = stillAfter && height > stillAfter.height ? stillAfter.seconds : 0n;
+    return {
+      slot: BigInt(height * slotsEach),
+      parentSlot: BigInt((height - 1) * slotsEach),
+      hash: HASH,
+      parentHash: HASH,
+      height: BigInt(height),
+      time: START_S + BigInt(height) + stood,
+      transactions: [],
+    };
+  });
+}
+
+function isOrderOver(course: Course, deadline: bigint): Promise<boolean> {
+  const blocks = blocksOf(course);
+  const quorum: Partial<Quorum> = {
+    getFinalSlot: async () => blocks.at(-1)?.slot ?? 0n,
+    findBlock: async (slot) => blocks.find((block) => block.slot === slot) ?? null,
+    readBlockAfter: async (slot) => blocks.find((block) => block.slot > slot) ?? null,
+    unavailable: (reason) => new OperatingError("RPC_UNAVAILABLE", reason),
+  };
+  // CAST: of both nothing else is asked here.
+  return createSender(quorum as Quorum, {} as SenderOptions).isOrderOver(deadline);
+}
+
+describe("an order whose deadline is past", () => {
+  const stillAfter = { height: 1_000, seconds: 20_000n };
+  const deadline = START_S + 1_010n;
+
+  test.each([1, 2, 7])(
+    "is not over while what was signed before the cluster stood still is valid, %i slots a block",
+    async (slotsEach) => {
+      const after = (blocks: number) =>
+        isOrderOver({ blocks: 1_000 + blocks, stillAfter, slotsEach }, deadline);
+      expect(await after(0)).toBe(false);
+      expect(await after(1)).toBe(false);
+      expect(await after(150)).toBe(false);
+      expect(await after(151)).toBe(true);
+    },
+  );
+
+  test("is over when blocks that its clock cannot have seen are old enough", async () => {
+    const at = (blocks: number) => isOrderOver({ blocks }, START_S + 100n);
+    expect(await at(700 + 150)).toBe(false);
+    expect(await at(701 + 150)).toBe(true);
+  });
+
+  test("is not over on a chain that has no blocks enough", async () => {
+    expect(await isOrderOver({ blocks: 150 }, START_S - 10_000n)).toBe(false);
+    expect(await isOrderOver({ blocks: 151 }, START_S - 10_000n)).toBe(true);
+  });
+});

@@ -249,6 +249,10 @@ function checkRoute(
     else if (!chain.tokens.some(({ address }) => address === token)) {
       problems.push(`${setting}.${names[1]}: expected a listed token of chain ${chainId}`);
     }
+    // Less arrives than left: a lock of it could not be ended, and a payment in it could not be claimed for.
+    if (chain?.solana?.mints.get(token)?.hasTransferFee) {
+      problems.push(`${setting}.${names[1]}: expected a token without a transfer fee`);
+    }
   };
   check(["chainId", "token"], route.chainId, route.token);
   if (route.kind !== "MONO_CHAIN") {

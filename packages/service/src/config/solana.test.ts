@@ -306,6 +306,22 @@ describe("Solana in the file", () => {
     expect(problems).toContainEqual(expect.stringContaining(problem));
   });
 
+  test.each([
+    ["from Solana", 0, "token"],
+    ["to Solana", 1, "destToken"],
+    ["at home", 2, "token"],
+  ] as const)("refuses a route %s for a token whose mint keeps a fee", (_, place, name) => {
+    const { tokens } = createSolana();
+    const withFee = { program: "token-2022", transferFee: true };
+    const charged = tokens.map((token) => ({ ...token, ...withFee }));
+    const route = place === 2 ? { ...ROUTES[2], token: show(MINT) } : { ...ROUTES[place] };
+    expect(problemsOf(() => load(createFile({ tokens }, [route])))).toEqual([]);
+    const problems = problemsOf(() => load(createFile({ tokens: charged }, [route])));
+    const problem = `routes[0].${name}: expected a token without a transfer fee`;
+    expect(problems).toContainEqual(expect.stringContaining(problem));
+    expect(problemsOf(() => load(createFile({ tokens: charged }, [])))).toEqual([]);
+  });
+
   test("is not alone: deliveries are named by what EVM chains would call the wallet", () => {
     const file = createFile({}, [ROUTES[2] ?? {}]);
     const [solana] = file.chains;

@@ -44,7 +44,10 @@ const SolanaToken = Type.Object(
       }),
     ),
     transferFee: Type.Optional(
-      Type.Boolean({ description: "true where Token-2022 may keep something of every transfer" }),
+      Type.Boolean({
+        description:
+          "true where Token-2022 may keep something of every transfer: then no route takes it",
+      }),
     ),
   },
   { additionalProperties: false },

@@ -202,7 +202,12 @@ async function refundByOrder(
   const held = await chain.readHolding(settlement.token, settlement.wallet);
   const result = (intent: IntentName, changed: boolean): RefundByOrder => ({
     kind: "order",
-    ...{ settlementId, authority, chainId, balance: held.amount, changed, intent },
+    settlementId,
+    authority,
+    chainId,
+    balance: held.amount,
+    changed,
+    intent,
   });
   // What is on its way may have taken everything already.
   const { open } = await readRefunds(deps.db, settlementId);

@@ -14,6 +14,8 @@ export interface Base {
   readonly routes: RouteChoice;
   /** Whether there are routes through pools. */
   readonly swaps?: boolean;
+  /** Whether there is Solana. */
+  readonly solana?: boolean;
 }
 
 /**
@@ -54,6 +56,7 @@ export async function listCrashCases(
     ...BASE,
     routes: base.routes,
     swaps: base.swaps ?? false,
+    solana: base.solana ?? false,
     disturb(what) {
       effects.push(what);
       return null;
@@ -71,13 +74,14 @@ export async function listCrashCases(
 /** What broke, or null. Throws when the effect was not come by, as then nothing was tested. */
 export async function runCrashCase(
   database: SimulationDatabase,
-  { seed, routes, swaps = false, number, what, disturbance }: CrashCase,
+  { seed, routes, swaps = false, solana = false, number, what, disturbance }: CrashCase,
 ): Promise<string | null> {
   let met: string | null = null;
   const { broken } = await runSeed(database, seed, {
     ...BASE,
     routes,
     swaps,
+    solana,
     disturb(name, at) {
       if (at !== number) return null;
       met = name;

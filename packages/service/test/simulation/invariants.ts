@@ -2,10 +2,10 @@
 import type { DepositAddress } from "../../src/addresses/index.ts";
 import type { FakeChain } from "../../src/chains/fake/model.ts";
 import type { Config } from "../../src/config/load.ts";
-import { NATIVE_TOKEN, toHex32 } from "../../src/core/hex.ts";
+import { toHex32 } from "../../src/core/hex.ts";
 import type { SharedDatabase } from "./database.ts";
 import { Broken } from "./broken.ts";
-import { ETHER, MINIMUM, tokenOf } from "./stage.ts";
+import { coinMinimumOf, MINIMUM, nativeOn, tokenOf } from "./stage.ts";
 
 /** Statements of the list of invariants, as questions whose answer is to be no row. */
 const ALWAYS: Readonly<Record<string, string>> = {
@@ -94,20 +94,19 @@ export async function checkAlways(
       [chain.contracts.chainId, chain.finalNumber],
     );
     if (early) throw new Broken(`M6: ${early.intent} is recorded as final before its block is`);
-    const lasting = chain.branchOf(chain.head)[Number(chain.finalNumber)];
+    const lasting = chain.finalBlock;
     const mints = await database.query<{ nonce: string }>(
       `select nonce from bridge_transfers where dest_chain = $1 and state = 'final'`,
       [chain.contracts.chainId],
     );
     for (const { nonce } of mints) {
-      if (!lasting?.state.minted.has(toHex32(nonce)))
+      if (!lasting.state.minted.has(toHex32(nonce)))
         throw new Broken(`M6: the mint of ${nonce} is recorded as final before its block is`);
     }
     for (const [deliveryId, { state, destChain }] of chain.head.state.locks) {
       const destination = chains.get(destChain);
       if (state !== "claimed" || !destination) continue;
-      const final = destination.branchOf(destination.head)[Number(destination.finalNumber)];
-      if (!final?.state.delivered.has(deliveryId))
+      if (!destination.finalBlock.state.delivered.has(deliveryId))
         throw new Broken(`V6: ${deliveryId} is claimed before its delivery is final`);
     }
   }
@@ -124,7 +123,7 @@ export async function isAtRest(
     select exists (select from settlements where (status not in ('completed', 'dead') and coalesce(error_code, '') not in ('NO_ROUTE', 'AMOUNT_TOO_SMALL')) or (status = 'completed' and not sweep_final))
       or exists (select from deliveries where state not in ('claimed', 'returned', 'taken_back'))
       or exists (select from bridge_transfers where state not in ('final', 'superseded'))
-      or exists (select from transactions where state <> 'final') as busy`);
+      or exists (select from transactions where state not in ('final', 'abandoned')) as busy`);
   if (busy?.busy) return false;
   for (const chain of chains.values()) {
     if (chain.waiting.length > 0) return false;
@@ -163,7 +162,7 @@ async function isExplained(
   if (lines.some(({ account, amount }) => account !== "wallet" && amount !== "0")) return false;
   for (const [chainId, chain] of chains) {
     for (const { wallet } of addresses) {
-      for (const token of [tokenOf(chainId), NATIVE_TOKEN]) {
+      for (const token of [tokenOf(chainId), nativeOn(chainId)]) {
         const line = lines.find(
           (one) =>
             one.account === "wallet" &&
@@ -193,7 +192,7 @@ export async function listStranded(
     for (const { wallet, destChain, destToken } of addresses) {
       for (const [token, minimum] of [
         [tokenOf(chainId), MINIMUM],
-        [NATIVE_TOKEN, ETHER / 1000n],
+        [nativeOn(chainId), coinMinimumOf(chainId)],
       ] as const) {
         const balance = chain.head.state.balanceOf(token, wallet);
         if (balance < minimum) continue;
@@ -233,7 +232,7 @@ export async function describeRest(
       where status not in ('completed', 'dead') or (status = 'completed' and not sweep_final)`,
   );
   const transactions = await database.query(
-    `select intent, state, nonce, mined_block_number from transactions where state <> 'final'`,
+    `select intent, state, nonce, mined_block_number from transactions where state not in ('final', 'abandoned')`,
   );
   const deliveries = await database.query(
     `select id, state, trouble from deliveries where state not in ('claimed', 'returned', 'taken_back')`,

@@ -1,7 +1,9 @@
 /** The processes of the service: started, killed, started again. Each has its own nodes, memory and connections. */
 import { createFakeNode, type FakeNode } from "../../src/chains/fake/node.ts";
 import { FakeChain } from "../../src/chains/fake/model.ts";
-import type { CctpBridge, Chain, Chains } from "../../src/chains/port.ts";
+import { createFakeSlotNode } from "../../src/chains/fake/slot-node.ts";
+import { FakeSlotChain } from "../../src/chains/fake/slots.ts";
+import type { CctpBridge, Chain, Chains, MovingState } from "../../src/chains/port.ts";
 import { LANE_PURPOSES } from "../../src/config/load.ts";
 import { OperatingError } from "../../src/core/errors.ts";
 import type { Config } from "../../src/config/load.ts";
@@ -24,8 +26,8 @@ import type { SharedDatabase } from "./database.ts";
 import type { Faults } from "./faults.ts";
 import { Killed, type Kernel, type Life } from "./kernel.ts";
 import type { Dice } from "./random.ts";
-import { createFakeAttestorSigner, createFakeLaneSigner } from "./signers.ts";
-import { ATTESTOR, contractsOf, laneOf } from "./stage.ts";
+import { createFakeAttestorSigner, createFakeCustody, createFakeLaneSigner } from "./signers.ts";
+import { ATTESTOR, contractsOf, DAILY_CAP, laneOf, SOLANA } from "./stage.ts";
 
 export const ROLES = ["scanner", "settler", "attestor", "auditor"] as const;
 export type Role = (typeof ROLES)[number];
@@ -126,10 +128,18 @@ export function createLives(stage: Stage) {
         return found;
       },
     });
+    const reachState = (state: MovingState): MovingState => ({
+      async listHoldings(...args) {
+        await kernel.gate(life, `${node.chainId}.listHoldings`);
+        if (dice.chance(stage.faults().nodeError)) throw noAnswer(node.chainId);
+        return state.listHoldings(...args);
+      },
+    });
     return new Proxy<Chain>(node, {
       get(target, name: string & keyof Chain) {
         const member: unknown = Reflect.get(target, name);
         if (name === "cctp") return target.cctp && reachBridge(target.cctp);
+        if (name === "movingState") return target.movingState && reachState(target.movingState);
         if (PURE.has(name) || typeof member !== "function") return member;
         return async (...args: unknown[]) => {
           await kernel.gate(life, `${node.chainId}.${name}`);
@@ -168,7 +178,7 @@ export function createLives(stage: Stage) {
     const config = stage.config();
     const life: Life = { name: `${role}${count}`, dead: false, frozenUntilMs: 0 };
     kernel.note(`${life.name} starts`);
-    const nodes = [...chains.values()].map((chain) => ({ chain, node: createFakeNode(chain) }));
+    const nodes = [...chains.values()].map((chain) => ({ chain, node: openNode(chain) }));
     const reached: Chains = new Map(nodes.map(({ node }) => [node.chainId, reach(life, node)]));
     const db = stage.database.dbFor(life);
     const clock = kernel.clockOf(life);
@@ -210,11 +220,24 @@ export function createLives(stage: Stage) {
     return process;
   }
 
+  const openNode = (chain: FakeChain): FakeNode =>
+    chain instanceof FakeSlotChain ? createFakeSlotNode(chain, DAILY_CAP) : createFakeNode(chain);
+
+  /** A process of its own, which stands while those of the service end. */
+  const custody = createFakeCustody({
+    contracts: contractsOf(SOLANA),
+    pairs: stage.config().routes,
+    deliveryOf: (chainId) => contractsOf(chainId).delivery,
+    dailyCap: DAILY_CAP,
+    nowMs: () => kernel.nowMs,
+  });
   const lanes = () =>
     [...chains.keys()].flatMap((chainId) =>
-      LANE_PURPOSES.map((purpose) =>
-        createFakeLaneSigner({ chainId, purpose, address: laneOf(chainId, purpose) }),
-      ),
+      LANE_PURPOSES.flatMap((purpose) => {
+        const lane = { chainId, purpose, address: laneOf(chainId, purpose) };
+        if (chainId !== SOLANA) return [createFakeLaneSigner(lane)];
+        return purpose === "deploy" ? [] : [custody.laneSignerOf(lane)];
+      }),
     );
   const attestor = () =>
     createFakeAttestorSigner(

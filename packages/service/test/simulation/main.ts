@@ -2,7 +2,7 @@
  * `npm run simulate -- --seeds N --from S`: runs seeds, several at once, and prints those that broke. `--log` also
  * prints every step. `--stop-at-first` runs none after the first that broke, and says how many it took.
  * `--routes FAST_MCTP,SWIFT` has those routes between the chains, in this order, instead of what the seed says; `--swaps` and
- * `--no-swaps` have routes through pools in every seed, or in none. `--crashes`
+ * `--no-swaps` have routes through pools in every seed, or in none, `--solana` and `--no-solana` have Solana. `--crashes`
  * instead disturbs every effect of the base seeds, one at a time; `--swaps` then takes those through pools alone.
  */
 import { parseArgs } from "node:util";
@@ -21,6 +21,7 @@ const { values } = parseArgs({
     log: { type: "boolean", default: false },
     routes: { type: "string" },
     swaps: { type: "boolean" },
+    solana: { type: "boolean" },
     "stop-at-first": { type: "boolean", default: false },
   },
 });
@@ -86,6 +87,7 @@ async function runSeeds(): Promise<string> {
         keepLog: values.log,
         ...(routes && { routes }),
         ...(values.swaps !== undefined && { swaps: values.swaps }),
+        ...(values.solana !== undefined && { solana: values.solana }),
       });
       steps += result.steps;
       for (const mark of Object.keys(result.marks)) marks.set(mark, (marks.get(mark) ?? 0) + 1);

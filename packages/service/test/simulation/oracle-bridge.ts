@@ -7,7 +7,7 @@ import type { FakeChain } from "../../src/chains/fake/model.ts";
 import { Broken } from "./broken.ts";
 import type { SharedDatabase } from "./database.ts";
 import { swapBefore } from "./oracle-swaps.ts";
-import type { PaidAddress } from "./stage.ts";
+import { type PaidAddress, tokenOf } from "./stage.ts";
 
 const MAX_FEE_BPS = 50n;
 
@@ -163,7 +163,7 @@ async function compareSupply(
     `select chain_id, sum(amount)::text as amount from ledger_lines where account = 'bridge' group by 1`,
   );
   for (const [chainId, chain] of chains) {
-    const token = chain.contracts.cctp?.token;
+    const token = tokenOf(chainId);
     const supplyOf = (balances: ReadonlyMap<string, bigint>) =>
       [...balances]
         .filter(([holding]) => holding.startsWith(`${token}:`))

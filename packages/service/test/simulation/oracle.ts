@@ -3,12 +3,12 @@
  * service: only the chains' model, whose blocks it reads, and the rows, which it compares.
  */
 import type { FakeBlock, FakeChain } from "../../src/chains/fake/model.ts";
-import { NATIVE_TOKEN } from "../../src/core/hex.ts";
+import { isNative, NATIVE_TOKEN } from "../../src/core/hex.ts";
 import type { SharedDatabase } from "./database.ts";
 import { Broken } from "./broken.ts";
 import { type Bridged, judgeBridge, readBridge } from "./oracle-bridge.ts";
 import { judgeSwaps, readSwaps, swapBefore } from "./oracle-swaps.ts";
-import type { PaidAddress } from "./stage.ts";
+import { type PaidAddress, SOLANA } from "./stage.ts";
 
 const FEE_BPS = 10n;
 const MAX_FEE_BPS = 50n;
@@ -39,7 +39,8 @@ function agreedFee(amount: bigint, terms: Terms | undefined, isCharged: boolean)
 }
 
 interface Movement {
-  readonly block: FakeBlock;
+  /** Where it is in the order of the chain; of a sweep that names its amount, behind what it counted. */
+  readonly block: Pick<FakeBlock, "number">;
   readonly position: number;
   readonly txHash: string;
   readonly amount: bigint;
@@ -102,32 +103,42 @@ export async function judge(
 
   for (const [chainId, chain] of chains) {
     const { escrow, delivery, pool } = chain.contracts;
+    const isSlots = chainId === SOLANA;
     for (const block of chain.branchOf(chain.head)) {
-      for (const { transaction, succeeded, logs, firstLog } of block.transactions) {
+      for (const [
+        place,
+        { transaction, succeeded, logs, firstLog },
+      ] of block.transactions.entries()) {
         if (!succeeded) continue;
         const { action } = transaction;
-        const place = { block, txHash: transaction.hash };
+        const facts = { block, txHash: transaction.hash };
         const isHidden = action.kind === "hidden_transfer";
-        if (isHidden || (action.kind === "transfer" && action.token === NATIVE_TOKEN)) {
+        if (isHidden || (action.kind === "transfer" && isNative(action.token))) {
           if (wallets.has(action.to)) {
-            historyOf(chainId, action.to, NATIVE_TOKEN).inbound.push({
-              ...place,
-              position: firstLog,
+            const token = isHidden ? NATIVE_TOKEN : action.token;
+            historyOf(chainId, action.to, token).inbound.push({
+              ...facts,
+              position: isSlots ? place : firstLog,
               amount: action.amount,
               isHidden,
             });
           }
         }
         for (const [index, log] of logs.entries()) {
-          const position = firstLog + index;
+          // On Solana a transaction shows what an account has more, not by which transfers.
+          const position = isSlots ? place : firstLog + index;
           if (log.kind === "transfer") {
             // What a pool gives a wallet is burned in the same transaction.
             const isPassing = log.from === pool?.account;
             if (wallets.has(log.to) && log.from !== escrow && !isPassing) {
-              historyOf(chainId, log.to, log.token).inbound.push({
-                ...place,
+              const { inbound } = historyOf(chainId, log.to, log.token);
+              const before = isSlots ? inbound.at(-1) : undefined;
+              const isSame = before?.txHash === transaction.hash;
+              if (isSame) inbound.pop();
+              inbound.push({
+                ...facts,
                 position,
-                amount: log.amount,
+                amount: log.amount + (isSame ? before.amount : 0n),
                 isHidden: false,
               });
             }
@@ -150,12 +161,14 @@ export async function judge(
                   ? locked.effect.deliveryId
                   : null;
               historyOf(chainId, effect.wallet, effect.token).settled.push({
-                ...place,
-                position,
+                ...facts,
+                ...(isSlots
+                  ? { block: { number: effect.upTo ?? -1n }, position: Infinity }
+                  : { position }),
                 amount: effect.amount,
                 isHidden: false,
                 deliveryId,
-                fee: feeIn(logs.slice(0, index), effect),
+                fee: feeIn(isSlots ? logs : logs.slice(0, index), effect),
                 cameOut:
                   mintedFor(bridged, transaction.hash, effect) ??
                   swapBefore(logs.slice(0, index), effect)?.amountOut ??
@@ -386,14 +399,21 @@ async function compareLanes(
     chain_id: number;
     lane: string;
     count: string;
+    mined: string;
     next: number;
   }>(
-    `select l.chain_id, l.address as lane, count(t.id)::text as count, l.next_nonce as next
+    `select l.chain_id, l.address as lane, count(t.id)::text as count, count(t.mined_hash)::text as mined, l.next_nonce as next
       from lanes l left join transactions t on t.chain_id = l.chain_id and t.lane = l.address and t.nonce is not null
-      group by 1, 2, 4`,
+      group by l.chain_id, l.address, l.next_nonce`,
   );
   for (const row of rows) {
     const used = chains.get(row.chain_id)?.head.state.nonces.get(row.lane as never) ?? 0;
+    if (row.chain_id === SOLANA) {
+      // There are no nonces: each transaction of ours is mined once, or abandoned and never.
+      if (used !== Number(row.mined))
+        throw new Broken(`X4: ${row.lane} was mined ${used} times, ${row.mined} are known`);
+      continue;
+    }
     if (used !== Number(row.count) || used !== row.next) {
       throw new Broken(
         `X4: the chain used ${used} nonces of ${row.lane}, ${row.count} are known, the next is ${row.next}`,

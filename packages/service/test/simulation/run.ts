@@ -2,13 +2,14 @@
  * One seed: a safety phase with faults, then a liveness phase without, then the oracle. Whatever breaks is thrown as
  * `Broken`, with what it breaks.
  */
-import { issueAddress } from "../../src/addresses/index.ts";
+import { type FindVault, issueAddress } from "../../src/addresses/index.ts";
 import type { FakeChain, FakeTransaction } from "../../src/chains/fake/model.ts";
 import { hashOf, toRaw } from "../../src/chains/fake/model.ts";
+import { proofOf, vaultOf } from "../../src/chains/fake/slots.ts";
 import type { Action } from "../../src/chains/fake/contracts.ts";
 import { parseRaw } from "../../src/chains/fake/node.ts";
 import { LANE_PURPOSES } from "../../src/config/load.ts";
-import { type EvmAddress, NATIVE_TOKEN } from "../../src/core/hex.ts";
+import { type Address, type EvmAddress, NATIVE_TOKEN } from "../../src/core/hex.ts";
 import { createIntegrator } from "../../src/integrators/index.ts";
 import { createAudits } from "../../src/roles/auditor.ts";
 import { createSettlementDeps } from "../../src/roles/settlement-deps.ts";
@@ -25,6 +26,7 @@ import {
   drawFaults,
   drawMarket,
   drawRoutes,
+  drawSolana,
   type Faults,
   type MarketMoves,
   NO_BRIDGE_FAULTS,
@@ -43,14 +45,22 @@ import {
   accountOf,
   CHAIN_IDS,
   COIN_USD,
+  coinMinimumOf,
+  contractsOf,
   createChain,
   createConfig,
+  createSolana,
   ETHER,
   laneOf,
   MAX_FEE_BPS,
   MINIMUM,
+  nativeOn,
+  on,
   type PaidAddress,
+  PAIRS,
   REFUND_AUTHORITY,
+  REFUND_SOLANA,
+  SOLANA,
   START_MS,
   STRANGER,
   tokenOf,
@@ -69,6 +79,8 @@ export interface RunOptions {
   readonly routes?: RouteChoice;
   /** Whether there are routes through pools, instead of what the seed says. */
   readonly swaps?: boolean;
+  /** Whether there is Solana beside the EVM chains, instead of what the seed says. */
+  readonly solana?: boolean;
   /** What the users do, instead of what the seed says. */
   readonly payments?: number;
   /** Disturbs the effects it chooses; called for each that lasts and each crash point, with its running number. */
@@ -158,9 +170,11 @@ async function play(
   let faults = drawn;
   const inventory = drawn.shortInventory ? 3n * UNIT : 10n ** 12n;
   const laneWei = drawn.poorLanes ? ETHER / 1000n : 1000n * ETHER;
-  const chains = new Map<number, ReturnType<typeof createChain>>(
+  const chains = new Map<number, FakeChain>(
     CHAIN_IDS.map((chainId) => [chainId, createChain(chainId, { inventory, laneWei })]),
   );
+  const hasSolana = options.solana ?? (options.faults ? false : drawSolana(createDice(seed, 11)));
+  if (hasSolana) chains.set(SOLANA, createSolana(inventory, createDice(seed, 12)));
   // In some runs deposits pay for their gas: those in coin are large then, as their fees are.
   const gas = createDice(seed, 4).chance(0.3) ? "charged" : "sponsored";
   const market = marketOf(seed, options);
@@ -171,8 +185,9 @@ async function play(
   const between = options.routes ?? drawRoutes(createDice(seed, 5));
   mark(`between the chains by ${between.join(", then ")}`);
   if (market) mark("with pools");
+  if (hasSolana) mark("with Solana");
   const configure = (routes: readonly RouteChoice[number][]) =>
-    createConfig(drawn.isHasty ? 60n : 600n, gas, routes, market !== null);
+    createConfig(drawn.isHasty ? 60n : 600n, gas, routes, market !== null, hasSolana);
   let config = configure(between);
   let bridgeFaults =
     options.bridgeFaults ??
@@ -330,13 +345,16 @@ async function play(
           kernel.schedule("sync", dice.between(0, faults.nodeLagS * 1000), () => node.sync(behind));
         }
       }
-      kernel.schedule(`block ${chainId}`, isCalm ? 6_000 : dice.between(2_000, 12_000), tick);
+      const haste = chainId === SOLANA ? 2 : 1;
+      const pause = isCalm ? 6_000 : dice.between(2_000, 12_000);
+      kernel.schedule(`block ${chainId}`, pause / haste, tick);
     };
     kernel.schedule(`block ${chainId}`, 1_000, tick);
   }
 
   // The users.
-  const submit = (chainId: number, from: EvmAddress, action: Action) => {
+  const submit = (chainId: number, account: EvmAddress, action: Action) => {
+    const from = on(chainId, account);
     const chain = chains.get(chainId);
     if (!chain) throw new Error(`there is no chain ${chainId}`);
     const nonce = chain.freeNonceOf(from);
@@ -354,14 +372,18 @@ async function play(
   const splits = createDice(seed, 3);
   for (let i = 0; i < payments; i++) {
     const { address, chainId } = dice.pick(addresses);
-    const token = dice.chance(0.75) ? tokenOf(chainId) : NATIVE_TOKEN;
-    const unit = token === NATIVE_TOKEN ? coinUnit : MINIMUM;
+    const native = nativeOn(chainId);
+    const token = dice.chance(0.75) ? tokenOf(chainId) : native;
+    const coin = (coinUnit * coinMinimumOf(chainId)) / coinMinimumOf(CHAIN_IDS[0]);
+    const unit = token === native ? coin : MINIMUM;
     const size = dice.chance(0.2)
       ? (unit * BigInt(1 + dice.int(9))) / 10n
       : unit * BigInt(1 + dice.int(50)) + BigInt(dice.int(1000));
-    const kind = token === NATIVE_TOKEN && dice.chance(0.4) ? "hidden_transfer" : "transfer";
+    // Nothing is hidden in a program of Solana.
+    const isHidden = token === NATIVE_TOKEN && dice.chance(0.4);
+    const kind = isHidden ? "hidden_transfer" : "transfer";
     const from = userOf(dice.int(USERS));
-    const isSplit = token !== NATIVE_TOKEN && splits.chance(0.25);
+    const isSplit = token !== native && splits.chance(0.25);
     kernel.schedule("payment", dice.between(0, safetyMs * 0.7), () => {
       const to = address.wallet;
       if (isSplit) {
@@ -385,7 +407,8 @@ async function play(
         );
       });
     }
-    if (dice.chance(0.08)) {
+    // Refunds from vaults are orders of the operator's, which nobody gives here.
+    if (dice.chance(0.08) && chainId !== SOLANA) {
       kernel.schedule("refund", dice.between(0, safetyMs), () => {
         mark("refunded");
         submit(chainId, REFUND_AUTHORITY, {
@@ -424,7 +447,7 @@ async function play(
   }
   const makeGifts = () => {
     for (const [chainId, chain] of chains) {
-      for (const purpose of LANE_PURPOSES) {
+      for (const purpose of chainId === SOLANA ? [] : LANE_PURPOSES) {
         submit(chainId, userOf(0), {
           kind: "hidden_transfer",
           to: laneOf(chainId, purpose),
@@ -495,6 +518,7 @@ async function play(
     [between[0]],
   );
   if (fallenBack.length > 0) mark("settled by another than the preferred route");
+  if (hasSolana) for (const what of await listMetOnSolana(database)) mark(what);
   const swapped = await judge(database, chains, addresses, { isCharged: gas === "charged", fairs });
   for (const what of swapped) mark(what);
   await readers.check(database);
@@ -505,6 +529,27 @@ async function play(
   for (const { node } of nodes) node.sync(0);
   const audits = createAudits({ ...context, chains: seen });
   await finish(kernel, options.onRest({ database, db: context.db, chains, addresses, audits }));
+}
+
+/** Rare states of Solana. */
+async function listMetOnSolana(database: SharedDatabase): Promise<readonly string[]> {
+  const rows = await database.query<{ what: string }>(
+    `select 'settled from ' || s.chain_id || ' to ' || a.dest_chain as what from settlements s
+       join addresses a on a.id = s.address_id where s.status = 'completed' and ${SOLANA} in (s.chain_id, a.dest_chain)
+     union select 'signed anew on Solana' from attempts a
+       join transactions t on t.id = a.transaction_id where t.chain_id = ${SOLANA} and a.number > 1
+     union select 'mined on Solana by what was signed anew' from attempts a
+       join transactions t on t.mined_hash = a.hash where t.chain_id = ${SOLANA} and a.number > 1
+     union select 'mined on Solana in vain' from transactions
+       where chain_id = ${SOLANA} and not succeeded
+     union select 'refused by the signer of Solana' from transactions
+       where chain_id = ${SOLANA} and state = 'abandoned'
+     union select 'a deposit on Solana came behind what a sweep counted' from deposits d
+       join settlements s on s.chain_id = d.chain_id and s.wallet = d.wallet and s.token = d.token
+       where d.chain_id = ${SOLANA} and d.block_number > s.swept_up_to and d.block_number <= s.swept_block
+     order by 1`,
+  );
+  return rows.map(({ what }) => what);
 }
 
 /** A part of a price, to the millionth. */
@@ -518,11 +563,21 @@ function marketOf(seed: number, options: RunOptions): MarketMoves | null {
   return options.swaps ? (drawn ?? STILL_MARKET) : null;
 }
 
-const isUser = ({ from }: FakeTransaction) =>
-  from === REFUND_AUTHORITY ||
-  from === STRANGER ||
-  from === TRADER ||
-  Array.from({ length: USERS }, (_, user) => userOf(user)).includes(from);
+const OTHERS: ReadonlySet<Address> = new Set(
+  [
+    REFUND_AUTHORITY,
+    STRANGER,
+    TRADER,
+    ...Array.from({ length: USERS }, (_, user) => userOf(user)),
+  ].flatMap((account) => [account, on(SOLANA, account)]),
+);
+const isUser = ({ from }: FakeTransaction) => OTHERS.has(from);
+
+/** As the signer answers. */
+const findVault: FindVault = async (commitment) => {
+  const wallet = vaultOf(commitment);
+  return { wallet, proof: proofOf(contractsOf(SOLANA).factory, commitment, wallet) };
+};
 
 /** Integrators and their addresses, before anything goes wrong. */
 async function prepare(
@@ -536,21 +591,32 @@ async function prepare(
     for (const name of ["acme", "beta"]) {
       const { integratorId } = await createIntegrator(
         { db, random },
-        { name, refundEvm: REFUND_AUTHORITY, maxFeeBps: MAX_FEE_BPS, maxSlippageBps: 100 },
+        {
+          name,
+          refundEvm: REFUND_AUTHORITY,
+          refundSolana: REFUND_SOLANA,
+          maxFeeBps: MAX_FEE_BPS,
+          maxSlippageBps: 100,
+        },
       );
       const count = 1 + dice.int(2);
       for (let i = 0; i < count; i++) {
-        const chainId = dice.pick(CHAIN_IDS);
+        const pair = api.context.chains.has(SOLANA) ? dice.pick(PAIRS) : null;
+        const chainId = pair?.[0] ?? dice.pick(CHAIN_IDS);
         const chain = api.context.chains.get(chainId);
         if (!chain) throw new Error("the chains are there");
-        const destChain = dice.pick(CHAIN_IDS);
+        const destChain = pair?.[1] ?? dice.pick(CHAIN_IDS);
         const recipient = {
           userId: userOf(i),
           destChain,
-          destWallet: accountOf(`recipient ${name} ${i}`),
-          destToken: dice.chance(0.2) && destChain === chainId ? NATIVE_TOKEN : tokenOf(destChain),
+          destWallet: on(destChain, accountOf(`recipient ${name} ${i}`)),
+          destToken:
+            dice.chance(0.2) && destChain === chainId ? nativeOn(destChain) : tokenOf(destChain),
         };
-        const address = await issueAddress({ db, random }, { chain, integratorId, recipient });
+        const address = await issueAddress(
+          { db, random, findVault },
+          { chain, integratorId, recipient },
+        );
         addresses.push({ chainId, address });
       }
     }

@@ -1,6 +1,17 @@
-/** Keys of the fake chain: an account is its own key, and a signature says what was signed. */
-import type { LanePurpose } from "../../src/config/load.ts";
-import type { EvmAddress } from "../../src/core/hex.ts";
+/**
+ * Keys of the fake chains: an account is its own key, and a signature says what was signed. The signer of Solana follows
+ * orders as the real one does, but that it does not remember how long what it signed lives: here the lane alone has to
+ * keep from having an order signed twice.
+ */
+import type { LanePurpose, RouteConfig } from "../../src/config/load.ts";
+import {
+  type Address,
+  type EvmAddress,
+  type Hex32,
+  padAddress,
+  toAddress,
+} from "../../src/core/hex.ts";
+import type { Order } from "../../src/chains/solana/orders.ts";
 import type { AttestorSigner, LaneSigner } from "../../src/signers/port.ts";
 import {
   decode,
@@ -10,6 +21,8 @@ import {
 } from "../../src/chains/fake/codec.ts";
 import { type Action, attestation, type FakeContracts } from "../../src/chains/fake/contracts.ts";
 import { hashOf, toRaw } from "../../src/chains/fake/model.ts";
+import { lockIdOf } from "../../src/chains/fake/slots.ts";
+import { SignerRefusal } from "../../src/signers/refusal.ts";
 
 export function createFakeLaneSigner(lane: {
   readonly chainId: number;
@@ -65,6 +78,123 @@ export function createFakeAttestorSigner(
     async signPrice(srcChain, { wallet, token, route, rate, maxAmount, deadline }) {
       const fields = ["price", wallet, token, rate, maxAmount, deadline] as const;
       return attestation(address, route, srcChain, ...fields);
+    },
+  };
+}
+
+const DAY_MS = 86_400_000;
+const BPS = 10_000n;
+
+/** The signer of Solana: judges orders when it signs them. It ends with the run only. */
+export function createFakeCustody(options: {
+  readonly contracts: FakeContracts;
+  /** Routes of which some begin on Solana. */
+  readonly pairs: readonly RouteConfig[];
+  readonly deliveryOf: (chainId: number) => Address;
+  /** Base units of any token that deliveries may pay in 24 hours. */
+  readonly dailyCap: bigint;
+  readonly nowMs: () => number;
+}) {
+  const { contracts, pairs, deliveryOf, dailyCap, nowMs } = options;
+  const { chainId, attestor, escrow, delivery } = contracts;
+  /** By id: an order that is signed anew pays once. */
+  const delivered = new Map<Hex32, { readonly amount: bigint; readonly atMs: number }>();
+  const endings = new Map<Hex32, "claim" | "return">();
+
+  const require = (holds: boolean, what: string) => {
+    if (!holds) throw new SignerRefusal(what);
+  };
+  const requireInTime = (deadline: bigint) =>
+    require(deadline * 1000n >= BigInt(Math.floor(nowMs())), `what was good until ${deadline}`);
+
+  function judge(order: Order, purpose: LanePurpose): void {
+    const wanted = order.kind === "deliver" ? "deliver" : "settle";
+    require(purpose === wanted, `a ${order.kind} from a lane to ${purpose}`);
+    switch (order.kind) {
+      case "lock": {
+        const { commitment, token, amount, minOut } = order;
+        const { destChain, destToken } = commitment;
+        const isPair = pairs.some(
+          (pair) =>
+            pair.kind === "SWIFT" &&
+            pair.chainId === chainId &&
+            pair.token === token &&
+            pair.destChain === destChain &&
+            padAddress(pair.destToken) === destToken,
+        );
+        require(isPair, "a lock for a pair without a route");
+        require(order.delivery === padAddress(deliveryOf(destChain)), "another delivery contract");
+        const kept = BPS - BigInt(commitment.maxFeeBps);
+        require(minOut > 0n && minOut >= (amount * kept) / BPS, "a lock for too little");
+        return;
+      }
+      case "claim": {
+        const { deliveryId, paidAmount, deadline, signature } = order;
+        const fields = ["claim", deliveryId, paidAmount, deadline] as const;
+        require(signature === attestation(attestor, escrow, chainId, ...fields), "no attestor's");
+        requireInTime(deadline);
+        return end(deliveryId, "claim");
+      }
+      case "return": {
+        const { deadline, signature } = order;
+        const deliveryId = lockIdOf(contracts, order);
+        const fields = ["return", deliveryId, deadline] as const;
+        require(signature === attestation(attestor, escrow, chainId, ...fields), "no attestor's");
+        requireInTime(deadline);
+        return end(deliveryId, "return");
+      }
+      case "deliver": {
+        const { commitment, srcChain, escrow: source, srcToken, seq, amount } = order.order;
+        const { deadline } = order.order;
+        const wallet = predictWallet(commitment);
+        const id = deliveryIdOf({ srcChain, escrow: source, wallet, token: srcToken, seq });
+        const fields = [id, hashCommitment(commitment), amount, deadline] as const;
+        const signed = attestation(attestor, delivery, chainId, ...fields);
+        require(order.signature === signed, "no attestor's");
+        require(commitment.destChain === chainId && amount > 0n, "a delivery elsewhere");
+        requireInTime(deadline);
+        delivered.set(id, { amount, atMs: nowMs() });
+        const lately = [...delivered.values()].filter(({ atMs }) => atMs > nowMs() - DAY_MS);
+        const sum = lately.reduce((total, one) => total + one.amount, 0n);
+        if (sum > dailyCap) delivered.delete(id);
+        return require(sum <= dailyCap, "above the daily cap");
+      }
+      case "transfer": {
+        const { commitment, token, amount, fee } = order;
+        const isHere = commitment.destChain === chainId;
+        require(isHere && toAddress(commitment.destToken) === token, "a transfer elsewhere");
+        const cap = (amount * BigInt(commitment.maxFeeBps)) / BPS;
+        return require(fee <= cap && fee < amount, "a fee above the committed cap");
+      }
+      case "refund":
+        return require(order.amount > 0n, "a refund of nothing");
+    }
+  }
+
+  function end(deliveryId: Hex32, ending: "claim" | "return"): void {
+    const before = endings.get(deliveryId) ?? ending;
+    require(before === ending, `a ${ending} after the lock's ${before}`);
+    endings.set(deliveryId, ending);
+  }
+
+  return {
+    laneSignerOf(lane: {
+      readonly chainId: number;
+      readonly purpose: LanePurpose;
+      readonly address: Address;
+    }): LaneSigner {
+      return {
+        ...lane,
+        retired: false,
+        async sign({ call, gas, fees, lifetime }) {
+          if (!lifetime) throw new SignerRefusal("a transaction without a lifetime");
+          const order = decode<Order>(call.data);
+          judge(order, lane.purpose);
+          const action: Action = { kind: "order", order };
+          const raw = toRaw({ from: lane.address, nonce: 0, action, gas, ...fees, lifetime });
+          return { raw, hash: hashOf(raw) };
+        },
+      };
     },
   };
 }

@@ -1,4 +1,7 @@
-/** The two chains of a simulation, with what is deployed there, who has what, and the configuration of the service. */
+/**
+ * The two EVM chains of a simulation, and in some runs Solana beside them, with what is deployed there, who has what, and the
+ * configuration of the service.
+ */
 import type { DepositAddress } from "../../src/addresses/index.ts";
 import { FakeChain } from "../../src/chains/fake/model.ts";
 import type { FakeCctp } from "../../src/chains/fake/cctp.ts";
@@ -6,15 +9,37 @@ import type { FakePool } from "../../src/chains/fake/pool.ts";
 import { type FakeContracts, type FakeRoute, State } from "../../src/chains/fake/contracts.ts";
 import { hash } from "../../src/chains/fake/codec.ts";
 import type { Config, GasPolicy, LanePurpose, RouteConfig } from "../../src/config/load.ts";
+import { FakeSlotChain } from "../../src/chains/fake/slots.ts";
 import { LANE_PURPOSES } from "../../src/config/load.ts";
-import { type EvmAddress, NATIVE_TOKEN, toEvmAddress } from "../../src/core/hex.ts";
+import { toBase58 } from "../../src/core/base58.ts";
+import {
+  type Address,
+  type EvmAddress,
+  NATIVE_SOL,
+  NATIVE_TOKEN,
+  padAddress,
+  toAddress,
+  toEvmAddress,
+} from "../../src/core/hex.ts";
 import { Secret } from "../../src/core/secret.ts";
 import type { RouteChoice } from "./faults.ts";
+import type { Dice } from "./random.ts";
 
 /** Where virtual time begins. */
 export const START_MS = Date.parse("2026-01-05T00:00:00.000Z");
 export const CHAIN_IDS = [2, 30] as const;
-export type ChainId = (typeof CHAIN_IDS)[number];
+/** Bridge chain id of Solana: there in some runs, with routes to and from the first of the others. */
+export const SOLANA = 1;
+/** Where addresses are paid, and where to, in a run with Solana: what is there twice is drawn twice as often. */
+export const PAIRS = [
+  [SOLANA, SOLANA],
+  [SOLANA, CHAIN_IDS[0]],
+  [CHAIN_IDS[0], SOLANA],
+  [SOLANA, CHAIN_IDS[0]],
+  [CHAIN_IDS[0], SOLANA],
+  [CHAIN_IDS[0], CHAIN_IDS[1]],
+  [CHAIN_IDS[0], CHAIN_IDS[0]],
+] as const;
 
 /** Ten to the sixth: base units of a whole token. */
 export const UNIT = 1_000_000n;
@@ -28,13 +53,26 @@ export function accountOf(name: string): EvmAddress {
   return toEvmAddress(`0x${hash("account", name).slice(26)}`);
 }
 
-export const tokenOf = (chainId: number) => accountOf(`token of ${chainId}`);
+/** An account as it is written on a chain: 32 bytes on Solana. */
+export const on = (chainId: number, account: EvmAddress): Address =>
+  chainId === SOLANA ? toAddress(padAddress(account)) : account;
+export const nativeOn = (chainId: number) => (chainId === SOLANA ? NATIVE_SOL : NATIVE_TOKEN);
+/** Base units of the smallest deposit in coin: a thousandth. */
+export const coinMinimumOf = (chainId: number) => COIN_UNITS[chainId === SOLANA ? 0 : 1] / 1000n;
+const COIN_UNITS = [10n ** 9n, ETHER] as const;
+export const tokenOf = (chainId: number) => on(chainId, accountOf(`token of ${chainId}`));
 export const laneOf = (chainId: number, purpose: LanePurpose) =>
-  accountOf(`lane ${purpose} ${chainId}`);
+  on(chainId, accountOf(`lane ${purpose} ${chainId}`));
 export const userOf = (number: number) => accountOf(`user ${number}`);
 export const ATTESTOR = accountOf("attestor");
 export const FACTORY = accountOf("factory");
 export const REFUND_AUTHORITY = accountOf("refund authority");
+/** The same on Solana, where it has to be a public key: of 32 bytes 01. */
+export const REFUND_SOLANA = toBase58(
+  toAddress("0x8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c"),
+);
+/** Of every token, over 24 hours: more than anybody sends. */
+export const DAILY_CAP = 10n ** 15n;
 export const USERS = 4;
 /** Hands messages of the bridge in that are not theirs. */
 export const STRANGER = accountOf("stranger");
@@ -47,8 +85,10 @@ const POOL_FEE = 500;
 export const ALLOWANCE = 10n ** 15n;
 
 const routeOf = (name: string, chainId: number) => accountOf(`route ${name} ${chainId}`);
-const escrowOf = (chainId: number) => accountOf(`escrow ${chainId}`);
-const deliveryOf = (chainId: number) => accountOf(`delivery ${chainId}`);
+const escrowOf = (chainId: number) => on(chainId, accountOf(`escrow ${chainId}`));
+const deliveryOf = (chainId: number) => on(chainId, accountOf(`delivery ${chainId}`));
+/** Who says which vault is whose. */
+const BINDING = on(SOLANA, accountOf("binding"));
 const otherOf = (chainId: number) => (chainId === 2 ? 30 : 2);
 
 /** The bridge's number of a chain. */
@@ -81,6 +121,7 @@ export function poolOf(chainId: number): FakePool {
 }
 
 export function contractsOf(chainId: number): FakeContracts {
+  if (chainId === SOLANA) return solanaContracts();
   const token = tokenOf(chainId);
   const destChain = otherOf(chainId);
   const routes = new Map<EvmAddress, FakeRoute>([
@@ -98,6 +139,7 @@ export function contractsOf(chainId: number): FakeContracts {
         decimalsOut: 6,
       },
     ],
+    ...(chainId === CHAIN_IDS[0] ? [toSolana(chainId)] : []),
     [
       routeOf("bridge", chainId),
       {
@@ -143,6 +185,50 @@ export function contractsOf(chainId: number): FakeContracts {
   };
 }
 
+function toSolana(chainId: number): [EvmAddress, FakeRoute] {
+  const route: FakeRoute = {
+    kind: "escrow",
+    token: tokenOf(chainId),
+    destChain: SOLANA,
+    destToken: tokenOf(SOLANA),
+    delivery: deliveryOf(SOLANA),
+    decimalsIn: 6,
+    decimalsOut: 6,
+  };
+  return [routeOf("escrow to Solana", chainId), route];
+}
+
+/** There are no contracts: only the accounts of the signer. */
+function solanaContracts(): FakeContracts {
+  const treasury = on(SOLANA, accountOf("treasury"));
+  return {
+    chainId: SOLANA,
+    factory: BINDING,
+    escrow: escrowOf(SOLANA),
+    delivery: deliveryOf(SOLANA),
+    treasury,
+    feeRecipient: treasury,
+    attestor: ATTESTOR,
+    relayers: new Set(LANE_PURPOSES.map((purpose) => laneOf(SOLANA, purpose))),
+    routes: new Map(),
+    cctp: null,
+    pool: null,
+  };
+}
+
+/** Solana at its first block. Which slots stay empty the dice say. */
+export function createSolana(inventory: bigint, dice: Dice): FakeSlotChain {
+  const contracts = contractsOf(SOLANA);
+  const state = new State();
+  for (let user = 0; user < USERS; user++) {
+    state.credit(tokenOf(SOLANA), on(SOLANA, userOf(user)), 10n ** 12n);
+    state.credit(NATIVE_SOL, on(SOLANA, userOf(user)), 10n ** 18n);
+  }
+  state.credit(tokenOf(SOLANA), contracts.delivery, inventory);
+  const skip = () => (dice.chance(0.25) ? BigInt(1 + dice.int(4)) : 0n);
+  return new FakeSlotChain(contracts, state, BigInt(START_MS / 1000), skip);
+}
+
 /** A chain at its first block. `laneWei` is what each lane has for gas. */
 export function createChain(
   chainId: number,
@@ -179,6 +265,7 @@ export function createConfig(
   between: readonly RouteChoice[number][],
   /** Whether there are routes through pools; then the price of the coin is what its feed says. */
   swaps: boolean,
+  solana: boolean,
 ): Config {
   const isBridged = between.some((kind) => kind === "FAST_MCTP");
   const priceOf = (fixed: bigint) => ({ fixed, feeds: [], http: [], maxDeviationBps: 100 });
@@ -210,22 +297,26 @@ export function createConfig(
     signers: { settler: undefined, attestor: undefined, vaults: undefined },
     aws: undefined,
     deployment: undefined,
-    chains: CHAIN_IDS.map((chainId) => ({
+    chains: [...CHAIN_IDS, ...(solana ? [SOLANA] : [])].map((chainId) => ({
       preset: undefined,
       chainId,
       name: `chain ${chainId}`,
-      kind: "evm",
-      evmChainId: chainId,
+      kind: chainId === SOLANA ? "svm" : "evm",
+      evmChainId: chainId === SOLANA ? 0 : chainId,
       nodes: { urls: [""], quorum: 1 },
       startBlock: 0,
       minDepositUsd: undefined,
       pollIntervalMs: 500,
       balanceCheckIntervalMs: 5_000,
       traces: false,
-      deliveryConfirmations: 2,
-      uniswapV3: swaps ? { ...poolOf(chainId), router: poolOf(chainId).account } : undefined,
-      contracts: { factory: FACTORY, escrow: escrowOf(chainId), delivery: deliveryOf(chainId) },
-      cctp: isBridged ? cctpOf(chainId) : undefined,
+      // What is read of Solana is final.
+      deliveryConfirmations: chainId === SOLANA ? 1 : 2,
+      uniswapV3:
+        swaps && chainId !== SOLANA
+          ? { ...poolOf(chainId), router: poolOf(chainId).account }
+          : undefined,
+      contracts: contractsOf(chainId),
+      cctp: isBridged && chainId !== SOLANA ? cctpOf(chainId) : undefined,
       tokens: [
         {
           symbol: "USDC",
@@ -238,43 +329,65 @@ export function createConfig(
         },
         {
           symbol: "NATIVE",
-          address: NATIVE_TOKEN,
-          decimals: 18,
-          minDeposit: ETHER / 1000n,
+          address: nativeOn(chainId),
+          decimals: chainId === SOLANA ? 9 : 18,
+          minDeposit: coinMinimumOf(chainId),
           minDepositUnits: "0.001",
           inventoryMin: undefined,
-          price: swaps ? fedBy(poolOf(chainId).feed) : priceOf(COIN_USD),
+          price: swaps && chainId !== SOLANA ? fedBy(poolOf(chainId).feed) : priceOf(COIN_USD),
         },
       ],
       lanes: { deploy: [], settle: [], deliver: [] },
       dailyGasBudget: undefined,
       transactionSurcharge: 0n,
     })),
-    routes: CHAIN_IDS.flatMap((chainId) => [
-      {
-        kind: "MONO_CHAIN" as const,
-        chainId,
-        token: tokenOf(chainId),
-        contract: routeOf("token", chainId),
-      },
-      {
-        kind: "MONO_CHAIN" as const,
-        chainId,
-        token: NATIVE_TOKEN,
-        contract: routeOf("native", chainId),
-      },
-      ...between.map((kind): RouteConfig => {
-        const destChain = otherOf(chainId);
-        const pair = { chainId, token: tokenOf(chainId), destChain, destToken: tokenOf(destChain) };
-        return kind === "SWIFT"
-          ? { kind, ...pair, contract: routeOf("escrow", chainId), priced: false }
-          : { kind, ...pair, contract: routeOf("bridge", chainId) };
-      }),
-      ...(swaps ? listSwaps(chainId, isBridged) : []),
-    ]),
+    routes: [...(solana ? listSolanaRoutes() : []), ...listRoutes(between, swaps)],
     logLevel: "silent",
     crashAt: undefined,
   };
+}
+
+/** On Solana, from there to the first of the others, and back. */
+function listSolanaRoutes(): RouteConfig[] {
+  const [first] = CHAIN_IDS;
+  const [token, other] = [tokenOf(SOLANA), tokenOf(first)];
+  const stay = { kind: "MONO_CHAIN", chainId: SOLANA, contract: BINDING } as const;
+  const cross = { kind: "SWIFT", priced: false } as const;
+  const there = { chainId: first, token: other, destChain: SOLANA, destToken: token };
+  const back = { chainId: SOLANA, token, destChain: first, destToken: other };
+  return [
+    { ...stay, token },
+    { ...stay, token: NATIVE_SOL },
+    { ...cross, ...there, contract: routeOf("escrow to Solana", first) },
+    { ...cross, ...back, contract: escrowOf(SOLANA) },
+  ];
+}
+
+/** On each EVM chain, and between them. */
+function listRoutes(between: readonly RouteChoice[number][], swaps: boolean): RouteConfig[] {
+  const isBridged = between.some((kind) => kind === "FAST_MCTP");
+  return CHAIN_IDS.flatMap((chainId): RouteConfig[] => [
+    {
+      kind: "MONO_CHAIN" as const,
+      chainId,
+      token: tokenOf(chainId),
+      contract: routeOf("token", chainId),
+    },
+    {
+      kind: "MONO_CHAIN" as const,
+      chainId,
+      token: NATIVE_TOKEN,
+      contract: routeOf("native", chainId),
+    },
+    ...between.map((kind): RouteConfig => {
+      const destChain = otherOf(chainId);
+      const pair = { chainId, token: tokenOf(chainId), destChain, destToken: tokenOf(destChain) };
+      return kind === "SWIFT"
+        ? { kind, ...pair, contract: routeOf("escrow", chainId), priced: false }
+        : { kind, ...pair, contract: routeOf("bridge", chainId) };
+    }),
+    ...(swaps ? listSwaps(chainId, isBridged) : []),
+  ]);
 }
 
 /** From the coin to the token of the chain and back, and to the other chain's where there is the bridge. */

@@ -27,6 +27,7 @@ import type {
   SwapBurnOrder,
   SwapOrder,
 } from "../port.ts";
+import type { Order } from "../solana/orders.ts";
 import {
   FAST,
   type FakeCctp,
@@ -114,7 +115,9 @@ export type Action =
   | { readonly kind: "receive"; readonly message: Hex; readonly attestation: Hex }
   /** Somebody moves the pool, or the market. */
   | { readonly kind: "trade"; readonly market: Market }
-  | { readonly kind: "many"; readonly jobs: readonly Action[] };
+  | { readonly kind: "many"; readonly jobs: readonly Action[] }
+  /** What a signer made of an order, on a chain without contracts. */
+  | { readonly kind: "order"; readonly order: Order };
 
 /** What a relayer asks of a route. */
 export type RouteTerms = RouteFee | BurnTerms | SwapOrder | SwapBurnOrder;
@@ -374,6 +377,8 @@ export function run(state: State, env: Environment, action: Action): FakeLog[] {
     case "trade":
       state.market = action.market;
       return logs;
+    case "order":
+      throw new Reverted("NoOrders");
   }
 
   function agreed(deliveryId: Hex32, deadline: bigint, isSigned: boolean): Lock {

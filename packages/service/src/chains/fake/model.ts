@@ -11,7 +11,7 @@ import {
   type TxHash,
   toTxHash,
 } from "../../core/hex.ts";
-import type { SendOutcome } from "../port.ts";
+import type { Lifetime, SendOutcome } from "../port.ts";
 import { encode, hash } from "./codec.ts";
 import {
   type Action,
@@ -31,6 +31,8 @@ export interface FakeTransaction {
   readonly gas: bigint;
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
+  /** Of ours on a chain without nonces; what others send there lives for ever. */
+  readonly lifetime?: Lifetime | undefined;
 }
 
 export interface MinedTransaction {
@@ -75,13 +77,15 @@ const GAS = {
   refund: 80_000n,
   receive: 200_000n,
   trade: 120_000n,
+  order: 40_000n,
 } as const;
 
 const BLOCK_GAS = 3_000_000n;
 
 export class FakeChain {
   readonly contracts: FakeContracts;
-  readonly #pool = new Map<string, FakeTransaction>();
+  /** What waits, by what only one of them can be. */
+  protected readonly pool = new Map<string, FakeTransaction>();
   readonly #placed = new Map<TxHash, Set<FakeBlock>>();
   readonly #branches = new Map<FakeBlock, readonly FakeBlock[]>();
   #head: FakeBlock;
@@ -112,6 +116,14 @@ export class FakeChain {
     return this.#finalNumber;
   }
 
+  /** The newest block that can no longer change. */
+  get finalBlock(): FakeBlock {
+    const branch = this.branchOf(this.#head);
+    const block = branch.findLast(({ number }) => number <= this.#finalNumber);
+    if (!block) throw new Error("the first block is final");
+    return block;
+  }
+
   /** Every block from the first to the given one, by height. */
   branchOf(block: FakeBlock): readonly FakeBlock[] {
     const known = this.#branches.get(block);
@@ -127,17 +139,17 @@ export class FakeChain {
   }
 
   isWaiting(txHash: TxHash): boolean {
-    return [...this.#pool.values()].some((waiting) => waiting.hash === txHash);
+    return [...this.pool.values()].some((waiting) => waiting.hash === txHash);
   }
 
   get waiting(): readonly FakeTransaction[] {
-    return [...this.#pool.values()];
+    return [...this.pool.values()];
   }
 
   /** The next nonce that neither the chain nor what waits has used. */
   freeNonceOf(sender: Address): number {
     let nonce = this.#head.state.nonceOf(sender);
-    while (this.#pool.has(`${sender}:${nonce}`)) nonce += 1;
+    while (this.pool.has(`${sender}:${nonce}`)) nonce += 1;
     return nonce;
   }
 
@@ -145,12 +157,10 @@ export class FakeChain {
   offer(transaction: FakeTransaction): SendOutcome {
     const { state } = this.#head;
     const { from, nonce } = transaction;
-    const key = `${from}:${nonce}`;
-    const rival = this.#pool.get(key);
+    const key = this.keyOf(transaction);
+    const rival = this.pool.get(key);
     if (rival?.hash === transaction.hash) return "known";
-    const branch = this.branchOf(this.#head);
-    const isMined = this.placesOf(transaction.hash).some((block) => branch.includes(block));
-    if (isMined) return "known";
+    if (this.isOn(this.#head, transaction.hash)) return "known";
     if (nonce < state.nonceOf(from)) return "nonce_too_low";
     if (state.balanceOf(NATIVE_TOKEN, from) < costOf(transaction)) return "insufficient_funds";
     if (rival) {
@@ -160,14 +170,20 @@ export class FakeChain {
         enough(transaction.maxPriorityFeePerGas, rival.maxPriorityFeePerGas);
       if (!raised) return "underpriced";
     }
-    this.#pool.set(key, transaction);
+    this.pool.set(key, transaction);
     return "accepted";
+  }
+
+  /** Whether a transaction is in the branch that ends with a block. */
+  protected isOn(tip: FakeBlock, txHash: TxHash): boolean {
+    const branch = this.branchOf(tip);
+    return this.placesOf(txHash).some((block) => branch.includes(block));
   }
 
   /** Forgets what waits, as nodes do under load. */
   forget(chosen: (transaction: FakeTransaction) => boolean): void {
-    for (const [key, transaction] of this.#pool) {
-      if (chosen(transaction)) this.#pool.delete(key);
+    for (const [key, transaction] of this.pool) {
+      if (chosen(transaction)) this.pool.delete(key);
     }
   }
 
@@ -212,8 +228,8 @@ export class FakeChain {
     if (abandoned.length === 0) return;
     for (const { transactions } of abandoned) {
       for (const { transaction } of transactions) {
-        const key = `${transaction.from}:${transaction.nonce}`;
-        if (args.returns(transaction) && !this.#pool.has(key)) this.#pool.set(key, transaction);
+        const key = this.keyOf(transaction);
+        if (args.returns(transaction) && !this.pool.has(key)) this.pool.set(key, transaction);
       }
     }
     this.#head = ancestor;
@@ -228,7 +244,7 @@ export class FakeChain {
     time: bigint,
     isWelcome: (transaction: FakeTransaction) => boolean,
   ): FakeBlock {
-    const number = parent.number + 1n;
+    const number = this.numberAfter(parent);
     const state = new State(parent.state);
     const transactions: MinedTransaction[] = [];
     let logs = 0;
@@ -236,26 +252,19 @@ export class FakeChain {
     const at = time > parent.time ? time : parent.time + 1n;
     const { baseFee } = this;
     for (const transaction of this.#inOrder()) {
-      const { from, nonce } = transaction;
-      if (nonce < state.nonceOf(from)) {
-        this.#pool.delete(`${from}:${nonce}`);
-        continue;
-      }
-      const isNext = nonce === state.nonceOf(from);
-      const pays = transaction.maxFeePerGas >= baseFee;
-      const funded = state.balanceOf(NATIVE_TOKEN, from) >= costOf(transaction);
-      const fits = gas + transaction.gas <= BLOCK_GAS;
-      if (!isNext || !pays || !funded || !fits || !isWelcome(transaction)) continue;
+      const verdict = this.judge(transaction, { state, parent });
+      if (verdict === "drop") this.pool.delete(this.keyOf(transaction));
+      if (verdict !== "take" || gas + transaction.gas > BLOCK_GAS) continue;
+      if (!isWelcome(transaction)) continue;
       const mined = this.#execute(state, transaction, {
         number,
         time: at,
         firstLog: logs,
-        baseFee,
       });
       logs += mined.logs.length;
       gas += transaction.gas;
       transactions.push(mined);
-      this.#pool.delete(`${from}:${nonce}`);
+      this.pool.delete(this.keyOf(transaction));
     }
     this.#salt += 1;
     const block: FakeBlock = {
@@ -274,8 +283,45 @@ export class FakeChain {
     return block;
   }
 
+  protected keyOf({ from, nonce }: FakeTransaction): string {
+    return `${from}:${nonce}`;
+  }
+
+  protected numberAfter(parent: FakeBlock): bigint {
+    return parent.number + 1n;
+  }
+
+  /** Whether what waits may be in the block after `parent`, may be in a later one, or in none any more. */
+  protected judge(
+    transaction: FakeTransaction,
+    { state }: { readonly state: State; readonly parent: FakeBlock },
+  ): "take" | "leave" | "drop" {
+    const { from, nonce, maxFeePerGas } = transaction;
+    if (nonce < state.nonceOf(from)) return "drop";
+    const isNext = nonce === state.nonceOf(from);
+    const pays = maxFeePerGas >= this.baseFee;
+    const funded = state.balanceOf(NATIVE_TOKEN, from) >= costOf(transaction);
+    return isNext && pays && funded ? "take" : "leave";
+  }
+
+  /** Takes from the sender what a transaction costs, and says how much. */
+  protected charge(state: State, transaction: FakeTransaction): bigint {
+    const { from, maxFeePerGas, maxPriorityFeePerGas } = transaction;
+    const offered = this.baseFee + maxPriorityFeePerGas;
+    const price = offered < maxFeePerGas ? offered : maxFeePerGas;
+    const used = gasOf(transaction.action);
+    const gasCost = (used < transaction.gas ? used : transaction.gas) * price;
+    state.credit(NATIVE_TOKEN, from, -gasCost);
+    return gasCost;
+  }
+
+  /** What an action does on this chain; throws `Reverted`. */
+  run(state: State, env: Environment, action: Action): FakeLog[] {
+    return run(state, env, action);
+  }
+
   #inOrder(): FakeTransaction[] {
-    return [...this.#pool.values()].toSorted((a, b) => a.nonce - b.nonce);
+    return [...this.pool.values()].toSorted((a, b) => a.nonce - b.nonce);
   }
 
   #execute(
@@ -285,17 +331,14 @@ export class FakeChain {
       readonly number: bigint;
       readonly time: bigint;
       readonly firstLog: number;
-      readonly baseFee: bigint;
     },
   ): MinedTransaction {
-    const { from, maxFeePerGas, maxPriorityFeePerGas } = transaction;
-    const offered = at.baseFee + maxPriorityFeePerGas;
-    const price = offered < maxFeePerGas ? offered : maxFeePerGas;
+    const { from } = transaction;
     state.nonces.set(from, state.nonceOf(from) + 1);
     const used = gasOf(transaction.action);
-    const gasCost = (used < transaction.gas ? used : transaction.gas) * price;
-    state.credit(NATIVE_TOKEN, from, -gasCost);
+    const gasCost = this.charge(state, transaction);
     const tried = tryRun(
+      this,
       state,
       {
         contracts: this.contracts,
@@ -315,13 +358,14 @@ export class FakeChain {
 
 /** Runs an action on a copy: the copy and its logs, or why it reverts. */
 export function tryRun(
+  chain: Pick<FakeChain, "run">,
   state: State,
   env: Environment,
   action: Action,
 ): { readonly state: State; readonly logs: FakeLog[] } | { readonly reason: string } {
   const attempt = new State(state);
   try {
-    return { state: attempt, logs: run(attempt, env, action) };
+    return { state: attempt, logs: chain.run(attempt, env, action) };
   } catch (error) {
     if (error instanceof Reverted) return { reason: error.message };
     throw error;

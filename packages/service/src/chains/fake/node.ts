@@ -177,7 +177,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
         blockNumber: head.number + 1n,
         time: head.time + 1n,
       };
-      const tried = tryRun(head.state, env, action);
+      const tried = tryRun(chain, head.state, env, action);
       return "reason" in tried ? { ok: false, reason: tried.reason } : { ok: true, gas };
     },
     async send(raw) {

@@ -1,0 +1,248 @@
+/**
+ * A node of a fake chain of the family of Solana behind the chain port. It tells what is final, of the newest final
+ * block it knows and of no other state; only receipts are seen before.
+ */
+import { Bug } from "../../core/assert.ts";
+import { OperatingError } from "../../core/errors.ts";
+import { type Address, isNative, NATIVE_SOL } from "../../core/hex.ts";
+import type { BlockRef, Call, Effect, LockTerms, Outflow, RouteFee, Transfer } from "../port.ts";
+import type { Order } from "../solana/orders.ts";
+import { decode, deliveryIdOf, encode, hashCommitment, predictWallet } from "./codec.ts";
+import { type FakeBlock, gasOf, hashOf, type MinedTransaction, tryRun } from "./model.ts";
+import { type FakeNode, parseRaw } from "./node.ts";
+import { type FakeSlotChain, heightOf, LIFETIME_BLOCKS, proofOf } from "./slots.ts";
+
+const BPS = 10_000n;
+/** Longer than a transaction lives, whatever the blocks take. */
+const ORDER_GRACE_S = 180n;
+
+export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): FakeNode {
+  const { contracts } = chain;
+  const { chainId, factory: binding, escrow, delivery } = contracts;
+  let head = chain.head;
+  let finalBlock = chain.finalBlock;
+
+  const blocks = () => chain.branchOf(finalBlock);
+  const wholeOf = ({ hash }: { readonly hash: string }): FakeBlock => {
+    const block = blocks().findLast((one) => one.hash === hash);
+    if (!block) throw unavailable("another block");
+    return block;
+  };
+  const unavailable = (reason: string) =>
+    new OperatingError("RPC_UNAVAILABLE", "The node did not answer.", {
+      details: { chainId, reason },
+    });
+  const refOf = ({ number, hash, parent }: FakeBlock): BlockRef => ({
+    number,
+    hash,
+    parentHash: parent?.hash ?? hash,
+  });
+  const find = (number: bigint) => blocks().findLast((block) => block.number === number);
+  const never = (what: string) => () => {
+    throw new Bug(`nothing is ${what} on a chain of slots`);
+  };
+  const callOf = (to: Address, order: Order): Call => ({ to, data: encode(order), value: 0n });
+  const balanceOf = async (token: Address, owner: Address) =>
+    finalBlock.state.balanceOf(token, owner);
+
+  return {
+    chainId,
+    kind: "svm",
+    sequencing: "blockhash",
+    isOrderOver: async (deadline) => finalBlock.time > deadline + ORDER_GRACE_S,
+    addresses: { factory: binding, escrow, delivery },
+    cctp: null,
+    movingState: {
+      listHoldings: async (holdings) =>
+        holdings.map(({ token, wallet }) => ({
+          token,
+          wallet,
+          amount: finalBlock.state.balanceOf(token, wallet),
+          at: finalBlock.number,
+        })),
+    },
+
+    sync(behind) {
+      head = chain.branchOf(chain.head).at(-1 - behind) ?? chain.head;
+      finalBlock = chain.finalBlock.number <= head.number ? chain.finalBlock : head;
+    },
+
+    checkIdentity: async () => undefined,
+    getHead: async () => refOf(finalBlock),
+    getFinalNumber: async () => finalBlock.number,
+    getTime: async (at) => (typeof at === "string" ? finalBlock : wholeOf(at)).time,
+    async getBlock(number) {
+      const block = find(number);
+      return block ? refOf(block) : null;
+    },
+    async getBlockAfter(number) {
+      const block = blocks().find((one) => one.number > number);
+      return block ? refOf(block) : null;
+    },
+    async listTransfers(block, tokens) {
+      return wholeOf(block).transactions.flatMap((mined, index) =>
+        gainsOf(mined, index).filter(({ token }) => tokens.includes(token)),
+      );
+    },
+    async listNativeTransfers(block, choose) {
+      const paid = wholeOf(block).transactions.flatMap((mined, logIndex): Transfer[] => {
+        const { action, from, hash: txHash } = mined.transaction;
+        if (!mined.succeeded || action.kind !== "transfer" || !isNative(action.token)) return [];
+        const { to, amount } = action;
+        return [{ token: NATIVE_SOL, from, to, amount, txHash, logIndex, ordinal: 0 }];
+      });
+      const ours = await choose(paid.map(({ to }) => to));
+      return paid.filter(({ to }) => ours.has(to));
+    },
+    listTracedPayees: async () => [],
+    async listNativeBalances(_block, owners) {
+      if (owners.length === 0) return [];
+      throw unavailable("state of a named block");
+    },
+    listTokenBalances: async (_hash, holdings) => (holdings.length === 0 ? [] : null),
+    getBalance: balanceOf,
+    findBalance: balanceOf,
+    readHolding: async (token, owner) => ({
+      amount: await balanceOf(token, owner),
+      asOf: finalBlock.number,
+    }),
+    hasCode: async () => false,
+    readPriceFeed: never("priced"),
+    quoteSwap: never("swapped"),
+
+    async getLifetime() {
+      return {
+        blockhash: head.hash,
+        lastValidHeight: heightOf(chain, head) + LIFETIME_BLOCKS,
+      };
+    },
+    isExpired: async ({ lastValidHeight }) => heightOf(chain, finalBlock) > lastValidHeight,
+    // Asked for where gas is charged; nobody pays it here.
+    costOf: (gas, feePerGas) => 15_000n + (gas * feePerGas) / 1_000_000n,
+    getTransactionCount: never("counted"),
+    suggestFees: async () => ({ maxFeePerGas: 1_000n, maxPriorityFeePerGas: 1_000n }),
+    async simulate(from, { data }) {
+      const action = { kind: "order", order: decode<Order>(data) } as const;
+      const env = {
+        contracts,
+        from,
+        txHash: hashOf(data),
+        blockNumber: head.number + 1n,
+        time: head.time + 1n,
+      };
+      const tried = tryRun(chain, head.state, env, action);
+      return "reason" in tried
+        ? { ok: false, reason: tried.reason }
+        : { ok: true, gas: (gasOf(action) * 12n) / 10n };
+    },
+    send: async (raw) => chain.offer(parseRaw(raw)),
+    async getReceipt(txHash) {
+      const branch = chain.branchOf(head);
+      const block = chain.placesOf(txHash).find((place) => branch.includes(place));
+      const index = block?.transactions.findIndex(({ transaction }) => transaction.hash === txHash);
+      const mined = block?.transactions[index ?? -1];
+      if (!block || !mined) return null;
+      const { succeeded, gasCost } = mined;
+      const effects = effectsOf(mined, index ?? 0);
+      const { hash: blockHash, number: blockNumber } = block;
+      return { txHash, blockHash, blockNumber, succeeded, gasCost, effects };
+    },
+
+    predictWallet,
+    hashCommitment,
+    isWalletOf: ({ commitment, wallet, proof }) => proof === proofOf(binding, commitment, wallet),
+    isLockOf: (lock, commitment) => lock.commitment === hashCommitment(commitment),
+    buildDeploy: never("deployed"),
+    buildSettle({ commitment, token, route, routeData, amount, asOf }) {
+      if (asOf === undefined) throw new Bug("a sweep says up to which block it counts");
+      const facts = { commitment, token, amount, asOf };
+      if (route === escrow) {
+        return callOf(escrow, { kind: "lock", ...facts, ...decode<LockTerms>(routeData) });
+      }
+      const { bps, flat } = decode<RouteFee>(routeData);
+      const fee = (amount * BigInt(bps)) / BPS + flat;
+      return callOf(binding, { kind: "transfer", ...facts, fee });
+    },
+    buildDeliver: (order, signature) => callOf(delivery, { kind: "deliver", order, signature }),
+    buildClaim: (claim, signature, { token, amount }) =>
+      callOf(escrow, { kind: "claim", ...claim, token, amount, signature }),
+    buildReturn: ({ deadline }, signature, { commitment, token, seq, amount }) =>
+      callOf(escrow, { kind: "return", commitment, token, seq, amount, deadline, signature }),
+    buildRefund(commitment, token, held) {
+      if (!held) throw new Bug("a refund names what it takes");
+      return callOf(binding, { kind: "refund", commitment, token, amount: held.amount });
+    },
+    combine: () => null,
+    tookEffect: ({ succeeded }) => succeeded,
+    encodeLockData: (terms) => encode(terms),
+    encodeTransferData: (fee) => encode(fee),
+    encodeBurnData: never("burned"),
+    encodeSwapData: never("swapped"),
+    encodeSwapBurnData: never("swapped"),
+    deliveryIdOf: (lock) => deliveryIdOf({ srcChain: chainId, escrow, ...lock }),
+    deliveryIdOfOrder: ({ commitment, srcChain, escrow: from, srcToken: token, seq }) =>
+      deliveryIdOf({ srcChain, escrow: from, wallet: predictWallet(commitment), token, seq }),
+    async listOutflows(block) {
+      return wholeOf(block).transactions.flatMap(outflowsOf);
+    },
+    async findRefund({ wallet, token, fromBlock }) {
+      const refunds = blocks()
+        .filter(({ number }) => number >= fromBlock)
+        .flatMap((block) =>
+          block.transactions.flatMap((mined, logIndex) =>
+            effectsOf(mined, logIndex).flatMap((effect) => {
+              if (effect.kind !== "refunded" || effect.wallet !== wallet) return [];
+              if (effect.token !== token) return [];
+              const { to, amount } = effect;
+              const txHash = mined.transaction.hash;
+              return [{ to, amount, txHash, blockNumber: block.number, logIndex }];
+            }),
+          ),
+        );
+      return refunds.at(-1) ?? null;
+    },
+    getLock: async (deliveryId) => finalBlock.state.locks.get(deliveryId) ?? null,
+    findDelivery: async (deliveryId) => finalBlock.state.delivered.get(deliveryId) ?? null,
+    isDelivered: async (deliveryId) => finalBlock.state.delivered.has(deliveryId),
+    getDailyCapLeft: async () => dailyCap,
+  };
+}
+
+/** Who has more of a token after a transaction, and how much: its balances show no single transfers. */
+function gainsOf({ logs, transaction }: MinedTransaction, logIndex: number): Transfer[] {
+  const gains = new Map<string, Transfer>();
+  for (const log of logs) {
+    if (log.kind !== "transfer" || log.amount === 0n) continue;
+    const { token, from, to } = log;
+    const key = `${token}:${to}`;
+    const before = gains.get(key);
+    const ordinal = [...gains.values()].filter((one) => one.token === token).length;
+    const facts = { token, from, to, txHash: transaction.hash, logIndex };
+    const amount = (before?.amount ?? 0n) + log.amount;
+    gains.set(key, { ...facts, ordinal: before?.ordinal ?? ordinal, amount });
+  }
+  return [...gains.values()];
+}
+
+function effectsOf({ logs }: MinedTransaction, logIndex: number): Effect[] {
+  return logs.flatMap((log) => {
+    if (log.kind !== "effect") return [];
+    return [log.effect.kind === "settled" ? { ...log.effect, logIndex } : log.effect];
+  });
+}
+
+function outflowsOf(mined: MinedTransaction, logIndex: number): Outflow[] {
+  const { hash: txHash } = mined.transaction;
+  return mined.logs.flatMap((log): Outflow[] => {
+    if (log.kind === "returned") {
+      const { wallet, token, amount } = log;
+      return [{ kind: "returned", wallet, token, amount: -amount, txHash, logIndex }];
+    }
+    if (log.kind !== "effect") return [];
+    const { effect } = log;
+    if (effect.kind !== "settled" && effect.kind !== "refunded") return [];
+    const { wallet, token, amount } = effect;
+    const kind = effect.kind === "settled" ? "swept" : "refunded";
+    return [{ kind, wallet, token, amount, txHash, logIndex }];
+  });
+}

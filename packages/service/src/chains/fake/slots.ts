@@ -1,0 +1,205 @@
+/**
+ * A chain of the family of Solana: a transaction lives as long as the block that it names is young, slots may stay
+ * empty, and there are no contracts, only what a signer made of orders. Forks and finality are those of every fake
+ * chain. Fees and rent are left out, and so are token accounts: an owner has one balance of a token.
+ */
+import { type Address, type Hex, type Hex32, isNative, toAddress } from "../../core/hex.ts";
+import type { Commitment } from "../../core/commitment.ts";
+import type { Effect, SendOutcome } from "../port.ts";
+import type { Order } from "../solana/orders.ts";
+import { deliveryIdOf, hash, hashCommitment, predictWallet } from "./codec.ts";
+import {
+  type Action,
+  type Environment,
+  type FakeContracts,
+  type FakeLog,
+  Reverted,
+  run,
+  type State,
+} from "./contracts.ts";
+import { type FakeBlock, FakeChain, type FakeTransaction } from "./model.ts";
+
+/** Blocks for which a transaction may be mined: fewer than on Solana, so that some run out in a short run. */
+export const LIFETIME_BLOCKS = 12n;
+
+/** How many blocks come before one: slots that stayed empty are not counted. */
+export function heightOf(chain: FakeChain, block: FakeBlock): bigint {
+  return BigInt(chain.branchOf(block).length - 1);
+}
+
+/** The vault of a commitment: nobody but the signer can tell. */
+export function vaultOf(commitment: Commitment): Address {
+  return toAddress(hash("vault", hashCommitment(commitment)));
+}
+
+/** The signer's word that a vault is the one of a commitment. */
+export function proofOf(binding: Address, commitment: Commitment, wallet: Address): Hex {
+  return hash("binding", binding, hashCommitment(commitment), wallet);
+}
+
+/** The id of a lock of this chain, with the wallet that EVM chains would give the commitment. */
+export function lockIdOf(
+  { chainId, escrow }: Pick<FakeContracts, "chainId" | "escrow">,
+  lock: { readonly commitment: Commitment; readonly token: Address; readonly seq: bigint },
+): Hex32 {
+  const { commitment, token, seq } = lock;
+  const wallet = predictWallet(commitment);
+  return deliveryIdOf({ srcChain: chainId, escrow, wallet, token, seq });
+}
+
+export class FakeSlotChain extends FakeChain {
+  readonly #skip: () => bigint;
+  #count = 0;
+
+  /** `skip` says how many slots stay empty before the next block. */
+  constructor(contracts: FakeContracts, genesis: State, time: bigint, skip: () => bigint) {
+    super(contracts, genesis, time);
+    this.#skip = skip;
+  }
+
+  /** There are no nonces: tells the transactions of others apart. */
+  override freeNonceOf(): number {
+    this.#count += 1;
+    return this.#count;
+  }
+
+  override offer(transaction: FakeTransaction): SendOutcome {
+    if (this.isWaiting(transaction.hash) || this.isOn(this.head, transaction.hash)) return "known";
+    if (this.judge(transaction, { parent: this.head }) !== "take") return "unknown";
+    this.pool.set(this.keyOf(transaction), transaction);
+    return "accepted";
+  }
+
+  /** At a block, never at a slot that stayed empty. */
+  override finalize(number: bigint): void {
+    const block = this.branchOf(this.head).findLast((one) => one.number <= number);
+    if (block) super.finalize(block.number);
+  }
+
+  override run(state: State, env: Environment, action: Action): FakeLog[] {
+    if (action.kind === "order") return follow(state, env, action.order);
+    if (action.kind === "transfer" || action.kind === "payout") return run(state, env, action);
+    throw new Reverted("NoContracts");
+  }
+
+  protected override keyOf({ hash: txHash }: FakeTransaction): string {
+    return txHash;
+  }
+
+  protected override numberAfter(parent: FakeBlock): bigint {
+    return parent.number + 1n + this.#skip();
+  }
+
+  /** It is mined once, on a branch with the block that it names, while that is young. Another branch may be shorter. */
+  protected override judge(
+    { hash: txHash, lifetime }: FakeTransaction,
+    { parent }: { readonly parent: FakeBlock },
+  ): "take" | "leave" | "drop" {
+    if (this.isOn(parent, txHash)) return "drop";
+    if (!lifetime) return "take";
+    if (heightOf(this, this.finalBlock) > lifetime.lastValidHeight) return "drop";
+    const named = this.branchOf(parent).findLast((block) => block.hash === lifetime.blockhash);
+    if (!named) return "leave";
+    const isYoung = heightOf(this, parent) + 1n <= heightOf(this, named) + LIFETIME_BLOCKS;
+    return isYoung ? "take" : "leave";
+  }
+
+  protected override charge(): bigint {
+    return 0n;
+  }
+}
+
+/** What the transaction of an order does, or all of it not. That it may be done at all its signer has judged. */
+function follow(state: State, env: Environment, order: Order): FakeLog[] {
+  const { contracts, from, time } = env;
+  const { escrow, delivery, treasury, factory: binding } = contracts;
+  const logs: FakeLog[] = [];
+  const require = (holds: boolean, error: string) => {
+    if (!holds) throw new Reverted(error);
+  };
+  const move = (token: Address, payer: Address, to: Address, amount: bigint) => {
+    require(state.balanceOf(token, payer) >= amount, "InsufficientFunds");
+    state.credit(token, payer, -amount);
+    state.credit(token, to, amount);
+    if (!isNative(token)) logs.push({ kind: "transfer", token, from: payer, to, amount });
+  };
+  const log = (effect: Effect) => logs.push({ kind: "effect", effect });
+  const sweep = (facts: { wallet: Address; token: Address; amount: bigint; route: Address }) =>
+    log({ kind: "settled", ...facts, logIndex: 0, upTo: "asOf" in order ? order.asOf : undefined });
+  const openLock = (deliveryId: Hex32) => {
+    const lock = state.locks.get(deliveryId);
+    if (lock?.state !== "locked") throw new Reverted("NotLocked");
+    return lock;
+  };
+  require(contracts.relayers.has(from), "NotRelayer");
+
+  switch (order.kind) {
+    case "lock": {
+      const { commitment, token, amount, minOut, seq, delivery: payer } = order;
+      const wallet = vaultOf(commitment);
+      const deliveryId = lockIdOf(contracts, order);
+      require(!state.locks.has(deliveryId), "AlreadyInUse");
+      move(token, wallet, escrow, amount);
+      const { destChain } = commitment;
+      const facts = { wallet, commitment: hashCommitment(commitment), token, amount, minOut, seq };
+      const lock = { ...facts, destChain, delivery: payer };
+      state.locks.set(deliveryId, { ...lock, state: "locked", lockedAt: time });
+      sweep({ wallet, token, amount, route: escrow });
+      log({ kind: "locked", escrow, deliveryId, ...lock });
+      return logs;
+    }
+    case "claim": {
+      const { deliveryId, token, amount } = order;
+      const lock = openLock(deliveryId);
+      require(lock.token === token && lock.amount === amount, "OtherLock");
+      move(token, escrow, treasury, amount);
+      log({ kind: "claimed", deliveryId, amount });
+      state.locks.set(deliveryId, { ...lock, state: "claimed" });
+      return logs;
+    }
+    case "return": {
+      const { commitment, token, amount } = order;
+      const deliveryId = lockIdOf(contracts, order);
+      const lock = openLock(deliveryId);
+      const wallet = vaultOf(commitment);
+      require(lock.token === token && lock.amount === amount, "OtherLock");
+      logs.push({ kind: "returned", wallet, token, amount });
+      move(token, escrow, wallet, amount);
+      state.locks.set(deliveryId, { ...lock, state: "returned" });
+      return logs;
+    }
+    case "deliver": {
+      const { commitment, srcChain, escrow: source, srcToken, seq, amount } = order.order;
+      const wallet = predictWallet(commitment);
+      const deliveryId = deliveryIdOf({ srcChain, escrow: source, wallet, token: srcToken, seq });
+      // The marker is an account that can be opened once.
+      require(!state.delivered.has(deliveryId), "AlreadyInUse");
+      const to = toAddress(commitment.destWallet);
+      const token = toAddress(commitment.destToken);
+      const facts = { deliveryId, commitment: hashCommitment(commitment), to, token, amount };
+      move(token, delivery, to, amount);
+      log({ kind: "delivered", ...facts });
+      const { txHash, blockNumber } = env;
+      state.delivered.set(deliveryId, { ...facts, txHash, blockNumber });
+      return logs;
+    }
+    case "transfer": {
+      const { commitment, token, amount, fee } = order;
+      const wallet = vaultOf(commitment);
+      const to = toAddress(commitment.destWallet);
+      if (fee > 0n) move(token, wallet, treasury, fee);
+      move(token, wallet, to, amount - fee);
+      sweep({ wallet, token, amount, route: binding });
+      log({ kind: "transferred", wallet, token, to, amount: amount - fee, fee });
+      return logs;
+    }
+    case "refund": {
+      const { commitment, token, amount } = order;
+      const wallet = vaultOf(commitment);
+      const to = toAddress(commitment.refundAuthority);
+      move(token, wallet, to, amount);
+      log({ kind: "refunded", wallet, token, to, amount });
+      return logs;
+    }
+  }
+}

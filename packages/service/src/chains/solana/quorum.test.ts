@@ -126,7 +126,16 @@ describe("blocks", () => {
     },
   );
 
-  test("with a version that is not understood are loud", async () => {
+  test("T34 bring nothing by a transaction that failed, whatever balances it shows", async () => {
+    const { wallet, before } = await depositBetweenSkips();
+    expect((await scan(alone(), before, wallet)).sum).toBe(5_000_000n);
+    const failed = (key: string, value: unknown) => (key === "err" ? "AccountInUse" : value);
+    liar.meddle = ({ method }, said) =>
+      method === "getBlock" ? { result: JSON.parse(JSON.stringify(said.result, failed)) } : said;
+    expect((await scan(alone(), before, wallet)).sum).toBe(0n);
+  });
+
+  test("T35 with a version that is not understood are loud", async () => {
     const { before } = await depositBetweenSkips();
     liar.meddle = ({ method }, said) =>
       method === "getBlock"

@@ -168,7 +168,7 @@ async function sendTokens(token: Address, to: Address, amount: bigint): Promise<
   ];
 }
 
-describe.each([0, 1] as const)("a transaction of version %s", (version) => {
+describe.each([0, 1] as const)("T35 a transaction of version %s", (version) => {
   test("brings SOL and a token to two wallets", async () => {
     const [one, other] = [await newVault(), await newVault()];
     const { usdc } = world;

@@ -27,7 +27,10 @@ export async function issueAddress(
     readonly findVault?: FindVault | undefined;
   },
   args: {
-    readonly chain: Pick<Chain, "kind" | "predictWallet" | "hashCommitment" | "addresses">;
+    readonly chain: Pick<
+      Chain,
+      "kind" | "predictWallet" | "hashCommitment" | "isWalletOf" | "addresses"
+    >;
     readonly integratorId: string;
     readonly recipient: Recipient;
   },
@@ -36,7 +39,11 @@ export async function issueAddress(
   const { chain, integratorId, recipient } = args;
   const { kind: family } = chain;
   const issued = await store.getByRecipient(db, { integratorId, family, recipient });
-  if (issued) return issued;
+  if (issued) {
+    // Elsewhere anybody can compute it; here a row that was changed, or of another seed, would be believed.
+    if (family === "svm") assertDerived(chain, issued);
+    return issued;
+  }
 
   const integrator = await db
     .selectFrom("integrators")
@@ -56,19 +63,21 @@ export async function issueAddress(
     family === "evm"
       ? { wallet: chain.predictWallet(commitment), proof: null }
       : await askForVault(deps.findVault, commitment);
+  const id = random.uuid();
+  const address: DepositAddress = {
+    ...recipient,
+    id,
+    integratorId,
+    family,
+    wallet,
+    proof,
+    factory: chain.addresses.factory,
+    commitment,
+    commitmentHash: chain.hashCommitment(commitment),
+  };
+  if (family === "svm") assertDerived(chain, address);
   return db.transaction().execute(async (tx) => {
-    const id = random.uuid();
-    await store.insertAddress(tx, id, {
-      ...recipient,
-      id,
-      integratorId,
-      family,
-      wallet,
-      proof,
-      factory: chain.addresses.factory,
-      commitment,
-      commitmentHash: chain.hashCommitment(commitment),
-    });
+    await store.insertAddress(tx, id, address);
     const stored = await store.getByRecipient(tx, { integratorId, family, recipient });
     assert(stored !== null, "an address that was just inserted, or that was in the way, is there");
     return stored;

@@ -96,6 +96,7 @@ describe("one deposit address", () => {
           kind: "evm",
           predictWallet: (commitment) => predictWallet(FACTORY, commitment),
           hashCommitment,
+          isWalletOf: ({ commitment, wallet }) => predictWallet(FACTORY, commitment) === wallet,
           addresses: { factory: FACTORY, escrow: FACTORY, delivery: FACTORY },
         },
         integratorId: alice.id,

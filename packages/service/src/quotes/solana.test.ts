@@ -99,6 +99,7 @@ async function ask(
         createStrictChain({
           kind: "svm",
           hashCommitment,
+          isWalletOf: ({ wallet, proof }) => wallet === VAULT && proof === PROOF,
           addresses: { factory: BINDING, escrow: ACCOUNT, delivery: ACCOUNT },
         }),
       ],
@@ -272,6 +273,22 @@ describe("a deposit address on Solana", () => {
     // It was stored: the signer is not asked again.
     const [again] = await ask(request);
     expect(again?.payDepositAddress).toBe(toBase58(VAULT));
+  });
+
+  test("is not handed out without the signer's word for it, new or stored", async () => {
+    const other = { ...request, destinationAddress: toEvmAddress(createHex(20)) };
+    const changed = { code: "CONFIG_MISSING", details: { reason: "address_row_changed" } };
+    await database.db.deleteFrom("addresses").where("wallet", "=", VAULT).execute();
+    const findVault: FindVault = async () => ({ wallet: VAULT, proof: `0x${"2c".repeat(64)}` });
+    expect(await refusalOf(other, { findVault })).toMatchObject(changed);
+    // Nothing was stored: a signer that is right is asked.
+    await ask(other, { findVault: async () => ({ wallet: VAULT, proof: PROOF }) });
+    await database.db
+      .updateTable("addresses")
+      .set({ wallet: WALLET })
+      .where("wallet", "=", VAULT)
+      .execute();
+    expect(await refusalOf(other)).toMatchObject(changed);
   });
 
   test("is not deployed, so that its first settlement costs no more", async () => {

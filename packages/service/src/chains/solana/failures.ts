@@ -26,6 +26,18 @@ const SYSTEM_ERRORS: Readonly<Record<number, string>> = {
 };
 
 /**
+ * Whether an order would leave something at an account that signs it beside the payer, and less than an account must have:
+ * vaults are emptied, so somebody sent it a little since.
+ */
+export function isLeftover(error: unknown, message: Uint8Array): boolean {
+  const rent = isRecord(error) ? error["InsufficientFundsForRent"] : undefined;
+  const place = isRecord(rent) ? Number(rent["account_index"]) : 0;
+  // After the version a message says how many accounts sign it, which come first.
+  const [, signers = 0] = message;
+  return place > 0 && place < signers;
+}
+
+/**
  * The name of an error as nodes write them. `gas` where the payer cannot pay fee or rent: that is no fault of the order.
  */
 export function readFailure(

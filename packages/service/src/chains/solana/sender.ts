@@ -25,7 +25,7 @@ import { assertMint } from "./mint-policy.ts";
 import { parseOrders } from "./order-codec.ts";
 import type { Order } from "./orders.ts";
 import type { Quorum } from "./quorum.ts";
-import { readFailure } from "./failures.ts";
+import { isLeftover, readFailure } from "./failures.ts";
 import { compileMessage, decodeTransaction, encodeUnsigned } from "./transaction.ts";
 
 /** Blocks for which a blockhash is good. */
@@ -156,8 +156,13 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
     const simulation = await nodes.agree(async (node): Promise<Simulation> => {
       const { error, units } = await node.simulate(transaction, minSlot);
       if (error === null) return { ok: true, gas: withMargin(units) };
+      if (orders.some(isFromVault) && isLeftover(error, message)) {
+        return { ok: false, reason: LEFTOVER };
+      }
       return { ok: false, reason: readFailure(error, { instructions, payer: toBase58(from) }) };
     }, SIMULATIONS);
+    // Anybody can send dust at any time: an attempt that it used up would be theirs to use up.
+    if (!simulation.ok && simulation.reason === LEFTOVER) throw unavailable(LEFTOVER);
     if (!simulation.ok && simulation.reason === "gas") {
       throw new OperatingError("INSUFFICIENT_BALANCE", "The sender has too little for gas.", {
         details: { reason: "gas", chainId },
@@ -219,6 +224,12 @@ const CLOCK_GRACE_S = 600n;
 
 // 32 zero bytes, which are no block's.
 const NO_HASH = toHex32(NATIVE_SOL);
+
+const LEFTOVER = "more arrived than is final";
+
+function isFromVault({ kind }: Order): boolean {
+  return kind === "lock" || kind === "transfer" || kind === "refund";
+}
 
 /** Balances of a mint do not matter, only what it is. */
 const SAME_DATA: Rule<AccountAnswer | null> = {

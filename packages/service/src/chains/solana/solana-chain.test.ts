@@ -381,6 +381,24 @@ describe("sending", () => {
     expect(await simulate(11n)).toEqual({ ok: false, reason: "InsufficientFunds" });
   });
 
+  test("dust that is newer than what is swept is waited for, and no fault of the order", async () => {
+    const { here, deployment, sandbox } = world;
+    const { commitment, wallet } = await deposit(NATIVE_SOL, SOL);
+    const held = await here.readHolding(NATIVE_SOL, wallet);
+    await world.give(NATIVE_SOL, wallet, 1n);
+    await sandbox.tick(3);
+    const simulate = (swept: typeof held) =>
+      here.simulate(deployment.facts.feePayer, here.buildRefund(commitment, NATIVE_SOL, swept));
+    await expect(simulate(held)).rejects.toMatchObject({
+      code: "RPC_UNAVAILABLE",
+      details: { reason: "more arrived than is final" },
+    });
+    await world.finalize();
+    const later = await here.readHolding(NATIVE_SOL, wallet);
+    expect(later.amount).toBe(SOL + 1n);
+    expect(await simulate(later)).toMatchObject({ ok: true });
+  });
+
   test("a sender without SOL, or without enough for rent, lacks gas", async () => {
     const { here, usdc } = world;
     const { commitment } = await deposit(usdc, 10n);

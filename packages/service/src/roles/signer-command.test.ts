@@ -1,0 +1,156 @@
+/** The settler's signer at its two sockets: what a quoter in a process of its own gets of it, and what it does not. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { problemsOf } from "../../test/support/config.ts";
+import { silentLog } from "../../test/support/doubles.ts";
+import { toBase58 } from "../chains/solana/base58.ts";
+import { loadConfig } from "../config/load.ts";
+import { padAddress, toEvmAddress, toHex32 } from "../core/hex.ts";
+import { Secret } from "../core/secret.ts";
+import { connectSigner } from "../signers/client.ts";
+import { createSeed, drawSeed } from "../signers/solana/seed.ts";
+import { getVaultSigner } from "./keys.ts";
+import { startSigner } from "./signer-command.ts";
+import { systemClock } from "./system-ports.ts";
+
+const keyOf = (digit: string) => `0x${digit.repeat(64)}`;
+const SEED = keyOf("e");
+const ENV = {
+  PEPPER: "canary-pepper-of-some-length",
+  DATABASE_URL: "postgres://127.0.0.1:1/none",
+  ATTESTOR: keyOf("a"),
+  DEPLOY: keyOf("b"),
+  SETTLE: keyOf("c"),
+  DELIVER: keyOf("d"),
+  SEED,
+};
+const WORD = toHex32(keyOf("1"));
+const COMMITMENT = {
+  integrator: WORD,
+  userId: WORD,
+  destChain: 30,
+  destWallet: WORD,
+  destToken: padAddress(toEvmAddress(`0x${"2b".repeat(20)}`)),
+  refundAuthority: WORD,
+  maxFeeBps: 50,
+  maxSlippageBps: 100,
+};
+const nobody = () => Promise.reject(new Error("nobody is asked"));
+const deps = { clock: systemClock, log: silentLog };
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "sluice-vaults-"));
+  path = join(folder, "sluice.json");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** A configuration with the accounts of a seed. */
+function configure(signers: object, seed = SEED): void {
+  const { accounts } = createSeed(new Secret(seed), "seed");
+  const { accounts: others } = createSeed(drawSeed(), "treasury");
+  const address = `0x${"1".repeat(40)}`;
+  const shown = Object.entries(accounts).map(([role, account]) => [role, toBase58(account)]);
+  const file = {
+    stateDir: "state",
+    logLevel: "fatal",
+    apiKeyPepper: { env: "PEPPER" },
+    feeBps: 10,
+    signers,
+    attestor: {
+      key: { env: "ATTESTOR" },
+      rpcUrls: { 1: "http://127.0.0.1:1", 30: "http://127.0.0.1:1" },
+    },
+    chains: [
+      {
+        chainId: 30,
+        evmChainId: 900030,
+        rpcUrl: "http://127.0.0.1:1",
+        startBlock: 0,
+        contracts: { factory: address, escrow: address, delivery: address },
+        tokens: [],
+        lanes: {
+          deploy: { env: "DEPLOY" },
+          settle: { env: "SETTLE" },
+          deliver: { env: "DELIVER" },
+        },
+      },
+      {
+        chainId: 1,
+        rpcUrl: "http://127.0.0.1:1",
+        genesisHash: toBase58(others.escrow),
+        startSlot: 0,
+        contracts: { ...Object.fromEntries(shown), treasury: toBase58(others.delivery) },
+        tokens: [],
+        seed: { env: "SEED" },
+        attestors: [address],
+      },
+    ],
+    routes: [],
+  };
+  writeFileSync(path, JSON.stringify(file));
+}
+
+const forSettler = () => loadConfig({ path, env: ENV, keysOf: "settler" });
+const forQuoter = () => loadConfig({ path, env: ENV, roles: ["quoter"] });
+
+test("a quoter gets vaults of the signer, and nothing that signs", async () => {
+  configure({ settler: "settler.sock", vaults: "vaults.sock" });
+  const signer = await startSigner(forSettler(), { name: "settler", askPassphrase: nobody });
+  try {
+    const config = forQuoter();
+    const vaults = await getVaultSigner(config, deps);
+    const there = (await connectSigner(join(folder, "settler.sock"))).vaults;
+    const derived = await vaults?.deriveVault(COMMITMENT);
+    expect(derived?.wallet).toMatch(/^0x[0-9a-f]{64}$/);
+    expect(derived).toEqual(await there?.deriveVault(COMMITMENT));
+
+    const { lanes } = await connectSigner(join(folder, "settler.sock"));
+    expect(lanes.map(({ chainId, purpose }) => `${chainId} ${purpose}`)).toEqual([
+      "30 deploy",
+      "30 settle",
+      "30 deliver",
+      "1 settle",
+      "1 deliver",
+    ]);
+    expect(await connectSigner(join(folder, "vaults.sock"))).toMatchObject({
+      lanes: [],
+      attestor: null,
+    });
+  } finally {
+    await signer.stop();
+  }
+});
+
+test("a signer of another seed than the quoter's configuration has is refused", async () => {
+  configure({ settler: "settler.sock", vaults: "vaults.sock" });
+  const signer = await startSigner(forSettler(), { name: "settler", askPassphrase: nobody });
+  try {
+    configure({ settler: "settler.sock", vaults: "vaults.sock" }, keyOf("f"));
+    await expect(getVaultSigner(forQuoter(), deps)).rejects.toThrow(
+      "signers.vaults: expected the signer of the configured contracts",
+    );
+  } finally {
+    await signer.stop();
+  }
+});
+
+test("without the socket there are no vaults to be had", async () => {
+  configure({});
+  expect(await getVaultSigner(forQuoter(), deps)).toBe(null);
+});
+
+test.each([
+  [{ vaults: "v.sock" }, "signers.vaults: expected signers.settler beside it"],
+  [{ settler: "v.sock", vaults: "v.sock" }, "signers.vaults: expected a socket of its own"],
+  [
+    { settler: "s.sock", attestor: "v.sock", vaults: "v.sock" },
+    "signers.vaults: expected a socket of its own",
+  ],
+])("%j is refused", (signers, problem) => {
+  configure(signers);
+  expect(problemsOf(forQuoter)).toEqual([expect.stringContaining(problem)]);
+});

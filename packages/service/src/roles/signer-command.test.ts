@@ -56,7 +56,7 @@ function configure(signers: object, seed = SEED): void {
   const shown = Object.entries(accounts).map(([role, account]) => [role, toBase58(account)]);
   const file = {
     stateDir: "state",
-    logLevel: "fatal",
+    logLevel: "silent",
     apiKeyPepper: { env: "PEPPER" },
     feeBps: 10,
     signers,

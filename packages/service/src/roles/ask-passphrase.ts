@@ -16,6 +16,7 @@ export async function askPassphrase(question = "Passphrase of the keystores: "):
     );
   }
   stderr.write(question);
+  stdin.ref();
   stdin.setRawMode(true);
   stdin.setEncoding("utf8");
   try {
@@ -31,6 +32,8 @@ export async function askPassphrase(question = "Passphrase of the keystores: "):
   } finally {
     stdin.setRawMode(false);
     stdin.pause();
+    // A question that was answered keeps no process running.
+    stdin.unref();
     stderr.write("\n");
   }
 }

@@ -215,11 +215,6 @@ export function drawMarket(dice: Dice): MarketMoves | null {
   };
 }
 
-/** Whether there is Solana beside the EVM chains, as in one seed of three. */
-export function drawSolana(dice: Dice): boolean {
-  return dice.chance(1 / 3);
-}
-
 /** Pools that stand still. */
 export const STILL_MARKET: MarketMoves = { everyS: 3_600, spread: 0, shove: 0, drift: 0 };
 

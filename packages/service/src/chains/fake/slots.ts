@@ -20,7 +20,7 @@ import {
 import { type FakeBlock, FakeChain, type FakeTransaction } from "./model.ts";
 
 /** Blocks for which a transaction may be mined: fewer than on Solana, so that some run out in a short run. */
-export const LIFETIME_BLOCKS = 12n;
+export const LIFETIME_BLOCKS = 6n;
 
 /** How many blocks come before one: slots that stayed empty are not counted. */
 export function heightOf(chain: FakeChain, block: FakeBlock): bigint {

@@ -37,7 +37,7 @@ describe("migrations", () => {
       "0012-final-sweeps",
       "0013-bridged-swaps",
       "0014-solana",
-      "0015-abandoned-sweeps",
+      "0015-loose-ends",
     ]);
     expect(await migrateToLatest(database.db)).toEqual([]);
     await assertMigrated(database.db);

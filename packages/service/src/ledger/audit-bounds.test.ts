@@ -462,6 +462,23 @@ describe("a settlement that ended", () => {
   });
 });
 
+test("V8 what a completed settlement had in flight goes back with its lock", async () => {
+  const { settle, newAddress, deliver } = await open();
+  const read = async (account: string, owner: string) => {
+    const { rows } = await database.pool.query<{ amount: string | null }>(
+      `select sum(amount)::text as amount from ledger_lines where account = $1 and owner = $2`,
+      [account, owner],
+    );
+    return BigInt(rows[0]?.amount ?? 0);
+  };
+  const address = await newAddress();
+  const settlement = await settle(address, { swept: { amount: 7n, block: 3n, log: 0 } });
+  const id = await deliver(settlement, "one that came back", { state: "returning" });
+  await database.pool.query(`update deliveries set state = 'returned' where id = $1`, [id]);
+  expect(await read("in_flight", settlement)).toBe(-7n);
+  expect(await read("transit", address.wallet)).toBe(7n);
+});
+
 describe("V5 a claimed delivery", () => {
   async function openDelivered(row: Parameters<Awaited<ReturnType<typeof open>>["deliver"]>[2]) {
     const books = await open();

@@ -170,7 +170,9 @@ async function compareRecipients(
   addresses: readonly PaidAddress[],
 ): Promise<void> {
   const rows = await database.query<{ wallet: string; amount: string }>(
-    `select wallet, sum(delivered_amount)::text as amount from settlements where status = 'completed' group by 1`,
+    // One whose lock was given back was told of a delivery that left its chain, too late to be made again.
+    `select wallet, sum(delivered_amount)::text as amount from settlements s where status = 'completed'
+      and not exists (select from deliveries d where d.id = s.delivery_id and d.state = 'returned') group by 1`,
   );
   for (const { wallet, destChain, destWallet, destToken } of addresses.map(
     ({ address }) => address,

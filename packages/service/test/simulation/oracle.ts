@@ -296,11 +296,11 @@ async function compare(
       where chain_id = $1 and wallet = $2 and token = $3 and status = 'completed'`,
     [chainId, wallet, token],
   );
-  const lasting = settled.filter(
-    ({ deliveryId }) =>
-      deliveryId === null ||
-      chains.get(chainId)?.head.state.locks.get(deliveryId as never)?.state === "claimed",
-  );
+  const isClaimed = (deliveryId: string | null) =>
+    deliveryId === null ||
+    // CAST: as rows and the model have it, 32 bytes in hex.
+    chains.get(chainId)?.head.state.locks.get(deliveryId as never)?.state === "claimed";
+  const lasting = settled.filter(({ deliveryId }) => isClaimed(deliveryId));
   for (const sweep of lasting) {
     const owners = settlements.filter((one) => one.swap_tx_hash === sweep.txHash);
     const [owner] = owners;
@@ -333,9 +333,11 @@ async function compare(
       }
     }
   }
-  if (settlements.length !== lasting.length) {
+  // A delivery that left its chain after the settlement had completed may have come too late to be made again.
+  const lastingOnes = settlements.filter(({ delivery_id }) => isClaimed(delivery_id));
+  if (lastingOnes.length !== lasting.length) {
     throw new Broken(
-      `V4: ${name} has ${settlements.length} completed settlements and ${lasting.length} sweeps`,
+      `V4: ${name} has ${lastingOnes.length} completed settlements and ${lasting.length} sweeps`,
     );
   }
 }

@@ -14,3 +14,14 @@ begin
   end if;
   return new;
 end $$;
+
+-- A lock that was given back ends with its sweep forgotten. A settlement that is completed keeps its sweep (its delivery left
+-- the chain too late to be made again): what the sweep brought in flight goes back the way that it came all the same.
+create function forget_completed_sweep() returns trigger language plpgsql as $$
+begin
+  perform post_sweep(s, -1) from settlements s where s.id = new.settlement_id and s.status = 'completed';
+  return null;
+end $$;
+create trigger deliveries_given_back after update on deliveries for each row
+  when (old.state <> new.state and new.state = 'returned')
+  execute function forget_completed_sweep();

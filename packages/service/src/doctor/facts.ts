@@ -11,6 +11,7 @@ import type {
 } from "../config/load.ts";
 import type { SecretFile } from "../config/secret-files.ts";
 import { assert } from "../core/assert.ts";
+import { toBase58 } from "../core/base58.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { DatabaseFacts } from "../db/inspect.ts";
@@ -73,9 +74,17 @@ export function listEvmChains({ chains }: Pick<Config, "chains">): readonly Chai
 /** EVM ids of chains that hold no real money: anvil's own, and those of the sandbox. */
 const LOCAL_EVM_CHAIN_IDS: readonly number[] = [31_337, 900_002, 900_030];
 
+/** The genesis hash of the sandbox's Solana chain. */
+const LOCAL_GENESIS = "EqpYPogXhVqSneC7zRFCZkpcnEYBXvuuZ6vX2Rsxw1Kz";
+
 /** Whether a chain is a local test chain: what protects real money is not demanded there. */
-export function isLocal({ evmChainId }: Pick<ChainConfig, "evmChainId">): boolean {
-  return LOCAL_EVM_CHAIN_IDS.includes(evmChainId);
+export function isLocal({
+  evmChainId,
+  solana,
+}: Pick<ChainConfig, "evmChainId" | "solana">): boolean {
+  return solana
+    ? toBase58(solana.genesisHash) === LOCAL_GENESIS
+    : LOCAL_EVM_CHAIN_IDS.includes(evmChainId);
 }
 
 export function subjectOf({ chainId, name }: Pick<ChainConfig, "chainId" | "name">): string {

@@ -26,6 +26,7 @@ import type { LaneSigner } from "../signers/port.ts";
 import {
   BATCHING_LANE_LIMITS,
   DEFAULT_LANE_LIMITS,
+  SHORT_LIVED_LANE_LIMITS,
   type LaneLimits,
   lookAtLane,
 } from "../transactions/index.ts";
@@ -225,8 +226,10 @@ function startLanes(context: RoleContext, signers: readonly LaneSigner[]): Loop[
 
 /** A batch takes at most a quarter of what the signer allows in a day. */
 function limitsOf({ chains }: Config, { chainId, purpose }: LaneSigner): LaneLimits {
+  const chain = chains.find((known) => known.chainId === chainId);
+  if (chain?.kind === "svm") return SHORT_LIVED_LANE_LIMITS;
   if (purpose === "deliver") return DEFAULT_LANE_LIMITS;
-  const budget = chains.find((chain) => chain.chainId === chainId)?.dailyGasBudget;
+  const budget = chain?.dailyGasBudget;
   return { ...BATCHING_LANE_LIMITS, batchCostMax: budget === undefined ? undefined : budget / 4n };
 }
 

@@ -5,6 +5,7 @@ export {
   type LaneLimits,
   lookAtLane,
   type OnTransactionChanged,
+  SHORT_LIVED_LANE_LIMITS,
   submitIntent,
 } from "./lane.ts";
 export { type CallPlan, planCall } from "./plan.ts";

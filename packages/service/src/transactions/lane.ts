@@ -75,6 +75,12 @@ export const DEFAULT_LANE_LIMITS: LaneLimits = {
   maxFeePerGas: 500_000_000_000n,
 };
 
+/** Where transactions live by a blockhash: what is lost is missed sooner, as it lives for a minute or so. */
+export const SHORT_LIVED_LANE_LIMITS: LaneLimits = {
+  ...DEFAULT_LANE_LIMITS,
+  resendAfterMs: 2_000,
+};
+
 /**
  * Lanes whose calls can go together send a few by themselves; what comes while those are on the way goes together.
  */

@@ -38,6 +38,7 @@ describe("migrations", () => {
       "0013-bridged-swaps",
       "0014-solana",
       "0015-loose-ends",
+      "0019-waiting-signers",
     ]);
     expect(await migrateToLatest(database.db)).toEqual([]);
     await assertMigrated(database.db);

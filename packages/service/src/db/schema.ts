@@ -234,6 +234,7 @@ export interface TransactionsTable {
   mined_block_number: Int8OrNull;
   created_at: GeneratedStamp;
   gas_cost: NumericOrNull;
+  retry_at: Generated<Stamp | null>;
 }
 
 export interface AttemptsTable {

@@ -6,7 +6,7 @@ import { Value } from "typebox/value";
 import { OperatingError } from "../core/errors.ts";
 import { type Hex, toAddress, toHex, toTxHash } from "../core/hex.ts";
 import type { AttestorSigner, LaneSigner, VaultSigner } from "./port.ts";
-import { SignerRefusal } from "./refusal.ts";
+import { SignerRefusal, SignerWaits } from "./refusal.ts";
 import type { HeldSigners } from "./server.ts";
 import {
   Accounts,
@@ -37,6 +37,7 @@ export async function connectSigner(socketPath: string): Promise<HeldSigners> {
     if (status === 200 && Value.Check(schema, answer)) return answer;
     if (!Value.Check(Failure, answer)) throw unavailable(socketPath, `it answered ${status}`);
     if (answer.error === "REFUSED") throw new SignerRefusal(answer.message);
+    if (answer.error === "WAITS") throw new SignerWaits(answer.message);
     throw unavailable(socketPath, answer.message);
   }
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { OperatingError } from "../core/errors.ts";
 import { type Address, toAddress, toHex32 } from "../core/hex.ts";
 import {
   createOrderMemory,
@@ -7,7 +6,7 @@ import {
   type GuardedOrder,
   type OrderLimits,
 } from "./order-memory.ts";
-import { SignerRefusal } from "./refusal.ts";
+import { SignerWaits } from "./refusal.ts";
 
 const LANE = toAddress(`0x${"1a".repeat(32)}`);
 const TOKEN = toAddress(`0x${"70".repeat(32)}`);
@@ -70,8 +69,8 @@ function isWaiting(run: () => void): boolean {
     run();
     return false;
   } catch (error) {
-    if (error instanceof SignerRefusal) throw error;
-    return error instanceof OperatingError && error.code === "RPC_UNAVAILABLE";
+    if (error instanceof SignerWaits) return true;
+    throw error;
   }
 }
 

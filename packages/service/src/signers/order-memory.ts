@@ -2,11 +2,10 @@
  * What a signer remembers of the orders that it followed, on a chain that has no contracts to remember it. Everything is
  * read back from the journal.
  */
-import { OperatingError } from "../core/errors.ts";
 import type { Address, Hex32 } from "../core/hex.ts";
 import type { Lifetime } from "../chains/port.ts";
 import type { JournalEntry } from "./journal.ts";
-import { SignerRefusal } from "./refusal.ts";
+import { SignerRefusal, SignerWaits } from "./refusal.ts";
 
 /** An order, as far as it matters to what may be signed after it. */
 export interface GuardedOrder {
@@ -68,7 +67,7 @@ interface KnownLock {
 export interface OrderMemory {
   /** Whether exactly this message is in the journal. */
   isRecorded(message: GuardedMessage): boolean;
-  /** Throws `SignerRefusal` for what must not be signed after what was, RPC_UNAVAILABLE for what may be signed later. */
+  /** Throws `SignerRefusal` for what must not be signed after what was, `SignerWaits` for what may be signed later. */
   check(lane: Address, message: GuardedMessage, limits: OrderLimits, nowMs: number): void;
   remember(lane: Address, message: GuardedMessage, atMs: number): void;
 }
@@ -96,7 +95,7 @@ export function createOrderMemory(): OrderMemory {
     if (!known || known.messageHash === message.messageHash) return;
     // A lifetime begins at its blockhash: one that ends so much later began when the other was over.
     if (message.lifetime.lastValidHeight <= known.lastValidHeight + LIFETIME_BLOCKS) {
-      throw waits(
+      throw new SignerWaits(
         `what it signed for the ${order.kind} ${order.id} may be mined up to the height ${known.lastValidHeight}`,
       );
     }
@@ -125,7 +124,7 @@ export function createOrderMemory(): OrderMemory {
       throw new SignerRefusal(`a claim for ${paidAmount}, less than the lock's ${lock.minOut}`);
     }
     if (lock.signedAgainMs !== null && lock.signedAgainMs > nowMs - SETTLED_MS) {
-      throw waits(`another signature of the lock ${id} may be alive`);
+      throw new SignerWaits(`another signature of the lock ${id} may be alive`);
     }
   }
 
@@ -177,7 +176,7 @@ export function createOrderMemory(): OrderMemory {
         .filter(({ atMs }) => atMs > nowMs - DAY_MS)
         .reduce((sum, { amount }) => sum + amount, 0n);
       if (dailyBudget !== undefined && lately + lamports > dailyBudget) {
-        throw waits(`the daily budget of ${dailyBudget} lamports is used up`);
+        throw new SignerWaits(`the daily budget of ${dailyBudget} lamports is used up`);
       }
     },
 
@@ -205,11 +204,6 @@ export function createOrderMemory(): OrderMemory {
       }
     },
   };
-}
-
-/** Passing trouble: the same may be signed a little later, and whoever asks keeps it. */
-function waits(why: string): OperatingError {
-  return new OperatingError("RPC_UNAVAILABLE", `The signer waits: ${why}.`);
 }
 
 /** What happens once: a lock ends one way, a delivery is paid once. */

@@ -38,7 +38,7 @@ export interface LaneSigner {
   readonly address: Address;
   /** Ends what it has begun, and begins nothing. */
   readonly retired: boolean;
-  /** Throws `SignerRefusal` for what the policy does not allow, RPC_UNAVAILABLE when the key cannot be reached. */
+  /** Throws `SignerRefusal` for what the policy does not allow, `SignerWaits` for what it does not allow yet, RPC_UNAVAILABLE when the key cannot be reached. */
   sign(intent: TransactionIntent): Promise<SignedTransaction>;
 }
 

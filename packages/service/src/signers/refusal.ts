@@ -9,3 +9,13 @@ export class SignerRefusal extends OperatingError {
     this.reason = reason;
   }
 }
+
+/** The policy of a signer does not allow it yet. Nothing was signed; the same may be asked again a little later. */
+export class SignerWaits extends OperatingError {
+  readonly reason: string;
+
+  constructor(reason: string) {
+    super("RPC_UNAVAILABLE", `The signer waits: ${reason}.`);
+    this.reason = reason;
+  }
+}

@@ -16,7 +16,7 @@ import { Value } from "typebox/value";
 import { OperatingError } from "../core/errors.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { AttestorSigner, LaneSigner, VaultSigner } from "./port.ts";
-import { SignerRefusal } from "./refusal.ts";
+import { SignerRefusal, SignerWaits } from "./refusal.ts";
 import {
   type Accounts,
   ClaimRequest,
@@ -181,6 +181,7 @@ async function answer(
 
 function describeFailure(error: unknown): readonly [number, Failure] {
   if (error instanceof SignerRefusal) return [403, { error: "REFUSED", message: error.reason }];
+  if (error instanceof SignerWaits) return [503, { error: "WAITS", message: error.reason }];
   if (error instanceof BadRequest) return [400, { error: "BAD_REQUEST", message: error.message }];
   if (error instanceof OperatingError && error.code === "RPC_UNAVAILABLE") {
     return [503, { error: "RPC_UNAVAILABLE", message: error.message }];

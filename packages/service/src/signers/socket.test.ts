@@ -11,7 +11,7 @@ import { OperatingError } from "../core/errors.ts";
 import { padAddress, toAddress, toEvmAddress, toHex32, toTxHash } from "../core/hex.ts";
 import { connectSigner } from "./client.ts";
 import type { AttestorSigner, LaneSigner, TransactionIntent, VaultSigner } from "./port.ts";
-import { SignerRefusal } from "./refusal.ts";
+import { SignerRefusal, SignerWaits } from "./refusal.ts";
 import { type HeldSigners, startSignerServer, withVaultsOnly } from "./server.ts";
 import { formatIntent } from "./wire.ts";
 
@@ -213,6 +213,12 @@ describe("failures", () => {
     await expect(failing(new SignerRefusal("a test"))).rejects.toThrow(
       "The signer refuses: a test.",
     );
+  });
+
+  test("who waits is waited for on both sides", async () => {
+    const failed = failing(new SignerWaits("a test"));
+    await expect(failed).rejects.toThrow(SignerWaits);
+    await expect(failed).rejects.toThrow("The signer waits: a test.");
   });
 
   test("a KMS that does not answer is passing trouble", async () => {

@@ -109,6 +109,7 @@ export const Signature = Type.Object({ signature: Bytes });
 export const Failure = Type.Object({
   error: Type.Union([
     Type.Literal("REFUSED"),
+    Type.Literal("WAITS"),
     Type.Literal("RPC_UNAVAILABLE"),
     Type.Literal("BAD_REQUEST"),
     Type.Literal("INTERNAL"),

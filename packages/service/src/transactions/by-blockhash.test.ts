@@ -10,11 +10,12 @@ import {
   LANE,
 } from "../../test/support/doubles.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
-import type { Chain, Receipt, SendOutcome } from "../chains/port.ts";
-import { type Hex, toHex, toHex32, type TxHash } from "../core/hex.ts";
 import { Killed, killAt } from "../../test/support/kill.ts";
+import type { Chain, Receipt, SendOutcome } from "../chains/port.ts";
+import { OperatingError } from "../core/errors.ts";
+import { type Hex, toHex, toHex32, type TxHash } from "../core/hex.ts";
 import type { LaneSigner } from "../signers/port.ts";
-import { SignerRefusal } from "../signers/refusal.ts";
+import { SignerRefusal, SignerWaits } from "../signers/refusal.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { DEFAULT_LANE_LIMITS, type LaneDeps, lookAtLane, submitIntent } from "./lane.ts";
 import { getByIntent, listAttempts } from "./store.ts";
@@ -303,6 +304,49 @@ describe("a transaction that lives by a blockhash", () => {
       txHash: null,
       isFinal: true,
     });
+  });
+
+  test("that the signer does not sign yet holds up nobody, and is signed later", async () => {
+    const { chain, clock, look, submit } = openLane();
+    const { openMax } = DEFAULT_LANE_LIMITS;
+    const waiting = Array.from({ length: openMax }, (_, i): IntentName => `claim:${i}:1`);
+    const callOf = (at: number): Hex => `0xaa${at.toString(16).padStart(2, "0")}`;
+    for (const [at, intent] of waiting.entries()) await submit(intent, callOf(at));
+    await submit("sweep:b:1", "0xbb");
+    let asked = 0;
+    const hesitant: LaneSigner = {
+      ...signer,
+      async sign(intent) {
+        if (intent.call.data === "0xbb") return signer.sign(intent);
+        asked += 1;
+        throw new SignerWaits("another signature of the lock may be alive");
+      },
+    };
+    for (let round = 0; round < 3; round += 1) await look({ signer: hesitant });
+    chain.mine();
+    await look({ signer: hesitant });
+    expect(chain.count("0xbb")).toBe(1);
+    expect(asked).toBe(openMax);
+    clock.advance(60_000);
+    await look();
+    chain.mine();
+    for (const at of waiting.keys()) expect(chain.count(callOf(at))).toBe(1);
+  });
+
+  test("that cannot be brought forward holds up none of the others, and is told", async () => {
+    const { chain, look, submit } = openLane();
+    await submit("claim:a:1", "0xaa");
+    await submit("sweep:b:1", "0xbb");
+    const halfAway: LaneSigner = {
+      ...signer,
+      async sign(intent) {
+        if (intent.call.data === "0xbb") return signer.sign(intent);
+        throw new OperatingError("RPC_UNAVAILABLE", "Nobody answers.");
+      },
+    };
+    await expect(look({ signer: halfAway })).rejects.toThrow("Nobody answers.");
+    chain.mine();
+    expect(chain.count("0xbb")).toBe(1);
   });
 
   test("is not sent while the books of its chain do not balance", async () => {

@@ -227,10 +227,10 @@ describe("lane", () => {
     const submits = Array.from({ length: 60 }, (_, i) => submit(`deploy:${i}:1`));
     // While intents come, so that workers do not all see the same queue.
     const workers = Array.from({ length: 8 }, async () => {
-      for (let i = 0; i < 10; i++) await assignNonces(deps.db, lane, 100);
+      for (let i = 0; i < 10; i++) await assignNonces(deps.db, lane, { openMax: 100, nowMs: 0 });
     });
     await Promise.all([...submits, ...workers]);
-    await assignNonces(deps.db, lane, 100);
+    await assignNonces(deps.db, lane, { openMax: 100, nowMs: 0 });
     const rows = await database.db
       .selectFrom("transactions")
       .select(["intent", "nonce"])

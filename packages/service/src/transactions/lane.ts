@@ -22,7 +22,7 @@ import { OperatingError } from "../core/errors.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import { isHalted, nonceTaken, recordFindings } from "../ledger/index.ts";
 import type { LaneSigner } from "../signers/port.ts";
-import { SignerRefusal } from "../signers/refusal.ts";
+import { SignerRefusal, SignerWaits } from "../signers/refusal.ts";
 import type { Log } from "../telemetry/log.ts";
 import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
 import * as store from "./store.ts";
@@ -65,6 +65,8 @@ export interface LaneLimits {
   readonly maxFeePerGas: bigint;
 }
 
+/** What the signer does not sign yet is brought to it again after this long. */
+const PUT_OFF_MS = 15_000;
 /** More than one batch takes, so that the longest is found among calls of several kinds. */
 const QUEUE_LOOK_MAX = 200;
 
@@ -138,21 +140,29 @@ export async function lookAtLane(deps: LaneDeps): Promise<boolean> {
   return progressed;
 }
 
-/** The look at a lane without nonces: each of its open transactions is brought forward by itself. */
+/**
+ * The look at a lane without nonces: each of its open transactions is brought forward by itself, and what cannot be holds up
+ * none of the others. Throws the first trouble, after all of them.
+ */
 async function lookByBlockhash(deps: LaneDeps): Promise<boolean> {
   const { db, chain, signer } = deps;
   const lane = laneOf(signer);
   const mayMove = !(await isHalted(db, chain.chainId));
   if (mayMove) await assignQueued(deps);
   const mined = await store.listByState(db, lane, "mined");
+  const troubles: OperatingError[] = [];
   let progressed = false;
-  try {
-    for (const transaction of await store.listByState(db, lane, "assigned")) {
+  for (const transaction of await store.listByState(db, lane, "assigned")) {
+    try {
       progressed = (await pursueByBlockhash(deps, transaction, mayMove)) || progressed;
+    } catch (error) {
+      if (!(error instanceof OperatingError)) throw error;
+      troubles.push(error);
     }
-  } finally {
-    if (mined.length > 0) await followMined(deps, mined);
   }
+  if (mined.length > 0) await followMined(deps, mined);
+  const [trouble] = troubles;
+  if (trouble) throw trouble;
   return progressed;
 }
 
@@ -182,13 +192,16 @@ async function pursueByBlockhash(
   return false;
 }
 
-/** Signs what nothing else of can be mined. What the signer refuses now is abandoned: whoever wanted it plans anew. */
+/**
+ * Signs what nothing else of can be mined. What the signer refuses now is abandoned: whoever wanted it plans anew. What it
+ * does not sign yet goes back into the queue.
+ */
 async function signForBlockhash(
   deps: LaneDeps,
   transaction: LaneTransaction,
   number: number,
 ): Promise<boolean> {
-  const { chain, limits, log } = deps;
+  const { db, chain, clock, limits, log } = deps;
   const [lifetime, fees] = await Promise.all([chain.getLifetime(), chain.suggestFees()]);
   if (fees.maxFeePerGas > limits.maxFeePerGas) {
     sayTooDear(deps, transaction, fees);
@@ -198,6 +211,11 @@ async function signForBlockhash(
     await signAndSend(deps, transaction, { number, fees, lifetime });
     return false;
   } catch (error) {
+    if (error instanceof SignerWaits) {
+      log.warn({ intent: transaction.intent, reason: error.reason }, "the signer waits, put off");
+      await store.putOff(db, transaction.id, clock.now() + PUT_OFF_MS);
+      return true;
+    }
     if (!(error instanceof SignerRefusal)) throw error;
     log.error({ err: error, intent: transaction.intent }, "the signer refuses, abandoned");
     await abandon(deps, transaction);
@@ -238,7 +256,7 @@ async function assignQueued(deps: LaneDeps): Promise<void> {
   const lane = laneOf(signer);
   // While there is no room the queue grows, and goes as one when there is.
   if ((await store.countOpen(db, lane)) < limits.openMax) await combineQueued(deps);
-  await store.assignNonces(db, lane, limits.openMax);
+  await store.assignNonces(db, lane, { openMax: limits.openMax, nowMs: deps.clock.now() });
 }
 
 /** When a queue stands, what can go together goes together. What would revert as a whole goes one by one. */

@@ -113,13 +113,13 @@ export async function getNextNonce(
 }
 
 /**
- * Gives nonces to queued intents, oldest first, until `openMax` are open. The lane's row is locked meanwhile, so nonces
+ * Gives nonces to queued intents that are not put off, oldest first, until `openMax` are open. The lane's row is locked meanwhile, so nonces
  * are contiguous and none is given twice, by however many processes.
  */
 export async function assignNonces(
   db: Db,
   lane: { chainId: number; address: Address },
-  openMax: number,
+  { openMax, nowMs }: { readonly openMax: number; readonly nowMs: number },
 ): Promise<number> {
   return db.transaction().execute(async (tx) => {
     const held = await tx
@@ -137,6 +137,7 @@ export async function assignNonces(
       .where("chain_id", "=", lane.chainId)
       .where("lane", "=", lane.address)
       .where("state", "=", "queued")
+      .where((eb) => eb.or([eb("retry_at", "is", null), eb("retry_at", "<=", formatStamp(nowMs))]))
       .orderBy("created_at")
       .orderBy("id")
       .limit(room)
@@ -342,6 +343,19 @@ export async function recordAbandoned(tx: Tx, id: string): Promise<LaneTransacti
     .returningAll()
     .execute();
   return rows.map(parseTransaction);
+}
+
+/**
+ * Moves `assigned` back to `queued` until a time, in milliseconds since the epoch: for lanes whose nonces order nothing. What
+ * was signed of it before can no longer be mined.
+ */
+export async function putOff(db: Db, id: string, untilMs: number): Promise<void> {
+  await db
+    .updateTable("transactions")
+    .set({ state: "queued", nonce: null, retry_at: formatStamp(untilMs) })
+    .where("id", "=", id)
+    .where("state", "=", "assigned")
+    .execute();
 }
 
 /** Moves `mined` back to `assigned`, or `carried`: its block is no longer on the chain. */

@@ -72,6 +72,27 @@ describe("from Solana", () => {
     expect(await world.solanaBalance(address)).toBe(0n);
   });
 
+  test("SOL and wrapped SOL at one vault are two balances, each settled as what it is", async () => {
+    const recipient = world.newEvmWallet();
+    const token = world.tokenOn("ethereum");
+    const pair = { fromChain: "solana", toChain: "ethereum", toToken: token, recipient };
+    const mint = world.mintOf("WSOL");
+    const wrapped = await world.quote({ ...pair, fromToken: mint, amount: 2n * LAMPORTS });
+    const { address } = await world.quote({ ...pair, fromToken: SOL, amount: LAMPORTS });
+    expect(wrapped.address).toBe(address);
+    await world.payTokens(mint, address, 2n * LAMPORTS);
+    const first = await world.settled(address);
+    expect(first).toMatchObject({ status: "completed", tokenAddress: mint });
+    await world.paySol(address, LAMPORTS);
+    const second = await world.settled(address, [first.id]);
+    expect(second).toMatchObject({ status: "completed", tokenAddress: SOL });
+    const paid = await world.evmBalance("ethereum", recipient, token);
+    // As above, of each.
+    expect([0n, 1n, 2n]).toContain(paid - afterFee(450n * USDC));
+    expect(await world.solanaBalance(address)).toBe(0n);
+    expect(await world.solanaBalance(address, mint)).toBe(0n);
+  });
+
   test("WETH of 8 decimals arrives as ether, which has 18", async () => {
     const recipient = world.newEvmWallet();
     const mint = world.mintOf("WETH");
@@ -192,11 +213,15 @@ describe("to Solana", () => {
 test("every lock is claimed to the treasury, and the ledger is what the chains say", async () => {
   const mint = world.mintOf("USDC");
   const brought = 25n * USDC + 7n * USDC + USDC;
+  const treasuryHas = async (token: string, amount: bigint) =>
+    (await world.solanaBalance(world.treasury, token)) === amount;
   await world.until(
     "the treasury has what was locked",
-    async () => (await world.solanaBalance(world.treasury, mint)) === brought,
+    async () =>
+      (await treasuryHas(mint, brought)) &&
+      (await treasuryHas(world.mintOf("WSOL"), 2n * LAMPORTS)),
   );
-  expect(await world.solanaBalance(world.treasury)).toBe(LAMPORTS);
+  expect(await world.solanaBalance(world.treasury)).toBe(2n * LAMPORTS);
   const report = await world.audit();
   expect(report.breaches).toEqual([]);
   expect(report.ok).toBe(true);

@@ -63,7 +63,7 @@ export interface SolanaControls {
   airdrop(request: { readonly to: Address; readonly amount: bigint }): Promise<string>;
   /**
    * Tokens from the faucet into the associated account of `owner`, which is made where it is missing; in a block when
-   * this returns. Returns the signature.
+   * this returns. WSOL is wrapped. Returns the signature.
    */
   mintTo(request: {
     readonly mint: Address;

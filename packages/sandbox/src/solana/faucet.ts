@@ -21,9 +21,10 @@ import {
   findAssociatedTokenPda,
   getCreateAssociatedTokenIdempotentInstructionAsync,
   getMintToInstruction,
+  getSyncNativeInstruction,
 } from "@solana-program/token";
 import type { Chain } from "./chain.ts";
-import { FAUCET_SEED } from "./genesis.ts";
+import { FAUCET_SEED, WSOL_MINT } from "./genesis.ts";
 import { type DecodedTransaction, decodeTransaction } from "./svm/transaction.ts";
 
 /** More than any transaction of the faucet uses, and room for numbers that tell them apart. */
@@ -34,6 +35,7 @@ const FAUCET_UNITS_SPREAD = 1_000_000;
 export interface Faucet {
   readonly address: Address;
   giveLamports(to: Address, amount: bigint): Promise<DecodedTransaction>;
+  /** WSOL is wrapped, as nobody mints it. */
   mintTo(request: {
     readonly mint: Address;
     readonly owner: Address;
@@ -76,10 +78,21 @@ export async function createFaucet(chain: Pick<Chain, "ledger">): Promise<Faucet
           mint,
           tokenProgram,
         }),
-        getMintToInstruction(
-          { mint, token, mintAuthority: signer, amount },
-          { programAddress: tokenProgram },
-        ),
+        ...(mint === WSOL_MINT
+          ? [
+              getTransferSolInstruction({
+                source: signer,
+                destination: token,
+                amount: lamports(amount),
+              }),
+              getSyncNativeInstruction({ account: token }),
+            ]
+          : [
+              getMintToInstruction(
+                { mint, token, mintAuthority: signer, amount },
+                { programAddress: tokenProgram },
+              ),
+            ]),
       ]);
     },
   };

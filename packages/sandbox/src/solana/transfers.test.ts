@@ -150,6 +150,19 @@ describe("SOL", () => {
     await land([getCloseAccountInstruction({ account, destination: other.address, owner: payer })]);
     expect(await wallet.balanceOf(other.address)).toBe(3_000_000n + 2_039_280n);
   });
+
+  test("comes wrapped from the faucet", async () => {
+    const mint = SOLANA_TOKENS.WSOL.mint;
+    const give = () => chain.mintTo({ mint, owner: other.address, amount: 7n });
+    await give();
+    await give();
+    const account = await accountOf(other.address, mint);
+    const held = await wallet.rpc
+      .getTokenAccountBalance(account, { commitment: "processed" })
+      .send();
+    expect(held.value.amount).toBe("14");
+    expect(await wallet.balanceOf(account)).toBe(14n + 2_039_280n);
+  });
 });
 
 describe("tokens", () => {

@@ -37,6 +37,7 @@ export async function openSolanaSandbox(options: { readonly env?: Record<string,
     return mint;
   };
 
+  let { service } = sandbox;
   const [integrator] = descriptor.integrators;
   if (!integrator) throw new Error("the sandbox has integrators");
   const client = () => {
@@ -192,6 +193,21 @@ export async function openSolanaSandbox(options: { readonly env?: Record<string,
     async deposits(wallet: string): Promise<number> {
       const { items } = await client().listDeposits({ limit: 100, walletAddress: wallet });
       return items.length;
+    },
+
+    /** How the service ended; waits until it does. */
+    async serviceDeath(): Promise<string> {
+      const death = await Promise.race([
+        service.exited,
+        delay(DEADLINE_MS, undefined, { ref: false }).then(() => null),
+      ]);
+      if (!death) throw new Error("the service did not die");
+      return death.signal ?? `code ${death.code}`;
+    },
+
+    /** Ends the service, if it still runs, and starts it again. */
+    async restart(env: Readonly<Record<string, string>> = {}): Promise<void> {
+      service = await sandbox.restartService(env);
     },
 
     /** Waits until an audit proves everything, or for as long as a story lasts. */

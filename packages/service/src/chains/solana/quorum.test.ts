@@ -153,7 +153,21 @@ describe("blocks", () => {
     expect((await scan(alone(), before, wallet)).sum).toBe(5_000_000n);
     // Too far back for that, it is an error, and not the end.
     await world.sandbox.tick(100);
-    await expect(alone().getBlockAfter(before.number)).rejects.toMatchObject(UNAVAILABLE);
+    const chain = alone();
+    await expect(chain.getBlockAfter(before.number)).rejects.toMatchObject(UNAVAILABLE);
+    liar.meddle = (_, said) => said;
+    expect((await scan(chain, before, wallet)).sum).toBe(5_000_000n);
+  });
+
+  test("far behind are found, also where somebody just asked for newer ones", async () => {
+    const { wallet, before } = await depositBetweenSkips();
+    await world.sandbox.tick(100);
+    const skipped = (await world.sandbox.tick()) + 1n;
+    await world.sandbox.skipSlots(1);
+    await world.finalize();
+    const chain = alone();
+    expect(await chain.getBlock(skipped)).toBeNull();
+    expect((await scan(chain, before, wallet)).sum).toBe(5_000_000n);
   });
 });
 

@@ -54,7 +54,8 @@ export function createQuorum(
   /** By slot, in the order of their reading. */
   const kept = new Map<bigint, BlockAnswer>();
   let finalSlot = 0n;
-  let slotsAhead: readonly bigint[] = [];
+  /** Slots that were listed after one: what is older than that one is not in it. */
+  let listed: { readonly after: bigint; readonly slots: readonly bigint[] } = NOTHING_LISTED;
 
   async function getFinalSlot(): Promise<bigint> {
     const slots = await nodes.collect((node) => node.getSlot("finalized"));
@@ -77,18 +78,19 @@ export function createQuorum(
   /** Slots after one that some node says have a block, lowest first: a hint, as any of them may be made up or left out. */
   async function listSlotsAfter(slot: bigint, final: bigint): Promise<readonly bigint[]> {
     const isAhead = (other: bigint) => other > slot && other <= final;
-    const known = slotsAhead.filter(isAhead);
+    const known = listed.after <= slot ? listed.slots.filter(isAhead) : [];
     if (known.length > 0) return known;
     const lists = await nodes.collect((node) => node.listSlots(slot + 1n, SLOTS_AHEAD));
-    slotsAhead = [...new Set(lists.values.flat())].sort((one, other) => (one < other ? -1 : 1));
-    return slotsAhead.filter(isAhead);
+    const slots = [...new Set(lists.values.flat())].sort((one, other) => (one < other ? -1 : 1));
+    listed = { after: slot, slots };
+    return slots.filter(isAhead);
   }
 
   async function findAnyAfter(slot: bigint, final: bigint): Promise<BlockAnswer> {
     let failure: unknown;
-    const listed = await listSlotsAfter(slot, final);
+    const slots = await listSlotsAfter(slot, final);
     // Where lists say nothing, what is final is known to be there, and leads back.
-    for (const candidate of [...listed.slice(0, SLOTS_TRIED_MAX), final]) {
+    for (const candidate of [...slots.slice(0, SLOTS_TRIED_MAX), final]) {
       try {
         return await readBlock(candidate);
       } catch (error) {
@@ -97,7 +99,7 @@ export function createQuorum(
       }
     }
     // What was remembered may be of a node that made it up.
-    slotsAhead = [];
+    listed = NOTHING_LISTED;
     throw failure;
   }
 
@@ -107,7 +109,10 @@ export function createQuorum(
     let block = await findAnyAfter(slot, final);
     // A list may leave blocks out. A block names its parent, and of that it can be no mistake.
     for (let back = 0; block.parentSlot > slot; back += 1) {
-      if (back === BLOCKS_BACK_MAX) throw unavailable("too many blocks left out");
+      if (back === BLOCKS_BACK_MAX) {
+        listed = NOTHING_LISTED;
+        throw unavailable("too many blocks left out");
+      }
       const parent = await readBlock(block.parentSlot);
       if (parent.hash !== block.parentHash) throw unavailable("another parent");
       block = parent;
@@ -154,6 +159,8 @@ export function createQuorum(
 
   return { nodes, getFinalSlot, readBlock, readBlockAfter, findBlock, agreeFinal, unavailable };
 }
+
+const NOTHING_LISTED = { after: 0n, slots: [] };
 
 /** Blocks are large: what they hold is compared by its hash. */
 const SAME_BLOCK: Rule<ReadBlock> = {

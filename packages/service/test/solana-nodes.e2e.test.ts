@@ -1,0 +1,121 @@
+/**
+ * Three nodes of Solana of which two must agree: with one that lies, is dead or limits rates a deposit is delivered once;
+ * while too few agree nothing is decided and nothing lost.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Meddle, type Meddler, startMeddler } from "./support/solana-meddler.ts";
+import { openSolanaSandbox, type SolanaSandbox } from "./support/solana-sandbox.ts";
+
+const USDC = 1_000_000n;
+const AMOUNT = 9n * USDC;
+const PAID = AMOUNT - AMOUNT / 1_000n;
+/** Many looks of every loop. */
+const STANDSTILL_MS = 4_000;
+
+let world: SolanaSandbox;
+const nodes: Meddler[] = [];
+
+beforeAll(async () => {
+  world = await openSolanaSandbox();
+  for (let at = 0; at < 3; at += 1) nodes.push(await startMeddler(world.sandbox.solana.rpcUrl));
+  const rpcUrls = nodes.map(({ url }) => url);
+  const config = JSON.parse(readFileSync(world.configPath, "utf8"));
+  const solana = config.chains.find(({ chainId }: { chainId: number }) => chainId === 1);
+  delete solana.rpcUrl;
+  solana.rpcUrls = rpcUrls;
+  config.attestor.rpcUrls["1"] = rpcUrls;
+  writeFileSync(world.configPath, JSON.stringify(config));
+  await world.restart();
+}, 120_000);
+afterAll(async () => {
+  await world.close();
+  await Promise.all(nodes.map((node) => node.close()));
+});
+
+const honest: Meddle = (_, said) => said;
+const dead: Meddle = () => 503;
+const limiting: Meddle = () => 429;
+/** Ten times of every token in every account, in blocks and in balances. */
+const inflating: Meddle = ({ method }, said) =>
+  method === "getBlock" || method === "getTransaction"
+    ? change(said, /("postTokenBalances":.*?)"amount":"(\d+)"/g, '$1"amount":"$20"')
+    : said;
+/** Blocks without what happened in them. */
+const hiding: Meddle = ({ method }, said) =>
+  method === "getBlock" ? change(said, /"transactions":\[.*\]/, '"transactions":[]') : said;
+/** A chain that ended a while ago. */
+const behind: Meddle = ({ method }, said) =>
+  ["getSlot", "getBlockHeight"].includes(method) && typeof said.result === "number"
+    ? { result: Math.max(0, said.result - 200) }
+    : said;
+
+function change(said: Parameters<Meddle>[1], from: RegExp, to: string): Parameters<Meddle>[1] {
+  if (said.result === undefined || said.result === null) return said;
+  return { result: JSON.parse(JSON.stringify(said.result).replace(from, to)) };
+}
+
+function setMoods(...moods: readonly [Meddle, Meddle, Meddle]): void {
+  for (const [at, node] of nodes.entries()) node.meddle = moods[at] ?? honest;
+}
+
+async function pay() {
+  const recipient = world.newEvmWallet();
+  const [mint, token] = [world.mintOf("USDC"), world.tokenOn("base")];
+  const { address } = await world.quote({
+    fromChain: "solana",
+    fromToken: mint,
+    toChain: "base",
+    toToken: token,
+    recipient,
+    amount: AMOUNT,
+  });
+  await world.payTokens(mint, address, AMOUNT);
+  return { address, paid: () => world.evmBalance("base", recipient, token) };
+}
+
+async function expectDeliveredOnce({ address, paid }: Awaited<ReturnType<typeof pay>>) {
+  const swap = await world.settled(address);
+  expect(swap).toMatchObject({ status: "completed", amount: String(AMOUNT), error: null });
+  expect(await paid()).toBe(PAID);
+  expect(await world.swapsOf(address)).toHaveLength(1);
+}
+
+test.each([
+  ["lies about what arrived", inflating],
+  ["hides what happened", hiding],
+  ["is behind", behind],
+  ["limits rates", limiting],
+  ["is dead", dead],
+])("T48 T49 with one of three that %s a deposit is delivered once", async (_, mood) => {
+  // A place of its own for each.
+  nodes.push(...nodes.splice(0, 1));
+  setMoods(honest, honest, mood);
+  await expectDeliveredOnce(await pay());
+});
+
+test.each([
+  ["are dead", dead, dead],
+  ["are dead and lies", dead, inflating],
+  ["limit rates and hide", limiting, hiding],
+])("T49 while two of three %s nothing moves, and all is delivered after", async (_, one, other) => {
+  setMoods(honest, honest, honest);
+  const waiting = await pay();
+  setMoods(honest, one, other);
+  const known = await world.deposits(waiting.address);
+  const swaps = (await world.swapsOf(waiting.address)).map(({ status }) => status);
+  await delay(STANDSTILL_MS);
+  expect(await world.deposits(waiting.address)).toBe(known);
+  expect((await world.swapsOf(waiting.address)).map(({ status }) => status)).toEqual(swaps);
+  expect(await waiting.paid()).toBe(0n);
+  setMoods(honest, honest, other);
+  await expectDeliveredOnce(waiting);
+});
+
+test("in the end the ledger is what the chains say", async () => {
+  setMoods(honest, honest, honest);
+  const report = await world.audit();
+  expect(report.breaches).toEqual([]);
+  expect(report.ok).toBe(true);
+});

@@ -1,8 +1,7 @@
 /** `kill -9` of the service, and a chain that loses and forks, with Solana on either side: each deposit is delivered once. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openSolanaSandbox, type SolanaSandbox } from "./support/solana-sandbox.ts";
+import { openSolanaSandbox, type SolanaSandbox, USDC } from "./support/solana-sandbox.ts";
 
-const USDC = 1_000_000n;
 const AMOUNT = 9n * USDC;
 const PAID = AMOUNT - AMOUNT / 1_000n;
 
@@ -12,61 +11,25 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.close());
 
-/** A deposit of USDC on Solana for a wallet on base; `paid` is what that wallet has. */
-async function fromSolana() {
-  const recipient = world.newEvmWallet();
-  const [mint, token] = [world.mintOf("USDC"), world.tokenOn("base")];
-  const { address } = await world.quote({
-    fromChain: "solana",
-    fromToken: mint,
-    toChain: "base",
-    toToken: token,
-    recipient,
-    amount: AMOUNT,
-  });
-  await world.payTokens(mint, address, AMOUNT);
-  return { address, paid: () => world.evmBalance("base", recipient, token) };
-}
-
-let users = 0;
-
-/** The other way: for a wallet on Solana, the same each time. */
-async function toSolana() {
-  const recipient = "ALaVUuQzVcS7MMTkqas9ZW8MymnEphYF2CC6PaeeMRS9";
-  const [mint, token] = [world.mintOf("USDC"), world.tokenOn("base")];
-  const { address } = await world.quote({
-    fromChain: "base",
-    fromToken: token,
-    toChain: "solana",
-    toToken: mint,
-    recipient,
-    amount: AMOUNT,
-    userId: `0x${(users += 1).toString(16)}`,
-  });
-  const before = await world.solanaBalance(recipient, mint);
-  await world.payEvm("base", address, AMOUNT, token);
-  return { address, paid: async () => (await world.solanaBalance(recipient, mint)) - before };
-}
-
 const POINTS = [
-  ["scan.arrived", "the deposit is recorded, its block is not", fromSolana],
-  ["sweep.assigned", "wanted, and not signed", fromSolana],
-  ["sweep.signed", "T60 signed and committed, not sent", fromSolana],
-  ["sweep.sent", "T59 sent, not recorded", fromSolana],
-  ["sweep.mined", "T59 mined, not recorded", fromSolana],
-  ["claim.signed", "T60 signed and committed, not sent", fromSolana],
-  ["claim.sent", "T59 sent, not recorded", fromSolana],
-  ["deliver.signed", "T60 signed and committed, not sent", toSolana],
-  ["deliver.sent", "T59 sent, not recorded", toSolana],
-  ["deliver.mined", "T59 mined, not recorded", toSolana],
+  ["scan.arrived", "the deposit is recorded, its block is not", "solana", "base"],
+  ["sweep.assigned", "wanted, and not signed", "solana", "base"],
+  ["sweep.signed", "T60 signed and committed, not sent", "solana", "base"],
+  ["sweep.sent", "T59 sent, not recorded", "solana", "base"],
+  ["sweep.mined", "T59 mined, not recorded", "solana", "base"],
+  ["claim.signed", "T60 signed and committed, not sent", "solana", "base"],
+  ["claim.sent", "T59 sent, not recorded", "solana", "base"],
+  ["deliver.signed", "T60 signed and committed, not sent", "base", "solana"],
+  ["deliver.sent", "T59 sent, not recorded", "base", "solana"],
+  ["deliver.mined", "T59 mined, not recorded", "base", "solana"],
 ] as const;
 
 describe("kill -9", () => {
   test.each(POINTS)(
     "at %s (%s), then a start, delivers exactly once",
-    async (point, _, deposit) => {
+    async (point, _, from, to) => {
       await world.restart({ SLUICE_CRASH_AT: point });
-      const { address, paid } = await deposit();
+      const { address, paid } = await world.depositUsdc(from, to, AMOUNT);
       expect(await world.serviceDeath()).toBe("SIGKILL");
       await world.restart();
       expect(await world.settled(address)).toMatchObject({ status: "completed", error: null });
@@ -88,8 +51,8 @@ describe("T39 T41 a chain", () => {
       () => world.controls.failNext({ method: "getBlock", code: -32007, message: "skipped" }),
     ],
   ])("%s while it settles delivers once, both ways", async (_, trouble) => {
-    const there = await fromSolana();
-    const back = await toSolana();
+    const there = await world.depositUsdc("solana", "base", AMOUNT);
+    const back = await world.depositUsdc("base", "solana", AMOUNT);
     await world.until("the deposit is seen", async () => (await world.deposits(there.address)) > 0);
     for (let round = 0; round < 4; round += 1) {
       await trouble();

@@ -6,9 +6,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Meddle, type Meddler, startMeddler } from "./support/solana-meddler.ts";
-import { openSolanaSandbox, type SolanaSandbox } from "./support/solana-sandbox.ts";
+import { openSolanaSandbox, type SolanaSandbox, USDC } from "./support/solana-sandbox.ts";
 
-const USDC = 1_000_000n;
 const AMOUNT = 9n * USDC;
 const PAID = AMOUNT - AMOUNT / 1_000n;
 /** Many looks of every loop. */
@@ -60,20 +59,7 @@ function setMoods(...moods: readonly [Meddle, Meddle, Meddle]): void {
   for (const [at, node] of nodes.entries()) node.meddle = moods[at] ?? honest;
 }
 
-async function pay() {
-  const recipient = world.newEvmWallet();
-  const [mint, token] = [world.mintOf("USDC"), world.tokenOn("base")];
-  const { address } = await world.quote({
-    fromChain: "solana",
-    fromToken: mint,
-    toChain: "base",
-    toToken: token,
-    recipient,
-    amount: AMOUNT,
-  });
-  await world.payTokens(mint, address, AMOUNT);
-  return { address, paid: () => world.evmBalance("base", recipient, token) };
-}
+const pay = () => world.depositUsdc("solana", "base", AMOUNT);
 
 async function expectDeliveredOnce({ address, paid }: Awaited<ReturnType<typeof pay>>) {
   const swap = await world.settled(address);

@@ -1,8 +1,7 @@
 /** Deposits on Solana that cannot be settled go back, and the books balance after whatever was settled besides. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openSolanaSandbox, type SolanaSandbox } from "./support/solana-sandbox.ts";
+import { openSolanaSandbox, type SolanaSandbox, USDC } from "./support/solana-sandbox.ts";
 
-const USDC = 1_000_000n;
 /** Far more than the sandbox can deliver. */
 const TOO_MUCH = 1_000_000_000n * USDC;
 const REASON = ["--reason", "more than there is, ticket 7"] as const;
@@ -23,25 +22,8 @@ async function refundAuthority(): Promise<string> {
 }
 
 async function deliverBothWays(): Promise<void> {
-  const mint = world.mintOf("USDC");
-  const there = await world.quote({
-    fromChain: "solana",
-    fromToken: mint,
-    toChain: "ethereum",
-    toToken: world.tokenOn("ethereum"),
-    recipient: world.newEvmWallet(),
-    amount: 25n * USDC,
-  });
-  await world.payTokens(mint, there.address, 25n * USDC);
-  const back = await world.quote({
-    fromChain: "ethereum",
-    fromToken: world.tokenOn("ethereum"),
-    toChain: "solana",
-    toToken: mint,
-    recipient: "ALaVUuQzVcS7MMTkqas9ZW8MymnEphYF2CC6PaeeMRS9",
-    amount: 25n * USDC,
-  });
-  await world.payEvm("ethereum", back.address, 25n * USDC, world.tokenOn("ethereum"));
+  const there = await world.depositUsdc("solana", "ethereum", 25n * USDC);
+  const back = await world.depositUsdc("ethereum", "solana", 25n * USDC);
   for (const { address } of [there, back]) {
     expect(await world.settled(address)).toMatchObject({ status: "completed", error: null });
   }

@@ -1,8 +1,7 @@
 /** The main job with Solana on either side: real programs, real nodes, real contracts, database and sockets. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openSolanaSandbox, SOL, type SolanaSandbox } from "./support/solana-sandbox.ts";
+import { openSolanaSandbox, SOL, type SolanaSandbox, USDC } from "./support/solana-sandbox.ts";
 
-const USDC = 1_000_000n;
 const WETH = 100_000_000n;
 const LAMPORTS = 1_000_000_000n;
 const ETHER = 10n ** 18n;

@@ -12,6 +12,10 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 export type SolanaSandbox = Awaited<ReturnType<typeof openSolanaSandbox>>;
 
 const DEADLINE_MS = 60_000;
+/** Of USDC, on every chain. */
+export const USDC = 1_000_000n;
+/** A wallet on Solana. */
+const SOLANA_RECIPIENT = "ALaVUuQzVcS7MMTkqas9ZW8MymnEphYF2CC6PaeeMRS9";
 /** Stands for SOL itself. */
 export const SOL = "11111111111111111111111111111111";
 
@@ -92,6 +96,73 @@ export async function openSolanaSandbox(options: { readonly env?: Record<string,
     return swaps.filter(({ walletAddress }) => walletAddress === wallet).toReversed();
   }
 
+  const tokenOn = (chain: ChainName): Address => deployment.chains[chain].token;
+  const evmBalance = (chain: ChainName, owner: string, token?: Address) =>
+    // CAST: an address that the sandbox or a wallet of a story made.
+    balanceOf(chains[chain].client, { owner: owner as Address, ...(token && { token }) });
+
+  async function payEvm(
+    chain: ChainName,
+    to: string,
+    amount: bigint,
+    token?: Address,
+  ): Promise<void> {
+    const [from] = keys.payers[chain];
+    if (!from) throw new Error(`${chain} has a payer`);
+    // CAST: as above.
+    const payment = { from: from.account, to: to as Address, amount, ...(token && { token }) };
+    await pay(chains[chain].client, payment);
+  }
+
+  /** Pays tokens to an owner, in the associated account that is made for it. */
+  const payTokens = (mint: string, owner: string, amount: bigint) =>
+    // CAST: base58 that the sandbox or the service wrote.
+    solana.controls.mintTo({ mint: mint as never, owner: owner as never, amount });
+
+  /** Of an owner at the newest block, over all its accounts of a mint; lamports where none is given. */
+  async function solanaBalance(owner: string, mint?: string): Promise<bigint> {
+    const config = { commitment: "processed", encoding: "base64" };
+    if (mint === undefined) {
+      const { value } = await askNode<{ value: number }>("getBalance", [owner, config]);
+      return BigInt(value);
+    }
+    const { value } = await askNode<{
+      value: readonly { account: { data: readonly [string, string] } }[];
+    }>("getTokenAccountsByOwner", [owner, { mint }, config]);
+    return value.reduce(
+      (sum, { account }) => sum + Buffer.from(account.data[0], "base64").readBigUInt64LE(64),
+      0n,
+    );
+  }
+
+  /** So that each deposit has an address of its own. */
+  let users = 0;
+  const newWallet = (): Address => privateKeyToAccount(generatePrivateKey()).address;
+
+  /** A deposit of USDC, on Solana for a wallet on an EVM chain or the other way; `paid` is what came of it. */
+  async function depositUsdc(fromChain: string, toChain: string, amount: bigint) {
+    // CAST: the sandbox has no other chain.
+    const evm = (fromChain === "solana" ? toChain : fromChain) as ChainName;
+    const [mint, token] = [mintOf("USDC"), tokenOn(evm)];
+    const isFrom = fromChain === "solana";
+    const recipient = isFrom ? newWallet() : SOLANA_RECIPIENT;
+    const balance = () =>
+      isFrom ? evmBalance(evm, recipient, token) : solanaBalance(recipient, mint);
+    users += 1;
+    const { address } = await quote({
+      fromChain,
+      fromToken: isFrom ? mint : token,
+      toChain,
+      toToken: isFrom ? token : mint,
+      recipient,
+      amount,
+      userId: `0x${users.toString(16)}`,
+    });
+    const before = await balance();
+    await (isFrom ? payTokens(mint, address, amount) : payEvm(evm, address, amount, token));
+    return { address, paid: async () => (await balance()) - before };
+  }
+
   const { contracts }: { contracts: { binding: string; treasury: string } } = JSON.parse(
     readFileSync(sandbox.configPath, "utf8"),
   ).chains.find((chain: { chainId: number }) => chain.chainId === described.chainId);
@@ -108,7 +179,7 @@ export async function openSolanaSandbox(options: { readonly env?: Record<string,
     configPath: sandbox.configPath,
     deployment,
 
-    newEvmWallet: (): Address => privateKeyToAccount(generatePrivateKey()).address,
+    newEvmWallet: newWallet,
 
     /** Waits for the settlement of a wallet that comes after those in `known`. */
     async settled(wallet: string, known: readonly string[] = []): Promise<Swap> {
@@ -130,34 +201,12 @@ export async function openSolanaSandbox(options: { readonly env?: Record<string,
       return statuses;
     },
 
-    tokenOn: (chain: ChainName): Address => deployment.chains[chain].token,
-    evmBalance: (chain: ChainName, owner: string, token?: Address) =>
-      // CAST: an address that the sandbox or a wallet of this story made.
-      balanceOf(chains[chain].client, { owner: owner as Address, ...(token && { token }) }),
-
-    async payEvm(chain: ChainName, to: string, amount: bigint, token?: Address): Promise<void> {
-      const [from] = keys.payers[chain];
-      if (!from) throw new Error(`${chain} has a payer`);
-      // CAST: as above.
-      const payment = { from: from.account, to: to as Address, amount, ...(token && { token }) };
-      await pay(chains[chain].client, payment);
-    },
-
-    /** Of an owner at the newest block, over all its accounts of a mint; lamports where none is given. */
-    async solanaBalance(owner: string, mint?: string): Promise<bigint> {
-      const config = { commitment: "processed", encoding: "base64" };
-      if (mint === undefined) {
-        const { value } = await askNode<{ value: number }>("getBalance", [owner, config]);
-        return BigInt(value);
-      }
-      const { value } = await askNode<{
-        value: readonly { account: { data: readonly [string, string] } }[];
-      }>("getTokenAccountsByOwner", [owner, { mint }, config]);
-      return value.reduce(
-        (sum, { account }) => sum + Buffer.from(account.data[0], "base64").readBigUInt64LE(64),
-        0n,
-      );
-    },
+    tokenOn,
+    evmBalance,
+    payEvm,
+    payTokens,
+    solanaBalance,
+    depositUsdc,
 
     readLog: (): string => readFileSync(join(stateDir, "service.log"), "utf8"),
     command: (args: readonly string[]) =>
@@ -181,12 +230,8 @@ export async function openSolanaSandbox(options: { readonly env?: Record<string,
       return { kind };
     },
 
-    /** Pays tokens to an owner, in the associated account that is made for it. */
-    payTokens: (mint: string, owner: string, amount: bigint) =>
-      // CAST: base58 that the sandbox or the service wrote.
-      solana.controls.mintTo({ mint: mint as never, owner: owner as never, amount }),
     paySol: (to: string, amount: bigint) =>
-      // CAST: as above.
+      // CAST: base58 that the service wrote.
       solana.controls.airdrop({ to: to as never, amount }),
 
     /** How many deposits of a wallet are known. */

@@ -33,6 +33,47 @@ export interface IdlInstruction {
 
 export type FieldType = "u8" | "u32" | "u64" | "i64" | "pubkey" | "bytes";
 
+/** Of both instructions that the messenger is handed a message by. */
+const HANDLED = [
+  {
+    name: "authority_pda",
+    signer: true,
+    seeds: [
+      { text: "message_transmitter_authority" },
+      { key: "CCTPV2vPZJS2u2BBsUoscuikbYjnpFmbFsvVuJdgUMQe" },
+    ],
+    program: "CCTPV2Sm4AdWt5296sk4P66VBZ7bEhcARwFaaS9YPbeC",
+  },
+  { name: "token_messenger" },
+  { name: "remote_token_messenger" },
+  { name: "token_minter" },
+  {
+    name: "local_token",
+    writable: true,
+    seeds: [{ text: "local_token" }, { account: "local_token.mint" }],
+  },
+  { name: "token_pair" },
+  {
+    name: "fee_recipient_token_account",
+    writable: true,
+    seeds: [
+      { account: "token_messenger.fee_recipient" },
+      { key: "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA" },
+      { account: "local_token.mint" },
+    ],
+    program: "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL",
+  },
+  { name: "recipient_token_account", writable: true },
+  {
+    name: "custody_token_account",
+    writable: true,
+    seeds: [{ text: "custody" }, { account: "local_token.mint" }],
+  },
+  { name: "token_program", address: "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA" },
+  { name: "event_authority", seeds: [{ text: "__event_authority" }] },
+  { name: "program" },
+] as const satisfies readonly IdlAccount[];
+
 export const INSTRUCTIONS = {
   deposit_for_burn: {
     program: "CCTPV2vPZJS2u2BBsUoscuikbYjnpFmbFsvVuJdgUMQe",
@@ -92,89 +133,13 @@ export const INSTRUCTIONS = {
     program: "CCTPV2vPZJS2u2BBsUoscuikbYjnpFmbFsvVuJdgUMQe",
     discriminator: "bafcef4656b46e5f",
     args: "HandleReceiveMessageParams",
-    accounts: [
-      {
-        name: "authority_pda",
-        signer: true,
-        seeds: [
-          { text: "message_transmitter_authority" },
-          { key: "CCTPV2vPZJS2u2BBsUoscuikbYjnpFmbFsvVuJdgUMQe" },
-        ],
-        program: "CCTPV2Sm4AdWt5296sk4P66VBZ7bEhcARwFaaS9YPbeC",
-      },
-      { name: "token_messenger" },
-      { name: "remote_token_messenger" },
-      { name: "token_minter" },
-      {
-        name: "local_token",
-        writable: true,
-        seeds: [{ text: "local_token" }, { account: "local_token.mint" }],
-      },
-      { name: "token_pair" },
-      {
-        name: "fee_recipient_token_account",
-        writable: true,
-        seeds: [
-          { account: "token_messenger.fee_recipient" },
-          { key: "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA" },
-          { account: "local_token.mint" },
-        ],
-        program: "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL",
-      },
-      { name: "recipient_token_account", writable: true },
-      {
-        name: "custody_token_account",
-        writable: true,
-        seeds: [{ text: "custody" }, { account: "local_token.mint" }],
-      },
-      { name: "token_program", address: "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA" },
-      { name: "event_authority", seeds: [{ text: "__event_authority" }] },
-      { name: "program" },
-    ],
+    accounts: HANDLED,
   },
   handle_receive_unfinalized_message: {
     program: "CCTPV2vPZJS2u2BBsUoscuikbYjnpFmbFsvVuJdgUMQe",
     discriminator: "c8a9af14c83ab63d",
     args: "HandleReceiveMessageParams",
-    accounts: [
-      {
-        name: "authority_pda",
-        signer: true,
-        seeds: [
-          { text: "message_transmitter_authority" },
-          { key: "CCTPV2vPZJS2u2BBsUoscuikbYjnpFmbFsvVuJdgUMQe" },
-        ],
-        program: "CCTPV2Sm4AdWt5296sk4P66VBZ7bEhcARwFaaS9YPbeC",
-      },
-      { name: "token_messenger" },
-      { name: "remote_token_messenger" },
-      { name: "token_minter" },
-      {
-        name: "local_token",
-        writable: true,
-        seeds: [{ text: "local_token" }, { account: "local_token.mint" }],
-      },
-      { name: "token_pair" },
-      {
-        name: "fee_recipient_token_account",
-        writable: true,
-        seeds: [
-          { account: "token_messenger.fee_recipient" },
-          { key: "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA" },
-          { account: "local_token.mint" },
-        ],
-        program: "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL",
-      },
-      { name: "recipient_token_account", writable: true },
-      {
-        name: "custody_token_account",
-        writable: true,
-        seeds: [{ text: "custody" }, { account: "local_token.mint" }],
-      },
-      { name: "token_program", address: "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA" },
-      { name: "event_authority", seeds: [{ text: "__event_authority" }] },
-      { name: "program" },
-    ],
+    accounts: HANDLED,
   },
 } as const satisfies Record<string, IdlInstruction>;
 

@@ -13,7 +13,7 @@ import { loadKeys, type SandboxKeys } from "./keys.ts";
 import { assertPortFree, findFreePort } from "./ports.ts";
 import { type RunningService, startService, stopLeftService } from "./service.ts";
 import { type ServiceConfigOptions, writeServiceConfig } from "./service-config.ts";
-import { deriveSolanaAccounts } from "./solana/accounts.ts";
+import { deriveSolanaAccounts, deriveSolanaTreasury } from "./solana/accounts.ts";
 import { openSolanaNode, type SolanaNode, type SolanaNodeOptions } from "./solana/node.ts";
 import { fundSolanaPayers, loadSolanaPayers, type SolanaPayer } from "./solana/payers.ts";
 import { fundServiceAccounts } from "./solana/service-accounts.ts";
@@ -199,8 +199,11 @@ async function setUpSolana(stateDir: string, options: SandboxOptions): Promise<S
   try {
     const payers = await loadSolanaPayers(paths.keys);
     await fundSolanaPayers(node, payers);
-    const { solanaSeed } = loadKeys(paths.keys);
-    await fundServiceAccounts(node, deriveSolanaAccounts(solanaSeed.privateKey));
+    const { solanaSeed, solanaTreasury } = loadKeys(paths.keys);
+    await fundServiceAccounts(node, {
+      ...deriveSolanaAccounts(solanaSeed.privateKey),
+      treasury: deriveSolanaTreasury(solanaTreasury.privateKey),
+    });
     return { node, payers };
   } catch (error) {
     await node.stop();

@@ -5,7 +5,7 @@ import type { Deployment } from "./deployment.ts";
 import { writeJson } from "./json-file.ts";
 import { loadPepper, type SandboxKeys } from "./keys.ts";
 import { statePaths } from "./state-paths.ts";
-import { deriveSolanaAccounts } from "./solana/accounts.ts";
+import { deriveSolanaAccounts, deriveSolanaTreasury } from "./solana/accounts.ts";
 import { GENESIS_HASH, SOLANA_TOKENS } from "./solana/genesis.ts";
 import { SOL_INVENTORY, TOKEN_INVENTORY } from "./solana/service-accounts.ts";
 import { FIRST_SLOT, SOLANA_SPEC } from "./solana/spec.ts";
@@ -144,7 +144,7 @@ function describeSolana({
 }: ServiceConfigOptions): readonly object[] {
   if (solanaRpcUrl === undefined) return [];
   const accounts = deriveSolanaAccounts(keys.solanaSeed.privateKey);
-  const treasury = deriveSolanaAccounts(keys.solanaTreasury.privateKey).delivery;
+  const treasury = deriveSolanaTreasury(keys.solanaTreasury.privateKey);
   const token = (symbol: keyof typeof SOLANA_TOKENS, usd: string, minDeposit: string) => ({
     symbol,
     address: SOLANA_TOKENS[symbol].mint,

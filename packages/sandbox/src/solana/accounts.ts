@@ -30,6 +30,11 @@ export function deriveSolanaAccounts(seed: Hex): SolanaAccounts {
   return { binding, escrow, delivery, settle, deliver };
 }
 
+/** Where the service's locks and fees go. The key is the sandbox's alone, so any account of it does. */
+export function deriveSolanaTreasury(key: Hex): Address {
+  return addressOf(key, "delivery");
+}
+
 /** An address as contracts of other chains hold it: its 32 bytes. */
 export function toBytes32(address: Address): Hex {
   return `0x${Buffer.from(getAddressEncoder().encode(address)).toString("hex")}`;

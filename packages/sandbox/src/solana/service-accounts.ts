@@ -6,6 +6,8 @@ import type { SolanaNode } from "./node.ts";
 
 /** For fees, and rent that is mostly given back. */
 const LAMPORTS_OF_LANE = 1_000_000_000_000n;
+/** An account that is not there cannot take less than keeps it, such as a fee of little SOL. */
+const LAMPORTS_OF_TREASURY = 1_000_000_000n;
 export const SOL_INVENTORY = 10_000n;
 /** Of every minted token, in whole units. */
 export const TOKEN_INVENTORY = 1_000_000n;
@@ -14,7 +16,7 @@ const LAMPORTS_PER_SOL = 1_000_000_000n;
 /** Gives the accounts what they do not have yet. */
 export async function fundServiceAccounts(
   { rpcUrl, controls }: Pick<SolanaNode, "rpcUrl" | "controls">,
-  { settle, deliver, delivery }: SolanaAccounts,
+  { settle, deliver, delivery, treasury }: SolanaAccounts & { readonly treasury: Address },
 ): Promise<void> {
   const rpc = createSolanaRpc(rpcUrl);
   const commitment = "processed";
@@ -25,6 +27,7 @@ export async function fundServiceAccounts(
   await Promise.all([
     giveLamports(settle, LAMPORTS_OF_LANE),
     giveLamports(deliver, LAMPORTS_OF_LANE),
+    giveLamports(treasury, LAMPORTS_OF_TREASURY),
     giveLamports(delivery, SOL_INVENTORY * LAMPORTS_PER_SOL),
     ...MINTED_TOKENS.map(async ({ mint, decimals }) => {
       const config = { commitment, encoding: "base64" } as const;

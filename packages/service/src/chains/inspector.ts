@@ -1,9 +1,10 @@
 /**
- * The inspector port: what `sluice doctor` asks of one node, beyond what the service needs to run. Everything is read
+ * The inspector ports: what `sluice doctor` asks of one node, beyond what the service needs to run. Everything is read
  * at the newest block. A call throws `OperatingError` RPC_UNAVAILABLE when the node gave no usable answer, also when the
  * contract that was asked has no such function.
  */
-import type { EvmAddress, Hex32 } from "../core/hex.ts";
+import type { MintConfig } from "../config/solana.ts";
+import type { Address, EvmAddress, Hex32, TxHash } from "../core/hex.ts";
 import type { BlockRef, Fees, ReadAt } from "./port.ts";
 
 /** Contracts whose code the build of this service knows. */
@@ -122,14 +123,18 @@ export interface SwapRouterTerms {
   readonly weth: EvmAddress;
 }
 
-/** One node of one chain. */
-export interface ChainInspector {
+/** What a node of any family is asked about its chain. */
+export interface NodeInspector {
   /** Bridge chain id. */
   readonly chainId: number;
-  getEvmChainId(): Promise<number>;
   getHead(at: ReadAt): Promise<SeenBlock>;
-  /** The hash of the block at a height, or null when the node has none. */
+  /** The hash of the block at a height, on Solana of all that is read of it; null when the node has none. */
   getBlockHash(number: bigint): Promise<Hex32 | null>;
+}
+
+/** One node of one EVM chain. */
+export interface ChainInspector extends NodeInspector {
+  getEvmChainId(): Promise<number>;
   /** Wei. */
   getCoinBalance(owner: EvmAddress): Promise<bigint>;
   /** What a lane would offer now. */
@@ -143,6 +148,8 @@ export interface ChainInspector {
   isOfBuild(address: EvmAddress, contract: BuiltContract): Promise<boolean>;
   /** Whether the code is the wallet implementation of this build, and obeys the factory. */
   isImplementationOf(address: EvmAddress, factory: EvmAddress): Promise<boolean>;
+  /** Base units of a token, or wei. */
+  getBalance(token: EvmAddress, owner: EvmAddress): Promise<bigint>;
   getTokenDecimals(token: EvmAddress): Promise<number>;
   getTokenSymbol(token: EvmAddress): Promise<string>;
   getGovernance(contract: EvmAddress): Promise<Governance>;
@@ -179,4 +186,46 @@ export interface FactoryExpectation {
   identityOf(factory: EvmAddress): FactoryIdentity;
   /** The deterministic deployer, at one address on every chain. */
   readonly deployer: { readonly address: EvmAddress; readonly codeHash: Hex32 };
+}
+
+/** A token account on Solana. */
+export interface SeenTokenAccount {
+  readonly owner: Address;
+  /** Base units. */
+  readonly amount: bigint;
+  readonly isFrozen: boolean;
+}
+
+/** What a node of Solana keeps of memos: a transaction whose memo it shows, memos that it lost, or none to tell by. */
+export type SeenMemos =
+  | { readonly kind: "kept"; readonly txHash: TxHash }
+  | { readonly kind: "lost" }
+  | { readonly kind: "none" };
+
+/** One node of Solana. State is read of what the node calls final. */
+export interface SolanaInspector extends NodeInspector {
+  getGenesisHash(): Promise<Hex32>;
+  /** As the node calls itself, whatever characters that has. */
+  getVersion(): Promise<string>;
+  /** The oldest slot whose block the node still has. */
+  getFirstSlot(): Promise<bigint>;
+  /** How many transactions the newest final block has. Throws CONFIG_MISSING when some are of a version that is not understood. */
+  countTransactions(): Promise<number>;
+  /** Looks through the newest history of the accounts, then through that of the memo program. */
+  findMemos(accounts: readonly Address[]): Promise<SeenMemos>;
+  hasTransaction(txHash: TxHash): Promise<boolean>;
+  /** Lamports. */
+  getCoinBalance(owner: Address): Promise<bigint>;
+  /** Lamports that an order takes now: its fee, and where it pays a recipient the rent of accounts that it may open. */
+  getTransactionCost(paysRecipient: boolean): Promise<bigint>;
+  /** Whether an account is a plain one, of the system program and without data; null where there is none yet. */
+  isWallet(account: Address): Promise<boolean | null>;
+  /** Why a mint is not what it is configured as, or is refused, in few words; null where it is settled. */
+  findMintFault(mint: Address, configured: MintConfig): Promise<string | null>;
+  /** The associated token account of an owner; null where it is not open. */
+  findTokenAccount(
+    owner: Address,
+    mint: Address,
+    program: MintConfig["program"],
+  ): Promise<SeenTokenAccount | null>;
 }

@@ -64,6 +64,7 @@ function createNode(chain: typeof HERE, given: Partial<ChainInspector>): ChainIn
     getCodeHash: async (address) => (address === deployer.address ? deployer.codeHash : HASH),
     isOfBuild: async () => true,
     isImplementationOf: async () => true,
+    getBalance: async () => 1n,
     getTokenDecimals: async () => 6,
     getTokenSymbol: async () => "USDC",
     getGovernance: async () => GOVERNANCE,
@@ -136,6 +137,22 @@ const governed = (change: Partial<Governance>): Partial<ChainInspector> => ({
 describe("our contracts on real chains", () => {
   test("in order are in order", async () => {
     expect(await findTrouble({})).toEqual([]);
+  });
+
+  test("that have nothing to deliver are a warning", async () => {
+    const back: RouteConfig = {
+      kind: "SWIFT",
+      chainId: 30,
+      token: USDC,
+      destChain: 2,
+      priced: false,
+      destToken: USDC,
+      contract: ROUTE,
+    };
+    const found = await findTrouble({ getBalance: async () => 0n }, { routes: [...routes, back] });
+    expect(found.filter(({ id }) => id === "delivery.inventory")).toMatchObject([
+      { subject: "chain 2 (ethereum)", item: "USDC", status: "warning", found: "0 USDC" },
+    ]);
   });
 
   test.each<[string, Partial<ChainInspector>, object]>([

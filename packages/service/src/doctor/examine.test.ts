@@ -1,36 +1,47 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { CHAIN, createDoctorDeps, USDC } from "../../test/support/doctor-doubles.ts";
-import { toEvmAddress } from "../core/hex.ts";
+import { CHAIN, createDoctorDeps, SOLANA_CHAIN, USDC } from "../../test/support/doctor-doubles.ts";
+import { NATIVE_SOL, toEvmAddress } from "../core/hex.ts";
 import { listChecks } from "./examine.ts";
 
 const contract = toEvmAddress(`0x${"7".repeat(40)}`);
 const page = readFileSync(join(import.meta.dirname, "../../../../docs/doctor.md"), "utf8");
 
 /** One chain that plays both, so that every kind of check is there. */
+const evm = {
+  ...CHAIN,
+  cctp: { domain: 0, messenger: contract, transmitter: contract },
+  uniswapV3: { router: contract, weth: contract },
+  tokens: CHAIN.tokens.map((token) => ({
+    ...token,
+    price: {
+      fixed: 1n,
+      feeds: [
+        { address: contract, maxAgeMs: 1 },
+        { address: contract, maxAgeMs: 1 },
+      ],
+      http: [],
+      maxDeviationBps: 1,
+    },
+  })),
+};
 const checks = listChecks(
   createDoctorDeps({
-    chain: {
-      ...CHAIN,
-      cctp: { domain: 0, messenger: contract, transmitter: contract },
-      uniswapV3: { router: contract, weth: contract },
-      tokens: CHAIN.tokens.map((token) => ({
-        ...token,
-        price: {
-          fixed: 1n,
-          feeds: [
-            { address: contract, maxAgeMs: 1 },
-            { address: contract, maxAgeMs: 1 },
-          ],
-          http: [],
-          maxDeviationBps: 1,
-        },
-      })),
-    },
+    vaultSources: [{ setting: "signers.vaults", vouches: async () => true }],
     attestations: { getFees: () => Promise.reject(new Error("nothing is looked at")) },
     config: {
+      chains: [evm, SOLANA_CHAIN],
       routes: [
+        {
+          kind: "SWIFT",
+          chainId: 2,
+          token: USDC,
+          destChain: 1,
+          priced: true,
+          destToken: NATIVE_SOL,
+          contract,
+        },
         { kind: "MONO_CHAIN", chainId: 2, token: USDC, contract },
         { kind: "FAST_MCTP", chainId: 2, token: USDC, destChain: 2, destToken: USDC, contract },
         {

@@ -4,13 +4,15 @@ import { checkConfiguration } from "./configuration.ts";
 import { checkContracts } from "./contracts.ts";
 import { checkDatabase } from "./database.ts";
 import { checkEveryChain } from "./every-chain.ts";
-import { type DoctorDeps, listEvmChains } from "./facts.ts";
+import { type DoctorDeps, listEvmChains, listSolanaChains } from "./facts.ts";
 import { checkFeeds } from "./feeds.ts";
 import { checkLanes } from "./lanes.ts";
-import { checkNodes } from "./nodes.ts";
+import { checkEvmNodes } from "./nodes.ts";
 import { checkPrices } from "./prices.ts";
 import { checkPublicContracts } from "./public-contracts.ts";
 import { runChecks } from "./run.ts";
+import { checkSolana } from "./solana.ts";
+import { checkSolanaNodes } from "./solana-nodes.ts";
 import { checkTokens } from "./tokens.ts";
 
 /** Looks at everything that a running service depends on. Changes nothing. */
@@ -22,17 +24,23 @@ export function examine(deps: DoctorDeps): Promise<readonly CheckResult[]> {
 export function listChecks(deps: DoctorDeps): readonly (readonly Check[])[] {
   const database = checkDatabase(deps);
   const chains = listEvmChains(deps.config).map((chain) => {
-    const { all: nodes, identified } = checkNodes(deps, chain);
+    const { all: nodes, identified } = checkEvmNodes(deps, chain);
     const contracts = checkContracts(deps, chain, identified);
     const tokens = checkTokens(deps, chain, identified);
     const feeds = checkFeeds(deps, chain, identified);
     const others = checkPublicContracts(deps, chain, identified);
     const lanes = checkLanes(deps, chain, identified);
     return {
+      chainId: chain.chainId,
       identified,
       factory: contracts.code.factory,
       all: [...nodes, ...contracts.all, ...tokens, ...feeds, ...others, ...lanes],
     };
+  });
+  const solana = listSolanaChains(deps.config).map((chain) => {
+    const { all: nodes, identified } = checkSolanaNodes(deps, chain);
+    const all = [...nodes, ...checkSolana(deps, chain, identified)];
+    return { chainId: chain.chainId, identified, all };
   });
   const everyChain = checkEveryChain(deps, {
     identified: chains.map(({ identified }) => identified),
@@ -41,12 +49,12 @@ export function listChecks(deps: DoctorDeps): readonly (readonly Check[])[] {
   });
   const prices = checkPrices(
     deps,
-    chains.map(({ identified }) => identified),
+    new Map([...chains, ...solana].map(({ chainId, identified }) => [chainId, identified])),
   );
   return [
     checkConfiguration(deps),
     database.all,
-    ...chains.map(({ all }) => all),
+    ...[...chains, ...solana].map(({ all }) => all),
     everyChain,
     prices,
     checkBridge(deps),

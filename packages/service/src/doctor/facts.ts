@@ -1,5 +1,5 @@
 /** What the checks look at: the configuration, and ports to everything outside of it. */
-import type { ChainInspector, FactoryExpectation } from "../chains/inspector.ts";
+import type { ChainInspector, FactoryExpectation, SolanaInspector } from "../chains/inspector.ts";
 import { destinationOf } from "../config/destinations.ts";
 import type {
   ChainConfig,
@@ -9,10 +9,11 @@ import type {
   RouteConfig,
   TokenConfig,
 } from "../config/load.ts";
+import type { SolanaConfig } from "../config/solana.ts";
 import type { SecretFile } from "../config/secret-files.ts";
 import { assert } from "../core/assert.ts";
 import { toBase58 } from "../core/base58.ts";
-import type { EvmAddress } from "../core/hex.ts";
+import type { Address, EvmAddress } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { DatabaseFacts } from "../db/inspect.ts";
 import type { Prices } from "../prices/index.ts";
@@ -27,15 +28,31 @@ export interface LaneAccount {
 }
 
 /** The nodes of one chain. */
-export interface ChainNodes {
+export interface ChainNodes<Inspector = ChainInspector> {
   /** The first of the service's, through which contracts, tokens and lanes are looked at. */
-  readonly service: ChainInspector;
-  readonly attestor: ChainInspector;
+  readonly service: Inspector;
+  readonly attestor: Inspector;
   /** The others of a quorum, in the order of the configuration. */
-  readonly furtherOfService: readonly ChainInspector[];
-  readonly furtherOfAttestor: readonly ChainInspector[];
+  readonly furtherOfService: readonly Inspector[];
+  readonly furtherOfAttestor: readonly Inspector[];
   /** Whether the attestor reads through a node of the service. */
   readonly areTheSame: boolean;
+}
+
+/** Accounts that follow from the seed of Solana, by their names in the configuration. */
+export type SeedAccounts = Readonly<
+  Record<"binding" | "escrow" | "delivery" | "settle" | "deliver", Address>
+>;
+
+/** Who derives vaults on Solana. */
+export interface VaultSource {
+  /** The setting that names it. */
+  readonly setting: string;
+  /**
+   * Has a vault derived that nobody uses. `none` where it derives none, and `false` where its word for the vault does not
+   * verify. Throws RPC_UNAVAILABLE when nobody answers.
+   */
+  vouches(): Promise<boolean | "none">;
 }
 
 export interface DoctorDeps {
@@ -48,6 +65,15 @@ export interface DoctorDeps {
   readonly attestor: EvmAddress;
   readonly lanesOf: (chainId: number) => readonly LaneAccount[];
   readonly nodesOf: (chainId: number) => ChainNodes;
+  readonly solanaNodesOf: (chainId: number) => ChainNodes<SolanaInspector>;
+  /**
+   * Those that can be told: a signer's socket shows `binding` and the two that pay fees, a locked keystore `binding` alone.
+   * Throws `OperatingError` when the seed cannot be read.
+   */
+  readonly readSeedAccounts: () => Promise<Partial<SeedAccounts>>;
+  readonly vaultSources: readonly VaultSource[];
+  /** The newest scanned block; null before the first. Throws `OperatingError` CONFIG_MISSING as `readDatabase`. */
+  readonly getScanned: (chainId: number) => Promise<bigint | null>;
   readonly prices: Pick<Prices, "look" | "readUsd">;
   /** Null where no route needs the bridge's service. */
   readonly attestations: Pick<Attestations, "getFees"> | null;
@@ -66,9 +92,19 @@ export interface IntegratorTerms {
   readonly maxFeeBps: number;
 }
 
-/** The chains that the doctor looks at through their nodes: contracts, feeds and lanes are of EVM chains. */
+/** The chains that have contracts, feeds and lanes of their own keys. */
 export function listEvmChains({ chains }: Pick<Config, "chains">): readonly ChainConfig[] {
   return chains.filter(({ kind }) => kind === "evm");
+}
+
+/** Solana, where it is configured. */
+export function listSolanaChains({ chains }: Pick<Config, "chains">): readonly SolanaChain[] {
+  return chains.flatMap((chain) => (chain.solana ? [{ ...chain, solana: chain.solana }] : []));
+}
+
+/** A chain of Solana. */
+export interface SolanaChain extends ChainConfig {
+  readonly solana: SolanaConfig;
 }
 
 /** EVM ids of chains that hold no real money: anvil's own, and those of the sandbox. */

@@ -1,5 +1,15 @@
 /** What is wrong with an installation, and what to do: configuration, database, nodes, contracts, tokens, gas. */
 export { refuseConfiguration } from "./configuration.ts";
 export { examine } from "./examine.ts";
-export { type ChainNodes, describeRoute, type DoctorDeps, type LaneAccount } from "./facts.ts";
+export {
+  type ChainNodes,
+  describeRoute,
+  type DoctorDeps,
+  type LaneAccount,
+  listEvmChains,
+  listSolanaChains,
+  type SeedAccounts,
+  type SolanaChain,
+  type VaultSource,
+} from "./facts.ts";
 export { formatReport, type Report, toReport } from "./report.ts";

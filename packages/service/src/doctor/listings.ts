@@ -1,6 +1,8 @@
 /** Checks of what the owner has listed on one chain for our keys and tokens. */
+import type { Config, TokenConfig } from "../config/load.ts";
+import { formatUnits } from "../core/amounts.ts";
 import { assertNever } from "../core/assert.ts";
-import { type Check, judge, judgeListed } from "./check.ts";
+import { type Check, type Finding, judge, judgeListed } from "./check.ts";
 import type { Place } from "./code.ts";
 import { getToken } from "./facts.ts";
 
@@ -61,16 +63,13 @@ export function checkListedKeys(
 /** What may be paid on this chain has a cap above zero: without one the contract pays nothing. */
 export function checkDailyCaps(place: Place, deliveryCode: Check): readonly Check[] {
   const { chain, inspector, subject, deps } = place;
-  const tokens = deps.config.routes.flatMap((route) =>
-    route.kind === "SWIFT" && route.destChain === chain.chainId ? [route.destToken] : [],
-  );
-  return [...new Set(tokens)].map((token) => ({
+  return listDelivered(deps.config, chain.chainId).map(({ symbol: item, address }) => ({
     id: "delivery.cap",
     subject,
-    item: getToken(deps.config, chain.chainId, token).symbol,
+    item,
     needs: [deliveryCode],
     async look() {
-      const cap = await inspector.getDailyCap(chain.contracts.delivery, token);
+      const cap = await inspector.getDailyCap(chain.contracts.delivery, address);
       return judge(cap > 0n, {
         found: `${cap} base units in 24 hours`,
         expected: "more than zero",
@@ -78,4 +77,33 @@ export function checkDailyCaps(place: Place, deliveryCode: Check): readonly Chec
       });
     },
   }));
+}
+
+/** Tokens that routes deliver on a chain from inventory. */
+export function listDelivered(config: Config, chainId: number): readonly TokenConfig[] {
+  const tokens = config.routes.flatMap((route) =>
+    route.kind === "SWIFT" && route.destChain === chainId ? [route.destToken] : [],
+  );
+  return [...new Set(tokens)].map((token) => getToken(config, chainId, token));
+}
+
+/** Whether there is as much of a token to deliver as the configuration asks for, or any. */
+export function judgeInventory(
+  { symbol, decimals, inventoryMin }: TokenConfig,
+  {
+    amount,
+    holder,
+  }: {
+    /** Base units. */
+    readonly amount: bigint;
+    readonly holder: string;
+  },
+): Finding {
+  const show = (units: bigint) => `${formatUnits(units, decimals)} ${symbol}`;
+  return judge(amount >= (inventoryMin ?? 1n), {
+    found: show(amount),
+    expected: inventoryMin === undefined ? "more than zero" : `at least ${show(inventoryMin)}`,
+    advice: `Send ${symbol} to ${holder}: what there is too little for waits.`,
+    otherwise: "warning",
+  });
 }

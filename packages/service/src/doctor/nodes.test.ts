@@ -8,7 +8,7 @@ import type { SeenBlock } from "../chains/inspector.ts";
 import type { ReadAt } from "../chains/port.ts";
 import type { ChainConfig } from "../config/load.ts";
 import { toHex32 } from "../core/hex.ts";
-import { checkNodes } from "./nodes.ts";
+import { checkEvmNodes } from "./nodes.ts";
 import { runChecks } from "./run.ts";
 
 const NOW_S = 1_800_000_000;
@@ -65,7 +65,7 @@ async function examine(args: {
       areTheSame: args.areTheSame ?? false,
     },
   });
-  const results = await runChecks([checkNodes(deps, chain).all]);
+  const results = await runChecks([checkEvmNodes(deps, chain).all]);
   return results.filter(({ status }) => status !== "ok");
 }
 

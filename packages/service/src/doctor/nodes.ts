@@ -1,9 +1,9 @@
 /** Checks of the nodes of a chain: the service's, and the attestor's as its second view. */
-import type { ChainInspector } from "../chains/inspector.ts";
+import type { NodeInspector } from "../chains/inspector.ts";
 import type { ChainConfig } from "../config/load.ts";
 import { chainOf, PRESETS } from "../config/presets/index.ts";
-import { type Check, judge, judgeSame, ok } from "./check.ts";
-import { type DoctorDeps, isLocal, subjectOf } from "./facts.ts";
+import { type Check, type Compared, judge, judgeSame, ok } from "./check.ts";
+import { type ChainNodes, type DoctorDeps, isLocal, subjectOf } from "./facts.ts";
 
 const HEAD_WARNING_S = 120n;
 const HEAD_PROBLEM_S = 600n;
@@ -22,19 +22,59 @@ export interface NodeChecks {
   readonly identified: Check;
 }
 
-export function checkNodes(deps: DoctorDeps, chain: ChainConfig): NodeChecks {
-  const nodes = deps.nodesOf(chain.chainId);
+/** How the nodes of one family are looked at. */
+export interface NodesOfFamily<Inspector extends NodeInspector> {
+  readonly nodes: ChainNodes<Inspector>;
+  /** What tells the chain that a node serves from all others. */
+  readonly identify: (inspector: Inspector) => Promise<Compared>;
+  /** What else is looked at of each node. */
+  readonly more?: (node: NodeOf<Inspector>, identified: Check) => readonly Check[];
+}
+
+/** One node, as its checks name it. */
+export interface NodeOf<Inspector> {
+  readonly inspector: Inspector;
+  readonly subject: string;
+  /** Its place in the list, where there are several. */
+  readonly item?: string;
+  /** Whether it is the service's, else it is the attestor's. */
+  readonly isOurs: boolean;
+}
+
+/** The nodes of an EVM chain. */
+export function checkEvmNodes(deps: DoctorDeps, chain: ChainConfig): NodeChecks {
+  return checkNodes(deps, chain, {
+    nodes: deps.nodesOf(chain.chainId),
+    identify: async (inspector) => ({
+      name: "evmChainId",
+      found: await inspector.getEvmChainId(),
+      expected: chain.evmChainId,
+    }),
+  });
+}
+
+/** The nodes of a chain of any family. */
+export function checkNodes<Inspector extends NodeInspector>(
+  deps: DoctorDeps,
+  chain: ChainConfig,
+  family: NodesOfFamily<Inspector>,
+): NodeChecks {
+  const { nodes } = family;
   const { service, attestor, areTheSame } = nodes;
   const ours = checkView(deps, {
     chain,
+    family,
     inspectors: [service, ...nodes.furtherOfService],
     subject: subjectOf(chain),
+    isOurs: true,
   });
   const subject = `attestor's node of chain ${chain.chainId}`;
   const theirs = checkView(deps, {
     chain,
+    family,
     inspectors: [attestor, ...nodes.furtherOfAttestor],
     subject,
+    isOurs: false,
   });
   const separate: Check = {
     id: "node.second-view",
@@ -80,21 +120,23 @@ function checkQuorum(chain: ChainConfig, identified: Check): Check {
 }
 
 /** Every node of a quorum by itself, and each after the first against the first. */
-function checkView(
+function checkView<Inspector extends NodeInspector>(
   deps: DoctorDeps,
   view: {
     readonly chain: ChainConfig;
-    readonly inspectors: readonly [ChainInspector, ...ChainInspector[]];
+    readonly family: NodesOfFamily<Inspector>;
+    readonly inspectors: readonly [Inspector, ...Inspector[]];
     readonly subject: string;
+    readonly isOurs: boolean;
   },
 ) {
-  const { chain, inspectors, subject } = view;
+  const { inspectors, subject, ...common } = view;
   const [inspector, ...others] = inspectors;
   const named = (index: number) => (others.length === 0 ? {} : { item: `rpcUrls[${index}]` });
-  const first = checkNode(deps, { chain, inspector, subject, ...named(0) });
+  const first = checkNode(deps, { ...common, inspector, subject, ...named(0) });
   const further = others.flatMap((other, index): readonly Check[] => {
     const name = { subject, ...named(index + 1) };
-    const node = checkNode(deps, { chain, inspector: other, ...name });
+    const node = checkNode(deps, { ...common, inspector: other, ...name });
     const agree: Check = {
       id: "node.agreement",
       ...name,
@@ -106,15 +148,15 @@ function checkView(
   return { first, all: [...first.all, ...further] };
 }
 
-interface Node {
+interface Node<Inspector extends NodeInspector = NodeInspector> extends NodeOf<Inspector> {
   readonly chain: ChainConfig;
-  readonly inspector: ChainInspector;
-  readonly subject: string;
-  readonly item?: string;
 }
 
-function checkNode(deps: DoctorDeps, node: Node) {
-  const { chain, inspector, subject, item } = node;
+function checkNode<Inspector extends NodeInspector>(
+  deps: DoctorDeps,
+  node: Node<Inspector> & { readonly family: NodesOfFamily<Inspector> },
+) {
+  const { chain, inspector, subject, item, family } = node;
   const name = item === undefined ? { subject } : { subject, item };
   const answers: Check = {
     id: "node.answers",
@@ -129,17 +171,13 @@ function checkNode(deps: DoctorDeps, node: Node) {
     id: "node.chain-id",
     ...name,
     needs: [answers],
-    look: async () =>
-      judgeSame(
-        [
-          {
-            name: "evmChainId",
-            found: await inspector.getEvmChainId(),
-            expected: chain.evmChainId,
-          },
-        ],
-        "Configure the node of this chain, or correct evmChainId.",
-      ),
+    async look() {
+      const identity = await family.identify(inspector);
+      return judgeSame(
+        [identity],
+        `Configure the node of this chain, or correct ${identity.name}.`,
+      );
+    },
   };
   const head: Check = {
     id: "node.head",
@@ -164,7 +202,8 @@ function checkNode(deps: DoctorDeps, node: Node) {
     needs: [identified],
     look: () => judgeFinality(deps, node),
   };
-  return { all: [answers, identified, head, final], identified, final };
+  const more = family.more?.(node, identified) ?? [];
+  return { all: [answers, identified, head, final, ...more], identified, final };
 }
 
 async function judgeFinality({ config }: DoctorDeps, { chain, inspector }: Node) {
@@ -190,7 +229,7 @@ async function judgeFinality({ config }: DoctorDeps, { chain, inspector }: Node)
 }
 
 /** The hash of the newest block that both nodes call final. */
-async function compareFinalBlocks(one: ChainInspector, other: ChainInspector) {
+async function compareFinalBlocks(one: NodeInspector, other: NodeInspector) {
   const [ours, theirs] = await Promise.all([one.getHead("final"), other.getHead("final")]);
   const height = ours.number < theirs.number ? ours.number : theirs.number;
   const [found, expected] = await Promise.all([

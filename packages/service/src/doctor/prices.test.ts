@@ -2,13 +2,16 @@ import { describe, expect, test } from "vitest";
 import {
   CHAIN,
   createDoctorDeps,
-  nodesFor,
   createStrictInspector,
+  createStrictSolanaInspector,
+  nodesFor,
+  SOLANA_CHAIN,
+  SOLANA_USDC,
   USDC,
 } from "../../test/support/doctor-doubles.ts";
 import type { ChainConfig, GasPolicy, RouteConfig, TokenConfig } from "../config/load.ts";
 import { OperatingError } from "../core/errors.ts";
-import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
+import { NATIVE_SOL, NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
 import type { PriceLook, PriceRefusal, Prices } from "../prices/index.ts";
 import type { DoctorDeps } from "./facts.ts";
 import { checkPrices } from "./prices.ts";
@@ -65,7 +68,7 @@ function examine(given: {
       look: given.look ?? (() => Promise.reject(new Error("no look is expected"))),
     },
   });
-  return runChecks([checkPrices(deps, [])]);
+  return runChecks([checkPrices(deps, new Map())]);
 }
 
 const examineOnly = async (id: string, given: Parameters<typeof examine>[0]) =>
@@ -86,6 +89,49 @@ test("the fee of the smallest deposit is weighed against its gas", async () => {
       status: "warning",
       found: "about 0.459 US dollars of gas, for a fee of 0.001",
     },
+  ]);
+});
+
+test("what a payment to Solana takes is weighed too, with the rent of what it may open", async () => {
+  const route: RouteConfig = {
+    kind: "SWIFT",
+    chainId: 2,
+    token: USDC,
+    destChain: 1,
+    destToken: SOLANA_USDC,
+    priced: false,
+    contract: USDC,
+  };
+  const chain = {
+    ...CHAIN,
+    evmChainId: 1,
+    tokens: [
+      { ...usdc, price: PRICE },
+      { ...coin, price: PRICE },
+    ],
+  };
+  const solana = {
+    ...SOLANA_CHAIN,
+    tokens: SOLANA_CHAIN.tokens.map((token) => ({ ...token, price: PRICE })),
+  };
+  const nothing = async () => ({ maxFeePerGas: 0n, maxPriorityFeePerGas: 0n });
+  const deps = createDoctorDeps({
+    config: { chains: [chain, solana], routes: [route] },
+    nodes: nodesFor(createStrictInspector({ suggestFees: nothing })),
+    solanaNodes: nodesFor(
+      createStrictSolanaInspector({
+        getTransactionCost: async (paysRecipient) => (paysRecipient ? 3_000_000n : 15_000n),
+      }),
+    ),
+    listIntegrators: async () => [],
+    prices: {
+      readUsd: async ({ token }) => (token === NATIVE_SOL ? 150n * USD : USD),
+      look: () => Promise.reject(new Error("no look is expected")),
+    },
+  });
+  const results = await runChecks([checkPrices(deps, new Map())]);
+  expect(results.filter(({ id }) => id === "terms.cost")).toMatchObject([
+    { status: "warning", found: "about 0.45 US dollars of gas, for a fee of 0.001" },
   ]);
 });
 

@@ -8,17 +8,10 @@ import type { ChainConfig, Config, GasPolicy, RouteConfig } from "../config/load
 import type { PriceConfig } from "../config/prices.ts";
 import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
-import { type EvmAddress, NATIVE_TOKEN, nativeOf } from "../core/hex.ts";
-import { listGas, priceOfGas } from "../fees/index.ts";
+import { type EvmAddress, nativeOf } from "../core/hex.ts";
+import { type ChainGas, listGas, priceOfGas } from "../fees/index.ts";
 import { type Check, type CheckStatus, type Finding, judge, ok, once, skip } from "./check.ts";
-import {
-  describeRoute,
-  type DoctorDeps,
-  getChain,
-  getToken,
-  isLocal,
-  listEvmChains,
-} from "./facts.ts";
+import { describeRoute, type DoctorDeps, getChain, getToken, isLocal } from "./facts.ts";
 
 const SUBJECT = "prices";
 const USD_DECIMALS = 18;
@@ -26,8 +19,8 @@ const BPS = 10_000n;
 
 export function checkPrices(
   deps: DoctorDeps,
-  /** Of each EVM chain, in the order of the configuration. */
-  identified: readonly Check[],
+  /** By bridge chain id: what holds when its node serves the chain. */
+  identified: ReadonlyMap<number, Check>,
 ): readonly Check[] {
   const { config } = deps;
   const priced = config.routes
@@ -39,9 +32,7 @@ export function checkPrices(
       tokens.filter(({ price }) => price).map(({ address: token }) => ({ chainId, token })),
     );
   const nodesOf = (chainIds: readonly number[]) =>
-    listEvmChains(config).flatMap(({ chainId }, index) =>
-      chainIds.includes(chainId) ? (identified[index] ?? []) : [],
-    );
+    chainIds.flatMap((chainId) => identified.get(chainId) ?? []);
   const kindOf = (chainId: number) => getChain(config, chainId).kind;
   const charged =
     config.gas === "charged"
@@ -61,10 +52,9 @@ export function checkPrices(
       ),
     ),
     ...[...needed.values()].map((token) => checkSource(deps, token, nodesOf([token.chainId]))),
-    ...config.routes
-      // What is paid on Solana is no gas: it is not weighed here.
-      .filter((route) => chainsOf(route).every((chainId) => kindOf(chainId) === "evm"))
-      .map((route) => checkCost(deps, { route, needs: nodesOf(chainsOf(route)), readParties })),
+    ...config.routes.map((route) =>
+      checkCost(deps, { route, needs: nodesOf(chainsOf(route)), readParties }),
+    ),
   ];
 }
 
@@ -263,15 +253,33 @@ async function readCost(deps: DoctorDeps, route: RouteConfig): Promise<bigint> {
   const pair = { srcChain: route.chainId, srcToken: route.token, destChain, destToken };
   let usd = 0n;
   const costly = { kind: route.kind, pair, isPriced: isPriced(route) };
-  for (const { chainId, gas } of listGas(costly, true)) {
-    const perGas = priceOfGas(await deps.nodesOf(chainId).service.suggestFees());
-    const wei = gas * perGas + getChain(deps.config, chainId).transactionSurcharge;
-    usd += (wei * (await deps.prices.readUsd({ chainId, token: NATIVE_TOKEN }))) / 10n ** 18n;
+  // On Solana nothing is deployed.
+  const deploys = getChain(deps.config, route.chainId).kind === "evm";
+  for (const step of listGas(costly, deploys)) {
+    const { chainId } = step;
+    const { kind } = getChain(deps.config, chainId);
+    const price = await deps.prices.readUsd({ chainId, token: nativeOf(kind) });
+    usd += ((await readStepCost(deps, step)) * price) / 10n ** COIN_DECIMALS[kind];
   }
   return usd;
 }
 
+const COIN_DECIMALS = { evm: 18n, svm: 9n } as const;
+
+/** What a transaction takes now, in base units of the native coin; on Solana with the rent of what stays open. */
+async function readStepCost(
+  deps: DoctorDeps,
+  { chainId, gas, paysRecipient }: ChainGas,
+): Promise<bigint> {
+  const { kind, transactionSurcharge } = getChain(deps.config, chainId);
+  if (kind === "svm") {
+    return deps.solanaNodesOf(chainId).service.getTransactionCost(paysRecipient === true);
+  }
+  const perGas = priceOfGas(await deps.nodesOf(chainId).service.suggestFees());
+  return gas * perGas + transactionSurcharge;
+}
+
 function findNativePrice({ config }: DoctorDeps, chainId: number) {
-  const { tokens } = getChain(config, chainId);
-  return tokens.find(({ address }) => address === NATIVE_TOKEN)?.price;
+  const { kind, tokens } = getChain(config, chainId);
+  return tokens.find(({ address }) => address === nativeOf(kind))?.price;
 }

@@ -36,7 +36,7 @@ const deps = createDoctorDeps({
 });
 
 test("no price of it is anybody's alone, with nothing written down", async () => {
-  const results = await runChecks([checkPrices(deps, [])]);
+  const results = await runChecks([checkPrices(deps, new Map())]);
   const independent = results.filter(({ id }) => id === "price.independent");
   expect(independent.map(({ item, status, found }) => `${item}: ${status}, ${found}`)).toEqual(
     config.chains.flatMap(({ chainId, tokens }) =>

@@ -6,17 +6,46 @@ import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
 import { type Check, judge, judgeSame, skip } from "./check.ts";
 import { type DoctorDeps, subjectOf } from "./facts.ts";
+import { judgeInventory, listDelivered } from "./listings.ts";
 
 export function checkTokens(
   deps: DoctorDeps,
   chain: ChainConfig,
   identified: Check,
 ): readonly Check[] {
-  return chain.tokens.flatMap((token) =>
-    token.address === NATIVE_TOKEN
-      ? [checkCoin(chain, token)]
-      : checkToken(deps, { chain, token, identified }),
-  );
+  const delivered = listDelivered(deps.config, chain.chainId);
+  return chain.tokens.flatMap((token) => {
+    const isNative = token.address === NATIVE_TOKEN;
+    const { all, code } = isNative
+      ? { all: [checkCoin(chain, token)], code: identified }
+      : checkToken(deps, { chain, token, identified });
+    if (!delivered.includes(token)) return all;
+    return [...all, checkInventory(deps, { chain, token, needs: [code] })];
+  });
+}
+
+/** What the delivery contract has to deliver. */
+function checkInventory(
+  deps: DoctorDeps,
+  {
+    chain,
+    token,
+    needs,
+  }: { readonly chain: ChainConfig; readonly token: TokenConfig; readonly needs: readonly Check[] },
+): Check {
+  const inspector = deps.nodesOf(chain.chainId).service;
+  const { delivery } = chain.contracts;
+  return {
+    id: "delivery.inventory",
+    subject: subjectOf(chain),
+    item: token.symbol,
+    needs,
+    look: async () =>
+      judgeInventory(token, {
+        amount: await inspector.getBalance(token.address, delivery),
+        holder: deps.display(delivery),
+      }),
+  };
 }
 
 function checkCoin(chain: ChainConfig, { symbol }: TokenConfig): Check {
@@ -36,7 +65,7 @@ function checkToken(
     token,
     identified,
   }: { readonly chain: ChainConfig; readonly token: TokenConfig; readonly identified: Check },
-): readonly Check[] {
+): { readonly all: readonly Check[]; readonly code: Check } {
   const inspector = deps.nodesOf(chain.chainId).service;
   const name = { subject: subjectOf(chain), item: token.symbol };
   const code: Check = {
@@ -84,7 +113,7 @@ function checkToken(
       });
     },
   };
-  return [code, decimals, symbol];
+  return { all: [code, decimals, symbol], code };
 }
 
 /** Some contracts call themselves otherwise than people do, and presets know it of theirs. */

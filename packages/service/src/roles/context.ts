@@ -152,7 +152,7 @@ function openSolana(
 }
 
 /** What accounts cost before it was lowered; what is more than the cluster asks comes back when they are closed. */
-const RENT_PER_BYTE = 6_960n;
+export const RENT_PER_BYTE = 6_960n;
 
 /** The factory of the EVM chains, which stands at one address: ids of deliveries are made with it. */
 export function findEvmFactory({ chains }: Config): Address {

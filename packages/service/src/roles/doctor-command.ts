@@ -1,10 +1,13 @@
 /** The doctor's command: opens what there is to look at, and says what is wrong. */
 import { createEvmInspector, evmFactoryExpectation } from "../chains/evm/inspector.ts";
-import { type Config, ConfigError } from "../config/load.ts";
+import type { Chains } from "../chains/port.ts";
+import { createSolanaInspector } from "../chains/solana/inspector.ts";
+import { type ChainConfig, type Config, ConfigError, type LanePurpose } from "../config/load.ts";
 import { listSecretFiles } from "../config/secret-files.ts";
-import { assert } from "../core/assert.ts";
+import { assert, Bug } from "../core/assert.ts";
+import type { Commitment } from "../core/commitment.ts";
 import { OperatingError } from "../core/errors.ts";
-import { toAddress } from "../core/hex.ts";
+import { toAddress, toHex32 } from "../core/hex.ts";
 import { startEmbedded } from "../db/embedded.ts";
 import { inspectDatabase, listRefundAuthorities } from "../db/inspect.ts";
 import { listMissingMigrations } from "../db/migrate.ts";
@@ -13,16 +16,29 @@ import {
   type ChainNodes,
   type DoctorDeps,
   examine,
+  listEvmChains,
+  listSolanaChains,
   refuseConfiguration,
   type Report,
+  type SeedAccounts,
   toReport,
+  type VaultSource,
 } from "../doctor/index.ts";
 import { listIntegrators } from "../integrators/index.ts";
+import { getTip } from "../scanner/index.ts";
+import { connectSigner } from "../signers/client.ts";
+import { addressOfKeystore } from "../signers/keystore.ts";
+import { createSeed } from "../signers/solana/seed.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { addressFormat } from "./address-format.ts";
-import { createChains, createConfiguredPrices, openAttestations } from "./context.ts";
-import { listAccounts } from "./keys.ts";
+import {
+  createChains,
+  createConfiguredPrices,
+  openAttestations,
+  RENT_PER_BYTE,
+} from "./context.ts";
+import { createKeyOpener, listAccounts, readKeystore } from "./keys.ts";
 import { systemClock, systemHttp } from "./system-ports.ts";
 
 const RPC_TIMEOUT_MS = 10_000;
@@ -64,19 +80,20 @@ export async function runDoctor(args: {
       secretFiles: listSecretFiles(args.configPath),
       factory: evmFactoryExpectation,
       display: addressFormat.display,
-      nodesOf: openNodes(config),
+      nodesOf: openEvmNodes(config),
+      solanaNodesOf: openSolanaNodes(config),
+      readSeedAccounts: () => readSeedAccounts(config),
+      vaultSources: listVaultSources(config, chains),
+      getScanned: async (chainId) => {
+        const { db } = await openMigrated(database);
+        return (await getTip(db, chainId))?.number ?? null;
+      },
       prices,
       attestations: openAttestations(config, ports),
       readDatabase: async () => inspectDatabase(await database.open(), systemClock),
       listRefundAuthorities: async () =>
         (await listRefundAuthorities(await database.open())).map(toAddress),
-      listIntegrators: async () => {
-        const { db } = await database.open();
-        if ((await listMissingMigrations(db)).length > 0) {
-          throw new OperatingError("CONFIG_MISSING", "The database has not the newest schema.");
-        }
-        return listIntegrators(db);
-      },
+      listIntegrators: async () => listIntegrators((await openMigrated(database)).db),
     });
     return toReport(checks);
   } finally {
@@ -98,12 +115,108 @@ async function readAccounts(config: Config): Promise<Pick<DoctorDeps, "attestor"
   };
 }
 
-function openNodes({ chains, attestor }: Config): DoctorDeps["nodesOf"] {
+/** Throws CONFIG_MISSING also where there are tables that cannot be read yet. */
+async function openMigrated(database: ReturnType<typeof createLazyDatabase>) {
+  const opened = await database.open();
+  if ((await listMissingMigrations(opened.db)).length === 0) return opened;
+  throw new OperatingError("CONFIG_MISSING", "The database has not the newest schema.");
+}
+
+/** What can be told of the accounts without asking anybody for a passphrase. */
+async function readSeedAccounts(config: Config): Promise<Partial<SeedAccounts>> {
+  const [chain] = listSolanaChains(config);
+  assert(chain, "only Solana has a seed");
+  const { settler } = config.signers;
+  if (settler !== undefined) {
+    const { lanes, vaults } = await connectSigner(settler);
+    const laneOf = (purpose: LanePurpose) =>
+      lanes.find((lane) => lane.chainId === chain.chainId && lane.purpose === purpose)?.address;
+    const [binding, settle, deliver] = [vaults?.binding, laneOf("settle"), laneOf("deliver")];
+    if (binding && settle && deliver) return { binding, settle, deliver };
+    throw new OperatingError(
+      "CONFIG_MISSING",
+      "signers.settler: expected a signer that holds the seed; does it run with this configuration?",
+    );
+  }
+  const { seed } = chain.solana;
+  if (seed.source.kind === "keystore" && !config.keystorePassphrase) {
+    const binding = addressOfKeystore(readKeystore(seed.source.path, seed.setting));
+    if (binding) return { binding };
+    throw new OperatingError(
+      "CONFIG_MISSING",
+      `${seed.setting}: expected an address in the keystore`,
+    );
+  }
+  const nobody = () => Promise.reject(new Bug("a passphrase is set, or none is needed"));
+  const secret = await createKeyOpener(config, nobody).seed(seed);
+  return createSeed(secret, seed.setting).accounts;
+}
+
+/** Signers at sockets. Without any, the settler derives vaults itself, of the seed whose accounts are compared. */
+function listVaultSources({ signers }: Config, chains: Chains): readonly VaultSource[] {
+  return (["settler", "vaults"] as const).flatMap((name): VaultSource[] => {
+    const socket = signers[name];
+    if (socket === undefined) return [];
+    const source: VaultSource = {
+      setting: `signers.${name}`,
+      async vouches() {
+        const { vaults } = await connectSigner(socket);
+        const chain = vaults && chains.get(vaults.chainId);
+        if (!chain) return "none";
+        return chain.isWalletOf({ commitment: NOBODYS, ...(await vaults.deriveVault(NOBODYS)) });
+      },
+    };
+    return [source];
+  });
+}
+
+const ZERO = toHex32(`0x${"0".repeat(64)}`);
+
+/** A commitment that no address has: nobody's of nobody. */
+const NOBODYS: Commitment = {
+  integrator: ZERO,
+  userId: ZERO,
+  destChain: 1,
+  destWallet: ZERO,
+  destToken: ZERO,
+  refundAuthority: ZERO,
+  maxFeeBps: 0,
+  maxSlippageBps: 0,
+};
+
+function openEvmNodes(config: Config): DoctorDeps["nodesOf"] {
+  return openNodes(listEvmChains(config), config.attestor, ({ chainId }, rpcUrl) =>
+    createEvmInspector({ chainId, rpcUrl, timeoutMs: RPC_TIMEOUT_MS }),
+  );
+}
+
+function openSolanaNodes(config: Config): DoctorDeps["solanaNodesOf"] {
+  return openNodes(
+    listSolanaChains(config),
+    config.attestor,
+    ({ chainId, contracts, solana: { genesisHash, treasury, priorityFeeMax } }, rpcUrl) =>
+      createSolanaInspector({
+        chainId,
+        rpcUrl,
+        timeoutMs: RPC_TIMEOUT_MS,
+        genesisHash,
+        pricedBy: [contracts.escrow, contracts.delivery, treasury],
+        unitPriceMax: priorityFeeMax,
+        rentPerByte: RENT_PER_BYTE,
+      }),
+  );
+}
+
+function openNodes<OneChain extends ChainConfig, Inspector>(
+  chains: readonly OneChain[],
+  attestor: Config["attestor"],
+  openOne: (chain: OneChain, rpcUrl: string) => Inspector,
+): (chainId: number) => ChainNodes<Inspector> {
   const nodes = new Map(
-    chains.map(({ chainId, nodes }): [number, ChainNodes] => {
+    chains.map((chain): [number, ChainNodes<Inspector>] => {
+      const { chainId, nodes } = chain;
       const second = find(attestor.nodes, chainId);
-      const open = (rpcUrl: string) =>
-        createEvmInspector({ chainId, rpcUrl, timeoutMs: RPC_TIMEOUT_MS });
+      const open = (rpcUrl: string) => openOne(chain, rpcUrl);
       const [ours, ...moreOfOurs] = nodes.urls;
       const [theirs, ...moreOfTheirs] = second.urls;
       const hrefOf = (url: string) => URL.parse(url)?.href;

@@ -170,11 +170,10 @@ async function openSettler(config: Config, open: KeyOpener, guard: Guard) {
     },
     guard,
   );
-  const accounts: readonly Address[] = [
-    custody.vaults.binding,
-    ...custody.lanes.map(({ address }) => address),
-  ];
-  const configured = [contracts.factory, ...solana.feePayers];
+  // All of them: what is locked in another escrow than the one that is read would never be seen again.
+  const { binding, escrow, delivery, settle, deliver } = custody.accounts;
+  const accounts: readonly Address[] = [binding, escrow, delivery, settle, deliver];
+  const configured = [contracts.factory, contracts.escrow, contracts.delivery, ...solana.feePayers];
   if (accounts.some((account, index) => account !== configured[index])) {
     throw new OperatingError(
       "CONFIG_MISSING",

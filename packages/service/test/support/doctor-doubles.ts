@@ -1,19 +1,32 @@
 /** What the doctor looks at, for unit tests of its checks. What a test does not give must not be asked for. */
-import type { ChainInspector } from "../../src/chains/inspector.ts";
+import type { ChainInspector, SolanaInspector } from "../../src/chains/inspector.ts";
 import {
   type ChainConfig,
   type Config,
   LANE_PURPOSES,
   type LanePurpose,
 } from "../../src/config/load.ts";
-import { type EvmAddress, toEvmAddress, toHex32 } from "../../src/core/hex.ts";
+import {
+  type EvmAddress,
+  NATIVE_SOL,
+  toAddress,
+  toEvmAddress,
+  toHex32,
+} from "../../src/core/hex.ts";
 import { Secret } from "../../src/core/secret.ts";
-import type { ChainNodes, DoctorDeps, LaneAccount } from "../../src/doctor/index.ts";
+import type {
+  ChainNodes,
+  DoctorDeps,
+  LaneAccount,
+  SeedAccounts,
+  SolanaChain,
+} from "../../src/doctor/index.ts";
 
 const addressOf = (digit: string) => toEvmAddress(`0x${digit.repeat(40)}`);
 const KEY = new Secret(`0x${"1".repeat(64)}`);
 
 export const USDC = addressOf("c");
+export const ATTESTOR = addressOf("4");
 
 export const CHAIN: ChainConfig = {
   preset: undefined,
@@ -47,6 +60,65 @@ export const CHAIN: ChainConfig = {
   transactionSurcharge: 0n,
 };
 
+const accountOf = (pair: string) => toAddress(`0x${pair.repeat(32)}`);
+
+/** Accounts of the seed of `SOLANA_CHAIN`. */
+export const SEED_ACCOUNTS: SeedAccounts = {
+  binding: accountOf("b1"),
+  escrow: accountOf("b2"),
+  delivery: accountOf("b3"),
+  settle: accountOf("b4"),
+  deliver: accountOf("b5"),
+};
+export const SOLANA_TREASURY = accountOf("b6");
+export const SOLANA_USDC = accountOf("cc");
+const { binding, escrow, delivery, settle, deliver } = SEED_ACCOUNTS;
+
+/** Solana with real money: no leniency. */
+export const SOLANA_CHAIN: SolanaChain = {
+  ...CHAIN,
+  chainId: 1,
+  name: "solana",
+  kind: "svm",
+  evmChainId: 0,
+  startBlock: 1_000,
+  contracts: { factory: binding, escrow, delivery },
+  tokens: [
+    {
+      symbol: "SOLANA",
+      address: NATIVE_SOL,
+      decimals: 9,
+      minDeposit: 1_000_000n,
+      minDepositUnits: "0.001",
+      inventoryMin: undefined,
+      price: undefined,
+    },
+    {
+      symbol: "USDC",
+      address: SOLANA_USDC,
+      decimals: 6,
+      minDeposit: 1_000_000n,
+      minDepositUnits: "1",
+      inventoryMin: 5_000_000n,
+      price: undefined,
+    },
+  ],
+  solana: {
+    genesisHash: toHex32(accountOf("ab")),
+    treasury: SOLANA_TREASURY,
+    seed: { setting: "chains[1].seed", retired: false, source: { kind: "elsewhere" } },
+    feePayers: [settle, deliver],
+    mints: new Map([[SOLANA_USDC, { program: "token", decimals: 6, hasTransferFee: false }]]),
+    attestors: [ATTESTOR],
+    dailyCaps: new Map([
+      [NATIVE_SOL, 1n],
+      [SOLANA_USDC, 1n],
+    ]),
+    priorityFeeMax: 1n,
+    dailyFeeBudget: undefined,
+  },
+};
+
 export const LANES: Readonly<Record<LanePurpose, EvmAddress>> = {
   deploy: addressOf("1"),
   settle: addressOf("2"),
@@ -59,18 +131,27 @@ function listLanes(lanes: typeof LANES): readonly LaneAccount[] {
 
 /** A node that answers what is given, and throws at everything else. */
 export function createStrictInspector(members: Partial<ChainInspector>): ChainInspector {
+  return createStrict(members);
+}
+
+/** The same of Solana. */
+export function createStrictSolanaInspector(members: Partial<SolanaInspector>): SolanaInspector {
+  return createStrict(members);
+}
+
+function createStrict<Inspector extends object>(members: Partial<Inspector>): Inspector {
   // CAST: the proxy answers every member of the port, most of them with a throw.
   return new Proxy(members, {
     get(target, name, receiver) {
       if (Reflect.has(target, name)) return Reflect.get(target, name, receiver);
       throw new Error(`${String(name)} must not be asked for`);
     },
-  }) as ChainInspector;
+  }) as Inspector;
 }
 
 /** The service and the attestor with a node each, which answer alike. */
-export function nodesFor(inspector: ChainInspector): ChainNodes {
-  const none: readonly ChainInspector[] = [];
+export function nodesFor<Inspector>(inspector: Inspector): ChainNodes<Inspector> {
+  const none: readonly Inspector[] = [];
   return {
     service: inspector,
     attestor: inspector,
@@ -84,6 +165,10 @@ export function createDoctorDeps(given: {
   readonly chain?: ChainConfig;
   readonly config?: Partial<Config>;
   readonly nodes?: ChainNodes;
+  readonly solanaNodes?: ChainNodes<SolanaInspector>;
+  readonly readSeedAccounts?: DoctorDeps["readSeedAccounts"];
+  readonly vaultSources?: DoctorDeps["vaultSources"];
+  readonly getScanned?: DoctorDeps["getScanned"];
   readonly nowMs?: number;
   readonly lanes?: typeof LANES;
   readonly prices?: DoctorDeps["prices"];
@@ -138,9 +223,13 @@ export function createDoctorDeps(given: {
       }),
     },
     display: (address) => address,
-    attestor: addressOf("4"),
+    attestor: ATTESTOR,
     lanesOf: () => listLanes(given.lanes ?? LANES),
     nodesOf: () => nodes,
+    solanaNodesOf: () => given.solanaNodes ?? nodesFor(createStrictSolanaInspector({})),
+    readSeedAccounts: given.readSeedAccounts ?? refuse,
+    vaultSources: given.vaultSources ?? [],
+    getScanned: given.getScanned ?? refuse,
     prices: given.prices ?? {
       look: () => Promise.reject(new Error("no price must be asked for")),
       readUsd: () => Promise.reject(new Error("no price must be asked for")),

@@ -99,6 +99,10 @@ export function createEvmInspector(options: {
       return immutables !== null && immutables.every((value) => value === padAddress(factory));
     },
 
+    getBalance: (token, owner) =>
+      token === NATIVE_TOKEN
+        ? getNativeBalance(rpc, owner)
+        : view(token, { abi: erc20Abi, functionName: "balanceOf", args: [owner] }),
     getTokenDecimals: (token) => view(token, { abi: erc20Abi, functionName: "decimals" }),
     getTokenSymbol: (token) => view(token, { abi: erc20Abi, functionName: "symbol" }),
 

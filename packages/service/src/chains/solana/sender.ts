@@ -130,11 +130,9 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
   async function suggestPrice(): Promise<bigint> {
     const { escrow, delivery, treasury } = accounts;
     const prices = await nodes.collect(async (node) =>
-      upperQuarter(await node.listPrices([escrow, delivery, treasury])),
+      suggestedPriceOf(await node.listPrices([escrow, delivery, treasury]), unitPrice),
     );
-    const price = nodes.reachedBy(prices.values);
-    if (price < unitPrice.min) return unitPrice.min;
-    return price > unitPrice.max ? unitPrice.max : price;
+    return nodes.reachedBy(prices.values);
   }
 
   async function simulate(from: Address, call: Call): Promise<Simulation> {
@@ -196,8 +194,7 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
       const heights = await nodes.collect((node) => node.getHeight());
       return nodes.reachedBy(heights.values) > lastValidHeight;
     },
-    costOf: (gas, feePerGas) =>
-      SIGNATURES_MAX * SIGNATURE_LAMPORTS + (gas * feePerGas + MICRO - 1n) / MICRO,
+    costOf: costOfUnits,
     getTransactionCount: () => {
       throw new Bug("transactions of Solana have no nonces");
     },
@@ -242,10 +239,20 @@ function withMargin(units: bigint): bigint {
   return (units * 12n) / 10n + 300n;
 }
 
-/** What three quarters of the prices do not exceed. */
-function upperQuarter(prices: readonly bigint[]): bigint {
+/** What three quarters of recent prices do not exceed, within bounds; all in micro-lamports per compute unit. */
+export function suggestedPriceOf(
+  prices: readonly bigint[],
+  { min, max }: SenderOptions["unitPrice"],
+): bigint {
   const sorted = prices.toSorted((one, other) => (one < other ? -1 : one > other ? 1 : 0));
-  return sorted[Math.floor((sorted.length * 3) / 4)] ?? 0n;
+  const price = sorted[Math.floor((sorted.length * 3) / 4)] ?? 0n;
+  if (price < min) return min;
+  return price > max ? max : price;
+}
+
+/** Lamports of a transaction with most signatures, at a price of micro-lamports per compute unit; rounded up. */
+export function costOfUnits(units: bigint, price: bigint): bigint {
+  return SIGNATURES_MAX * SIGNATURE_LAMPORTS + (units * price + MICRO - 1n) / MICRO;
 }
 
 /** Mints that an order moves for the first time: what is locked already must get out whatever became of its mint. */

@@ -9,7 +9,7 @@ import type { LaneSigner, VaultSigner } from "../port.ts";
 import { SignerRefusal } from "../refusal.ts";
 import { createSolanaLaneSigner } from "./lane-signer.ts";
 import { createOrderPolicy, type LockPair } from "./policy.ts";
-import { createSeed } from "./seed.ts";
+import { createSeed, type Seed } from "./seed.ts";
 import { createSolanaVaultSigner } from "./vault-signer.ts";
 
 /** A token that a signer moves. Any other lies where it is. */
@@ -66,7 +66,12 @@ const LAMPORTS_PER_BYTE = 6_960n;
 export function openCustody(
   options: CustodyOptions,
   guard: Guard,
-): { readonly lanes: readonly LaneSigner[]; readonly vaults: VaultSigner } {
+): {
+  readonly lanes: readonly LaneSigner[];
+  readonly vaults: VaultSigner;
+  /** What the seed comes to, to be compared with what was configured. */
+  readonly accounts: Seed["accounts"];
+} {
   const { chainId, treasury, factory, pairs, dailyBudget } = options;
   const { hashCommitment, predictWallet, deliveryIdOf } = options.hashing;
   const { lamportsPerByte = LAMPORTS_PER_BYTE } = options;
@@ -128,5 +133,6 @@ export function openCustody(
       dailyCapOf: (token) => tokens.get(token)?.dailyCap ?? 0n,
     });
   });
-  return { lanes, vaults: createSolanaVaultSigner({ seed, chainId, hashCommitment }) };
+  const vaults = createSolanaVaultSigner({ seed, chainId, hashCommitment });
+  return { lanes, vaults, accounts: seed.accounts };
 }

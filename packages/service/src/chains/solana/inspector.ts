@@ -1,0 +1,155 @@
+/** The inspector port over one node of Solana. */
+import { AccountState, getTokenDecoder } from "@solana-program/token";
+import { SYSTEM_PROGRAM_ADDRESS } from "@solana-program/system";
+import { OperatingError } from "../../core/errors.ts";
+import { type Address, type Hex32, toHex32 } from "../../core/hex.ts";
+import { createRpc, type Rpc } from "../evm/rpc.ts";
+import type { SeenMemos, SolanaInspector } from "../inspector.ts";
+import type { ReadAt } from "../port.ts";
+import { parseWhole } from "./answers.ts";
+import { fromBase58, fromSignature, toSignature } from "./base58.ts";
+import { associatedAccountOf, TOKEN_PROGRAMS } from "./derived-accounts.ts";
+import { MEMO_PROGRAM } from "./memos.ts";
+import { assertMint } from "./mint-policy.ts";
+import { type Commitment, createNode, type SolanaNode } from "./node.ts";
+import { costOfUnits, suggestedPriceOf } from "./sender.ts";
+import { rentOf } from "./solana-chain.ts";
+
+/** Compute units that an order uses at most, about. */
+const ORDER_UNITS = 100_000n;
+const TOKEN_ACCOUNT_BYTES = 165;
+const MARKER_BYTES = 1;
+/** What nodes say of a slot without a block: skipped, or not in their ledger or their long-term storage. */
+const NO_BLOCK_CODES: readonly number[] = [-32007, -32009];
+
+const COMMITMENTS: Readonly<Record<ReadAt, Commitment>> = {
+  latest: "confirmed",
+  final: "finalized",
+};
+
+export interface SolanaInspectorOptions {
+  /** Bridge chain id. */
+  readonly chainId: number;
+  /** May carry credentials; never shown. */
+  readonly rpcUrl: string;
+  /** For one request, body included. */
+  readonly timeoutMs: number;
+  readonly genesisHash: Hex32;
+  /** Accounts whose recent prices decide what is offered. */
+  readonly pricedBy: readonly Address[];
+  /** Micro-lamports per compute unit: the most that is offered. */
+  readonly unitPriceMax: bigint;
+  /** Lamports per byte that accounts are opened with. */
+  readonly rentPerByte: bigint;
+}
+
+/** Inspects a chain through one node. */
+export function createSolanaInspector(options: SolanaInspectorOptions): SolanaInspector {
+  const { pricedBy, unitPriceMax, rentPerByte } = options;
+  const node = createNode(options);
+  const rpc = createRpc(options);
+  const readAccount = async (account: Address) =>
+    (await node.readAccounts([account], 0n)).accounts[0] ?? null;
+
+  return {
+    chainId: node.chainId,
+    getGenesisHash: () => node.readGenesis(),
+    getVersion: () => rpc.ask("getVersion", [], parseVersion),
+    getFirstSlot: () => rpc.ask("getFirstAvailableBlock", [], parseWhole),
+
+    async getHead(at) {
+      const commitment = COMMITMENTS[at];
+      const slot = await node.getSlot(commitment);
+      const { hash, parentHash, time } = await node.readHead(slot, commitment);
+      if (time === null) throw rpc.unavailable("no time of a block");
+      return { number: slot, hash, parentHash, timestamp: time };
+    },
+
+    async getBlockHash(slot) {
+      if (await isSkipped(rpc, slot)) return null;
+      const { digest } = await node.readBlock(slot);
+      return toHex32(`0x${digest}`);
+    },
+
+    async countTransactions() {
+      const { block } = await node.readBlock(await node.getSlot("finalized"));
+      return block.transactions.length;
+    },
+
+    findMemos: (accounts) => findMemos(node, accounts),
+    hasTransaction: async (txHash) =>
+      (await node.getTransaction(toSignature(txHash), "finalized")) !== null,
+
+    getCoinBalance: async (owner) => (await readAccount(owner))?.lamports ?? 0n,
+    async getTransactionCost(paysRecipient) {
+      const price = suggestedPriceOf(await node.listPrices(pricedBy), {
+        min: 0n,
+        max: unitPriceMax,
+      });
+      const rent = paysRecipient
+        ? rentOf(TOKEN_ACCOUNT_BYTES, rentPerByte) + rentOf(MARKER_BYTES, rentPerByte)
+        : 0n;
+      return costOfUnits(ORDER_UNITS, price) + rent;
+    },
+    async isWallet(account) {
+      const found = await readAccount(account);
+      return found && found.owner === SYSTEM_PROGRAM_ADDRESS && found.data.length === 0;
+    },
+
+    async findMintFault(mint, configured) {
+      const account = await readAccount(mint);
+      if (account === null) return "no account";
+      try {
+        assertMint(account, mint, configured);
+        return null;
+      } catch (error) {
+        if (!(error instanceof OperatingError) || error.code !== "UNSUPPORTED_ROUTE") throw error;
+        return String(error.details?.["reason"]);
+      }
+    },
+
+    async findTokenAccount(owner, mint, program) {
+      const account = await readAccount(await associatedAccountOf(owner, mint, program));
+      // Before it is open, anybody may have sent lamports to its address.
+      if (account?.owner !== TOKEN_PROGRAMS[program]) return null;
+      const token = getTokenDecoder().decode(account.data.subarray(0, TOKEN_ACCOUNT_BYTES));
+      if (token.state === AccountState.Uninitialized) return null;
+      return {
+        owner: fromBase58(token.owner),
+        amount: token.amount,
+        isFrozen: token.state === AccountState.Frozen,
+      };
+    },
+  };
+}
+
+/** Whether the node says that a final slot has no block; any other trouble is for the reading that follows. */
+async function isSkipped(rpc: Rpc, slot: bigint): Promise<boolean> {
+  const options = { commitment: "finalized", transactionDetails: "none", rewards: false };
+  const answer = await rpc.call("getBlock", [Number(slot), options]);
+  return !answer.ok && NO_BLOCK_CODES.includes(answer.code);
+}
+
+/**
+ * Ours first, since a node may have more of these than of the program, which everybody calls. Who is paid by others has
+ * transactions without a memo too, so their lack tells nothing; of the program's own each has one.
+ */
+async function findMemos(node: SolanaNode, accounts: readonly Address[]): Promise<SeenMemos> {
+  const program = fromBase58(MEMO_PROGRAM);
+  for (const account of [...accounts, program]) {
+    const history = await node.listHistory(account, { minSlot: 0n });
+    const succeeded = history.filter((entry) => entry.succeeded);
+    const found = succeeded.find(({ memo }) => memo !== null);
+    if (found) return { kind: "kept", txHash: fromSignature(found.signature) };
+    if (account === program && succeeded.length > 0) return { kind: "lost" };
+  }
+  return { kind: "none" };
+}
+
+/** What a node says of itself, which other programs than the usual one say under names of their own. */
+function parseVersion(value: unknown): string {
+  if (typeof value !== "object" || value === null) throw new TypeError("expected a version");
+  const [first] = Object.entries(value).filter(([, text]) => typeof text === "string");
+  if (!first) throw new TypeError("expected a version");
+  return first.join(" ");
+}

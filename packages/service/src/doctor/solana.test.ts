@@ -1,0 +1,345 @@
+import { describe, expect, test } from "vitest";
+import {
+  CHAIN,
+  createDoctorDeps,
+  createStrictSolanaInspector,
+  nodesFor,
+  SEED_ACCOUNTS,
+  SOLANA_CHAIN,
+  SOLANA_TREASURY,
+  SOLANA_USDC,
+  USDC,
+} from "../../test/support/doctor-doubles.ts";
+import type { SolanaInspector } from "../chains/inspector.ts";
+import type { ChainConfig, RouteConfig } from "../config/load.ts";
+import { OperatingError } from "../core/errors.ts";
+import { NATIVE_SOL, toEvmAddress, toHex32, toTxHash } from "../core/hex.ts";
+import { solana as preset } from "../config/presets/index.ts";
+import { parseSolanaAddress, toBase58 } from "../core/base58.ts";
+import type { DoctorDeps, SolanaChain, VaultSource } from "./facts.ts";
+import { runChecks } from "./run.ts";
+import { checkSolana } from "./solana.ts";
+import { checkSolanaNodes } from "./solana-nodes.ts";
+
+const NOW_S = 1_800_000_000n;
+const HASH = toHex32(`0x${"aa".repeat(32)}`);
+const OTHER_HASH = toHex32(`0x${"bb".repeat(32)}`);
+const TX_HASH = toTxHash(`0x${"dd".repeat(64)}`);
+const HEAD = 10_000_000n;
+const STRANGER = toEvmAddress(`0x${"5".repeat(40)}`);
+const SUBJECT = "chain 1 (solana)";
+const COST = 1_000_000n;
+
+const deliver = (destToken: typeof NATIVE_SOL): RouteConfig => ({
+  kind: "SWIFT",
+  chainId: 2,
+  token: USDC,
+  destChain: 1,
+  destToken,
+  priced: true,
+  contract: STRANGER,
+});
+
+/** A node on which everything is as it should be, except what is given. */
+function createNode(given: Partial<SolanaInspector> = {}): SolanaInspector {
+  return createStrictSolanaInspector({
+    getGenesisHash: async () => SOLANA_CHAIN.solana.genesisHash,
+    getHead: async (at) => ({
+      number: at === "final" ? HEAD - 32n : HEAD,
+      hash: HASH,
+      parentHash: HASH,
+      timestamp: at === "final" ? NOW_S - 13n : NOW_S,
+    }),
+    getBlockHash: async () => HASH,
+    getVersion: async () => "solana-core 3.0.0",
+    countTransactions: async () => 7,
+    getFirstSlot: async () => 1_000n,
+    findMemos: async () => ({ kind: "kept", txHash: TX_HASH }),
+    hasTransaction: async () => true,
+    getCoinBalance: async () => 50n * COST,
+    getTransactionCost: async () => COST,
+    isWallet: async () => true,
+    findMintFault: async () => null,
+    findTokenAccount: async (owner) => ({ owner, amount: 5_000_000n, isFrozen: false }),
+    ...given,
+  });
+}
+
+/** What is not in order. */
+async function findTrouble(args: {
+  readonly node?: Partial<SolanaInspector>;
+  readonly attestorsNode?: Partial<SolanaInspector>;
+  readonly chain?: Partial<ChainConfig>;
+  readonly solana?: Partial<SolanaChain["solana"]>;
+  readonly seed?: DoctorDeps["readSeedAccounts"];
+  readonly vaultSources?: readonly VaultSource[];
+  readonly getScanned?: DoctorDeps["getScanned"];
+}) {
+  const chain: SolanaChain = {
+    ...SOLANA_CHAIN,
+    ...args.chain,
+    solana: { ...SOLANA_CHAIN.solana, ...args.solana },
+  };
+  const deps = createDoctorDeps({
+    config: { chains: [CHAIN, chain], routes: [deliver(NATIVE_SOL), deliver(SOLANA_USDC)] },
+    solanaNodes: {
+      ...nodesFor(createNode(args.node)),
+      attestor: createNode({ ...args.node, ...args.attestorsNode }),
+    },
+    readSeedAccounts: args.seed ?? (async () => SEED_ACCOUNTS),
+    vaultSources: args.vaultSources ?? [],
+    getScanned: args.getScanned ?? (async () => 9_000_000n),
+    nowMs: Number(NOW_S) * 1_000,
+  });
+  const { all: nodes, identified } = checkSolanaNodes(deps, chain);
+  const results = await runChecks([[...nodes, ...checkSolana(deps, chain, identified)]]);
+  return results.filter(({ status }) => status !== "ok");
+}
+
+test("a chain in order has nothing to say", async () => {
+  expect(await findTrouble({})).toEqual([]);
+});
+
+describe("a node", () => {
+  test("of another cluster is named, and nothing is asked of it", async () => {
+    const trouble = await findTrouble({ node: { getGenesisHash: async () => OTHER_HASH } });
+    expect(trouble.filter(({ status }) => status === "problem")).toMatchObject([
+      {
+        id: "node.chain-id",
+        subject: SUBJECT,
+        found: `genesisHash ${toBase58(OTHER_HASH)}`,
+        expected: `genesisHash ${toBase58(SOLANA_CHAIN.solana.genesisHash)}`,
+        advice: "Configure the node of this chain, or correct genesisHash.",
+      },
+      { id: "node.chain-id", subject: "attestor's node of chain 1" },
+    ]);
+    expect(trouble.find(({ id }) => id === "token.mint")).toMatchObject({ status: "skipped" });
+  });
+
+  test("that shows other balances in a final block is named", async () => {
+    expect(
+      await findTrouble({ attestorsNode: { getBlockHash: async () => OTHER_HASH } }),
+    ).toMatchObject([
+      { id: "node.agreement", subject: "attestor's node of chain 1", status: "problem" },
+    ]);
+  });
+
+  test("with transactions that cannot be read is a problem", async () => {
+    const tooNew = new OperatingError("CONFIG_MISSING", "a newer release is needed");
+    const countTransactions = () => Promise.reject(tooNew);
+    expect(await findTrouble({ node: { countTransactions } })).toMatchObject([
+      { id: "node.blocks", subject: SUBJECT, status: "problem", found: tooNew.message },
+      { id: "node.blocks", subject: "attestor's node of chain 1", status: "problem" },
+    ]);
+  });
+
+  test.each<[string, bigint, bigint | null, string | null]>([
+    ["has everything from the first slot", 1_000n, null, null],
+    ["lacks what is scanned next", 9_000_002n, 9_000_000n, "problem"],
+    ["begins at what is scanned next", 9_000_001n, 9_000_000n, null],
+    ["lacks the first slot, of which nothing is scanned", 1_001n, null, "problem"],
+    ["keeps less than four days of what was scanned", 9_500_000n, 9_600_000n, "warning"],
+  ])("that %s is judged by it", async (_, first, scanned, status) => {
+    const ours = (
+      await findTrouble({
+        node: { getFirstSlot: async () => first },
+        getScanned: async () => scanned,
+      })
+    ).filter(({ subject }) => subject === SUBJECT);
+    expect(ours.map((result) => [result.id, result.status])).toEqual(
+      status === null ? [] : [["node.history", status]],
+    );
+  });
+
+  test("is asked for everything while the database cannot be read", async () => {
+    const closed = new OperatingError("CONFIG_MISSING", "The database does not answer.");
+    const [first] = await findTrouble({
+      node: { getFirstSlot: async () => 1_001n },
+      getScanned: () => Promise.reject(closed),
+    });
+    expect(first).toMatchObject({
+      id: "node.history",
+      status: "problem",
+      found: "its oldest block is of slot 1001, and the scanner reads slot 1000 next",
+    });
+  });
+
+  test("of the attestor needs the last four days alone", async () => {
+    const recent = { getFirstSlot: async () => HEAD - 32n - 96n * 9_000n };
+    expect(await findTrouble({ attestorsNode: recent })).toEqual([]);
+    const short = { getFirstSlot: async () => HEAD - 32n - 95n * 9_000n };
+    expect(await findTrouble({ attestorsNode: short })).toMatchObject([
+      {
+        id: "node.history",
+        subject: "attestor's node of chain 1",
+        status: "warning",
+        found: "its oldest block is of slot 9144968, about 95 hours ago",
+      },
+    ]);
+  });
+
+  test.each<[string, Partial<SolanaInspector>]>([
+    ["a history without memos", { findMemos: async () => ({ kind: "lost" }) }],
+    ["no history, of nobody", { findMemos: async () => ({ kind: "none" }) }],
+    [
+      `the memo of ${toBase58(TX_HASH)}, not the transaction`,
+      { hasTransaction: async () => false },
+    ],
+  ])("with %s is a problem", async (found, node) => {
+    expect(await findTrouble({ node })).toMatchObject([
+      { id: "node.memos", subject: SUBJECT, status: "problem", found },
+      { id: "node.memos", subject: "attestor's node of chain 1", status: "problem" },
+    ]);
+  });
+});
+
+describe("accounts", () => {
+  test("that are not those of the seed are named", async () => {
+    const seed = async () => ({ ...SEED_ACCOUNTS, escrow: SOLANA_TREASURY });
+    expect(await findTrouble({ seed })).toMatchObject([
+      {
+        id: "seed.accounts",
+        status: "problem",
+        found: `escrow ${SOLANA_TREASURY}`,
+        expected: `escrow ${SEED_ACCOUNTS.escrow}`,
+      },
+    ]);
+  });
+
+  test("that a locked seed does not tell are not compared, its binding is", async () => {
+    const { binding, escrow } = SEED_ACCOUNTS;
+    expect(await findTrouble({ seed: async () => ({ binding }) })).toEqual([]);
+    expect(await findTrouble({ seed: async () => ({ binding: escrow }) })).toMatchObject([
+      { id: "seed.accounts", found: `binding ${escrow}` },
+    ]);
+  });
+
+  test.each<[string, VaultSource["vouches"]]>([
+    ["it derives no vaults", async () => "none"],
+    ["its word for a vault does not verify", async () => false],
+    [
+      "The signer does not answer.",
+      () => Promise.reject(new OperatingError("RPC_UNAVAILABLE", "The signer does not answer.")),
+    ],
+  ])(
+    "have a signer that vouches for vaults, not one of which is said: %s",
+    async (found, vouches) => {
+      expect(
+        await findTrouble({ vaultSources: [{ setting: "signers.vaults", vouches }] }),
+      ).toMatchObject([{ id: "seed.vaults", item: "signers.vaults", status: "problem", found }]);
+      const vaultSources = [{ setting: "signers.vaults", vouches: async () => true }];
+      expect(await findTrouble({ vaultSources })).toEqual([]);
+    },
+  );
+
+  test("know our attestor", async () => {
+    expect(await findTrouble({ solana: { attestors: [STRANGER] } })).toMatchObject([
+      { id: "key.listed", item: "attestor", status: "problem", found: "not listed" },
+    ]);
+  });
+
+  test.each<[bigint, string]>([
+    [49n, "warning"],
+    [4n, "problem"],
+  ])("that can pay for %i transactions are a %s", async (transactions, status) => {
+    const node = {
+      getCoinBalance: async (owner: typeof NATIVE_SOL) =>
+        owner === SEED_ACCOUNTS.deliver ? transactions * COST : 50n * COST,
+    };
+    expect(await findTrouble({ node })).toMatchObject([
+      { id: "lane.balance", item: "deliver", status },
+    ]);
+  });
+});
+
+describe("tokens", () => {
+  test("whose mint is refused are named with the reason", async () => {
+    const node = { findMintFault: async () => "extension PermanentDelegate" };
+    const [first, ...others] = await findTrouble({ node });
+    expect(first).toMatchObject({
+      id: "token.mint",
+      item: "USDC",
+      status: "problem",
+      found: "extension PermanentDelegate",
+    });
+    expect(others.map(({ id, status }) => [id, status])).toEqual([
+      ["treasury.account", "skipped"],
+      ["delivery.inventory", "skipped"],
+    ]);
+  });
+
+  test("of a known symbol and another mint are a warning on the public network", async () => {
+    const genesisHash = toHex32(parseSolanaAddress(preset.genesis.hash) ?? "");
+    const node = { getGenesisHash: async () => genesisHash };
+    const usdc = preset.tokens.find(({ symbol }) => symbol === "USDC");
+    const [trouble, ...others] = await findTrouble({ node, solana: { genesisHash } });
+    expect(trouble).toMatchObject({
+      id: "token.symbol",
+      item: "USDC",
+      status: "warning",
+      found: toBase58(SOLANA_USDC),
+      expected: `${usdc?.address}, which the preset knows as USDC`,
+    });
+    expect(others).toEqual([]);
+  });
+
+  test("have a daily cap where they are delivered", async () => {
+    const dailyCaps = new Map([[NATIVE_SOL, 1n]]);
+    expect(await findTrouble({ solana: { dailyCaps } })).toMatchObject([
+      { id: "delivery.cap", item: "USDC", status: "problem", found: "0 base units in 24 hours" },
+    ]);
+  });
+
+  test("to deliver are fewer than the configuration asks for, or none", async () => {
+    const node: Partial<SolanaInspector> = {
+      findTokenAccount: async (owner) => ({ owner, amount: 4_999_999n, isFrozen: false }),
+      getCoinBalance: async (owner) => (owner === SEED_ACCOUNTS.delivery ? 0n : 50n * COST),
+    };
+    expect(await findTrouble({ node })).toMatchObject([
+      {
+        id: "delivery.inventory",
+        item: "SOLANA",
+        status: "warning",
+        found: "0 SOLANA",
+        expected: "more than zero",
+      },
+      {
+        id: "delivery.inventory",
+        item: "USDC",
+        status: "warning",
+        found: "4.999999 USDC",
+        expected: "at least 5 USDC",
+      },
+    ]);
+    const none = { findTokenAccount: async () => null };
+    expect(await findTrouble({ node: none })).toMatchObject([
+      { id: "delivery.inventory", item: "USDC", status: "warning", found: "0 USDC" },
+    ]);
+  });
+
+  test.each<[string, { readonly isFrozen: boolean; readonly isOwn: boolean }]>([
+    ["frozen", { isFrozen: true, isOwn: true }],
+    ["somebody else's", { isFrozen: false, isOwn: false }],
+  ])("in an account that is %s are neither received nor delivered", async (_, seen) => {
+    const node: Partial<SolanaInspector> = {
+      findTokenAccount: async (owner) => ({
+        owner: seen.isOwn ? owner : SEED_ACCOUNTS.binding,
+        amount: 5_000_000n,
+        isFrozen: seen.isFrozen,
+      }),
+    };
+    expect(await findTrouble({ node })).toMatchObject([
+      { id: "treasury.account", item: "USDC", status: "problem" },
+      { id: "delivery.inventory", item: "USDC", status: "problem" },
+    ]);
+  });
+
+  test.each<[boolean | null, string]>([
+    [null, "warning"],
+    [false, "problem"],
+  ])("go to a treasury of which it is %s that it is a wallet: a %s", async (isWallet, status) => {
+    expect(await findTrouble({ node: { isWallet: async () => isWallet } })).toMatchObject([
+      { id: "treasury.account", status },
+    ]);
+  });
+});

@@ -1,0 +1,317 @@
+/** Checks of what stands in the place of contracts on Solana: accounts of the seed, mints, caps, and what pays for it all. */
+import { formatUnits } from "../core/amounts.ts";
+import { toBase58 } from "../core/base58.ts";
+import { OperatingError } from "../core/errors.ts";
+import { isNative } from "../core/hex.ts";
+import type { TokenConfig } from "../config/load.ts";
+import { solana as preset } from "../config/presets/index.ts";
+import { type MintConfig, SOLANA_DECIMALS } from "../config/solana.ts";
+import { type Check, judge, judgeListed, judgeSame, ok, once } from "./check.ts";
+import { type DoctorDeps, type SolanaChain, subjectOf, type VaultSource } from "./facts.ts";
+import { judgeInventory, listDelivered } from "./listings.ts";
+
+/** As of the lanes of EVM chains. */
+const TRANSACTIONS_WARNING = 50n;
+const TRANSACTIONS_PROBLEM = 5n;
+
+interface Place {
+  readonly deps: DoctorDeps;
+  readonly chain: SolanaChain;
+  readonly identified: Check;
+}
+
+export function checkSolana(
+  deps: DoctorDeps,
+  chain: SolanaChain,
+  identified: Check,
+): readonly Check[] {
+  const place: Place = { deps, chain, identified };
+  const mints = new Map(
+    chain.tokens.flatMap((token) => {
+      const mint = chain.solana.mints.get(token.address);
+      return mint ? [[token.address, checkMint(place, token, mint)] as const] : [];
+    }),
+  );
+  const delivered = listDelivered(deps.config, chain.chainId);
+  return [
+    checkSeed(place),
+    ...deps.vaultSources.map((source) => checkVaults(place, source)),
+    checkAttestor(place),
+    ...mints.values(),
+    ...chain.tokens.flatMap((token) => checkSymbol(place, token)),
+    checkTreasury(place),
+    ...chain.tokens.flatMap((token) => {
+      const mint = chain.solana.mints.get(token.address);
+      const needs = [mints.get(token.address) ?? identified];
+      return [
+        ...(mint ? [checkTreasuryAccount(place, { token, mint, needs })] : []),
+        ...(delivered.includes(token)
+          ? [checkCap(place, token), checkInventory(place, { token, mint, needs })]
+          : []),
+      ];
+    }),
+    ...checkFeePayers(place),
+  ];
+}
+
+/** The accounts of the configuration are those of the seed: what a signer moves are the latter. */
+function checkSeed({ deps, chain }: Place): Check {
+  const { contracts, solana } = chain;
+  const [settle, deliver] = solana.feePayers;
+  const configured = { ...contracts, binding: contracts.factory, settle, deliver };
+  return {
+    id: "seed.accounts",
+    subject: subjectOf(chain),
+    needs: [],
+    async look() {
+      const accounts = await deps.readSeedAccounts();
+      const known = (["binding", "escrow", "delivery", "settle", "deliver"] as const).flatMap(
+        (name) => {
+          const found = accounts[name];
+          const expected = configured[name];
+          return found && expected
+            ? [{ name, found: deps.display(found), expected: deps.display(expected) }]
+            : [];
+        },
+      );
+      return judgeSame(
+        known,
+        "Correct the accounts under contracts, which `sluice keys` shows, or configure their seed: what is paid to other accounts is not moved.",
+      );
+    },
+  };
+}
+
+/** Whoever derives vaults must answer, and give its word for one in the way that addresses are checked by. */
+function checkVaults({ chain }: Place, { setting, vouches }: VaultSource): Check {
+  return {
+    id: "seed.vaults",
+    subject: subjectOf(chain),
+    item: setting,
+    needs: [],
+    async look() {
+      const expected = "a vault, and a signature over it that the account binding verifies";
+      const without = "Without it no address on Solana is issued.";
+      try {
+        const word = await vouches();
+        return judge(word === true, {
+          found:
+            word === "none"
+              ? "it derives no vaults"
+              : word
+                ? "its word for a vault verifies"
+                : "its word for a vault does not verify",
+          expected,
+          advice: `Run the signer of the configured contracts there, with this configuration. ${without}`,
+        });
+      } catch (error) {
+        if (!(error instanceof OperatingError)) throw error;
+        return judge(false, {
+          found: error.message,
+          expected,
+          advice: `Start the signer, or correct the socket. ${without}`,
+        });
+      }
+    },
+  };
+}
+
+/** The signer takes the word of the attestors that it was told, and of nobody else. */
+function checkAttestor({ deps, chain }: Place): Check {
+  const attestor = deps.display(deps.attestor);
+  return {
+    id: "key.listed",
+    subject: subjectOf(chain),
+    item: "attestor",
+    needs: [],
+    look: () =>
+      judgeListed(chain.solana.attestors.includes(deps.attestor), {
+        expected: `${attestor} is one of the attestors of the chain`,
+        advice: `Add ${attestor} to attestors of the chain, where the signer runs too, or configure the key that is there.`,
+      }),
+  };
+}
+
+function checkMint(
+  { deps, chain, identified }: Place,
+  token: TokenConfig,
+  mint: MintConfig,
+): Check {
+  const inspector = deps.solanaNodesOf(chain.chainId).service;
+  const { program, decimals, hasTransferFee } = mint;
+  return {
+    id: "token.mint",
+    subject: subjectOf(chain),
+    item: token.symbol,
+    needs: [identified],
+    async look() {
+      const fault = await inspector.findMintFault(token.address, mint);
+      const fee = hasTransferFee ? ", keeps a fee of every transfer: refunded only" : "";
+      return judge(fault === null, {
+        found: fault ?? `a mint of the program ${program} with ${decimals} decimals${fee}`,
+        expected: `a mint of the program ${program} with ${decimals} decimals, ${hasTransferFee ? "a transfer fee" : "no transfer fee"}, and nothing that lets others stop, move or hide tokens`,
+        advice:
+          "Correct address, program, decimals or transferFee of the token. Leave out one with an extension that docs/solana.md refuses: nothing of it settles.",
+      });
+    },
+  };
+}
+
+/** On the public network symbols mean something: a mint of another address is somebody else's. */
+function checkSymbol({ chain }: Place, { symbol, address }: TokenConfig): readonly Check[] {
+  const isPublic = toBase58(chain.solana.genesisHash) === preset.genesis.hash;
+  const known = preset.tokens.find((token) => token.symbol === symbol);
+  if (!isPublic || !known || isNative(address)) return [];
+  return [
+    {
+      id: "token.symbol",
+      subject: subjectOf(chain),
+      item: symbol,
+      needs: [],
+      look: () =>
+        judge(toBase58(address) === known.address, {
+          found: toBase58(address),
+          expected: `${known.address}, which the preset knows as ${symbol}`,
+          advice: "See whether this is the token that you mean.",
+          otherwise: "warning",
+        }),
+    },
+  ];
+}
+
+/** An account that is not there yet cannot take less SOL than keeps it. */
+function checkTreasury({ deps, chain, identified }: Place): Check {
+  const inspector = deps.solanaNodesOf(chain.chainId).service;
+  const { treasury } = chain.solana;
+  return {
+    id: "treasury.account",
+    subject: subjectOf(chain),
+    needs: [identified],
+    async look() {
+      const isWallet = await inspector.isWallet(treasury);
+      return judge(isWallet === true, {
+        found:
+          isWallet === null
+            ? "an account without SOL"
+            : isWallet
+              ? "a wallet"
+              : "an account of some program",
+        expected: "a wallet with SOL in it",
+        advice:
+          isWallet === null
+            ? `Send some SOL to ${deps.display(treasury)}: until then claims and fees of little SOL fail.`
+            : "Name a wallet as contracts.treasury.",
+        otherwise: isWallet === null ? "warning" : "problem",
+      });
+    },
+  };
+}
+
+interface PlacedToken {
+  readonly token: TokenConfig;
+  readonly mint: MintConfig | undefined;
+  readonly needs: readonly Check[];
+}
+
+/** Where it is missing, the transaction that pays it opens it. */
+function checkTreasuryAccount(
+  { deps, chain }: Place,
+  { token, mint, needs }: PlacedToken & { readonly mint: MintConfig },
+): Check {
+  const inspector = deps.solanaNodesOf(chain.chainId).service;
+  const { treasury } = chain.solana;
+  return {
+    id: "treasury.account",
+    subject: subjectOf(chain),
+    item: token.symbol,
+    needs,
+    async look() {
+      const account = await inspector.findTokenAccount(treasury, token.address, mint.program);
+      const expected = "an account that can be paid, or none yet";
+      if (account === null) return ok("none yet: whoever pays it first opens it", expected);
+      const isOwn = account.owner === treasury;
+      return judge(isOwn && !account.isFrozen, {
+        found: !isOwn
+          ? `it belongs to ${deps.display(account.owner)}`
+          : account.isFrozen
+            ? "it is frozen"
+            : "open",
+        expected,
+        advice: isOwn
+          ? "Have it thawed by whoever issues the token: locks cannot be claimed."
+          : "Name another treasury: what is claimed would be somebody else's.",
+      });
+    },
+  };
+}
+
+/** The signer's own: without one it delivers nothing. */
+function checkCap({ chain }: Place, { symbol, address }: TokenConfig): Check {
+  return {
+    id: "delivery.cap",
+    subject: subjectOf(chain),
+    item: symbol,
+    needs: [],
+    look() {
+      const cap = chain.solana.dailyCaps.get(address) ?? 0n;
+      return judge(cap > 0n, {
+        found: `${cap} base units in 24 hours`,
+        expected: "more than zero",
+        advice: "Raise dailyCaps of the token, where the signer runs too, and restart both.",
+      });
+    },
+  };
+}
+
+/** What can be delivered lies in the delivery account's own associated account; of SOL, in the account itself. */
+function checkInventory({ deps, chain }: Place, { token, mint, needs }: PlacedToken): Check {
+  const inspector = deps.solanaNodesOf(chain.chainId).service;
+  const { delivery } = chain.contracts;
+  const { symbol: item, address } = token;
+  return {
+    id: "delivery.inventory",
+    subject: subjectOf(chain),
+    item,
+    needs,
+    async look() {
+      const account = mint && (await inspector.findTokenAccount(delivery, address, mint.program));
+      const amount = mint ? (account?.amount ?? 0n) : await inspector.getCoinBalance(delivery);
+      if (account && (account.isFrozen || account.owner !== delivery)) {
+        return judge(false, {
+          found: account.isFrozen ? "frozen" : `of ${deps.display(account.owner)}`,
+          expected: "an account that the delivery account moves",
+          advice: "Take the routes out that deliver the token: nothing of it can be delivered.",
+        });
+      }
+      return judgeInventory(token, { amount, holder: deps.display(delivery) });
+    },
+  };
+}
+
+/** What pays for fees and rent, in the manner of the lanes of EVM chains. */
+function checkFeePayers({ deps, chain, identified }: Place): readonly Check[] {
+  const inspector = deps.solanaNodesOf(chain.chainId).service;
+  const cost = once(() => inspector.getTransactionCost(true));
+  const show = (lamports: bigint) => formatUnits(lamports, SOLANA_DECIMALS);
+  return (["settle", "deliver"] as const).flatMap((item, index): Check[] => {
+    const account = chain.solana.feePayers[index];
+    if (account === undefined) return [];
+    const check: Check = {
+      id: "lane.balance",
+      subject: subjectOf(chain),
+      item,
+      needs: [identified],
+      async look() {
+        const balance = await inspector.getCoinBalance(account);
+        const transactions = balance / (await cost());
+        return judge(transactions >= TRANSACTIONS_WARNING, {
+          found: `${show(balance)} SOL, enough for ${transactions} transactions`,
+          expected: `${show((await cost()) * TRANSACTIONS_WARNING)} SOL, enough for ${TRANSACTIONS_WARNING} transactions at the present fee`,
+          advice: `Send SOL to ${deps.display(account)}.`,
+          otherwise: transactions >= TRANSACTIONS_PROBLEM ? "warning" : "problem",
+        });
+      },
+    };
+    return [check];
+  });
+}

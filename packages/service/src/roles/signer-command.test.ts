@@ -11,6 +11,7 @@ import { padAddress, toEvmAddress, toHex32 } from "../core/hex.ts";
 import { Secret } from "../core/secret.ts";
 import { connectSigner } from "../signers/client.ts";
 import { createSeed, drawSeed } from "../signers/solana/seed.ts";
+import { runDoctor } from "./doctor-command.ts";
 import { getVaultSigner } from "./keys.ts";
 import { startSigner } from "./signer-command.ts";
 import { systemClock } from "./system-ports.ts";
@@ -48,8 +49,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** A configuration with the accounts of a seed. */
-function configure(signers: object, seed = SEED): void {
+/** A configuration with the accounts of a seed, or others. */
+function configure(signers: object, seed = SEED, accountsInstead: object = {}): void {
   const { accounts } = createSeed(new Secret(seed), "seed");
   const { accounts: others } = createSeed(drawSeed(), "treasury");
   const address = `0x${"1".repeat(40)}`;
@@ -83,7 +84,11 @@ function configure(signers: object, seed = SEED): void {
         rpcUrl: "http://127.0.0.1:1",
         genesisHash: toBase58(others.escrow),
         startSlot: 0,
-        contracts: { ...Object.fromEntries(shown), treasury: toBase58(others.delivery) },
+        contracts: {
+          ...Object.fromEntries(shown),
+          ...accountsInstead,
+          treasury: toBase58(others.delivery),
+        },
         tokens: [],
         seed: { env: "SEED" },
         attestors: [address],
@@ -135,6 +140,55 @@ test("a signer of another seed than the quoter's configuration has is refused", 
     );
   } finally {
     await signer.stop();
+  }
+});
+
+test.each(["binding", "escrow", "delivery", "settle", "deliver"] as const)(
+  "a signer does not start for a configuration with another account %s",
+  async (role) => {
+    const { accounts } = createSeed(drawSeed(), "another");
+    configure({ settler: "settler.sock" }, SEED, { [role]: toBase58(accounts[role]) });
+    await expect(
+      startSigner(forSettler(), { name: "settler", askPassphrase: nobody }),
+    ).rejects.toThrow("chains[1].seed: expected the seed of the configured contracts");
+  },
+);
+
+test("the doctor asks both sockets for their word", async () => {
+  configure({ settler: "settler.sock", vaults: "vaults.sock", attestor: "attestor.sock" });
+  const signers = [
+    await startSigner(forSettler(), { name: "settler", askPassphrase: nobody }),
+    await startSigner(loadConfig({ path, env: ENV, keysOf: "attestor" }), {
+      name: "attestor",
+      askPassphrase: nobody,
+    }),
+  ];
+  const ask = async () => {
+    const { checks } = await runDoctor({
+      configPath: path,
+      readConfig: () => loadConfig({ path, env: ENV }),
+    });
+    return checks
+      .filter(({ id }) => id.startsWith("seed."))
+      .map(({ id, item, status }) => [id, item, status]);
+  };
+  try {
+    expect(await ask()).toEqual([
+      ["seed.accounts", undefined, "ok"],
+      ["seed.vaults", "signers.settler", "ok"],
+      ["seed.vaults", "signers.vaults", "ok"],
+    ]);
+    const { accounts } = createSeed(drawSeed(), "another");
+    configure({ settler: "settler.sock", vaults: "gone.sock", attestor: "attestor.sock" }, SEED, {
+      binding: toBase58(accounts.binding),
+    });
+    expect(await ask()).toEqual([
+      ["seed.accounts", undefined, "problem"],
+      ["seed.vaults", "signers.settler", "problem"],
+      ["seed.vaults", "signers.vaults", "problem"],
+    ]);
+  } finally {
+    for (const signer of signers) await signer.stop();
   }
 });
 

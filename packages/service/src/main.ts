@@ -287,9 +287,36 @@ apiKeys
     write(`the key ${keyId} is revoked`);
   });
 
-program
-  .command("addresses")
-  .description("deposit addresses")
+const addresses = program.command("addresses").description("deposit addresses");
+
+addresses
+  .command("refund")
+  .description("on Solana, give back what a deposit address holds and no settlement takes")
+  .argument("<address>", "the deposit address")
+  .argument("<token>", "symbol or mint of a token of the configuration")
+  .requiredOption("--to <address>", "the refund authority of the deposit address, to be sure")
+  .requiredOption("--reason <text>", "why; it is recorded with who and when")
+  .option("--wait <seconds>", "how long to wait until it is final", parseSeconds, 60)
+  .option("--json", "print JSON")
+  .action(
+    async (
+      address: string,
+      token: string,
+      options: { to: string; reason: string; wait: number; json?: boolean },
+    ) => {
+      const { formatAddressRefund, refundAddressCommand } =
+        await import("./roles/refund-command.ts");
+      const { to, reason, wait, json } = options;
+      const config = readConfigOnly();
+      const asked = { address, token, to, reason, waitMs: wait * 1_000 };
+      const shown = await refundAddressCommand(config, asked);
+      if (json) print(shown);
+      else write(formatAddressRefund(shown));
+      if (shown.outcome === "failed") process.exitCode = 1;
+    },
+  );
+
+addresses
   .command("export")
   .description("every address with what its commitment is made of, a line of JSON each")
   .option("--integrator <name>", "name or id of one integrator")
@@ -463,6 +490,11 @@ function parseRoles(text: string): readonly RoleName[] {
 function parseBps(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 10_000) return Number(text);
   throw new InvalidArgumentError("expected a whole number from 0 to 10000");
+}
+
+function parseSeconds(text: string): number {
+  if (/^\d{1,5}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("expected a whole number of seconds");
 }
 
 function parseGas(text: string): GasChoice {

@@ -1,5 +1,5 @@
 /** Deposits on Solana that cannot be settled go back, and the books balance after whatever was settled besides. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openSolanaSandbox, type SolanaSandbox, USDC } from "./support/solana-sandbox.ts";
 
 /** Far more than the sandbox can deliver. */
@@ -77,5 +77,101 @@ test("a deposit that cannot be delivered goes back to its refund authority, and 
     chainId: 1,
     block: expect.stringMatching(/^\d+$/),
     wallets: expect.any(Number),
+  });
+});
+
+describe("what never became a settlement", () => {
+  const WETH = 100_000_000n;
+  /** Below every minimum, and enough for an account to be there. */
+  const LAMPORTS = 900_000n;
+  let address: string;
+  let authority: string;
+
+  beforeAll(async () => {
+    authority = await refundAuthority();
+    ({ address } = await world.quote({
+      fromChain: "solana",
+      fromToken: world.mintOf("USDC"),
+      toChain: "ethereum",
+      toToken: world.tokenOn("ethereum"),
+      recipient: world.newEvmWallet(),
+      amount: 25n * USDC,
+      userId: "0xd057",
+    }));
+  });
+
+  const refund = (token: string, to = authority, of = address) =>
+    world.command(["addresses", "refund", of, token, "--to", to, ...REASON]);
+
+  /** Waits until a deposit is there, the newest of so many, and ignored for this reason. */
+  async function ignored(count: number, reason: string): Promise<void> {
+    await world.until(`a deposit is ignored as ${reason}`, async () => {
+      const { items } = await world.client().listDeposits({ limit: 100, walletAddress: address });
+      return items.length === count && items[0]?.ignoredReason === reason;
+    });
+  }
+
+  test("goes back once a final block shows it: dust, SOL, and a token that no route takes", async () => {
+    const before = await world.solanaBalance(authority);
+    await world.payTokens(world.mintOf("USDC"), address, USDC / 2n);
+    await ignored(1, "below_token_min");
+    await world.payTokens(world.mintOf("WETH"), address, WETH);
+    await ignored(2, "no_adapter");
+    await world.paySol(address, LAMPORTS);
+    await ignored(3, "below_token_min");
+    expect(await world.swapsOf(address)).toEqual([]);
+
+    for (const [token, amount] of [
+      ["USDC", USDC / 2n],
+      [world.mintOf("WETH"), WETH],
+      ["native", LAMPORTS],
+    ] as const) {
+      const paid = await refund(token);
+      expect(paid).toMatchObject({
+        outcome: "refunded",
+        amount: String(amount),
+        refundTo: authority,
+        txHash: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{80,}$/),
+        changed: true,
+      });
+      // As when the command was killed before it answered.
+      expect(await refund(token)).toEqual({ ...paid, changed: false });
+    }
+    expect(await world.solanaBalance(authority, world.mintOf("WETH"))).toBe(WETH);
+    expect((await world.solanaBalance(authority)) - before).toBe(LAMPORTS);
+    expect(await world.solanaBalance(address, world.mintOf("WETH"))).toBe(0n);
+    expect(await world.solanaBalance(address)).toBe(0n);
+    expect(await world.swapsOf(address)).toEqual([]);
+  });
+
+  test("is refused where it is not what was meant, and nothing is sent", async () => {
+    await expect(refund("USDT")).rejects.toThrow(/holds nothing of the token/);
+    await expect(refund("USDC", address)).rejects.toThrow(/can go back to nobody else/);
+    await expect(refund("USDC", authority, authority)).rejects.toThrow(/no deposit address/);
+    await expect(refund("USDC", authority, world.tokenOn("ethereum"))).rejects.toThrow(
+      /on EVM chains the refund authority takes its deposits itself/,
+    );
+    await expect(refund("DOGE")).rejects.toThrow(/expected a token of the chain/);
+  });
+
+  test("is not given back from under a settlement", async () => {
+    const mint = world.mintOf("USDC");
+    await world.payTokens(mint, address, TOO_MUCH);
+    await world.until("a settlement waits for inventory", async () => {
+      const [swap] = await world.swapsOf(address);
+      return swap?.status === "deferred";
+    });
+    const [{ id } = { id: "" }] = await world.swapsOf(address);
+    await expect(refund("USDC")).rejects.toThrow(`Settlement ${id} is under way`);
+    await world.command(["settlement", "refund", id, "--to", authority, ...REASON]);
+    await world.until(
+      "it went back",
+      async () => (await world.solanaBalance(address, mint)) === 0n,
+    );
+  });
+
+  test("leaves nothing that the books do not know of", async () => {
+    const audit = await world.audit();
+    expect(audit).toMatchObject({ ok: true, breaches: [], unsettled: [] });
   });
 });

@@ -38,7 +38,8 @@ describe("migrations", () => {
       "0013-bridged-swaps",
       "0014-solana",
       "0015-loose-ends",
-      "0019-waiting-signers",
+      "0016-waiting-signers",
+      "0017-address-refunds",
     ]);
     expect(await migrateToLatest(database.db)).toEqual([]);
     await assertMigrated(database.db);

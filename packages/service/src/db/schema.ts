@@ -352,6 +352,29 @@ export interface OperatorActionsTable {
   at: GeneratedStamp;
 }
 
+export interface AddressRefundsTable {
+  id: string;
+  number: Generated<bigint>;
+  address_id: string;
+  chain_id: number;
+  wallet: string;
+  token: string;
+  amount: Numeric;
+  refund_to: string;
+  operator: string;
+  reason: string;
+  intent: ColumnType<string, never, never>;
+  at: GeneratedStamp;
+}
+
+/** Refunds that may still be mined. A view, of whose columns the database does not say that they are never null. */
+export interface OpenRefundsView {
+  intent: string | null;
+  chain_id: number | null;
+  wallet: string | null;
+  token: string | null;
+}
+
 export interface EventsTable {
   integrator_id: string;
   created_at: Stamp;
@@ -383,6 +406,8 @@ export interface Database {
   breaches: BreachesTable;
   audit_rounds: AuditRoundsTable;
   operator_actions: OperatorActionsTable;
+  address_refunds: AddressRefundsTable;
+  open_refunds: OpenRefundsView;
 }
 
 /** The pool, outside any transaction. */

@@ -102,15 +102,19 @@ export function refundSettlementCommand(
 const REASON_LENGTH_MAX = 500;
 
 function parseAsked({ id, reason }: Asked): Asked {
+  return { id, reason: parseReason(reason) };
+}
+
+/** Why something is done by hand. Throws VALIDATION_ERROR for none, and for too long a text. */
+export function parseReason(reason: string): string {
   const text = reason.trim();
-  if (text !== "" && text.length <= REASON_LENGTH_MAX) return { id, reason: text };
+  if (text !== "" && text.length <= REASON_LENGTH_MAX) return text;
   throw new OperatingError(
     "VALIDATION_ERROR",
     `--reason: expected a text of 1 to ${REASON_LENGTH_MAX} characters.`,
   );
 }
 
-/** Who runs the command, as the operating system knows them. */
 /** Who runs a command: the account of the operating system, and its machine. */
 export function nameOperator(): string {
   try {
@@ -122,7 +126,7 @@ export function nameOperator(): string {
 }
 
 /** Opens what the settlement functions of the service work with. Nothing is signed here: what they queue, lanes send. */
-function withSettlements<Result>(
+export function withSettlements<Result>(
   config: Config,
   run: (deps: SettlementDeps) => Promise<Result>,
 ): Promise<Result> {

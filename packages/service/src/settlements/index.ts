@@ -10,6 +10,8 @@ export {
   type RetryResult,
   retrySettlement,
 } from "./operator.ts";
+export { type RefundedAddress, refundAddress, type RefundRequest } from "./refund-address.ts";
+export { type AddressRefund, findLastRefund } from "./refunds.ts";
 export { requestIndex, type RequestResult } from "./request-index.ts";
 export { acceptBalance, acceptValue } from "./steps/accept.ts";
 export { followCompleted } from "./steps/follow.ts";

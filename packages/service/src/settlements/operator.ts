@@ -26,6 +26,7 @@ import {
 import { listActions, recordAction } from "./actions.ts";
 import { chainOf, settleLanesOf, type SettlementDeps } from "./deps.ts";
 import { hasValueInFlight } from "./in-flight.ts";
+import { findOpenRefund } from "./refunds.ts";
 import { requestIndex } from "./request-index.ts";
 import {
   getActive,
@@ -93,7 +94,7 @@ async function reopen(
     { chainId, address, token },
     async (tx, successorId) => {
       const dead = await lockSettlement(tx, settlement.id);
-      const { open } = await readRefunds(tx, settlement.id);
+      const open = await findOpenRefund(tx, settlement);
       if (open) throw refusal(`The refund ${open} is on its way: what it takes is not settled.`);
       await recordAction(tx, dead, { ...request, action: "retry", successorId });
     },
@@ -218,6 +219,8 @@ async function refundByOrder(
     const locked = await lockRefundable(tx, settlement);
     const refunds = await readRefunds(tx, settlementId);
     if (refunds.open) return { intent: refunds.open, changed: false };
+    const rival = await findOpenRefund(tx, locked);
+    if (rival) throw refusal(`The refund ${rival} takes what the deposit address holds.`);
     await endForRefund(tx, deps, locked, request);
     await submitIntent(tx, deps.random, { chainId, settlementId, intent: refunds.next, ...order });
     return { intent: refunds.next, changed: true };

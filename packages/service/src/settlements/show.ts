@@ -5,6 +5,7 @@ import type { Db } from "../db/schema.ts";
 import { type FeeItems, itemise } from "../fees/index.ts";
 import { listActions, type RecordedAction } from "./actions.ts";
 import { hasValueInFlight } from "./in-flight.ts";
+import { findOpenRefund } from "./refunds.ts";
 import { getError, getSettlement } from "./store.ts";
 import type { Settlement, SettlementError } from "./types.ts";
 
@@ -29,6 +30,8 @@ export interface SettlementFile {
   readonly deliveries: readonly ShownDelivery[];
   readonly transfers: readonly ShownTransfer[];
   readonly actions: readonly RecordedAction[];
+  /** The refund of what its deposit address holds that may still be mined, by whatever it was asked for. */
+  readonly openRefund: string | null;
 }
 
 export interface ShownTransition {
@@ -138,6 +141,7 @@ export async function readSettlementFile(db: Db, id: string): Promise<Settlement
         deliveries: await listDeliveries(tx, id),
         transfers: await listTransfers(tx, id),
         actions: await listActions(tx, id),
+        openRefund: await findOpenRefund(tx, settlement),
       };
     });
 }
@@ -178,7 +182,7 @@ export function locateValue(file: SettlementFile): ValuePlace {
 
 /** What a settlement waits for, in words; null where it is final, but for a refund on its way. */
 export function explainWait(file: SettlementFile): string | null {
-  const { settlement, error, retryAt, transactions, deliveries, transfers } = file;
+  const { settlement, error, retryAt, transactions, deliveries, transfers, openRefund } = file;
   const open = transactions.findLast(({ state }) => state !== "final" && state !== "abandoned");
   if (settlement.status === "dead" && open?.intent.startsWith("refund:")) return describeOpen(open);
   if (isTerminal(settlement.status)) return null;
@@ -197,6 +201,7 @@ export function explainWait(file: SettlementFile): string | null {
     return `the bridge (${transfer.state})${why === null ? "" : `: ${why}`}`;
   }
   if (settlement.step === "deliver") return "its payment to be seen under enough blocks";
+  if (openRefund !== null) return `${openRefund} to be over: then what is left is swept`;
   if (error) return `${error.code}: ${error.message}${retryAt === null ? " It is due now." : ""}`;
   if (open) return describeOpen(open);
   return "a worker to look at it; does a settler run?";

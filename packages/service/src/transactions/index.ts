@@ -11,4 +11,10 @@ export {
 export { type CallPlan, planCall } from "./plan.ts";
 export { getByIntent } from "./store.ts";
 export { failureOf, isOver } from "./types.ts";
-export type { IntentKind, IntentName, LaneTransaction, MinedFacts } from "./types.ts";
+export type {
+  IntentKind,
+  IntentName,
+  LaneTransaction,
+  MinedFacts,
+  TransactionState,
+} from "./types.ts";

@@ -22,6 +22,7 @@ import { chainOf, settleLanesOf, type SettlementDeps } from "../deps.ts";
 import { failIn } from "../fail.ts";
 import { hasValueInFlight } from "../in-flight.ts";
 import { planFee } from "../plan-fee.ts";
+import { findOpenRefund } from "../refunds.ts";
 import { lockHolding, noteSwapTransaction, recordSweep, transition } from "../store.ts";
 import type { Settlement } from "../types.ts";
 import { RECHECK_MS } from "./accept.ts";
@@ -37,6 +38,8 @@ export async function stepSweep(
   if (hasValueInFlight(settlement)) return followSweep(deps, settlement, address);
   const chain = chainOf(deps, settlement);
   assertDerived(chain, address);
+  // It may be signed anew until it is over, and would take what this sweep is for; or leave it less than it counts.
+  if (await findOpenRefund(deps.db, settlement)) return "wait";
   const routes = listRoutes(deps, settlement, address);
   const held = await chain.readHolding(settlement.token, settlement.wallet);
   if (held.amount === 0n) return recordEmpty(deps, settlement);

@@ -1,0 +1,65 @@
+/** What `sluice addresses refund` takes and says. What it does has tests of its own. */
+import { describe, expect, test } from "vitest";
+import { CHAIN, createDoctorDeps, SOLANA_CHAIN } from "../../test/support/doctor-doubles.ts";
+import { formatAddressRefund, refundAddressCommand, type ShownRefund } from "./refund-command.ts";
+
+const ADDRESS = "ALaVUuQzVcS7MMTkqas9ZW8MymnEphYF2CC6PaeeMRS9";
+const AUTHORITY = "7h6kcCCYnD44Rhjryob1uWcxDXXrV8jYDLPvSxi5BzBe";
+const EVM = `0x${"ab".repeat(20)}`;
+const { config } = createDoctorDeps({ config: { chains: [CHAIN, SOLANA_CHAIN] } });
+const ASKED = { address: ADDRESS, token: "USDC", to: AUTHORITY, reason: "ticket 7", waitMs: 0 };
+
+describe("before anything is opened", () => {
+  test.each([
+    [{ address: EVM }, "address: expected 32 bytes in base58"],
+    [{ address: EVM }, "on EVM chains the refund authority takes its deposits itself"],
+    [{ address: "no address" }, 'address: expected 32 bytes in base58, got "no address"'],
+    [{ to: EVM }, "--to: expected 32 bytes in base58"],
+    [{ token: "DOGE" }, "token: expected a token of the chain in the configuration (SOLANA, USDC)"],
+    [{ reason: "  " }, "--reason: expected a text of 1 to 500 characters"],
+  ])("%j is refused: %s", async (change, message) => {
+    await expect(refundAddressCommand(config, { ...ASKED, ...change })).rejects.toMatchObject({
+      code: "VALIDATION_ERROR",
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test("a configuration without Solana is refused", async () => {
+    const without = createDoctorDeps({}).config;
+    await expect(refundAddressCommand(without, ASKED)).rejects.toThrow("no chain of Solana");
+  });
+});
+
+describe("a refund in words", () => {
+  const shown: ShownRefund = {
+    refundId: "1",
+    chainId: 1,
+    address: ADDRESS,
+    token: "mint",
+    symbol: "USDC",
+    amount: "500000",
+    amountUnits: "0.5",
+    refundTo: AUTHORITY,
+    intent: "refund:1:1",
+    outcome: "pending",
+    txHash: null,
+    changed: true,
+  };
+
+  test("names the transaction once there is one, and who gets what", () => {
+    expect(formatAddressRefund(shown)).toBe(
+      `0.5 USDC of ${ADDRESS} goes back to ${AUTHORITY}, and to nobody else.\n` +
+        "The settler has not signed refund:1:1 yet; does it run?\n" +
+        "The same command says more; until it is over it changes nothing.",
+    );
+    expect(formatAddressRefund({ ...shown, txHash: "5x" })).toContain(
+      "It was sent as 5x, and is not final yet.",
+    );
+    expect(formatAddressRefund({ ...shown, txHash: "5x", outcome: "refunded" })).toBe(
+      `0.5 USDC of ${ADDRESS} went back to ${AUTHORITY} in 5x, which is final.`,
+    );
+    expect(formatAddressRefund({ ...shown, changed: false, outcome: "failed" })).toBe(
+      `The refund of 0.5 USDC of ${ADDRESS} failed (it was asked for before): nothing was paid. Ask again once the cause is gone.`,
+    );
+  });
+});

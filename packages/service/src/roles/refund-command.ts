@@ -1,0 +1,151 @@
+/** `sluice addresses refund`: gives back what a deposit address on Solana holds and no settlement takes. */
+import type { ChainConfig, Config, TokenConfig } from "../config/load.ts";
+import { formatUnits } from "../core/amounts.ts";
+import { displayTxHash, parseSolanaAddress } from "../core/base58.ts";
+import { OperatingError } from "../core/errors.ts";
+import type { Address } from "../core/hex.ts";
+import { isNativeName, NATIVE_SOL } from "../core/hex.ts";
+import { type AddressRefund, findLastRefund, refundAddress } from "../settlements/index.ts";
+import { addressFormat } from "./address-format.ts";
+import { nameOperator, parseReason, withSettlements } from "./settlement-command.ts";
+
+/** A refund as it is shown. Amounts are in whole units for people, and in base units. */
+export interface ShownRefund {
+  readonly refundId: string;
+  readonly chainId: number;
+  readonly address: string;
+  readonly token: string;
+  readonly symbol: string;
+  /** Base units. */
+  readonly amount: string;
+  readonly amountUnits: string;
+  readonly refundTo: string;
+  readonly intent: string;
+  /** `pending` while it may still be mined or be undone. */
+  readonly outcome: "pending" | "refunded" | "failed";
+  /** Null until one is signed; of one that is pending, another may follow. */
+  readonly txHash: string | null;
+  /** False when it was asked for before; then nothing was changed or recorded. */
+  readonly changed: boolean;
+}
+
+const POLL_MS = 500;
+
+/**
+ * Queues the refund, or finds the one that is on its way, and waits until it is over.
+ * @throws OperatingError VALIDATION_ERROR, saying why, where nothing can be refunded, and as `refundAddress`.
+ */
+export async function refundAddressCommand(
+  config: Config,
+  asked: {
+    readonly address: string;
+    readonly token: string;
+    readonly to: string;
+    readonly reason: string;
+    /** After so long, what is still pending is shown as that. */
+    readonly waitMs: number;
+  },
+): Promise<ShownRefund> {
+  const chain = findSolana(config);
+  const wallet = parseAddress("address", asked.address);
+  const to = parseAddress("--to", asked.to);
+  const token = findToken(chain, asked.token);
+  const request = {
+    chainId: chain.chainId,
+    wallet,
+    token: token.address,
+    to,
+    reason: parseReason(asked.reason),
+    operator: nameOperator(),
+  };
+  return withSettlements(config, async (deps) => {
+    const { refund, changed } = await refundAddress(deps, request);
+    const until = deps.clock.now() + asked.waitMs;
+    let shown = show(refund, token, changed);
+    while (shown.outcome === "pending" && deps.clock.now() < until) {
+      await deps.clock.sleep(POLL_MS);
+      const now = await findLastRefund(deps.db, refund);
+      if (now?.id === refund.id) shown = show(now, token, changed);
+    }
+    return shown;
+  });
+}
+
+function findSolana({ chains }: Config): ChainConfig {
+  const chain = chains.find(({ kind }) => kind === "svm");
+  if (chain) return chain;
+  throw refusal(
+    "The configuration has no chain of Solana, and elsewhere the refund authority takes its deposits itself.",
+  );
+}
+
+function parseAddress(what: string, text: string): Address {
+  const parsed = addressFormat.parse(text, "svm");
+  if (parsed.kind === "address") return parsed.address;
+  const elsewhere =
+    what === "address" && text.startsWith("0x")
+      ? "; on EVM chains the refund authority takes its deposits itself"
+      : "";
+  throw refusal(`${what}: expected ${parsed.expected}${elsewhere}, got "${text}".`);
+}
+
+/** The signer moves the tokens of its configuration and no others, with a route or without. */
+function findToken({ tokens }: ChainConfig, text: string): TokenConfig {
+  const address = isNativeName(text) ? NATIVE_SOL : parseSolanaAddress(text);
+  const found = tokens.find((token) => token.symbol === text || token.address === address);
+  if (found) return found;
+  const symbols = tokens.map(({ symbol }) => symbol).join(", ");
+  throw refusal(
+    `token: expected a token of the chain in the configuration (${symbols}), got "${text}". One that is listed there can be refunded without a route.`,
+  );
+}
+
+function show(refund: AddressRefund, token: TokenConfig, changed: boolean): ShownRefund {
+  const { display } = addressFormat;
+  return {
+    refundId: refund.id,
+    chainId: refund.chainId,
+    address: display(refund.wallet),
+    token: display(refund.token),
+    symbol: token.symbol,
+    amount: refund.amount.toString(),
+    amountUnits: formatUnits(refund.amount, token.decimals),
+    refundTo: display(refund.authority),
+    intent: refund.intent,
+    outcome: outcomeOf(refund),
+    txHash: refund.txHash && displayTxHash(refund.txHash),
+    changed,
+  };
+}
+
+function outcomeOf({ state, succeeded }: AddressRefund): ShownRefund["outcome"] {
+  if (state === "abandoned") return "failed";
+  if (state !== "final") return "pending";
+  return succeeded ? "refunded" : "failed";
+}
+
+/** A refund in words. */
+export function formatAddressRefund(refund: ShownRefund): string {
+  const { outcome, address, amountUnits, symbol, refundTo, txHash, changed, intent } = refund;
+  const what = `${amountUnits} ${symbol} of ${address}`;
+  const before = changed ? "" : " (it was asked for before)";
+  const by = txHash === null ? "" : ` in ${txHash}`;
+  switch (outcome) {
+    case "refunded":
+      return `${what} went back to ${refundTo}${by}, which is final${before}.`;
+    case "failed":
+      return `The refund of ${what} failed${by}${before}: nothing was paid. Ask again once the cause is gone.`;
+    case "pending":
+      return [
+        `${what} goes back to ${refundTo}, and to nobody else${before}.`,
+        txHash === null
+          ? `The settler has not signed ${intent} yet; does it run?`
+          : `It was sent as ${txHash}, and is not final yet.`,
+        "The same command says more; until it is over it changes nothing.",
+      ].join("\n");
+  }
+}
+
+function refusal(message: string): OperatingError {
+  return new OperatingError("VALIDATION_ERROR", message);
+}

@@ -1,0 +1,289 @@
+/** Refunds by address and token, against real PostgreSQL, with the chain's answers set by hand. */
+import { sql } from "kysely";
+import { describe, expect, test, vi } from "vitest";
+import { hashOf, LANE } from "../../test/support/doubles.ts";
+import { openDesk, RECIPIENT, USDC } from "../../test/support/settlement-desk.ts";
+import type { Chain } from "../chains/port.ts";
+import { toEvmAddress } from "../core/hex.ts";
+import { refundSettlement, retrySettlement } from "./operator.ts";
+import { refundAddress } from "./refund-address.ts";
+import { explainWait, readSettlementFile } from "./show.ts";
+
+const BY = { operator: "ada@desk", reason: "ticket 7" };
+/** The desk's integrator names its recipient. */
+const AUTHORITY = RECIPIENT;
+const STRANGER = toEvmAddress(`0x${"5".repeat(40)}`);
+const MINIMUM = 100n;
+const DUST = 40n;
+
+/** A vault on a chain where only the signer can move what is in it, with a deposit below the minimum. */
+async function openDust() {
+  const desk = await openDesk();
+  const address = await desk.issue("0x01");
+  const chain: Chain = Object.assign(chainOf(desk), {
+    kind: "svm",
+    readHolding: async () => {
+      const { balance } = desk.state;
+      await desk.state.meanwhile();
+      return { amount: balance };
+    },
+  });
+  const deposit = async (amount: bigint, block: bigint) => {
+    desk.state.balance += amount;
+    await desk.arrive(address, { amount, block });
+  };
+  await deposit(DUST, 90n);
+  expect(await desk.swaps()).toEqual([]);
+  const ask = (change: object = {}) =>
+    refundAddress(desk.deps, {
+      ...BY,
+      chainId: 2,
+      wallet: address.wallet,
+      token: USDC,
+      to: AUTHORITY,
+      ...change,
+    });
+  const sent = () =>
+    desk.db
+      .selectFrom("transactions")
+      .select(["intent", "state", "lane", "settlement_id"])
+      .orderBy("created_at")
+      .execute();
+  const recorded = () => desk.db.selectFrom("address_refunds").selectAll().execute();
+  /** As when its order has landed for good. */
+  const land = async (intent: string, left = 0n) => {
+    await desk.mine(intent);
+    desk.state.balance = left;
+  };
+  return { desk, chain, address, deposit, ask, sent, recorded, land };
+}
+
+function chainOf(desk: Awaited<ReturnType<typeof openDesk>>): Chain {
+  const chain = desk.deps.chains.get(2);
+  if (!chain) throw new Error("the desk has a chain");
+  return chain;
+}
+
+describe("a refund by address", () => {
+  test("is one order for all that is there, with who asked for it and why", async () => {
+    const { desk, chain, address, ask, sent, recorded } = await openDust();
+    const build = vi.spyOn(chain, "buildRefund");
+    const wakeLanes = vi.spyOn(desk.deps, "wakeLanes");
+    const { refund, changed } = await ask();
+    expect(changed).toBe(true);
+    expect(refund).toMatchObject({
+      amount: DUST,
+      authority: AUTHORITY,
+      intent: `refund:${refund.id}:1`,
+      state: "queued",
+      succeeded: null,
+      txHash: null,
+      ...BY,
+    });
+    expect(build.mock.calls).toEqual([[address.commitment, USDC, { amount: DUST }]]);
+    expect(wakeLanes).toHaveBeenCalledExactlyOnceWith(2);
+    expect(await sent()).toEqual([
+      { intent: refund.intent, state: "queued", lane: LANE, settlement_id: null },
+    ]);
+    expect(await recorded()).toMatchObject([
+      { id: refund.id, wallet: address.wallet, token: USDC, refund_to: AUTHORITY, ...BY },
+    ]);
+    expect(await desk.swaps()).toEqual([]);
+  });
+
+  test("by many at once is one order, and whoever asks again is told of it", async () => {
+    const { ask, sent, recorded } = await openDust();
+    const results = await Promise.all(Array.from({ length: 8 }, () => ask()));
+    expect(results.filter(({ changed }) => changed)).toHaveLength(1);
+    expect(new Set(results.map(({ refund }) => refund.intent)).size).toBe(1);
+    const again = await ask();
+    expect(again).toMatchObject({ changed: false, refund: { amount: DUST } });
+    expect(await sent()).toHaveLength(1);
+    expect(await recorded()).toHaveLength(1);
+  });
+
+  test("that landed is told with its transaction, and what came later is refunded anew", async () => {
+    const { desk, ask, land, sent } = await openDust();
+    const { refund } = await ask();
+    await desk.mine(refund.intent, true, "mined");
+    desk.state.balance = 0n;
+    const txHash = hashOf(refund.intent);
+    expect(await ask()).toMatchObject({
+      changed: false,
+      refund: { id: refund.id, state: "mined", txHash },
+    });
+    await land(refund.intent);
+    expect(await ask()).toMatchObject({
+      changed: false,
+      refund: { id: refund.id, state: "final", succeeded: true, txHash },
+    });
+    desk.state.balance = 7n;
+    const next = await ask();
+    expect(next).toMatchObject({ changed: true, refund: { amount: 7n } });
+    expect(next.refund.id).not.toBe(refund.id);
+    expect(await sent()).toHaveLength(2);
+  });
+
+  test.each([
+    ["failed for good", false],
+    ["no signer signs", true],
+  ])("that %s can be asked for again", async (_, isAbandoned) => {
+    const { desk, ask } = await openDust();
+    const { refund } = await ask();
+    await desk.mine(refund.intent, false);
+    if (isAbandoned) {
+      await sql`update transactions set state = 'abandoned', succeeded = null, mined_hash = null,
+                  mined_block_hash = null, mined_block_number = null`.execute(desk.db);
+    }
+    const next = await ask();
+    expect(next.changed).toBe(true);
+    expect(next.refund.id).not.toBe(refund.id);
+  });
+
+  test("that would fail now changes nothing", async () => {
+    const { desk, ask, sent, recorded } = await openDust();
+    desk.state.simulation = { ok: false, reason: "frozen" };
+    await expect(ask()).rejects.toMatchObject({ code: "SIMULATION_REVERTED" });
+    expect([await sent(), await recorded()]).toEqual([[], []]);
+  });
+
+  test.each([
+    ["of nothing", "holds nothing of the token"],
+    ["to a stranger", "can go back to nobody else"],
+    ["of an unknown address", `There is no deposit address ${STRANGER}`],
+    ["where the authority can take it itself", "Only on Solana"],
+  ])("%s is refused", async (what, message) => {
+    const { desk, chain, ask, sent } = await openDust();
+    if (what === "of nothing") desk.state.balance = 0n;
+    if (what.startsWith("where")) Object.assign(chain, { kind: "evm" });
+    const change =
+      what === "to a stranger"
+        ? { to: STRANGER }
+        : what === "of an unknown address"
+          ? { wallet: STRANGER }
+          : {};
+    await expect(ask(change)).rejects.toThrow(message);
+    expect(await sent()).toEqual([]);
+  });
+});
+
+describe("a refund and a settlement of one holding", () => {
+  test("are not both under way: the settlement comes first", async () => {
+    const { desk, ask, deposit, sent } = await openDust();
+    await deposit(MINIMUM, 91n);
+    const [swap] = await desk.swaps();
+    await expect(ask()).rejects.toThrow(`Settlement ${swap?.id} is under way`);
+    await desk.look();
+    expect((await sent()).map(({ intent }) => intent)).toEqual([`sweep:${swap?.id}:1`]);
+    await expect(ask()).rejects.toThrow("(swapping)");
+  });
+
+  test("are not both under way: what arrives waits until the refund is over", async () => {
+    const { desk, ask, deposit, sent, land } = await openDust();
+    const { refund } = await ask();
+    await deposit(1_000n, 91n);
+    const [swap] = await desk.swaps();
+    await desk.look();
+    await desk.look();
+    expect((await sent()).map(({ intent }) => intent)).toEqual([refund.intent]);
+    await desk.mine(refund.intent, true, "mined");
+    await desk.look();
+    expect(await sent()).toHaveLength(1);
+    expect((await desk.swaps())[0]).toMatchObject({
+      status: "pending_swap",
+      retryCount: 0,
+      error: null,
+    });
+    const file = swap && (await readSettlementFile(desk.db, swap.id));
+    expect(file && explainWait(file)).toBe(
+      `${refund.intent} to be over: then what is left is swept`,
+    );
+    await land(refund.intent, 1_000n);
+    await desk.look();
+    expect((await sent()).map(({ intent }) => intent)).toEqual([
+      refund.intent,
+      `sweep:${swap?.id}:1`,
+    ]);
+    expect((await desk.swaps())[0]).toMatchObject({ status: "swapping" });
+  });
+
+  test("that came and went while the balance was read has the balance read again", async () => {
+    const { desk, ask, deposit, recorded } = await openDust();
+    desk.state.meanwhile = async () => {
+      desk.state.meanwhile = async () => {};
+      await deposit(MINIMUM, 91n);
+      await desk.look();
+      const [swap] = await desk.swaps();
+      desk.state.balance = 0n;
+      await desk.mine(`sweep:${swap?.id}`);
+      desk.state.swept = MINIMUM + DUST;
+      desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 1n };
+      await desk.look();
+      expect((await desk.swaps())[0]).toMatchObject({ status: "completed" });
+      desk.state.balance = 3n;
+    };
+    expect(await ask()).toMatchObject({ changed: true, refund: { amount: 3n } });
+    expect(await recorded()).toHaveLength(1);
+  });
+
+  test("know of each other where the settlement is dead: one refund at a time, and no retry meanwhile", async () => {
+    const { desk, ask, deposit, land } = await openDust();
+    desk.state.simulation = { ok: false, reason: "Paused" };
+    await deposit(MINIMUM, 91n);
+    for (let i = 0; i < 8; i++) await desk.look();
+    const [swap] = await desk.swaps();
+    if (!swap) throw new Error("there is a settlement");
+    expect(swap).toMatchObject({ status: "dead" });
+    desk.state.simulation = { ok: true, gas: 1n };
+
+    const byId = () => refundSettlement(desk.deps, { ...BY, id: swap.id, to: AUTHORITY });
+    const retry = () => retrySettlement(desk.deps, { ...BY, id: swap.id });
+    const { refund } = await ask();
+    await expect(byId()).rejects.toThrow(`The refund ${refund.intent} takes what`);
+    await expect(retry()).rejects.toThrow(`The refund ${refund.intent} is on its way`);
+    await land(refund.intent, 1_000n);
+
+    expect(await byId()).toMatchObject({ intent: `refund:${swap.id}:1`, changed: true });
+    await expect(ask()).rejects.toThrow(`The refund refund:${swap.id}:1 of a settlement`);
+  });
+});
+
+describe("the database", () => {
+  const insert = (desk: Awaited<ReturnType<typeof openDesk>>, intent: string, id: string | null) =>
+    sql`insert into transactions (id, chain_id, lane, intent, settlement_id, to_address, data, value, gas, state)
+        values (gen_random_uuid(), 2, ${LANE}, ${intent}, ${id}, ${LANE}, '0x', 0, 1, 'queued')`.execute(
+      desk.db,
+    );
+
+  test("takes no sweep beside a refund, and no refund beside a settlement or another refund", async () => {
+    const { desk, ask, deposit, address, land } = await openDust();
+    const { refund } = await ask();
+    await deposit(1_000n, 91n);
+    const [swap] = await desk.swaps();
+    if (!swap) throw new Error("there is a settlement");
+    const rival = "a refund of the same holding is on its way";
+    await expect(insert(desk, `sweep:${swap.id}:1`, swap.id)).rejects.toThrow(rival);
+    await expect(insert(desk, `refund:${swap.id}:1`, swap.id)).rejects.toThrow(rival);
+    await land(refund.intent, 1_000n);
+    const other = await sql<{ intent: string }>`
+      insert into address_refunds (id, address_id, chain_id, wallet, token, amount, refund_to, operator, reason)
+      values (gen_random_uuid(), ${address.id}, 2, ${address.wallet}, ${USDC}, 1, ${AUTHORITY}, 'a', 'b')
+      returning intent`.execute(desk.db);
+    await expect(insert(desk, other.rows[0]?.intent ?? "", null)).rejects.toThrow(
+      "a settlement of the same holding is under way",
+    );
+    await insert(desk, `sweep:${swap.id}:1`, swap.id);
+  });
+
+  test("keeps what was asked for by hand", async () => {
+    const { desk, ask } = await openDust();
+    await ask();
+    for (const change of [
+      sql`update address_refunds set reason = 'another'`,
+      sql`delete from address_refunds`,
+      sql`truncate address_refunds`,
+    ]) {
+      await expect(change.execute(desk.db)).rejects.toThrow("only added to");
+    }
+  });
+});

@@ -1,0 +1,151 @@
+/**
+ * Gives back what a vault holds and no settlement takes: a deposit below the minimum, or one that no route delivers.
+ *
+ * Only where the signer alone can move what is in a wallet; elsewhere the refund authority takes it by itself. The order
+ * names the commitment, and the signer pays the authority in it and nobody else, whatever is asked for here.
+ *
+ * Invariant: of a holding no refund is open beside another or beside a settlement that may sweep it. A refund is queued
+ * under the lock of the holding while no settlement is active; a settlement that begins later plans no sweep until the
+ * refund is over. The database refuses both besides.
+ *
+ * What is on its way is answered again and not asked for twice, so a command that was killed is simply repeated.
+ */
+import { assertDerived, type DepositAddress, listByWallets } from "../addresses/index.ts";
+import type { Chain } from "../chains/port.ts";
+import { assert } from "../core/assert.ts";
+import { OperatingError } from "../core/errors.ts";
+import { type Address, unpadAddress } from "../core/hex.ts";
+import { planCall, submitIntent } from "../transactions/index.ts";
+import { settleLanesOf, type SettlementDeps } from "./deps.ts";
+import {
+  type AddressRefund,
+  countRefunds,
+  findLastRefund,
+  findOpenRefund,
+  insertRefund,
+} from "./refunds.ts";
+import { countSettlements, getActive, type Holding, lockHolding } from "./store.ts";
+
+export interface RefundRequest extends Holding {
+  /** Must be the refund authority of the address: whoever asks says whom they mean. */
+  readonly to: Address;
+  readonly operator: string;
+  readonly reason: string;
+}
+
+export interface RefundedAddress {
+  readonly refund: AddressRefund;
+  /** False when it was asked for before; then nothing was changed or recorded. */
+  readonly changed: boolean;
+}
+
+/**
+ * Queues the refund of all that a deposit address holds of a token. Where one is on its way, returns that; where there is
+ * nothing any more, the last one, if it paid.
+ * @throws OperatingError VALIDATION_ERROR, saying why, where nothing can be refunded; what `planCall` throws when the order
+ *   would fail now. Then nothing was changed.
+ */
+export async function refundAddress(
+  deps: SettlementDeps,
+  request: RefundRequest,
+): Promise<RefundedAddress> {
+  const { chainId, wallet, token } = request;
+  const holding: Holding = { chainId, wallet, token };
+  const chain = deps.chains.get(chainId);
+  assert(chain, "whoever asks names a configured chain");
+  if (chain.kind !== "svm") {
+    throw refusal("Only on Solana are deposits given back for their refund authority.");
+  }
+  const address = (await listByWallets(deps.db, [wallet])).get(wallet);
+  if (!address) throw refusal(`There is no deposit address ${deps.displayAddress(wallet)}.`);
+  assertDerived(chain, address);
+  const authority = unpadAddress(address.commitment.refundAuthority, address.family);
+  if (request.to !== authority) {
+    throw refusal(
+      `The address was made with the refund authority ${deps.displayAddress(authority)}: its deposits can go back to nobody else.`,
+    );
+  }
+  let result: RefundedAddress | "again";
+  do {
+    result = await tryOnce(deps, { chain, holding, address, authority, request });
+  } while (result === "again");
+  if (result.changed) deps.wakeLanes(chainId);
+  return result;
+}
+
+interface Asked {
+  readonly chain: Chain;
+  readonly holding: Holding;
+  readonly address: DepositAddress;
+  readonly authority: Address;
+  readonly request: RefundRequest;
+}
+
+async function tryOnce(
+  deps: SettlementDeps,
+  { chain, holding, address, authority, request }: Asked,
+): Promise<RefundedAddress | "again"> {
+  const { db, random } = deps;
+  // Counted first: what begins after this is either seen below or changes the count.
+  const before = await countAll(db, holding);
+  const open = await findOpenRefund(db, holding);
+  if (open) return readOpen(deps, holding, open);
+  await refuseActive(db, holding);
+  const held = await chain.readHolding(holding.token, holding.wallet);
+  if (held.amount === 0n) return readLast(deps, holding);
+  const call = chain.buildRefund(address.commitment, holding.token, held);
+  const lanes = settleLanesOf(deps, holding);
+  const plan = await planCall({ db, chain }, { lanes, call, what: "The refund" });
+  const queued = await db.transaction().execute(async (tx) => {
+    await lockHolding(tx, holding);
+    await refuseActive(tx, holding);
+    if (await findOpenRefund(tx, holding)) return false;
+    // Another came since and may have gone: what was read may be what it took.
+    if ((await countAll(tx, holding)) !== before) return false;
+    const { amount } = held;
+    const { operator, reason } = request;
+    const id = random.uuid();
+    const refund = { ...holding, id, addressId: address.id, amount, authority, operator, reason };
+    const intent = await insertRefund(tx, refund);
+    const { chainId } = holding;
+    await submitIntent(tx, random, { chainId, settlementId: null, intent, call, ...plan });
+    return true;
+  });
+  if (!queued) return "again";
+  const refund = await findLastRefund(db, holding);
+  assert(refund, "it was just recorded");
+  return { refund, changed: true };
+}
+
+/** One that was asked for by the id of a settlement is that one's to tell of. */
+async function readOpen(
+  { db }: SettlementDeps,
+  holding: Holding,
+  open: string,
+): Promise<RefundedAddress | "again"> {
+  const refund = await findLastRefund(db, holding);
+  if (refund?.intent === open) return { refund, changed: false };
+  throw refusal(`The refund ${open} of a settlement is on its way: what it takes is its own.`);
+}
+
+async function readLast({ db }: SettlementDeps, holding: Holding): Promise<RefundedAddress> {
+  const refund = await findLastRefund(db, holding);
+  if (refund?.succeeded) return { refund, changed: false };
+  throw refusal("The deposit address holds nothing of the token.");
+}
+
+async function refuseActive(db: Parameters<typeof getActive>[0], holding: Holding): Promise<void> {
+  const active = await getActive(db, holding);
+  if (!active) return;
+  throw refusal(
+    `Settlement ${active.id} is under way with what the deposit address holds (${active.status}): if it fails, \`sluice settlement refund\` ends it and gives the deposits back.`,
+  );
+}
+
+async function countAll(db: Parameters<typeof getActive>[0], holding: Holding): Promise<bigint> {
+  return (await countSettlements(db, holding)) + (await countRefunds(db, holding));
+}
+
+function refusal(message: string): OperatingError {
+  return new OperatingError("VALIDATION_ERROR", message);
+}

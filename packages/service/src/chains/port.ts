@@ -72,7 +72,15 @@ export interface Held {
   readonly asOf?: bigint | undefined;
   /** Where it lies, where that is in more accounts than the one to be expected. */
   readonly sources?: readonly TokenSource[] | undefined;
+  /**
+   * What must be left where a sweep is to go through whatever else arrives before it is mined; undefined where nothing that
+   * arrives can hinder one. Base units.
+   */
+  readonly spare?: bigint | undefined;
 }
+
+/** Why an order from a vault would fail, or failed, that met more than it takes: anybody can send some at any time. */
+export const MORE_ARRIVED = "more arrived than is final";
 
 /** An account of a token, and what is taken of it. */
 export interface TokenSource {
@@ -261,6 +269,8 @@ export interface Receipt {
   readonly blockHash: Hex32;
   readonly blockNumber: bigint;
   readonly succeeded: boolean;
+  /** Set of a transaction that failed only for what somebody sent to a vault before it was mined. */
+  readonly metMore?: true | undefined;
   /** Wei that the sender paid for gas, the fee of the chain below included. */
   readonly gasCost: bigint;
   readonly effects: readonly Effect[];

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { describe, expect, test, vi } from "vitest";
 import { hashOf, LANE } from "../../test/support/doubles.ts";
 import { type Desk, openDesk, RECIPIENT, USDC } from "../../test/support/settlement-desk.ts";
-import type { Chain } from "../chains/port.ts";
+import { type Chain, MORE_ARRIVED } from "../chains/port.ts";
 import { OperatingError } from "../core/errors.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import { listActions } from "./actions.ts";
@@ -430,6 +430,18 @@ describe("a refund where only the signer can move what a wallet holds", () => {
     ]);
     const file = await readSettlementFile(desk.db, id);
     expect(file && explainWait(file)).toBe(`refund:${id}:1 to get a place in its lane`);
+  });
+
+  test("leaves behind what an account must have where dust keeps arriving", async () => {
+    const { desk, refund, chain, refunds } = await openVault();
+    desk.state.spare = 400n;
+    const build = vi.spyOn(chain, "buildRefund");
+    vi.spyOn(chain, "simulate").mockRejectedValueOnce(
+      new OperatingError("RPC_UNAVAILABLE", "Not now.", { details: { reason: MORE_ARRIVED } }),
+    );
+    expect(await refund()).toMatchObject({ kind: "order", changed: true });
+    expect(build.mock.calls.map(([, , held]) => held?.amount)).toEqual([1_000n, 600n]);
+    expect(await refunds()).toHaveLength(1);
   });
 
   test("takes what a dead settlement left, and is on the record once a final block shows it", async () => {

@@ -38,6 +38,7 @@ import {
   transition,
   watchForRefund,
 } from "./store.ts";
+import { leaveSpare, metMore } from "./spare.ts";
 import type { Settlement } from "./types.ts";
 
 /** Who asks, and why. */
@@ -242,10 +243,20 @@ async function planRefund(
     readonly held: Held;
   },
 ): Promise<CallPlan & { readonly call: Call }> {
-  const call = chain.buildRefund(address.commitment, settlement.token, held);
   const lanes = settleLanesOf(deps, settlement);
-  const plan = await planCall({ db: deps.db, chain }, { lanes, call, what: "The refund" });
-  return { ...plan, call };
+  const plan = async (taken: Held) => {
+    const call = chain.buildRefund(address.commitment, settlement.token, taken);
+    return {
+      ...(await planCall({ db: deps.db, chain }, { lanes, call, what: "The refund" })),
+      call,
+    };
+  };
+  try {
+    return await plan(held);
+  } catch (error) {
+    if (!(error instanceof OperatingError) || !metMore(error)) throw error;
+    return plan(leaveSpare(held));
+  }
 }
 
 /** The refund of a settlement that may still be mined, and the name of the next. */

@@ -307,6 +307,63 @@ describe("failures", () => {
     expect((await desk.db.selectFrom("transactions").selectAll().execute()).length).toBe(1);
   });
 
+  describe("dust that lands before a sweep is mined", () => {
+    test("uses up no attempt, however often", async () => {
+      const { desk } = await openPending(true);
+      desk.state.metMore = true;
+      for (let sent = 1; sent <= 9; sent += 1) {
+        await desk.look();
+        await desk.mine("sweep:", false);
+        await desk.look();
+        const [swap] = await desk.swaps();
+        expect(swap).toMatchObject({ status: "failed_swap", error: { code: "RPC_UNAVAILABLE" } });
+      }
+      const row = await desk.db
+        .selectFrom("settlements")
+        .select(["attempts_used", "sweeps_sent", "planned_amount"])
+        .executeTakeFirstOrThrow();
+      expect(row).toEqual({ attempts_used: 0, sweeps_sent: 9, planned_amount: null });
+      // Each of them is booked with what it cost.
+      expect((await desk.db.selectFrom("transactions").selectAll().execute()).length).toBe(9);
+    });
+
+    const plannedAmounts = async (balance: bigint) => {
+      const { desk } = await openPending(true);
+      Object.assign(desk.state, { metMore: true, spare: 400n, balance });
+      const amounts: (string | null)[] = [];
+      for (let sent = 1; sent <= 5; sent += 1) {
+        await desk.look();
+        const { planned_amount: planned } = await desk.db
+          .selectFrom("settlements")
+          .select("planned_amount")
+          .executeTakeFirstOrThrow();
+        amounts.push(planned);
+        await desk.mine("sweep:", false);
+        await desk.look();
+      }
+      return amounts;
+    };
+
+    test("cannot hinder the fourth, which leaves behind what an account must have", async () => {
+      expect(await plannedAmounts(1_000n)).toEqual(["1000", "1000", "1000", "600", "600"]);
+    });
+
+    test("is waited out where more would be left than taken", async () => {
+      expect(await plannedAmounts(799n)).toEqual(Array(5).fill("799"));
+    });
+
+    test("a settlement that waited for something else takes all that is there", async () => {
+      const { desk } = await openPending(true);
+      Object.assign(desk.state, { spare: 400n, reserves: "inventory_too_low" });
+      for (let looks = 1; looks <= 5; looks += 1) await desk.look();
+      desk.state.reserves = "reserved";
+      await desk.look();
+      expect(await desk.db.selectFrom("settlements").select("planned_amount").execute()).toEqual([
+        { planned_amount: "1000" },
+      ]);
+    });
+  });
+
   test("V2 what was set aside for a sweep that reverted for good is released, and not before", async () => {
     const { desk } = await openPending(true);
     await desk.look();

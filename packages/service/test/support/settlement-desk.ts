@@ -53,6 +53,10 @@ export async function openDesk() {
   const clock = createStillClock();
   const state = {
     balance: 0n,
+    /** What the chain says must be left of it so that nothing that arrives can hinder a sweep. */
+    spare: undefined as bigint | undefined,
+    /** Whether what failed on the chain failed for what somebody sent meanwhile. */
+    metMore: false,
     /** Whether the token's contract answers nonsense. */
     fails: false,
     hasCode: true,
@@ -86,7 +90,8 @@ export async function openDesk() {
     txHash,
     blockHash: toHex32(hashOf("block")),
     blockNumber: state.block,
-    succeeded: true,
+    succeeded: !state.metMore,
+    ...(state.metMore && { metMore: true as const }),
     gasCost: 0n,
     effects: [],
   });
@@ -96,6 +101,7 @@ export async function openDesk() {
     predictWallet: walletOf,
     hashCommitment: (commitment) => toHex32(hashOf(JSON.stringify(commitment))),
     getBalance: async () => state.balance,
+    readHolding: async () => ({ amount: state.balance, spare: state.spare }),
     findBalance: async () => {
       await state.meanwhile();
       return state.fails ? null : state.balance;

@@ -5,6 +5,7 @@ import { AccountState, getTokenDecoder as getTokenAccountDecoder } from "@solana
 import { unwrapOption } from "@solana/kit";
 import { type Address, type Hex32, toHex32 } from "../../core/hex.ts";
 import { decodeBase58, fromBase58 } from "./base58.ts";
+import { isLeftover } from "./failures.ts";
 import { MEMO_PROGRAM } from "./memos.ts";
 
 const Key = Type.String({ pattern: "^[1-9A-HJ-NP-Za-km-z]{32,44}$" });
@@ -180,6 +181,8 @@ export interface TransactionAnswer extends Changes {
   readonly slot: bigint;
   readonly signature: string;
   readonly succeeded: boolean;
+  /** Whether it failed for what was left at an account that signed it. */
+  readonly metMore: boolean;
   readonly feePayer: string;
   /** What its fee payer has less, in lamports. */
   readonly cost: bigint;
@@ -305,6 +308,7 @@ export function parseTransaction(value: unknown): TransactionAnswer | null {
     slot: BigInt(slot),
     signature,
     succeeded: meta.err === null,
+    metMore: isLeftover(meta.err, signers.length),
     feePayer: keyAt(keys, 0),
     cost: readCost(meta),
     memos,

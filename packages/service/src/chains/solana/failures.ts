@@ -29,12 +29,11 @@ const SYSTEM_ERRORS: Readonly<Record<number, string>> = {
  * Whether an order would leave something at an account that signs it beside the payer, and less than an account must have:
  * vaults are emptied, so somebody sent it a little since.
  */
-export function isLeftover(error: unknown, message: Uint8Array): boolean {
+export function isLeftover(error: unknown, signersCount: number): boolean {
   const rent = isRecord(error) ? error["InsufficientFundsForRent"] : undefined;
   const place = isRecord(rent) ? Number(rent["account_index"]) : 0;
-  // After the version a message says how many accounts sign it, which come first.
-  const [, signers = 0] = message;
-  return place > 0 && place < signers;
+  // Accounts that sign come first.
+  return place > 0 && place < signersCount;
 }
 
 /**

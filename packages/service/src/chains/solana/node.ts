@@ -75,6 +75,8 @@ export interface SolanaNode {
     mint: Address,
     minSlot: bigint,
   ): Promise<{ readonly slot: bigint; readonly accounts: readonly TokenAccountAnswer[] }>;
+  /** Lamports that an account of so many bytes must have. */
+  readRent(bytes: number): Promise<bigint>;
   listPrices(writable: readonly Address[]): Promise<readonly bigint[]>;
   /** Throws where the node is not as far as `minSlot`. */
   simulate(
@@ -184,6 +186,7 @@ export function createNode(options: NodeOptions): SolanaNode {
       if (answer.slot < minSlot) throw rpc.unavailable("behind");
       return answer;
     },
+    readRent: (bytes) => ask("getMinimumBalanceForRentExemption", [bytes, FINAL], parseWhole),
     listPrices: (writable) =>
       ask(
         "getRecentPrioritizationFees",

@@ -70,7 +70,14 @@ export function createReader(
   }
 
   async function readHolding(token: Address, owner: Address): Promise<Held> {
-    if (token === NATIVE_SOL) return readLamports(owner);
+    if (token === NATIVE_SOL) {
+      const [held, spare] = await Promise.all([
+        readLamports(owner),
+        // It is lowered over time, and only the cluster knows when.
+        nodes.agree((node) => node.readRent(0)),
+      ]);
+      return { ...held, spare };
+    }
     const { slot: asOf, accounts } = await readTokenAccounts(token, owner);
     const program = findMintFacts(token)?.program;
     if (!program) throw new Bug("a token that is swept is configured");

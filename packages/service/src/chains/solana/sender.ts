@@ -14,7 +14,14 @@ import {
 } from "../../core/hex.ts";
 import type { Rule } from "../ask-nodes.ts";
 import type { AccountAnswer } from "./answers.ts";
-import type { Call, ChainSender, Lifetime, Receipt, Simulation } from "../port.ts";
+import {
+  type Call,
+  type ChainSender,
+  type Lifetime,
+  MORE_ARRIVED,
+  type Receipt,
+  type Simulation,
+} from "../port.ts";
 import { SIMULATIONS } from "../quorum.ts";
 import { toBase58, toSignature } from "./base58.ts";
 import type { Accounts, Commitments } from "./contracts.ts";
@@ -26,7 +33,7 @@ import { parseOrders } from "./order-codec.ts";
 import type { Order } from "./orders.ts";
 import type { Quorum } from "./quorum.ts";
 import { isLeftover, readFailure } from "./failures.ts";
-import { compileMessage, decodeTransaction, encodeUnsigned } from "./transaction.ts";
+import { compileMessage, decodeTransaction, encodeUnsigned, listSigners } from "./transaction.ts";
 
 /** Blocks for which a blockhash is good. */
 const LIFETIME_BLOCKS = 150n;
@@ -149,18 +156,19 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
       unitPrice: await suggestPrice(),
     });
     const transaction = encodeUnsigned(message);
+    const { length: signersCount } = listSigners(message);
     // An order is of what is final: a node that is behind it would say that the money is not there.
     const minSlot = await getFinalSlot();
     const simulation = await nodes.agree(async (node): Promise<Simulation> => {
       const { error, units } = await node.simulate(transaction, minSlot);
       if (error === null) return { ok: true, gas: withMargin(units) };
-      if (orders.some(isFromVault) && isLeftover(error, message)) {
-        return { ok: false, reason: LEFTOVER };
+      if (orders.some(isFromVault) && isLeftover(error, signersCount)) {
+        return { ok: false, reason: MORE_ARRIVED };
       }
       return { ok: false, reason: readFailure(error, { instructions, payer: toBase58(from) }) };
     }, SIMULATIONS);
     // Anybody can send dust at any time: an attempt that it used up would be theirs to use up.
-    if (!simulation.ok && simulation.reason === LEFTOVER) throw unavailable(LEFTOVER);
+    if (!simulation.ok && simulation.reason === MORE_ARRIVED) throw unavailable(MORE_ARRIVED);
     if (!simulation.ok && simulation.reason === "gas") {
       throw new OperatingError("INSUFFICIENT_BALANCE", "The sender has too little for gas.", {
         details: { reason: "gas", chainId },
@@ -173,7 +181,7 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
     const signature = toSignature(txHash);
     const found = await nodes.agree((node) => node.getTransaction(signature, "confirmed"));
     if (found === null) return null;
-    const { slot, succeeded, cost } = found;
+    const { slot, succeeded, metMore, cost } = found;
     const place = await nodes.agree((node) => node.findPlace(slot, signature));
     if (place === null) throw unavailable("a transaction is not in its block");
     return {
@@ -181,6 +189,7 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
       blockHash: place.hash,
       blockNumber: slot,
       succeeded,
+      ...(metMore && { metMore }),
       gasCost: cost,
       effects: succeeded ? readEffects(found, accounts, place.index) : [],
     };
@@ -221,8 +230,6 @@ const CLOCK_GRACE_S = 600n;
 
 // 32 zero bytes, which are no block's.
 const NO_HASH = toHex32(NATIVE_SOL);
-
-const LEFTOVER = "more arrived than is final";
 
 function isFromVault({ kind }: Order): boolean {
   return kind === "lock" || kind === "transfer" || kind === "refund";

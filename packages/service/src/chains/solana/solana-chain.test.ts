@@ -399,6 +399,44 @@ describe("sending", () => {
     expect(await simulate(later)).toMatchObject({ ok: true });
   });
 
+  test("dust that lands before a sweep is mined makes it fail, which its receipt says", async () => {
+    const { here, sandbox } = world;
+    const { commitment, wallet } = await deposit(NATIVE_SOL, SOL);
+    const held = await here.readHolding(NATIVE_SOL, wallet);
+    const send = async (amount: bigint) => {
+      const call = here.buildRefund(commitment, NATIVE_SOL, { ...held, amount });
+      const { raw } = await world.sign(call);
+      await world.give(NATIVE_SOL, wallet, 1n);
+      await sandbox.tick(1);
+      await here.send(raw);
+      await world.finalize();
+      return here.getReceipt(world.txHashOf(raw));
+    };
+    const failed = await send(held.amount);
+    expect(failed).toMatchObject({ succeeded: false, metMore: true, effects: [] });
+    expect(failed?.gasCost).toBeGreaterThan(0n);
+    // What leaves as much as an account must have is not hindered by anything that comes.
+    const { spare = 0n } = held;
+    expect(spare).toBe(rentOf(0));
+    const done = await send(held.amount - spare);
+    expect(done).toMatchObject({ succeeded: true });
+    expect(done).not.toHaveProperty("metMore");
+    expect(await here.getBalance(NATIVE_SOL, wallet)).toBe(spare + 2n);
+  });
+
+  test("what fails for any other reason did not meet more", async () => {
+    const { here } = world;
+    const { commitment, wallet } = await deposit(NATIVE_SOL, SOL);
+    const held = await here.readHolding(NATIVE_SOL, wallet);
+    const call = here.buildRefund(commitment, NATIVE_SOL, { ...held, amount: held.amount + 1n });
+    const { raw } = await world.sign(call);
+    await here.send(raw);
+    await world.finalize();
+    const receipt = await here.getReceipt(world.txHashOf(raw));
+    expect(receipt).toMatchObject({ succeeded: false });
+    expect(receipt).not.toHaveProperty("metMore");
+  });
+
   test("a sender without SOL, or without enough for rent, lacks gas", async () => {
     const { here, usdc } = world;
     const { commitment } = await deposit(usdc, 10n);

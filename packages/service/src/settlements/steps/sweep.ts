@@ -2,7 +2,7 @@
  * Sweeps the wallet by a route: `pending_swap -> swapping`. The sweep takes the live balance; what it really took is
  * read from the mined receipt, and so is which deposits it took.
  */
-import type { Held } from "../../chains/port.ts";
+import { type Held, MORE_ARRIVED } from "../../chains/port.ts";
 import { assertDerived, type DepositAddress } from "../../addresses/index.ts";
 import { formatUnits } from "../../core/amounts.ts";
 import { assert } from "../../core/assert.ts";
@@ -23,11 +23,12 @@ import { failIn } from "../fail.ts";
 import { hasValueInFlight } from "../in-flight.ts";
 import { planFee } from "../plan-fee.ts";
 import { findOpenRefund } from "../refunds.ts";
-import { lockHolding, noteSwapTransaction, recordSweep, transition } from "../store.ts";
+import { getError, lockHolding, noteSwapTransaction, recordSweep, transition } from "../store.ts";
 import type { Settlement } from "../types.ts";
 import { RECHECK_MS } from "./accept.ts";
 import { assertWorthwhile } from "./worthwhile.ts";
 import { ChangedMeanwhile, type StepResult } from "./deploy.ts";
+import { leaveSpare, metMore } from "../spare.ts";
 import { recordEmpty } from "./empty.ts";
 
 export async function stepSweep(
@@ -41,10 +42,20 @@ export async function stepSweep(
   // It may be signed anew until it is over, and would take what this sweep is for; or leave it less than it counts.
   if (await findOpenRefund(deps.db, settlement)) return "wait";
   const routes = listRoutes(deps, settlement, address);
-  const held = await chain.readHolding(settlement.token, settlement.wallet);
+  const held = await readSweepable(deps, settlement);
   if (held.amount === 0n) return recordEmpty(deps, settlement);
   await assertWorthwhile(deps, settlement, held.amount);
   return takeFirst(routes, (route) => planSweep(deps, { settlement, address, route, held }));
+}
+
+/**
+ * What a sweep takes: all that is held. One that keeps meeting more than it takes leaves behind what makes that no
+ * hindrance: whoever sends dust again and again could hold it up for ever.
+ */
+async function readSweepable(deps: SettlementDeps, settlement: Settlement): Promise<Held> {
+  const held = await chainOf(deps, settlement).readHolding(settlement.token, settlement.wallet);
+  if (settlement.retryCount < MET_MORE_MAX) return held;
+  return metMore(await getError(deps.db, settlement.id)) ? leaveSpare(held) : held;
 }
 
 /** Plans the sweep by a route, or says why that route cannot do it now; then nothing was planned or set aside. */
@@ -176,24 +187,20 @@ async function followSweep(
   return "again";
 }
 
+/** Re-checks in which a second deposit that just arrived becomes final, and is swept along: by then 50 seconds passed. */
+const MET_MORE_MAX = 3;
+
 /** Reverts of one settlement that are taken for prices that ran out. */
 const PRICED_REVERTS_MAX = 3;
 
-/** A final revert: what was set aside is given back, and an attempt is used up. */
+/** A final revert: what was set aside is given back, and an attempt is used up, unless others could bring it about. */
 async function recordRevert(
   deps: SettlementDeps,
   settlement: Settlement,
   route: Route,
   txHash: TxHash | null,
 ): Promise<StepResult> {
-  const details = txHash === null ? { reason: "refused by the signer" } : { txHash };
-  // A price that ran out on the way is not the settlement's fault; but not for ever.
-  const ranOut = route.isPriced && settlement.sweepsSent <= PRICED_REVERTS_MAX;
-  const error = ranOut
-    ? new OperatingError("PRICE_UNAVAILABLE", "The sweep came too late for its price.", {
-        details,
-      })
-    : new OperatingError("TX_REVERTED", "The sweep transaction reverted.", { details });
+  const error = await explainRevert(deps, settlement, { route, txHash });
   await deps.db.transaction().execute(async (tx) => {
     await route.release(tx, settlement.id);
     if (!(await failIn(tx, deps, settlement, error, { plannedAmount: null }))) {
@@ -202,6 +209,24 @@ async function recordRevert(
   });
   deps.wakeEvents(settlement.integratorId);
   return "wait";
+}
+
+async function explainRevert(
+  deps: SettlementDeps,
+  settlement: Settlement,
+  { route, txHash }: { readonly route: Route; readonly txHash: TxHash | null },
+): Promise<OperatingError> {
+  const receipt = txHash && (await chainOf(deps, settlement).getReceipt(txHash));
+  if (receipt?.metMore) {
+    return new OperatingError("RPC_UNAVAILABLE", "More arrived while the wallet was swept.", {
+      details: { chainId: settlement.chainId, reason: MORE_ARRIVED, txHash: receipt.txHash },
+    });
+  }
+  const details = txHash === null ? { reason: "refused by the signer" } : { txHash };
+  // A price that ran out on the way is not the settlement's fault; but not for ever.
+  return route.isPriced && settlement.sweepsSent <= PRICED_REVERTS_MAX
+    ? new OperatingError("PRICE_UNAVAILABLE", "The sweep came too late for its price.", { details })
+    : new OperatingError("TX_REVERTED", "The sweep transaction reverted.", { details });
 }
 
 function intentOf(settlement: Settlement, number: number): IntentName {

@@ -465,9 +465,14 @@ export interface DepositContracts {
     readonly token: Address;
     readonly fromBlock: bigint;
   }): Promise<FoundRefund | null>;
-  getLock(deliveryId: Hex32, at: ReadPoint): Promise<Lock | null>;
-  /** The delivery made on this chain under the id, by whoever made it. */
-  findDelivery(deliveryId: Hex32, at?: ReadPoint): Promise<FoundDelivery | null>;
+  /** `hints` are transactions that may have opened or ended it: only where to look first, on a chain that must search. */
+  getLock(deliveryId: Hex32, at: ReadPoint, hints?: readonly TxHash[]): Promise<Lock | null>;
+  /** The delivery made on this chain under the id, by whoever made it. `hints` as above. */
+  findDelivery(
+    deliveryId: Hex32,
+    at?: ReadPoint,
+    hints?: readonly TxHash[],
+  ): Promise<FoundDelivery | null>;
   isDelivered(deliveryId: Hex32, at: ReadPoint): Promise<boolean>;
   /** What may be delivered of a token now under its cap over 24 hours, in base units. */
   getDailyCapLeft(token: Address, at?: ReadPoint): Promise<bigint>;

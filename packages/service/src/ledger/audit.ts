@@ -8,7 +8,15 @@
  */
 import { type Selectable, sql } from "kysely";
 import type { BlockRef, Chain, Chains, MovingState } from "../chains/port.ts";
-import { type Address, isNative, NATIVE_TOKEN, toAddress, toHex32 } from "../core/hex.ts";
+import {
+  type Address,
+  isNative,
+  NATIVE_TOKEN,
+  toAddress,
+  toHex32,
+  toTxHash,
+  type TxHash,
+} from "../core/hex.ts";
 import type { ChainKind } from "../core/chain-registry.ts";
 import type { Clock } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
@@ -337,9 +345,10 @@ async function auditDeliveries(
     dest_wallet: string;
     dest_token: string;
     created_at: string;
+    hint: string | null;
   }>`
     select d.id, d.settlement_id, a.dest_chain, d.delivered_amount::text as paid, d.min_out::text,
-           a.dest_wallet, a.dest_token, d.created_at
+           a.dest_wallet, a.dest_token, d.created_at, d.delivered_tx_hash as hint
       from deliveries d join settlements s on s.id = d.settlement_id join addresses a on a.id = s.address_id
      where d.src_chain = ${chain.chainId} and d.state = 'claimed' and (not d.audited or ${scope === "all"})
      order by d.created_at limit ${scope === "all" ? null : DELIVERIES_AT_ONCE}`.execute(db);
@@ -354,7 +363,7 @@ async function auditDeliveries(
       });
     const destination = chains.get(row.dest_chain);
     if (!destination) continue;
-    const found = await destination.findDelivery(toHex32(row.id), "final");
+    const found = await destination.findDelivery(toHex32(row.id), "final", toHints(row.hint));
     if (!found) {
       // The node may be behind the one that the claim was vouched for by.
       const isLate = clock.now() - Date.parse(row.created_at) > LAG_MAX_MS;
@@ -372,13 +381,13 @@ async function auditDeliveries(
 
 /** V2: what is in flight from inventory is in the escrow. */
 async function auditLocks({ db, chain }: AuditDeps, block: BlockRef): Promise<Finding[]> {
-  const { rows } = await sql<{ id: string; locked: string }>`
-    select d.id, d.locked_amount::text as locked from deliveries d join settlements s on s.id = d.settlement_id
+  const { rows } = await sql<{ id: string; locked: string; hint: string | null }>`
+    select d.id, d.locked_amount::text as locked, s.swap_tx_hash as hint from deliveries d join settlements s on s.id = d.settlement_id
      where d.src_chain = ${chain.chainId} and d.state not in ('claimed', 'returned', 'taken_back')
        and s.swept_block <= ${block.number} order by d.created_at limit 200`.execute(db);
   const findings: Finding[] = [];
-  for (const { id, locked } of rows) {
-    const lock = await chain.getLock(toHex32(id), "final");
+  for (const { id, locked, hint } of rows) {
+    const lock = await chain.getLock(toHex32(id), "final", toHints(hint));
     if (lock?.amount === BigInt(locked)) continue;
     findings.push({
       chainId: chain.chainId,
@@ -388,6 +397,11 @@ async function auditLocks({ db, chain }: AuditDeps, block: BlockRef): Promise<Fi
     });
   }
   return findings;
+}
+
+/** Where to look first on a chain that must search. What is found there has to prove itself like anything else. */
+function toHints(txHash: string | null): TxHash[] {
+  return txHash === null ? [] : [toTxHash(txHash)];
 }
 
 /** V10, T116, T117: no lane has sent what is not known here. */

@@ -9,7 +9,7 @@ export {
   submitIntent,
 } from "./lane.ts";
 export { type CallPlan, planCall } from "./plan.ts";
-export { getByIntent } from "./store.ts";
+export { getByIntent, listMinedHashes } from "./store.ts";
 export { failureOf, isOver } from "./types.ts";
 export type {
   IntentKind,

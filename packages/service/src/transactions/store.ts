@@ -1,7 +1,7 @@
 import type { Selectable } from "kysely";
 import { sql } from "kysely";
 import type { AttemptsTable, Db, TransactionsTable, Tx } from "../db/schema.ts";
-import { type Address, type Hex, toAddress, toHex32, toTxHash } from "../core/hex.ts";
+import { type Address, type Hex, toAddress, toHex32, toTxHash, type TxHash } from "../core/hex.ts";
 import { assert } from "../core/assert.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type {
@@ -55,6 +55,23 @@ export async function getByIntent(
     .where("intent", "=", intent)
     .executeTakeFirst();
   return row ? parseTransaction(row) : null;
+}
+
+/** More than a settlement has that matter to one of its locks. */
+const HINTS_MAX = 12;
+
+/** Transactions of a settlement that were mined, on whichever chain, the newest first: where to look for what it did. */
+export async function listMinedHashes(db: Db | Tx, settlementId: string): Promise<TxHash[]> {
+  const rows = await db
+    .selectFrom("transactions")
+    .select("mined_hash")
+    .where("settlement_id", "=", settlementId)
+    .where("mined_hash", "is not", null)
+    .where("succeeded", "=", true)
+    .orderBy("created_at", "desc")
+    .limit(HINTS_MAX)
+    .execute();
+  return rows.flatMap(({ mined_hash: hash }) => (hash === null ? [] : toTxHash(hash)));
 }
 
 /**

@@ -55,6 +55,7 @@ const Block = Type.Object({
 
 const Transaction = Type.Object({
   slot: Whole,
+  blockTime: Type.Optional(Type.Union([Whole, Type.Null()])),
   transaction: Type.Object({
     signatures: Type.Array(Signature, { minItems: 1 }),
     message: Type.Object({
@@ -106,7 +107,6 @@ const Checks = {
         slot: Whole,
         err: Type.Unknown(),
         memo: Type.Union([Type.String(), Type.Null()]),
-        blockTime: Type.Union([Whole, Type.Null()]),
       }),
     ),
   ),
@@ -179,6 +179,8 @@ export interface MemoAnswer {
 /** A transaction with its memos. */
 export interface TransactionAnswer extends Changes {
   readonly slot: bigint;
+  /** Unix seconds; null where the node does not know. */
+  readonly time: bigint | null;
   readonly signature: string;
   readonly succeeded: boolean;
   /** Whether it failed for what was left at an account that signed it. */
@@ -212,7 +214,6 @@ export interface HistoryEntry {
   readonly succeeded: boolean;
   /** All memos of it as one text, null where it has none. */
   readonly memo: string | null;
-  readonly time: bigint | null;
 }
 
 interface Check<T> {
@@ -289,7 +290,7 @@ function readHead(slot: bigint, block: Static<typeof BlockHead>): BlockHeadAnswe
 export function parseTransaction(value: unknown): TransactionAnswer | null {
   const found = expectForm(Checks.transaction, "a transaction", value);
   if (found === null) return null;
-  const { transaction, meta, slot } = found;
+  const { transaction, meta, slot, blockTime = null } = found;
   const { message } = transaction;
   const { writable = [], readonly = [] } = meta.loadedAddresses ?? {};
   const keys = [...message.accountKeys, ...writable, ...readonly];
@@ -306,6 +307,7 @@ export function parseTransaction(value: unknown): TransactionAnswer | null {
     }));
   return {
     slot: BigInt(slot),
+    time: blockTime === null ? null : BigInt(blockTime),
     signature,
     succeeded: meta.err === null,
     metMore: isLeftover(meta.err, signers.length),
@@ -406,15 +408,12 @@ const TOKEN_ACCOUNT_BYTES = 165;
 
 /** Part of a history. */
 export function parseHistory(value: unknown): readonly HistoryEntry[] {
-  return expectForm(Checks.history, "a history", value).map(
-    ({ signature, slot, err, memo, blockTime }) => ({
-      signature,
-      slot: BigInt(slot),
-      succeeded: err === null,
-      memo,
-      time: blockTime === null ? null : BigInt(blockTime),
-    }),
-  );
+  return expectForm(Checks.history, "a history", value).map(({ signature, slot, err, memo }) => ({
+    signature,
+    slot: BigInt(slot),
+    succeeded: err === null,
+    memo,
+  }));
 }
 
 /** Micro-lamports per compute unit that recent blocks took at least. */

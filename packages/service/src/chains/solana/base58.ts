@@ -19,6 +19,11 @@ export function fromBase58(text: string): Address {
   return toAddress(hexOf(encoder.encode(text)));
 }
 
+/** Whether a transaction's id has the form of this family: 64 bytes. */
+export function isSignature(txHash: TxHash): boolean {
+  return txHash.length === 2 + 128;
+}
+
 /** A transaction's id as Solana writes it. */
 export function toSignature(txHash: TxHash): string {
   return decoder.decode(bytesOf(txHash));

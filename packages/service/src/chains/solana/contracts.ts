@@ -18,7 +18,8 @@ import type { BlockTransaction, TransactionAnswer } from "./answers.ts";
 import { bytesOf, fromSignature, toBase58 } from "./base58.ts";
 import { markerAddressOf } from "./derived-accounts.ts";
 import { type Actors, listMemos, readEffects, returnedBy } from "./effects.ts";
-import { isMarked, readDelivery, readLock, readRefund } from "./locks.ts";
+import { createHistorySearch } from "./history.ts";
+import { isMarked, type Looking, readDelivery, readLock, readRefund } from "./locks.ts";
 import { encodeOrders, parseOrders } from "./order-codec.ts";
 import type { Order } from "./orders.ts";
 import type { Quorum } from "./quorum.ts";
@@ -71,6 +72,7 @@ export function createContracts(
   const { binding, escrow, delivery } = accounts;
   const addresses = { factory: binding, escrow, delivery };
   const { agreeFinal, nodes, findBlock } = quorum;
+  const looking: Looking = { actors: accounts, searchHistory: createHistorySearch() };
 
   /** Transactions of a block that may be of ours: whoever is not paid by us is not looked into. */
   const paysForOrders = new Set(accounts.feePayers.map((account) => String(toBase58(account))));
@@ -167,12 +169,12 @@ export function createContracts(
     listOutflows,
     findRefund: ({ wallet, token, fromBlock: fromSlot }) =>
       agreeFinal((node, minSlot) =>
-        readRefund(node, minSlot, { wallet, token, fromSlot, actors: accounts }),
+        readRefund(node, minSlot, { wallet, token, fromSlot, ...looking }),
       ),
-    getLock: (deliveryId) =>
-      agreeFinal((node, minSlot) => readLock(node, minSlot, { deliveryId, actors: accounts })),
-    findDelivery: (deliveryId) =>
-      agreeFinal((node, minSlot) => readDelivery(node, minSlot, { deliveryId, actors: accounts })),
+    getLock: (deliveryId, _at, hints = []) =>
+      agreeFinal((node, minSlot) => readLock(node, minSlot, { deliveryId, hints, ...looking })),
+    findDelivery: (deliveryId, _at, hints = []) =>
+      agreeFinal((node, minSlot) => readDelivery(node, minSlot, { deliveryId, hints, ...looking })),
     isDelivered: (deliveryId) =>
       agreeFinal((node, minSlot) => isMarked(node, minSlot, markerAddressOf(delivery, deliveryId))),
     getDailyCapLeft: async (token) => dailyCapOf(token),

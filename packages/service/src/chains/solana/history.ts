@@ -1,49 +1,180 @@
-/** What happened to an account, read backwards from its history. */
+/**
+ * What happened to an account, read backwards from its history. Anybody may add to a history, at the price of a transaction
+ * each. So one search asks a node only so often; where that is not enough the next one goes on from there.
+ */
 import type { Address } from "../../core/hex.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { HistoryEntry, TransactionAnswer } from "./answers.ts";
 import { HISTORY_PAGE, type SolanaNode } from "./node.ts";
 
-/** Pages that are looked through: anybody may add to a history, at the price of a transaction each. */
-const PAGES_MAX = 50;
+/** How often one search asks its node. */
+export const CALLS_MAX = 60;
+/** Searches of each node that are gone on with, the newest ones. */
+const SEARCHES_KEPT = 200;
 
-/** A transaction of a history. */
-export interface Found {
-  readonly entry: HistoryEntry;
-  readonly transaction: TransactionAnswer;
+export interface Search {
+  /** The same for the same search only. */
+  readonly name: string;
+  readonly account: Address;
+  readonly minSlot: bigint;
+  /** Nodes keep the memos of a transaction beside the history: one without this text is not looked at. */
+  readonly text: string;
+  /** Nothing older is looked at. */
+  readonly fromSlot?: bigint;
+  readonly isHit: (transaction: TransactionAnswer) => boolean;
+  /** Whether what was found, the newest first, makes all that is older superfluous. */
+  readonly isEnough: (hits: readonly TransactionAnswer[]) => boolean;
 }
 
 /**
- * Transactions of an account that succeeded and whose memo has a text in it, which nodes keep beside the history; newest
- * first, until `visit` says that it is enough. Throws RPC_UNAVAILABLE when the history is too long to be seen to its end.
+ * Transactions of an account that succeeded and are hits, newest first, to the end of its history or until they are enough.
+ * Throws RPC_UNAVAILABLE also where the history is too long for one search: then the same search goes on.
  */
-export async function searchHistory(
+export type SearchHistory = (
   node: SolanaNode,
-  search: {
-    readonly account: Address;
-    readonly minSlot: bigint;
-    readonly text: string;
-    /** Nothing older is looked at. */
-    readonly fromSlot?: bigint;
-    readonly visit: (found: Found) => "go on" | "enough";
-  },
-): Promise<void> {
-  const { account, minSlot, text, fromSlot = 0n, visit } = search;
-  let before: string | undefined;
-  for (let pages = 0; pages < PAGES_MAX; pages += 1) {
-    const entries = await node.listHistory(account, { before, minSlot });
-    for (const entry of entries) {
-      if (entry.slot < fromSlot) return;
-      if (!entry.succeeded || !entry.memo?.includes(text)) continue;
-      const transaction = await node.getTransaction(entry.signature, "finalized");
-      if (transaction === null) throw unfinished(node, "a transaction of a history is missing");
-      if (visit({ entry, transaction }) === "enough") return;
-    }
-    const last = entries.at(-1);
-    if (last === undefined || entries.length < HISTORY_PAGE) return;
-    before = last.signature;
+  search: Search,
+) => Promise<readonly TransactionAnswer[]>;
+
+/** A part of a history that was not looked at, between two of its transactions. */
+interface Gap {
+  readonly kind: "gap";
+  /** Undefined from the newest on. */
+  before: string | undefined;
+  /** Undefined to the oldest. */
+  readonly until: string | undefined;
+}
+
+interface Hit {
+  readonly kind: "hit";
+  readonly transaction: TransactionAnswer;
+}
+
+/** How far a search came. */
+interface Progress {
+  /** The newest transaction that was looked at. */
+  newest: string | undefined;
+  /** The history from the newest on, without what was looked at and is no hit. */
+  pieces: (Gap | Hit)[];
+}
+
+/** Makes a search with a memory of its own. */
+export function createHistorySearch(): SearchHistory {
+  const kept = new WeakMap<SolanaNode, Map<string, Progress>>();
+
+  function progressOf(node: SolanaNode): Map<string, Progress> {
+    const searches = kept.get(node) ?? new Map<string, Progress>();
+    kept.set(node, searches);
+    return searches;
   }
-  throw unfinished(node, "history too long");
+
+  function keep(node: SolanaNode, name: string, progress: Progress): void {
+    const searches = progressOf(node);
+    searches.delete(name);
+    searches.set(name, progress);
+    const [oldest] = searches.keys();
+    if (searches.size > SEARCHES_KEPT && oldest !== undefined) searches.delete(oldest);
+  }
+
+  return async (node, search) => {
+    const { name } = search;
+    const known = progressOf(node).get(name);
+    const progress: Progress = known
+      ? { newest: known.newest, pieces: known.pieces.map((piece) => ({ ...piece })) }
+      : { newest: undefined, pieces: [] };
+    const isKept = known !== undefined;
+    // What came since.
+    progress.pieces.unshift({ kind: "gap", before: undefined, until: progress.newest });
+    const calls = createBudget();
+    try {
+      const hits = await close(node, search, progress, calls);
+      // That nothing was found is looked into again: a node may not have had all of its history yet.
+      if (isKept && hits.length > 0) keep(node, name, progress);
+      else progressOf(node).delete(name);
+      return hits;
+    } catch (error) {
+      if (isKept || calls.isUsedUp()) keep(node, name, progress);
+      throw error;
+    }
+  };
+}
+
+type Budget = ReturnType<typeof createBudget>;
+
+function createBudget() {
+  let calls = 0;
+  return {
+    isUsedUp: () => calls >= CALLS_MAX,
+    async spend<T>(node: SolanaNode, call: () => Promise<T>): Promise<T> {
+      if (calls >= CALLS_MAX) throw unfinished(node, "history too long, looked at in parts");
+      calls += 1;
+      return call();
+    },
+  };
+}
+
+/** Looks into gaps, the newest first, until the hits before the next one are enough. */
+async function close(
+  node: SolanaNode,
+  search: Search,
+  progress: Progress,
+  budget: Budget,
+): Promise<readonly TransactionAnswer[]> {
+  for (;;) {
+    const { pieces } = progress;
+    const at = pieces.findIndex(({ kind }) => kind === "gap");
+    const gap = pieces[at];
+    const hits = pieces
+      .slice(0, at === -1 ? undefined : at)
+      .flatMap((piece) => (piece.kind === "hit" ? [piece.transaction] : []));
+    if (gap?.kind !== "gap" || search.isEnough(hits)) return hits;
+    await lookInto(node, gap, { search, progress, budget });
+  }
+}
+
+/** Looks at a page of a gap. After each entry the progress says what is left. */
+async function lookInto(
+  node: SolanaNode,
+  gap: Gap,
+  {
+    search,
+    progress,
+    budget,
+  }: { readonly search: Search; readonly progress: Progress; readonly budget: Budget },
+): Promise<void> {
+  const { account, minSlot, fromSlot = 0n } = search;
+  const { pieces } = progress;
+  const isNewest = gap.before === undefined;
+  const { before } = gap;
+  const entries = await budget.spend(node, () => node.listHistory(account, { before, minSlot }));
+  for (const [index, entry] of entries.entries()) {
+    if (entry.signature === gap.until) {
+      pieces.splice(pieces.indexOf(gap), 1);
+      return;
+    }
+    if (entry.slot < fromSlot) {
+      pieces.splice(pieces.indexOf(gap));
+      return;
+    }
+    const hit = await findHit(node, entry, { search, budget });
+    if (hit) pieces.splice(pieces.indexOf(gap), 0, { kind: "hit", transaction: hit });
+    gap.before = entry.signature;
+    if (isNewest && index === 0) progress.newest = entry.signature;
+    if (hit) return;
+  }
+  if (entries.length < HISTORY_PAGE) pieces.splice(pieces.indexOf(gap), 1);
+}
+
+async function findHit(
+  node: SolanaNode,
+  entry: HistoryEntry,
+  { search, budget }: { readonly search: Search; readonly budget: Budget },
+): Promise<TransactionAnswer | null> {
+  if (!entry.succeeded || !entry.memo?.includes(search.text)) return null;
+  const transaction = await budget.spend(node, () =>
+    node.getTransaction(entry.signature, "finalized"),
+  );
+  if (transaction === null) throw unfinished(node, "a transaction of a history is missing");
+  return search.isHit(transaction) ? transaction : null;
 }
 
 function unfinished({ chainId }: SolanaNode, reason: string): OperatingError {

@@ -1,10 +1,10 @@
 /** Locks and deliveries, read from their accounts and from what happened to these. */
-import type { Address, Hex32 } from "../../core/hex.ts";
+import type { Address, Hex32, TxHash } from "../../core/hex.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { getTokenDecoder } from "@solana-program/token";
 import type { FoundDelivery, FoundRefund, Lock } from "../port.ts";
-import type { AccountAnswer, HistoryEntry } from "./answers.ts";
-import { fromSignature, toBase58 } from "./base58.ts";
+import type { AccountAnswer, TransactionAnswer } from "./answers.ts";
+import { fromSignature, isSignature, toBase58, toSignature } from "./base58.ts";
 import {
   lockAddressOf,
   markerAddressOf,
@@ -12,67 +12,126 @@ import {
   type TokenProgram,
 } from "./derived-accounts.ts";
 import { type Actors, listMemos, lockedBy, readEffects } from "./effects.ts";
-import { type Found, searchHistory } from "./history.ts";
-import type { LockMemo, Memo } from "./memos.ts";
+import type { SearchHistory } from "./history.ts";
+import type { ClaimMemo, LockMemo, Memo, ReturnMemo } from "./memos.ts";
 import type { SolanaNode } from "./node.ts";
 
-/** One node's word about a lock; null where it was never opened. */
+/** What everything here is read with. */
+export interface Looking {
+  readonly actors: Actors;
+  readonly searchHistory: SearchHistory;
+}
+
+/** What is looked for by the id of a delivery. */
+interface ById extends Looking {
+  readonly deliveryId: Hex32;
+  /** Transactions that may be it. They are looked at first, and prove what they say like any other. */
+  readonly hints: readonly TxHash[];
+}
+
+/**
+ * One node's word about a lock; null where it was never opened. Whether it is open its account says, of which anybody may
+ * make the history long; which transactions opened and ended it is found there only where no hint leads to them.
+ */
 export async function readLock(
   node: SolanaNode,
   minSlot: bigint,
-  { deliveryId, actors }: { readonly deliveryId: Hex32; readonly actors: Actors },
+  asked: ById,
 ): Promise<Lock | null> {
+  const { deliveryId, actors, searchHistory } = asked;
   const programs: readonly TokenProgram[] = ["token", "token-2022"];
   const addresses = programs.map((program) => lockAddressOf(actors.escrow, deliveryId, program));
   const { accounts } = await node.readAccounts(addresses, minSlot);
+  const amounts = programs.map((program, index) => heldIn(accounts[index] ?? null, program));
+  const isHit = (transaction: TransactionAnswer) => findMemo(transaction, asked) !== null;
+
+  const hinted = readLife((await readHinted(node, asked)).filter(isHit), { node, asked });
+  const open = amounts.find((amount) => amount !== null) ?? null;
+  if (hinted.lock && isLife(hinted, open)) return toLock(hinted.lock, hinted.end, open);
+
   for (const [index, account] of addresses.entries()) {
-    const { lock, end } = await readHistory(node, minSlot, { account, deliveryId, actors });
-    const held = heldIn(accounts[index] ?? null, programs[index] ?? "token");
-    if (lock === null) {
+    const text = toBase58(deliveryId);
+    const isEnough = (hits: readonly TransactionAnswer[]) =>
+      hits.some((hit) => findMemo(hit, asked)?.kind === "lock");
+    const search = { name: `lock ${account}`, account, minSlot, text, isHit, isEnough };
+    const life = readLife(await searchHistory(node, search), { node, asked });
+    const held = amounts[index] ?? null;
+    if (life.lock === null) {
       if (held === null) continue;
       throw unusable(node, "a lock without its transaction");
     }
-    // Closing and opening are in the history as soon as they are in the state.
-    if ((held === null) !== (end !== null)) throw unusable(node, "a lock and its history differ");
-    const state = end === "claim" ? "claimed" : end === "return" ? "returned" : "locked";
-    return { ...lock, state, ...(held === null ? {} : { held }) };
+    if (!isLife(life, held)) throw unusable(node, "a lock and its history differ");
+    return toLock(life.lock, life.end, held);
   }
   return null;
 }
 
-/** The newest lock of an id, and what ended it. */
-async function readHistory(
+/** What of hints there is and succeeded, the newest first. */
+async function readHinted(
   node: SolanaNode,
-  minSlot: bigint,
-  {
-    account,
-    deliveryId,
-    actors,
-  }: { readonly account: Address; readonly deliveryId: Hex32; readonly actors: Actors },
-): Promise<{ readonly lock: Omit<Lock, "state"> | null; readonly end: "claim" | "return" | null }> {
-  let lock: Omit<Lock, "state"> | null = null;
-  let end: "claim" | "return" | null = null;
-  const ofLock = (memo: Memo) => "deliveryId" in memo && memo.deliveryId === deliveryId;
-  const visit = (found: Found) => {
-    const memo = listMemos(found.transaction, actors).find(ofLock);
-    if (memo?.kind === "claim" || memo?.kind === "return") end ??= memo.kind;
-    if (memo?.kind !== "lock") return "go on";
-    lock = toLock(memo, found, { node, actors });
-    return "enough";
-  };
-  await searchHistory(node, { account, minSlot, text: toBase58(deliveryId), visit });
-  return { lock, end };
+  { hints }: Pick<ById, "hints">,
+): Promise<readonly TransactionAnswer[]> {
+  // Of other chains, perhaps: theirs have another length.
+  const signatures = hints.filter(isSignature).map(toSignature);
+  const found = await Promise.all(
+    signatures.map((signature) => node.getTransaction(signature, "finalized")),
+  );
+  return found
+    .flatMap((transaction) => (transaction?.succeeded ? [transaction] : []))
+    .toSorted((one, other) => Number(other.slot - one.slot));
 }
 
-function toLock(
+type OfLock = LockMemo | ClaimMemo | ReturnMemo;
+
+/** What a transaction did to the lock of an id. */
+function findMemo(
+  transaction: TransactionAnswer,
+  { deliveryId, actors }: Pick<ById, "deliveryId" | "actors">,
+): OfLock | null {
+  const isOfLock = (memo: Memo): memo is OfLock =>
+    (memo.kind === "lock" || memo.kind === "claim" || memo.kind === "return") &&
+    memo.deliveryId === deliveryId;
+  return listMemos(transaction, actors).find(isOfLock) ?? null;
+}
+
+interface Life {
+  readonly lock: Omit<Lock, "state"> | null;
+  readonly end: "claim" | "return" | null;
+}
+
+/** The newest lock of an id, and what ended it, from transactions with the newest first. */
+function readLife(
+  transactions: readonly TransactionAnswer[],
+  { node, asked }: { readonly node: SolanaNode; readonly asked: ById },
+): Life {
+  let end: Life["end"] = null;
+  for (const transaction of transactions) {
+    const memo = findMemo(transaction, asked);
+    if (memo?.kind === "lock") return { lock: readFacts(memo, transaction, { node, asked }), end };
+    end ??= memo?.kind ?? null;
+  }
+  return { lock: null, end };
+}
+
+/** Closing and opening are in the history as soon as they are in the state. */
+function isLife({ end }: Life, held: bigint | null): boolean {
+  return (held === null) === (end !== null);
+}
+
+function toLock(lock: Omit<Lock, "state">, end: Life["end"], held: bigint | null): Lock {
+  const state = end === "claim" ? "claimed" : end === "return" ? "returned" : "locked";
+  return { ...lock, state, ...(held === null ? {} : { held }) };
+}
+
+function readFacts(
   memo: LockMemo,
-  { entry, transaction }: Found,
-  { node, actors }: { readonly node: SolanaNode; readonly actors: Actors },
+  transaction: TransactionAnswer,
+  { node, asked }: { readonly node: SolanaNode; readonly asked: ById },
 ): Omit<Lock, "state"> {
-  if (entry.time === null) throw unusable(node, "no time of a lock");
+  const { time: lockedAt } = transaction;
+  if (lockedAt === null) throw unusable(node, "no time of a lock");
   const { vault: wallet, commitment, token, minOut, seq, destChain, delivery } = memo;
-  const amount = lockedBy(memo, transaction, actors.escrow);
-  const lockedAt = entry.time;
+  const amount = lockedBy(memo, transaction, asked.actors.escrow);
   return { wallet, commitment, token, amount, minOut, seq, destChain, delivery, lockedAt };
 }
 
@@ -96,22 +155,34 @@ export async function isMarked(
 export async function readDelivery(
   node: SolanaNode,
   minSlot: bigint,
-  { deliveryId, actors }: { readonly deliveryId: Hex32; readonly actors: Actors },
+  asked: ById,
 ): Promise<FoundDelivery | null> {
+  const { deliveryId, actors, searchHistory } = asked;
   const account = markerAddressOf(actors.delivery, deliveryId);
   if (!(await isMarked(node, minSlot, account))) return null;
-  let found: FoundDelivery | null = null;
-  const visit = ({ entry, transaction }: Found) => {
+  const find = (transaction: TransactionAnswer): FoundDelivery | null => {
     for (const effect of readEffects(transaction, actors, 0)) {
       if (effect.kind !== "delivered" || effect.deliveryId !== deliveryId) continue;
       const { kind: _, ...facts } = effect;
-      found = { ...facts, txHash: fromSignature(entry.signature), blockNumber: entry.slot };
+      const { signature, slot } = transaction;
+      return { ...facts, txHash: fromSignature(signature), blockNumber: slot };
     }
-    return found ? "enough" : "go on";
+    return null;
   };
-  await searchHistory(node, { account, minSlot, text: toBase58(deliveryId), visit });
-  if (found === null) throw unusable(node, "transaction of a delivery not found");
-  return found;
+  const isHit = (transaction: TransactionAnswer) => find(transaction) !== null;
+  const [hinted] = (await readHinted(node, asked)).filter(isHit);
+  const [found] = hinted
+    ? [hinted]
+    : await searchHistory(node, {
+        name: `delivery ${account}`,
+        account,
+        minSlot,
+        text: toBase58(deliveryId),
+        isHit,
+        isEnough: (hits) => hits.length > 0,
+      });
+  if (found === undefined) throw unusable(node, "transaction of a delivery not found");
+  return find(found);
 }
 
 /** One node's word about the newest refund of a vault from a slot on. */
@@ -123,38 +194,38 @@ export async function readRefund(
     token,
     fromSlot,
     actors,
-  }: {
+    searchHistory,
+  }: Looking & {
     readonly wallet: Address;
     readonly token: Address;
     readonly fromSlot: bigint;
-    readonly actors: Actors;
   },
 ): Promise<FoundRefund | null> {
-  const refunds: { readonly entry: HistoryEntry; readonly to: Address; readonly amount: bigint }[] =
-    [];
-  const visit = ({ entry, transaction }: Found) => {
+  const find = (transaction: TransactionAnswer) => {
     for (const effect of readEffects(transaction, actors, 0)) {
       if (effect.kind !== "refunded" || effect.wallet !== wallet || effect.token !== token) {
         continue;
       }
-      refunds.push({ entry, to: effect.to, amount: effect.amount });
+      return { to: effect.to, amount: effect.amount };
     }
-    return refunds.length > 0 ? "enough" : "go on";
+    return null;
   };
-  await searchHistory(node, {
+  const [newest] = await searchHistory(node, {
+    name: `refund ${wallet} ${token} ${fromSlot}`,
     account: wallet,
     minSlot,
     text: '"sluice":"refund"',
     fromSlot,
-    visit,
+    isHit: (transaction) => find(transaction) !== null,
+    isEnough: (hits) => hits.length > 0,
   });
-  const [newest] = refunds;
-  if (!newest) return null;
-  const { entry, to, amount } = newest;
-  const place = await node.findPlace(entry.slot, entry.signature);
+  const refund = newest && find(newest);
+  if (!refund) return null;
+  const { slot, signature } = newest;
+  const place = await node.findPlace(slot, signature);
   if (place === null) throw unusable(node, "a transaction is not in its block");
-  const txHash = fromSignature(entry.signature);
-  return { to, amount, txHash, blockNumber: entry.slot, logIndex: place.index };
+  const txHash = fromSignature(signature);
+  return { ...refund, txHash, blockNumber: slot, logIndex: place.index };
 }
 
 function unusable({ chainId }: SolanaNode, reason: string): OperatingError {

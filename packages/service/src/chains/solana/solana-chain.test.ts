@@ -1,9 +1,17 @@
 /** The chain port over the sandbox's Solana chain: every order, from the plan to what is read of it when it is final. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { startMeddler } from "../../../test/support/solana-meddler.ts";
 import { commitmentOf, rentOf } from "../../../test/support/solana-svm.ts";
 import { type SolanaWorld, startSolanaWorld } from "../../../test/support/solana-world.ts";
 import type { Commitment } from "../../core/commitment.ts";
-import { type Address, NATIVE_SOL, toAddress, toHex32, unpadAddress } from "../../core/hex.ts";
+import {
+  type Address,
+  NATIVE_SOL,
+  toAddress,
+  toHex32,
+  toTxHash,
+  unpadAddress,
+} from "../../core/hex.ts";
 import type { BlockRef, Call, Receipt } from "../port.ts";
 import { toBase58 } from "./base58.ts";
 import { lockAddressOf, markerAddressOf } from "./derived-accounts.ts";
@@ -13,6 +21,7 @@ import type { MintFacts } from "./instructions.ts";
 const SOL = 1_000_000_000n;
 const USDC = 1_000_000n;
 const SIGNATURE = `0x${"ab".repeat(65)}` as const;
+const UNAVAILABLE = { code: "RPC_UNAVAILABLE" };
 const DEADLINE = 2_000_000_000n;
 const DELIVERY = toHex32(`0x${"de".repeat(32)}`);
 let number = 0;
@@ -258,6 +267,52 @@ describe("a lock", () => {
     );
     expect(receipt.effects).toEqual([{ kind: "claimed", deliveryId, amount: 25n * USDC }]);
     expect((await here.getBalance(usdc, treasury)) - before).toBe(25n * USDC + 1n);
+  });
+
+  test("and its delivery are found by a hint, however long somebody made their histories", async () => {
+    const { here, usdc, sandbox } = world;
+    const meddler = await startMeddler(sandbox.url, ({ method }, said) =>
+      method === "getSignaturesForAddress" ? { error: { code: -32000, message: "long" } } : said,
+    );
+    onTestFinished(() => meddler.close());
+    const blind = world.connect([meddler.url]);
+    const { commitment, deliveryId, seq, receipt } = await lock(usdc, 25n * USDC);
+    const other = await lock(usdc, 5n * USDC, 8n);
+    const hints = [toTxHash(`0x${"ab".repeat(32)}`), other.receipt.txHash, receipt.txHash];
+    const truth = await here.getLock(deliveryId, "final");
+    expect(truth).toMatchObject({ state: "locked" });
+    expect(await blind.getLock(deliveryId, "final", hints)).toEqual(truth);
+    // What is hinted at proves only itself.
+    for (const useless of [[], hints.slice(0, 2)]) {
+      await expect(blind.getLock(deliveryId, "final", useless)).rejects.toMatchObject(UNAVAILABLE);
+      expect(await here.getLock(deliveryId, "final", useless)).toEqual(truth);
+    }
+
+    const claim = { deliveryId, paidAmount: 5n, deadline: DEADLINE };
+    const open = { commitment, token: usdc, seq, amount: 25n * USDC };
+    const { txHash } = await world.execute(here.buildClaim(claim, SIGNATURE, open));
+    // Closed, and not known how: the hint is not enough any more.
+    await expect(blind.getLock(deliveryId, "final", hints)).rejects.toMatchObject(UNAVAILABLE);
+    const claimed = await blind.getLock(deliveryId, "final", [txHash, ...hints]);
+    expect(claimed).toEqual({ ...truth, state: "claimed", held: undefined });
+
+    const order = {
+      commitment: newCommitment(),
+      srcChain: 2,
+      escrow: toAddress(`0x${"e5".repeat(20)}`),
+      srcToken: toAddress(`0x${"a0".repeat(20)}`),
+      seq: 3n,
+      amount: 7n * USDC,
+      deadline: DEADLINE,
+    };
+    const id = here.deliveryIdOfOrder(order);
+    const paid = await world.execute(here.buildDeliver(order, SIGNATURE));
+    const found = await here.findDelivery(id);
+    expect(found).toMatchObject({ txHash: paid.txHash, amount: 7n * USDC });
+    expect(await blind.findDelivery(id, "latest", [txHash, paid.txHash])).toEqual(found);
+    await expect(blind.findDelivery(id, "latest", [txHash])).rejects.toMatchObject(UNAVAILABLE);
+    // That an id was not delivered takes no history at all.
+    expect(await blind.findDelivery(toHex32(`0x${"02".repeat(32)}`))).toBeNull();
   });
 
   test("that was never opened is none", async () => {

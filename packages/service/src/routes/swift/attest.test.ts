@@ -12,7 +12,14 @@ import type { Chain, DeliveryOrder, FoundDelivery, Lock } from "../../chains/por
 import { assert } from "../../core/assert.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { OperatingError } from "../../core/errors.ts";
-import { type Hex, type Hex32, padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
+import {
+  type Hex,
+  type Hex32,
+  padAddress,
+  toEvmAddress,
+  toHex32,
+  toTxHash,
+} from "../../core/hex.ts";
 import { type AttestorDeps, lookAtRequests } from "./attest.ts";
 import { type AttestationId, type AttestationRequest, insertAttestation } from "./attestations.ts";
 
@@ -26,6 +33,8 @@ const WALLET = address("3a");
 const DELIVERY_ID = toHex32(hashOf("delivery id"));
 const COMMITMENT_HASH = toHex32(hashOf("commitment"));
 const SIGNATURE: Hex = "0x51";
+/** One of each family. */
+const HINTS = [hashOf("lock"), toTxHash(`0x${"7a".repeat(64)}`)];
 
 const commitment: Commitment = {
   integrator: toHex32(hashOf("integrator")),
@@ -69,6 +78,9 @@ function openAttestor() {
     finalNumber: 10n,
     finalTime: nowS,
     unreachable: false,
+    /** Deliveries whose locks take long to be read. */
+    slow: new Map<Hex32, Promise<void>>(),
+    hinted: [] as unknown[],
   };
   const shared = {
     hashCommitment: () => COMMITMENT_HASH,
@@ -79,7 +91,9 @@ function openAttestor() {
     ...shared,
     chainId: 2,
     addresses: { factory: address("fa"), escrow: ESCROW, delivery: address("d2") },
-    getLock: async (_id, at) => {
+    getLock: async (id, at, hints) => {
+      state.hinted.push(hints);
+      await state.slow.get(id);
       if (state.unreachable) throw new OperatingError("RPC_UNAVAILABLE", "No answer.");
       if (at !== "final") throw new Error("the attestor looks at final blocks");
       return state.lock;
@@ -90,7 +104,10 @@ function openAttestor() {
     chainId: 30,
     addresses: { factory: address("fa"), escrow: address("e0"), delivery: DELIVERY },
     isDelivered: async (_id, at) => (at === "final" ? state.deliveredFinal : state.deliveredLatest),
-    findDelivery: async () => state.found,
+    findDelivery: async (_id, _at, hints) => {
+      state.hinted.push(hints);
+      return state.found;
+    },
     getFinalNumber: async () => state.finalNumber,
     getTime: async () => state.finalTime,
   });
@@ -150,7 +167,12 @@ function openAttestor() {
     deadline: nowS + 3600n,
   };
   let asked = 0;
-  async function ask(request: AttestationRequest, deliveryId = DELIVERY_ID, attestor = deps) {
+  async function ask(
+    request: AttestationRequest,
+    deliveryId = DELIVERY_ID,
+    attestor = deps,
+    looks = true,
+  ) {
     asked += 1;
     const id: AttestationId = `${request.kind}:${deliveryId}:${asked}`;
     const deadline = deadlineOf(request);
@@ -159,7 +181,7 @@ function openAttestor() {
       .execute((tx) =>
         insertAttestation(tx, { id, deliveryId, deadline, request, nowMs: clock.now() }),
       );
-    await lookAtRequests(attestor);
+    if (looks) await lookAtRequests(attestor);
     return answerOf(id);
   }
   function deadlineOf(request: AttestationRequest): bigint {
@@ -175,16 +197,17 @@ function openAttestor() {
     return row.refusal ?? row.signature ?? "waits";
   }
   const askOrder = (change: Partial<DeliveryOrder> = {}, deliveryId?: Hex32, attestor = deps) =>
-    ask({ kind: "delivery", order: { ...order, ...change } }, deliveryId, attestor);
+    ask({ kind: "delivery", order: { ...order, ...change }, hints: HINTS }, deliveryId, attestor);
   const claim = { deliveryId: DELIVERY_ID, paidAmount: 999_000n, deadline: nowS + 3600n };
   const askClaim = (change: Partial<typeof claim> = {}) =>
-    ask({ kind: "claim", srcChain: 2, commitment, claim: { ...claim, ...change } });
+    ask({ kind: "claim", srcChain: 2, commitment, claim: { ...claim, ...change }, hints: HINTS });
   const askReturn = (deliveryId = DELIVERY_ID) =>
     ask({
       kind: "return",
       srcChain: 2,
       commitment,
       order: { deliveryId, deadline: nowS + 24n * 3600n },
+      hints: HINTS,
     });
   const found: FoundDelivery = {
     deliveryId: DELIVERY_ID,
@@ -195,7 +218,21 @@ function openAttestor() {
     txHash: hashOf("payment"),
     blockNumber: 10n,
   };
-  return { deps, state, lock, clock, nowS, found, signed, askOrder, askClaim, askReturn, answerOf };
+  return {
+    deps,
+    state,
+    lock,
+    clock,
+    nowS,
+    found,
+    signed,
+    order,
+    ask,
+    askOrder,
+    askClaim,
+    askReturn,
+    answerOf,
+  };
 }
 
 describe("an order", () => {
@@ -213,6 +250,40 @@ describe("an order", () => {
     clock.advance(1_000);
     await lookAtRequests(deps);
     expect(await answerOf(`delivery:${DELIVERY_ID}:1`)).toBe(SIGNATURE);
+  });
+
+  test("whose lock takes long to be read holds up no other", async () => {
+    const { state, deps, order, ask, answerOf } = openAttestor();
+    const slow = toHex32(hashOf("slow"));
+    const source = deps.chains.get(30);
+    assert(source, "there is a destination");
+    Object.assign(source, {
+      deliveryIdOfOrder: ({ seq }: DeliveryOrder) => (seq === 1n ? slow : DELIVERY_ID),
+    });
+    let release = () => {};
+    state.slow.set(slow, new Promise((resolve) => (release = resolve)));
+    const hangs = ask(
+      { kind: "delivery", order: { ...order, seq: 1n }, hints: [] },
+      slow,
+      deps,
+      false,
+    );
+    const other = ask({ kind: "delivery", order, hints: [] }, DELIVERY_ID, deps, false);
+    await Promise.all([hangs, other]);
+    const look = lookAtRequests(deps);
+    await expect.poll(() => answerOf(`delivery:${DELIVERY_ID}:2`)).toBe(SIGNATURE);
+    expect(await answerOf(`delivery:${slow}:1`)).toBe("waits");
+    release();
+    await look;
+    expect(await answerOf(`delivery:${slow}:1`)).toBe(SIGNATURE);
+  });
+
+  test("its claim and its return are looked for where the request says, and verified all the same", async () => {
+    const { state, askOrder, askClaim, askReturn } = openAttestor();
+    state.found = null;
+    state.deliveredFinal = true;
+    for (const ask of [askOrder, askClaim, askReturn]) await ask();
+    expect(state.hinted).toEqual([HINTS, HINTS, HINTS, HINTS]);
   });
 
   test("T48 waits while the node does not answer", async () => {

@@ -2,7 +2,7 @@
  * The attestor's work: it reads the chains with its own eyes and signs only what it finds there at final blocks. The
  * rows it is handed are questions, never evidence.
  */
-import type { Chain, Chains, ClaimOrder, DeliveryOrder, Lock } from "../../chains/port.ts";
+import type { Chain, Chains, Lock } from "../../chains/port.ts";
 import { fairOfMinOut, rescale } from "../../core/amounts.ts";
 import { assertNever } from "../../core/assert.ts";
 import type { Commitment } from "../../core/commitment.ts";
@@ -20,6 +20,7 @@ import {
   type AttestationRequest,
   getLastSignedDeadline,
   listOpenRequests,
+  type OpenRequest,
   parseRequest,
   putOffRequest,
 } from "./attestations.ts";
@@ -55,6 +56,7 @@ export interface AttestedPair extends Pair {
 
 /** The contract refuses prices that are good for longer. */
 const PRICE_LIFETIME_MAX_S = 120n;
+const REQUESTS_AT_ONCE = 20;
 const WAIT_POLL_MS = 500;
 const TROUBLE_POLL_MS = 5_000;
 
@@ -66,42 +68,45 @@ type Verdict =
 
 /** Answers what can be answered. Returns true when there may be more at once. */
 export async function lookAtRequests(deps: AttestorDeps): Promise<boolean> {
+  const open = await listOpenRequests(deps.db, {
+    nowMs: deps.clock.now(),
+    limit: REQUESTS_AT_ONCE,
+  });
+  // All at once: one whose chain takes long to answer, which others can bring about, holds up no other.
+  const looks = await Promise.allSettled(open.map((request) => lookAtRequest(deps, request)));
+  for (const look of looks) if (look.status === "rejected") throw look.reason;
+  return open.length === REQUESTS_AT_ONCE;
+}
+
+async function lookAtRequest(
+  deps: AttestorDeps,
+  { id, kind, deliveryId, row }: OpenRequest,
+): Promise<void> {
   const { db, clock, log, signer } = deps;
-  const limit = 50;
-  const open = await listOpenRequests(db, { nowMs: clock.now(), limit });
-  let answered = 0;
-  for (const { id, kind, deliveryId, row } of open) {
-    let verdict: Verdict;
-    try {
-      verdict = await judgeUnlessHalted(deps, deliveryId, parseRequest(row));
-    } catch (error) {
-      log.warn({ err: error, attestation: id }, "could not be judged now, will be looked at again");
-      await putOffRequest(db, id, clock.now() + TROUBLE_POLL_MS);
-      continue;
-    }
-    if (verdict.kind === "wait") {
-      await putOffRequest(db, id, clock.now() + WAIT_POLL_MS);
-      continue;
-    }
-    deps.crashPoint("attest.judged");
-    const signature = verdict.kind === "sign" ? verdict.signature : null;
-    const refusal = verdict.kind === "refuse" ? verdict.reason : null;
-    if (refusal) log.error({ attestation: id, refusal }, "refused to sign");
-    const rate = verdict.kind === "sign" ? verdict.rate : undefined;
-    await answerAttestation(db, id, {
-      ...(rate === undefined ? {} : { rate }),
-      signer: signer.address,
-      nowMs: clock.now(),
-      signature,
-      refusal,
-    });
-    deps.crashPoint("attest.answered");
-    const counter = signature ? deps.metrics.attestationsSigned : deps.metrics.attestationsRefused;
-    counter.inc({ kind });
-    answered += 1;
+  let verdict: Verdict;
+  try {
+    verdict = await judgeUnlessHalted(deps, deliveryId, parseRequest(row));
+  } catch (error) {
+    log.warn({ err: error, attestation: id }, "could not be judged now, will be looked at again");
+    return putOffRequest(db, id, clock.now() + TROUBLE_POLL_MS);
   }
-  if (answered > 0) deps.wakeSettler();
-  return open.length === limit;
+  if (verdict.kind === "wait") return putOffRequest(db, id, clock.now() + WAIT_POLL_MS);
+  deps.crashPoint("attest.judged");
+  const signature = verdict.kind === "sign" ? verdict.signature : null;
+  const refusal = verdict.kind === "refuse" ? verdict.reason : null;
+  if (refusal) log.error({ attestation: id, refusal }, "refused to sign");
+  const rate = verdict.kind === "sign" ? verdict.rate : undefined;
+  await answerAttestation(db, id, {
+    ...(rate === undefined ? {} : { rate }),
+    signer: signer.address,
+    nowMs: clock.now(),
+    signature,
+    refusal,
+  });
+  deps.crashPoint("attest.answered");
+  const counter = signature ? deps.metrics.attestationsSigned : deps.metrics.attestationsRefused;
+  counter.inc({ kind });
+  deps.wakeSettler();
 }
 
 /** Nothing is vouched for while the books of either chain do not balance. */
@@ -125,7 +130,7 @@ async function judge(
 ): Promise<Verdict> {
   switch (request.kind) {
     case "delivery":
-      return judgeOrder(deps, deliveryId, request.order);
+      return judgeOrder(deps, deliveryId, request);
     case "claim":
       return judgeClaim(deps, deliveryId, request);
     case "return":
@@ -141,7 +146,7 @@ async function judge(
 async function judgeOrder(
   deps: AttestorDeps,
   deliveryId: Hex32,
-  order: DeliveryOrder,
+  { order, hints }: AttestationRequest & { readonly kind: "delivery" },
 ): Promise<Verdict> {
   const { commitment } = order;
   const source = deps.chains.get(order.srcChain);
@@ -159,7 +164,7 @@ async function judgeOrder(
   );
   if (!pair) return refuse("unknown_pair");
 
-  const lock = await source.getLock(deliveryId, "final");
+  const lock = await source.getLock(deliveryId, "final", hints);
   if (!lock) return { kind: "wait" };
   if (lock.state !== "locked") return refuse(`already_${lock.state}`);
   if (!isLockOf(source, destination, lock, commitment)) return refuse("other_lock");
@@ -218,23 +223,19 @@ async function judgePrice(
 async function judgeClaim(
   deps: AttestorDeps,
   deliveryId: Hex32,
-  request: {
-    readonly srcChain: number;
-    readonly commitment: Commitment;
-    readonly claim: ClaimOrder;
-  },
+  request: AttestationRequest & { readonly kind: "claim" },
 ): Promise<Verdict> {
-  const { commitment, claim } = request;
+  const { commitment, claim, hints } = request;
   const source = deps.chains.get(request.srcChain);
   const destination = deps.chains.get(commitment.destChain);
   if (!source || !destination) return refuse("unknown_chain");
   if (claim.deliveryId !== deliveryId) return refuse("other_delivery_id");
-  const lock = await source.getLock(deliveryId, "final");
+  const lock = await source.getLock(deliveryId, "final", hints);
   if (!lock) return { kind: "wait" };
   if (lock.state !== "locked") return refuse(`already_${lock.state}`);
   if (!isLockOf(source, destination, lock, commitment)) return refuse("other_lock");
   if (!(await destination.isDelivered(deliveryId, "final"))) return { kind: "wait" };
-  const found = await destination.findDelivery(deliveryId);
+  const found = await destination.findDelivery(deliveryId, "latest", hints);
   if (!found || found.blockNumber > (await destination.getFinalNumber())) return { kind: "wait" };
   if (
     padAddress(found.to) !== commitment.destWallet ||
@@ -256,12 +257,12 @@ async function judgeReturn(
   deliveryId: Hex32,
   request: AttestationRequest & { readonly kind: "return" },
 ): Promise<Verdict> {
-  const { commitment, order, srcChain } = request;
+  const { commitment, order, srcChain, hints } = request;
   const source = deps.chains.get(srcChain);
   const destination = deps.chains.get(commitment.destChain);
   if (!source || !destination) return refuse("unknown_chain");
   if (order.deliveryId !== deliveryId) return refuse("other_delivery_id");
-  const lock = await source.getLock(deliveryId, "final");
+  const lock = await source.getLock(deliveryId, "final", hints);
   if (!lock) return { kind: "wait" };
   if (lock.state !== "locked") return refuse(`already_${lock.state}`);
   if (!isLockOf(source, destination, lock, commitment)) return refuse("other_lock");

@@ -8,27 +8,41 @@ import { Value } from "typebox/value";
 import type { ClaimOrder, DeliveryOrder, ReturnOrder } from "../../chains/port.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { OperatingError } from "../../core/errors.ts";
-import { type Address, type Hex, type Hex32, toAddress, toHex32 } from "../../core/hex.ts";
+import {
+  type Address,
+  type Hex,
+  type Hex32,
+  toAddress,
+  toHex32,
+  toTxHash,
+  type TxHash,
+} from "../../core/hex.ts";
 import { formatStamp } from "../../core/stamp.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 
 /** `delivery:<deliveryId>:<number>`, and the same for claims and returns. */
 export type AttestationId = `${AttestationRequest["kind"]}:${Hex32}:${number}`;
 
+/** Asked of what is on a chain. */
+interface Provable {
+  /** Transactions where the proof may be: only where to look first. */
+  readonly hints: readonly TxHash[];
+}
+
 export type AttestationRequest =
-  | { readonly kind: "delivery"; readonly order: DeliveryOrder }
-  | {
+  | ({ readonly kind: "delivery"; readonly order: DeliveryOrder } & Provable)
+  | ({
       readonly kind: "claim";
       readonly srcChain: number;
       readonly commitment: Commitment;
       readonly claim: ClaimOrder;
-    }
-  | {
+    } & Provable)
+  | ({
       readonly kind: "return";
       readonly srcChain: number;
       readonly commitment: Commitment;
       readonly order: ReturnOrder;
-    }
+    } & Provable)
   | {
       readonly kind: "price";
       readonly srcChain: number;
@@ -62,6 +76,10 @@ const CommitmentRow = Type.Object({
   maxFeeBps: Type.Integer(),
   maxSlippageBps: Type.Integer(),
 });
+/** Absent in rows of earlier releases. */
+const Hints = Type.Optional(
+  Type.Array(Type.String({ pattern: "^0x([0-9a-f]{64}|[0-9a-f]{128})$" })),
+);
 const RequestRow = Type.Union([
   Type.Object({
     kind: Type.Literal("delivery"),
@@ -72,6 +90,7 @@ const RequestRow = Type.Union([
     seq: Digits,
     amount: Digits,
     deadline: Digits,
+    hints: Hints,
   }),
   Type.Object({
     kind: Type.Literal("claim"),
@@ -80,6 +99,7 @@ const RequestRow = Type.Union([
     deliveryId: Word,
     paidAmount: Digits,
     deadline: Digits,
+    hints: Hints,
   }),
   Type.Object({
     kind: Type.Literal("return"),
@@ -87,6 +107,7 @@ const RequestRow = Type.Union([
     srcChain: Type.Integer(),
     deliveryId: Word,
     deadline: Digits,
+    hints: Hints,
   }),
   Type.Object({
     kind: Type.Literal("price"),
@@ -297,6 +318,7 @@ function formatRequest(request: AttestationRequest): Static<typeof RequestRow> {
       seq: order.seq.toString(),
       amount: order.amount.toString(),
       deadline: order.deadline.toString(),
+      hints: [...request.hints],
     };
   }
   if (request.kind === "price") {
@@ -314,6 +336,7 @@ function formatRequest(request: AttestationRequest): Static<typeof RequestRow> {
       srcChain: request.srcChain,
       deliveryId: request.order.deliveryId,
       deadline: request.order.deadline.toString(),
+      hints: [...request.hints],
     };
   }
   return {
@@ -323,6 +346,7 @@ function formatRequest(request: AttestationRequest): Static<typeof RequestRow> {
     deliveryId: request.claim.deliveryId,
     paidAmount: request.claim.paidAmount.toString(),
     deadline: request.claim.deadline.toString(),
+    hints: [...request.hints],
   };
 }
 
@@ -352,9 +376,11 @@ export function parseRequest(row: unknown): AttestationRequest {
       deadline: BigInt(row.deadline),
     };
   }
+  const hints = (row.hints ?? []).map(toTxHash);
   if (row.kind === "return") {
     return {
       kind: "return",
+      hints,
       srcChain: row.srcChain,
       commitment,
       order: { deliveryId: toHex32(row.deliveryId), deadline: BigInt(row.deadline) },
@@ -363,6 +389,7 @@ export function parseRequest(row: unknown): AttestationRequest {
   if (row.kind === "claim") {
     return {
       kind: "claim",
+      hints,
       srcChain: row.srcChain,
       commitment,
       claim: {
@@ -374,6 +401,7 @@ export function parseRequest(row: unknown): AttestationRequest {
   }
   return {
     kind: "delivery",
+    hints,
     order: {
       commitment,
       srcChain: row.srcChain,

@@ -4,7 +4,15 @@
  * Every look begins with the chain: whether the delivery id was paid is asked of the destination before anything is
  * ordered, whatever our rows say. Several orders for one delivery id are harmless, since the contract pays an id once.
  */
-import type { Call, Chain, Chains, DeliveryOrder, FoundDelivery } from "../../chains/port.ts";
+import type {
+  Call,
+  Chain,
+  Chains,
+  DeliveryOrder,
+  FoundDelivery,
+  Lock,
+  ReadAt,
+} from "../../chains/port.ts";
 import { isDatabaseTrouble } from "../../db/trouble.ts";
 import { OperatingError, toErrorObject, toOperatingError } from "../../core/errors.ts";
 import { assert, assertNever } from "../../core/assert.ts";
@@ -17,6 +25,7 @@ import {
   failureOf,
   getByIntent,
   type IntentName,
+  listMinedHashes,
   planCall,
   submitIntent,
 } from "../../transactions/index.ts";
@@ -114,7 +123,7 @@ async function lookAtLocked(
   address: DepositAddress,
 ): Promise<void> {
   const destination = chainOf(deps, delivery.destChain);
-  const found = await destination.findDelivery(delivery.id);
+  const found = await findDelivery(deps, delivery);
   if (found) return recordDelivered(deps, delivery, found);
 
   const attestationId: AttestationId = `delivery:${delivery.id}:${delivery.orders}`;
@@ -155,13 +164,32 @@ async function lookAtLocked(
   });
 }
 
+/** What the destination shows of a delivery. Where we made it is known, so that nobody can hide it in a long history. */
+async function findDelivery(
+  deps: DeliveryDeps,
+  { id, settlementId, destChain }: Delivery,
+): Promise<FoundDelivery | null> {
+  const hints = await listMinedHashes(deps.db, settlementId);
+  return chainOf(deps, destChain).findDelivery(id, "latest", hints);
+}
+
+/** What the source shows of a delivery's lock, found as above. */
+async function getLock(
+  deps: DeliveryDeps,
+  { id, settlementId, srcChain }: Delivery,
+  at: ReadAt,
+): Promise<Lock | null> {
+  const hints = await listMinedHashes(deps.db, settlementId);
+  return chainOf(deps, srcChain).getLock(id, at, hints);
+}
+
 /** Asks the attestor for the next order, in the transaction that counts it. */
 async function requestOrder(
   deps: DeliveryDeps,
   delivery: Delivery,
   address: DepositAddress,
 ): Promise<void> {
-  const lock = await chainOf(deps, delivery.srcChain).getLock(delivery.id, "final");
+  const lock = await getLock(deps, delivery, "final");
   if (!lock) return poll(deps, delivery);
   if (lock.state === "returned" || lock.state === "taken_back") {
     return recordGivenBack(deps, delivery, lock.state);
@@ -171,13 +199,14 @@ async function requestOrder(
   const wished = nowSeconds(deps) + ORDER_LIFETIME_S;
   const deadline = wished < latest ? wished : latest;
   const number = delivery.orders + 1;
+  const hints = await listMinedHashes(deps.db, delivery.settlementId);
   await deps.db.transaction().execute(async (tx) => {
     if (!(await store.updateDelivery(tx, delivery, { orders: number }))) return;
     await insertAttestation(tx, {
       id: `delivery:${delivery.id}:${number}`,
       deliveryId: delivery.id,
       deadline,
-      request: { kind: "delivery", order: orderOf(delivery, address, deadline) },
+      request: { kind: "delivery", order: orderOf(delivery, address, deadline), hints },
       nowMs: deps.clock.now(),
     });
   });
@@ -225,9 +254,9 @@ async function lookAtDelivered(
 ): Promise<void> {
   const destination = chainOf(deps, delivery.destChain);
   const source = chainOf(deps, delivery.srcChain);
-  if ((await destination.findDelivery(delivery.id)) === null) return reopen(deps, delivery);
+  if ((await findDelivery(deps, delivery)) === null) return reopen(deps, delivery);
   if (!(await destination.isDelivered(delivery.id, "final"))) return poll(deps, delivery);
-  const lock = await source.getLock(delivery.id, "latest");
+  const lock = await getLock(deps, delivery, "latest");
   if (lock?.state === "claimed") {
     // By an earlier claim of ours, or another relayer's: only its finality is left to see.
     await deps.db.transaction().execute((tx) => move(tx, delivery, "claiming", { trouble: null }));
@@ -301,6 +330,7 @@ async function requestClaim(
   address: DepositAddress,
 ): Promise<void> {
   const number = delivery.claims + 1;
+  const hints = await listMinedHashes(deps.db, delivery.settlementId);
   const deadline = nowSeconds(deps) + ORDER_LIFETIME_S;
   await deps.db.transaction().execute(async (tx) => {
     if (!(await store.updateDelivery(tx, delivery, { claims: number }))) return;
@@ -313,6 +343,7 @@ async function requestClaim(
         srcChain: delivery.srcChain,
         commitment: address.commitment,
         claim: claimOf(delivery, deadline),
+        hints,
       },
       nowMs: deps.clock.now(),
     });
@@ -322,8 +353,7 @@ async function requestClaim(
 }
 
 async function lookAtClaiming(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
-  const source = chainOf(deps, delivery.srcChain);
-  const lock = await source.getLock(delivery.id, "final");
+  const lock = await getLock(deps, delivery, "final");
   const sent = await getByIntent(deps.db, `claim:${delivery.id}:${delivery.claims}`);
   if (lock?.state === "claimed") {
     await deps.db.transaction().execute(async (tx) => {
@@ -363,7 +393,7 @@ async function giveBack(
   if (attestation.signature === null) return poll(deps, delivery);
   const source = chainOf(deps, delivery.srcChain);
   const order = { deliveryId: delivery.id, deadline: attestation.deadline };
-  const lock = await source.getLock(delivery.id, "latest");
+  const lock = await getLock(deps, delivery, "latest");
   return plan(deps, delivery, {
     chain: source,
     lanes: lanesOf(deps, delivery.srcChain).claim,
@@ -383,6 +413,7 @@ async function requestReturn(
   address: DepositAddress,
 ): Promise<void> {
   const number = delivery.returns + 1;
+  const hints = await listMinedHashes(deps.db, delivery.settlementId);
   const deadline = nowSeconds(deps) + ORDER_LIFETIME_S;
   const { srcChain, id: deliveryId } = delivery;
   const { commitment } = address;
@@ -392,7 +423,7 @@ async function requestReturn(
       id: `return:${deliveryId}:${number}`,
       deliveryId,
       deadline,
-      request: { kind: "return", srcChain, commitment, order: { deliveryId, deadline } },
+      request: { kind: "return", srcChain, commitment, order: { deliveryId, deadline }, hints },
       nowMs: deps.clock.now(),
     });
   });
@@ -402,7 +433,7 @@ async function requestReturn(
 }
 
 async function lookAtReturning(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
-  const lock = await chainOf(deps, delivery.srcChain).getLock(delivery.id, "final");
+  const lock = await getLock(deps, delivery, "final");
   if (lock?.state === "returned" || lock?.state === "taken_back") {
     return recordGivenBack(deps, delivery, lock.state);
   }

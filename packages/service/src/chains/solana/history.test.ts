@@ -1,0 +1,136 @@
+/** Histories that somebody makes long: what is looked for in them is found, in as many searches as it takes. */
+import { describe, expect, test } from "vitest";
+import { OperatingError } from "../../core/errors.ts";
+import { NATIVE_SOL } from "../../core/hex.ts";
+import type { HistoryEntry, TransactionAnswer } from "./answers.ts";
+import { CALLS_MAX, createHistorySearch, type Search } from "./history.ts";
+import { HISTORY_PAGE, type SolanaNode } from "./node.ts";
+
+/** A node whose history of every account is the same, and grows. */
+function createNode() {
+  /** The oldest first. */
+  const entries: HistoryEntry[] = [];
+  const calls = { pages: 0, transactions: 0 };
+  const add = (name: string, memo: string | null) =>
+    entries.push({
+      signature: `${name} ${entries.length}`,
+      slot: BigInt(entries.length),
+      succeeded: true,
+      memo,
+    });
+  const known: Partial<SolanaNode> = {
+    chainId: 1,
+    async listHistory(_account, { before }) {
+      calls.pages += 1;
+      const newestFirst = entries.toReversed();
+      const from = newestFirst.findIndex(({ signature }) => signature === before) + 1;
+      return newestFirst.slice(from, from + HISTORY_PAGE);
+    },
+    async getTransaction(signature) {
+      calls.transactions += 1;
+      const entry = entries.find((one) => one.signature === signature);
+      // CAST: what a search hands on is of no interest to it.
+      return entry ? ({ signature, slot: entry.slot } as TransactionAnswer) : null;
+    },
+  };
+  // CAST: nothing else is asked of it.
+  return { node: known as SolanaNode, add, calls };
+}
+
+const TOO_LONG = {
+  code: "RPC_UNAVAILABLE",
+  details: { reason: "history too long, looked at in parts" },
+};
+const isTooLong = (error: unknown) =>
+  error instanceof OperatingError && error.details?.["reason"] === TOO_LONG.details.reason;
+const nameOf = ({ signature }: TransactionAnswer) => signature.split(" ")[0];
+const forHits = (fields: Partial<Search> = {}): Search => ({
+  name: "hits",
+  account: NATIVE_SOL,
+  minSlot: 0n,
+  text: "id",
+  isHit: (transaction) => nameOf(transaction) !== "spam",
+  isEnough: (hits) => hits.some((hit) => nameOf(hit) === "lock"),
+  ...fields,
+});
+
+/** Searches until it is answered, and says how often it had to. */
+async function searchOn(node: SolanaNode, search: Search, between = () => {}) {
+  const searchHistory = createHistorySearch();
+  for (let searches = 1; searches < 100; searches += 1) {
+    try {
+      return { searches, names: (await searchHistory(node, search)).map(nameOf) };
+    } catch (error) {
+      if (!isTooLong(error)) throw error;
+      between();
+    }
+  }
+  throw new Error("it never ends");
+}
+
+describe("a history", () => {
+  test("of a few transactions is read at once, the newest first", async () => {
+    const { node, add } = createNode();
+    for (const name of ["old", "lock", "spam", "claim"]) add(name, "the id");
+    expect(await searchOn(node, forHits())).toEqual({ searches: 1, names: ["claim", "lock"] });
+  });
+
+  test("that names the id in spam is gone through in parts, each with a bound", async () => {
+    const { node, add, calls } = createNode();
+    add("lock", "the id");
+    for (let index = 0; index < 10 * CALLS_MAX; index += 1) add("spam", "the id");
+    add("claim", "the id");
+    const before = { ...calls };
+    const searchHistory = createHistorySearch();
+    await expect(searchHistory(node, forHits())).rejects.toMatchObject(TOO_LONG);
+    expect(calls.pages + calls.transactions - before.pages - before.transactions).toBe(CALLS_MAX);
+    const { searches, names } = await searchOn(node, forHits());
+    expect(names).toEqual(["claim", "lock"]);
+    expect(searches).toBeGreaterThan(10);
+  });
+
+  test("that grows while it is searched is not lost sight of, nor searched twice", async () => {
+    const { node, add, calls } = createNode();
+    add("lock", "the id");
+    for (let index = 0; index < 3 * CALLS_MAX; index += 1) add("spam", "the id");
+    let rounds = 0;
+    const { names } = await searchOn(node, forHits(), () => {
+      rounds += 1;
+      if (rounds === 2) add("claim", "the id");
+      for (let index = 0; index < CALLS_MAX / 3; index += 1) add("spam", "the id");
+    });
+    expect(names).toEqual(["claim", "lock"]);
+    // Each transaction once, and no more for the second part than for the first.
+    expect(calls.transactions).toBeLessThanOrEqual(3 * CALLS_MAX + 2 + rounds * (CALLS_MAX / 3));
+  });
+
+  test("of more pages than one search reads is read to its end", async () => {
+    const { node, add } = createNode();
+    add("lock", "the id");
+    for (let index = 0; index < HISTORY_PAGE * (CALLS_MAX + 5); index += 1) add("spam", null);
+    expect(await searchOn(node, forHits())).toEqual({ searches: 2, names: ["lock"] });
+  });
+
+  test("that holds nothing is found out to its end, and again when something came", async () => {
+    const { node, add } = createNode();
+    for (let index = 0; index < 2 * CALLS_MAX; index += 1) add("spam", "the id");
+    const searchHistory = createHistorySearch();
+    const search = async () => (await searchHistory(node, forHits())).map(nameOf);
+    await expect(search()).rejects.toMatchObject(TOO_LONG);
+    await expect(search()).rejects.toMatchObject(TOO_LONG);
+    expect(await search()).toEqual([]);
+    add("lock", "the id");
+    expect(await search()).toEqual(["lock"]);
+  });
+
+  test("is not looked at below a slot", async () => {
+    const { node, add } = createNode();
+    for (const name of ["old", "spam", "spam", "claim"]) add(name, "the id");
+    const isEnough = () => false;
+    expect((await searchOn(node, forHits({ fromSlot: 1n, isEnough }))).names).toEqual(["claim"]);
+    expect((await searchOn(node, forHits({ fromSlot: 0n, isEnough }))).names).toEqual([
+      "claim",
+      "old",
+    ]);
+  });
+});

@@ -226,6 +226,8 @@ export interface OpenLock {
   readonly amount: bigint;
   /** As the lock says. */
   readonly held?: bigint | undefined;
+  /** Ends it in a way that nobody can hinder by adding to it. Costs more; only where `held` is told. */
+  readonly whole?: boolean | undefined;
 }
 
 export interface DeliveredFacts {

@@ -230,6 +230,13 @@ export class Svm {
       : null;
   }
 
+  /** Whose a token account is. */
+  ownerOf(account: Address): Address {
+    const found = this.svm.getAccount(toBase58(account));
+    if (!found.exists) throw new Error("no such account");
+    return fromBase58(getTokenDecoder().decode(found.data).owner);
+  }
+
   async tokensOf(owner: Address, mint: Address): Promise<bigint | null> {
     const { program } = this.deployment.facts.mintFactsOf(mint);
     return this.heldIn(await associatedAccountOf(owner, mint, program));

@@ -3,13 +3,14 @@ import { ed25519 } from "@noble/curves/ed25519";
 import { assert, Bug } from "../../core/assert.ts";
 import { feeOf } from "../../core/amounts.ts";
 import type { Commitment } from "../../core/commitment.ts";
-import type { Address, Hex, Hex32 } from "../../core/hex.ts";
+import { type Address, type Hex, type Hex32, NATIVE_SOL } from "../../core/hex.ts";
 import type {
   BlockRef,
   Call,
   DeliveryOrder,
   DepositContracts,
   Effect,
+  OpenLock,
   Outflow,
   Receipt,
   SettleCall,
@@ -114,7 +115,7 @@ export function createContracts(
     },
     buildSettle: (call) => callOf(addresses, settleOrderOf(call, accounts)),
     buildDeliver: (order, signature) => callOf(addresses, { kind: "deliver", order, signature }),
-    buildClaim: ({ deliveryId, paidAmount, deadline }, signature, { token, amount, held }) =>
+    buildClaim: ({ deliveryId, paidAmount, deadline }, signature, { token, amount, ...open }) =>
       callOf(addresses, {
         kind: "claim",
         deliveryId,
@@ -123,9 +124,9 @@ export function createContracts(
         paidAmount,
         deadline,
         signature,
-        ...more(held, amount),
+        ...howEnded(open, { token, amount }),
       }),
-    buildReturn: ({ deadline }, signature, { commitment, token, seq, amount, held }) =>
+    buildReturn: ({ deadline }, signature, { commitment, token, seq, amount, ...open }) =>
       callOf(addresses, {
         kind: "return",
         commitment,
@@ -134,7 +135,7 @@ export function createContracts(
         amount,
         deadline,
         signature,
-        ...more(held, amount),
+        ...howEnded(open, { token, amount }),
       }),
     buildRefund(commitment, token, held) {
       assert(held, "a refund names what it takes");
@@ -212,8 +213,12 @@ function settleOrderOf(call: SettleCall, { escrow, binding }: Accounts): Order {
   return { kind: "transfer", ...facts, fee: feeOf(amount, bps) + flat };
 }
 
-/** Named only where there is more than the lock. */
-function more(held: bigint | undefined, amount: bigint) {
+/** Native coin is taken by closing the account, whatever it holds; and what it holds is named only where it is more. */
+function howEnded(
+  { held, whole = false }: Pick<OpenLock, "held" | "whole">,
+  { token, amount }: Pick<OpenLock, "token" | "amount">,
+): { readonly whole?: true; readonly held?: bigint } {
+  if (whole && token !== NATIVE_SOL) return { whole };
   return held !== undefined && held > amount ? { held } : {};
 }
 

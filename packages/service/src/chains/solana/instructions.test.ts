@@ -32,7 +32,14 @@ import {
 } from "./derived-accounts.ts";
 import type { MintFacts } from "./instructions.ts";
 import { ORDERS_MAX, SOURCES_MAX } from "./orders.ts";
-import type { DeliverOrder, LockOrder, Order, TransferOrder } from "./orders.ts";
+import type {
+  ClaimLockOrder,
+  DeliverOrder,
+  LockOrder,
+  Order,
+  TransferOrder,
+  ReturnLockOrder,
+} from "./orders.ts";
 import { TRANSACTION_BYTES_MAX } from "./transaction.ts";
 
 const PLAIN: MintFacts = { program: "token", decimals: 6, hasTransferFee: false };
@@ -86,7 +93,7 @@ const lockOf = (token: Address, amount: bigint, number = 1): LockOrder => ({
   asOf: 400_000_000n,
 });
 
-const claimOf = (lock: LockOrder, amount = lock.amount, held?: bigint): Order => ({
+const claimOf = (lock: LockOrder, amount = lock.amount, held?: bigint): ClaimLockOrder => ({
   kind: "claim",
   deliveryId: world.deployment.facts.deliveryIdOfLock(lock),
   token: lock.token,
@@ -97,7 +104,7 @@ const claimOf = (lock: LockOrder, amount = lock.amount, held?: bigint): Order =>
   ...(held !== undefined && { held }),
 });
 
-const returnOf = (lock: LockOrder, amount = lock.amount): Order => ({
+const returnOf = (lock: LockOrder, amount = lock.amount): ReturnLockOrder => ({
   kind: "return",
   commitment: lock.commitment,
   token: lock.token,
@@ -190,6 +197,26 @@ describe.each([
     await succeed(returnOf(lock));
     expect(await world.tokensOf(vault, token)).toBe(1_000n);
     expect(world.exists(lockAccountOf(lock, facts.program))).toBe(false);
+  });
+
+  test("is handed over with its account, whatever came into that meanwhile", async () => {
+    const { treasury } = world.deployment.facts;
+    const ways = [
+      { end: (lock: LockOrder) => claimOf(lock), ownerOf: () => treasury },
+      { end: (lock: LockOrder) => returnOf(lock), ownerOf: (vault: Address) => vault },
+    ];
+    for (const [number, { end, ownerOf }] of ways.entries()) {
+      const lock = lockOf(token, 700n, 30 + number);
+      const vault = await give(token, lock.commitment, 700n);
+      await succeed(lock);
+      const account = lockAccountOf(lock, facts.program);
+      await world.giveTokens(treasury, token, 5n, account);
+      await succeed({ ...end(lock), whole: true });
+      expect(world.heldIn(account)).toBe(705n);
+      expect(world.ownerOf(account)).toBe(ownerOf(vault));
+      expect(lamportsOf(account)).toBe(rentOf(165));
+      expect(await failureOf({ ...end(lock), whole: true })).not.toBeNull();
+    }
   });
 
   test("is locked once under an id", async () => {

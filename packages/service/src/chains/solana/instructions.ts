@@ -8,9 +8,11 @@ import {
   SYSTEM_PROGRAM_ADDRESS,
 } from "@solana-program/system";
 import {
+  AuthorityType,
   getCloseAccountInstruction,
   getCreateAssociatedTokenIdempotentInstructionAsync,
   getInitializeAccount3Instruction,
+  getSetAuthorityInstruction,
   getSyncNativeInstruction,
   getTransferCheckedInstruction,
 } from "@solana-program/token";
@@ -197,7 +199,8 @@ async function buildReturn(order: ReturnLockOrder, facts: OrderFacts): Promise<B
 }
 
 /**
- * Takes what a lock holds to its next owner and closes its account. Wrapped SOL becomes lamports by the closing alone:
+ * Takes what a lock holds to its next owner and closes its account, or hands the account over as it is, which nothing that
+ * is added to it can hinder. Wrapped SOL becomes lamports by the closing alone:
  * they pass through the fee payer, who keeps the rent.
  */
 async function emptyLock(
@@ -211,6 +214,21 @@ async function emptyLock(
   const { escrow, feePayer } = facts;
   const mint = readMint(token, facts);
   const lock = lockAddressOf(escrow, deliveryId, mint.program);
+  if (order.whole) {
+    assert(token !== NATIVE_SOL, "native coin leaves a lock as lamports");
+    const { AccountOwner: authorityType } = AuthorityType;
+    return [
+      getSetAuthorityInstruction(
+        {
+          owned: toBase58(lock),
+          owner: signerOf(escrow),
+          authorityType,
+          newAuthority: toBase58(to),
+        },
+        inProgram(mint),
+      ),
+    ];
+  }
   const close = getCloseAccountInstruction(
     { account: toBase58(lock), destination: toBase58(feePayer), owner: signerOf(escrow) },
     inProgram(mint),

@@ -42,7 +42,9 @@ export async function readLock(
   const programs: readonly TokenProgram[] = ["token", "token-2022"];
   const addresses = programs.map((program) => lockAddressOf(actors.escrow, deliveryId, program));
   const { accounts } = await node.readAccounts(addresses, minSlot);
-  const amounts = programs.map((program, index) => heldIn(accounts[index] ?? null, program));
+  const amounts = programs.map((program, index) =>
+    heldIn(accounts[index] ?? null, { program, escrow: actors.escrow }),
+  );
   const isHit = (transaction: TransactionAnswer) => findMemo(transaction, asked) !== null;
 
   const hinted = readLife((await readHinted(node, asked)).filter(isHit), { node, asked });
@@ -113,7 +115,7 @@ function readLife(
   return { lock: null, end };
 }
 
-/** Closing and opening are in the history as soon as they are in the state. */
+/** Opening, closing and handing over are in the history as soon as they are in the state. */
 function isLife({ end }: Life, held: bigint | null): boolean {
   return (held === null) === (end !== null);
 }
@@ -135,10 +137,14 @@ function readFacts(
   return { wallet, commitment, token, amount, minOut, seq, destChain, delivery, lockedAt };
 }
 
-/** What a lock's account holds; null where it is not open. */
-function heldIn(account: AccountAnswer | null, program: TokenProgram): bigint | null {
+/** What a lock's account holds; null where it is not open, or somebody else's by now. */
+function heldIn(
+  account: AccountAnswer | null,
+  { program, escrow }: { readonly program: TokenProgram; readonly escrow: Address },
+): bigint | null {
   if (account?.owner !== TOKEN_PROGRAMS[program]) return null;
-  return getTokenDecoder().decode(account.data.subarray(0, 165)).amount;
+  const { owner, amount } = getTokenDecoder().decode(account.data.subarray(0, 165));
+  return owner === toBase58(escrow) ? amount : null;
 }
 
 /** Whether a node says that an id was delivered: its marker has its byte. Lamports alone anybody can send there. */

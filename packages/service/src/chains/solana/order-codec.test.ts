@@ -43,7 +43,7 @@ const order: fc.Arbitrary<Order> = fc.oneof(
     delivery: word,
     asOf: amount,
   }),
-  withOptional("held", amount, {
+  withEnding({
     kind: kind("claim"),
     deliveryId: word,
     token: account,
@@ -52,7 +52,7 @@ const order: fc.Arbitrary<Order> = fc.oneof(
     deadline: amount,
     signature,
   }),
-  withOptional("held", amount, {
+  withEnding({
     kind: kind("return"),
     commitment,
     token: account,
@@ -85,6 +85,12 @@ const order: fc.Arbitrary<Order> = fc.oneof(
   withOptional("sources", sources, { kind: kind("refund"), commitment, token: account, amount }),
 );
 
+/** A record that says in which way it ends a lock, or does not. */
+function withEnding<T>(fields: { [P in keyof T]: fc.Arbitrary<T[P]> }) {
+  const whole = fc.constant(true as const);
+  return fc.oneof(withOptional("held", amount, fields), withOptional("whole", whole, fields));
+}
+
 /** A record with one more field, or without it. */
 function withOptional<T, K extends string, V>(
   key: K,
@@ -116,7 +122,7 @@ describe("orders in the data of a call", () => {
         const { [name]: value, ...rest } = written ?? {};
         const others = [
           // Optional fields may be missing: then these are other orders.
-          ...(name === "sources" || name === "held" ? [] : [[rest]]),
+          ...(["sources", "held", "whole"].includes(name) ? [] : [[rest]]),
           [{ ...written, more: 1 }],
           names.length > 1 && name !== names.at(-1) ? [{ ...rest, [name]: value }] : [written, 1],
           [{ ...written, [name]: typeof value === "string" ? `${value} ` : 7n.toString() }],

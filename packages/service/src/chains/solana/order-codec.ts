@@ -69,6 +69,7 @@ const WireOrder = Type.Union([
       deadline: Quantity,
       signature: Bytes,
       held: Type.Optional(Quantity),
+      whole: Type.Optional(Type.Literal(true)),
     },
     exact,
   ),
@@ -82,6 +83,7 @@ const WireOrder = Type.Union([
       deadline: Quantity,
       signature: Bytes,
       held: Type.Optional(Quantity),
+      whole: Type.Optional(Type.Literal(true)),
     },
     exact,
   ),
@@ -180,6 +182,7 @@ function writeOrder(order: Order): WireOrder {
         deadline: order.deadline.toString(),
         signature: order.signature,
         ...(order.held !== undefined && { held: order.held.toString() }),
+        ...(order.whole && { whole: true }),
       };
     case "return":
       return {
@@ -191,6 +194,7 @@ function writeOrder(order: Order): WireOrder {
         deadline: order.deadline.toString(),
         signature: order.signature,
         ...(order.held !== undefined && { held: order.held.toString() }),
+        ...(order.whole && { whole: true }),
       };
     case "deliver":
       return {
@@ -252,6 +256,7 @@ function readOrder(wire: WireOrder): Order {
         deadline: BigInt(wire.deadline),
         signature: toHex(wire.signature),
         ...(wire.held !== undefined && { held: BigInt(wire.held) }),
+        ...(wire.whole && { whole: true }),
       };
     case "return":
       return {
@@ -263,6 +268,7 @@ function readOrder(wire: WireOrder): Order {
         deadline: BigInt(wire.deadline),
         signature: toHex(wire.signature),
         ...(wire.held !== undefined && { held: BigInt(wire.held) }),
+        ...(wire.whole && { whole: true }),
       };
     case "deliver":
       return {

@@ -17,6 +17,8 @@ interface FromVault {
 interface OfLock {
   /** What the lock's account holds, where somebody added to the lock's amount: all of it goes where the lock goes. */
   readonly held?: bigint;
+  /** Its account itself changes hands instead, with its rent and all that it holds then. Not of native coin. */
+  readonly whole?: true;
 }
 
 /** Locks a vault's balance in the escrow until the delivery is paid. */

@@ -269,6 +269,66 @@ describe("a lock", () => {
     expect((await here.getBalance(usdc, treasury)) - before).toBe(25n * USDC + 1n);
   });
 
+  test("that somebody adds to again and again is handed over whole", async () => {
+    const { here, deployment, usdc: token } = world;
+    const { escrow, treasury } = deployment.facts;
+    const { commitment, deliveryId, seq } = await lock(token, 25n * USDC);
+    const before = await here.getBalance(token, treasury);
+    const open = { commitment, token, seq, amount: 25n * USDC, held: 25n * USDC };
+    const account = lockAddressOf(escrow, deliveryId, "token");
+    /** A unit lands after the call was signed, and before it. */
+    const sendAfterUnit = async (call: Call) => {
+      const { raw } = await world.sign(call);
+      await addTo(account, 1n);
+      await here.send(raw);
+      await world.finalize();
+      return here.getReceipt(world.txHashOf(raw));
+    };
+    const claim = { deliveryId, paidAmount: 5n, deadline: DEADLINE };
+    const failed = await sendAfterUnit(here.buildClaim(claim, SIGNATURE, open));
+    expect(failed).toMatchObject({ succeeded: false });
+    expect(
+      await here.simulate(deployment.facts.feePayer, here.buildClaim(claim, SIGNATURE, open)),
+    ).toEqual({ ok: false, reason: "NonNativeHasBalance" });
+
+    const call = here.buildClaim(claim, SIGNATURE, { ...open, whole: true });
+    const receipt = await sendAfterUnit(call);
+    expect(receipt?.effects).toEqual([{ kind: "claimed", deliveryId, amount: 25n * USDC }]);
+    expect((await here.getBalance(token, treasury)) - before).toBe(25n * USDC + 2n);
+    const claimed = await here.getLock(deliveryId, "final");
+    expect(claimed).toMatchObject({ state: "claimed", amount: 25n * USDC });
+    expect(claimed).not.toHaveProperty("held");
+    // What comes now is the treasury's, and the lock stays ended.
+    await addTo(account, 1n);
+    expect(await here.getLock(deliveryId, "final")).toEqual(claimed);
+    for (const other of [call, here.buildReturn(claim, SIGNATURE, { ...open, whole: true })]) {
+      expect(await here.simulate(deployment.facts.feePayer, other)).toMatchObject({ ok: false });
+    }
+  });
+
+  test("that is given back whole settles again from where it lies", async () => {
+    const { here, usdc } = world;
+    const { commitment, wallet, deliveryId, seq } = await lock(usdc, 25n * USDC);
+    const account = lockAddressOf(world.deployment.facts.escrow, deliveryId, "token");
+    await addTo(account, 1n);
+    const order = { deliveryId, deadline: DEADLINE };
+    const open = { commitment, token: usdc, seq, amount: 25n * USDC, held: 25n * USDC };
+    const call = here.buildReturn(order, SIGNATURE, { ...open, whole: true });
+    const receipt = await world.execute(call);
+    expect(await here.getLock(deliveryId, "final")).toMatchObject({ state: "returned" });
+    // The unit is a deposit like any other.
+    expect(await outflowsOf(receipt)).toMatchObject([
+      { kind: "returned", wallet, token: usdc, amount: -25n * USDC },
+    ]);
+    const held = await here.readHolding(usdc, wallet);
+    expect(held).toMatchObject({ amount: 25n * USDC + 1n, sources: [{ account }] });
+    const routeData = here.encodeLockData({ price: null, minOut: 5n, seq: 9n, delivery: DELIVERY });
+    const route = here.addresses.escrow;
+    const again = here.buildSettle({ commitment, token: usdc, route, routeData, ...held });
+    expect(await world.execute(again)).toMatchObject({ succeeded: true });
+    expect(await here.getBalance(usdc, wallet)).toBe(0n);
+  });
+
   test("and its delivery are found by a hint, however long somebody made their histories", async () => {
     const { here, usdc, sandbox } = world;
     const meddler = await startMeddler(sandbox.url, ({ method }, said) =>

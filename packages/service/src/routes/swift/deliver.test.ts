@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { createStrictChain, hashOf, LANE, silentLog } from "../../../test/support/doubles.ts";
 import { openDesk, RECIPIENT, USDC } from "../../../test/support/settlement-desk.ts";
-import type { FoundDelivery, Lock } from "../../chains/port.ts";
+import type { FoundDelivery, Lock, OpenLock, Simulation } from "../../chains/port.ts";
 import { assert } from "../../core/assert.ts";
 import { padAddress, toHex32 } from "../../core/hex.ts";
 import { submitIntent } from "../../transactions/index.ts";
@@ -61,6 +61,10 @@ async function openLocked() {
     found: null as FoundDelivery | null,
     deliveredFinal: false,
     hinted: [] as unknown[],
+    /** How claims were to end the lock. */
+    ended: [] as Pick<OpenLock, "held" | "whole">[],
+    /** What simulations say next; after them that all is well. */
+    simulations: [] as Simulation[],
   };
   const source = createStrictChain({
     chainId: 2,
@@ -68,6 +72,11 @@ async function openLocked() {
       state.hinted.push(["lock", hints]);
       return state.lock;
     },
+    buildClaim: (_claim, _signature, { held, whole }) => {
+      state.ended.push({ held, ...(whole && { whole }) });
+      return { to: RECIPIENT, data: "0xc1", value: 0n };
+    },
+    simulate: async () => state.simulations.shift() ?? { ok: true, gas: 7n },
   });
   const destination = createStrictChain({
     chainId: 30,
@@ -153,5 +162,71 @@ describe("where a lock and its delivery are looked for", () => {
       { id: `claim:${ID}:1`, hints: expect.arrayContaining([sweep, txHash]) },
       { id: `delivery:${ID}:1` },
     ]);
+  });
+});
+
+describe("a claim of a lock to which anybody may add", () => {
+  /** Delivered for good, and the attestor has signed. */
+  async function openClaim() {
+    const opened = await openLocked();
+    const { desk, state, look } = opened;
+    const { amount, commitment } = state.lock;
+    state.lock = { ...state.lock, held: amount };
+    state.found = {
+      deliveryId: ID,
+      commitment,
+      to: RECIPIENT,
+      token: USDC,
+      amount: 999n,
+      txHash: hashOf("paid"),
+      blockNumber: 90n,
+    };
+    state.deliveredFinal = true;
+    const sign = async () => {
+      await desk.db.updateTable("attestations").set({ signature: "0x51" }).execute();
+    };
+    await look();
+    await look();
+    await sign();
+    const stateOf = async () => (await getDelivery(desk.db, ID))?.state;
+    return { ...opened, sign, stateOf };
+  }
+
+  test("takes what it holds and closes it", async () => {
+    const { state, look, stateOf } = await openClaim();
+    await look();
+    expect(await stateOf()).toBe("claiming");
+    expect(state.ended).toEqual([{ held: 1_000n }]);
+  });
+
+  test("takes it whole where the simulation finds that something came", async () => {
+    const { state, look, stateOf } = await openClaim();
+    state.simulations = [{ ok: false, reason: "NonNativeHasBalance" }];
+    await look();
+    expect(await stateOf()).toBe("claiming");
+    expect(state.ended).toEqual([{ held: 1_000n }, { held: 1_000n, whole: true }]);
+  });
+
+  test("takes it whole once it failed on the chain", async () => {
+    const { desk, state, look, sign, stateOf } = await openClaim();
+    await look();
+    await desk.mine(`claim:${ID}:1`, false);
+    await look();
+    expect(await stateOf()).toBe("delivered");
+    await look();
+    await sign();
+    state.ended = [];
+    await look();
+    expect(await stateOf()).toBe("claiming");
+    expect(state.ended).toEqual([{ held: 1_000n, whole: true }]);
+  });
+
+  test("that would fail in either way is not sent", async () => {
+    const { state, look, stateOf } = await openClaim();
+    const frozen = { ok: false, reason: "AccountFrozen" } as const;
+    state.simulations = [frozen, frozen];
+    await look();
+    expect(await stateOf()).toBe("delivered");
+    expect(state.ended).toHaveLength(2);
   });
 });

@@ -11,6 +11,7 @@ import type {
   DeliveryOrder,
   FoundDelivery,
   Lock,
+  OpenLock,
   ReadAt,
 } from "../../chains/port.ts";
 import { isDatabaseTrouble } from "../../db/trouble.ts";
@@ -277,14 +278,14 @@ async function lookAtDelivered(
   }
   if (attestation.signature === null) return poll(deps, delivery);
 
-  return plan(deps, delivery, {
-    chain: source,
-    lanes: lanesOf(deps, delivery.srcChain).claim,
+  const order = claimOf(delivery, attestation.deadline);
+  const { signature } = attestation;
+  return planEnding(deps, delivery, {
+    lock,
     intent,
-    call: source.buildClaim(claimOf(delivery, attestation.deadline), attestation.signature, {
-      ...openLockOf(delivery, address),
-      held: lock?.held,
-    }),
+    previous: `claim:${delivery.id}:${delivery.claims - 1}`,
+    buildCall: (ending) =>
+      source.buildClaim(order, signature, { ...openLockOf(delivery, address), ...ending }),
     what: "The claim",
     record: (tx) => move(tx, delivery, "claiming", { trouble: null }),
   });
@@ -298,20 +299,50 @@ function openLockOf(
   return { commitment, token, seq, amount };
 }
 
-/** Simulates a call and queues it, in the transaction that records it. */
-async function plan(
+/**
+ * Plans what ends a lock. Where anybody may add to one, that can make it fail, again and again: after the first time it is
+ * ended in the way that nobody can hinder.
+ */
+async function planEnding(
   deps: DeliveryDeps,
   delivery: Delivery,
-  args: {
-    readonly chain: Chain;
-    readonly lanes: readonly Address[];
-    readonly intent: IntentName;
-    readonly call: Call;
-    readonly what: string;
-    /** False when the delivery changed meanwhile: then nothing is queued. */
-    readonly record: (tx: Tx) => Promise<boolean>;
+  args: Pick<PlanArgs, "intent" | "what" | "record"> & {
+    readonly lock: Lock | null;
+    /** What was sent to end it before, if anything was. */
+    readonly previous: IntentName;
+    readonly buildCall: (ending: Pick<OpenLock, "held" | "whole">) => Call;
   },
 ): Promise<void> {
+  const { lock, previous, buildCall, ...rest } = args;
+  const chain = chainOf(deps, delivery.srcChain);
+  const lanes = lanesOf(deps, delivery.srcChain).claim;
+  const planBy = (ending: Pick<OpenLock, "held" | "whole">) =>
+    plan(deps, delivery, { ...rest, chain, lanes, call: buildCall(ending) });
+  const held = lock?.held;
+  if (held === undefined) return planBy({});
+  const failure = failureOf(await getByIntent(deps.db, previous));
+  if (failure && failure.txHash !== null) return planBy({ held, whole: true });
+  try {
+    return await planBy({ held });
+  } catch (error) {
+    const wouldFail = error instanceof OperatingError && error.code === "SIMULATION_REVERTED";
+    if (!wouldFail) throw error;
+    return planBy({ held, whole: true });
+  }
+}
+
+interface PlanArgs {
+  readonly chain: Chain;
+  readonly lanes: readonly Address[];
+  readonly intent: IntentName;
+  readonly call: Call;
+  readonly what: string;
+  /** False when the delivery changed meanwhile: then nothing is queued. */
+  readonly record: (tx: Tx) => Promise<boolean>;
+}
+
+/** Simulates a call and queues it, in the transaction that records it. */
+async function plan(deps: DeliveryDeps, delivery: Delivery, args: PlanArgs): Promise<void> {
   const { chain, lanes, intent, call, what } = args;
   const { lane, gas } = await planCall({ db: deps.db, chain }, { lanes, call, what });
   await deps.db.transaction().execute(async (tx) => {
@@ -394,14 +425,13 @@ async function giveBack(
   const source = chainOf(deps, delivery.srcChain);
   const order = { deliveryId: delivery.id, deadline: attestation.deadline };
   const lock = await getLock(deps, delivery, "latest");
-  return plan(deps, delivery, {
-    chain: source,
-    lanes: lanesOf(deps, delivery.srcChain).claim,
+  const { signature } = attestation;
+  return planEnding(deps, delivery, {
+    lock,
     intent,
-    call: source.buildReturn(order, attestation.signature, {
-      ...openLockOf(delivery, address),
-      held: lock?.held,
-    }),
+    previous: `return:${delivery.id}:${delivery.returns - 1}`,
+    buildCall: (ending) =>
+      source.buildReturn(order, signature, { ...openLockOf(delivery, address), ...ending }),
     what: "The return",
     record: (tx) => move(tx, delivery, "returning", {}),
   });

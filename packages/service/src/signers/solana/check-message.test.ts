@@ -92,6 +92,9 @@ beforeAll(async () => {
     { account: walletOf(42), amount: 500n },
   ];
   lists.set("a transfer of two sources", [{ ...custody.transfer(1), sources }]);
+  const lock = custody.lock(1);
+  lists.set("a claim of a whole lock", [{ ...(await custody.claim(lock)), whole: true }]);
+  lists.set("a return of a whole lock", [{ ...(await custody.giveBack(lock)), whole: true }]);
   lists.set("two claims", [
     await custody.claim(custody.lock(1)),
     await custody.claim(custody.lock(2)),
@@ -142,6 +145,8 @@ const NAMES = [
     ),
   ),
   "a transfer of two sources",
+  "a claim of a whole lock",
+  "a return of a whole lock",
   "two claims",
   "two refunds",
 ];

@@ -5,7 +5,7 @@
 import type { OrderFacts } from "../../chains/solana/instructions.ts";
 import { buildMemo, type Memo } from "../../chains/solana/memos.ts";
 import type { TokenSource } from "../../chains/port.ts";
-import type { Order } from "../../chains/solana/orders.ts";
+import type { ClaimLockOrder, Order, ReturnLockOrder } from "../../chains/solana/orders.ts";
 import { assertNever } from "../../core/assert.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { type Address, type Hex32, NATIVE_SOL, toAddress } from "../../core/hex.ts";
@@ -189,16 +189,16 @@ function createExpectation(facts: SignerFacts) {
     once({ kind: "memo", text: Buffer.from(data ?? []).toString("utf8"), signers: memoSigners });
   }
 
-  /** What a lock holds goes to an owner, and its account to the fee payer. */
-  function expectEmptied(
-    id: Hex32,
-    order: { readonly token: Address; readonly amount: bigint; readonly held?: bigint },
-    owner: Address,
-  ): void {
+  /** What a lock holds goes to an owner, and its account to the fee payer; or the account itself goes to the owner. */
+  function expectEmptied(id: Hex32, order: ClaimLockOrder | ReturnLockOrder, owner: Address): void {
     const { token, amount, held = amount } = order;
     const mint = readMint(token);
     const { program } = mint;
     const lock = withSeed(escrow, seedOf(id), program);
+    if (order.whole) {
+      once({ kind: "hand over", program, account: lock, to: owner, authority: escrow });
+      return;
+    }
     once({ kind: "close", program, account: lock, to: feePayer, authority: escrow });
     if (token === NATIVE_SOL) {
       flow(nameOfLamports(feePayer, owner), amount);
@@ -384,6 +384,8 @@ function describe(step: Step): string {
       return "write another memo";
     case "close":
       return `close ${step.account} for ${step.to}`;
+    case "hand over":
+      return `hand ${step.account} over to ${step.to}`;
     default:
       return `${step.kind}, as no order does`;
   }

@@ -151,6 +151,12 @@ describe("what needs the attestor", () => {
     const claim = await custody.claim(custody.lock(7));
     await refuse({ ...claim, held: claim.amount - 1n }, "holds less");
   });
+
+  test("is refused when a lock of native coin is to be handed over", async () => {
+    expect.hasAssertions();
+    const claim = await custody.claim({ ...custody.lock(7), token: NATIVE_SOL });
+    await refuse({ ...claim, whole: true }, "to be handed over");
+  });
 });
 
 describe("T43 a payment", () => {

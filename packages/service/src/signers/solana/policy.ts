@@ -169,6 +169,9 @@ export function createOrderPolicy(
   function checkEnding(order: ClaimLockOrder | ReturnLockOrder, nowS: bigint): void {
     const { deadline, signature } = order;
     const { escrow } = surroundings;
+    if (order.whole && isNative(order.token)) {
+      throw new SignerRefusal("a lock of native coin to be handed over");
+    }
     if (order.held !== undefined && order.held < order.amount) {
       throw new SignerRefusal("a lock that holds less than was locked");
     }

@@ -61,6 +61,14 @@ export type Step =
       readonly authority: Address;
     }
   | {
+      /** Gives a token account another owner. */
+      readonly kind: "hand over";
+      readonly program: Address;
+      readonly account: Address;
+      readonly to: Address;
+      readonly authority: Address;
+    }
+  | {
       readonly kind: "open associated account";
       readonly payer: Address;
       readonly account: Address;
@@ -114,6 +122,7 @@ export function listChanged(step: Step): readonly Address[] {
     case "allocate":
     case "open token account":
     case "sync":
+    case "hand over":
       return [step.account];
     case "harvest":
       return [step.mint, step.account];
@@ -181,6 +190,11 @@ function readToken(instruction: ReadInstruction): Step {
   if (data[0] === 9 && data.length === 1) {
     const [account, to, authority] = takeAccounts(instruction, 3);
     return { kind: "close", program, account, to, authority };
+  }
+  // The authority of its owner, to somebody.
+  if (data[0] === 6 && data.length === 35 && data[1] === 2 && data[2] === 1) {
+    const [account, authority] = takeAccounts(instruction, 2);
+    return { kind: "hand over", program, account, to: addressAt(data, 3), authority };
   }
   if (program === TOKEN_PROGRAM && data[0] === 17) {
     const [account, sysvar] = take(instruction, 2, "11");

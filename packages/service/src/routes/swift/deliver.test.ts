@@ -7,6 +7,7 @@ import { assert } from "../../core/assert.ts";
 import { padAddress, toHex32 } from "../../core/hex.ts";
 import { submitIntent } from "../../transactions/index.ts";
 import { type DeliveryDeps, lookAtDueDeliveries } from "./deliver.ts";
+import { createSwiftRoute } from "./route.ts";
 import { getDelivery, insertDelivery } from "./store.ts";
 
 const ID = toHex32(hashOf("delivery"));
@@ -116,7 +117,7 @@ async function openLocked() {
       // CAST: JSON of our own.
       ({ id, request }) => ({ id, ...(request as object) }),
     );
-  return { desk, deps, settlementId: swap.id, state, look, requests };
+  return { desk, deps, clock, settlementId: swap.id, state, look, requests };
 }
 
 describe("where a lock and its delivery are looked for", () => {
@@ -228,5 +229,55 @@ describe("a claim of a lock to which anybody may add", () => {
     await look();
     expect(await stateOf()).toBe("delivered");
     expect(state.ended).toHaveLength(2);
+  });
+});
+
+describe("the number of a lock", () => {
+  test("is one that no lock of the wallet and token had, whatever the clock does", async () => {
+    const { desk, clock } = await openLocked();
+    const { db } = desk;
+    const seqs: bigint[] = [];
+    const source = createStrictChain({
+      chainId: 2,
+      addresses: { factory: RECIPIENT, escrow: RECIPIENT, delivery: RECIPIENT },
+      encodeLockData: ({ seq }) => {
+        seqs.push(seq);
+        return "0x10";
+      },
+      buildSettle: () => ({ to: RECIPIENT, data: "0x5e", value: 0n }),
+    });
+    const destination = createStrictChain({
+      chainId: 30,
+      addresses: { factory: RECIPIENT, escrow: RECIPIENT, delivery: RECIPIENT },
+    });
+    const plan = async (token = USDC) => {
+      const route = createSwiftRoute({
+        db,
+        clock,
+        source,
+        destination,
+        token,
+        destToken: USDC,
+        decimalsIn: 6,
+        decimalsOut: 6,
+        contract: RECIPIENT,
+        pricing: null,
+      });
+      await route.prepareSweep(await desk.issue("0x01"), 1_000n, { bps: 0, flat: 0n, bridge: 0n });
+      const seq = seqs.pop();
+      assert(seq !== undefined, "a lock has a number");
+      return seq;
+    };
+    const setSeq = (seq: bigint) => db.updateTable("deliveries").set({ seq }).execute();
+    const now = BigInt(clock.now());
+    expect(await plan()).toBe(now);
+    await setSeq(now);
+    expect(await plan()).toBe(now + 1n);
+    // It jumps an hour back, and then forth again.
+    clock.advance(-3_600_000);
+    expect(await plan()).toBe(now + 1n);
+    expect(await plan(RECIPIENT)).toBe(now - 3_600_000n);
+    clock.advance(7_200_000);
+    expect(await plan()).toBe(now + 3_600_000n);
   });
 });

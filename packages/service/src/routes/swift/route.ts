@@ -43,6 +43,7 @@ export function createSwiftRoute(options: {
   const { decimalsIn, decimalsOut, contract } = options;
 
   const held = { destChain: destination.chainId, token: destToken };
+  const ofEscrow = { srcChain: source.chainId, escrow: source.addresses.escrow, token };
   const readRate = async () => (pricing ? pricing.readRate() : RATE_SCALE);
   const fairAt = (rate: bigint, amount: bigint) =>
     convert({ amount, rate, decimalsIn, decimalsOut });
@@ -117,8 +118,8 @@ export function createSwiftRoute(options: {
       const routeData = source.encodeLockData({
         price,
         minOut: minOutAt(price ? price.price.rate : RATE_SCALE, amount, commitment),
-        // One settlement at a time takes a token out of a wallet, so no two take it at the same time.
-        seq: BigInt(clock.now()),
+        // One settlement at a time takes a token out of a wallet, so no two are given the same.
+        seq: await store.nextSeq(db, { ...ofEscrow, wallet: address.wallet }, clock.now()),
         delivery: padAddress(destination.addresses.delivery),
       });
       return source.buildSettle({

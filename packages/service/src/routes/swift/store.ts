@@ -80,6 +80,27 @@ export async function getDelivery(db: Db | Tx, id: Hex32): Promise<Delivery | nu
   return row ? parseDelivery(row) : null;
 }
 
+/**
+ * A number for the next lock of a wallet and token that no lock of theirs had: above all that are known, whatever the clock
+ * says, and at least what it says, as a database that was restored knows too few.
+ */
+export async function nextSeq(
+  db: Db,
+  lock: Pick<Delivery, "srcChain" | "escrow" | "wallet" | "token">,
+  nowMs: number,
+): Promise<bigint> {
+  const { greatest } = await db
+    .selectFrom("deliveries")
+    .select((eb) => eb.fn.max("seq").as("greatest"))
+    .where("src_chain", "=", lock.srcChain)
+    .where("escrow", "=", lock.escrow)
+    .where("wallet", "=", lock.wallet)
+    .where("token", "=", lock.token)
+    .executeTakeFirstOrThrow();
+  const now = BigInt(nowMs);
+  return greatest === null || BigInt(greatest) < now ? now : BigInt(greatest) + 1n;
+}
+
 /** Takes deliveries towards a chain that are due, and puts them off by `leaseMs` so that no other worker takes them meanwhile. */
 export async function claimDue(
   db: Db,

@@ -363,6 +363,8 @@ export interface ChainReader {
   /** The same of a contract that anybody may have named: null when it reverts, burns all gas or answers nonsense. */
   findBalance(token: Address, owner: Address, at?: ReadPoint): Promise<bigint | null>;
   hasCode(address: Address, at?: ReadPoint): Promise<boolean>;
+  /** The least that can be paid to an account now, in base units: some chains let no account hold less than its rent. */
+  getLeastPayment(token: Address, to: Address): Promise<bigint>;
   /** What a price feed says: US dollars per whole unit times 1e18 (zero and below included), and when it said so. */
   readPriceFeed(
     feed: Address,

@@ -145,6 +145,7 @@ export function createQuorumChain(
     findBalance: (token, owner, at = "latest") =>
       agreeAt(at, (node, block) => node.findBalance(token, owner, block)),
     hasCode: (address, at = "latest") => agreeAt(at, (node, block) => node.hasCode(address, block)),
+    getLeastPayment: pure.getLeastPayment,
     readPriceFeed: (feed, at = "latest") =>
       agreeAt(at, (node, block) => node.readPriceFeed(feed, block)),
     quoteSwap: (swap, at = "latest") => agreeAt(at, (node, block) => node.quoteSwap(swap, block)),

@@ -15,7 +15,7 @@ import type { Db } from "../db/schema.ts";
 import { gateBalance } from "../deposits/index.ts";
 import { type Fees, itemise } from "../fees/index.ts";
 import type { Principal } from "../integrators/index.ts";
-import type { Route, RouteBook, RouteKind } from "../routes/index.ts";
+import { assertPayable, type Route, type RouteBook, type RouteKind } from "../routes/index.ts";
 import { parseDestinationAddress } from "./destination.ts";
 import { formatQuote, type ListedToken } from "./format.ts";
 import { invalid } from "./invalid.ts";
@@ -97,7 +97,7 @@ export async function quote(
         },
       })
     : null;
-  const asked = { amount, slippageBps, userId, principal, address, fromToken, toToken };
+  const asked = { amount, slippageBps, userId, principal, address, destWallet, fromToken, toToken };
   const quotes = await keepAnswers(routes.map((route) => quoteRoute(deps, { route, ...asked })));
   return {
     quotes: isOn(request.fullList) ? quotes : pickFastestAndBest(quotes),
@@ -149,11 +149,13 @@ async function quoteRoute(
     readonly userId: Address;
     readonly principal: Principal;
     readonly address: DepositAddress | null;
+    /** Null where nobody was named. */
+    readonly destWallet: Address | null;
     readonly fromToken: ListedToken;
     readonly toToken: ListedToken;
   },
 ): Promise<Quote> {
-  const { route, amount, address, principal } = args;
+  const { route, amount, address, destWallet, principal } = args;
   const caps = address?.commitment ?? deps.caps;
   const { maxFeeBps } = caps;
   const source = chainOf(deps, route.pair.srcChain);
@@ -167,6 +169,8 @@ async function quoteRoute(
       source.kind === "evm" && (address === null || !(await source.hasCode(address.wallet))),
   });
   const priced = await route.quote(amount, caps, fee);
+  const { amountOut } = priced;
+  if (destWallet) await assertPayable(deps.chains, route.pair, { destWallet, amountOut });
   return formatQuote({
     ...args,
     fee,

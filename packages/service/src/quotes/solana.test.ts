@@ -86,9 +86,11 @@ async function ask(
     readonly tenant?: Tenant;
     readonly findVault?: FindVault;
     readonly fees?: QuoteDeps["fees"];
+    readonly leastPayment?: (to: Address) => bigint;
   } = {},
 ) {
   const { tenant: asking = tenant, findVault, fees = createSponsoredFees(10) } = given;
+  const { leastPayment = () => 1n } = given;
   const deps: QuoteDeps = {
     db: database.db,
     clock: createStillClock(),
@@ -99,6 +101,7 @@ async function ask(
         createStrictChain({
           kind: "svm",
           hashCommitment,
+          getLeastPayment: async (_token, to) => leastPayment(to),
           isWalletOf: ({ wallet, proof }) => wallet === VAULT && proof === PROOF,
           addresses: { factory: BINDING, escrow: ACCOUNT, delivery: ACCOUNT },
         }),
@@ -190,6 +193,24 @@ describe("a token of Solana", () => {
       code: "VALIDATION_ERROR",
       details: { field },
     });
+  });
+});
+
+describe("an amount that would not let the recipient's account be", () => {
+  const NATIVE = { fromChain: "solana", toChain: "solana", fromToken: SOL, toToken: SOL };
+  const named = { ...NATIVE, destinationAddress: DESTINATION };
+  const given = { leastPayment: (to: Address) => (to === WALLET ? 1_000_001n : 1n) };
+
+  test("is not offered", async () => {
+    expect(await refusalOf(named, given)).toMatchObject({
+      code: "AMOUNT_TOO_SMALL",
+      details: { reason: "recipient_account", amountOut: "1000000", least: "1000001" },
+    });
+  });
+
+  test("is offered a unit above, and where nobody is named yet", async () => {
+    expect(await ask({ ...named, amountIn64: "1000001" }, given)).toHaveLength(1);
+    expect(await ask(NATIVE, given)).toHaveLength(1);
   });
 });
 

@@ -1,4 +1,5 @@
 export { withBreaker } from "./breaker.ts";
+export { assertPayable } from "./payable.ts";
 export { createRouteBook, type RouteBook } from "./book.ts";
 export {
   type Attestations,

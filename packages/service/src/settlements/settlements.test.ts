@@ -1,7 +1,7 @@
 /** Settlements against real PostgreSQL, with the chain's answers set by hand. */
 import { describe, expect, test } from "vitest";
-import { hashOf } from "../../test/support/doubles.ts";
-import { openDesk } from "../../test/support/settlement-desk.ts";
+import { createStrictChain, hashOf } from "../../test/support/doubles.ts";
+import { openDesk, RECIPIENT, USDC } from "../../test/support/settlement-desk.ts";
 import { getAddressById } from "../addresses/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { toEvmAddress } from "../core/hex.ts";
@@ -478,6 +478,30 @@ describe("failures", () => {
       expect((await desk.swaps())[0]?.status).toBe(hasCode ? "swapping" : "deploying");
     },
   );
+
+  test("what the recipient's account could not be given is not swept until it can be", async () => {
+    const { desk } = await openPending(true);
+    let least = 1_001n;
+    const asked: unknown[] = [];
+    const destination = createStrictChain({
+      chainId: 30,
+      getLeastPayment: async (...about) => {
+        asked.push(about);
+        return least;
+      },
+    });
+    Object.assign(desk.deps, { chains: new Map([...desk.deps.chains, [30, destination]]) });
+    for (let looks = 1; looks <= 9; looks += 1) await desk.look();
+    expect((await desk.swaps())[0]).toMatchObject({
+      status: "failed_swap",
+      error: { code: "AMOUNT_TOO_SMALL", details: { reason: "recipient_account", least: "1001" } },
+    });
+    expect(await desk.db.selectFrom("transactions").selectAll().execute()).toEqual([]);
+    expect(asked.at(-1)).toEqual([USDC, RECIPIENT]);
+    least = 1_000n;
+    await desk.look();
+    expect((await desk.swaps())[0]?.status).toBe("swapping");
+  });
 
   test("T08 a wallet that a token emptied is not deployed", async () => {
     const { desk } = await openPending(false);

@@ -83,6 +83,7 @@ const familyOf = ({
     ...(getBalance && {
       readHolding: async (token, owner) => ({ amount: await getBalance(token, owner) }),
     }),
+    getLeastPayment: async () => 1n,
     kind: "evm",
     sequencing: "nonce",
     movingState: null,

@@ -58,6 +58,7 @@ export function createReader(rpc: Rpc): Omit<ChainReader, "checkIdentity"> {
     readPriceFeed: (feed, at = "latest") => readPriceFeed(rpc, feed, at),
     quoteSwap: (swap, at = "latest") => quoteSwap(rpc, swap, at),
     hasCode: (address, at) => hasCode(rpc, address, at),
+    getLeastPayment: async () => 1n,
   };
 }
 

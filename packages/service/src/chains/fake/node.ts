@@ -140,6 +140,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     },
     getBalance: async (token, owner, at) => stateAt(at).balanceOf(token, owner),
     readHolding: async (token, owner) => ({ amount: head.state.balanceOf(token, owner) }),
+    getLeastPayment: async () => 1n,
     findBalance: async (token, owner, at) => stateAt(at).balanceOf(token, owner),
     hasCode: async (address, at) => stateAt(at).code.has(address),
     async readPriceFeed(feed, at = "latest") {

@@ -107,6 +107,7 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
       asOf: finalBlock.number,
     }),
     hasCode: async () => false,
+    getLeastPayment: async () => 1n,
     readPriceFeed: never("priced"),
     quoteSwap: never("swapped"),
 

@@ -69,13 +69,14 @@ export function createReader(
     );
   }
 
+  /** Lamports that an empty account must have. They are lowered over time, and only the cluster knows when. */
+  function readLeast(): Promise<bigint> {
+    return nodes.agree((node) => node.readRent(0));
+  }
+
   async function readHolding(token: Address, owner: Address): Promise<Held> {
     if (token === NATIVE_SOL) {
-      const [held, spare] = await Promise.all([
-        readLamports(owner),
-        // It is lowered over time, and only the cluster knows when.
-        nodes.agree((node) => node.readRent(0)),
-      ]);
+      const [held, spare] = await Promise.all([readLamports(owner), readLeast()]);
       return { ...held, spare };
     }
     const { slot: asOf, accounts } = await readTokenAccounts(token, owner);
@@ -140,6 +141,11 @@ export function createReader(
     readHolding,
     findBalance: getBalance,
     hasCode: async () => false,
+    async getLeastPayment(token, to) {
+      if (token !== NATIVE_SOL) return 1n;
+      const [{ amount }, least] = await Promise.all([readLamports(to), readLeast()]);
+      return amount < least ? least - amount : 1n;
+    },
     readPriceFeed: async () => {
       throw new Bug("price feeds are read on EVM chains");
     },

@@ -514,6 +514,46 @@ describe("sending", () => {
     expect(await simulate(later)).toMatchObject({ ok: true });
   });
 
+  test("pays a wallet no less than lets its account be, which only the cluster knows", async () => {
+    const { here, deployment, sandbox, usdc } = world;
+    const pay = (commitment: Commitment, amount: bigint) =>
+      here.buildDeliver(
+        {
+          commitment,
+          srcChain: 2,
+          escrow: toAddress(`0x${"e5".repeat(20)}`),
+          srcToken: toAddress(`0x${"a0".repeat(20)}`),
+          seq: 3n,
+          amount,
+          deadline: DEADLINE,
+        },
+        SIGNATURE,
+      );
+    const commitment = newCommitment({ destToken: toHex32(NATIVE_SOL) });
+    const to = unpadAddress(commitment.destWallet, "svm");
+    const least = await here.getLeastPayment(NATIVE_SOL, to);
+    expect(least).toBe(rentOf(0));
+    expect(await here.getLeastPayment(usdc, to)).toBe(1n);
+    const { feePayer } = deployment.facts;
+    expect(await here.simulate(feePayer, pay(commitment, least - 1n))).toMatchObject({ ok: false });
+    await world.execute(pay(commitment, least));
+    expect(await here.getLeastPayment(NATIVE_SOL, to)).toBe(1n);
+    // Who has SOL can be given the least there is.
+    const again = newCommitment({
+      destToken: toHex32(NATIVE_SOL),
+      destWallet: commitment.destWallet,
+    });
+    await world.execute(pay(again, 1n));
+    expect(await here.getBalance(NATIVE_SOL, to)).toBe(least + 1n);
+
+    const meddler = await startMeddler(sandbox.url, ({ method }, said) =>
+      method === "getMinimumBalanceForRentExemption" ? { result: 89_088 } : said,
+    );
+    onTestFinished(() => meddler.close());
+    const stranger = unpadAddress(newCommitment().destWallet, "svm");
+    expect(await world.connect([meddler.url]).getLeastPayment(NATIVE_SOL, stranger)).toBe(89_088n);
+  });
+
   test("dust that lands before a sweep is mined makes it fail, which its receipt says", async () => {
     const { here, sandbox } = world;
     const { commitment, wallet } = await deposit(NATIVE_SOL, SOL);

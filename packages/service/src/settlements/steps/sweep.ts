@@ -9,7 +9,7 @@ import { assert } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { TxHash } from "../../core/hex.ts";
 import { assignSwept } from "../../deposits/index.ts";
-import type { Reservation, Route } from "../../routes/index.ts";
+import { assertPayable, type Reservation, type Route } from "../../routes/index.ts";
 import {
   failureOf,
   getByIntent,
@@ -76,12 +76,14 @@ async function planSweep(
   const { amount: balance } = held;
   const chain = chainOf(deps, settlement);
   const fee = await planFee(deps, settlement, { address, route, amount: balance });
-  const { minOut } = await route.quote(balance, address.commitment, fee);
+  const { minOut, amountOut } = await route.quote(balance, address.commitment, fee);
   if (minOut === 0n) {
     throw new OperatingError("AMOUNT_TOO_SMALL", "The balance is too small for the route.", {
       details: { balance: balance.toString() },
     });
   }
+  const { destWallet } = address;
+  await assertPayable(deps.chains, route.pair, { destWallet, amountOut });
   const call = await route.prepareSweep(address, balance, fee, held);
   if (!call) return "wait";
   const lanes = settleLanesOf(deps, settlement);

@@ -1,10 +1,11 @@
 /** What holds at every step, over the rows and the chains; and whether everything has come to rest. */
 import type { DepositAddress } from "../../src/addresses/index.ts";
 import type { FakeChain } from "../../src/chains/fake/model.ts";
-import type { Config } from "../../src/config/load.ts";
+import type { Config, RouteConfig } from "../../src/config/load.ts";
 import { toHex32 } from "../../src/core/hex.ts";
 import type { SharedDatabase } from "./database.ts";
 import { Broken } from "./broken.ts";
+import { isUncovered } from "./gas.ts";
 import { coinMinimumOf, MINIMUM, nativeOn, tokenOf } from "./stage.ts";
 
 /** Statements of the list of invariants, as questions whose answer is to be no row. */
@@ -112,15 +113,15 @@ export async function checkAlways(
   }
 }
 
-/** Whether nothing is left to do but to wait for a route or for more to arrive: then the chains are final, and only what may stay has stayed. */
+/** Whether nothing is left to do but to wait for a route, for more to arrive or for cheaper gas: then the chains are final, and only what may stay has stayed. */
 export async function isAtRest(
   database: SharedDatabase,
   chains: ReadonlyMap<number, FakeChain>,
   addresses: readonly DepositAddress[],
-  config: Pick<Config, "routes">,
+  config: RestConfig,
 ): Promise<boolean> {
   const [busy] = await database.query<{ busy: boolean }>(`
-    select exists (select from settlements where (status not in ('completed', 'dead') and coalesce(error_code, '') not in ('NO_ROUTE', 'AMOUNT_TOO_SMALL')) or (status = 'completed' and not sweep_final))
+    select exists (select from settlements where (status not in ('completed', 'dead') and coalesce(error_code, '') not in ('NO_ROUTE', 'AMOUNT_TOO_SMALL', 'FEE_NOT_COVERED')) or (status = 'completed' and not sweep_final))
       or exists (select from deliveries where state not in ('claimed', 'returned', 'taken_back'))
       or exists (select from bridge_transfers where state not in ('final', 'superseded'))
       or exists (select from transactions where state not in ('final', 'abandoned')) as busy`);
@@ -180,43 +181,75 @@ async function isExplained(
 /** Why a settlement is dead whose wallet was found empty. */
 const EMPTY_CODES: readonly string[] = ["INSUFFICIENT_BALANCE", "REORG"];
 
-/** V9: value above the minimum in a wallet, that nothing will settle and nobody has given up. */
+/** What the rest of a run depends on of its configuration. */
+export type RestConfig = Pick<Config, "routes" | "gas">;
+
+/**
+ * V9: value above the minimum in a wallet, that nothing will settle and nobody has given up; and what waits for cheaper
+ * gas although gas is not what keeps it.
+ */
 export async function listStranded(
   database: SharedDatabase,
   chains: ReadonlyMap<number, FakeChain>,
   addresses: readonly DepositAddress[],
-  { routes }: Pick<Config, "routes">,
+  { routes, gas }: RestConfig,
 ): Promise<string[]> {
   const stranded: string[] = [];
+  const newest = await database.query<{
+    chain_id: number;
+    wallet: string;
+    token: string;
+    status: string;
+    error_code: string | null;
+  }>(
+    `select distinct on (chain_id, wallet, token) chain_id, wallet, token, status, error_code
+      from settlements order by chain_id, wallet, token, created_at desc`,
+  );
   for (const [chainId, chain] of chains) {
-    for (const { wallet, destChain, destToken } of addresses) {
+    for (const address of addresses) {
+      const { wallet } = address;
       for (const [token, minimum] of [
         [tokenOf(chainId), MINIMUM],
         [nativeOn(chainId), coinMinimumOf(chainId)],
       ] as const) {
         const balance = chain.head.state.balanceOf(token, wallet);
-        if (balance < minimum) continue;
-        const hasRoute = routes.some((route) => {
-          if (route.chainId !== chainId || route.token !== token) return false;
-          const isMono = route.kind === "MONO_CHAIN";
-          const there = isMono ? chainId : route.destChain;
-          const gives = isMono ? (route.swap?.tokenOut ?? token) : route.destToken;
-          return there === destChain && gives === destToken;
-        });
-        if (!hasRoute) continue;
-        const [last] = await database.query<{ status: string; error_code: string | null }>(
-          `select status, error_code from settlements where chain_id = $1 and wallet = $2 and token = $3 order by created_at desc limit 1`,
-          [chainId, wallet, token],
+        const last = newest.find(
+          (one) => one.chain_id === chainId && one.wallet === wallet && one.token === token,
         );
+        const isEnded = last?.status === "completed" || last?.status === "dead";
+        const waitsForGas = last?.error_code === "FEE_NOT_COVERED" && !isEnded;
+        if (balance < minimum && !waitsForGas) continue;
+        const own = routes.filter((route) => serves(route, { chainId, token, address }));
+        if (own.length === 0) continue;
         // What a person is to look at; not what was taken for empty.
         const isGivenUp =
           last?.status === "dead" && !EMPTY_CODES.includes(last.error_code ?? "none");
-        if (!isGivenUp)
-          stranded.push(`${chainId} ${wallet} ${token} holds ${balance}, last ${last?.status}`);
+        const mayWait =
+          waitsForGas &&
+          balance >= minimum &&
+          gas === "charged" &&
+          isUncovered(chains, own, { chainId, wallet, token, balance });
+        if (!isGivenUp && !mayWait)
+          stranded.push(
+            `${chainId} ${wallet} ${token} holds ${balance}, last ${last?.status} ${last?.error_code}`,
+          );
       }
     }
   }
   return stranded;
+}
+
+/** Whether a route is one of what an address gets in a token. */
+function serves(
+  route: RouteConfig,
+  of: { readonly chainId: number; readonly token: string; readonly address: DepositAddress },
+): boolean {
+  const { chainId, token, address } = of;
+  if (route.chainId !== chainId || route.token !== token) return false;
+  const isMono = route.kind === "MONO_CHAIN";
+  const there = isMono ? chainId : route.destChain;
+  const gives = isMono ? (route.swap?.tokenOut ?? token) : route.destToken;
+  return there === address.destChain && gives === address.destToken;
 }
 
 /** What is left to do, for a person. */
@@ -224,7 +257,7 @@ export async function describeRest(
   database: SharedDatabase,
   chains: ReadonlyMap<number, FakeChain>,
   addresses: readonly DepositAddress[],
-  config: Pick<Config, "routes">,
+  config: RestConfig,
 ): Promise<string> {
   const stranded = await listStranded(database, chains, addresses, config);
   const settlements = await database.query(

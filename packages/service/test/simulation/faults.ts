@@ -192,6 +192,11 @@ export function drawChange(
   return { at: dice.between(0.1, 0.9), routes: dice.pick(others) };
 }
 
+/** Whether a seed has Solana beside the EVM chains: every third does. */
+export function drawSolana(dice: Dice): boolean {
+  return dice.chance(1 / 3);
+}
+
 /** How the pools move; prices as parts of what is fair, times between two moves in seconds. */
 export interface MarketMoves {
   /** The longest time between two moves. */

@@ -2,7 +2,7 @@
  * `npm run simulate -- --seeds N --from S`: runs seeds, several at once, and prints those that broke. `--log` also
  * prints every step. `--stop-at-first` runs none after the first that broke, and says how many it took.
  * `--routes FAST_MCTP,SWIFT` has those routes between the chains, in this order, instead of what the seed says; `--swaps` and
- * `--no-swaps` have routes through pools in every seed, or in none; `--solana` has Solana, which no seed draws yet. `--crashes`
+ * `--no-swaps` have routes through pools in every seed, or in none; `--solana` and `--no-solana` the same with Solana. `--crashes`
  * instead disturbs every effect of the base seeds, one at a time; `--swaps` then takes those through pools alone.
  */
 import { parseArgs } from "node:util";

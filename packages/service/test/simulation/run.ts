@@ -26,6 +26,7 @@ import {
   drawFaults,
   drawMarket,
   drawRoutes,
+  drawSolana,
   type Faults,
   type MarketMoves,
   NO_BRIDGE_FAULTS,
@@ -78,7 +79,7 @@ export interface RunOptions {
   readonly routes?: RouteChoice;
   /** Whether there are routes through pools, instead of what the seed says. */
   readonly swaps?: boolean;
-  /** Whether there is Solana beside the EVM chains. */
+  /** Whether there is Solana beside the EVM chains, instead of what the seed says. */
   readonly solana?: boolean;
   /** What the users do, instead of what the seed says. */
   readonly payments?: number;
@@ -172,8 +173,7 @@ async function play(
   const chains = new Map<number, FakeChain>(
     CHAIN_IDS.map((chainId) => [chainId, createChain(chainId, { inventory, laneWei })]),
   );
-  // Not drawn yet: a delivery that left its chain after its settlement had ended still breaks the ledger there.
-  const hasSolana = options.solana ?? false;
+  const hasSolana = options.solana ?? (!options.faults && drawSolana(createDice(seed, 14)));
   if (hasSolana) chains.set(SOLANA, createSolana(inventory, createDice(seed, 12)));
   // In some runs deposits pay for their gas: those in coin are large then, as their fees are.
   const gas = createDice(seed, 4).chance(0.3) ? "charged" : "sponsored";

@@ -1,7 +1,10 @@
 /**
  * The real database under the scheduler: one connection that the processes take in turns, so that a transaction runs as
  * one step and everything between transactions can interleave. Faults are what a driver sees of a server in trouble.
+ * What the database has said and cannot say otherwise by now it is not asked again (`memo.ts`), nor told of a transaction
+ * that asks nothing else.
  */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -14,6 +17,7 @@ import {
 } from "kysely";
 import type { Database, Db } from "../../src/db/schema.ts";
 import type { Kernel, Life } from "./kernel.ts";
+import { type Answer, Memo } from "./memo.ts";
 import type { SimulationDatabase } from "./server.ts";
 
 /** What may happen to a query or a commit. */
@@ -37,23 +41,64 @@ export interface SharedDatabase {
 }
 
 export function shareDatabase(
-  { client, names }: SimulationDatabase,
+  { client, names, schema }: SimulationDatabase,
   kernel: Kernel,
   chooseFault: (life: Life, what: "query" | "write" | "commit") => DatabaseFault | null,
+  /** Whether the database is asked everything, also what it has said. */
+  asksAll: boolean,
 ): SharedDatabase {
   let holder: Life | null = null;
+  const memo = new Memo(schema);
+  /** The transaction of the holder: one that is only wanted the database knows nothing of yet. */
+  let transaction: "none" | "wanted" | "open" | "failed" = "none";
 
   /** Each text is parsed and planned once: most of the time of small queries. */
-  async function execute(text: string, values: readonly unknown[] = []) {
+  async function ask(text: string, values: readonly unknown[] = []): Promise<Answer> {
     const name = names.get(text) ?? `q${names.size}`;
     names.set(text, name);
     return kernel.during(client.query({ name, text, values: [...values] }));
   }
 
+  async function execute(text: string, values: readonly unknown[] = []): Promise<Answer> {
+    // One that failed answers nothing any more, and the service has to see that.
+    const known = asksAll || transaction === "failed" ? null : memo.recall(text, values);
+    if (known) {
+      await kernel.during(nextTurn());
+      return known;
+    }
+    if (transaction === "wanted") await begin();
+    try {
+      const answer = await ask(text, values);
+      memo.note(text, values, answer);
+      return answer;
+    } catch (error) {
+      if (transaction === "open") transaction = "failed";
+      throw error;
+    }
+  }
+
+  async function begin(): Promise<void> {
+    await ask("begin");
+    transaction = "open";
+  }
+
+  async function end(how: "commit" | "rollback"): Promise<void> {
+    const was = transaction;
+    transaction = "none";
+    if (was === "none" || was === "wanted") return kernel.during(nextTurn());
+    try {
+      await ask(how);
+      if (how === "rollback" || was === "failed") memo.forget();
+    } catch (error) {
+      memo.forget();
+      throw error;
+    }
+  }
+
   /** Ends the process: the server rolls back what is not committed. */
   async function die<T>(life: Life): Promise<T> {
     kernel.kill(life);
-    await execute("rollback");
+    await end("rollback");
     holder = null;
     return new Promise<T>(() => undefined);
   }
@@ -66,7 +111,7 @@ export function shareDatabase(
   ): Promise<T> {
     if (fault === "kill") return die(life);
     if (fault === "lost") {
-      await execute("rollback");
+      await end("rollback");
       throw connectionLost();
     }
     const result = await work();
@@ -85,7 +130,8 @@ export function shareDatabase(
         const fault = chooseFault(life, writes && !isOpen ? "write" : "query");
         const result = await carryOut(life, fault, () => execute(sql, parameters));
         return {
-          rows: result.rows,
+          // CAST: the service knows what it asked for.
+          rows: result.rows as R[],
           ...(result.command === "SELECT" ? {} : { numAffectedRows: BigInt(result.rowCount ?? 0) }),
         };
       },
@@ -105,17 +151,19 @@ export function shareDatabase(
       async beginTransaction() {
         isOpen = true;
         hasWritten = false;
-        await execute("begin");
+        transaction = "wanted";
+        if (asksAll) await begin();
+        else await kernel.during(nextTurn());
       },
       async commitTransaction() {
         const fault = chooseFault(life, hasWritten ? "commit" : "query");
         isOpen = false;
-        await carryOut(life, fault, () => execute("commit"));
+        await carryOut(life, fault, () => end("commit"));
       },
       async rollbackTransaction() {
         if (!isOpen) return;
         isOpen = false;
-        await execute("rollback");
+        await end("rollback");
       },
       async releaseConnection() {
         if (holder === life) holder = null;

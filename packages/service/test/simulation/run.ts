@@ -88,6 +88,8 @@ export interface RunOptions {
   /** How long the faults last, in virtual milliseconds. */
   readonly safetyMs?: number;
   readonly keepLog?: boolean;
+  /** Asks the database everything, also where its answer cannot have changed: the same run, more slowly. */
+  readonly asksAll?: boolean;
   /** Called once everything has come to rest, to look or to tamper. */
   readonly onRest?: (world: World) => Promise<void>;
 }
@@ -186,8 +188,9 @@ async function play(
   mark(`between the chains by ${between.join(", then ")}`);
   if (market) mark("with pools");
   if (hasSolana) mark("with Solana");
+  let payoutWindowS = drawn.isHasty ? 60n : 600n;
   const configure = (routes: readonly RouteChoice[number][]) =>
-    createConfig(drawn.isHasty ? 60n : 600n, gas, routes, market !== null, hasSolana);
+    createConfig(payoutWindowS, gas, routes, market !== null, hasSolana);
   let config = configure(between);
   let bridgeFaults =
     options.bridgeFaults ??
@@ -197,7 +200,7 @@ async function play(
   let effects = 0;
   const disturb = (life: Life, what: string): Disturbance | null =>
     options.disturb?.(`${life.name.replace(/\d+$/, "")} ${what}`, ++effects) ?? null;
-  const database = shareDatabase(connection, kernel, (life, what): DatabaseFault | null => {
+  const chooseFault = (life: Life, what: "query" | "write" | "commit"): DatabaseFault | null => {
     if (life.name.startsWith("api")) return null;
     if (what === "query") {
       if (dice.chance(faults.queryKill)) return "kill";
@@ -208,7 +211,8 @@ async function play(
     if (dice.chance(faults.commitKill)) return dice.chance(0.5) ? "kill" : "kill_after";
     if (dice.chance(faults.commitLost)) return "lost";
     return dice.chance(faults.commitAnswerLost) ? "answer_lost" : null;
-  });
+  };
+  const database = shareDatabase(connection, kernel, chooseFault, options.asksAll ?? false);
   const attestations = createAttestationService({
     kernel,
     dice: bridgeDice,
@@ -494,8 +498,10 @@ async function play(
   faults = NO_FAULTS;
   bridgeFaults = NO_BRIDGE_FAULTS;
   isCalm = true;
-  // Otherwise what is on its way by a route that is gone would wait for ever.
-  if (change) reconfigure(between);
+  // Otherwise what is on its way by a route that is gone would wait for ever, and locks that have a minute would go there
+  // and back until one is lucky.
+  payoutWindowS = 600n;
+  if (change || drawn.isHasty) reconfigure(between);
   kernel.note("calm");
   for (const process of lives.running) process.life.frozenUntilMs = 0;
   // What a user sent behind a payment that a reorganisation lost would wait for ever.

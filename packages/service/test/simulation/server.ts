@@ -7,6 +7,7 @@ import { migrateToLatest } from "../../src/db/migrate.ts";
 import { type DatabaseAddress, openDatabase } from "../../src/db/pool.ts";
 import { maintainEvents } from "../../src/events/index.ts";
 import { startThrowawayServer } from "../support/throwaway-server.ts";
+import type { Schema } from "./memo.ts";
 import { START_MS } from "./stage.ts";
 
 export interface SimulationServer {
@@ -19,6 +20,7 @@ export interface SimulationDatabase {
   readonly client: pg.PoolClient;
   /** Names of the statements that the connection has prepared. */
   readonly names: Map<string, string>;
+  readonly schema: Schema;
   /** Removes every row. */
   empty(): Promise<void>;
   close(): Promise<void>;
@@ -77,6 +79,7 @@ export async function prepareDatabase(address: DatabaseAddress): Promise<Simulat
   return {
     client,
     names: new Map(),
+    schema: await readSchema(client),
     async empty() {
       await client.query("rollback");
       // The record of operators refuses to be emptied; the simulation alone may.
@@ -89,5 +92,21 @@ export async function prepareDatabase(address: DatabaseAddress): Promise<Simulat
       client.release();
       await open.close();
     },
+  };
+}
+
+async function readSchema(client: pg.PoolClient): Promise<Schema> {
+  const list = async (text: string) =>
+    (await client.query<{ name: string }>(text)).rows.map(({ name }) => name);
+  return {
+    tables: await list(`select tablename as name from pg_tables where schemaname = 'public'`),
+    followed: new Set(
+      await list(
+        `select tgrelid::regclass::text as name from pg_trigger where not tgisinternal
+          union select confrelid::regclass::text from pg_constraint
+            where contype = 'f' and (confdeltype not in ('a', 'r') or confupdtype not in ('a', 'r'))`,
+      ),
+    ),
+    volatile: new Set(await list(`select proname as name from pg_proc where provolatile = 'v'`)),
   };
 }

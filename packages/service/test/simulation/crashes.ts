@@ -20,13 +20,20 @@ export interface Base {
 
 /**
  * Payments that between them take every path: to the same chain and to the other one by each route, in a token and in
- * native coin.
+ * native coin. Of the seeds that do, those whose runs are short.
  */
 export const BASES: readonly Base[] = [
-  { seed: 2, routes: ["SWIFT"] },
-  { seed: 3, routes: ["SWIFT"] },
-  { seed: 6, routes: ["SWIFT"] },
+  { seed: 25, routes: ["SWIFT"] },
+  { seed: 21, routes: ["SWIFT"] },
+  { seed: 41, routes: ["SWIFT"] },
   { seed: 3, routes: ["FAST_MCTP"] },
+];
+
+/** From Solana, towards it, and on it. */
+export const SOLANA_BASES: readonly Base[] = [
+  { seed: 61, routes: ["SWIFT"], solana: true },
+  { seed: 80, routes: ["SWIFT"], solana: true },
+  { seed: 60, routes: ["SWIFT"], solana: true },
 ];
 
 /** The same through a pool: from a token to coin, before the bridge, and from coin to a token. */

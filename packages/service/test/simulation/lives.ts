@@ -145,7 +145,7 @@ export function createLives(stage: Stage) {
           await kernel.gate(life, `${node.chainId}.${name}`);
           const faults = stage.faults();
           if (dice.chance(faults.nodeError)) return failOf(name, node.chainId);
-          const disturbance = name === "send" ? stage.onEffect(life, "send") : null;
+          const disturbance = name === "send" ? stage.onEffect(life, `${node.chainId}.send`) : null;
           if (disturbance === "before") return die(life);
           if (name === "send") {
             await stage.onSend(String(args[0]));

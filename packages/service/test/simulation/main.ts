@@ -3,10 +3,17 @@
  * prints every step. `--stop-at-first` runs none after the first that broke, and says how many it took.
  * `--routes FAST_MCTP,SWIFT` has those routes between the chains, in this order, instead of what the seed says; `--swaps` and
  * `--no-swaps` have routes through pools in every seed, or in none; `--solana` and `--no-solana` the same with Solana. `--crashes`
- * instead disturbs every effect of the base seeds, one at a time; `--swaps` then takes those through pools alone.
+ * instead disturbs every effect of the base seeds, one at a time; `--swaps` then takes those through pools alone, and so on.
  */
 import { parseArgs } from "node:util";
-import { BASES, type CrashCase, listCrashCases, runCrashCase, SWAP_BASES } from "./crashes.ts";
+import {
+  BASES,
+  type CrashCase,
+  listCrashCases,
+  runCrashCase,
+  SOLANA_BASES,
+  SWAP_BASES,
+} from "./crashes.ts";
 import { ROUTE_CHOICES } from "./faults.ts";
 import { runSeed } from "./run.ts";
 import { type SimulationDatabase, startServer } from "./server.ts";
@@ -68,8 +75,10 @@ async function each<T>(
 async function runCrashes(): Promise<string> {
   const database = await server.open();
   const cases: CrashCase[] = [];
-  const bases = [...BASES, ...SWAP_BASES].filter(
-    ({ swaps = false }) => values.swaps === undefined || swaps === values.swaps,
+  const bases = [...BASES, ...SOLANA_BASES, ...SWAP_BASES].filter(
+    ({ swaps = false, solana = false }) =>
+      (values.swaps === undefined || swaps === values.swaps) &&
+      (values.solana === undefined || solana === values.solana),
   );
   for (const base of bases) cases.push(...(await listCrashCases(database, base)));
   await database.close();

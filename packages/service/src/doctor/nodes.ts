@@ -27,6 +27,8 @@ export interface NodesOfFamily<Inspector extends NodeInspector> {
   readonly nodes: ChainNodes<Inspector>;
   /** What tells the chain that a node serves from all others. */
   readonly identify: (inspector: Inspector) => Promise<Compared>;
+  /** Seconds by which the final block is usually behind the head at most, and more. */
+  readonly finalityWarningS: bigint;
   /** What else is looked at of each node. */
   readonly more?: (node: NodeOf<Inspector>, identified: Check) => readonly Check[];
 }
@@ -50,6 +52,7 @@ export function checkEvmNodes(deps: DoctorDeps, chain: ChainConfig): NodeChecks 
       found: await inspector.getEvmChainId(),
       expected: chain.evmChainId,
     }),
+    finalityWarningS: FINALITY_WARNING_S,
   });
 }
 
@@ -200,13 +203,13 @@ function checkNode<Inspector extends NodeInspector>(
     id: "node.finality",
     ...name,
     needs: [identified],
-    look: () => judgeFinality(deps, node),
+    look: () => judgeFinality(deps, node, family.finalityWarningS),
   };
   const more = family.more?.(node, identified) ?? [];
   return { all: [answers, identified, head, final, ...more], identified, final };
 }
 
-async function judgeFinality({ config }: DoctorDeps, { chain, inspector }: Node) {
+async function judgeFinality({ config }: DoctorDeps, { chain, inspector }: Node, warningS: bigint) {
   // The head first: a block made in between can only make a finality that is invented look more so.
   const newest = await inspector.getHead("latest");
   const final = await inspector.getHead("final");
@@ -219,9 +222,9 @@ async function judgeFinality({ config }: DoctorDeps, { chain, inspector }: Node)
     });
   }
   const behindS = newest.timestamp - final.timestamp;
-  return judge(behindS <= FINALITY_WARNING_S, {
+  return judge(behindS <= warningS, {
     found: `block ${final.number}, ${behindS} s behind the head`,
-    expected: `at most ${FINALITY_WARNING_S} s behind the head`,
+    expected: `at most ${warningS} s behind the head`,
     advice:
       "See whether the chain or the node has stopped to finalise: deliveries from inventory wait for it, and are taken back when it takes longer than payoutWindowSeconds.",
     otherwise: behindS <= config.payoutWindowS ? "warning" : "problem",

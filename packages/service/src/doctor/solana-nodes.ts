@@ -6,6 +6,8 @@ import { type Check, judge, ok, skip } from "./check.ts";
 import { type DoctorDeps, isLocal, type SolanaChain } from "./facts.ts";
 import { checkNodes, type NodeChecks, type NodeOf } from "./nodes.ts";
 
+/** Some 13 seconds, while the cluster is well. */
+const FINALITY_WARNING_S = 120n;
 /** What a slot takes, as the cluster means it: about as long as it does. */
 const SLOTS_PER_HOUR = 9_000n;
 /** A lock may be open for 72 hours, and what was made of it is looked for after that. */
@@ -19,6 +21,7 @@ export function checkSolanaNodes(deps: DoctorDeps, chain: SolanaChain): NodeChec
       found: toBase58(await inspector.getGenesisHash()),
       expected: toBase58(chain.solana.genesisHash),
     }),
+    finalityWarningS: FINALITY_WARNING_S,
     more: (node, identified) => [
       checkBlocks(node, identified),
       checkHistory(deps, chain, node, identified),

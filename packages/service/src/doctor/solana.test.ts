@@ -124,6 +124,21 @@ describe("a node", () => {
     ]);
   });
 
+  test.each<[bigint, bigint, string]>([
+    [32n, 121n, "warning"],
+    [32n, 43_201n, "problem"],
+    [0n, 0n, "problem"],
+  ])("that is %i slots and %i s from final is a %s", async (slots, seconds, status) => {
+    const getHead: SolanaInspector["getHead"] = async (at) => ({
+      number: at === "final" ? HEAD - slots : HEAD,
+      hash: HASH,
+      parentHash: HASH,
+      timestamp: at === "final" ? NOW_S - seconds : NOW_S,
+    });
+    const [first] = await findTrouble({ node: { getHead } });
+    expect(first).toMatchObject({ id: "node.finality", subject: SUBJECT, status });
+  });
+
   test("with transactions that cannot be read is a problem", async () => {
     const tooNew = new OperatingError("CONFIG_MISSING", "a newer release is needed");
     const countTransactions = () => Promise.reject(tooNew);

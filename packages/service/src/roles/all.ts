@@ -89,17 +89,17 @@ export async function startRoles(
     const wakeups = createWakeups({ address, pool, clock, log });
     cleanups.push(() => wakeups.close());
 
-    const chains = createChains(config, { clock, log, db });
-    const http = systemHttp;
-    const { metrics } = watch;
-    const prices = createConfiguredPrices(config, { chains, http, clock, log, metrics });
-    const attestations = openAttestations(config, { http, clock, log, metrics });
     const signersOf = async (name: SignerName) => {
       const signers = await getSigners(config, name, { clock, askPassphrase, log });
       cleanups.push(async () => signers.close());
       return countRefusals(watch.metrics, signers);
     };
     const settler = roles.includes("settler") ? await signersOf("settler") : null;
+    const chains = createChains(config, { clock, log, db, lanes: settler?.lanes });
+    const http = systemHttp;
+    const { metrics } = watch;
+    const prices = createConfiguredPrices(config, { chains, http, clock, log, metrics });
+    const attestations = openAttestations(config, { http, clock, log, metrics });
     const vaults =
       settler?.vaults ??
       (roles.includes("quoter") ? await getVaultSigner(config, { clock, log }) : null);

@@ -38,6 +38,7 @@ import {
   SERVICE_FAILURES,
   withBreaker,
 } from "../routes/index.ts";
+import type { LaneSigner } from "../signers/port.ts";
 import type { Log } from "../telemetry/log.ts";
 import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
 import type { Watch } from "./watch.ts";
@@ -86,6 +87,8 @@ export function createChains(
     readonly log: Log;
     /** Where vaults are looked up; only what plans transactions of Solana needs it. */
     readonly db?: Db | undefined;
+    /** Of which one keeps the daily cap of Solana; only what plans deliveries there needs it. */
+    readonly lanes?: readonly LaneSigner[] | undefined;
   },
   nodesOf = (chain: ChainConfig): NodesConfig => chain.nodes,
 ): Chains {
@@ -120,13 +123,15 @@ function openSolana(
     readonly clock: Clock;
     readonly log: Log;
     readonly db?: Db | undefined;
+    readonly lanes?: readonly LaneSigner[] | undefined;
     readonly urls: readonly string[];
     readonly required: number;
   },
 ): Chain {
   if (!solana) throw missing("configuration", chainId);
   const { genesisHash, treasury, feePayers, mints, dailyCaps, priorityFeeMax } = solana;
-  const { clock, log, db, urls, required } = deps;
+  const { clock, log, db, lanes = [], urls, required } = deps;
+  const keeper = lanes.find((lane) => lane.chainId === chainId && lane.purpose === "deliver");
   const { factory: binding, escrow, delivery } = contracts;
   const factory = findEvmFactory(config);
   return createSolanaChain({
@@ -143,7 +148,8 @@ function openSolana(
     },
     mints,
     vaultOf: async (commitment) => (db ? findWalletOf(db, commitment) : null),
-    dailyCapOf: (token) => dailyCaps.get(token) ?? 0n,
+    // Whoever reaches no signer knows only what it was told itself.
+    capLeftOf: async (token) => (await keeper?.getCapLeft?.(token)) ?? dailyCaps.get(token) ?? 0n,
     rentPerByte: RENT_PER_BYTE,
     unitPrice: { min: 0n, max: priorityFeeMax },
     clock,

@@ -10,6 +10,7 @@ import { SignerRefusal, SignerWaits } from "./refusal.ts";
 import type { HeldSigners } from "./server.ts";
 import {
   Accounts,
+  CapLeft,
   Failure,
   formatDelivery,
   formatIntent,
@@ -53,6 +54,10 @@ export async function connectSigner(socketPath: string): Promise<HeldSigners> {
       const { raw, hash } = await ask("/transactions", request, Signed);
       // CAST: the schema holds it to hex.
       return { raw: raw as Hex, hash: toTxHash(hash) };
+    },
+    async getCapLeft(token) {
+      const { left } = await ask("/caps", { chainId, lane: address, token }, CapLeft);
+      return BigInt(left);
     },
   }));
 

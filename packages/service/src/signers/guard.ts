@@ -186,6 +186,7 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
       const memory = orderMemoryOf(chainId);
       return {
         ...signer,
+        getCapLeft: async (token) => memory.capLeft(token, rules.dailyCapOf(token), clock.now()),
         async sign(intent) {
           const { gas, fees } = intent;
           const { gasMax, maxFeePerGas } = rules;

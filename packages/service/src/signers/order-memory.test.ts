@@ -163,6 +163,22 @@ describe("the daily cap", () => {
     expect(() => check(messageOf([delivery("03", 601n)]), DAY_MS)).toThrow("daily cap");
   });
 
+  test("tells what is left of it, which is exactly what may be signed", () => {
+    const { memory, check, sign } = open();
+    const left = (nowMs: number, cap = 1_000n) => memory.capLeft(TOKEN, cap, nowMs);
+    expect(left(0)).toBe(1_000n);
+    sign(messageOf([delivery("01", 600n)]), 0);
+    sign(messageOf([delivery("02", 100n)]), DAY_MS / 2);
+    sign(messageOf([delivery("02", 100n)], 2_000n), DAY_MS / 2);
+    expect(left(DAY_MS - 1)).toBe(300n);
+    check(messageOf([delivery("03", 300n)]), DAY_MS - 1);
+    expect(() => check(messageOf([delivery("03", 301n)]), DAY_MS - 1)).toThrow("daily cap");
+    expect(left(DAY_MS)).toBe(900n);
+    // A cap that was lowered below what was paid.
+    expect(left(DAY_MS - 1, 500n)).toBe(0n);
+    expect(memory.capLeft(OTHER_TOKEN, 1_000n, DAY_MS - 1)).toBe(1_000n);
+  });
+
   test("counts all deliveries of one transaction", () => {
     const { check } = open();
     expect(() => check(messageOf([delivery("01", 600n), delivery("02", 401n)]))).toThrow("cap");

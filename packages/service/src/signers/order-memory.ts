@@ -70,6 +70,8 @@ export interface OrderMemory {
   /** Throws `SignerRefusal` for what must not be signed after what was, `SignerWaits` for what may be signed later. */
   check(lane: Address, message: GuardedMessage, limits: OrderLimits, nowMs: number): void;
   remember(lane: Address, message: GuardedMessage, atMs: number): void;
+  /** What deliveries may still pay of a token at a time under its cap over 24 hours, in base units. */
+  capLeft(token: Address, cap: bigint, nowMs: number): bigint;
 }
 
 export function createOrderMemory(): OrderMemory {
@@ -152,6 +154,11 @@ export function createOrderMemory(): OrderMemory {
   return {
     isRecorded: ({ orders, messageHash }) =>
       orders.every((order) => newest.get(onceOf(order))?.messageHash === messageHash),
+
+    capLeft(token, cap, nowMs) {
+      const paid = deliveredLately(token, nowMs);
+      return cap > paid ? cap - paid : 0n;
+    },
 
     check(lane, message, limits, nowMs) {
       const { orders, lamports } = message;

@@ -40,6 +40,8 @@ export interface LaneSigner {
   readonly retired: boolean;
   /** Throws `SignerRefusal` for what the policy does not allow, `SignerWaits` for what it does not allow yet, RPC_UNAVAILABLE when the key cannot be reached. */
   sign(intent: TransactionIntent): Promise<SignedTransaction>;
+  /** What deliveries may still pay of a token today, in base units; only where no contract but the signer keeps the cap. */
+  getCapLeft?(token: Address): Promise<bigint>;
 }
 
 /** The second key: says what is final, and so what inventory may pay and what escrows may release. Throws as above. */

@@ -14,11 +14,13 @@ import { dirname } from "node:path";
 import type { Static, TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { OperatingError } from "../core/errors.ts";
+import { toAddress } from "../core/hex.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { AttestorSigner, LaneSigner, VaultSigner } from "./port.ts";
 import { SignerRefusal, SignerWaits } from "./refusal.ts";
 import {
   type Accounts,
+  CapRequest,
   ClaimRequest,
   DeliveryRequest,
   type Failure,
@@ -116,14 +118,22 @@ function createHandlers({ lanes, attestor, vaults }: HeldSigners): Handlers {
     if (attestor) return attestor;
     throw new SignerRefusal("an attestation, because it holds no attestor's key");
   };
+  const getLane = ({ chainId, lane: address }: { chainId: number; lane: string }): LaneSigner => {
+    const lane = lanes.find((held) => held.chainId === chainId && held.address === address);
+    if (lane) return lane;
+    throw new SignerRefusal(`the lane ${address} of chain ${chainId}, which it lacks`);
+  };
   return {
     "GET /accounts": async () => accounts,
 
-    "POST /transactions": handle(TransactionRequest, async (request) => {
-      const { chainId, lane: address } = request;
-      const lane = lanes.find((held) => held.chainId === chainId && held.address === address);
-      if (!lane) throw new SignerRefusal(`the lane ${address} of chain ${chainId}, which it lacks`);
-      return lane.sign(parseIntent(request));
+    "POST /transactions": handle(TransactionRequest, async (request) =>
+      getLane(request).sign(parseIntent(request)),
+    ),
+    "POST /caps": handle(CapRequest, async (request) => {
+      const lane = getLane(request);
+      if (!lane.getCapLeft) throw new SignerRefusal("a cap, because it keeps none there");
+      const left = await lane.getCapLeft(toAddress(request.token));
+      return { left: left.toString() };
     }),
     "POST /deliveries": handle(DeliveryRequest, async (request) => ({
       signature: await getAttestor().signDelivery(request.destChain, parseDelivery(request)),

@@ -114,6 +114,19 @@ describe("over the socket", () => {
     expect(asked).toEqual([[intent]]);
   });
 
+  test("what is left of a daily cap is told by the lane that keeps it, and by no other", async () => {
+    await server.stop();
+    const [keeper, other] = [createReadableSigner(1), createReadableSigner(2)];
+    const getCapLeft = async (...args: unknown[]) => (asked.push(args), 2n ** 64n);
+    server = await start({ lanes: [{ ...keeper, getCapLeft }, other], attestor, vaults });
+    const { lanes } = await connectSigner(socket);
+    expect(await lanes[0]?.getCapLeft?.(VAULT)).toBe(2n ** 64n);
+    expect(asked).toEqual([[VAULT]]);
+    await expect(lanes[1]?.getCapLeft?.(VAULT)).rejects.toThrow(SignerRefusal);
+    const stranger = JSON.stringify({ chainId: 3, lane: LANE, token: VAULT });
+    expect(await post("/caps", stranger)).toMatchObject({ status: 403 });
+  });
+
   test("a vault is derived, and the proof of it comes along", async () => {
     await server.stop();
     server = await start({ lanes: [], attestor: null, vaults });

@@ -80,6 +80,8 @@ export const PriceRequest = Type.Object(
   exact,
 );
 
+export const CapRequest = Type.Object({ chainId: ChainId, lane: Account, token: Account }, exact);
+
 export const VaultRequest = Type.Object({ commitment: WireCommitment }, exact);
 
 export const Accounts = Type.Object({
@@ -105,6 +107,7 @@ export const Signed = Type.Object({
   hash: Type.String({ pattern: "^0x([0-9a-f]{64}|[0-9a-f]{128})$" }),
 });
 export const Vault = Type.Object({ wallet: Account, proof: Bytes });
+export const CapLeft = Type.Object({ left: Quantity });
 export const Signature = Type.Object({ signature: Bytes });
 export const Failure = Type.Object({
   error: Type.Union([

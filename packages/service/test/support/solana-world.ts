@@ -99,7 +99,7 @@ export async function startSolanaWorld(): Promise<SolanaWorld> {
       },
       mints,
       vaultOf: async (hash) => vaults.get(hash) ?? null,
-      dailyCapOf: () => 10n ** 15n,
+      capLeftOf: async () => 10n ** 15n,
       rentPerByte: 6_960n,
       unitPrice: { min: 1_000n, max: 100_000n },
       clock: createQuickClock(),

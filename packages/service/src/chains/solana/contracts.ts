@@ -65,11 +65,11 @@ export function createContracts(
       }) => Hex32;
       readonly ofOrder: (order: DeliveryOrder) => Hex32;
     };
-    /** What may be delivered of a token in 24 hours, in base units: the signer's own bound, which only it knows the rest of. */
-    readonly dailyCapOf: (token: Address) => bigint;
+    /** What may be delivered of a token now under its cap over 24 hours, in base units: as the signer says, who keeps it. */
+    readonly capLeftOf: (token: Address) => Promise<bigint>;
   },
 ): DepositContracts {
-  const { accounts, commitments, ids, dailyCapOf } = options;
+  const { accounts, commitments, ids, capLeftOf } = options;
   const { binding, escrow, delivery } = accounts;
   const addresses = { factory: binding, escrow, delivery };
   const { agreeFinal, nodes, findBlock } = quorum;
@@ -178,7 +178,7 @@ export function createContracts(
       agreeFinal((node, minSlot) => readDelivery(node, minSlot, { deliveryId, hints, ...looking })),
     isDelivered: (deliveryId) =>
       agreeFinal((node, minSlot) => isMarked(node, minSlot, markerAddressOf(delivery, deliveryId))),
-    getDailyCapLeft: async (token) => dailyCapOf(token),
+    getDailyCapLeft: capLeftOf,
   };
 }
 

@@ -30,8 +30,8 @@ export interface SolanaChainOptions {
   readonly mints: ReadonlyMap<Address, MintFacts>;
   /** The vault of a commitment's hash, where one was issued. */
   readonly vaultOf: (commitment: Hex32) => Promise<Address | null>;
-  /** As the signer is told: base units of a token in 24 hours. */
-  readonly dailyCapOf: (token: Address) => bigint;
+  /** What the signer still lets be delivered of a token, in base units. */
+  readonly capLeftOf: (token: Address) => Promise<bigint>;
   /** Lamports per byte that accounts are opened with. More than the cluster asks comes back when they are closed. */
   readonly rentPerByte: bigint;
   /** Micro-lamports per compute unit: the least that is offered, and the most. */
@@ -42,7 +42,7 @@ export interface SolanaChainOptions {
 
 /** The chain over its nodes. Makes no request yet: `checkIdentity` says whether they are the right ones. */
 export function createSolanaChain(options: SolanaChainOptions): Chain {
-  const { chainId, accounts, commitments, mints, dailyCapOf, rentPerByte } = options;
+  const { chainId, accounts, commitments, mints, capLeftOf, rentPerByte } = options;
   const nodes = options.rpcUrls.map((rpcUrl) => createNode({ ...options, rpcUrl }));
   const quorum = createQuorum(nodes, options);
   const findMintFacts = (mint: Address) =>
@@ -83,7 +83,7 @@ export function createSolanaChain(options: SolanaChainOptions): Chain {
       accounts,
       commitments,
       ids: { ofLock, ofOrder },
-      dailyCapOf,
+      capLeftOf,
     }),
     movingState: createMovingState(quorum),
     cctp: null,

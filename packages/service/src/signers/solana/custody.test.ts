@@ -80,6 +80,16 @@ describe("what is asked rightly is signed, and the chain takes it", () => {
     expect(world.solOf(walletOf(2_002))).toBe(SOL);
   });
 
+  test("what is left of the daily cap is told, and not forgotten by a restart", async () => {
+    const left = async () => custody.laneOf("deliver").getCapLeft?.(custody.token);
+    const before = await left();
+    const deliver = await custody.deliver(1);
+    await custody.laneOf("deliver").sign(custody.intentOf([deliver]));
+    expect(await left()).toBe((before ?? 0n) - deliver.order.amount);
+    custody.restart();
+    expect(await left()).toBe((before ?? 0n) - deliver.order.amount);
+  });
+
   test("the same orders in the same lifetime are the same bytes, and one entry", async () => {
     const { readFileSync } = await import("node:fs");
     const intent = custody.intentOf([custody.lock(1)]);

@@ -75,18 +75,19 @@ test("what is disturbed in the same way goes the same way", async () => {
   }
 });
 
-/** Seeds from before there were routes through pools, or Solana, are kept without them. */
+/** Seeds from before there were routes through pools, Solana or an operator there are kept without them. */
 const kept: readonly {
   readonly seed: number;
   readonly routes: RouteChoice;
   readonly swaps?: boolean;
   readonly solana?: boolean;
+  readonly refunds?: boolean;
 }[] = JSON.parse(readFileSync(join(import.meta.dirname, "simulation/kept-seeds.json"), "utf8"));
 
 test("seeds that once broke hold", async () => {
   const problems = await collect(kept, async (database, kept) => {
-    const { seed, routes, swaps = false, solana = false } = kept;
-    const { broken } = await runSeed(database, seed, { routes, swaps, solana });
+    const { seed, routes, swaps = false, solana = false, refunds = false } = kept;
+    const { broken } = await runSeed(database, seed, { routes, swaps, solana, refunds });
     return broken && `seed ${seed}: ${broken}`;
   });
   expect(problems).toEqual([]);

@@ -57,6 +57,7 @@ const PURE: ReadonlySet<string> = new Set([
   "buildDeliver",
   "buildClaim",
   "buildReturn",
+  "buildRefund",
   "combine",
   "tookEffect",
   "encodeLockData",

@@ -9,6 +9,7 @@ import { proofOf, vaultOf } from "../../src/chains/fake/slots.ts";
 import type { Action } from "../../src/chains/fake/contracts.ts";
 import { parseRaw } from "../../src/chains/fake/node.ts";
 import { LANE_PURPOSES } from "../../src/config/load.ts";
+import { toBase58 } from "../../src/core/base58.ts";
 import { type Address, type EvmAddress, NATIVE_TOKEN } from "../../src/core/hex.ts";
 import { createIntegrator } from "../../src/integrators/index.ts";
 import { createAudits } from "../../src/roles/auditor.ts";
@@ -38,6 +39,7 @@ import { checkAlways, describeRest, isAtRest } from "./invariants.ts";
 import { Kernel, type Life } from "./kernel.ts";
 import { createLives, type Disturbance, type Process, type Role, ROLES } from "./lives.ts";
 import { judge } from "./oracle.ts";
+import { startOperator } from "./operator.ts";
 import { createDice } from "./random.ts";
 import { startReaders } from "./readers.ts";
 import type { SimulationDatabase } from "./server.ts";
@@ -59,7 +61,7 @@ import {
   type PaidAddress,
   PAIRS,
   REFUND_AUTHORITY,
-  REFUND_SOLANA,
+  REFUND_AUTHORITY_SOLANA,
   SOLANA,
   START_MS,
   STRANGER,
@@ -81,6 +83,8 @@ export interface RunOptions {
   readonly swaps?: boolean;
   /** Whether there is Solana beside the EVM chains, instead of what the seed says. */
   readonly solana?: boolean;
+  /** Whether an operator has settlements of Solana refunded, instead of what the seed says. */
+  readonly refunds?: boolean;
   /** What the users do, instead of what the seed says. */
   readonly payments?: number;
   /** Disturbs the effects it chooses; called for each that lasts and each crash point, with its running number. */
@@ -426,7 +430,7 @@ async function play(
         );
       });
     }
-    // Refunds from vaults are orders of the operator's, which nobody gives here.
+    // Refunds from vaults are orders, which an operator gives.
     if (dice.chance(0.08) && chainId !== SOLANA) {
       kernel.schedule("refund", dice.between(0, safetyMs), () => {
         mark("refunded");
@@ -438,6 +442,11 @@ async function play(
       });
     }
   }
+  const orders = createDice(seed, 15);
+  const isOrdered = orders.chance(0.5) && !options.faults;
+  if (hasSolana && (options.refunds ?? isOrdered))
+    startOperator({ kernel, dice: orders, api, database, untilMs: safetyMs, guard, mark });
+
   // Whoever trades: the pools move away from what is fair and back, and what is fair moves as well.
   const trades = createDice(seed, 10);
   const fairs = new Set([COIN_USD]);
@@ -615,7 +624,7 @@ async function prepare(
         {
           name,
           refundEvm: REFUND_AUTHORITY,
-          refundSolana: REFUND_SOLANA,
+          refundSolana: toBase58(REFUND_AUTHORITY_SOLANA),
           maxFeeBps: MAX_FEE_BPS,
           maxSlippageBps: 100,
         },

@@ -11,7 +11,6 @@ import { hash } from "../../src/chains/fake/codec.ts";
 import type { Config, GasPolicy, LanePurpose, RouteConfig } from "../../src/config/load.ts";
 import { FakeSlotChain } from "../../src/chains/fake/slots.ts";
 import { LANE_PURPOSES } from "../../src/config/load.ts";
-import { toBase58 } from "../../src/core/base58.ts";
 import {
   type Address,
   type EvmAddress,
@@ -68,8 +67,8 @@ export const ATTESTOR = accountOf("attestor");
 export const FACTORY = accountOf("factory");
 export const REFUND_AUTHORITY = accountOf("refund authority");
 /** The same on Solana, where it has to be a public key: of 32 bytes 01. */
-export const REFUND_SOLANA = toBase58(
-  toAddress("0x8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c"),
+export const REFUND_AUTHORITY_SOLANA = toAddress(
+  "0x8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c",
 );
 /** Of every token, over 24 hours: more than anybody sends. */
 export const DAILY_CAP = 10n ** 15n;

@@ -360,7 +360,10 @@ export interface ChainReader {
   getBalance(token: Address, owner: Address, at?: ReadPoint): Promise<bigint>;
   /** What may be swept of a token, and which arrivals are in it. */
   readHolding(token: Address, owner: Address): Promise<Held>;
-  /** The same of a contract that anybody may have named: null when it reverts, burns all gas or answers nonsense. */
+  /**
+   * What a wallet holds as its payers see it, which the gate looks at. Null where the token's contract, which anybody may
+   * have named, reverts, burns all gas or answers nonsense.
+   */
   findBalance(token: Address, owner: Address, at?: ReadPoint): Promise<bigint | null>;
   hasCode(address: Address, at?: ReadPoint): Promise<boolean>;
   /** The least that can be paid to an account now, in base units: some chains let no account hold less than its rent. */

@@ -215,6 +215,7 @@ describe("Solana in the file", () => {
     ],
     [{ lanes: {} }, "chains[0].lanes: expected no such setting"],
     [{ preset: "base" }, "chains[0].preset: expected solana, as chainId is 1"],
+    [{ detectAt: "processed" }, "chains[0].detectAt: expected confirmed or finalized"],
     [{ attestors: [] }, "chains[0].attestors: expected the addresses of 1 to 4 attestors"],
     [{ attestors: [show(MINT)] }, "chains[0].attestors[0]: expected 0x and 40 hex digits"],
     [
@@ -320,6 +321,14 @@ describe("Solana in the file", () => {
     const problem = `routes[0].${name}: expected a token without a transfer fee`;
     expect(problems).toContainEqual(expect.stringContaining(problem));
     expect(problemsOf(() => load(createFile({ tokens: charged }, [])))).toEqual([]);
+  });
+
+  test.each([
+    [{}, "finalized"],
+    [{ detectAt: "finalized" }, "finalized"],
+    [{ detectAt: "confirmed" }, "confirmed"],
+  ])("shows deposits, with %j, when they are %s", (changes, level) => {
+    expect(load(createFile(changes)).chains[0]?.solana?.detectAt).toBe(level);
   });
 
   test("is not alone: deliveries are named by what EVM chains would call the wallet", () => {

@@ -61,6 +61,11 @@ export const SolanaChain = Type.Object(
     chainId: BridgeId,
     genesisHash: Base58,
     startSlot: Type.Integer({ minimum: 0, description: "the first slot to scan" }),
+    detectAt: Type.Optional(
+      Type.Union([Type.Literal("confirmed"), Type.Literal("finalized")], {
+        description: "confirmed or finalized",
+      }),
+    ),
     contracts: Type.Object(
       {
         binding: Base58,
@@ -149,6 +154,8 @@ export interface MintConfig {
 /** What Solana has beyond other chains. */
 export interface SolanaConfig {
   readonly genesisHash: Hex32;
+  /** When a deposit is shown. It is settled when it is final, whatever this says. */
+  readonly detectAt: "confirmed" | "finalized";
   /** Receives what locks are claimed for, and fees. */
   readonly treasury: Address;
   /** Of the signer: every account of ours follows from it, its lanes among them. */
@@ -309,6 +316,7 @@ export function resolveSolanaChain(
     transactionSurcharge: 0n,
     solana: {
       genesisHash: toHex32(read(chain.genesisHash, "genesisHash")),
+      detectAt: chain.detectAt ?? "finalized",
       treasury: read(treasury, "contracts.treasury"),
       feePayers: [read(settle, "contracts.settle"), read(deliver, "contracts.deliver")],
       mints: new Map(

@@ -116,6 +116,20 @@ export function createChains(
   );
 }
 
+/**
+ * The chain as the scanner walks it: of Solana also the blocks that may still be undone, where the configuration has
+ * deposits shown before they are final. Everybody else is given final blocks there.
+ */
+export function createScannerChain(
+  { config, chains, ...deps }: Pick<RoleContext, "config" | "chains" | "clock" | "log">,
+  chain: ChainConfig,
+): Chain {
+  const { chainId, solana, nodes } = chain;
+  if (solana?.detectAt !== "confirmed") return getChain(chains, chainId);
+  const { urls, quorum: required } = nodes;
+  return openSolana(config, chain, { ...deps, urls, required, walkAt: "confirmed" });
+}
+
 function openSolana(
   config: Config,
   { chainId, contracts, solana }: ChainConfig,
@@ -126,11 +140,12 @@ function openSolana(
     readonly lanes?: readonly LaneSigner[] | undefined;
     readonly urls: readonly string[];
     readonly required: number;
+    readonly walkAt?: "confirmed" | "finalized";
   },
 ): Chain {
   if (!solana) throw missing("configuration", chainId);
-  const { genesisHash, treasury, feePayers, mints, dailyCaps, priorityFeeMax } = solana;
-  const { clock, log, db, lanes = [], urls, required } = deps;
+  const { genesisHash, detectAt, treasury, feePayers, mints, dailyCaps, priorityFeeMax } = solana;
+  const { clock, log, db, lanes = [], urls, required, walkAt = "finalized" } = deps;
   const keeper = lanes.find((lane) => lane.chainId === chainId && lane.purpose === "deliver");
   const { factory: binding, escrow, delivery } = contracts;
   const factory = findEvmFactory(config);
@@ -140,6 +155,7 @@ function openSolana(
     required,
     timeoutMs: RPC_TIMEOUT_MS,
     genesisHash,
+    levels: { detectAt, walkAt },
     accounts: { binding, escrow, delivery, treasury, feePayers },
     commitments: {
       hash: hashCommitment,

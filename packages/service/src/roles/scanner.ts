@@ -2,7 +2,7 @@
 import { maintainEvents } from "../events/index.ts";
 import { chainLabel } from "../telemetry/metrics.ts";
 import { lookAtBalances, lookAtChain } from "../scanner/index.ts";
-import { getChain, type RoleContext, type RunningRole } from "./context.ts";
+import { createScannerChain, getChain, type RoleContext, type RunningRole } from "./context.ts";
 import { createSettlementDeps } from "./settlement-deps.ts";
 import { startReadings, startRoleLoop } from "./watch.ts";
 
@@ -10,14 +10,18 @@ const RETENTION_POLL_MS = 3_600_000;
 
 export function startScanner(context: RoleContext): RunningRole {
   const { db, clock, config } = context;
-  const settlements = createSettlementDeps(context, new Map());
+  const chains = new Map(
+    config.chains.map((chain) => [chain.chainId, createScannerChain(context, chain)] as const),
+  );
+  // With the scanner's own view of the chains, so that the balance of a wallet is not older than the block it was paid in.
+  const settlements = createSettlementDeps({ ...context, chains }, new Map());
   const loops = config.chains.flatMap((chain) => {
     const log = context.log.child({ chainId: chain.chainId });
     const vitals = context.watch.vitals.watchScanner(chain.chainId);
     const { scannedBlocks } = context.watch.metrics;
     const deps = {
       db,
-      chain: getChain(context.chains, chain.chainId),
+      chain: getChain(chains, chain.chainId),
       tokens: chain.tokens.map((token) => token.address),
       traces: chain.traces,
       startBlock: BigInt(chain.startBlock),
@@ -68,7 +72,7 @@ export function startScanner(context: RoleContext): RunningRole {
   });
   const readings = startReadings(
     context,
-    [...context.chains.values()].map((chain) => ({ chain, head: true, lanes: [], inventory: [] })),
+    [...chains.values()].map((chain) => ({ chain, head: true, lanes: [], inventory: [] })),
   );
   loops.push(retention, ...readings);
   return {

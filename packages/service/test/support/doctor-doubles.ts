@@ -105,6 +105,7 @@ export const SOLANA_CHAIN: SolanaChain = {
   ],
   solana: {
     genesisHash: toHex32(accountOf("ab")),
+    detectAt: "finalized",
     treasury: SOLANA_TREASURY,
     seed: { setting: "chains[1].seed", retired: false, source: { kind: "elsewhere" } },
     feePayers: [settle, deliver],

@@ -20,12 +20,20 @@ import { compileMessage, decodeTransaction } from "../../src/chains/solana/trans
 import type { Commitment } from "../../src/core/commitment.ts";
 import { type Address, type Hex32, NATIVE_SOL, toHex32, type TxHash } from "../../src/core/hex.ts";
 import { assert } from "../../src/core/assert.ts";
+import type { Clock } from "../../src/core/ports.ts";
 import { silentLog } from "./doubles.ts";
 import { createQuickClock } from "./quorum-doubles.ts";
 import { commitmentOf, type Deployment, deploy, FACTORY, rentOf, SOLANA } from "./solana-svm.ts";
 
 /** Base units of the inventory of SOL and of each token. */
 export const INVENTORY = 10n ** 12n;
+
+interface ConnectOptions {
+  readonly genesisHash?: Hex32;
+  /** At which level blocks are walked and deposits are seen; finalized unless given. */
+  readonly seenAt?: "confirmed" | "finalized";
+  readonly clock?: Clock;
+}
 
 export interface SolanaWorld {
   readonly sandbox: SolanaChain;
@@ -35,7 +43,7 @@ export interface SolanaWorld {
   readonly here: Chain;
   readonly usdc: Address;
   /** Another view of the chain, over other nodes. */
-  connect(rpcUrls: readonly string[], required?: number, genesisHash?: Hex32): Chain;
+  connect(rpcUrls: readonly string[], required?: number, options?: ConnectOptions): Chain;
   /** A vault, known to the chain's port. */
   issue(commitment: Commitment): Promise<Address>;
   createMint(
@@ -78,13 +86,18 @@ export async function startSolanaWorld(): Promise<SolanaWorld> {
   );
   const genesis = await genesisOf(sandbox.url);
 
-  const connect = (rpcUrls: readonly string[], required = rpcUrls.length, genesisHash = genesis) =>
+  const connect: SolanaWorld["connect"] = (
+    rpcUrls,
+    required = rpcUrls.length,
+    { genesisHash = genesis, seenAt = "finalized", clock = createQuickClock() } = {},
+  ) =>
     createSolanaChain({
       chainId: SOLANA,
       rpcUrls,
       required,
       timeoutMs: 5_000,
       genesisHash,
+      levels: { detectAt: seenAt, walkAt: seenAt },
       accounts: {
         binding,
         escrow: facts.escrow,
@@ -102,7 +115,7 @@ export async function startSolanaWorld(): Promise<SolanaWorld> {
       capLeftOf: async () => 10n ** 15n,
       rentPerByte: 6_960n,
       unitPrice: { min: 1_000n, max: 100_000n },
-      clock: createQuickClock(),
+      clock,
       log: silentLog,
     });
   const here = connect([sandbox.url]);

@@ -23,6 +23,7 @@ import { createHistorySearch } from "./history.ts";
 import { isMarked, type Looking, readDelivery, readLock, readRefund } from "./locks.ts";
 import { encodeOrders, parseOrders } from "./order-codec.ts";
 import type { Order } from "./orders.ts";
+import type { CommitmentLevel } from "./node.ts";
 import type { Quorum } from "./quorum.ts";
 import { encodeFee, encodeLockTerms, parseFee, parseLockTerms } from "./route-data.ts";
 
@@ -67,12 +68,14 @@ export function createContracts(
     };
     /** What may be delivered of a token now under its cap over 24 hours, in base units: as the signer says, who keeps it. */
     readonly capLeftOf: (token: Address) => Promise<bigint>;
+    /** Whose blocks are walked. */
+    readonly walkAt: CommitmentLevel;
   },
 ): DepositContracts {
-  const { accounts, commitments, ids, capLeftOf } = options;
+  const { accounts, commitments, ids, capLeftOf, walkAt } = options;
   const { binding, escrow, delivery } = accounts;
   const addresses = { factory: binding, escrow, delivery };
-  const { agreeFinal, nodes, findBlock } = quorum;
+  const { agreeFinal, nodes } = quorum;
   const looking: Looking = { actors: accounts, searchHistory: createHistorySearch() };
 
   /** Transactions of a block that may be of ours: whoever is not paid by us is not looked into. */
@@ -80,25 +83,25 @@ export function createContracts(
   const mayBeOurs = ({ feePayer, hasMemo }: BlockTransaction) =>
     hasMemo && paysForOrders.has(feePayer);
 
-  async function readTransaction(signature: string): Promise<TransactionAnswer> {
-    const found = await nodes.agree((node) => node.getTransaction(signature, "finalized"));
-    if (found === null || !found.succeeded) throw unreadable();
+  async function readTransaction(signature: string, slot: bigint): Promise<TransactionAnswer> {
+    const found = await nodes.agree((node) => node.getTransaction(signature, walkAt));
+    // What was in a block that left the chain may be in another by now, where it may have done otherwise.
+    if (!found?.succeeded || found.slot !== slot) throw unreadable();
     return found;
   }
 
   async function listOutflows(ref: BlockRef): Promise<readonly Outflow[]> {
-    const block = await findBlock(ref.number);
-    if (block?.hash !== ref.hash) throw unreadable();
+    const block = await quorum.blocks[walkAt].readExactly(ref);
     const outflows: Outflow[] = [];
     for (const { signature, index } of block.transactions.filter(mayBeOurs)) {
-      const transaction = await readTransaction(signature);
+      const transaction = await readTransaction(signature, block.slot);
       outflows.push(...outflowsOf(transaction, accounts, index));
     }
     return outflows;
   }
 
   function unreadable() {
-    return quorum.unavailable("a block or a transaction is missing");
+    return quorum.unavailable("a transaction is missing");
   }
 
   return {

@@ -11,7 +11,7 @@ import { fromBase58, fromSignature, toSignature } from "./base58.ts";
 import { associatedAccountOf, TOKEN_PROGRAMS } from "./derived-accounts.ts";
 import { MEMO_PROGRAM } from "./memos.ts";
 import { assertMint } from "./mint-policy.ts";
-import { type Commitment, createNode, type SolanaNode } from "./node.ts";
+import { type CommitmentLevel, createNode, type SolanaNode } from "./node.ts";
 import { costOfUnits, suggestedPriceOf } from "./sender.ts";
 import { rentOf } from "./solana-chain.ts";
 
@@ -22,7 +22,7 @@ const MARKER_BYTES = 1;
 /** What nodes say of a slot without a block: skipped, or not in their ledger or their long-term storage. */
 const NO_BLOCK_CODES: readonly number[] = [-32007, -32009];
 
-const COMMITMENTS: Readonly<Record<ReadAt, Commitment>> = {
+const COMMITMENTS: Readonly<Record<ReadAt, CommitmentLevel>> = {
   latest: "confirmed",
   final: "finalized",
 };
@@ -67,12 +67,12 @@ export function createSolanaInspector(options: SolanaInspectorOptions): SolanaIn
 
     async getBlockHash(slot) {
       if (await isSkipped(rpc, slot)) return null;
-      const { digest } = await node.readBlock(slot);
+      const { digest } = await node.readBlock(slot, "finalized");
       return toHex32(`0x${digest}`);
     },
 
     async countTransactions() {
-      const { block } = await node.readBlock(await node.getSlot("finalized"));
+      const { block } = await node.readBlock(await node.getSlot("finalized"), "finalized");
       return block.transactions.length;
     },
 

@@ -27,7 +27,7 @@ import {
 import { bytesOf, toBase58 } from "./base58.ts";
 
 /** How sure what is read must be. */
-export type Commitment = "confirmed" | "finalized";
+export type CommitmentLevel = "confirmed" | "finalized";
 
 /** Transactions of this version and below are understood: a block that holds a newer one cannot be read at all. */
 const VERSION_MAX = 1;
@@ -48,18 +48,21 @@ export interface SolanaNode {
   /** Throws CONFIG_MISSING when it serves another cluster. */
   checkIdentity(): Promise<void>;
   readGenesis(): Promise<Hex32>;
-  getSlot(commitment: Commitment): Promise<bigint>;
+  getSlot(commitment: CommitmentLevel): Promise<bigint>;
   getHeight(): Promise<bigint>;
   /** Slots with a block from one on, as many as asked for. A node that leaves some out is not found out here. */
-  listSlots(from: bigint, limit: number): Promise<readonly bigint[]>;
-  readBlock(slot: bigint): Promise<ReadBlock>;
-  readHead(slot: bigint, commitment: Commitment): Promise<BlockHeadAnswer>;
+  listSlots(
+    from: bigint,
+    args: { readonly limit: number; readonly commitment: CommitmentLevel },
+  ): Promise<readonly bigint[]>;
+  readBlock(slot: bigint, commitment: CommitmentLevel): Promise<ReadBlock>;
+  readHead(slot: bigint, commitment: CommitmentLevel): Promise<BlockHeadAnswer>;
   /** The place of a transaction in the block of a slot; null where it is not in it. */
   findPlace(
     slot: bigint,
     signature: string,
   ): Promise<{ readonly hash: Hex32; readonly index: number } | null>;
-  getTransaction(signature: string, commitment: Commitment): Promise<TransactionAnswer | null>;
+  getTransaction(signature: string, commitment: CommitmentLevel): Promise<TransactionAnswer | null>;
   /** Newest first, at most a page. Throws where the node is not as far as `minSlot`. */
   listHistory(
     account: Address,
@@ -69,11 +72,13 @@ export interface SolanaNode {
   readAccounts(
     accounts: readonly Address[],
     minSlot: bigint,
+    commitment?: CommitmentLevel,
   ): Promise<{ readonly slot: bigint; readonly accounts: readonly (AccountAnswer | null)[] }>;
   readTokenAccounts(
     owner: Address,
     mint: Address,
     minSlot: bigint,
+    commitment?: CommitmentLevel,
   ): Promise<{ readonly slot: bigint; readonly accounts: readonly TokenAccountAnswer[] }>;
   /** Lamports that an account of so many bytes must have. */
   readRent(bytes: number): Promise<bigint>;
@@ -126,10 +131,11 @@ export function createNode(options: NodeOptions): SolanaNode {
     },
     getSlot: (commitment) => ask("getSlot", [{ commitment }], parseWhole),
     getHeight: () => ask("getBlockHeight", [FINAL], parseWhole),
-    listSlots: (from, limit) => ask("getBlocksWithLimit", [Number(from), limit, FINAL], parseSlots),
+    listSlots: (from, { limit, commitment }) =>
+      ask("getBlocksWithLimit", [Number(from), limit, { commitment }], parseSlots),
 
-    async readBlock(slot) {
-      const options = { ...FINAL, ...BLOCK, transactionDetails: "accounts", encoding: "json" };
+    async readBlock(slot, commitment) {
+      const options = { commitment, ...BLOCK, transactionDetails: "accounts", encoding: "json" };
       const block = await ask("getBlock", [Number(slot), options], (result) =>
         parseBlock(slot, result),
       );
@@ -163,22 +169,22 @@ export function createNode(options: NodeOptions): SolanaNode {
       const options = { ...FINAL, limit: HISTORY_PAGE, minContextSlot: Number(minSlot), before };
       return ask("getSignaturesForAddress", [toBase58(account), options], parseHistory);
     },
-    async readAccounts(accounts, minSlot) {
+    async readAccounts(accounts, minSlot, commitment = "finalized") {
       const params = [
         accounts.map((account) => toBase58(account)),
-        { ...FINAL, encoding: "base64", minContextSlot: Number(minSlot) },
+        { commitment, encoding: "base64", minContextSlot: Number(minSlot) },
       ];
       const answer = await ask("getMultipleAccounts", params, parseAccounts);
       if (answer.slot < minSlot) throw rpc.unavailable("behind");
       if (answer.accounts.length !== accounts.length) throw rpc.unavailable("accounts missing");
       return answer;
     },
-    async readTokenAccounts(owner, mint, minSlot) {
+    async readTokenAccounts(owner, mint, minSlot, commitment = "finalized") {
       const expected = { owner: toBase58(owner), mint: toBase58(mint) };
       const params = [
         expected.owner,
         { mint: expected.mint },
-        { ...FINAL, encoding: "base64", minContextSlot: Number(minSlot) },
+        { commitment, encoding: "base64", minContextSlot: Number(minSlot) },
       ];
       const answer = await ask("getTokenAccountsByOwner", params, (result) =>
         parseTokenAccounts(expected, result),

@@ -1,4 +1,7 @@
-/** Reading Solana. Only what is final is read: a block that may still be undone is no block here. */
+/**
+ * Reading Solana. What money is decided on is final. Blocks may be walked before, by who takes off again what leaves the
+ * chain; then a block of a commitment level that is not reached is no block here.
+ */
 import { Bug } from "../../core/assert.ts";
 import type { OperatingError } from "../../core/errors.ts";
 import { type Address, type Hex32, NATIVE_SOL } from "../../core/hex.ts";
@@ -15,7 +18,16 @@ import type { BlockAnswer, BlockTransaction, TokenAccountAnswer } from "./answer
 import { fromBase58, fromSignature, toBase58 } from "./base58.ts";
 import { associatedAccountOf, type TokenProgram } from "./derived-accounts.ts";
 import { SOURCES_MAX } from "./orders.ts";
+import type { CommitmentLevel } from "./node.ts";
 import type { Quorum } from "./quorum.ts";
+
+/** How sure what is read must be, where that is a choice. */
+export interface Levels {
+  /** What `findBalance` shows: at which level a deposit counts as seen. */
+  readonly detectAt: CommitmentLevel;
+  /** Whose blocks are walked, with what is listed in them. */
+  readonly walkAt: CommitmentLevel;
+}
 
 /** What the reader is told of a mint. */
 interface MintOf {
@@ -29,37 +41,35 @@ export function createReader(
     readonly chainId: number;
     /** Undefined for a mint that is not configured. */
     readonly findMintFacts: (mint: Address) => MintOf | undefined;
+    readonly levels: Levels;
   },
 ): ChainReader {
-  const { chainId, findMintFacts } = options;
-  const { nodes, getFinalSlot, readBlockAfter, findBlock, agreeFinal, unavailable } = quorum;
+  const { chainId, findMintFacts, levels } = options;
+  const { nodes, getFinalSlot, findBlock, agreeAt, unavailable } = quorum;
+  const walked = quorum.blocks[levels.walkAt];
 
   async function getHead(): Promise<BlockRef> {
-    const final = await getFinalSlot();
-    const block = await findBlock(final);
-    if (block === null) throw unavailable("no final block");
+    const block = await walked.findBlock(await walked.getSlot());
+    if (block === null) throw unavailable("no newest block");
     return toRef(block);
   }
 
-  /** The block of exactly this hash. */
-  async function getWhole({ number, hash }: BlockRef): Promise<BlockAnswer> {
-    const block = await findBlock(number);
-    if (block?.hash !== hash) throw unavailable("another block");
-    return block;
-  }
-
-  async function readTokenAccounts(token: Address, owner: Address) {
-    return agreeFinal((node, minSlot) => node.readTokenAccounts(owner, token, minSlot), {
+  async function readTokenAccounts(token: Address, owner: Address, level: CommitmentLevel) {
+    return agreeAt(level, (node, minSlot) => node.readTokenAccounts(owner, token, minSlot, level), {
       isSame: (one, other) => digestOf(one.accounts) === digestOf(other.accounts),
       // At the lowest of the slots all said the same.
       merge: (same) => same.reduce((lowest, one) => (one.slot < lowest.slot ? one : lowest)),
     });
   }
 
-  async function readLamports(owner: Address): Promise<Held & { readonly asOf: bigint }> {
-    return agreeFinal(
+  async function readLamports(
+    owner: Address,
+    level: CommitmentLevel,
+  ): Promise<Held & { readonly asOf: bigint }> {
+    return agreeAt(
+      level,
       async (node, minSlot) => {
-        const { slot, accounts } = await node.readAccounts([owner], minSlot);
+        const { slot, accounts } = await node.readAccounts([owner], minSlot, level);
         return { amount: accounts[0]?.lamports ?? 0n, asOf: slot };
       },
       {
@@ -76,10 +86,10 @@ export function createReader(
 
   async function readHolding(token: Address, owner: Address): Promise<Held> {
     if (token === NATIVE_SOL) {
-      const [held, spare] = await Promise.all([readLamports(owner), readLeast()]);
+      const [held, spare] = await Promise.all([readLamports(owner, "finalized"), readLeast()]);
       return { ...held, spare };
     }
-    const { slot: asOf, accounts } = await readTokenAccounts(token, owner);
+    const { slot: asOf, accounts } = await readTokenAccounts(token, owner, "finalized");
     const program = findMintFacts(token)?.program;
     if (!program) throw new Bug("a token that is swept is configured");
     const associated = await associatedAccountOf(owner, token, program);
@@ -89,19 +99,18 @@ export function createReader(
     return { amount, asOf, ...(isPlain ? {} : { sources }) };
   }
 
-  /** At the final block, whatever was asked for: no other state can be read. */
-  async function getBalance(token: Address, owner: Address): Promise<bigint> {
-    if (token === NATIVE_SOL) return (await readLamports(owner)).amount;
-    const { accounts } = await readTokenAccounts(token, owner);
+  async function readBalance(token: Address, owner: Address, level: CommitmentLevel) {
+    if (token === NATIVE_SOL) return (await readLamports(owner, level)).amount;
+    const { accounts } = await readTokenAccounts(token, owner, level);
     return sumOf(accounts);
   }
 
   async function getTime(at: ReadPoint): Promise<bigint> {
-    const number = typeof at === "string" ? await getFinalSlot() : at.number;
-    const block = await findBlock(number);
-    if (block === null || (typeof at !== "string" && block.hash !== at.hash)) {
-      throw unavailable("another block");
-    }
+    const block =
+      typeof at === "string"
+        ? await findBlock(await getFinalSlot())
+        : await quorum.blocks.finalized.readExactly(at);
+    if (block === null) throw unavailable("no final block");
     if (block.time === null) throw unavailable("no time of a block");
     return block.time;
   }
@@ -115,16 +124,17 @@ export function createReader(
     getFinalNumber: getFinalSlot,
     getTime,
     getBlock: async (number) => {
-      const block = await findBlock(number);
+      const block = await walked.findBlock(number);
       return block && toRef(block);
     },
     getBlockAfter: async (number) => {
-      const block = await readBlockAfter(number);
+      const block = await walked.readBlockAfter(number);
       return block && toRef(block);
     },
-    listTransfers: async (block, tokens) => listTokenTransfers(await getWhole(block), tokens),
+    listTransfers: async (block, tokens) =>
+      listTokenTransfers(await walked.readExactly(block), tokens),
     listNativeTransfers: async (block, choose) => {
-      const transfers = listSolTransfers(await getWhole(block));
+      const transfers = listSolTransfers(await walked.readExactly(block));
       const chosen = await choosePayees(transfers, choose);
       return transfers
         .filter(({ to }) => chosen.has(to))
@@ -137,13 +147,14 @@ export function createReader(
       throw unavailable("state of a named block");
     },
     listTokenBalances: async (_blockHash: Hex32, holdings) => (holdings.length === 0 ? [] : null),
-    getBalance,
+    // Whatever block was asked for: state can be read at none that is named.
+    getBalance: (token, owner) => readBalance(token, owner, "finalized"),
     readHolding,
-    findBalance: getBalance,
+    findBalance: (token, owner) => readBalance(token, owner, levels.detectAt),
     hasCode: async () => false,
     async getLeastPayment(token, to) {
       if (token !== NATIVE_SOL) return 1n;
-      const [{ amount }, least] = await Promise.all([readLamports(to), readLeast()]);
+      const [{ amount }, least] = await Promise.all([readLamports(to, "finalized"), readLeast()]);
       return amount < least ? least - amount : 1n;
     },
     readPriceFeed: async () => {

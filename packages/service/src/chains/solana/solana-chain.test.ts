@@ -715,7 +715,9 @@ describe("mints", () => {
 
 describe("identity", () => {
   test("another cluster is refused", async () => {
-    const other = world.connect([world.sandbox.url], 1, toHex32(`0x${"77".repeat(32)}`));
+    const other = world.connect([world.sandbox.url], 1, {
+      genesisHash: toHex32(`0x${"77".repeat(32)}`),
+    });
     await expect(other.checkIdentity()).rejects.toMatchObject({
       code: "CONFIG_MISSING",
       details: { reason: "genesisHash differs" },

@@ -10,7 +10,7 @@ import { type MintFacts, WRAPPED_SOL_FACTS } from "./instructions.ts";
 import { createMovingState } from "./moving-state.ts";
 import { createNode } from "./node.ts";
 import { createQuorum } from "./quorum.ts";
-import { createReader } from "./reader.ts";
+import { createReader, type Levels } from "./reader.ts";
 import { createSender } from "./sender.ts";
 
 export interface SolanaChainOptions {
@@ -24,6 +24,7 @@ export interface SolanaChainOptions {
   readonly timeoutMs: number;
   /** Hash of the cluster's first block, which every node must serve. */
   readonly genesisHash: Hex32;
+  readonly levels: Levels;
   readonly accounts: Accounts;
   readonly commitments: Commitments;
   /** Mints that are configured. Wrapped SOL is known. */
@@ -42,7 +43,7 @@ export interface SolanaChainOptions {
 
 /** The chain over its nodes. Makes no request yet: `checkIdentity` says whether they are the right ones. */
 export function createSolanaChain(options: SolanaChainOptions): Chain {
-  const { chainId, accounts, commitments, mints, capLeftOf, rentPerByte } = options;
+  const { chainId, levels, accounts, commitments, mints, capLeftOf, rentPerByte } = options;
   const nodes = options.rpcUrls.map((rpcUrl) => createNode({ ...options, rpcUrl }));
   const quorum = createQuorum(nodes, options);
   const findMintFacts = (mint: Address) =>
@@ -71,7 +72,7 @@ export function createSolanaChain(options: SolanaChainOptions): Chain {
   };
 
   return {
-    ...createReader(quorum, { chainId, findMintFacts }),
+    ...createReader(quorum, { chainId, findMintFacts, levels }),
     ...createSender(quorum, {
       ...options,
       ids,
@@ -84,6 +85,7 @@ export function createSolanaChain(options: SolanaChainOptions): Chain {
       commitments,
       ids: { ofLock, ofOrder },
       capLeftOf,
+      walkAt: levels.walkAt,
     }),
     movingState: createMovingState(quorum),
     cctp: null,

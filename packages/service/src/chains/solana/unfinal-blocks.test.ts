@@ -1,0 +1,317 @@
+/** Blocks that are confirmed and not final: walked over real HTTP, with forks, and nodes that are behind, hide or lie. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type Meddle, type Meddler, startMeddler } from "../../../test/support/solana-meddler.ts";
+import { commitmentOf } from "../../../test/support/solana-svm.ts";
+import { type SolanaWorld, startSolanaWorld } from "../../../test/support/solana-world.ts";
+import { type Address, NATIVE_SOL, toHex32 } from "../../core/hex.ts";
+import type { BlockRef, Chain } from "../port.ts";
+
+const UNAVAILABLE = { code: "RPC_UNAVAILABLE" };
+const SKIPPED = { error: { code: -32007, message: "Slot was skipped" } };
+const AMOUNT = 5_000_000n;
+const ID = toHex32(`0x${"31".repeat(32)}`);
+
+let world: SolanaWorld;
+let liar: Meddler;
+let count = 0;
+
+beforeAll(async () => {
+  world = await startSolanaWorld();
+  liar = await startMeddler(world.sandbox.url);
+});
+afterEach(() => {
+  liar.meddle = (_, said) => said;
+});
+afterAll(async () => {
+  await liar.close();
+  await world.close();
+});
+
+const honest = () => world.connect([world.sandbox.url], 1, { seenAt: "confirmed" });
+const alone = () => world.connect([liar.url], 1, { seenAt: "confirmed" });
+/** One liar and two honest nodes, which are the same. */
+const outvoted = () => {
+  const { url } = world.sandbox;
+  return world.connect([liar.url, url, url], 2, { seenAt: "confirmed" });
+};
+
+/** A deposit in a block that is confirmed, and not final. */
+async function depositUnfinal() {
+  const commitment = commitmentOf(++count);
+  const wallet = await world.issue(commitment);
+  await world.finalize();
+  const before = await honest().getHead();
+  await world.give(NATIVE_SOL, wallet, AMOUNT);
+  const newest = await world.sandbox.tick();
+  return { commitment, wallet, before, newest };
+}
+
+/** Follows the chain from a block on, and adds up what a wallet got. */
+async function scan(chain: Chain, from: BlockRef, wallet: Address) {
+  let tip = from;
+  let sum = 0n;
+  for (;;) {
+    const next = await chain.getBlockAfter(tip.number);
+    if (next === null) return { tip, sum };
+    expect(next.parentHash).toBe(tip.hash);
+    const arrived = await chain.listNativeTransfers(next, async () => new Set([wallet]));
+    sum += arrived.reduce((total, { amount }) => total + amount, 0n);
+    tip = next;
+  }
+}
+
+/** As a node says it that has not come further than a slot. */
+const behind =
+  (slot: bigint): Meddle =>
+  ({ method, params }, said) => {
+    if (method === "getSlot") return { result: Math.min(Number(said.result), Number(slot)) };
+    if (method === "getBlock" && Number(params[0]) > slot) {
+      return { error: { code: -32004, message: "Block not available for slot" } };
+    }
+    if (method === "getBlocksWithLimit" && Array.isArray(said.result)) {
+      return { result: said.result.filter((one) => Number(one) <= slot) };
+    }
+    // CAST: what our own adapter sends.
+    const { minContextSlot = 0 } = (params.at(-1) ?? {}) as { minContextSlot?: number };
+    if (minContextSlot > slot) {
+      return { error: { code: -32016, message: "Minimum context slot has not been reached" } };
+    }
+    return said;
+  };
+
+describe("what is confirmed", () => {
+  test("is walked, while all that money is decided on is what is final", async () => {
+    const { wallet, before, newest } = await depositUnfinal();
+    const seen = honest();
+    const { tip, sum } = await scan(seen, before, wallet);
+    expect(sum).toBe(AMOUNT);
+    // The newest block is not confirmed before another stands on it.
+    expect(tip.number).toBe(newest - 1n);
+    expect(await seen.getHead()).toEqual(tip);
+    expect(await seen.getBlock(newest)).toBeNull();
+    expect(await seen.findBalance(NATIVE_SOL, wallet)).toBe(AMOUNT);
+
+    const final = await world.here.getFinalNumber();
+    expect(final).toBeLessThan(tip.number - 20n);
+    for (const chain of [seen, world.here]) {
+      expect(await chain.getFinalNumber()).toBe(final);
+      expect(await chain.getBalance(NATIVE_SOL, wallet)).toBe(0n);
+      expect(await chain.readHolding(NATIVE_SOL, wallet)).toEqual({ amount: 0n, asOf: final });
+      expect(await chain.movingState?.listHoldings([{ wallet, token: NATIVE_SOL }])).toEqual([
+        { wallet, token: NATIVE_SOL, amount: 0n, at: final },
+      ]);
+    }
+    expect(await world.here.findBalance(NATIVE_SOL, wallet)).toBe(0n);
+    expect((await world.here.getHead()).number).toBe(final);
+  });
+
+  test("T41 leaves the chain with its fork: what was read of it is not said to be there any more", async () => {
+    const { wallet, before } = await depositUnfinal();
+    const seen = honest();
+    const { tip } = await scan(seen, before, wallet);
+    expect(await seen.getBlock(tip.number)).toEqual(tip);
+    await world.sandbox.fork({ blocks: 3 });
+    // Its slot is open again, by all that can be known.
+    const shortened = await seen.getHead();
+    expect(shortened.number).toBeLessThan(tip.number);
+    expect(await seen.getBlock(tip.number)).toBeNull();
+    await world.sandbox.tick(3);
+    expect(await seen.getBlock(tip.number)).toBeNull();
+    const after = await scan(seen, shortened, wallet);
+    expect(after.tip.number).toBeGreaterThan(tip.number);
+    expect(after.sum).toBe(0n);
+    expect(await seen.findBalance(NATIVE_SOL, wallet)).toBe(0n);
+  });
+
+  test("that was not kept, of a fork that is gone, is no block and no list", async () => {
+    const { wallet, before } = await depositUnfinal();
+    const { tip } = await scan(honest(), before, wallet);
+    // Not the block whose hash the transaction names.
+    await world.sandbox.fork({ blocks: 2, replay: true });
+    await world.sandbox.tick(3);
+    const late = honest();
+    await expect(late.listTransfers(tip, [])).rejects.toMatchObject(UNAVAILABLE);
+    await expect(late.listOutflows(tip)).rejects.toMatchObject(UNAVAILABLE);
+    expect((await scan(late, before, wallet)).sum).toBe(AMOUNT);
+  });
+
+  test("is left as what was swept, in whichever block it was", async () => {
+    const { commitment, wallet } = await depositUnfinal();
+    await world.finalize();
+    const seen = honest();
+    const before = await seen.getHead();
+    const call = world.here.buildRefund(commitment, NATIVE_SOL, { amount: AMOUNT });
+    const { raw } = await world.sign(call);
+    await world.here.send(raw);
+    await world.sandbox.tick(2);
+    const listOutflows = async (from: BlockRef) => {
+      const found = [];
+      for (let tip = from; ;) {
+        const next = await seen.getBlockAfter(tip.number);
+        if (next === null) return found;
+        for (const outflow of await seen.listOutflows(next)) found.push({ block: next, outflow });
+        tip = next;
+      }
+    };
+    const outflow = { kind: "refunded", wallet, amount: AMOUNT, txHash: world.txHashOf(raw) };
+    const [first, ...more] = await listOutflows(before);
+    expect(first).toMatchObject({ outflow });
+    expect(more).toEqual([]);
+    await world.sandbox.fork({ blocks: 2, replay: true });
+    await world.sandbox.tick(3);
+    const [again, ...others] = await listOutflows(before);
+    expect(again).toMatchObject({ outflow });
+    expect(again?.block.number).toBeGreaterThan(first?.block.number ?? 0n);
+    expect(others).toEqual([]);
+    // The transaction is in another block by now, and nothing of it is said of this one.
+    if (!first) throw new Error("it was just found");
+    await expect(seen.listOutflows(first.block)).rejects.toMatchObject(UNAVAILABLE);
+  });
+});
+
+describe("nodes of which some are behind", () => {
+  test.each([
+    ["one of three", 2, [null, null]],
+    ["one of two that must agree", 2, [null]],
+  ] as const)("do not stop the walk, nor turn it round: %s", async (_, required, others) => {
+    const { wallet, before, newest } = await depositUnfinal();
+    const { sandbox } = world;
+    const urls = [liar.url, ...others.map(() => sandbox.url)];
+    const chain = world.connect(urls, required, { seenAt: "confirmed" });
+    const all = await scan(chain, before, wallet);
+    expect(all).toMatchObject({ sum: AMOUNT, tip: { number: newest - 1n } });
+    const slowest = newest - 1n;
+    await sandbox.tick(10);
+    liar.meddle = behind(slowest);
+    const further = await scan(chain, all.tip, wallet);
+    expect(further.tip.number).toBe(others.length === 2 ? newest + 9n : slowest);
+    // The tip is there, or it is not known whether it is; never is it gone.
+    liar.meddle = behind(slowest - 5n);
+    const tip = await chain.getBlock(further.tip.number);
+    const head = await chain.getHead();
+    expect([tip, head.number]).toEqual(
+      others.length === 2 ? [further.tip, further.tip.number] : [null, slowest - 5n],
+    );
+    expect(await honest().getBlock(head.number)).toEqual(head);
+  });
+
+  test("behind one address are waited for, where what is there now has not come to all of them", async () => {
+    const { before } = await depositUnfinal();
+    const [chain, newest] = [alone(), await honest().getHead()];
+    let left = 3;
+    liar.meddle = ({ method, params }, said) => {
+      if (method !== "getBlock" || params[0] !== Number(newest.number) || left === 0) return said;
+      left -= 1;
+      return { error: { code: -32004, message: "Block not available for slot" } };
+    };
+    expect(await chain.getBlock(newest.number)).toEqual(newest);
+    expect(left).toBe(0);
+    left = 3;
+    expect(await alone().getBlockAfter(newest.number - 1n)).toEqual(newest);
+    expect(newest.number).toBeGreaterThan(before.number);
+  });
+
+  test("are not asked what a wallet holds now", async () => {
+    const { wallet, before } = await depositUnfinal();
+    const { url } = world.sandbox;
+    const chain = world.connect([liar.url, url], 2, { seenAt: "confirmed" });
+    const { tip } = await scan(chain, before, wallet);
+    liar.meddle = (asked, said) => {
+      const answer = behind(before.number)(asked, said);
+      return asked.method === "getSlot" ? { result: Number(before.number) } : answer;
+    };
+    expect((await chain.getHead()).number).toBeLessThan(tip.number);
+    // It would say that nothing is there.
+    await expect(chain.findBalance(NATIVE_SOL, wallet)).rejects.toMatchObject(UNAVAILABLE);
+  });
+});
+
+describe("a node's word", () => {
+  test("that a confirmed slot has no block is not taken", async () => {
+    const { wallet, before } = await depositUnfinal();
+    const chain = alone();
+    const first = await chain.getBlockAfter(before.number);
+    liar.meddle = ({ method, params }, said) => {
+      if (method === "getBlock" && params[0] === Number(first?.number)) return SKIPPED;
+      if (method === "getBlocksWithLimit" && Array.isArray(said.result)) {
+        return { result: said.result.filter((slot) => slot !== Number(first?.number)) };
+      }
+      return said;
+    };
+    await expect(alone().getBlockAfter(before.number)).rejects.toMatchObject(UNAVAILABLE);
+    await expect(alone().getBlock(first?.number ?? 0n)).rejects.toMatchObject(UNAVAILABLE);
+    // Of a block that was read already the next one says that it is there.
+    expect(await chain.getBlock(first?.number ?? 0n)).toEqual(first);
+    expect((await scan(outvoted(), before, wallet)).sum).toBe(AMOUNT);
+  });
+
+  test("that a block which is kept is still there is outvoted, and so is that it is not", async () => {
+    const { wallet, before } = await depositUnfinal();
+    const chain = outvoted();
+    const { tip } = await scan(chain, before, wallet);
+    liar.meddle = ({ method }, said) => (method === "getBlock" ? SKIPPED : said);
+    expect(await chain.getBlock(tip.number)).toEqual(tip);
+    const answers = new Map<unknown, unknown>();
+    liar.meddle = ({ method, params }, said) => {
+      if (method !== "getBlock") return said;
+      if ("result" in said) answers.set(params[0], said.result);
+      return { result: answers.get(params[0]) ?? said.result };
+    };
+    await chain.getBlock(tip.number);
+    await world.sandbox.fork({ blocks: 3 });
+    await world.sandbox.tick(5);
+    expect(await chain.getBlock(tip.number)).toBeNull();
+  });
+
+  test.each(["postBalances", "transactions", "blockhash", "parentSlot"])(
+    "about a block with other %s is outvoted",
+    async (field) => {
+      const { wallet, before } = await depositUnfinal();
+      liar.meddle = ({ method }, said) => (method === "getBlock" ? forge(said, field) : said);
+      expect((await scan(outvoted(), before, wallet)).sum).toBe(AMOUNT);
+      const two = world.connect([liar.url, world.sandbox.url], 2, { seenAt: "confirmed" });
+      await expect(scan(two, before, wallet)).rejects.toMatchObject(UNAVAILABLE);
+    },
+  );
+});
+
+test("only blocks that are walked, and what the gate asks, are asked for before they are final", async () => {
+  const { commitment, wallet, before } = await depositUnfinal();
+  await world.finalize();
+  const asked = new Set<string>();
+  liar.meddle = ({ method, params }, said) => {
+    // CAST: what our own adapter sends.
+    const { commitment: level } = (params.at(-1) ?? {}) as { commitment?: string };
+    if (level) asked.add(`${method} ${level}`);
+    return said;
+  };
+  // As the settler, the attestor and the auditor have it.
+  const chain = world.connect([liar.url], 1);
+  await chain.getHead();
+  await scan(chain, before, wallet);
+  await chain.readHolding(NATIVE_SOL, wallet);
+  await chain.readHolding(world.usdc, wallet);
+  await chain.findBalance(NATIVE_SOL, wallet);
+  await chain.getTime("final");
+  await chain.getTime(before);
+  await chain.findRefund({ wallet, token: NATIVE_SOL, fromBlock: 0n });
+  await chain.getLock(ID, "final");
+  await chain.findDelivery(ID);
+  await chain.isDelivered(ID, "final");
+  await chain.movingState?.listHoldings([{ wallet, token: world.usdc }]);
+  expect(chain.hashCommitment(commitment)).toMatch(/^0x/);
+  expect([...asked].filter((one) => !one.endsWith(" finalized"))).toEqual([]);
+  expect(asked.size).toBeGreaterThan(5);
+});
+
+/** The same answer with another value in every place of a name. */
+function forge(said: { result?: unknown }, field: string): { result?: unknown } {
+  const text = JSON.stringify(said.result, (key, value: unknown) => {
+    if (key !== field) return value;
+    if (typeof value === "number") return value - 1;
+    if (typeof value === "string") return `${value.slice(0, -1)}${value.endsWith("1") ? "2" : "1"}`;
+    if (field === "transactions") return [];
+    return Array.isArray(value) ? value.map((one) => Number(one) + 1) : value;
+  });
+  return { result: JSON.parse(text) };
+}

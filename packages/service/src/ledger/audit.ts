@@ -103,12 +103,16 @@ async function findComparable({ db, chain }: AuditDeps): Promise<BlockRef | null
   if (tip < 0n) return null;
   const finalNumber = await chain.getFinalNumber();
   const block = await chain.getBlock(finalNumber < tip ? finalNumber : tip);
-  if (!block) return null;
+  return block && (await isScanned(db, chain.chainId, block)) ? block : null;
+}
+
+/** Whether the scanner was at exactly this block. */
+async function isScanned(db: Db, chainId: number, block: BlockRef): Promise<boolean> {
   const { rows: seen } = await sql<{ hash: string }>`
-    select hash from scanner_blocks where chain_id = ${chain.chainId} and number = ${block.number}`.execute(
+    select hash from scanner_blocks where chain_id = ${chainId} and number = ${block.number}`.execute(
     db,
   );
-  return seen[0]?.hash === block.hash ? block : null;
+  return seen[0]?.hash === block.hash;
 }
 
 /** V1: what the ledger says of wallets is what the chain says, to the unit. */
@@ -211,7 +215,7 @@ async function readMoving(
   const holdings = tokens.flatMap((token) => wallets.map((wallet) => ({ token, wallet })));
   const held = await state.listHoldings(holdings);
   const last = held.reduce((newest, { at }) => (at > newest ? at : newest), 0n);
-  for (let tries = 0; (await readTip(db, chain.chainId)) < last; tries += 1) {
+  for (let tries = 0; !(await isReached({ db, chain }, last)); tries += 1) {
     if (tries === SCANNER_TRIES) {
       log.warn({ block: last }, "the scanner is too far behind for an audit");
       return [];
@@ -223,6 +227,16 @@ async function readMoving(
     wallets: [...new Set(amounts.map(({ wallet }) => wallet))],
     amounts,
   }));
+}
+
+/** Whether all up to a final height is scanned, by the blocks that are final: what was scanned before may have left the chain. */
+async function isReached(
+  { db, chain }: Pick<AuditDeps, "db" | "chain">,
+  number: bigint,
+): Promise<boolean> {
+  if ((await readTip(db, chain.chainId)) < number) return false;
+  const block = await chain.getBlock(number);
+  return block !== null && isScanned(db, chain.chainId, block);
 }
 
 /** How far the chain is scanned; -1 where it is not. */

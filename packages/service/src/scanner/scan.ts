@@ -17,6 +17,7 @@ import { followTraces, listNativeTransfers } from "./native.ts";
 import {
   assertNext,
   CursorMoved,
+  getNumberBelow,
   getScannedFinal,
   getTip,
   getWindowHash,
@@ -24,7 +25,7 @@ import {
   pushBlock,
 } from "./store.ts";
 
-/** Blocks kept to find the way back after a reorganisation. A deeper one stops the scanner for a person to look. */
+/** Blocks kept at least, to find the way back after a reorganisation; all are kept that are not final. */
 const WINDOW_BLOCKS = 512;
 /** Blocks of one look; the next look goes on at once. */
 const BLOCKS_MAX = 50;
@@ -57,6 +58,8 @@ async function scanNext(deps: ScannerDeps): Promise<boolean> {
   const finalNumber = await chain.getFinalNumber();
   const block = await chain.getBlock(next.number);
   if (!block) return false;
+  // Where slots are skipped, nothing shows later that there was no block below the first one: then it is a final one.
+  if (!tip && block.number > deps.startBlock && block.number > finalNumber) return false;
   const outflows = await listOutflows(deps, block);
   const arrivals = await recordArrivals(deps, block, outflows);
   if (arrivals.length > 0) deps.crashPoint("scan.arrived");
@@ -99,7 +102,7 @@ async function stepBack(deps: ScannerDeps, tip: BlockRef): Promise<boolean> {
       details: { chainId: chain.chainId, block: tip.number.toString() },
     });
   }
-  const isLast = (await getWindowHash(db, chain.chainId, tip.number - 1n)) === null;
+  const isLast = (await getNumberBelow(db, chain.chainId, tip.number)) === null;
   if (isLast && tip.number > deps.startBlock) {
     throw new OperatingError(
       "REORG",

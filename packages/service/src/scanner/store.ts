@@ -82,6 +82,23 @@ export async function getWindowHash(
   return row?.hash ?? null;
 }
 
+/** The height of the block of the window below a height, whatever slots were skipped in between; null where it ends. */
+export async function getNumberBelow(
+  db: Db,
+  chainId: number,
+  number: bigint,
+): Promise<bigint | null> {
+  const row = await db
+    .selectFrom("scanner_blocks")
+    .select("number")
+    .where("chain_id", "=", chainId)
+    .where("number", "<", number)
+    .orderBy("number", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.number ?? null;
+}
+
 /** How far the scanned chain has been final, by what the node said at the time; null before the first block. */
 export async function getScannedFinal(db: Db, chainId: number): Promise<bigint | null> {
   const row = await db
@@ -92,7 +109,7 @@ export async function getScannedFinal(db: Db, chainId: number): Promise<bigint |
   return row?.number ?? null;
 }
 
-/** Moves the cursor onto a block whose deposits are recorded, with what left wallets of ours in it, and forgets blocks below the window. Throws as `assertNext` does. */
+/** Moves the cursor onto a block whose deposits are recorded, with what left wallets of ours in it, and forgets blocks below the window; never the newest final one, nor what is above it: the way back leads there. Throws as `assertNext` does. */
 export async function pushBlock(
   tx: Tx,
   chainId: number,
@@ -135,6 +152,10 @@ export async function pushBlock(
     .deleteFrom("scanner_blocks")
     .where("chain_id", "=", chainId)
     .where("number", "<=", block.number - BigInt(args.windowBlocks))
+    .where(
+      sql<boolean>`number < coalesce((select max(newest.number) from scanner_blocks newest
+        where newest.chain_id = ${chainId} and newest.number <= ${final}), 0)`,
+    )
     .execute();
 }
 

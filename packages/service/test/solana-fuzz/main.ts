@@ -4,7 +4,9 @@ import { runFuzz } from "./run.ts";
 const [seeds = 10, rounds = 200, first = 1] = process.argv.slice(2).map(Number);
 for (let seed = first; seed < first + seeds; seed += 1) {
   for (const nodes of ["mixed", "persistent", "alone"] as const) {
-    const result = await runFuzz({ seed, rounds, nodes });
-    process.stdout.write(`seed ${seed}, ${nodes}: ${JSON.stringify(result)}\n`);
+    for (const level of ["finalized", "confirmed"] as const) {
+      const result = await runFuzz({ seed, rounds, nodes, level });
+      process.stdout.write(`seed ${seed}, ${nodes}, ${level}: ${JSON.stringify(result)}\n`);
+    }
   }
 }

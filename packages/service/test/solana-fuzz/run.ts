@@ -1,6 +1,7 @@
 /**
  * The Solana reader under a chain that skips, forks and drops, and nodes that hide blocks: whatever happens, what was
- * credited less what was swept is to the unit what lies in the vaults.
+ * credited less what was swept is to the unit what lies in the vaults. Where blocks are walked before they are final, what
+ * left the chain is taken off, and the sums are exact at every look.
  */
 import { getTransferSolInstruction } from "@solana-program/system";
 import {
@@ -22,6 +23,9 @@ import { type SolanaWorld, startSolanaWorld } from "../support/solana-world.ts";
 /** Which nodes there are: one that hides at random and honest ones, the same with what never changes, or liars alone. */
 export type Nodes = "mixed" | "persistent" | "alone";
 
+/** Whose blocks are walked. */
+export type Level = "confirmed" | "finalized";
+
 export interface FuzzResult {
   readonly deposits: number;
   readonly credits: number;
@@ -29,12 +33,18 @@ export interface FuzzResult {
   readonly expired: number;
   readonly forks: number;
   readonly skips: number;
+  /** Blocks that were walked and left the chain. */
+  readonly orphans: number;
   /** Looks that failed and were repeated. */
   readonly retries: number;
 }
 
 const VAULTS = 4;
 const HIDDEN_EVERY = 7;
+/** Scans in a row, where nodes give no answer. */
+const TRIES_MAX = 20;
+/** Blocks that stand on one that is final, in the sandbox. */
+const FINAL_LAG = 32;
 const SOL_AMOUNT = 2_000_000n;
 
 /** Runs it; throws where the sums are not exact. */
@@ -42,10 +52,12 @@ export async function runFuzz({
   seed,
   rounds,
   nodes,
+  level = "finalized",
 }: {
   readonly seed: number;
   readonly rounds: number;
   readonly nodes: Nodes;
+  readonly level?: Level;
 }): Promise<FuzzResult> {
   const random = createRandom(seed);
   const world = await startSolanaWorld();
@@ -54,12 +66,14 @@ export async function runFuzz({
   );
   for (const liar of liars) hide(liar, nodes === "persistent" ? () => false : random);
   const [one = world.sandbox.url, other = world.sandbox.url] = liars.map(({ url }) => url);
+  const { url } = world.sandbox;
+  const seen = { seenAt: level };
   const chain =
     nodes === "alone"
-      ? world.connect([one], 1)
-      : world.connect([one, world.sandbox.url, other, world.sandbox.url, world.sandbox.url], 3);
+      ? world.connect([one], 1, seen)
+      : world.connect([one, url, other, url, url], 3, seen);
   try {
-    return await play({ world, chain, random, rounds });
+    return await play({ world, chain, level, random, rounds });
   } finally {
     await Promise.all(liars.map((liar) => liar.close()));
     await world.close();
@@ -71,11 +85,13 @@ type Random = (chance: number) => boolean;
 async function play({
   world,
   chain,
+  level,
   random,
   rounds,
 }: {
   readonly world: SolanaWorld;
   readonly chain: Chain;
+  readonly level: Level;
   readonly random: Random;
   readonly rounds: number;
 }): Promise<FuzzResult> {
@@ -91,31 +107,84 @@ async function play({
   const vaults = await Promise.all(commitments.map((commitment) => world.issue(commitment)));
   await world.finalize();
 
-  const counts = { deposits: 0, credits: 0, sweeps: 0, expired: 0, forks: 0, skips: 0, retries: 0 };
+  const counts = {
+    deposits: 0,
+    credits: 0,
+    sweeps: 0,
+    expired: 0,
+    forks: 0,
+    skips: 0,
+    orphans: 0,
+    retries: 0,
+  };
   const sums = new Map<string, bigint>();
   const add = (wallet: Address, token: Address, amount: bigint) =>
     sums.set(`${wallet}:${token}`, (sums.get(`${wallet}:${token}`) ?? 0n) + amount);
   const watched = new Set(vaults);
+  /** What is told of the chain when everybody is honest. */
+  const truth = world.connect([sandbox.url], 1, { seenAt: level });
   let tip: BlockRef = await world.here.getHead();
+  /** The blocks that were walked, the newest last, each with what it changed. */
+  const walked: { readonly block: BlockRef; readonly changes: readonly Change[] }[] = [
+    { block: tip, changes: [] },
+  ];
+  let finalSeen = tip.number;
 
-  const scan = async () => {
-    for (;;) {
-      const next = await chain.getBlockAfter(tip.number);
-      if (next === null) return;
-      assert(next.parentHash === tip.hash, "no block is passed over");
-      const [sol, arrived, outflows] = [
-        await chain.listNativeTransfers(next, async () => watched),
-        await chain.listTransfers(next, tokens),
-        await chain.listOutflows(next),
-      ];
-      for (const { to, token, amount } of [...sol, ...arrived]) {
-        if (!watched.has(to)) continue;
-        counts.credits += 1;
-        add(to, token, amount);
+  const walkNext = async (): Promise<boolean> => {
+    const onChain = await chain.getBlock(tip.number);
+    if (onChain === null && (await chain.getHead()).number < tip.number) return false;
+    if (onChain?.hash !== tip.hash) {
+      assert(tip.number > finalSeen, "what is final stays");
+      for (const { wallet, token, amount } of walked.pop()?.changes ?? []) {
+        add(wallet, token, -amount);
       }
-      for (const { wallet, token, amount } of outflows) add(wallet, token, -amount);
-      tip = next;
+      const below = walked.at(-1);
+      assert(below, "there is a way back");
+      counts.orphans += 1;
+      tip = below.block;
+      return true;
     }
+    const next = await chain.getBlockAfter(tip.number);
+    if (next === null) return false;
+    const final = await chain.getFinalNumber();
+    assert(level === "confirmed" || next.number <= final, "only what is final is walked");
+    assert(level === "confirmed" || next.parentHash === tip.hash, "no block is passed over");
+    if (next.parentHash !== tip.hash) return true;
+    const [sol, arrived, outflows] = [
+      await chain.listNativeTransfers(next, async () => watched),
+      await chain.listTransfers(next, tokens),
+      await chain.listOutflows(next),
+    ];
+    const changes: readonly Change[] = [
+      ...[...sol, ...arrived]
+        .filter(({ to }) => watched.has(to))
+        .map(({ to: wallet, token, amount }) => ({ wallet, token, amount })),
+      ...outflows.map(({ wallet, token, amount }) => ({ wallet, token, amount: -amount })),
+    ];
+    for (const { wallet, token, amount } of changes) {
+      if (amount > 0n) counts.credits += 1;
+      add(wallet, token, amount);
+    }
+    walked.push({ block: next, changes });
+    tip = next;
+    if (final > finalSeen) finalSeen = final < tip.number ? final : tip.number;
+    return true;
+  };
+  const assertExact = async () => {
+    for (const vault of vaults) {
+      for (const token of [NATIVE_SOL, ...tokens]) {
+        const credited = sums.get(`${vault}:${token}`) ?? 0n;
+        const held = await truth.findBalance(token, vault);
+        assert(credited === held, `what was credited is there: ${credited}, ${held}`);
+      }
+    }
+  };
+  const scan = async () => {
+    while (await walkNext()) {
+      // There may be more.
+    }
+    // Between two looks nothing happens here, so that a scan which came to the tip knows all.
+    if (tip.number === (await truth.getHead()).number) await assertExact();
   };
   const scanPatiently = async () => {
     try {
@@ -192,6 +261,8 @@ async function play({
     }
   };
 
+  /** Blocks that stand on the newest final one. */
+  let unfinal = FINAL_LAG;
   for (let round = 0; round < rounds; round += 1) {
     const vault = vaults[round % vaults.length];
     if (vault && random(0.75)) {
@@ -202,14 +273,22 @@ async function play({
       counts.skips += 1;
       await sandbox.skipSlots(random(0.2) ? 90 : 2);
     }
-    await sandbox.tick(random(0.05) ? 160 : 1);
-    if (random(0.08)) {
+    const ticks = random(0.05) ? 160 : 1;
+    await sandbox.tick(ticks);
+    unfinal = Math.min(unfinal + ticks, FINAL_LAG);
+    const depth = random(0.4) ? 2 : random(0.6) ? 5 : 20;
+    // What is final stays, as everywhere.
+    if (random(0.08) && depth < unfinal) {
       counts.forks += 1;
-      await sandbox.fork({ blocks: random(0.5) ? 1 : 5, replay: random(0.5) });
+      await sandbox.fork({ blocks: depth, replay: random(0.5) });
+      // A node takes what waited into the next block.
       await sandbox.tick();
+      unfinal -= depth - 1;
     }
     if (round % 5 === 0) await sweep(false);
-    if (round % 4 === 0) await scanPatiently();
+    if (round % 4 === 0 || random(0.3)) {
+      for (let tries = 0; tries < TRIES_MAX && !(await scanPatiently()); tries += 1);
+    }
   }
   for (let looks = 0; open.size > 0 && looks < 20; looks += 1) {
     await sandbox.tick(40);
@@ -217,17 +296,24 @@ async function play({
   }
   await sandbox.tick(40);
   for (let looks = 0; !(await scanPatiently()); looks += 1) {
-    assert(looks < 500, "the scan comes to the tip");
+    assert(looks < 5_000, "the scan comes to the tip");
   }
-  assert(tip.number === (await world.here.getFinalNumber()), "the scan is at the tip");
+  assert(tip.hash === (await truth.getHead()).hash, "the scan is at the tip");
   for (const vault of vaults) {
     for (const token of [NATIVE_SOL, ...tokens]) {
       const credited = sums.get(`${vault}:${token}`) ?? 0n;
       const held = await world.here.getBalance(token, vault);
-      assert(credited === held, `what was credited is there: ${credited}, ${held}`);
+      assert(credited === held, `what was credited is final: ${credited}, ${held}`);
     }
   }
   return counts;
+}
+
+/** What a block changed of what a wallet holds. */
+interface Change {
+  readonly wallet: Address;
+  readonly token: Address;
+  readonly amount: bigint;
 }
 
 async function sendTokens(

@@ -15,6 +15,7 @@ export {
   countOrphaned,
   getLastDeposit,
   hasAllAt,
+  hasDepositAbove,
   insertDeposits,
   listUnsettled,
   orphanAbove,

@@ -9,14 +9,15 @@ import type { ArrivedValue, DepositOutcome } from "./types.ts";
 const ROWS_MAX = 1_000;
 
 /**
- * The transfers that are new to us. A known one that was orphaned, or that is now in another block, gets its new place
- * and is not counted twice; if no settlement has it, its holding is looked at again.
+ * The transfers that are new to us, and whether others came back. A known one that was orphaned, or that is now in another
+ * block, gets its new place and is not counted twice; if no settlement has it, or one that gave up because it had left the
+ * chain, its holding is looked at again.
  */
 export async function refreshKnown(
   tx: Tx,
   arrived: ArrivedValue,
   nowMs: number,
-): Promise<{ fresh: ArrivedValue }> {
+): Promise<{ readonly fresh: ArrivedValue; readonly hasMoved: boolean }> {
   const known = await tx
     .selectFrom("deposits")
     .select(["id", "tx_hash", "ordinal", "block_hash", "orphaned_at", "settlement_id"])
@@ -51,8 +52,11 @@ export async function refreshKnown(
         .execute();
     }
   }
-  if (hasMoved) await assignBySweeps(tx, arrived, nowMs);
-  return { fresh: { ...arrived, transfers: fresh } };
+  if (hasMoved) {
+    await releaseOfGone(tx, arrived, nowMs);
+    await assignBySweeps(tx, arrived, nowMs);
+  }
+  return { fresh: { ...arrived, transfers: fresh }, hasMoved };
 }
 
 /** Records new transfers with what became of them. */
@@ -247,6 +251,37 @@ export async function releaseDeposits(tx: Tx, settlementId: string, nowMs: numbe
     .set({ settlement_id: null, recheck_at: formatStamp(nowMs) })
     .where("settlement_id", "=", settlementId)
     .execute();
+}
+
+/** Takes deposits that are on the chain away from settlements that gave up because theirs had left it. */
+async function releaseOfGone(tx: Tx, place: Place, nowMs: number): Promise<void> {
+  await tx
+    .updateTable("deposits")
+    .set({ settlement_id: null, recheck_at: formatStamp(nowMs) })
+    .where("chain_id", "=", place.chainId)
+    .where("wallet", "=", place.wallet)
+    .where("token", "=", place.token)
+    .where("orphaned_at", "is", null)
+    .where(
+      sql<boolean>`exists (select from settlements s where s.id = deposits.settlement_id
+        and s.status = 'dead' and s.error_code = 'REORG')`,
+    )
+    .execute();
+}
+
+/** Whether a deposit of a holding is in a block above a height. */
+export async function hasDepositAbove(db: Db, place: Place, height: bigint): Promise<boolean> {
+  const row = await db
+    .selectFrom("deposits")
+    .select("id")
+    .where("chain_id", "=", place.chainId)
+    .where("wallet", "=", place.wallet)
+    .where("token", "=", place.token)
+    .where("orphaned_at", "is", null)
+    .where("block_number", ">", height)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /** Marks the deposits of blocks above a height as orphaned: those blocks are no longer on the chain. */

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { onTestFinished } from "vitest";
 import { type DepositAddress, issueAddress } from "../../src/addresses/index.ts";
-import type { Chain, FoundRefund, Simulation } from "../../src/chains/port.ts";
+import type { Chain, FoundRefund, Held, Simulation } from "../../src/chains/port.ts";
 import type { Commitment } from "../../src/core/commitment.ts";
 import { toEvmAddress, toHex32, unpadAddress } from "../../src/core/hex.ts";
 import type { Minimums } from "../../src/deposits/index.ts";
@@ -57,6 +57,8 @@ export async function openDesk() {
     spare: undefined as bigint | undefined,
     /** Whether what failed on the chain failed for what somebody sent meanwhile. */
     metMore: false,
+    /** What may be swept of it, where that is not all. */
+    held: null as Held | null,
     /** Whether the token's contract answers nonsense. */
     fails: false,
     hasCode: true,
@@ -66,6 +68,8 @@ export async function openDesk() {
     reserves: "reserved" as Reservation,
     delivery: { kind: "waiting" } as DeliveryLook,
     swept: 0n,
+    /** The block up to which the sweep says that it took what had arrived; undefined where it took all. */
+    upTo: undefined as bigint | undefined,
     /** Kept of it before a pool exchanged the rest; undefined where none did. */
     swapFee: undefined as bigint | undefined,
     /** Happens while a request reads a balance. */
@@ -101,7 +105,7 @@ export async function openDesk() {
     predictWallet: walletOf,
     hashCommitment: (commitment) => toHex32(hashOf(JSON.stringify(commitment))),
     getBalance: async () => state.balance,
-    readHolding: async () => ({ amount: state.balance, spare: state.spare }),
+    readHolding: async () => state.held ?? { amount: state.balance, spare: state.spare },
     findBalance: async () => {
       await state.meanwhile();
       return state.fails ? null : state.balance;
@@ -144,6 +148,7 @@ export async function openDesk() {
       minOut: 1n,
       logIndex: 50,
       deliveryId: null,
+      ...(state.upTo !== undefined && { upTo: state.upTo }),
       ...(state.swapFee !== undefined && { swapFee: state.swapFee }),
     }),
     recordSweep: async (_tx, { fee }) => void state.recorded.push(fee),

@@ -104,7 +104,8 @@ async function record(
   arrival: Arrival,
 ): Promise<DepositOutcome | null> {
   const { arrived, address } = arrival;
-  const { fresh } = await refreshKnown(tx, arrived, deps.clock.now());
+  const { fresh, hasMoved } = await refreshKnown(tx, arrived, deps.clock.now());
+  if (hasMoved) await hurryWaiting(tx, deps, arrived);
   if (fresh.transfers.length === 0) return null;
   const outcome = await decide(tx, deps, { ...arrival, arrived: fresh });
   await insertDeposits(
@@ -131,6 +132,13 @@ async function record(
     data,
   });
   return outcome;
+}
+
+/** What came back after its block had left the chain: the settlement that lacked it need not wait for its next retry. */
+async function hurryWaiting(tx: Tx, deps: SettlementDeps, arrived: ArrivedValue): Promise<void> {
+  const active = await getActive(tx, arrived);
+  if (active?.plannedAmount !== null || active.sweptAmount !== null) return;
+  await hurry(tx, active.id, deps.clock.now());
 }
 
 function announce(

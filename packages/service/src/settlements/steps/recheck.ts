@@ -46,7 +46,7 @@ async function recheck(deps: SettlementDeps, holding: Unsettled): Promise<void> 
     await assignBySweeps(tx, holding, deps.clock.now() + RECHECK_MS);
   });
   const chain = chainOf(deps, holding);
-  const balance = await chain.getBalance(token, wallet);
+  const balance = (await chain.findBalance(token, wallet)) ?? 0n;
   const minimums = await deps.readMinimums(chainId, token);
   if (gateBalance(balance, minimums).kind === "ignore") return;
   const address = await getAddressById(deps.db, addressId);

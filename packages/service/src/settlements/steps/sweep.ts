@@ -8,7 +8,7 @@ import { formatUnits } from "../../core/amounts.ts";
 import { assert } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { TxHash } from "../../core/hex.ts";
-import { assignSwept } from "../../deposits/index.ts";
+import { assignSwept, hasDepositAbove } from "../../deposits/index.ts";
 import { assertPayable, type Reservation, type Route } from "../../routes/index.ts";
 import {
   failureOf,
@@ -23,7 +23,14 @@ import { failIn } from "../fail.ts";
 import { hasValueInFlight } from "../in-flight.ts";
 import { planFee } from "../plan-fee.ts";
 import { findOpenRefund } from "../refunds.ts";
-import { getError, lockHolding, noteSwapTransaction, recordSweep, transition } from "../store.ts";
+import {
+  getError,
+  lockHolding,
+  noteSwapTransaction,
+  putOff,
+  recordSweep,
+  transition,
+} from "../store.ts";
 import type { Settlement } from "../types.ts";
 import { RECHECK_MS } from "./accept.ts";
 import { assertWorthwhile } from "./worthwhile.ts";
@@ -43,9 +50,44 @@ export async function stepSweep(
   if (chain.kind === "svm" && (await findOpenRefund(deps.db, settlement))) return "wait";
   const routes = listRoutes(deps, settlement, address);
   const held = await readSweepable(deps, settlement);
-  if (held.amount === 0n) return recordEmpty(deps, settlement);
-  await assertWorthwhile(deps, settlement, held.amount);
-  return takeFirst(routes, (route) => planSweep(deps, { settlement, address, route, held }));
+  if (held.amount === 0n) {
+    if (await isMoreComing(deps, settlement, held)) return waitForFinality(deps, settlement);
+    return recordEmpty(deps, settlement);
+  }
+  try {
+    await assertWorthwhile(deps, settlement, held.amount);
+    return await takeFirst(routes, (route) =>
+      planSweep(deps, { settlement, address, route, held }),
+    );
+  } catch (error) {
+    const isTooLittle = error instanceof OperatingError && TOO_LITTLE.has(error.code);
+    if (isTooLittle && (await isMoreComing(deps, settlement, held))) {
+      return waitForFinality(deps, settlement);
+    }
+    throw error;
+  }
+}
+
+const TOO_LITTLE: ReadonlySet<string> = new Set(["AMOUNT_TOO_SMALL", "FEE_NOT_COVERED"]);
+
+/**
+ * Whether a deposit was seen that is not in what may be swept yet, as its block is not final: it is waited for without an
+ * error, where what there is does not do. What does is swept, so that nobody holds it up by paying a little now and then.
+ */
+async function isMoreComing(
+  { db }: SettlementDeps,
+  settlement: Settlement,
+  { asOf }: Held,
+): Promise<boolean> {
+  return asOf !== undefined && (await hasDepositAbove(db, settlement, asOf));
+}
+
+/** How often is looked whether a deposit is final: each time nodes are asked what its wallet holds. */
+const FINALITY_LOOK_MS = 2_000;
+
+async function waitForFinality(deps: SettlementDeps, { id }: Settlement): Promise<"wait"> {
+  await putOff(deps.db, id, deps.clock.now() + FINALITY_LOOK_MS);
+  return "wait";
 }
 
 /**

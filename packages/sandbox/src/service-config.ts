@@ -159,6 +159,8 @@ function describeSolana({
       rpcUrl: solanaRpcUrl,
       genesisHash: GENESIS_HASH,
       startSlot: Number(FIRST_SLOT),
+      // A deposit is shown at once. It is settled when it is final, which takes some three seconds here.
+      detectAt: "confirmed",
       pollIntervalMs,
       contracts: { ...accounts, treasury },
       tokens: [

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { balanceOf, type ChainName, pay, runServiceCommand, startSandbox } from "@sluice/sandbox";
-import { createSluiceClient, type Quote, type Swap, verifyVault } from "@sluice/sdk";
+import { createSluiceClient, type Deposit, type Quote, type Swap, verifyVault } from "@sluice/sdk";
 import { type Address, pad } from "viem";
 import type { AuditReport } from "../../src/roles/audit-command.ts";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
@@ -94,6 +94,10 @@ export async function openSolanaSandbox(options: { readonly env?: Record<string,
     const swaps: Swap[] = [];
     for await (const swap of client().iterateSwaps()) swaps.push(swap);
     return swaps.filter(({ walletAddress }) => walletAddress === wallet).toReversed();
+  }
+
+  async function depositsOf(wallet: string): Promise<readonly Deposit[]> {
+    return (await client().listDeposits({ limit: 100, walletAddress: wallet })).items;
   }
 
   const tokenOn = (chain: ChainName): Address => deployment.chains[chain].token;
@@ -208,6 +212,9 @@ export async function openSolanaSandbox(options: { readonly env?: Record<string,
     solanaBalance,
     depositUsdc,
 
+    /** The newest slot that is final. */
+    finalSlot: () => askNode<number>("getSlot", [{ commitment: "finalized" }]),
+
     readLog: (): string => readFileSync(join(stateDir, "service.log"), "utf8"),
     command: (args: readonly string[]) =>
       runServiceCommand([...args, "--config", sandbox.configPath, "--json"], {}),
@@ -236,9 +243,9 @@ export async function openSolanaSandbox(options: { readonly env?: Record<string,
 
     /** How many deposits of a wallet are known. */
     async deposits(wallet: string): Promise<number> {
-      const { items } = await client().listDeposits({ limit: 100, walletAddress: wallet });
-      return items.length;
+      return (await depositsOf(wallet)).length;
     },
+    depositsOf,
 
     /** How the service ended; waits until it does. */
     async serviceDeath(): Promise<string> {

@@ -14,4 +14,4 @@ test.each([
   expect(result.credits).toBeGreaterThan(5);
   // Else what leaves the chain would not be played.
   expect(result.orphans > 0).toBe(level === "confirmed");
-});
+}, 240_000);

@@ -93,7 +93,7 @@ describe("an address that is issued", () => {
     expect(await countAddresses(tenant.id)).toBe(1);
   });
 
-  test("keeps what was promised when the integrator or the factory changes", async () => {
+  test("keeps what was promised when the integrator changes", async () => {
     const tenant = await createTenant(database.db);
     const recipient = createRecipient();
     const before = await issue(tenant.id, recipient);
@@ -102,9 +102,62 @@ describe("an address that is issued", () => {
       .set({ refund_evm: createHex(20), max_fee_bps: 70, max_slippage_bps: 170 })
       .where("id", "=", tenant.id)
       .execute();
-    expect(await issue(tenant.id, recipient, OTHER_FACTORY)).toEqual(before);
+    expect(await issue(tenant.id, recipient)).toEqual(before);
     const after = await issue(tenant.id, createRecipient());
     expect(after.commitment).toMatchObject({ maxFeeBps: 70, maxSlippageBps: 170 });
+  });
+
+  test("is not handed out where another factory is configured, which would not settle it", async () => {
+    const tenant = await createTenant(database.db);
+    const recipient = createRecipient();
+    const before = await issue(tenant.id, recipient);
+    await expect(issue(tenant.id, recipient, OTHER_FACTORY)).rejects.toMatchObject({
+      code: "CONFIG_MISSING",
+      details: { reason: "factory_changed" },
+    });
+    expect(await issue(tenant.id, recipient)).toEqual(before);
+  });
+
+  test.each([
+    ["wallet", { wallet: createHex(20) }],
+    ["refund authority", { refund_authority: createHex(20) }],
+    ["fee cap", { max_fee_bps: 10_000 }],
+    ["slippage cap", { max_slippage_bps: 10_000 }],
+    ["hash", { commitment: createHex(32) }],
+  ])("is not handed out once its row has another %s", async (_what, edit) => {
+    const tenant = await createTenant(database.db);
+    const recipient = createRecipient();
+    const { id } = await issue(tenant.id, recipient);
+    await database.db.updateTable("addresses").set(edit).where("id", "=", id).execute();
+    await expect(issue(tenant.id, recipient)).rejects.toMatchObject({
+      code: "CONFIG_MISSING",
+      details: { reason: "address_row_changed" },
+    });
+  });
+
+  test("of somebody else is not handed out, whoever its row says that it pays", async () => {
+    const tenant = await createTenant(database.db);
+    const [recipient, thief] = [createRecipient(), createRecipient()];
+    await issue(tenant.id, recipient);
+    const stolen = await issue(tenant.id, thief);
+    // The row of the thief's address in the place of the recipient's.
+    await database.db
+      .deleteFrom("addresses")
+      .where("integrator_id", "=", tenant.id)
+      .where("user_id", "=", recipient.userId)
+      .execute();
+    await database.db
+      .updateTable("addresses")
+      .set({
+        user_id: recipient.userId,
+        dest_wallet: recipient.destWallet,
+        dest_token: recipient.destToken,
+      })
+      .where("id", "=", stolen.id)
+      .execute();
+    await expect(issue(tenant.id, recipient)).rejects.toMatchObject({
+      details: { reason: "address_row_changed" },
+    });
   });
 
   test("is another one for another user, chain, wallet or token, and for another integrator", async () => {

@@ -40,8 +40,8 @@ export async function issueAddress(
   const { kind: family } = chain;
   const issued = await store.getByRecipient(db, { integratorId, family, recipient });
   if (issued) {
-    // Elsewhere anybody can compute it; here a row that was changed, or of another seed, would be believed.
-    if (family === "svm") assertDerived(chain, issued);
+    // It is about to be paid to: a row that was changed, or that is of another deployment, must not be believed.
+    assertDerived(chain, issued);
     return issued;
   }
 
@@ -75,11 +75,12 @@ export async function issueAddress(
     commitment,
     commitmentHash: chain.hashCommitment(commitment),
   };
-  if (family === "svm") assertDerived(chain, address);
+  assertDerived(chain, address);
   return db.transaction().execute(async (tx) => {
     await store.insertAddress(tx, id, address);
     const stored = await store.getByRecipient(tx, { integratorId, family, recipient });
     assert(stored !== null, "an address that was just inserted, or that was in the way, is there");
+    assertDerived(chain, stored);
     return stored;
   });
 }

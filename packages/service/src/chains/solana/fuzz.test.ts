@@ -9,9 +9,13 @@ test.each([
   [4, "mixed", "confirmed"],
   [5, "persistent", "confirmed"],
   [6, "alone", "confirmed"],
-] as const)("every unit is credited once, seed %s, nodes %s, %s", async (seed, nodes, level) => {
-  const result = await runFuzz({ seed, rounds: 30, nodes, level });
-  expect(result.credits).toBeGreaterThan(5);
-  // Else what leaves the chain would not be played.
-  expect(result.orphans > 0).toBe(level === "confirmed");
-}, 240_000);
+] as const)(
+  "every unit is credited once, seed %s, nodes %s, %s",
+  async (seed, nodes, level) => {
+    const result = await runFuzz({ seed, rounds: 30, nodes, level });
+    expect(result.credits).toBeGreaterThan(5);
+    // Else what leaves the chain would not be played.
+    expect(result.orphans > 0).toBe(level === "confirmed");
+  },
+  240_000,
+);

@@ -96,7 +96,10 @@ describe("what is confirmed", () => {
     for (const chain of [seen, world.here]) {
       expect(await chain.getFinalNumber()).toBe(final);
       expect(await chain.getBalance(NATIVE_SOL, wallet)).toBe(0n);
-      expect(await chain.readHolding(NATIVE_SOL, wallet)).toMatchObject({ amount: 0n, asOf: final });
+      expect(await chain.readHolding(NATIVE_SOL, wallet)).toMatchObject({
+        amount: 0n,
+        asOf: final,
+      });
       expect(await chain.movingState?.listHoldings([{ wallet, token: NATIVE_SOL }])).toEqual([
         { wallet, token: NATIVE_SOL, amount: 0n, at: final },
       ]);

@@ -10,21 +10,14 @@
  */
 import { categoryOf } from "@sluice/sdk/wire";
 import { assertDerived, type DepositAddress, getAddressById } from "../addresses/index.ts";
-import type { Call, Chain, Held } from "../chains/port.ts";
+import type { Call, Chain } from "../chains/port.ts";
 import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type Address, unpadAddress } from "../core/hex.ts";
 import type { Db, Tx } from "../db/schema.ts";
-import {
-  type CallPlan,
-  getByIntent,
-  type IntentName,
-  isOver,
-  planCall,
-  submitIntent,
-} from "../transactions/index.ts";
+import { getByIntent, type IntentName, isOver, submitIntent } from "../transactions/index.ts";
 import { listActions, recordAction } from "./actions.ts";
-import { chainOf, settleLanesOf, type SettlementDeps } from "./deps.ts";
+import { chainOf, type SettlementDeps } from "./deps.ts";
 import { hasValueInFlight } from "./in-flight.ts";
 import { findOpenRefund } from "./refunds.ts";
 import { requestIndex } from "./request-index.ts";
@@ -38,7 +31,7 @@ import {
   transition,
   watchForRefund,
 } from "./store.ts";
-import { leaveSpare, metMore } from "./spare.ts";
+import { planRefund } from "./plan-refund.ts";
 import type { Settlement } from "./types.ts";
 
 /** Who asks, and why. */
@@ -215,7 +208,7 @@ async function refundByOrder(
   const { open } = await readRefunds(deps.db, settlementId);
   if (open) return result(open, false);
   if (held.amount === 0n) throw holdsNothing();
-  const order = await planRefund(deps, { chain, settlement, address, held });
+  const { order } = await planRefund(deps, { chain, holding: settlement, address, held });
   const { intent, changed } = await deps.db.transaction().execute(async (tx) => {
     const locked = await lockRefundable(tx, settlement);
     const refunds = await readRefunds(tx, settlementId);
@@ -229,34 +222,6 @@ async function refundByOrder(
   deps.wakeEvents(settlement.integratorId);
   deps.wakeLanes(chainId);
   return result(intent, changed);
-}
-
-/** The order that takes what a vault holds to its refund authority, tried against the newest block. */
-async function planRefund(
-  deps: SettlementDeps,
-  {
-    chain,
-    settlement,
-    address,
-    held,
-  }: Omit<AskedRefund, "request"> & {
-    readonly held: Held;
-  },
-): Promise<CallPlan & { readonly call: Call }> {
-  const lanes = settleLanesOf(deps, settlement);
-  const plan = async (taken: Held) => {
-    const call = chain.buildRefund(address.commitment, settlement.token, taken);
-    return {
-      ...(await planCall({ db: deps.db, chain }, { lanes, call, what: "The refund" })),
-      call,
-    };
-  };
-  try {
-    return await plan(held);
-  } catch (error) {
-    if (!(error instanceof OperatingError) || !metMore(error)) throw error;
-    return plan(leaveSpare(held));
-  }
 }
 
 /** The refund of a settlement that may still be mined, and the name of the next. */

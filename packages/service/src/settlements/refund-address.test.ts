@@ -3,7 +3,8 @@ import { sql } from "kysely";
 import { describe, expect, test, vi } from "vitest";
 import { hashOf, LANE } from "../../test/support/doubles.ts";
 import { openDesk, RECIPIENT, USDC } from "../../test/support/settlement-desk.ts";
-import type { Chain } from "../chains/port.ts";
+import { type Chain, MORE_ARRIVED } from "../chains/port.ts";
+import { OperatingError } from "../core/errors.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import { refundSettlement, retrySettlement } from "./operator.ts";
 import { refundAddress } from "./refund-address.ts";
@@ -89,6 +90,17 @@ describe("a refund by address", () => {
       { id: refund.id, wallet: address.wallet, token: USDC, refund_to: AUTHORITY, ...BY },
     ]);
     expect(await desk.swaps()).toEqual([]);
+  });
+
+  test("leaves behind what an account must have where dust keeps arriving", async () => {
+    const { chain, ask, recorded } = await openDust();
+    const amount = 1_000n;
+    vi.spyOn(chain, "readHolding").mockResolvedValue({ amount, spare: 400n });
+    vi.spyOn(chain, "simulate").mockRejectedValueOnce(
+      new OperatingError("RPC_UNAVAILABLE", "Not now.", { details: { reason: MORE_ARRIVED } }),
+    );
+    expect(await ask()).toMatchObject({ changed: true, refund: { amount: 600n } });
+    expect(await recorded()).toHaveLength(1);
   });
 
   test("by many at once is one order, and whoever asks again is told of it", async () => {

@@ -15,8 +15,9 @@ import type { Chain } from "../chains/port.ts";
 import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type Address, unpadAddress } from "../core/hex.ts";
-import { planCall, submitIntent } from "../transactions/index.ts";
-import { settleLanesOf, type SettlementDeps } from "./deps.ts";
+import { submitIntent } from "../transactions/index.ts";
+import type { SettlementDeps } from "./deps.ts";
+import { planRefund } from "./plan-refund.ts";
 import {
   type AddressRefund,
   countRefunds,
@@ -93,22 +94,20 @@ async function tryOnce(
   await refuseActive(db, holding);
   const held = await chain.readHolding(holding.token, holding.wallet);
   if (held.amount === 0n) return readLast(deps, holding);
-  const call = chain.buildRefund(address.commitment, holding.token, held);
-  const lanes = settleLanesOf(deps, holding);
-  const plan = await planCall({ db, chain }, { lanes, call, what: "The refund" });
+  const { order, taken } = await planRefund(deps, { chain, holding, address, held });
   const queued = await db.transaction().execute(async (tx) => {
     await lockHolding(tx, holding);
     await refuseActive(tx, holding);
     if (await findOpenRefund(tx, holding)) return false;
     // Another came since and may have gone: what was read may be what it took.
     if ((await countAll(tx, holding)) !== before) return false;
-    const { amount } = held;
+    const { amount } = taken;
     const { operator, reason } = request;
     const id = random.uuid();
     const refund = { ...holding, id, addressId: address.id, amount, authority, operator, reason };
     const intent = await insertRefund(tx, refund);
     const { chainId } = holding;
-    await submitIntent(tx, random, { chainId, settlementId: null, intent, call, ...plan });
+    await submitIntent(tx, random, { chainId, settlementId: null, intent, ...order });
     return true;
   });
   if (!queued) return "again";

@@ -1,0 +1,35 @@
+import type { DepositAddress } from "../addresses/index.ts";
+import type { Call, Chain, Held } from "../chains/port.ts";
+import { OperatingError } from "../core/errors.ts";
+import { type CallPlan, planCall } from "../transactions/index.ts";
+import { settleLanesOf, type SettlementDeps } from "./deps.ts";
+import { leaveSpare, metMore } from "./spare.ts";
+import type { Holding } from "./store.ts";
+
+/**
+ * The order that takes what a vault holds to its refund authority, tried against the newest block. Throws what `planCall`
+ * throws when it would fail now.
+ */
+export async function planRefund(
+  deps: SettlementDeps,
+  refund: {
+    readonly chain: Chain;
+    readonly holding: Holding;
+    readonly address: DepositAddress;
+    readonly held: Held;
+  },
+): Promise<{ readonly order: CallPlan & { readonly call: Call }; readonly taken: Held }> {
+  const { chain, holding, address, held } = refund;
+  const lanes = settleLanesOf(deps, holding);
+  const plan = async (taken: Held) => {
+    const call = chain.buildRefund(address.commitment, holding.token, taken);
+    const planned = await planCall({ db: deps.db, chain }, { lanes, call, what: "The refund" });
+    return { order: { ...planned, call }, taken };
+  };
+  try {
+    return await plan(held);
+  } catch (error) {
+    if (!(error instanceof OperatingError) || !metMore(error)) throw error;
+    return plan(leaveSpare(held));
+  }
+}

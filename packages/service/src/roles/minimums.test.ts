@@ -101,9 +101,7 @@ async function openTerms({ decimals, minDepositUnits, minDepositUsd, sources }: 
   const metrics = createMetrics();
   /** URLs of servers that never answer. */
   const slow = new Set<string>();
-  const chains: Chains = new Map(
-    [2, 30].map((chainId) => [chainId, createStrictChain({ chainId })]),
-  );
+  const chains: Chains = new Map([...desk.deps.chains, [30, createStrictChain({ chainId: 30 })]]);
   const prices = createConfiguredPrices(config, {
     chains,
     http: (request) =>

@@ -43,7 +43,6 @@ export function createSwiftRoute(options: {
   const { decimalsIn, decimalsOut, contract } = options;
 
   const held = { destChain: destination.chainId, token: destToken };
-  const ofEscrow = { srcChain: source.chainId, escrow: source.addresses.escrow, token };
   const readRate = async () => (pricing ? pricing.readRate() : RATE_SCALE);
   const fairAt = (rate: bigint, amount: bigint) =>
     convert({ amount, rate, decimalsIn, decimalsOut });
@@ -113,13 +112,15 @@ export function createSwiftRoute(options: {
     },
 
     async prepareSweep({ commitment, ...address }, amount, _fee, { asOf, sources } = {}) {
+      const { escrow } = source.addresses;
+      const ofLock = { srcChain: source.chainId, escrow, wallet: address.wallet, token };
       const price = pricing && (await pricing.attestPrice({ commitment, ...address }, amount));
       if (pricing && !price) return null;
       const routeData = source.encodeLockData({
         price,
         minOut: minOutAt(price ? price.price.rate : RATE_SCALE, amount, commitment),
         // One settlement at a time takes a token out of a wallet, so no two are given the same.
-        seq: await store.nextSeq(db, { ...ofEscrow, wallet: address.wallet }, clock.now()),
+        seq: await store.nextSeq(db, ofLock, clock.now()),
         delivery: padAddress(destination.addresses.delivery),
       });
       return source.buildSettle({

@@ -122,6 +122,8 @@ export interface RunResult {
 
 const SAFETY_MS = 6 * 60_000;
 const LIVENESS_MS = 12 * 3_600_000;
+/** Of the calm, in runs where locks go back soon. */
+const HASTE_MS = 5 * 60_000;
 const STEPS_MAX = 60_000;
 const CHECK_EVERY = 40;
 
@@ -507,10 +509,15 @@ async function play(
   faults = NO_FAULTS;
   bridgeFaults = NO_BRIDGE_FAULTS;
   isCalm = true;
-  // Otherwise what is on its way by a route that is gone would wait for ever, and locks that have a minute would go there
-  // and back until one is lucky.
-  payoutWindowS = 600n;
-  if (change || drawn.isHasty) reconfigure(between);
+  // Otherwise what is on its way by a route that is gone would wait for ever.
+  if (change) reconfigure(between);
+  if (drawn.isHasty) {
+    // Locks that have a minute go back; in the end they have to be lucky no more.
+    kernel.schedule("locks have longer", HASTE_MS, () => {
+      payoutWindowS = 600n;
+      reconfigure(between);
+    });
+  }
   kernel.note("calm");
   for (const process of lives.running) process.life.frozenUntilMs = 0;
   // What a user sent behind a payment that a reorganisation lost would wait for ever.

@@ -121,10 +121,11 @@ export function createBlocks(
       } catch (error) {
         if (!isUnavailable(error)) throw error;
         failure = error;
+        // Made up, or of a fork that is gone: it would stand before those that are there at the next try.
+        const others = listed.slots.filter((one) => one !== candidate);
+        listed = { ...listed, slots: others };
       }
     }
-    // What was remembered may be of a node that made it up, or of blocks that left the chain.
-    listed = NOTHING_LISTED;
     throw failure;
   }
 

@@ -126,6 +126,25 @@ describe("what is confirmed", () => {
     expect(await seen.findBalance(NATIVE_SOL, wallet)).toBe(0n);
   });
 
+  test("T41 and was listed ahead does not hide what came instead, however far that is by now", async () => {
+    const { wallet } = await depositUnfinal();
+    await world.finalize();
+    const seen = honest();
+    const start = await seen.getHead();
+    await world.sandbox.tick(25);
+    // The list of what is ahead is asked for here, and kept.
+    const first = await seen.getBlockAfter(start.number);
+    await world.sandbox.fork({ blocks: 24 });
+    await world.give(NATIVE_SOL, wallet, AMOUNT);
+    await world.sandbox.tick(100);
+    const tip = (await seen.getBlock(first?.number ?? 0n)) ?? start;
+    let found: { readonly sum: bigint } | undefined;
+    for (let looks = 0; found === undefined && looks < 10; looks += 1) {
+      found = await scan(seen, tip, wallet).catch(() => undefined);
+    }
+    expect(found).toMatchObject({ sum: AMOUNT });
+  });
+
   test("that was not kept, of a fork that is gone, is no block and no list", async () => {
     const { wallet, before } = await depositUnfinal();
     const { tip } = await scan(honest(), before, wallet);

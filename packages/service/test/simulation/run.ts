@@ -10,7 +10,7 @@ import type { Action } from "../../src/chains/fake/contracts.ts";
 import { parseRaw } from "../../src/chains/fake/node.ts";
 import { LANE_PURPOSES } from "../../src/config/load.ts";
 import { toBase58 } from "../../src/core/base58.ts";
-import { type Address, type EvmAddress, NATIVE_TOKEN } from "../../src/core/hex.ts";
+import { type Address, type EvmAddress, isNative, NATIVE_TOKEN } from "../../src/core/hex.ts";
 import { createIntegrator } from "../../src/integrators/index.ts";
 import { createAudits } from "../../src/roles/auditor.ts";
 import { createSettlementDeps } from "../../src/roles/settlement-deps.ts";
@@ -85,6 +85,8 @@ export interface RunOptions {
   readonly solana?: boolean;
   /** Whether an operator has settlements of Solana refunded, instead of what the seed says. */
   readonly refunds?: boolean;
+  /** Whether somebody pays vaults of Solana just when they are swept, instead of what the seed says. */
+  readonly latecomers?: boolean;
   /** What the users do, instead of what the seed says. */
   readonly payments?: number;
   /** Disturbs the effects it chooses; called for each that lasts and each crash point, with its running number. */
@@ -219,6 +221,19 @@ async function play(
     return dice.chance(faults.commitAnswerLost) ? "answer_lost" : null;
   };
   const database = shareDatabase(connection, kernel, chooseFault, options.asksAll ?? false);
+  // Whoever pays a vault just when it is swept: what comes then is none of what the sweep counted.
+  const latecomers = createDice(seed, 16);
+  let latePayments = (options.latecomers ?? !options.faults) ? latecomers.int(3) : 0;
+  const onSweep = (action: Action) => {
+    if (action.kind !== "order" || latePayments === 0) return;
+    const { order } = action;
+    if (order.kind !== "lock" && order.kind !== "transfer") return;
+    latePayments -= 1;
+    mark("paid while it was swept");
+    const { token, commitment } = order;
+    const amount = (isNative(token) ? coinMinimumOf(SOLANA) : MINIMUM) + BigInt(latePayments);
+    submit(SOLANA, userOf(0), { kind: "transfer", token, to: vaultOf(commitment), amount });
+  };
   const attestations = createAttestationService({
     kernel,
     dice: bridgeDice,
@@ -242,8 +257,9 @@ async function play(
     config: () => config,
     faults: () => faults,
     async onSend(raw) {
+      const { hash, action } = parseRaw(raw as `0x${string}`);
+      onSweep(action);
       // X1: what reaches a node was committed before.
-      const { hash } = parseRaw(raw as `0x${string}`);
       const rows = await database.query("select 1 from attempts where hash = $1", [hash]);
       if (rows.length > 0) return;
       // The service takes what it is thrown for a node's trouble: the run itself has to end.

@@ -8,7 +8,7 @@ test.each([
   [3, "alone", "finalized"],
   [4, "mixed", "confirmed"],
   [5, "persistent", "confirmed"],
-  [6, "alone", "confirmed"],
+  [11, "alone", "confirmed"],
 ] as const)(
   "every unit is credited once, seed %s, nodes %s, %s",
   async (seed, nodes, level) => {

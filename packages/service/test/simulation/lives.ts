@@ -3,7 +3,7 @@ import { createFakeNode, type FakeNode } from "../../src/chains/fake/node.ts";
 import { FakeChain } from "../../src/chains/fake/model.ts";
 import { createFakeSlotNode } from "../../src/chains/fake/slot-node.ts";
 import { FakeSlotChain } from "../../src/chains/fake/slots.ts";
-import type { CctpBridge, Chain, Chains, MovingState } from "../../src/chains/port.ts";
+import type { CctpBridge, Chain, Chains, MovingState, Receipt } from "../../src/chains/port.ts";
 import { LANE_PURPOSES } from "../../src/config/load.ts";
 import { OperatingError } from "../../src/core/errors.ts";
 import type { Config } from "../../src/config/load.ts";
@@ -156,7 +156,13 @@ export function createLives(stage: Stage) {
           if (disturbance === "after") return die(life);
           if (disturbance === "answer_lost" || dice.chance(faults.nodeAnswerLost))
             return failOf(name, node.chainId);
-          if (name === "getReceipt" && dice.chance(faults.receiptFlips)) return null;
+          if (name === "getReceipt" && dice.chance(faults.receiptFlips)) {
+            // What is final on Solana one node cannot deny: before anything is signed anew the quorum looks.
+            // CAST: what the node's `getReceipt` answers.
+            const receipt = answer as Receipt | null;
+            const finalNumber = node.kind === "svm" ? await node.getFinalNumber() : -1n;
+            return receipt && receipt.blockNumber <= finalNumber ? receipt : null;
+          }
           return answer;
         };
       },

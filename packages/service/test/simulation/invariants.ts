@@ -226,8 +226,10 @@ export async function listStranded(
         // What a person is to look at; not what was taken for empty.
         const isGivenUp =
           last?.status === "dead" && !EMPTY_CODES.includes(last.error_code ?? "none");
+        // Of little, gas costs as much as there is.
+        const isLittle = last?.error_code === "AMOUNT_TOO_SMALL" && !isEnded;
         const mayWait =
-          waitsForGas &&
+          (waitsForGas || isLittle) &&
           balance >= minimum &&
           gas === "charged" &&
           isUncovered(chains, own, { chainId, wallet, token, balance });

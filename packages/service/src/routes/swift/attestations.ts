@@ -194,24 +194,26 @@ export async function listOpenRequests(
   }));
 }
 
-/** What a price is for: a wallet, and the route that takes it. */
+/** What a price is for: a token in a wallet, and the route that takes it. */
 export interface PriceScope {
   /** The commitment's hash. */
   readonly commitment: Hex32;
   readonly srcChain: number;
+  readonly token: Address;
   readonly route: Address;
 }
 
-const ofScope = (db: Db, { commitment, srcChain, route }: PriceScope) =>
+const ofScope = (db: Db, { commitment, srcChain, token, route }: PriceScope) =>
   db
     .selectFrom("attestations")
     .where("delivery_id", "=", commitment)
     .where("kind", "=", "price")
     .where(
-      sql<boolean>`request ->> 'srcChain' = ${String(srcChain)} and request ->> 'route' = ${route}`,
+      sql<boolean>`(request ->> 'srcChain', request ->> 'token', request ->> 'route')
+        = (${String(srcChain)}, ${token}, ${route})`,
     );
 
-/** The newest price that was asked for a wallet and route; null when none was. */
+/** The newest price that was asked for a token, wallet and route; null when none was. */
 export async function getLatestPrice(db: Db, scope: PriceScope) {
   const row = await ofScope(db, scope)
     .select(["request", "rate", "deadline", "signature", "refusal"])
@@ -231,7 +233,7 @@ export async function getLatestPrice(db: Db, scope: PriceScope) {
   };
 }
 
-/** The number of the next price of a wallet, whichever route it is for. */
+/** The number of the next price of a wallet, whatever it is for. */
 export async function nextPriceNumber(db: Db, commitment: Hex32): Promise<number> {
   const { asked } = await db
     .selectFrom("attestations")
@@ -242,7 +244,7 @@ export async function nextPriceNumber(db: Db, commitment: Hex32): Promise<number
   return Number(asked) + 1;
 }
 
-/** The lowest rate that was signed for a wallet and route and could be used at a time; null when there is none. */
+/** The lowest rate that was signed for a token, wallet and route and could be used at a time; null when there is none. */
 export async function findLowestRate(
   db: Db,
   scope: PriceScope,

@@ -64,12 +64,12 @@ function openDesk() {
     if (state.rate !== null) return state.rate;
     throw new OperatingError("PRICE_UNAVAILABLE", "No price.");
   };
-  const pricingFor = (contract: EvmAddress) =>
+  const pricingFor = (contract: EvmAddress, token: EvmAddress = USDC) =>
     createPricing({
       db: database.db,
       clock,
       source,
-      token: USDC,
+      token,
       contract,
       readRate,
       wakeAttestor: () => undefined,
@@ -197,6 +197,24 @@ test("two routes of one wallet have prices of their own, asked for at the same t
   expect(signed.map(({ route }) => route).toSorted()).toEqual([ROUTE, address("dd")]);
   const prices = await ask();
   expect(prices.map((one) => one?.price.rate)).toEqual([RATE, RATE]);
+});
+
+test("two tokens of one wallet and route have prices of their own", async () => {
+  const { pricing, pricingFor, attest, pair, signed, state, nowS } = openDesk();
+  const native = pricingFor(ROUTE, NATIVE_TOKEN);
+  const block = { number: 7n, hash: toHex32(hashOf("block")) };
+  state.blockTimeS = nowS();
+  const pairs = [pair, { ...pair, srcToken: NATIVE_TOKEN }];
+  await pricing.attestPrice(deposit, 1n);
+  await attest(pairs);
+  expect(await native.findRateAt(deposit, { route: ROUTE, block })).toBeNull();
+  expect(await native.attestPrice(deposit, 1n)).toBeNull();
+  state.rate = RATE - 9n;
+  await attest(pairs);
+  expect(signed.map(({ token }) => token)).toEqual([USDC, NATIVE_TOKEN]);
+  expect((await pricing.attestPrice(deposit, 1n))?.price.rate).toBe(RATE);
+  expect((await native.attestPrice(deposit, 1n))?.price.rate).toBe(RATE - 9n);
+  expect(await pricing.findRateAt(deposit, { route: ROUTE, block })).toBe(RATE);
 });
 
 test("the rate of a sweep is the lowest that was signed for its block", async () => {

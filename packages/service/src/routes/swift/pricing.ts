@@ -50,6 +50,7 @@ export function createPricing(options: {
   const scopeOf = ({ commitmentHash }: DepositAddress, route = contract) => ({
     commitment: commitmentHash,
     srcChain: source.chainId,
+    token,
     route,
   });
 

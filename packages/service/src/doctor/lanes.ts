@@ -1,7 +1,7 @@
 /** Checks of what the lanes of one chain have for gas. */
 import type { ChainConfig } from "../config/load.ts";
 import { formatUnits } from "../core/amounts.ts";
-import { type Check, judge, once } from "./check.ts";
+import { type Check, type Finding, judge, once } from "./check.ts";
 import { type DoctorDeps, subjectOf } from "./facts.ts";
 
 /** More than a deployment, a settlement, a delivery or a claim of one job needs. */
@@ -25,15 +25,28 @@ export function checkLanes(
     async look() {
       const balance = await inspector.getCoinBalance(account);
       const cost = (await feePerGas()) * GAS_PER_TRANSACTION;
-      // A chain without fees has none to run out of.
-      const transactions = cost === 0n ? TRANSACTIONS_WARNING : balance / cost;
-      const needed = formatUnits(cost * TRANSACTIONS_WARNING, COIN_DECIMALS);
-      return judge(transactions >= TRANSACTIONS_WARNING, {
-        found: `${formatUnits(balance, COIN_DECIMALS)} coins, enough for ${transactions} transactions`,
-        expected: `${needed} coins, enough for ${TRANSACTIONS_WARNING} transactions at the present fee`,
-        advice: `Send native coin to ${deps.display(account)}.`,
-        otherwise: transactions >= TRANSACTIONS_PROBLEM ? "warning" : "problem",
-      });
+      return judgeLaneBalance(
+        { balance, cost },
+        {
+          show: (wei) => `${formatUnits(wei, COIN_DECIMALS)} coins`,
+          advice: `Send native coin to ${deps.display(account)}.`,
+        },
+      );
     },
   }));
+}
+
+/** Whether an account can pay for transactions enough, each at what it costs now. */
+export function judgeLaneBalance(
+  { balance, cost }: { readonly balance: bigint; readonly cost: bigint },
+  { show, advice }: { readonly show: (amount: bigint) => string; readonly advice: string },
+): Finding {
+  // A chain without fees has none to run out of.
+  const transactions = cost === 0n ? TRANSACTIONS_WARNING : balance / cost;
+  return judge(transactions >= TRANSACTIONS_WARNING, {
+    found: `${show(balance)}, enough for ${transactions} transactions`,
+    expected: `${show(cost * TRANSACTIONS_WARNING)}, enough for ${TRANSACTIONS_WARNING} transactions at the present fee`,
+    advice,
+    otherwise: transactions >= TRANSACTIONS_PROBLEM ? "warning" : "problem",
+  });
 }

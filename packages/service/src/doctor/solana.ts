@@ -8,11 +8,8 @@ import { solana as preset } from "../config/presets/index.ts";
 import { type MintConfig, SOLANA_DECIMALS } from "../config/solana.ts";
 import { type Check, judge, judgeListed, judgeSame, ok, once } from "./check.ts";
 import { type DoctorDeps, type SolanaChain, subjectOf, type VaultSource } from "./facts.ts";
+import { judgeLaneBalance } from "./lanes.ts";
 import { judgeInventory, listDelivered } from "./listings.ts";
-
-/** As of the lanes of EVM chains. */
-const TRANSACTIONS_WARNING = 50n;
-const TRANSACTIONS_PROBLEM = 5n;
 
 interface Place {
   readonly deps: DoctorDeps;
@@ -292,7 +289,7 @@ function checkInventory({ deps, chain }: Place, { token, mint, needs }: PlacedTo
 function checkFeePayers({ deps, chain, identified }: Place): readonly Check[] {
   const inspector = deps.solanaNodesOf(chain.chainId).service;
   const cost = once(() => inspector.getTransactionCost(true));
-  const show = (lamports: bigint) => formatUnits(lamports, SOLANA_DECIMALS);
+  const show = (lamports: bigint) => `${formatUnits(lamports, SOLANA_DECIMALS)} SOL`;
   return (["settle", "deliver"] as const).flatMap((item, index): Check[] => {
     const account = chain.solana.feePayers[index];
     if (account === undefined) return [];
@@ -303,13 +300,8 @@ function checkFeePayers({ deps, chain, identified }: Place): readonly Check[] {
       needs: [identified],
       async look() {
         const balance = await inspector.getCoinBalance(account);
-        const transactions = balance / (await cost());
-        return judge(transactions >= TRANSACTIONS_WARNING, {
-          found: `${show(balance)} SOL, enough for ${transactions} transactions`,
-          expected: `${show((await cost()) * TRANSACTIONS_WARNING)} SOL, enough for ${TRANSACTIONS_WARNING} transactions at the present fee`,
-          advice: `Send SOL to ${deps.display(account)}.`,
-          otherwise: transactions >= TRANSACTIONS_PROBLEM ? "warning" : "problem",
-        });
+        const advice = `Send SOL to ${deps.display(account)}.`;
+        return judgeLaneBalance({ balance, cost: await cost() }, { show, advice });
       },
     };
     return [check];

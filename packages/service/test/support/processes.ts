@@ -4,6 +4,8 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
+import type { RunningService } from "@sluice/sandbox";
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
 
@@ -19,6 +21,17 @@ interface Running {
 }
 
 export type Processes = ReturnType<typeof createProcesses>;
+
+/** How a service ended: its signal or its code. Waits until it does, and throws when it does not in time. */
+export async function deathOf(
+  { exited }: Pick<RunningService, "exited">,
+  deadlineMs: number,
+): Promise<string> {
+  const late = delay(deadlineMs, undefined, { ref: false }).then(() => null);
+  const death = await Promise.race([exited, late]);
+  if (!death) throw new Error("the service did not die");
+  return death.signal ?? `code ${death.code}`;
+}
 
 /** Starts nothing yet; all that is started has this configuration. */
 export function createProcesses(configPath: string) {

@@ -8,6 +8,7 @@ import { createSluiceClient, type Deposit, type Quote, type Swap, verifyVault } 
 import { type Address, pad } from "viem";
 import type { AuditReport } from "../../src/roles/audit-command.ts";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { deathOf } from "./processes.ts";
 
 export type SolanaSandbox = Awaited<ReturnType<typeof openSolanaSandbox>>;
 
@@ -248,14 +249,7 @@ export async function openSolanaSandbox(options: { readonly env?: Record<string,
     depositsOf,
 
     /** How the service ended; waits until it does. */
-    async serviceDeath(): Promise<string> {
-      const death = await Promise.race([
-        service.exited,
-        delay(DEADLINE_MS, undefined, { ref: false }).then(() => null),
-      ]);
-      if (!death) throw new Error("the service did not die");
-      return death.signal ?? `code ${death.code}`;
-    },
+    serviceDeath: (): Promise<string> => deathOf(service, DEADLINE_MS),
 
     /** Ends the service, if it still runs, and starts it again. */
     async restart(env: Readonly<Record<string, string>> = {}): Promise<void> {

@@ -48,6 +48,7 @@ import {
   type PrivateKeyAccount,
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import { deathOf } from "./processes.ts";
 
 export interface QuoteArgs {
   readonly from: ChainName;
@@ -477,14 +478,7 @@ export async function openWorld(options: WorldOptions = {}) {
     },
 
     /** How the service ended; waits until it does. */
-    async serviceDeath(): Promise<string> {
-      const death = await Promise.race([
-        service.exited,
-        delay(DEADLINE_MS, undefined, { ref: false }).then(() => null),
-      ]);
-      if (!death) throw new Error("the service did not die");
-      return death.signal ?? `code ${death.code}`;
-    },
+    serviceDeath: (): Promise<string> => deathOf(service, DEADLINE_MS),
 
     /** Sets what a unit of gas costs in the next block of a chain, and mines it; it falls by an eighth with each block. */
     async setBaseFee(chain: ChainName, weiPerGas: bigint): Promise<void> {

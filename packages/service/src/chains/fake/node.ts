@@ -252,7 +252,9 @@ export function createFakeNode(chain: FakeChain): FakeNode {
         seq,
       }),
     async listOutflows(block) {
-      return byHash(block).transactions.flatMap(outflowsOf);
+      return byHash(block).transactions.flatMap((mined) =>
+        outflowsOf(mined, (index) => mined.firstLog + index),
+      );
     },
     async findRefund({ wallet, token, fromBlock }) {
       const final = branch().filter(({ number }) => number >= fromBlock && number <= finalNumber);
@@ -294,10 +296,14 @@ function transfersOf(mined: MinedTransaction, tokens: readonly Address[]): Trans
   });
 }
 
-function outflowsOf(mined: MinedTransaction): Outflow[] {
+/** What left wallets in a transaction; `logIndexOf` says where each of its logs is in the block. */
+export function outflowsOf(
+  mined: MinedTransaction,
+  logIndexOf: (index: number) => number,
+): Outflow[] {
   const { hash: txHash } = mined.transaction;
   return mined.logs.flatMap((log, index): Outflow[] => {
-    const logIndex = mined.firstLog + index;
+    const logIndex = logIndexOf(index);
     if (log.kind === "returned") {
       const { wallet, token, amount } = log;
       return [{ kind: "returned", wallet, token, amount: -amount, txHash, logIndex }];

@@ -5,11 +5,11 @@
 import { Bug } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { type Address, isNative, NATIVE_SOL } from "../../core/hex.ts";
-import type { BlockRef, Call, Effect, LockTerms, Outflow, RouteFee, Transfer } from "../port.ts";
+import type { BlockRef, Call, Effect, LockTerms, RouteFee, Transfer } from "../port.ts";
 import type { Order } from "../solana/orders.ts";
 import { decode, deliveryIdOf, encode, hashCommitment, predictWallet } from "./codec.ts";
 import { type FakeBlock, gasOf, hashOf, type MinedTransaction, tryRun } from "./model.ts";
-import { type FakeNode, parseRaw } from "./node.ts";
+import { type FakeNode, outflowsOf, parseRaw } from "./node.ts";
 import { type FakeSlotChain, heightOf, LIFETIME_BLOCKS, proofOf } from "./slots.ts";
 
 const BPS = 10_000n;
@@ -184,7 +184,7 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
     deliveryIdOfOrder: ({ commitment, srcChain, escrow: from, srcToken: token, seq }) =>
       deliveryIdOf({ srcChain, escrow: from, wallet: predictWallet(commitment), token, seq }),
     async listOutflows(block) {
-      return wholeOf(block).transactions.flatMap(outflowsOf);
+      return wholeOf(block).transactions.flatMap((mined, place) => outflowsOf(mined, () => place));
     },
     async findRefund({ wallet, token, fromBlock }) {
       const refunds = blocks()
@@ -229,21 +229,5 @@ function effectsOf({ logs }: MinedTransaction, logIndex: number): Effect[] {
   return logs.flatMap((log) => {
     if (log.kind !== "effect") return [];
     return [log.effect.kind === "settled" ? { ...log.effect, logIndex } : log.effect];
-  });
-}
-
-function outflowsOf(mined: MinedTransaction, logIndex: number): Outflow[] {
-  const { hash: txHash } = mined.transaction;
-  return mined.logs.flatMap((log): Outflow[] => {
-    if (log.kind === "returned") {
-      const { wallet, token, amount } = log;
-      return [{ kind: "returned", wallet, token, amount: -amount, txHash, logIndex }];
-    }
-    if (log.kind !== "effect") return [];
-    const { effect } = log;
-    if (effect.kind !== "settled" && effect.kind !== "refunded") return [];
-    const { wallet, token, amount } = effect;
-    const kind = effect.kind === "settled" ? "swept" : "refunded";
-    return [{ kind, wallet, token, amount, txHash, logIndex }];
   });
 }

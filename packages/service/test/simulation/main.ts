@@ -4,7 +4,10 @@
  * `--routes FAST_MCTP,SWIFT` has those routes between the chains, in this order, instead of what the seed says; `--swaps` and
  * `--no-swaps` have routes through pools in every seed, or in none; `--solana` and `--no-solana` the same with Solana. `--crashes`
  * instead disturbs every effect of the base seeds, one at a time; `--swaps` then takes those through pools alone, and so on.
+ * `--hash` also prints one hash over the traces of the seeds, at every hundredth and at the end: a change of structure
+ * alone leaves it as it was.
  */
+import { createHash } from "node:crypto";
 import { parseArgs } from "node:util";
 import {
   BASES,
@@ -26,6 +29,7 @@ const { values } = parseArgs({
     "at-once": { type: "string", default: "3" },
     crashes: { type: "boolean", default: false },
     log: { type: "boolean", default: false },
+    hash: { type: "boolean", default: false },
     routes: { type: "string" },
     swaps: { type: "boolean" },
     solana: { type: "boolean" },
@@ -86,8 +90,20 @@ async function runCrashes(): Promise<string> {
   return `${cases.length} crash cases`;
 }
 
+/** The traces of seeds as one hash, in the order of the seeds. */
+function printHashes(hashes: readonly string[]): void {
+  const all = createHash("sha256");
+  for (const [index, hash] of hashes.entries()) {
+    all.update(`${hash ?? "not run"}\n`);
+    const count = index + 1;
+    if (count % 100 !== 0 && count !== hashes.length) continue;
+    console.log(`hash of ${count} seeds: ${all.copy().digest("hex").slice(0, 32)}`);
+  }
+}
+
 async function runSeeds(): Promise<string> {
   const marks = new Map<string, number>();
+  const hashes: string[] = [];
   let steps = 0;
   await each(
     Array.from({ length: seeds }, (_, index) => from + index),
@@ -99,12 +115,14 @@ async function runSeeds(): Promise<string> {
         ...(values.solana !== undefined && { solana: values.solana }),
       });
       steps += result.steps;
+      hashes[seed - from] = result.traceHash;
       for (const mark of Object.keys(result.marks)) marks.set(mark, (marks.get(mark) ?? 0) + 1);
       if (values.log) console.log(result.log.join("\n"));
       if (result.broken !== null) brokenSeeds.push(seed);
       return result.broken && `seed ${seed}, step ${result.steps}: ${result.broken}`;
     },
   );
+  if (values.hash) printHashes(hashes);
   for (const [mark, count] of [...marks].toSorted()) console.log(`${mark}: in ${count} seeds`);
   const seconds = (performance.now() - startedAt) / 1000;
   console.log(

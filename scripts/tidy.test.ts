@@ -58,7 +58,7 @@ const ORDER: readonly (readonly string[])[] = [
   ["quotes"],
   ["settlements"],
   ["scanner"],
-  ["doctor", "watch"],
+  ["doctor", "health"],
   ["api"],
   ["roles"],
   ["main.ts"],

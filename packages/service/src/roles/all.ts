@@ -24,7 +24,7 @@ import { askEarly, type AskPassphrase, getSigners, getVaultSigner } from "./keys
 import { startScanner } from "./scanner.ts";
 import { startSettler } from "./settler.ts";
 import { createCrashPoint, systemClock, systemHttp, systemRandom } from "./system-ports.ts";
-import { countRefusals, createWatch, serveWatch } from "./watch.ts";
+import { countRefusals, createWatch, serveWatch } from "./health.ts";
 
 export interface RunningService {
   /** Undefined without the role `api`. */

@@ -12,7 +12,7 @@ import { type RoleContext, type RunningRole, TOPICS } from "./context.ts";
 import { requestIndex } from "../settlements/index.ts";
 import { createQuoter } from "./quoter.ts";
 import { createSettlementDeps } from "./settlement-deps.ts";
-import { startRoleLoop } from "./watch.ts";
+import { startRoleLoop } from "./health.ts";
 
 export interface RunningServer extends RunningRole {
   /** Base URL, with the port that was taken. */

@@ -12,7 +12,7 @@ import {
   TOPICS,
 } from "./context.ts";
 import { POLL_MS } from "./settlement-deps.ts";
-import { startRoleLoop } from "./watch.ts";
+import { startRoleLoop } from "./health.ts";
 
 /** Starts the attestor over readers of its own. */
 export function startAttestor(

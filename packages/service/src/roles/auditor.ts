@@ -6,7 +6,7 @@ import type { Db } from "../db/schema.ts";
 import { auditChain, type AuditDeps } from "../ledger/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import { getChain, type RoleContext, type RunningRole } from "./context.ts";
-import { startRoleLoop } from "./watch.ts";
+import { startRoleLoop } from "./health.ts";
 
 const AUDIT_POLL_MS = 30_000;
 

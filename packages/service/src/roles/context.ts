@@ -41,7 +41,7 @@ import {
 import type { LaneSigner } from "../signers/port.ts";
 import type { Log } from "../telemetry/log.ts";
 import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
-import type { Watch } from "./watch.ts";
+import type { Watch } from "./health.ts";
 
 export interface RoleContext {
   readonly config: Config;

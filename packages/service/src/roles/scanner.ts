@@ -4,7 +4,7 @@ import { chainLabel } from "../telemetry/metrics.ts";
 import { lookAtBalances, lookAtChain } from "../scanner/index.ts";
 import { createScannerChain, getChain, type RoleContext, type RunningRole } from "./context.ts";
 import { createSettlementDeps } from "./settlement-deps.ts";
-import { startReadings, startRoleLoop } from "./watch.ts";
+import { startReadings, startRoleLoop } from "./health.ts";
 
 const RETENTION_POLL_MS = 3_600_000;
 

@@ -24,7 +24,7 @@ import {
 } from "../settlements/index.ts";
 import { createLog } from "../telemetry/log.ts";
 import { addressFormat } from "./address-format.ts";
-import { createWatch } from "./watch.ts";
+import { createWatch } from "./health.ts";
 import { withDatabase } from "./commands.ts";
 import {
   createChains,

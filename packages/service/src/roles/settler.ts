@@ -32,7 +32,7 @@ import {
 } from "../transactions/index.ts";
 import { getChain, type RoleContext, type RunningRole, TOPICS } from "./context.ts";
 import { createSettlementDeps, POLL_MS } from "./settlement-deps.ts";
-import { startReadings, startRoleLoop } from "./watch.ts";
+import { startReadings, startRoleLoop } from "./health.ts";
 
 /** Accounts per purpose that new work may go to. */
 type ChainLanes = Readonly<Record<LanePurpose, readonly Address[]>>;

@@ -20,7 +20,7 @@ import {
 } from "../../src/roles/context.ts";
 import { startScanner } from "../../src/roles/scanner.ts";
 import { startSettler } from "../../src/roles/settler.ts";
-import { createWatch } from "../../src/roles/watch.ts";
+import { createWatch } from "../../src/roles/health.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import type { SharedDatabase } from "./database.ts";
 import type { Faults } from "./faults.ts";

@@ -4,7 +4,7 @@ import { OperatingError } from "../core/errors.ts";
 import type { AttestorSigner, LaneSigner, TransactionIntent } from "../signers/port.ts";
 import { SignerRefusal } from "../signers/refusal.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
-import { countRefusals } from "./watch.ts";
+import { countRefusals } from "./health.ts";
 
 const away = new OperatingError("RPC_UNAVAILABLE", "The signer is away.");
 const refuse = () => Promise.reject(new SignerRefusal("a call of this test"));

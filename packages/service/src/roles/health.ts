@@ -22,7 +22,7 @@ import {
   type ReadingsOfChain,
   startWatchServer,
   type Vitals,
-} from "../watch/index.ts";
+} from "../health/index.ts";
 
 /** What the roles report to. */
 export interface Watch {

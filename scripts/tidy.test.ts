@@ -61,10 +61,13 @@ const ORDER: readonly (readonly string[])[] = [
   ["doctor", "health"],
   ["api"],
   ["roles"],
+  ["cli"],
   ["main.ts"],
 ];
 
 const folderOf = (path: string): string => path.split("/")[3] ?? "";
+/** What puts the parts together: the roles, and the commands that work without one. */
+const isComposition = (path: string): boolean => /^(roles|cli)$/.test(folderOf(path));
 const rankOf = (folder: string): number => ORDER.findIndex((line) => line.includes(folder));
 
 describe("import direction", () => {
@@ -87,9 +90,9 @@ describe("import direction", () => {
   });
 
   test("a folder of another domain is entered by its door", () => {
-    const doors = /^(core|config|telemetry|chains|signers|db|jobs|roles)$/;
+    const doors = /^(core|config|telemetry|chains|signers|db|jobs|roles|cli)$/;
     const wrong = service
-      .filter((path) => folderOf(path) !== "roles")
+      .filter((path) => !isComposition(path))
       .flatMap((path) =>
         importsOf(path)
           .filter((name) => name.startsWith("."))
@@ -148,9 +151,9 @@ describe("import direction", () => {
     /\/chains\/fake\//.test(path) &&
     name.endsWith("/solana/orders.ts");
 
-  test("adapters are named only by roles", () => {
+  test("adapters are named only by composition", () => {
     const wrong = service
-      .filter((path) => folderOf(path) !== "roles")
+      .filter((path) => !isComposition(path))
       .filter((path) => !/\/(chains|signers)\/(evm|solana)\//.test(path))
       .filter((path) =>
         importsOf(path).some((name) => /\/(evm|solana)\//.test(name) && !isOrdersOf(path, name)),

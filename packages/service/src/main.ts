@@ -13,7 +13,7 @@ import {
 } from "./config/load.ts";
 import { OperatingError } from "./core/errors.ts";
 import { SIGNER_NAMES, type SignerName } from "./config/keys.ts";
-import { askPassphrase } from "./roles/ask-passphrase.ts";
+import { askPassphrase } from "./cli/ask-passphrase.ts";
 import {
   createIntegratorCommand,
   createKeyCommand,
@@ -22,7 +22,7 @@ import {
   migrate,
   revokeKeyCommand,
   setIntegratorCommand,
-} from "./roles/commands.ts";
+} from "./cli/integrators.ts";
 
 interface ServeOptions {
   readonly roles?: readonly RoleName[];
@@ -57,7 +57,7 @@ program
   .description("hold the keys of a role in a process of its own, behind a unix socket")
   .requiredOption("--for <role>", `whose keys: ${SIGNER_NAMES.join(" or ")}`, parseSigner)
   .action(async ({ for: name }: { for: SignerName }) => {
-    const { startSigner } = await import("./roles/signer-command.ts");
+    const { startSigner } = await import("./cli/signer.ts");
     const signer = await startSigner(readKeysOf(name), { name, askPassphrase });
     print({ ready: true, signer: name, socket: signer.socket, pid: process.pid });
     stopOnSignal(signer);
@@ -70,7 +70,7 @@ keys
   .description("make the keystores that the configuration names and that are not there")
   .option("--json", "print JSON")
   .action(async ({ json }: { json?: boolean }) => {
-    const { initKeys } = await import("./roles/keys-command.ts");
+    const { initKeys } = await import("./cli/keys.ts");
     const made = await initKeys(readKeysOf("all"), askPassphrase);
     if (json) print({ made });
     else if (made.length === 0) write("Nothing to make: every keystore is there.");
@@ -85,7 +85,7 @@ keys
   .description("the account of every key")
   .option("--json", "print JSON")
   .action(async ({ json }: { json?: boolean }) => {
-    const { showKeys } = await import("./roles/keys-command.ts");
+    const { showKeys } = await import("./cli/keys.ts");
     const shown = await showKeys(readKeysOf("all"), askPassphrase);
     if (json) print({ keys: shown });
     else writeKeys(shown);
@@ -97,7 +97,7 @@ keys
   .argument("<setting>", "of the key, such as chains[0].lanes.settle")
   .option("--json", "print JSON")
   .action(async (setting: string, { json }: { json?: boolean }) => {
-    const { rotateKey } = await import("./roles/keys-command.ts");
+    const { rotateKey } = await import("./cli/keys.ts");
     const made = await rotateKey(readKeysOf("all"), { setting, askPassphrase });
     if (json) return print(made);
     write(`${made.address} is in ${made.keystore}. Nothing has changed yet:`);
@@ -113,7 +113,7 @@ keys
   .argument("<backup>", "file to make, on another disk")
   .option("--json", "print JSON")
   .action(async (keystore: string, backup: string, { json }: { json?: boolean }) => {
-    const { backUpSeed } = await import("./roles/seed-command.ts");
+    const { backUpSeed } = await import("./cli/seed.ts");
     const made = await backUpSeed(readKeysOf("all"), { keystore, backup }, { askPassphrase });
     if (json) return print(made);
     write(`The seed of the binding key ${made.binding} is in ${made.path}, and opens from there.`);
@@ -133,7 +133,7 @@ keys
       keystore: string,
       { binding, json }: { binding?: string; json?: boolean },
     ) => {
-      const { restoreSeed } = await import("./roles/seed-command.ts");
+      const { restoreSeed } = await import("./cli/seed.ts");
       const restored = await restoreSeed(
         readKeysOf("all"),
         { backup, keystore, binding },
@@ -154,7 +154,7 @@ keys
   .description("prove that nothing was changed in the journals of what was signed")
   .option("--json", "print JSON")
   .action(async ({ json }: { json?: boolean }) => {
-    const { verifyJournals } = await import("./roles/keys-command.ts");
+    const { verifyJournals } = await import("./cli/keys.ts");
     const journals = verifyJournals(readConfigOnly());
     if (json) return print({ journals });
     if (journals.length === 0) write("Nothing was signed yet.");
@@ -305,7 +305,7 @@ addresses
       options: { to: string; reason: string; wait: number; json?: boolean },
     ) => {
       const { formatAddressRefund, refundAddressCommand } =
-        await import("./roles/refund-command.ts");
+        await import("./cli/addresses-refund.ts");
       const { to, reason, wait, json } = options;
       const config = readConfigOnly();
       const asked = { address, token, to, reason, waitMs: wait * 1_000 };
@@ -321,7 +321,7 @@ addresses
   .description("every address with what its commitment is made of, a line of JSON each")
   .option("--integrator <name>", "name or id of one integrator")
   .action(async ({ integrator }: { integrator?: string }) => {
-    const { exportAddressesCommand } = await import("./roles/addresses-command.ts");
+    const { exportAddressesCommand } = await import("./cli/addresses-export.ts");
     // No secret is needed to read what was promised.
     const config = loadConfig({ path: configPath(), env: processEnvironment, roles: [] });
     await exportAddressesCommand(config, { integrator, write: writeAll });
@@ -332,7 +332,7 @@ program
   .description("where the contracts stand or belong; with --json also what puts them there")
   .option("--json", "print JSON")
   .action(async ({ json }: { json?: boolean }) => {
-    const { formatContracts, listContracts } = await import("./roles/contracts-command.ts");
+    const { formatContracts, listContracts } = await import("./cli/contracts.ts");
     const contracts = listContracts(readConfigOnly());
     write(json ? JSON.stringify({ contracts }) : formatContracts(contracts));
   });
@@ -342,7 +342,7 @@ program
   .description("look at everything that the service depends on; fails when something is wrong")
   .option("--json", "print JSON")
   .action(async (options: { json?: boolean }) => {
-    const { formatReport, runDoctor } = await import("./roles/doctor-command.ts");
+    const { formatReport, runDoctor } = await import("./cli/doctor.ts");
     const report = await runDoctor({ configPath: configPath(), readConfig });
     if (options.json) print(report);
     else write(formatReport(report));
@@ -354,7 +354,7 @@ program
   .description("what can be delivered, what is spoken for, what comes back, how long it lasts")
   .option("--json", "print JSON")
   .action(async ({ json }: { json?: boolean }) => {
-    const { inventoryCommand, formatInventories } = await import("./roles/inventory-command.ts");
+    const { inventoryCommand, formatInventories } = await import("./cli/inventory.ts");
     const inventories = await inventoryCommand(readConfig());
     write(json ? JSON.stringify({ inventories }) : formatInventories(inventories));
   });
@@ -364,7 +364,7 @@ const audit = program
   .description("prove the ledger against the chains; fails when something does not balance")
   .option("--json", "print JSON")
   .action(async ({ json }: { json?: boolean }) => {
-    const { auditCommand, formatAudit } = await import("./roles/audit-command.ts");
+    const { auditCommand, formatAudit } = await import("./cli/audit.ts");
     const config = readConfigOnly();
     const report = await auditCommand(config);
     if (json) print(report);
@@ -380,7 +380,7 @@ audit
   .argument("<breach>", "its number, as the audit prints it")
   .requiredOption("--reason <text>", "why the chain may move on; kept for ever")
   .action(async (id: string, { reason }: { reason: string }) => {
-    const { endBreachCommand } = await import("./roles/audit-command.ts");
+    const { endBreachCommand } = await import("./cli/audit.ts");
     await endBreachCommand(readConfigOnly(), { id, reason });
     print({ ended: id });
   });
@@ -395,8 +395,7 @@ settlement
   .argument("<id>", "the id that the interface calls queueItemId")
   .option("--json", "print JSON")
   .action(async (id: string, { json }: { json?: boolean }) => {
-    const { showSettlement, formatSettlement, toJson } =
-      await import("./roles/settlement-command.ts");
+    const { showSettlement, formatSettlement, toJson } = await import("./cli/settlement.ts");
     const config = readConfigOnly();
     const shown = await showSettlement(config, id);
     write(json ? toJson(shown) : formatSettlement(config, shown));
@@ -409,8 +408,7 @@ settlement
   .requiredOption("--reason <text>", "why; it is recorded with who and when")
   .option("--json", "print JSON")
   .action(async (id: string, { reason, json }: { reason: string; json?: boolean }) => {
-    const { retrySettlementCommand, formatRetry, toJson } =
-      await import("./roles/settlement-command.ts");
+    const { retrySettlementCommand, formatRetry, toJson } = await import("./cli/settlement.ts");
     const result = await retrySettlementCommand(readConfigOnly(), { id, reason });
     write(json ? toJson(result) : formatRetry(result));
   });
@@ -425,8 +423,7 @@ settlement
   .requiredOption("--reason <text>", "why; it is recorded with who and when")
   .option("--json", "print JSON")
   .action(async (id: string, options: { to: string; reason: string; json?: boolean }) => {
-    const { refundSettlementCommand, formatRefund, toJson } =
-      await import("./roles/settlement-command.ts");
+    const { refundSettlementCommand, formatRefund, toJson } = await import("./cli/settlement.ts");
     const config = readConfigOnly();
     const result = await refundSettlementCommand(config, { id, ...options });
     write(options.json ? toJson(result) : formatRefund(config, result));

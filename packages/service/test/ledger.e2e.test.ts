@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { AuditReport } from "../src/roles/audit-command.ts";
+import type { AuditReport } from "../src/cli/audit.ts";
 import { afterFee, deposit, expectDelivered, expectEmptyEscrow, USDC } from "./support/deposits.ts";
 import { openWorld, type World } from "./support/world.ts";
 

@@ -6,7 +6,7 @@ import { type Address, type Hex, parseEther, zeroAddress } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { NATIVE_TOKEN, toEvmAddress } from "../src/core/hex.ts";
 import { listGas } from "../src/fees/index.ts";
-import type { AuditReport } from "../src/roles/audit-command.ts";
+import type { AuditReport } from "../src/cli/audit.ts";
 import { type MeddlingNode, startMeddlingNode } from "./support/meddling-node.ts";
 import { createPoolTrader } from "./support/pool-trader.ts";
 import { openWorld, type World } from "./support/world.ts";

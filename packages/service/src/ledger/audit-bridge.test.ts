@@ -13,7 +13,7 @@ import {
 import type { CctpBridge, FoundMint, SwapFacts } from "../chains/port.ts";
 import { toEvmAddress, toHex32, toTxHash } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";
-import { formatAudit } from "../roles/audit-command.ts";
+import { formatAudit } from "../cli/audit.ts";
 import { auditBridge } from "./audit-bridge.ts";
 import { listUnsettled } from "./index.ts";
 

@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { balanceOf, type ChainName, pay, runServiceCommand, startSandbox } from "@sluice/sandbox";
 import { createSluiceClient, type Deposit, type Quote, type Swap, verifyVault } from "@sluice/sdk";
 import { type Address, pad } from "viem";
-import type { AuditReport } from "../../src/roles/audit-command.ts";
+import type { AuditReport } from "../../src/cli/audit.ts";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { deathOf } from "./processes.ts";
 

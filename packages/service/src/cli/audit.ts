@@ -12,11 +12,11 @@ import {
   type Unsettled,
 } from "../ledger/index.ts";
 import { createLog } from "../telemetry/log.ts";
-import { createAudits } from "./auditor.ts";
-import { withDatabase } from "./commands.ts";
-import { createChains } from "./context.ts";
-import { nameOperator } from "./settlement-command.ts";
-import { systemClock } from "./system-ports.ts";
+import { createAudits } from "../roles/auditor.ts";
+import { withDatabase } from "./integrators.ts";
+import { createChains } from "../roles/context.ts";
+import { nameOperator } from "./settlement.ts";
+import { systemClock } from "../roles/system-ports.ts";
 
 export interface AuditReport {
   /** Every chain could be compared, and no breach is open. */

@@ -20,7 +20,7 @@ import {
   createKeyOpener,
   listAccounts,
   readKeystore,
-} from "./keys.ts";
+} from "../roles/keys.ts";
 
 const PASSPHRASE_LENGTH_MIN = 12;
 

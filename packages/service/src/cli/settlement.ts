@@ -23,18 +23,18 @@ import {
   type ValuePlace,
 } from "../settlements/index.ts";
 import { createLog } from "../telemetry/log.ts";
-import { addressFormat } from "./address-format.ts";
-import { createWatch } from "./health.ts";
-import { withDatabase } from "./commands.ts";
+import { addressFormat } from "../roles/address-format.ts";
+import { createWatch } from "../roles/health.ts";
+import { withDatabase } from "./integrators.ts";
 import {
   createChains,
   createConfiguredPrices,
   createRoutes,
   openAttestations,
   TOPICS,
-} from "./context.ts";
-import { createSettlementDeps } from "./settlement-deps.ts";
-import { createCrashPoint, systemClock, systemHttp, systemRandom } from "./system-ports.ts";
+} from "../roles/context.ts";
+import { createSettlementDeps } from "../roles/settlement-deps.ts";
+import { createCrashPoint, systemClock, systemHttp, systemRandom } from "../roles/system-ports.ts";
 
 /** A settlement as it is shown: what is recorded, and what its deposit address holds at this moment. */
 export interface ShownSettlement extends SettlementFile {

@@ -11,10 +11,10 @@ import { padAddress, toEvmAddress, toHex32 } from "../core/hex.ts";
 import { Secret } from "../core/secret.ts";
 import { connectSigner } from "../signers/client.ts";
 import { createSeed, drawSeed } from "../signers/solana/seed.ts";
-import { runDoctor } from "./doctor-command.ts";
-import { getVaultSigner } from "./keys.ts";
-import { startSigner } from "./signer-command.ts";
-import { systemClock } from "./system-ports.ts";
+import { runDoctor } from "./doctor.ts";
+import { getVaultSigner } from "../roles/keys.ts";
+import { startSigner } from "./signer.ts";
+import { systemClock } from "../roles/system-ports.ts";
 
 const keyOf = (digit: string) => `0x${digit.repeat(64)}`;
 const SEED = keyOf("e");

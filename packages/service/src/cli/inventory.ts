@@ -3,9 +3,9 @@ import type { Config } from "../config/load.ts";
 import { formatUnits } from "../core/amounts.ts";
 import { type InventoryReport, reportInventory } from "../routes/index.ts";
 import { createLog } from "../telemetry/log.ts";
-import { withDatabase } from "./commands.ts";
-import { createChains, getChain, getChainConfig, getToken } from "./context.ts";
-import { systemClock } from "./system-ports.ts";
+import { withDatabase } from "./integrators.ts";
+import { createChains, getChain, getChainConfig, getToken } from "../roles/context.ts";
+import { systemClock } from "../roles/system-ports.ts";
 
 /** Amounts in whole units, as people read them. */
 export interface ShownInventory {

@@ -6,9 +6,9 @@ import { toHex32 } from "../core/hex.ts";
 import { Secret } from "../core/secret.ts";
 import { decryptSeed } from "../signers/solana/keystore.ts";
 import { createSeed, drawSeed } from "../signers/solana/seed.ts";
-import { readKeystore } from "./keys.ts";
-import { writeSeed } from "./keys-command.ts";
-import { backUpSeed, restoreSeed } from "./seed-command.ts";
+import { readKeystore } from "../roles/keys.ts";
+import { writeSeed } from "./keys.ts";
+import { backUpSeed, restoreSeed } from "./seed.ts";
 
 const CHEAP = { n: 1_024, r: 8, p: 1 };
 const PASSPHRASE = new Secret("of the keystores");

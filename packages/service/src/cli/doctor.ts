@@ -31,15 +31,15 @@ import { addressOfKeystore } from "../signers/keystore.ts";
 import { createSeed } from "../signers/solana/seed.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
-import { addressFormat } from "./address-format.ts";
+import { addressFormat } from "../roles/address-format.ts";
 import {
   createChains,
   createConfiguredPrices,
   openAttestations,
   RENT_PER_BYTE,
-} from "./context.ts";
-import { createKeyOpener, listAccounts, readKeystore } from "./keys.ts";
-import { systemClock, systemHttp } from "./system-ports.ts";
+} from "../roles/context.ts";
+import { createKeyOpener, listAccounts, readKeystore } from "../roles/keys.ts";
+import { systemClock, systemHttp } from "../roles/system-ports.ts";
 
 const RPC_TIMEOUT_MS = 10_000;
 const CONNECTIONS_MAX = 2;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { loadConfig } from "../config/load.ts";
-import { formatContracts, listContracts } from "./contracts-command.ts";
+import { formatContracts, listContracts } from "./contracts.ts";
 
 const EXAMPLE = join(import.meta.dirname, "../../../../docs/examples/production.json");
 const OTHER = "0x00000000000000000000000000000000000000AA";

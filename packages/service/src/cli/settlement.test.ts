@@ -10,7 +10,7 @@ import {
 } from "../settlements/index.ts";
 import { toChecksumAddress } from "../chains/evm/checksum.ts";
 import { toAddress } from "../core/hex.ts";
-import { formatRefund, formatRetry, formatSettlement, toJson } from "./settlement-command.ts";
+import { formatRefund, formatRetry, formatSettlement, toJson } from "./settlement.ts";
 
 const NO_CONFIG = { chains: [] };
 

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DepositAddressWithCommitment } from "@sluice/sdk/wire";
 import { Value } from "typebox/value";
-import { createTenant, insertAddress } from "../test/support/tenants.ts";
-import { createTestDatabase, type TestDatabase } from "../test/support/database.ts";
-import { Secret } from "./core/secret.ts";
-import { authenticate } from "./integrators/index.ts";
+import { createTenant, insertAddress } from "../../test/support/tenants.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
+import { Secret } from "../core/secret.ts";
+import { authenticate } from "../integrators/index.ts";
 
-const PROGRAM = join(import.meta.dirname, "../bin/sluice.js");
+const PROGRAM = join(import.meta.dirname, "../../bin/sluice.js");
 const REFUND = `0x${"7".repeat(40)}`;
 const keyOf = (digit: string) => `0x${digit.repeat(64)}`;
 const SECRETS = {

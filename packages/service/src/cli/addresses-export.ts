@@ -2,8 +2,8 @@
 import { iterateAddresses } from "../addresses/index.ts";
 import type { Config } from "../config/load.ts";
 import { findIntegrator } from "../integrators/index.ts";
-import { addressFormat } from "./address-format.ts";
-import { withDatabase } from "./commands.ts";
+import { addressFormat } from "../roles/address-format.ts";
+import { withDatabase } from "./integrators.ts";
 
 /** Hands out a line of JSON per address, in the form of `GET /deposit-addresses/{id}`. */
 export async function exportAddressesCommand(

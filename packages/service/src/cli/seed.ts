@@ -5,8 +5,8 @@ import type { Config } from "../config/load.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { KeptKey, ScryptCost } from "../signers/keystore.ts";
 import { decryptSeed } from "../signers/solana/keystore.ts";
-import { type AskPassphrase, getPassphrase, readKeystore } from "./keys.ts";
-import { typePassphrase, writeSeed } from "./keys-command.ts";
+import { type AskPassphrase, getPassphrase, readKeystore } from "../roles/keys.ts";
+import { typePassphrase, writeSeed } from "./keys.ts";
 
 const QUESTION = "Passphrase of the backup: ";
 

@@ -10,8 +10,8 @@ import {
   setRefundSolana,
 } from "../integrators/index.ts";
 import { createLog } from "../telemetry/log.ts";
-import { openServiceDatabase, type ServiceDatabase } from "./database.ts";
-import { systemRandom } from "./system-ports.ts";
+import { openServiceDatabase, type ServiceDatabase } from "../roles/database.ts";
+import { systemRandom } from "../roles/system-ports.ts";
 
 /** Brings the schema up to date. */
 export async function migrate(config: Config): Promise<void> {

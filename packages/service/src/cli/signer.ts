@@ -4,8 +4,8 @@ import type { Config } from "../config/load.ts";
 import { OperatingError } from "../core/errors.ts";
 import { startSignerServer, withVaultsOnly } from "../signers/server.ts";
 import { createLog } from "../telemetry/log.ts";
-import { type AskPassphrase, openSigners } from "./keys.ts";
-import { systemClock } from "./system-ports.ts";
+import { type AskPassphrase, openSigners } from "../roles/keys.ts";
+import { systemClock } from "../roles/system-ports.ts";
 
 /**
  * Opens the keys of a signer and listens; the settler's also where vaults are asked for and nothing can be signed. Throws OperatingError that names the setting to correct.

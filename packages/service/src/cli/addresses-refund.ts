@@ -6,8 +6,8 @@ import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 import { isNativeName, NATIVE_SOL } from "../core/hex.ts";
 import { type AddressRefund, findLastRefund, refundAddress } from "../settlements/index.ts";
-import { addressFormat } from "./address-format.ts";
-import { nameOperator, parseReason, withSettlements } from "./settlement-command.ts";
+import { addressFormat } from "../roles/address-format.ts";
+import { nameOperator, parseReason, withSettlements } from "./settlement.ts";
 
 /** A refund as it is shown. Amounts are in whole units for people, and in base units. */
 export interface ShownRefund {

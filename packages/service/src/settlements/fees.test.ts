@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { hashOf } from "../../test/support/doubles.ts";
 import { DEPLOY_COST, openDesk } from "../../test/support/settlement-desk.ts";
-import { lookForCheaperGas } from "./steps/cheaper.ts";
-import { readSettlementFile } from "./show.ts";
+import { lookForCheaperGas } from "./waiting/gas.ts";
+import { readSettlementFile } from "./operator/show.ts";
 
 /** A deposit of 1,000 units whose address allows a fee of 5. */
 async function openPending(given: { readonly gas: bigint; readonly hasCode?: boolean }) {

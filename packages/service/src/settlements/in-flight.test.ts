@@ -5,8 +5,8 @@ import { hashOf } from "../../test/support/doubles.ts";
 import { openDesk, RECIPIENT, USDC } from "../../test/support/settlement-desk.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Log } from "../telemetry/log.ts";
-import { refundSettlement, retrySettlement } from "./operator.ts";
-import { lookAtUnsettled } from "./steps/recheck.ts";
+import { refundSettlement, retrySettlement } from "./operator/operator.ts";
+import { lookAtUnsettled } from "./intake/recheck.ts";
 import { STEPS } from "./types.ts";
 
 const SWEEPS = ["none", "queued", "assigned", "mined", "final"] as const;

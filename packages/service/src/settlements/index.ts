@@ -9,22 +9,26 @@ export {
   refundSettlement,
   type RetryResult,
   retrySettlement,
-} from "./operator.ts";
-export { type RefundedAddress, refundAddress, type RefundRequest } from "./refund-address.ts";
-export { type AddressRefund, findLastRefund } from "./refunds.ts";
-export { requestIndex, type RequestResult } from "./request-index.ts";
-export { acceptBalance, acceptValue } from "./steps/accept.ts";
-export { followCompleted } from "./steps/follow.ts";
-export { lookForCheaperGas } from "./steps/cheaper.ts";
-export { lookForRefills } from "./steps/refill.ts";
-export { lookAtUnsettled } from "./steps/recheck.ts";
-export { lookForRefunds } from "./steps/refunded.ts";
+} from "./operator/operator.ts";
+export {
+  type RefundedAddress,
+  refundAddress,
+  type RefundRequest,
+} from "./operator/refund-address.ts";
+export { type AddressRefund, findLastRefund } from "./operator/refunds.ts";
+export { requestIndex, type RequestResult } from "./intake/request-index.ts";
+export { acceptBalance, acceptValue } from "./intake/accept.ts";
+export { followCompleted } from "./followers/completed.ts";
+export { lookForCheaperGas } from "./waiting/gas.ts";
+export { lookForRefills } from "./waiting/inventory.ts";
+export { lookAtUnsettled } from "./intake/recheck.ts";
+export { lookForRefunds } from "./followers/refunded.ts";
 export {
   explainWait,
   locateValue,
   readSettlementFile,
   type SettlementFile,
   type ValuePlace,
-} from "./show.ts";
+} from "./operator/show.ts";
 export { noteGivenBack } from "./steps/deliver.ts";
 export { putOff as putOffSettlement } from "./store.ts";

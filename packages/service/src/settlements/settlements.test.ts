@@ -7,8 +7,8 @@ import { OperatingError } from "../core/errors.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import { createRouteBook } from "../routes/index.ts";
 import { noteGivenBack } from "./steps/deliver.ts";
-import { followCompleted } from "./steps/follow.ts";
-import { lookAtUnsettled } from "./steps/recheck.ts";
+import { followCompleted } from "./followers/completed.ts";
+import { lookAtUnsettled } from "./intake/recheck.ts";
 
 describe("arrival", () => {
   test("M1 T76 forty deposits at once make one active settlement and forty events", async () => {

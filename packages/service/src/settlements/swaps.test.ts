@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { hashOf } from "../../test/support/doubles.ts";
 import { type Desk, openDesk } from "../../test/support/settlement-desk.ts";
 import { NATIVE_TOKEN } from "../core/hex.ts";
-import { followCompleted } from "./steps/follow.ts";
+import { followCompleted } from "./followers/completed.ts";
 
 /** A deposit whose sweep is mined; the recipient is owed another token. */
 async function openSwapped() {

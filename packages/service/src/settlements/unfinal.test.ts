@@ -5,7 +5,7 @@ import { openDesk, USDC } from "../../test/support/settlement-desk.ts";
 import type { DepositAddress } from "../addresses/index.ts";
 import { orphanAbove } from "../deposits/index.ts";
 import { lookAtDueSettlements } from "./advance.ts";
-import { lookAtUnsettled } from "./steps/recheck.ts";
+import { lookAtUnsettled } from "./intake/recheck.ts";
 
 const CHAIN = 2;
 type Desk = Awaited<ReturnType<typeof openDesk>>;

@@ -19,7 +19,7 @@ import {
 import { lookAtDueSettlements } from "../../src/settlements/advance.ts";
 import { listSwaps } from "../../src/settlements/list.ts";
 import type { SettlementDeps } from "../../src/settlements/index.ts";
-import { acceptValue } from "../../src/settlements/steps/accept.ts";
+import { acceptValue } from "../../src/settlements/intake/accept.ts";
 import { createTestDatabase } from "./database.ts";
 import {
   createCountingRandom,

@@ -11,8 +11,8 @@ import { chainOf, type SettlementDeps } from "../deps.ts";
 import { fail } from "../fail.ts";
 import { planFee } from "../plan-fee.ts";
 import { transition } from "../store.ts";
-import { recordEmpty } from "./empty.ts";
-import { assertWorthwhile } from "./worthwhile.ts";
+import { recordEmpty } from "../empty.ts";
+import { assertWorthwhile } from "../worthwhile.ts";
 import type { Settlement } from "../types.ts";
 
 /** `again` when another look may find more to do at once. */

@@ -22,7 +22,7 @@ import { chainOf, settleLanesOf, type SettlementDeps } from "../deps.ts";
 import { failIn } from "../fail.ts";
 import { hasValueInFlight } from "../in-flight.ts";
 import { planFee } from "../plan-fee.ts";
-import { findOpenRefund } from "../refunds.ts";
+import { findOpenRefund } from "../operator/refunds.ts";
 import {
   getError,
   lockHolding,
@@ -32,11 +32,11 @@ import {
   transition,
 } from "../store.ts";
 import type { Settlement } from "../types.ts";
-import { RECHECK_MS } from "./accept.ts";
-import { assertWorthwhile } from "./worthwhile.ts";
+import { RECHECK_MS } from "../intake/accept.ts";
+import { assertWorthwhile } from "../worthwhile.ts";
 import { ChangedMeanwhile, type StepResult } from "./deploy.ts";
 import { leaveSpare, metMore } from "../spare.ts";
-import { recordEmpty } from "./empty.ts";
+import { recordEmpty } from "../empty.ts";
 
 export async function stepSweep(
   deps: SettlementDeps,

@@ -1,6 +1,6 @@
-import { OperatingError } from "../../core/errors.ts";
-import type { SettlementDeps } from "../deps.ts";
-import type { Settlement } from "../types.ts";
+import { OperatingError } from "../core/errors.ts";
+import type { SettlementDeps } from "./deps.ts";
+import type { Settlement } from "./types.ts";
 
 /**
  * Before anything is spent on a balance it is weighed again: what could not be priced was queued all the same, and a

@@ -1,7 +1,7 @@
 /** The record of what operators did by hand. The database only takes new rows. */
-import type { Address } from "../core/hex.ts";
-import type { Db, Tx } from "../db/schema.ts";
-import type { Settlement } from "./types.ts";
+import type { Address } from "../../core/hex.ts";
+import type { Db, Tx } from "../../db/schema.ts";
+import type { Settlement } from "../types.ts";
 
 export type OperatorAction = "retry" | "refund";
 

@@ -1,13 +1,13 @@
 /** Everything that is known about one settlement, for whoever has to understand why it stands where it does. */
 import { isTerminal } from "@sluice/sdk/wire";
-import { type DepositAddress, getAddressById } from "../addresses/index.ts";
-import type { Db } from "../db/schema.ts";
-import { type FeeItems, itemise } from "../fees/index.ts";
+import { type DepositAddress, getAddressById } from "../../addresses/index.ts";
+import type { Db } from "../../db/schema.ts";
+import { type FeeItems, itemise } from "../../fees/index.ts";
 import { listActions, type RecordedAction } from "./actions.ts";
-import { hasValueInFlight } from "./in-flight.ts";
+import { hasValueInFlight } from "../in-flight.ts";
 import { findOpenRefund } from "./refunds.ts";
-import { getError, getSettlement } from "./store.ts";
-import type { Settlement, SettlementError } from "./types.ts";
+import { getError, getSettlement } from "../store.ts";
+import type { Settlement, SettlementError } from "../types.ts";
 
 export interface SettlementFile {
   readonly settlement: Settlement;

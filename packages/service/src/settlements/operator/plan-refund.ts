@@ -1,10 +1,10 @@
-import type { DepositAddress } from "../addresses/index.ts";
-import type { Call, Chain, Held } from "../chains/port.ts";
-import { OperatingError } from "../core/errors.ts";
-import { type CallPlan, planCall } from "../transactions/index.ts";
-import { settleLanesOf, type SettlementDeps } from "./deps.ts";
-import { leaveSpare, metMore } from "./spare.ts";
-import type { Holding } from "./store.ts";
+import type { DepositAddress } from "../../addresses/index.ts";
+import type { Call, Chain, Held } from "../../chains/port.ts";
+import { OperatingError } from "../../core/errors.ts";
+import { type CallPlan, planCall } from "../../transactions/index.ts";
+import { settleLanesOf, type SettlementDeps } from "../deps.ts";
+import { leaveSpare, metMore } from "../spare.ts";
+import type { Holding } from "../store.ts";
 
 /**
  * The order that takes what a vault holds to its refund authority, tried against the newest block. Throws what `planCall`

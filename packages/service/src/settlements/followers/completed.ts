@@ -9,7 +9,7 @@ import { getByIntent, type MinedFacts } from "../../transactions/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { listToFollow, lockHolding, recordFinalSweep } from "../store.ts";
 import type { Settlement } from "../types.ts";
-import { RECHECK_MS } from "./accept.ts";
+import { RECHECK_MS } from "../intake/accept.ts";
 import { usedRoute } from "../choose-route.ts";
 
 const SETTLEMENTS_AT_ONCE = 100;

@@ -9,18 +9,18 @@
  * compare-and-set failed. Doing the same again changes nothing and is not recorded again.
  */
 import { categoryOf } from "@sluice/sdk/wire";
-import { assertDerived, type DepositAddress, getAddressById } from "../addresses/index.ts";
-import type { Call, Chain } from "../chains/port.ts";
-import { assert } from "../core/assert.ts";
-import { OperatingError } from "../core/errors.ts";
-import { type Address, unpadAddress } from "../core/hex.ts";
-import type { Db, Tx } from "../db/schema.ts";
-import { getByIntent, type IntentName, isOver, submitIntent } from "../transactions/index.ts";
+import { assertDerived, type DepositAddress, getAddressById } from "../../addresses/index.ts";
+import type { Call, Chain } from "../../chains/port.ts";
+import { assert } from "../../core/assert.ts";
+import { OperatingError } from "../../core/errors.ts";
+import { type Address, unpadAddress } from "../../core/hex.ts";
+import type { Db, Tx } from "../../db/schema.ts";
+import { getByIntent, type IntentName, isOver, submitIntent } from "../../transactions/index.ts";
 import { listActions, recordAction } from "./actions.ts";
-import { chainOf, type SettlementDeps } from "./deps.ts";
-import { hasValueInFlight } from "./in-flight.ts";
+import { chainOf, type SettlementDeps } from "../deps.ts";
+import { hasValueInFlight } from "../in-flight.ts";
 import { findOpenRefund } from "./refunds.ts";
-import { requestIndex } from "./request-index.ts";
+import { requestIndex } from "../intake/request-index.ts";
 import {
   getActive,
   getError,
@@ -30,9 +30,9 @@ import {
   lockSettlement,
   transition,
   watchForRefund,
-} from "./store.ts";
+} from "../store.ts";
 import { planRefund } from "./plan-refund.ts";
-import type { Settlement } from "./types.ts";
+import type { Settlement } from "../types.ts";
 
 /** Who asks, and why. */
 export interface OperatorRequest {

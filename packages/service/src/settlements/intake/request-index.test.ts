@@ -1,8 +1,8 @@
 /** Settling by request, against real PostgreSQL. */
 import { describe, expect, test } from "vitest";
-import { type Desk, openDesk, USDC } from "../../test/support/settlement-desk.ts";
-import type { DepositAddress } from "../addresses/index.ts";
-import { toEvmAddress } from "../core/hex.ts";
+import { type Desk, openDesk, USDC } from "../../../test/support/settlement-desk.ts";
+import type { DepositAddress } from "../../addresses/index.ts";
+import { toEvmAddress } from "../../core/hex.ts";
 import { requestIndex } from "./request-index.ts";
 
 describe("requests", () => {

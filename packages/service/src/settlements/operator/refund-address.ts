@@ -10,13 +10,13 @@
  *
  * What is on its way is answered again and not asked for twice, so a command that was killed is simply repeated.
  */
-import { assertDerived, type DepositAddress, listByWallets } from "../addresses/index.ts";
-import type { Chain } from "../chains/port.ts";
-import { assert } from "../core/assert.ts";
-import { OperatingError } from "../core/errors.ts";
-import { type Address, unpadAddress } from "../core/hex.ts";
-import { submitIntent } from "../transactions/index.ts";
-import type { SettlementDeps } from "./deps.ts";
+import { assertDerived, type DepositAddress, listByWallets } from "../../addresses/index.ts";
+import type { Chain } from "../../chains/port.ts";
+import { assert } from "../../core/assert.ts";
+import { OperatingError } from "../../core/errors.ts";
+import { type Address, unpadAddress } from "../../core/hex.ts";
+import { submitIntent } from "../../transactions/index.ts";
+import type { SettlementDeps } from "../deps.ts";
 import { planRefund } from "./plan-refund.ts";
 import {
   type AddressRefund,
@@ -25,7 +25,7 @@ import {
   findOpenRefund,
   insertRefund,
 } from "./refunds.ts";
-import { countSettlements, getActive, type Holding, lockHolding } from "./store.ts";
+import { countSettlements, getActive, type Holding, lockHolding } from "../store.ts";
 
 export interface RefundRequest extends Holding {
   /** Must be the refund authority of the address: whoever asks says whom they mean. */

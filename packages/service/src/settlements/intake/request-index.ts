@@ -6,14 +6,14 @@
  * counts once in whichever order the two come.
  */
 import type { NotQueuedReason } from "@sluice/sdk/wire";
-import type { DepositAddress } from "../addresses/index.ts";
-import type { Chain } from "../chains/port.ts";
-import type { Address } from "../core/hex.ts";
-import { isNative } from "../core/hex.ts";
-import type { Tx } from "../db/schema.ts";
-import { assignUnsettled, gateBalance } from "../deposits/index.ts";
-import { chainOf, type SettlementDeps } from "./deps.ts";
-import { countSettlements, getActive, insertSettlement, lockHolding } from "./store.ts";
+import type { DepositAddress } from "../../addresses/index.ts";
+import type { Chain } from "../../chains/port.ts";
+import type { Address } from "../../core/hex.ts";
+import { isNative } from "../../core/hex.ts";
+import type { Tx } from "../../db/schema.ts";
+import { assignUnsettled, gateBalance } from "../../deposits/index.ts";
+import { chainOf, type SettlementDeps } from "../deps.ts";
+import { countSettlements, getActive, insertSettlement, lockHolding } from "../store.ts";
 
 export type RequestResult =
   | { readonly queued: true; readonly settlementId: string }

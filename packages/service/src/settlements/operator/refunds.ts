@@ -1,8 +1,8 @@
 /** The record of refunds that were asked for by address and token. The database only takes new rows. */
-import { toAddress, toTxHash, type Address, type TxHash } from "../core/hex.ts";
-import type { Db, Tx } from "../db/schema.ts";
-import type { IntentName, TransactionState } from "../transactions/index.ts";
-import type { Holding } from "./store.ts";
+import { toAddress, toTxHash, type Address, type TxHash } from "../../core/hex.ts";
+import type { Db, Tx } from "../../db/schema.ts";
+import type { IntentName, TransactionState } from "../../transactions/index.ts";
+import type { Holding } from "../store.ts";
 
 /** A refund, and what became of it. */
 export interface AddressRefund extends Holding {

@@ -1,16 +1,16 @@
 /** What operators do by hand, against real PostgreSQL, with the chain's answers set by hand. */
 import { sql } from "kysely";
 import { describe, expect, test, vi } from "vitest";
-import { hashOf, LANE } from "../../test/support/doubles.ts";
-import { type Desk, openDesk, RECIPIENT, USDC } from "../../test/support/settlement-desk.ts";
-import { type Chain, MORE_ARRIVED } from "../chains/port.ts";
-import { OperatingError } from "../core/errors.ts";
-import { toEvmAddress } from "../core/hex.ts";
+import { hashOf, LANE } from "../../../test/support/doubles.ts";
+import { type Desk, openDesk, RECIPIENT, USDC } from "../../../test/support/settlement-desk.ts";
+import { type Chain, MORE_ARRIVED } from "../../chains/port.ts";
+import { OperatingError } from "../../core/errors.ts";
+import { toEvmAddress } from "../../core/hex.ts";
 import { listActions } from "./actions.ts";
-import { advance } from "./advance.ts";
+import { advance } from "../advance.ts";
 import { refundSettlement, retrySettlement } from "./operator.ts";
 import { explainWait, locateValue, readSettlementFile } from "./show.ts";
-import { lookForRefunds } from "./steps/refunded.ts";
+import { lookForRefunds } from "../followers/refunded.ts";
 
 const BY = { operator: "ada@desk", reason: "ticket 7" };
 /** The desk's integrator names its recipient. */

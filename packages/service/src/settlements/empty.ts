@@ -1,8 +1,8 @@
-import { OperatingError } from "../../core/errors.ts";
-import { countOrphaned } from "../../deposits/index.ts";
-import { chainOf, type SettlementDeps } from "../deps.ts";
-import { giveUp } from "../fail.ts";
-import type { Settlement } from "../types.ts";
+import { OperatingError } from "../core/errors.ts";
+import { countOrphaned } from "../deposits/index.ts";
+import { chainOf, type SettlementDeps } from "./deps.ts";
+import { giveUp } from "./fail.ts";
+import type { Settlement } from "./types.ts";
 
 /** Looks that must find a wallet empty before it is believed: nodes behind one address differ for a while. */
 const EMPTY_LOOKS_MIN = 3;

@@ -1,11 +1,11 @@
 /** Refunds by address and token, against real PostgreSQL, with the chain's answers set by hand. */
 import { sql } from "kysely";
 import { describe, expect, test, vi } from "vitest";
-import { hashOf, LANE } from "../../test/support/doubles.ts";
-import { openDesk, RECIPIENT, USDC } from "../../test/support/settlement-desk.ts";
-import { type Chain, MORE_ARRIVED } from "../chains/port.ts";
-import { OperatingError } from "../core/errors.ts";
-import { toEvmAddress } from "../core/hex.ts";
+import { hashOf, LANE } from "../../../test/support/doubles.ts";
+import { openDesk, RECIPIENT, USDC } from "../../../test/support/settlement-desk.ts";
+import { type Chain, MORE_ARRIVED } from "../../chains/port.ts";
+import { OperatingError } from "../../core/errors.ts";
+import { toEvmAddress } from "../../core/hex.ts";
 import { refundSettlement, retrySettlement } from "./operator.ts";
 import { refundAddress } from "./refund-address.ts";
 import { explainWait, readSettlementFile } from "./show.ts";

@@ -1,10 +1,16 @@
 /** `sluice inventory`: what can be delivered, what is spoken for, what comes back, and how long it lasts. */
 import type { Config } from "../config/load.ts";
 import { formatUnits } from "../core/amounts.ts";
-import { type InventoryReport, reportInventory } from "../routes/index.ts";
+import {
+  getChain,
+  getChainConfig,
+  getToken,
+  type InventoryReport,
+  reportInventory,
+} from "../routes/index.ts";
 import { createLog } from "../telemetry/log.ts";
 import { withDatabase } from "./integrators.ts";
-import { createChains, getChain, getChainConfig, getToken } from "../roles/context.ts";
+import { createChains } from "../roles/context.ts";
 import { systemClock } from "../roles/system-ports.ts";
 
 /** Amounts in whole units, as people read them. */

@@ -29,12 +29,12 @@ import { withDatabase } from "./integrators.ts";
 import {
   createChains,
   createConfiguredPrices,
-  createRoutes,
   openAttestations,
   TOPICS,
 } from "../roles/context.ts";
 import { createSettlementDeps } from "../roles/settlement-deps.ts";
 import { createCrashPoint, systemClock, systemHttp, systemRandom } from "../roles/system-ports.ts";
+import { createRoutes } from "../routes/index.ts";
 
 /** A settlement as it is shown: what is recorded, and what its deposit address holds at this moment. */
 export interface ShownSettlement extends SettlementFile {

@@ -13,7 +13,6 @@ import {
   createAttestorChains,
   createChains,
   createConfiguredPrices,
-  createRoutes,
   openAttestations,
   type RoleContext,
   type RunningRole,
@@ -25,6 +24,7 @@ import { startScanner } from "./scanner.ts";
 import { startSettler } from "./settler.ts";
 import { createCrashPoint, systemClock, systemHttp, systemRandom } from "./system-ports.ts";
 import { countRefusals, createWatch, serveWatch } from "./health.ts";
+import { createRoutes } from "../routes/index.ts";
 
 export interface RunningService {
   /** Undefined without the role `api`. */

@@ -1,16 +1,9 @@
 /** The attestor: the second key. It reads the chains through nodes of its own and answers requests. */
 import type { Chains } from "../chains/port.ts";
 import { destinationOf, isPriced } from "../config/destinations.ts";
-import { lookAtRequests } from "../routes/index.ts";
+import { getToken, lookAtRequests, rateOf } from "../routes/index.ts";
 import type { AttestorSigner } from "../signers/port.ts";
-import {
-  createConfiguredPrices,
-  getToken,
-  rateOf,
-  type RoleContext,
-  type RunningRole,
-  TOPICS,
-} from "./context.ts";
+import { createConfiguredPrices, type RoleContext, type RunningRole, TOPICS } from "./context.ts";
 import { POLL_MS } from "./settlement-deps.ts";
 import { startRoleLoop } from "./health.ts";
 

@@ -8,8 +8,7 @@ import { createEvmChain } from "../chains/evm/evm-chain.ts";
 import type { AddressFormat, Chain, Chains } from "../chains/port.ts";
 import { createSolanaChain } from "../chains/solana/solana-chain.ts";
 import { createQuorumChain } from "../chains/quorum.ts";
-import { pricedIn } from "../config/destinations.ts";
-import type { ChainConfig, Config, RouteConfig, SwapConfig, TokenConfig } from "../config/load.ts";
+import type { ChainConfig, Config, TokenConfig } from "../config/load.ts";
 import type { NodesConfig } from "../config/nodes.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
@@ -27,16 +26,12 @@ import type { Wakeups } from "../jobs/wakeups.ts";
 import {
   type Attestations,
   createAttestations,
-  createFastMctpRoute,
-  createMonoChainRoute,
-  createPricing,
-  createRouteBook,
-  createSwapMctpRoute,
-  createSwapRoute,
-  createSwiftRoute,
+  getChain,
+  getChainConfig,
+  getToken,
+  missing,
   type RouteBook,
   SERVICE_FAILURES,
-  withBreaker,
 } from "../routes/index.ts";
 import type { LaneSigner } from "../signers/port.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -200,100 +195,6 @@ export function createAttestorChains(
 
 const RPC_TIMEOUT_MS = 10_000;
 
-/** The enabled routes, in the order of the configuration, each with a circuit breaker of its own. */
-export function createRoutes(
-  config: Config,
-  deps: {
-    readonly db: Db;
-    readonly clock: Clock;
-    readonly random: Random;
-    readonly log: Log;
-    readonly metrics: Metrics;
-    readonly chains: Chains;
-    readonly prices: Prices;
-    readonly attestations: Attestations | null;
-    /** Tells the attestor that there is something to sign. */
-    readonly wakeAttestor: () => void;
-  },
-): RouteBook {
-  const { db, clock, random, log, metrics, chains, prices, attestations, wakeAttestor } = deps;
-  return createRouteBook(
-    config.routes.map((route) => {
-      const source = getChain(chains, route.chainId);
-      const token = getToken(config, route.chainId, route.token);
-      const priceIt = () =>
-        createPricing({
-          db,
-          clock,
-          source,
-          token: route.token,
-          contract: route.contract,
-          readRate: rateOf(prices, route),
-          wakeAttestor,
-        });
-      const swapBy = (swap: SwapConfig) => {
-        const { quoter, weth } = getChainConfig(config, route.chainId).uniswapV3 ?? {};
-        if (!quoter || !weth) throw missing("quoter of swaps", route.chainId);
-        return {
-          clock,
-          quoter,
-          weth,
-          token: route.token,
-          decimalsIn: token.decimals,
-          ...swap,
-          decimalsOut: getToken(config, route.chainId, swap.tokenOut).decimals,
-          contract: route.contract,
-          pricing: priceIt(),
-        };
-      };
-      if (route.kind === "MONO_CHAIN" && route.swap) {
-        const { deliveryConfirmations } = getChainConfig(config, route.chainId);
-        return createSwapRoute({ ...swapBy(route.swap), chain: source, deliveryConfirmations });
-      }
-      if (route.kind === "MONO_CHAIN") {
-        return createMonoChainRoute({
-          chain: source,
-          token: route.token,
-          decimals: token.decimals,
-          contract: route.contract,
-          deliveryConfirmations: getChainConfig(config, route.chainId).deliveryConfirmations,
-        });
-      }
-      if (route.kind === "FAST_MCTP") {
-        if (!attestations) throw missing("attestation service", route.chainId);
-        const { token: deposited, destToken, contract, swap } = route;
-        const destination = getChain(chains, route.destChain);
-        const bridge = {
-          db,
-          clock,
-          random,
-          source,
-          destination,
-          destToken,
-          contract,
-          attestations,
-        };
-        return swap
-          ? createSwapMctpRoute({ ...bridge, ...swapBy(swap) })
-          : createFastMctpRoute({ ...bridge, token: deposited, decimals: token.decimals });
-      }
-      return createSwiftRoute({
-        db,
-        clock,
-        source,
-        destination: getChain(chains, route.destChain),
-        token: route.token,
-        decimalsIn: token.decimals,
-        destToken: route.destToken,
-        decimalsOut: getToken(config, route.destChain, route.destToken).decimals,
-        contract: route.contract,
-        pricing: route.priced ? priceIt() : null,
-      });
-    }),
-    (route) => withBreaker(route, { clock, log, metrics }),
-  );
-}
-
 /** The client of Circle's attestation service, where one is configured. What it is not answered is counted. */
 export function openAttestations(
   { cctp }: Config,
@@ -387,36 +288,6 @@ function watchPrices(
   };
 }
 
-/** The rate of a route's pair, as it is now. */
-export function rateOf(prices: Prices, route: RouteConfig): () => Promise<bigint> {
-  return () => prices.readRate({ chainId: route.chainId, token: route.token }, pricedIn(route));
-}
-
-/** The configured chain of a bridge id. Configuration was checked before, so a missing one is a mistake of ours. */
-export function getChain(chains: Chains, chainId: number): Chain {
-  const chain = chains.get(chainId);
-  if (!chain) throw missing("chain", chainId);
-  return chain;
-}
-
-export function getChainConfig(config: Config, chainId: number): ChainConfig {
-  const chain = config.chains.find((known) => known.chainId === chainId);
-  if (!chain) throw missing("chain", chainId);
-  return chain;
-}
-
 function findToken(config: Config, chainId: number, address: Address): TokenConfig | undefined {
   return getChainConfig(config, chainId).tokens.find((known) => known.address === address);
-}
-
-export function getToken(config: Config, chainId: number, address: Address): TokenConfig {
-  const token = findToken(config, chainId, address);
-  if (!token) throw missing("token", chainId);
-  return token;
-}
-
-function missing(what: string, chainId: number): OperatingError {
-  return new OperatingError("CONFIG_MISSING", `A ${what} of chain ${chainId} is not configured.`, {
-    details: { chainId },
-  });
 }

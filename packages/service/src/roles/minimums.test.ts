@@ -30,9 +30,10 @@ import { quote } from "../quotes/index.ts";
 import { requestIndex } from "../settlements/index.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { addressFormat } from "./address-format.ts";
-import { createConfiguredFees, createConfiguredPrices, createRoutes } from "./context.ts";
+import { createConfiguredFees, createConfiguredPrices } from "./context.ts";
 import { createMinimums } from "./settlement-deps.ts";
 import { systemHttp, systemRandom } from "./system-ports.ts";
+import { createRoutes } from "../routes/index.ts";
 
 const USD = 10n ** 18n;
 const AGE_MS = 60_000;

@@ -2,9 +2,10 @@
 import { maintainEvents } from "../events/index.ts";
 import { chainLabel } from "../telemetry/metrics.ts";
 import { lookAtBalances, lookAtChain } from "../scanner/index.ts";
-import { createScannerChain, getChain, type RoleContext, type RunningRole } from "./context.ts";
+import { createScannerChain, type RoleContext, type RunningRole } from "./context.ts";
 import { createSettlementDeps } from "./settlement-deps.ts";
 import { startReadings, startRoleLoop } from "./health.ts";
+import { getChain } from "../routes/index.ts";
 
 const RETENTION_POLL_MS = 3_600_000;
 

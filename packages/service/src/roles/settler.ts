@@ -6,6 +6,7 @@ import type { Tx } from "../db/schema.ts";
 import type { Loop } from "../jobs/loop.ts";
 import {
   type DeliveryDeps,
+  getChain,
   lookAtDueDeliveries,
   lookAtDueTransfers,
   type RelayDeps,
@@ -30,7 +31,7 @@ import {
   type LaneLimits,
   lookAtLane,
 } from "../transactions/index.ts";
-import { getChain, type RoleContext, type RunningRole, TOPICS } from "./context.ts";
+import { type RoleContext, type RunningRole, TOPICS } from "./context.ts";
 import { createSettlementDeps, POLL_MS } from "./settlement-deps.ts";
 import { startReadings, startRoleLoop } from "./health.ts";
 

@@ -5,7 +5,8 @@ import { createStillClock, createStrictChain } from "../../test/support/doubles.
 import { toEvmAddress } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
 import { type FeeTerms, itemise, planTerms } from "../fees/index.ts";
-import { createMonoChainRoute, createSwiftRoute } from "./index.ts";
+import { createMonoChainRoute } from "./mono-chain/route.ts";
+import { createSwiftRoute } from "./swift/route.ts";
 
 const TOKEN = toEvmAddress(`0x${"5".repeat(40)}`);
 const CONTRACT = toEvmAddress(`0x${"6".repeat(40)}`);

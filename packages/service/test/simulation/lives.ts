@@ -13,7 +13,6 @@ import { startAttestor } from "../../src/roles/attestor.ts";
 import { startAuditor } from "../../src/roles/auditor.ts";
 import {
   createConfiguredPrices,
-  createRoutes,
   openAttestations,
   type RoleContext,
   TOPICS,
@@ -28,6 +27,7 @@ import { Killed, type Kernel, type Life } from "./kernel.ts";
 import type { Dice } from "./random.ts";
 import { createFakeAttestorSigner, createFakeCustody, createFakeLaneSigner } from "./signers.ts";
 import { ATTESTOR, contractsOf, DAILY_CAP, laneOf, SOLANA } from "./stage.ts";
+import { createRoutes } from "../../src/routes/index.ts";
 
 export const ROLES = ["scanner", "settler", "attestor", "auditor"] as const;
 export type Role = (typeof ROLES)[number];

@@ -1,0 +1,38 @@
+/** Finds what a route names. The configuration was checked before, so what is missing here is a mistake of ours. */
+import type { Chain, Chains } from "../chains/port.ts";
+import type { ChainConfig, Config, TokenConfig } from "../config/load.ts";
+import { OperatingError } from "../core/errors.ts";
+import type { Address } from "../core/hex.ts";
+
+/** Returns the chain of a bridge id. Throws CONFIG_MISSING. */
+export function getChain(chains: Chains, chainId: number): Chain {
+  const chain = chains.get(chainId);
+  if (!chain) throw missing("chain", chainId);
+  return chain;
+}
+
+/** Returns the settings of a chain. Throws CONFIG_MISSING. */
+export function getChainConfig({ chains }: Pick<Config, "chains">, chainId: number): ChainConfig {
+  const chain = chains.find((known) => known.chainId === chainId);
+  if (!chain) throw missing("chain", chainId);
+  return chain;
+}
+
+/** Returns the settings of a listed token. Throws CONFIG_MISSING. */
+export function getToken(
+  config: Pick<Config, "chains">,
+  chainId: number,
+  address: Address,
+): TokenConfig {
+  const { tokens } = getChainConfig(config, chainId);
+  const token = tokens.find((known) => known.address === address);
+  if (!token) throw missing("token", chainId);
+  return token;
+}
+
+/** Returns the error of something that the configuration lacks. */
+export function missing(what: string, chainId: number): OperatingError {
+  return new OperatingError("CONFIG_MISSING", `A ${what} of chain ${chainId} is not configured.`, {
+    details: { chainId },
+  });
+}

@@ -1,0 +1,29 @@
+/** `FAST_MCTP`: USDC by Circle's CCTP v2, deposited or out of a pool. */
+import { getChain, getToken, missing } from "../configured.ts";
+import type { RouteConfigOf, RouteModule } from "../module.ts";
+import { poolOptionsOf } from "../pool-options.ts";
+import { createFastMctpRoute } from "./route.ts";
+import { createSwapMctpRoute } from "./swap.ts";
+
+export const fastMctp: RouteModule<RouteConfigOf<"FAST_MCTP">> = {
+  kind: "FAST_MCTP",
+
+  create(route, deps) {
+    const { config, db, clock, random, chains, attestations } = deps;
+    const { chainId, token, destChain, destToken, contract, swap } = route;
+    if (!attestations) throw missing("attestation service", chainId);
+    const bridge = {
+      db,
+      clock,
+      random,
+      source: getChain(chains, chainId),
+      destination: getChain(chains, destChain),
+      destToken,
+      contract,
+      attestations,
+    };
+    if (swap) return createSwapMctpRoute({ ...bridge, ...poolOptionsOf(route, swap, deps) });
+    const { decimals } = getToken(config, chainId, token);
+    return createFastMctpRoute({ ...bridge, token, decimals });
+  },
+};

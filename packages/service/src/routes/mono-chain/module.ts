@@ -1,0 +1,26 @@
+/** `MONO_CHAIN`: deliveries on the chain of the deposit, of the same token or through a pool into another. */
+import { getChain, getChainConfig, getToken } from "../configured.ts";
+import type { RouteConfigOf, RouteModule } from "../module.ts";
+import { poolOptionsOf } from "../pool-options.ts";
+import { createMonoChainRoute } from "./route.ts";
+import { createSwapRoute } from "./swap.ts";
+
+export const monoChain: RouteModule<RouteConfigOf<"MONO_CHAIN">> = {
+  kind: "MONO_CHAIN",
+
+  create(route, deps) {
+    const { config } = deps;
+    const { chainId, token, contract, swap } = route;
+    const chain = getChain(deps.chains, chainId);
+    const { deliveryConfirmations } = getChainConfig(config, chainId);
+    if (swap) {
+      return createSwapRoute({
+        ...poolOptionsOf(route, swap, deps),
+        chain,
+        deliveryConfirmations,
+      });
+    }
+    const { decimals } = getToken(config, chainId, token);
+    return createMonoChainRoute({ chain, token, decimals, contract, deliveryConfirmations });
+  },
+};

@@ -1,0 +1,50 @@
+/** Options of a route that sweeps at a price, as the configuration gives them. */
+import { pricedIn } from "../config/destinations.ts";
+import type { RouteConfig, SwapConfig } from "../config/load.ts";
+import type { Prices } from "../prices/index.ts";
+import { getChain, getChainConfig, getToken, missing } from "./configured.ts";
+import type { RouteDeps } from "./module.ts";
+import type { PoolOptions } from "./pool.ts";
+import { createPricing, type Pricing, type ReadRate } from "./swift/pricing.ts";
+
+/** Returns the rate of a route's pair, as it is now. */
+export function rateOf(prices: Prices, route: RouteConfig): ReadRate {
+  return () => prices.readRate({ chainId: route.chainId, token: route.token }, pricedIn(route));
+}
+
+/** Creates the pricing of a route's sweeps. */
+export function pricingOf(route: RouteConfig, deps: RouteDeps): Pricing {
+  const { db, clock, chains, prices, wakeAttestor } = deps;
+  return createPricing({
+    db,
+    clock,
+    source: getChain(chains, route.chainId),
+    token: route.token,
+    contract: route.contract,
+    readRate: rateOf(prices, route),
+    wakeAttestor,
+  });
+}
+
+/** Returns the options of the pool that a route swaps in. Throws CONFIG_MISSING where its chain has no quoter. */
+export function poolOptionsOf(
+  route: RouteConfig,
+  swap: SwapConfig,
+  deps: RouteDeps,
+): Omit<PoolOptions, "chain"> {
+  const { config, clock } = deps;
+  const { chainId, token, contract } = route;
+  const { quoter, weth } = getChainConfig(config, chainId).uniswapV3 ?? {};
+  if (!quoter || !weth) throw missing("quoter of swaps", chainId);
+  return {
+    clock,
+    quoter,
+    weth,
+    token,
+    decimalsIn: getToken(config, chainId, token).decimals,
+    ...swap,
+    decimalsOut: getToken(config, chainId, swap.tokenOut).decimals,
+    contract,
+    pricing: pricingOf(route, deps),
+  };
+}

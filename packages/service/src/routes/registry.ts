@@ -1,0 +1,32 @@
+/** Every kind of route. A new one is a line here; nothing is loaded by name. */
+import type { Config } from "../config/load.ts";
+import { assert } from "../core/assert.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { createRouteBook, type RouteBook } from "./book.ts";
+import { withBreaker } from "./breaker.ts";
+import { fastMctp } from "./fast-mctp/module.ts";
+import type { RouteDeps, RouteModule } from "./module.ts";
+import { monoChain } from "./mono-chain/module.ts";
+import type { RouteKind } from "./port.ts";
+import { swift } from "./swift/module.ts";
+
+export const ROUTE_MODULES: readonly RouteModule[] = [monoChain, swift, fastMctp];
+
+/** Returns the module of a route's kind. */
+export function moduleOf({ kind }: { readonly kind: RouteKind }): RouteModule {
+  const module = ROUTE_MODULES.find((known) => known.kind === kind);
+  assert(module, "every kind of route has its module");
+  return module;
+}
+
+/** Creates the enabled routes, in the order of the configuration, each with a circuit breaker of its own. */
+export function createRoutes(
+  config: Config,
+  deps: Omit<RouteDeps, "config"> & { readonly log: Log; readonly metrics: Metrics },
+): RouteBook {
+  return createRouteBook(
+    config.routes.map((route) => moduleOf(route).create(route, { ...deps, config })),
+    (route) => withBreaker(route, deps),
+  );
+}

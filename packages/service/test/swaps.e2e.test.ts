@@ -6,6 +6,7 @@ import { type Address, type Hex, parseEther, zeroAddress } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { NATIVE_TOKEN, toEvmAddress } from "../src/core/hex.ts";
 import { listGas } from "../src/fees/index.ts";
+import { SWAP_GAS } from "../src/routes/mono-chain/swap.ts";
 import type { AuditReport } from "../src/cli/audit.ts";
 import { type MeddlingNode, startMeddlingNode } from "./support/meddling-node.ts";
 import { createPoolTrader } from "./support/pool-trader.ts";
@@ -86,7 +87,7 @@ test("native coin arrives as USDC on the same chain, at what the pool gives", as
   expect(received).toBeLessThan(2_996n * USDC);
   expect(received).toBe(BigInt(quote.expectedAmountOutBaseUnits));
   // What fees count with, where gas is charged.
-  const [{ gas = 0n } = {}] = listGas({ kind: "MONO_CHAIN", pair: PAIR, isPriced: true }, false);
+  const [{ gas = 0n } = {}] = listGas({ pair: PAIR, gasSteps: SWAP_GAS }, false);
   const { client } = world.chains.ethereum;
   // CAST: the wire's schema holds it to a hash.
   const receipt = await client.getTransactionReceipt({ hash: swap.swapTxHash as Hex });

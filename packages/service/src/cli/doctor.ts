@@ -25,6 +25,7 @@ import {
   type VaultSource,
 } from "../doctor/index.ts";
 import { listIntegrators } from "../integrators/index.ts";
+import { moduleOf } from "../routes/index.ts";
 import { getTip } from "../scanner/index.ts";
 import { connectSigner } from "../signers/client.ts";
 import { addressOfKeystore } from "../signers/keystore.ts";
@@ -79,6 +80,7 @@ export async function runDoctor(args: {
       clock: systemClock,
       secretFiles: listSecretFiles(args.configPath),
       factory: evmFactoryExpectation,
+      moduleOf,
       display: addressFormat.display,
       nodesOf: openEvmNodes(config),
       solanaNodesOf: openSolanaNodes(config),

@@ -17,7 +17,7 @@ import type { Address, EvmAddress } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { DatabaseFacts } from "../db/inspect.ts";
 import type { Prices } from "../prices/index.ts";
-import type { Attestations } from "../routes/index.ts";
+import type { Attestations, RouteModule } from "../routes/index.ts";
 
 /** The account of a lane. */
 export interface LaneAccount {
@@ -60,6 +60,8 @@ export interface DoctorDeps {
   readonly clock: Clock;
   readonly secretFiles: readonly SecretFile[];
   readonly factory: FactoryExpectation;
+  /** Returns the module of a route's kind. */
+  readonly moduleOf: (route: RouteConfig) => RouteModule;
   /** How people read addresses. */
   readonly display: (address: EvmAddress) => string;
   readonly attestor: EvmAddress;

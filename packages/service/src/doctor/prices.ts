@@ -252,7 +252,7 @@ async function readCost(deps: DoctorDeps, route: RouteConfig): Promise<bigint> {
   const { chainId: destChain, token: destToken } = destinationOf(route);
   const pair = { srcChain: route.chainId, srcToken: route.token, destChain, destToken };
   let usd = 0n;
-  const costly = { kind: route.kind, pair, isPriced: isPriced(route) };
+  const costly = { pair, gasSteps: deps.moduleOf(route).listGasSteps(route) };
   // On Solana nothing is deployed.
   const deploys = getChain(deps.config, route.chainId).kind === "evm";
   for (const step of listGas(costly, deploys)) {

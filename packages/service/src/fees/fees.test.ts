@@ -15,10 +15,9 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const ROUTE: FeeRoute = {
-  kind: "SWIFT",
   pair: { srcChain: 2, srcToken: USDC, destChain: 30, destToken: USDC },
   decimalsIn: 6,
-  isPriced: false,
+  gasSteps: [],
   readBridgeFee: async () => 0n,
 };
 const never = () => Promise.reject(new Error("the test did not expect to be asked"));

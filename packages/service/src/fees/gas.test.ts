@@ -3,7 +3,13 @@ import { describe, expect, test } from "vitest";
 import { createStillClock, createStrictChain } from "../../test/support/doubles.ts";
 import { OperatingError } from "../core/errors.ts";
 import { NATIVE_SOL, NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
-import { createGasCosts, DEPLOY_GAS, GAS_STEPS, priceOfGas } from "./gas.ts";
+import { BRIDGE_GAS } from "../routes/fast-mctp/route.ts";
+import { SWAP_BRIDGE_GAS } from "../routes/fast-mctp/swap.ts";
+import { moduleOf } from "../routes/index.ts";
+import { TRANSFER_GAS } from "../routes/mono-chain/route.ts";
+import { SWAP_GAS } from "../routes/mono-chain/swap.ts";
+import { SWIFT_GAS } from "../routes/swift/route.ts";
+import { createGasCosts, DEPLOY_GAS, priceOfGas } from "./gas.ts";
 
 const GWEI = 10n ** 9n;
 const USD = 10n ** 18n;
@@ -11,10 +17,9 @@ const LAMPORTS = 10n ** 9n;
 const SURCHARGE = 10n ** 13n + 1n;
 const USDC = toEvmAddress(`0x${"5".repeat(40)}`);
 const ROUTE = {
-  kind: "SWIFT",
   pair: { srcChain: 2, srcToken: USDC, destChain: 30, destToken: USDC },
   decimalsIn: 6,
-  isPriced: false,
+  gasSteps: SWIFT_GAS,
 } as const;
 
 /** Two chains: gas is dear on the one, cheap on the other, and each transaction costs something on top there. */
@@ -106,41 +111,49 @@ describe("the gas of a settlement", () => {
   test("in the coin itself is what lanes pay, to the wei", async () => {
     const { costs } = openCosts();
     const pair = { srcChain: 2, srcToken: NATIVE_TOKEN, destChain: 2, destToken: NATIVE_TOKEN };
-    const route = { kind: "MONO_CHAIN", pair, decimalsIn: 18, isPriced: false } as const;
+    const route = { pair, decimalsIn: 18, gasSteps: TRANSFER_GAS };
     expect(await costs.read(route, true)).toBe(153_000n * 21n * GWEI);
   });
 
   test("is that of a swap where another token of the chain is delivered", async () => {
     const { costs } = openCosts();
     const pair = { srcChain: 2, srcToken: NATIVE_TOKEN, destChain: 2, destToken: USDC };
-    const route = { kind: "MONO_CHAIN", pair, decimalsIn: 18, isPriced: true } as const;
+    const route = { pair, decimalsIn: 18, gasSteps: SWAP_GAS };
     expect(await costs.read(route, false)).toBe(300_000n * 21n * GWEI);
   });
 
   test("is that of a swap, a burn and a mint where a pool exchanges the token before a bridge", async () => {
     const { costs } = openCosts();
     const pair = { srcChain: 2, srcToken: NATIVE_TOKEN, destChain: 30, destToken: USDC };
-    const route = { kind: "FAST_MCTP", pair, decimalsIn: 18 } as const;
+    const route = { pair, decimalsIn: 18 };
     const mint = 220_000n * GWEI + SURCHARGE;
-    expect(await costs.read({ ...route, isPriced: true }, false)).toBe(
+    expect(await costs.read({ ...route, gasSteps: SWAP_BRIDGE_GAS }, false)).toBe(
       360_000n * 21n * GWEI + mint,
     );
-    expect(await costs.read({ ...route, isPriced: false }, false)).toBe(
+    expect(await costs.read({ ...route, gasSteps: BRIDGE_GAS }, false)).toBe(
       230_000n * 21n * GWEI + mint,
     );
   });
 
   test("is the same of a pair from inventory, priced or not", async () => {
     const { costs } = openCosts();
-    expect(await costs.read({ ...ROUTE, isPriced: true }, false)).toBe(
-      await costs.read(ROUTE, false),
-    );
+    const route = {
+      kind: "SWIFT",
+      chainId: 2,
+      token: USDC,
+      destChain: 30,
+      destToken: USDC,
+      contract: USDC,
+      priced: true,
+    } as const;
+    const gasSteps = moduleOf(route).listGasSteps(route);
+    expect(await costs.read({ ...ROUTE, gasSteps }, false)).toBe(await costs.read(ROUTE, false));
   });
 
   test("is twice as much of a token that is worth half", async () => {
     const { costs, state } = openCosts();
     const pair = { srcChain: 2, srcToken: USDC, destChain: 2, destToken: USDC };
-    const route = { kind: "MONO_CHAIN", pair, decimalsIn: 6, isPriced: false } as const;
+    const route = { pair, decimalsIn: 6, gasSteps: TRANSFER_GAS };
     const whole = await costs.read(route, false);
     state.tokenUsd = USD / 2n;
     const { costs: anew, state: other } = openCosts();
@@ -167,16 +180,13 @@ describe("the gas of a settlement", () => {
 /** The constants are what the contracts' gas tests measured, rounded up to the next thousand. */
 test.each([
   [DEPLOY_GAS, ["deploy"]],
+  [TRANSFER_GAS[0].gas, ["settle transfer, wallet deployed", "settle native, wallet deployed"]],
   [
-    GAS_STEPS.MONO_CHAIN[0].gas,
-    ["settle transfer, wallet deployed", "settle native, wallet deployed"],
-  ],
-  [
-    GAS_STEPS.SWIFT[0].gas,
+    SWIFT_GAS[0].gas,
     ["settle escrow, wallet deployed, first", "settle escrow, wallet deployed, repeated"],
   ],
-  [GAS_STEPS.SWIFT[1].gas, ["deliver, first of its hour", "deliver, repeated"]],
-  [GAS_STEPS.SWIFT[2].gas, ["claim"]],
+  [SWIFT_GAS[1].gas, ["deliver, first of its hour", "deliver, repeated"]],
+  [SWIFT_GAS[2].gas, ["claim"]],
 ])("%s gas is what was measured of %s", (gas, names) => {
   const path = new URL("../../../contracts/vectors/gas/GasTest.json", import.meta.url);
   const measured: Readonly<Record<string, string>> = JSON.parse(readFileSync(path, "utf8"));

@@ -18,23 +18,11 @@ export interface GasStep {
 }
 
 /**
- * Gas of one transaction each, as the contracts' gas tests measure it (`packages/contracts/vectors/gas/GasTest.json`):
- * the dearer of the first and a repeated one, rounded up to the next thousand. Batches cost less.
+ * Gas of the deployment of a wallet. As every step that the contracts' gas tests measure
+ * (`packages/contracts/vectors/gas/GasTest.json`) it is the more expensive of the first and a repeated transaction,
+ * rounded up to the next thousand. Batches cost less.
  */
 export const DEPLOY_GAS = 74_000n;
-const TRANSFER: GasStep = { on: "source", gas: 79_000n, paysRecipient: true };
-const SWAP: GasStep = { on: "source", gas: 300_000n };
-const LOCK: GasStep = { on: "source", gas: 220_000n };
-const PAY: GasStep = { on: "destination", gas: 116_000n, paysRecipient: true };
-/**
- * Above what the stand-ins of the sandbox cost: Circle's contracts and its token each go through a proxy, and count
- * what was burned and minted.
- */
-const BURN: GasStep = { on: "source", gas: 230_000n };
-/** A swap whose outcome is burned; above what it costs on the sandbox, for the same reasons as the swap and the burn. */
-const SWAP_AND_BURN: GasStep = { on: "source", gas: 360_000n };
-const MINT: GasStep = { on: "destination", gas: 220_000n };
-const CLAIM: GasStep = { on: "source", gas: 65_000n };
 
 /** Compute units of any order on Solana, above what each of them was seen to use. */
 const SOLANA_UNITS = 100_000n;
@@ -44,29 +32,8 @@ const SOLANA_UNITS = 100_000n;
  */
 const SOLANA_RENT = (165n + 128n + 1n + 128n) * 6_960n;
 
-/** What each kind of route sends for a settlement, besides the deployment of a wallet. */
-export const GAS_STEPS = {
-  MONO_CHAIN: [TRANSFER],
-  SWIFT: [LOCK, PAY, CLAIM],
-  FAST_MCTP: [BURN, MINT],
-} as const satisfies Readonly<Record<string, readonly GasStep[]>>;
-
-/**
- * And where the sweep carries a price: without inventory a pool then exchanges the token, which is measured on the
- * sandbox, as a pool's gas depends on what it crosses.
- */
-const PRICED_STEPS: Readonly<Record<GasKind, readonly GasStep[]>> = {
-  ...GAS_STEPS,
-  MONO_CHAIN: [SWAP],
-  FAST_MCTP: [SWAP_AND_BURN, MINT],
-};
-
-/** Kinds of routes whose gas is known. */
-export type GasKind = keyof typeof GAS_STEPS;
-
 /** The route whose transactions are paid for. */
 export interface GasRoute {
-  readonly kind: GasKind;
   readonly pair: {
     readonly srcChain: number;
     readonly srcToken: Address;
@@ -74,8 +41,8 @@ export interface GasRoute {
     readonly destToken: Address;
   };
   readonly decimalsIn: number;
-  /** Whether a sweep carries a price. */
-  readonly isPriced: boolean;
+  /** The transactions of a settlement, besides the deployment of its wallet. */
+  readonly gasSteps: readonly GasStep[];
 }
 
 /** Gas of one transaction on its chain. */
@@ -83,14 +50,14 @@ export interface ChainGas extends Pick<GasStep, "gas" | "paysRecipient"> {
   readonly chainId: number;
 }
 
-/** The gas of a settlement by a kind of route, chain by chain. */
+/** Lists the gas of a settlement by a route, chain by chain. */
 export function listGas(
-  { kind, pair, isPriced }: Omit<GasRoute, "decimalsIn">,
+  { pair, gasSteps }: Omit<GasRoute, "decimalsIn">,
   deploys: boolean,
 ): readonly ChainGas[] {
   const steps: readonly GasStep[] = [
     ...(deploys ? [{ on: "source", gas: DEPLOY_GAS } as const] : []),
-    ...(isPriced ? PRICED_STEPS : GAS_STEPS)[kind],
+    ...gasSteps,
   ];
   return steps.map(({ on, ...step }) => ({
     ...step,

@@ -1,5 +1,5 @@
 export { createFees, type FeeRequest, type FeeRoute, type Fees } from "./fees.ts";
-export { type ChainGas, createGasCosts, type GasKind, listGas, priceOfGas } from "./gas.ts";
+export { type ChainGas, createGasCosts, type GasStep, listGas, priceOfGas } from "./gas.ts";
 export {
   feeCapOf,
   type FeeItems,

@@ -6,6 +6,7 @@ import type { Chains } from "../chains/port.ts";
 import type { Config, RouteConfig } from "../config/load.ts";
 import type { Clock, Random } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
+import type { GasStep } from "../fees/index.ts";
 import type { Prices } from "../prices/index.ts";
 import type { Attestations } from "./fast-mctp/attestations.ts";
 import type { Route, RouteKind } from "./port.ts";
@@ -30,6 +31,8 @@ export interface RouteDeps {
 /** One kind of route. Each method is given routes of this kind only. */
 export interface RouteModule<Own extends RouteConfig = RouteConfig> {
   readonly kind: Own["kind"];
+  /** Lists the transactions of a settlement, besides the deployment of its wallet. */
+  listGasSteps(route: Own): readonly GasStep[];
   /** Creates a configured route. Throws CONFIG_MISSING where something that it needs is not configured. */
   create(route: Own, deps: RouteDeps): Route;
 }

@@ -21,6 +21,7 @@ import type {
   SeedAccounts,
   SolanaChain,
 } from "../../src/doctor/index.ts";
+import { moduleOf } from "../../src/routes/index.ts";
 
 const addressOf = (digit: string) => toEvmAddress(`0x${digit.repeat(40)}`);
 const KEY = new Secret(`0x${"1".repeat(64)}`);
@@ -216,6 +217,7 @@ export function createDoctorDeps(given: {
     },
     clock: { now: () => given.nowMs ?? 0, sleep: async () => undefined },
     secretFiles: given.secretFiles ?? [],
+    moduleOf,
     factory: {
       deployer: { address: addressOf("9"), codeHash: toHex32(`0x${"9".repeat(64)}`) },
       identityOf: () => ({

@@ -133,6 +133,7 @@ export async function openDesk() {
     waitsForFinality: true,
     deliversBySweep: false,
     isPriced: false,
+    gasSteps: [],
     readBridgeFee: async () => 0n,
     quote: async (amount) => ({ fair: amount, amountOut: amount, minOut: amount }),
     prepareSweep: async (_address, _amount, fee) => {

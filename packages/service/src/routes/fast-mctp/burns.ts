@@ -6,11 +6,15 @@ import { type Address, type Hex, padAddress } from "../../core/hex.ts";
 import type { Clock, Random } from "../../core/ports.ts";
 import type { DepositAddress } from "../../addresses/index.ts";
 import type { Db, Tx } from "../../db/schema.ts";
+import type { GasStep } from "../../fees/index.ts";
 import type { DeliveryLook } from "../port.ts";
 import type { Attestations } from "./attestations.ts";
 import { type BurnMessage, listDifferences, parseBurnMessage, ZERO_WORD } from "./message.ts";
 import * as store from "./store.ts";
 import type { BridgeTerms } from "./terms.ts";
+
+/** Gas of the mint, above its cost on the sandbox for the same reason as that of the burn. */
+export const MINT_GAS: GasStep = { on: "destination", gas: 220_000n };
 
 /** For how long fees and allowance are taken as they were. */
 const TERMS_AGE_MAX_MS = 15_000;

@@ -2,11 +2,13 @@
 import { getChain, getToken, missing } from "../configured.ts";
 import type { RouteConfigOf, RouteModule } from "../module.ts";
 import { poolOptionsOf } from "../pool-options.ts";
-import { createFastMctpRoute } from "./route.ts";
-import { createSwapMctpRoute } from "./swap.ts";
+import { BRIDGE_GAS, createFastMctpRoute } from "./route.ts";
+import { createSwapMctpRoute, SWAP_BRIDGE_GAS } from "./swap.ts";
 
 export const fastMctp: RouteModule<RouteConfigOf<"FAST_MCTP">> = {
   kind: "FAST_MCTP",
+
+  listGasSteps: ({ swap }) => (swap ? SWAP_BRIDGE_GAS : BRIDGE_GAS),
 
   create(route, deps) {
     const { config, db, clock, random, chains, attestations } = deps;

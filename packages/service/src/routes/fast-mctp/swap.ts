@@ -1,13 +1,16 @@
 import { assert } from "../../core/assert.ts";
 import type { Caps } from "../../core/amounts.ts";
 import type { Address } from "../../core/hex.ts";
-import { itemise, leastAfterFees } from "../../fees/index.ts";
+import { type GasStep, itemise, leastAfterFees } from "../../fees/index.ts";
 import { chargeOf } from "../mono-chain/swap-terms.ts";
 import { createPool, type PoolOptions } from "../pool.ts";
 import type { Route } from "../port.ts";
 import { WITHOUT_INVENTORY } from "../without-inventory.ts";
-import { type BurnsOptions, createBurns } from "./burns.ts";
+import { type BurnsOptions, createBurns, MINT_GAS } from "./burns.ts";
 import { chooseSpeed, etaOf, FAST_SECONDS, maxFeeOf } from "./terms.ts";
+
+/** Gas of the swap and burn in one transaction, above its cost on the sandbox as of each alone, and of the mint. */
+export const SWAP_BRIDGE_GAS: readonly GasStep[] = [{ on: "source", gas: 360_000n }, MINT_GAS];
 
 /**
  * `FAST_MCTP` of another token than the bridge carries: one pool of Uniswap v3 exchanges it for USDC, which is burned in
@@ -50,6 +53,7 @@ export function createSwapMctpRoute(
     waitsForFinality: false,
     deliversBySweep: false,
     isPriced: true,
+    gasSteps: SWAP_BRIDGE_GAS,
 
     async readBridgeFee(amount, room) {
       const fair = pool.fairOf(amount, await pool.readRate());

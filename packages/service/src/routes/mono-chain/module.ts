@@ -2,11 +2,13 @@
 import { getChain, getChainConfig, getToken } from "../configured.ts";
 import type { RouteConfigOf, RouteModule } from "../module.ts";
 import { poolOptionsOf } from "../pool-options.ts";
-import { createMonoChainRoute } from "./route.ts";
-import { createSwapRoute } from "./swap.ts";
+import { createMonoChainRoute, TRANSFER_GAS } from "./route.ts";
+import { createSwapRoute, SWAP_GAS } from "./swap.ts";
 
 export const monoChain: RouteModule<RouteConfigOf<"MONO_CHAIN">> = {
   kind: "MONO_CHAIN",
+
+  listGasSteps: ({ swap }) => (swap ? SWAP_GAS : TRANSFER_GAS),
 
   create(route, deps) {
     const { config } = deps;

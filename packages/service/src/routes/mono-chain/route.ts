@@ -1,8 +1,13 @@
 import type { Chain } from "../../chains/port.ts";
 import type { Address } from "../../core/hex.ts";
-import { itemise, leastAfterFees } from "../../fees/index.ts";
+import { type GasStep, itemise, leastAfterFees } from "../../fees/index.ts";
 import type { Route } from "../port.ts";
 import { WITHOUT_INVENTORY } from "../without-inventory.ts";
+
+/** Gas of the sweep, which pays the recipient. */
+export const TRANSFER_GAS = [
+  { on: "source", gas: 79_000n, paysRecipient: true },
+] as const satisfies readonly GasStep[];
 
 /** `MONO_CHAIN`: the same token on the same chain, moved straight from the wallet to the committed one. */
 export function createMonoChainRoute(options: {
@@ -29,6 +34,7 @@ export function createMonoChainRoute(options: {
     waitsForFinality: false,
     deliversBySweep: true,
     isPriced: false,
+    gasSteps: TRANSFER_GAS,
 
     // What is swept never leaves the chain.
     readBridgeFee: async () => 0n,

@@ -1,7 +1,10 @@
-import { itemise, leastAfterFees } from "../../fees/index.ts";
+import { type GasStep, itemise, leastAfterFees } from "../../fees/index.ts";
 import { createPool, type PoolOptions } from "../pool.ts";
 import type { Route } from "../port.ts";
 import { WITHOUT_INVENTORY } from "../without-inventory.ts";
+
+/** Gas of the sweep, measured on the sandbox: a pool's gas depends on what it crosses. */
+export const SWAP_GAS: readonly GasStep[] = [{ on: "source", gas: 300_000n }];
 
 /** `MONO_CHAIN` into another token of the same chain, through one pool of Uniswap v3. */
 export function createSwapRoute(
@@ -25,6 +28,7 @@ export function createSwapRoute(
     waitsForFinality: false,
     deliversBySweep: true,
     isPriced: true,
+    gasSteps: SWAP_GAS,
 
     // What is swept never leaves the chain.
     readBridgeFee: async () => 0n,

@@ -2,10 +2,12 @@
 import { getChain, getToken } from "../configured.ts";
 import type { RouteConfigOf, RouteModule } from "../module.ts";
 import { pricingOf } from "../pool-options.ts";
-import { createSwiftRoute } from "./route.ts";
+import { createSwiftRoute, SWIFT_GAS } from "./route.ts";
 
 export const swift: RouteModule<RouteConfigOf<"SWIFT">> = {
   kind: "SWIFT",
+
+  listGasSteps: () => SWIFT_GAS,
 
   create(route, deps) {
     const { config, db, clock, chains } = deps;

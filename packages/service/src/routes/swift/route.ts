@@ -14,10 +14,17 @@ import { fromErrorObject, OperatingError } from "../../core/errors.ts";
 import { type Address, padAddress } from "../../core/hex.ts";
 import type { Clock } from "../../core/ports.ts";
 import type { Db } from "../../db/schema.ts";
-import { type FeeItems, type FeeTerms, itemise } from "../../fees/index.ts";
+import { type FeeItems, type FeeTerms, type GasStep, itemise } from "../../fees/index.ts";
 import type { Inventory, Reservation, Route } from "../port.ts";
 import type { Pricing } from "./pricing.ts";
 import * as store from "./store.ts";
+
+/** Gas of the lock, the payout and the claim. */
+export const SWIFT_GAS = [
+  { on: "source", gas: 220_000n },
+  { on: "destination", gas: 116_000n, paysRecipient: true },
+  { on: "source", gas: 65_000n },
+] as const satisfies readonly GasStep[];
 
 /** How far the attestor's rate may be above ours before a payout needs more than was set aside: 2 %. */
 const RATE_MARGIN_BPS = 200;
@@ -98,6 +105,7 @@ export function createSwiftRoute(options: {
     waitsForFinality: true,
     deliversBySweep: false,
     isPriced: pricing !== null,
+    gasSteps: SWIFT_GAS,
 
     // Inventory pays: no bridge is crossed.
     readBridgeFee: async () => 0n,

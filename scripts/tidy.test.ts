@@ -138,26 +138,22 @@ describe("import direction", () => {
     expect(offenders(client, /\b(process|Buffer|require)\b/)).toEqual([]);
   });
 
-  test("the fake chain is for tests: nothing that ships names it", () => {
-    const wrong = service
-      .filter((path) => !path.startsWith("packages/service/src/chains/fake/"))
-      .filter((path) => importsOf(path).some((name) => /\/fake\//.test(name)));
+  test("nothing that ships imports from a test folder", () => {
+    const wrong = code.flatMap((path) =>
+      importsOf(path)
+        .filter((name) => name.startsWith("."))
+        .map((name) => relative(root, join(root, dirname(path), name)))
+        .filter((target) => /(^|\/)(test|testing)\//.test(target) || target.endsWith(".test.ts"))
+        .map((target) => `${path} imports ${target}`),
+    );
     expect(wrong).toEqual([]);
   });
-
-  /** What the signer of Solana is asked is also what the chain that plays it does. */
-  const isOrdersOf = (path: string, name: string) =>
-    folderOf(path) === "chains" &&
-    /\/chains\/fake\//.test(path) &&
-    name.endsWith("/solana/orders.ts");
 
   test("adapters are named only by composition", () => {
     const wrong = service
       .filter((path) => !isComposition(path))
       .filter((path) => !/\/(chains|signers)\/(evm|solana)\//.test(path))
-      .filter((path) =>
-        importsOf(path).some((name) => /\/(evm|solana)\//.test(name) && !isOrdersOf(path, name)),
-      );
+      .filter((path) => importsOf(path).some((name) => /\/(evm|solana)\//.test(name)));
     expect(wrong).toEqual([]);
   });
 });

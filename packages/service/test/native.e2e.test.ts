@@ -11,7 +11,7 @@ import {
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { destroyedFor, forwarder, payingConstructor } from "../src/chains/evm/testing/payers.ts";
+import { destroyedFor, forwarder, payingConstructor } from "./evm/payers.ts";
 import { afterFee } from "./support/deposits.ts";
 import { openWorld, type World } from "./support/world.ts";
 

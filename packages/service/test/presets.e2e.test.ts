@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestClient, getAddress, http } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Anvil, startAnvil } from "../src/chains/evm/testing/anvil.ts";
-import { type Answers, answeringCode } from "../src/chains/evm/testing/answering.ts";
+import { type Anvil, startAnvil } from "./evm/anvil.ts";
+import { type Answers, answeringCode } from "./evm/answering.ts";
 import { chainOf, findPreset } from "../src/config/presets/index.ts";
 import { assert } from "../src/core/assert.ts";
 

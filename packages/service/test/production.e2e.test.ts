@@ -18,8 +18,8 @@ import {
 } from "viem";
 import { mnemonicToAccount, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Anvil, startAnvil } from "../src/chains/evm/testing/anvil.ts";
-import { answeringCode } from "../src/chains/evm/testing/answering.ts";
+import { type Anvil, startAnvil } from "./evm/anvil.ts";
+import { answeringCode } from "./evm/answering.ts";
 import { PRESETS } from "../src/config/presets/index.ts";
 import { assert } from "../src/core/assert.ts";
 import { startThrowawayServer, type ThrowawayServer } from "./support/throwaway-server.ts";

@@ -8,7 +8,7 @@ import { NO_FAULTS } from "../../test/simulation/faults.ts";
 import { runSeed, type World } from "../../test/simulation/run.ts";
 import { prepareDatabase, type SimulationDatabase } from "../../test/simulation/server.ts";
 import { createEmptyDatabase, type TestDatabase } from "../../test/support/database.ts";
-import type { FakeChain, FakeBlock } from "../chains/fake/model.ts";
+import type { FakeChain, FakeBlock } from "../../test/fake-chain/model.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import { toEvmAddress, toHex32 } from "../core/hex.ts";
 import { auditChain, endBreach, isHalted, listBreaches, listUnsettled } from "./index.ts";

@@ -18,7 +18,7 @@ import {
   forwarder,
   payingConstructor,
   revertingForwarder,
-} from "../chains/evm/testing/payers.ts";
+} from "../../test/evm/payers.ts";
 import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
 import { listExplained } from "../deposits/index.ts";
 import { listEvents } from "../events/index.ts";
@@ -26,7 +26,7 @@ import { createIntegrator } from "../integrators/index.ts";
 import { createRouteBook } from "../routes/index.ts";
 import { createMonoChainRoute } from "../routes/mono-chain/route.ts";
 import { acceptBalance, type SettlementDeps } from "../settlements/index.ts";
-import { HERE, openWorld, type World } from "../signers/evm/testing/world.ts";
+import { HERE, openWorld, type World } from "../../test/evm/world.ts";
 import type { ScannerDeps } from "./deps.ts";
 import { lookAtBalances } from "./native.ts";
 import { lookAtChain } from "./scan.ts";

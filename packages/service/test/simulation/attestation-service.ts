@@ -15,8 +15,8 @@ import {
   signMessage,
   STANDARD,
   writeMessage,
-} from "../../src/chains/fake/cctp.ts";
-import type { FakeBlock, FakeChain } from "../../src/chains/fake/model.ts";
+} from "../fake-chain/cctp.ts";
+import type { FakeBlock, FakeChain } from "../fake-chain/model.ts";
 import type { Hex, Hex32, TxHash } from "../../src/core/hex.ts";
 import type { Http, HttpAnswer } from "../../src/core/ports.ts";
 import type { BridgeFaults } from "./faults.ts";

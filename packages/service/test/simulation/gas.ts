@@ -2,7 +2,7 @@
  * What gas takes of a deposit that is charged for it, in arithmetic of the simulation's own: which deposits have to wait
  * for as long as gas costs what it does now, and which must not.
  */
-import type { FakeChain } from "../../src/chains/fake/model.ts";
+import type { FakeChain } from "../fake-chain/model.ts";
 import type { RouteConfig } from "../../src/config/load.ts";
 import { type Address, isNative } from "../../src/core/hex.ts";
 import { COIN_USD, ETHER, MAX_FEE_BPS, SOLANA, UNIT } from "./stage.ts";

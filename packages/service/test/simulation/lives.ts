@@ -1,8 +1,8 @@
 /** The processes of the service: started, killed, started again. Each has its own nodes, memory and connections. */
-import { createFakeNode, type FakeNode } from "../../src/chains/fake/node.ts";
-import { FakeChain } from "../../src/chains/fake/model.ts";
-import { createFakeSlotNode } from "../../src/chains/fake/slot-node.ts";
-import { FakeSlotChain } from "../../src/chains/fake/slots.ts";
+import { createFakeNode, type FakeNode } from "../fake-chain/node.ts";
+import { FakeChain } from "../fake-chain/model.ts";
+import { createFakeSlotNode } from "../fake-chain/slot-node.ts";
+import { FakeSlotChain } from "../fake-chain/slots.ts";
 import type { CctpBridge, Chain, Chains, MovingState, Receipt } from "../../src/chains/port.ts";
 import { LANE_PURPOSES } from "../../src/config/load.ts";
 import { OperatingError } from "../../src/core/errors.ts";

@@ -2,8 +2,8 @@
  * What must have come of burns, computed from the chains alone: all that was burned is minted once, to whom it was
  * promised, less what was agreed. Shares no code with the service.
  */
-import { nonceOf } from "../../src/chains/fake/cctp.ts";
-import type { FakeChain } from "../../src/chains/fake/model.ts";
+import { nonceOf } from "../fake-chain/cctp.ts";
+import type { FakeChain } from "../fake-chain/model.ts";
 import { Broken } from "./broken.ts";
 import type { SharedDatabase } from "./database.ts";
 import { swapBefore } from "./oracle-swaps.ts";

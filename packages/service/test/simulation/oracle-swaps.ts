@@ -2,9 +2,9 @@
  * What must have come of swaps, computed from the chains alone: at a price that was the market's when it was signed, never
  * below what was committed to, to the unit between wallet, pool, fee and recipient. Shares no code with the service.
  */
-import type { Action, FakeLog, RouteTerms } from "../../src/chains/fake/contracts.ts";
-import { predictWallet } from "../../src/chains/fake/codec.ts";
-import type { FakeChain } from "../../src/chains/fake/model.ts";
+import type { Action, FakeLog, RouteTerms } from "../fake-chain/contracts.ts";
+import { predictWallet } from "../fake-chain/codec.ts";
+import type { FakeChain } from "../fake-chain/model.ts";
 import { NATIVE_TOKEN } from "../../src/core/hex.ts";
 import { Broken } from "./broken.ts";
 import type { SharedDatabase } from "./database.ts";

@@ -2,7 +2,7 @@
  * What must have come of it, computed from the chains alone, with arithmetic of its own. It shares no code with the
  * service: only the chains' model, whose blocks it reads, and the rows, which it compares.
  */
-import type { FakeBlock, FakeChain } from "../../src/chains/fake/model.ts";
+import type { FakeBlock, FakeChain } from "../fake-chain/model.ts";
 import { isNative, NATIVE_TOKEN } from "../../src/core/hex.ts";
 import type { SharedDatabase } from "./database.ts";
 import { Broken } from "./broken.ts";

@@ -3,11 +3,11 @@
  * `Broken`, with what it breaks.
  */
 import { type FindVault, issueAddress } from "../../src/addresses/index.ts";
-import type { FakeChain, FakeTransaction } from "../../src/chains/fake/model.ts";
-import { hashOf, toRaw } from "../../src/chains/fake/model.ts";
-import { proofOf, vaultOf } from "../../src/chains/fake/slots.ts";
-import type { Action } from "../../src/chains/fake/contracts.ts";
-import { parseRaw } from "../../src/chains/fake/node.ts";
+import type { FakeChain, FakeTransaction } from "../fake-chain/model.ts";
+import { hashOf, toRaw } from "../fake-chain/model.ts";
+import { proofOf, vaultOf } from "../fake-chain/slots.ts";
+import type { Action } from "../fake-chain/contracts.ts";
+import { parseRaw } from "../fake-chain/node.ts";
 import { LANE_PURPOSES } from "../../src/config/load.ts";
 import { toBase58 } from "../../src/core/base58.ts";
 import { type Address, type EvmAddress, isNative, NATIVE_TOKEN } from "../../src/core/hex.ts";

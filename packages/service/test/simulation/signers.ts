@@ -13,15 +13,10 @@ import {
 } from "../../src/core/hex.ts";
 import type { Order } from "../../src/chains/solana/orders.ts";
 import type { AttestorSigner, LaneSigner } from "../../src/signers/port.ts";
-import {
-  decode,
-  deliveryIdOf,
-  hashCommitment,
-  predictWallet,
-} from "../../src/chains/fake/codec.ts";
-import { type Action, attestation, type FakeContracts } from "../../src/chains/fake/contracts.ts";
-import { hashOf, toRaw } from "../../src/chains/fake/model.ts";
-import { lockIdOf } from "../../src/chains/fake/slots.ts";
+import { decode, deliveryIdOf, hashCommitment, predictWallet } from "../fake-chain/codec.ts";
+import { type Action, attestation, type FakeContracts } from "../fake-chain/contracts.ts";
+import { hashOf, toRaw } from "../fake-chain/model.ts";
+import { lockIdOf } from "../fake-chain/slots.ts";
 import { SignerRefusal } from "../../src/signers/refusal.ts";
 
 export function createFakeLaneSigner(lane: {

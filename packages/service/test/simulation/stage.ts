@@ -3,13 +3,13 @@
  * configuration of the service.
  */
 import type { DepositAddress } from "../../src/addresses/index.ts";
-import { FakeChain } from "../../src/chains/fake/model.ts";
-import type { FakeCctp } from "../../src/chains/fake/cctp.ts";
-import type { FakePool } from "../../src/chains/fake/pool.ts";
-import { type FakeContracts, type FakeRoute, State } from "../../src/chains/fake/contracts.ts";
-import { hash } from "../../src/chains/fake/codec.ts";
+import { FakeChain } from "../fake-chain/model.ts";
+import type { FakeCctp } from "../fake-chain/cctp.ts";
+import type { FakePool } from "../fake-chain/pool.ts";
+import { type FakeContracts, type FakeRoute, State } from "../fake-chain/contracts.ts";
+import { hash } from "../fake-chain/codec.ts";
 import type { Config, GasPolicy, LanePurpose, RouteConfig } from "../../src/config/load.ts";
-import { FakeSlotChain } from "../../src/chains/fake/slots.ts";
+import { FakeSlotChain } from "../fake-chain/slots.ts";
 import { LANE_PURPOSES } from "../../src/config/load.ts";
 import {
   type Address,

@@ -1,7 +1,7 @@
 /** Batches over a real node and the real factory. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NATIVE_TOKEN } from "../../core/hex.ts";
-import { HERE, openWorld, THERE, USDC, type World } from "../../signers/evm/testing/world.ts";
+import { HERE, openWorld, THERE, USDC, type World } from "../../../test/evm/world.ts";
 import type { Call, GasCall } from "../port.ts";
 
 let world: World;

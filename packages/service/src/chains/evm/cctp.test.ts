@@ -12,7 +12,11 @@ import type { Chain } from "../port.ts";
 import { transmitterAbi } from "./cctp.ts";
 import { decodeEffects } from "./effects.ts";
 import { createEvmChain } from "./evm-chain.ts";
-import { type MalformedNode, type Reply, startMalformedNode } from "./testing/malformed-node.ts";
+import {
+  type MalformedNode,
+  type Reply,
+  startMalformedNode,
+} from "../../../test/evm/malformed-node.ts";
 
 const address = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
 const word = (byte: string) => toHex32(`0x${byte.repeat(32)}`);

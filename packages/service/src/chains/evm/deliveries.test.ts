@@ -4,7 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import type { Chain } from "../port.ts";
 import { createEvmChain } from "./evm-chain.ts";
-import { type MalformedNode, type Reply, startMalformedNode } from "./testing/malformed-node.ts";
+import {
+  type MalformedNode,
+  type Reply,
+  startMalformedNode,
+} from "../../../test/evm/malformed-node.ts";
 
 const DELIVERY = toEvmAddress(`0x${"d0".repeat(20)}`);
 const TO = toEvmAddress(`0x${"02".repeat(20)}`);

@@ -10,10 +10,10 @@ import {
 } from "@sluice/contracts/abi";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EvmAddress, padAddress, toEvmAddress, toHex32, toTxHash } from "../../core/hex.ts";
-import { openWorld, RECIPIENT, THERE, USDC, type World } from "../../signers/evm/testing/world.ts";
+import { openWorld, RECIPIENT, THERE, USDC, type World } from "../../../test/evm/world.ts";
 import type { LogAnswer } from "./answers.ts";
 import { decodeEffects } from "./effects.ts";
-import { emitterBytecode } from "./testing/emitter.ts";
+import { emitterBytecode } from "../../../test/evm/emitter.ts";
 
 let world: World;
 

@@ -9,14 +9,7 @@ import {
   toEvmAddress,
   toHex32,
 } from "../../core/hex.ts";
-import {
-  HERE,
-  openWorld,
-  RECIPIENT,
-  THERE,
-  USDC,
-  type World,
-} from "../../signers/evm/testing/world.ts";
+import { HERE, openWorld, RECIPIENT, THERE, USDC, type World } from "../../../test/evm/world.ts";
 import type { ReadPoint } from "../port.ts";
 
 let world: World;

@@ -6,15 +6,15 @@ import { type EvmAddress, padAddress, toEvmAddress } from "../../core/hex.ts";
 import { BUILT_CONTRACTS, type BuiltContract, type ChainInspector } from "../inspector.ts";
 import { readImmutables } from "./built-code.ts";
 import { createEvmInspector, evmFactoryExpectation } from "./inspector.ts";
-import { type Answers, answeringCode } from "./testing/answering.ts";
-import { startAnvil } from "./testing/anvil.ts";
+import { type Answers, answeringCode } from "../../../test/evm/answering.ts";
+import { startAnvil } from "../../../test/evm/anvil.ts";
 import {
   deployContracts,
   type Deployment,
   EVM_CHAIN_ID,
   HERE,
   THERE,
-} from "./testing/deployment.ts";
+} from "../../../test/evm/deployment.ts";
 
 const RELAYER = toEvmAddress(`0x${"1a".repeat(20)}`);
 const ATTESTOR = toEvmAddress(`0x${"a7".repeat(20)}`);

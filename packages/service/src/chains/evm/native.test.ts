@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { NATIVE_TOKEN, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import type { Chain, ChoosePayees } from "../port.ts";
 import { createEvmChain } from "./evm-chain.ts";
-import { type MalformedNode, startMalformedNode } from "./testing/malformed-node.ts";
+import { type MalformedNode, startMalformedNode } from "../../../test/evm/malformed-node.ts";
 
 const FROM = toEvmAddress(`0x${"01".repeat(20)}`);
 const TO = toEvmAddress(`0x${"02".repeat(20)}`);

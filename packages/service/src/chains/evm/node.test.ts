@@ -13,7 +13,7 @@ import {
   RECIPIENT,
   USDC,
   type World,
-} from "../../signers/evm/testing/world.ts";
+} from "../../../test/evm/world.ts";
 
 let world: World;
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { depositFactoryAbi } from "@sluice/contracts/abi";
 import { padAddress, toEvmAddress } from "../../core/hex.ts";
-import { HERE, openWorld, USDC, type World } from "../../signers/evm/testing/world.ts";
+import { HERE, openWorld, USDC, type World } from "../../../test/evm/world.ts";
 
 let world: World;
 

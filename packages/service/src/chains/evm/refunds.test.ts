@@ -1,7 +1,7 @@
 /** Refunds as the factory on a real node states them. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { padAddress, toEvmAddress, toTxHash } from "../../core/hex.ts";
-import { HERE, openWorld, type World } from "../../signers/evm/testing/world.ts";
+import { HERE, openWorld, type World } from "../../../test/evm/world.ts";
 
 let world: World;
 

@@ -11,7 +11,7 @@ import {
   type Reply,
   SECRET_OF_URL,
   startMalformedNode,
-} from "./testing/malformed-node.ts";
+} from "../../../test/evm/malformed-node.ts";
 
 const CHAIN_ID = 2;
 const ADDRESS = toEvmAddress(`0x${"aa".repeat(20)}`);

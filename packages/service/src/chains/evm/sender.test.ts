@@ -5,7 +5,11 @@ import { errorsAbi } from "@sluice/contracts/abi";
 import { toEvmAddress, toHex32, toTxHash } from "../../core/hex.ts";
 import type { Chain } from "../port.ts";
 import { createEvmChain } from "./evm-chain.ts";
-import { type MalformedNode, type Reply, startMalformedNode } from "./testing/malformed-node.ts";
+import {
+  type MalformedNode,
+  type Reply,
+  startMalformedNode,
+} from "../../../test/evm/malformed-node.ts";
 
 const ADDRESS = toEvmAddress(`0x${"aa".repeat(20)}`);
 const FACTORY = toEvmAddress(`0x${"f0".repeat(20)}`);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import type { Chain } from "../port.ts";
 import { createEvmChain } from "./evm-chain.ts";
-import { type MalformedNode, startMalformedNode } from "./testing/malformed-node.ts";
+import { type MalformedNode, startMalformedNode } from "../../../test/evm/malformed-node.ts";
 
 const TOKEN = toEvmAddress(`0x${"70".repeat(20)}`);
 const FROM = toEvmAddress(`0x${"01".repeat(20)}`);

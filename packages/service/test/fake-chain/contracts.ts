@@ -2,7 +2,7 @@
  * Our contracts as a model: who may do what, and what moves. Written from the decisions on the contracts, not from their
  * code; the real ones are tested on real nodes.
  */
-import type { Commitment } from "../../core/commitment.ts";
+import type { Commitment } from "../../src/core/commitment.ts";
 import {
   type Address,
   type Hex,
@@ -13,7 +13,7 @@ import {
   toHex32,
   type TxHash,
   unpadAddress,
-} from "../../core/hex.ts";
+} from "../../src/core/hex.ts";
 import type {
   BurnTerms,
   ClaimOrder,
@@ -26,8 +26,8 @@ import type {
   RouteFee,
   SwapBurnOrder,
   SwapOrder,
-} from "../port.ts";
-import type { Order } from "../solana/orders.ts";
+} from "../../src/chains/port.ts";
+import type { Order } from "../../src/chains/solana/orders.ts";
 import {
   FAST,
   type FakeCctp,

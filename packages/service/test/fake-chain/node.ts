@@ -2,9 +2,9 @@
  * A node of the fake chain behind the chain port: it knows the chain up to where it has come, which may be behind, or on
  * a branch that was left meanwhile.
  */
-import { Bug } from "../../core/assert.ts";
-import { OperatingError } from "../../core/errors.ts";
-import { type Address, type Hex, isNative, NATIVE_TOKEN } from "../../core/hex.ts";
+import { Bug } from "../../src/core/assert.ts";
+import { OperatingError } from "../../src/core/errors.ts";
+import { type Address, type Hex, isNative, NATIVE_TOKEN } from "../../src/core/hex.ts";
 import type {
   BlockId,
   BlockRef,
@@ -16,7 +16,7 @@ import type {
   ReadPoint,
   Receipt,
   Transfer,
-} from "../port.ts";
+} from "../../src/chains/port.ts";
 import { decode, deliveryIdOf, encode, hashCommitment, predictWallet } from "./codec.ts";
 import type { Action, RouteTerms, State } from "./contracts.ts";
 import { givenFor } from "./pool.ts";

@@ -1,7 +1,7 @@
 /** Bytes of the fake chain: JSON in hexadecimal, so that a failing seed can be read. Amounts keep their type. */
 import { createHash } from "node:crypto";
-import type { Commitment } from "../../core/commitment.ts";
-import { type Address, type Hex, type Hex32, toAddress, toHex32 } from "../../core/hex.ts";
+import type { Commitment } from "../../src/core/commitment.ts";
+import { type Address, type Hex, type Hex32, toAddress, toHex32 } from "../../src/core/hex.ts";
 
 /** The value as bytes. */
 export function encode(value: unknown): Hex {

@@ -2,11 +2,18 @@
  * A node of a fake chain of the family of Solana behind the chain port. It tells what is final, of the newest final
  * block it knows and of no other state; only receipts are seen before.
  */
-import { Bug } from "../../core/assert.ts";
-import { OperatingError } from "../../core/errors.ts";
-import { type Address, isNative, NATIVE_SOL } from "../../core/hex.ts";
-import type { BlockRef, Call, Effect, LockTerms, RouteFee, Transfer } from "../port.ts";
-import type { Order } from "../solana/orders.ts";
+import { Bug } from "../../src/core/assert.ts";
+import { OperatingError } from "../../src/core/errors.ts";
+import { type Address, isNative, NATIVE_SOL } from "../../src/core/hex.ts";
+import type {
+  BlockRef,
+  Call,
+  Effect,
+  LockTerms,
+  RouteFee,
+  Transfer,
+} from "../../src/chains/port.ts";
+import type { Order } from "../../src/chains/solana/orders.ts";
 import { decode, deliveryIdOf, encode, hashCommitment, predictWallet } from "./codec.ts";
 import { type FakeBlock, gasOf, hashOf, type MinedTransaction, tryRun } from "./model.ts";
 import { type FakeNode, outflowsOf, parseRaw } from "./node.ts";

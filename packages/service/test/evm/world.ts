@@ -1,21 +1,21 @@
 /** Node, contracts, both chains and both signers: all that a deposit takes, for tests. */
-import type { Commitment } from "../../../core/commitment.ts";
-import { type EvmAddress, type Hex, padAddress, toEvmAddress, toHex32 } from "../../../core/hex.ts";
-import type { TxHash } from "../../../core/hex.ts";
-import { Secret } from "../../../core/secret.ts";
-import { createEvmChain } from "../../../chains/evm/evm-chain.ts";
-import { startAnvil } from "../../../chains/evm/testing/anvil.ts";
+import type { Commitment } from "../../src/core/commitment.ts";
 import {
-  deployContracts,
-  type Deployment,
-  EVM_CHAIN_ID,
-  HERE,
-  THERE,
-} from "../../../chains/evm/testing/deployment.ts";
-import type { Call, Chain, DeliveryOrder, Receipt } from "../../../chains/port.ts";
-import { createEvmAttestorSigner } from "../attestor-signer.ts";
-import { createRawKey } from "../key.ts";
-import { createEvmLaneSigner } from "../lane-signer.ts";
+  type EvmAddress,
+  type Hex,
+  padAddress,
+  toEvmAddress,
+  toHex32,
+} from "../../src/core/hex.ts";
+import type { TxHash } from "../../src/core/hex.ts";
+import { Secret } from "../../src/core/secret.ts";
+import { createEvmChain } from "../../src/chains/evm/evm-chain.ts";
+import { startAnvil } from "./anvil.ts";
+import { deployContracts, type Deployment, EVM_CHAIN_ID, HERE, THERE } from "./deployment.ts";
+import type { Call, Chain, DeliveryOrder, Receipt } from "../../src/chains/port.ts";
+import { createEvmAttestorSigner } from "../../src/signers/evm/attestor-signer.ts";
+import { createRawKey } from "../../src/signers/evm/key.ts";
+import { createEvmLaneSigner } from "../../src/signers/evm/lane-signer.ts";
 
 export { EVM_CHAIN_ID, HERE, THERE };
 

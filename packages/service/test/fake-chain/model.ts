@@ -10,8 +10,8 @@ import {
   NATIVE_TOKEN,
   type TxHash,
   toTxHash,
-} from "../../core/hex.ts";
-import type { Lifetime, SendOutcome } from "../port.ts";
+} from "../../src/core/hex.ts";
+import type { Lifetime, SendOutcome } from "../../src/chains/port.ts";
 import { encode, hash } from "./codec.ts";
 import {
   type Action,

@@ -3,7 +3,7 @@
  * which is what the pair is worth and what a feed says. Shares no code with the routes, so that a mistake on one side
  * shows on the other.
  */
-import type { Address } from "../../core/hex.ts";
+import type { Address } from "../../src/core/hex.ts";
 
 /** The pool of a chain. It holds what it gives, and never runs out. */
 export interface FakePool {

@@ -27,7 +27,7 @@ import {
   testTokenBytecode,
   transferRouteBytecode,
 } from "@sluice/contracts/bytecode";
-import { type EvmAddress, NATIVE_TOKEN, padAddress, toEvmAddress } from "../../../core/hex.ts";
+import { type EvmAddress, NATIVE_TOKEN, padAddress, toEvmAddress } from "../../src/core/hex.ts";
 
 /** Bridge chain ids of the source and of the destination. */
 export const HERE = 2;

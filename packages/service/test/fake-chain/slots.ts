@@ -3,10 +3,10 @@
  * empty, and there are no contracts, only what a signer made of orders. Forks and finality are those of every fake
  * chain. Fees and rent are left out, and so are token accounts: an owner has one balance of a token.
  */
-import { type Address, type Hex, type Hex32, isNative, toAddress } from "../../core/hex.ts";
-import type { Commitment } from "../../core/commitment.ts";
-import type { Effect, SendOutcome } from "../port.ts";
-import type { Order } from "../solana/orders.ts";
+import { type Address, type Hex, type Hex32, isNative, toAddress } from "../../src/core/hex.ts";
+import type { Commitment } from "../../src/core/commitment.ts";
+import type { Effect, SendOutcome } from "../../src/chains/port.ts";
+import type { Order } from "../../src/chains/solana/orders.ts";
 import { deliveryIdOf, hash, hashCommitment, predictWallet } from "./codec.ts";
 import {
   type Action,

@@ -14,7 +14,7 @@ import {
 import { createLog } from "../telemetry/log.ts";
 import { createAudits } from "../roles/auditor.ts";
 import { withDatabase } from "./integrators.ts";
-import { createChains } from "../roles/context.ts";
+import { createChains } from "../roles/chains.ts";
 import { nameOperator } from "./settlement.ts";
 import { systemClock } from "../roles/system-ports.ts";
 

@@ -33,12 +33,9 @@ import { createSeed } from "../signers/solana/seed.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { addressFormat } from "../roles/address-format.ts";
-import {
-  createChains,
-  createConfiguredPrices,
-  openAttestations,
-  RENT_PER_BYTE,
-} from "../roles/context.ts";
+import { openAttestations } from "../roles/attestations.ts";
+import { createChains, RENT_PER_BYTE } from "../roles/chains.ts";
+import { createConfiguredPrices } from "../roles/prices.ts";
 import { createKeyOpener, listAccounts, readKeystore } from "../roles/keys.ts";
 import { systemClock, systemHttp } from "../roles/system-ports.ts";
 

@@ -10,7 +10,7 @@ import {
 } from "../routes/index.ts";
 import { createLog } from "../telemetry/log.ts";
 import { withDatabase } from "./integrators.ts";
-import { createChains } from "../roles/context.ts";
+import { createChains } from "../roles/chains.ts";
 import { systemClock } from "../roles/system-ports.ts";
 
 /** Amounts in whole units, as people read them. */

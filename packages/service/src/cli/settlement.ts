@@ -26,12 +26,10 @@ import { createLog } from "../telemetry/log.ts";
 import { addressFormat } from "../roles/address-format.ts";
 import { createWatch } from "../roles/health.ts";
 import { withDatabase } from "./integrators.ts";
-import {
-  createChains,
-  createConfiguredPrices,
-  openAttestations,
-  TOPICS,
-} from "../roles/context.ts";
+import { openAttestations } from "../roles/attestations.ts";
+import { createChains } from "../roles/chains.ts";
+import { TOPICS } from "../roles/context.ts";
+import { createConfiguredPrices } from "../roles/prices.ts";
 import { createSettlementDeps } from "../roles/settlement-deps.ts";
 import { createCrashPoint, systemClock, systemHttp, systemRandom } from "../roles/system-ports.ts";
 import { createRoutes } from "../routes/index.ts";

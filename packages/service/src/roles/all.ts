@@ -9,15 +9,10 @@ import { addressFormat } from "./address-format.ts";
 import { startApi, startQuoteServer } from "./api.ts";
 import { startAttestor } from "./attestor.ts";
 import { startAuditor } from "./auditor.ts";
-import {
-  createAttestorChains,
-  createChains,
-  createConfiguredPrices,
-  openAttestations,
-  type RoleContext,
-  type RunningRole,
-  TOPICS,
-} from "./context.ts";
+import { openAttestations } from "./attestations.ts";
+import { createAttestorChains, createChains } from "./chains.ts";
+import { type RoleContext, type RunningRole, TOPICS } from "./context.ts";
+import { createConfiguredPrices } from "./prices.ts";
 import { openServiceDatabase } from "./database.ts";
 import { askEarly, type AskPassphrase, getSigners, getVaultSigner } from "./keys.ts";
 import { startScanner } from "./scanner.ts";

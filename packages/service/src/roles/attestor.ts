@@ -3,7 +3,8 @@ import type { Chains } from "../chains/port.ts";
 import { destinationOf, isPriced } from "../config/destinations.ts";
 import { getToken, lookAtRequests, rateOf } from "../routes/index.ts";
 import type { AttestorSigner } from "../signers/port.ts";
-import { createConfiguredPrices, type RoleContext, type RunningRole, TOPICS } from "./context.ts";
+import { type RoleContext, type RunningRole, TOPICS } from "./context.ts";
+import { createConfiguredPrices } from "./prices.ts";
 import { POLL_MS } from "./settlement-deps.ts";
 import { startRoleLoop } from "./health.ts";
 

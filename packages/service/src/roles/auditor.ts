@@ -5,7 +5,7 @@ import type { Clock } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
 import { auditChain, type AuditDeps } from "../ledger/index.ts";
 import type { Log } from "../telemetry/log.ts";
-import { type RoleContext, type RunningRole } from "./context.ts";
+import type { RoleContext, RunningRole } from "./context.ts";
 import { startRoleLoop } from "./health.ts";
 import { getChain } from "../routes/index.ts";
 

@@ -26,7 +26,7 @@ import type { LockPair } from "../signers/solana/policy.ts";
 import type { HeldSigners } from "../signers/server.ts";
 import type { Log } from "../telemetry/log.ts";
 import { DEFAULT_LANE_LIMITS } from "../transactions/index.ts";
-import { findEvmFactory } from "./context.ts";
+import { findEvmFactory } from "./chains.ts";
 
 /** Asks a person for the passphrase of the keystores. */
 export type AskPassphrase = (question?: string) => Promise<Secret>;

@@ -2,7 +2,8 @@
 import { implementationOf } from "@sluice/sdk/address";
 import { toAddress } from "../core/hex.ts";
 import { quote, type QuoteDeps } from "../quotes/index.ts";
-import { createConfiguredFees, type RoleContext } from "./context.ts";
+import type { RoleContext } from "./context.ts";
+import { createConfiguredFees } from "./fees.ts";
 
 /** What the quote service answers with. */
 export function createQuoter(context: RoleContext) {

@@ -2,7 +2,8 @@
 import { maintainEvents } from "../events/index.ts";
 import { chainLabel } from "../telemetry/metrics.ts";
 import { lookAtBalances, lookAtChain } from "../scanner/index.ts";
-import { createScannerChain, type RoleContext, type RunningRole } from "./context.ts";
+import { createScannerChain } from "./chains.ts";
+import type { RoleContext, RunningRole } from "./context.ts";
 import { createSettlementDeps } from "./settlement-deps.ts";
 import { startReadings, startRoleLoop } from "./health.ts";
 import { getChain } from "../routes/index.ts";

@@ -2,7 +2,8 @@ import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 import { floorAmount, type Minimums } from "../deposits/index.ts";
 import type { SettlementDeps } from "../settlements/index.ts";
-import { createConfiguredFees, type RoleContext, TOPICS } from "./context.ts";
+import { type RoleContext, TOPICS } from "./context.ts";
+import { createConfiguredFees } from "./fees.ts";
 
 /** How often waiting work is looked at when nothing wakes it, in milliseconds. */
 export const POLL_MS = 500;

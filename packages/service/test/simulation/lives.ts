@@ -11,12 +11,9 @@ import type { Http } from "../../src/core/ports.ts";
 import type { Wakeups } from "../../src/jobs/wakeups.ts";
 import { startAttestor } from "../../src/roles/attestor.ts";
 import { startAuditor } from "../../src/roles/auditor.ts";
-import {
-  createConfiguredPrices,
-  openAttestations,
-  type RoleContext,
-  TOPICS,
-} from "../../src/roles/context.ts";
+import { openAttestations } from "../../src/roles/attestations.ts";
+import { type RoleContext, TOPICS } from "../../src/roles/context.ts";
+import { createConfiguredPrices } from "../../src/roles/prices.ts";
 import { startScanner } from "../../src/roles/scanner.ts";
 import { startSettler } from "../../src/roles/settler.ts";
 import { createWatch } from "../../src/roles/health.ts";

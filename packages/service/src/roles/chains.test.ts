@@ -7,7 +7,7 @@ import { loadConfig } from "../config/load.ts";
 import { parseSolanaAddress, toBase58 } from "../core/base58.ts";
 import { type Address, NATIVE_SOL, toAddress } from "../core/hex.ts";
 import type { LaneSigner } from "../signers/port.ts";
-import { createChains } from "./context.ts";
+import { createChains } from "./chains.ts";
 import { getChain } from "../routes/index.ts";
 
 const MINT = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";

@@ -1,0 +1,25 @@
+import type { Config } from "../config/load.ts";
+import type { Clock, Http } from "../core/ports.ts";
+import { type Attestations, createAttestations, SERVICE_FAILURES } from "../routes/index.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+
+/** The client of Circle's attestation service, where one is configured. What it is not answered is counted. */
+export function openAttestations(
+  { cctp }: Config,
+  {
+    metrics,
+    ...deps
+  }: {
+    readonly http: Http;
+    readonly clock: Clock;
+    readonly log: Log;
+    readonly metrics: Metrics;
+  },
+): Attestations | null {
+  if (!cctp) return null;
+  const { bridgeServiceFailures } = metrics;
+  for (const reason of SERVICE_FAILURES) bridgeServiceFailures.inc({ reason }, 0);
+  const onFailure = (reason: string) => bridgeServiceFailures.inc({ reason });
+  return createAttestations({ apiUrl: cctp.apiUrl, ...deps, onFailure });
+}

@@ -1,0 +1,138 @@
+/** The readers of the configured chains: the place that names a chain family. */
+import { findWalletOf } from "../addresses/index.ts";
+import { deliveryIdOf, hashCommitment, predictWallet } from "../chains/evm/commitment.ts";
+import { createEvmChain } from "../chains/evm/evm-chain.ts";
+import type { Chain, Chains } from "../chains/port.ts";
+import { createQuorumChain } from "../chains/quorum.ts";
+import { createSolanaChain } from "../chains/solana/solana-chain.ts";
+import type { ChainConfig, Config } from "../config/load.ts";
+import type { NodesConfig } from "../config/nodes.ts";
+import { OperatingError } from "../core/errors.ts";
+import type { Address } from "../core/hex.ts";
+import type { Clock } from "../core/ports.ts";
+import type { Db } from "../db/schema.ts";
+import { getChain, missing } from "../routes/index.ts";
+import type { LaneSigner } from "../signers/port.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { RoleContext } from "./context.ts";
+
+/** The readers of the configured chains, over the given nodes of each: the service's own unless others are given. */
+export function createChains(
+  config: Config,
+  deps: {
+    readonly clock: Clock;
+    readonly log: Log;
+    /** Where vaults are looked up; only what plans transactions of Solana needs it. */
+    readonly db?: Db | undefined;
+    /** Of which one keeps the daily cap of Solana; only what plans deliveries there needs it. */
+    readonly lanes?: readonly LaneSigner[] | undefined;
+  },
+  nodesOf = (chain: ChainConfig): NodesConfig => chain.nodes,
+): Chains {
+  return new Map<number, Chain>(
+    config.chains.map((chain) => {
+      const { chainId, kind, evmChainId, contracts, cctp } = chain;
+      const { urls, quorum } = nodesOf(chain);
+      if (kind === "svm") {
+        return [chainId, openSolana(config, chain, { ...deps, urls, required: quorum })];
+      }
+      const open = (rpcUrl: string) =>
+        createEvmChain({
+          chainId,
+          evmChainId,
+          rpcUrl,
+          contracts,
+          cctp,
+          timeoutMs: RPC_TIMEOUT_MS,
+        });
+      const [first, ...others] = urls;
+      if (others.length === 0) return [chainId, open(first)];
+      const nodes = [open(first), ...others.map(open)] as const;
+      return [chainId, createQuorumChain(nodes, { ...deps, required: quorum })];
+    }),
+  );
+}
+
+/**
+ * The chain as the scanner walks it: of Solana also the blocks that may still be undone, where the configuration has
+ * deposits shown before they are final. Everybody else is given final blocks there.
+ */
+export function createScannerChain(
+  { config, chains, ...deps }: Pick<RoleContext, "config" | "chains" | "clock" | "log">,
+  chain: ChainConfig,
+): Chain {
+  const { chainId, solana, nodes } = chain;
+  if (solana?.detectAt !== "confirmed") return getChain(chains, chainId);
+  const { urls, quorum: required } = nodes;
+  return openSolana(config, chain, { ...deps, urls, required, walkAt: "confirmed" });
+}
+
+function openSolana(
+  config: Config,
+  { chainId, contracts, solana }: ChainConfig,
+  deps: {
+    readonly clock: Clock;
+    readonly log: Log;
+    readonly db?: Db | undefined;
+    readonly lanes?: readonly LaneSigner[] | undefined;
+    readonly urls: readonly string[];
+    readonly required: number;
+    readonly walkAt?: "confirmed" | "finalized";
+  },
+): Chain {
+  if (!solana) throw missing("configuration", chainId);
+  const { genesisHash, detectAt, treasury, feePayers, mints, dailyCaps, priorityFeeMax } = solana;
+  const { clock, log, db, lanes = [], urls, required, walkAt = "finalized" } = deps;
+  const keeper = lanes.find((lane) => lane.chainId === chainId && lane.purpose === "deliver");
+  const { factory: binding, escrow, delivery } = contracts;
+  const factory = findEvmFactory(config);
+  return createSolanaChain({
+    chainId,
+    rpcUrls: urls,
+    required,
+    timeoutMs: RPC_TIMEOUT_MS,
+    genesisHash,
+    levels: { detectAt, walkAt },
+    accounts: { binding, escrow, delivery, treasury, feePayers },
+    commitments: {
+      hash: hashCommitment,
+      walletOf: (commitment) => predictWallet(factory, commitment),
+      deliveryIdOf,
+    },
+    mints,
+    vaultOf: async (commitment) => (db ? findWalletOf(db, commitment) : null),
+    // Whoever reaches no signer knows only what it was told itself.
+    capLeftOf: async (token) => (await keeper?.getCapLeft?.(token)) ?? dailyCaps.get(token) ?? 0n,
+    rentPerByte: RENT_PER_BYTE,
+    unitPrice: { min: 0n, max: priorityFeeMax },
+    clock,
+    log,
+  });
+}
+
+/** What accounts cost before it was lowered; what is more than the cluster asks comes back when they are closed. */
+export const RENT_PER_BYTE = 6_960n;
+
+/** The factory of the EVM chains, which stands at one address: ids of deliveries are made with it. */
+export function findEvmFactory({ chains }: Config): Address {
+  const chain = chains.find(({ kind }) => kind === "evm");
+  if (chain) return chain.contracts.factory;
+  throw new OperatingError("CONFIG_MISSING", "chains: expected an EVM chain beside Solana.");
+}
+
+/** The same over the attestor's own nodes. */
+export function createAttestorChains(
+  config: Config,
+  deps: { readonly clock: Clock; readonly log: Log },
+): Chains {
+  return createChains(config, deps, ({ chainId }) => {
+    const nodes = config.attestor.nodes.get(chainId);
+    if (nodes) return nodes;
+    throw new OperatingError(
+      "CONFIG_MISSING",
+      `attestor.rpcUrls: expected a node for chain ${chainId}.`,
+    );
+  });
+}
+
+const RPC_TIMEOUT_MS = 10_000;

@@ -1,0 +1,20 @@
+import { createFees, createGasCosts, type Fees } from "../fees/index.ts";
+import { getChainConfig } from "../routes/index.ts";
+import type { RoleContext } from "./context.ts";
+
+/** The fees of settlements, by the configured policy and prices. */
+export function createConfiguredFees({
+  config,
+  db,
+  chains,
+  prices,
+  clock,
+}: Pick<RoleContext, "config" | "db" | "chains" | "prices" | "clock">): Fees {
+  const surchargeOf = (chainId: number) => getChainConfig(config, chainId).transactionSurcharge;
+  return createFees({
+    db,
+    serviceBps: config.feeBps,
+    gas: config.gas,
+    gasCosts: createGasCosts({ chains, prices, clock, surchargeOf }),
+  });
+}

@@ -25,4 +25,5 @@ export {
   releaseDeposits,
   type Unsettled,
 } from "./store.ts";
+export { listDepositsOf, type ShownDeposit } from "./shown.ts";
 export type { ArrivedTransfer, ArrivedValue, DepositOutcome, IgnoredReason } from "./types.ts";

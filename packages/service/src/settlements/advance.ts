@@ -13,7 +13,8 @@ import { fail } from "./fail.ts";
 import { ChangedMeanwhile, type StepResult, stepDeploy } from "./steps/deploy.ts";
 import { stepDeliver } from "./steps/deliver.ts";
 import { stepSweep } from "./steps/sweep.ts";
-import { claimDue, getSettlement, putOff } from "./store.ts";
+import { claimDue, putOff } from "./store/due.ts";
+import { getSettlement } from "./store/read.ts";
 import type { Settlement } from "./types.ts";
 
 const LEASE_MS = 30_000;

@@ -1,7 +1,7 @@
 /** Taking due settlements, against real PostgreSQL. */
 import { expect, test } from "vitest";
 import { openDesk } from "../../test/support/settlement-desk.ts";
-import { claimDue } from "./store.ts";
+import { claimDue } from "./store/due.ts";
 
 test("T62 what one worker looks at nobody else takes until its lease ends", async () => {
   const desk = await openDesk();

@@ -3,7 +3,7 @@ import type { Tx } from "../db/schema.ts";
 import type { SettlementDeps } from "./deps.ts";
 import { hasValueInFlight } from "./in-flight.ts";
 import { judgeFailure } from "./retry.ts";
-import { type Change, transition } from "./store.ts";
+import { type Change, transition } from "./store/transition.ts";
 import type { Settlement, SettlementError } from "./types.ts";
 
 /**

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { hashOf } from "../../test/support/doubles.ts";
 import { DEPLOY_COST, openDesk } from "../../test/support/settlement-desk.ts";
 import { lookForCheaperGas } from "./waiting/gas.ts";
-import { readSettlementFile } from "./operator/show.ts";
+import { readSettlementFile } from "./operator/file.ts";
 
 /** A deposit of 1,000 units whose address allows a fee of 5. */
 async function openPending(given: { readonly gas: bigint; readonly hasCode?: boolean }) {

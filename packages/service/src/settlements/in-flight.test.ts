@@ -5,7 +5,8 @@ import { hashOf } from "../../test/support/doubles.ts";
 import { openDesk, RECIPIENT, USDC } from "../../test/support/settlement-desk.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Log } from "../telemetry/log.ts";
-import { refundSettlement, retrySettlement } from "./operator/operator.ts";
+import { refundSettlement } from "./operator/refund.ts";
+import { retrySettlement } from "./operator/retry.ts";
 import { lookAtUnsettled } from "./intake/recheck.ts";
 import { STEPS } from "./types.ts";
 

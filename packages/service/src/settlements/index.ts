@@ -1,15 +1,14 @@
 export { lookAtDueSettlements } from "./advance.ts";
 export type { SettlementDeps } from "./deps.ts";
 export { findSwap, listSwaps, type SwapFilter } from "./list.ts";
+export type { OperatorRequest } from "./operator/request.ts";
 export {
-  type OperatorRequest,
   type RefundByCall,
   type RefundByOrder,
   type RefundResult,
   refundSettlement,
-  type RetryResult,
-  retrySettlement,
-} from "./operator/operator.ts";
+} from "./operator/refund.ts";
+export { type RetryResult, retrySettlement } from "./operator/retry.ts";
 export {
   type RefundedAddress,
   refundAddress,
@@ -23,12 +22,7 @@ export { lookForCheaperGas } from "./waiting/gas.ts";
 export { lookForRefills } from "./waiting/inventory.ts";
 export { lookAtUnsettled } from "./intake/recheck.ts";
 export { lookForRefunds } from "./followers/refunded.ts";
-export {
-  explainWait,
-  locateValue,
-  readSettlementFile,
-  type SettlementFile,
-  type ValuePlace,
-} from "./operator/show.ts";
+export { explainWait, locateValue, type ValuePlace } from "./operator/explain.ts";
+export { readSettlementFile, type SettlementFile } from "./operator/file.ts";
 export { noteGivenBack } from "./steps/deliver.ts";
-export { putOff as putOffSettlement } from "./store.ts";
+export { putOff as putOffSettlement } from "./store/due.ts";

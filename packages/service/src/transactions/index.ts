@@ -9,6 +9,7 @@ export {
   submitIntent,
 } from "./lane.ts";
 export { type CallPlan, planCall } from "./plan.ts";
+export { listTransactions, type ShownTransaction } from "./shown.ts";
 export { getByIntent, listMinedHashes } from "./store.ts";
 export { failureOf, isOver } from "./types.ts";
 export type {

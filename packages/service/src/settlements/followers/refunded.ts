@@ -5,7 +5,7 @@
 import type { FoundRefund } from "../../chains/port.ts";
 import { getLastDeposit } from "../../deposits/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
-import { type DeadSettlement, listDeadDue, recordRefunded, watchForRefund } from "../store.ts";
+import { type DeadSettlement, listDeadDue, recordRefunded, watchForRefund } from "../store/dead.ts";
 
 const SETTLEMENTS_AT_ONCE = 50;
 const LOOK_MIN_MS = 5_000;

@@ -22,15 +22,10 @@ import type { Tx } from "../../db/schema.ts";
 import type { DepositDetectedData } from "@sluice/sdk/wire";
 import { chainLabel } from "../../telemetry/metrics.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
-import {
-  getActive,
-  getSweptAfter,
-  hurry,
-  insertSettlement,
-  lockHolding,
-  lockSettlement,
-  promiseSuccessor,
-} from "../store.ts";
+import { getActive, getSweptAfter, lockHolding, lockSettlement } from "../store/read.ts";
+import { hurry } from "../store/due.ts";
+import { insertSettlement } from "../store/transition.ts";
+import { promiseSuccessor } from "../store/sweep.ts";
 import type { Settlement } from "../types.ts";
 
 /** When a deposit that no settlement has is looked at for the first time again. */

@@ -13,7 +13,8 @@ import {
 } from "../../deposits/index.ts";
 import { getAddressById } from "../../addresses/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
-import { getActive, insertSettlement, lockHolding } from "../store.ts";
+import { getActive, lockHolding } from "../store/read.ts";
+import { insertSettlement } from "../store/transition.ts";
 import { RECHECK_MS } from "./accept.ts";
 
 const HOLDINGS_AT_ONCE = 50;

@@ -13,7 +13,8 @@ import { isNative } from "../../core/hex.ts";
 import type { Tx } from "../../db/schema.ts";
 import { assignUnsettled, gateBalance } from "../../deposits/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
-import { countSettlements, getActive, insertSettlement, lockHolding } from "../store.ts";
+import { countSettlements, getActive, lockHolding } from "../store/read.ts";
+import { insertSettlement } from "../store/transition.ts";
 
 export type RequestResult =
   | { readonly queued: true; readonly settlementId: string }

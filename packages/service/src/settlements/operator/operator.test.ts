@@ -8,8 +8,10 @@ import { OperatingError } from "../../core/errors.ts";
 import { toEvmAddress } from "../../core/hex.ts";
 import { listActions } from "./actions.ts";
 import { advance } from "../advance.ts";
-import { refundSettlement, retrySettlement } from "./operator.ts";
-import { explainWait, locateValue, readSettlementFile } from "./show.ts";
+import { refundSettlement } from "./refund.ts";
+import { retrySettlement } from "./retry.ts";
+import { explainWait, locateValue } from "./explain.ts";
+import { readSettlementFile } from "./file.ts";
 import { lookForRefunds } from "../followers/refunded.ts";
 
 const BY = { operator: "ada@desk", reason: "ticket 7" };

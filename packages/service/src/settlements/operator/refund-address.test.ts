@@ -6,9 +6,11 @@ import { openDesk, RECIPIENT, USDC } from "../../../test/support/settlement-desk
 import { type Chain, MORE_ARRIVED } from "../../chains/port.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { toEvmAddress } from "../../core/hex.ts";
-import { refundSettlement, retrySettlement } from "./operator.ts";
+import { refundSettlement } from "./refund.ts";
+import { retrySettlement } from "./retry.ts";
 import { refundAddress } from "./refund-address.ts";
-import { explainWait, readSettlementFile } from "./show.ts";
+import { explainWait } from "./explain.ts";
+import { readSettlementFile } from "./file.ts";
 
 const BY = { operator: "ada@desk", reason: "ticket 7" };
 /** The desk's integrator names its recipient. */

@@ -25,7 +25,7 @@ import {
   findOpenRefund,
   insertRefund,
 } from "./refunds.ts";
-import { countSettlements, getActive, type Holding, lockHolding } from "../store.ts";
+import { countSettlements, getActive, type Holding, lockHolding } from "../store/read.ts";
 
 export interface RefundRequest extends Holding {
   /** Must be the refund authority of the address: whoever asks says whom they mean. */

@@ -12,15 +12,10 @@ import type { Tx } from "../../db/schema.ts";
 import { getByIntent } from "../../transactions/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { fail, failIn, giveUp } from "../fail.ts";
-import {
-  forgetSweep,
-  hurry,
-  insertSettlement,
-  lockHolding,
-  lockSettlement,
-  putOff,
-  transition,
-} from "../store.ts";
+import { forgetSweep } from "../store/sweep.ts";
+import { hurry, putOff } from "../store/due.ts";
+import { insertSettlement, transition } from "../store/transition.ts";
+import { lockHolding, lockSettlement } from "../store/read.ts";
 import type { Settlement } from "../types.ts";
 import { ChangedMeanwhile, type StepResult } from "./deploy.ts";
 import { usedRoute } from "../choose-route.ts";

@@ -10,7 +10,7 @@ import { listRoutes, takeFirst } from "../choose-route.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { fail } from "../fail.ts";
 import { planFee } from "../plan-fee.ts";
-import { transition } from "../store.ts";
+import { transition } from "../store/transition.ts";
 import { recordEmpty } from "../empty.ts";
 import { assertWorthwhile } from "../worthwhile.ts";
 import type { Settlement } from "../types.ts";

@@ -23,14 +23,10 @@ import { failIn } from "../fail.ts";
 import { hasValueInFlight } from "../in-flight.ts";
 import { planFee } from "../plan-fee.ts";
 import { findOpenRefund } from "../operator/refunds.ts";
-import {
-  getError,
-  lockHolding,
-  noteSwapTransaction,
-  putOff,
-  recordSweep,
-  transition,
-} from "../store.ts";
+import { getError, lockHolding } from "../store/read.ts";
+import { noteSwapTransaction, recordSweep } from "../store/sweep.ts";
+import { putOff } from "../store/due.ts";
+import { transition } from "../store/transition.ts";
 import type { Settlement } from "../types.ts";
 import { RECHECK_MS } from "../intake/accept.ts";
 import { assertWorthwhile } from "../worthwhile.ts";

@@ -7,7 +7,7 @@ import { OperatingError } from "../../core/errors.ts";
 import { listRoutes, takeFirst } from "../choose-route.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { planFee } from "../plan-fee.ts";
-import { hurry, listWaitingForGas } from "../store.ts";
+import { hurry, listWaitingForGas } from "../store/due.ts";
 import type { Settlement } from "../types.ts";
 
 const SETTLEMENTS_AT_ONCE = 200;

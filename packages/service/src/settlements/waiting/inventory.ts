@@ -5,7 +5,7 @@
 import { getAddressById } from "../../addresses/index.ts";
 import type { Inventory, Route } from "../../routes/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
-import { hurry, listWaitingForInventory } from "../store.ts";
+import { hurry, listWaitingForInventory } from "../store/due.ts";
 
 const SETTLEMENTS_AT_ONCE = 200;
 

@@ -1,14 +1,9 @@
 /**
- * What an operator may do to a settlement by hand: have it tried again, or have it end for a refund.
- *
- * A retry makes the worker look now, or, of a settlement that is dead, queues a new one as a deposit would; a refund ends
- * the settlement through the lifecycle, so that no worker sweeps it. Neither moves value itself: a contract lets the
- * committed refund authority alone take it, so a refund hands out the call for it; on Solana only the signer can move what
- * is in a vault, so there a refund queues the order that pays the authority. Both are decided under the lock of the holding
- * and of the row, so a worker that holds the settlement either was first, and then they are refused, or finds its
- * compare-and-set failed. Doing the same again changes nothing and is not recorded again.
+ * An operator has a settlement end for a refund: through the lifecycle, so that no worker sweeps it. Neither way moves
+ * value here. A contract lets the committed refund authority alone take it, so a refund returns the call for it; on Solana
+ * only the signer can move the funds of a vault, so there a refund queues the order that pays the authority. Locks and
+ * repetition as in `retry.ts`.
  */
-import { categoryOf } from "@sluice/sdk/wire";
 import { assertDerived, type DepositAddress, getAddressById } from "../../addresses/index.ts";
 import type { Call, Chain } from "../../chains/port.ts";
 import { assert } from "../../core/assert.ts";
@@ -16,92 +11,15 @@ import { OperatingError } from "../../core/errors.ts";
 import { type Address, unpadAddress } from "../../core/hex.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import { getByIntent, type IntentName, isOver, submitIntent } from "../../transactions/index.ts";
-import { listActions, recordAction } from "./actions.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
-import { hasValueInFlight } from "../in-flight.ts";
-import { findOpenRefund } from "./refunds.ts";
-import { requestIndex } from "../intake/request-index.ts";
-import {
-  getActive,
-  getError,
-  getSettlement,
-  hurry,
-  lockHolding,
-  lockSettlement,
-  transition,
-  watchForRefund,
-} from "../store.ts";
-import { planRefund } from "./plan-refund.ts";
+import { watchForRefund } from "../store/dead.ts";
+import { getActive, getError, lockHolding, lockSettlement } from "../store/read.ts";
+import { transition } from "../store/transition.ts";
 import type { Settlement } from "../types.ts";
-
-/** Who asks, and why. */
-export interface OperatorRequest {
-  readonly id: string;
-  readonly operator: string;
-  readonly reason: string;
-}
-
-export interface RetryResult {
-  /** `hurried`: it is tried again at once. `reopened`: it was dead, and another settles what the wallet holds. */
-  readonly kind: "hurried" | "reopened";
-  /** The settlement to watch now. */
-  readonly settlementId: string;
-  /** False when that was so already; then nothing was changed or recorded. */
-  readonly changed: boolean;
-}
-
-/**
- * Has a failing or deferred settlement tried at once, or what a dead one left in its wallet settled anew.
- * @throws OperatingError VALIDATION_ERROR, saying why, where there is nothing to retry.
- */
-export async function retrySettlement(
-  deps: SettlementDeps,
-  request: OperatorRequest,
-): Promise<RetryResult> {
-  const settlement = await getExisting(deps, request.id);
-  const hurried = await deps.db.transaction().execute(async (tx) => {
-    await lockHolding(tx, settlement);
-    const locked = await lockSettlement(tx, settlement.id);
-    if (locked.status === "dead") return null;
-    assertFailing(locked, "retry");
-    const result = { kind: "hurried", settlementId: locked.id } as const;
-    // A failing settlement without a time to wait for is due, or in a worker's hands.
-    if (locked.retryAtMs === null) return { ...result, changed: false };
-    await hurry(tx, locked.id, deps.clock.now());
-    await recordAction(tx, locked, { ...request, action: "retry" });
-    return { ...result, changed: true };
-  });
-  const result = hurried ?? (await reopen(deps, { ...settlement, status: "dead" }, request));
-  deps.wakeEvents(settlement.integratorId);
-  return result;
-}
-
-async function reopen(
-  deps: SettlementDeps,
-  settlement: Settlement,
-  request: OperatorRequest,
-): Promise<RetryResult> {
-  const { chainId, token } = settlement;
-  const address = await getAddressById(deps.db, settlement.addressId);
-  const requested = await requestIndex(
-    deps,
-    { chainId, address, token },
-    async (tx, successorId) => {
-      const dead = await lockSettlement(tx, settlement.id);
-      const open = await findOpenRefund(tx, settlement);
-      if (open) throw refusal(`The refund ${open} is on its way: what it takes is not settled.`);
-      await recordAction(tx, dead, { ...request, action: "retry", successorId });
-    },
-  );
-  if (requested.queued) {
-    return { kind: "reopened", settlementId: requested.settlementId, changed: true };
-  }
-  const active = await getActive(deps.db, settlement);
-  if (active) return { kind: "reopened", settlementId: active.id, changed: false };
-  throw refusal(
-    `There is nothing to retry: the deposit address holds too little of the token (${requested.reason}).`,
-  );
-}
+import { listActions, recordAction } from "./actions.ts";
+import { planRefund } from "./plan-refund.ts";
+import { findOpenRefund } from "./refunds.ts";
+import { assertFailing, getExisting, type OperatorRequest, refusal } from "./request.ts";
 
 interface RefundFacts {
   readonly settlementId: string;
@@ -284,34 +202,6 @@ function assertRefundable(settlement: Settlement): void {
   if (settlement.status !== "dead") assertFailing(settlement, "refund");
 }
 
-/** Refuses what is delivered, on its way, or has not failed. */
-function assertFailing(settlement: Settlement, what: "retry" | "refund"): void {
-  const { status } = settlement;
-  if (status === "completed") {
-    throw refusal(`There is nothing to ${what}: the settlement is completed.`);
-  }
-  if (hasValueInFlight(settlement)) {
-    throw refusal(
-      `The settlement is ${status} and its value is in flight (sweep ${settlement.swapTxHash ?? "sent"}): it goes on by itself until it is delivered or given back.`,
-    );
-  }
-  if (categoryOf(status) !== "retrying") {
-    throw refusal(`There is nothing to ${what}: the settlement is ${status}, and nothing failed.`);
-  }
-}
-
-async function getExisting(deps: SettlementDeps, id: string): Promise<Settlement> {
-  const settlement = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)
-    ? await getSettlement(deps.db, id)
-    : null;
-  if (settlement) return settlement;
-  throw refusal(`There is no settlement ${id}.`);
-}
-
 function holdsNothing(): OperatingError {
   return refusal("The deposit address holds nothing of the token.");
-}
-
-function refusal(message: string): OperatingError {
-  return new OperatingError("VALIDATION_ERROR", message);
 }

@@ -1,0 +1,45 @@
+/** The deposits of a settlement, as an operator is shown them. */
+import type { Db } from "../db/schema.ts";
+import type { Address } from "../core/hex.ts";
+
+export interface ShownDeposit {
+  readonly amount: bigint;
+  /** Null where the balance alone showed it. */
+  readonly txHash: string | null;
+  readonly sender: string | null;
+  readonly block: bigint;
+  readonly detectedAt: string;
+  /** When its block left the chain, if it did. */
+  readonly orphanedAt: string | null;
+}
+
+/** Lists the deposits that a settlement has, in the order of the chain. */
+export async function listDepositsOf(
+  db: Db,
+  settlement: {
+    readonly id: string;
+    readonly chainId: number;
+    readonly wallet: Address;
+    readonly token: Address;
+  },
+): Promise<ShownDeposit[]> {
+  const rows = await db
+    .selectFrom("deposits")
+    .selectAll()
+    // By the holding, which has an index.
+    .where("chain_id", "=", settlement.chainId)
+    .where("wallet", "=", settlement.wallet)
+    .where("token", "=", settlement.token)
+    .where("settlement_id", "=", settlement.id)
+    .orderBy("block_number")
+    .orderBy("log_index")
+    .execute();
+  return rows.map((row) => ({
+    amount: BigInt(row.amount),
+    txHash: row.tx_hash,
+    sender: row.sender,
+    block: row.block_number,
+    detectedAt: row.detected_at,
+    orphanedAt: row.orphaned_at,
+  }));
+}

@@ -1,0 +1,38 @@
+/** The burns of a settlement, as an operator is shown them. */
+import type { Db } from "../../db/schema.ts";
+
+/** A burn for the bridge, and what became of it. */
+export interface ShownTransfer {
+  readonly id: string;
+  readonly state: string;
+  readonly burnedAmount: bigint;
+  readonly burnTxHash: string;
+  /** Null until the attestation service gave it one. */
+  readonly nonce: string | null;
+  /** Why its attestation takes longer, as the service says. */
+  readonly delayReason: string | null;
+  readonly mintTxHash: string | null;
+  readonly trouble: string | null;
+  readonly createdAt: string;
+}
+
+/** Lists the transfers of a settlement, oldest first. */
+export async function listTransfers(db: Db, id: string): Promise<ShownTransfer[]> {
+  const rows = await db
+    .selectFrom("bridge_transfers")
+    .selectAll()
+    .where("settlement_id", "=", id)
+    .orderBy("created_at")
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    state: row.state,
+    burnedAmount: BigInt(row.burned_amount),
+    burnTxHash: row.burn_tx_hash,
+    nonce: row.nonce,
+    delayReason: row.delay_reason,
+    mintTxHash: row.mint_tx_hash,
+    trouble: row.trouble?.message ?? null,
+    createdAt: row.created_at,
+  }));
+}

@@ -1,0 +1,73 @@
+/** Says of a settlement where its value is and what it waits for, as far as its file shows. */
+import { isTerminal } from "@sluice/sdk/wire";
+import type { ShownTransaction } from "../../transactions/index.ts";
+import { hasValueInFlight } from "../in-flight.ts";
+import type { SettlementFile } from "./file.ts";
+
+/** Where the value of a settlement is now, as far as is recorded. */
+export type ValuePlace =
+  /** It waits in the deposit address. */
+  | "deposit_address"
+  /** A sweep is on its way and may still fail. */
+  | "sweeping"
+  /** Locked, or swept and not seen at its recipient yet. */
+  | "escrow"
+  | "recipient"
+  | "refund_authority"
+  /** Its deposits left the chain. */
+  | "nowhere"
+  /** It has no deposits of its own: a later settlement took them, or none was ever seen. */
+  | "elsewhere";
+
+/** What the record says about where the value is. */
+export function locateValue(file: SettlementFile): ValuePlace {
+  const { settlement, error, deposits, deliveries } = file;
+  if (settlement.status === "completed") return "recipient";
+  if (deliveries.some(({ state }) => state === "taken_back")) return "refund_authority";
+  if (error?.details?.["reason"] === "refunded") return "refund_authority";
+  if (settlement.step === "deliver") return "escrow";
+  if (hasValueInFlight(settlement)) return "sweeping";
+  if (error?.code === "REORG" && settlement.status === "dead") return "nowhere";
+  if (settlement.status === "dead" && deposits.length === 0) return "elsewhere";
+  return "deposit_address";
+}
+
+/** What a settlement waits for, in words; null where it is final, but for a refund on its way. */
+export function explainWait(file: SettlementFile): string | null {
+  const { settlement, error, retryAt, transactions, deliveries, transfers, openRefund } = file;
+  const open = transactions.findLast(({ state }) => state !== "final" && state !== "abandoned");
+  if (settlement.status === "dead" && open?.intent.startsWith("refund:")) return describeOpen(open);
+  if (isTerminal(settlement.status)) return null;
+  if (open && hasValueInFlight(settlement) && settlement.step === "sweep")
+    return describeOpen(open);
+  const lock = deliveries.findLast(({ state }) => state !== "returned" && state !== "taken_back");
+  if (settlement.step === "deliver" && lock) {
+    const trouble = error ?? lock.trouble;
+    const why =
+      trouble === null ? "" : `: ${typeof trouble === "string" ? trouble : trouble.message}`;
+    return `the delivery of lock ${lock.id} (${lock.state})${why}`;
+  }
+  const transfer = transfers.findLast(({ state }) => state !== "superseded");
+  if (settlement.step === "deliver" && transfer) {
+    const why = error?.message ?? transfer.trouble ?? transfer.delayReason;
+    return `the bridge (${transfer.state})${why === null ? "" : `: ${why}`}`;
+  }
+  if (settlement.step === "deliver") return "its payment to be seen under enough blocks";
+  if (openRefund !== null) return `${openRefund} to be over: then what is left is swept`;
+  if (error) return `${error.code}: ${error.message}${retryAt === null ? " It is due now." : ""}`;
+  if (open) return describeOpen(open);
+  return "a worker to look at it; does a settler run?";
+}
+
+function describeOpen({ intent, state, attempts }: ShownTransaction): string {
+  switch (state) {
+    case "queued":
+      return `${intent} to get a place in its lane`;
+    case "mined":
+      return `${intent} to be final`;
+    default:
+      return attempts.some(({ accepted }) => accepted)
+        ? `${intent} to be mined, ${attempts.length} attempt(s) sent`
+        : `${intent} to be taken by a node, ${attempts.length} attempt(s) signed`;
+  }
+}

@@ -1,0 +1,42 @@
+/** What an operator asks of a settlement, and when it is refused. */
+import { categoryOf } from "@sluice/sdk/wire";
+import { OperatingError } from "../../core/errors.ts";
+import type { SettlementDeps } from "../deps.ts";
+import { hasValueInFlight } from "../in-flight.ts";
+import { getSettlement } from "../store/read.ts";
+import type { Settlement } from "../types.ts";
+
+/** Who asks, and why. */
+export interface OperatorRequest {
+  readonly id: string;
+  readonly operator: string;
+  readonly reason: string;
+}
+
+/** Refuses what is delivered, on its way, or has not failed. */
+export function assertFailing(settlement: Settlement, what: "retry" | "refund"): void {
+  const { status } = settlement;
+  if (status === "completed") {
+    throw refusal(`There is nothing to ${what}: the settlement is completed.`);
+  }
+  if (hasValueInFlight(settlement)) {
+    throw refusal(
+      `The settlement is ${status} and its value is in flight (sweep ${settlement.swapTxHash ?? "sent"}): it goes on by itself until it is delivered or given back.`,
+    );
+  }
+  if (categoryOf(status) !== "retrying") {
+    throw refusal(`There is nothing to ${what}: the settlement is ${status}, and nothing failed.`);
+  }
+}
+
+export async function getExisting(deps: SettlementDeps, id: string): Promise<Settlement> {
+  const settlement = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)
+    ? await getSettlement(deps.db, id)
+    : null;
+  if (settlement) return settlement;
+  throw refusal(`There is no settlement ${id}.`);
+}
+
+export function refusal(message: string): OperatingError {
+  return new OperatingError("VALIDATION_ERROR", message);
+}

@@ -1,0 +1,71 @@
+/** The refund of a dead settlement: when to look for it, and what was found. */
+import { sql } from "kysely";
+import { displayTxHash } from "../../core/base58.ts";
+import { toAddress, type TxHash } from "../../core/hex.ts";
+import { formatStamp } from "../../core/stamp.ts";
+import type { Db, Tx } from "../../db/schema.ts";
+import type { Holding } from "./read.ts";
+
+/** A settlement that ended without moving its deposits. */
+export interface DeadSettlement extends Holding {
+  readonly id: string;
+  /** Since when it is dead, or when an operator last did something about it. */
+  readonly sinceMs: number;
+}
+
+/** Dead settlements whose deposits may have been refunded and that are to be looked at. */
+export async function listDeadDue(
+  db: Db,
+  args: { readonly nowMs: number; readonly limit: number },
+): Promise<DeadSettlement[]> {
+  const rows = await db
+    .selectFrom("settlements")
+    .select(["id", "chain_id", "wallet", "token", "updated_at"])
+    .select((eb) =>
+      eb
+        .selectFrom("operator_actions")
+        .whereRef("settlement_id", "=", "settlements.id")
+        .select((inner) => inner.fn.max("at").as("at"))
+        .as("acted_at"),
+    )
+    .where("status", "=", "dead")
+    .where("next_check_at", "<=", formatStamp(args.nowMs))
+    .orderBy("next_check_at")
+    .limit(args.limit)
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    chainId: row.chain_id,
+    wallet: toAddress(row.wallet),
+    token: toAddress(row.token),
+    sinceMs: Math.max(Date.parse(row.updated_at), Date.parse(row.acted_at ?? row.updated_at)),
+  }));
+}
+
+/** Says when a dead settlement is next looked at for a refund; null for never. */
+export async function watchForRefund(db: Db | Tx, id: string, atMs: number | null): Promise<void> {
+  await db
+    .updateTable("settlements")
+    .set({ next_check_at: atMs === null ? null : formatStamp(atMs) })
+    .where("id", "=", id)
+    .where("status", "=", "dead")
+    .execute();
+}
+
+/** Notes that a dead settlement's deposits went back: the status is final, what is known about it is not. */
+export async function recordRefunded(
+  db: Db,
+  id: string,
+  refund: { readonly txHash: TxHash },
+): Promise<void> {
+  const details = JSON.stringify({ reason: "refunded", txHash: displayTxHash(refund.txHash) });
+  await db
+    .updateTable("settlements")
+    .set({
+      error_details: sql<string>`coalesce(error_details, '{}'::jsonb) || ${details}::jsonb`,
+      next_check_at: null,
+    })
+    .where("id", "=", id)
+    .where("status", "=", "dead")
+    .execute();
+}

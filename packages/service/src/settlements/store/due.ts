@@ -1,0 +1,118 @@
+/** Says which settlements a worker looks at, and when. None of it changes a status. */
+import { sql } from "kysely";
+import { formatStamp } from "../../core/stamp.ts";
+import type { Db, Tx } from "../../db/schema.ts";
+import { TOO_SMALL_FOR_FEES } from "../../fees/index.ts";
+import type { Reservation } from "../../routes/index.ts";
+import type { Settlement } from "../types.ts";
+import { parseSettlement } from "./read.ts";
+
+/** Completed settlements whose sweep is not known to be final, the longest untouched first. */
+export async function listToFollow(db: Db, limit: number): Promise<Settlement[]> {
+  const rows = await db
+    .selectFrom("settlements")
+    .selectAll()
+    .where("status", "=", "completed")
+    .where("sweep_final", "=", false)
+    .orderBy("updated_at")
+    .limit(limit)
+    .execute();
+  return rows.map(parseSettlement);
+}
+
+/** Settlements that wait for inventory and are not due yet, the longest waiting first. */
+export async function listWaitingForInventory(
+  db: Db,
+  args: { readonly nowMs: number; readonly limit: number },
+): Promise<Settlement[]> {
+  const rows = await db
+    .selectFrom("settlements")
+    .selectAll()
+    .where("status", "in", ["failed_swap", "failed_settle", "deferred"])
+    .where("step", "=", "sweep")
+    .where("error_code", "=", "INSUFFICIENT_BALANCE")
+    .where(sql<string>`error_details ->> 'reason'`, "in", WAITS_FOR_INVENTORY)
+    .where("retry_at", ">", formatStamp(args.nowMs))
+    .orderBy("created_at")
+    .limit(args.limit)
+    .execute();
+  return rows.map(parseSettlement);
+}
+
+const WAITS_FOR_INVENTORY = ["inventory_too_low", "daily_cap_reached"] satisfies Reservation[];
+
+/** Settlements that wait until gas costs less and are not due yet, the longest waiting first. */
+export async function listWaitingForGas(
+  db: Db,
+  args: { readonly nowMs: number; readonly limit: number },
+): Promise<Settlement[]> {
+  const rows = await db
+    .selectFrom("settlements")
+    .selectAll()
+    .where("status", "in", ["failed_deploy", "failed_swap", "failed_settle", "deferred"])
+    .where("step", "in", ["deploy", "sweep"])
+    .where((eb) =>
+      eb.or([
+        eb("error_code", "=", "FEE_NOT_COVERED"),
+        eb.and([
+          eb("error_code", "=", "AMOUNT_TOO_SMALL"),
+          eb(sql<string>`error_details ->> 'reason'`, "=", TOO_SMALL_FOR_FEES),
+        ]),
+      ]),
+    )
+    .where("retry_at", ">", formatStamp(args.nowMs))
+    .orderBy("created_at")
+    .limit(args.limit)
+    .execute();
+  return rows.map(parseSettlement);
+}
+
+/** Takes settlements of a chain that are due, and puts them off by `leaseMs` so that no other worker takes them meanwhile. */
+export async function claimDue(
+  db: Db,
+  args: {
+    readonly chainId: number;
+    readonly nowMs: number;
+    readonly leaseMs: number;
+    readonly limit: number;
+  },
+): Promise<string[]> {
+  const rows = await db
+    .updateTable("settlements")
+    .set({ next_check_at: formatStamp(args.nowMs + args.leaseMs) })
+    .where("id", "in", (due) =>
+      due
+        .selectFrom("settlements")
+        .select("id")
+        .where("chain_id", "=", args.chainId)
+        .where("status", "not in", ["completed", "dead"])
+        .where("next_check_at", "<=", formatStamp(args.nowMs))
+        .orderBy("next_check_at")
+        .limit(args.limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returning("id")
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+/** Says when to look again; does not count as a change. */
+export async function putOff(db: Db | Tx, id: string, atMs: number): Promise<void> {
+  await db
+    .updateTable("settlements")
+    .set({ next_check_at: formatStamp(atMs) })
+    .where("id", "=", id)
+    .where("status", "not in", ["completed", "dead"])
+    .execute();
+}
+
+/** Has a settlement tried again at once: what it waited for may have changed. */
+export async function hurry(tx: Tx, id: string, nowMs: number): Promise<void> {
+  await tx
+    .updateTable("settlements")
+    .set({ next_check_at: formatStamp(nowMs), retry_at: null })
+    .where("id", "=", id)
+    .where("status", "not in", ["completed", "dead"])
+    .execute();
+}

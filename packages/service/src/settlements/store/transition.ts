@@ -1,0 +1,186 @@
+/** Creates settlements and changes their status: nothing else writes that column. */
+import { categoryOf, isTerminal, phaseOf, type StatusChangedData } from "@sluice/sdk/wire";
+import { sql } from "kysely";
+import { assert } from "../../core/assert.ts";
+import { displayTxHash } from "../../core/base58.ts";
+import { kindOfChain } from "../../core/chain-registry.ts";
+import type { Address, TxHash } from "../../core/hex.ts";
+import type { Clock, Random } from "../../core/ports.ts";
+import { formatStamp } from "../../core/stamp.ts";
+import type { Tx } from "../../db/schema.ts";
+import { appendEvent, lockStamps } from "../../events/index.ts";
+import type { FeeTerms } from "../../fees/index.ts";
+import type { RouteKind } from "../../routes/index.ts";
+import { chainLabel, type Metrics } from "../../telemetry/metrics.ts";
+import { firstStatus, LIFECYCLE, type Trigger } from "../lifecycle.ts";
+import type { Settlement, SettlementError, Step } from "../types.ts";
+import type { Holding } from "./read.ts";
+
+export interface StoreDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** How an address is written on the wire. */
+  readonly displayAddress: (address: Address) => string;
+  readonly metrics: Metrics;
+}
+
+/** Creates a settlement, without an event: there is no status before the first. The caller holds the holding. */
+export async function insertSettlement(
+  tx: Tx,
+  deps: StoreDeps,
+  settlement: Holding & {
+    readonly integratorId: string;
+    readonly addressId: string;
+    readonly walletDeployed: boolean;
+    /** For display; null where nothing was seen to arrive. */
+    readonly amount: bigint | null;
+  },
+): Promise<string> {
+  const { clock, random } = deps;
+  const id = random.uuid();
+  const now = formatStamp(clock.now());
+  const status = firstStatus(kindOfChain(settlement.chainId), settlement.walletDeployed);
+  await lockStamps(tx, settlement.integratorId);
+  await tx
+    .insertInto("settlements")
+    .values({
+      id,
+      integrator_id: settlement.integratorId,
+      address_id: settlement.addressId,
+      chain_id: settlement.chainId,
+      wallet: settlement.wallet,
+      token: settlement.token,
+      status,
+      step: status === "pending_deploy" ? "deploy" : "sweep",
+      amount: settlement.amount,
+      next_check_at: now,
+      created_at: sql<string>`next_stamp((select created_at from settlements
+        where integrator_id = ${settlement.integratorId} order by created_at desc limit 1))`,
+      updated_at: now,
+    })
+    .execute();
+  return id;
+}
+
+/** What a transition changes besides the status. */
+export interface Change {
+  readonly step?: Step;
+  readonly route?: RouteKind;
+  readonly routeContract?: Address;
+  readonly deploysSent?: number;
+  readonly sweepsSent?: number;
+  readonly plannedAmount?: bigint | null;
+  readonly fee?: FeeTerms;
+  readonly deployTxHash?: TxHash;
+  readonly swapTxHash?: TxHash;
+  readonly deliveryTxHash?: TxHash;
+  readonly deliveredAmount?: bigint;
+  readonly retryCount?: number;
+  readonly attemptsUsed?: number;
+  readonly retryAtMs?: number | null;
+  readonly nextCheckAtMs?: number | null;
+}
+
+/**
+ * The only way a status changes: compare-and-set on status and version, a row of history, and the event, in the
+ * caller's transaction, whose last statement this should be. Returns false, with nothing written, when somebody else
+ * changed the settlement since it was read; the caller then looks again.
+ */
+export async function transition(
+  tx: Tx,
+  deps: StoreDeps,
+  settlement: Settlement,
+  args: {
+    readonly trigger: Trigger;
+    readonly change?: Change;
+    readonly error?: SettlementError;
+    /** The transaction that the event names, where the interface names one. */
+    readonly txHash?: TxHash | null;
+  },
+): Promise<boolean> {
+  const { trigger, change = {}, error, txHash = null } = args;
+  const cell = LIFECYCLE[settlement.status][trigger];
+  assert("to" in cell, `${settlement.status} takes ${trigger}`);
+  const status = cell.to;
+  assert(
+    (error !== undefined) === (categoryOf(status) === "retrying" || status === "dead"),
+    "a settlement has an error exactly while it is failing, deferred or dead",
+  );
+  const now = formatStamp(deps.clock.now());
+  const result = await tx
+    .updateTable("settlements")
+    .set({
+      ...columnsOf(change),
+      status,
+      version: settlement.version + 1,
+      error_code: error?.code ?? null,
+      error_message: error?.message ?? null,
+      error_retryable: error?.retryable ?? null,
+      error_details: error?.details ? JSON.stringify(error.details) : null,
+      updated_at: now,
+    })
+    .where("id", "=", settlement.id)
+    .where("status", "=", settlement.status)
+    .where("version", "=", settlement.version)
+    .executeTakeFirst();
+  if (result.numUpdatedRows !== 1n) return false;
+  await tx
+    .insertInto("settlement_transitions")
+    .values({
+      settlement_id: settlement.id,
+      version: settlement.version + 1,
+      from_status: settlement.status,
+      to_status: status,
+      error_code: error?.code ?? null,
+      tx_hash: txHash,
+    })
+    .execute();
+  const data: StatusChangedData = {
+    queueItemId: settlement.id,
+    chainId: settlement.chainId,
+    tokenAddress: deps.displayAddress(settlement.token),
+    walletAddress: deps.displayAddress(settlement.wallet),
+    status,
+    prevStatus: settlement.status,
+    phase: phaseOf(status),
+    category: categoryOf(status),
+    terminal: isTerminal(status),
+    retryCount: change.retryCount ?? settlement.retryCount,
+    txHash: txHash && displayTxHash(txHash),
+    error: error ? { ...error, ...(error.details ? { details: { ...error.details } } : {}) } : null,
+  };
+  await appendEvent(tx, deps.random, {
+    integratorId: settlement.integratorId,
+    type: "status_changed",
+    data,
+  });
+  deps.metrics.eventsAppended.inc({ type: "status_changed" });
+  deps.metrics.transitions.inc({ chain: chainLabel(settlement.chainId), status });
+  return true;
+}
+
+function columnsOf(change: Change) {
+  const stamp = (ms: number | null | undefined) =>
+    ms === undefined ? undefined : ms === null ? null : formatStamp(ms);
+  const columns = {
+    step: change.step,
+    route: change.route,
+    route_contract: change.routeContract,
+    deploys_sent: change.deploysSent,
+    sweeps_sent: change.sweepsSent,
+    planned_amount: change.plannedAmount,
+    fee_bps: change.fee?.bps,
+    fee_flat: change.fee?.flat,
+    fee_bridge: change.fee?.bridge,
+    deploy_tx_hash: change.deployTxHash,
+    swap_tx_hash: change.swapTxHash,
+    delivery_tx_hash: change.deliveryTxHash,
+    delivered_amount: change.deliveredAmount,
+    retry_count: change.retryCount,
+    attempts_used: change.attemptsUsed,
+    retry_at: stamp(change.retryAtMs),
+    next_check_at: stamp(change.nextCheckAtMs),
+  };
+  // kysely leaves out what is undefined and writes null where null is given.
+  return columns;
+}

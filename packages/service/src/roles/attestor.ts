@@ -1,7 +1,6 @@
 /** The attestor: the second key. It reads the chains through nodes of its own and answers requests. */
 import type { Chains } from "../chains/port.ts";
-import { destinationOf, isPriced } from "../config/destinations.ts";
-import { getToken, lookAtRequests, rateOf } from "../routes/index.ts";
+import { ROUTE_MODULES } from "../routes/index.ts";
 import type { AttestorSigner } from "../signers/port.ts";
 import { type RoleContext, type RunningRole, TOPICS } from "./context.ts";
 import { createConfiguredPrices } from "./prices.ts";
@@ -18,37 +17,27 @@ export function startAttestor(
   // Its own prices, over its own nodes and with its own calls.
   const { metrics } = context.watch;
   const prices = createConfiguredPrices(config, { chains, http, clock, log, metrics });
-  const pairs = config.routes.map((route) => {
-    const destination = destinationOf(route);
-    return {
-      srcChain: route.chainId,
-      srcToken: route.token,
-      destChain: destination.chainId,
-      destToken: destination.token,
-      contract: route.contract,
-      fromInventory: route.kind === "SWIFT",
-      readRate: isPriced(route) ? rateOf(prices, route) : null,
-      decimalsIn: getToken(config, route.chainId, route.token).decimals,
-      decimalsOut: getToken(config, destination.chainId, destination.token).decimals,
-    };
-  });
-  const loop = startRoleLoop(context, "attestor", {
-    name: "attestor",
-    intervalMs: POLL_MS,
-    look: () =>
-      lookAtRequests({
+  const loops = ROUTE_MODULES.flatMap(
+    (module) =>
+      module.listAttestorWorkers?.({
+        config,
         db,
         chains,
+        prices,
         signer,
         clock,
         crashPoint: context.crashPoint,
         log,
-        metrics: context.watch.metrics,
-        payoutWindowS: config.payoutWindowS,
-        pairs,
+        metrics,
         wakeSettler: () => wakeups.wake(TOPICS.deliveries),
-      }),
+      }) ?? [],
+  ).map((worker) => startRoleLoop(context, "attestor", { ...worker, intervalMs: POLL_MS }));
+  wakeups.on(TOPICS.attestations, () => {
+    for (const loop of loops) loop.wake();
   });
-  wakeups.on(TOPICS.attestations, () => loop.wake());
-  return { stop: () => loop.stop() };
+  return {
+    async stop() {
+      await Promise.all(loops.map((loop) => loop.stop()));
+    },
+  };
 }

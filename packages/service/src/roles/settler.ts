@@ -4,15 +4,7 @@ import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 import type { Tx } from "../db/schema.ts";
 import type { Loop } from "../jobs/loop.ts";
-import {
-  type DeliveryDeps,
-  getChain,
-  lookAtDueDeliveries,
-  lookAtDueTransfers,
-  type RelayDeps,
-  wakeDeliveryOfSettlement,
-  wakeTransferOfSettlement,
-} from "../routes/index.ts";
+import { getChain, ROUTE_MODULES, type SettlerDeps } from "../routes/index.ts";
 import {
   followCompleted,
   lookAtDueSettlements,
@@ -79,8 +71,7 @@ export function startSettler(context: RoleContext, signers: readonly LaneSigner[
       return false;
     },
   });
-  const deliveryLoops = startDeliveries(context, lanes);
-  const transferLoops = startTransfers(context, lanes);
+  const routeLoops = startRouteWorkers(context, lanes);
   const laneLoops = startLanes(context, signers);
   const readings = startReadings(context, listReadings(context, signers));
 
@@ -88,18 +79,12 @@ export function startSettler(context: RoleContext, signers: readonly LaneSigner[
     for (const loop of loops) loop.wake();
   };
   wakeups.on(TOPICS.settlements, wakeAll(settlementLoops));
-  wakeups.on(TOPICS.deliveries, wakeAll([...deliveryLoops, ...transferLoops]));
+  wakeups.on(TOPICS.deliveries, wakeAll(routeLoops));
   wakeups.on(TOPICS.lanes, wakeAll(laneLoops));
   return {
     async stop() {
       const one = [unsettledLoop, refillLoop, gasLoop];
-      const ofChains = [
-        ...settlementLoops,
-        ...deliveryLoops,
-        ...transferLoops,
-        ...laneLoops,
-        ...readings,
-      ];
+      const ofChains = [...settlementLoops, ...routeLoops, ...laneLoops, ...readings];
       await Promise.all([...one, ...ofChains].map((loop) => loop.stop()));
     },
   };
@@ -122,24 +107,21 @@ function listReadings({ config, chains }: RoleContext, signers: readonly LaneSig
   }));
 }
 
-function startDeliveries(
+/** The loops of every kind of route. */
+function startRouteWorkers(
   context: RoleContext,
   lanes: ReadonlyMap<number, ChainLanes>,
 ): readonly Loop[] {
-  const { config, db, chains, clock, random, log, wakeups } = context;
-  const deps: DeliveryDeps = {
-    db,
-    chains,
+  const { clock, wakeups } = context;
+  const deps: SettlerDeps = {
+    config: context.config,
+    db: context.db,
+    chains: context.chains,
     clock,
-    random,
-    log,
-    lanes: new Map(
-      [...lanes].map(([chainId, lane]) => [chainId, { deliver: lane.deliver, claim: lane.settle }]),
-    ),
-    deliveryConfirmations: new Map(
-      config.chains.map((chain) => [chain.chainId, chain.deliveryConfirmations]),
-    ),
-    payoutWindowS: config.payoutWindowS,
+    random: context.random,
+    log: context.log,
+    attestations: context.attestations,
+    lanes,
     onChanged: (tx, settlementId) => putOffSettlement(tx, settlementId, clock.now()),
     onGivenBack: (tx, settlementId) => noteGivenBack(tx, { settlementId, nowMs: clock.now() }),
     wakeSettlements: () => wakeups.wake(TOPICS.settlements),
@@ -147,52 +129,15 @@ function startDeliveries(
     wakeLanes: () => wakeups.wake(TOPICS.lanes),
     pollMs: POLL_MS,
   };
-  return [...lanes.keys()].map((destChain) =>
-    startRoleLoop(context, "settler", {
-      name: `deliveries to chain ${destChain}`,
-      intervalMs: POLL_MS,
-      look: () => lookAtDueDeliveries(deps, destChain),
-    }),
+  return ROUTE_MODULES.flatMap((module) => module.listSettlerWorkers?.(deps) ?? []).map((worker) =>
+    startRoleLoop(context, "settler", { ...worker, intervalMs: POLL_MS }),
   );
-}
-
-/** One loop for each destination of the bridge. */
-function startTransfers(
-  context: RoleContext,
-  lanes: ReadonlyMap<number, ChainLanes>,
-): readonly Loop[] {
-  const { config, db, chains, clock, random, log, wakeups, attestations } = context;
-  if (!attestations) return [];
-  const deps: RelayDeps = {
-    db,
-    chains,
-    clock,
-    random,
-    log,
-    attestations,
-    lanes: new Map([...lanes].map(([chainId, lane]) => [chainId, lane.deliver])),
-    deliveryConfirmations: new Map(
-      config.chains.map((chain) => [chain.chainId, chain.deliveryConfirmations]),
-    ),
-    onChanged: (tx, settlementId) => putOffSettlement(tx, settlementId, clock.now()),
-    wakeSettlements: () => wakeups.wake(TOPICS.settlements),
-    wakeLanes: () => wakeups.wake(TOPICS.lanes),
-    pollMs: POLL_MS,
-  };
-  return config.chains
-    .filter(({ cctp }) => cctp)
-    .map(({ chainId }) =>
-      startRoleLoop(context, "settler", {
-        name: `transfers to chain ${chainId}`,
-        intervalMs: POLL_MS,
-        look: () => lookAtDueTransfers(deps, chainId),
-      }),
-    );
 }
 
 /** One loop for each lane, retired ones included: what they sent is theirs to follow. */
 function startLanes(context: RoleContext, signers: readonly LaneSigner[]): Loop[] {
   const { db, clock, random, log, crashPoint, wakeups } = context;
+  const wakesOfSettlement = ROUTE_MODULES.flatMap(({ wakeOfSettlement }) => wakeOfSettlement ?? []);
   return signers.map((signer) => {
     const { chainId, purpose } = signer;
     const deps = {
@@ -207,8 +152,7 @@ function startLanes(context: RoleContext, signers: readonly LaneSigner[]): Loop[
       limits: limitsOf(context.config, signer),
       async onChanged(tx: Tx, { settlementId }: { readonly settlementId: string | null }) {
         if (settlementId === null) return;
-        await wakeDeliveryOfSettlement(tx, settlementId, clock.now());
-        await wakeTransferOfSettlement(tx, settlementId, clock.now());
+        for (const wake of wakesOfSettlement) await wake(tx, settlementId, clock.now());
         await putOffSettlement(tx, settlementId, clock.now());
       },
       wakeOwners() {

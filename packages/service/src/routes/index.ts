@@ -9,11 +9,8 @@ export {
   SERVICE_FAILURES,
   SHARE_DECIMALS,
 } from "./fast-mctp/attestations.ts";
-export { lookAtDueTransfers, type RelayDeps } from "./fast-mctp/relay.ts";
 export { listTransfers, type ShownTransfer } from "./fast-mctp/shown.ts";
-export { wakeOfSettlement as wakeTransferOfSettlement } from "./fast-mctp/store.ts";
-export type { RouteDeps, RouteModule } from "./module.ts";
-export { rateOf } from "./pool-options.ts";
+export type { RouteDeps, RouteModule, SettlerDeps } from "./module.ts";
 export type {
   DeliveryLook,
   Inventory,
@@ -26,8 +23,5 @@ export type {
   SweptSettlement,
 } from "./port.ts";
 export { createRoutes, moduleOf, ROUTE_MODULES } from "./registry.ts";
-export { type AttestedPair, type AttestorDeps, lookAtRequests } from "./swift/attest.ts";
-export { type DeliveryDeps, lookAtDueDeliveries } from "./swift/deliver.ts";
 export { type InventoryReport, reportInventory } from "./swift/inventory.ts";
 export { listDeliveries, type ShownDelivery } from "./swift/shown.ts";
-export { wakeOfSettlement as wakeDeliveryOfSettlement } from "./swift/store.ts";

@@ -4,10 +4,14 @@
  */
 import type { Chains } from "../chains/port.ts";
 import type { Config, RouteConfig } from "../config/load.ts";
-import type { Clock, Random } from "../core/ports.ts";
-import type { Db } from "../db/schema.ts";
+import type { Address } from "../core/hex.ts";
+import type { Clock, CrashPoint, Random } from "../core/ports.ts";
+import type { Db, Tx } from "../db/schema.ts";
 import type { GasStep } from "../fees/index.ts";
 import type { Prices } from "../prices/index.ts";
+import type { AttestorSigner } from "../signers/port.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 import type { Attestations } from "./fast-mctp/attestations.ts";
 import type { Route, RouteKind } from "./port.ts";
 
@@ -28,6 +32,53 @@ export interface RouteDeps {
   readonly wakeAttestor: () => void;
 }
 
+/** A loop of a role that works for routes. */
+export interface RouteWorker {
+  readonly name: string;
+  /** Does what is due. Returns true when there may be more at once. */
+  look(): Promise<boolean>;
+}
+
+/** What workers of the settler work with. */
+export interface SettlerDeps {
+  readonly config: Pick<Config, "chains" | "payoutWindowS">;
+  readonly db: Db;
+  readonly chains: Chains;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** The client of Circle's attestation service; null where no route needs it. */
+  readonly attestations: Attestations | null;
+  /** Senders by bridge chain id. */
+  readonly lanes: ReadonlyMap<number, Readonly<Record<"settle" | "deliver", readonly Address[]>>>;
+  /** Called in the transaction that records a delivery, or its trouble: wakes the settlement. */
+  readonly onChanged: (tx: Tx, settlementId: string) => Promise<void>;
+  /** Called in the transaction that records that the value is back in the wallet, or with its refund authority. */
+  readonly onGivenBack: (tx: Tx, settlementId: string) => Promise<void>;
+  /** Called once that is committed. */
+  readonly wakeSettlements: () => void;
+  /** Tells the attestor that there is something to sign. */
+  readonly wakeAttestor: () => void;
+  /** Tells the lanes that there is something to send. */
+  readonly wakeLanes: () => void;
+  readonly pollMs: number;
+}
+
+/** What workers of the attestor work with, all of it the attestor's own. */
+export interface AttestorDeps {
+  readonly config: Pick<Config, "chains" | "routes" | "payoutWindowS">;
+  readonly db: Db;
+  readonly chains: Chains;
+  readonly prices: Prices;
+  readonly signer: AttestorSigner;
+  readonly clock: Clock;
+  readonly crashPoint: CrashPoint;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Tells the settler that there is an answer. */
+  readonly wakeSettler: () => void;
+}
+
 /** One kind of route. Each method is given routes of this kind only. */
 export interface RouteModule<Own extends RouteConfig = RouteConfig> {
   readonly kind: Own["kind"];
@@ -35,4 +86,10 @@ export interface RouteModule<Own extends RouteConfig = RouteConfig> {
   listGasSteps(route: Own): readonly GasStep[];
   /** Creates a configured route. Throws CONFIG_MISSING where something that it needs is not configured. */
   create(route: Own, deps: RouteDeps): Route;
+  /** Lists the loops of the settler that follow what routes of the kind have under way, enabled or not. */
+  listSettlerWorkers?(deps: SettlerDeps): readonly RouteWorker[];
+  /** Lists the loops of the attestor. */
+  listAttestorWorkers?(deps: AttestorDeps): readonly RouteWorker[];
+  /** Has the settler's loops look at a settlement now: a transaction of it was mined. */
+  wakeOfSettlement?(tx: Tx, settlementId: string, nowMs: number): Promise<void>;
 }

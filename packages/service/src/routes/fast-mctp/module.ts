@@ -3,6 +3,8 @@ import { getChain, getToken, missing } from "../configured.ts";
 import type { RouteConfigOf, RouteModule } from "../module.ts";
 import { poolOptionsOf } from "../pool-options.ts";
 import { BRIDGE_GAS, createFastMctpRoute } from "./route.ts";
+import { lookAtDueTransfers, type RelayDeps } from "./relay.ts";
+import { wakeOfSettlement } from "./store.ts";
 import { createSwapMctpRoute, SWAP_BRIDGE_GAS } from "./swap.ts";
 
 export const fastMctp: RouteModule<RouteConfigOf<"FAST_MCTP">> = {
@@ -28,4 +30,24 @@ export const fastMctp: RouteModule<RouteConfigOf<"FAST_MCTP">> = {
     const { decimals } = getToken(config, chainId, token);
     return createFastMctpRoute({ ...bridge, token, decimals });
   },
+  /** One loop for each destination of the bridge. */
+  listSettlerWorkers({ config, attestations, ...deps }) {
+    if (!attestations) return [];
+    const relay: RelayDeps = {
+      ...deps,
+      attestations,
+      lanes: new Map([...deps.lanes].map(([chainId, { deliver }]) => [chainId, deliver])),
+      deliveryConfirmations: new Map(
+        config.chains.map((chain) => [chain.chainId, chain.deliveryConfirmations]),
+      ),
+    };
+    return config.chains
+      .filter(({ cctp }) => cctp)
+      .map(({ chainId }) => ({
+        name: `transfers to chain ${chainId}`,
+        look: () => lookAtDueTransfers(relay, chainId),
+      }));
+  },
+
+  wakeOfSettlement,
 };

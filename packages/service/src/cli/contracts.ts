@@ -11,7 +11,7 @@ import {
 } from "../config/deployment.ts";
 import type { ChainConfig, Config } from "../config/load.ts";
 import type { EvmAddress, Hex } from "../core/hex.ts";
-import { describeRoute } from "../doctor/index.ts";
+import { describeRoute } from "../routes/index.ts";
 
 export interface ContractPlace {
   readonly chainId: number;

@@ -2,7 +2,7 @@
 import type { BuiltContract, ChainInspector } from "../chains/inspector.ts";
 import type { ChainConfig } from "../config/load.ts";
 import type { EvmAddress } from "../core/hex.ts";
-import { type Check, judge } from "./check.ts";
+import { type Check, judge } from "../core/check.ts";
 import type { DoctorDeps } from "./facts.ts";
 
 /** A chain whose contracts are looked at, through the service's node. */

@@ -3,8 +3,9 @@ import { destinationOf } from "../config/destinations.ts";
 import type { Config, RouteConfig } from "../config/load.ts";
 import { feeOf, minOutOf } from "../core/amounts.ts";
 import type { EvmAddress } from "../core/hex.ts";
-import { type Check, type CheckResult, judge, ok } from "./check.ts";
-import { describeRoute, type DoctorDeps, getToken, listEvmChains } from "./facts.ts";
+import { type Check, type CheckResult, judge, ok } from "../core/check.ts";
+import { describeRoute, getToken } from "../routes/index.ts";
+import { type DoctorDeps, listEvmChains } from "./facts.ts";
 
 const SUBJECT = "configuration";
 const LOADS = { id: "config.loads", subject: SUBJECT, expected: "every setting is understood" };

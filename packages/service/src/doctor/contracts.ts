@@ -2,7 +2,7 @@
 import type { ContractTerms, Governance } from "../chains/inspector.ts";
 import type { ChainConfig } from "../config/load.ts";
 import { NATIVE_TOKEN } from "../core/hex.ts";
-import { type Check, judge, judgeSame, ok, once } from "./check.ts";
+import { type Check, judge, judgeSame, ok, once } from "../core/check.ts";
 import { checkCode, type Place } from "./code.ts";
 import { type DoctorDeps, isLocal, subjectOf } from "./facts.ts";
 import { checkDailyCaps, checkListedKeys } from "./listings.ts";

@@ -1,6 +1,6 @@
 /** Checks of the database. */
 import { DURABILITY_SETTINGS } from "../db/inspect.ts";
-import { type Check, judge, ok, once } from "./check.ts";
+import { type Check, judge, ok, once } from "../core/check.ts";
 import type { DoctorDeps } from "./facts.ts";
 
 const SUBJECT = "database";

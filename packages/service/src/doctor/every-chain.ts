@@ -1,7 +1,7 @@
 /** Checks over all chains together. */
 import type { ChainConfig } from "../config/load.ts";
 import type { EvmAddress } from "../core/hex.ts";
-import { type Check, judge } from "./check.ts";
+import { type Check, judge } from "../core/check.ts";
 import { type DoctorDeps, listEvmChains, subjectOf } from "./facts.ts";
 
 const SUBJECT = "every chain";

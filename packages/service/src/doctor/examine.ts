@@ -1,5 +1,4 @@
-import { checkBridge } from "./bridge.ts";
-import type { Check, CheckResult } from "./check.ts";
+import type { Check, CheckResult } from "../core/check.ts";
 import { checkConfiguration } from "./configuration.ts";
 import { checkContracts } from "./contracts.ts";
 import { checkDatabase } from "./database.ts";
@@ -57,6 +56,6 @@ export function listChecks(deps: DoctorDeps): readonly (readonly Check[])[] {
     ...[...chains, ...solana].map(({ all }) => all),
     everyChain,
     prices,
-    checkBridge(deps),
+    deps.config.routes.flatMap((route) => deps.moduleOf(route).checkService?.(deps, route) ?? []),
   ];
 }

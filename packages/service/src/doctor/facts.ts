@@ -1,23 +1,14 @@
 /** What the checks look at: the configuration, and ports to everything outside of it. */
 import type { ChainInspector, FactoryExpectation, SolanaInspector } from "../chains/inspector.ts";
-import { destinationOf } from "../config/destinations.ts";
-import type {
-  ChainConfig,
-  Config,
-  GasPolicy,
-  LanePurpose,
-  RouteConfig,
-  TokenConfig,
-} from "../config/load.ts";
+import type { ChainConfig, Config, GasPolicy, LanePurpose, RouteConfig } from "../config/load.ts";
 import type { SolanaConfig } from "../config/solana.ts";
 import type { SecretFile } from "../config/secret-files.ts";
-import { assert } from "../core/assert.ts";
 import { toBase58 } from "../core/base58.ts";
 import type { Address, EvmAddress } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { DatabaseFacts } from "../db/inspect.ts";
 import type { Prices } from "../prices/index.ts";
-import type { Attestations, RouteModule } from "../routes/index.ts";
+import type { RouteModule, ServiceCheckDeps } from "../routes/index.ts";
 
 /** The account of a lane. */
 export interface LaneAccount {
@@ -78,7 +69,7 @@ export interface DoctorDeps {
   readonly getScanned: (chainId: number) => Promise<bigint | null>;
   readonly prices: Pick<Prices, "look" | "readUsd">;
   /** Null where no route needs the bridge's service. */
-  readonly attestations: Pick<Attestations, "getFees"> | null;
+  readonly attestations: ServiceCheckDeps["attestations"];
   /** Throws `OperatingError` CONFIG_MISSING when the database cannot be used. */
   readonly readDatabase: () => Promise<DatabaseFacts>;
   readonly listRefundAuthorities: () => Promise<readonly EvmAddress[]>;
@@ -127,27 +118,4 @@ export function isLocal({
 
 export function subjectOf({ chainId, name }: Pick<ChainConfig, "chainId" | "name">): string {
   return `chain ${chainId} (${name})`;
-}
-
-/** Such as `SWIFT USDC of chain 2 to USDC of chain 30`. */
-export function describeRoute(config: Config, route: RouteConfig): string {
-  const { symbol } = getToken(config, route.chainId, route.token);
-  const source = `${route.kind} ${symbol} of chain ${route.chainId}`;
-  if (route.kind === "MONO_CHAIN" && !route.swap) return source;
-  const { chainId, token } = destinationOf(route);
-  return `${source} to ${getToken(config, chainId, token).symbol} of chain ${chainId}`;
-}
-
-/** A token that a route names. That it is listed was checked with the configuration. */
-export function getToken(config: Config, chainId: number, address: EvmAddress): TokenConfig {
-  const token = getChain(config, chainId).tokens.find((known) => known.address === address);
-  assert(token, "the tokens of routes are listed");
-  return token;
-}
-
-/** A chain that a route names. */
-export function getChain(config: Config, chainId: number): ChainConfig {
-  const chain = config.chains.find((known) => known.chainId === chainId);
-  assert(chain, "the chains of routes are configured");
-  return chain;
 }

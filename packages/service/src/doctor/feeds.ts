@@ -3,7 +3,7 @@ import type { ChainConfig, TokenConfig } from "../config/load.ts";
 import { findPresetFeed } from "../config/presets/index.ts";
 import { formatUnits } from "../core/amounts.ts";
 import type { EvmAddress } from "../core/hex.ts";
-import { type Check, judge } from "./check.ts";
+import { type Check, judge } from "../core/check.ts";
 import { type DoctorDeps, subjectOf } from "./facts.ts";
 
 const USD_DECIMALS = 18;

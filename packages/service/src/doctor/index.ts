@@ -3,7 +3,6 @@ export { refuseConfiguration } from "./configuration.ts";
 export { examine } from "./examine.ts";
 export {
   type ChainNodes,
-  describeRoute,
   type DoctorDeps,
   type LaneAccount,
   listEvmChains,

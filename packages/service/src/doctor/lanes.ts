@@ -1,7 +1,7 @@
 /** Checks of what the lanes of one chain have for gas. */
 import type { ChainConfig } from "../config/load.ts";
 import { formatUnits } from "../core/amounts.ts";
-import { type Check, type Finding, judge, once } from "./check.ts";
+import { type Check, type Finding, judge, once } from "../core/check.ts";
 import { type DoctorDeps, subjectOf } from "./facts.ts";
 
 /** More than a deployment, a settlement, a delivery or a claim of one job needs. */

@@ -2,7 +2,7 @@
 import type { NodeInspector } from "../chains/inspector.ts";
 import type { ChainConfig } from "../config/load.ts";
 import { chainOf, PRESETS } from "../config/presets/index.ts";
-import { type Check, type Compared, judge, judgeSame, ok } from "./check.ts";
+import { type Check, type Compared, judge, judgeSame, ok } from "../core/check.ts";
 import { type ChainNodes, type DoctorDeps, isLocal, subjectOf } from "./facts.ts";
 
 const HEAD_WARNING_S = 120n;

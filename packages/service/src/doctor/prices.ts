@@ -10,8 +10,17 @@ import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, nativeOf } from "../core/hex.ts";
 import { type ChainGas, listGas, priceOfGas } from "../fees/index.ts";
-import { type Check, type CheckStatus, type Finding, judge, ok, once, skip } from "./check.ts";
-import { describeRoute, type DoctorDeps, getChain, getToken, isLocal } from "./facts.ts";
+import {
+  type Check,
+  type CheckStatus,
+  type Finding,
+  judge,
+  ok,
+  once,
+  skip,
+} from "../core/check.ts";
+import { describeRoute, getChainConfig, getToken } from "../routes/index.ts";
+import { type DoctorDeps, isLocal } from "./facts.ts";
 
 const SUBJECT = "prices";
 const USD_DECIMALS = 18;
@@ -33,7 +42,7 @@ export function checkPrices(
     );
   const nodesOf = (chainIds: readonly number[]) =>
     chainIds.flatMap((chainId) => identified.get(chainId) ?? []);
-  const kindOf = (chainId: number) => getChain(config, chainId).kind;
+  const kindOf = (chainId: number) => getChainConfig(config, chainId).kind;
   const charged =
     config.gas === "charged"
       ? config.routes.flatMap((route) => [
@@ -176,7 +185,7 @@ function checkCost(
     item: describeRoute(config, route),
     needs,
     async look() {
-      if (chainsOf(route).every((id) => isLocal(getChain(config, id)))) {
+      if (chainsOf(route).every((id) => isLocal(getChainConfig(config, id)))) {
         return skip("gas costs nothing on local chains", expectedOf(config.gas));
       }
       const { all, lack } = await readParties();
@@ -244,7 +253,7 @@ function judgeCost(
 }
 
 function chainsOf(route: RouteConfig): readonly number[] {
-  return route.kind === "MONO_CHAIN" ? [route.chainId] : [route.chainId, route.destChain];
+  return [...new Set([route.chainId, destinationOf(route).chainId])];
 }
 
 /** What the first settlement of an address costs in gas, in US dollars times 1e18. */
@@ -254,10 +263,10 @@ async function readCost(deps: DoctorDeps, route: RouteConfig): Promise<bigint> {
   let usd = 0n;
   const costly = { pair, gasSteps: deps.moduleOf(route).listGasSteps(route) };
   // On Solana nothing is deployed.
-  const deploys = getChain(deps.config, route.chainId).kind === "evm";
+  const deploys = getChainConfig(deps.config, route.chainId).kind === "evm";
   for (const step of listGas(costly, deploys)) {
     const { chainId } = step;
-    const { kind } = getChain(deps.config, chainId);
+    const { kind } = getChainConfig(deps.config, chainId);
     const price = await deps.prices.readUsd({ chainId, token: nativeOf(kind) });
     usd += ((await readStepCost(deps, step)) * price) / 10n ** COIN_DECIMALS[kind];
   }
@@ -271,7 +280,7 @@ async function readStepCost(
   deps: DoctorDeps,
   { chainId, gas, paysRecipient }: ChainGas,
 ): Promise<bigint> {
-  const { kind, transactionSurcharge } = getChain(deps.config, chainId);
+  const { kind, transactionSurcharge } = getChainConfig(deps.config, chainId);
   if (kind === "svm") {
     return deps.solanaNodesOf(chainId).service.getTransactionCost(paysRecipient === true);
   }
@@ -280,6 +289,6 @@ async function readStepCost(
 }
 
 function findNativePrice({ config }: DoctorDeps, chainId: number) {
-  const { kind, tokens } = getChain(config, chainId);
+  const { kind, tokens } = getChainConfig(config, chainId);
   return tokens.find(({ address }) => address === nativeOf(kind))?.price;
 }

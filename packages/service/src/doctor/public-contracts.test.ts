@@ -10,7 +10,7 @@ import type { ChainInspector, FeedAnswer } from "../chains/inspector.ts";
 import type { ChainConfig } from "../config/load.ts";
 import { findPreset } from "../config/presets/index.ts";
 import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
-import { ok } from "./check.ts";
+import { ok } from "../core/check.ts";
 import { checkFeeds } from "./feeds.ts";
 import { checkPublicContracts } from "./public-contracts.ts";
 import { runChecks } from "./run.ts";

@@ -1,7 +1,7 @@
 /** Checks of other people's contracts on one chain that routes go through: CCTP and Uniswap. */
 import type { CctpConfig, ChainConfig, UniswapV3Config } from "../config/load.ts";
 import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
-import { type Check, judge, judgeSame } from "./check.ts";
+import { type Check, judge, judgeSame } from "../core/check.ts";
 import { type DoctorDeps, subjectOf } from "./facts.ts";
 
 export function checkPublicContracts(

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { CheckResult } from "./check.ts";
+import type { CheckResult } from "../core/check.ts";
 import { formatReport, toReport } from "./report.ts";
 
 const fine = { status: "ok", found: "it answers", expected: "an answer", advice: null } as const;

@@ -1,4 +1,4 @@
-import type { CheckResult, CheckStatus } from "./check.ts";
+import type { CheckResult, CheckStatus } from "../core/check.ts";
 
 /** What `sluice doctor --json` prints. */
 export interface Report {

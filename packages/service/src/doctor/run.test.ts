@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { OperatingError } from "../core/errors.ts";
-import { type Check, judge, ok } from "./check.ts";
+import { type Check, judge, ok } from "../core/check.ts";
 import { runChecks } from "./run.ts";
 
 function check(id: string, look: Check["look"], needs: readonly Check[] = []): Check {

@@ -1,6 +1,6 @@
 import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
-import type { Check, CheckResult, Finding } from "./check.ts";
+import type { Check, CheckResult, Finding } from "../core/check.ts";
 
 /**
  * Runs groups of checks: the groups at the same time, so that a dead node holds up its own chain alone; the checks of a

@@ -2,7 +2,7 @@
 import type { SolanaInspector } from "../chains/inspector.ts";
 import { toBase58 } from "../core/base58.ts";
 import { OperatingError } from "../core/errors.ts";
-import { type Check, judge, ok, skip } from "./check.ts";
+import { type Check, judge, ok, skip } from "../core/check.ts";
 import { type DoctorDeps, isLocal, type SolanaChain } from "./facts.ts";
 import { checkNodes, type NodeChecks, type NodeOf } from "./nodes.ts";
 

@@ -6,7 +6,7 @@ import { isNative } from "../core/hex.ts";
 import type { TokenConfig } from "../config/load.ts";
 import { solana as preset } from "../config/presets/index.ts";
 import { type MintConfig, SOLANA_DECIMALS } from "../config/solana.ts";
-import { type Check, judge, judgeListed, judgeSame, ok, once } from "./check.ts";
+import { type Check, judge, judgeListed, judgeSame, ok, once } from "../core/check.ts";
 import { type DoctorDeps, type SolanaChain, subjectOf, type VaultSource } from "./facts.ts";
 import { judgeLaneBalance } from "./lanes.ts";
 import { judgeInventory, listDelivered } from "./listings.ts";
@@ -29,7 +29,7 @@ export function checkSolana(
       return mint ? [[token.address, checkMint(place, token, mint)] as const] : [];
     }),
   );
-  const delivered = listDelivered(deps.config, chain.chainId);
+  const delivered = listDelivered(deps, chain.chainId);
   return [
     checkSeed(place),
     ...deps.vaultSources.map((source) => checkVaults(place, source)),

@@ -4,7 +4,7 @@ import type { ChainConfig, TokenConfig } from "../config/load.ts";
 import { findPresetToken } from "../config/presets/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
-import { type Check, judge, judgeSame, skip } from "./check.ts";
+import { type Check, judge, judgeSame, skip } from "../core/check.ts";
 import { type DoctorDeps, subjectOf } from "./facts.ts";
 import { judgeInventory, listDelivered } from "./listings.ts";
 
@@ -13,7 +13,7 @@ export function checkTokens(
   chain: ChainConfig,
   identified: Check,
 ): readonly Check[] {
-  const delivered = listDelivered(deps.config, chain.chainId);
+  const delivered = listDelivered(deps, chain.chainId);
   return chain.tokens.flatMap((token) => {
     const isNative = token.address === NATIVE_TOKEN;
     const { all, code } = isNative

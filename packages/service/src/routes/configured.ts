@@ -1,6 +1,7 @@
 /** Finds what a route names. The configuration was checked before, so what is missing here is a mistake of ours. */
 import type { Chain, Chains } from "../chains/port.ts";
-import type { ChainConfig, Config, TokenConfig } from "../config/load.ts";
+import { destinationOf } from "../config/destinations.ts";
+import type { ChainConfig, Config, RouteConfig, TokenConfig } from "../config/load.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 
@@ -28,6 +29,15 @@ export function getToken(
   const token = tokens.find((known) => known.address === address);
   if (!token) throw missing("token", chainId);
   return token;
+}
+
+/** Names a route for people, such as `SWIFT USDC of chain 2 to USDC of chain 30`. */
+export function describeRoute(config: Pick<Config, "chains">, route: RouteConfig): string {
+  const { symbol } = getToken(config, route.chainId, route.token);
+  const source = `${route.kind} ${symbol} of chain ${route.chainId}`;
+  const { chainId, token } = destinationOf(route);
+  if (chainId === route.chainId && token === route.token) return source;
+  return `${source} to ${getToken(config, chainId, token).symbol} of chain ${chainId}`;
 }
 
 /** Returns the error of something that the configuration lacks. */

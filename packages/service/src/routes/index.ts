@@ -1,5 +1,5 @@
 export { withBreaker } from "./breaker.ts";
-export { getChain, getChainConfig, getToken, missing } from "./configured.ts";
+export { describeRoute, getChain, getChainConfig, getToken, missing } from "./configured.ts";
 export { assertPayable } from "./payable.ts";
 export { createRouteBook, type RouteBook } from "./book.ts";
 export {
@@ -10,7 +10,7 @@ export {
   SHARE_DECIMALS,
 } from "./fast-mctp/attestations.ts";
 export { listTransfers, type ShownTransfer } from "./fast-mctp/shown.ts";
-export type { RouteDeps, RouteModule, SettlerDeps } from "./module.ts";
+export type { RouteDeps, RouteModule, ServiceCheckDeps, SettlerDeps } from "./module.ts";
 export type {
   DeliveryLook,
   Inventory,

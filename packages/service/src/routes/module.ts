@@ -2,9 +2,11 @@
  * The parts of the service that differ between kinds of routes, in one object per kind. The registry lists the modules;
  * composition hands them, or functions of them, to the rooms that work for every kind and import none.
  */
+import type { BuiltContract, ChainInspector } from "../chains/inspector.ts";
 import type { Chains } from "../chains/port.ts";
-import type { Config, RouteConfig } from "../config/load.ts";
-import type { Address } from "../core/hex.ts";
+import type { ChainConfig, Config, RouteConfig } from "../config/load.ts";
+import type { Check, Compared } from "../core/check.ts";
+import type { Address, EvmAddress } from "../core/hex.ts";
 import type { Clock, CrashPoint, Random } from "../core/ports.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import type { GasStep } from "../fees/index.ts";
@@ -30,6 +32,22 @@ export interface RouteDeps {
   readonly attestations: Attestations | null;
   /** Tells the attestor that there is something to sign. */
   readonly wakeAttestor: () => void;
+}
+
+/** A chain with contracts of routes, as the doctor looks at it. */
+export interface RoutePlace {
+  readonly config: Pick<Config, "chains">;
+  readonly chain: ChainConfig;
+  readonly inspector: ChainInspector;
+  /** Shows an address as people read it. */
+  readonly display: (address: EvmAddress) => string;
+}
+
+/** What checks of the services of others look at. */
+export interface ServiceCheckDeps {
+  readonly config: Pick<Config, "chains">;
+  /** Null where no route needs Circle's attestation service. */
+  readonly attestations: Pick<Attestations, "getFees"> | null;
 }
 
 /** A loop of a role that works for routes. */
@@ -86,6 +104,14 @@ export interface RouteModule<Own extends RouteConfig = RouteConfig> {
   listGasSteps(route: Own): readonly GasStep[];
   /** Creates a configured route. Throws CONFIG_MISSING where something that it needs is not configured. */
   create(route: Own, deps: RouteDeps): Route;
+  /** Lists the contracts of this build that a route's contract may be. */
+  listBuilt(route: Own): readonly BuiltContract[];
+  /** Compares the terms that a route's contract was made with to the configuration. */
+  compareTerms(place: RoutePlace, route: Own): Promise<readonly Compared[]>;
+  /** Lists checks of the service of somebody else that a route depends on. */
+  checkService?(deps: ServiceCheckDeps, route: Own): readonly Check[];
+  /** Whether the deliveries are paid from inventory. */
+  readonly paysFromInventory: boolean;
   /** Lists the loops of the settler that follow what routes of the kind have under way, enabled or not. */
   listSettlerWorkers?(deps: SettlerDeps): readonly RouteWorker[];
   /** Lists the loops of the attestor. */

@@ -6,11 +6,16 @@ import { BRIDGE_GAS, createFastMctpRoute } from "./route.ts";
 import { lookAtDueTransfers, type RelayDeps } from "./relay.ts";
 import { wakeOfSettlement } from "./store.ts";
 import { createSwapMctpRoute, SWAP_BRIDGE_GAS } from "./swap.ts";
+import { checkService, compareTerms } from "./doctor.ts";
 
 export const fastMctp: RouteModule<RouteConfigOf<"FAST_MCTP">> = {
   kind: "FAST_MCTP",
+  paysFromInventory: false,
 
   listGasSteps: ({ swap }) => (swap ? SWAP_BRIDGE_GAS : BRIDGE_GAS),
+  listBuilt: ({ swap }) => [swap ? "swapCctpRoute" : "cctpRoute"],
+  compareTerms,
+  checkService,
 
   create(route, deps) {
     const { config, db, clock, random, chains, attestations } = deps;

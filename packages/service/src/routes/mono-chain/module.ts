@@ -4,11 +4,15 @@ import type { RouteConfigOf, RouteModule } from "../module.ts";
 import { poolOptionsOf } from "../pool-options.ts";
 import { createMonoChainRoute, TRANSFER_GAS } from "./route.ts";
 import { createSwapRoute, SWAP_GAS } from "./swap.ts";
+import { compareTerms } from "./doctor.ts";
 
 export const monoChain: RouteModule<RouteConfigOf<"MONO_CHAIN">> = {
   kind: "MONO_CHAIN",
+  paysFromInventory: false,
 
   listGasSteps: ({ swap }) => (swap ? SWAP_GAS : TRANSFER_GAS),
+  listBuilt: ({ swap }) => [swap ? "swapRoute" : "transferRoute"],
+  compareTerms,
 
   create(route, deps) {
     const { config } = deps;

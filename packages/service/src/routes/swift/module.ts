@@ -9,11 +9,15 @@ import { type AttestedPair, lookAtRequests } from "./attest.ts";
 import { type DeliveryDeps, lookAtDueDeliveries } from "./deliver.ts";
 import { createSwiftRoute, SWIFT_GAS } from "./route.ts";
 import { wakeOfSettlement } from "./store.ts";
+import { compareTerms } from "./doctor.ts";
 
 export const swift: RouteModule<RouteConfigOf<"SWIFT">> = {
   kind: "SWIFT",
+  paysFromInventory: true,
 
   listGasSteps: () => SWIFT_GAS,
+  listBuilt: () => ["sameAssetRoute", "pricedRoute"],
+  compareTerms,
 
   create(route, deps) {
     const { config, db, clock, chains } = deps;
@@ -74,7 +78,7 @@ function attestedPairOf(
     destChain: destination.chainId,
     destToken: destination.token,
     contract: route.contract,
-    fromInventory: route.kind === "SWIFT",
+    fromInventory: route.kind === swift.kind,
     readRate: isPriced(route) ? rateOf(prices, route) : null,
     decimalsIn: getToken(config, route.chainId, route.token).decimals,
     decimalsOut: getToken(config, destination.chainId, destination.token).decimals,

@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
-import { CHAIN, createDoctorDeps, USDC } from "../../test/support/doctor-doubles.ts";
-import { OperatingError } from "../core/errors.ts";
-import type { BridgeFees } from "../routes/index.ts";
-import { checkBridge } from "./bridge.ts";
-import { runChecks } from "./run.ts";
+import { CHAIN, createDoctorDeps, USDC } from "../../../test/support/doctor-doubles.ts";
+import { OperatingError } from "../../core/errors.ts";
+import { runChecks } from "../../doctor/run.ts";
+import type { BridgeFees } from "./attestations.ts";
 
 const here = { ...CHAIN, cctp: { domain: 0, messenger: USDC, transmitter: USDC } };
 const there = { ...here, chainId: 30, name: "base", cctp: { ...here.cctp, domain: 6 } };
@@ -32,7 +31,10 @@ function examine(answer: () => Promise<BridgeFees>) {
       },
     },
   });
-  return { checks: runChecks([checkBridge(deps)]), asked };
+  const checks = deps.config.routes.flatMap(
+    (route) => deps.moduleOf(route).checkService?.(deps, route) ?? [],
+  );
+  return { checks: runChecks([checks]), asked };
 }
 
 test("the bridge's service is asked once for each way, by the bridge's numbers, and its fees are shown", async () => {

@@ -1,0 +1,95 @@
+/** The doctor's look at routes of the kind `FAST_MCTP`; Circle's contracts are looked at with their chains. */
+import type { BridgePair } from "../../chains/inspector.ts";
+import { formatUnits } from "../../core/amounts.ts";
+import { assert } from "../../core/assert.ts";
+import { type Check, type Compared, judge } from "../../core/check.ts";
+import { OperatingError } from "../../core/errors.ts";
+import { padAddress } from "../../core/hex.ts";
+import { describeRoute, getChainConfig } from "../configured.ts";
+import type { RouteConfigOf, RoutePlace, ServiceCheckDeps } from "../module.ts";
+import { listPoolTerms } from "../pool-terms.ts";
+import { type BridgeFees, SHARE_DECIMALS } from "./attestations.ts";
+
+type BridgeRoute = RouteConfigOf<"FAST_MCTP">;
+
+/** Compares the terms of a route's contract with the configuration. */
+export async function compareTerms(
+  place: RoutePlace,
+  route: BridgeRoute,
+): Promise<readonly Compared[]> {
+  const { chain, inspector, display } = place;
+  const { token, contract, swap } = route;
+  if (swap) {
+    const terms = await inspector.getSwapBridgePair(contract);
+    return [
+      ...(await listPoolTerms(place, { token, swap, terms })),
+      ...listBridgeTerms(place, route, terms),
+    ];
+  }
+  const pair = await inspector.getBridgePair(contract);
+  return [
+    { name: "evmChainId", found: pair.evmChainId, expected: chain.evmChainId },
+    { name: "token", found: display(pair.token), expected: display(token) },
+    ...listBridgeTerms(place, route, pair),
+  ];
+}
+
+function listBridgeTerms(
+  { chain, config, display }: RoutePlace,
+  { destChain, destToken }: BridgeRoute,
+  pair: Omit<BridgePair, "token">,
+): readonly Compared[] {
+  const destination = getChainConfig(config, destChain);
+  assert(chain.cctp && destination.cctp, "both chains of the route have the bridge");
+  const { messenger } = chain.cctp;
+  return [
+    { name: "messenger", found: display(pair.messenger), expected: display(messenger) },
+    { name: "destChain", found: pair.destChain, expected: destChain },
+    { name: "destToken", found: pair.destToken, expected: padAddress(destToken) },
+    { name: "destDomain", found: pair.destDomain, expected: destination.cctp.domain },
+  ];
+}
+
+/**
+ * Checks that the attestation service answers for a route's way over the bridge: without it nothing new is burned, and
+ * nothing burned is minted.
+ */
+export function checkService(
+  { config, attestations }: ServiceCheckDeps,
+  route: BridgeRoute,
+): readonly Check[] {
+  const from = getChainConfig(config, route.chainId).cctp;
+  const to = getChainConfig(config, route.destChain).cctp;
+  if (!from || !to || !attestations) return [];
+  return [
+    {
+      id: "bridge.service",
+      subject: "bridge",
+      item: describeRoute(config, route),
+      needs: [],
+      look: () => lookAtFees(() => attestations.getFees(from.domain, to.domain)),
+    },
+  ];
+}
+
+async function lookAtFees(read: () => Promise<BridgeFees>) {
+  const expected = "that the attestation service names its fees";
+  const advice =
+    "Correct cctp.apiUrl, or wait: meanwhile the route is not offered and burns are not minted.";
+  try {
+    const { fast, standard } = await read();
+    const show = (share: bigint | null) =>
+      share === null ? "not offered" : `${formatUnits(share, SHARE_DECIMALS)} basis points`;
+    const found = `fast ${show(fast)}, standard ${show(standard)}`;
+    return judge(fast !== null || standard !== null, {
+      found,
+      expected,
+      advice,
+      otherwise: "warning",
+    });
+  } catch (error) {
+    if (!(error instanceof OperatingError)) throw error;
+    const found = `${error.message} (${String(error.details?.["reason"])})`;
+    return judge(false, { found, expected, advice, otherwise: "warning" });
+  }
+}

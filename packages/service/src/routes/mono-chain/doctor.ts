@@ -1,0 +1,25 @@
+/** The doctor's look at routes of the kind `MONO_CHAIN`. */
+import type { Compared } from "../../core/check.ts";
+import type { RouteConfigOf, RoutePlace } from "../module.ts";
+import { listPoolTerms } from "../pool-terms.ts";
+
+/** Compares the terms of a route's contract with the configuration. */
+export async function compareTerms(
+  place: RoutePlace,
+  { chainId, token, contract, swap }: RouteConfigOf<"MONO_CHAIN">,
+): Promise<readonly Compared[]> {
+  const { chain, inspector, display } = place;
+  if (swap) {
+    const terms = await inspector.getSwapTerms(contract);
+    return [
+      { name: "bridgeId", found: terms.bridgeId, expected: chainId },
+      ...(await listPoolTerms(place, { token, swap, terms })),
+    ];
+  }
+  const terms = await inspector.getTransferTerms(contract);
+  return [
+    { name: "evmChainId", found: terms.evmChainId, expected: chain.evmChainId },
+    { name: "bridgeId", found: terms.bridgeId, expected: chainId },
+    { name: "token", found: display(terms.token), expected: display(token) },
+  ];
+}

@@ -1,0 +1,43 @@
+/** The doctor's look at routes through a pool of Uniswap v3. */
+import type { PoolTerms } from "../chains/inspector.ts";
+import type { SwapConfig } from "../config/load.ts";
+import { assert } from "../core/assert.ts";
+import type { Compared } from "../core/check.ts";
+import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
+import { getToken } from "./configured.ts";
+import type { RoutePlace } from "./module.ts";
+
+/** Compares the terms of a route through a pool, the quoter that is asked before it, and the pool between them. */
+export async function listPoolTerms(
+  { chain, inspector, config, display }: RoutePlace,
+  {
+    token,
+    swap: { tokenOut, poolFee },
+    terms,
+  }: { readonly token: EvmAddress; readonly swap: SwapConfig; readonly terms: PoolTerms },
+): Promise<readonly Compared[]> {
+  const { uniswapV3 } = chain;
+  assert(uniswapV3?.quoter, "a chain with swaps has Uniswap and its quoter");
+  const { router, quoter, weth } = uniswapV3;
+  const show = display;
+  const wrap = (address: EvmAddress) => (address === NATIVE_TOKEN ? weth : address);
+  const { factory } = await inspector.getSwapRouterTerms(router);
+  const asked = await inspector.getSwapRouterTerms(quoter);
+  const tokens = [wrap(token), wrap(tokenOut)] as const;
+  const pool = await inspector.findPool(factory, { tokens, fee: poolFee });
+  const decimalsOf = (address: EvmAddress) => getToken(config, chain.chainId, address).decimals;
+  return [
+    { name: "evmChainId", found: terms.evmChainId, expected: chain.evmChainId },
+    { name: "factory", found: show(terms.factory), expected: show(chain.contracts.factory) },
+    { name: "router", found: show(terms.router), expected: show(router) },
+    { name: "weth", found: show(terms.weth), expected: show(weth) },
+    { name: "tokenIn", found: show(terms.tokenIn), expected: show(token) },
+    { name: "decimalsIn", found: terms.decimalsIn, expected: decimalsOf(token) },
+    { name: "tokenOut", found: show(terms.tokenOut), expected: show(tokenOut) },
+    { name: "decimalsOut", found: terms.decimalsOut, expected: decimalsOf(tokenOut) },
+    { name: "poolFee", found: terms.poolFee, expected: poolFee },
+    { name: "weth of the quoter", found: show(asked.weth), expected: show(weth) },
+    { name: "factory of the quoter", found: show(asked.factory), expected: show(factory) },
+    { name: "pool", found: pool === null ? "none" : "one", expected: "one" },
+  ];
+}

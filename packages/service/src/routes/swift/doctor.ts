@@ -1,0 +1,28 @@
+/** The doctor's look at routes of the kind `SWIFT`. */
+import type { Compared } from "../../core/check.ts";
+import { padAddress } from "../../core/hex.ts";
+import { getChainConfig, getToken } from "../configured.ts";
+import type { RouteConfigOf, RoutePlace } from "../module.ts";
+
+/** Compares the pair of a route's contract with the configuration. */
+export async function compareTerms(
+  { chain, inspector, config, display }: RoutePlace,
+  { chainId, token, destChain, destToken, contract }: RouteConfigOf<"SWIFT">,
+): Promise<readonly Compared[]> {
+  const destination = getChainConfig(config, destChain);
+  const pair = await inspector.getEscrowPair(contract);
+  const decimalsIn = getToken(config, chainId, token).decimals;
+  const decimalsOut = getToken(config, destChain, destToken).decimals;
+  const delivery = padAddress(destination.contracts.delivery);
+  return [
+    { name: "evmChainId", found: pair.evmChainId, expected: chain.evmChainId },
+    { name: "sourceChain", found: pair.sourceChain, expected: chainId },
+    { name: "sourceToken", found: display(pair.sourceToken), expected: display(token) },
+    { name: "sourceDecimals", found: pair.sourceDecimals, expected: decimalsIn },
+    { name: "escrow", found: display(pair.escrow), expected: display(chain.contracts.escrow) },
+    { name: "destChain", found: pair.destChain, expected: destChain },
+    { name: "destToken", found: pair.destToken, expected: padAddress(destToken) },
+    { name: "destDecimals", found: pair.destDecimals, expected: decimalsOut },
+    { name: "delivery", found: pair.delivery, expected: delivery },
+  ];
+}

@@ -1,4 +1,4 @@
-import type { Chain } from "../chains/port.ts";
+import type { Chain } from "../chains/port/index.ts";
 import type { Random } from "../core/ports.ts";
 import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";

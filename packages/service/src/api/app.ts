@@ -15,7 +15,7 @@ import { createAsyncApi, createOpenApi, createReferencePage } from "@sluice/sdk/
 import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { findAddress, listAddresses } from "../addresses/index.ts";
 import { OperatingError } from "../core/errors.ts";
-import type { AddressFormat } from "../chains/port.ts";
+import type { AddressFormat } from "../chains/port/index.ts";
 import { type Address, isNative } from "../core/hex.ts";
 import { type ChainKind, KNOWN_CHAINS } from "../core/chain-registry.ts";
 import type { Clock } from "../core/ports.ts";

@@ -11,7 +11,7 @@ import {
   type SettlementStatus,
   UUID_PATTERN,
 } from "@sluice/sdk/wire";
-import type { AddressFormat } from "../chains/port.ts";
+import type { AddressFormat } from "../chains/port/index.ts";
 import { parseSolanaTxHash } from "../core/base58.ts";
 import { type Address, toTxHash, type TxHash } from "../core/hex.ts";
 import { parseUserId } from "../core/user-id.ts";

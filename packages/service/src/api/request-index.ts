@@ -5,7 +5,7 @@
 import { RequestIndexBody } from "@sluice/sdk/wire";
 import { Value } from "typebox/value";
 import { type DepositAddress, listByWallets } from "../addresses/index.ts";
-import type { AddressFormat } from "../chains/port.ts";
+import type { AddressFormat } from "../chains/port/index.ts";
 import { type ChainKind, findChainById } from "../core/chain-registry.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type Address, isNativeName, nativeOf } from "../core/hex.ts";

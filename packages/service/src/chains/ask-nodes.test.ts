@@ -13,7 +13,7 @@ import {
 } from "../../test/support/quorum-doubles.ts";
 import { OperatingError } from "../core/errors.ts";
 import { createNodes } from "./ask-nodes.ts";
-import type { Chain } from "./port.ts";
+import type { Chain } from "./port/index.ts";
 
 /** The hash of the first block. */
 const readFirst = async (node: Chain) => (await node.getBlock(0n))?.hash ?? null;

@@ -13,7 +13,7 @@ import { OperatingError } from "../core/errors.ts";
 import type { Hex32 } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { Chain } from "./port.ts";
+import type { Chain } from "./port/index.ts";
 
 /** How long others are waited for when enough nodes answered, but not the same, and waiting is not necessary. */
 const STRAGGLER_MS = 1_000;

@@ -5,7 +5,7 @@
  */
 import type { MintConfig } from "../config/solana.ts";
 import type { Address, EvmAddress, Hex32, TxHash } from "../core/hex.ts";
-import type { BlockRef, Fees, ReadAt } from "./port.ts";
+import type { BlockRef, Fees, ReadAt } from "./port/index.ts";
 
 /** Contracts whose code the build of this service knows. */
 export const BUILT_CONTRACTS = [

@@ -27,7 +27,7 @@ import {
   WALLET,
 } from "../../test/support/quorum-doubles.ts";
 import { OperatingError } from "../core/errors.ts";
-import type { Chain, Fees, SendOutcome, Simulation } from "./port.ts";
+import type { Chain, Fees, SendOutcome, Simulation } from "./port/index.ts";
 import { createQuorumChain } from "./quorum.ts";
 
 function quorumOf(

@@ -24,7 +24,7 @@ import type {
   Receipt,
   ReadPoint,
   Simulation,
-} from "./port.ts";
+} from "./port/index.ts";
 
 /** Estimates that differ by more than this factor are of nodes that do not agree. */
 const GAS_SPREAD_MAX = 2n;

@@ -1,6 +1,6 @@
 /** The doctor's command: opens what there is to look at, and says what is wrong. */
 import { createEvmInspector, evmFactoryExpectation } from "../chains/evm/inspector.ts";
-import type { Chains } from "../chains/port.ts";
+import type { Chains } from "../chains/port/index.ts";
 import { createSolanaInspector } from "../chains/solana/inspector.ts";
 import { type ChainConfig, type Config, ConfigError, type LanePurpose } from "../config/load.ts";
 import { listSecretFiles } from "../config/secret-files.ts";

@@ -7,7 +7,7 @@
  * never missing again: the same coin is counted once, however often and by whomever it is looked at.
  */
 import { sql } from "kysely";
-import type { BlockRef, Outflow } from "../chains/port.ts";
+import type { BlockRef, Outflow } from "../chains/port/index.ts";
 import { type Address, type Hex32, toAddress, toHex32 } from "../core/hex.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import type { ArrivedValue } from "./types.ts";

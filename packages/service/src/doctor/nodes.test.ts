@@ -5,7 +5,7 @@ import {
   CHAIN,
 } from "../../test/support/doctor-doubles.ts";
 import type { SeenBlock } from "../chains/inspector.ts";
-import type { ReadAt } from "../chains/port.ts";
+import type { ReadAt } from "../chains/port/index.ts";
 import type { ChainConfig } from "../config/load.ts";
 import { toHex32 } from "../core/hex.ts";
 import { checkEvmNodes } from "./nodes.ts";

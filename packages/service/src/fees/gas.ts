@@ -3,7 +3,7 @@
  * constant, so that a quote and the sweep that follows it count the same; what a unit of gas costs, and what coin and
  * token are worth, is read.
  */
-import type { Chain, Chains, Fees as GasFees } from "../chains/port.ts";
+import type { Chain, Chains, Fees as GasFees } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type Address, nativeOf } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";

@@ -3,7 +3,7 @@
  * and what a bridge may keep. Terms are fixed when a sweep is planned and stored with it, so that nothing that changes
  * later changes them.
  */
-import type { RouteFee } from "../chains/port.ts";
+import type { RouteFee } from "../chains/port/index.ts";
 import { BPS, feeOf } from "../core/amounts.ts";
 import { OperatingError } from "../core/errors.ts";
 

@@ -2,7 +2,7 @@
  * Metrics whose truth is on a chain: heads, the gas money of lanes, inventories. Read now and then, not by a scrape: how
  * often somebody looks must not decide how often a node is asked. What could not be read is not shown.
  */
-import type { Chain } from "../chains/port.ts";
+import type { Chain } from "../chains/port/index.ts";
 import { type Address, nativeOf } from "../core/hex.ts";
 import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
 

@@ -10,7 +10,7 @@ import {
   insertSettlement,
   USDC,
 } from "../../test/support/tenants.ts";
-import type { CctpBridge, FoundMint, SwapFacts } from "../chains/port.ts";
+import type { CctpBridge, FoundMint, SwapFacts } from "../chains/port/index.ts";
 import { toEvmAddress, toHex32, toTxHash } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";
 import { formatAudit } from "../cli/audit.ts";

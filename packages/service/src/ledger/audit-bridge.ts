@@ -1,6 +1,6 @@
 /** The auditor's questions about value that a bridge carried. */
 import { sql } from "kysely";
-import type { Chain, Chains, Effect, FoundMint } from "../chains/port.ts";
+import type { Chain, Chains, Effect, FoundMint } from "../chains/port/index.ts";
 import { toHex32, toTxHash } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";

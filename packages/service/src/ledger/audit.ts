@@ -7,7 +7,7 @@
  * ends it: halting beats guessing.
  */
 import { type Selectable, sql } from "kysely";
-import type { BlockRef, Chain, Chains, MovingState } from "../chains/port.ts";
+import type { BlockRef, Chain, Chains, MovingState } from "../chains/port/index.ts";
 import {
   type Address,
   isNative,

@@ -1,5 +1,5 @@
 /** Prices of listed tokens, out of the sources that the configuration names. */
-import type { Chain, Chains } from "../chains/port.ts";
+import type { Chain, Chains } from "../chains/port/index.ts";
 import type { FeedConfig, PriceConfig } from "../config/prices.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";

@@ -1,6 +1,6 @@
 /** Whom a quote may name as the recipient: what is paid anywhere else is lost, or goes in a loop. */
 import { listByWallets } from "../addresses/index.ts";
-import type { AddressFormat } from "../chains/port.ts";
+import type { AddressFormat } from "../chains/port/index.ts";
 import type { KnownChain } from "../core/chain-registry.ts";
 import { type Address, isNative } from "../core/hex.ts";
 import { findWalletFault } from "../core/solana-wallet.ts";

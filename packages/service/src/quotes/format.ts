@@ -1,7 +1,7 @@
 /** The quote as clients read it. Amounts that the wire has as numbers are for display; the exact ones are strings. */
 import type { Quote } from "@sluice/sdk/wire";
 import { type DepositAddress, formatCommitment } from "../addresses/index.ts";
-import type { AddressFormat } from "../chains/port.ts";
+import type { AddressFormat } from "../chains/port/index.ts";
 import { formatUnits } from "../core/amounts.ts";
 import { findChainById } from "../core/chain-registry.ts";
 import { type Address, familyOf, isNative } from "../core/hex.ts";

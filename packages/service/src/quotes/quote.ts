@@ -4,7 +4,7 @@
  */
 import type { Quote, QuoteRequest, QuoteResponse } from "@sluice/sdk/wire";
 import { type DepositAddress, type FindVault, issueAddress } from "../addresses/index.ts";
-import type { AddressFormat, Chain, Chains } from "../chains/port.ts";
+import type { AddressFormat, Chain, Chains } from "../chains/port/index.ts";
 import { type Caps, formatUnits, roundUnits } from "../core/amounts.ts";
 import { type ChainKind, findChainByName, type KnownChain } from "../core/chain-registry.ts";
 import { OperatingError } from "../core/errors.ts";

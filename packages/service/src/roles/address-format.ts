@@ -1,6 +1,6 @@
 /** How addresses are read and shown, whichever family they are of. */
 import { hasValidChecksum, toChecksumAddress } from "../chains/evm/checksum.ts";
-import type { AddressFormat, ParsedAddress } from "../chains/port.ts";
+import type { AddressFormat, ParsedAddress } from "../chains/port/index.ts";
 import { parseSolanaAddress, toBase58 } from "../core/base58.ts";
 import { type Address, familyOf, isEvmAddress, toAddress } from "../core/hex.ts";
 

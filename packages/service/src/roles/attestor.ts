@@ -1,5 +1,5 @@
 /** The attestor: the second key. It reads the chains through nodes of its own and answers requests. */
-import type { Chains } from "../chains/port.ts";
+import type { Chains } from "../chains/port/index.ts";
 import { ROUTE_MODULES } from "../routes/index.ts";
 import type { AttestorSigner } from "../signers/port.ts";
 import { type RoleContext, type RunningRole, TOPICS } from "./context.ts";

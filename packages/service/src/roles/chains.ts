@@ -2,7 +2,7 @@
 import { findWalletOf } from "../addresses/index.ts";
 import { deliveryIdOf, hashCommitment, predictWallet } from "../chains/evm/commitment.ts";
 import { createEvmChain } from "../chains/evm/evm-chain.ts";
-import type { Chain, Chains } from "../chains/port.ts";
+import type { Chain, Chains } from "../chains/port/index.ts";
 import { createQuorumChain } from "../chains/quorum.ts";
 import { createSolanaChain } from "../chains/solana/solana-chain.ts";
 import type { ChainConfig, Config } from "../config/load.ts";

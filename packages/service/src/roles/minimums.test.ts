@@ -20,7 +20,7 @@ import {
 import { openDesk, RECIPIENT, ROUTE, USDC } from "../../test/support/settlement-desk.ts";
 import { PEPPER } from "../../test/support/tenants.ts";
 import { toChecksumAddress } from "../chains/evm/checksum.ts";
-import type { Chains } from "../chains/port.ts";
+import type { Chains } from "../chains/port/index.ts";
 import type { ChainConfig, TokenConfig } from "../config/load.ts";
 import type { HttpPriceConfig } from "../config/prices.ts";
 import { parseUnits } from "../core/amounts.ts";

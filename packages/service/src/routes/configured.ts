@@ -1,5 +1,5 @@
 /** Finds what a route names. The configuration was checked before, so what is missing here is a mistake of ours. */
-import type { Chain, Chains } from "../chains/port.ts";
+import type { Chain, Chains } from "../chains/port/index.ts";
 import { destinationOf } from "../config/destinations.ts";
 import type { ChainConfig, Config, RouteConfig, TokenConfig } from "../config/load.ts";
 import { OperatingError } from "../core/errors.ts";

@@ -3,7 +3,7 @@
  * composition hands them, or functions of them, to the rooms that work for every kind and import none.
  */
 import type { BuiltContract, ChainInspector } from "../chains/inspector.ts";
-import type { Chains } from "../chains/port.ts";
+import type { Chains } from "../chains/port/index.ts";
 import type { ChainConfig, Config, RouteConfig } from "../config/load.ts";
 import type { Check, Compared } from "../core/check.ts";
 import type { Address, EvmAddress } from "../core/hex.ts";

@@ -1,5 +1,5 @@
 /** Whether a recipient can be given what a settlement would pay: found out before anything is locked for it. */
-import type { Chains } from "../chains/port.ts";
+import type { Chains } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 import type { Pair } from "./port.ts";

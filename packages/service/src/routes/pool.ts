@@ -10,7 +10,7 @@ import type {
   RouteFee,
   SwapFacts,
   SwapOrder,
-} from "../chains/port.ts";
+} from "../chains/port/index.ts";
 import { BPS, type Caps, convert } from "../core/amounts.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type Address, isNative, type TxHash } from "../core/hex.ts";

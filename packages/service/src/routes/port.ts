@@ -5,7 +5,7 @@
  * other. Source leg and destination leg are kept apart: `readSweep` says what the mined source transaction did, and
  * `lookForDelivery` says whether the promised value has reached the committed wallet.
  */
-import type { Call, Held, Receipt } from "../chains/port.ts";
+import type { Call, Held, Receipt } from "../chains/port/index.ts";
 import type { Caps } from "../core/amounts.ts";
 import type { Address, Hex32, TxHash } from "../core/hex.ts";
 import type { OperatingError } from "../core/errors.ts";

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createStrictChain, hashOf, silentLog } from "../../test/support/doubles.ts";
-import type { Chain, Outflow, Transfer } from "../chains/port.ts";
+import type { Chain, Outflow, Transfer } from "../chains/port/index.ts";
 import { type EvmAddress, NATIVE_TOKEN, toEvmAddress, toHex32 } from "../core/hex.ts";
 import { fitTransfers, groupByHolding, verifyArrivals } from "./arrivals.ts";
 import type { ScannerDeps } from "./deps.ts";

@@ -9,7 +9,7 @@
  * A wallet that is swept may receive in the same transaction what a pool gives for its token, and burn it for a bridge:
  * that only passes through. It is believed last, and not at all where balances cannot be read.
  */
-import type { BlockRef, Outflow, Transfer } from "../chains/port.ts";
+import type { BlockRef, Outflow, Transfer } from "../chains/port/index.ts";
 import { isNative, type TxHash } from "../core/hex.ts";
 import type { ArrivedTransfer, ArrivedValue } from "../deposits/index.ts";
 import type { ScannerDeps } from "./deps.ts";

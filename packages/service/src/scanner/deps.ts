@@ -1,4 +1,4 @@
-import type { Chain } from "../chains/port.ts";
+import type { Chain } from "../chains/port/index.ts";
 import type { Address } from "../core/hex.ts";
 import type { Clock, CrashPoint } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";

@@ -7,7 +7,7 @@
  * its cost has a bound and no wallet is left out.
  */
 import { listByWallets, listNewestWallets, listWalletsAfter } from "../addresses/index.ts";
-import type { BlockRef, Transfer } from "../chains/port.ts";
+import type { BlockRef, Transfer } from "../chains/port/index.ts";
 import { type Address, isNative, NATIVE_TOKEN } from "../core/hex.ts";
 import { listExplained, listRecentWallets } from "../deposits/index.ts";
 import { acceptBalance } from "../settlements/index.ts";

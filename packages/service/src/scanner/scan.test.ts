@@ -11,7 +11,7 @@ import {
 } from "../../test/support/doubles.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { issueAddress } from "../addresses/index.ts";
-import type { BlockRef, Chain, Transfer } from "../chains/port.ts";
+import type { BlockRef, Chain, Transfer } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, toEvmAddress, toHex32, unpadAddress } from "../core/hex.ts";
 import { listEvents } from "../events/index.ts";

@@ -7,7 +7,7 @@
  * moves: a crash in between scans the block again, which changes nothing.
  */
 import { listByWallets } from "../addresses/index.ts";
-import type { BlockRef, Outflow, Transfer } from "../chains/port.ts";
+import type { BlockRef, Outflow, Transfer } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { ArrivedValue } from "../deposits/index.ts";
 import { acceptValue } from "../settlements/index.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { BlockRef, Outflow } from "../chains/port.ts";
+import type { BlockRef, Outflow } from "../chains/port/index.ts";
 import { toHex32 } from "../core/hex.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import {

@@ -12,7 +12,7 @@ import { SOLANA } from "../../test/support/solana-svm.ts";
 import { type SolanaWorld, startSolanaWorld } from "../../test/support/solana-world.ts";
 import { issueAddress } from "../addresses/index.ts";
 import { toBase58 } from "../chains/solana/base58.ts";
-import type { MovingState } from "../chains/port.ts";
+import type { MovingState } from "../chains/port/index.ts";
 import { NATIVE_SOL, toEvmAddress, toHex32, toTxHash } from "../core/hex.ts";
 import { listEvents } from "../events/index.ts";
 import { auditChain } from "../ledger/index.ts";

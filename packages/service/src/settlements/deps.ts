@@ -1,4 +1,4 @@
-import type { Chain, Chains } from "../chains/port.ts";
+import type { Chain, Chains } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";

@@ -1,5 +1,5 @@
 /** Dust: whoever sends a little to a wallet again and again must not hold up what takes all that is in it. */
-import { type Held, MORE_ARRIVED } from "../chains/port.ts";
+import { type Held, MORE_ARRIVED } from "../chains/port/index.ts";
 import type { ErrorDetails } from "../core/errors.ts";
 
 /** Whether an order from a wallet met more than it takes. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createReadableSigner, createStillClock, LANE } from "../../test/support/doubles.ts";
-import type { DeliveryOrder } from "../chains/port.ts";
+import type { DeliveryOrder } from "../chains/port/index.ts";
 import { type Hex, padAddress, toEvmAddress, toHex32 } from "../core/hex.ts";
 import { type AttestorRules, type Guard, type LaneRules, openGuard } from "./guard.ts";
 import type { AttestorSigner, TransactionIntent } from "./port.ts";

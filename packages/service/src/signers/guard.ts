@@ -3,7 +3,13 @@
  * journal, so neither a restart nor a database that was changed or restored makes it forget.
  */
 import { createHash } from "node:crypto";
-import type { Call, ClaimOrder, DeliveryOrder, PriceOrder, ReturnOrder } from "../chains/port.ts";
+import type {
+  Call,
+  ClaimOrder,
+  DeliveryOrder,
+  PriceOrder,
+  ReturnOrder,
+} from "../chains/port/index.ts";
 import { assertNever } from "../core/assert.ts";
 import { type Address, type Hex, type Hex32, toAddress, toHex32 } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";

@@ -3,7 +3,7 @@
  * read back from the journal.
  */
 import type { Address, Hex32 } from "../core/hex.ts";
-import type { Lifetime } from "../chains/port.ts";
+import type { Lifetime } from "../chains/port/index.ts";
 import type { JournalEntry } from "./journal.ts";
 import { SignerRefusal, SignerWaits } from "./refusal.ts";
 

@@ -10,7 +10,7 @@ import type {
   Lifetime,
   PriceOrder,
   ReturnOrder,
-} from "../chains/port.ts";
+} from "../chains/port/index.ts";
 import type { LanePurpose } from "../config/load.ts";
 import type { Commitment } from "../core/commitment.ts";
 import type { Address, Hex, TxHash } from "../core/hex.ts";

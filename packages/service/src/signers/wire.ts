@@ -1,7 +1,7 @@
 /** What crosses the socket of a signer: JSON, amounts in decimal digits. */
 import { type Static, Type } from "typebox";
 import type { Commitment } from "../core/commitment.ts";
-import type { ClaimOrder, DeliveryOrder, PriceOrder, ReturnOrder } from "../chains/port.ts";
+import type { ClaimOrder, DeliveryOrder, PriceOrder, ReturnOrder } from "../chains/port/index.ts";
 import { type Hex, toAddress, toHex32 } from "../core/hex.ts";
 import type { TransactionIntent } from "./port.ts";
 

@@ -11,7 +11,7 @@ import {
 } from "../../test/support/doubles.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { Killed, killAt } from "../../test/support/kill.ts";
-import type { Chain, Receipt, SendOutcome } from "../chains/port.ts";
+import type { Chain, Receipt, SendOutcome } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type Hex, toHex, toHex32, type TxHash } from "../core/hex.ts";
 import type { LaneSigner } from "../signers/port.ts";

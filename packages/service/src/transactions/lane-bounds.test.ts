@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { createStrictChain, LANE } from "../../test/support/doubles.ts";
 import { openLaneOn } from "../../test/support/lane.ts";
-import type { Chain } from "../chains/port.ts";
+import type { Chain } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import { endBreach, listBreaches, recordFindings } from "../ledger/index.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { createStrictChain, LANE, type LogLine } from "../../test/support/doubles.ts";
 import { openLaneOn } from "../../test/support/lane.ts";
-import type { SendOutcome } from "../chains/port.ts";
+import type { SendOutcome } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { DEFAULT_LANE_LIMITS } from "./lane.ts";
 import { getByIntent } from "./store.ts";

@@ -14,7 +14,7 @@
  * On a chain without nonces the same order holds, with a lifetime in the nonce's place: what was signed is sent until it is
  * mined or can no longer be, and only then the call is signed anew. Their nonces only count what was given out.
  */
-import type { Batch, Chain, Fees, Lifetime, Receipt } from "../chains/port.ts";
+import type { Batch, Chain, Fees, Lifetime, Receipt } from "../chains/port/index.ts";
 import type { Address } from "../core/hex.ts";
 import type { Clock, CrashPoint, Random } from "../core/ports.ts";
 import { assert } from "../core/assert.ts";

@@ -5,7 +5,7 @@
  * Batch: a transaction that carries the calls of others; it has the nonce, and they have its outcome.
  * Attempt: one signed transaction on that nonce; a replacement has the same call and higher fees.
  */
-import type { Call, Lifetime } from "../chains/port.ts";
+import type { Call, Lifetime } from "../chains/port/index.ts";
 import type { Address, Hex, Hex32, TxHash } from "../core/hex.ts";
 
 export const INTENT_KINDS = [

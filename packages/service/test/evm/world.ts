@@ -12,7 +12,7 @@ import { Secret } from "../../src/core/secret.ts";
 import { createEvmChain } from "../../src/chains/evm/evm-chain.ts";
 import { startAnvil } from "./anvil.ts";
 import { deployContracts, type Deployment, EVM_CHAIN_ID, HERE, THERE } from "./deployment.ts";
-import type { Call, Chain, DeliveryOrder, Receipt } from "../../src/chains/port.ts";
+import type { Call, Chain, DeliveryOrder, Receipt } from "../../src/chains/port/index.ts";
 import { createEvmAttestorSigner } from "../../src/signers/evm/attestor-signer.ts";
 import { createRawKey } from "../../src/signers/evm/key.ts";
 import { createEvmLaneSigner } from "../../src/signers/evm/lane-signer.ts";

@@ -26,7 +26,7 @@ import type {
   RouteFee,
   SwapBurnOrder,
   SwapOrder,
-} from "../../src/chains/port.ts";
+} from "../../src/chains/port/index.ts";
 import type { Order } from "../../src/chains/solana/orders.ts";
 import {
   FAST,

@@ -11,7 +11,7 @@ import {
   type TxHash,
   toTxHash,
 } from "../../src/core/hex.ts";
-import type { Lifetime, SendOutcome } from "../../src/chains/port.ts";
+import type { Lifetime, SendOutcome } from "../../src/chains/port/index.ts";
 import { encode, hash } from "./codec.ts";
 import {
   type Action,

@@ -16,7 +16,7 @@ import type {
   ReadPoint,
   Receipt,
   Transfer,
-} from "../../src/chains/port.ts";
+} from "../../src/chains/port/index.ts";
 import { decode, deliveryIdOf, encode, hashCommitment, predictWallet } from "./codec.ts";
 import type { Action, RouteTerms, State } from "./contracts.ts";
 import { givenFor } from "./pool.ts";

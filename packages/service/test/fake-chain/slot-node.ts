@@ -12,7 +12,7 @@ import type {
   LockTerms,
   RouteFee,
   Transfer,
-} from "../../src/chains/port.ts";
+} from "../../src/chains/port/index.ts";
 import type { Order } from "../../src/chains/solana/orders.ts";
 import { decode, deliveryIdOf, encode, hashCommitment, predictWallet } from "./codec.ts";
 import { type FakeBlock, gasOf, hashOf, type MinedTransaction, tryRun } from "./model.ts";

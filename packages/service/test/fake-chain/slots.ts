@@ -5,7 +5,7 @@
  */
 import { type Address, type Hex, type Hex32, isNative, toAddress } from "../../src/core/hex.ts";
 import type { Commitment } from "../../src/core/commitment.ts";
-import type { Effect, SendOutcome } from "../../src/chains/port.ts";
+import type { Effect, SendOutcome } from "../../src/chains/port/index.ts";
 import type { Order } from "../../src/chains/solana/orders.ts";
 import { deliveryIdOf, hash, hashCommitment, predictWallet } from "./codec.ts";
 import {

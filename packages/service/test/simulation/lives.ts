@@ -3,7 +3,13 @@ import { createFakeNode, type FakeNode } from "../fake-chain/node.ts";
 import { FakeChain } from "../fake-chain/model.ts";
 import { createFakeSlotNode } from "../fake-chain/slot-node.ts";
 import { FakeSlotChain } from "../fake-chain/slots.ts";
-import type { CctpBridge, Chain, Chains, MovingState, Receipt } from "../../src/chains/port.ts";
+import type {
+  CctpBridge,
+  Chain,
+  Chains,
+  MovingState,
+  Receipt,
+} from "../../src/chains/port/index.ts";
 import { LANE_PURPOSES } from "../../src/config/load.ts";
 import { OperatingError } from "../../src/core/errors.ts";
 import type { Config } from "../../src/config/load.ts";

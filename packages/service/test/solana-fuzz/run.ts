@@ -9,7 +9,7 @@ import {
   getTransferCheckedInstruction,
 } from "@solana-program/token";
 import { createNoopSigner, type Instruction, lamports } from "@solana/kit";
-import type { BlockRef, Chain } from "../../src/chains/port.ts";
+import type { BlockRef, Chain } from "../../src/chains/port/index.ts";
 import { toBase58 } from "../../src/chains/solana/base58.ts";
 import { associatedAccountOf, TOKEN_PROGRAMS } from "../../src/chains/solana/derived-accounts.ts";
 import { compileMessage, decodeTransaction } from "../../src/chains/solana/transaction.ts";

@@ -1,7 +1,7 @@
 /** Books to audit: rows written as the service writes them, on a chain whose answers a test sets by hand. */
 import { sql } from "kysely";
 import { expect, vi } from "vitest";
-import type { BlockRef, Chain, FoundDelivery, Lock } from "../../src/chains/port.ts";
+import type { BlockRef, Chain, FoundDelivery, Lock } from "../../src/chains/port/index.ts";
 import { type EvmAddress, NATIVE_TOKEN, toEvmAddress, toHex32 } from "../../src/core/hex.ts";
 import { formatStamp } from "../../src/core/stamp.ts";
 import type { Db } from "../../src/db/schema.ts";

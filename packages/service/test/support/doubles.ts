@@ -1,5 +1,12 @@
 /** Doubles at the chain port, named for how they behave. Whatever a test does not expect throws. */
-import type { Batch, Call, Chain, GasCall, Receipt, SendOutcome } from "../../src/chains/port.ts";
+import type {
+  Batch,
+  Call,
+  Chain,
+  GasCall,
+  Receipt,
+  SendOutcome,
+} from "../../src/chains/port/index.ts";
 import type { Clock, Random } from "../../src/core/ports.ts";
 import {
   type EvmAddress,

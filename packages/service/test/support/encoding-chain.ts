@@ -1,5 +1,5 @@
 import { createEvmChain } from "../../src/chains/evm/evm-chain.ts";
-import type { Chain } from "../../src/chains/port.ts";
+import type { Chain } from "../../src/chains/port/index.ts";
 import { toEvmAddress } from "../../src/core/hex.ts";
 import { createStrictChain } from "./doubles.ts";
 

@@ -1,5 +1,5 @@
 /** Nodes of one imaginary chain: honest ones, wherever they are on it, and every kind of other ones. */
-import type { BlockRef, Chain, ReadPoint } from "../../src/chains/port.ts";
+import type { BlockRef, Chain, ReadPoint } from "../../src/chains/port/index.ts";
 import { OperatingError } from "../../src/core/errors.ts";
 import { type Hex32, toEvmAddress, toHex32, toTxHash } from "../../src/core/hex.ts";
 import { createStrictChain } from "./doubles.ts";

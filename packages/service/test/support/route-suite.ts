@@ -13,7 +13,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { depositFactoryAbi } from "@sluice/contracts/abi";
 import { type DepositAddress, issueAddress } from "../../src/addresses/index.ts";
-import type { Call, Effect, Receipt } from "../../src/chains/port.ts";
+import type { Call, Effect, Receipt } from "../../src/chains/port/index.ts";
 import type { Caps } from "../../src/core/amounts.ts";
 import { OperatingError } from "../../src/core/errors.ts";
 import { type EvmAddress, type TxHash, toEvmAddress, toHex32 } from "../../src/core/hex.ts";

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { onTestFinished } from "vitest";
 import { type DepositAddress, issueAddress } from "../../src/addresses/index.ts";
-import type { Chain, FoundRefund, Held, Simulation } from "../../src/chains/port.ts";
+import type { Chain, FoundRefund, Held, Simulation } from "../../src/chains/port/index.ts";
 import type { Commitment } from "../../src/core/commitment.ts";
 import { toEvmAddress, toHex32, unpadAddress } from "../../src/core/hex.ts";
 import type { Minimums } from "../../src/deposits/index.ts";

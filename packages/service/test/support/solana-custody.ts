@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deliveryIdOf, hashCommitment, predictWallet } from "../../src/chains/evm/commitment.ts";
-import type { AttestedPrice, DeliveryOrder } from "../../src/chains/port.ts";
+import type { AttestedPrice, DeliveryOrder } from "../../src/chains/port/index.ts";
 import { fromBase58 } from "../../src/chains/solana/base58.ts";
 import type { MintFacts } from "../../src/chains/solana/instructions.ts";
 import { encodeOrders } from "../../src/chains/solana/order-codec.ts";

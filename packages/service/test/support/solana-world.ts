@@ -9,7 +9,7 @@ import {
 import { createNoopSigner, type Instruction, lamports } from "@solana/kit";
 import { ed25519 } from "@noble/curves/ed25519";
 import { deliveryIdOf, hashCommitment, predictWallet } from "../../src/chains/evm/commitment.ts";
-import type { Call, Chain, Receipt } from "../../src/chains/port.ts";
+import type { Call, Chain, Receipt } from "../../src/chains/port/index.ts";
 import { fromBase58, toBase58 } from "../../src/chains/solana/base58.ts";
 import { associatedAccountOf } from "../../src/chains/solana/derived-accounts.ts";
 import type { MintFacts } from "../../src/chains/solana/instructions.ts";

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NATIVE_TOKEN } from "../../core/hex.ts";
 import { HERE, openWorld, THERE, USDC, type World } from "../../../test/evm/world.ts";
-import type { Call, GasCall } from "../port.ts";
+import type { Call, GasCall } from "../port/index.ts";
 
 let world: World;
 

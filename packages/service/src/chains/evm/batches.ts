@@ -3,7 +3,7 @@ import { depositFactoryAbi } from "@sluice/contracts/abi";
 import { decodeFunctionData, encodeFunctionData } from "viem";
 import type { Commitment } from "../../core/commitment.ts";
 import { type EvmAddress, type Hex, toEvmAddress, toHex32 } from "../../core/hex.ts";
-import type { Batch, Call, GasCall, Receipt } from "../port.ts";
+import type { Batch, Call, GasCall, Receipt } from "../port/index.ts";
 import { predictWallet } from "./commitment.ts";
 
 /** Under every block's limit, and what signers allow. */

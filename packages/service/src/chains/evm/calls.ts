@@ -1,6 +1,6 @@
 /** Reading a contract at a named point of view. */
 import type { EvmAddress, Hex } from "../../core/hex.ts";
-import type { ReadAt, ReadPoint } from "../port.ts";
+import type { ReadAt, ReadPoint } from "../port/index.ts";
 import { parseBytes } from "./answers.ts";
 import { revertReasonOf } from "./revert.ts";
 import type { Rpc } from "./rpc.ts";

@@ -8,7 +8,7 @@ import {
 import { sandboxMessageTransmitterV2Abi, sandboxTokenMessengerV2Abi } from "@sluice/contracts/abi";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EvmAddress, type Hex32, padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
-import type { Chain } from "../port.ts";
+import type { Chain } from "../port/index.ts";
 import { transmitterAbi } from "./cctp.ts";
 import { decodeEffects } from "./effects.ts";
 import { createEvmChain } from "./evm-chain.ts";

@@ -5,7 +5,7 @@
  */
 import { decodeEventLog, encodeFunctionData, parseAbi, toEventSelector } from "viem";
 import { type EvmAddress, type Hex32, toEvmAddress, type TxHash } from "../../core/hex.ts";
-import type { CctpBridge, CctpContracts, FoundMint, ReadPoint } from "../port.ts";
+import type { CctpBridge, CctpContracts, FoundMint, ReadPoint } from "../port/index.ts";
 import { type LogAnswer, parseQuantity, parseReceipt, parseUintWord } from "./answers.ts";
 import { readView } from "./calls.ts";
 import { searchBackwards } from "./log-search.ts";

@@ -17,7 +17,7 @@ import {
   toEvmAddress,
   toHex32,
 } from "../../core/hex.ts";
-import type { DeliveryOrder } from "../port.ts";
+import type { DeliveryOrder } from "../port/index.ts";
 
 const DEPOSIT_DOMAIN = keccak256(stringToHex("sluice.deposit.v1"));
 const DELIVERY_DOMAIN = keccak256(stringToHex("sluice.delivery.v1"));

@@ -2,7 +2,7 @@
 import { encodeAbiParameters, encodeFunctionData, parseAbiParameters } from "viem";
 import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
 import { type EvmAddress, type Hex, padAddress } from "../../core/hex.ts";
-import type { Call, DepositContracts } from "../port.ts";
+import type { Call, DepositContracts } from "../port/index.ts";
 import { combineCalls, tookEffect } from "./batches.ts";
 import { tagOf } from "./calls.ts";
 import { deliveryIdOf, deliveryIdOfOrder, hashCommitment, predictWallet } from "./commitment.ts";

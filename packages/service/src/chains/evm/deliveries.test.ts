@@ -2,7 +2,7 @@
 import { encodeAbiParameters, toEventSelector } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
-import type { Chain } from "../port.ts";
+import type { Chain } from "../port/index.ts";
 import { createEvmChain } from "./evm-chain.ts";
 import {
   type MalformedNode,

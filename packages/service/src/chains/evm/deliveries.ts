@@ -2,7 +2,7 @@
 import { decodeFunctionResult, encodeFunctionData, toEventSelector } from "viem";
 import { deliveryAbi } from "@sluice/contracts/abi";
 import type { EvmAddress, Hex32 } from "../../core/hex.ts";
-import type { FoundDelivery, ReadPoint } from "../port.ts";
+import type { FoundDelivery, ReadPoint } from "../port/index.ts";
 import { parseQuantity } from "./answers.ts";
 import { readView } from "./calls.ts";
 import { decodeOfDelivery } from "./effects.ts";

@@ -14,7 +14,7 @@ import {
   transferRouteAbi,
 } from "@sluice/contracts/abi";
 import { type EvmAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
-import type { DepositContracts, Effect } from "../port.ts";
+import type { DepositContracts, Effect } from "../port/index.ts";
 import type { LogAnswer } from "./answers.ts";
 import { transmitterAbi } from "./cctp.ts";
 

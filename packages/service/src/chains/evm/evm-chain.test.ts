@@ -10,7 +10,7 @@ import {
   toHex32,
 } from "../../core/hex.ts";
 import { HERE, openWorld, RECIPIENT, THERE, USDC, type World } from "../../../test/evm/world.ts";
-import type { ReadPoint } from "../port.ts";
+import type { ReadPoint } from "../port/index.ts";
 
 let world: World;
 

@@ -1,5 +1,5 @@
 /** An EVM chain behind the chain port: one node, our three contracts. */
-import type { CctpContracts, Chain, DepositContracts } from "../port.ts";
+import type { CctpContracts, Chain, DepositContracts } from "../port/index.ts";
 import { createCctp } from "./cctp.ts";
 import { createContracts } from "./contracts.ts";
 import { checkIdentity } from "./identity.ts";

@@ -1,5 +1,5 @@
 /** What a transaction should offer per gas. */
-import type { Fees } from "../port.ts";
+import type { Fees } from "../port/index.ts";
 import { parseQuantity } from "./answers.ts";
 import { getTaggedBlock } from "./reader.ts";
 import type { Rpc } from "./rpc.ts";

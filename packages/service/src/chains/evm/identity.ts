@@ -3,7 +3,7 @@ import { decodeFunctionResult, encodeFunctionData } from "viem";
 import { depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
 import { OperatingError } from "../../core/errors.ts";
 import { type EvmAddress, toEvmAddress } from "../../core/hex.ts";
-import type { DepositContracts } from "../port.ts";
+import type { DepositContracts } from "../port/index.ts";
 import { parseIndex } from "./answers.ts";
 import { readView } from "./calls.ts";
 import { implementationOf } from "./commitment.ts";

@@ -30,7 +30,7 @@ import {
   toHex32,
 } from "../../core/hex.ts";
 import type { ChainInspector, FactoryExpectation, SeenBlock } from "../inspector.ts";
-import type { ReadAt } from "../port.ts";
+import type { ReadAt } from "../port/index.ts";
 import { parseBlock, parseBytes, parseIndex } from "./answers.ts";
 import { readImmutables } from "./built-code.ts";
 import { readView, tagOf, toQuantity } from "./calls.ts";

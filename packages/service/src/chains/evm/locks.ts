@@ -2,7 +2,7 @@
 import { decodeFunctionResult, encodeFunctionData } from "viem";
 import { escrowAbi } from "@sluice/contracts/abi";
 import { type EvmAddress, type Hex32, toEvmAddress, toHex32 } from "../../core/hex.ts";
-import type { Lock, ReadPoint } from "../port.ts";
+import type { Lock, ReadPoint } from "../port/index.ts";
 import { readView } from "./calls.ts";
 import type { Rpc } from "./rpc.ts";
 

@@ -1,7 +1,7 @@
 /** Full blocks, receipts, balances and traces that a node gets wrong or does not have. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { NATIVE_TOKEN, toEvmAddress, toHex32 } from "../../core/hex.ts";
-import type { Chain, ChoosePayees } from "../port.ts";
+import type { Chain, ChoosePayees } from "../port/index.ts";
 import { createEvmChain } from "./evm-chain.ts";
 import { type MalformedNode, startMalformedNode } from "../../../test/evm/malformed-node.ts";
 

@@ -4,7 +4,7 @@
  */
 import { concat, type Hex } from "viem";
 import { type EvmAddress, NATIVE_TOKEN } from "../../core/hex.ts";
-import type { BlockRef, ChoosePayees, Transfer } from "../port.ts";
+import type { BlockRef, ChoosePayees, Transfer } from "../port/index.ts";
 import {
   type FullBlockAnswer,
   type PaymentAnswer,

@@ -2,7 +2,7 @@
 import { decodeEventLog, toEventSelector } from "viem";
 import { escrowAbi } from "@sluice/contracts/abi";
 import { type Hex32, toEvmAddress, toHex32 } from "../../core/hex.ts";
-import type { BlockRef, DepositContracts, Outflow } from "../port.ts";
+import type { BlockRef, DepositContracts, Outflow } from "../port/index.ts";
 import type { LogAnswer } from "./answers.ts";
 import { decodeEffects } from "./effects.ts";
 import { getLock } from "./locks.ts";

@@ -4,7 +4,7 @@
  */
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from "viem";
 import type { EvmAddress } from "../../core/hex.ts";
-import type { ReadPoint } from "../port.ts";
+import type { ReadPoint } from "../port/index.ts";
 import { readView } from "./calls.ts";
 import type { Rpc } from "./rpc.ts";
 

@@ -2,7 +2,7 @@
 import { encodeFunctionData } from "viem";
 import { erc20Abi } from "@sluice/contracts/abi";
 import { type EvmAddress, NATIVE_TOKEN } from "../../core/hex.ts";
-import type { BlockRef, ChainReader, ReadPoint } from "../port.ts";
+import type { BlockRef, ChainReader, ReadPoint } from "../port/index.ts";
 import {
   type BlockAnswer,
   parseBlock,

@@ -1,7 +1,7 @@
 /** What refund authorities got back, as the factory states it. */
 import { toEventSelector } from "viem";
 import { type EvmAddress, padAddress } from "../../core/hex.ts";
-import type { FoundRefund } from "../port.ts";
+import type { FoundRefund } from "../port/index.ts";
 import { decodeOfFactory } from "./effects.ts";
 import { searchBackwards } from "./log-search.ts";
 import type { Rpc } from "./rpc.ts";

@@ -1,5 +1,5 @@
 /** What a node's refusal of a signed transaction means. Nodes agree on no codes, only roughly on words. */
-import type { SendOutcome } from "../port.ts";
+import type { SendOutcome } from "../port/index.ts";
 
 /**
  * In order: the first pattern that matches decides. Words of geth, erigon, nethermind, besu, reth and anvil. What is

@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { OperatingError } from "../../core/errors.ts";
 import { toEvmAddress, toHex32, toTxHash } from "../../core/hex.ts";
-import type { Chain } from "../port.ts";
+import type { Chain } from "../port/index.ts";
 import { createEvmChain } from "./evm-chain.ts";
 import {
   type MalformedNode,

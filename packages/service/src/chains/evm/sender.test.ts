@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encodeErrorResult, keccak256, toEventSelector } from "viem";
 import { errorsAbi } from "@sluice/contracts/abi";
 import { toEvmAddress, toHex32, toTxHash } from "../../core/hex.ts";
-import type { Chain } from "../port.ts";
+import type { Chain } from "../port/index.ts";
 import { createEvmChain } from "./evm-chain.ts";
 import {
   type MalformedNode,

@@ -3,7 +3,7 @@ import { keccak256 } from "viem";
 import { Bug } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { EvmAddress } from "../../core/hex.ts";
-import type { Call, ChainSender, Simulation } from "../port.ts";
+import type { Call, ChainSender, Simulation } from "../port/index.ts";
 import { parseIndex, parseQuantity, parseReceipt, parseTxHash } from "./answers.ts";
 import { blockParameterOf, toQuantity } from "./calls.ts";
 import { decodeEffects, type Emitters } from "./effects.ts";

@@ -3,7 +3,7 @@
  * https://docs.uniswap.org/contracts/v3/reference/periphery/lens/QuoterV2
  */
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from "viem";
-import type { ReadPoint, SwapQuestion } from "../port.ts";
+import type { ReadPoint, SwapQuestion } from "../port/index.ts";
 import { findInView } from "./calls.ts";
 import type { Rpc } from "./rpc.ts";
 

@@ -4,7 +4,7 @@
  */
 import { concat, type Hex } from "viem";
 import type { Hex32 } from "../../core/hex.ts";
-import type { TokenHolding } from "../port.ts";
+import type { TokenHolding } from "../port/index.ts";
 import { parseBalances } from "./answers.ts";
 import { isStateMissing } from "./errors.ts";
 import type { Rpc } from "./rpc.ts";

@@ -6,7 +6,7 @@ import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import type { EvmAddress } from "../../core/hex.ts";
 import { toEvmAddress } from "../../core/hex.ts";
-import type { BlockRef } from "../port.ts";
+import type { BlockRef } from "../port/index.ts";
 import type { Rpc } from "./rpc.ts";
 
 const Traces = Compile(Type.Array(Type.Object({ result: Type.Unknown() })));

@@ -1,7 +1,7 @@
 /** The token transfers of exactly one block. */
 import { toEventSelector } from "viem";
 import { type EvmAddress, type Hex32, NATIVE_TOKEN, unpadAddress } from "../../core/hex.ts";
-import type { BlockRef, Transfer } from "../port.ts";
+import type { BlockRef, Transfer } from "../port/index.ts";
 import { type LogAnswer, parseBlock, parseLogs } from "./answers.ts";
 import type { Rpc } from "./rpc.ts";
 

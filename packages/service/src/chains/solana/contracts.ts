@@ -14,7 +14,7 @@ import type {
   Outflow,
   Receipt,
   SettleCall,
-} from "../port.ts";
+} from "../port/index.ts";
 import type { BlockTransaction, TransactionAnswer } from "./answers.ts";
 import { bytesOf, fromSignature, toBase58 } from "./base58.ts";
 import { markerAddressOf } from "./derived-accounts.ts";

@@ -3,7 +3,7 @@
  * do it, and where the balances changed as they say.
  */
 import { type Address, NATIVE_SOL } from "../../core/hex.ts";
-import type { Effect } from "../port.ts";
+import type { Effect } from "../port/index.ts";
 import type { MemoAnswer, Changes } from "./answers.ts";
 import { toBase58 } from "./base58.ts";
 import { mintOf } from "./derived-accounts.ts";

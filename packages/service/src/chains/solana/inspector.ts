@@ -5,7 +5,7 @@ import { OperatingError } from "../../core/errors.ts";
 import { type Address, type Hex32, toHex32 } from "../../core/hex.ts";
 import { createRpc, type Rpc } from "../evm/rpc.ts";
 import type { SeenMemos, SolanaInspector } from "../inspector.ts";
-import type { ReadAt } from "../port.ts";
+import type { ReadAt } from "../port/index.ts";
 import { parseWhole } from "./answers.ts";
 import { fromBase58, fromSignature, toSignature } from "./base58.ts";
 import { associatedAccountOf, TOKEN_PROGRAMS } from "./derived-accounts.ts";

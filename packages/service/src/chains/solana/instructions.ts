@@ -21,7 +21,7 @@ import { createNoopSigner, type Instruction, lamports, type TransactionSigner } 
 import { assert } from "../../core/assert.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { type Address, type Hex32, NATIVE_SOL, unpadAddress } from "../../core/hex.ts";
-import type { DeliveryOrder, TokenSource } from "../port.ts";
+import type { DeliveryOrder, TokenSource } from "../port/index.ts";
 import { toBase58 } from "./base58.ts";
 import {
   associatedAccountOf,

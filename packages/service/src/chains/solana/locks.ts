@@ -2,7 +2,7 @@
 import type { Address, Hex32, TxHash } from "../../core/hex.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { getTokenDecoder } from "@solana-program/token";
-import type { FoundDelivery, FoundRefund, Lock } from "../port.ts";
+import type { FoundDelivery, FoundRefund, Lock } from "../port/index.ts";
 import type { AccountAnswer, TransactionAnswer } from "./answers.ts";
 import { fromSignature, isSignature, toBase58, toSignature } from "./base58.ts";
 import {

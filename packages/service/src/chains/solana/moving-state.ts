@@ -1,6 +1,6 @@
 /** What wallets hold at the newest final block, which the node names: no other state of Solana can be read. */
 import { type Address, NATIVE_SOL } from "../../core/hex.ts";
-import type { HeldAt, MovingState, TokenHolding } from "../port.ts";
+import type { HeldAt, MovingState, TokenHolding } from "../port/index.ts";
 import type { TokenAccountAnswer } from "./answers.ts";
 import type { Quorum } from "./quorum.ts";
 

@@ -5,7 +5,7 @@
  */
 import type { Commitment } from "../../core/commitment.ts";
 import type { Address, Hex, Hex32 } from "../../core/hex.ts";
-import type { AttestedPrice, DeliveryOrder, TokenSource } from "../port.ts";
+import type { AttestedPrice, DeliveryOrder, TokenSource } from "../port/index.ts";
 
 /** An order that moves what is in a vault. */
 interface FromVault {

@@ -4,7 +4,7 @@ import { type Meddler, startMeddler } from "../../../test/support/solana-meddler
 import { commitmentOf } from "../../../test/support/solana-svm.ts";
 import { type SolanaWorld, startSolanaWorld } from "../../../test/support/solana-world.ts";
 import { type Address, NATIVE_SOL } from "../../core/hex.ts";
-import type { Chain } from "../port.ts";
+import type { Chain } from "../port/index.ts";
 
 const UNAVAILABLE = { code: "RPC_UNAVAILABLE" };
 const SKIPPED = { error: { code: -32007, message: "Slot was skipped" } };

@@ -35,7 +35,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { commitmentOf, rentOf } from "../../../test/support/solana-svm.ts";
 import { type SolanaWorld, startSolanaWorld } from "../../../test/support/solana-world.ts";
 import { type Address, NATIVE_SOL, type TxHash } from "../../core/hex.ts";
-import type { Transfer } from "../port.ts";
+import type { Transfer } from "../port/index.ts";
 import { type Base58, fromBase58, fromSignature, toBase58 } from "./base58.ts";
 import { associatedAccountOf, TOKEN_PROGRAMS, WRAPPED_SOL } from "./derived-accounts.ts";
 

@@ -13,7 +13,7 @@ import type {
   ReadPoint,
   TokenSource,
   Transfer,
-} from "../port.ts";
+} from "../port/index.ts";
 import type { BlockAnswer, BlockTransaction, TokenAccountAnswer } from "./answers.ts";
 import { fromBase58, fromSignature, toBase58 } from "./base58.ts";
 import { associatedAccountOf, type TokenProgram } from "./derived-accounts.ts";

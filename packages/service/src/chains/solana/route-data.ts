@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { type Hex, toHex, toHex32 } from "../../core/hex.ts";
-import type { LockTerms, RouteFee } from "../port.ts";
+import type { LockTerms, RouteFee } from "../port/index.ts";
 
 const exact = { additionalProperties: false } as const;
 const Quantity = Type.String({ pattern: "^(0|[1-9][0-9]{0,77})$" });

@@ -21,7 +21,7 @@ import {
   MORE_ARRIVED,
   type Receipt,
   type Simulation,
-} from "../port.ts";
+} from "../port/index.ts";
 import { SIMULATIONS } from "../quorum.ts";
 import { toBase58, toSignature } from "./base58.ts";
 import type { Accounts, Commitments } from "./contracts.ts";

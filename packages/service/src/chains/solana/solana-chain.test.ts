@@ -12,7 +12,7 @@ import {
   toTxHash,
   unpadAddress,
 } from "../../core/hex.ts";
-import type { BlockRef, Call, Receipt } from "../port.ts";
+import type { BlockRef, Call, Receipt } from "../port/index.ts";
 import { toBase58 } from "./base58.ts";
 import { lockAddressOf, markerAddressOf } from "./derived-accounts.ts";
 import { parseOrders } from "./order-codec.ts";

@@ -3,7 +3,7 @@ import type { Commitment } from "../../core/commitment.ts";
 import { type Address, type Hex32, padAddress } from "../../core/hex.ts";
 import type { Clock } from "../../core/ports.ts";
 import type { Log } from "../../telemetry/log.ts";
-import type { Chain, DeliveryOrder } from "../port.ts";
+import type { Chain, DeliveryOrder } from "../port/index.ts";
 import { type Accounts, type Commitments, createContracts } from "./contracts.ts";
 import { WRAPPED_SOL } from "./derived-accounts.ts";
 import { type MintFacts, WRAPPED_SOL_FACTS } from "./instructions.ts";

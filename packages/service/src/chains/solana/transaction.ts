@@ -22,7 +22,7 @@ import {
   type TxHash,
   toTxHash,
 } from "../../core/hex.ts";
-import type { Lifetime } from "../port.ts";
+import type { Lifetime } from "../port/index.ts";
 import { bytesOf, fromBase58, hexOf, toBase58 } from "./base58.ts";
 
 /** Bytes that one packet carries. */

@@ -4,7 +4,7 @@ import { type Meddle, type Meddler, startMeddler } from "../../../test/support/s
 import { commitmentOf } from "../../../test/support/solana-svm.ts";
 import { type SolanaWorld, startSolanaWorld } from "../../../test/support/solana-world.ts";
 import { type Address, NATIVE_SOL, toHex32 } from "../../core/hex.ts";
-import type { BlockRef, Chain } from "../port.ts";
+import type { BlockRef, Chain } from "../port/index.ts";
 
 const UNAVAILABLE = { code: "RPC_UNAVAILABLE" };
 const SKIPPED = { error: { code: -32007, message: "Slot was skipped" } };

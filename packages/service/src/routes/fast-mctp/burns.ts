@@ -1,5 +1,5 @@
 /** What the routes share whose sweeps burn USDC for Circle's bridge: reading the burn, recording it, and its mint. */
-import type { BurnFacts, CctpBridge, Chain, Effect, Receipt } from "../../chains/port.ts";
+import type { BurnFacts, CctpBridge, Chain, Effect, Receipt } from "../../chains/port/index.ts";
 import { assert } from "../../core/assert.ts";
 import { fromErrorObject } from "../../core/errors.ts";
 import { type Address, type Hex, padAddress } from "../../core/hex.ts";

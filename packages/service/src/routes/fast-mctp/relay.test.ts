@@ -12,7 +12,7 @@ import {
 } from "../../../test/support/doubles.ts";
 import { createTenant, insertAddress, insertSettlement } from "../../../test/support/tenants.ts";
 import type { DepositAddress } from "../../addresses/index.ts";
-import type { BurnTerms, Effect, FoundMint, Receipt, Simulation } from "../../chains/port.ts";
+import type { BurnTerms, Effect, FoundMint, Receipt, Simulation } from "../../chains/port/index.ts";
 import { padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import type { AttestedMessage } from "./attestations.ts";
 import { type BurnMessage, encodeBurnMessage, ZERO_WORD } from "./message.ts";

@@ -7,7 +7,7 @@
  * as good as what we did, and is never minted again, because a nonce is used once. What counts is what our own reader saw
  * arrive in the committed wallet.
  */
-import type { CctpBridge, Chain, Chains, FoundMint } from "../../chains/port.ts";
+import type { CctpBridge, Chain, Chains, FoundMint } from "../../chains/port/index.ts";
 import { assert, assertNever } from "../../core/assert.ts";
 import { OperatingError, toErrorObject, toOperatingError } from "../../core/errors.ts";
 import type { Address } from "../../core/hex.ts";

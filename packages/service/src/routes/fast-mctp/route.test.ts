@@ -8,7 +8,7 @@ import {
   type RouteBench,
   type SuitePair,
 } from "../../../test/support/route-suite.ts";
-import type { CctpBridge, Effect } from "../../chains/port.ts";
+import type { CctpBridge, Effect } from "../../chains/port/index.ts";
 import type { Caps } from "../../core/amounts.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";

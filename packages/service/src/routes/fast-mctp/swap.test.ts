@@ -10,7 +10,7 @@ import type {
   SettleCall,
   SwapBurnOrder,
   SwapQuestion,
-} from "../../chains/port.ts";
+} from "../../chains/port/index.ts";
 import type { Caps } from "../../core/amounts.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { OperatingError } from "../../core/errors.ts";

@@ -6,7 +6,7 @@ import {
   behavesLikeRoute,
   receiptOfSweep,
 } from "../../../test/support/route-suite.ts";
-import type { Effect } from "../../chains/port.ts";
+import type { Effect } from "../../chains/port/index.ts";
 import type { Caps } from "../../core/amounts.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { toEvmAddress, toHex32 } from "../../core/hex.ts";

@@ -1,4 +1,4 @@
-import type { Chain } from "../../chains/port.ts";
+import type { Chain } from "../../chains/port/index.ts";
 import type { Address } from "../../core/hex.ts";
 import { type GasStep, itemise, leastAfterFees } from "../../fees/index.ts";
 import type { Route } from "../port.ts";

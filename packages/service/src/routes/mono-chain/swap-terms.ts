@@ -2,7 +2,7 @@
  * What a swap may cost and must bring: the same numbers as the contract's (`UniswapSwap`, `RouteFee`), and the bounds
  * within which a pool is believed. Pure.
  */
-import type { RouteFee } from "../../chains/port.ts";
+import type { RouteFee } from "../../chains/port/index.ts";
 import { BPS, type Caps, convert, feeOf, minOutOfFair } from "../../core/amounts.ts";
 import { OperatingError } from "../../core/errors.ts";
 

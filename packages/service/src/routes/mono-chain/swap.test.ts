@@ -10,7 +10,7 @@ import type {
   SettleCall,
   SwapOrder,
   SwapQuestion,
-} from "../../chains/port.ts";
+} from "../../chains/port/index.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { NATIVE_TOKEN, toEvmAddress, toHex32 } from "../../core/hex.ts";

@@ -8,7 +8,7 @@ import {
   unseenMetrics,
 } from "../../../test/support/doubles.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/database.ts";
-import type { Chain, DeliveryOrder, FoundDelivery, Lock } from "../../chains/port.ts";
+import type { Chain, DeliveryOrder, FoundDelivery, Lock } from "../../chains/port/index.ts";
 import { assert } from "../../core/assert.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { OperatingError } from "../../core/errors.ts";

@@ -2,7 +2,7 @@
  * The attestor's work: it reads the chains with its own eyes and signs only what it finds there at final blocks. The
  * rows it is handed are questions, never evidence.
  */
-import type { Chain, Chains, Lock } from "../../chains/port.ts";
+import type { Chain, Chains, Lock } from "../../chains/port/index.ts";
 import { fairOfMinOut, rescale } from "../../core/amounts.ts";
 import { assertNever } from "../../core/assert.ts";
 import type { Commitment } from "../../core/commitment.ts";

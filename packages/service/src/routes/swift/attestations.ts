@@ -5,7 +5,7 @@
 import { sql } from "kysely";
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
-import type { ClaimOrder, DeliveryOrder, ReturnOrder } from "../../chains/port.ts";
+import type { ClaimOrder, DeliveryOrder, ReturnOrder } from "../../chains/port/index.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { OperatingError } from "../../core/errors.ts";
 import {

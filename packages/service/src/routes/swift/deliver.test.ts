@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { createStrictChain, hashOf, LANE, silentLog } from "../../../test/support/doubles.ts";
 import { openDesk, RECIPIENT, USDC } from "../../../test/support/settlement-desk.ts";
-import type { FoundDelivery, Lock, OpenLock, Simulation } from "../../chains/port.ts";
+import type { FoundDelivery, Lock, OpenLock, Simulation } from "../../chains/port/index.ts";
 import { assert } from "../../core/assert.ts";
 import { padAddress, toHex32 } from "../../core/hex.ts";
 import { submitIntent } from "../../transactions/index.ts";

@@ -13,7 +13,7 @@ import type {
   Lock,
   OpenLock,
   ReadAt,
-} from "../../chains/port.ts";
+} from "../../chains/port/index.ts";
 import { isDatabaseTrouble } from "../../db/trouble.ts";
 import { OperatingError, toErrorObject, toOperatingError } from "../../core/errors.ts";
 import { assert, assertNever } from "../../core/assert.ts";

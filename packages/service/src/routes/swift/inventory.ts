@@ -1,6 +1,6 @@
 /** What an operator wants to know of an inventory: what it holds, what is spoken for, what comes back, how long it lasts. */
 import { sql } from "kysely";
-import type { Chain } from "../../chains/port.ts";
+import type { Chain } from "../../chains/port/index.ts";
 import type { Address } from "../../core/hex.ts";
 import type { Clock } from "../../core/ports.ts";
 import { formatStamp } from "../../core/stamp.ts";

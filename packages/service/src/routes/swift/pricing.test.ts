@@ -19,7 +19,7 @@ import {
   toEvmAddress,
   toHex32,
 } from "../../core/hex.ts";
-import type { PriceOrder } from "../../chains/port.ts";
+import type { PriceOrder } from "../../chains/port/index.ts";
 import { lookAtRequests } from "./attest.ts";
 import { createPricing } from "./pricing.ts";
 

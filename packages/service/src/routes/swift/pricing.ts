@@ -2,7 +2,7 @@
  * Pairs that are not the same asset: what they are worth, and the price an attestor signs for a sweep. Our own rate
  * decides over quotes and over what is set aside; the rate that counts on chain is the attestor's, from its own sources.
  */
-import type { AttestedPrice, BlockId, Chain } from "../../chains/port.ts";
+import type { AttestedPrice, BlockId, Chain } from "../../chains/port/index.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { Address } from "../../core/hex.ts";
 import type { Clock } from "../../core/ports.ts";

@@ -16,7 +16,7 @@ import {
   type RouteUnderTest,
   type SuitePair,
 } from "../../../test/support/route-suite.ts";
-import type { Effect, FoundDelivery } from "../../chains/port.ts";
+import type { Effect, FoundDelivery } from "../../chains/port/index.ts";
 import type { Caps } from "../../core/amounts.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { NATIVE_TOKEN, padAddress, toHex32 } from "../../core/hex.ts";

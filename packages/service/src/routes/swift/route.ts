@@ -1,4 +1,4 @@
-import type { Chain } from "../../chains/port.ts";
+import type { Chain } from "../../chains/port/index.ts";
 import {
   type Caps,
   convert,

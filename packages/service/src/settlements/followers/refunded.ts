@@ -2,7 +2,7 @@
  * A refund authority may take the deposits of a dead settlement back, by itself or asked by an operator. The settlement
  * stays `dead`; once a final block shows the refund, its error says so.
  */
-import type { FoundRefund } from "../../chains/port.ts";
+import type { FoundRefund } from "../../chains/port/index.ts";
 import { getLastDeposit } from "../../deposits/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { type DeadSettlement, listDeadDue, recordRefunded, watchForRefund } from "../store/dead.ts";

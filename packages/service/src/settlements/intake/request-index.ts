@@ -7,7 +7,7 @@
  */
 import type { NotQueuedReason } from "@sluice/sdk/wire";
 import type { DepositAddress } from "../../addresses/index.ts";
-import type { Chain } from "../../chains/port.ts";
+import type { Chain } from "../../chains/port/index.ts";
 import type { Address } from "../../core/hex.ts";
 import { isNative } from "../../core/hex.ts";
 import type { Tx } from "../../db/schema.ts";

@@ -1,5 +1,5 @@
 import type { DepositAddress } from "../../addresses/index.ts";
-import type { Call, Chain, Held } from "../../chains/port.ts";
+import type { Call, Chain, Held } from "../../chains/port/index.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { type CallPlan, planCall } from "../../transactions/index.ts";
 import { settleLanesOf, type SettlementDeps } from "../deps.ts";

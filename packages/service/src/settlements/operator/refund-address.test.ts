@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { describe, expect, test, vi } from "vitest";
 import { hashOf, LANE } from "../../../test/support/doubles.ts";
 import { openDesk, RECIPIENT, USDC } from "../../../test/support/settlement-desk.ts";
-import { type Chain, MORE_ARRIVED } from "../../chains/port.ts";
+import { type Chain, MORE_ARRIVED } from "../../chains/port/index.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { toEvmAddress } from "../../core/hex.ts";
 import { refundSettlement } from "./refund.ts";

@@ -11,7 +11,7 @@
  * What is on its way is answered again and not asked for twice, so a command that was killed is simply repeated.
  */
 import { assertDerived, type DepositAddress, listByWallets } from "../../addresses/index.ts";
-import type { Chain } from "../../chains/port.ts";
+import type { Chain } from "../../chains/port/index.ts";
 import { assert } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { type Address, unpadAddress } from "../../core/hex.ts";

@@ -5,7 +5,7 @@
  * repetition as in `retry.ts`.
  */
 import { assertDerived, type DepositAddress, getAddressById } from "../../addresses/index.ts";
-import type { Call, Chain } from "../../chains/port.ts";
+import type { Call, Chain } from "../../chains/port/index.ts";
 import { assert } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { type Address, unpadAddress } from "../../core/hex.ts";

@@ -2,7 +2,7 @@
  * Sweeps the wallet by a route: `pending_swap -> swapping`. The sweep takes the live balance; what it really took is
  * read from the mined receipt, and so is which deposits it took.
  */
-import { type Held, MORE_ARRIVED } from "../../chains/port.ts";
+import { type Held, MORE_ARRIVED } from "../../chains/port/index.ts";
 import { assertDerived, type DepositAddress } from "../../addresses/index.ts";
 import { formatUnits } from "../../core/amounts.ts";
 import { assert } from "../../core/assert.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { RouteConfig } from "../../config/load.ts";
 import { NATIVE_TOKEN, padAddress, toEvmAddress } from "../../core/hex.ts";
-import type { DeliveryOrder } from "../../chains/port.ts";
+import type { DeliveryOrder } from "../../chains/port/index.ts";
 import { createEvmAttestorPolicy } from "./attestor-policy.ts";
 
 const addressOf = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);

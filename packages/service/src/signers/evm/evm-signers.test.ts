@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { parseTransaction, recoverTransactionAddress, recoverTypedDataAddress } from "viem";
 import { describe, expect, test } from "vitest";
 import { deliveryIdOfOrder, hashCommitment } from "../../chains/evm/commitment.ts";
-import type { DeliveryOrder } from "../../chains/port.ts";
+import type { DeliveryOrder } from "../../chains/port/index.ts";
 import { toEvmAddress, toHex32 } from "../../core/hex.ts";
 import { Secret } from "../../core/secret.ts";
 import { type AttestedChain, createEvmAttestorSigner } from "./attestor-signer.ts";

@@ -1,7 +1,7 @@
 /** Which calls a lane may sign: those of its purpose, to the contracts of its chain, and nothing beside them. */
 import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
 import { type Abi, decodeFunctionData, encodeFunctionData, pad, parseAbi, slice } from "viem";
-import type { Call } from "../../chains/port.ts";
+import type { Call } from "../../chains/port/index.ts";
 import type { LanePurpose } from "../../config/load.ts";
 import type { EvmAddress } from "../../core/hex.ts";
 import { SignerRefusal } from "../refusal.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { hashTypedData, recoverTypedDataAddress } from "viem";
 import { describe, expect, test } from "vitest";
 import { deliveryIdOfOrder, hashCommitment } from "../../chains/evm/commitment.ts";
-import type { DeliveryOrder } from "../../chains/port.ts";
+import type { DeliveryOrder } from "../../chains/port/index.ts";
 import { type Hex, padAddress, toAddress, toEvmAddress, toHex, toHex32 } from "../../core/hex.ts";
 import { Secret } from "../../core/secret.ts";
 import { type AttestedChain, createEvmAttestorSigner } from "../evm/attestor-signer.ts";

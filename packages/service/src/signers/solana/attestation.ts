@@ -4,7 +4,7 @@
  */
 import { secp256k1 } from "@noble/curves/secp256k1";
 import { keccak_256 } from "@noble/hashes/sha3";
-import type { ClaimOrder, ReturnOrder, SignedPrice } from "../../chains/port.ts";
+import type { ClaimOrder, ReturnOrder, SignedPrice } from "../../chains/port/index.ts";
 import {
   type Address,
   type EvmAddress,

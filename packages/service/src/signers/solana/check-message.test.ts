@@ -14,7 +14,7 @@ import {
   walletOf,
 } from "../../../test/support/solana-custody.ts";
 import { deliveryIdOf, hashCommitment, predictWallet } from "../../chains/evm/commitment.ts";
-import type { DeliveryOrder } from "../../chains/port.ts";
+import type { DeliveryOrder } from "../../chains/port/index.ts";
 import { toBase58 } from "../../chains/solana/base58.ts";
 import { buildInstructions, type MintFacts } from "../../chains/solana/instructions.ts";
 import type { Order } from "../../chains/solana/orders.ts";

@@ -4,7 +4,7 @@
  */
 import type { OrderFacts } from "../../chains/solana/instructions.ts";
 import { buildMemo, type Memo } from "../../chains/solana/memos.ts";
-import type { TokenSource } from "../../chains/port.ts";
+import type { TokenSource } from "../../chains/port/index.ts";
 import type { ClaimLockOrder, Order, ReturnLockOrder } from "../../chains/solana/orders.ts";
 import { assertNever } from "../../core/assert.ts";
 import type { Commitment } from "../../core/commitment.ts";

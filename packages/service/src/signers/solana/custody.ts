@@ -1,6 +1,6 @@
 /** Everything that a signer of Solana signs with, made of one seed and what the operator configured. */
 import type { MintFacts } from "../../chains/solana/instructions.ts";
-import type { DeliveryOrder } from "../../chains/port.ts";
+import type { DeliveryOrder } from "../../chains/port/index.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { type Address, type EvmAddress, type Hex32, padAddress } from "../../core/hex.ts";
 import type { Secret } from "../../core/secret.ts";

@@ -1,6 +1,6 @@
 /**
- * Accepts one payment: asks for an address, checks it before anybody pays to it, shows a URI that wallets open, and
- * waits until all of the money is where it belongs.
+ * Accepts one payment: requests a deposit address, verifies it before anyone pays, shows a payment URI, and waits until
+ * the full amount is delivered.
  */
 import {
   createSluiceClient,
@@ -12,23 +12,23 @@ import {
   waitForSettlement,
 } from "@sluice/sdk";
 
-/** What the service's operator agreed with you. From your own configuration, never from an answer. */
+/** Terms agreed with the service's operator. Take them from your own configuration, never from a response. */
 export interface Terms {
   readonly factory: `0x${string}`;
-  /** Your own id, a UUID. */
+  /** Your integrator id, a UUID. */
   readonly integrator: string;
-  /** Who may take a deposit back. */
+  /** Account that can take a deposit back. */
   readonly refundAuthority: `0x${string}`;
   readonly maxFeeBps: number;
   readonly maxSlippageBps: number;
 }
 
 export interface Order {
-  /** What the customer is to pay, in base units of `fromToken`. */
+  /** Amount that the customer pays, in base units of `fromToken`. */
   readonly amount: bigint;
   readonly fromChain: string;
   readonly fromToken: string;
-  /** EIP-155 id of the chain that the customer pays on. */
+  /** EIP-155 chain id of the chain on which the customer pays. */
   readonly evmChainId: number;
   readonly toChain: string;
   /** Bridge chain id of `toChain`. */
@@ -36,21 +36,21 @@ export interface Order {
   readonly toToken: string;
   /** Your own wallet. */
   readonly destination: `0x${string}`;
-  /** 20 bytes that stand for the order: the same order has the same address. */
+  /** 20 bytes that identify the order: the same order id gives the same address. */
   readonly orderId: `0x${string}`;
-  /** How long to wait for the money, in milliseconds. */
+  /** Timeout for the payment, in milliseconds. */
   readonly waitMs: number;
 }
 
-/** What came of an order. */
+/** Result of an order. */
 export interface Outcome {
-  /** Whether everything that was asked for was delivered. A settlement that is `completed` may be of less. */
+  /** Whether the full amount was delivered. A `completed` settlement may be of a smaller amount. */
   readonly isPaid: boolean;
-  /** What was paid and is delivered, in base units of `fromToken`, before the fee that the address allows. */
+  /** Sum of the delivered deposits, in base units of `fromToken`, before fees. */
   readonly delivered: bigint;
 }
 
-/** Returns when the order is paid, or the time is over. `show` gets what the customer is to see. */
+/** Returns when the order is paid or the timeout is over. `show` displays the payment to the customer. */
 export async function acceptPayment(
   service: SluiceClientOptions,
   { order, terms }: { readonly order: Order; readonly terms: Terms },
@@ -71,7 +71,7 @@ export async function acceptPayment(
   });
   const quote = quotes.find((one) => one.payDepositAddress !== null);
   if (!quote?.payDepositAddress || !quote.payDepositCommitment) {
-    throw new Error("there is no address for this payment now");
+    throw new Error("no quote has a deposit address for this payment");
   }
 
   const address = quote.payDepositAddress;
@@ -80,7 +80,7 @@ export async function acceptPayment(
     address,
     commitment: quote.payDepositCommitment,
     factory,
-    // All eight fields: whichever is left out, the service may choose.
+    // Pass all eight fields: a field left out here is not verified.
     expected: {
       ...agreed,
       userId: orderId,
@@ -89,7 +89,9 @@ export async function acceptPayment(
       destToken: toToken,
     },
   });
-  if (checked.kind !== "ok") throw new Error(`${checked.field} is ${checked.actual}`);
+  if (checked.kind !== "ok") {
+    throw new Error(`${checked.field}: expected ${checked.expected}, got ${checked.actual}`);
+  }
 
   const uri = toEvmPaymentUri({
     address,
@@ -113,12 +115,12 @@ export async function acceptPayment(
     });
     const delivered = await sumDelivered(client, { address, chainId, token: fromToken });
     if (delivered >= amount || !ended) return { isPaid: delivered >= amount, delivered };
-    // It was a part, or another token, or it failed: the rest may still come.
+    // A partial payment, another token or a failure: the rest may still arrive.
     last = { after: ended.id };
   }
 }
 
-/** What was paid to an address in one token and is delivered. */
+/** Returns the sum of an address's deposits in one token whose settlement is completed. */
 async function sumDelivered(
   client: SluiceClient,
   paid: { readonly address: string; readonly chainId: number; readonly token: string },
@@ -130,8 +132,8 @@ async function sumDelivered(
   }
   let sum = 0n;
   for await (const deposit of client.iterateDeposits({ walletAddress, chainId })) {
-    const isOurs = deposit.tokenAddress.toLowerCase() === paid.token.toLowerCase();
-    if (isOurs && completed.has(deposit.queueItemId ?? "")) sum += BigInt(deposit.amount);
+    const isToken = deposit.tokenAddress.toLowerCase() === paid.token.toLowerCase();
+    if (isToken && completed.has(deposit.queueItemId ?? "")) sum += BigInt(deposit.amount);
   }
   return sum;
 }

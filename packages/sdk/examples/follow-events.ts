@@ -1,4 +1,4 @@
-/** Books every event once, over restarts of the service and of this process. */
+/** Processes every event exactly once, across restarts of the service and of this process. */
 import {
   createSluiceClient,
   type EventItem,
@@ -6,20 +6,21 @@ import {
   type SluiceClientOptions,
 } from "@sluice/sdk";
 
-/** Your own database: what was booked, and how far. */
-export interface Books {
-  /** `timestamp` of the last booked event, or undefined at the beginning. */
-  readLast(): Promise<string | undefined>;
-  /** Books an event and remembers its timestamp in one transaction. */
-  book(event: EventItem): Promise<void>;
+/** Your own database. */
+export interface EventStore {
+  /** Returns the `timestamp` of the last processed event; undefined before the first. */
+  readCursor(): Promise<string | undefined>;
+  /** Processes an event and stores its timestamp in one transaction. */
+  process(event: EventItem): Promise<void>;
 }
 
-export async function bookEvents(
+/** Processes every event until the signal aborts. */
+export async function processEvents(
   service: SluiceClientOptions,
-  books: Books,
+  store: EventStore,
   signal: AbortSignal,
 ): Promise<void> {
-  const since = await books.readLast();
+  const since = await store.readCursor();
   const events = followEvents({
     client: createSluiceClient(service),
     baseUrl: service.baseUrl,
@@ -27,5 +28,5 @@ export async function bookEvents(
     signal,
     ...(since === undefined ? {} : { since }),
   });
-  for await (const event of events) await books.book(event);
+  for await (const event of events) await store.process(event);
 }

@@ -4,7 +4,7 @@ import type { EventItem } from "@sluice/sdk";
 import { isAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { acceptPayment, type Order } from "../../sdk/examples/accept-payment.ts";
-import { bookEvents, type Books } from "../../sdk/examples/follow-events.ts";
+import { type EventStore, processEvents } from "../../sdk/examples/follow-events.ts";
 import { deposit, USDC } from "./support/deposits.ts";
 import { orderOf } from "./support/order.ts";
 import { openWorld, type World } from "./support/world.ts";
@@ -72,25 +72,25 @@ function keepPort(): void {
   writeFileSync(world.configPath, JSON.stringify(config));
 }
 
-test("every event is booked once and in order, over a restart of the books and a kill of the service", async () => {
-  const booked: EventItem[] = [];
-  const books: Books = {
-    readLast: async () => booked.at(-1)?.timestamp,
-    async book(event) {
-      booked.push(event);
+test("every event is processed once and in order, across a restart of the consumer and a kill of the service", async () => {
+  const processed: EventItem[] = [];
+  const store: EventStore = {
+    readCursor: async () => processed.at(-1)?.timestamp,
+    async process(event) {
+      processed.push(event);
     },
   };
   let reading = new AbortController();
-  let done = bookEvents(service(), books, reading.signal);
+  let done = processEvents(service(), store, reading.signal);
   const before = await deposit(world, 5n * USDC);
   await world.settled(before.address);
-  // The reader goes away while events go on.
+  // The consumer stops while events continue.
   reading.abort();
   await done;
   const meanwhile = await deposit(world, 5n * USDC);
   await world.settled(meanwhile.address);
   reading = new AbortController();
-  done = bookEvents(service(), books, reading.signal);
+  done = processEvents(service(), store, reading.signal);
   keepPort();
   const under = await deposit(world, 5n * USDC);
   await world.killService();
@@ -99,8 +99,8 @@ test("every event is booked once and in order, over a restart of the books and a
   const after = await deposit(world, 5n * USDC);
   await world.settled(after.address);
   const all = await world.allEvents(0);
-  await world.until("everything is booked", async () => booked.length >= all.length);
+  await world.until("all events are processed", async () => processed.length >= all.length);
   reading.abort();
   await done;
-  expect(booked).toEqual(await world.allEvents(0));
+  expect(processed).toEqual(await world.allEvents(0));
 });

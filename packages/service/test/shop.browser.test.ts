@@ -72,13 +72,13 @@ afterEach(() => page.close());
 async function open(
   shop: {
     readonly show?: (payment: { readonly address: string; readonly uri: string }) => Promise<void>;
-    readonly book?: (line: string) => void;
+    readonly record?: (line: string) => void;
   },
   at = origin,
 ): Promise<void> {
   await page.exposeFunction("show", shop.show ?? (async () => undefined));
-  await page.exposeFunction("book", shop.book ?? (() => undefined));
-  await page.addInitScript("globalThis.shop = { show, book }");
+  await page.exposeFunction("record", shop.record ?? (() => undefined));
+  await page.addInitScript("globalThis.shop = { show, record }");
   await page.goto(at);
 }
 
@@ -103,14 +103,14 @@ test("an order is paid by the URI that the page shows, and the page knows it is"
 });
 
 test("the page has every event once and in order, from the stream of another origin", async () => {
-  const booked: EventItem[] = [];
-  await open({ book: (line) => booked.push(JSON.parse(line)) });
-  await page.evaluate((given) => globalThis.page.bookEvents(given), service());
+  const processed: EventItem[] = [];
+  await open({ record: (line) => processed.push(JSON.parse(line)) });
+  await page.evaluate((given) => globalThis.page.processEvents(given), service());
   const { address } = await deposit(world, 5n * USDC);
   await world.settled(address);
   const all = await world.allEvents(0);
-  await world.until("everything is booked", async () => booked.length >= all.length);
-  expect(booked).toEqual(all);
+  await world.until("all events are processed", async () => processed.length >= all.length);
+  expect(processed).toEqual(all);
   expect(complaints).toEqual([]);
 });
 

@@ -1,18 +1,18 @@
-/** Solana's addresses: 32 bytes in base58. */
+/** Solana addresses: 32 bytes in base58. */
 import { base58 } from "@scure/base";
 import { AddressInputError } from "./encoding.ts";
 
-/** No 32 bytes take more characters. */
+/** The longest base58 text of 32 bytes, in characters. */
 const LENGTH_MAX = 44;
 
-/** The 32 bytes of an address of Solana. */
+/** Returns the 32 bytes of a Solana address. Throws `AddressInputError` for any other text. */
 export function parseBase58(field: string, text: string): Uint8Array {
   const bytes = decode(text);
   if (bytes?.length === 32) return bytes;
   throw new AddressInputError(field, "32 bytes in base58", text);
 }
 
-/** True for 32 bytes in base58. */
+/** Reports whether the text is 32 bytes in base58. */
 export function isSolanaAddress(text: string): boolean {
   return decode(text)?.length === 32;
 }
@@ -22,7 +22,7 @@ function decode(text: unknown): Uint8Array | undefined {
   try {
     return base58.decode(text);
   } catch {
-    // Another alphabet: the library has no way to ask.
+    // Not base58. The library can only report this by throwing.
     return undefined;
   }
 }

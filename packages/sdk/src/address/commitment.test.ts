@@ -23,11 +23,11 @@ const WORDS: CommitmentFields = {
 };
 
 describe("hashCommitment", () => {
-  test("gives one hash for short and padded spellings", () => {
+  test("returns the same hash for short and padded values", () => {
     expect(hashCommitment(SHORT)).toBe(hashCommitment(WORDS));
   });
 
-  test("changes with every field", () => {
+  test("returns another hash when any field changes", () => {
     const changed: CommitmentFields = {
       integrator: "b0322f15-c420-3951-004c-75433451d43c",
       userId: "0x27b92607747a447b4608f3ed35243be2d586a812",
@@ -54,13 +54,13 @@ describe("hashCommitment", () => {
     ["destChain", "30", "an integer from 0 to 65535"],
     ["maxFeeBps", -1, "an integer from 0 to 65535"],
     ["maxSlippageBps", 0.5, "an integer from 0 to 65535"],
-  ])("refuses %s = %j and says what it takes", (field, value, expected) => {
+  ])("rejects %s = %j with the expected form", (field, value, expected) => {
     const hash = () => hashCommitment({ ...SHORT, [field]: value });
     expect(hash).toThrow(AddressInputError);
     expect(hash).toThrow(`${field}: expected ${expected}`);
   });
 
-  test("takes an address of Solana in base58 as its 32 bytes", () => {
+  test("encodes a base58 Solana address as its 32 bytes", () => {
     const mint = "So11111111111111111111111111111111111111112";
     const bytes = "0x069b8857feab8184fb687f634618c035dac439dc1aeb3b5598a0f00000000001";
     expect(hashCommitment({ ...SHORT, destToken: mint })).toBe(

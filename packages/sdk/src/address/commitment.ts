@@ -1,6 +1,6 @@
 /**
- * The commitment: the fields that a deposit address promises. Their hash is the CREATE2 salt of the wallet, so the
- * address itself fixes all of them. The format never changes; a new one takes a new version.
+ * The commitment: the fields that a deposit address fixes. Their hash is the CREATE2 salt of the wallet, so none of them
+ * can change without changing the address. The format never changes; a new format gets a new version.
  */
 import { concatBytes } from "@noble/hashes/utils.js";
 import { isSolanaAddress, parseBase58 } from "./base58.ts";
@@ -23,33 +23,33 @@ import {
 export const COMMITMENT_DOMAIN = "sluice.deposit.v1";
 /** Version of the format. */
 export const COMMITMENT_VERSION = 1;
-/** Form of the wallet: 1 is the 51-byte proxy. */
+/** Kind of wallet contract: 1 is the 51-byte proxy. */
 export const WALLET_KIND = 1;
 
-/** The fields of a commitment. Addresses are 20 bytes, or 32 bytes as the quote carries them, or base58 of Solana. */
+/** The fields of a commitment. Addresses are 20 bytes in hex, 32 bytes in hex as in the quote, or base58 on Solana. */
 export interface CommitmentFields {
   /** The integrator's UUID, or the same padded to 32 bytes. */
   readonly integrator: string;
-  /** User id of 20 bytes, zero where there is none. */
+  /** User id, 20 bytes; zero if there is none. */
   readonly userId: string;
   /** Bridge chain id of the destination (not the EVM chain id), a uint16. */
   readonly destChain: number;
   /** Recipient on the destination chain. */
   readonly destWallet: string;
-  /** Token to deliver; zero is the native coin of any chain. */
+  /** Token to deliver; zero is the destination chain's native coin. */
   readonly destToken: string;
-  /** Who may take the funds back on the source chain. */
+  /** Account that can take the funds back on the source chain. */
   readonly refundAuthority: string;
-  /** The most that all fees together may take, in basis points. */
+  /** Maximum of all fees together, in basis points. */
   readonly maxFeeBps: number;
-  /** The most that a priced conversion may lose on top, in basis points. */
+  /** Maximum additional loss of a conversion at market price, in basis points. */
   readonly maxSlippageBps: number;
 }
 
-/** The name of a field of a commitment. */
+/** The name of a commitment field. */
 export type CommitmentField = keyof CommitmentFields;
 
-/** The fields in the order of the preimage. */
+/** The fields, in the order of the preimage. */
 export const COMMITMENT_FIELDS = [
   "integrator",
   "userId",
@@ -61,7 +61,7 @@ export const COMMITMENT_FIELDS = [
   "maxSlippageBps",
 ] as const satisfies readonly CommitmentField[];
 
-/** The hash of a commitment: keccak-256 over domain, version, wallet kind and the eight fields, a word each. */
+/** Returns the hash of a commitment: keccak-256 over domain, version, wallet kind and the eight fields, one word each. */
 export function hashCommitment(commitment: CommitmentFields): Hex {
   const words = COMMITMENT_FIELDS.map((field) => encodeField(commitment, field));
   const preimage = concatBytes(
@@ -73,7 +73,7 @@ export function hashCommitment(commitment: CommitmentFields): Hex {
   return toHex(keccak(preimage));
 }
 
-/** One field as the word it has in the preimage; two spellings of a value give the same word. */
+/** Encodes one field as its word of the preimage. All accepted forms of a value give the same word. */
 export function encodeField(commitment: CommitmentFields, field: CommitmentField): Uint8Array {
   switch (field) {
     case "integrator":
@@ -93,13 +93,13 @@ export function encodeField(commitment: CommitmentFields, field: CommitmentField
   }
 }
 
-/** An address of any chain as a word: 20 bytes are padded on the left, 32 bytes are taken as they are, in hex or base58. */
+/** Encodes an address of any chain as a word: 20 bytes are left-padded with zeros; 32 bytes, in hex or base58, are kept. */
 export function encodeAddressWord(field: string, text: string): Uint8Array {
   if (typeof text === "string" && isHexOfLength(text, 20)) {
     return padWord(parseAddress(field, text));
   }
   if (typeof text === "string" && isHexOfLength(text, 32)) return parseBytes(field, text, 32);
-  // No text is of both: base58 has no zero.
+  // A text cannot be both hex and base58: base58 has no zero, and hex begins with 0x.
   if (typeof text === "string" && isSolanaAddress(text)) return parseBase58(field, text);
   throw new AddressInputError(field, "0x and 40 or 64 hex digits, or 32 bytes in base58", text);
 }
@@ -112,7 +112,7 @@ function encodeIntegrator(text: string): Uint8Array {
   throw new AddressInputError("integrator", "a UUID, or 0x and 64 hex digits", text);
 }
 
-/** A user id is no address: the case of its digits says nothing. */
+/** Encodes a user id. It is not an address, so the case of its digits is no checksum. */
 function encodeUserId(text: string): Uint8Array {
   if (typeof text === "string" && isHexOfLength(text, 20)) {
     return padWord(parseBytes("userId", text, 20));

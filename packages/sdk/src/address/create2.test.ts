@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { create2Address, implementationOf, walletInitCode } from "./create2.ts";
 import { keccak, toHex } from "./encoding.ts";
 
-/** The examples that EIP-1014 publishes. */
+/** The examples of EIP-1014. */
 const PUBLISHED = [
   {
     deployer: "0x0000000000000000000000000000000000000000",
@@ -55,7 +55,7 @@ describe("create2Address", () => {
     expect(create2Address({ deployer, salt: `0x${salt}`, initCodeHash })).toBe(address);
   });
 
-  test("refuses a salt of another length and names it", () => {
+  test("rejects a salt of another length and names the field", () => {
     const deployer = "0x0000000000000000000000000000000000000000";
     const initCodeHash = `0x${"0".repeat(64)}`;
     expect(() => create2Address({ deployer, salt: "0x00", initCodeHash })).toThrow(
@@ -65,7 +65,7 @@ describe("create2Address", () => {
 });
 
 describe("walletInitCode", () => {
-  test("is the 61 published bytes around the implementation", () => {
+  test("returns the 61 published bytes around the implementation", () => {
     expect(walletInitCode("0x1111111111111111111111111111111111111111")).toBe(
       "0x3d603380600a3d3981f336600557005b363d3d373d3d3d363d7311111111111111111111111111111111111111115af43d82803e903d91603157fd5bf3",
     );
@@ -73,7 +73,7 @@ describe("walletInitCode", () => {
 });
 
 describe("implementationOf", () => {
-  test("is the contract that an account creates with nonce 1", () => {
+  test("returns the contract that the account creates with nonce 1", () => {
     // A well-known pair: the first two contracts of this account have nonces 0 and 1.
     expect(implementationOf("0x6ac7ea33f8831ea9dcc53393aaa88b25a785dbf0")).toBe(
       "0x343c43A37D37dfF08AE8C4A11544c718AbB4fCF8",

@@ -1,27 +1,27 @@
 /**
- * Where a wallet stands before it is deployed. Factory, commitment and this file's bytes decide; nothing is asked of a
- * chain. The same address holds on every EVM chain where the factory stands.
+ * Computes the address of a wallet before it is deployed, from the factory, the commitment and the bytes in this file.
+ * No chain is queried. The address is the same on every EVM chain where the factory is deployed.
  */
 import { concatBytes, hexToBytes } from "@noble/hashes/utils.js";
 import { type CommitmentFields, hashCommitment } from "./commitment.ts";
 import { formatAddress, parseAddress } from "./eip55.ts";
 import { type Hex, keccak, parseBytes, toHex } from "./encoding.ts";
 
-/** Copies the 51 bytes behind it and returns them. */
+/** Copies the 51 bytes that follow it and returns them as the runtime code. */
 const INIT = hexToBytes("3d603380600a3d3981f3");
-/** Stops on empty calldata, so that a plain transfer always succeeds; then starts the delegate call. */
+/** Stops on empty calldata, so that a plain transfer always succeeds; otherwise starts the delegatecall. */
 const RUNTIME_HEAD = hexToBytes("36600557005b363d3d373d3d3d363d73");
-/** Ends the delegate call and hands on what it returned. */
+/** Ends the delegatecall and passes on its return data. */
 const RUNTIME_TAIL = hexToBytes("5af43d82803e903d91603157fd5bf3");
 
-/** The creation code of a wallet: a proxy of 51 bytes for `implementation`. */
+/** Returns the creation code of a wallet: a 51-byte proxy for `implementation`. */
 export function walletInitCode(implementation: string): Hex {
   return toHex(
     concatBytes(INIT, RUNTIME_HEAD, parseAddress("implementation", implementation), RUNTIME_TAIL),
   );
 }
 
-/** The implementation behind a factory's wallets: the first contract that the factory created (nonce 1). */
+/** Returns the implementation of a factory's wallets: the first contract that the factory created (nonce 1). */
 export function implementationOf(factory: string): Hex {
   // RLP of [20 bytes, 1]: a list of 22 bytes, a string of 20 bytes, and the byte 1 as itself.
   const rlp = concatBytes(
@@ -32,7 +32,7 @@ export function implementationOf(factory: string): Hex {
   return formatAddress(keccak(rlp).slice(12));
 }
 
-/** The address of a contract that `deployer` creates with CREATE2 (EIP-1014), in EIP-55. */
+/** Returns the address of a contract that `deployer` creates with CREATE2 (EIP-1014), in EIP-55. */
 export function create2Address(options: {
   readonly deployer: string;
   /** 32 bytes. */
@@ -49,7 +49,7 @@ export function create2Address(options: {
   return formatAddress(hash.slice(12));
 }
 
-/** The deposit address of a commitment, in EIP-55. Without `implementation` it is the factory's own. */
+/** Returns the deposit address of a commitment, in EIP-55. `implementation` defaults to the factory's own. */
 export function predictWallet(options: {
   readonly factory: string;
   readonly implementation?: string;

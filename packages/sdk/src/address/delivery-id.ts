@@ -1,6 +1,6 @@
 /**
- * The name of one delivery out of inventory. Source and destination compute it independently, so that one lock is
- * paid at most once. The amount is no part of it. The format never changes.
+ * The id of one delivery from inventory. Source and destination compute it independently, so that each lock is paid at
+ * most once. It does not include the amount. The format never changes.
  */
 import { encodeAddressWord } from "./commitment.ts";
 import { encodeUint, type Hex, keccak, keccakText, toHex } from "./encoding.ts";
@@ -8,7 +8,7 @@ import { encodeUint, type Hex, keccak, keccakText, toHex } from "./encoding.ts";
 /** The text whose keccak-256 is the first word of the preimage. */
 export const DELIVERY_DOMAIN = "sluice.delivery.v1";
 
-/** Which lock a delivery pays. Addresses are 20 bytes, or 32 bytes already padded. */
+/** Identifies the lock that a delivery pays. Addresses are 20 bytes, or 32 bytes if already padded. */
 export interface DeliveryFields {
   /** Bridge chain id of the chain that holds the lock, a uint16. */
   readonly srcBridgeId: number;
@@ -22,7 +22,7 @@ export interface DeliveryFields {
   readonly seq: number | bigint;
 }
 
-/** The id of a delivery: keccak-256 over domain and the five fields, a word each. */
+/** Returns the id of a delivery: keccak-256 over the domain and the five fields, one word each. */
 export function deliveryId(fields: DeliveryFields): Hex {
   return toHex(
     keccak(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isAddress, parseAddress, toChecksumAddress } from "./eip55.ts";
 
-/** The addresses that EIP-55 publishes. */
+/** The examples of EIP-55. */
 const PUBLISHED = [
   "0x52908400098527886E0F7030069857D2E4169EE7",
   "0x8617E340B3D01FA5F11F306F4090FD50E238070D",
@@ -14,17 +14,17 @@ const PUBLISHED = [
 ];
 
 describe("EIP-55", () => {
-  test.each(PUBLISHED)("spells %s from its lower-case form", (address) => {
+  test.each(PUBLISHED)("formats %s from its lower-case form", (address) => {
     expect(toChecksumAddress(address.toLowerCase())).toBe(address);
   });
 
-  test.each(PUBLISHED)("accepts %s in lower, upper and right mixed case", (address) => {
+  test.each(PUBLISHED)("accepts %s in lower case, upper case and checksummed", (address) => {
     expect(isAddress(address)).toBe(true);
     expect(isAddress(address.toLowerCase())).toBe(true);
     expect(isAddress(`0x${address.slice(2).toUpperCase()}`)).toBe(true);
   });
 
-  test("refuses a wrong checksum and names the right one", () => {
+  test("rejects an invalid checksum and names the valid one", () => {
     const wrong = "0x5aaeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
     expect(isAddress(wrong)).toBe(false);
     expect(() => parseAddress("destWallet", wrong)).toThrow(
@@ -39,7 +39,7 @@ describe("EIP-55", () => {
     `0x${"0".repeat(39)}`,
     `0x${"0".repeat(41)}`,
     `0x${"g".repeat(40)}`,
-  ])("refuses %j, which is not 20 bytes of hex", (text) => {
+  ])("rejects %j, which is not 20 bytes of hex", (text) => {
     expect(isAddress(text)).toBe(false);
     expect(() => parseAddress("factory", text)).toThrow("factory: expected 0x and 40 hex digits");
   });

@@ -1,4 +1,4 @@
-/** EVM addresses for people: the case of the letters is a checksum (EIP-55). */
+/** EVM addresses in EIP-55: the case of the letters is a checksum. */
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import {
   AddressInputError,
@@ -9,7 +9,7 @@ import {
   toHex,
 } from "./encoding.ts";
 
-/** 20 bytes as an address in EIP-55. */
+/** Formats 20 bytes as an address in EIP-55. */
 export function formatAddress(bytes: Uint8Array): Hex {
   const digits = toHex(bytes).slice(2);
   const hash = toHex(keccak(utf8ToBytes(digits))).slice(2);
@@ -20,12 +20,12 @@ export function formatAddress(bytes: Uint8Array): Hex {
   return `0x${text}`;
 }
 
-/** An address of any spelling that `parseAddress` takes, in EIP-55. */
+/** Converts an address, in any form that `parseAddress` accepts, to EIP-55. */
 export function toChecksumAddress(address: string): Hex {
   return formatAddress(parseAddress("address", address));
 }
 
-/** True for 20 bytes of hex whose letters are all lower case, all upper case, or a right EIP-55 checksum. */
+/** Reports whether the text is 20 bytes of hex in lower case, in upper case, or with a valid EIP-55 checksum. */
 export function isAddress(text: string): boolean {
   if (!isHexOfLength(text, 20)) return false;
   const digits = text.slice(2);
@@ -33,7 +33,7 @@ export function isAddress(text: string): boolean {
   return formatAddress(parseBytes("address", text, 20)) === text;
 }
 
-/** The 20 bytes of an address. Mixed case must be a right checksum: a typing error is refused, not paid to. */
+/** Returns the 20 bytes of an address. Mixed case must have a valid checksum, so that a typing error is rejected. */
 export function parseAddress(field: string, text: string): Uint8Array {
   const bytes = parseBytes(field, text, 20);
   if (!isAddress(text)) {

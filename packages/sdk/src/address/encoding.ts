@@ -1,19 +1,19 @@
 /**
- * Bytes in and out. Every parser names the field and what was expected, and nothing is repaired: a value of another
- * length or form is refused.
+ * Parsing and formatting of bytes. Every parser's error names the field and the expected form. Nothing is corrected: a
+ * value of another length or form is rejected.
  */
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 
-/** Bytes as `0x` and hex digits, in lower case unless said otherwise. */
+/** Bytes as `0x` and hex digits, in lower case unless stated otherwise. */
 export type Hex = `0x${string}`;
 
-/** An input that cannot be what its field needs. */
+/** Thrown for an address, hash or number that is malformed. Names the field. */
 export class AddressInputError extends TypeError {
   override readonly name = "AddressInputError";
-  /** The field that was wrong. */
+  /** The malformed field. */
   readonly field: string;
-  /** What the field takes. */
+  /** The form that the field accepts. */
   readonly expected: string;
 
   constructor(field: string, expected: string, received: unknown) {
@@ -23,22 +23,22 @@ export class AddressInputError extends TypeError {
   }
 }
 
-/** keccak-256 of the parts joined. */
+/** Returns keccak-256 of the concatenated parts. */
 export function keccak(...parts: readonly Uint8Array[]): Uint8Array {
   return keccak_256(concatBytes(...parts));
 }
 
-/** keccak-256 of a text in UTF-8: how domains are named. */
+/** Returns keccak-256 of a text in UTF-8, which is how a domain enters a preimage. */
 export function keccakText(text: string): Uint8Array {
   return keccak_256(utf8ToBytes(text));
 }
 
-/** Bytes as lower-case hex. */
+/** Formats bytes as lower-case hex. */
 export function toHex(bytes: Uint8Array): Hex {
   return `0x${bytesToHex(bytes)}`;
 }
 
-/** Exactly `length` bytes of hex in any case. */
+/** Parses exactly `length` bytes of hex in any case. */
 export function parseBytes(field: string, text: string, length: number): Uint8Array {
   if (typeof text !== "string" || !isHexOfLength(text, length)) {
     throw new AddressInputError(field, `0x and ${length * 2} hex digits`, text);
@@ -46,30 +46,30 @@ export function parseBytes(field: string, text: string, length: number): Uint8Ar
   return hexToBytes(text.slice(2));
 }
 
-/** True for `0x` and hex digits of exactly `length` bytes. */
+/** Reports whether the text is `0x` and the hex digits of exactly `length` bytes. */
 export function isHexOfLength(text: string, length: number): boolean {
   return text.length === 2 + length * 2 && /^0x[0-9a-fA-F]*$/.test(text);
 }
 
-/** A UUID's 16 bytes. */
+/** Parses a UUID to its 16 bytes. */
 export function parseUuid(field: string, text: string): Uint8Array {
   if (!isUuid(text)) throw new AddressInputError(field, "a UUID", text);
   return hexToBytes(text.replaceAll("-", ""));
 }
 
-/** True for a UUID in any case. */
+/** Reports whether the text is a UUID, in any case. */
 export function isUuid(text: string): boolean {
   return /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/.test(text);
 }
 
-/** Bytes as one 32-byte word, padded with zeros on the left. */
+/** Left-pads bytes with zeros to one 32-byte word. */
 export function padWord(bytes: Uint8Array): Uint8Array {
   const word = new Uint8Array(32);
   word.set(bytes, 32 - bytes.length);
   return word;
 }
 
-/** An unsigned integer of at most `bits` bits as one big-endian word. */
+/** Encodes an unsigned integer of at most `bits` bits as one big-endian word. */
 export function encodeUint(field: string, value: number | bigint, bits: number): Uint8Array {
   const max = 2n ** BigInt(bits) - 1n;
   const integer =
@@ -82,7 +82,7 @@ export function encodeUint(field: string, value: number | bigint, bits: number):
   return hexToBytes(integer.toString(16).padStart(64, "0"));
 }
 
-/** The received value, short enough for a message. */
+/** Formats the received value for an error message, shortened to 80 characters. */
 function describe(value: unknown): string {
   if (typeof value === "string") {
     return value.length > 80 ? `"${value.slice(0, 80)}..."` : `"${value}"`;

@@ -1,4 +1,4 @@
-/** Deposit addresses computed and verified offline. */
+/** Computes and verifies deposit addresses offline. */
 export {
   COMMITMENT_DOMAIN,
   COMMITMENT_FIELDS,

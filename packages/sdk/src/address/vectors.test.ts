@@ -1,4 +1,4 @@
-/** The vectors that the Solidity tests read too: both languages compute the same addresses. */
+/** Vectors shared with the Solidity tests: both languages must compute the same addresses. */
 import vectors from "@sluice/contracts/vectors" with { type: "json" };
 import { describe, expect, test } from "vitest";
 import { hashCommitment } from "./commitment.ts";
@@ -8,19 +8,22 @@ import { toChecksumAddress } from "./eip55.ts";
 import { keccak, parseBytes, toHex } from "./encoding.ts";
 
 describe("shared vectors", () => {
-  test("exist for factories, wallets and deliveries", () => {
+  test("cover factories, wallets and deliveries", () => {
     expect(vectors.factories.length).toBeGreaterThan(0);
     expect(vectors.wallets.length).toBeGreaterThan(0);
     expect(vectors.deliveries.length).toBeGreaterThan(0);
   });
 
-  test.each(vectors.factories)("implementation and init code of $factory agree", (vector) => {
-    expect(implementationOf(vector.factory)).toBe(toChecksumAddress(vector.implementation));
-    const initCode = walletInitCode(vector.implementation);
-    expect(toHex(keccak(parseBytes("initCode", initCode, 61)))).toBe(vector.initCodeHash);
-  });
+  test.each(vectors.factories)(
+    "match the implementation and init code of factory $factory",
+    (vector) => {
+      expect(implementationOf(vector.factory)).toBe(toChecksumAddress(vector.implementation));
+      const initCode = walletInitCode(vector.implementation);
+      expect(toHex(keccak(parseBytes("initCode", initCode, 61)))).toBe(vector.initCodeHash);
+    },
+  );
 
-  test.each(vectors.wallets)("hash and wallet agree: $name", (vector) => {
+  test.each(vectors.wallets)("match the hash and wallet: $name", (vector) => {
     const { factory, implementation, commitment } = vector;
     expect(hashCommitment(commitment)).toBe(vector.hash);
     expect(predictWallet({ factory, commitment })).toBe(toChecksumAddress(vector.wallet));
@@ -29,7 +32,7 @@ describe("shared vectors", () => {
     );
   });
 
-  test.each(vectors.deliveries)("delivery id agrees: $name", (vector) => {
+  test.each(vectors.deliveries)("match the delivery id: $name", (vector) => {
     const { srcChain, escrow, wallet, token, seq } = vector;
     expect(deliveryId({ srcBridgeId: srcChain, escrow, wallet, token, seq: BigInt(seq) })).toBe(
       vector.deliveryId,

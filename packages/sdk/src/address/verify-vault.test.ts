@@ -9,7 +9,7 @@ import { type ClaimedVault, verifyVault, type VerifyVaultRequest } from "./verif
 const SIGNER = new Uint8Array(32).fill(7);
 const BINDING = base58.encode(ed25519.getPublicKey(SIGNER));
 const OTHER = base58.encode(ed25519.getPublicKey(new Uint8Array(32).fill(8)));
-/** Begins with a zero, which base58 writes as a one. */
+/** Begins with a zero byte, which base58 encodes as the digit 1. */
 const VAULT_BYTES = Uint8Array.from({ length: 32 }, (_, index) => index * 5);
 const VAULT = base58.encode(VAULT_BYTES);
 const RECIPIENT = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
@@ -25,7 +25,7 @@ const FIELDS: CommitmentFields = {
   maxSlippageBps: 100,
 };
 
-/** What the signer signs, written out. */
+/** Signs a binding; spells out the message independently of the code under test. */
 function bind(fields: CommitmentFields, vault: Uint8Array, key = SIGNER): string {
   const message = Buffer.concat([
     Buffer.from("sluice/solana/binding/v1"),
@@ -50,7 +50,7 @@ const REQUEST: VerifyVaultRequest = {
 };
 
 describe("verifyVault", () => {
-  test("accepts the vault that the trusted account vouches for", () => {
+  test("accepts a vault whose binding the trusted account signed", () => {
     expect(verifyVault(REQUEST)).toEqual({
       kind: "ok",
       address: VAULT,
@@ -58,13 +58,13 @@ describe("verifyVault", () => {
     });
   });
 
-  test("accepts expectations in base58, and the bare fields with their binding", () => {
+  test("accepts expected values in base58, and a commitment of fields and binding alone", () => {
     const commitment = { ...FIELDS, binding: CLAIMED.binding };
     const expected = { destWallet: RECIPIENT, destToken: "1".repeat(32), maxFeeBps: 60 };
     expect(verifyVault({ ...REQUEST, commitment, expected }).kind).toBe("ok");
   });
 
-  test("accepts a binding that the platform's own ed25519 made", () => {
+  test("accepts a binding signed with the ed25519 of node:crypto", () => {
     const { privateKey, publicKey } = generateKeyPairSync("ed25519");
     const account = base58.encode(publicKey.export({ format: "der", type: "spki" }).subarray(-32));
     const message = Buffer.concat([
@@ -83,7 +83,7 @@ describe("verifyVault", () => {
     ["destToken", RECIPIENT],
     ["refundAuthority", RECIPIENT],
     ["maxFeeBps", 49],
-  ])("finds that %s is not the expected one", (field, value) => {
+  ])("reports a mismatch when %s differs from the expected value", (field, value) => {
     const outcome = verifyVault({ ...REQUEST, expected: { [field]: value } });
     expect(outcome).toMatchObject({ kind: "mismatch", field });
   });
@@ -94,7 +94,7 @@ describe("verifyVault", () => {
     ["domain", "sluice.deposit.v2"],
     ["factory", OTHER],
     ["commitment", `0x${"1".repeat(64)}`],
-  ])("finds that the claimed %s is wrong", (field, value) => {
+  ])("reports a mismatch when the claimed %s is wrong", (field, value) => {
     const outcome = verifyVault({ ...REQUEST, commitment: { ...CLAIMED, [field]: value } });
     expect(outcome).toMatchObject({ kind: "mismatch", field });
   });
@@ -107,7 +107,7 @@ describe("verifyVault", () => {
       { commitment: { ...FIELDS, destWallet: BINDING, binding: CLAIMED.binding } },
     ],
     [
-      "a signature of somebody else",
+      "a signature of another key",
       {
         commitment: {
           ...CLAIMED,
@@ -115,8 +115,8 @@ describe("verifyVault", () => {
         },
       },
     ],
-    ["no signature at all", { commitment: { ...CLAIMED, binding: `0x${"00".repeat(64)}` } }],
-  ])("is not fooled by %s", (_, change) => {
+    ["an empty signature", { commitment: { ...CLAIMED, binding: `0x${"00".repeat(64)}` } }],
+  ])("reports a binding mismatch for %s", (_, change) => {
     expect(verifyVault({ ...REQUEST, ...change })).toMatchObject({
       kind: "mismatch",
       field: "binding",
@@ -128,7 +128,7 @@ describe("verifyVault", () => {
     ["address", { address: VAULT.slice(1) }],
     ["bindingAccount", { bindingAccount: "" }],
     ["commitment.binding", { commitment: { ...CLAIMED, binding: "0x12" } }],
-  ])("names %s where it is malformed", (field, change) => {
+  ])("names the field %s when it is malformed", (field, change) => {
     expect(() => verifyVault({ ...REQUEST, ...change })).toThrow(`${field}: expected`);
   });
 });

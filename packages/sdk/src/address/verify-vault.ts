@@ -1,9 +1,9 @@
 /**
- * Checks a deposit address on Solana before money is sent to it. Nobody but the signer can derive a vault from its
- * commitment, so who vouches for it is what is verified: the binding is a signature of the signer over both.
+ * Verifies a Solana deposit address (a vault) before money is sent to it. Only the signer can derive a vault from its
+ * commitment, so the check is of the binding: the signer's signature over both.
  *
- * Assumes: `bindingAccount` comes from the caller's own configuration, not from the quote. Whoever chooses it chooses who
- * vouches.
+ * Assumes: `bindingAccount` comes from the caller's own configuration, not from the quote. A forged account could sign a
+ * binding for any address.
  */
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
@@ -19,32 +19,32 @@ import {
   type Mismatch,
 } from "./verify.ts";
 
-/** What the signed text begins with; the hash of the commitment and the vault follow. */
+/** Prefix of the signed message. The hash of the commitment and the vault follow it. */
 export const BINDING_DOMAIN = "sluice/solana/binding/v1";
 
-/** A commitment of a vault as the quote carries it. */
+/** The commitment of a vault, as the quote states it. */
 export interface ClaimedVault extends ClaimedCommitment {
-  /** The signature, 64 bytes in hex. */
+  /** The signer's signature over commitment and vault, 64 bytes in hex. */
   readonly binding: string;
 }
 
-/** What to verify. */
+/** Input of `verifyVault`. */
 export interface VerifyVaultRequest {
-  /** The deposit address in question, base58. */
+  /** The deposit address to verify, in base58. */
   readonly address: string;
-  /** The commitment it is said to have, with the binding. */
+  /** The commitment that the quote states for it, with the binding. */
   readonly commitment: ClaimedVault;
-  /** The account whose bindings the caller trusts, base58. */
+  /** The account whose bindings the caller trusts, in base58. */
   readonly bindingAccount: string;
-  /** What the caller wanted. Fields must be equal; the two caps may be lower. Absent fields are not compared. */
+  /** The caller's own values. Fields must be equal; the two caps may be lower. Absent fields are not compared. */
   readonly expected?: Partial<CommitmentFields>;
 }
 
-/** The outcome of a verification. Only `ok` may be paid to. */
+/** Result of `verifyVault`. Only an address with `ok` may be paid. */
 export type VaultVerification =
   { readonly kind: "ok"; readonly address: string; readonly commitment: Hex } | Mismatch;
 
-/** Verifies a deposit address on Solana offline. Malformed input throws `AddressInputError` and names the field. */
+/** Verifies a Solana deposit address offline. Malformed input throws `AddressInputError`, which names the field. */
 export function verifyVault(request: VerifyVaultRequest): VaultVerification {
   const { address, commitment, bindingAccount } = request;
   const vault = parseBase58("address", address);
@@ -56,7 +56,7 @@ export function verifyVault(request: VerifyVaultRequest): VaultVerification {
     compare("factory", bindingAccount, commitment.factory) ??
     findFieldMismatch(commitment, request.expected ?? {}) ??
     findHashMismatch(commitment, hash) ??
-    (isSigned({ hash, vault, account, signature })
+    (hasValidSignature({ hash, vault, account, signature })
       ? { kind: "ok", address, commitment: hash }
       : {
           kind: "mismatch",
@@ -67,7 +67,7 @@ export function verifyVault(request: VerifyVaultRequest): VaultVerification {
   );
 }
 
-function isSigned(given: {
+function hasValidSignature(given: {
   readonly hash: Hex;
   readonly vault: Uint8Array;
   readonly account: Uint8Array;
@@ -75,6 +75,6 @@ function isSigned(given: {
 }): boolean {
   const { hash, vault, account, signature } = given;
   const message = concatBytes(utf8ToBytes(BINDING_DOMAIN), hexToBytes(hash.slice(2)), vault);
-  // As strict as Solana itself: one encoding of each point.
+  // As strict as Solana: only the canonical encoding of each point is accepted.
   return ed25519.verify(signature, message, account, { zip215: false });
 }

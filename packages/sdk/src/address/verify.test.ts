@@ -36,7 +36,7 @@ describe("verifyDepositAddress", () => {
     });
   });
 
-  test("accepts the address in any case and the bare fields", () => {
+  test("accepts the address in any case, and a commitment of fields alone", () => {
     const outcome = verifyDepositAddress({
       address: ADDRESS.toLowerCase(),
       commitment: FIELDS,
@@ -45,7 +45,7 @@ describe("verifyDepositAddress", () => {
     expect(outcome.kind).toBe("ok");
   });
 
-  test("accepts expectations in another spelling and caps below the expected", () => {
+  test("accepts expected values in another encoding, and caps below the expected ones", () => {
     const outcome = verifyDepositAddress({
       ...REQUEST,
       expected: {
@@ -68,7 +68,7 @@ describe("verifyDepositAddress", () => {
     ["refundAuthority", "0x54054ba0e1871cc23332871c4e0a055412928eba"],
     ["maxFeeBps", 49],
     ["maxSlippageBps", 99],
-  ])("finds that %s is not the expected one", (field, value) => {
+  ])("reports a mismatch when %s differs from the expected value", (field, value) => {
     const outcome = verifyDepositAddress({ ...REQUEST, expected: { [field]: value } });
     expect(outcome).toMatchObject({ kind: "mismatch", field });
   });
@@ -80,7 +80,7 @@ describe("verifyDepositAddress", () => {
     ["factory", OTHER],
     ["implementation", OTHER],
     ["commitment", `0x${"1".repeat(64)}`],
-  ])("finds that the claimed %s is wrong", (field, value) => {
+  ])("reports a mismatch when the claimed %s is wrong", (field, value) => {
     const outcome = verifyDepositAddress({
       ...REQUEST,
       commitment: { ...CLAIMED, [field]: value },
@@ -88,7 +88,7 @@ describe("verifyDepositAddress", () => {
     expect(outcome).toMatchObject({ kind: "mismatch", field });
   });
 
-  test("finds that the address is another one, and says which belongs to the fields", () => {
+  test("reports a mismatch for another address, with the address of the fields", () => {
     expect(verifyDepositAddress({ ...REQUEST, address: OTHER })).toMatchObject({
       kind: "mismatch",
       field: "address",
@@ -96,7 +96,7 @@ describe("verifyDepositAddress", () => {
     });
   });
 
-  test("finds a changed field by the address when the hash is not claimed", () => {
+  test("reports an address mismatch for a changed field when no hash is claimed", () => {
     const outcome = verifyDepositAddress({
       ...REQUEST,
       commitment: { ...FIELDS, refundAuthority: FIELDS.destWallet },
@@ -104,7 +104,7 @@ describe("verifyDepositAddress", () => {
     expect(outcome).toMatchObject({ kind: "mismatch", field: "address" });
   });
 
-  test("finds the address of another factory", () => {
+  test("reports an address mismatch for an address of another factory", () => {
     const address = predictWallet({ factory: OTHER, commitment: FIELDS });
     expect(verifyDepositAddress({ address, commitment: FIELDS, factory: FACTORY })).toMatchObject({
       kind: "mismatch",
@@ -112,7 +112,7 @@ describe("verifyDepositAddress", () => {
     });
   });
 
-  test("refuses an address that is none, by name", () => {
+  test("rejects a malformed address and names the field", () => {
     expect(() => verifyDepositAddress({ ...REQUEST, address: "0x12" })).toThrow(
       'address: expected 0x and 40 hex digits, got "0x12"',
     );

@@ -1,9 +1,9 @@
 /**
- * Checks a deposit address before money is sent to it. Nothing of what the quote claims is believed: the address is
- * computed from the fields, and the fields are compared with what the caller wanted.
+ * Verifies a deposit address before money is sent to it. Nothing in the quote is trusted: the address is computed from
+ * the fields, and the fields are compared with the caller's own values.
  *
- * Assumes: `factory` comes from the caller's own configuration, not from the quote. Whoever chooses the factory
- * chooses the rules.
+ * Assumes: `factory` comes from the caller's own configuration, not from the quote. A wallet obeys its factory, so a
+ * forged factory could send the deposit anywhere.
  */
 import {
   COMMITMENT_DOMAIN,
@@ -19,7 +19,7 @@ import { implementationOf, predictWallet } from "./create2.ts";
 import { formatAddress, parseAddress } from "./eip55.ts";
 import { type Hex, parseBytes, toHex } from "./encoding.ts";
 
-/** A commitment as the quote carries it: the fields, and claims about them that are checked where present. */
+/** A commitment as the quote states it: the fields, and claims about them that are checked if present. */
 export interface ClaimedCommitment extends CommitmentFields {
   readonly domain?: string;
   readonly version?: number;
@@ -30,7 +30,7 @@ export interface ClaimedCommitment extends CommitmentFields {
   readonly commitment?: string;
 }
 
-/** What can differ. */
+/** A field or claim that can differ. */
 export type VerifiedField =
   | CommitmentField
   | "domain"
@@ -42,7 +42,7 @@ export type VerifiedField =
   | "binding"
   | "address";
 
-/** The outcome of a verification. Only `ok` may be paid to. */
+/** Result of a verification. Only an address with `ok` may be paid. */
 export type Verification =
   | { readonly kind: "ok"; readonly address: Hex; readonly commitment: Hex }
   | {
@@ -53,22 +53,22 @@ export type Verification =
       readonly actual: string;
     };
 
-/** What to verify. */
+/** Input of `verifyDepositAddress`. */
 export interface VerifyRequest {
-  /** The deposit address in question. */
+  /** The deposit address to verify. */
   readonly address: string;
-  /** The commitment it is said to have. */
+  /** The commitment that the quote states for it. */
   readonly commitment: ClaimedCommitment;
   /** The factory that the caller trusts. */
   readonly factory: string;
-  /** What the caller wanted. Fields must be equal; the two caps may be lower. Absent fields are not compared. */
+  /** The caller's own values. Fields must be equal; the two caps may be lower. Absent fields are not compared. */
   readonly expected?: Partial<CommitmentFields>;
 }
 
-/** How a verification fails. */
+/** Result of a verification that failed. */
 export type Mismatch = Extract<Verification, { kind: "mismatch" }>;
 
-/** Verifies a deposit address offline. Malformed input throws `AddressInputError` and names the field. */
+/** Verifies a deposit address offline. Malformed input throws `AddressInputError`, which names the field. */
 export function verifyDepositAddress(request: VerifyRequest): Verification {
   const { commitment, factory } = request;
   const address = formatAddress(parseAddress("address", request.address));
@@ -83,7 +83,7 @@ export function verifyDepositAddress(request: VerifyRequest): Verification {
   );
 }
 
-/** The format is the one this code knows. */
+/** Compares the claimed format with the one implemented here. */
 export function findFormatMismatch(claimed: ClaimedCommitment): Mismatch | undefined {
   return (
     compare("domain", COMMITMENT_DOMAIN, claimed.domain) ??
@@ -92,7 +92,7 @@ export function findFormatMismatch(claimed: ClaimedCommitment): Mismatch | undef
   );
 }
 
-/** The named contracts are the trusted factory and its implementation. */
+/** Compares the claimed contracts with the trusted factory and its implementation. */
 function findContractMismatch(claimed: ClaimedCommitment, factory: string): Mismatch | undefined {
   const trusted = formatAddress(parseAddress("factory", factory));
   return (
@@ -105,35 +105,37 @@ function findContractMismatch(claimed: ClaimedCommitment, factory: string): Mism
   );
 }
 
-/** The fields are what the caller wanted, whichever way each is spelled. */
+/** Compares the claimed fields with the caller's values. Different encodings of one value are equal. */
 export function findFieldMismatch(
   claimed: CommitmentFields,
   expected: Partial<CommitmentFields>,
 ): Mismatch | undefined {
   for (const field of COMMITMENT_FIELDS) {
-    const wanted = expected[field];
-    if (wanted === undefined) continue;
-    const wantedWord = encodeField({ ...claimed, ...expected }, field);
+    const value = expected[field];
+    if (value === undefined) continue;
+    const expectedWord = encodeField({ ...claimed, ...expected }, field);
     const word = encodeField(claimed, field);
     const isCap = field === "maxFeeBps" || field === "maxSlippageBps";
-    // Words are big-endian and equally long, so their hex sorts like the numbers.
-    const fits = isCap ? toHex(word) <= toHex(wantedWord) : toHex(word) === toHex(wantedWord);
-    if (!fits) {
-      const text = isCap ? `at most ${wanted}` : String(wanted);
+    // Words are big-endian and of equal length, so their hex strings order like the numbers.
+    const isMatch = isCap
+      ? toHex(word) <= toHex(expectedWord)
+      : toHex(word) === toHex(expectedWord);
+    if (!isMatch) {
+      const text = isCap ? `at most ${value}` : String(value);
       return { kind: "mismatch", field, expected: text, actual: String(claimed[field]) };
     }
   }
   return undefined;
 }
 
-/** The claimed hash is the hash of the fields. */
+/** Compares the claimed hash with the hash of the fields. */
 export function findHashMismatch(claimed: ClaimedCommitment, hash: Hex): Mismatch | undefined {
   if (claimed.commitment === undefined) return undefined;
   const bytes = parseBytes("commitment.commitment", claimed.commitment, 32);
   return compare("commitment", hash, toHex(bytes));
 }
 
-/** An absent claim agrees with everything. */
+/** Returns the mismatch of one claim. An absent claim matches. */
 export function compare(
   field: VerifiedField,
   expected: string | number,

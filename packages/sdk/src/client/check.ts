@@ -2,13 +2,13 @@ import type { Static, TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { SluiceResponseError } from "./errors.ts";
 
-/** What a value was and where it came from, for the message when it does not fit. */
-export interface Received {
+/** The origin of a value, for the error message. */
+interface Received {
   readonly source: string;
   readonly status?: number;
 }
 
-/** The value as its schema's type; throws `SluiceResponseError` with the first place that does not fit. */
+/** Returns the value as its schema's type. Throws `SluiceResponseError` with the first path that does not match. */
 export function checkShape<T extends TSchema>(
   schema: T,
   value: unknown,
@@ -16,10 +16,10 @@ export function checkShape<T extends TSchema>(
 ): Static<T> {
   if (Value.Check(schema, value)) return value;
   const [first] = Value.Errors(schema, value);
-  const place = first?.instancePath === "" ? "the answer" : (first?.instancePath ?? "the answer");
+  const path = first?.instancePath || "the response";
   throw new SluiceResponseError(
     received.source,
-    `${place} ${first?.message ?? "has another shape"}`,
+    `${path} ${first?.message ?? "does not match the schema"}`,
     received.status,
   );
 }

@@ -1,13 +1,13 @@
-/** What a client throws. Both kinds say whether trying again may help; neither ever holds the API key. */
+/** Errors of the client. API and response errors say whether to retry. No error contains the API key. */
 import type { ErrorCode, ErrorObject } from "../wire/index.ts";
 
-/** The service answered with an error. Branch on `code`. */
+/** The service returned an error object. Branch on `code`. */
 export class SluiceApiError extends Error {
   override readonly name = "SluiceApiError";
   readonly code: ErrorCode;
   readonly retryable: boolean;
   readonly details: ErrorObject["details"];
-  /** HTTP status; undefined when a stream's handshake was refused. */
+  /** HTTP status; undefined for a rejected stream handshake. */
   readonly status: number | undefined;
 
   constructor(error: ErrorObject, status: number | undefined) {
@@ -19,14 +19,14 @@ export class SluiceApiError extends Error {
   }
 }
 
-/** Something answered, but not in the published shape: a proxy, another service, another version. */
+/** The response does not match the interface: it came from a proxy, another service or another version. */
 export class SluiceResponseError extends Error {
   override readonly name = "SluiceResponseError";
-  /** What was asked, such as `GET /swaps`. */
+  /** The request, such as `GET /swaps`. */
   readonly source: string;
   /** HTTP status; undefined on the stream. */
   readonly status: number | undefined;
-  /** True for 429 and every 5xx; a wrong shape stays wrong. */
+  /** True for 429 and every 5xx. A successful response of the wrong shape is not retryable. */
   readonly retryable: boolean;
 
   constructor(source: string, problem: string, status?: number) {
@@ -37,32 +37,37 @@ export class SluiceResponseError extends Error {
   }
 }
 
-/** Whether trouble may pass by itself: nobody answered, or the answer says so. */
-export function mayPass(error: unknown): boolean {
+/** Reports whether a retry may succeed: there was no response, or the response says so. */
+export function isRetryable(error: unknown): boolean {
   if (error instanceof SluiceApiError || error instanceof SluiceResponseError) {
     return error.retryable;
   }
   return true;
 }
 
-/** Nothing was read for longer than events are kept: some may be gone. Read `GET /swaps`, then follow without `since`. */
+/**
+ * No event was read for longer than events are retained, so some may be lost. Read `GET /swaps`, then follow without
+ * `since`.
+ */
 export class SluiceGapError extends Error {
   override readonly name = "SluiceGapError";
   readonly since: string;
 
   constructor(since: string) {
-    super(`Events are kept for 30 days, and ${since} is longer ago: some may be missing.`);
+    super(
+      `Events are retained for 30 days and ${since} is older, so some may be missing. Read GET /swaps, then follow without since.`,
+    );
     this.since = since;
   }
 }
 
-/** What was waited for did not come in time. It may still come. */
+/** The settlement did not end before the timeout. It may still end. */
 export class SluiceTimeoutError extends Error {
   override readonly name = "SluiceTimeoutError";
   readonly walletAddress: string;
 
   constructor(walletAddress: string) {
-    super(`The settlement of ${walletAddress} has not ended yet.`);
+    super(`The settlement of ${walletAddress} did not end before the timeout.`);
     this.walletAddress = walletAddress;
   }
 }

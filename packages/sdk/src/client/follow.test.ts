@@ -1,4 +1,4 @@
-/** The parts of following and waiting that need no service; against a real one they are in the service's stories. */
+/** Parts of followEvents and waitForSettlement that need no service. The service's stories run both against a real one. */
 import { getEventListeners } from "node:events";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { EventItem, Swap } from "../wire/index.ts";
@@ -12,16 +12,16 @@ import { followEvents } from "./follow.ts";
 import { waitForSettlement } from "./settlement.ts";
 
 const KEY = "0b5e0a4e-6f3c-4a53-9d7a-2f9f0a3f6c11";
-const NOWHERE = "http://127.0.0.1:1";
+const UNREACHABLE = "http://127.0.0.1:1";
 const DAY_MS = 86_400_000;
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
 
 afterEach(() => vi.restoreAllMocks());
 
-/** A promise that stays open, as a request does that nobody answers. */
+/** Returns a promise that never settles, like a request without a response. */
 const hang = () => new Promise<never>(() => undefined);
 
-describe("following", () => {
+describe("followEvents", () => {
   const event = (timestamp: string): EventItem => ({
     id: KEY,
     type: "deposit_detected",
@@ -29,58 +29,58 @@ describe("following", () => {
     data: { walletAddress: "0x1", chainId: 30, tokenAddress: "0x2", queued: true },
   });
 
-  /** Each read of the replay gives the next of these; after them it is asked for too often. */
-  function reading(...reads: (() => AsyncGenerator<EventItem, void>)[]) {
-    const asked: (string | undefined)[] = [];
+  /** A client whose reads of the replay return these in order; a further read throws. */
+  function createReplay(...reads: (() => AsyncGenerator<EventItem, void>)[]) {
+    const requested: (string | undefined)[] = [];
     const iterateEvents = (query?: { since?: string }) => {
-      asked.push(query?.since);
-      const read = reads[asked.length - 1];
+      requested.push(query?.since);
+      const read = reads[requested.length - 1];
       if (!read) throw new Error("read more often than expected");
       return read();
     };
-    return { asked, iterateEvents };
+    return { requested, iterateEvents };
   }
-  async function* give(...events: EventItem[]) {
+  async function* yieldEvents(...events: EventItem[]) {
     yield* events;
   }
   // oxlint-disable-next-line require-yield
   async function* fail(error: unknown) {
     throw error;
   }
-  /** Time goes by from one call of `pass` to the next, and not otherwise. */
-  function stopClock() {
+  /** Mocks the clock: time advances only by calls of `advance`. */
+  function mockClock() {
     let now = Date.now();
     vi.spyOn(Date, "now").mockImplementation(() => now);
-    return { pass: (days: number) => (now += days * DAY_MS) };
+    return { advance: (days: number) => (now += days * DAY_MS) };
   }
-  const options = { baseUrl: NOWHERE, apiKey: KEY, pollMs: 1 };
+  const options = { baseUrl: UNREACHABLE, apiKey: KEY, pollMs: 1 };
 
-  test("begins with events that are kept longer than promised, and goes on", async () => {
+  test("yields events older than the retention at the start, then continues", async () => {
     const [old, later] = [event(daysAgo(33)), event(daysAgo(0))];
-    const client = reading(
-      () => give(old),
-      () => give(later),
+    const client = createReplay(
+      () => yieldEvents(old),
+      () => yieldEvents(later),
     );
     const events = followEvents({ ...options, client });
     expect((await events.next()).value).toBe(old);
     expect((await events.next()).value).toBe(later);
-    expect(client.asked).toEqual([undefined, old.timestamp]);
+    expect(client.requested).toEqual([undefined, old.timestamp]);
     await events.return();
   });
 
-  test("has no gap when nothing happens for longer than events are kept", async () => {
-    const clock = stopClock();
+  test("reports no gap when no event happens for longer than the retention", async () => {
+    const clock = mockClock();
     const [first, last] = [event(daysAgo(0)), event(daysAgo(0))];
-    const quiet = () => {
-      clock.pass(20);
-      return give();
+    const readNothing = () => {
+      clock.advance(20);
+      return yieldEvents();
     };
-    const client = reading(
-      () => give(first),
-      quiet,
-      quiet,
-      quiet,
-      () => give(last),
+    const client = createReplay(
+      () => yieldEvents(first),
+      readNothing,
+      readNothing,
+      readNothing,
+      () => yieldEvents(last),
     );
     const events = followEvents({ ...options, client });
     expect((await events.next()).value).toBe(first);
@@ -88,26 +88,26 @@ describe("following", () => {
     await events.return();
   });
 
-  test("has a gap when nothing could be read for longer than events are kept", async () => {
-    const clock = stopClock();
+  test("throws SluiceGapError when every read fails for longer than the retention", async () => {
+    const clock = mockClock();
     const first = event(daysAgo(29));
-    const away = () => {
-      clock.pass(11);
+    const failToRead = () => {
+      clock.advance(11);
       return fail(new TypeError("fetch failed"));
     };
     const readAt = daysAgo(0);
-    const client = reading(() => give(first), away, away, away);
+    const client = createReplay(() => yieldEvents(first), failToRead, failToRead, failToRead);
     const events = followEvents({ ...options, client });
     expect((await events.next()).value).toBe(first);
     await expect(events.next()).rejects.toEqual(new SluiceGapError(readAt));
   });
 
-  test("has a gap when the first read broke off too long ago", async () => {
-    const clock = stopClock();
+  test("throws SluiceGapError when the first read broke off before the retention", async () => {
+    const clock = mockClock();
     const first = event(daysAgo(29));
-    const client = reading(async function* () {
+    const client = createReplay(async function* () {
       yield first;
-      clock.pass(2);
+      clock.advance(2);
       throw new TypeError("fetch failed");
     });
     const events = followEvents({ ...options, client });
@@ -116,53 +116,53 @@ describe("following", () => {
   });
 
   test.each(["yesterday", "2026-01-31T12:00:00", "2026-01-31 12:00:00Z", "2026-13-01T00:00:00Z"])(
-    "from %s, which is no one instant, is refused",
+    "rejects since = %s, which is not one instant",
     async (since) => {
-      const events = followEvents({ ...options, client: reading(), since });
+      const events = followEvents({ ...options, client: createReplay(), since });
       await expect(events.next()).rejects.toThrow(TypeError);
     },
   );
 
-  test.each([400, 401, 403, 404])("ends with HTTP %d, which stays as it is", async (status) => {
-    const wrong = new SluiceResponseError("GET /events", "no error object", status);
-    const events = followEvents({ ...options, client: reading(() => fail(wrong)) });
-    await expect(events.next()).rejects.toBe(wrong);
+  test.each([400, 401, 403, 404])("throws on HTTP %d, which is not retryable", async (status) => {
+    const error = new SluiceResponseError("GET /events", "no error object", status);
+    const events = followEvents({ ...options, client: createReplay(() => fail(error)) });
+    await expect(events.next()).rejects.toBe(error);
   });
 
-  test("goes on after HTTP 502", async () => {
-    const gone = new SluiceResponseError("GET /events", "no error object", 502);
+  test("continues after HTTP 502", async () => {
+    const badGateway = new SluiceResponseError("GET /events", "no error object", 502);
     const errors: unknown[] = [];
-    const client = reading(
-      () => fail(gone),
-      () => give(event(daysAgo(0))),
+    const client = createReplay(
+      () => fail(badGateway),
+      () => yieldEvents(event(daysAgo(0))),
     );
     const onError = (error: unknown) => errors.push(error);
     const events = followEvents({ ...options, client, onError });
     expect((await events.next()).done).toBe(false);
-    expect(errors).toContain(gone);
+    expect(errors).toContain(badGateway);
     await events.return();
   });
 
-  test("ends with the signal also while an answer does not come", async () => {
-    const aborting = new AbortController();
+  test("ends when the signal aborts during a pending request", async () => {
+    const controller = new AbortController();
     const signals: unknown[] = [];
     const client = {
       async *iterateEvents(_query?: object, call?: { signal?: AbortSignal }) {
         signals.push(call?.signal);
-        queueMicrotask(() => aborting.abort());
+        queueMicrotask(() => controller.abort());
         yield await hang();
       },
     };
-    const events = followEvents({ ...options, client, signal: aborting.signal });
+    const events = followEvents({ ...options, client, signal: controller.signal });
     expect(await events.next()).toEqual({ done: true, value: undefined });
-    expect(signals).toEqual([aborting.signal]);
+    expect(signals).toEqual([controller.signal]);
   });
 
-  test("leaves nothing at the signal", async () => {
+  test("leaves no listener on the signal", async () => {
     const { signal } = new AbortController();
     const events = followEvents({
       ...options,
-      client: reading(() => give(event(daysAgo(0)))),
+      client: createReplay(() => yieldEvents(event(daysAgo(0)))),
       signal,
     });
     await events.next();
@@ -170,35 +170,35 @@ describe("following", () => {
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
-  test("from before events are kept is refused: some may be gone", async () => {
-    const client = { iterateEvents: () => Promise.reject(new Error("not asked for")) as never };
+  test("throws SluiceGapError when since is older than the retention", async () => {
+    const client = {
+      iterateEvents: () => Promise.reject(new Error("unexpected request")) as never,
+    };
     const since = daysAgo(31);
-    const events = followEvents({ client, baseUrl: NOWHERE, apiKey: KEY, since });
+    const events = followEvents({ client, baseUrl: UNREACHABLE, apiKey: KEY, since });
     await expect(events.next()).rejects.toEqual(new SluiceGapError(since));
   });
 
-  test("ends with the signal, and with a key that is refused", async () => {
+  test("ends when the signal has aborted, and throws when the key is rejected", async () => {
     const aborted = AbortSignal.abort();
-    const client = { iterateEvents: () => Promise.reject(new Error("not asked for")) as never };
-    const ended = followEvents({ client, baseUrl: NOWHERE, apiKey: KEY, signal: aborted });
+    const client = {
+      iterateEvents: () => Promise.reject(new Error("unexpected request")) as never,
+    };
+    const ended = followEvents({ client, baseUrl: UNREACHABLE, apiKey: KEY, signal: aborted });
     expect(await ended.next()).toEqual({ done: true, value: undefined });
 
-    const refusal = new SluiceApiError({ code: "FORBIDDEN", message: "no", retryable: false }, 403);
-    // oxlint-disable-next-line require-yield
-    async function* refuse() {
-      throw refusal;
-    }
-    const refused = followEvents({
-      client: { iterateEvents: refuse },
-      baseUrl: NOWHERE,
+    const error = new SluiceApiError({ code: "FORBIDDEN", message: "no", retryable: false }, 403);
+    const rejected = followEvents({
+      client: { iterateEvents: () => fail(error) },
+      baseUrl: UNREACHABLE,
       apiKey: KEY,
     });
-    await expect(refused.next()).rejects.toBe(refusal);
+    await expect(rejected.next()).rejects.toBe(error);
   });
 });
 
-describe("waiting", () => {
-  // CAST: what waiting looks at.
+describe("waitForSettlement", () => {
+  // CAST: the fields that waitForSettlement reads.
   const swap = (change: Partial<Swap>) =>
     ({
       id: "1",
@@ -208,22 +208,21 @@ describe("waiting", () => {
       retryCount: 0,
       ...change,
     }) as Swap;
-  const answering = (...answers: (readonly Swap[] | Error)[]) => {
-    let asked = 0;
+  const createClient = (...responses: (readonly Swap[] | Error)[]) => {
+    let requests = 0;
     return {
-      asked: () => asked,
       listSwaps: async () => {
-        const answer = answers[Math.min(asked, answers.length - 1)] ?? [];
-        asked += 1;
-        if (answer instanceof Error) throw answer;
-        return { items: [...answer], nextCursor: null };
+        const response = responses[Math.min(requests, responses.length - 1)] ?? [];
+        requests += 1;
+        if (response instanceof Error) throw response;
+        return { items: [...response], nextCursor: null };
       },
     };
   };
   const options = { walletAddress: "0xab", pollMs: 1 };
 
-  test("ends with the newest settlement of the address, and tells each status once", async () => {
-    const client = answering(
+  test("returns the newest settlement of the address and reports each status once", async () => {
+    const client = createClient(
       [],
       [swap({ id: "2", walletAddress: "0xCD", terminal: true }), swap({})],
       new TypeError("fetch failed"),
@@ -237,31 +236,31 @@ describe("waiting", () => {
     expect(statuses).toEqual(["swapping", "completed"]);
   });
 
-  test("does not take an earlier one for the one that is waited for", async () => {
+  test("ignores the earlier settlement named by after", async () => {
     const old = swap({ status: "completed", terminal: true });
-    const client = answering([old], [swap({ id: "2", terminal: true, status: "dead" }), old]);
+    const client = createClient([old], [swap({ id: "2", terminal: true, status: "dead" }), old]);
     expect(await waitForSettlement(client, { ...options, after: "1" })).toMatchObject({ id: "2" });
   });
 
-  test("ends when the time is over, also while an answer does not come", async () => {
-    let asked: AbortSignal | undefined;
+  test("throws SluiceTimeoutError at the timeout and aborts a pending request", async () => {
+    let requestSignal: AbortSignal | undefined;
     const client = {
       listSwaps(_query?: object, call?: { signal?: AbortSignal }) {
-        asked = call?.signal;
+        requestSignal = call?.signal;
         return hang();
       },
     };
     const waiting = waitForSettlement(client, { ...options, timeoutMs: 20 });
     await expect(waiting).rejects.toBeInstanceOf(SluiceTimeoutError);
-    expect(asked?.aborted).toBe(true);
+    expect(requestSignal?.aborted).toBe(true);
   });
 
-  test("ends with the signal, also while an answer does not come, and leaves nothing at it", async () => {
-    const aborting = new AbortController();
-    const { signal } = aborting;
+  test("ends when the signal aborts during a pending request, and leaves no listener on it", async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
     const client = {
       listSwaps() {
-        queueMicrotask(() => aborting.abort());
+        queueMicrotask(() => controller.abort());
         return hang();
       },
     };
@@ -271,23 +270,23 @@ describe("waiting", () => {
 
     const other = new AbortController();
     const done = [swap({ status: "completed", terminal: true })];
-    await waitForSettlement(answering([], [], done), { ...options, signal: other.signal });
+    await waitForSettlement(createClient([], [], done), { ...options, signal: other.signal });
     expect(getEventListeners(other.signal, "abort")).toEqual([]);
   });
 
-  test("waits as long as it was told, however long that is", async () => {
+  test("accepts an infinite timeout and one longer than a timer can hold", async () => {
     const done = [swap({ status: "completed", terminal: true })];
-    const client = answering([], [], done);
+    const client = createClient([], [], done);
     for (const timeoutMs of [Number.POSITIVE_INFINITY, 2 ** 40]) {
       expect(await waitForSettlement(client, { ...options, timeoutMs })).toBe(done[0]);
     }
   });
 
-  test("ends when the time is over, and with a key that is refused", async () => {
+  test("throws SluiceTimeoutError at the timeout, and the API error when the key is rejected", async () => {
     await expect(
-      waitForSettlement(answering([]), { ...options, timeoutMs: 20 }),
+      waitForSettlement(createClient([]), { ...options, timeoutMs: 20 }),
     ).rejects.toBeInstanceOf(SluiceTimeoutError);
-    const refusal = new SluiceApiError({ code: "FORBIDDEN", message: "no", retryable: false }, 403);
-    await expect(waitForSettlement(answering(refusal), options)).rejects.toBe(refusal);
+    const error = new SluiceApiError({ code: "FORBIDDEN", message: "no", retryable: false }, 403);
+    await expect(waitForSettlement(createClient(error), options)).rejects.toBe(error);
   });
 });

@@ -1,4 +1,4 @@
-/** A client of the service: requests, stream, waiting, payment URIs, and what they throw. */
+/** Client of the service: requests, stream, waiting, payment URIs and errors. */
 export {
   SluiceApiError,
   SluiceGapError,

@@ -5,8 +5,8 @@ const WALLET = "0x8e23ee67d1332ad560396262c48ffbb01f93d052";
 const TOKEN = "0x89205a3a3b2a69de6dbf7f01ed13b2108b2c43e7";
 
 describe("ERC-681", () => {
-  test("a token is the target, and the deposit address its argument, as in the specification", () => {
-    // The example of the specification, with the chain named.
+  test("targets the token contract, with the deposit address as argument", () => {
+    // The example of the specification, with an explicit chain id.
     expect(toEvmPaymentUri({ address: WALLET, evmChainId: 1, token: TOKEN, amount: 1n })).toBe(
       `ethereum:${TOKEN}@1/transfer?address=${WALLET}&uint256=1`,
     );
@@ -15,7 +15,7 @@ describe("ERC-681", () => {
     );
   });
 
-  test("native coin goes to the deposit address, in wei to the last one", () => {
+  test("sends native coin to the deposit address, with the exact amount in wei", () => {
     const amount = 2_014_000_000_000_000_001n;
     expect(toEvmPaymentUri({ address: WALLET, evmChainId: 1, amount })).toBe(
       `ethereum:${WALLET}@1?value=2014000000000000001`,
@@ -29,7 +29,7 @@ describe("ERC-681", () => {
     ["evmChainId", { address: WALLET, evmChainId: 0 }],
     ["token", { address: WALLET, evmChainId: 1, token: "USDC" }],
     ["amount", { address: WALLET, evmChainId: 1, amount: -1n }],
-  ])("%s is checked", (field, payment) => {
+  ])("rejects a malformed %s", (field, payment) => {
     expect(() => toEvmPaymentUri(payment)).toThrow(field);
   });
 });
@@ -38,7 +38,7 @@ describe("Solana Pay", () => {
   const address = "mvines9iiHiQTysrwkJjGf2gb9Ex9jXJX8ns3qwf2kN";
   const mint = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 
-  test("the examples of the specification", () => {
+  test("reproduces the examples of the specification", () => {
     expect(
       toSolanaPaymentUri({
         address,
@@ -54,7 +54,7 @@ describe("Solana Pay", () => {
     expect(toSolanaPaymentUri({ address })).toBe(`solana:${address}`);
   });
 
-  test("native SOL, as the service lists it, has no mint", () => {
+  test("omits spl-token for native SOL as the service lists it", () => {
     const native = "1".repeat(32);
     expect(toSolanaPaymentUri({ address, mint: native, amount: 5n, decimals: 9 })).toBe(
       `solana:${address}?amount=0.000000005`,
@@ -66,7 +66,7 @@ describe("Solana Pay", () => {
     );
   });
 
-  test("amounts are exact", () => {
+  test("formats amounts exactly", () => {
     const amountOf = (amount: bigint, decimals: number) =>
       new URL(toSolanaPaymentUri({ address, amount, decimals })).searchParams.get("amount");
     expect(amountOf(1n, 9)).toBe("0.000000001");
@@ -77,7 +77,7 @@ describe("Solana Pay", () => {
 
   test.each([
     ["address", { address: WALLET }],
-    // In the alphabet and of a likely length, but not of 32 bytes.
+    // Valid base58 of a plausible length, but not 32 bytes.
     ["address", { address: "1".repeat(44) }],
     ["address", { address: "z".repeat(44) }],
     ["address", { address: address.slice(0, -2) }],
@@ -85,7 +85,7 @@ describe("Solana Pay", () => {
     ["mint", { address, mint: mint.slice(0, -2) }],
     ["decimals", { address, amount: 1n }],
     ["amount", { address, amount: -1n, decimals: 9 }],
-  ])("%s is checked", (field, payment) => {
+  ])("rejects a malformed or missing %s", (field, payment) => {
     expect(() => toSolanaPaymentUri(payment)).toThrow(field);
   });
 });

@@ -1,26 +1,26 @@
-/** Payment requests that wallets open, for a deposit address. The wallet fills in what is here, and the payer confirms. */
+/** Builds payment URIs for a deposit address. A wallet opens the URI, fills in its values and asks the payer to confirm. */
 
 const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const NATIVE = `0x${"0".repeat(40)}`;
 const BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
-/** SOL as the service lists it. It is no mint: a wallet would look for a token. */
+/** SOL, as the service lists it. It is not a mint, so it must not appear as `spl-token`. */
 const NATIVE_SOL = "1".repeat(32);
 
 /** A payment on an EVM chain. */
 export interface EvmPayment {
   /** The deposit address. */
   readonly address: string;
-  /** EIP-155 chain id: 1 for Ethereum. Not the bridge's number. */
+  /** EIP-155 chain id, such as 1 for Ethereum. Not the bridge chain id. */
   readonly evmChainId: number;
-  /** The token's contract; the zero address, or none, for the native coin. */
+  /** The token's contract. Absent or the zero address: the native coin. */
   readonly token?: string;
-  /** Base units. Without it the payer chooses. */
+  /** Amount in base units. Absent: the payer chooses. */
   readonly amount?: bigint;
 }
 
 /**
- * The payment as a URI of ERC-681.
- * @throws TypeError naming the field that is malformed
+ * Returns the payment as an ERC-681 URI.
+ * @throws TypeError naming the malformed field
  * @see https://eips.ethereum.org/EIPS/eip-681
  */
 export function toEvmPaymentUri({ address, evmChainId, token, amount }: EvmPayment): string {
@@ -42,20 +42,21 @@ export function toEvmPaymentUri({ address, evmChainId, token, amount }: EvmPayme
 export interface SolanaPayment {
   /** The deposit address. */
   readonly address: string;
-  /** The token's mint; none for SOL, or 32 ones, as the service lists it. */
+  /** The token's mint. Absent or `11111111111111111111111111111111` (as the service lists it): SOL. */
   readonly mint?: string;
-  /** Base units. Without it the payer chooses. */
+  /** Amount in base units. Absent: the payer chooses. */
   readonly amount?: bigint;
-  /** Of the token; needed with an amount. 9 for SOL. */
+  /** Decimals of the token, 9 for SOL. Required with an amount. */
   readonly decimals?: number;
-  /** Who asks, for the wallet to show. */
+  /** Name of the payee, shown by the wallet. */
   readonly label?: string;
+  /** Purpose of the payment, shown by the wallet. */
   readonly message?: string;
 }
 
 /**
- * The payment as a transfer request of Solana Pay.
- * @throws TypeError naming the field that is malformed
+ * Returns the payment as a Solana Pay transfer request.
+ * @throws TypeError naming the malformed field
  * @see https://docs.solanapay.com/spec
  */
 export function toSolanaPaymentUri(payment: SolanaPayment): string {
@@ -74,7 +75,7 @@ export function toSolanaPaymentUri(payment: SolanaPayment): string {
   return `solana:${address}${query && `?${query}`}`;
 }
 
-/** True for base58 of exactly 32 bytes: each leading one is a zero byte, and the rest is a number. */
+/** Reports whether the text is base58 of exactly 32 bytes. Each leading 1 is a zero byte, the rest is a number. */
 function isPublicKey(text: string): boolean {
   if (text.length > 44) return false;
   let value = 0n;
@@ -89,13 +90,15 @@ function isPublicKey(text: string): boolean {
 }
 
 function checkAmount(amount: bigint | undefined): void {
-  if (amount !== undefined && amount < 0n) throw new TypeError("amount: expected zero or more");
+  if (amount !== undefined && amount < 0n) {
+    throw new TypeError(`amount: expected zero or more, got ${amount}`);
+  }
 }
 
-/** Whole units, without zeros that say nothing: the specification allows neither exponents nor a leading point. */
+/** Formats whole units without trailing zeros. The specification allows neither an exponent nor a leading point. */
 function toDecimal(amount: bigint, decimals: number | undefined): string {
   if (decimals === undefined || !Number.isInteger(decimals) || decimals < 0 || decimals > 255) {
-    throw new TypeError("decimals: expected the token's, a whole number from 0 to 255");
+    throw new TypeError("decimals: expected the token's decimals, a whole number from 0 to 255");
   }
   const digits = amount.toString().padStart(decimals + 1, "0");
   const whole = digits.slice(0, digits.length - decimals);

@@ -29,7 +29,7 @@ afterEach(async () => {
   await new Promise((resolve) => closing.close(resolve));
 });
 
-/** A server that gives the answers in order, and a client for it under the path `/base`. */
+/** Starts a server that returns the answers in order, and a client for it under the path `/base`. */
 async function serve(answers: readonly Answer[], options: Partial<SluiceClientOptions> = {}) {
   const seen: Seen[] = [];
   const left = [...answers];
@@ -43,7 +43,7 @@ async function serve(answers: readonly Answer[], options: Partial<SluiceClientOp
       key: request.headers["x-api-key"],
       body,
     });
-    const answer = left.shift() ?? { status: 500, body: "no answer is left" };
+    const answer = left.shift() ?? { status: 500, body: "no answer left" };
     response.writeHead(answer.status ?? 200, answer.headers);
     response.end(typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body));
   });
@@ -77,7 +77,7 @@ async function failureOf(promise: Promise<unknown>): Promise<unknown> {
 }
 
 describe("requests", () => {
-  test("carry the key as a header and the query as given", async () => {
+  test("send the key as a header and the query as given", async () => {
     const { client, seen } = await serve([{ body: { items: [], nextCursor: null } }]);
     const page = await client.listSwaps({ limit: 5, cursor: stamp(1) });
     expect(page).toEqual({ items: [], nextCursor: null });
@@ -91,7 +91,7 @@ describe("requests", () => {
     ]);
   });
 
-  test("for a quote carry the key in the query and a JSON body", async () => {
+  test("for a quote send the key in the query and a JSON body", async () => {
     const { client, seen } = await serve([
       { status: 201, body: { quotes: [], minimumSdkVersion: [7, 0, 0] } },
     ]);
@@ -102,7 +102,7 @@ describe("requests", () => {
     ]);
   });
 
-  test("for one deposit address name it in the path", async () => {
+  test("for one deposit address put its id, encoded, in the path", async () => {
     const word = `0x${"1".repeat(64)}`;
     const address = `0x${"1".repeat(40)}`;
     const answer = {
@@ -139,7 +139,7 @@ describe("requests", () => {
     ]);
   });
 
-  test("to queue a settlement are posted", async () => {
+  test("that queue a settlement use POST", async () => {
     const body = { walletAddress: "0x1", tokenAddress: "native", chain: 30 };
     const answer = {
       chainId: 30,
@@ -164,7 +164,7 @@ describe("requests", () => {
 });
 
 describe("pages", () => {
-  test("are walked until the cursor is null, oldest event first", async () => {
+  test("are read until the cursor is null, oldest event first", async () => {
     const { client, seen } = await serve([
       { body: { items: [event(1), event(2)], nextCursor: stamp(2) } },
       { body: { items: [event(3)], nextCursor: null } },
@@ -178,7 +178,7 @@ describe("pages", () => {
     ]);
   });
 
-  test("of lists are passed on as cursor", async () => {
+  test("of lists pass nextCursor as cursor", async () => {
     const { client, seen } = await serve([
       { body: { items: [], nextCursor: stamp(2) } },
       { body: { items: [], nextCursor: null } },
@@ -187,7 +187,7 @@ describe("pages", () => {
     expect(seen[1]?.url).toBe(`/base/deposit-addresses?cursor=${encodeURIComponent(stamp(2))}`);
   });
 
-  test("end with an error when the cursor stands still", async () => {
+  test("throw SluiceResponseError when the cursor does not advance", async () => {
     const page = { body: { items: [event(1)], nextCursor: stamp(1) } };
     const { client, seen } = await serve([page, page, page]);
     const walk = async () => {
@@ -198,8 +198,8 @@ describe("pages", () => {
   });
 });
 
-describe("failures", () => {
-  test("with an error object become SluiceApiError with all of it", async () => {
+describe("failed requests", () => {
+  test("with an error object throw SluiceApiError with all of its fields", async () => {
     const error = {
       code: "RPC_UNAVAILABLE",
       message: "Too many requests.",
@@ -215,31 +215,34 @@ describe("failures", () => {
   test.each([
     [502, "<html>bad gateway</html>", true],
     [404, "{}", false],
-  ])("without an error object keep status %d", async (status, body, retryable) => {
-    const { client } = await serve([{ status, body }]);
-    const failure = await failureOf(client.listSwaps());
-    expect(failure).toBeInstanceOf(SluiceResponseError);
-    expect(failure).toMatchObject({ source: "GET /swaps", status, retryable });
-  });
+  ])(
+    "without an error object throw SluiceResponseError with status %d",
+    async (status, body, retryable) => {
+      const { client } = await serve([{ status, body }]);
+      const failure = await failureOf(client.listSwaps());
+      expect(failure).toBeInstanceOf(SluiceResponseError);
+      expect(failure).toMatchObject({ source: "GET /swaps", status, retryable });
+    },
+  );
 
   test.each([
-    ["no JSON", "hello"],
+    ["text that is not JSON", "hello"],
     ["a missing field", { items: [] }],
-    ["a wrong item", { items: [{ id: 1 }], nextCursor: null }],
-  ])("of shape are named: %s", async (_what, body) => {
+    ["an invalid item", { items: [{ id: 1 }], nextCursor: null }],
+  ])("throw SluiceResponseError for %s", async (_case, body) => {
     const { client } = await serve([{ body }]);
     const failure = await failureOf(client.listSwaps());
     expect(failure).toBeInstanceOf(SluiceResponseError);
     expect(failure).toMatchObject({ status: 200, retryable: false });
   });
 
-  test("never show the key", async () => {
+  test("never contain the key in the error", async () => {
     const { client } = await serve([{ status: 500, body: "" }]);
     const request = { fromChain: "base", fromToken: "a", toChain: "base", toToken: "b" };
     expect(String(await failureOf(client.quote(request)))).not.toContain(KEY);
   });
 
-  test("include redirects, which would carry the key to another host", async () => {
+  test("include redirects, which would send the key to another host", async () => {
     const { client, seen } = await serve([
       { status: 302, headers: { location: "/elsewhere" }, body: "" },
     ]);
@@ -247,24 +250,24 @@ describe("failures", () => {
     expect(seen).toHaveLength(1);
   });
 
-  test("include a signal that aborts, in the middle of a walk too", async () => {
-    const aborting = new AbortController();
+  test("throw the reason of an aborted signal, also between two pages", async () => {
+    const controller = new AbortController();
     const { client, seen } = await serve([
       { body: { items: [event(1)], nextCursor: stamp(1) } },
       { body: { items: [event(2)], nextCursor: null } },
     ]);
     const walk = async () => {
-      for await (const item of client.iterateEvents({}, { signal: aborting.signal })) {
+      for await (const item of client.iterateEvents({}, { signal: controller.signal })) {
         expect(item.timestamp).toBe(stamp(1));
-        aborting.abort(new Error("enough"));
+        controller.abort(new Error("enough"));
       }
     };
     expect(await failureOf(walk())).toEqual(new Error("enough"));
     expect(seen).toHaveLength(1);
-    expect(getEventListeners(aborting.signal, "abort")).toEqual([]);
+    expect(getEventListeners(controller.signal, "abort")).toEqual([]);
   });
 
-  test("include a server that does not answer in time", async () => {
+  test("throw TimeoutError when the server does not respond in time", async () => {
     const stalling: typeof fetch = (_url, init) =>
       new Promise((_resolve, reject) => {
         const signal = init?.signal;

@@ -1,6 +1,6 @@
 /**
- * The REST interface and the quote service as functions. Every answer is checked against its schema, so what comes
- * back has the type it says.
+ * The REST interface and the quote service as functions. Every response is checked against its schema, so a returned
+ * value really has its declared type.
  */
 import type { Static, TSchema } from "typebox";
 import { Value } from "typebox/value";
@@ -28,9 +28,9 @@ import {
 } from "../wire/index.ts";
 import { checkShape } from "./check.ts";
 import { SluiceApiError, SluiceResponseError } from "./errors.ts";
-import { createEnd } from "./wait.ts";
+import { createDeadline } from "./wait.ts";
 
-/** How to reach a service. */
+/** Addresses and key of a service. */
 export interface SluiceClientOptions {
   /** Base address of the service, with or without a path. */
   readonly baseUrl: string;
@@ -38,59 +38,59 @@ export interface SluiceClientOptions {
   readonly quoteUrl: string;
   /** The integrator's key, a UUID. */
   readonly apiKey: string;
-  /** Stands in for the global `fetch`. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch;
-  /** How long one request may take, in milliseconds. Default 30000. */
+  /** Timeout of one request, in milliseconds. Default 30000. */
   readonly timeoutMs?: number;
 }
 
-/** What holds for one call. */
+/** Options of one call. */
 export interface CallOptions {
-  /** Ends the call, which then throws the reason of the signal. */
+  /** Aborts the call, which then throws the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * A client of one integrator. Every call throws `SluiceApiError` for an error answer, `SluiceResponseError` for an
- * answer of another shape, and what `fetch` throws when there is no answer.
+ * A client of one integrator. Every call throws `SluiceApiError` for an error response, `SluiceResponseError` for a
+ * response that does not match the interface, and the error of `fetch` when there is no response.
  */
 export interface SluiceClient {
-  /** One page of deposit addresses, newest first. */
+  /** Returns one page of deposit addresses, newest first. */
   listDepositAddresses(query?: ListQuery, options?: CallOptions): Promise<DepositAddressPage>;
-  /** Every deposit address from `cursor` on, newest first, page after page. */
+  /** Iterates over deposit addresses from `cursor` on, newest first, page by page. */
   iterateDepositAddresses(
     query?: ListQuery,
     options?: CallOptions,
   ): AsyncGenerator<DepositAddress, void>;
-  /** One deposit address, with what computes it. */
+  /** Returns one deposit address with the preimage of its commitment. */
   getDepositAddress(id: string, options?: CallOptions): Promise<DepositAddressWithCommitment>;
-  /** One page of settlements, newest first. */
+  /** Returns one page of settlements, newest first. */
   listSwaps(query?: SwapsQuery, options?: CallOptions): Promise<SwapPage>;
-  /** Every settlement from `cursor` on, newest first, page after page. */
+  /** Iterates over settlements from `cursor` on, newest first, page by page. */
   iterateSwaps(query?: SwapsQuery, options?: CallOptions): AsyncGenerator<Swap, void>;
-  /** One settlement. */
+  /** Returns one settlement. */
   getSwap(id: string, options?: CallOptions): Promise<Swap>;
-  /** One page of deposits, newest first. */
+  /** Returns one page of deposits, newest first. */
   listDeposits(query?: DepositsQuery, options?: CallOptions): Promise<DepositPage>;
-  /** Every deposit from `cursor` on, newest first, page after page. */
+  /** Iterates over deposits from `cursor` on, newest first, page by page. */
   iterateDeposits(query?: DepositsQuery, options?: CallOptions): AsyncGenerator<Deposit, void>;
-  /** One page of stored events, oldest first. */
+  /** Returns one page of stored events, oldest first. */
   listEvents(query?: EventsQuery, options?: CallOptions): Promise<EventPage>;
-  /** Every stored event after `since`, oldest first, until there is none left for now. */
+  /** Iterates over stored events after `since`, oldest first, and ends after the newest. */
   iterateEvents(query?: EventsQuery, options?: CallOptions): AsyncGenerator<EventItem, void>;
-  /** Queues a settlement of a token that is not detected by itself. */
+  /** Queues a settlement of a token that is not detected automatically. */
   requestIndex(body: RequestIndexBody, options?: CallOptions): Promise<RequestIndexResponse>;
-  /** Every known chain. Needs no key. */
+  /** Returns every known chain. Needs no key. */
   chains(options?: CallOptions): Promise<ChainList>;
-  /** Chains and tokens that are detected by themselves, with their minimums. Needs no key. */
+  /** Returns the chains and tokens that are detected automatically, with their minimums. Needs no key. */
   sourceConfig(options?: CallOptions): Promise<SourceConfig>;
-  /** Offers for a transfer; with `payDeposit` they carry the deposit address. */
+  /** Returns quotes for a transfer. With `payDeposit` they include the deposit address. */
   quote(request: QuoteRequest, options?: CallOptions): Promise<QuoteResponse>;
 }
 
 const TIMEOUT_MS = 30_000;
 
-/** Makes a client. Nothing is sent before the first call. */
+/** Creates a client. It sends nothing before the first call. */
 export function createSluiceClient(service: SluiceClientOptions): SluiceClient {
   const request = createRequest(service);
   const get = <T extends TSchema>(
@@ -164,20 +164,22 @@ interface Call extends CallOptions {
   readonly body?: object;
 }
 
-/** Sends one call and checks its answer. */
+/** Returns a function that sends one call and checks its response. */
 function createRequest(options: SluiceClientOptions) {
   return async <T extends TSchema>(schema: T, call: Call): Promise<Static<T>> => {
     const source = `${call.method} ${call.path}`;
-    const end = createEnd(options.timeoutMs ?? TIMEOUT_MS, call.signal);
-    const { ok, status, text } = await send(options, call, end.signal).finally(() => end.release());
+    const deadline = createDeadline(options.timeoutMs ?? TIMEOUT_MS, call.signal);
+    const { ok, status, text } = await send(options, call, deadline.signal).finally(() =>
+      deadline.release(),
+    );
     const value = parseJson(text);
     if (ok) return checkShape(schema, value, { source, status });
     if (Value.Check(ErrorResponse, value)) throw new SluiceApiError(value.error, status);
-    throw new SluiceResponseError(source, `HTTP ${status}, no error object`, status);
+    throw new SluiceResponseError(source, `HTTP ${status} without an error object`, status);
   };
 }
 
-/** Sends one call and reads all of its answer. A redirect is refused: it would carry the key to another host. */
+/** Sends one call and reads the whole response. Redirects are errors: they would send the key to another host. */
 async function send(options: SluiceClientOptions, call: Call, signal: AbortSignal) {
   const response = await (options.fetch ?? fetch)(toUrl(call), {
     method: call.method,
@@ -201,7 +203,7 @@ function toUrl(call: Call): URL {
   return url;
 }
 
-/** The parsed text; undefined when it is no JSON, which fits no schema. */
+/** Parses JSON. Returns undefined, which matches no schema, for any other text. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -215,7 +217,7 @@ interface Page<T> {
   readonly nextCursor: string | null;
 }
 
-/** Walks the pages until the cursor is null. A cursor that stands still is refused: it would go on for ever. */
+/** Reads pages until the cursor is null. Throws if the cursor does not advance, which would loop endlessly. */
 async function* iterate<T>(
   source: string,
   start: string | undefined,
@@ -227,7 +229,7 @@ async function* iterate<T>(
     yield* page.items;
     if (page.nextCursor === null) return;
     if (page.nextCursor === cursor) {
-      throw new SluiceResponseError(source, `nextCursor ${cursor} did not move`);
+      throw new SluiceResponseError(source, `nextCursor ${cursor} did not advance`);
     }
     cursor = page.nextCursor;
   }

@@ -1,17 +1,17 @@
 import type { Swap } from "../wire/index.ts";
-import { mayPass, SluiceTimeoutError } from "./errors.ts";
+import { isRetryable, SluiceTimeoutError } from "./errors.ts";
 import type { SluiceClient } from "./rest-client.ts";
-import { createEnd, createPause, untilAborted } from "./wait.ts";
+import { createDeadline, createPause, untilAborted } from "./wait.ts";
 
-/** Which settlement to wait for, and for how long. */
+/** Options of `waitForSettlement`. */
 export interface WaitOptions {
   /** The deposit address. */
   readonly walletAddress: string;
-  /** Id of a settlement of the same address that does not count: an earlier one. */
+  /** Id of an earlier settlement of the address, to be ignored. */
   readonly after?: string;
-  /** In milliseconds; for ever without it. */
+  /** In milliseconds. Default: no timeout. */
   readonly timeoutMs?: number;
-  /** Between two looks, in milliseconds. Default 2000. */
+  /** Time between two polls, in milliseconds. Default 2000. */
   readonly pollMs?: number;
   readonly signal?: AbortSignal;
   /** Called with each new status. */
@@ -21,38 +21,38 @@ export interface WaitOptions {
 const POLL_MS = 2_000;
 
 /**
- * Waits until the newest settlement of a deposit address has ended, and returns it: `completed` is success, `dead` is not.
- * Trouble that passes is waited out.
- * @throws SluiceTimeoutError as soon as the time is over or the signal aborts; SluiceApiError when the key is refused;
- *   SluiceResponseError when something else answers, and not for a while only
+ * Waits until the newest settlement of a deposit address has ended, and returns it: `completed` is success, `dead` is
+ * failure. Retryable errors are retried.
+ * @throws SluiceTimeoutError at the timeout or when the signal aborts; SluiceApiError when the key is rejected;
+ *   SluiceResponseError when a response does not match the interface and is not retryable
  */
 export async function waitForSettlement(
   client: Pick<SluiceClient, "listSwaps">,
   options: WaitOptions,
 ): Promise<Swap> {
   const { walletAddress, after, timeoutMs, pollMs = POLL_MS, signal, onStatus } = options;
-  const end = createEnd(timeoutMs, signal);
-  const pause = createPause(end.signal);
-  let seen = "";
+  const deadline = createDeadline(timeoutMs, signal);
+  const pause = createPause(deadline.signal);
+  let reported = "";
   try {
-    while (!end.signal.aborted) {
-      const looked = findNewest(client, walletAddress, end.signal);
-      const swap = (await untilAborted(looked, end.signal))?.value;
+    while (!deadline.signal.aborted) {
+      const newest = findNewest(client, walletAddress, deadline.signal);
+      const swap = (await untilAborted(newest, deadline.signal))?.value;
       if (swap && swap.id !== after) {
         const state = `${swap.id} ${swap.status} ${swap.retryCount}`;
-        if (state !== seen) onStatus?.(swap);
-        seen = state;
+        if (state !== reported) onStatus?.(swap);
+        reported = state;
         if (swap.terminal) return swap;
       }
       await pause.wait(pollMs);
     }
   } finally {
-    end.release();
+    deadline.release();
   }
   throw new SluiceTimeoutError(walletAddress);
 }
 
-/** The newest of an address; undefined while there is none, or nobody answers. */
+/** Returns the newest settlement of an address; undefined if there is none, or after a retryable error. */
 async function findNewest(
   client: Pick<SluiceClient, "listSwaps">,
   walletAddress: string,
@@ -60,10 +60,10 @@ async function findNewest(
 ): Promise<Swap | undefined> {
   try {
     const { items } = await client.listSwaps({ walletAddress, limit: 100 }, { signal });
-    // A service that does not know the filter answers with all.
+    // A service that does not implement the filter returns the settlements of all addresses.
     return items.find((swap) => swap.walletAddress.toLowerCase() === walletAddress.toLowerCase());
   } catch (error) {
-    if (!mayPass(error)) throw error;
+    if (!isRetryable(error)) throw error;
     return undefined;
   }
 }

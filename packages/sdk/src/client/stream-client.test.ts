@@ -20,7 +20,7 @@ afterEach(async () => {
   open = undefined;
 });
 
-/** A server that asks for the key, greets, and then emits `messages` on the channel `event`. */
+/** Starts a server that checks the key, sends `connected`, and then emits `messages` on the channel `event`. */
 async function serve(messages: readonly unknown[], path = "/socket.io"): Promise<string> {
   const http = createServer();
   const server = new Server(http, { transports: ["websocket"], path });
@@ -43,8 +43,8 @@ async function serve(messages: readonly unknown[], path = "/socket.io"): Promise
   return `http://127.0.0.1:${address.port}`;
 }
 
-/** Refuses the first handshakes as the service does when it cannot serve, and counts all. */
-function refuseFirst(count: number, details: Record<string, number> = {}) {
+/** Rejects the first `count` handshakes with a retryable error, and counts all handshakes. */
+function rejectFirst(count: number, details: Record<string, number> = {}) {
   const handshakes = { count: 0 };
   open?.server.use((_, next) => {
     handshakes.count += 1;
@@ -58,7 +58,7 @@ type Handlers = Pick<StreamOptions, "onEvent" | "onConnected" | "onDisconnected"
 
 function connect(baseUrl: string, apiKey: string, handlers: Partial<Handlers>): Stream {
   const onEvent = () => {
-    throw new Error("no event is expected");
+    throw new Error("unexpected event");
   };
   const stream = connectStream({ baseUrl, apiKey, onEvent, ...handlers });
   if (open) open.stream = stream;
@@ -66,7 +66,7 @@ function connect(baseUrl: string, apiKey: string, handlers: Partial<Handlers>): 
 }
 
 describe("connectStream", () => {
-  test("greets with the integrator's name and hands on events in order", async () => {
+  test("reports the integrator's name and delivers events in order", async () => {
     const second = { ...EVENT, timestamp: "2026-01-31T12:00:00.001Z" };
     const baseUrl = await serve([EVENT, second]);
     const log: unknown[] = [];
@@ -81,7 +81,7 @@ describe("connectStream", () => {
     expect(log).toEqual([{ integratorName: "acme" }, EVENT, second]);
   });
 
-  test("reports a refused key with its code and does not try again", async () => {
+  test("reports a rejected key with its code and does not retry", async () => {
     const baseUrl = await serve([]);
     const [error, willRetry] = await new Promise<[unknown, boolean]>((resolve) => {
       connect(baseUrl, "wrong", { onError: (...args) => resolve(args) });
@@ -91,9 +91,9 @@ describe("connectStream", () => {
     expect(willRetry).toBe(false);
   });
 
-  test("tries again after a refusal that passes", async () => {
+  test("retries after a retryable rejection", async () => {
     const baseUrl = await serve([]);
-    const handshakes = refuseFirst(2);
+    const handshakes = rejectFirst(2);
     const log: unknown[] = [];
     await new Promise<void>((resolve) => {
       connect(baseUrl, KEY, {
@@ -108,9 +108,9 @@ describe("connectStream", () => {
     expect(handshakes.count).toBe(3);
   });
 
-  test("waits as long as a refusal says", async () => {
+  test("waits for the retryAfterSeconds of a rejection", async () => {
     const baseUrl = await serve([]);
-    refuseFirst(1, { retryAfterSeconds: 2 });
+    rejectFirst(1, { retryAfterSeconds: 2 });
     const startedAt = performance.now();
     await new Promise<void>((resolve) => {
       connect(baseUrl, KEY, { onConnected: () => resolve() });
@@ -118,7 +118,7 @@ describe("connectStream", () => {
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(1_990);
   });
 
-  test("comes back when the server cuts it, until its key is refused", async () => {
+  test("reconnects when the server disconnects it, until its key is rejected", async () => {
     const baseUrl = await serve([]);
     let isRevoked = false;
     open?.server.use((_, next) => {
@@ -139,14 +139,14 @@ describe("connectStream", () => {
         },
       });
     });
-    const cut = "io server disconnect";
-    const refused = [expect.objectContaining({ code: "FORBIDDEN" }), false];
-    expect(log).toEqual(["up", cut, "up", cut, refused]);
+    const disconnected = "io server disconnect";
+    const rejected = [expect.objectContaining({ code: "FORBIDDEN" }), false];
+    expect(log).toEqual(["up", disconnected, "up", disconnected, rejected]);
   });
 
-  test("closed between two attempts, it makes no other", async () => {
+  test("makes no further attempt when closed between two attempts", async () => {
     const baseUrl = await serve([]);
-    const handshakes = refuseFirst(3);
+    const handshakes = rejectFirst(3);
     await new Promise<void>((resolve) => {
       const stream = connect(baseUrl, KEY, {
         onError() {
@@ -155,14 +155,14 @@ describe("connectStream", () => {
         },
       });
     });
-    // Another has been refused twice: that takes longer than the next attempt of the first.
+    // A second stream is rejected twice, which takes longer than the first stream's next attempt would.
     await new Promise<void>((resolve) => {
       connect(baseUrl, KEY, { onConnected: () => resolve() });
     });
     expect(handshakes.count).toBe(4);
   });
 
-  test("finds the service below a path", async () => {
+  test("connects to a service below a path", async () => {
     const origin = await serve([], "/pay/sluice/socket.io");
     for (const baseUrl of [`${origin}/pay/sluice`, `${origin}/pay/sluice/`]) {
       const greeting = await new Promise((resolve, reject) => {
@@ -173,7 +173,7 @@ describe("connectStream", () => {
     }
   });
 
-  test("reports a message of another shape and goes on", async () => {
+  test("reports a message that does not match the interface and continues", async () => {
     const baseUrl = await serve([{ type: "other" }, EVENT]);
     const log: unknown[] = [];
     await new Promise<void>((resolve) => {
@@ -188,7 +188,7 @@ describe("connectStream", () => {
     expect(log).toEqual([expect.any(SluiceResponseError), EVENT]);
   });
 
-  test("says that it will try again when nobody listens", async () => {
+  test("reports that it will retry when no server listens", async () => {
     const baseUrl = await serve([]);
     await open?.server.close();
     const [error, willRetry] = await new Promise<[unknown, boolean]>((resolve) => {

@@ -1,10 +1,10 @@
 /**
- * The live stream. Delivery is best-effort: what is emitted while the socket is down is not sent again and has to be
- * read from `GET /events`.
+ * The live stream. Delivery is best-effort: events emitted while the socket is down are not sent again; read them from
+ * `GET /events`.
  *
- * The connection is `down`, then `up` with the greeting, and comes back by itself: socket.io does it after a loss, and
- * leaves to us a refused handshake and a cut by the server. A refusal that is not retryable (missing or invalid key) is
- * final.
+ * The stream is up once the server has sent `connected`. It reconnects automatically: socket.io does so after a lost
+ * connection, and the code here after a rejected handshake or a disconnect by the server. A rejection that is not
+ * retryable (missing or invalid key) is final.
  */
 import { io } from "socket.io-client";
 import { Value } from "typebox/value";
@@ -18,19 +18,19 @@ import {
 import { checkShape } from "./check.ts";
 import { SluiceApiError, SluiceResponseError } from "./errors.ts";
 
-/** How to reach the stream, and what to do with what comes. Callbacks must not throw. */
+/** Address, key and callbacks of a stream. Callbacks must not throw. */
 export interface StreamOptions {
   /** Base address of the service, with or without a path. */
   readonly baseUrl: string;
   /** The integrator's key, a UUID. */
   readonly apiKey: string;
-  /** Every event, in order. */
+  /** Called with every event, in order. */
   readonly onEvent: (event: StreamEvent) => void;
-  /** The stream is open, for the first time or again. */
+  /** Called when the stream has connected or reconnected. */
   readonly onConnected?: (greeting: ConnectedPayload) => void;
-  /** The stream is closed; it comes back by itself unless it was closed on purpose. */
+  /** Called when the stream has disconnected. It reconnects automatically unless it was closed by `close`. */
   readonly onDisconnected?: (reason: string) => void;
-  /** A failed attempt to connect, or a message of another shape. `willRetry` is false when nothing more will come. */
+  /** Called when connecting fails or a message does not match the interface. `willRetry` is false if the error is final. */
   readonly onError?: (error: SluiceApiError | SluiceResponseError, willRetry: boolean) => void;
 }
 
@@ -38,17 +38,17 @@ export interface StreamOptions {
 export interface Stream {
   /** True while the socket is up. */
   readonly connected: boolean;
-  /** Closes the stream for good. */
+  /** Closes the stream permanently. */
   close(): void;
 }
 
-/** Before the first attempt of ours; each further one waits twice as long, until the server greets. */
+/** Backoff before the first reconnect; it doubles with each attempt until the server sends `connected`. */
 const RETRY_MS = 1_000;
 const RETRY_MAX_MS = 30_000;
-/** The longest that a refusal can make us wait. */
-const WAIT_MAX_MS = 300_000;
+/** Maximum of a rejection's `retryAfterSeconds` that is respected. */
+const RETRY_AFTER_MAX_MS = 300_000;
 
-/** Opens the stream over a websocket. */
+/** Opens the stream over a WebSocket. */
 export function connectStream(options: StreamOptions): Stream {
   const { origin, pathname } = new URL(options.baseUrl);
   const socket = io(origin, {
@@ -60,8 +60,8 @@ export function connectStream(options: StreamOptions): Stream {
   let attempts = 0;
   let retry: ReturnType<typeof setTimeout> | undefined;
 
-  /** Connects again after a while, which differs between clients that were refused together. */
-  const connectLater = (atLeastMs = 0) => {
+  /** Reconnects after the backoff, with jitter so that clients rejected together do not return together. */
+  const scheduleReconnect = (delayMinMs = 0) => {
     const ms = Math.min(RETRY_MS * 2 ** attempts, RETRY_MAX_MS) * (0.5 + Math.random() / 2);
     attempts += 1;
     retry = setTimeout(
@@ -69,20 +69,20 @@ export function connectStream(options: StreamOptions): Stream {
         retry = undefined;
         socket.connect();
       },
-      Math.max(ms, atLeastMs),
+      Math.max(ms, delayMinMs),
     );
   };
-  const fail = (error: SluiceApiError | SluiceResponseError) =>
+  const reportError = (error: SluiceApiError | SluiceResponseError) =>
     options.onError?.(error, socket.active || retry !== undefined);
 
-  /** Hands on a message that fits, reports one that does not. */
+  /** Delivers a message that matches its schema, reports any other. */
   const receive = <T>(check: () => T, deliver: ((value: T) => void) | undefined) => {
     let value: T;
     try {
       value = check();
     } catch (error) {
       if (!(error instanceof SluiceResponseError)) throw error;
-      fail(error);
+      reportError(error);
       return;
     }
     deliver?.(value);
@@ -98,13 +98,13 @@ export function connectStream(options: StreamOptions): Stream {
     receive(() => checkShape(StreamEvent, payload, source), options.onEvent);
   });
   socket.on("disconnect", (reason) => {
-    if (reason === "io server disconnect") connectLater();
+    if (reason === "io server disconnect") scheduleReconnect();
     options.onDisconnected?.(reason);
   });
   socket.on("connect_error", (thrown) => {
     const error = toStreamError(thrown);
-    if (!socket.active && error.retryable) connectLater(waitOf(error));
-    fail(error);
+    if (!socket.active && error.retryable) scheduleReconnect(retryAfterMs(error));
+    reportError(error);
   });
 
   return {
@@ -119,13 +119,13 @@ export function connectStream(options: StreamOptions): Stream {
   };
 }
 
-/** What a refusal says about when to come back, in milliseconds; 0 where it does not. */
-function waitOf(error: SluiceApiError | SluiceResponseError): number {
+/** Returns the rejection's `retryAfterSeconds` in milliseconds; 0 if it has none. */
+function retryAfterMs(error: SluiceApiError | SluiceResponseError): number {
   const seconds = error instanceof SluiceApiError ? error.details?.["retryAfterSeconds"] : 0;
-  return typeof seconds === "number" ? Math.min(seconds * 1_000, WAIT_MAX_MS) : 0;
+  return typeof seconds === "number" ? Math.min(seconds * 1_000, RETRY_AFTER_MAX_MS) : 0;
 }
 
-/** A refusal with an error object as the service's error; anything else has no more than its text. */
+/** Converts an error of socket.io: one with an error object becomes `SluiceApiError`, any other `SluiceResponseError`. */
 function toStreamError(error: Error): SluiceApiError | SluiceResponseError {
   const data: unknown = "data" in error ? error.data : undefined;
   if (Value.Check(ErrorObject, data)) return new SluiceApiError(data, undefined);

@@ -1,17 +1,17 @@
-/** Waiting that ends early: by a signal, when the time is over, or by being woken. It leaves nothing at the signal. */
+/** Interruptible waiting: ended by a signal, a timeout or a wake-up. No listener is left on the signal. */
 
-/** What a timer can hold: a longer one would end at once. */
+/** Maximum of setTimeout: a longer delay would fire immediately. */
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
-/** A pause that can be ended. */
-export interface Pause {
-  /** Ends the pause under way, or the next one. */
+/** A delay that can be ended early. */
+interface Pause {
+  /** Ends the current wait, or the next one if none is in progress. */
   wake(): void;
   /** Resolves after `ms`, when woken, or when the signal aborts; never rejects. */
   wait(ms: number): Promise<void>;
 }
 
-/** Makes a pause that a signal ends for good. */
+/** Creates a pause. Once the signal has aborted, every wait ends immediately. */
 export function createPause(signal?: AbortSignal): Pause {
   let end: (() => void) | undefined;
   let woken = false;
@@ -39,56 +39,56 @@ export function createPause(signal?: AbortSignal): Pause {
   };
 }
 
-/** An end of waiting. */
-export interface End {
-  /** Aborts when the time is over, with a `TimeoutError`, or with the signal that it was made of, for its reason. */
+/** A timeout combined with a signal. */
+interface Deadline {
+  /** Aborts at the timeout with a `TimeoutError`, or together with the parent signal and with its reason. */
   readonly signal: AbortSignal;
-  /** Lets go of the timer and of that signal. */
+  /** Clears the timer and removes the listener from the parent signal. */
   release(): void;
 }
 
-/** Makes an end: after `ms`, or never without it, and with `signal`. */
-export function createEnd(ms: number | undefined, signal: AbortSignal | undefined): End {
-  const ending = new AbortController();
-  const follow = () => ending.abort(signal?.reason);
+/** Creates a deadline that aborts after `ms`, if given, and together with `signal`. */
+export function createDeadline(ms: number | undefined, signal: AbortSignal | undefined): Deadline {
+  const controller = new AbortController();
+  const onAbort = () => controller.abort(signal?.reason);
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const deadline = ms === undefined ? Number.POSITIVE_INFINITY : Date.now() + ms;
-  const look = () => {
-    const left = deadline - Date.now();
-    if (left > 0) timer = setTimeout(look, Math.min(left, TIMER_MAX_MS));
-    else ending.abort(new DOMException("The time is over.", "TimeoutError"));
+  const deadlineMs = ms === undefined ? Number.POSITIVE_INFINITY : Date.now() + ms;
+  const checkTime = () => {
+    const leftMs = deadlineMs - Date.now();
+    if (leftMs > 0) timer = setTimeout(checkTime, Math.min(leftMs, TIMER_MAX_MS));
+    else controller.abort(new DOMException("The operation timed out.", "TimeoutError"));
   };
-  if (ms !== undefined) look();
-  if (signal?.aborted) follow();
-  signal?.addEventListener("abort", follow);
+  if (ms !== undefined) checkTime();
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener("abort", onAbort);
   return {
-    signal: ending.signal,
+    signal: controller.signal,
     release() {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", follow);
+      signal?.removeEventListener("abort", onAbort);
     },
   };
 }
 
-/** What the work gives; undefined when the signal aborts first. The work's own end is not waited for then. */
+/** Returns the work's result; undefined if the signal aborts first, without waiting for the work to end. */
 export async function untilAborted<T>(
   work: Promise<T>,
   signal: AbortSignal | undefined,
 ): Promise<{ readonly value: T } | undefined> {
-  let leave = (): void => undefined;
+  let onAbort = (): void => undefined;
   const aborted = new Promise<undefined>((resolve) => {
-    leave = () => resolve(undefined);
+    onAbort = () => resolve(undefined);
   });
-  if (signal?.aborted) leave();
-  signal?.addEventListener("abort", leave);
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener("abort", onAbort);
   try {
     return await Promise.race([work.then((value) => ({ value })), aborted]);
   } finally {
-    signal?.removeEventListener("abort", leave);
+    signal?.removeEventListener("abort", onAbort);
   }
 }
 
-/** The items of a source, until the signal aborts: also while the next one is on its way. */
+/** Yields the items of a source until the signal aborts, even while the next item is pending. */
 export async function* takeUntilAborted<T>(
   source: AsyncGenerator<T, void>,
   signal: AbortSignal | undefined,
@@ -100,7 +100,7 @@ export async function* takeUntilAborted<T>(
       yield next.value.value;
     }
   } finally {
-    // Not awaited: a source that is waiting for its next item ends only after it.
+    // Not awaited: a source that is waiting for its next item returns only after that item.
     void source.return();
   }
 }

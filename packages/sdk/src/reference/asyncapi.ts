@@ -1,4 +1,4 @@
-/** The stream as an AsyncAPI 3.0 document, made from the wire's schemas. */
+/** Generates the AsyncAPI 3.0 document of the stream from the interface's schemas. */
 import {
   ConnectedPayload,
   ErrorObject,
@@ -9,7 +9,7 @@ import {
 import { INTERFACE_VERSION } from "./openapi.ts";
 import { type JsonSchema, listSchemas, schemaOf } from "./schemas.ts";
 
-/** The whole document. */
+/** Returns the AsyncAPI document. */
 export function createAsyncApi(): JsonSchema {
   return {
     asyncapi: "3.0.0",
@@ -18,7 +18,7 @@ export function createAsyncApi(): JsonSchema {
       version: INTERFACE_VERSION,
       description:
         "Socket.IO 4, websocket transport only. The key goes into the handshake's `auth` as `apiKey`, or into the query. " +
-        "Delivery is live: what was missed is in `GET /events`.",
+        "Delivery is live: read missed events from `GET /events`.",
       license: { name: "Apache-2.0" },
     },
     servers: {
@@ -47,19 +47,19 @@ export function createAsyncApi(): JsonSchema {
     operations: {
       greet: {
         action: "send",
-        summary: "Once, when the key was accepted",
+        summary: "Sent once, after the key was accepted",
         channel: { $ref: `#/channels/${STREAM_CONNECTED_CHANNEL}` },
       },
       tell: {
         action: "send",
-        summary: "Every event of the integrator, as it is committed",
+        summary: "Sent for every event of the integrator when it is committed",
         channel: { $ref: `#/channels/${STREAM_EVENT_CHANNEL}` },
       },
       refuse: {
         action: "send",
         summary:
-          "A key that is missing or wrong, too many handshakes or open sockets, or trouble of the service; the error object is " +
-          "in `data`. Where it is retryable, connect again later: Socket.IO does not by itself",
+          "Sent when the key is missing or invalid, for too many handshakes or open sockets, or after an internal error. The " +
+          "error object is in `data`. If it is retryable, reconnect later: Socket.IO does not do so automatically",
         channel: { $ref: "#/channels/connect_error" },
       },
     },

@@ -1,4 +1,4 @@
-/** The REST interface as an OpenAPI 3.1 document, made from the wire's schemas. */
+/** Generates the OpenAPI 3.1 document of the REST interface from its schemas. */
 import type { TSchema } from "typebox";
 import {
   COMMON_ERRORS,
@@ -16,10 +16,10 @@ export const INTERFACE_VERSION = "1.0.0";
 
 const RATE_LIMIT_HEADERS = {
   "RateLimit-Policy": { description: "The limit that applies", schema: { type: "string" } },
-  RateLimit: { description: "What is left of it", schema: { type: "string" } },
+  RateLimit: { description: "Remaining requests and seconds to reset", schema: { type: "string" } },
 };
 
-/** The whole document. */
+/** Returns the OpenAPI document. */
 export function createOpenApi(): JsonSchema {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const operation of OPERATIONS) {
@@ -42,8 +42,8 @@ export function createOpenApi(): JsonSchema {
       version: INTERFACE_VERSION,
       summary: "Settlement deposit service",
       description:
-        "Permanent deposit addresses with one fixed destination each: what arrives is detected, swept and delivered. " +
-        "Operations with `x-published: false` are beside the published interface.",
+        "Permanent deposit addresses with one fixed destination each: deposits are detected, swept and delivered. " +
+        "Operations with `x-published: false` are extensions of the published interface.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
@@ -94,7 +94,7 @@ function describeOperation(operation: Operation): JsonSchema {
 
 function describeQuery(query: TSchema | undefined): readonly JsonSchema[] {
   if (!query) return [];
-  // CAST: queries are objects, and JSON carries their members as JSON Schema has them.
+  // CAST: queries are object schemas, and their JSON is JSON Schema.
   const { properties, required = [] } = JSON.parse(JSON.stringify(query)) as {
     readonly properties: Readonly<Record<string, { readonly description?: string }>>;
     readonly required?: readonly string[];
@@ -108,16 +108,16 @@ function describeQuery(query: TSchema | undefined): readonly JsonSchema[] {
   }));
 }
 
-/** Statuses with the codes that have them. */
+/** Returns the error responses of an operation: one per HTTP status, listing its codes. */
 function describeErrors({
   key,
   errors,
   body,
   server,
 }: Operation): Readonly<Record<string, JsonSchema>> {
-  const refusal = schemaOf(server === "quote" ? QuoteErrorResponse : ErrorResponse);
-  const ofKey: readonly ErrorCode[] = key === null ? [] : ["UNAUTHORIZED", "FORBIDDEN"];
-  const codes = [...new Set([...COMMON_ERRORS, ...ofKey, ...errors])];
+  const errorSchema = schemaOf(server === "quote" ? QuoteErrorResponse : ErrorResponse);
+  const keyErrors: readonly ErrorCode[] = key === null ? [] : ["UNAUTHORIZED", "FORBIDDEN"];
+  const codes = [...new Set([...COMMON_ERRORS, ...keyErrors, ...errors])];
   const byStatus = new Map<number, string[]>([[429, ["RPC_UNAVAILABLE (rate_limited)"]]]);
   if (body) {
     byStatus.set(413, ["VALIDATION_ERROR"]);
@@ -135,7 +135,7 @@ function describeErrors({
         ...(status === 429
           ? { headers: { "Retry-After": { description: "Seconds", schema: { type: "integer" } } } }
           : {}),
-        content: { "application/json": { schema: refusal } },
+        content: { "application/json": { schema: errorSchema } },
       },
     ]),
   );

@@ -1,4 +1,4 @@
-/** The reference as one page of HTML: no script, nothing from elsewhere, so that it reads the same behind any wall. */
+/** Generates the reference as one HTML page without scripts or external resources, so that it works behind any firewall. */
 import { ERROR_CODE_NAMES, ERROR_CODES, type Operation, OPERATIONS } from "../wire/index.ts";
 import { type JsonSchema, listSchemas, schemaOf } from "./schemas.ts";
 
@@ -7,10 +7,10 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto
 h1, h2, h3 { line-height: 1.2; } h3 { margin-top: 2.5rem; } a { color: #0a4fa3; }
 code { font: 0.9em ui-monospace, monospace; } table { border-collapse: collapse; width: 100%; margin: 0.5rem 0 1rem; }
 th, td { text-align: left; vertical-align: top; padding: 0.3rem 0.6rem 0.3rem 0; border-bottom: 1px solid #ddd; }
-.beside { color: #555; } @media (prefers-color-scheme: dark) { body { color: #e6e6e6; background: #151515; } a { color: #7db8ff; } th, td { border-color: #333; } .beside { color: #aaa; } }
+.extension { color: #555; } @media (prefers-color-scheme: dark) { body { color: #e6e6e6; background: #151515; } a { color: #7db8ff; } th, td { border-color: #333; } .extension { color: #aaa; } }
 `;
 
-/** The whole page. */
+/** Returns the page. */
 export function createReferencePage(): string {
   const schemas = listSchemas();
   return `<!doctype html>
@@ -18,15 +18,15 @@ export function createReferencePage(): string {
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Sluice: reference</title><style>${STYLE}</style></head>
 <body>
 <h1>Sluice: reference</h1>
-<p>The same as documents: <a href="/openapi.json">OpenAPI</a> for REST, <a href="/asyncapi.json">AsyncAPI</a> for the stream.</p>
+<p>Machine-readable: <a href="/openapi.json">OpenAPI</a> for REST, <a href="/asyncapi.json">AsyncAPI</a> for the stream.</p>
 <h2>Endpoints</h2>
 <ul>${OPERATIONS.map((operation) => `<li><a href="#${operation.id}"><code>${titleOf(operation)}</code></a> ${escape(operation.summary)}</li>`).join("\n")}</ul>
 ${OPERATIONS.map(describeOperation).join("\n")}
 <h2>Errors</h2>
-<p>Every answer that is not a success is <code>{ "error": { code, message, retryable, details? } }</code>. Branch on <code>code</code>.
-405, 413 and 415 carry <code>VALIDATION_ERROR</code>; a rate limit is 429 with <code>RPC_UNAVAILABLE</code> and <code>Retry-After</code>.</p>
+<p>The body of every error response is <code>{ "error": { code, message, retryable, details? } }</code>. Branch on <code>code</code>.
+405, 413 and 415 have code <code>VALIDATION_ERROR</code>; a rate limit is 429 with <code>RPC_UNAVAILABLE</code> and <code>Retry-After</code>.</p>
 <table><thead><tr><th>code</th><th>status</th><th>retryable</th></tr></thead><tbody>
-${ERROR_CODE_NAMES.map((code) => `<tr><td><code>${code}</code></td><td>${ERROR_CODES[code].httpStatus ?? "on settlements only"}</td><td>${ERROR_CODES[code].retryable ? "yes" : "no"}</td></tr>`).join("\n")}
+${ERROR_CODE_NAMES.map((code) => `<tr><td><code>${code}</code></td><td>${ERROR_CODES[code].httpStatus ?? "only on settlements"}</td><td>${ERROR_CODES[code].retryable ? "yes" : "no"}</td></tr>`).join("\n")}
 </tbody></table>
 <h2>Objects</h2>
 ${Object.entries(schemas)
@@ -47,27 +47,27 @@ function titleOf({ method, path }: Operation): string {
 function describeOperation(operation: Operation): string {
   const { id, summary, key, published, query, body, response, errors, server } = operation;
   const facts = [
-    server === "quote" ? "On the quote service." : "",
+    server === "quote" ? "Served by the quote service." : "",
     key === null
       ? "Needs no key."
       : key === "header"
         ? "Key in <code>x-api-key</code>."
         : "Key in the query as <code>apiKey</code>.",
-    published ? "" : '<span class="beside">Beside the published interface.</span>',
+    published ? "" : '<span class="extension">Extension of the published interface.</span>',
   ].filter((fact) => fact !== "");
   return [
     `<h3 id="${id}"><code>${titleOf(operation)}</code></h3>`,
     `<p>${escape(summary)}. ${facts.join(" ")}</p>`,
     query ? `<h4>Query</h4>${tableOf(JSON.parse(JSON.stringify(query)))}` : "",
     body ? `<p>Body: ${typeOf(schemaOf(body))}.</p>` : "",
-    `<p>Answer: ${typeOf(schemaOf(response))}.</p>`,
+    `<p>Response: ${typeOf(schemaOf(response))}.</p>`,
     errors.length > 0
-      ? `<p>Errors of its own: ${errors.map((code) => `<code>${code}</code>`).join(", ")}.</p>`
+      ? `<p>Specific errors: ${errors.map((code) => `<code>${code}</code>`).join(", ")}.</p>`
       : "",
   ].join("\n");
 }
 
-/** The members of an object, or the alternatives of a choice. */
+/** Formats a schema as a table of its properties, or as the alternatives of a union. */
 function tableOf(schema: JsonSchema): string {
   const { properties, required, anyOf } = schema;
   if (Array.isArray(anyOf)) {

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { ERROR_CODE_NAMES, OPERATIONS } from "../wire/index.ts";
 import { createAsyncApi, createOpenApi, createReferencePage } from "./index.ts";
 
-/** Every reference of a document, and whether it leads somewhere. */
+/** Returns the references of a document that do not resolve. */
 function listDangling(document: object): string[] {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#([^"]+)"/g)].map(
     ([, path = ""]) => path,
@@ -14,7 +14,7 @@ function listDangling(document: object): string[] {
     path
       .split("/")
       .slice(1)
-      // CAST: any part of a document.
+      // CAST: any node of a document.
       .reduce<unknown>((part, name) => (part as Record<string, unknown>)?.[name], document);
   return references.filter((path) => find(path) === undefined);
 }
@@ -22,7 +22,7 @@ function listDangling(document: object): string[] {
 describe("OpenAPI", () => {
   const document = createOpenApi();
 
-  test("is a valid document of version 3.1", async () => {
+  test("is a valid OpenAPI 3.1 document", async () => {
     const validator = new Validator();
     const result = await validator.validate(structuredClone(document));
     expect(result.errors ?? []).toEqual([]);
@@ -30,31 +30,25 @@ describe("OpenAPI", () => {
     expect(validator.version).toBe("3.1");
   });
 
-  test("has every operation once, and refers to nothing that is not there", () => {
+  test("contains every operation once and has no dangling references", () => {
     const ids = OPERATIONS.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     for (const id of ids) expect(JSON.stringify(document)).toContain(`"operationId":"${id}"`);
     expect(listDangling(document)).toEqual([]);
   });
 
-  test.each(["post", "get"])(
-    "says every code that a quote may be refused with, by %s",
-    (method) => {
-      // CAST: as the document is made.
-      const { paths } = document as {
-        paths: Record<
-          string,
-          Record<string, { responses: Record<string, { description: string }> }>
-        >;
-      };
-      const responses = paths["/v3/quote"]?.[method]?.responses ?? {};
-      expect(responses[400]?.description).toContain("UNSUPPORTED_CHAIN");
-      expect(responses[422]?.description).toContain("UNSUPPORTED_DEST");
-      expect(responses[503]?.description).toContain("CONFIG_MISSING");
-    },
-  );
+  test.each(["post", "get"])("lists every error code of a quote, by %s", (method) => {
+    // CAST: the structure that createOpenApi returns.
+    const { paths } = document as {
+      paths: Record<string, Record<string, { responses: Record<string, { description: string }> }>>;
+    };
+    const responses = paths["/v3/quote"]?.[method]?.responses ?? {};
+    expect(responses[400]?.description).toContain("UNSUPPORTED_CHAIN");
+    expect(responses[422]?.description).toContain("UNSUPPORTED_DEST");
+    expect(responses[503]?.description).toContain("CONFIG_MISSING");
+  });
 
-  test("says that quotes are refused in both conventions, and nothing else is", () => {
+  test("uses QuoteErrorResponse for quotes and ErrorResponse for everything else", () => {
     for (const [path, operations] of Object.entries(document["paths"] ?? {})) {
       const schema = path === "/v3/quote" ? "QuoteErrorResponse" : "ErrorResponse";
       const references = [...JSON.stringify(operations).matchAll(/schemas\/(\w*ErrorResponse)"/g)];
@@ -62,13 +56,13 @@ describe("OpenAPI", () => {
     }
   });
 
-  test("names no schema twice: nothing with a name is written out where it is used", () => {
+  test("inlines no named schema", () => {
     expect(JSON.stringify(document)).not.toContain('"$id"');
   });
 });
 
 describe("AsyncAPI", () => {
-  test("is a valid document of version 3.0, by the specification's own schema", () => {
+  test("is a valid AsyncAPI 3.0 document by the specification's own schema", () => {
     const check = new Ajv({ strict: false, validateFormats: false }).compile(asyncApi30);
     const isValid = check(createAsyncApi());
     expect(check.errors ?? []).toEqual([]);
@@ -76,7 +70,7 @@ describe("AsyncAPI", () => {
     expect(check({ ...createAsyncApi(), channels: { event: { messages: 1 } } })).toBe(false);
   });
 
-  test("has the channels of the stream, and refers to nothing that is not there", () => {
+  test("contains the channels of the stream and has no dangling references", () => {
     const document = createAsyncApi();
     expect(Object.keys(document["channels"] ?? {})).toEqual([
       "connected",
@@ -87,17 +81,17 @@ describe("AsyncAPI", () => {
   });
 });
 
-describe("the page", () => {
+describe("reference page", () => {
   const page = createReferencePage();
 
-  test("has every endpoint and every code, and leads to nothing that is not on it", () => {
+  test("contains every endpoint and error code and has no dangling anchors", () => {
     for (const { id } of OPERATIONS) expect(page).toContain(`id="${id}"`);
     for (const code of ERROR_CODE_NAMES) expect(page).toContain(`<code>${code}</code>`);
     const anchors = [...page.matchAll(/href="#([^"]+)"/g)].map(([, name]) => name);
     expect(anchors.filter((name) => !page.includes(`id="${name}"`))).toEqual([]);
   });
 
-  test("runs no script and loads nothing", () => {
+  test("contains no script and loads no external resource", () => {
     expect(page).not.toMatch(/<script|<link|<img|src=|url\(|https?:\/\//i);
   });
 });

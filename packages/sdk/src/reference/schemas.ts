@@ -1,4 +1,4 @@
-/** The wire's schemas as named JSON Schemas that refer to each other. */
+/** Converts the interface's schemas to named JSON Schemas that refer to each other. */
 import type { TSchema } from "typebox";
 import * as wire from "../wire/index.ts";
 
@@ -9,40 +9,42 @@ const NAMED = new Map<string, TSchema>(
   Object.values(wire).flatMap((value) => (isNamed(value) ? [[value.$id, value]] : [])),
 );
 
-/** Every schema with a name, by it. */
+/** Returns every named schema by its name. */
 export function listSchemas(): Readonly<Record<string, JsonSchema>> {
   const names = [...NAMED.keys()].toSorted();
   return Object.fromEntries(
     names.map((name) => {
       const { $id: _, ...schema } = toJson(NAMED.get(name));
-      return [name, asObject(refer(schema))];
+      return [name, asObject(replaceNamed(schema))];
     }),
   );
 }
 
-/** A schema where it is used: by its name if it has one. */
+/** Returns a schema for use in a document: a reference if it has a name. */
 export function schemaOf(schema: TSchema): JsonSchema {
-  return asObject(refer(toJson(schema)));
+  return asObject(replaceNamed(toJson(schema)));
 }
 
-/** Puts references in the place of schemas that have a name. */
-function refer(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(refer);
+/** Replaces named schemas by references. */
+function replaceNamed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(replaceNamed);
   if (typeof value !== "object" || value === null) return value;
   if ("$id" in value && typeof value.$id === "string") {
     return { $ref: `#/components/schemas/${value.$id}` };
   }
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, refer(item)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, replaceNamed(item)]),
+  );
 }
 
-/** Plain data: what the library knows beside it is not serialised. */
+/** Converts a schema to plain JSON, without typebox's internal properties. */
 function toJson(schema: unknown): Readonly<Record<string, unknown>> {
   return asObject(JSON.parse(JSON.stringify(schema)));
 }
 
 function asObject(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value === "object" && value !== null) return { ...value };
-  throw new TypeError("a schema is an object");
+  throw new TypeError(`expected a schema object, got ${typeof value}`);
 }
 
 function isNamed(value: unknown): value is TSchema & { readonly $id: string } {

@@ -1,10 +1,10 @@
-/** Chains as `GET /chains` lists them: every destination and explorer target, not only those that are watched. */
+/** Chains as `GET /chains` lists them: every destination and explorer target, not only those that are scanned. */
 import { Type, type Static } from "typebox";
 import { bridgeChainId, oneOf } from "./fields.ts";
 
-/** Families of chains. */
+/** Chain families. */
 export const CHAIN_KINDS = ["evm", "svm"] as const;
-/** A family of chains: EVM or Solana. */
+/** A chain family: EVM or Solana. */
 export type ChainKind = (typeof CHAIN_KINDS)[number];
 
 /** Item of `GET /chains`. */
@@ -17,15 +17,15 @@ export const Chain = Type.Object(
     }),
     kind: oneOf(CHAIN_KINDS, "Family of the chain"),
   },
-  { $id: "Chain", description: "A chain the service can name" },
+  { $id: "Chain", description: "A chain known to the service" },
 );
-/** A chain the service can name. */
+/** A chain known to the service. */
 export type Chain = Static<typeof Chain>;
 
-/** Answer of `GET /chains`. */
+/** Response of `GET /chains`. */
 export const ChainList = Type.Array(Chain, {
   $id: "ChainList",
   description: "Every known chain",
 });
-/** Answer of `GET /chains`. */
+/** Response of `GET /chains`. */
 export type ChainList = Static<typeof ChainList>;

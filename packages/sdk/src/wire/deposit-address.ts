@@ -1,4 +1,4 @@
-/** Deposit addresses as `GET /deposit-addresses` lists them, and one with what it promises. */
+/** Deposit addresses as `GET /deposit-addresses` lists them, and a single one with its commitment. */
 import { Type, type Static } from "typebox";
 import { CHAIN_KINDS } from "./chain.ts";
 import {
@@ -17,7 +17,7 @@ export const DepositAddress = Type.Object(
   {
     id: uuid("Id of the record"),
     walletAddress: address("The deposit address on the source chain"),
-    userId: userId("The user bound to the address"),
+    userId: userId("The user of the address"),
     destChain: bridgeChainIdText("Destination chain"),
     destWallet: address("Destination wallet"),
     destToken: address("Destination token"),
@@ -29,18 +29,18 @@ export const DepositAddress = Type.Object(
 /** A permanent address with one fixed destination. */
 export type DepositAddress = Static<typeof DepositAddress>;
 
-/** Answer of `GET /deposit-addresses/{id}`. Beside the published interface. */
+/** Response of `GET /deposit-addresses/{id}`. Extension of the published interface. */
 export const DepositAddressWithCommitment = Type.Object(
   { ...DepositAddress.properties, payDepositCommitment: PayDepositCommitment },
   {
     $id: "DepositAddressWithCommitment",
-    description: "A deposit address and the preimage with which anyone computes it",
+    description: "A deposit address and the preimage from which anyone can compute it",
   },
 );
 /** A deposit address and its preimage. */
 export type DepositAddressWithCommitment = Static<typeof DepositAddressWithCommitment>;
 
-/** Answer of `GET /deposit-addresses`, newest first. */
+/** Response of `GET /deposit-addresses`, newest first. */
 export const DepositAddressPage = Type.Object(
   {
     items: Type.Array(DepositAddress, { description: "Addresses, newest first" }),

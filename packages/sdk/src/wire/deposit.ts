@@ -1,4 +1,4 @@
-/** Deposits as `GET /deposits` lists them. Beside the published interface. */
+/** Deposits as `GET /deposits` lists them. Extension of the published interface. */
 import { Type, type Static } from "typebox";
 import { IGNORED_REASONS } from "./event.ts";
 import {
@@ -12,46 +12,52 @@ import {
   uuid,
 } from "./fields.ts";
 
-/** Item of `GET /deposits`: one transfer to a deposit address, or value that its balance showed. */
+/** Item of `GET /deposits`: one transfer to a deposit address, or an amount found by comparing balances. */
 export const Deposit = Type.Object(
   {
     id: uuid("Id of the record"),
     chainId: bridgeChainId("Chain the deposit arrived on"),
     walletAddress: address("The deposit address"),
-    userId: userId("The user bound to the address"),
+    userId: userId("The user of the address"),
     tokenAddress: address("The token that arrived"),
-    amount: baseUnits("What arrived"),
+    amount: baseUnits("Amount that arrived"),
     txHash: nullable(
       Type.String({ description: "Transaction hash or signature" }),
-      "Transaction that brought it; null where the balance alone shows it",
+      "Transaction of the deposit; null if it was found by balance",
     ),
-    sender: nullable(address("Who sent it"), "Null where the balance alone shows it"),
-    blockNumber: Type.Integer({ minimum: 0, description: "Block that holds it" }),
+    sender: nullable(address("Sender"), "Sender; null if the deposit was found by balance"),
+    blockNumber: Type.Integer({ minimum: 0, description: "Block of the deposit" }),
     confirmations: Type.Integer({
       minimum: 0,
       description:
-        "Blocks from its own to the newest that was scanned; 0 while it is off the chain",
+        "Blocks from the deposit's own to the newest scanned, both included; 0 while it is orphaned",
     }),
-    queued: Type.Boolean({ description: "Whether it entered the queue" }),
-    ignoredReason: nullable(oneOf(IGNORED_REASONS, "Why it did not"), "Null when it was queued"),
-    queueItemId: nullable(uuid("The settlement it went into"), "Null while it is in none"),
-    detectedAt: timestamp("When it was seen"),
+    queued: Type.Boolean({ description: "Whether the deposit entered the queue" }),
+    ignoredReason: nullable(
+      oneOf(IGNORED_REASONS, "Why it was not queued"),
+      "Why it was not queued; null if it was",
+    ),
+    queueItemId: nullable(
+      uuid("Its settlement"),
+      "Settlement of the deposit; null while it has none",
+    ),
+    detectedAt: timestamp("When the deposit was detected"),
   },
   { $id: "Deposit", description: "Value that arrived at a deposit address" },
 );
 /** Value that arrived at a deposit address. */
 export type Deposit = Static<typeof Deposit>;
 
-/** Pattern of the cursor of `GET /deposits`: many arrive in one millisecond, so it names a row. */
+/** Pattern of the cursor of `GET /deposits`: many deposits can have the same timestamp, so it includes the id. */
 export const DEPOSIT_CURSOR_PATTERN =
   "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z_[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$";
 
-/** Answer of `GET /deposits`, newest first. */
+/** Response of `GET /deposits`, newest first. */
 export const DepositPage = Type.Object(
   {
     items: Type.Array(Deposit, { description: "Deposits, newest first" }),
     nextCursor: nullable(
-      Type.String({ pattern: DEPOSIT_CURSOR_PATTERN, description: "The last item of this page" }),
+      Type.String({ pattern: DEPOSIT_CURSOR_PATTERN, description: "Cursor of the last item" }),
       "Pass it back as `cursor`; null when there are no more items",
     ),
   },

@@ -33,17 +33,17 @@ export const ERROR_CODE_NAMES = [
 /** One of the error codes. */
 export type ErrorCode = (typeof ERROR_CODE_NAMES)[number];
 
-/** What a code means for whoever receives it. */
+/** Properties of an error code. */
 export interface ErrorCodeFacts {
-  /** Whether trying again may succeed. A dead settlement reports false whatever its code. */
+  /** Whether a retry may succeed. The error of a dead settlement is never retryable, whatever its code. */
   readonly retryable: boolean;
-  /** HTTP status of an answer with this code; absent for codes that only settlements carry. */
+  /** HTTP status of a response with this code; absent for codes that occur only on settlements. */
   readonly httpStatus?: number;
 }
 
 /**
- * The table of codes. Two answers depart from `httpStatus`: 405, 413 and 415 keep their status with
- * `VALIDATION_ERROR`, and a rate limit is 429 with `RPC_UNAVAILABLE`.
+ * The table of codes. Exceptions to `httpStatus`: 405, 413 and 415 keep their status with `VALIDATION_ERROR`, and a
+ * rate limit is 429 with `RPC_UNAVAILABLE`.
  */
 export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorCodeFacts>> = {
   VALIDATION_ERROR: { retryable: false, httpStatus: 400 },
@@ -69,29 +69,29 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorCodeFacts>> = {
   INTERNAL: { retryable: true, httpStatus: 500 },
 };
 
-/** The one shape of an error: in an answer, on a swap and in an event. */
+/** The error object, the same in responses, on swaps and in events. */
 export const ErrorObject = Type.Object(
   {
     code: oneOf(ERROR_CODE_NAMES, "Stable code to branch on"),
     message: Type.String({ description: "Text for people, safe to show; may be reworded" }),
     retryable: Type.Boolean({
-      description: "Whether retrying may succeed; always false on a dead swap",
+      description: "Whether a retry may succeed; always false on a dead swap",
     }),
     details: Type.Optional(
       Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
-        description: "Safe context: numbers, ids, thresholds, a short reason",
+        description: "Context without secrets: numbers, ids, thresholds, a short reason",
       }),
     ),
   },
-  { $id: "ErrorObject", description: "What went wrong" },
+  { $id: "ErrorObject", description: "An error" },
 );
-/** An error as it travels. */
+/** An error object. */
 export type ErrorObject = Static<typeof ErrorObject>;
 
-/** The body of every answer that is not a success. */
+/** The body of every error response. */
 export const ErrorResponse = Type.Object(
   { error: ErrorObject },
-  { $id: "ErrorResponse", description: "The body of every failed request" },
+  { $id: "ErrorResponse", description: "The body of every error response" },
 );
-/** The body of every answer that is not a success. */
+/** The body of every error response. */
 export type ErrorResponse = Static<typeof ErrorResponse>;

@@ -1,22 +1,22 @@
 /**
  * Events, in the replay and on the stream.
  *
- * The replay's items carry an `id`, the stream's do not. Both carry the same `timestamp`, which is unique and strictly
- * increasing per integrator.
+ * Items of the replay have an `id`, those of the stream do not. Both have the same `timestamp`, which is unique and
+ * strictly increasing per integrator.
  */
 import { Type, type Static } from "typebox";
 import { address, bridgeChainId, nextCursor, nullable, oneOf, timestamp, uuid } from "./fields.ts";
 import { SETTLEMENT_STATUS_NAMES } from "./statuses.ts";
 import { statusFields } from "./status-fields.ts";
 
-/** Why a deposit that was seen is not settled. */
+/** Reasons why a detected deposit is not settled. */
 export const IGNORED_REASONS = [
   "below_token_min",
   "below_min",
   "no_adapter",
   "enqueue_error",
 ] as const;
-/** Why a deposit that was seen is not settled. */
+/** The reason why a detected deposit is not settled. */
 export type IgnoredReason = (typeof IGNORED_REASONS)[number];
 
 const depositFields = {
@@ -25,7 +25,7 @@ const depositFields = {
   tokenAddress: address("The token that arrived"),
 };
 
-/** Data of `deposit_detected`: `ignoredReason` is there exactly when the deposit was not queued. */
+/** Data of `deposit_detected`: `ignoredReason` is present exactly when the deposit was not queued. */
 export const DepositDetectedData = Type.Union(
   [
     Type.Object(
@@ -44,12 +44,12 @@ export const DepositDetectedData = Type.Union(
       { additionalProperties: false },
     ),
   ],
-  { $id: "DepositDetectedData", description: "A deposit was seen on chain" },
+  { $id: "DepositDetectedData", description: "A deposit was detected on chain" },
 );
 /** Data of `deposit_detected`. */
 export type DepositDetectedData = Static<typeof DepositDetectedData>;
 
-/** Data of `status_changed`: one per transition, each retry and each deferral included. */
+/** Data of `status_changed`: one event per transition, including each retry and each deferral. */
 export const StatusChangedData = Type.Object(
   {
     queueItemId: uuid("Id of the settlement, the swap's `id`"),
@@ -57,22 +57,22 @@ export const StatusChangedData = Type.Object(
     prevStatus: oneOf(SETTLEMENT_STATUS_NAMES, "Status before"),
     txHash: nullable(
       Type.String({ description: "Transaction hash or signature" }),
-      "Deployment on the way into `pending_swap`, settlement on the way into `completed`, else null",
+      "Deployment on the transition into `pending_swap`, settlement on the one into `completed`, otherwise null",
     ),
   },
-  { $id: "StatusChangedData", description: "A settlement moved" },
+  { $id: "StatusChangedData", description: "A settlement changed its status" },
 );
 /** Data of `status_changed`. */
 export type StatusChangedData = Static<typeof StatusChangedData>;
 
 const depositDetected = {
-  type: Type.Literal("deposit_detected", { description: "A deposit was seen" }),
+  type: Type.Literal("deposit_detected", { description: "A deposit was detected" }),
   data: DepositDetectedData,
   timestamp: timestamp("When it happened"),
 };
 
 const statusChanged = {
-  type: Type.Literal("status_changed", { description: "A settlement moved" }),
+  type: Type.Literal("status_changed", { description: "A settlement changed its status" }),
   data: StatusChangedData,
   timestamp: timestamp("When it happened"),
 };
@@ -88,7 +88,7 @@ export const EventItem = Type.Union(
 /** A stored event. */
 export type EventItem = Static<typeof EventItem>;
 
-/** Answer of `GET /events`, oldest first. */
+/** Response of `GET /events`, oldest first. */
 export const EventPage = Type.Object(
   {
     items: Type.Array(EventItem, { description: "Events, oldest first" }),
@@ -99,23 +99,23 @@ export const EventPage = Type.Object(
 /** A page of the replay. */
 export type EventPage = Static<typeof EventPage>;
 
-/** Name of the stream's channel that carries every event. */
+/** Name of the stream's channel for all events. */
 export const STREAM_EVENT_CHANNEL = "event";
-/** Name of the stream's greeting. */
+/** Name of the stream's first message. */
 export const STREAM_CONNECTED_CHANNEL = "connected";
 
 /** Payload of the channel `event`. */
 export const StreamEvent = Type.Union(
   [Type.Object({ ...depositDetected }), Type.Object({ ...statusChanged })],
-  { $id: "StreamEvent", description: "An event as it is pushed" },
+  { $id: "StreamEvent", description: "An event on the stream" },
 );
-/** An event as it is pushed. */
+/** An event on the stream. */
 export type StreamEvent = Static<typeof StreamEvent>;
 
-/** Payload of the greeting after a successful handshake. */
+/** Payload of `connected`, sent after a successful handshake. */
 export const ConnectedPayload = Type.Object(
   { integratorName: Type.String({ description: "Name of the integrator that owns the key" }) },
   { $id: "ConnectedPayload", description: "The stream is open" },
 );
-/** Payload of the stream's greeting. */
+/** Payload of `connected`. */
 export type ConnectedPayload = Static<typeof ConnectedPayload>;

@@ -1,17 +1,17 @@
 /**
- * Pieces that several nouns share. They are functions, because each use describes its own field.
+ * Field schemas that several objects share. They are functions, because each use has its own description.
  *
- * Conventions of the wire: an optional field is absent, never null; a nullable field is always present; amounts are
- * decimal strings in base units; chain ids are the bridge's own numbers.
+ * Conventions of the interface: an optional field is absent, never null; a nullable field is always present; amounts are
+ * decimal strings in base units; chain ids are bridge chain ids.
  */
 import { Type, type TSchema } from "typebox";
 
-/** Pattern of every stamp that is sent out: `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
+/** Pattern of every timestamp in a response: `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
 export const TIMESTAMP_PATTERN = "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$";
 
 /**
- * Pattern of a stamp that is taken in: a date, or a date and time with or without offset (without means UTC). In the
- * extended form, `2026-01-31T12:00:00Z`, or the basic one, `20260131T120000Z`.
+ * Pattern of a timestamp in a request: a date, or a date and time with or without offset (without means UTC), in the
+ * extended form, `2026-01-31T12:00:00Z`, or the basic form, `20260131T120000Z`.
  */
 export const ISO_8601_PATTERN =
   "^(\\d{4}-\\d{2}-\\d{2}([Tt ]\\d{2}:\\d{2}(:\\d{2}([.,]\\d{1,9})?)?([Zz]|[+-]\\d{2}(:?\\d{2})?)?)?" +
@@ -20,7 +20,7 @@ export const ISO_8601_PATTERN =
 /** Pattern of an id: a UUID in any case. */
 export const UUID_PATTERN = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$";
 
-/** A time that the service sends: UTC in whole milliseconds, always the same 24 characters. */
+/** Returns the schema of a timestamp in a response: UTC in whole milliseconds, always 24 characters. */
 export function timestamp(description: string) {
   return Type.String({
     pattern: TIMESTAMP_PATTERN,
@@ -29,31 +29,31 @@ export function timestamp(description: string) {
   });
 }
 
-/** A time that a caller sends. The pattern checks the form; a date that does not exist is refused by the service. */
+/** Returns the schema of a timestamp in a request. The pattern checks the form; the service rejects impossible dates. */
 export function timestampInput(description: string) {
   return Type.String({
     pattern: ISO_8601_PATTERN,
-    description: `${description}, a calendar date and time of ISO 8601, UTC where it has no offset`,
+    description: `${description}, an ISO 8601 calendar date and time, UTC if it has no offset`,
     examples: ["2026-01-31T12:00:00.000Z"],
   });
 }
 
-/** A UUID as text. */
+/** Returns the schema of a UUID. */
 export function uuid(description: string) {
   return Type.String({ pattern: UUID_PATTERN, description: `${description}, a UUID` });
 }
 
-/** A value or null. The field itself is always present. */
+/** Returns the schema of a value or null. The field itself is always present. */
 export function nullable<T extends TSchema>(schema: T, description: string) {
   return Type.Union([schema, Type.Null()], { description });
 }
 
-/** One of a fixed list of words. */
+/** Returns the schema of one word of a fixed list. */
 export function oneOf<T extends string[]>(words: readonly [...T], description: string) {
   return Type.Enum(words, { type: "string", description });
 }
 
-/** A bridge chain id as a number, 1 to 65535. It is not the EVM chain id. */
+/** Returns the schema of a bridge chain id as a number, 1 to 65535. It is not the EVM chain id. */
 export function bridgeChainId(description: string) {
   return Type.Integer({
     minimum: 1,
@@ -62,7 +62,7 @@ export function bridgeChainId(description: string) {
   });
 }
 
-/** A bridge chain id as a decimal string, the way recipients carry it. */
+/** Returns the schema of a bridge chain id as a decimal string, as used for destinations. */
 export function bridgeChainIdText(description: string) {
   return Type.String({
     pattern: "^[1-9]\\d{0,4}$",
@@ -71,7 +71,7 @@ export function bridgeChainIdText(description: string) {
   });
 }
 
-/** A non-negative amount in the token's smallest unit, as a decimal string. */
+/** Returns the schema of a non-negative amount in base units, as a decimal string. */
 export function baseUnits(description: string) {
   return Type.String({
     pattern: "^\\d+$",
@@ -80,7 +80,7 @@ export function baseUnits(description: string) {
   });
 }
 
-/** 32 bytes as `0x` and 64 lower-case hex digits. */
+/** Returns the schema of 32 bytes: `0x` and 64 lower-case hex digits. */
 export function bytes32(description: string) {
   return Type.String({
     pattern: "^0x[0-9a-f]{64}$",
@@ -88,7 +88,7 @@ export function bytes32(description: string) {
   });
 }
 
-/** A user id as the service writes it: 20 bytes, `0x` and 40 lower-case hex digits. */
+/** Returns the schema of a user id in a response: 20 bytes, `0x` and 40 lower-case hex digits. */
 export function userId(description: string) {
   return Type.String({
     pattern: "^0x[0-9a-f]{40}$",
@@ -96,7 +96,7 @@ export function userId(description: string) {
   });
 }
 
-/** An address in the form of its chain: EIP-55 on EVM chains, base58 on Solana. */
+/** Returns the schema of an address in the form of its chain: EIP-55 on EVM chains, base58 on Solana. */
 export function address(description: string) {
   return Type.String({
     minLength: 1,
@@ -104,7 +104,7 @@ export function address(description: string) {
   });
 }
 
-/** A share in basis points, 0 to 10000. */
+/** Returns the schema of a share in basis points, 0 to 10000. */
 export function bps(description: string) {
   return Type.Integer({
     minimum: 0,
@@ -113,10 +113,10 @@ export function bps(description: string) {
   });
 }
 
-/** The cursor of the next page: null when no further row exists. */
-export function nextCursor(passedBackAs: string) {
+/** Returns the schema of the cursor of the next page: null if there is no further item. `parameter` takes it. */
+export function nextCursor(parameter: string) {
   return nullable(
-    timestamp("Stamp of the last item of this page"),
-    `Pass it back as \`${passedBackAs}\`; null when there are no more items`,
+    timestamp("Timestamp of the last item of this page"),
+    `Pass it back as \`${parameter}\`; null when there are no more items`,
   );
 }

@@ -1,4 +1,4 @@
-/** The shapes of the REST interface, the stream and the quote service: the one place where they are written down. */
+/** Schemas and types of the REST interface, the stream and the quote service: their single source of truth. */
 export * from "./chain.ts";
 export { ISO_8601_PATTERN, TIMESTAMP_PATTERN, UUID_PATTERN } from "./fields.ts";
 export * from "./deposit-address.ts";

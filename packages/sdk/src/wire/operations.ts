@@ -1,4 +1,4 @@
-/** Every endpoint, in one table: the server is tested against it, and the reference documents are made from it. */
+/** The table of endpoints. The server is tested against it, and the reference documents are generated from it. */
 import type { TSchema } from "typebox";
 import { ChainList } from "./chain.ts";
 import { DepositAddressPage, DepositAddressWithCommitment } from "./deposit-address.ts";
@@ -15,23 +15,23 @@ import { Swap, SwapPage } from "./swap.ts";
 export interface Operation {
   readonly id: string;
   readonly method: "GET" | "POST";
-  /** Parameters of the path in braces. */
+  /** Path, with parameters in braces. */
   readonly path: string;
   readonly summary: string;
-  /** How the key comes; null where none is needed. */
+  /** Where the API key is sent; null if none is needed. */
   readonly key: "header" | "query" | null;
-  /** Which of the two servers has it. */
+  /** The server of the endpoint. */
   readonly server: "service" | "quote";
-  /** False for what is beside the published interface. */
+  /** False for extensions of the published interface. */
   readonly published: boolean;
   readonly query?: TSchema;
   readonly body?: TSchema;
   readonly response: TSchema;
-  /** Codes of its own, beside those that every endpoint may answer with. */
+  /** Error codes of this endpoint, in addition to the common ones. */
   readonly errors: readonly ErrorCode[];
 }
 
-/** Codes that every endpoint may answer with; those of the key where one is needed. */
+/** Error codes of every endpoint. Endpoints that need a key add `UNAUTHORIZED` and `FORBIDDEN`. */
 export const COMMON_ERRORS: readonly ErrorCode[] = [
   "VALIDATION_ERROR",
   "RPC_UNAVAILABLE",
@@ -69,7 +69,7 @@ export const OPERATIONS: readonly Operation[] = [
     published: false,
     method: "GET",
     path: "/deposit-addresses/{id}",
-    summary: "One deposit address, with the preimage of its commitment",
+    summary: "One deposit address with the preimage of its commitment",
     response: DepositAddressWithCommitment,
     errors: ["NOT_FOUND"],
   },
@@ -99,7 +99,7 @@ export const OPERATIONS: readonly Operation[] = [
     published: false,
     method: "GET",
     path: "/deposits",
-    summary: "Deposits, newest first, and where each went",
+    summary: "Deposits with their settlements, newest first",
     query: DepositsQuery,
     response: DepositPage,
     errors: [],
@@ -119,7 +119,7 @@ export const OPERATIONS: readonly Operation[] = [
     id: "requestIndex",
     method: "POST",
     path: "/request-index",
-    summary: "Queue a settlement of a token that is not detected by itself",
+    summary: "Queue a settlement of a token that is not detected automatically",
     body: RequestIndexBody,
     response: RequestIndexResponse,
     errors: ["UNSUPPORTED_CHAIN", "NOT_FOUND"],
@@ -140,7 +140,7 @@ export const OPERATIONS: readonly Operation[] = [
     key: null,
     method: "GET",
     path: "/source-config",
-    summary: "Chains and tokens that are detected by themselves, with their minimums",
+    summary: "Chains and tokens that are detected automatically, with their minimums",
     response: SourceConfig,
     errors: [],
   },
@@ -148,7 +148,7 @@ export const OPERATIONS: readonly Operation[] = [
     id: "quote",
     method: "POST",
     path: "/v3/quote",
-    summary: "Offers for a transfer, with the deposit address",
+    summary: "Quotes for a transfer, with the deposit address",
     key: "query",
     server: "quote",
     published: true,
@@ -160,7 +160,7 @@ export const OPERATIONS: readonly Operation[] = [
     id: "quoteByQuery",
     method: "GET",
     path: "/v3/quote",
-    summary: "The same, with the fields in the query",
+    summary: "Quotes for a transfer, with the request in the query",
     key: "query",
     server: "quote",
     published: true,

@@ -1,23 +1,23 @@
-/** Queries of the lists. Unknown parameters are ignored. */
+/** Queries of the list endpoints. Unknown parameters are ignored. */
 import { Type, type Static } from "typebox";
 import { oneOf, timestampInput } from "./fields.ts";
 import { SETTLEMENT_STATUS_NAMES } from "./statuses.ts";
 
-/** Page size of the lists where none is asked for. */
+/** Default page size of the lists. */
 export const LIST_LIMIT_DEFAULT = 20;
-/** The largest page of the lists. */
+/** Maximum page size of the lists. */
 export const LIST_LIMIT_MAX = 100;
-/** Page size of the replay where none is asked for. */
+/** Default page size of the replay. */
 export const EVENTS_LIMIT_DEFAULT = 50;
-/** The largest page of the replay. */
+/** Maximum page size of the replay. */
 export const EVENTS_LIMIT_MAX = 200;
 
-/** The two types of events. */
+/** The event types. */
 export const EVENT_TYPES = ["deposit_detected", "status_changed"] as const;
-/** A type of event. */
+/** An event type. */
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Query of `GET /deposit-addresses` and `GET /swaps`. Newest first; a page holds what is strictly older than `cursor`. */
+/** Query of `GET /deposit-addresses` and `GET /swaps`. Newest first; a page has items strictly older than `cursor`. */
 export const ListQuery = Type.Object(
   {
     limit: Type.Optional(
@@ -30,33 +30,33 @@ export const ListQuery = Type.Object(
     ),
     cursor: Type.Optional(timestampInput("`nextCursor` of the previous page")),
   },
-  { $id: "ListQuery", description: "Which page of a list" },
+  { $id: "ListQuery", description: "Page of a list" },
 );
 /** Query of a list. */
 export type ListQuery = Static<typeof ListQuery>;
 
-/** Query of `GET /swaps`. Filters are beside the published interface; all that are given must hold. */
+/** Query of `GET /swaps`. The filters are extensions of the published interface and are combined with AND. */
 export const SwapsQuery = Type.Object(
   {
     ...ListQuery.properties,
-    status: Type.Optional(oneOf(SETTLEMENT_STATUS_NAMES, "In this status only")),
-    walletAddress: Type.Optional(Type.String({ description: "Of this deposit address only" })),
+    status: Type.Optional(oneOf(SETTLEMENT_STATUS_NAMES, "Only settlements in this status")),
+    walletAddress: Type.Optional(Type.String({ description: "Only of this deposit address" })),
     userId: Type.Optional(
       Type.String({
         description:
-          "Of this user only: 0x and hex digits whose value fits 20 bytes, as in a quote",
+          "Only of this user: 0x and hex digits whose value fits 20 bytes, as in a quote request",
       }),
     ),
     chainId: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 65535, description: "On this chain only" }),
+      Type.Integer({ minimum: 1, maximum: 65535, description: "Only on this chain" }),
     ),
   },
-  { $id: "SwapsQuery", description: "Which settlements, and which page of them" },
+  { $id: "SwapsQuery", description: "Filters and page of the settlements" },
 );
 /** Query of the settlements. */
 export type SwapsQuery = Static<typeof SwapsQuery>;
 
-/** Query of `GET /deposits`. Beside the published interface. */
+/** Query of `GET /deposits`. Extension of the published interface. */
 export const DepositsQuery = Type.Object(
   {
     limit: ListQuery.properties.limit,
@@ -64,23 +64,25 @@ export const DepositsQuery = Type.Object(
     walletAddress: SwapsQuery.properties.walletAddress,
     chainId: SwapsQuery.properties.chainId,
     txHash: Type.Optional(
-      Type.String({ description: "Brought by this transaction only, 0x and 64 hex digits" }),
+      Type.String({ description: "Only of this transaction, 0x and 64 hex digits" }),
     ),
   },
-  { $id: "DepositsQuery", description: "Which deposits, and which page of them" },
+  { $id: "DepositsQuery", description: "Filters and page of the deposits" },
 );
 /** Query of the deposits. */
 export type DepositsQuery = Static<typeof DepositsQuery>;
 
-/** Query of `GET /events`. Oldest first; a page holds what is strictly newer than `since`. */
+/** Query of `GET /events`. Oldest first; a page has events strictly newer than `since`. */
 export const EventsQuery = Type.Object(
   {
     since: Type.Optional(
-      timestampInput("Return events after this time; absent starts at the oldest kept event"),
+      timestampInput("Return events after this time; absent starts at the oldest retained event"),
     ),
-    type: Type.Optional(oneOf(EVENT_TYPES, "Return this type only")),
+    type: Type.Optional(oneOf(EVENT_TYPES, "Return only this type")),
     walletAddress: Type.Optional(
-      Type.String({ description: "Of this deposit address only; beside the published interface" }),
+      Type.String({
+        description: "Only of this deposit address; extension of the published interface",
+      }),
     ),
     limit: Type.Optional(
       Type.Integer({
@@ -91,7 +93,7 @@ export const EventsQuery = Type.Object(
       }),
     ),
   },
-  { $id: "EventsQuery", description: "Which part of the replay" },
+  { $id: "EventsQuery", description: "Filters and page of the replay" },
 );
 /** Query of the replay. */
 export type EventsQuery = Static<typeof EventsQuery>;

@@ -1,13 +1,13 @@
-/** Queueing a settlement by hand: `POST /request-index`. */
+/** Queues a settlement on request: `POST /request-index`. */
 import { Type, type Static } from "typebox";
 import { bridgeChainId, oneOf, uuid } from "./fields.ts";
 
-/** Why a request did not queue a settlement. */
+/** Reasons why a request did not queue a settlement. */
 export const NOT_QUEUED_REASONS = ["already_queued", "below_token_min", "below_min"] as const;
-/** Why a request did not queue a settlement. */
+/** The reason why a request did not queue a settlement. */
 export type NotQueuedReason = (typeof NOT_QUEUED_REASONS)[number];
 
-/** Body of `POST /request-index`. An unknown `chain` passes here and is answered with `UNSUPPORTED_CHAIN`. */
+/** Body of `POST /request-index`. Any integer passes as `chain`: an unknown one gets `UNSUPPORTED_CHAIN`. */
 export const RequestIndexBody = Type.Object(
   {
     walletAddress: Type.String({
@@ -20,18 +20,18 @@ export const RequestIndexBody = Type.Object(
     }),
     chain: Type.Integer({ description: "Chain that holds the token, a bridge chain id" }),
   },
-  { $id: "RequestIndexBody", description: "What to settle" },
+  { $id: "RequestIndexBody", description: "Token and wallet to settle" },
 );
 /** Body of `POST /request-index`. */
 export type RequestIndexBody = Static<typeof RequestIndexBody>;
 
 const echo = {
-  chainId: bridgeChainId("The chain asked for"),
+  chainId: bridgeChainId("The requested chain"),
   walletAddress: Type.String({ description: "The wallet, as it was sent" }),
   tokenAddress: Type.String({ description: "The token, as it was sent" }),
 };
 
-/** Answer of `POST /request-index`: either a settlement id or a reason, and null for the other. */
+/** Response of `POST /request-index`: either a settlement id or a reason; the other is null. */
 export const RequestIndexResponse = Type.Union(
   [
     Type.Object({
@@ -49,5 +49,5 @@ export const RequestIndexResponse = Type.Union(
   ],
   { $id: "RequestIndexResponse", description: "Whether a settlement was queued" },
 );
-/** Answer of `POST /request-index`. */
+/** Response of `POST /request-index`. */
 export type RequestIndexResponse = Static<typeof RequestIndexResponse>;

@@ -1,4 +1,4 @@
-/** What is detected by itself, and from which amount on: `GET /source-config`. */
+/** Automatically detected tokens and their minimums: `GET /source-config`. */
 import { Type, type Static } from "typebox";
 import { CHAIN_KINDS } from "./chain.ts";
 import { bridgeChainId, oneOf } from "./fields.ts";
@@ -8,24 +8,24 @@ export const TOKEN_STANDARDS = ["native", "erc20", "spl"] as const;
 /** The standard of a source token. */
 export type TokenStandard = (typeof TOKEN_STANDARDS)[number];
 
-/** A token that is detected and settled by itself. */
+/** A token that is detected and settled automatically. */
 export const SourceToken = Type.Object(
   {
     address: Type.String({
       minLength: 1,
       description:
-        "Contract or mint; zero is the native coin: 40 digits in hex on EVM chains, 32 ones on Solana",
+        "Contract or mint. The native coin is the zero address on EVM chains and 11111111111111111111111111111111 on Solana",
     }),
     symbol: Type.Optional(
       Type.String({
-        description: "Symbol where known; a native coin has the chain's name in upper case",
+        description: "Symbol, if known; a native coin has the chain's name in upper case",
       }),
     ),
     standard: oneOf(TOKEN_STANDARDS, "Standard of the token"),
     minDeposit: Type.Optional(
       Type.String({
         pattern: "^\\d+(\\.\\d+)?$",
-        description: "Smallest deposit that settles, in whole tokens; absent where there is none",
+        description: "Minimum deposit that is settled, in whole tokens; absent if there is none",
         examples: ["0.5"],
       }),
     ),
@@ -37,9 +37,9 @@ export const SourceToken = Type.Object(
       }),
     ),
   },
-  { $id: "SourceToken", description: "A token that is detected by itself" },
+  { $id: "SourceToken", description: "A token that is detected automatically" },
 );
-/** A token that is detected and settled by itself. */
+/** A token that is detected and settled automatically. */
 export type SourceToken = Static<typeof SourceToken>;
 
 /** A chain whose deposits are detected. */
@@ -55,10 +55,10 @@ export const SourceChain = Type.Object(
 /** A chain whose deposits are detected. */
 export type SourceChain = Static<typeof SourceChain>;
 
-/** Answer of `GET /source-config`. */
+/** Response of `GET /source-config`. */
 export const SourceConfig = Type.Object(
   { chains: Type.Array(SourceChain, { description: "Chains with a running scanner" }) },
-  { $id: "SourceConfig", description: "Chains and tokens that are detected by themselves" },
+  { $id: "SourceConfig", description: "Chains and tokens that are detected automatically" },
 );
-/** Answer of `GET /source-config`. */
+/** Response of `GET /source-config`. */
 export type SourceConfig = Static<typeof SourceConfig>;

@@ -1,7 +1,7 @@
-/** The statuses of a settlement and what each says, as one table. Names are the published ones, to the letter. */
+/** The table of settlement statuses. The names are those of the published interface. */
 import { CHAIN_KINDS, type ChainKind } from "./chain.ts";
 
-/** Every status, in the order of life. */
+/** Every status, in the order of the lifecycle. */
 export const SETTLEMENT_STATUS_NAMES = [
   "pending_deploy",
   "deploying",
@@ -21,7 +21,7 @@ export type SettlementStatus = (typeof SETTLEMENT_STATUS_NAMES)[number];
 
 /** Every phase, in order. */
 export const SETTLEMENT_PHASES = ["deploy", "swap", "settle", "done"] as const;
-/** The part of its life that a settlement is in. */
+/** The phase of a settlement. */
 export type SettlementPhase = (typeof SETTLEMENT_PHASES)[number];
 
 /** Every category. */
@@ -32,23 +32,23 @@ export const SETTLEMENT_CATEGORIES = [
   "success",
   "failed",
 ] as const;
-/** What a status means for someone who waits for a payment. */
+/** The category of a status: what it means for the payment. */
 export type SettlementCategory = (typeof SETTLEMENT_CATEGORIES)[number];
 
 /** One row of the table of statuses. */
 export interface SettlementStatusFacts {
   readonly phase: SettlementPhase;
   readonly category: SettlementCategory;
-  /** True when no further transition will happen. */
+  /** True if no further transition will happen. */
   readonly terminal: boolean;
-  /** Families of the source chain on which the status occurs. */
+  /** Families of source chains on which the status occurs. */
   readonly chainKinds: readonly ChainKind[];
 }
 
 const EVM: readonly ChainKind[] = ["evm"];
 const SVM: readonly ChainKind[] = ["svm"];
 
-/** Phase, category and finality of every status. `completed` alone means success, `dead` alone failure. */
+/** Properties of every status. Only `completed` means success, only `dead` means failure. */
 export const SETTLEMENT_STATUSES: Readonly<Record<SettlementStatus, SettlementStatusFacts>> = {
   pending_deploy: { phase: "deploy", category: "waiting", terminal: false, chainKinds: EVM },
   deploying: { phase: "deploy", category: "active", terminal: false, chainKinds: EVM },
@@ -64,17 +64,17 @@ export const SETTLEMENT_STATUSES: Readonly<Record<SettlementStatus, SettlementSt
   dead: { phase: "done", category: "failed", terminal: true, chainKinds: CHAIN_KINDS },
 };
 
-/** The phase of a status. */
+/** Returns the phase of a status. */
 export function phaseOf(status: SettlementStatus): SettlementPhase {
   return SETTLEMENT_STATUSES[status].phase;
 }
 
-/** The category of a status. */
+/** Returns the category of a status. */
 export function categoryOf(status: SettlementStatus): SettlementCategory {
   return SETTLEMENT_STATUSES[status].category;
 }
 
-/** True for `completed` and `dead`. */
+/** Reports whether a status is `completed` or `dead`. */
 export function isTerminal(status: SettlementStatus): boolean {
   return SETTLEMENT_STATUSES[status].terminal;
 }

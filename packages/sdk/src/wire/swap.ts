@@ -18,14 +18,14 @@ export const Swap = Type.Object(
     id: uuid("Id of the settlement, `queueItemId` in events"),
     ...statusFields,
     amount: nullable(
-      baseUnits("Display snapshot of the amount"),
-      "Best-effort snapshot; the wallet's live balance is what settles. Null when it was queued by request",
+      baseUnits("Snapshot of the amount, for display"),
+      "Best-effort snapshot for display; the settlement sweeps the wallet's live balance. Null if queued by request",
     ),
     swapTxHash: nullable(
       Type.String({ description: "Transaction hash or signature" }),
       "Settlement transaction on the source chain, null until it is mined",
     ),
-    userId: userId("The user bound to the address"),
+    userId: userId("The user of the address"),
     destChain: bridgeChainIdText("Destination chain"),
     destWallet: address("Destination wallet"),
     destToken: address("Destination token"),
@@ -34,10 +34,10 @@ export const Swap = Type.Object(
   },
   { $id: "Swap", description: "A settlement: one sweep of a wallet and its delivery" },
 );
-/** A settlement as clients see it. */
+/** A settlement. */
 export type Swap = Static<typeof Swap>;
 
-/** Answer of `GET /swaps`, newest first. */
+/** Response of `GET /swaps`, newest first. */
 export const SwapPage = Type.Object(
   {
     items: Type.Array(Swap, { description: "Settlements, newest first" }),

@@ -39,12 +39,12 @@ const STATUS_CHANGED = {
 };
 const REQUEST = { fromChain: "base", fromToken: ADDRESS, toChain: "base", toToken: ADDRESS };
 
-/** Everything that has an `$id`, by its exported name. */
+/** Every exported schema with an `$id`, by its exported name. */
 const named = Object.entries(wire).flatMap(([name, value]) =>
   typeof value === "object" && "$id" in value ? [{ name, schema: value }] : [],
 );
 
-/** Every `$id` in a schema, nested ones included. */
+/** Returns every `$id` in a schema, including nested ones. */
 function idsIn(schema: unknown): string[] {
   if (typeof schema !== "object" || schema === null) return [];
   return Object.entries(schema).flatMap(([key, value]) =>
@@ -53,15 +53,15 @@ function idsIn(schema: unknown): string[] {
 }
 
 describe("schemas", () => {
-  test("exist", () => {
+  test("are found by their $id", () => {
     expect(named.length).toBeGreaterThan(15);
   });
 
-  test.each(named)("$name has its own name as $id, and a description", ({ name, schema }) => {
+  test.each(named)("$name has its exported name as $id, and a description", ({ name, schema }) => {
     expect(schema).toMatchObject({ $id: name, description: expect.any(String) });
   });
 
-  test.each(named)("$name holds no $id twice, which serialisers refuse", ({ schema }) => {
+  test.each(named)("$name contains no $id twice, which serializers reject", ({ schema }) => {
     const ids = idsIn(schema);
     expect(ids).toEqual([...new Set(ids)]);
   });
@@ -71,7 +71,7 @@ describe("schemas", () => {
   });
 });
 
-/** Names of properties without a description. */
+/** Returns the names of properties without a description. */
 function undescribed(schema: unknown): string[] {
   if (typeof schema !== "object" || schema === null) return [];
   const own =
@@ -84,17 +84,17 @@ function undescribed(schema: unknown): string[] {
 }
 
 describe("Swap", () => {
-  test("takes the published example and fields that are added later", () => {
+  test("accepts the published example and unknown fields", () => {
     expect(Value.Check(wire.Swap, SWAP)).toBe(true);
     expect(Value.Check(wire.Swap, { ...SWAP, added: 1 })).toBe(true);
   });
 
-  test.each(Object.keys(SWAP))("needs %s", (field) => {
+  test.each(Object.keys(SWAP))("requires %s", (field) => {
     const rest = Object.fromEntries(Object.entries(SWAP).filter(([key]) => key !== field));
     expect(Value.Check(wire.Swap, rest)).toBe(false);
   });
 
-  test.each(Object.keys(SWAP))("takes null for %s only where it is nullable", (field) => {
+  test.each(Object.keys(SWAP))("accepts null for %s only if it is nullable", (field) => {
     const nullable = ["amount", "swapTxHash", "error"].includes(field);
     expect(Value.Check(wire.Swap, { ...SWAP, [field]: null })).toBe(nullable);
   });
@@ -103,17 +103,17 @@ describe("Swap", () => {
 describe("ErrorObject", () => {
   const error = { code: "NO_ROUTE", message: "No route.", retryable: true };
 
-  test("takes absent details, and plain values in them", () => {
+  test("accepts absent details and primitive values in them", () => {
     expect(Value.Check(wire.ErrorObject, error)).toBe(true);
     expect(Value.Check(wire.ErrorObject, { ...error, details: { reason: "x", n: 1 } })).toBe(true);
   });
 
-  test("refuses null and nested details", () => {
+  test("rejects null and nested details", () => {
     expect(Value.Check(wire.ErrorObject, { ...error, details: null })).toBe(false);
     expect(Value.Check(wire.ErrorObject, { ...error, details: { inner: {} } })).toBe(false);
   });
 
-  test("refuses an unknown code", () => {
+  test("rejects an unknown code", () => {
     expect(Value.Check(wire.ErrorObject, { ...error, code: "OTHER" })).toBe(false);
   });
 });
@@ -127,21 +127,21 @@ describe("DepositDetectedData", () => {
     [{ ...DEPOSIT, queued: false, ignoredReason: "other" }, false],
     [{ ...DEPOSIT, queued: false, ignoredReason: null }, false],
     [{ ...DEPOSIT, queued: true, amount: "1" }, false],
-  ])("has a reason exactly when it is not queued: %j", (data, fits) => {
-    expect(Value.Check(wire.DepositDetectedData, data)).toBe(fits);
+  ])("has a reason exactly when it is not queued: %j", (data, isValid) => {
+    expect(Value.Check(wire.DepositDetectedData, data)).toBe(isValid);
   });
 });
 
 describe("events", () => {
   const event = { type: "status_changed", data: STATUS_CHANGED, timestamp: STAMP };
 
-  test("have an id in the replay and need none on the stream", () => {
+  test("require an id in the replay and none on the stream", () => {
     expect(Value.Check(wire.EventItem, { id: ID, ...event })).toBe(true);
     expect(Value.Check(wire.EventItem, event)).toBe(false);
     expect(Value.Check(wire.StreamEvent, event)).toBe(true);
   });
 
-  test("carry the data of their type", () => {
+  test("have the data of their type", () => {
     expect(Value.Check(wire.StreamEvent, { ...event, type: "deposit_detected" })).toBe(false);
   });
 });
@@ -155,8 +155,8 @@ describe("RequestIndexResponse", () => {
     [{ queued: true, queueItemId: null, reason: null }, false],
     [{ queued: false, queueItemId: null, reason: null }, false],
     [{ queued: true, queueItemId: ID }, false],
-  ])("has either an id or a reason: %j", (outcome, fits) => {
-    expect(Value.Check(wire.RequestIndexResponse, { ...echo, ...outcome })).toBe(fits);
+  ])("has either an id or a reason: %j", (outcome, isValid) => {
+    expect(Value.Check(wire.RequestIndexResponse, { ...echo, ...outcome })).toBe(isValid);
   });
 });
 
@@ -167,8 +167,8 @@ describe("queries", () => {
     [0, false],
     [101, false],
     [1.5, false],
-  ])("a list takes limit %d: %s", (limit, fits) => {
-    expect(Value.Check(wire.ListQuery, { limit })).toBe(fits);
+  ])("of a list accept limit %d: %s", (limit, isValid) => {
+    expect(Value.Check(wire.ListQuery, { limit })).toBe(isValid);
   });
 
   test.each([
@@ -176,8 +176,8 @@ describe("queries", () => {
     [200, true],
     [0, false],
     [201, false],
-  ])("the replay takes limit %d: %s", (limit, fits) => {
-    expect(Value.Check(wire.EventsQuery, { limit })).toBe(fits);
+  ])("of the replay accept limit %d: %s", (limit, isValid) => {
+    expect(Value.Check(wire.EventsQuery, { limit })).toBe(isValid);
   });
 
   test.each([
@@ -189,13 +189,13 @@ describe("queries", () => {
     ["yesterday", false],
     ["1769860800000", false],
     ["", false],
-  ])("a cursor takes ISO 8601: %j, %s", (cursor, fits) => {
-    expect(Value.Check(wire.ListQuery, { cursor })).toBe(fits);
+  ])("accept an ISO 8601 cursor: %j, %s", (cursor, isValid) => {
+    expect(Value.Check(wire.ListQuery, { cursor })).toBe(isValid);
   });
 });
 
 describe("QuoteRequest", () => {
-  test("takes what clients send in a body and in a query, unknown fields included", () => {
+  test("accepts requests of clients in a body and in a query, including unknown fields", () => {
     const body = { ...REQUEST, amountIn64: "1", slippageBps: "auto", payDeposit: true, other: {} };
     const query = { ...REQUEST, amountIn: "1.5", slippageBps: "50", payDeposit: "true" };
     expect(Value.Check(wire.QuoteRequest, body)).toBe(true);
@@ -211,8 +211,8 @@ describe("QuoteRequest", () => {
     ["501", false],
     [-1, false],
     ["fast", false],
-  ])("takes slippageBps up to 500: %j, %s", (slippageBps, fits) => {
-    expect(Value.Check(wire.QuoteRequest, { ...REQUEST, slippageBps })).toBe(fits);
+  ])("accepts slippageBps up to 500: %j, %s", (slippageBps, isValid) => {
+    expect(Value.Check(wire.QuoteRequest, { ...REQUEST, slippageBps })).toBe(isValid);
   });
 
   test.each([
@@ -224,27 +224,27 @@ describe("QuoteRequest", () => {
     [`0x1${"0".repeat(40)}`, false],
     ["0x", false],
     ["order-1", false],
-  ])("takes a payUserId whose value fits 20 bytes: %s, %s", (payUserId, fits) => {
-    expect(Value.Check(wire.QuoteRequest, { ...REQUEST, payUserId })).toBe(fits);
+  ])("accepts a payUserId whose value fits 20 bytes: %s, %s", (payUserId, isValid) => {
+    expect(Value.Check(wire.QuoteRequest, { ...REQUEST, payUserId })).toBe(isValid);
   });
 });
 
 describe("tables", () => {
-  test("exactly `completed` and `dead` are terminal, in the phase `done`", () => {
+  test("mark exactly `completed` and `dead` as terminal, in the phase `done`", () => {
     const terminal = wire.SETTLEMENT_STATUS_NAMES.filter(wire.isTerminal);
     const done = wire.SETTLEMENT_STATUS_NAMES.filter((status) => wire.phaseOf(status) === "done");
     expect(terminal).toEqual(["completed", "dead"]);
     expect(done).toEqual(terminal);
   });
 
-  test("only `completed` is a success", () => {
+  test("mark only `completed` as a success", () => {
     const success = wire.SETTLEMENT_STATUS_NAMES.filter(
       (status) => wire.categoryOf(status) === "success",
     );
     expect(success).toEqual(["completed"]);
   });
 
-  test("exactly these codes are not retryable", () => {
+  test("mark exactly these codes as not retryable", () => {
     const final = wire.ERROR_CODE_NAMES.filter((code) => !wire.ERROR_CODES[code].retryable);
     expect(final).toEqual([
       "VALIDATION_ERROR",

@@ -1,12 +1,12 @@
 /** A shop's page: the client's examples, bundled for a browser. The test that opens it is the shop and the customer. */
 import { SluiceApiError, type SluiceClientOptions, createSluiceClient } from "@sluice/sdk";
 import { acceptPayment, type Order, type Terms } from "../../../sdk/examples/accept-payment.ts";
-import { bookEvents } from "../../../sdk/examples/follow-events.ts";
+import { processEvents } from "../../../sdk/examples/follow-events.ts";
 
 /** What the test hands to the page. */
 interface Shop {
   show(payment: { readonly address: string; readonly uri: string }): Promise<void>;
-  book(line: string): Promise<void>;
+  record(line: string): Promise<void>;
 }
 
 declare global {
@@ -20,13 +20,13 @@ const shopPage = {
     asked: { readonly order: Order; readonly terms: Terms },
   ) => acceptPayment(service, asked, (payment) => shop.show(payment)),
 
-  /** Books until the page is closed. */
-  bookEvents(service: SluiceClientOptions): void {
-    const books = {
-      readLast: async () => undefined,
-      book: (event: object) => shop.book(JSON.stringify(event)),
+  /** Processes events until the page is closed. */
+  processEvents(service: SluiceClientOptions): void {
+    const store = {
+      readCursor: async () => undefined,
+      process: (event: object) => shop.record(JSON.stringify(event)),
     };
-    void bookEvents(service, books, new AbortController().signal);
+    void processEvents(service, store, new AbortController().signal);
   },
 
   /** What a refused call throws. */

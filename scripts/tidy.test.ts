@@ -272,6 +272,23 @@ describe("tree", () => {
     expect(unnamed).toEqual([]);
   });
 
+  test("docs/threats.md defines every threat and invariant that is named", () => {
+    const ids = (text: string) =>
+      text.match(/(?<![A-Za-z0-9])(?:T(?!00)|[VMEXDI])\d{1,3}(?![A-Za-z0-9])/g) ?? [];
+    const defined = new Set(
+      [...read("docs/threats.md").matchAll(/^\| ([A-Z]\d+) /gm)].map(([, id]) => id),
+    );
+    const undefinedIds = files
+      .filter((path) => /^(packages|scripts|docs)\/.*\.(ts|sol|sql|md|json)$/.test(path))
+      .filter((path) => !path.includes("/abi/"))
+      .flatMap((path) =>
+        ids(read(path))
+          .filter((id) => !defined.has(id))
+          .map((id) => `${path}: ${id}`),
+      );
+    expect(undefinedIds).toEqual([]);
+  });
+
   test("dependencies are pinned exactly", () => {
     const wrong = files
       .filter((path) => path.endsWith("package.json"))

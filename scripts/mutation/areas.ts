@@ -53,7 +53,7 @@ export const AREAS: readonly Area[] = [
   },
   {
     name: "ledger",
-    files: ["ledger/audit.ts", "ledger/breaches.ts", "ledger/accounts.ts"],
+    files: ["ledger/audit.ts", "routes/swift/audit.ts", "ledger/breaches.ts", "ledger/accounts.ts"],
     tests: ["ledger/audit-bounds.test.ts"],
     patienceMs: PATIENCE_WITH_DATABASE_MS,
   },

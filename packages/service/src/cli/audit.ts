@@ -17,6 +17,7 @@ import { withDatabase } from "./integrators.ts";
 import { createChains } from "../roles/chains.ts";
 import { nameOperator } from "./settlement.ts";
 import { systemClock } from "../roles/system-ports.ts";
+import { ROUTE_AUDITS } from "../routes/index.ts";
 
 export interface AuditReport {
   /** Every chain could be compared, and no breach is open. */
@@ -46,7 +47,7 @@ export async function auditCommand(config: Config): Promise<AuditReport> {
     return {
       ok: breaches.length === 0 && compared.every(({ block }) => block !== null),
       breaches,
-      unsettled: await listUnsettled(db),
+      unsettled: await listUnsettled(db, ROUTE_AUDITS),
       chains: compared,
     };
   });

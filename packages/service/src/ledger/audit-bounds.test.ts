@@ -17,6 +17,7 @@ import { type EvmAddress, NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";
 import { postSurplus } from "./accounts.ts";
 import { endBreach, isHalted, listBreaches, listUnsettled, recordFindings } from "./index.ts";
+import { ROUTE_AUDITS } from "../routes/index.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -186,7 +187,7 @@ describe("V1 a wallet", () => {
     expect(lines).toMatchObject([
       { level: 40, msg: "arrived without a transfer", wallet, token: TOKEN },
     ]);
-    expect(await listUnsettled(database.db)).toMatchObject([{ wallet, amount: "3" }]);
+    expect(await listUnsettled(database.db, ROUTE_AUDITS)).toMatchObject([{ wallet, amount: "3" }]);
     says.held.set(`${TOKEN}:${wallet}`, 2n);
     expect((await audit("all")).findings).toMatchObject([
       { invariant: "V1", details: { ledger: "3", chain: "2" } },
@@ -280,7 +281,7 @@ describe("V1 a wallet", () => {
     await audit("all");
     expect(looks).toBe(2);
     expect(lines).toMatchObject([{ level: 40, msg: "arrived without a transfer" }]);
-    expect(await listUnsettled(database.db)).toMatchObject([{ wallet, amount: "3" }]);
+    expect(await listUnsettled(database.db, ROUTE_AUDITS)).toMatchObject([{ wallet, amount: "3" }]);
   });
 
   test("that two auditors see with a surplus has it posted once", async () => {
@@ -374,7 +375,7 @@ describe("V4 a sweep", () => {
     await post({ from: ["transit", address.wallet], to: ["treasury", ""], amount: 10n });
     says.held.clear();
     expect((await audit("all")).findings).toEqual([]);
-    expect(await listUnsettled(database.db)).toEqual([]);
+    expect(await listUnsettled(database.db, ROUTE_AUDITS)).toEqual([]);
   });
 });
 
@@ -741,7 +742,7 @@ describe("a breach", () => {
     expect(ended.toSorted()).toEqual([false, false, true]);
     expect(await listBreaches(database.db)).toMatchObject([{ subject: "6:1" }]);
     // Written off once, to the world.
-    expect(await listUnsettled(database.db)).toMatchObject([{ amount: "6" }]);
+    expect(await listUnsettled(database.db, ROUTE_AUDITS)).toMatchObject([{ amount: "6" }]);
     const { rows } = await sql`
       select account, owner, amount::text, block_number, reason, ref from ledger_lines
        where reason = 'adjustment' order by amount`.execute(database.db);

@@ -12,6 +12,7 @@ import type { FakeChain, FakeBlock } from "../../test/fake-chain/model.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import { toEvmAddress, toHex32 } from "../core/hex.ts";
 import { auditChain, endBreach, isHalted, listBreaches, listUnsettled } from "./index.ts";
+import { ROUTE_AUDITS } from "../routes/index.ts";
 
 /** A settlement to the same chain whose gas is charged, and one from inventory on the other, sponsored and charged. */
 const SAME_CHAIN = 2;
@@ -89,7 +90,7 @@ describe("the auditor", () => {
       await afterRun(seed, async (world) => {
         expect(await auditAll(world, "next")).toEqual([]);
         expect(await auditAll(world)).toEqual([]);
-        expect(await listUnsettled(world.db)).toEqual([]);
+        expect(await listUnsettled(world.db, ROUTE_AUDITS)).toEqual([]);
       });
     }
   });
@@ -101,11 +102,11 @@ describe("the auditor", () => {
       credit(world, swept, 10n);
       // Posted as a surplus first, so that there is something to lack.
       expect(await auditAll(world)).toEqual([]);
-      expect(await listUnsettled(db)).toMatchObject([
+      expect(await listUnsettled(db, ROUTE_AUDITS)).toMatchObject([
         { wallet: swept.wallet, amount: "10", place: "wallet" },
       ]);
       expect(await auditAll(world)).toEqual([]);
-      expect(await listUnsettled(db)).toMatchObject([{ amount: "10" }]);
+      expect(await listUnsettled(db, ROUTE_AUDITS)).toMatchObject([{ amount: "10" }]);
 
       credit(world, swept, -7n);
       const found = [`V1 ${swept.wallet}:${swept.token}`];
@@ -122,7 +123,7 @@ describe("the auditor", () => {
       expect(await endBreach({ db, clock }, end)).toBe(true);
       expect(await endBreach({ db, clock }, end)).toBe(false);
       expect(await auditAll(world)).toEqual([]);
-      expect(await listUnsettled(db)).toMatchObject([{ amount: "3" }]);
+      expect(await listUnsettled(db, ROUTE_AUDITS)).toMatchObject([{ amount: "3" }]);
       expect(await isHalted(db, swept.chain_id)).toBe(false);
     });
   });
@@ -201,7 +202,7 @@ describe("the auditor", () => {
       await sql`select post_move('sweep', ${id}, ${chain_id}, ${token}, null,
         'treasury', '', 'in_flight', ${id}, 4)`.execute(world.db);
       expect(await auditAll(world)).toEqual([`V8 ${id}`]);
-      expect(await listUnsettled(world.db)).toMatchObject([
+      expect(await listUnsettled(world.db, ROUTE_AUDITS)).toMatchObject([
         { wallet, amount: "4", place: "in_flight", settlementId: id, reason: "completed" },
       ]);
     });

@@ -8,27 +8,21 @@
  */
 import { type Selectable, sql } from "kysely";
 import type { BlockRef, Chain, Chains, MovingState } from "../chains/port/index.ts";
-import {
-  type Address,
-  isNative,
-  NATIVE_TOKEN,
-  toAddress,
-  toHex32,
-  toTxHash,
-  type TxHash,
-} from "../core/hex.ts";
+import { type Address, isNative, NATIVE_TOKEN, toAddress } from "../core/hex.ts";
 import type { ChainKind } from "../core/chain-registry.ts";
 import type { Clock } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { AuditRoundsTable, Db } from "../db/schema.ts";
 import type { Log } from "../telemetry/log.ts";
 import { listBalances, listUnbalanced, postSurplus } from "./accounts.ts";
-import { auditBridge } from "./audit-bridge.ts";
 import { type Finding, recordFindings } from "./breaches.ts";
+import type { RouteAudit } from "./route-audit.ts";
 
 export interface AuditDeps {
   readonly db: Db;
   readonly chain: Chain;
+  /** The audits of the kinds of routes. */
+  readonly routes: readonly RouteAudit[];
   /** Where deliveries of the chain's settlements are looked for. */
   readonly chains: Chains;
   /** Listed on the chain; zero for the native coin. */
@@ -50,10 +44,6 @@ const WALLETS_AT_ONCE = 500;
 const RECENT_BLOCKS = 5_000n;
 /** Settlements are looked at again for this long after they last changed. */
 const RECENT_MS = 3_600_000;
-/** Deliveries of one look. */
-const DELIVERIES_AT_ONCE = 200;
-/** How far a node may be behind. */
-const LAG_MAX_MS = 3_600_000;
 /** How long the scanner is waited for where the node chooses the block. */
 const SCANNER_WAIT_MS = 500;
 const SCANNER_TRIES = 20;
@@ -70,11 +60,14 @@ export async function auditChain(deps: AuditDeps, scope: "next" | "all"): Promis
   const findings: Finding[] = [
     ...(await auditSweeps(deps, block, sinceBlock)),
     ...(await auditEnded(deps, block, sinceMs)),
-    ...(await auditDeliveries(deps, scope)),
-    ...(await auditBridge(deps, scope)),
-    ...(await auditLocks(deps, block)),
-    ...(await auditLanes(deps)),
   ];
+  for (const { auditDelivered } of deps.routes) {
+    findings.push(...(await auditDelivered(deps, scope)));
+  }
+  for (const { auditHeld } of deps.routes) {
+    if (auditHeld) findings.push(...(await auditHeld(deps, block)));
+  }
+  findings.push(...(await auditLanes(deps)));
   if (scope === "all") findings.push(...(await auditPostings(deps)));
   let last = scope === "all" ? "" : (round?.last_wallet ?? "");
   let wallets = 0;
@@ -300,7 +293,7 @@ async function auditSweeps(
 
 /** V6, V8: a settlement that ended took what its sweep shows, and has nothing in flight that nothing follows. */
 async function auditEnded(
-  { db, chain }: AuditDeps,
+  { db, chain, routes }: AuditDeps,
   block: BlockRef,
   sinceMs: number,
 ): Promise<Finding[]> {
@@ -321,10 +314,10 @@ async function auditEnded(
       ) as l on l.amount <> 0
      where s.chain_id = ${chainId} and s.status in ('completed', 'dead')
        and s.updated_at >= ${formatStamp(sinceMs)}
-       and not exists (select from deliveries d where d.settlement_id = s.id
-                        and d.state not in ('claimed', 'returned', 'taken_back'))
-       and not exists (select from bridge_transfers t where t.settlement_id = s.id
-                        and t.state in ('burned', 'attested', 'delivered'))
+       ${sql.join(
+         routes.map(({ inFlight }) => sql`and not exists (${inFlight.followed})`),
+         sql` `,
+       )}
      limit 100`.execute(db);
   return [
     ...unseen.map(({ id, swept_amount, seen }) => ({
@@ -340,82 +333,6 @@ async function auditEnded(
       details: { status, in_flight: amount },
     })),
   ];
-}
-
-/**
- * V5: what was claimed for a delivery from inventory was delivered: to whom, of what, at least the minimum. A claim is
- * made only when the delivery is final, so once is enough.
- */
-async function auditDeliveries(
-  { db, chain, chains, clock }: AuditDeps,
-  scope: "next" | "all",
-): Promise<Finding[]> {
-  const { rows } = await sql<{
-    id: string;
-    settlement_id: string;
-    dest_chain: number;
-    paid: string;
-    min_out: string;
-    dest_wallet: string;
-    dest_token: string;
-    created_at: string;
-    hint: string | null;
-  }>`
-    select d.id, d.settlement_id, a.dest_chain, d.delivered_amount::text as paid, d.min_out::text,
-           a.dest_wallet, a.dest_token, d.created_at, d.delivered_tx_hash as hint
-      from deliveries d join settlements s on s.id = d.settlement_id join addresses a on a.id = s.address_id
-     where d.src_chain = ${chain.chainId} and d.state = 'claimed' and (not d.audited or ${scope === "all"})
-     order by d.created_at limit ${scope === "all" ? null : DELIVERIES_AT_ONCE}`.execute(db);
-  const findings: Finding[] = [];
-  for (const row of rows) {
-    const breach = (details: Record<string, string>) =>
-      findings.push({
-        chainId: chain.chainId,
-        invariant: "V5",
-        subject: row.settlement_id,
-        details,
-      });
-    const destination = chains.get(row.dest_chain);
-    if (!destination) continue;
-    const found = await destination.findDelivery(toHex32(row.id), "final", toHints(row.hint));
-    if (!found) {
-      // The node may be behind the one that the claim was vouched for by.
-      const isLate = clock.now() - Date.parse(row.created_at) > LAG_MAX_MS;
-      if (isLate || scope === "all") breach({ delivery: row.id, on_chain: "no such delivery" });
-      continue;
-    }
-    const is = `${found.amount} of ${found.token} to ${found.to}`;
-    const want = `${row.paid} of ${row.dest_token} to ${row.dest_wallet}`;
-    if (is !== want) breach({ delivery: row.id, recorded: want, on_chain: is });
-    if (found.amount < BigInt(row.min_out)) breach({ delivery: row.id, below: row.min_out });
-    await db.updateTable("deliveries").set({ audited: true }).where("id", "=", row.id).execute();
-  }
-  return findings;
-}
-
-/** V2: what is in flight from inventory is in the escrow. */
-async function auditLocks({ db, chain }: AuditDeps, block: BlockRef): Promise<Finding[]> {
-  const { rows } = await sql<{ id: string; locked: string; hint: string | null }>`
-    select d.id, d.locked_amount::text as locked, s.swap_tx_hash as hint from deliveries d join settlements s on s.id = d.settlement_id
-     where d.src_chain = ${chain.chainId} and d.state not in ('claimed', 'returned', 'taken_back')
-       and s.swept_block <= ${block.number} order by d.created_at limit 200`.execute(db);
-  const findings: Finding[] = [];
-  for (const { id, locked, hint } of rows) {
-    const lock = await chain.getLock(toHex32(id), "final", toHints(hint));
-    if (lock?.amount === BigInt(locked)) continue;
-    findings.push({
-      chainId: chain.chainId,
-      invariant: "V2",
-      subject: id,
-      details: { recorded: locked, on_chain: lock ? `${lock.amount}` : "no such lock" },
-    });
-  }
-  return findings;
-}
-
-/** Where to look first on a chain that must search. What is found there has to prove itself like anything else. */
-function toHints(txHash: string | null): TxHash[] {
-  return txHash === null ? [] : [toTxHash(txHash)];
 }
 
 /** V10, T116, T117: no lane has sent what is not known here. */

@@ -9,4 +9,5 @@ export {
   listBreaches,
   recordFindings,
 } from "./breaches.ts";
+export type { RouteAudit, RouteAuditDeps } from "./route-audit.ts";
 export { listUnsettled, type Unsettled } from "./unsettled.ts";

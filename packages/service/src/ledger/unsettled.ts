@@ -1,6 +1,7 @@
 /** Every base unit that reached a deposit address and is not settled, and why. */
 import { sql } from "kysely";
 import type { Db } from "../db/schema.ts";
+import type { RouteAudit } from "./route-audit.ts";
 
 export interface Unsettled {
   readonly chainId: number;
@@ -15,8 +16,18 @@ export interface Unsettled {
   readonly reason: string;
 }
 
-/** By chain, wallet and token, the largest first. */
-export async function listUnsettled(db: Db): Promise<Unsettled[]> {
+/** Lists it by chain, wallet and token, the largest first. */
+export async function listUnsettled(
+  db: Db,
+  routes: readonly Pick<RouteAudit, "inFlight">[],
+): Promise<Unsettled[]> {
+  const inFlight = routes.map(({ inFlight: { shown } }, index) => {
+    const one = sql.ref(`r${index}`);
+    return {
+      text: sql`|| coalesce(${sql.lit(`, ${shown.name} `)} || ${one}.state, '')`,
+      join: sql`left join lateral (${shown.state}) ${one} on true`,
+    };
+  });
   const { rows } = await sql<{
     chain_id: number;
     token: string;
@@ -28,8 +39,11 @@ export async function listUnsettled(db: Db): Promise<Unsettled[]> {
   }>`
     select h.chain_id, h.token, h.wallet, h.amount::text, h.place, s.id as settlement_id,
            coalesce(
-             s.status || coalesce(': ' || s.error_code, '') || coalesce(', lock ' || d.state, '')
-               || coalesce(', bridge ' || b.state, ''),
+             s.status || coalesce(': ' || s.error_code, '')
+               ${sql.join(
+                 inFlight.map(({ text }) => text),
+                 sql` `,
+               )},
              i.ignored_reason, 'arrived without a transfer') as reason
       from (
       select l.chain_id, l.token, l.account as place, l.owner,
@@ -46,13 +60,10 @@ export async function listUnsettled(db: Db): Promise<Unsettled[]> {
                     else chain_id = h.chain_id and wallet = h.wallet and token = h.token end
          order by status in ('completed', 'dead'), created_at desc limit 1
       ) s on h.own is not null or s.status <> 'completed'
-      left join lateral (
-        select state from deliveries where h.own is not null and settlement_id = h.own order by created_at desc limit 1
-      ) d on true
-      left join lateral (
-        select state from bridge_transfers
-         where h.own is not null and settlement_id = h.own and state <> 'superseded'
-      ) b on true
+      ${sql.join(
+        inFlight.map(({ join }) => join),
+        sql` `,
+      )}
       left join lateral (
         select ignored_reason from deposits
          where chain_id = h.chain_id and wallet = h.wallet and token = h.token and orphaned_at is null

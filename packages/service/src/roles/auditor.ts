@@ -7,7 +7,7 @@ import { auditChain, type AuditDeps } from "../ledger/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { RoleContext, RunningRole } from "./context.ts";
 import { startRoleLoop } from "./health.ts";
-import { getChain } from "../routes/index.ts";
+import { getChain, ROUTE_AUDITS } from "../routes/index.ts";
 
 const AUDIT_POLL_MS = 30_000;
 
@@ -42,6 +42,7 @@ export function createAudits(context: {
     db,
     chain: getChain(chains, chainId),
     chains,
+    routes: ROUTE_AUDITS,
     tokens: tokens.map(({ address }) => address),
     clock,
     log: context.log.child({ chainId }),

@@ -10,6 +10,7 @@ import type { Address, EvmAddress } from "../core/hex.ts";
 import type { Clock, CrashPoint, Random } from "../core/ports.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import type { GasStep } from "../fees/index.ts";
+import type { RouteAudit } from "../ledger/index.ts";
 import type { Prices } from "../prices/index.ts";
 import type { AttestorSigner } from "../signers/port.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -112,6 +113,8 @@ export interface RouteModule<Own extends RouteConfig = RouteConfig> {
   checkService?(deps: ServiceCheckDeps, route: Own): readonly Check[];
   /** Whether the deliveries are paid from inventory. */
   readonly paysFromInventory: boolean;
+  /** The audit of what its sweeps do not deliver at once. */
+  readonly audit?: RouteAudit;
   /** Lists the loops of the settler that follow what routes of the kind have under way, enabled or not. */
   listSettlerWorkers?(deps: SettlerDeps): readonly RouteWorker[];
   /** Lists the loops of the attestor. */

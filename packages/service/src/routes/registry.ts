@@ -1,6 +1,7 @@
 /** Every kind of route. A new one is a line here; nothing is loaded by name. */
 import type { Config } from "../config/load.ts";
 import { assert } from "../core/assert.ts";
+import type { RouteAudit } from "../ledger/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createRouteBook, type RouteBook } from "./book.ts";
@@ -12,6 +13,11 @@ import type { RouteKind } from "./port.ts";
 import { swift } from "./swift/module.ts";
 
 export const ROUTE_MODULES: readonly RouteModule[] = [monoChain, swift, fastMctp];
+
+/** The audits of the kinds that have one. */
+export const ROUTE_AUDITS: readonly RouteAudit[] = ROUTE_MODULES.flatMap(
+  ({ audit }) => audit ?? [],
+);
 
 /** Returns the module of a route's kind. */
 export function moduleOf({ kind }: { readonly kind: RouteKind }): RouteModule {

@@ -16,6 +16,7 @@ import type { MovingState } from "../chains/port/index.ts";
 import { NATIVE_SOL, toEvmAddress, toHex32, toTxHash } from "../core/hex.ts";
 import { listEvents } from "../events/index.ts";
 import { auditChain } from "../ledger/index.ts";
+import { ROUTE_AUDITS } from "../routes/index.ts";
 import { createIntegrator } from "../integrators/index.ts";
 import { createRouteBook, type Route } from "../routes/index.ts";
 import type { SettlementDeps } from "../settlements/index.ts";
@@ -317,7 +318,14 @@ test("the auditor waits where what is scanned is not what became final, and find
     },
   };
   const chains = new Map([[SOLANA, here]]);
-  const deps = { db, chains, tokens: [NATIVE_SOL], clock, log: silentLog };
+  const deps = {
+    db,
+    chains,
+    routes: ROUTE_AUDITS,
+    tokens: [NATIVE_SOL],
+    clock,
+    log: silentLog,
+  };
   const other = toHex32(`0x${"0f".repeat(32)}`);
   const audit = await auditChain({ ...deps, chain: { ...here, movingState } }, "all");
   expect(audit).toMatchObject({ findings: [] });

@@ -6,6 +6,7 @@ import { type EvmAddress, NATIVE_TOKEN, toEvmAddress, toHex32 } from "../../src/
 import { formatStamp } from "../../src/core/stamp.ts";
 import type { Db } from "../../src/db/schema.ts";
 import { type AuditDeps, auditChain } from "../../src/ledger/index.ts";
+import { ROUTE_AUDITS } from "../../src/routes/index.ts";
 import { createKeepingLog, createStillClock, createStrictChain, hashOf, LANE } from "./doubles.ts";
 import { createTenant, insertAddress, insertSettlement, USDC } from "./tenants.ts";
 
@@ -123,6 +124,7 @@ export async function openBooks(db: Db) {
   });
   const chain = createStrictChain(members);
   const deps: AuditDeps = {
+    routes: ROUTE_AUDITS,
     db,
     chain,
     chains: new Map([

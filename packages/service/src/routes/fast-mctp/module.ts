@@ -3,6 +3,7 @@ import { getChain, getToken, missing } from "../configured.ts";
 import type { RouteConfigOf, RouteModule } from "../module.ts";
 import { poolOptionsOf } from "../pool-options.ts";
 import { BRIDGE_GAS, createFastMctpRoute } from "./route.ts";
+import { bridgeAudit } from "./audit.ts";
 import { lookAtDueTransfers, type RelayDeps } from "./relay.ts";
 import { wakeOfSettlement } from "./store.ts";
 import { createSwapMctpRoute, SWAP_BRIDGE_GAS } from "./swap.ts";
@@ -16,6 +17,7 @@ export const fastMctp: RouteModule<RouteConfigOf<"FAST_MCTP">> = {
   listBuilt: ({ swap }) => [swap ? "swapCctpRoute" : "cctpRoute"],
   compareTerms,
   checkService,
+  audit: bridgeAudit,
 
   create(route, deps) {
     const { config, db, clock, random, chains, attestations } = deps;

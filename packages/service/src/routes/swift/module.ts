@@ -6,6 +6,7 @@ import { getChain, getToken } from "../configured.ts";
 import type { AttestorDeps, RouteConfigOf, RouteModule } from "../module.ts";
 import { pricingOf, rateOf } from "../pool-options.ts";
 import { type AttestedPair, lookAtRequests } from "./attest.ts";
+import { swiftAudit } from "./audit.ts";
 import { type DeliveryDeps, lookAtDueDeliveries } from "./deliver.ts";
 import { createSwiftRoute, SWIFT_GAS } from "./route.ts";
 import { wakeOfSettlement } from "./store.ts";
@@ -18,6 +19,7 @@ export const swift: RouteModule<RouteConfigOf<"SWIFT">> = {
   listGasSteps: () => SWIFT_GAS,
   listBuilt: () => ["sameAssetRoute", "pricedRoute"],
   compareTerms,
+  audit: swiftAudit,
 
   create(route, deps) {
     const { config, db, clock, chains } = deps;

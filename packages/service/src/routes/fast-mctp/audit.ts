@@ -1,10 +1,8 @@
 /** The auditor's questions about value that a bridge carried. */
 import { sql } from "kysely";
-import type { Chain, Chains, Effect, FoundMint } from "../chains/port/index.ts";
-import { toHex32, toTxHash } from "../core/hex.ts";
-import type { Clock } from "../core/ports.ts";
-import type { Db } from "../db/schema.ts";
-import type { Finding } from "./breaches.ts";
+import type { Effect, FoundMint } from "../../chains/port/index.ts";
+import { toHex32, toTxHash } from "../../core/hex.ts";
+import type { Finding, RouteAudit, RouteAuditDeps } from "../../ledger/index.ts";
 
 interface Carried {
   readonly id: string;
@@ -32,16 +30,28 @@ const TRANSFERS_AT_ONCE = 200;
 /** How far a node may be behind. */
 const LAG_MAX_MS = 3_600_000;
 
+export const bridgeAudit: RouteAudit = {
+  auditDelivered,
+  inFlight: {
+    followed: sql`select from bridge_transfers t where t.settlement_id = s.id
+                   and t.state in ('burned', 'attested', 'delivered')`,
+    shown: {
+      name: "bridge",
+      state: sql`select state from bridge_transfers
+                  where h.own is not null and settlement_id = h.own and state <> 'superseded'`,
+    },
+  },
+};
+
 /**
  * V5: what a bridge delivered was burned on this chain, by the recorded message, and minted on the destination: to whom
  * the address commits, of what, at least the minimum, and what was burned is what came out and what the bridge kept; and
  * where a pool gave what was burned, it took and gave what is recorded. Once both sides are final once is enough.
  */
-export async function auditBridge(
-  deps: { readonly db: Db; readonly chain: Chain; readonly chains: Chains; readonly clock: Clock },
+async function auditDelivered(
+  { db, chain, chains, clock }: RouteAuditDeps,
   scope: "next" | "all",
 ): Promise<Finding[]> {
-  const { db, chain, chains, clock } = deps;
   const { rows } = await sql<Carried>`
     select t.id, t.settlement_id, t.burn_tx_hash, t.wallet, t.token, t.sent_message, t.burned_amount::text as burned, t.nonce,
            t.fee::text, t.token_in, t.amount_in::text,

@@ -1,21 +1,22 @@
 /** What a bridge carried, against both chains: rows that were tampered with, and what waits, are named. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
-import { createDoctorDeps } from "../../test/support/doctor-doubles.ts";
-import { createStillClock, createStrictChain, hashOf } from "../../test/support/doubles.ts";
+import { createTestDatabase, type TestDatabase } from "../../../test/support/database.ts";
+import { createDoctorDeps } from "../../../test/support/doctor-doubles.ts";
+import { createStillClock, createStrictChain, hashOf } from "../../../test/support/doubles.ts";
 import {
   createHex,
   createTenant,
   insertAddress,
   insertSettlement,
   USDC,
-} from "../../test/support/tenants.ts";
-import type { CctpBridge, FoundMint, SwapFacts } from "../chains/port/index.ts";
-import { toEvmAddress, toHex32, toTxHash } from "../core/hex.ts";
-import { formatStamp } from "../core/stamp.ts";
-import { formatAudit } from "../cli/audit.ts";
-import { auditBridge } from "./audit-bridge.ts";
-import { listUnsettled } from "./index.ts";
+} from "../../../test/support/tenants.ts";
+import type { CctpBridge, FoundMint, SwapFacts } from "../../chains/port/index.ts";
+import { toEvmAddress, toHex32, toTxHash } from "../../core/hex.ts";
+import { formatStamp } from "../../core/stamp.ts";
+import { formatAudit } from "../../cli/audit.ts";
+import { listUnsettled } from "../../ledger/index.ts";
+import { ROUTE_AUDITS } from "../index.ts";
+import { bridgeAudit } from "./audit.ts";
 
 const WETH = toEvmAddress(`0x${"ee".repeat(20)}`);
 const MESSAGE = "0xb0";
@@ -131,7 +132,7 @@ async function openTransfer(state: "burned" | "attested" | "final", swaps = fals
   const clock = createStillClock(Date.now());
   const audit = async (scope: "next" | "all" = "all") => {
     const deps = { db, chain, chains: new Map([[30, destination]]), clock };
-    const findings = await auditBridge(deps, scope);
+    const findings = await bridgeAudit.auditDelivered(deps, scope);
     return findings.filter(({ subject }) => subject === settlementId);
   };
   return { db, id, settlementId, wallet: address.wallet, mint, onChain, change, audit, clock };
@@ -263,7 +264,7 @@ test.each(["burned", "attested"] as const)(
   "a transfer that is %s is named among what is not settled, with its settlement",
   async (state) => {
     const { db, settlementId, wallet } = await openTransfer(state);
-    const unsettled = await listUnsettled(db);
+    const unsettled = await listUnsettled(db, ROUTE_AUDITS);
     const named = unsettled.filter((one) => one.settlementId === settlementId);
     expect(named).toContainEqual({
       chainId: 2,

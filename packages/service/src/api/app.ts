@@ -21,6 +21,7 @@ import { type ChainKind, KNOWN_CHAINS } from "../core/chain-registry.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Db } from "../db/schema.ts";
+import { TIP_OF_DEPOSIT } from "../scanner/index.ts";
 import { listDeposits } from "../deposits/index.ts";
 import { listEvents } from "../events/index.ts";
 import { findSwap, listSwaps, type RequestResult } from "../settlements/index.ts";
@@ -146,7 +147,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   app.get("/deposits", { schema: answers(DepositPage), config: keyed }, async (request) => {
     const { integratorId } = principalOf(request);
     const page = parseDepositsQuery(queryOf(request), format);
-    return listDeposits(db, integratorId, { ...page, display });
+    return listDeposits(db, integratorId, { ...page, display, tip: TIP_OF_DEPOSIT });
   });
 
   app.get("/events", { schema: answers(EventPage), config: keyed }, async (request) => {

@@ -12,8 +12,12 @@ export {
   assignBySweeps,
   assignSwept,
   assignUnsettled,
+  refreshKnown,
+  releaseDeposits,
+  type SettlementConditions,
+} from "./assign.ts";
+export {
   countOrphaned,
-  getLastDeposit,
   hasAllAt,
   hasDepositAbove,
   insertDeposits,
@@ -21,9 +25,13 @@ export {
   orphanAbove,
   orphanOthers,
   putOffUnsettled,
-  refreshKnown,
-  releaseDeposits,
   type Unsettled,
 } from "./store.ts";
 export { listDepositsOf, type ShownDeposit } from "./shown.ts";
-export type { ArrivedTransfer, ArrivedValue, DepositOutcome, IgnoredReason } from "./types.ts";
+export type {
+  ArrivedTransfer,
+  ArrivedValue,
+  DepositOutcome,
+  Holding,
+  IgnoredReason,
+} from "./types.ts";

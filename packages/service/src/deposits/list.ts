@@ -1,5 +1,5 @@
 import type { Deposit, IgnoredReason } from "@sluice/sdk/wire";
-import { sql } from "kysely";
+import { type AliasableExpression, sql } from "kysely";
 import { displayTxHash } from "../core/base58.ts";
 import { type Address, toAddress, type TxHash } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
@@ -21,6 +21,8 @@ export async function listDeposits(
     readonly chainId: number | undefined;
     readonly txHash: TxHash | undefined;
     readonly display: (address: Address) => string;
+    /** The newest scanned block of a deposit's chain, as SQL about the row of `deposits`. */
+    readonly tip: AliasableExpression<bigint | null>;
   },
 ): Promise<{ items: Deposit[]; nextCursor: string | null }> {
   let query = db
@@ -28,13 +30,7 @@ export async function listDeposits(
     .innerJoin("addresses", "addresses.id", "deposits.address_id")
     .selectAll("deposits")
     .select("addresses.user_id")
-    .select((eb) =>
-      eb
-        .selectFrom("scanner_blocks")
-        .whereRef("scanner_blocks.chain_id", "=", "deposits.chain_id")
-        .select((inner) => inner.fn.max("number").as("tip"))
-        .as("tip"),
-    )
+    .select(page.tip.as("tip"))
     .where("deposits.integrator_id", "=", integratorId)
     .orderBy("deposits.detected_at", "desc")
     .orderBy("deposits.id", "desc")

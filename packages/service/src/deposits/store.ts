@@ -1,63 +1,11 @@
-import { sql } from "kysely";
-import { type Address, toAddress } from "../core/hex.ts";
+import { toAddress } from "../core/hex.ts";
 import type { Random } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { Db, Tx } from "../db/schema.ts";
-import type { ArrivedValue, DepositOutcome } from "./types.ts";
+import type { ArrivedValue, DepositOutcome, Holding } from "./types.ts";
 
 /** Rows of one statement: PostgreSQL takes 65,535 parameters, and a block may hold far more transfers. */
 const ROWS_MAX = 1_000;
-
-/**
- * The transfers that are new to us, and whether others came back. A known one that was orphaned, or that is now in another
- * block, gets its new place and is not counted twice; if no settlement has it, or one that gave up because it had left the
- * chain, its holding is looked at again.
- */
-export async function refreshKnown(
-  tx: Tx,
-  arrived: ArrivedValue,
-  nowMs: number,
-): Promise<{ readonly fresh: ArrivedValue; readonly hasMoved: boolean }> {
-  const known = await tx
-    .selectFrom("deposits")
-    .select(["id", "tx_hash", "ordinal", "block_hash", "orphaned_at", "settlement_id"])
-    .where("chain_id", "=", arrived.chainId)
-    .where("wallet", "=", arrived.wallet)
-    .where("token", "=", arrived.token)
-    .where(
-      sql<boolean>`(tx_hash = any(${arrived.transfers.flatMap(({ txHash }) => txHash ?? [])})
-        or (tx_hash is null and block_hash = ${arrived.blockHash}))`,
-    )
-    .execute();
-  const byPlace = new Map(known.map((row) => [`${row.tx_hash ?? ""}:${row.ordinal}`, row]));
-  const fresh = [];
-  let hasMoved = false;
-  for (const transfer of arrived.transfers) {
-    const row = byPlace.get(`${transfer.txHash ?? ""}:${transfer.ordinal}`);
-    if (!row) {
-      fresh.push(transfer);
-    } else if (row.block_hash !== arrived.blockHash || row.orphaned_at !== null) {
-      hasMoved = true;
-      await tx
-        .updateTable("deposits")
-        .set({
-          block_number: arrived.blockNumber,
-          block_hash: arrived.blockHash,
-          log_index: transfer.logIndex,
-          amount: transfer.amount,
-          orphaned_at: null,
-          recheck_at: row.settlement_id === null ? formatStamp(nowMs) : null,
-        })
-        .where("id", "=", row.id)
-        .execute();
-    }
-  }
-  if (hasMoved) {
-    await releaseOfGone(tx, arrived, nowMs);
-    await assignBySweeps(tx, arrived, nowMs);
-  }
-  return { fresh: { ...arrived, transfers: fresh }, hasMoved };
-}
 
 /** Records new transfers with what became of them. */
 export async function insertDeposits(
@@ -103,7 +51,7 @@ export async function insertDeposits(
 }
 
 /** A holding with deposits that no settlement has, and the age of the oldest of them. */
-export interface Unsettled extends Place {
+export interface Unsettled extends Holding {
   readonly addressId: string;
   readonly integratorId: string;
   readonly oldestMs: number;
@@ -135,148 +83,25 @@ export async function listUnsettled(
 }
 
 /** Says when the unsettled deposits of a holding are looked at again. */
-export async function putOffUnsettled(db: Db | Tx, place: Place, atMs: number): Promise<void> {
+export async function putOffUnsettled(db: Db | Tx, holding: Holding, atMs: number): Promise<void> {
   await db
     .updateTable("deposits")
     .set({ recheck_at: formatStamp(atMs) })
-    .where("chain_id", "=", place.chainId)
-    .where("wallet", "=", place.wallet)
-    .where("token", "=", place.token)
+    .where("chain_id", "=", holding.chainId)
+    .where("wallet", "=", holding.wallet)
+    .where("token", "=", holding.token)
     .where("settlement_id", "is", null)
-    .execute();
-}
-
-interface Place {
-  readonly chainId: number;
-  readonly wallet: Address;
-  readonly token: Address;
-}
-
-/** Gives a new settlement the deposits that no sweep has taken and no settlement waits for. */
-export async function assignUnsettled(tx: Tx, place: Place, settlementId: string): Promise<void> {
-  await tx
-    .updateTable("deposits")
-    .set({ settlement_id: settlementId })
-    .where("chain_id", "=", place.chainId)
-    .where("wallet", "=", place.wallet)
-    .where("token", "=", place.token)
-    .where("settlement_id", "is", null)
-    .execute();
-}
-
-/**
- * Settles who took what once a sweep is mined: deposits before it in chain order are the sweep's, whatever their event
- * said, and those after it wait for the next.
- */
-export async function assignSwept(
-  tx: Tx,
-  place: Place,
-  sweep: {
-    readonly settlementId: string;
-    readonly block: bigint;
-    readonly logIndex: number;
-    /** Where it took no more than what arrived up to a block. */
-    readonly upTo?: bigint | undefined;
-    /** When what it did not take is looked at again, should nothing else come of it. */
-    readonly recheckAtMs: number;
-  },
-): Promise<void> {
-  const before =
-    sweep.upTo === undefined
-      ? sql<boolean>`(block_number, log_index) < (${sweep.block}, ${sweep.logIndex})`
-      : sql<boolean>`block_number <= ${sweep.upTo}`;
-  const ofPlace = tx
-    .updateTable("deposits")
-    .where("chain_id", "=", place.chainId)
-    .where("wallet", "=", place.wallet)
-    .where("token", "=", place.token);
-  await ofPlace
-    .set({ settlement_id: sweep.settlementId })
-    .where((eb) =>
-      eb.or([
-        eb("settlement_id", "is", null),
-        // What an earlier settlement gave up is taken along by the one that does sweep.
-        eb.exists(
-          eb
-            .selectFrom("settlements")
-            .select("id")
-            .whereRef("settlements.id", "=", "deposits.settlement_id")
-            .where("status", "=", "dead"),
-        ),
-      ]),
-    )
-    .where(before)
-    .execute();
-  await ofPlace
-    .set({ settlement_id: null, recheck_at: formatStamp(sweep.recheckAtMs) })
-    .where("settlement_id", "=", sweep.settlementId)
-    .where(sql<boolean>`not ${before}`)
-    .execute();
-}
-
-/**
- * The same for deposits that came to their place after a sweep was recorded, as a scanner that is behind finds them
- * after a reorganisation: one before a sweep is the sweep's, one behind the sweep of its settlement waits for the next.
- * Assumes the lock of the holding.
- */
-export async function assignBySweeps(tx: Tx, place: Place, nowMs: number): Promise<void> {
-  const ofPlace = tx
-    .updateTable("deposits")
-    .where("chain_id", "=", place.chainId)
-    .where("wallet", "=", place.wallet)
-    .where("token", "=", place.token)
-    .where("orphaned_at", "is", null);
-  await ofPlace
-    .set({ settlement_id: null, recheck_at: formatStamp(nowMs) })
-    .where(
-      sql<boolean>`exists (select from settlements s where s.id = deposits.settlement_id
-        and (s.taken_block, s.taken_log_index) < (deposits.block_number, deposits.log_index))`,
-    )
-    .execute();
-  const taker = sql<string | null>`(select s.id from settlements s
-    where s.chain_id = deposits.chain_id and s.wallet = deposits.wallet and s.token = deposits.token
-      and (s.taken_block, s.taken_log_index) > (deposits.block_number, deposits.log_index)
-    order by s.taken_block, s.taken_log_index limit 1)`;
-  await ofPlace
-    .set({ settlement_id: taker })
-    .where("settlement_id", "is", null)
-    .where(sql<boolean>`${taker} is not null`)
-    .execute();
-}
-
-/** Takes the deposits away from a settlement that in the end took nothing; they are looked at at once. */
-export async function releaseDeposits(tx: Tx, settlementId: string, nowMs: number): Promise<void> {
-  await tx
-    .updateTable("deposits")
-    .set({ settlement_id: null, recheck_at: formatStamp(nowMs) })
-    .where("settlement_id", "=", settlementId)
-    .execute();
-}
-
-/** Takes deposits that are on the chain away from settlements that gave up because theirs had left it. */
-async function releaseOfGone(tx: Tx, place: Place, nowMs: number): Promise<void> {
-  await tx
-    .updateTable("deposits")
-    .set({ settlement_id: null, recheck_at: formatStamp(nowMs) })
-    .where("chain_id", "=", place.chainId)
-    .where("wallet", "=", place.wallet)
-    .where("token", "=", place.token)
-    .where("orphaned_at", "is", null)
-    .where(
-      sql<boolean>`exists (select from settlements s where s.id = deposits.settlement_id
-        and s.status = 'dead' and s.error_code = 'REORG')`,
-    )
     .execute();
 }
 
 /** Whether a deposit of a holding is in a block above a height. */
-export async function hasDepositAbove(db: Db, place: Place, height: bigint): Promise<boolean> {
+export async function hasDepositAbove(db: Db, holding: Holding, height: bigint): Promise<boolean> {
   const row = await db
     .selectFrom("deposits")
     .select("id")
-    .where("chain_id", "=", place.chainId)
-    .where("wallet", "=", place.wallet)
-    .where("token", "=", place.token)
+    .where("chain_id", "=", holding.chainId)
+    .where("wallet", "=", holding.wallet)
+    .where("token", "=", holding.token)
     .where("orphaned_at", "is", null)
     .where("block_number", ">", height)
     .limit(1)
@@ -362,29 +187,4 @@ export async function countOrphaned(
     // The maximum of no rows is null.
     highest: row.highest ?? 0n,
   };
-}
-
-/** Where the last deposit of a settlement stands on the chain; null when it has none there. */
-export async function getLastDeposit(
-  db: Db,
-  settlementId: string,
-): Promise<{ readonly block: bigint; readonly logIndex: number } | null> {
-  const row = await db
-    .selectFrom("deposits")
-    .innerJoin("settlements", (join) =>
-      // By the holding, which has an index.
-      join
-        .onRef("settlements.chain_id", "=", "deposits.chain_id")
-        .onRef("settlements.wallet", "=", "deposits.wallet")
-        .onRef("settlements.token", "=", "deposits.token"),
-    )
-    .select(["block_number", "log_index"])
-    .where("settlements.id", "=", settlementId)
-    .where("settlement_id", "=", settlementId)
-    .where("orphaned_at", "is", null)
-    .orderBy("block_number", "desc")
-    .orderBy("log_index", "desc")
-    .limit(1)
-    .executeTakeFirst();
-  return row ? { block: row.block_number, logIndex: row.log_index } : null;
 }

@@ -5,6 +5,13 @@
  */
 import type { Address, Hex32, TxHash } from "../core/hex.ts";
 
+/** One token in one wallet on one chain. */
+export interface Holding {
+  readonly chainId: number;
+  readonly wallet: Address;
+  readonly token: Address;
+}
+
 export type IgnoredReason = "below_token_min" | "below_min" | "no_adapter" | "enqueue_error";
 
 /** What became of a deposit when it was seen. */
@@ -29,10 +36,7 @@ export interface ArrivedTransfer {
 }
 
 /** The transfers of one token to one wallet in one block: they make one `deposit_detected`. */
-export interface ArrivedValue {
-  readonly chainId: number;
-  readonly wallet: Address;
-  readonly token: Address;
+export interface ArrivedValue extends Holding {
   readonly blockNumber: bigint;
   readonly blockHash: Hex32;
   readonly transfers: readonly ArrivedTransfer[];

@@ -14,6 +14,7 @@ import {
   lookForRefunds,
   noteGivenBack,
   putOffSettlement,
+  readAddressOf,
 } from "../settlements/index.ts";
 import type { LaneSigner } from "../signers/port.ts";
 import {
@@ -122,6 +123,7 @@ function startRouteWorkers(
     log: context.log,
     attestations: context.attestations,
     lanes,
+    readAddress: (settlementId) => readAddressOf(context.db, settlementId),
     onChanged: (tx, settlementId) => putOffSettlement(tx, settlementId, clock.now()),
     onGivenBack: (tx, settlementId) => noteGivenBack(tx, { settlementId, nowMs: clock.now() }),
     wakeSettlements: () => wakeups.wake(TOPICS.settlements),

@@ -3,6 +3,7 @@
  * composition hands them, or functions of them, to the rooms that work for every kind and import none.
  */
 import type { BuiltContract, ChainInspector } from "../chains/inspector.ts";
+import type { DepositAddress } from "../addresses/index.ts";
 import type { Chains } from "../chains/port/index.ts";
 import type { ChainConfig, Config, RouteConfig } from "../config/load.ts";
 import type { Check, Compared } from "../core/check.ts";
@@ -70,6 +71,8 @@ export interface SettlerDeps {
   readonly attestations: Attestations | null;
   /** Senders by bridge chain id. */
   readonly lanes: ReadonlyMap<number, Readonly<Record<"settle" | "deliver", readonly Address[]>>>;
+  /** Reads the deposit address of a settlement. */
+  readonly readAddress: (settlementId: string) => Promise<DepositAddress>;
   /** Called in the transaction that records a delivery, or its trouble: wakes the settlement. */
   readonly onChanged: (tx: Tx, settlementId: string) => Promise<void>;
   /** Called in the transaction that records that the value is back in the wallet, or with its refund authority. */

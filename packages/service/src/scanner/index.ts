@@ -1,4 +1,4 @@
 export type { ScannerDeps } from "./deps.ts";
 export { lookAtBalances } from "./native.ts";
 export { lookAtChain } from "./scan.ts";
-export { getTip } from "./store.ts";
+export { getTip, TIP_OF_DEPOSIT } from "./store.ts";

@@ -1,7 +1,7 @@
-import { sql } from "kysely";
+import { expressionBuilder, sql } from "kysely";
 import type { BlockRef, Outflow } from "../chains/port/index.ts";
 import { toHex32 } from "../core/hex.ts";
-import type { Db, Tx } from "../db/schema.ts";
+import type { Database, Db, Tx } from "../db/schema.ts";
 import {
   type ArrivedValue,
   hasAllAt,
@@ -10,6 +10,13 @@ import {
   orphanOthers,
   removeOutflowsAbove,
 } from "../deposits/index.ts";
+
+/** SQL for the number of the newest scanned block of a deposit's chain; null before the first. */
+export const TIP_OF_DEPOSIT = expressionBuilder<Database, "deposits">()
+  .selectFrom("scanner_blocks")
+  .whereRef("scanner_blocks.chain_id", "=", "deposits.chain_id")
+  .select((block) => block.fn.max("number").as("tip"))
+  .$asScalar();
 
 /** The newest scanned block of a chain: its cursor. Null before the first. */
 export async function getTip(db: Db, chainId: number): Promise<BlockRef | null> {

@@ -6,7 +6,7 @@ import type { Minimums } from "../deposits/index.ts";
 import type { Fees } from "../fees/index.ts";
 import type { RouteBook } from "../routes/index.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { Holding } from "./store/read.ts";
+import type { Holding } from "../deposits/index.ts";
 import type { StoreDeps } from "./store/transition.ts";
 
 /** What the settlement steps work with; composed by the settler role. */

@@ -26,3 +26,4 @@ export { explainWait, locateValue, type ValuePlace } from "./operator/explain.ts
 export { readSettlementFile, type SettlementFile } from "./operator/file.ts";
 export { noteGivenBack } from "./steps/deliver.ts";
 export { putOff as putOffSettlement } from "./store/due.ts";
+export { readAddressOf } from "./store/read.ts";

@@ -6,6 +6,7 @@ import type { FoundDelivery, Lock, OpenLock, Simulation } from "../../chains/por
 import { assert } from "../../core/assert.ts";
 import { padAddress, toHex32 } from "../../core/hex.ts";
 import { submitIntent } from "../../transactions/index.ts";
+import { readAddressOf } from "../../settlements/index.ts";
 import { type DeliveryDeps, lookAtDueDeliveries } from "./deliver.ts";
 import { createSwiftRoute } from "./route.ts";
 import { getDelivery, insertDelivery } from "./store.ts";
@@ -101,6 +102,7 @@ async function openLocked() {
     lanes: new Map([2, 30].map((chainId) => [chainId, { deliver: [LANE], claim: [LANE] }])),
     deliveryConfirmations: new Map([[30, 1]]),
     payoutWindowS: 3_600n,
+    readAddress: (settlementId) => readAddressOf(db, settlementId),
     onChanged: async () => undefined,
     onGivenBack: async () => undefined,
     wakeSettlements: nothing,

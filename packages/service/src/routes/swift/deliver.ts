@@ -19,7 +19,7 @@ import { OperatingError, toErrorObject, toOperatingError } from "../../core/erro
 import { assert, assertNever } from "../../core/assert.ts";
 import type { Address, Hex32 } from "../../core/hex.ts";
 import type { Clock, Random } from "../../core/ports.ts";
-import { type DepositAddress, getAddressById } from "../../addresses/index.ts";
+import type { DepositAddress } from "../../addresses/index.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import type { Log } from "../../telemetry/log.ts";
 import {
@@ -49,6 +49,8 @@ export interface DeliveryDeps {
   readonly deliveryConfirmations: ReadonlyMap<number, number>;
   /** How long after its lock a delivery may be made, in seconds; then it is given back. */
   readonly payoutWindowS: bigint;
+  /** Reads the deposit address of a settlement. */
+  readonly readAddress: (settlementId: string) => Promise<DepositAddress>;
   /** Called in the transaction that records the delivery, or its trouble: wakes the settlement. */
   readonly onChanged: (tx: Tx, settlementId: string) => Promise<void>;
   /** Called in the transaction that records that the value is back in the wallet, or with its refund authority. */
@@ -99,7 +101,7 @@ async function lookSafely(deps: DeliveryDeps, id: Hex32): Promise<void> {
 async function lookAtDelivery(deps: DeliveryDeps, id: Hex32): Promise<void> {
   const delivery = await store.getDelivery(deps.db, id);
   assert(delivery !== null, "a delivery that was due is there");
-  const address = await addressOf(deps.db, delivery);
+  const address = await deps.readAddress(delivery.settlementId);
   switch (delivery.state) {
     case "locked":
       return lookAtLocked(deps, delivery, address);
@@ -553,15 +555,6 @@ function orderOf(delivery: Delivery, address: DepositAddress, deadline: bigint):
 function claimOf(delivery: Delivery, deadline: bigint) {
   assert(delivery.deliveredAmount !== null, "only a delivery that was seen is claimed");
   return { deliveryId: delivery.id, paidAmount: delivery.deliveredAmount, deadline };
-}
-
-async function addressOf(db: Db, delivery: Delivery): Promise<DepositAddress> {
-  const { address_id } = await db
-    .selectFrom("settlements")
-    .select("address_id")
-    .where("id", "=", delivery.settlementId)
-    .executeTakeFirstOrThrow();
-  return getAddressById(db, address_id);
 }
 
 async function poll(deps: DeliveryDeps, delivery: Delivery): Promise<void> {

@@ -22,6 +22,7 @@ import { OperatingError } from "../../core/errors.ts";
 import { NATIVE_TOKEN, padAddress, toHex32 } from "../../core/hex.ts";
 import type { Db } from "../../db/schema.ts";
 import { lookAtRequests } from "./attest.ts";
+import { readAddressOf } from "../../settlements/index.ts";
 import { type DeliveryDeps, lookAtDueDeliveries } from "./deliver.ts";
 import { createPricing } from "./pricing.ts";
 import { createSwiftRoute } from "./route.ts";
@@ -125,6 +126,7 @@ function openBench(db: Db, { token, contract }: SuitePair, scale: Scale): RouteB
     lanes: new Map([[THERE, { deliver: [LANE], claim: [LANE] }]]),
     deliveryConfirmations: new Map([[THERE, 3]]),
     payoutWindowS: 3_600n,
+    readAddress: (settlementId) => readAddressOf(db, settlementId),
     onChanged: async () => undefined,
     onGivenBack: async () => undefined,
     wakeSettlements: wake,

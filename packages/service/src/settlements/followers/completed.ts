@@ -7,6 +7,7 @@ import { assignSwept, releaseDeposits } from "../../deposits/index.ts";
 import { getAddressById } from "../../addresses/index.ts";
 import { getByIntent, type MinedFacts } from "../../transactions/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
+import { SETTLEMENT_CONDITIONS } from "../store/deposits.ts";
 import { listToFollow } from "../store/due.ts";
 import { lockHolding } from "../store/read.ts";
 import { recordFinalSweep } from "../store/sweep.ts";
@@ -64,7 +65,7 @@ async function settleForGood(
   const fee = settlement.fee ?? deps.fees.planWithout(address.commitment.maxFeeBps);
   await deps.db.transaction().execute(async (tx) => {
     await lockHolding(tx, settlement);
-    await assignSwept(tx, settlement, {
+    await assignSwept(tx, SETTLEMENT_CONDITIONS, settlement, {
       settlementId: settlement.id,
       block,
       logIndex: sweep.logIndex,

@@ -3,7 +3,7 @@
  * stays `dead`; once a final block shows the refund, its error says so.
  */
 import type { FoundRefund } from "../../chains/port/index.ts";
-import { getLastDeposit } from "../../deposits/index.ts";
+import { getLastDeposit } from "../store/deposits.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { type DeadSettlement, listDeadDue, recordRefunded, watchForRefund } from "../store/dead.ts";
 

@@ -22,6 +22,7 @@ import type { Tx } from "../../db/schema.ts";
 import type { DepositDetectedData } from "@sluice/sdk/wire";
 import { chainLabel } from "../../telemetry/metrics.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
+import { SETTLEMENT_CONDITIONS } from "../store/deposits.ts";
 import { getActive, getSweptAfter, lockHolding, lockSettlement } from "../store/read.ts";
 import { hurry } from "../store/due.ts";
 import { insertSettlement } from "../store/transition.ts";
@@ -99,7 +100,12 @@ async function record(
   arrival: Arrival,
 ): Promise<DepositOutcome | null> {
   const { arrived, address } = arrival;
-  const { fresh, hasMoved } = await refreshKnown(tx, arrived, deps.clock.now());
+  const { fresh, hasMoved } = await refreshKnown(
+    tx,
+    SETTLEMENT_CONDITIONS,
+    arrived,
+    deps.clock.now(),
+  );
   if (hasMoved) await hurryWaiting(tx, deps, arrived);
   if (fresh.transfers.length === 0) return null;
   const outcome = await decide(tx, deps, { ...arrival, arrived: fresh });

@@ -13,6 +13,7 @@ import {
 } from "../../deposits/index.ts";
 import { getAddressById } from "../../addresses/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
+import { SETTLEMENT_CONDITIONS } from "../store/deposits.ts";
 import { getActive, lockHolding } from "../store/read.ts";
 import { insertSettlement } from "../store/transition.ts";
 import { RECHECK_MS } from "./accept.ts";
@@ -44,7 +45,7 @@ async function recheck(deps: SettlementDeps, holding: Unsettled): Promise<void> 
   const { chainId, wallet, token, integratorId, addressId } = holding;
   await deps.db.transaction().execute(async (tx) => {
     await lockHolding(tx, holding);
-    await assignBySweeps(tx, holding, deps.clock.now() + RECHECK_MS);
+    await assignBySweeps(tx, SETTLEMENT_CONDITIONS, holding, deps.clock.now() + RECHECK_MS);
   });
   const chain = chainOf(deps, holding);
   const balance = (await chain.findBalance(token, wallet)) ?? 0n;

@@ -4,7 +4,7 @@ import { OperatingError } from "../../core/errors.ts";
 import { type CallPlan, planCall } from "../../transactions/index.ts";
 import { settleLanesOf, type SettlementDeps } from "../deps.ts";
 import { leaveSpare, metMore } from "../spare.ts";
-import type { Holding } from "../store/read.ts";
+import type { Holding } from "../../deposits/index.ts";
 
 /**
  * The order that takes what a vault holds to its refund authority, tried against the newest block. Throws what `planCall`

@@ -25,7 +25,8 @@ import {
   findOpenRefund,
   insertRefund,
 } from "./refunds.ts";
-import { countSettlements, getActive, type Holding, lockHolding } from "../store/read.ts";
+import { countSettlements, getActive, lockHolding } from "../store/read.ts";
+import type { Holding } from "../../deposits/index.ts";
 
 export interface RefundRequest extends Holding {
   /** Must be the refund authority of the address: whoever asks says whom they mean. */

@@ -2,7 +2,7 @@
 import { toAddress, toTxHash, type Address, type TxHash } from "../../core/hex.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import type { IntentName, TransactionState } from "../../transactions/index.ts";
-import type { Holding } from "../store/read.ts";
+import type { Holding } from "../../deposits/index.ts";
 
 /** A refund, and what became of it. */
 export interface AddressRefund extends Holding {

@@ -23,6 +23,7 @@ import { failIn } from "../fail.ts";
 import { hasValueInFlight } from "../in-flight.ts";
 import { planFee } from "../plan-fee.ts";
 import { findOpenRefund } from "../operator/refunds.ts";
+import { SETTLEMENT_CONDITIONS } from "../store/deposits.ts";
 import { getError, lockHolding } from "../store/read.ts";
 import { noteSwapTransaction, recordSweep } from "../store/sweep.ts";
 import { putOff } from "../store/due.ts";
@@ -215,7 +216,7 @@ async function followSweep(
       final: isFinal,
     });
     if (!recorded) throw new ChangedMeanwhile();
-    await assignSwept(tx, settlement, {
+    await assignSwept(tx, SETTLEMENT_CONDITIONS, settlement, {
       settlementId: settlement.id,
       block: receipt.blockNumber,
       logIndex: sweep.logIndex,

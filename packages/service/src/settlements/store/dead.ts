@@ -4,7 +4,7 @@ import { displayTxHash } from "../../core/base58.ts";
 import { toAddress, type TxHash } from "../../core/hex.ts";
 import { formatStamp } from "../../core/stamp.ts";
 import type { Db, Tx } from "../../db/schema.ts";
-import type { Holding } from "./read.ts";
+import type { Holding } from "../../deposits/index.ts";
 
 /** A settlement that ended without moving its deposits. */
 export interface DeadSettlement extends Holding {

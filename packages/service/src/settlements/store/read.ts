@@ -1,18 +1,13 @@
 /** Reads settlements, and locks them or their holding. */
+import { type DepositAddress, getAddressById } from "../../addresses/index.ts";
 import type { ErrorCode, SettlementStatus } from "@sluice/sdk/wire";
 import { type Selectable, sql } from "kysely";
-import { type Address, toAddress, toHex32, toTxHash } from "../../core/hex.ts";
+import { toAddress, toHex32, toTxHash } from "../../core/hex.ts";
+import type { Holding } from "../../deposits/index.ts";
 import type { Db, SettlementsTable, Tx } from "../../db/schema.ts";
 import type { FeeTerms } from "../../fees/index.ts";
 import type { RouteKind } from "../../routes/index.ts";
 import type { Settlement, SettlementError, Step } from "../types.ts";
-
-/** One asset in one wallet. */
-export interface Holding {
-  readonly chainId: number;
-  readonly wallet: Address;
-  readonly token: Address;
-}
 
 /** Holds a holding until the end of the transaction: what is decided about it is decided one at a time. */
 export async function lockHolding(tx: Tx, holding: Holding): Promise<void> {
@@ -65,6 +60,16 @@ export async function countSettlements(
     .where("token", "=", holding.token)
     .executeTakeFirstOrThrow();
   return count;
+}
+
+/** Reads the deposit address that a settlement sweeps. */
+export async function readAddressOf(db: Db, id: string): Promise<DepositAddress> {
+  const { address_id } = await db
+    .selectFrom("settlements")
+    .select("address_id")
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  return getAddressById(db, address_id);
 }
 
 /** Locks a settlement's row and reads it. */

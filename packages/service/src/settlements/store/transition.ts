@@ -14,7 +14,7 @@ import type { RouteKind } from "../../routes/index.ts";
 import { chainLabel, type Metrics } from "../../telemetry/metrics.ts";
 import { firstStatus, LIFECYCLE, type Trigger } from "../lifecycle.ts";
 import type { Settlement, SettlementError, Step } from "../types.ts";
-import type { Holding } from "./read.ts";
+import type { Holding } from "../../deposits/index.ts";
 
 export interface StoreDeps {
   readonly clock: Clock;

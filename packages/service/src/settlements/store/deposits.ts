@@ -1,0 +1,50 @@
+/** What deposits and settlements say of each other. */
+import { expressionBuilder, sql } from "kysely";
+import type { Database, Db } from "../../db/schema.ts";
+import type { SettlementConditions } from "../../deposits/index.ts";
+
+const ofDeposit = expressionBuilder<Database, "deposits">();
+
+/** The conditions by which deposits are assigned to settlements. */
+export const SETTLEMENT_CONDITIONS: SettlementConditions = {
+  isDead: ofDeposit.exists(
+    ofDeposit
+      .selectFrom("settlements")
+      .select("id")
+      .whereRef("settlements.id", "=", "deposits.settlement_id")
+      .where("status", "=", "dead"),
+  ),
+  isDeadByReorg: sql<boolean>`exists (select from settlements s where s.id = deposits.settlement_id
+        and s.status = 'dead' and s.error_code = 'REORG')`,
+  hasSweptBefore: sql<boolean>`exists (select from settlements s where s.id = deposits.settlement_id
+        and (s.taken_block, s.taken_log_index) < (deposits.block_number, deposits.log_index))`,
+  taker: sql<string | null>`(select s.id from settlements s
+    where s.chain_id = deposits.chain_id and s.wallet = deposits.wallet and s.token = deposits.token
+      and (s.taken_block, s.taken_log_index) > (deposits.block_number, deposits.log_index)
+    order by s.taken_block, s.taken_log_index limit 1)`,
+};
+
+/** Where the last deposit of a settlement stands on the chain; null when it has none there. */
+export async function getLastDeposit(
+  db: Db,
+  settlementId: string,
+): Promise<{ readonly block: bigint; readonly logIndex: number } | null> {
+  const row = await db
+    .selectFrom("deposits")
+    .innerJoin("settlements", (join) =>
+      // By the holding, which has an index.
+      join
+        .onRef("settlements.chain_id", "=", "deposits.chain_id")
+        .onRef("settlements.wallet", "=", "deposits.wallet")
+        .onRef("settlements.token", "=", "deposits.token"),
+    )
+    .select(["block_number", "log_index"])
+    .where("settlements.id", "=", settlementId)
+    .where("settlement_id", "=", settlementId)
+    .where("orphaned_at", "is", null)
+    .orderBy("block_number", "desc")
+    .orderBy("log_index", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row ? { block: row.block_number, logIndex: row.log_index } : null;
+}

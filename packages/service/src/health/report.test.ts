@@ -10,7 +10,9 @@ import {
 } from "../../test/support/tenants.ts";
 import { formatStamp } from "../core/stamp.ts";
 import { toEvmAddress, toHex32 } from "../core/hex.ts";
+import { ROUTE_GAUGES } from "../routes/index.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
+import { openRowGauge } from "../telemetry/row-gauge.ts";
 import { readChain, type ReadingsOfChain } from "./readings.ts";
 import { renderMetrics, type ReportDeps, reportReadiness } from "./report.ts";
 import { createRows } from "./rows.ts";
@@ -160,9 +162,10 @@ function open(
   };
   const deps: ReportDeps = {
     metrics,
+    gauges: ROUTE_GAUGES.map((gauge) => openRowGauge(metrics.registry, gauge)),
     vitals,
     readings,
-    rows: given.db ?? createRows({ db, clock }),
+    rows: given.db ?? createRows({ db, clock, gauges: ROUTE_GAUGES }),
     clock: patient,
     pool,
     countSockets: () => 3,
@@ -237,7 +240,7 @@ describe("metrics", () => {
       },
       transformResult: async ({ result }) => result,
     });
-    const rows = createRows({ db: counting, clock });
+    const rows = createRows({ db: counting, clock, gauges: ROUTE_GAUGES });
     await Promise.all(Array.from({ length: 20 }, () => rows.read(["settler"])));
     expect(asked).toBe(1);
     clock.advance(1_000);

@@ -1,6 +1,7 @@
 /** What a process shows of itself: its metrics, and whether each of its roles can work. */
 import type { Clock } from "../core/ports.ts";
 import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
+import type { OpenRowGauge } from "../telemetry/row-gauge.ts";
 import type { ReadingsOfChain } from "./readings.ts";
 import type { Row, RowName, Rows } from "./rows.ts";
 import { SCANNER_LATE_MS, type Vitals } from "./vitals.ts";
@@ -34,6 +35,8 @@ export interface Readiness {
 
 export interface ReportDeps {
   readonly metrics: Metrics;
+  /** Those of the kinds of routes, whose rows `rows` reads. */
+  readonly gauges: readonly OpenRowGauge[];
   readonly vitals: Vitals;
   readonly rows: Rows;
   readonly clock: Clock;
@@ -131,26 +134,21 @@ async function readRows({ rows, vitals, clock }: ReportDeps): Promise<readonly R
 }
 
 /** Sets the gauges of rows; what has no row any more is gone, and all of it while the database is away. */
-function showRows({ metrics, readings }: ReportDeps, rows: readonly Row[] | null): void {
+function showRows({ metrics, gauges, readings }: ReportDeps, rows: readonly Row[] | null): void {
   for (const gauge of [
     metrics.scannerScanned,
     metrics.scannerFinal,
     metrics.settlements,
     metrics.settlementsOldest,
-    metrics.deliveries,
-    metrics.deliveriesOldest,
-    metrics.transfers,
-    metrics.transfersOldest,
     metrics.inventoryReserved,
     metrics.laneOpen,
     metrics.laneQueued,
     metrics.laneOldest,
     metrics.laneStuck,
     metrics.laneNextNonce,
-    metrics.attestationsOpen,
-    metrics.attestationsOldest,
     metrics.auditBreaches,
     metrics.auditAge,
+    ...gauges,
   ]) {
     gauge.reset();
   }
@@ -180,20 +178,13 @@ function showRows({ metrics, readings }: ReportDeps, rows: readonly Row[] | null
     if (min !== undefined) metrics.inventoryMin.set({ chain, token: symbol }, Number(min));
   }
   const oldest = new Map<string, number>();
-  const show: Readonly<Record<RowName, (row: Row, chain: string, label: string) => void>> = {
+  type Show = (row: Row, chain: string, label: string) => void;
+  const own: Readonly<Record<RowName, Show>> = {
     scanned: ({ value }, chain) => metrics.scannerScanned.set({ chain }, value),
     final: ({ value }, chain) => metrics.scannerFinal.set({ chain }, value),
     settlements({ value, oldestS }, chain, status) {
       metrics.settlements.set({ chain, status }, value);
       oldest.set(chain, Math.max(oldest.get(chain) ?? 0, oldestS ?? 0));
-    },
-    deliveries({ value, oldestS }, chain, state) {
-      metrics.deliveries.set({ chain, state }, value);
-      metrics.deliveriesOldest.set({ chain, state }, oldestS ?? 0);
-    },
-    transfers({ value, oldestS }, chain, state) {
-      metrics.transfers.set({ chain, state }, value);
-      metrics.transfersOldest.set({ chain, state }, oldestS ?? 0);
     },
     reserved({ value }, chain, address) {
       const held = inventories.find((known) => known.chain === chain && known.token === address);
@@ -211,15 +202,20 @@ function showRows({ metrics, readings }: ReportDeps, rows: readonly Row[] | null
       const lane = lanes.find((known) => known.chain === chain && known.account === account);
       if (lane) metrics.laneNextNonce.set(lane, value);
     },
-    attestations({ value, oldestS }, _chain, kind) {
-      metrics.attestationsOpen.set({ kind }, value);
-      metrics.attestationsOldest.set({ kind }, oldestS ?? 0);
-    },
     breaches: ({ value }, chain) => metrics.auditBreaches.set({ chain }, value),
     audited: ({ value }, chain) => metrics.auditAge.set({ chain }, value),
   };
+  const show = new Map<string, Show>([
+    ...Object.entries(own),
+    ...gauges.map((gauge): [string, Show] => [
+      gauge.name,
+      ({ chainId, value, oldestS }, chain, label) =>
+        gauge.show(chainId === null ? [label] : [chain, label], value, oldestS ?? 0),
+    ]),
+  ]);
   for (const row of rows) {
-    show[row.name](row, row.chainId === null ? "" : chainLabel(row.chainId), row.label ?? "");
+    const chain = row.chainId === null ? "" : chainLabel(row.chainId);
+    show.get(row.name)?.(row, chain, row.label ?? "");
   }
   for (const [chain, age] of oldest) metrics.settlementsOldest.set({ chain }, age);
 }

@@ -6,10 +6,12 @@ import { type RawBuilder, sql } from "kysely";
 import type { Clock } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { Db } from "../db/schema.ts";
+import type { RowGauge } from "../telemetry/row-gauge.ts";
 
 /** One number about rows: `name` says which, the rest of what. */
 export interface Row {
-  readonly name: RowName;
+  /** One of the names below, or of a gauge that was handed over. */
+  readonly name: string;
   readonly chainId: number | null;
   /** A status, state, kind, token or lane. */
   readonly label: string | null;
@@ -22,14 +24,11 @@ export type RowName =
   | "scanned"
   | "final"
   | "settlements"
-  | "deliveries"
-  | "transfers"
   | "reserved"
   | "nonces"
   | "queued"
   | "stuck"
   | "next_nonce"
-  | "attestations"
   | "breaches"
   | "audited";
 
@@ -43,23 +42,40 @@ const CACHE_MS = 1_000;
 /** An attempt that is not mined for this long is stuck: it was replaced with higher fees again and again. */
 const STUCK_AFTER_MS = 300_000;
 
-export function createRows({ db, clock }: { readonly db: Db; readonly clock: Clock }): Rows {
+export function createRows({
+  db,
+  clock,
+  gauges,
+}: {
+  readonly db: Db;
+  readonly clock: Clock;
+  /** Those of the kinds of routes. */
+  readonly gauges: readonly RowGauge[];
+}): Rows {
   let last: { readonly key: string; readonly atMs: number; rows: Promise<Row[]> } | undefined;
   return {
     read(roles) {
       const key = roles.join(",");
       const nowMs = clock.now();
       if (last?.key === key && nowMs - last.atMs < CACHE_MS) return last.rows;
-      last = { key, atMs: nowMs, rows: query(db, nowMs, roles) };
+      last = { key, atMs: nowMs, rows: query(db, nowMs, roles, gauges) };
       return last.rows;
     },
   };
 }
 
-async function query(db: Db, nowMs: number, roles: readonly string[]): Promise<Row[]> {
+async function query(
+  db: Db,
+  nowMs: number,
+  roles: readonly string[],
+  gauges: readonly RowGauge[],
+): Promise<Row[]> {
   const now = formatStamp(nowMs);
   const age = sql`extract(epoch from ${now}::timestamptz - min(created_at))::float8`;
-  const parts = roles.flatMap((role) => PARTS[role]?.(age, nowMs) ?? []);
+  const parts = roles.flatMap((role) => [
+    ...(PARTS[role]?.(age, nowMs) ?? []),
+    ...gauges.filter((gauge) => gauge.role === role).map((gauge) => gauge.select(age, nowMs)),
+  ]);
   // Without a part of its own it still says whether the database answers.
   const all = [
     sql`select null::text as name, null::integer as chain_id, null::text as label,
@@ -67,7 +83,7 @@ async function query(db: Db, nowMs: number, roles: readonly string[]): Promise<R
     ...parts,
   ];
   const { rows } = await sql<{
-    name: RowName;
+    name: string;
     chain_id: number | null;
     label: string | null;
     value: number;
@@ -94,12 +110,6 @@ const PARTS: Readonly<Record<string, Part>> = {
   settler: (age, nowMs) => [
     sql`select 'settlements', chain_id, status, count(*)::float8, ${age}
         from settlements where status not in ('completed', 'dead') group by chain_id, status`,
-    sql`select 'deliveries', dest_chain, state, count(*)::float8, ${age}
-        from deliveries where state not in ('claimed', 'returned', 'taken_back')
-        group by dest_chain, state`,
-    sql`select 'transfers', dest_chain, state, count(*)::float8, ${age}
-        from bridge_transfers where state in ('burned', 'attested', 'delivered')
-        group by dest_chain, state`,
     sql`select 'reserved', dest_chain, token, sum(amount)::float8, ${age}
         from inventory_reservations group by dest_chain, token`,
     // What carries its members counts once: they have no nonce of their own.
@@ -118,10 +128,5 @@ const PARTS: Readonly<Record<string, Part>> = {
         left join breaches b on b.chain_id = r.chain_id and b.ended_at is null group by r.chain_id`,
     sql`select 'audited', chain_id, null,
         extract(epoch from ${formatStamp(nowMs)}::timestamptz - at)::float8, null from audit_rounds`,
-  ],
-  attestor: (age, nowMs) => [
-    sql`select 'attestations', null, kind, count(*)::float8, ${age}
-        from attestations where signature is null and refusal is null
-        and deadline > ${BigInt(Math.floor(nowMs / 1000))} group by kind`,
   ],
 };

@@ -5,9 +5,11 @@ import { OperatingError } from "../core/errors.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
 import { type Loop, startLoop } from "../jobs/loop.ts";
+import { ROUTE_GAUGES } from "../routes/index.ts";
 import { SignerRefusal } from "../signers/refusal.ts";
 import type { HeldSigners } from "../signers/server.ts";
 import type { Log } from "../telemetry/log.ts";
+import { openRowGauge } from "../telemetry/row-gauge.ts";
 import {
   chainLabel,
   collectProcessMetrics,
@@ -173,7 +175,8 @@ export async function serveWatch(
     metrics,
     vitals,
     readings,
-    rows: createRows({ db, clock }),
+    gauges: ROUTE_GAUGES.map((gauge) => openRowGauge(metrics.registry, gauge)),
+    rows: createRows({ db, clock, gauges: ROUTE_GAUGES }),
     clock,
     pool,
     countSockets: () => watch.countSockets(),

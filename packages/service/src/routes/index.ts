@@ -22,6 +22,6 @@ export type {
   Sweep,
   SweptSettlement,
 } from "./port.ts";
-export { createRoutes, moduleOf, ROUTE_AUDITS, ROUTE_MODULES } from "./registry.ts";
+export { createRoutes, moduleOf, ROUTE_AUDITS, ROUTE_GAUGES, ROUTE_MODULES } from "./registry.ts";
 export { type InventoryReport, reportInventory } from "./swift/inventory.ts";
 export { listDeliveries, type ShownDelivery } from "./swift/shown.ts";

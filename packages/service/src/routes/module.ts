@@ -16,6 +16,7 @@ import type { Prices } from "../prices/index.ts";
 import type { AttestorSigner } from "../signers/port.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { RowGauge } from "../telemetry/row-gauge.ts";
 import type { Attestations } from "./fast-mctp/attestations.ts";
 import type { Route, RouteKind } from "./port.ts";
 
@@ -118,6 +119,8 @@ export interface RouteModule<Own extends RouteConfig = RouteConfig> {
   readonly paysFromInventory: boolean;
   /** The audit of what its sweeps do not deliver at once. */
   readonly audit?: RouteAudit;
+  /** The gauges of what can stand still. */
+  readonly gauges?: readonly RowGauge[];
   /** Lists the loops of the settler that follow what routes of the kind have under way, enabled or not. */
   listSettlerWorkers?(deps: SettlerDeps): readonly RouteWorker[];
   /** Lists the loops of the attestor. */

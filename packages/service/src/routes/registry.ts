@@ -4,6 +4,7 @@ import { assert } from "../core/assert.ts";
 import type { RouteAudit } from "../ledger/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import type { RowGauge } from "../telemetry/row-gauge.ts";
 import { createRouteBook, type RouteBook } from "./book.ts";
 import { withBreaker } from "./breaker.ts";
 import { fastMctp } from "./fast-mctp/module.ts";
@@ -17,6 +18,11 @@ export const ROUTE_MODULES: readonly RouteModule[] = [monoChain, swift, fastMctp
 /** The audits of the kinds that have one. */
 export const ROUTE_AUDITS: readonly RouteAudit[] = ROUTE_MODULES.flatMap(
   ({ audit }) => audit ?? [],
+);
+
+/** The gauges of all kinds. */
+export const ROUTE_GAUGES: readonly RowGauge[] = ROUTE_MODULES.flatMap(
+  ({ gauges }) => gauges ?? [],
 );
 
 /** Returns the module of a route's kind. */

@@ -182,25 +182,6 @@ export function createMetrics() {
       inventory,
     ),
 
-    deliveries: gauge("deliveries", "Deliveries that have not ended, by state.", [
-      "chain",
-      "state",
-    ]),
-    deliveriesOldest: gauge(
-      "deliveries_oldest_age_seconds",
-      "Age of the oldest delivery in a state, since its lock was recorded.",
-      ["chain", "state"],
-    ),
-
-    transfers: gauge("bridge_transfers", "Transfers by a bridge that have not ended, by state.", [
-      "chain",
-      "state",
-    ]),
-    transfersOldest: gauge(
-      "bridge_transfers_oldest_age_seconds",
-      "Age of the oldest transfer in a state, since its burn was recorded.",
-      ["chain", "state"],
-    ),
     bridgeServiceFailures: counter(
       "bridge_service_failures_total",
       "Requests to the bridge's attestation service without an answer that can be used, by reason.",
@@ -212,16 +193,6 @@ export function createMetrics() {
       ["chain", "kind"],
     ),
 
-    attestationsOpen: gauge(
-      "attestation_requests_open",
-      "Requests to the attestor that can still be answered and are not.",
-      ["kind"],
-    ),
-    attestationsOldest: gauge(
-      "attestation_requests_oldest_age_seconds",
-      "Age of the oldest of them.",
-      ["kind"],
-    ),
     attestationsSigned: counter("attestation_requests_signed_total", "Requests that were signed.", [
       "kind",
     ]),

@@ -4,6 +4,7 @@ import type { RouteConfigOf, RouteModule } from "../module.ts";
 import { poolOptionsOf } from "../pool-options.ts";
 import { BRIDGE_GAS, createFastMctpRoute } from "./route.ts";
 import { bridgeAudit } from "./audit.ts";
+import { bridgeGauges } from "./gauges.ts";
 import { lookAtDueTransfers, type RelayDeps } from "./relay.ts";
 import { wakeOfSettlement } from "./store.ts";
 import { createSwapMctpRoute, SWAP_BRIDGE_GAS } from "./swap.ts";
@@ -18,6 +19,7 @@ export const fastMctp: RouteModule<RouteConfigOf<"FAST_MCTP">> = {
   compareTerms,
   checkService,
   audit: bridgeAudit,
+  gauges: bridgeGauges,
 
   create(route, deps) {
     const { config, db, clock, random, chains, attestations } = deps;

@@ -8,6 +8,7 @@ import { pricingOf, rateOf } from "../pool-options.ts";
 import { type AttestedPair, lookAtRequests } from "./attest.ts";
 import { swiftAudit } from "./audit.ts";
 import { type DeliveryDeps, lookAtDueDeliveries } from "./deliver.ts";
+import { swiftGauges } from "./gauges.ts";
 import { createSwiftRoute, SWIFT_GAS } from "./route.ts";
 import { wakeOfSettlement } from "./store.ts";
 import { compareTerms } from "./doctor.ts";
@@ -20,6 +21,7 @@ export const swift: RouteModule<RouteConfigOf<"SWIFT">> = {
   listBuilt: () => ["sameAssetRoute", "pricedRoute"],
   compareTerms,
   audit: swiftAudit,
+  gauges: swiftGauges,
 
   create(route, deps) {
     const { config, db, clock, chains } = deps;

@@ -1,30 +1,29 @@
 import { defineConfig } from "vitest/config";
-import { LongestFirst } from "./scripts/longest-first.ts";
 
-/**
- * Test files at once, of whatever project: most of a story is waiting for blocks. Each story has its own nodes, service,
- * folder and free ports, so that they share nothing.
- */
-const maxWorkers = 3;
+/** Test files at once, of whatever project: most of a story is waiting for blocks. */
+const maxWorkers = 4;
 
+/** Files share a worker's modules: to load them for each file takes longer than most files. */
+const isolate = false;
+
+/** Has the PostgreSQL on which `createTestDatabase` copies databases. */
+const globalSetup = ["packages/service/test/support/global-setup.ts"];
+
+/** Whatever takes too long for `npm test`, by its name. */
+const deep = "packages/*/{src,test}/**/*.deep.test.ts";
+
+/** Projects run in the order of their names, and the files of each by what they took last time, longest first. */
 export default defineConfig({
   test: {
-    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
-          name: "tidy",
-          include: ["scripts/**/*.test.ts"],
-          maxWorkers,
-        },
-      },
-      {
-        test: {
-          name: "unit",
-          include: ["packages/*/src/**/*.test.ts"],
-          globalSetup: ["packages/service/test/support/global-setup.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
+          name: "deep",
+          include: [deep],
+          globalSetup,
+          testTimeout: 600_000,
+          hookTimeout: 300_000,
+          isolate,
           maxWorkers,
         },
       },
@@ -35,15 +34,27 @@ export default defineConfig({
           // What a story waits for has deadlines of its own; these end what hangs, on a busy machine too.
           testTimeout: 600_000,
           hookTimeout: 300_000,
+          isolate,
           maxWorkers,
         },
       },
       {
         test: {
-          name: "browser",
-          include: ["packages/*/test/**/*.browser.test.ts"],
-          testTimeout: 240_000,
-          hookTimeout: 300_000,
+          name: "tidy",
+          include: ["scripts/**/*.test.ts"],
+          isolate,
+          maxWorkers,
+        },
+      },
+      {
+        test: {
+          name: "unit",
+          include: ["packages/*/src/**/*.test.ts"],
+          exclude: [deep],
+          globalSetup,
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          isolate,
           maxWorkers,
         },
       },

@@ -1,32 +1,47 @@
 /**
- * `npm test`: everything. Checks first, then TypeScript's tests (vitest), which mostly wait, and beside them the
- * contracts' (forge), which only compute; the last line counts them all. Without a Chromium on the machine the browser's
- * tests do not run, and the end says so.
+ * `npm test`: checks, units, contracts and one story per capability. `npm run test:deep`: the rest, files named
+ * `*.deep.test.ts`. Everything runs at once, because stories mostly wait and the rest computes; at the end stand what
+ * took longest and, on the last line, the count of all. Without a Chromium on the machine the browser's tests do not run,
+ * and the end says so. Names of files behind the command run only the tests of TypeScript in them.
  */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { text } from "node:stream/consumers";
+import { parseArgs } from "node:util";
 import { findChromium } from "../packages/service/test/support/chromium.ts";
 
 interface Count {
-  passed: number;
-  failed: number;
+  readonly passed: number;
+  readonly failed: number;
 }
 
+const { values, positionals: files } = parseArgs({
+  allowPositionals: true,
+  options: { deep: { type: "boolean", default: false } },
+});
 const root = join(import.meta.dirname, "..");
 const scratch = mkdtempSync(join(tmpdir(), "sluice-test-"));
+const LONGEST = 10;
+/** What ran, and for how long. */
+const durations: { readonly name: string; readonly ms: number }[] = [];
 
-function run(title: string, command: string, args: readonly string[]): number {
-  console.log(`\n== ${title}`);
-  const result = spawnSync(command, args, { cwd: root, stdio: "inherit" });
-  if (result.error) console.error(`${command} could not be started: ${result.error.message}`);
-  return result.status ?? 1;
+/** Runs a command to its end beside others, and keeps what it says. */
+async function run(name: string, command: string, args: readonly string[]) {
+  const startedAt = performance.now();
+  const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  const [stdout, stderr, [status]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "close"),
+  ]);
+  durations.push({ name, ms: performance.now() - startedAt });
+  return { stdout, stderr, isOk: status === 0 };
 }
 
-function checks(): Count {
+async function checks(): Promise<Count> {
   const steps: readonly [string, string, readonly string[]][] = [
     ["format", "prettier", ["--check", "--log-level", "warn", "."]],
     ["lint", "oxlint", ["--deny-warnings"]],
@@ -35,74 +50,95 @@ function checks(): Count {
     ["interface", "node", ["scripts/write-interface.ts", "--check"]],
     ["presets", "node", ["scripts/write-presets.ts", "--check"]],
   ];
-  const failed = steps.filter(([title, command, args]) => run(title, command, args) !== 0).length;
+  let failed = 0;
+  for (const [name, command, args] of steps) {
+    const { stdout, stderr, isOk } = await run(name, command, args);
+    if (isOk) continue;
+    failed += 1;
+    console.error(`\n== FAILED ${name}\n${stdout}${stderr}`);
+  }
   return { passed: steps.length - failed, failed };
 }
 
 async function contracts(): Promise<Count> {
   // One thread: the rest of the machine is for the stories, whose clocks run.
   const args = ["packages/contracts/scripts/forge.ts", "test", "--json", "--threads", "1"];
-  const forge = spawn("node", args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
-  const [stdout, stderr, [status]] = await Promise.all([
-    text(forge.stdout),
-    text(forge.stderr),
-    once(forge, "close"),
-  ]);
-  console.log("\n== contracts");
+  const { stdout, stderr, isOk } = await run("contracts", "node", args);
   const json = stdout.slice(stdout.indexOf("{"));
   let suites: Record<string, { test_results: Record<string, { status: string; reason?: string }> }>;
   try {
     suites = JSON.parse(json);
   } catch {
-    console.error(stdout.slice(-4000), stderr.slice(-4000));
+    console.error(`\n== FAILED contracts\n${stdout.slice(-4000)}${stderr.slice(-4000)}`);
     return { passed: 0, failed: 1 };
   }
-  const count: Count = { passed: 0, failed: 0 };
-  for (const [suite, { test_results: tests }] of Object.entries(suites)) {
-    for (const [name, { status, reason }] of Object.entries(tests)) {
-      if (status === "Success") {
-        count.passed += 1;
-      } else {
-        count.failed += 1;
-        console.error(`FAILED ${suite} ${name}: ${reason ?? status}`);
-      }
-    }
+  const results = Object.entries(suites).flatMap(([suite, { test_results: tests }]) =>
+    Object.entries(tests).map(([name, result]) => ({ suite, name, ...result })),
+  );
+  const failures = results.filter(({ status }) => status !== "Success");
+  for (const { suite, name, reason, status } of failures) {
+    console.error(`\n== FAILED contracts: ${suite} ${name}: ${reason ?? status}`);
   }
-  if (status !== 0 && count.failed === 0) count.failed += 1;
-  console.log(`${count.passed} passed, ${count.failed} failed (forge)`);
-  return count;
+  const failed = failures.length === 0 && !isOk ? 1 : failures.length;
+  return { passed: results.length - failures.length, failed };
 }
 
-async function typescript(): Promise<Count> {
+/** The part of vitest's JSON report that is read. */
+interface Report {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly numPendingTests: number;
+  readonly success: boolean;
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly startTime: number;
+    readonly endTime: number;
+  }[];
+}
+
+async function typescript(projects: readonly string[]): Promise<Count> {
   const report = join(scratch, "vitest.json");
-  const projects = ["tidy", "unit", "stories", ...(hasBrowser ? ["browser"] : [])];
   const args = [
     "run",
     ...projects.map((name) => `--project=${name}`),
+    ...(hasBrowser ? [] : ["--exclude=**/*.browser.deep.test.ts"]),
     "--reporter=default",
     "--reporter=json",
     `--outputFile.json=${report}`,
+    ...files,
   ];
-  console.log("\n== TypeScript");
-  // Stories start some hundred processes of the service, and each would compile it anew.
+  // Stories start some hundred processes of the service, and each would compile it again.
   const env = { ...process.env, NODE_COMPILE_CACHE: join(scratch, "compiled") };
   const vitest = spawn("vitest", args, { cwd: root, stdio: "inherit", env });
   const [status] = await once(vitest, "close");
   // It was ended before its end.
   if (!existsSync(report)) return { passed: 0, failed: 1 };
-  const { numPassedTests, numFailedTests, numPendingTests, success } = JSON.parse(
-    readFileSync(report, "utf8"),
-  );
-  const failed = numFailedTests + numPendingTests;
-  return { passed: numPassedTests, failed: failed === 0 && (status || !success) ? 1 : failed };
+  // CAST: vitest's own form.
+  const result = JSON.parse(readFileSync(report, "utf8")) as Report;
+  for (const { name, startTime, endTime } of result.testResults) {
+    durations.push({ name: relative(root, name), ms: endTime - startTime });
+  }
+  const failed = result.numFailedTests + result.numPendingTests;
+  const isSilent = failed === 0 && (status !== 0 || !result.success);
+  return { passed: result.numPassedTests, failed: isSilent ? 1 : failed };
 }
 
+const startedAt = performance.now();
 const hasBrowser = findChromium() !== null;
-const counts = [checks(), ...(await Promise.all([contracts(), typescript()]))];
+const work = values.deep
+  ? [typescript(["deep"])]
+  : [typescript(["stories", "unit", "tidy"]), ...(files.length > 0 ? [] : [checks(), contracts()])];
+const counts = await Promise.all(work);
 rmSync(scratch, { recursive: true, force: true });
 const passed = counts.reduce((sum, count) => sum + count.passed, 0);
 const failed = counts.reduce((sum, count) => sum + count.failed, 0);
-if (!hasBrowser) {
+console.log(`\nLongest of ${Math.round((performance.now() - startedAt) / 1000)} s:`);
+for (const { name, ms } of durations
+  .toSorted((one, other) => other.ms - one.ms)
+  .slice(0, LONGEST)) {
+  console.log(`${(ms / 1000).toFixed(1).padStart(7)} s  ${name}`);
+}
+if (values.deep && !hasBrowser) {
   console.log("\nNo Chromium on PATH or in CHROMIUM: the browser's tests did not run.");
 }
 console.log(`\n${passed} passed, ${failed} failed`);

@@ -8,6 +8,7 @@ import {
   http,
   parseAbi,
   parseEther,
+  zeroAddress,
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { World } from "./world.ts";
@@ -19,6 +20,16 @@ const routerAbi = parseAbi([
 
 /** The sandbox's pool. */
 const POOL_FEE = 500;
+
+/** Asks for one ether on ethereum as USDC on the same chain, which goes through the pool. */
+export const quoteEtherToUsdc = (world: World, recipient: Address) =>
+  world.quote({
+    from: "ethereum",
+    to: "ethereum",
+    recipient,
+    fromToken: zeroAddress,
+    amount: parseEther("1"),
+  });
 
 /** Moves the price of the native coin on ethereum by about six percent, down and back up, as often as wanted. */
 export async function createPoolTrader(world: World) {

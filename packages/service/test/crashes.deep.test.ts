@@ -1,7 +1,6 @@
 /** `kill -9` of the service at the points where forgetting would cost money: each deposit is delivered exactly once. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { afterFee, deposit, expectDelivered, expectEmptyEscrow, USDC } from "./support/deposits.ts";
-import { expectUnbroken } from "./support/history.ts";
+import { afterAll, beforeAll, describe, test } from "vitest";
+import { expectDeliveredAfterCrash } from "./support/recovery.ts";
 import { openWorld, type World } from "./support/world.ts";
 
 let world: World;
@@ -30,20 +29,7 @@ const POINTS = [
 ];
 
 describe("kill -9", () => {
-  test.each(POINTS)("at %s (%s), then a start, delivers exactly once", async (point) => {
-    await world.restartService({ crashAt: point });
-    const inventoryBefore = await world.inventory("base");
-    const made = await deposit(world, 8n * USDC);
-    expect(await world.serviceDeath()).toBe("SIGKILL");
-
-    await world.restartService({});
-    await world.settled(made.address);
-    // Once its lock is claimed, whatever was going to be paid twice has been.
-    await expectEmptyEscrow(world);
-    const swap = await expectDelivered(world, made);
-    expect(await world.inventory("base")).toBe(inventoryBefore - afterFee(8n * USDC));
-    expect(await world.balance("ethereum", made.address)).toBe(0n);
-    expect(await world.swapsOf(made.address)).toHaveLength(1);
-    await expectUnbroken(world, swap.id);
-  });
+  test.each(POINTS)("at %s (%s), then a start, delivers exactly once", (point) =>
+    expectDeliveredAfterCrash(world, point),
+  );
 });

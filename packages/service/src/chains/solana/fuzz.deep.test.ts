@@ -1,0 +1,28 @@
+/** Short lives of the reader, and longer ones that each run draws for itself. */
+import { expect, test } from "vitest";
+import { fuzzSeed } from "../../../test/fuzz/seed.ts";
+import { testSolanaFuzz } from "../../../test/solana-fuzz/define.ts";
+import { runFuzz } from "../../../test/solana-fuzz/run.ts";
+
+testSolanaFuzz([
+  [1, "mixed", "finalized"],
+  [3, "alone", "finalized"],
+  [5, "persistent", "confirmed"],
+  [11, "alone", "confirmed"],
+]);
+
+test.each([
+  ["mixed", "finalized"],
+  ["persistent", "finalized"],
+  ["alone", "finalized"],
+  ["mixed", "confirmed"],
+  ["persistent", "confirmed"],
+  ["alone", "confirmed"],
+] as const)(
+  "every unit is credited once, fresh seed, nodes %s, %s",
+  { timeout: 600_000 },
+  async (nodes, level) => {
+    const result = await runFuzz({ seed: fuzzSeed, rounds: 100, nodes, level });
+    expect(result.credits).toBeGreaterThan(0);
+  },
+);

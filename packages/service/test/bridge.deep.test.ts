@@ -1,0 +1,321 @@
+/** The bridge when its attestation service, its price or another relayer is in the way, and with a swap before it. */
+import { cctpRouteAbi, sandboxMessageTransmitterV2Abi } from "@sluice/contracts/abi";
+import { balanceOf } from "@sluice/sandbox";
+import {
+  type Address,
+  encodeFunctionData,
+  type Hex,
+  parseAbi,
+  parseEther,
+  parseEventLogs,
+} from "viem";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { NATIVE_TOKEN } from "../src/core/hex.ts";
+import { listGas } from "../src/fees/index.ts";
+import { SWAP_BRIDGE_GAS } from "../src/routes/fast-mctp/swap.ts";
+import { afterFast, afterStandard, bridgeFee, expectProvedBooks } from "./support/bridge.ts";
+import { USDC } from "./support/deposits.ts";
+import { createPoolTrader } from "./support/pool-trader.ts";
+import { openWorld, type World } from "./support/world.ts";
+
+const wethAbi = parseAbi([
+  "function deposit() payable",
+  "function transfer(address to, uint256 amount) returns (bool)",
+]);
+
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld({ bridge: true });
+});
+afterAll(async () => {
+  await world.close();
+});
+afterEach(() => {
+  const { controls } = world.attestations;
+  controls.away = false;
+  controls.unknown = false;
+  controls.held = false;
+  controls.limitedS = null;
+  controls.tamper = null;
+  controls.allowance = 10_000_000n * USDC;
+  controls.expiryBlocks = 10_000n;
+});
+
+/** Pays to a new address once the bridge is open, which after trouble takes a while: else inventory would pay. */
+async function pay(
+  amount: bigint,
+  quoted = afterFast(10n * USDC),
+): Promise<{ address: Address; recipient: Address }> {
+  await untilQuoted(quoted);
+  const recipient = world.newRecipient();
+  const { address } = await world.quote({ from: "ethereum", to: "base", recipient });
+  await world.pay("ethereum", address, amount);
+  return { address, recipient };
+}
+
+/** Waits until the service sees the bridge as it now is: what it read is believed for a quarter of a minute. */
+async function untilQuoted(amountOut: bigint | null): Promise<void> {
+  const recipient = world.newRecipient();
+  await world.until("the bridge is quoted as it is", async () => {
+    const { quotes } = await world.quote({ from: "ethereum", to: "base", recipient });
+    const bridged = quotes.find(({ type }) => type === "FAST_MCTP");
+    return bridged?.expectedAmountOutBaseUnits === amountOut?.toString();
+  });
+}
+
+/** The transaction that burned the deposit of an address. */
+async function burnOf(address: Address): Promise<Hex> {
+  let hash: Hex | undefined;
+  await world.until(`${address} is burned`, async () => {
+    const events = await world.chains.ethereum.client.getContractEvents({
+      address,
+      abi: cctpRouteAbi,
+      eventName: "Burned",
+      fromBlock: 0n,
+    });
+    hash = events[0]?.transactionHash;
+    return hash !== undefined;
+  });
+  if (!hash) throw new Error("until saw it");
+  return hash;
+}
+
+describe("the attestation service", () => {
+  test("T73 is away for a while after the burn: the settlement waits, shows it, and completes", async () => {
+    const { controls } = world.attestations;
+    controls.held = true;
+    const { address, recipient } = await pay(10n * USDC);
+    await burnOf(address);
+    controls.away = true;
+    controls.held = false;
+    await world.until("it is shown", async () => {
+      const [swap] = await world.swapsOf(address);
+      return swap?.error?.code === "RPC_UNAVAILABLE";
+    });
+    expect((await world.swapsOf(address))[0]).toMatchObject({
+      status: "failed_swap",
+      terminal: false,
+    });
+    controls.away = false;
+    const swap = await world.settled(address);
+    expect(await world.statuses(swap.id)).toEqual(
+      expect.arrayContaining(["swapping", "failed_swap", "completed"]),
+    );
+    expect(await world.balance("base", recipient)).toBe(afterFast(10n * USDC));
+  });
+
+  test("T73 is away before the burn: nothing is burned, and inventory pays", async () => {
+    const recipient = world.newRecipient();
+    const { address } = await world.quote({ from: "ethereum", to: "base", recipient });
+    world.attestations.controls.away = true;
+    await untilQuoted(null);
+    await world.pay("ethereum", address, 4n * USDC);
+    expect((await world.settled(address)).status).toBe("completed");
+    expect(await world.balance("base", recipient)).toBe(afterStandard(4n * USDC));
+    expect(await world.countDeliveries("base", recipient)).toBe(1);
+  });
+
+  test("T73 refuses the fast way after the burn: the standard one follows by itself, without the bridge's fee", async () => {
+    const { controls } = world.attestations;
+    controls.held = true;
+    const { address, recipient } = await pay(6n * USDC);
+    await burnOf(address);
+    controls.allowance = 1n;
+    controls.held = false;
+    const swap = await world.settled(address);
+    expect(swap.status).toBe("completed");
+    expect(await world.balance("base", recipient)).toBe(afterStandard(6n * USDC));
+  });
+
+  test("T73 has no allowance before the burn: it is asked for as standard, and quoted so", async () => {
+    world.attestations.controls.allowance = 1n;
+    const { address, recipient } = await pay(7n * USDC, afterStandard(10n * USDC));
+    const receipt = await world.chains.ethereum.client.getTransactionReceipt({
+      hash: await burnOf(address),
+    });
+    const burned = parseEventLogs({ abi: cctpRouteAbi, logs: receipt.logs, eventName: "Burned" });
+    expect(burned.map(({ args }) => args.maxFee)).toEqual([0n]);
+    expect((await world.settled(address)).status).toBe("completed");
+    expect(await world.balance("base", recipient)).toBe(afterStandard(7n * USDC));
+  });
+
+  test("T73 says what runs out before it is handed in: it is attested anew", async () => {
+    const { controls } = world.attestations;
+    controls.held = true;
+    const { address, recipient } = await pay(8n * USDC);
+    await burnOf(address);
+    controls.expiryBlocks = 1n;
+    const asked = controls.asked.reattest;
+    controls.held = false;
+    await world.until("it is asked for anew", async () => controls.asked.reattest > asked);
+    expect((await world.settled(address)).status).toBe("completed");
+    // Final by then.
+    expect(await world.balance("base", recipient)).toBe(afterStandard(8n * USDC));
+  });
+
+  test("T70 vouches for another recipient: it is not handed in, and the true message is once it comes", async () => {
+    const thief = world.newRecipient();
+    const { controls } = world.attestations;
+    // The mint recipient, 148 + 36 bytes in.
+    controls.tamper = (message) => {
+      const at = 2 + (148 + 36) * 2;
+      return `0x${message.slice(2, at)}${thief.slice(2).toLowerCase().padStart(64, "0")}${message.slice(at + 64)}`;
+    };
+    const { address, recipient } = await pay(9n * USDC);
+    await world.until("it is refused", async () => {
+      const [swap] = await world.swapsOf(address);
+      return swap?.error?.details?.["differs"] === "mintRecipient";
+    });
+    expect(await world.balance("base", thief)).toBe(0n);
+    controls.tamper = null;
+    expect((await world.settled(address)).status).toBe("completed");
+    expect(await world.balance("base", recipient)).toBe(afterFast(9n * USDC));
+    expect(await world.balance("base", thief)).toBe(0n);
+  });
+});
+
+describe("another token than the bridge carries", () => {
+  const ETHER = parseEther("1");
+  /** What the sandbox's price makes of one ether after the fee of 10 basis points, less the committed slippage of 1 %. */
+  const LEAST_OF_ETHER = (2_997n * USDC * 99n) / 100n;
+
+  async function toBase(recipient: Address) {
+    const { weth } = world.deployment.chains.ethereum;
+    const asked = { from: "ethereum", to: "base", fromToken: weth, amount: ETHER } as const;
+    return world.quote({ ...asked, recipient });
+  }
+  async function payWeth(to: Address, amount: bigint): Promise<void> {
+    const { weth } = world.deployment.chains.ethereum;
+    const payer = world.stranger();
+    await world.payNative("ethereum", payer.address, amount);
+    const deposit = encodeFunctionData({ abi: wethAbi, functionName: "deposit" });
+    await world.sendAs("ethereum", payer, { to: weth, data: deposit, value: amount });
+    const args = [to, amount] as const;
+    const transfer = encodeFunctionData({ abi: wethAbi, functionName: "transfer", args });
+    await world.sendAs("ethereum", payer, { to: weth, data: transfer });
+  }
+  const wethOf = (owner: Address) =>
+    balanceOf(world.chains.ethereum.client, {
+      owner,
+      token: world.deployment.chains.ethereum.weth,
+    });
+
+  test("is swapped for USDC and burned in one transaction, and minted to the recipient on base", async () => {
+    const recipient = world.newRecipient();
+    const { address, quote } = await toBase(recipient);
+    expect(quote).toMatchObject({ type: "FAST_MCTP", protocolBps: 10 });
+    expect(BigInt(quote.minReceivedBaseUnits)).toBeGreaterThan(2_950n * USDC);
+    await payWeth(address, ETHER);
+    const swap = await world.settled(address);
+    expect(swap).toMatchObject({ status: "completed", error: null });
+    const received = await world.balance("base", recipient);
+    // The fee of the pool is 5 basis points, and it is deep; that of the bridge is 1.3.
+    expect(received).toBeGreaterThan(2_994n * USDC);
+    expect(received).toBeLessThan(2_996n * USDC);
+    expect(received).toBe(BigInt(quote.expectedAmountOutBaseUnits));
+    expect(await wethOf(address)).toBe(0n);
+    expect(await world.balance("ethereum", address)).toBe(0n);
+    // What the pool gave only passed through.
+    const deposits = await world.deposits(address, 1);
+    expect(deposits.map(({ tokenAddress }) => tokenAddress)).toEqual([
+      world.deployment.chains.ethereum.weth,
+    ]);
+
+    // CAST: the wire's schema holds it to a hash.
+    const hash = swap.swapTxHash as Hex;
+    const receipt = await world.chains.ethereum.client.getTransactionReceipt({ hash });
+    const [burned] = parseEventLogs({ abi: cctpRouteAbi, logs: receipt.logs, eventName: "Burned" });
+    expect(burned?.args.fee).toBe(0n);
+    expect(received).toBe((burned?.args.amount ?? 0n) - bridgeFee(burned?.args.amount ?? 0n));
+    // What fees count with, where gas is charged.
+    const pair = {
+      srcChain: 2,
+      srcToken: NATIVE_TOKEN,
+      destChain: 30,
+      destToken: NATIVE_TOKEN,
+    };
+    const [{ gas = 0n } = {}] = listGas({ pair, gasSteps: SWAP_BRIDGE_GAS }, false);
+    expect(receipt.gasUsed).toBeLessThan(gas);
+    expect(receipt.gasUsed).toBeGreaterThan((gas * 7n) / 10n);
+  });
+
+  test("T69 waits in its wallet while somebody has moved the pool, until the price is back", async () => {
+    const trader = await createPoolTrader(world);
+    const recipient = world.newRecipient();
+    const { address } = await toBase(recipient);
+    await trader.pushDown();
+    try {
+      await expect(toBase(world.newRecipient())).rejects.toMatchObject({
+        code: "NO_ROUTE",
+        details: { reason: "pool_below_price" },
+      });
+      await payWeth(address, ETHER);
+      await world.until("it says NO_ROUTE", async () => {
+        const [swap] = await world.swapsOf(address);
+        return swap?.error?.code === "NO_ROUTE";
+      });
+      expect(await wethOf(address)).toBe(ETHER);
+    } finally {
+      await trader.pushBackUp();
+    }
+    expect((await world.settled(address)).status).toBe("completed");
+    expect(await world.balance("base", recipient)).toBeGreaterThanOrEqual(LEAST_OF_ETHER);
+  });
+
+  test("the doctor finds nothing wrong with its routes", async () => {
+    const report = await world.command("doctor", "--json").catch((error: { stdout?: string }) => {
+      if (error.stdout === undefined) throw error;
+      return JSON.parse(error.stdout);
+    });
+    // CAST: what the command prints.
+    const { checks } = report as unknown as {
+      readonly checks: readonly { id: string; item?: string; status: string }[];
+    };
+    const ofRoutes = checks.filter(
+      ({ id, item = "" }) => id.startsWith("route.") && item.startsWith("FAST_MCTP WETH"),
+    );
+    expect(ofRoutes.map(({ status }) => status)).toEqual(["ok", "ok", "ok", "ok"]);
+  });
+});
+
+test("T72 somebody else hands the message in first: it is delivered, and once", async () => {
+  const { controls } = world.attestations;
+  controls.held = true;
+  const { address, recipient } = await pay(11n * USDC);
+  const burn = await burnOf(address);
+  // The other relayer is served while ours stands still.
+  controls.limitedS = 3;
+  await world.until("ours was told to", async () => {
+    const [swap] = await world.swapsOf(address);
+    return swap?.error?.details?.["reason"] === "rate limited";
+  });
+  controls.held = false;
+  const [attested] = await world.attestations.attest(0, burn);
+  if (!attested?.attestation) throw new Error("the burn is attested");
+  const { transmitter } = world.deployment.chains.base;
+  const stranger = world.stranger();
+  await world.sendAs("base", stranger, {
+    to: transmitter,
+    data: encodeFunctionData({
+      abi: sandboxMessageTransmitterV2Abi,
+      functionName: "receiveMessage",
+      args: [attested.message, attested.attestation],
+    }),
+  });
+  controls.limitedS = null;
+  const swap = await world.settled(address);
+  expect(swap.status).toBe("completed");
+  expect(await world.balance("base", recipient)).toBe(afterFast(11n * USDC));
+  const received = await world.chains.base.client.getContractEvents({
+    address: transmitter,
+    abi: sandboxMessageTransmitterV2Abi,
+    eventName: "MessageReceived",
+    args: { nonce: attested.nonce },
+    fromBlock: 0n,
+  });
+  expect(received.map(({ args }) => args.caller)).toEqual([stranger.address]);
+});
+
+test("the books are proved: what was burned came out, and nothing is in flight", () =>
+  expectProvedBooks(world));

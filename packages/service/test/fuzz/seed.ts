@@ -1,0 +1,6 @@
+/** The seed of this run's random cases: drawn, and printed, so that `FUZZ_SEED` plays them again. */
+import { randomInt } from "node:crypto";
+
+export const fuzzSeed = Number(process.env["FUZZ_SEED"] ?? randomInt(1, 2 ** 31));
+
+console.log(`FUZZ_SEED=${fuzzSeed}`);

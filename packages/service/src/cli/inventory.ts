@@ -1,5 +1,6 @@
 /** `sluice inventory`: what can be delivered, what is spoken for, what comes back, and how long it lasts. */
 import type { Config } from "../config/load.ts";
+import { destinationOf } from "../config/destinations.ts";
 import { formatUnits } from "../core/amounts.ts";
 import {
   getChain,
@@ -7,6 +8,7 @@ import {
   getToken,
   type InventoryReport,
   reportInventory,
+  moduleOf,
 } from "../routes/index.ts";
 import { createLog } from "../telemetry/log.ts";
 import { withDatabase } from "./integrators.ts";
@@ -38,9 +40,9 @@ export async function inventoryCommand(config: Config): Promise<readonly ShownIn
   const chains = createChains(config, { clock: systemClock, log });
   return withDatabase(config, async ({ db }) => {
     const reports: ShownInventory[] = [];
-    for (const { destChain, destToken } of listInventories(config)) {
-      const chain = getChain(chains, destChain);
-      const report = await reportInventory({ db, clock: systemClock }, chain, destToken);
+    for (const { chainId, token } of listInventories(config)) {
+      const chain = getChain(chains, chainId);
+      const report = await reportInventory({ db, clock: systemClock }, chain, token);
       reports.push(show(config, report));
     }
     return reports;
@@ -74,10 +76,9 @@ function formatInventory(inventory: ShownInventory): string {
 }
 
 function listInventories(config: Config) {
+  const paid = config.routes.filter((route) => moduleOf(route).paysFromInventory);
   const found = new Map(
-    config.routes.flatMap((route) =>
-      route.kind === "SWIFT" ? [[`${route.destChain}:${route.destToken}`, route] as const] : [],
-    ),
+    paid.map(destinationOf).map((place) => [`${place.chainId}:${place.token}`, place]),
   );
   return [...found.values()];
 }

@@ -15,7 +15,7 @@ import type { Db } from "../db/schema.ts";
 import { gateBalance } from "../deposits/index.ts";
 import { type Fees, itemise } from "../fees/index.ts";
 import type { Principal } from "../integrators/index.ts";
-import { assertPayable, type Route, type RouteBook, type RouteKind } from "../routes/index.ts";
+import { assertPayable, moduleOf, type Route, type RouteBook } from "../routes/index.ts";
 import { parseDestinationAddress } from "./destination.ts";
 import { formatQuote, type ListedToken } from "./format.ts";
 import { invalid } from "./invalid.ts";
@@ -72,9 +72,9 @@ export async function quote(
   if (enabled.length === 0) {
     throw new OperatingError("NO_ROUTE", "No route delivers this pair.", { details: pairNames });
   }
-  const routes = enabled.filter(({ kind }) => !isOff(request[SWITCH_OF_KIND[kind]]));
+  const routes = enabled.filter((route) => !isOff(request[moduleOf(route).quoteSwitch]));
   if (routes.length === 0) {
-    const names = [...new Set(enabled.map(({ kind }) => SWITCH_OF_KIND[kind]))].join(", ");
+    const names = [...new Set(enabled.map((route) => moduleOf(route).quoteSwitch))].join(", ");
     throw new OperatingError(
       "NO_ROUTE",
       `The request leaves out every route of this pair: it says false for ${names}.`,
@@ -104,13 +104,6 @@ export async function quote(
     minimumSdkVersion: [7, 0, 0],
   };
 }
-
-/** The switch that leaves a kind of routes out. */
-const SWITCH_OF_KIND = {
-  SWIFT: "swift",
-  MONO_CHAIN: "monoChain",
-  FAST_MCTP: "fastMctp",
-} as const satisfies Record<RouteKind, keyof QuoteRequest>;
 
 type Switch = QuoteRequest["fullList"];
 const isOn = (flag: Switch) => flag === true || flag === "true";

@@ -2,6 +2,7 @@
  * The parts of the service that differ between kinds of routes, in one object per kind. The registry lists the modules;
  * composition hands them, or functions of them, to the rooms that work for every kind and import none.
  */
+import type { QuoteRequest } from "@sluice/sdk/wire";
 import type { BuiltContract, ChainInspector } from "../chains/inspector.ts";
 import type { DepositAddress } from "../addresses/index.ts";
 import type { Chains } from "../chains/port/index.ts";
@@ -102,9 +103,18 @@ export interface AttestorDeps {
   readonly wakeSettler: () => void;
 }
 
+/** Names of the flags of a quote request. */
+type QuoteSwitch = {
+  [Name in keyof QuoteRequest]-?: QuoteRequest[Name] extends QuoteRequest["fullList"]
+    ? Name
+    : never;
+}[keyof QuoteRequest];
+
 /** One kind of route. Each method is given routes of this kind only. */
 export interface RouteModule<Own extends RouteConfig = RouteConfig> {
   readonly kind: Own["kind"];
+  /** The flag of a quote request that leaves routes of the kind out. */
+  readonly quoteSwitch: QuoteSwitch;
   /** Lists the transactions of a settlement, besides the deployment of its wallet. */
   listGasSteps(route: Own): readonly GasStep[];
   /** Creates a configured route. Throws CONFIG_MISSING where something that it needs is not configured. */

@@ -12,6 +12,7 @@ import { checkService, compareTerms } from "./doctor.ts";
 
 export const fastMctp: RouteModule<RouteConfigOf<"FAST_MCTP">> = {
   kind: "FAST_MCTP",
+  quoteSwitch: "fastMctp",
   paysFromInventory: false,
 
   listGasSteps: ({ swap }) => (swap ? SWAP_BRIDGE_GAS : BRIDGE_GAS),

@@ -8,6 +8,7 @@ import { compareTerms } from "./doctor.ts";
 
 export const monoChain: RouteModule<RouteConfigOf<"MONO_CHAIN">> = {
   kind: "MONO_CHAIN",
+  quoteSwitch: "monoChain",
   paysFromInventory: false,
 
   listGasSteps: ({ swap }) => (swap ? SWAP_GAS : TRANSFER_GAS),

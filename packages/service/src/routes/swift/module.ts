@@ -15,6 +15,7 @@ import { compareTerms } from "./doctor.ts";
 
 export const swift: RouteModule<RouteConfigOf<"SWIFT">> = {
   kind: "SWIFT",
+  quoteSwitch: "swift",
   paysFromInventory: true,
 
   listGasSteps: () => SWIFT_GAS,

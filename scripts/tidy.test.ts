@@ -7,6 +7,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 import { BUGS, plant, SERVICE_DIR } from "../packages/service/test/planted/bank.ts";
+import { TABLE_OWNERS } from "../packages/service/src/db/owners.ts";
 import { listMissingOptional } from "./lock.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -154,6 +155,76 @@ describe("import direction", () => {
       .filter((path) => !isComposition(path))
       .filter((path) => !/\/(chains|signers)\/(evm|solana)\//.test(path))
       .filter((path) => importsOf(path).some((name) => /\/(evm|solana)\//.test(name)));
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe("tables", () => {
+  /** Tables that a file names in statements: those of kysely and those in SQL. */
+  function tablesOf(path: string): { readonly written: Set<string>; readonly read: Set<string> } {
+    const text = read(path);
+    const sqlOf = [...text.matchAll(/\bsql(?:<[^`]*?>)?`([^`]*)`/g)].map((match) => match[1] ?? "");
+    const named = (pattern: RegExp, texts: readonly string[]) =>
+      texts.flatMap((part) => [...part.matchAll(pattern)].flatMap((match) => match[1] ?? []));
+    const known = (names: readonly string[]) =>
+      new Set(names.filter((name) => Object.hasOwn(TABLE_OWNERS, name)));
+    return {
+      written: known([
+        ...named(/\.(?:insertInto|updateTable|deleteFrom)\(\s*"(\w+)/g, [text]),
+        ...named(/\b(?:insert into|update|delete from)\s+(\w+)/gi, sqlOf),
+      ]),
+      read: known([
+        ...named(/\.(?:selectFrom|from|using|\w*[jJ]oin)\(\s*"(\w+)/g, [text]),
+        ...named(/\b(?:from|join)\s+(\w+)/gi, sqlOf),
+      ]),
+    };
+  }
+
+  const SRC = "packages/service/src/";
+  const isIn = (path: string, place: string) =>
+    path.startsWith(`${SRC}${place}/`) || path === `${SRC}${place}.ts`;
+  const used = service.map((path) => ({ path, ...tablesOf(path) }));
+  const rankOfPlace = (place: string) => rankOf(place.split("/")[0] ?? "");
+
+  test("each table is written by its owner alone", () => {
+    const wrong = used.flatMap(({ path, written }) =>
+      [...written]
+        .filter((table) => !isIn(path, TABLE_OWNERS[table as keyof typeof TABLE_OWNERS].owner))
+        .map((table) => `${path} writes ${table}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test("each table is read by its owner and by those that its entry names", () => {
+    const wrong = used.flatMap(({ path, read: tables }) =>
+      [...tables].flatMap((table) => {
+        const {
+          owner,
+          readers = {},
+          proofs = [],
+        } = TABLE_OWNERS[table as keyof typeof TABLE_OWNERS];
+        const may = [owner, ...Object.keys(readers), ...proofs];
+        return may.some((place) => isIn(path, place)) ? [] : [`${path} reads ${table}`];
+      }),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test("every reader that an entry names does read the table", () => {
+    const idle = Object.entries(TABLE_OWNERS).flatMap(([table, { readers = {}, proofs = [] }]) =>
+      [...Object.keys(readers), ...proofs]
+        .filter((place) => !used.some(({ path, read }) => isIn(path, place) && read.has(table)))
+        .map((place) => `${place} does not read ${table}`),
+    );
+    expect(idle).toEqual([]);
+  });
+
+  test("only proofs read a table of a folder above their own", () => {
+    const wrong = Object.entries(TABLE_OWNERS).flatMap(([table, { owner, readers = {} }]) =>
+      Object.keys(readers)
+        .filter((place) => rankOfPlace(place) <= rankOfPlace(owner))
+        .map((place) => `${place} reads ${table} of ${owner}`),
+    );
     expect(wrong).toEqual([]);
   });
 });

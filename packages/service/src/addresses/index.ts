@@ -7,4 +7,5 @@ export {
   listNewestWallets,
   listWalletsAfter,
 } from "./store.ts";
+export { listRefundAuthorities } from "./refund-authorities.ts";
 export type { DepositAddress, Recipient } from "./types.ts";

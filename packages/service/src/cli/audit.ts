@@ -17,6 +17,7 @@ import { withDatabase } from "./integrators.ts";
 import { createChains } from "../roles/chains.ts";
 import { nameOperator } from "./settlement.ts";
 import { systemClock } from "../roles/system-ports.ts";
+import { adoptNonce } from "../transactions/index.ts";
 import { ROUTE_AUDITS } from "../routes/index.ts";
 
 export interface AuditReport {
@@ -60,7 +61,8 @@ export async function endBreachCommand(
 ): Promise<void> {
   await withDatabase(config, async ({ db }) => {
     const end = { id, reason, operator: nameOperator() };
-    const isOpen = /^\d{1,18}$/.test(id) && (await endBreach({ db, clock: systemClock }, end));
+    const isOpen =
+      /^\d{1,18}$/.test(id) && (await endBreach({ db, clock: systemClock, adoptNonce }, end));
     if (!isOpen) throw new OperatingError("VALIDATION_ERROR", `There is no open breach ${id}.`);
   });
 }

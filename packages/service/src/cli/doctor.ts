@@ -7,9 +7,10 @@ import { listSecretFiles } from "../config/secret-files.ts";
 import { assert, Bug } from "../core/assert.ts";
 import type { Commitment } from "../core/commitment.ts";
 import { OperatingError } from "../core/errors.ts";
-import { toAddress, toHex32 } from "../core/hex.ts";
+import { toHex32 } from "../core/hex.ts";
 import { startEmbedded } from "../db/embedded.ts";
-import { inspectDatabase, listRefundAuthorities } from "../db/inspect.ts";
+import { listRefundAuthorities } from "../addresses/index.ts";
+import { inspectDatabase } from "../db/inspect.ts";
 import { listMissingMigrations } from "../db/migrate.ts";
 import { type OpenDatabase, openDatabase } from "../db/pool.ts";
 import {
@@ -90,8 +91,7 @@ export async function runDoctor(args: {
       prices,
       attestations: openAttestations(config, ports),
       readDatabase: async () => inspectDatabase(await database.open(), systemClock),
-      listRefundAuthorities: async () =>
-        (await listRefundAuthorities(await database.open())).map(toAddress),
+      listRefundAuthorities: async () => listRefundAuthorities((await database.open()).db),
       listIntegrators: async () => listIntegrators((await openMigrated(database)).db),
     });
     return toReport(checks);

@@ -50,20 +50,3 @@ export async function inspectDatabase(
     isClaimed: await isClaimed(pool),
   };
 }
-
-/** Everybody who may take deposits on EVM chains back, of integrators and of issued addresses, in canonical spelling. */
-export async function listRefundAuthorities({
-  db,
-}: Pick<OpenDatabase, "db">): Promise<readonly string[]> {
-  const rows = await db
-    .selectFrom("integrators")
-    .select("refund_evm as authority")
-    .union(
-      db
-        .selectFrom("addresses")
-        .select("refund_authority as authority")
-        .where("chain_family", "=", "evm"),
-    )
-    .execute();
-  return rows.map(({ authority }) => authority).toSorted();
-}

@@ -1,4 +1,5 @@
 /** What an audit compares and what it leaves out, to the unit, the block and the millisecond; and what it says of it. */
+import { adoptNonce } from "../transactions/index.ts";
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
@@ -668,7 +669,7 @@ describe("a breach", () => {
   } as const;
   const end = (id: string | undefined, changed = {}) =>
     endBreach(
-      { db: database.db, clock: { now: () => HOUR_MS, sleep: async () => undefined } },
+      { db: database.db, adoptNonce, clock: { now: () => HOUR_MS, sleep: async () => undefined } },
       { id: id ?? "", operator: "ann", reason: "understood", ...changed },
     );
 

@@ -2,6 +2,7 @@
  * The auditor over what a run of the simulation left behind: it finds nothing, and each thing that is tampered with. One
  * test for each way in which rows and chain can part.
  */
+import { adoptNonce } from "../transactions/index.ts";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NO_FAULTS } from "../../test/simulation/faults.ts";
@@ -120,8 +121,8 @@ describe("the auditor", () => {
 
       const clock = { now: () => 0, sleep: async () => undefined };
       const end = { id: breach?.id ?? "", operator: "ann", reason: "the issuer took it back" };
-      expect(await endBreach({ db, clock }, end)).toBe(true);
-      expect(await endBreach({ db, clock }, end)).toBe(false);
+      expect(await endBreach({ db, clock, adoptNonce }, end)).toBe(true);
+      expect(await endBreach({ db, clock, adoptNonce }, end)).toBe(false);
       expect(await auditAll(world)).toEqual([]);
       expect(await listUnsettled(db, ROUTE_AUDITS)).toMatchObject([{ amount: "3" }]);
       expect(await isHalted(db, swept.chain_id)).toBe(false);
@@ -221,7 +222,10 @@ describe("the auditor", () => {
       expect(await auditAll(world)).toEqual([`V10 ${lane.address}`]);
       const [breach] = await listBreaches(db);
       const clock = { now: () => 0, sleep: async () => undefined };
-      await endBreach({ db, clock }, { id: breach?.id ?? "", operator: "ann", reason: "restored" });
+      await endBreach(
+        { db, clock, adoptNonce },
+        { id: breach?.id ?? "", operator: "ann", reason: "restored" },
+      );
       expect(await listLanes()).toEqual(before);
       expect(await auditAll(world)).toEqual([]);
     });

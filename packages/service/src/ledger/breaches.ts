@@ -98,40 +98,53 @@ export async function listBreaches(db: Db | Tx, chainId?: number): Promise<Breac
   });
 }
 
+export interface EndDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  /** Has a lane go on from a nonce of the chain's, unless it is there already. */
+  readonly adoptNonce: (
+    tx: Tx,
+    lane: { readonly chainId: number; readonly address: Address },
+    nonce: number,
+  ) => Promise<void>;
+}
+
 /**
  * Ends a breach that an operator has understood: what is missing is written off in the ledger, a lane goes on from the
  * chain's count. What still does not hold is found again. Returns false when no open breach has the id.
  */
 export async function endBreach(
-  { db, clock }: { readonly db: Db; readonly clock: Clock },
+  deps: EndDeps,
   end: { readonly id: string; readonly operator: string; readonly reason: string },
 ): Promise<boolean> {
-  return db.transaction().execute(async (tx) => {
+  return deps.db.transaction().execute(async (tx) => {
     const open = await listBreaches(tx);
     const breach = open.find(({ id }) => id === end.id);
     if (!breach) return false;
     const { numUpdatedRows } = await tx
       .updateTable("breaches")
-      .set({ ended_at: formatStamp(clock.now()), ended_by: end.operator, end_reason: end.reason })
+      .set({
+        ended_at: formatStamp(deps.clock.now()),
+        ended_by: end.operator,
+        end_reason: end.reason,
+      })
       .where("id", "=", BigInt(end.id))
       .where("ended_at", "is", null)
       .executeTakeFirst();
     if (numUpdatedRows !== 1n) return false;
-    if (breach.repair) await repair(tx, breach, breach.repair);
+    if (breach.repair) await repair(tx, deps, breach, breach.repair);
     return true;
   });
 }
 
-async function repair(tx: Tx, breach: Breach, wanted: Repair): Promise<void> {
+async function repair(
+  tx: Tx,
+  { adoptNonce }: EndDeps,
+  breach: Breach,
+  wanted: Repair,
+): Promise<void> {
   if (wanted.kind === "adopt_nonce") {
-    await tx
-      .updateTable("lanes")
-      .set({ next_nonce: wanted.nonce })
-      .where("chain_id", "=", breach.chainId)
-      .where("address", "=", wanted.lane)
-      .where("next_nonce", "<", wanted.nonce)
-      .execute();
-    return;
+    return adoptNonce(tx, { chainId: breach.chainId, address: wanted.lane }, wanted.nonce);
   }
   const { account, owner, token, amount, block } = wanted;
   await sql`select post_move('adjustment', ${`breach:${breach.id}`}, ${breach.chainId}, ${token}, ${block}::bigint,

@@ -9,7 +9,7 @@ import { toEvmAddress } from "../core/hex.ts";
 import { endBreach, listBreaches, recordFindings } from "../ledger/index.ts";
 import { BATCHING_LANE_LIMITS, DEFAULT_LANE_LIMITS } from "./lane.ts";
 import { planCall } from "./plan.ts";
-import { getByIntent, getNextNonce, listAttempts } from "./store.ts";
+import { adoptNonce, getByIntent, getNextNonce, listAttempts } from "./store.ts";
 import type { IntentName, LaneTransaction } from "./types.ts";
 
 let database: TestDatabase;
@@ -280,7 +280,10 @@ describe("a chain with a breach", () => {
     await look();
     expect([signer.signed.length, node.sent.length]).toEqual([1, 1]);
     const [breach] = await listBreaches(database.db);
-    await endBreach(deps, { id: breach?.id ?? "", operator: "ann", reason: "a node lied" });
+    await endBreach(
+      { ...deps, adoptNonce },
+      { id: breach?.id ?? "", operator: "ann", reason: "a node lied" },
+    );
     await look();
     expect([signer.signed.length, node.sent.length]).toEqual([2, 2]);
   });

@@ -6,7 +6,7 @@ import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, type Hex, toEvmAddress } from "../core/hex.ts";
 import { endBreach, listBreaches, recordFindings } from "../ledger/index.ts";
 import { DEFAULT_LANE_LIMITS, type LaneDeps, lookAtLane } from "./lane.ts";
-import { assignNonces, orderLanes, getByIntent, listAttempts } from "./store.ts";
+import { adoptNonce, assignNonces, orderLanes, getByIntent, listAttempts } from "./store.ts";
 import { planCall } from "./plan.ts";
 import type { IntentName, LaneTransaction } from "./types.ts";
 
@@ -181,7 +181,10 @@ describe("lane", () => {
     const [breach, ...others] = await listBreaches(database.db);
     expect(others).toEqual([]);
     expect(breach).toMatchObject({ invariant: "V10", subject: LANE, details: { next_nonce: "0" } });
-    await endBreach(deps, { id: breach?.id ?? "", operator: "ann", reason: "restored" });
+    await endBreach(
+      { ...deps, adoptNonce },
+      { id: breach?.id ?? "", operator: "ann", reason: "restored" },
+    );
     await look();
     node.mine();
     await look();
@@ -205,7 +208,10 @@ describe("lane", () => {
     expect((await stateOf("sweep:b:1")).state).toBe("queued");
     expect([signer.signed.length, node.sent.length]).toEqual([1, 1]);
     const [breach] = await listBreaches(database.db);
-    await endBreach(deps, { id: breach?.id ?? "", operator: "ann", reason: "a node lied" });
+    await endBreach(
+      { ...deps, adoptNonce },
+      { id: breach?.id ?? "", operator: "ann", reason: "a node lied" },
+    );
     await look();
     expect([signer.signed.length, node.sent.length]).toEqual([2, 2]);
   });

@@ -129,6 +129,21 @@ export async function getNextNonce(
   return row?.next_nonce ?? null;
 }
 
+/** Has a lane go on from the chain's count, unless it is there already: its lower nonces were used elsewhere. */
+export async function adoptNonce(
+  tx: Tx,
+  lane: { readonly chainId: number; readonly address: Address },
+  nonce: number,
+): Promise<void> {
+  await tx
+    .updateTable("lanes")
+    .set({ next_nonce: nonce })
+    .where("chain_id", "=", lane.chainId)
+    .where("address", "=", lane.address)
+    .where("next_nonce", "<", nonce)
+    .execute();
+}
+
 /**
  * Gives nonces to queued intents that are not put off, oldest first, until `openMax` are open. The lane's row is locked meanwhile, so nonces
  * are contiguous and none is given twice, by however many processes.

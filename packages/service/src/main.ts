@@ -10,9 +10,10 @@ import {
   processEnvironment,
   ROLE_NAMES,
   type RoleName,
-} from "./config/load.ts";
+  SIGNER_NAMES,
+  type SignerName,
+} from "./config/index.ts";
 import { OperatingError } from "./core/errors.ts";
-import { SIGNER_NAMES, type SignerName } from "./config/keys.ts";
 import { askPassphrase } from "./cli/ask-passphrase.ts";
 import {
   createIntegratorCommand,

@@ -3,7 +3,7 @@
  * at the newest block. A call throws `OperatingError` RPC_UNAVAILABLE when the node gave no usable answer, also when the
  * contract that was asked has no such function.
  */
-import type { MintConfig } from "../config/solana.ts";
+import type { MintConfig } from "../config/index.ts";
 import type { Address, EvmAddress, Hex32, TxHash } from "../core/hex.ts";
 import type { BlockRef, Fees, ReadAt } from "./port/index.ts";
 

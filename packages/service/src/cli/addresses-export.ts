@@ -1,6 +1,6 @@
 /** `sluice addresses export`: every deposit address with the preimage of its commitment, for a copy that outlives us. */
 import { iterateAddresses } from "../addresses/index.ts";
-import type { Config } from "../config/load.ts";
+import type { Config } from "../config/index.ts";
 import { findIntegrator } from "../integrators/index.ts";
 import { addressFormat } from "../roles/address-format.ts";
 import { withDatabase } from "./integrators.ts";

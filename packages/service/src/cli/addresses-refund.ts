@@ -1,5 +1,10 @@
 /** `sluice addresses refund`: gives back what a deposit address on Solana holds and no settlement takes. */
-import type { ChainConfig, Config, TokenConfig } from "../config/load.ts";
+import {
+  type ChainConfig,
+  type Config,
+  listSolanaChains,
+  type TokenConfig,
+} from "../config/index.ts";
 import { formatUnits } from "../core/amounts.ts";
 import { displayTxHash, parseSolanaAddress } from "../core/base58.ts";
 import { OperatingError } from "../core/errors.ts";
@@ -71,8 +76,8 @@ export async function refundAddressCommand(
   });
 }
 
-function findSolana({ chains }: Config): ChainConfig {
-  const chain = chains.find(({ kind }) => kind === "svm");
+function findSolana(config: Config): ChainConfig {
+  const [chain] = listSolanaChains(config);
   if (chain) return chain;
   throw refusal(
     "The configuration has no chain of Solana, and elsewhere the refund authority takes its deposits itself.",

@@ -1,5 +1,5 @@
 /** `sluice audit`: proves the ledger against the chains, and says where every base unit is that is not settled. */
-import type { Config } from "../config/load.ts";
+import type { Config } from "../config/index.ts";
 import { formatUnits } from "../core/amounts.ts";
 import { findChainById } from "../core/chain-registry.ts";
 import { OperatingError } from "../core/errors.ts";

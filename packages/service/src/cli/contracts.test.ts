@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { loadConfig } from "../config/load.ts";
 import { formatContracts, listContracts } from "./contracts.ts";
+import { loadConfig } from "../config/index.ts";
 
 const EXAMPLE = join(import.meta.dirname, "../../../../docs/examples/production.json");
 const OTHER = "0x00000000000000000000000000000000000000AA";

@@ -1,6 +1,7 @@
 /** The command that says where our contracts stand or belong, and what puts them there. */
 import { toChecksumAddress } from "../chains/evm/checksum.ts";
 import {
+  type Config,
   DEPLOYMENT_SALT,
   type Derived,
   deriveDelivery,
@@ -8,8 +9,9 @@ import {
   deriveFactory,
   deriveRoute,
   DETERMINISTIC_DEPLOYER,
-} from "../config/deployment.ts";
-import type { ChainConfig, Config } from "../config/load.ts";
+  type EvmChain,
+  listEvmChains,
+} from "../config/index.ts";
 import type { EvmAddress, Hex } from "../core/hex.ts";
 import { describeRoute } from "../routes/index.ts";
 
@@ -25,8 +27,7 @@ export interface ContractPlace {
 /** Every contract of the configuration, of each chain in the order in which they have to be made. */
 export function listContracts(config: Config): readonly ContractPlace[] {
   // On Solana there are none: its accounts follow from the seed.
-  const chains = config.chains.filter(({ kind }) => kind === "evm");
-  return chains.flatMap((chain) => [
+  return listEvmChains(config).flatMap((chain) => [
     ...listOfChain(config, chain),
     ...config.routes
       .filter(({ chainId }) => chainId === chain.chainId)
@@ -37,7 +38,7 @@ export function listContracts(config: Config): readonly ContractPlace[] {
   ]);
 }
 
-function listOfChain({ deployment }: Config, chain: ChainConfig): readonly ContractPlace[] {
+function listOfChain({ deployment }: Config, chain: EvmChain): readonly ContractPlace[] {
   const { chainId, evmChainId, contracts } = chain;
   const { factory } = contracts;
   const place = { factory, chainId, evmChainId };
@@ -52,7 +53,7 @@ function listOfChain({ deployment }: Config, chain: ChainConfig): readonly Contr
 }
 
 function placeOf(
-  { chainId, name: chain }: ChainConfig,
+  { chainId, name: chain }: EvmChain,
   name: string,
   address: EvmAddress,
   derived: Derived | undefined,

@@ -2,8 +2,15 @@
 import { createEvmInspector, evmFactoryExpectation } from "../chains/evm/inspector.ts";
 import type { Chains } from "../chains/port/index.ts";
 import { createSolanaInspector } from "../chains/solana/inspector.ts";
-import { type ChainConfig, type Config, ConfigError, type LanePurpose } from "../config/load.ts";
-import { listSecretFiles } from "../config/secret-files.ts";
+import {
+  type ChainConfig,
+  type Config,
+  ConfigError,
+  type LanePurpose,
+  listEvmChains,
+  listSecretFiles,
+  listSolanaChains,
+} from "../config/index.ts";
 import { assert, Bug } from "../core/assert.ts";
 import type { Commitment } from "../core/commitment.ts";
 import { OperatingError } from "../core/errors.ts";
@@ -17,8 +24,6 @@ import {
   type ChainNodes,
   type DoctorDeps,
   examine,
-  listEvmChains,
-  listSolanaChains,
   refuseConfiguration,
   type Report,
   type SeedAccounts,
@@ -137,7 +142,7 @@ async function readSeedAccounts(config: Config): Promise<Partial<SeedAccounts>> 
       "signers.settler: expected a signer that holds the seed; does it run with this configuration?",
     );
   }
-  const { seed } = chain.solana;
+  const { seed } = chain;
   if (seed.source.kind === "keystore" && !config.keystorePassphrase) {
     const binding = addressOfKeystore(readKeystore(seed.source.path, seed.setting));
     if (binding) return { binding };
@@ -193,13 +198,13 @@ function openSolanaNodes(config: Config): DoctorDeps["solanaNodesOf"] {
   return openNodes(
     listSolanaChains(config),
     config.attestor,
-    ({ chainId, contracts, solana: { genesisHash, treasury, priorityFeeMax } }, rpcUrl) =>
+    ({ chainId, accounts: { escrow, delivery, treasury }, genesisHash, priorityFeeMax }, rpcUrl) =>
       createSolanaInspector({
         chainId,
         rpcUrl,
         timeoutMs: RPC_TIMEOUT_MS,
         genesisHash,
-        pricedBy: [contracts.escrow, contracts.delivery, treasury],
+        pricedBy: [escrow, delivery, treasury],
         unitPriceMax: priorityFeeMax,
         rentPerByte: RENT_PER_BYTE,
       }),

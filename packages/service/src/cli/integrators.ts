@@ -1,5 +1,5 @@
 /** The commands that act on the database and end. */
-import type { Config, GasPolicy } from "../config/load.ts";
+import type { Config, GasPolicy } from "../config/index.ts";
 import {
   createIntegrator,
   createKey,

@@ -1,6 +1,5 @@
 /** `sluice inventory`: what can be delivered, what is spoken for, what comes back, and how long it lasts. */
-import type { Config } from "../config/load.ts";
-import { destinationOf } from "../config/destinations.ts";
+import { type Config, destinationOf } from "../config/index.ts";
 import { formatUnits } from "../core/amounts.ts";
 import {
   getChain,

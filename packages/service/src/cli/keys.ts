@@ -3,8 +3,14 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { toChecksumAddress } from "../chains/evm/checksum.ts";
 import { toBase58 } from "../chains/solana/base58.ts";
-import { type KeyConfig, SIGNER_NAMES } from "../config/keys.ts";
-import { type Config, LANE_PURPOSES } from "../config/load.ts";
+import {
+  type Config,
+  type KeyConfig,
+  LANE_PURPOSES,
+  listLaneKeys,
+  listSolanaChains,
+  SIGNER_NAMES,
+} from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 import type { Secret } from "../core/secret.ts";
@@ -121,15 +127,12 @@ export function verifyJournals(
     .map((journal) => ({ journal, ...verifyJournal(journal) }));
 }
 
-function listKeys({ chains, attestor }: Config): readonly KeyConfig[] {
-  return [
-    ...chains.flatMap(({ lanes }) => LANE_PURPOSES.flatMap((purpose) => lanes[purpose])),
-    attestor.key,
-  ];
+function listKeys(config: Config): readonly KeyConfig[] {
+  return [...listLaneKeys(config), config.attestor.key];
 }
 
-function listSeeds({ chains }: Config): readonly KeyConfig[] {
-  return chains.flatMap(({ solana }) => (solana ? [solana.seed] : []));
+function listSeeds(config: Config): readonly KeyConfig[] {
+  return listSolanaChains(config).map(({ seed }) => seed);
 }
 
 /** Each with the setting that it has to be written into, beside the seed's. */

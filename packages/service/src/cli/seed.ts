@@ -1,7 +1,7 @@
 /** The seed of Solana: kept in a second place, and brought back from there. */
 import { existsSync } from "node:fs";
 import { toBase58 } from "../chains/solana/base58.ts";
-import type { Config } from "../config/load.ts";
+import type { Config } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { KeptKey, ScryptCost } from "../signers/keystore.ts";
 import { decryptSeed } from "../signers/solana/keystore.ts";

@@ -1,6 +1,6 @@
 /** `sluice settlement`: what is known about one, and what an operator may do about it. */
 import { hostname, userInfo } from "node:os";
-import type { Config } from "../config/load.ts";
+import { type Config, findEvmChain, listSolanaChains } from "../config/index.ts";
 import { formatUnits } from "../core/amounts.ts";
 import { displayTxHash } from "../core/base58.ts";
 import { findChainById } from "../core/chain-registry.ts";
@@ -161,12 +161,12 @@ export function withSettlements<Result>(
 }
 
 /** Whoever sends refunds: on Solana the configuration names it, as its key follows from the seed. */
-function listSettleLanes({ chains }: Config): SettlementDeps["lanes"] {
+function listSettleLanes(config: Config): SettlementDeps["lanes"] {
   return new Map(
-    chains.flatMap(({ chainId, solana }) => {
-      const [settle] = solana?.feePayers ?? [];
-      return settle === undefined ? [] : [[chainId, { deploy: [], settle: [settle] }] as const];
-    }),
+    listSolanaChains(config).map(({ chainId, accounts: { settle } }) => [
+      chainId,
+      { deploy: [], settle: [settle] },
+    ]),
   );
 }
 
@@ -320,7 +320,7 @@ function formatOrder({ settlementId, changed, authority, chainId, intent }: Refu
 
 function formatCall(config: Pick<Config, "chains">, refund: RefundByCall): string {
   const { chainId, call, obstacle, authority } = refund;
-  const { evmChainId } = config.chains.find((chain) => chain.chainId === chainId) ?? {};
+  const { evmChainId } = findEvmChain(config, chainId) ?? {};
   return [
     `settlement ${refund.settlementId} is dead and will not be swept${refund.changed ? "" : " (it was prepared for a refund before)"}.`,
     `Only ${addressFormat.display(authority)} can take its deposits, with this transaction:`,

@@ -1,6 +1,5 @@
 /** A signer as a process of its own. */
-import type { SignerName } from "../config/keys.ts";
-import type { Config } from "../config/load.ts";
+import type { Config, SignerName } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { startSignerServer, withVaultsOnly } from "../signers/server.ts";
 import { createLog } from "../telemetry/log.ts";

@@ -1,4 +1,5 @@
 /** A configuration of presets: what it takes over, what it lets the file change, and what it refuses. */
+import { type ChainConfig, listEvmChains, listLaneKeys } from "./chains.ts";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,7 +35,7 @@ function load(chain: object, changes: object = {}) {
   return loadConfig({ path, env, roles: ["auditor"] });
 }
 
-const loadBase = (chain: object, changes: object = {}) => load(chain, changes).chains[1];
+const loadBase = (chain: object, changes: object = {}) => listEvmChains(load(chain, changes))[1];
 /** An HTTP source without anything special, by the place of its price. */
 const plain = (pointer: string) => ({
   pointer: pointer.split("/"),
@@ -43,18 +44,23 @@ const plain = (pointer: string) => ({
   scale: 0,
   maxAgeMs: 3_600_000,
 });
-const symbolsOf = (chain: ReturnType<typeof loadBase>) => chain?.tokens.map(({ symbol }) => symbol);
+const symbolsOf = (chain: ChainConfig | undefined) => chain?.tokens.map(({ symbol }) => symbol);
 
 describe("the example of a production configuration", () => {
   test("loads as it stands, with its keys in keystores", () => {
-    const { chains, attestor, databaseUrl } = loadConfig({ path: EXAMPLE, env });
+    const config = loadConfig({ path: EXAMPLE, env });
+    const { attestor, databaseUrl } = config;
     expect(
-      chains.map(({ preset, chainId, evmChainId }) => [preset?.name, chainId, evmChainId]),
+      listEvmChains(config).map(({ preset, chainId, evmChainId }) => [
+        preset?.name,
+        chainId,
+        evmChainId,
+      ]),
     ).toEqual([
       ["ethereum", 2, 1],
       ["base", 30, 8453],
     ]);
-    const keys = [...chains.flatMap(({ lanes }) => Object.values(lanes).flat()), attestor.key];
+    const keys = [...listLaneKeys(config), attestor.key];
     expect(keys.map(({ source }) => source.kind)).toEqual(Array(7).fill("keystore"));
     expect(databaseUrl?.reveal()).toBe(env.SLUICE_DATABASE_URL);
   });
@@ -118,10 +124,10 @@ describe("the example of a production configuration", () => {
 
   test("has contracts that follow from its deployment: one factory, the others of each chain", () => {
     const config = load({});
-    const [ethereum, base] = config.chains;
+    const [ethereum, base] = listEvmChains(config);
     expect(config.deployment?.delaySeconds).toBe(604_800);
     expect(base?.contracts.factory).toBe(ethereum?.contracts.factory);
-    const all = config.chains.flatMap(({ contracts }) => Object.values(contracts));
+    const all = listEvmChains(config).flatMap(({ contracts }) => Object.values(contracts));
     expect(new Set(all).size).toBe(5);
     const given = loadBase({ contracts: { escrow: OTHER } });
     expect(given?.contracts).toEqual({ ...base?.contracts, escrow: OTHER });
@@ -158,7 +164,7 @@ describe("Circle's service is known of Circle's own bridges alone:", () => {
 });
 
 describe("prices of HTTP APIs", () => {
-  const httpOf = (chain: ReturnType<typeof loadBase>) =>
+  const httpOf = (chain: ChainConfig | undefined) =>
     chain?.tokens.map(({ symbol, price }) => [symbol, price?.feeds.length, price?.http.length]);
 
   test("are two beside each feed, of other operators", () => {

@@ -1,4 +1,5 @@
 /** Completes a chain's entry in the file by its preset and by what all chains share. */
+import type { Static } from "typebox";
 import { toEvmAddress } from "../core/hex.ts";
 import {
   type DeploymentConfig,
@@ -14,20 +15,24 @@ import {
   type Preset,
   type PresetToken,
 } from "./presets/index.ts";
-import type { WrittenChain, WrittenContracts } from "./schema.ts";
+import { completeTokens } from "./tokens.ts";
+import type { WrittenContracts, WrittenEvmChain } from "./evm-chain.ts";
 
-type WrittenToken = Exclude<NonNullable<WrittenChain["tokens"]>[number], string>;
+type Written = Static<typeof WrittenEvmChain>;
+type Contracts = Static<typeof WrittenContracts>;
+
+const NOWHERE = "0x0000000000000000000000000000000000000001";
 
 /**
  * The entry as if everything had been written out. What the file says wins; a preset's own two ids stand. May still lack
  * what neither says: whether it is complete is the schema's to tell.
  */
-export function completeChain(
-  written: WrittenChain,
+export function completeEvmChain(
+  written: Written,
   given: {
     readonly setting: string;
     /** Of the whole file. */
-    readonly contracts: WrittenContracts | undefined;
+    readonly contracts: Contracts | undefined;
     readonly deployment: DeploymentConfig | undefined;
     /** Whether what a preset knows of HTTP APIs is used. */
     readonly httpPrices: boolean;
@@ -35,7 +40,12 @@ export function completeChain(
   },
 ): object {
   const preset = written.preset === undefined ? undefined : findPreset(written.preset);
-  const tokens = tokensOf(preset, written.tokens, given);
+  const tokens = completeTokens(written.tokens, {
+    preset,
+    write: (known) => writeToken(known, given.httpPrices),
+    placeholder: { symbol: "?", address: NOWHERE, decimals: 0 },
+    ...given,
+  });
   const ids = { ...written, ...(preset && idsOf(preset, written, given)) };
   const contracts = contractsOf(ids, given);
   return {
@@ -46,17 +56,17 @@ export function completeChain(
   };
 }
 
-/** Those that the chain names, then those that the file does, then those that follow from the deployment. */
+/** The contracts that the chain names, then those that the file does, then those that follow from the deployment. */
 function contractsOf(
-  { chainId, evmChainId, contracts: own }: WrittenChain,
+  { chainId, evmChainId, contracts: own }: Written,
   {
     contracts: shared,
     deployment,
   }: {
-    readonly contracts: WrittenContracts | undefined;
+    readonly contracts: Contracts | undefined;
     readonly deployment: DeploymentConfig | undefined;
   },
-): WrittenContracts | undefined {
+): Contracts | undefined {
   if (!deployment) return own || shared ? { ...shared, ...own } : undefined;
   const named = { factory: deriveFactory(deployment).address, ...shared, ...own };
   if (chainId === undefined || evmChainId === undefined) return named;
@@ -68,7 +78,7 @@ function contractsOf(
   };
 }
 
-function factsOf({ terms, cctp, uniswapV3 }: Preset): Partial<WrittenChain> {
+function factsOf({ terms, cctp, uniswapV3 }: Preset): Partial<Written> {
   return {
     ...terms,
     ...(cctp && {
@@ -81,9 +91,9 @@ function factsOf({ terms, cctp, uniswapV3 }: Preset): Partial<WrittenChain> {
 /** Tokens and contracts of one chain are not those of another: a preset under other ids is a mistake. */
 function idsOf(
   preset: Preset,
-  written: WrittenChain,
+  written: Written,
   { setting, problems }: { readonly setting: string; readonly problems: string[] },
-): Pick<WrittenChain, "chainId" | "evmChainId"> {
+): Pick<Written, "chainId" | "evmChainId"> {
   const { chainId, evmChainId } = chainOf(preset);
   const ids = { chainId, evmChainId };
   for (const name of ["chainId", "evmChainId"] as const) {
@@ -97,45 +107,10 @@ function idsOf(
   return ids;
 }
 
-/** All tokens of the preset, unless the file lists its own: by symbol, with changes, or in full. */
-function tokensOf(
-  preset: Preset | undefined,
-  listed: WrittenChain["tokens"],
-  {
-    setting,
-    httpPrices,
-    problems,
-  }: { readonly setting: string; readonly httpPrices: boolean; readonly problems: string[] },
-): readonly object[] | undefined {
-  const tokenOf = (token: PresetToken) => writeToken(token, httpPrices);
-  if (!listed) return preset?.tokens.map(tokenOf);
-  return listed.map((item, index) => {
-    const token = typeof item === "string" ? { symbol: item } : item;
-    // One with an address stands alone: what is known of another contract does not hold for it.
-    if (typeof item !== "string" && (item.address !== undefined || !preset)) return item;
-    const known = preset?.tokens.find(({ symbol }) => symbol === token.symbol);
-    if (known) return { ...tokenOf(known), ...token };
-    const symbols = preset?.tokens.map(({ symbol }) => symbol).join(", ");
-    problems.push(
-      preset
-        ? `${setting}.tokens[${index}]: expected a token of the preset ${preset.name} (${symbols}), or one with an address`
-        : `${setting}.tokens[${index}]: expected a token with symbol, address and decimals, since there is no preset`,
-    );
-    return NO_TOKEN;
-  });
-}
-
-/** Stands in for what could not be found, and was named, so that it is not named again. */
-const NO_TOKEN: WrittenToken = {
-  symbol: "?",
-  address: "0x0000000000000000000000000000000000000001",
-  decimals: 0,
-};
-
 function writeToken(
   { symbol, address, decimals, minDeposit, feed }: PresetToken,
   httpPrices: boolean,
-): WrittenToken {
+): object {
   const http = feed && httpPrices ? listMarkets(feed) : [];
   const price = feed && {
     feeds: [{ address: feed.address, maxAgeSeconds: maxAgeSecondsOf(feed) }],

@@ -10,10 +10,14 @@ import {
 } from "../core/hex.ts";
 import { findWalletFault } from "../core/solana-wallet.ts";
 import { isPriced, pricedIn } from "./destinations.ts";
+import { type ChainConfig, listSolanaChains, listEvmChains, listLaneKeys } from "./chains.ts";
+import type { EvmChain } from "./evm-chain.ts";
 import { isSameKey } from "./keys.ts";
-import type { ChainConfig, Config, RouteConfig, SwapConfig, TokenConfig } from "./load.ts";
+import type { Config } from "./config.ts";
+import type { RouteConfig, SwapConfig } from "./route-config.ts";
+import type { TokenConfig } from "./tokens.ts";
 import { keyOf, type PlacedRoute } from "./routes.ts";
-import { SOLANA_DECIMALS } from "./solana.ts";
+import { SOLANA_DECIMALS } from "./solana-chain.ts";
 
 /** Every contradiction, one line each, naming the setting. */
 export function findContradictions(
@@ -35,13 +39,9 @@ export function findContradictions(
 function checkChain(config: Config, chain: ChainConfig, index: number): string[] {
   const problems: string[] = [];
   const setting = `chains[${index}]`;
-  const earlier = config.chains.slice(0, index);
-  if (earlier.some(({ chainId }) => chainId === chain.chainId)) {
+  const chains = config.chains.slice(0, index);
+  if (chains.some(({ chainId }) => chainId === chain.chainId)) {
     problems.push(`${setting}.chainId: expected each chain once, ${chain.chainId} is there twice`);
-  }
-  const isEvm = chain.kind === "evm";
-  if (isEvm && earlier.some(({ evmChainId }) => evmChainId === chain.evmChainId)) {
-    problems.push(`${setting}.evmChainId: expected one of its own, another chain has it too`);
   }
   const seen = new Set<string>();
   for (const [position, token] of chain.tokens.entries()) {
@@ -50,15 +50,21 @@ function checkChain(config: Config, chain: ChainConfig, index: number): string[]
     if (isNative(token.address)) problems.push(...checkNative(chain, token, at));
     seen.add(token.address);
   }
-  for (const [name, address] of Object.entries(isEvm ? chain.contracts : {})) {
-    if (isNative(address)) {
-      problems.push(`${setting}.contracts.${name}: expected a contract, not the zero address`);
-    }
+  if (chain.kind === "evm") {
+    problems.push(...checkEvmChain(listEvmChains({ chains }), chain, setting));
+  }
+  return problems;
+}
+
+function checkEvmChain(earlier: readonly EvmChain[], chain: EvmChain, setting: string): string[] {
+  const problems: string[] = [];
+  if (earlier.some(({ evmChainId }) => evmChainId === chain.evmChainId)) {
+    problems.push(`${setting}.evmChainId: expected one of its own, another chain has it too`);
   }
   if (chain.cctp && earlier.some(({ cctp }) => cctp?.domain === chain.cctp?.domain)) {
     problems.push(`${setting}.cctp.domain: expected one of its own, another chain has it too`);
   }
-  for (const group of ["cctp", "uniswapV3"] as const) {
+  for (const group of ["contracts", "cctp", "uniswapV3"] as const) {
     for (const [name, value] of Object.entries(chain[group] ?? {})) {
       if (value === NATIVE_TOKEN) {
         problems.push(`${setting}.${group}.${name}: expected a contract, not the zero address`);
@@ -72,8 +78,7 @@ function checkChain(config: Config, chain: ChainConfig, index: number): string[]
       problems.push(`${key.setting}: expected a key of its own, another lane has it too`);
     }
   }
-  // Those of Solana are the signer's.
-  for (const [purpose, keys] of Object.entries(isEvm ? chain.lanes : {})) {
+  for (const [purpose, keys] of Object.entries(chain.lanes)) {
     if (keys.every(({ retired }) => retired)) {
       problems.push(`${setting}.lanes.${purpose}: expected a key that is not retired`);
     }
@@ -98,23 +103,19 @@ const NATIVE_DECIMALS = { evm: 18, svm: SOLANA_DECIMALS } as const;
 
 /** What the signer of Solana needs to be sure of. */
 function checkSolana({ chains, attestor, routes }: Config, accountsLater: boolean): string[] {
-  const index = chains.findIndex(({ solana }) => solana);
-  const chain = chains[index];
-  if (!chain?.solana) return [];
+  const [chain] = listSolanaChains({ chains });
+  if (!chain) return [];
   const problems: string[] = [];
-  const setting = `chains[${index}]`;
-  const { solana, contracts } = chain;
-  if (!chains.some(({ kind }) => kind === "evm")) {
+  const setting = `chains[${chains.indexOf(chain)}]`;
+  if (listEvmChains({ chains }).length === 0) {
     problems.push(
       "chains: expected an EVM chain beside Solana: deliveries are named by the wallet of its factory",
     );
   }
-  const accounts = Object.entries({
-    binding: contracts.factory,
-    escrow: contracts.escrow,
-    delivery: contracts.delivery,
-    treasury: solana.treasury,
-  }).filter(([, address]) => !(accountsLater && address === NATIVE_SOL));
+  const { binding, escrow, delivery, treasury } = chain.accounts;
+  const accounts = Object.entries({ binding, escrow, delivery, treasury }).filter(
+    ([, address]) => !(accountsLater && address === NATIVE_SOL),
+  );
   for (const [position, [name, address]] of accounts.entries()) {
     if (findWalletFault(address) !== undefined) {
       problems.push(`${setting}.contracts.${name}: expected an account that a key stands behind`);
@@ -123,14 +124,14 @@ function checkSolana({ chains, attestor, routes }: Config, accountsLater: boolea
       problems.push(`${setting}.contracts.${name}: expected an account of its own`);
     }
   }
-  const keys = [attestor.key, ...chains.flatMap(({ lanes }) => Object.values(lanes).flat())];
-  if (keys.some((key) => isSameKey(key, solana.seed))) {
+  const keys = [attestor.key, ...listLaneKeys({ chains })];
+  if (keys.some((key) => isSameKey(key, chain.seed))) {
     problems.push(`${setting}.seed: expected a secret of its own, a key is it too`);
   }
   for (const route of routes) {
     if (route.kind !== "SWIFT" || route.destChain !== chain.chainId) continue;
     const token = chain.tokens.find(({ address }) => address === route.destToken);
-    if (!token || solana.dailyCaps.has(token.address)) continue;
+    if (!token || chain.dailyCaps.has(token.address)) continue;
     problems.push(
       `${setting}.dailyCaps: expected a cap of ${token.symbol}, a route delivers it from inventory`,
     );
@@ -163,8 +164,7 @@ function checkAttestor({ attestor, chains }: Config): string[] {
     }
   }
   if (attestor.key.retired) problems.push("attestor.key.retired: expected nothing, a lane retires");
-  const lanes = chains.flatMap((chain) => Object.values(chain.lanes).flat());
-  if (lanes.some((lane) => isSameKey(lane, attestor.key))) {
+  if (listLaneKeys({ chains }).some((lane) => isSameKey(lane, attestor.key))) {
     problems.push("attestor.key: expected a key that no lane has: it is the second of two keys");
   }
   return problems;
@@ -250,7 +250,7 @@ function checkRoute(
       problems.push(`${setting}.${names[1]}: expected a listed token of chain ${chainId}`);
     }
     // Less arrives than left: a lock of it could not be ended, and a payment in it could not be claimed for.
-    if (chain?.solana?.mints.get(token)?.hasTransferFee) {
+    if (chain?.kind === "svm" && chain.mints.get(token)?.hasTransferFee) {
       problems.push(`${setting}.${names[1]}: expected a token without a transfer fee`);
     }
   };

@@ -27,15 +27,15 @@ import { CHAIN, USDC } from "../../test/support/doctor-doubles.ts";
 import { NATIVE_TOKEN, padAddress, toEvmAddress } from "../core/hex.ts";
 import {
   type DeploymentConfig,
-  deploymentOf,
+  resolveDeployment,
   type Derived,
   deriveDelivery,
   deriveEscrow,
   deriveFactory,
-  deriveRoute,
-  type RoutePair,
 } from "./deployment.ts";
-import type { ChainConfig } from "./load.ts";
+import { deriveRoute } from "./route-contracts.ts";
+import type { RoutePair } from "./route-config.ts";
+import type { ChainConfig } from "./chains.ts";
 
 const addressOf = (digits: string) => toEvmAddress(`0x${digits.repeat(20)}`);
 const OWNER = addressOf("0a");
@@ -253,11 +253,11 @@ describe("the address of a contract follows from its arguments", () => {
 test("a deployment pays fees to the treasury and waits seven days, unless it says otherwise", () => {
   const problems: string[] = [];
   const written = { owner: OWNER, guardian: GUARDIAN, treasury: TREASURY };
-  expect(deploymentOf(written, problems)).toEqual({ ...deployment, feeRecipient: TREASURY });
+  expect(resolveDeployment(written, problems)).toEqual({ ...deployment, feeRecipient: TREASURY });
   const full = { ...written, feeRecipient: FEES, delaySeconds: 60 };
-  expect(deploymentOf(full, problems)).toEqual({ ...deployment, delaySeconds: 60 });
-  expect(deploymentOf(undefined, problems)).toBeUndefined();
+  expect(resolveDeployment(full, problems)).toEqual({ ...deployment, delaySeconds: 60 });
+  expect(resolveDeployment(undefined, problems)).toBeUndefined();
   expect(problems).toEqual([]);
-  deploymentOf({ ...written, guardian: NATIVE_TOKEN }, problems);
+  resolveDeployment({ ...written, guardian: NATIVE_TOKEN }, problems);
   expect(problems).toEqual(["deployment.guardian: expected an account, not the zero address"]);
 });

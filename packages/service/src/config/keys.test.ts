@@ -1,3 +1,4 @@
+import { listEvmChains } from "./chains.ts";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -71,7 +72,7 @@ describe("keys", () => {
         settle: [{ kms: ARN }, { keystore: "keys/old.json", retired: true }],
       },
     });
-    const [chain] = config.chains;
+    const [chain] = listEvmChains(config);
     expect(chain?.lanes.deploy).toEqual([
       {
         setting: "chains[0].lanes.deploy",
@@ -111,8 +112,11 @@ describe("keys", () => {
 
   test("are read by their role, by their signer, and by nobody else", () => {
     const kindsOf = (change: Change) => {
-      const { chains, attestor } = load(change);
-      return [chains[0]?.lanes.settle[0]?.source.kind, attestor.key.source.kind];
+      const config = load(change);
+      return [
+        listEvmChains(config)[0]?.lanes.settle[0]?.source.kind,
+        config.attestor.key.source.kind,
+      ];
     };
     const signers = { signers: { settler: "run/settler.sock" } };
     expect(kindsOf({})).toEqual(["raw", "raw"]);

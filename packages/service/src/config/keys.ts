@@ -1,76 +1,104 @@
-/** Where signing keys are, as the configuration names them. Opening them is `signers/`'. */
+/** Signing keys as the configuration names them. `signers/` opens them. */
 import { resolve } from "node:path";
+import { type Static, Type } from "typebox";
+import type { Frozen } from "../core/frozen.ts";
 import { Secret } from "../core/secret.ts";
-import type { KeyRef, SecretRef } from "./schema.ts";
+import { type Environment, FromEnvironment, FromFile, type SecretReader } from "./secrets.ts";
+import { Url } from "./values.ts";
 
-/** Which signer holds a key: the settler's lanes and the attestor are kept apart. */
+/** The signer that holds a key: the settler's lanes and the attestor are kept apart. */
 export const SIGNER_NAMES = ["settler", "attestor"] as const;
 export type SignerName = (typeof SIGNER_NAMES)[number];
 
-/** One signing key. */
-export interface KeyConfig {
-  /** The setting that names it, such as `chains[0].lanes.settle`. */
-  readonly setting: string;
-  /** A lane that ends what it has begun and begins nothing. */
-  readonly retired: boolean;
-  readonly source: KeySource;
-}
+const retired = Type.Optional(
+  Type.Boolean({ description: "true for a lane that ends what it began, and begins nothing" }),
+);
+const Name = Type.String({ minLength: 1 });
+const strict = { additionalProperties: false };
 
-export type KeySource =
-  /** The private key itself, 0x and 64 hex digits. */
-  | { readonly kind: "raw"; readonly key: Secret }
-  /** A keystore in the standard JSON format. */
-  | { readonly kind: "keystore"; readonly path: string }
-  /** A key that never leaves AWS KMS. */
-  | {
-      readonly kind: "kms";
-      readonly arn: string;
-      readonly region: string;
-      readonly endpoint: string;
-    }
-  /** Not this process's: a role that it does not have, or a signer of its own. */
-  | { readonly kind: "elsewhere" };
-
-/** What a KMS asks for. */
-export interface AwsCredentials {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: Secret;
-  readonly sessionToken: Secret | undefined;
-}
+/** Where a signing key is found. */
+export const KeyRef = Type.Union(
+  [
+    Type.Object({ ...FromEnvironment.properties, retired }, strict),
+    Type.Object({ ...FromFile.properties, retired }, strict),
+    Type.Object({ keystore: Name, retired }, strict),
+    Type.Object({ kms: Name, endpoint: Type.Optional(Url), retired }, strict),
+  ],
+  {
+    description: '{ "keystore": PATH }, { "kms": ARN }, { "env": NAME } or { "file": PATH }',
+  },
+);
+export type KeyRef = Static<typeof KeyRef>;
 
 const ARN = /^arn:(aws|aws-cn|aws-us-gov):kms:([a-z0-9-]+):\d{12}:(key|alias)\/[\w/:-]+$/;
 
-/** Turns references into keys. Secrets of keys that are elsewhere are not read. */
-export function createKeyResolver(options: {
+/** What reading a key needs; mistakes are added to `problems`. */
+interface Given {
+  /** Relative paths begin here. */
   readonly folder: string;
-  readonly readSecret: (ref: SecretRef, setting: string) => Secret;
+  readonly readSecret: SecretReader;
   readonly problems: string[];
-}): (ref: KeyRef, setting: string, isHere: boolean) => KeyConfig {
-  const { folder, readSecret, problems } = options;
-
-  function sourceOf(ref: KeyRef, setting: string): KeySource {
-    if ("keystore" in ref) return { kind: "keystore", path: resolve(folder, ref.keystore) };
-    if ("kms" in ref) {
-      const match = ARN.exec(ref.kms);
-      const [, partition, region = ""] = match ?? [];
-      if (!match) problems.push(`${setting}.kms: expected the ARN of a key or an alias`);
-      const suffix = partition === "aws-cn" ? "amazonaws.com.cn" : "amazonaws.com";
-      const endpoint = ref.endpoint ?? `https://kms.${region}.${suffix}`;
-      return { kind: "kms", arn: ref.kms, region, endpoint };
-    }
-    const key = readSecret(ref, setting);
-    if (key.reveal() !== "" && !/^0x[0-9a-fA-F]{64}$/.test(key.reveal())) {
-      problems.push(`${setting}: expected a private key, 0x and 64 hex digits`);
-    }
-    return { kind: "raw", key };
-  }
-
-  return (ref, setting, isHere) => ({
-    setting,
-    retired: ref.retired ?? false,
-    source: isHere ? sourceOf(ref, setting) : { kind: "elsewhere" },
-  });
 }
+
+/** Returns where a key is found. Credentials and keystores are opened later, by its signer. */
+function sourceOf(ref: KeyRef, setting: string, { folder, readSecret, problems }: Given) {
+  if ("keystore" in ref) {
+    // A keystore in the standard JSON format.
+    return { kind: "keystore" as const, path: resolve(folder, ref.keystore) };
+  }
+  if ("kms" in ref) {
+    const match = ARN.exec(ref.kms);
+    const [, partition, region = ""] = match ?? [];
+    if (!match) problems.push(`${setting}.kms: expected the ARN of a key or an alias`);
+    const suffix = partition === "aws-cn" ? "amazonaws.com.cn" : "amazonaws.com";
+    const endpoint = ref.endpoint ?? `https://kms.${region}.${suffix}`;
+    return { kind: "kms" as const, arn: ref.kms, region, endpoint };
+  }
+  // The private key itself.
+  const key = readSecret(ref, setting);
+  if (key.reveal() !== "" && !/^0x[0-9a-fA-F]{64}$/.test(key.reveal())) {
+    problems.push(`${setting}: expected a private key, 0x and 64 hex digits`);
+  }
+  return { kind: "raw" as const, key };
+}
+
+/** Turns a reference into a key. A secret of a key that another process holds is not read. */
+function resolveKey(ref: KeyRef, setting: string, given: Given & { readonly isHere: boolean }) {
+  return {
+    /** The setting that names it, such as `chains[0].lanes.settle`. */
+    setting,
+    /** A lane that ends what it has begun and begins nothing. */
+    retired: ref.retired ?? false,
+    source: given.isHere ? sourceOf(ref, setting, given) : { kind: "elsewhere" as const },
+  };
+}
+
+/** One signing key. */
+export interface KeyConfig extends Frozen<ReturnType<typeof resolveKey>> {}
+export type KeySource = KeyConfig["source"];
+
+/** Reads a key; mistakes are added to the problems. */
+export type KeyReader = (ref: KeyRef, setting: string) => KeyConfig;
+
+/** Returns the reader of keys that are opened by this process, or by another one. */
+export function createKeyReader(given: Given & { readonly isHere: boolean }): KeyReader {
+  return (ref, setting) => resolveKey(ref, setting, given);
+}
+
+/** Returns the credentials for a KMS, from where the tools of AWS look first; undefined where there are none. */
+export function readAwsCredentials(env: Environment) {
+  const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: key, AWS_SESSION_TOKEN: token } = env;
+  if (!id || !key) return undefined;
+  return {
+    accessKeyId: id,
+    secretAccessKey: new Secret(key),
+    sessionToken: token ? new Secret(token) : undefined,
+  };
+}
+
+export interface AwsCredentials extends Frozen<
+  NonNullable<ReturnType<typeof readAwsCredentials>>
+> {}
 
 /** Whether two settings name one key, as far as that can be told without opening them. */
 export function isSameKey({ source: one }: KeyConfig, { source: other }: KeyConfig): boolean {

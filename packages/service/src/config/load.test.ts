@@ -1,3 +1,4 @@
+import { listEvmChains } from "./chains.ts";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -322,7 +323,7 @@ describe("configuration", () => {
     }));
     const config = load({ ...file, chains });
     expect(config.gas).toBe("charged");
-    expect(config.chains[1]?.transactionSurcharge).toBe(20_000n * 10n ** 9n);
+    expect(listEvmChains(config)[1]?.transactionSurcharge).toBe(20_000n * 10n ** 9n);
   });
 
   test("with several mistakes names them all", () => {
@@ -657,7 +658,7 @@ describe("the bridge", () => {
   test("is a pair of chains that have it, and a service that attests", () => {
     const config = load(createBridged());
     expect(config.cctp).toEqual({ apiUrl: "https://iris.example" });
-    expect(config.chains.map(({ cctp }) => cctp?.domain)).toEqual([0, 6]);
+    expect(listEvmChains(config).map(({ cctp }) => cctp?.domain)).toEqual([0, 6]);
     expect(config.routes[2]).toEqual({
       kind: "FAST_MCTP",
       chainId: 2,

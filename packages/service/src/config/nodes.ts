@@ -1,18 +1,64 @@
 /** The nodes through which a chain is read, and how many of them must agree. */
+import { type Static, Type } from "typebox";
+import type { Frozen } from "../core/frozen.ts";
+import { Url, Urls } from "./values.ts";
 
-/** URLs may carry credentials: they are never shown, and a node is named by its place in the list. */
-export interface NodesConfig {
-  readonly urls: readonly [string, ...string[]];
-  /** Answers that must be alike: more than half of the nodes, whoever of them is away. */
-  readonly quorum: number;
+/** The settings of a chain that name its nodes. */
+export const NodeSettings = {
+  rpcUrl: Type.Optional(Url),
+  rpcUrls: Type.Optional(Urls),
+  quorum: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 16, description: "a number of nodes, 1 to 16" }),
+  ),
+};
+
+const NodesOfChain = Type.Object(NodeSettings);
+
+/** The attestor's own nodes of one chain: more than half must agree. */
+export const AttestorNodes = Type.Union([Url, Urls], {
+  description: "an http or https URL, or a list of 1 to 16",
+});
+
+/** The nodes of one chain. URLs may carry credentials: they are never shown, and a node is named by its place in the list. */
+export interface NodesConfig extends Frozen<ReturnType<typeof checkNodes>> {}
+
+/** Reads the nodes of a chain from its entry in the file. */
+export function resolveNodes(
+  { rpcUrl, rpcUrls, quorum }: Static<typeof NodesOfChain>,
+  setting: string,
+  problems: string[],
+): NodesConfig {
+  if (rpcUrl === undefined && rpcUrls === undefined) {
+    problems.push(`${setting}.rpcUrl: expected an http or https URL, it is missing`);
+    return { urls: [""], quorum: 1 };
+  }
+  if (rpcUrl !== undefined && rpcUrls !== undefined) {
+    problems.push(`${setting}.rpcUrls: expected either rpcUrl or rpcUrls`);
+  }
+  const [urls, name] = rpcUrls ? [rpcUrls, "rpcUrls"] : [[rpcUrl ?? ""], "rpcUrl"];
+  return checkNodes(
+    { urls, quorum },
+    { urls: `${setting}.${name}`, quorum: `${setting}.quorum` },
+    problems,
+  );
 }
 
-/** Takes one URL, or a list and what must agree of it: more than half unless given. */
-export function nodesOf(
+/** Reads the attestor's nodes of one chain. */
+export function resolveAttestorNodes(
+  written: Static<typeof AttestorNodes>,
+  setting: string,
+  problems: string[],
+): NodesConfig {
+  const given = { urls: Array.isArray(written) ? written : [written], quorum: undefined };
+  return checkNodes(given, { urls: setting, quorum: setting }, problems);
+}
+
+/** Takes the URLs of a chain and how many must agree: more than half unless given. */
+function checkNodes(
   given: { readonly urls: readonly string[]; readonly quorum: number | undefined },
   setting: { readonly urls: string; readonly quorum: string },
   problems: string[],
-): NodesConfig {
+) {
   const [first, ...others] = given.urls;
   const count = given.urls.length;
   const majority = Math.floor(count / 2) + 1;
@@ -30,10 +76,15 @@ export function nodesOf(
   } else if (quorum < majority) {
     problems.push(`${setting.quorum}: expected at least ${majority}, more than half of the nodes`);
   }
-  return { urls: [first ?? "", ...others], quorum };
+  const urls: readonly [string, ...string[]] = [first ?? "", ...others];
+  return {
+    urls,
+    /** Answers that must be alike: more than half of the nodes, so that any minority may be away. */
+    quorum,
+  };
 }
 
-/** Whoever runs a host decides what every URL of it answers: two keys at one provider are one voice. */
+/** The host of a URL. Its operator decides the answers of every URL on it: two keys at one provider are one voice. */
 function operatorOf(url: string): string | null {
   return URL.parse(url)?.host || null;
 }

@@ -1,61 +1,97 @@
 /** Where prices come from, as written and as used. */
 import { isIP } from "node:net";
+import { type Static, Type } from "typebox";
 import { parseUnits } from "../core/amounts.ts";
-import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
+import type { Frozen } from "../core/frozen.ts";
+import { toEvmAddress } from "../core/hex.ts";
 import type { Secret } from "../core/secret.ts";
-import type { SecretReader } from "./load.ts";
-import type { Price } from "./schema.ts";
+import { SecretRef, type SecretReader } from "./secrets.ts";
+import { Bps, EvmAddressText, Url, UsdPerUnitText } from "./values.ts";
 
 const AGE_MAX_S = 3_600;
 const DEVIATION_MAX_BPS = 200;
-/** What an API said last is used for ten seconds, and must not be too old by then. */
+/** The last answer of an API is used for ten seconds, and must not be too old by then. */
 const HTTP_AGE_MIN_S = 30;
 
-export interface PriceConfig {
-  /** US dollars per whole unit times 1e18, as the operator wrote it down: for sandboxes and pegged assets. */
-  readonly fixed: bigint | undefined;
-  /** Feeds on the token's own chain, of the `AggregatorV3Interface` form. */
-  readonly feeds: readonly FeedConfig[];
-  /** HTTP APIs that answer JSON. */
-  readonly http: readonly HttpPriceConfig[];
-  /** How far two sources may lie apart, measured on the lower one. */
-  readonly maxDeviationBps: number;
+const strict = { additionalProperties: false };
+
+const MaxAgeSeconds = Type.Optional(
+  Type.Integer({ minimum: 1, maximum: 604_800, description: "seconds, 1 to 604800" }),
+);
+const JsonPointer = Type.String({
+  pattern: "^(/([^~/]|~[01])*)+$",
+  maxLength: 256,
+  description: "a JSON pointer, such as /data/amount",
+});
+
+/** A price out of the JSON that an HTTP API answers. */
+export const HttpPrice = Type.Object(
+  {
+    url: Url,
+    pointer: JsonPointer,
+    timestampPointer: Type.Optional(JsonPointer),
+    scale: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 36, description: "a number of decimals, 0 to 36" }),
+    ),
+    headers: Type.Optional(
+      Type.Record(Type.String({ pattern: "^[A-Za-z0-9-]+$" }), SecretRef, {
+        additionalProperties: false,
+        description: "secrets by the name of their header",
+      }),
+    ),
+    maxAgeSeconds: MaxAgeSeconds,
+  },
+  { additionalProperties: false, description: "an object with url and pointer" },
+);
+
+/** Where the price of a token comes from. */
+export const Price = Type.Object(
+  {
+    static: Type.Optional(UsdPerUnitText),
+    feeds: Type.Optional(
+      Type.Array(
+        Type.Union(
+          [
+            EvmAddressText,
+            Type.Object({ address: EvmAddressText, maxAgeSeconds: MaxAgeSeconds }, strict),
+          ],
+          { description: "the address of a feed, or an object with address and maxAgeSeconds" },
+        ),
+        { minItems: 1, maxItems: 8, description: "1 to 8 price feeds on the chain" },
+      ),
+    ),
+    http: Type.Optional(
+      Type.Array(HttpPrice, { minItems: 1, maxItems: 8, description: "1 to 8 HTTP APIs" }),
+    ),
+    maxAgeSeconds: MaxAgeSeconds,
+    maxDeviationBps: Type.Optional(Bps),
+  },
+  { additionalProperties: false, description: "an object with static, feeds or http" },
+);
+
+/** The sources of one token's price. */
+export interface PriceConfig extends Frozen<ReturnType<typeof resolvePrice>> {}
+export type FeedConfig = PriceConfig["feeds"][number];
+export type HttpPriceConfig = PriceConfig["http"][number];
+
+/** What reading a price needs; mistakes are added to `problems`. */
+interface Given {
+  readonly readSecret: SecretReader;
+  readonly problems: string[];
 }
 
-export interface FeedConfig {
-  readonly address: EvmAddress;
-  /** What it published longer ago counts as nothing. */
-  readonly maxAgeMs: number;
-}
-
-export interface HttpPriceConfig {
-  /** May hold what others should not see: never shown. */
-  readonly url: string;
-  readonly headers: ReadonlyMap<string, Secret>;
-  /** Where the price is in the answer: the names of a JSON pointer, unescaped. */
-  readonly pointer: readonly string[];
-  /** Where the time of the price is; undefined where the answer has none. */
-  readonly timestampPointer: readonly string[] | undefined;
-  /** Decimals that the number in the answer is without. */
-  readonly scale: number;
-  readonly maxAgeMs: number;
-}
-
-/** The sources of one token. */
-export function priceOf(
-  price: Price,
-  setting: string,
-  given: { readonly readSecret: SecretReader; readonly problems: string[] },
-): PriceConfig {
+/** Reads the sources of one token's price. */
+export function resolvePrice(price: Static<typeof Price>, setting: string, given: Given) {
   const { problems } = given;
   const { maxAgeSeconds = AGE_MAX_S } = price;
   const feeds = (price.feeds ?? []).map((feed) => {
     const { address, maxAgeSeconds: own = maxAgeSeconds } =
       typeof feed === "string" ? { address: feed } : feed;
+    // An older answer counts as nothing.
     return { address: toEvmAddress(address), maxAgeMs: own * 1_000 };
   });
   const http = (price.http ?? []).map((source, index) =>
-    httpPriceOf({ maxAgeSeconds, ...source }, `${setting}.http[${index}]`, given),
+    resolveHttpPrice({ maxAgeSeconds, ...source }, `${setting}.http[${index}]`, given),
   );
   if (price.static === undefined && feeds.length === 0 && http.length === 0) {
     problems.push(`${setting}: expected static, feeds or http`);
@@ -65,7 +101,7 @@ export function priceOf(
       problems.push(`${setting}.feeds[${index}]: expected each feed once`);
     }
   }
-  // Whoever runs a host decides what every URL of it answers: two of its pages are one voice.
+  // The operator of a host decides the answers of every URL on it: two of its pages are one voice.
   const hosts = http.map(({ url }) => URL.parse(url)?.host);
   for (const [index, host] of hosts.entries()) {
     if (hosts.indexOf(host) < index) {
@@ -75,21 +111,25 @@ export function priceOf(
     }
   }
   return {
+    /** US dollars per whole unit times 1e18, as the operator wrote it down: for sandboxes and pegged assets. */
     fixed: price.static === undefined ? undefined : parseUnits(price.static, 18),
+    /** Feeds on the token's own chain, of the `AggregatorV3Interface` form. */
     feeds,
+    /** HTTP APIs that answer JSON. */
     http,
+    /** How far two sources may lie apart, measured on the lower one. */
     maxDeviationBps: price.maxDeviationBps ?? DEVIATION_MAX_BPS,
   };
 }
 
-function httpPriceOf(
-  source: NonNullable<Price["http"]>[number] & { readonly maxAgeSeconds: number },
+function resolveHttpPrice(
+  source: Static<typeof HttpPrice> & { readonly maxAgeSeconds: number },
   setting: string,
-  { readSecret, problems }: { readonly readSecret: SecretReader; readonly problems: string[] },
-): HttpPriceConfig {
+  { readSecret, problems }: Given,
+) {
   const { url, pointer, timestampPointer, scale = 0, maxAgeSeconds } = source;
-  const trouble = troubleOf(url);
-  if (trouble) problems.push(`${setting}.url: expected ${trouble}`);
+  const wanted = wantedOf(url);
+  if (wanted) problems.push(`${setting}.url: expected ${wanted}`);
   if (maxAgeSeconds < HTTP_AGE_MIN_S) {
     problems.push(`${setting}.maxAgeSeconds: expected at least ${HTTP_AGE_MIN_S} seconds`);
   }
@@ -101,17 +141,21 @@ function httpPriceOf(
     return [name, secret];
   });
   return {
+    /** May hold what others should not see: never shown. */
     url,
     headers: new Map(headers),
+    /** Where the price is in the answer: the names of a JSON pointer, unescaped. */
     pointer: namesOf(pointer),
+    /** Where the time of the price is; undefined where the answer has none. */
     timestampPointer: timestampPointer === undefined ? undefined : namesOf(timestampPointer),
+    /** Decimals that the number in the answer is without. */
     scale,
     maxAgeMs: maxAgeSeconds * 1_000,
   };
 }
 
-/** What is wrong with a URL that prices are read from; null where nothing is. */
-function troubleOf(text: string): string | null {
+/** Returns what a URL that prices are read from should be instead; null where it is. */
+function wantedOf(text: string): string | null {
   const url = URL.parse(text);
   if (!url) return "an https URL";
   if (url.protocol !== "https:" && !isLoopback(url.hostname)) {

@@ -10,6 +10,22 @@ import {
 } from "typebox";
 import { Value } from "typebox/value";
 
+/** A configuration that cannot be used; one problem a line, each naming a setting and what was expected. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join("\n"));
+    this.problems = problems;
+  }
+}
+
+/** An option of a union whose alternatives are told apart by more than `kind`: lists the problems of a value itself. */
+interface Discriminating {
+  readonly listProblems: (value: unknown, setting: string) => string[];
+}
+
 /**
  * Every problem of a value, one line each: the setting by its path and what was expected there. Values are not repeated:
  * one may be a secret in the wrong place.
@@ -17,6 +33,9 @@ import { Value } from "typebox/value";
 export function listProblems(schema: TSchema, value: unknown, setting = ""): string[] {
   const fits: boolean = Value.Check(schema, value);
   if (fits) return [];
+  if (IsUnion(schema) && isDiscriminating(schema) && isPlainObject(value)) {
+    return schema.listProblems(value, setting);
+  }
   if (IsUnion(schema)) return listUnionProblems(schema.anyOf, schema, value, setting);
   if (IsObject(schema) && isPlainObject(value)) {
     return listObjectProblems(schema.properties, schema.required ?? [], value, setting);
@@ -92,4 +111,8 @@ function join(setting: string, name: string): string {
 
 function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isDiscriminating(schema: TSchema): schema is TSchema & Discriminating {
+  return "listProblems" in schema && typeof schema.listProblems === "function";
 }

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { problemsOf } from "../../test/support/config.ts";
 import { NATIVE_TOKEN } from "../core/hex.ts";
-import { type Config, loadConfig, type RouteConfig } from "./load.ts";
+import type { Config } from "./config.ts";
+import { loadConfig } from "./load.ts";
+import type { RouteConfig } from "./route-config.ts";
 
 const EXAMPLE = join(import.meta.dirname, "../../../../docs/examples/production.json");
 const OTHER = "0x00000000000000000000000000000000000000aa";

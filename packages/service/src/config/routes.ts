@@ -8,10 +8,12 @@ import {
   nativeOf,
   toEvmAddress,
 } from "../core/hex.ts";
-import { type DeploymentConfig, deriveRoute, type RoutePair } from "./deployment.ts";
+import type { DeploymentConfig } from "./deployment.ts";
+import { deriveRoute } from "./route-contracts.ts";
+import type { RoutePair, RouteConfig, SwapConfig } from "./route-config.ts";
 import { destinationOf } from "./destinations.ts";
-import type { ChainConfig, RouteConfig, SwapConfig } from "./load.ts";
-import type { WrittenRoute } from "./schema.ts";
+import { type ChainConfig, listEvmChains } from "./chains.ts";
+import type { WrittenRoute } from "./route-schema.ts";
 
 /** A route, and the setting that it came from. */
 export interface PlacedRoute {
@@ -261,7 +263,8 @@ function listPairs(group: WrittenRoute, { chains }: Pick<Given, "chains">): read
       }));
     });
   }
-  const connected = kind === "FAST_MCTP" ? chains.filter(({ cctp }) => cctp) : chains;
+  const connected =
+    kind === "FAST_MCTP" ? listEvmChains({ chains }).filter(({ cctp }) => cctp) : chains;
   const symbols = tokensOf(group) ?? [BRIDGED_SYMBOL];
   return connected.flatMap((source) =>
     symbols.flatMap((symbol) =>
@@ -319,8 +322,8 @@ function placeRoute(
     if (written !== undefined) {
       problems.push(`${setting}.contract: expected nothing, routes from Solana have no contract`);
     }
-    const { escrow, factory } = source.contracts;
-    const contract = pair.kind === "SWIFT" ? escrow : factory;
+    const { escrow, binding } = source.accounts;
+    const contract = pair.kind === "SWIFT" ? escrow : binding;
     return [{ route: { ...pair, contract }, setting }];
   }
   if (written !== undefined) {

@@ -1,3 +1,4 @@
+import { listSolanaChains } from "./chains.ts";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -125,11 +126,9 @@ describe("Solana in the file", () => {
       chainId: 1,
       name: "solana",
       kind: "svm",
-      evmChainId: 0,
       nodes: { urls: ["http://127.0.0.1:8899"], quorum: 1 },
-      startBlock: 7,
-      contracts: { factory: BINDING, escrow: ESCROW, delivery: DELIVERY },
-      lanes: { deploy: [], settle: [], deliver: [] },
+      startSlot: 7,
+      accounts: { binding: BINDING, escrow: ESCROW, delivery: DELIVERY, treasury: TREASURY },
       tokens: [
         { symbol: "SOLANA", address: NATIVE_SOL, decimals: 9, minDeposit: 20_000_000n },
         {
@@ -141,9 +140,8 @@ describe("Solana in the file", () => {
         },
       ],
     });
-    expect(chain?.solana).toMatchObject({
+    expect(chain).toMatchObject({
       genesisHash: TREASURY,
-      treasury: TREASURY,
       attestors: [evmAddress(8)],
       dailyCaps: new Map([[MINT, 50_000_500_000n]]),
       priorityFeeMax: 1_000_000n,
@@ -180,7 +178,7 @@ describe("Solana in the file", () => {
 
   test("hands the seed to the settler's signer alone", () => {
     const kindOf = (options: Partial<Parameters<typeof loadConfig>[0]>) =>
-      load(createFile(), options).chains[0]?.solana?.seed.source.kind;
+      listSolanaChains(load(createFile(), options))[0]?.seed.source.kind;
     expect(kindOf({})).toBe("raw");
     expect(kindOf({ keysOf: "settler" })).toBe("raw");
     expect(kindOf({ keysOf: "attestor" })).toBe("elsewhere");
@@ -328,7 +326,7 @@ describe("Solana in the file", () => {
     [{ detectAt: "finalized" }, "finalized"],
     [{ detectAt: "confirmed" }, "confirmed"],
   ])("shows deposits, with %j, when they are %s", (changes, level) => {
-    expect(load(createFile(changes)).chains[0]?.solana?.detectAt).toBe(level);
+    expect(listSolanaChains(load(createFile(changes)))[0]?.detectAt).toBe(level);
   });
 
   test("is not alone: deliveries are named by what EVM chains would call the wallet", () => {
@@ -345,7 +343,8 @@ describe("Solana in the file", () => {
 test("the example of a production configuration with Solana loads, without any secret", () => {
   const path = join(import.meta.dirname, "../../../../docs/examples/production-solana.json");
   const env = { SLUICE_DATABASE_URL: "postgres://sluice@db.example/sluice" };
-  const { chains, routes, attestor } = loadConfig({ path, env, roles: ["auditor"] });
+  const config = loadConfig({ path, env, roles: ["auditor"] });
+  const { chains, routes, attestor } = config;
   expect(chains.map(({ kind }) => kind)).toEqual(["evm", "evm", "svm"]);
   expect(chains[2]?.nodes).toMatchObject({ quorum: 2, urls: { length: 3 } });
   expect([...attestor.nodes.keys()].toSorted((one, other) => one - other)).toEqual([1, 2, 30]);
@@ -353,8 +352,8 @@ test("the example of a production configuration with Solana loads, without any s
     routes
       .filter((route) => route.kind === kind && route.chainId === 1)
       .map(({ contract }) => contract);
-  const { escrow, factory } = chains[2]?.contracts ?? {};
-  expect(named("MONO_CHAIN")).toEqual(Array(5).fill(factory));
+  const { escrow, binding } = listSolanaChains(config)[0]?.accounts ?? {};
+  expect(named("MONO_CHAIN")).toEqual(Array(5).fill(binding));
   expect(named("SWIFT")).toEqual([escrow, escrow]);
   expect(named("FAST_MCTP")).toEqual([]);
   // Contracts of routes to Solana are made on their own chains.
@@ -373,12 +372,12 @@ describe("the preset of Solana", () => {
   };
 
   test("brings tokens, terms and the public network's genesis", () => {
-    const [chain] = load(createFile(given)).chains;
+    const [chain] = listSolanaChains(load(createFile(given)));
     expect(chain?.tokens.map(({ symbol }) => symbol)).toEqual(
       preset.tokens.map(({ symbol }) => symbol),
     );
     expect(chain?.minDepositUsd).toBe(2n * 10n ** 18n);
-    expect(chain?.solana?.genesisHash).toBe(read(preset.genesis.hash));
+    expect(chain?.genesisHash).toBe(read(preset.genesis.hash));
     for (const token of chain?.tokens ?? []) expect(token.price?.http).toHaveLength(2);
     const silent = load({ ...createFile(given), httpPrices: false });
     expect(silent.chains[0]?.tokens.flatMap(({ price }) => price ?? [])).toEqual([]);

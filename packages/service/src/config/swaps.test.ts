@@ -1,4 +1,5 @@
 /** Swaps on one chain, as they are configured and as they cannot be. */
+import { listEvmChains } from "./chains.ts";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -77,7 +78,9 @@ describe("a swap on one chain", () => {
   }
 
   test("is read, with defaults", () => {
-    const { chains, routes } = load(createSwaps());
+    const config = load(createSwaps());
+    const { routes } = config;
+    const chains = listEvmChains(config);
     expect(chains[0]?.uniswapV3).toEqual(uniswapV3);
     expect(chains[1]?.uniswapV3).toBeUndefined();
     expect(routes.slice(2)).toMatchObject([

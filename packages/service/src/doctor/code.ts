@@ -1,13 +1,13 @@
 /** Whether the code at an address is ours. */
 import type { BuiltContract, ChainInspector } from "../chains/inspector.ts";
-import type { ChainConfig } from "../config/load.ts";
+import type { EvmChain } from "../config/index.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import { type Check, judge } from "../core/check.ts";
 import type { DoctorDeps } from "./facts.ts";
 
 /** A chain whose contracts are looked at, through the service's node. */
 export interface Place {
-  readonly chain: ChainConfig;
+  readonly chain: EvmChain;
   readonly inspector: ChainInspector;
   readonly subject: string;
   readonly deps: DoctorDeps;

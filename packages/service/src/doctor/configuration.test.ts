@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { CHAIN, createDoctorDeps, LANES, USDC } from "../../test/support/doctor-doubles.ts";
-import type { ChainConfig, RouteConfig } from "../config/load.ts";
+import type { ChainConfig, RouteConfig } from "../config/index.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import { checkConfiguration } from "./configuration.ts";
 import { runChecks } from "./run.ts";

@@ -1,11 +1,10 @@
 /** Checks of the configuration, the keys and the terms: they need no node and no database. */
-import { destinationOf } from "../config/destinations.ts";
-import type { Config, RouteConfig } from "../config/load.ts";
+import { type Config, destinationOf, listEvmChains, type RouteConfig } from "../config/index.ts";
 import { feeOf, minOutOf } from "../core/amounts.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import { type Check, type CheckResult, judge, ok } from "../core/check.ts";
 import { describeRoute, getToken } from "../routes/index.ts";
-import { type DoctorDeps, listEvmChains } from "./facts.ts";
+import { type DoctorDeps } from "./facts.ts";
 
 const SUBJECT = "configuration";
 const LOADS = { id: "config.loads", subject: SUBJECT, expected: "every setting is understood" };

@@ -8,7 +8,7 @@ import {
   USDC,
 } from "../../test/support/doctor-doubles.ts";
 import type { ChainInspector, Governance, SwapBridgePair } from "../chains/inspector.ts";
-import type { Config, RouteConfig } from "../config/load.ts";
+import type { Config, RouteConfig } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { NATIVE_TOKEN, padAddress, toEvmAddress, toHex32 } from "../core/hex.ts";
 import { examine } from "./examine.ts";

@@ -1,10 +1,10 @@
 /** Checks of our contracts on one chain: that they are ours, agree with the configuration, and know our keys. */
 import type { ContractTerms, Governance } from "../chains/inspector.ts";
-import type { ChainConfig } from "../config/load.ts";
+import { type EvmChain, isLocal } from "../config/index.ts";
 import { NATIVE_TOKEN } from "../core/hex.ts";
 import { type Check, judge, judgeSame, ok, once } from "../core/check.ts";
 import { checkCode, type Place } from "./code.ts";
-import { type DoctorDeps, isLocal, subjectOf } from "./facts.ts";
+import { type DoctorDeps, subjectOf } from "./facts.ts";
 import { checkDailyCaps, checkListedKeys } from "./listings.ts";
 import { checkRoute } from "./routes.ts";
 
@@ -14,12 +14,12 @@ const DELAY_MIN_S = 604_800n;
 export interface ContractChecks {
   readonly all: readonly Check[];
   /** Hold when the code at the address is ours. */
-  readonly code: Readonly<Record<keyof ChainConfig["contracts"], Check>>;
+  readonly code: Readonly<Record<keyof EvmChain["contracts"], Check>>;
 }
 
 export function checkContracts(
   deps: DoctorDeps,
-  chain: ChainConfig,
+  chain: EvmChain,
   identified: Check,
 ): ContractChecks {
   const inspector = deps.nodesOf(chain.chainId).service;

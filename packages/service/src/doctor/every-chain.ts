@@ -1,8 +1,8 @@
 /** Checks over all chains together. */
-import type { ChainConfig } from "../config/load.ts";
+import { type EvmChain, listEvmChains } from "../config/index.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import { type Check, judge } from "../core/check.ts";
-import { type DoctorDeps, listEvmChains, subjectOf } from "./facts.ts";
+import { type DoctorDeps, subjectOf } from "./facts.ts";
 
 const SUBJECT = "every chain";
 
@@ -73,7 +73,7 @@ function checkFactoryCode({ config, nodesOf }: DoctorDeps, needs: readonly Check
 
 async function listOwners(
   { nodesOf }: DoctorDeps,
-  chains: readonly ChainConfig[],
+  chains: readonly EvmChain[],
 ): Promise<readonly EvmAddress[]> {
   const owners = await Promise.all(
     chains.map(async ({ chainId, contracts }) => {

@@ -1,9 +1,10 @@
 import type { Check, CheckResult } from "../core/check.ts";
+import { listEvmChains, listSolanaChains } from "../config/index.ts";
 import { checkConfiguration } from "./configuration.ts";
 import { checkContracts } from "./contracts.ts";
 import { checkDatabase } from "./database.ts";
 import { checkEveryChain } from "./every-chain.ts";
-import { type DoctorDeps, listEvmChains, listSolanaChains } from "./facts.ts";
+import { type DoctorDeps } from "./facts.ts";
 import { checkFeeds } from "./feeds.ts";
 import { checkLanes } from "./lanes.ts";
 import { checkEvmNodes } from "./nodes.ts";

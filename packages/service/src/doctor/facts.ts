@@ -1,9 +1,13 @@
 /** What the checks look at: the configuration, and ports to everything outside of it. */
 import type { ChainInspector, FactoryExpectation, SolanaInspector } from "../chains/inspector.ts";
-import type { ChainConfig, Config, GasPolicy, LanePurpose, RouteConfig } from "../config/load.ts";
-import type { SolanaConfig } from "../config/solana.ts";
-import type { SecretFile } from "../config/secret-files.ts";
-import { toBase58 } from "../core/base58.ts";
+import type {
+  ChainConfig,
+  Config,
+  GasPolicy,
+  LanePurpose,
+  RouteConfig,
+  SecretFile,
+} from "../config/index.ts";
 import type { Address, EvmAddress } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { DatabaseFacts } from "../db/inspect.ts";
@@ -83,37 +87,6 @@ export interface IntegratorTerms {
   /** Null where the configuration decides. */
   readonly gas: GasPolicy | null;
   readonly maxFeeBps: number;
-}
-
-/** The chains that have contracts, feeds and lanes of their own keys. */
-export function listEvmChains({ chains }: Pick<Config, "chains">): readonly ChainConfig[] {
-  return chains.filter(({ kind }) => kind === "evm");
-}
-
-/** Solana, where it is configured. */
-export function listSolanaChains({ chains }: Pick<Config, "chains">): readonly SolanaChain[] {
-  return chains.flatMap((chain) => (chain.solana ? [{ ...chain, solana: chain.solana }] : []));
-}
-
-/** A chain of Solana. */
-export interface SolanaChain extends ChainConfig {
-  readonly solana: SolanaConfig;
-}
-
-/** EVM ids of chains that hold no real money: anvil's own, and those of the sandbox. */
-const LOCAL_EVM_CHAIN_IDS: readonly number[] = [31_337, 900_002, 900_030];
-
-/** The genesis hash of the sandbox's Solana chain. */
-const LOCAL_GENESIS = "EqpYPogXhVqSneC7zRFCZkpcnEYBXvuuZ6vX2Rsxw1Kz";
-
-/** Whether a chain is a local test chain: what protects real money is not demanded there. */
-export function isLocal({
-  evmChainId,
-  solana,
-}: Pick<ChainConfig, "evmChainId" | "solana">): boolean {
-  return solana
-    ? toBase58(solana.genesisHash) === LOCAL_GENESIS
-    : LOCAL_EVM_CHAIN_IDS.includes(evmChainId);
 }
 
 export function subjectOf({ chainId, name }: Pick<ChainConfig, "chainId" | "name">): string {

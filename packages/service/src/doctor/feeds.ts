@@ -1,5 +1,5 @@
 /** Checks of the price feeds that a chain's tokens name. */
-import type { ChainConfig, TokenConfig } from "../config/load.ts";
+import type { EvmChain, TokenConfig } from "../config/index.ts";
 import { findPresetFeed } from "../config/presets/index.ts";
 import { formatUnits } from "../core/amounts.ts";
 import type { EvmAddress } from "../core/hex.ts";
@@ -10,11 +10,7 @@ const USD_DECIMALS = 18;
 const ADVICE =
   "Correct the address of the feed: priced pairs and floors would go by a wrong price.";
 
-export function checkFeeds(
-  deps: DoctorDeps,
-  chain: ChainConfig,
-  identified: Check,
-): readonly Check[] {
+export function checkFeeds(deps: DoctorDeps, chain: EvmChain, identified: Check): readonly Check[] {
   return chain.tokens.flatMap((token) =>
     (token.price?.feeds ?? []).map((feed, index, { length }) =>
       checkFeed(deps, {
@@ -35,7 +31,7 @@ function nameOf({ symbol }: TokenConfig, index: number | undefined): string {
 function checkFeed(
   deps: DoctorDeps,
   given: {
-    readonly chain: ChainConfig;
+    readonly chain: EvmChain;
     readonly feed: EvmAddress;
     readonly item: string;
     readonly identified: Check;

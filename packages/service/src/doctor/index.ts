@@ -5,10 +5,7 @@ export {
   type ChainNodes,
   type DoctorDeps,
   type LaneAccount,
-  listEvmChains,
-  listSolanaChains,
   type SeedAccounts,
-  type SolanaChain,
   type VaultSource,
 } from "./facts.ts";
 export { formatReport, type Report, toReport } from "./report.ts";

@@ -1,5 +1,5 @@
 /** Checks of what the lanes of one chain have for gas. */
-import type { ChainConfig } from "../config/load.ts";
+import type { EvmChain } from "../config/index.ts";
 import { formatUnits } from "../core/amounts.ts";
 import { type Check, type Finding, judge, once } from "../core/check.ts";
 import { type DoctorDeps, subjectOf } from "./facts.ts";
@@ -10,11 +10,7 @@ const TRANSACTIONS_WARNING = 50n;
 const TRANSACTIONS_PROBLEM = 5n;
 const COIN_DECIMALS = 18;
 
-export function checkLanes(
-  deps: DoctorDeps,
-  chain: ChainConfig,
-  identified: Check,
-): readonly Check[] {
+export function checkLanes(deps: DoctorDeps, chain: EvmChain, identified: Check): readonly Check[] {
   const inspector = deps.nodesOf(chain.chainId).service;
   const feePerGas = once(async () => (await inspector.suggestFees()).maxFeePerGas);
   return deps.lanesOf(chain.chainId).map(({ name: item, address: account }) => ({

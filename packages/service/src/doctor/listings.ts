@@ -1,6 +1,5 @@
 /** Checks of what the owner has listed on one chain for our keys and tokens. */
-import { destinationOf } from "../config/destinations.ts";
-import type { TokenConfig } from "../config/load.ts";
+import { destinationOf, type TokenConfig } from "../config/index.ts";
 import { formatUnits } from "../core/amounts.ts";
 import { assertNever } from "../core/assert.ts";
 import { type Check, type Finding, judge, judgeListed } from "../core/check.ts";

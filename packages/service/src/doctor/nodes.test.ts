@@ -6,7 +6,7 @@ import {
 } from "../../test/support/doctor-doubles.ts";
 import type { SeenBlock } from "../chains/inspector.ts";
 import type { ReadAt } from "../chains/port/index.ts";
-import type { ChainConfig } from "../config/load.ts";
+import type { ChainConfig, EvmChain } from "../config/index.ts";
 import { toHex32 } from "../core/hex.ts";
 import { checkEvmNodes } from "./nodes.ts";
 import { runChecks } from "./run.ts";
@@ -15,7 +15,7 @@ const NOW_S = 1_800_000_000;
 const HASH = toHex32(`0x${"aa".repeat(32)}`);
 const OTHER_HASH = toHex32(`0x${"bb".repeat(32)}`);
 /** A chain with real money: no leniency. */
-const REAL: Partial<ChainConfig> = { evmChainId: 1 };
+const REAL: Partial<EvmChain> = { evmChainId: 1 };
 
 interface Node {
   readonly evmChainId?: number;
@@ -48,7 +48,7 @@ function createNode(node: Node) {
 async function examine(args: {
   readonly service?: Node;
   readonly attestor?: Node;
-  readonly chain?: Partial<ChainConfig>;
+  readonly chain?: Partial<EvmChain>;
   readonly furtherOfService?: readonly Node[];
   readonly furtherOfAttestor?: readonly Node[];
   readonly areTheSame?: boolean;

@@ -1,9 +1,9 @@
 /** Checks of the nodes of a chain: the service's, and the attestor's as its second view. */
 import type { NodeInspector } from "../chains/inspector.ts";
-import type { ChainConfig } from "../config/load.ts";
+import { type ChainConfig, type EvmChain, isLocal } from "../config/index.ts";
 import { chainOf, PRESETS } from "../config/presets/index.ts";
 import { type Check, type Compared, judge, judgeSame, ok } from "../core/check.ts";
-import { type ChainNodes, type DoctorDeps, isLocal, subjectOf } from "./facts.ts";
+import { type ChainNodes, type DoctorDeps, subjectOf } from "./facts.ts";
 
 const HEAD_WARNING_S = 120n;
 const HEAD_PROBLEM_S = 600n;
@@ -44,7 +44,7 @@ export interface NodeOf<Inspector> {
 }
 
 /** The nodes of an EVM chain. */
-export function checkEvmNodes(deps: DoctorDeps, chain: ChainConfig): NodeChecks {
+export function checkEvmNodes(deps: DoctorDeps, chain: EvmChain): NodeChecks {
   return checkNodes(deps, chain, {
     nodes: deps.nodesOf(chain.chainId),
     identify: async (inspector) => ({

@@ -9,7 +9,7 @@ import {
   SOLANA_USDC,
   USDC,
 } from "../../test/support/doctor-doubles.ts";
-import type { ChainConfig, GasPolicy, RouteConfig, TokenConfig } from "../config/load.ts";
+import type { ChainConfig, GasPolicy, RouteConfig, TokenConfig } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { NATIVE_SOL, NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
 import type { PriceLook, PriceRefusal, Prices } from "../prices/index.ts";

@@ -3,9 +3,18 @@
  * by them.
  */
 import { formatUnits } from "../core/amounts.ts";
-import { destinationOf, isPriced, pricedIn } from "../config/destinations.ts";
-import type { ChainConfig, Config, GasPolicy, RouteConfig } from "../config/load.ts";
-import type { PriceConfig } from "../config/prices.ts";
+import {
+  type ChainConfig,
+  type Config,
+  destinationOf,
+  findEvmChain,
+  type GasPolicy,
+  isLocal,
+  isPriced,
+  type PriceConfig,
+  pricedIn,
+  type RouteConfig,
+} from "../config/index.ts";
 import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, nativeOf } from "../core/hex.ts";
@@ -20,7 +29,7 @@ import {
   skip,
 } from "../core/check.ts";
 import { describeRoute, getChainConfig, getToken } from "../routes/index.ts";
-import { type DoctorDeps, isLocal } from "./facts.ts";
+import { type DoctorDeps } from "./facts.ts";
 
 const SUBJECT = "prices";
 const USD_DECIMALS = 18;
@@ -263,7 +272,7 @@ async function readCost(deps: DoctorDeps, route: RouteConfig): Promise<bigint> {
   let usd = 0n;
   const costly = { pair, gasSteps: deps.moduleOf(route).listGasSteps(route) };
   // On Solana nothing is deployed.
-  const deploys = getChainConfig(deps.config, route.chainId).kind === "evm";
+  const deploys = findEvmChain(deps.config, route.chainId) !== undefined;
   for (const step of listGas(costly, deploys)) {
     const { chainId } = step;
     const { kind } = getChainConfig(deps.config, chainId);
@@ -280,12 +289,12 @@ async function readStepCost(
   deps: DoctorDeps,
   { chainId, gas, paysRecipient }: ChainGas,
 ): Promise<bigint> {
-  const { kind, transactionSurcharge } = getChainConfig(deps.config, chainId);
-  if (kind === "svm") {
+  const chain = findEvmChain(deps.config, chainId);
+  if (!chain) {
     return deps.solanaNodesOf(chainId).service.getTransactionCost(paysRecipient === true);
   }
   const perGas = priceOfGas(await deps.nodesOf(chainId).service.suggestFees());
-  return gas * perGas + transactionSurcharge;
+  return gas * perGas + chain.transactionSurcharge;
 }
 
 function findNativePrice({ config }: DoctorDeps, chainId: number) {

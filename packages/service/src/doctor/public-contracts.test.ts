@@ -7,7 +7,7 @@ import {
   nodesFor,
 } from "../../test/support/doctor-doubles.ts";
 import type { ChainInspector, FeedAnswer } from "../chains/inspector.ts";
-import type { ChainConfig } from "../config/load.ts";
+import type { EvmChain } from "../config/index.ts";
 import { findPreset } from "../config/presets/index.ts";
 import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
 import { ok } from "../core/check.ts";
@@ -45,7 +45,7 @@ function readPreset(name: string) {
 const facts = readPreset("polygon");
 
 /** The chain as its preset makes it, without what a test is not about. */
-const POLYGON: ChainConfig = {
+const POLYGON: EvmChain = {
   ...CHAIN,
   preset: facts.preset,
   chainId: 5,
@@ -97,7 +97,7 @@ function createNode(given: Partial<ChainInspector>): ChainInspector {
   });
 }
 
-function examine(given: Partial<ChainInspector>, chain: ChainConfig = POLYGON) {
+function examine(given: Partial<ChainInspector>, chain: EvmChain = POLYGON) {
   const deps = createDoctorDeps({ chain, nodes: nodesFor(createNode(given)), nowMs: NOW_MS });
   return runChecks([
     [
@@ -210,7 +210,7 @@ describe("a chain made of a preset", () => {
 });
 
 describe("a chain that the file describes by itself", () => {
-  const plain: ChainConfig = { ...POLYGON, preset: undefined };
+  const plain: EvmChain = { ...POLYGON, preset: undefined };
 
   test("is believed as to the factory, and warned of what calls itself otherwise", async () => {
     const getSwapRouterTerms = async () => ({ factory: STRANGER, weth: facts.weth });

@@ -1,12 +1,12 @@
 /** Checks of other people's contracts on one chain that routes go through: CCTP and Uniswap. */
-import type { CctpConfig, ChainConfig, UniswapV3Config } from "../config/load.ts";
+import type { CctpConfig, EvmChain, UniswapV3Config } from "../config/index.ts";
 import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
 import { type Check, judge, judgeSame } from "../core/check.ts";
 import { type DoctorDeps, subjectOf } from "./facts.ts";
 
 export function checkPublicContracts(
   deps: DoctorDeps,
-  chain: ChainConfig,
+  chain: EvmChain,
   identified: Check,
 ): readonly Check[] {
   const place: Place = { deps, chain, identified };
@@ -18,7 +18,7 @@ export function checkPublicContracts(
 
 interface Place {
   readonly deps: DoctorDeps;
-  readonly chain: ChainConfig;
+  readonly chain: EvmChain;
   readonly identified: Check;
 }
 

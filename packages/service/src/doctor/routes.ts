@@ -1,5 +1,5 @@
 /** Checks of the contracts of the enabled routes. */
-import type { RouteConfig } from "../config/load.ts";
+import type { RouteConfig } from "../config/index.ts";
 import { type Check, judgeListed, judgeSame } from "../core/check.ts";
 import { describeRoute } from "../routes/index.ts";
 import { checkCode, type Place } from "./code.ts";

@@ -1,9 +1,10 @@
 /** Checks of the nodes of Solana: those of every family, and what a node may lack there alone. */
+import { feePayersOf, isLocal, type SolanaChain } from "../config/index.ts";
 import type { SolanaInspector } from "../chains/inspector.ts";
 import { toBase58 } from "../core/base58.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type Check, judge, ok, skip } from "../core/check.ts";
-import { type DoctorDeps, isLocal, type SolanaChain } from "./facts.ts";
+import { type DoctorDeps } from "./facts.ts";
 import { checkNodes, type NodeChecks, type NodeOf } from "./nodes.ts";
 
 /** Some 13 seconds, while the cluster is well. */
@@ -19,7 +20,7 @@ export function checkSolanaNodes(deps: DoctorDeps, chain: SolanaChain): NodeChec
     identify: async (inspector) => ({
       name: "genesisHash",
       found: toBase58(await inspector.getGenesisHash()),
-      expected: toBase58(chain.solana.genesisHash),
+      expected: toBase58(chain.genesisHash),
     }),
     finalityWarningS: FINALITY_WARNING_S,
     more: (node, identified) => [
@@ -59,7 +60,7 @@ function checkHistory(
   identified: Check,
 ): Check {
   const { inspector, isOurs } = node;
-  const startSlot = BigInt(chain.startBlock);
+  const startSlot = BigInt(chain.startSlot);
 
   async function findScanned(): Promise<bigint | null> {
     try {
@@ -106,14 +107,13 @@ function checkHistory(
 /** What was done is read from memos: nodes show them with the history of an account, if they keep them. */
 function checkMemos(chain: SolanaChain, node: NodeOf<SolanaInspector>, identified: Check): Check {
   const { inspector } = node;
-  const { contracts, solana } = chain;
   return {
     id: "node.memos",
     ...nameOf(node),
     needs: [identified],
     async look() {
       const expected = "the memos of past transactions, and the transactions themselves";
-      const memos = await inspector.findMemos([...solana.feePayers, contracts.escrow]);
+      const memos = await inspector.findMemos([...feePayersOf(chain), chain.accounts.escrow]);
       const advice =
         "Use a node that keeps the history of accounts with its memos: locks and deliveries are found by them.";
       switch (memos.kind) {

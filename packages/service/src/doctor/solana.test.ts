@@ -11,12 +11,12 @@ import {
   USDC,
 } from "../../test/support/doctor-doubles.ts";
 import type { SolanaInspector } from "../chains/inspector.ts";
-import type { ChainConfig, RouteConfig } from "../config/load.ts";
+import type { RouteConfig, SolanaChain } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { NATIVE_SOL, toEvmAddress, toHex32, toTxHash } from "../core/hex.ts";
 import { solana as preset } from "../config/presets/index.ts";
 import { parseSolanaAddress, toBase58 } from "../core/base58.ts";
-import type { DoctorDeps, SolanaChain, VaultSource } from "./facts.ts";
+import type { DoctorDeps, VaultSource } from "./facts.ts";
 import { runChecks } from "./run.ts";
 import { checkSolana } from "./solana.ts";
 import { checkSolanaNodes } from "./solana-nodes.ts";
@@ -43,7 +43,7 @@ const deliver = (destToken: typeof NATIVE_SOL): RouteConfig => ({
 /** A node on which everything is as it should be, except what is given. */
 function createNode(given: Partial<SolanaInspector> = {}): SolanaInspector {
   return createStrictSolanaInspector({
-    getGenesisHash: async () => SOLANA_CHAIN.solana.genesisHash,
+    getGenesisHash: async () => SOLANA_CHAIN.genesisHash,
     getHead: async (at) => ({
       number: at === "final" ? HEAD - 32n : HEAD,
       hash: HASH,
@@ -69,8 +69,7 @@ function createNode(given: Partial<SolanaInspector> = {}): SolanaInspector {
 async function findTrouble(args: {
   readonly node?: Partial<SolanaInspector>;
   readonly attestorsNode?: Partial<SolanaInspector>;
-  readonly chain?: Partial<ChainConfig>;
-  readonly solana?: Partial<SolanaChain["solana"]>;
+  readonly chain?: Partial<SolanaChain>;
   readonly seed?: DoctorDeps["readSeedAccounts"];
   readonly vaultSources?: readonly VaultSource[];
   readonly getScanned?: DoctorDeps["getScanned"];
@@ -78,7 +77,6 @@ async function findTrouble(args: {
   const chain: SolanaChain = {
     ...SOLANA_CHAIN,
     ...args.chain,
-    solana: { ...SOLANA_CHAIN.solana, ...args.solana },
   };
   const deps = createDoctorDeps({
     config: { chains: [CHAIN, chain], routes: [deliver(NATIVE_SOL), deliver(SOLANA_USDC)] },
@@ -108,7 +106,7 @@ describe("a node", () => {
         id: "node.chain-id",
         subject: SUBJECT,
         found: `genesisHash ${toBase58(OTHER_HASH)}`,
-        expected: `genesisHash ${toBase58(SOLANA_CHAIN.solana.genesisHash)}`,
+        expected: `genesisHash ${toBase58(SOLANA_CHAIN.genesisHash)}`,
         advice: "Configure the node of this chain, or correct genesisHash.",
       },
       { id: "node.chain-id", subject: "attestor's node of chain 1" },
@@ -248,7 +246,7 @@ describe("accounts", () => {
   );
 
   test("know our attestor", async () => {
-    expect(await findTrouble({ solana: { attestors: [STRANGER] } })).toMatchObject([
+    expect(await findTrouble({ chain: { attestors: [STRANGER] } })).toMatchObject([
       { id: "key.listed", item: "attestor", status: "problem", found: "not listed" },
     ]);
   });
@@ -287,7 +285,7 @@ describe("tokens", () => {
     const genesisHash = toHex32(parseSolanaAddress(preset.genesis.hash) ?? "");
     const node = { getGenesisHash: async () => genesisHash };
     const usdc = preset.tokens.find(({ symbol }) => symbol === "USDC");
-    const [trouble, ...others] = await findTrouble({ node, solana: { genesisHash } });
+    const [trouble, ...others] = await findTrouble({ node, chain: { genesisHash } });
     expect(trouble).toMatchObject({
       id: "token.symbol",
       item: "USDC",
@@ -300,7 +298,7 @@ describe("tokens", () => {
 
   test("have a daily cap where they are delivered", async () => {
     const dailyCaps = new Map([[NATIVE_SOL, 1n]]);
-    expect(await findTrouble({ solana: { dailyCaps } })).toMatchObject([
+    expect(await findTrouble({ chain: { dailyCaps } })).toMatchObject([
       { id: "delivery.cap", item: "USDC", status: "problem", found: "0 base units in 24 hours" },
     ]);
   });

@@ -3,11 +3,15 @@ import { formatUnits } from "../core/amounts.ts";
 import { toBase58 } from "../core/base58.ts";
 import { OperatingError } from "../core/errors.ts";
 import { isNative } from "../core/hex.ts";
-import type { TokenConfig } from "../config/load.ts";
+import {
+  type MintConfig,
+  SOLANA_DECIMALS,
+  type SolanaChain,
+  type TokenConfig,
+} from "../config/index.ts";
 import { solana as preset } from "../config/presets/index.ts";
-import { type MintConfig, SOLANA_DECIMALS } from "../config/solana.ts";
 import { type Check, judge, judgeListed, judgeSame, ok, once } from "../core/check.ts";
-import { type DoctorDeps, type SolanaChain, subjectOf, type VaultSource } from "./facts.ts";
+import { type DoctorDeps, subjectOf, type VaultSource } from "./facts.ts";
 import { judgeLaneBalance } from "./lanes.ts";
 import { judgeInventory, listDelivered } from "./listings.ts";
 
@@ -25,7 +29,7 @@ export function checkSolana(
   const place: Place = { deps, chain, identified };
   const mints = new Map(
     chain.tokens.flatMap((token) => {
-      const mint = chain.solana.mints.get(token.address);
+      const mint = chain.mints.get(token.address);
       return mint ? [[token.address, checkMint(place, token, mint)] as const] : [];
     }),
   );
@@ -38,7 +42,7 @@ export function checkSolana(
     ...chain.tokens.flatMap((token) => checkSymbol(place, token)),
     checkTreasury(place),
     ...chain.tokens.flatMap((token) => {
-      const mint = chain.solana.mints.get(token.address);
+      const mint = chain.mints.get(token.address);
       const needs = [mints.get(token.address) ?? identified];
       return [
         ...(mint ? [checkTreasuryAccount(place, { token, mint, needs })] : []),
@@ -53,9 +57,6 @@ export function checkSolana(
 
 /** The accounts of the configuration are those of the seed: what a signer moves are the latter. */
 function checkSeed({ deps, chain }: Place): Check {
-  const { contracts, solana } = chain;
-  const [settle, deliver] = solana.feePayers;
-  const configured = { ...contracts, binding: contracts.factory, settle, deliver };
   return {
     id: "seed.accounts",
     subject: subjectOf(chain),
@@ -65,8 +66,8 @@ function checkSeed({ deps, chain }: Place): Check {
       const known = (["binding", "escrow", "delivery", "settle", "deliver"] as const).flatMap(
         (name) => {
           const found = accounts[name];
-          const expected = configured[name];
-          return found && expected
+          const expected = chain.accounts[name];
+          return found
             ? [{ name, found: deps.display(found), expected: deps.display(expected) }]
             : [];
         },
@@ -122,7 +123,7 @@ function checkAttestor({ deps, chain }: Place): Check {
     item: "attestor",
     needs: [],
     look: () =>
-      judgeListed(chain.solana.attestors.includes(deps.attestor), {
+      judgeListed(chain.attestors.includes(deps.attestor), {
         expected: `${attestor} is one of the attestors of the chain`,
         advice: `Add ${attestor} to attestors of the chain, where the signer runs too, or configure the key that is there.`,
       }),
@@ -156,7 +157,7 @@ function checkMint(
 
 /** On the public network symbols mean something: a mint of another address is somebody else's. */
 function checkSymbol({ chain }: Place, { symbol, address }: TokenConfig): readonly Check[] {
-  const isPublic = toBase58(chain.solana.genesisHash) === preset.genesis.hash;
+  const isPublic = toBase58(chain.genesisHash) === preset.genesis.hash;
   const known = preset.tokens.find((token) => token.symbol === symbol);
   if (!isPublic || !known || isNative(address)) return [];
   return [
@@ -179,7 +180,7 @@ function checkSymbol({ chain }: Place, { symbol, address }: TokenConfig): readon
 /** An account that is not there yet cannot take less SOL than keeps it. */
 function checkTreasury({ deps, chain, identified }: Place): Check {
   const inspector = deps.solanaNodesOf(chain.chainId).service;
-  const { treasury } = chain.solana;
+  const { treasury } = chain.accounts;
   return {
     id: "treasury.account",
     subject: subjectOf(chain),
@@ -216,7 +217,7 @@ function checkTreasuryAccount(
   { token, mint, needs }: PlacedToken & { readonly mint: MintConfig },
 ): Check {
   const inspector = deps.solanaNodesOf(chain.chainId).service;
-  const { treasury } = chain.solana;
+  const { treasury } = chain.accounts;
   return {
     id: "treasury.account",
     subject: subjectOf(chain),
@@ -250,7 +251,7 @@ function checkCap({ chain }: Place, { symbol, address }: TokenConfig): Check {
     item: symbol,
     needs: [],
     look() {
-      const cap = chain.solana.dailyCaps.get(address) ?? 0n;
+      const cap = chain.dailyCaps.get(address) ?? 0n;
       return judge(cap > 0n, {
         found: `${cap} base units in 24 hours`,
         expected: "more than zero",
@@ -263,7 +264,7 @@ function checkCap({ chain }: Place, { symbol, address }: TokenConfig): Check {
 /** What can be delivered lies in the delivery account's own associated account; of SOL, in the account itself. */
 function checkInventory({ deps, chain }: Place, { token, mint, needs }: PlacedToken): Check {
   const inspector = deps.solanaNodesOf(chain.chainId).service;
-  const { delivery } = chain.contracts;
+  const { delivery } = chain.accounts;
   const { symbol: item, address } = token;
   return {
     id: "delivery.inventory",
@@ -290,10 +291,9 @@ function checkFeePayers({ deps, chain, identified }: Place): readonly Check[] {
   const inspector = deps.solanaNodesOf(chain.chainId).service;
   const cost = once(() => inspector.getTransactionCost(true));
   const show = (lamports: bigint) => `${formatUnits(lamports, SOLANA_DECIMALS)} SOL`;
-  return (["settle", "deliver"] as const).flatMap((item, index): Check[] => {
-    const account = chain.solana.feePayers[index];
-    if (account === undefined) return [];
-    const check: Check = {
+  return (["settle", "deliver"] as const).map((item): Check => {
+    const account = chain.accounts[item];
+    return {
       id: "lane.balance",
       subject: subjectOf(chain),
       item,
@@ -304,6 +304,5 @@ function checkFeePayers({ deps, chain, identified }: Place): readonly Check[] {
         return judgeLaneBalance({ balance, cost: await cost() }, { show, advice });
       },
     };
-    return [check];
   });
 }

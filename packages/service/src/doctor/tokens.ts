@@ -1,6 +1,6 @@
 /** Checks of the listed tokens of one chain. */
 import type { ChainInspector } from "../chains/inspector.ts";
-import type { ChainConfig, TokenConfig } from "../config/load.ts";
+import type { EvmChain, TokenConfig } from "../config/index.ts";
 import { findPresetToken } from "../config/presets/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
@@ -10,7 +10,7 @@ import { judgeInventory, listDelivered } from "./listings.ts";
 
 export function checkTokens(
   deps: DoctorDeps,
-  chain: ChainConfig,
+  chain: EvmChain,
   identified: Check,
 ): readonly Check[] {
   const delivered = listDelivered(deps, chain.chainId);
@@ -31,7 +31,7 @@ function checkInventory(
     chain,
     token,
     needs,
-  }: { readonly chain: ChainConfig; readonly token: TokenConfig; readonly needs: readonly Check[] },
+  }: { readonly chain: EvmChain; readonly token: TokenConfig; readonly needs: readonly Check[] },
 ): Check {
   const inspector = deps.nodesOf(chain.chainId).service;
   const { delivery } = chain.contracts;
@@ -48,7 +48,7 @@ function checkInventory(
   };
 }
 
-function checkCoin(chain: ChainConfig, { symbol }: TokenConfig): Check {
+function checkCoin(chain: EvmChain, { symbol }: TokenConfig): Check {
   return {
     id: "token.decimals",
     subject: subjectOf(chain),
@@ -64,7 +64,7 @@ function checkToken(
     chain,
     token,
     identified,
-  }: { readonly chain: ChainConfig; readonly token: TokenConfig; readonly identified: Check },
+  }: { readonly chain: EvmChain; readonly token: TokenConfig; readonly identified: Check },
 ): { readonly all: readonly Check[]; readonly code: Check } {
   const inspector = deps.nodesOf(chain.chainId).service;
   const name = { subject: subjectOf(chain), item: token.symbol };
@@ -117,7 +117,7 @@ function checkToken(
 }
 
 /** Some contracts call themselves otherwise than people do, and presets know it of theirs. */
-function symbolOnChain(chain: ChainConfig, { address, symbol }: TokenConfig): string {
+function symbolOnChain(chain: EvmChain, { address, symbol }: TokenConfig): string {
   return (chain.preset && findPresetToken(chain.preset, address)?.symbolOnChain) ?? symbol;
 }
 

@@ -1,5 +1,5 @@
 /** The fees of a settlement: its terms, out of the configuration, the integrator's and what gas costs now. */
-import type { GasPolicy } from "../config/load.ts";
+import type { GasPolicy } from "../config/index.ts";
 import type { Db } from "../db/schema.ts";
 import { readGasPolicy } from "../integrators/index.ts";
 import type { GasCosts, GasRoute } from "./gas.ts";

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { sql } from "kysely";
 import { isAddress } from "@sluice/sdk/address";
-import type { GasPolicy } from "../config/load.ts";
+import type { GasPolicy } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { parseSolanaAddress, toBase58 } from "../core/base58.ts";
 import { type Address, NATIVE_TOKEN, toAddress } from "../core/hex.ts";

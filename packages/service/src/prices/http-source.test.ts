@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createStillClock } from "../../test/support/doubles.ts";
-import type { HttpPriceConfig } from "../config/prices.ts";
+import type { HttpPriceConfig } from "../config/index.ts";
 import type { HttpAnswer, HttpRequest } from "../core/ports.ts";
 import { Secret } from "../core/secret.ts";
 import { createHttpSources } from "./http-source.ts";

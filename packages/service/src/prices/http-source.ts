@@ -3,7 +3,7 @@
  * or a lie. It is taken digit by digit, never through a floating-point number, and whatever is not a number where one is
  * expected is no price.
  */
-import type { HttpPriceConfig } from "../config/prices.ts";
+import type { HttpPriceConfig } from "../config/index.ts";
 import { assert } from "../core/assert.ts";
 import type { Clock, Http } from "../core/ports.ts";
 import { PRICE_DECIMALS, type SourceAnswer } from "./price.ts";

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { createStillClock, createStrictChain } from "../../test/support/doubles.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import type { HttpAnswer } from "../core/ports.ts";
-import type { PriceConfig } from "../config/prices.ts";
+import type { PriceConfig } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { combineAnswers, PRICE_SCALE, rateBetween, type SourceAnswer } from "./price.ts";
 import { createPrices, type PriceLook } from "./prices.ts";

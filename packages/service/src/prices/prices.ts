@@ -1,6 +1,6 @@
 /** Prices of listed tokens, out of the sources that the configuration names. */
 import type { Chain, Chains } from "../chains/port/index.ts";
-import type { FeedConfig, PriceConfig } from "../config/prices.ts";
+import type { FeedConfig, PriceConfig } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 import type { Clock, Http } from "../core/ports.ts";

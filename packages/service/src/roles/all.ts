@@ -1,6 +1,5 @@
 /** Roles in one process: all of them on a laptop and in the sandbox, some of them where each has its own machine. */
-import { type Config, ROLE_NAMES, type RoleName } from "../config/load.ts";
-import type { SignerName } from "../config/keys.ts";
+import { type Config, ROLE_NAMES, type RoleName, type SignerName } from "../config/index.ts";
 import { claimRoles, EXCLUSIVE_ROLES } from "../db/instance.ts";
 import { createWakeups } from "../jobs/wakeups.ts";
 import { createLog } from "../telemetry/log.ts";

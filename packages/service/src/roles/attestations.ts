@@ -1,4 +1,4 @@
-import type { Config } from "../config/load.ts";
+import type { Config } from "../config/index.ts";
 import type { Clock, Http } from "../core/ports.ts";
 import { type Attestations, createAttestations, SERVICE_FAILURES } from "../routes/index.ts";
 import type { Log } from "../telemetry/log.ts";

@@ -1,6 +1,6 @@
 /** The auditor: per chain, one loop that proves the ledger against final state. Holds no key and moves nothing. */
-import type { Config } from "../config/load.ts";
 import type { Chains } from "../chains/port/index.ts";
+import type { Config } from "../config/index.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
 import { auditChain, type AuditDeps } from "../ledger/index.ts";

@@ -5,13 +5,19 @@ import { createEvmChain } from "../chains/evm/evm-chain.ts";
 import type { Chain, Chains } from "../chains/port/index.ts";
 import { createQuorumChain } from "../chains/quorum.ts";
 import { createSolanaChain } from "../chains/solana/solana-chain.ts";
-import type { ChainConfig, Config } from "../config/load.ts";
-import type { NodesConfig } from "../config/nodes.ts";
+import {
+  type ChainConfig,
+  type Config,
+  feePayersOf,
+  listEvmChains,
+  type NodesConfig,
+  type SolanaChain,
+} from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
-import { getChain, missing } from "../routes/index.ts";
+import { getChain } from "../routes/index.ts";
 import type { LaneSigner } from "../signers/port.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { RoleContext } from "./context.ts";
@@ -31,11 +37,12 @@ export function createChains(
 ): Chains {
   return new Map<number, Chain>(
     config.chains.map((chain) => {
-      const { chainId, kind, evmChainId, contracts, cctp } = chain;
+      const { chainId } = chain;
       const { urls, quorum } = nodesOf(chain);
-      if (kind === "svm") {
+      if (chain.kind === "svm") {
         return [chainId, openSolana(config, chain, { ...deps, urls, required: quorum })];
       }
+      const { evmChainId, contracts, cctp } = chain;
       const open = (rpcUrl: string) =>
         createEvmChain({
           chainId,
@@ -61,15 +68,16 @@ export function createScannerChain(
   { config, chains, ...deps }: Pick<RoleContext, "config" | "chains" | "clock" | "log">,
   chain: ChainConfig,
 ): Chain {
-  const { chainId, solana, nodes } = chain;
-  if (solana?.detectAt !== "confirmed") return getChain(chains, chainId);
-  const { urls, quorum: required } = nodes;
+  if (chain.kind !== "svm" || chain.detectAt !== "confirmed") {
+    return getChain(chains, chain.chainId);
+  }
+  const { urls, quorum: required } = chain.nodes;
   return openSolana(config, chain, { ...deps, urls, required, walkAt: "confirmed" });
 }
 
 function openSolana(
   config: Config,
-  { chainId, contracts, solana }: ChainConfig,
+  chain: SolanaChain,
   deps: {
     readonly clock: Clock;
     readonly log: Log;
@@ -80,11 +88,10 @@ function openSolana(
     readonly walkAt?: "confirmed" | "finalized";
   },
 ): Chain {
-  if (!solana) throw missing("configuration", chainId);
-  const { genesisHash, detectAt, treasury, feePayers, mints, dailyCaps, priorityFeeMax } = solana;
+  const { chainId, genesisHash, detectAt, mints, dailyCaps, priorityFeeMax } = chain;
   const { clock, log, db, lanes = [], urls, required, walkAt = "finalized" } = deps;
   const keeper = lanes.find((lane) => lane.chainId === chainId && lane.purpose === "deliver");
-  const { factory: binding, escrow, delivery } = contracts;
+  const { binding, escrow, delivery, treasury } = chain.accounts;
   const factory = findEvmFactory(config);
   return createSolanaChain({
     chainId,
@@ -93,7 +100,7 @@ function openSolana(
     timeoutMs: RPC_TIMEOUT_MS,
     genesisHash,
     levels: { detectAt, walkAt },
-    accounts: { binding, escrow, delivery, treasury, feePayers },
+    accounts: { binding, escrow, delivery, treasury, feePayers: feePayersOf(chain) },
     commitments: {
       hash: hashCommitment,
       walletOf: (commitment) => predictWallet(factory, commitment),
@@ -114,8 +121,8 @@ function openSolana(
 export const RENT_PER_BYTE = 6_960n;
 
 /** The factory of the EVM chains, which stands at one address: ids of deliveries are made with it. */
-export function findEvmFactory({ chains }: Config): Address {
-  const chain = chains.find(({ kind }) => kind === "evm");
+export function findEvmFactory(config: Config): Address {
+  const [chain] = listEvmChains(config);
   if (chain) return chain.contracts.factory;
   throw new OperatingError("CONFIG_MISSING", "chains: expected an EVM chain beside Solana.");
 }

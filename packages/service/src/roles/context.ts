@@ -1,7 +1,7 @@
 /** What every role shares: the ports of the real world, the database and the chains. */
 import type { FindVault } from "../addresses/index.ts";
 import type { AddressFormat, Chains } from "../chains/port/index.ts";
-import type { Config } from "../config/load.ts";
+import type { Config } from "../config/index.ts";
 import type { Clock, CrashPoint, Http, Random } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
 import type { Wakeups } from "../jobs/wakeups.ts";

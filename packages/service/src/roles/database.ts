@@ -1,4 +1,4 @@
-import type { Config } from "../config/load.ts";
+import type { Config } from "../config/index.ts";
 import { startEmbedded } from "../db/embedded.ts";
 import { migrateToLatest } from "../db/migrate.ts";
 import { type DatabaseAddress, type OpenDatabase, openDatabase } from "../db/pool.ts";

@@ -1,3 +1,4 @@
+import { transactionSurchargeOf } from "../config/index.ts";
 import { createFees, createGasCosts, type Fees } from "../fees/index.ts";
 import { getChainConfig } from "../routes/index.ts";
 import type { RoleContext } from "./context.ts";
@@ -10,7 +11,7 @@ export function createConfiguredFees({
   prices,
   clock,
 }: Pick<RoleContext, "config" | "db" | "chains" | "prices" | "clock">): Fees {
-  const surchargeOf = (chainId: number) => getChainConfig(config, chainId).transactionSurcharge;
+  const surchargeOf = (chainId: number) => transactionSurchargeOf(getChainConfig(config, chainId));
   return createFees({
     db,
     serviceBps: config.feeBps,

@@ -1,6 +1,6 @@
 /** How the roles of a process are watched: their loops, what is read of chains for metrics, and the listener. */
 import type pg from "pg";
-import type { Config } from "../config/load.ts";
+import type { Config } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";

@@ -1,8 +1,19 @@
 /** Opens the keys of the configuration, in this process or in a signer's. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { KeyConfig, SignerName } from "../config/keys.ts";
-import { type ChainConfig, type Config, LANE_PURPOSES, type LanePurpose } from "../config/load.ts";
+import {
+  type ChainConfig,
+  type Config,
+  deliveryOf,
+  type EvmChain,
+  type KeyConfig,
+  LANE_PURPOSES,
+  type LanePurpose,
+  listEvmChains,
+  listLaneKeys,
+  listSolanaChains,
+  type SignerName,
+} from "../config/index.ts";
 import { assertNever, Bug } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type Address, padAddress } from "../core/hex.ts";
@@ -39,10 +50,8 @@ export async function askEarly(
   askPassphrase: AskPassphrase,
 ): Promise<AskPassphrase> {
   const keys = [
-    ...config.chains.flatMap(({ lanes, solana }) => [
-      ...Object.values(lanes).flat(),
-      ...(solana ? [solana.seed] : []),
-    ]),
+    ...listLaneKeys(config),
+    ...listSolanaChains(config).map(({ seed }) => seed),
     config.attestor.key,
   ];
   const isNeeded = keys.some(({ source }) => source.kind === "keystore");
@@ -91,10 +100,10 @@ export async function getVaultSigner(
   deps: { readonly clock: Clock; readonly log: Log },
 ): Promise<VaultSigner | null> {
   const socket = config.signers.vaults;
-  const chain = config.chains.find(({ kind }) => kind === "svm");
+  const [chain] = listSolanaChains(config);
   if (socket === undefined || !chain) return null;
   const { vaults } = await reachSigner(socket, "vaults", deps);
-  if (vaults?.binding === chain.contracts.factory) return vaults;
+  if (vaults?.binding === chain.accounts.binding) return vaults;
   throw new OperatingError(
     "CONFIG_MISSING",
     "signers.vaults: expected the signer of the configured contracts; does it run with this configuration?",
@@ -148,36 +157,33 @@ export interface KeyOpener {
 
 async function openSettler(config: Config, open: KeyOpener, guard: Guard) {
   const lanes = await openLanes(config, open, guard);
-  const chain = config.chains.find(({ kind }) => kind === "svm");
-  if (!chain?.solana) return { lanes, vaults: null };
-  const { contracts, solana } = chain;
+  const [chain] = listSolanaChains(config);
+  if (!chain) return { lanes, vaults: null };
   const custody = openCustody(
     {
-      seed: await open.seed(solana.seed),
-      setting: solana.seed.setting,
+      seed: await open.seed(chain.seed),
+      setting: chain.seed.setting,
       chainId: chain.chainId,
-      treasury: solana.treasury,
-      attestors: solana.attestors,
+      treasury: chain.accounts.treasury,
+      attestors: chain.attestors,
       tokens: chain.tokens.map(({ address: token }) => ({
         token,
-        mint: solana.mints.get(token) ?? null,
-        dailyCap: solana.dailyCaps.get(token) ?? 0n,
+        mint: chain.mints.get(token) ?? null,
+        dailyCap: chain.dailyCaps.get(token) ?? 0n,
       })),
       pairs: listLockPairs(config, chain),
-      dailyBudget: solana.dailyFeeBudget,
+      dailyBudget: chain.dailyFeeBudget,
       factory: findEvmFactory(config),
       hashing: { hashCommitment, predictWallet, deliveryIdOf },
     },
     guard,
   );
   // All of them: what is locked in another escrow than the one that is read would never be seen again.
-  const { binding, escrow, delivery, settle, deliver } = custody.accounts;
-  const accounts: readonly Address[] = [binding, escrow, delivery, settle, deliver];
-  const configured = [contracts.factory, contracts.escrow, contracts.delivery, ...solana.feePayers];
-  if (accounts.some((account, index) => account !== configured[index])) {
+  const names = ["binding", "escrow", "delivery", "settle", "deliver"] as const;
+  if (names.some((name) => custody.accounts[name] !== chain.accounts[name])) {
     throw new OperatingError(
       "CONFIG_MISSING",
-      `${solana.seed.setting}: expected the seed of the configured contracts; \`sluice keys\` shows its accounts`,
+      `${chain.seed.setting}: expected the seed of the configured contracts; \`sluice keys\` shows its accounts`,
     );
   }
   return { lanes: [...lanes, ...custody.lanes], vaults: custody.vaults };
@@ -198,7 +204,7 @@ function listLockPairs(config: Config, { chainId, tokens }: ChainConfig): LockPa
         destChain: route.destChain,
         destToken: padAddress(route.destToken),
         destDecimals: token.decimals,
-        delivery: padAddress(destination.contracts.delivery),
+        delivery: padAddress(deliveryOf(destination)),
         priced: route.priced,
       },
     ];
@@ -207,7 +213,7 @@ function listLockPairs(config: Config, { chainId, tokens }: ChainConfig): LockPa
 
 async function openLanes(config: Config, open: KeyOpener, guard: Guard): Promise<LaneSigner[]> {
   const lanes: LaneSigner[] = [];
-  for (const chain of config.chains) {
+  for (const chain of listEvmChains(config)) {
     const seen = new Map<Address, string>();
     for (const purpose of LANE_PURPOSES) {
       for (const key of chain.lanes[purpose]) {
@@ -240,7 +246,7 @@ function refuseTwice(seen: Map<Address, string>, setting: string, address: Addre
   seen.set(address, setting);
 }
 
-function rulesOf(config: Config, chain: ChainConfig, purpose: LanePurpose): LaneRules {
+function rulesOf(config: Config, chain: EvmChain, purpose: LanePurpose): LaneRules {
   const { chainId, contracts, cctp, dailyGasBudget } = chain;
   const routes = config.routes.filter((route) => route.chainId === chainId);
   return {
@@ -262,12 +268,14 @@ async function openAttestor(
   guard: Guard,
 ): Promise<AttestorSigner> {
   const chains = new Map(
-    config.chains.map(({ chainId, kind, evmChainId, contracts }): [number, AttestedChain] => [
-      chainId,
-      kind === "evm"
-        ? { kind, evmChainId, ...contracts }
-        : { ...contracts, kind, factory: findEvmFactory(config) },
-    ]),
+    config.chains.map((chain): [number, AttestedChain] => {
+      const { chainId } = chain;
+      if (chain.kind === "evm") {
+        return [chainId, { kind: chain.kind, evmChainId: chain.evmChainId, ...chain.contracts }];
+      }
+      const { escrow, delivery } = chain.accounts;
+      return [chainId, { kind: chain.kind, escrow, delivery, factory: findEvmFactory(config) }];
+    }),
   );
   const signer = createEvmAttestorSigner({ key: await open.key(config.attestor.key), chains });
   return guard.guardAttestor(signer, {
@@ -354,7 +362,7 @@ export async function listAccounts(config: Config): Promise<readonly KeyAccount[
     attestor: await askSigner(config, "attestor"),
   };
   const accounts: KeyAccount[] = [];
-  for (const { chainId, lanes } of config.chains) {
+  for (const { chainId, lanes } of listEvmChains(config)) {
     for (const purpose of LANE_PURPOSES) {
       const held = remote.settler?.lanes.filter(
         (lane) => lane.chainId === chainId && lane.purpose === purpose,

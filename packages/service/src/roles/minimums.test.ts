@@ -21,8 +21,7 @@ import { openDesk, RECIPIENT, ROUTE, USDC } from "../../test/support/settlement-
 import { PEPPER } from "../../test/support/tenants.ts";
 import { toChecksumAddress } from "../chains/evm/checksum.ts";
 import type { Chains } from "../chains/port/index.ts";
-import type { ChainConfig, TokenConfig } from "../config/load.ts";
-import type { HttpPriceConfig } from "../config/prices.ts";
+import type { ChainConfig, HttpPriceConfig, TokenConfig } from "../config/index.ts";
 import { parseUnits } from "../core/amounts.ts";
 import { NATIVE_TOKEN } from "../core/hex.ts";
 import { createKey } from "../integrators/index.ts";

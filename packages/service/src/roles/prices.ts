@@ -1,6 +1,6 @@
 /** Prices from the configured sources. */
 import type { Chains } from "../chains/port/index.ts";
-import type { Config, TokenConfig } from "../config/load.ts";
+import type { Config, TokenConfig } from "../config/index.ts";
 import type { Address } from "../core/hex.ts";
 import type { Clock, Http } from "../core/ports.ts";
 import {

@@ -46,9 +46,7 @@ test("a quote never sends value to an account of ours on Solana", async () => {
         {
           chainId: 1,
           kind: "svm",
-          evmChainId: 0,
-          contracts: { factory: binding, escrow, delivery },
-          solana: { treasury, feePayers: [lane] },
+          accounts: { binding, escrow, delivery, treasury, settle: lane },
           tokens: [{ address: NATIVE_SOL, symbol: "SOLANA", decimals: 9, minDeposit: undefined }],
         },
       ],

@@ -1,4 +1,5 @@
 /** The quoter: prices routes and issues deposit addresses, on a port of its own. Holds no key. */
+import { listOwnAccounts } from "../config/index.ts";
 import { implementationOf } from "@sluice/sdk/address";
 import { toAddress } from "../core/hex.ts";
 import { quote, type QuoteDeps } from "../quotes/index.ts";
@@ -8,11 +9,10 @@ import { createConfiguredFees } from "./fees.ts";
 /** What the quote service answers with. */
 export function createQuoter(context: RoleContext) {
   const { config } = context;
-  const reserved = config.chains.flatMap(({ kind, contracts, solana }) => [
-    ...Object.values(contracts),
-    // What every wallet runs; whatever is paid to it is lost.
-    ...(kind === "evm" ? [implementationOf(contracts.factory)] : []),
-    ...(solana ? [solana.treasury, ...solana.feePayers] : []),
+  const reserved = config.chains.flatMap((chain) => [
+    ...listOwnAccounts(chain),
+    // The code that every wallet runs; a payment to it is lost.
+    ...(chain.kind === "evm" ? [implementationOf(chain.contracts.factory)] : []),
   ]);
   const deps: QuoteDeps = {
     db: context.db,
@@ -24,7 +24,7 @@ export function createQuoter(context: RoleContext) {
     tokens: config.chains.flatMap((chain) =>
       chain.tokens.map((token) => ({
         chainId: chain.chainId,
-        evmChainId: chain.evmChainId,
+        evmChainId: chain.kind === "evm" ? chain.evmChainId : 0,
         ...token,
       })),
     ),

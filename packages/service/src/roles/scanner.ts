@@ -1,4 +1,5 @@
 /** The scanner: per chain, one loop turns blocks into deposits and one compares balances. Holds no key. */
+import { startOf } from "../config/index.ts";
 import { maintainEvents } from "../events/index.ts";
 import { chainLabel } from "../telemetry/metrics.ts";
 import { lookAtBalances, lookAtChain } from "../scanner/index.ts";
@@ -25,8 +26,8 @@ export function startScanner(context: RoleContext): RunningRole {
       db,
       chain: getChain(chains, chain.chainId),
       tokens: chain.tokens.map((token) => token.address),
-      traces: chain.traces,
-      startBlock: BigInt(chain.startBlock),
+      traces: chain.kind === "evm" && chain.traces,
+      startBlock: startOf(chain),
       settlements,
       clock,
       crashPoint: context.crashPoint,

@@ -1,6 +1,5 @@
 /** The settler: settlements, deliveries from inventory, and the lanes that send for them. Holds the lane keys. */
-import type { Config, LanePurpose } from "../config/load.ts";
-import { destinationOf } from "../config/destinations.ts";
+import { type Config, destinationOf, type LanePurpose } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 import type { Tx } from "../db/schema.ts";

@@ -1,7 +1,14 @@
 /** Finds what a route names. The configuration was checked before, so what is missing here is a mistake of ours. */
 import type { Chain, Chains } from "../chains/port/index.ts";
-import { destinationOf } from "../config/destinations.ts";
-import type { ChainConfig, Config, RouteConfig, TokenConfig } from "../config/load.ts";
+import {
+  type ChainConfig,
+  type Config,
+  destinationOf,
+  type EvmChain,
+  findEvmChain,
+  type RouteConfig,
+  type TokenConfig,
+} from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 
@@ -15,6 +22,13 @@ export function getChain(chains: Chains, chainId: number): Chain {
 /** Returns the settings of a chain. Throws CONFIG_MISSING. */
 export function getChainConfig({ chains }: Pick<Config, "chains">, chainId: number): ChainConfig {
   const chain = chains.find((known) => known.chainId === chainId);
+  if (!chain) throw missing("chain", chainId);
+  return chain;
+}
+
+/** Returns the settings of a chain that holds contracts of routes. Throws CONFIG_MISSING. */
+export function getEvmChainConfig(config: Pick<Config, "chains">, chainId: number): EvmChain {
+  const chain = findEvmChain(config, chainId);
   if (!chain) throw missing("chain", chainId);
   return chain;
 }

@@ -6,7 +6,7 @@ import type { QuoteRequest } from "@sluice/sdk/wire";
 import type { BuiltContract, ChainInspector } from "../chains/inspector.ts";
 import type { DepositAddress } from "../addresses/index.ts";
 import type { Chains } from "../chains/port/index.ts";
-import type { ChainConfig, Config, RouteConfig } from "../config/load.ts";
+import type { Config, EvmChain, RouteConfig } from "../config/index.ts";
 import type { Check, Compared } from "../core/check.ts";
 import type { Address, EvmAddress } from "../core/hex.ts";
 import type { Clock, CrashPoint, Random } from "../core/ports.ts";
@@ -41,7 +41,7 @@ export interface RouteDeps {
 /** A chain with contracts of routes, as the doctor looks at it. */
 export interface RoutePlace {
   readonly config: Pick<Config, "chains">;
-  readonly chain: ChainConfig;
+  readonly chain: EvmChain;
   readonly inspector: ChainInspector;
   /** Shows an address as people read it. */
   readonly display: (address: EvmAddress) => string;

@@ -1,8 +1,7 @@
 /** Options of a route that sweeps at a price, as the configuration gives them. */
-import { pricedIn } from "../config/destinations.ts";
-import type { RouteConfig, SwapConfig } from "../config/load.ts";
+import { pricedIn, type RouteConfig, type SwapConfig } from "../config/index.ts";
 import type { Prices } from "../prices/index.ts";
-import { getChain, getChainConfig, getToken, missing } from "./configured.ts";
+import { getChain, getEvmChainConfig, getToken, missing } from "./configured.ts";
 import type { RouteDeps } from "./module.ts";
 import type { PoolOptions } from "./pool.ts";
 import { createPricing, type Pricing, type ReadRate } from "./swift/pricing.ts";
@@ -34,7 +33,7 @@ export function poolOptionsOf(
 ): Omit<PoolOptions, "chain"> {
   const { config, clock } = deps;
   const { chainId, token, contract } = route;
-  const { quoter, weth } = getChainConfig(config, chainId).uniswapV3 ?? {};
+  const { quoter, weth } = getEvmChainConfig(config, chainId).uniswapV3 ?? {};
   if (!quoter || !weth) throw missing("quoter of swaps", chainId);
   return {
     clock,

@@ -1,6 +1,6 @@
 /** The doctor's look at routes through a pool of Uniswap v3. */
 import type { PoolTerms } from "../chains/inspector.ts";
-import type { SwapConfig } from "../config/load.ts";
+import type { SwapConfig } from "../config/index.ts";
 import { assert } from "../core/assert.ts";
 import type { Compared } from "../core/check.ts";
 import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";

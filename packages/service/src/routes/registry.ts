@@ -1,5 +1,5 @@
 /** Every kind of route. A new one is a line here; nothing is loaded by name. */
-import type { Config } from "../config/load.ts";
+import type { Config } from "../config/index.ts";
 import { assert } from "../core/assert.ts";
 import type { RouteAudit } from "../ledger/index.ts";
 import type { Log } from "../telemetry/log.ts";

@@ -11,7 +11,7 @@ import type {
   PriceOrder,
   ReturnOrder,
 } from "../chains/port/index.ts";
-import type { LanePurpose } from "../config/load.ts";
+import type { LanePurpose } from "../config/index.ts";
 import type { Commitment } from "../core/commitment.ts";
 import type { Address, Hex, TxHash } from "../core/hex.ts";
 

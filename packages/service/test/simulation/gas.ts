@@ -3,7 +3,7 @@
  * for as long as gas costs what it does now, and which must not.
  */
 import type { FakeChain } from "../fake-chain/model.ts";
-import type { RouteConfig } from "../../src/config/load.ts";
+import type { RouteConfig } from "../../src/config/index.ts";
 import { type Address, isNative } from "../../src/core/hex.ts";
 import { COIN_USD, ETHER, MAX_FEE_BPS, SOLANA, UNIT } from "./stage.ts";
 

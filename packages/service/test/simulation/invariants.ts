@@ -1,7 +1,7 @@
 /** What holds at every step, over the rows and the chains; and whether everything has come to rest. */
 import type { DepositAddress } from "../../src/addresses/index.ts";
 import type { FakeChain } from "../fake-chain/model.ts";
-import type { Config, RouteConfig } from "../../src/config/load.ts";
+import type { Config, RouteConfig } from "../../src/config/index.ts";
 import { toHex32 } from "../../src/core/hex.ts";
 import type { SharedDatabase } from "./database.ts";
 import { Broken } from "./broken.ts";

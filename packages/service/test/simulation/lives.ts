@@ -10,9 +10,8 @@ import type {
   MovingState,
   Receipt,
 } from "../../src/chains/port/index.ts";
-import { LANE_PURPOSES } from "../../src/config/load.ts";
+import { type Config, LANE_PURPOSES } from "../../src/config/index.ts";
 import { OperatingError } from "../../src/core/errors.ts";
-import type { Config } from "../../src/config/load.ts";
 import type { Http } from "../../src/core/ports.ts";
 import type { Wakeups } from "../../src/jobs/wakeups.ts";
 import { startAttestor } from "../../src/roles/attestor.ts";

@@ -8,7 +8,7 @@ import { hashOf, toRaw } from "../fake-chain/model.ts";
 import { proofOf, vaultOf } from "../fake-chain/slots.ts";
 import type { Action } from "../fake-chain/contracts.ts";
 import { parseRaw } from "../fake-chain/node.ts";
-import { LANE_PURPOSES } from "../../src/config/load.ts";
+import { LANE_PURPOSES } from "../../src/config/index.ts";
 import { toBase58 } from "../../src/core/base58.ts";
 import { type Address, type EvmAddress, isNative, NATIVE_TOKEN } from "../../src/core/hex.ts";
 import { createIntegrator } from "../../src/integrators/index.ts";

@@ -3,7 +3,7 @@
  * orders as the real one does, but that it does not remember how long what it signed lives: here the lane alone has to
  * keep from having an order signed twice.
  */
-import type { LanePurpose, RouteConfig } from "../../src/config/load.ts";
+import type { LanePurpose, RouteConfig } from "../../src/config/index.ts";
 import {
   type Address,
   type EvmAddress,

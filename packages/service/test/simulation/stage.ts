@@ -8,9 +8,17 @@ import type { FakeCctp } from "../fake-chain/cctp.ts";
 import type { FakePool } from "../fake-chain/pool.ts";
 import { type FakeContracts, type FakeRoute, State } from "../fake-chain/contracts.ts";
 import { hash } from "../fake-chain/codec.ts";
-import type { Config, GasPolicy, LanePurpose, RouteConfig } from "../../src/config/load.ts";
+import {
+  type Config,
+  type EvmChain,
+  type GasPolicy,
+  LANE_PURPOSES,
+  type LanePurpose,
+  type PriceConfig,
+  type RouteConfig,
+  type SolanaChain,
+} from "../../src/config/index.ts";
 import { FakeSlotChain } from "../fake-chain/slots.ts";
-import { LANE_PURPOSES } from "../../src/config/load.ts";
 import {
   type Address,
   type EvmAddress,
@@ -19,6 +27,7 @@ import {
   padAddress,
   toAddress,
   toEvmAddress,
+  toHex32,
 } from "../../src/core/hex.ts";
 import { Secret } from "../../src/core/secret.ts";
 import type { RouteChoice } from "./faults.ts";
@@ -267,7 +276,6 @@ export function createConfig(
   solana: boolean,
 ): Config {
   const isBridged = between.some((kind) => kind === "FAST_MCTP");
-  const priceOf = (fixed: bigint) => ({ fixed, feeds: [], http: [], maxDeviationBps: 100 });
   const fedBy = (address: EvmAddress) => ({
     fixed: undefined,
     feeds: [{ address, maxAgeMs: 3_600_000 }],
@@ -296,53 +304,85 @@ export function createConfig(
     signers: { settler: undefined, attestor: undefined, vaults: undefined },
     aws: undefined,
     deployment: undefined,
-    chains: [...CHAIN_IDS, ...(solana ? [SOLANA] : [])].map((chainId) => ({
-      preset: undefined,
-      chainId,
-      name: `chain ${chainId}`,
-      kind: chainId === SOLANA ? "svm" : "evm",
-      evmChainId: chainId === SOLANA ? 0 : chainId,
-      nodes: { urls: [""], quorum: 1 },
-      startBlock: 0,
-      minDepositUsd: undefined,
-      pollIntervalMs: 500,
-      balanceCheckIntervalMs: 5_000,
-      traces: false,
-      // What is read of Solana is final.
-      deliveryConfirmations: chainId === SOLANA ? 1 : 2,
-      uniswapV3:
-        swaps && chainId !== SOLANA
-          ? { ...poolOf(chainId), router: poolOf(chainId).account }
-          : undefined,
-      contracts: contractsOf(chainId),
-      cctp: isBridged && chainId !== SOLANA ? cctpOf(chainId) : undefined,
-      tokens: [
-        {
-          symbol: "USDC",
-          address: tokenOf(chainId),
-          decimals: 6,
-          minDeposit: MINIMUM,
-          minDepositUnits: "1",
-          inventoryMin: undefined,
-          price: priceOf(ETHER),
-        },
-        {
-          symbol: "NATIVE",
-          address: nativeOn(chainId),
-          decimals: chainId === SOLANA ? 9 : 18,
-          minDeposit: coinMinimumOf(chainId),
-          minDepositUnits: "0.001",
-          inventoryMin: undefined,
-          price: swaps && chainId !== SOLANA ? fedBy(poolOf(chainId).feed) : priceOf(COIN_USD),
-        },
-      ],
-      lanes: { deploy: [], settle: [], deliver: [] },
-      dailyGasBudget: undefined,
-      transactionSurcharge: 0n,
-    })),
+    chains: [
+      ...CHAIN_IDS.map((chainId): EvmChain => ({
+        ...sharedOf(chainId, swaps ? fedBy(poolOf(chainId).feed) : createFixedPrice(COIN_USD)),
+        kind: "evm",
+        preset: undefined,
+        evmChainId: chainId,
+        startBlock: 0,
+        balanceCheckIntervalMs: 5_000,
+        traces: false,
+        deliveryConfirmations: 2,
+        uniswapV3: swaps ? { ...poolOf(chainId), router: poolOf(chainId).account } : undefined,
+        contracts: contractsOf(chainId),
+        cctp: isBridged ? cctpOf(chainId) : undefined,
+        lanes: { deploy: [], settle: [], deliver: [] },
+        dailyGasBudget: undefined,
+        transactionSurcharge: 0n,
+      })),
+      ...(solana ? [createSolanaConfig()] : []),
+    ],
     routes: [...(solana ? listSolanaRoutes() : []), ...listRoutes(between, swaps)],
     logLevel: "silent",
     crashAt: undefined,
+  };
+}
+
+/** The settings that chains of both families have. */
+function sharedOf<Id extends number>(chainId: Id, priceOfCoin: PriceConfig) {
+  return {
+    chainId,
+    name: `chain ${chainId}`,
+    nodes: { urls: [""], quorum: 1 } as const,
+    minDepositUsd: undefined,
+    pollIntervalMs: 500,
+    tokens: [
+      {
+        symbol: "USDC",
+        address: tokenOf(chainId),
+        decimals: 6,
+        minDeposit: MINIMUM,
+        minDepositUnits: "1",
+        inventoryMin: undefined,
+        price: createFixedPrice(ETHER),
+      },
+      {
+        symbol: "NATIVE",
+        address: nativeOn(chainId),
+        decimals: chainId === SOLANA ? 9 : 18,
+        minDeposit: coinMinimumOf(chainId),
+        minDepositUnits: "0.001",
+        inventoryMin: undefined,
+        price: priceOfCoin,
+      },
+    ],
+  };
+}
+
+const createFixedPrice = (fixed: bigint): PriceConfig => ({
+  fixed,
+  feeds: [],
+  http: [],
+  maxDeviationBps: 100,
+});
+
+function createSolanaConfig(): SolanaChain {
+  const { factory: binding, escrow, delivery, treasury } = solanaContracts();
+  const [settle, deliver] = [laneOf(SOLANA, "settle"), laneOf(SOLANA, "deliver")];
+  return {
+    ...sharedOf(SOLANA, createFixedPrice(COIN_USD)),
+    kind: "svm",
+    genesisHash: toHex32(`0x${"0".repeat(64)}`),
+    startSlot: 0,
+    detectAt: "finalized",
+    accounts: { binding, escrow, delivery, treasury, settle, deliver },
+    mints: new Map(),
+    seed: NO_KEY,
+    attestors: [],
+    dailyCaps: new Map(),
+    priorityFeeMax: 0n,
+    dailyFeeBudget: undefined,
   };
 }
 

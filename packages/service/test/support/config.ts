@@ -1,4 +1,4 @@
-import { ConfigError } from "../../src/config/load.ts";
+import { ConfigError } from "../../src/config/index.ts";
 
 /** What a configuration is refused for, a line each; nothing for one that is taken. */
 export function problemsOf(run: () => unknown): readonly string[] {

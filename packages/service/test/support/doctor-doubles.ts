@@ -3,9 +3,11 @@ import type { ChainInspector, SolanaInspector } from "../../src/chains/inspector
 import {
   type ChainConfig,
   type Config,
+  type EvmChain,
   LANE_PURPOSES,
   type LanePurpose,
-} from "../../src/config/load.ts";
+  type SolanaChain,
+} from "../../src/config/index.ts";
 import {
   type EvmAddress,
   NATIVE_SOL,
@@ -14,13 +16,7 @@ import {
   toHex32,
 } from "../../src/core/hex.ts";
 import { Secret } from "../../src/core/secret.ts";
-import type {
-  ChainNodes,
-  DoctorDeps,
-  LaneAccount,
-  SeedAccounts,
-  SolanaChain,
-} from "../../src/doctor/index.ts";
+import type { ChainNodes, DoctorDeps, LaneAccount, SeedAccounts } from "../../src/doctor/index.ts";
 import { moduleOf } from "../../src/routes/index.ts";
 
 const addressOf = (digit: string) => toEvmAddress(`0x${digit.repeat(40)}`);
@@ -29,7 +25,7 @@ const KEY = new Secret(`0x${"1".repeat(64)}`);
 export const USDC = addressOf("c");
 export const ATTESTOR = addressOf("4");
 
-export const CHAIN: ChainConfig = {
+export const CHAIN: EvmChain = {
   preset: undefined,
   chainId: 2,
   name: "ethereum",
@@ -77,13 +73,14 @@ const { binding, escrow, delivery, settle, deliver } = SEED_ACCOUNTS;
 
 /** Solana with real money: no leniency. */
 export const SOLANA_CHAIN: SolanaChain = {
-  ...CHAIN,
+  kind: "svm",
   chainId: 1,
   name: "solana",
-  kind: "svm",
-  evmChainId: 0,
-  startBlock: 1_000,
-  contracts: { factory: binding, escrow, delivery },
+  nodes: CHAIN.nodes,
+  minDepositUsd: undefined,
+  pollIntervalMs: 1_000,
+  startSlot: 1_000,
+  accounts: { binding, escrow, delivery, settle, deliver, treasury: SOLANA_TREASURY },
   tokens: [
     {
       symbol: "SOLANA",
@@ -104,21 +101,17 @@ export const SOLANA_CHAIN: SolanaChain = {
       price: undefined,
     },
   ],
-  solana: {
-    genesisHash: toHex32(accountOf("ab")),
-    detectAt: "finalized",
-    treasury: SOLANA_TREASURY,
-    seed: { setting: "chains[1].seed", retired: false, source: { kind: "elsewhere" } },
-    feePayers: [settle, deliver],
-    mints: new Map([[SOLANA_USDC, { program: "token", decimals: 6, hasTransferFee: false }]]),
-    attestors: [ATTESTOR],
-    dailyCaps: new Map([
-      [NATIVE_SOL, 1n],
-      [SOLANA_USDC, 1n],
-    ]),
-    priorityFeeMax: 1n,
-    dailyFeeBudget: undefined,
-  },
+  genesisHash: toHex32(accountOf("ab")),
+  detectAt: "finalized",
+  seed: { setting: "chains[1].seed", retired: false, source: { kind: "elsewhere" } },
+  mints: new Map([[SOLANA_USDC, { program: "token", decimals: 6, hasTransferFee: false }]]),
+  attestors: [ATTESTOR],
+  dailyCaps: new Map([
+    [NATIVE_SOL, 1n],
+    [SOLANA_USDC, 1n],
+  ]),
+  priorityFeeMax: 1n,
+  dailyFeeBudget: undefined,
 };
 
 export const LANES: Readonly<Record<LanePurpose, EvmAddress>> = {

@@ -5,7 +5,7 @@ import { assert } from "../../core/assert.ts";
 import { type Check, type Compared, judge } from "../../core/check.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { padAddress } from "../../core/hex.ts";
-import { describeRoute, getChainConfig } from "../configured.ts";
+import { describeRoute, getEvmChainConfig } from "../configured.ts";
 import type { RouteConfigOf, RoutePlace, ServiceCheckDeps } from "../module.ts";
 import { listPoolTerms } from "../pool-terms.ts";
 import { type BridgeFees, SHARE_DECIMALS } from "./attestations.ts";
@@ -39,14 +39,14 @@ function listBridgeTerms(
   { destChain, destToken }: BridgeRoute,
   pair: Omit<BridgePair, "token">,
 ): readonly Compared[] {
-  const destination = getChainConfig(config, destChain);
-  assert(chain.cctp && destination.cctp, "both chains of the route have the bridge");
+  const { cctp } = getEvmChainConfig(config, destChain);
+  assert(chain.cctp && cctp, "both chains of the route have the bridge");
   const { messenger } = chain.cctp;
   return [
     { name: "messenger", found: display(pair.messenger), expected: display(messenger) },
     { name: "destChain", found: pair.destChain, expected: destChain },
     { name: "destToken", found: pair.destToken, expected: padAddress(destToken) },
-    { name: "destDomain", found: pair.destDomain, expected: destination.cctp.domain },
+    { name: "destDomain", found: pair.destDomain, expected: cctp.domain },
   ];
 }
 
@@ -58,8 +58,8 @@ export function checkService(
   { config, attestations }: ServiceCheckDeps,
   route: BridgeRoute,
 ): readonly Check[] {
-  const from = getChainConfig(config, route.chainId).cctp;
-  const to = getChainConfig(config, route.destChain).cctp;
+  const from = getEvmChainConfig(config, route.chainId).cctp;
+  const to = getEvmChainConfig(config, route.destChain).cctp;
   if (!from || !to || !attestations) return [];
   return [
     {

@@ -1,4 +1,5 @@
 /** `FAST_MCTP`: USDC by Circle's CCTP v2, deposited or out of a pool. */
+import { deliveryConfirmationsOf, listEvmChains } from "../../config/index.ts";
 import { getChain, getToken, missing } from "../configured.ts";
 import type { RouteConfigOf, RouteModule } from "../module.ts";
 import { poolOptionsOf } from "../pool-options.ts";
@@ -48,10 +49,10 @@ export const fastMctp: RouteModule<RouteConfigOf<"FAST_MCTP">> = {
       attestations,
       lanes: new Map([...deps.lanes].map(([chainId, { deliver }]) => [chainId, deliver])),
       deliveryConfirmations: new Map(
-        config.chains.map((chain) => [chain.chainId, chain.deliveryConfirmations]),
+        config.chains.map((chain) => [chain.chainId, deliveryConfirmationsOf(chain)]),
       ),
     };
-    return config.chains
+    return listEvmChains(config)
       .filter(({ cctp }) => cctp)
       .map(({ chainId }) => ({
         name: `transfers to chain ${chainId}`,

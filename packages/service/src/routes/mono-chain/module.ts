@@ -1,4 +1,5 @@
 /** `MONO_CHAIN`: deliveries on the chain of the deposit, of the same token or through a pool into another. */
+import { deliveryConfirmationsOf } from "../../config/index.ts";
 import { getChain, getChainConfig, getToken } from "../configured.ts";
 import type { RouteConfigOf, RouteModule } from "../module.ts";
 import { poolOptionsOf } from "../pool-options.ts";
@@ -19,7 +20,7 @@ export const monoChain: RouteModule<RouteConfigOf<"MONO_CHAIN">> = {
     const { config } = deps;
     const { chainId, token, contract, swap } = route;
     const chain = getChain(deps.chains, chainId);
-    const { deliveryConfirmations } = getChainConfig(config, chainId);
+    const deliveryConfirmations = deliveryConfirmationsOf(getChainConfig(config, chainId));
     if (swap) {
       return createSwapRoute({
         ...poolOptionsOf(route, swap, deps),

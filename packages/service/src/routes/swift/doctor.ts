@@ -1,4 +1,5 @@
 /** The doctor's look at routes of the kind `SWIFT`. */
+import { deliveryOf } from "../../config/index.ts";
 import type { Compared } from "../../core/check.ts";
 import { padAddress } from "../../core/hex.ts";
 import { getChainConfig, getToken } from "../configured.ts";
@@ -13,7 +14,7 @@ export async function compareTerms(
   const pair = await inspector.getEscrowPair(contract);
   const decimalsIn = getToken(config, chainId, token).decimals;
   const decimalsOut = getToken(config, destChain, destToken).decimals;
-  const delivery = padAddress(destination.contracts.delivery);
+  const delivery = padAddress(deliveryOf(destination));
   return [
     { name: "evmChainId", found: pair.evmChainId, expected: chain.evmChainId },
     { name: "sourceChain", found: pair.sourceChain, expected: chainId },

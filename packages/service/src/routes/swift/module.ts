@@ -1,6 +1,10 @@
 /** `SWIFT`: locks on the source chain, payouts from inventory on the destination. */
-import { destinationOf, isPriced } from "../../config/destinations.ts";
-import type { RouteConfig } from "../../config/load.ts";
+import {
+  deliveryConfirmationsOf,
+  destinationOf,
+  isPriced,
+  type RouteConfig,
+} from "../../config/index.ts";
 import type { Prices } from "../../prices/index.ts";
 import { getChain, getToken } from "../configured.ts";
 import type { AttestorDeps, RouteConfigOf, RouteModule } from "../module.ts";
@@ -51,7 +55,7 @@ export const swift: RouteModule<RouteConfigOf<"SWIFT">> = {
         ]),
       ),
       deliveryConfirmations: new Map(
-        config.chains.map((chain) => [chain.chainId, chain.deliveryConfirmations]),
+        config.chains.map((chain) => [chain.chainId, deliveryConfirmationsOf(chain)]),
       ),
       payoutWindowS: config.payoutWindowS,
     };

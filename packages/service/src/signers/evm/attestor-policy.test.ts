@@ -1,6 +1,6 @@
 /** Of which routes an attestor's signer prices sweeps, and of which it vouches for deliveries. */
 import { expect, test } from "vitest";
-import type { RouteConfig } from "../../config/load.ts";
+import type { RouteConfig } from "../../config/index.ts";
 import { NATIVE_TOKEN, padAddress, toEvmAddress } from "../../core/hex.ts";
 import type { DeliveryOrder } from "../../chains/port/index.ts";
 import { createEvmAttestorPolicy } from "./attestor-policy.ts";

@@ -1,6 +1,5 @@
 /** Which pairs an attestor speaks for. */
-import { isPriced } from "../../config/destinations.ts";
-import type { RouteConfig } from "../../config/load.ts";
+import { isPriced, type RouteConfig } from "../../config/index.ts";
 import { deliveryIdOfOrder, hashCommitment } from "../../chains/evm/commitment.ts";
 import { type EvmAddress, padAddress } from "../../core/hex.ts";
 import type { AttestorRules } from "../guard.ts";

@@ -4,7 +4,7 @@ import { secp256k1 } from "@noble/curves/secp256k1";
 import { AwsClient } from "aws4fetch";
 import { type Static, type TSchema, Type } from "typebox";
 import { Value } from "typebox/value";
-import type { AwsCredentials, KeySource } from "../../config/keys.ts";
+import type { AwsCredentials, KeySource } from "../../config/index.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { addressOf, type EvmKey, toWord } from "./key.ts";
 

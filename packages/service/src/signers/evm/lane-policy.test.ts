@@ -6,7 +6,7 @@ import {
 } from "@sluice/contracts/abi";
 import { encodeFunctionData } from "viem";
 import { describe, expect, test } from "vitest";
-import { LANE_PURPOSES } from "../../config/load.ts";
+import { LANE_PURPOSES } from "../../config/index.ts";
 import { type Hex, NATIVE_TOKEN, padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import { createLanePolicy } from "./lane-policy.ts";
 

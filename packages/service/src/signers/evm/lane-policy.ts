@@ -2,7 +2,7 @@
 import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
 import { type Abi, decodeFunctionData, encodeFunctionData, pad, parseAbi, slice } from "viem";
 import type { Call } from "../../chains/port/index.ts";
-import type { LanePurpose } from "../../config/load.ts";
+import type { LanePurpose } from "../../config/index.ts";
 import type { EvmAddress } from "../../core/hex.ts";
 import { SignerRefusal } from "../refusal.ts";
 

@@ -1,5 +1,5 @@
 import { keccak256, serializeTransaction } from "viem";
-import type { LanePurpose } from "../../config/load.ts";
+import type { LanePurpose } from "../../config/index.ts";
 import { assert } from "../../core/assert.ts";
 import { toTxHash } from "../../core/hex.ts";
 import type { LaneSigner } from "../port.ts";

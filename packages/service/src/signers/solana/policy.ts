@@ -13,7 +13,7 @@ import type {
   ReturnLockOrder,
   TransferOrder,
 } from "../../chains/solana/orders.ts";
-import type { LanePurpose } from "../../config/load.ts";
+import type { LanePurpose } from "../../config/index.ts";
 import { convert, feeOf, minOutOf, minOutOfFair } from "../../core/amounts.ts";
 import { assertNever } from "../../core/assert.ts";
 import type { Commitment } from "../../core/commitment.ts";

@@ -1,0 +1,214 @@
+/** The configuration in use: the file with its defaults, its secrets and what the environment overrides. */
+import { resolve } from "node:path";
+import type { Frozen } from "../core/frozen.ts";
+import { toEvmAddress } from "../core/hex.ts";
+import { Secret } from "../core/secret.ts";
+import { type ChainConfig, listEvmChains } from "./chains.ts";
+import type { DeploymentConfig } from "./deployment.ts";
+import { type ConfigFile, type GasPolicy, LOG_LEVELS } from "./file.ts";
+import { readAwsCredentials, type SignerName } from "./keys.ts";
+import { type NodesConfig, resolveAttestorNodes } from "./nodes.ts";
+import type { Readers } from "./readers.ts";
+import type { RouteConfig } from "./route-config.ts";
+
+const DEFAULT_HOST = "127.0.0.1";
+const API = { port: 8080 };
+const QUOTE = { port: 8081 };
+const PEPPER_LENGTH_MIN = 16;
+const MAX_FEE_BPS = 50;
+const MAX_SLIPPAGE_BPS = 100;
+/** The longest that the contracts and the refund authority's 72 hours leave room for. */
+const PAYOUT_WINDOW_MAX_S = 43_200;
+
+/** The configuration in use. */
+export interface Config extends Frozen<ReturnType<typeof resolveConfig>> {}
+
+/** Resolves the file; mistakes are added to the problems of the readers. */
+export function resolveConfig(
+  file: ConfigFile,
+  resolved: {
+    readonly chains: readonly ChainConfig[];
+    readonly deployment: DeploymentConfig | undefined;
+    readonly routes: readonly RouteConfig[];
+  },
+  readers: Readers,
+) {
+  const { chains, deployment, routes } = resolved;
+  const { folder, env, problems } = readers;
+  return {
+    stateDir: resolve(folder, file.stateDir),
+    /** The operator's own PostgreSQL; undefined means the embedded one. */
+    databaseUrl: readers.onlyKeys ? undefined : readDatabaseUrl(file, readers),
+    ...resolveListeners(file, readers),
+    ...resolveLimits(file),
+    apiKeyPepper: readPepper(file, readers),
+    ...resolveTerms(file, problems),
+    /** Where Circle's attestation service answers; undefined where no route needs it. */
+    cctp: file.cctp ?? findCircle(chains),
+    attestor: {
+      key: readers.keysOf("attestor")(file.attestor.key, "attestor.key"),
+      /** Its own nodes, by bridge chain id. */
+      nodes: resolveNodesOfAttestor(file.attestor.rpcUrls, chains, problems),
+    },
+    /** Opens keystores; undefined where a person is asked. */
+    keystorePassphrase: readPassphrase(file, readers),
+    /**
+     * Sockets of signers that are processes of their own. The settler's signer listens at `vaults` too, where it derives
+     * vaults and signs nothing.
+     */
+    signers: resolveSockets(file, folder),
+    /** Undefined where the environment has none. */
+    aws: readAwsCredentials(env),
+    /** The accounts that the contracts were made for; undefined where the file names each contract. */
+    deployment,
+    chains,
+    routes,
+    logLevel: resolveLogLevel(file, readers),
+    /** Tests only: the crash point at which the process kills itself. */
+    crashAt: env.SLUICE_CRASH_AT,
+  };
+}
+
+function readDatabaseUrl(file: ConfigFile, { env, readSecret, problems }: Readers) {
+  const [url, setting] = env.DATABASE_URL
+    ? [new Secret(env.DATABASE_URL), "DATABASE_URL"]
+    : [file.database && readSecret(file.database.url, "database.url"), "database.url"];
+  if (url && url.reveal() !== "" && !/^postgres(ql)?:\/\//.test(url.reveal())) {
+    problems.push(`${setting}: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE`);
+  }
+  return url;
+}
+
+function resolveListeners(file: ConfigFile, { env, problems }: Readers) {
+  const resolveOne = (
+    listener: NonNullable<ConfigFile["api"]>,
+    variable: "SLUICE_API_PORT" | "SLUICE_QUOTE_PORT" | "SLUICE_TELEMETRY_PORT",
+  ) => {
+    const host = listener.host ?? DEFAULT_HOST;
+    const override = env[variable];
+    if (!override) return { host, port: listener.port };
+    const port = /^\d{1,5}$/.test(override) ? Number(override) : Number.NaN;
+    if (!(port <= 65_535)) problems.push(`${variable}: expected a TCP port, 0 for any`);
+    return { host, port };
+  };
+  return {
+    api: resolveOne(file.api ?? API, "SLUICE_API_PORT"),
+    quote: resolveOne(file.quote ?? QUOTE, "SLUICE_QUOTE_PORT"),
+    /** Metrics and health; undefined where they are not served. Processes of one machine share the file, and not the port. */
+    telemetry:
+      file.telemetry || env.SLUICE_TELEMETRY_PORT
+        ? resolveOne({ port: 0, ...file.telemetry }, "SLUICE_TELEMETRY_PORT")
+        : undefined,
+  };
+}
+
+function resolveLimits(file: ConfigFile) {
+  return {
+    /** Requests per minute. */
+    rateLimits: {
+      perKey: 600,
+      perAddress: 300,
+      wrongKeyPerAddress: 60,
+      requestIndexPerKey: 60,
+      ...file.rateLimits,
+    },
+    /** Sockets of the stream that may be open at once. */
+    socketCaps: { perKey: 100, perAddress: 500, ...file.socketCaps },
+    trustedProxies: file.trustedProxies ?? [],
+    /** Origins whose pages may call from a browser. */
+    corsOrigins: file.corsOrigins ?? [],
+  };
+}
+
+function readPepper(file: ConfigFile, { secretsOf, problems }: Readers): Secret {
+  const pepper = secretsOf("api", "quoter")(file.apiKeyPepper, "apiKeyPepper");
+  if (pepper.reveal().length > 0 && pepper.reveal().length < PEPPER_LENGTH_MIN) {
+    problems.push(`apiKeyPepper: expected at least ${PEPPER_LENGTH_MIN} characters`);
+  }
+  return pepper;
+}
+
+function resolveTerms(file: ConfigFile, problems: string[]) {
+  const { feeBps, maxFeeBps = MAX_FEE_BPS, maxSlippageBps = MAX_SLIPPAGE_BPS } = file;
+  if (feeBps > maxFeeBps) {
+    problems.push(`feeBps: expected at most maxFeeBps (${maxFeeBps}), got ${feeBps}`);
+  }
+  const gas: GasPolicy = file.gas ?? "sponsored";
+  return {
+    feeBps,
+    /** Who pays for gas where an integrator has no policy of its own. */
+    gas,
+    maxFeeBps,
+    maxSlippageBps,
+    /** How long after its lock a delivery from inventory may be made, in seconds. */
+    payoutWindowS: BigInt(file.payoutWindowSeconds ?? PAYOUT_WINDOW_MAX_S),
+  };
+}
+
+/**
+ * Circle's own service attests the burns of its own contracts: where every bridge is a preset's, and so of a public chain
+ * that is no test network, it need not be written down.
+ */
+function findCircle(chains: readonly ChainConfig[]): { readonly apiUrl: string } | undefined {
+  const bridges = listEvmChains({ chains }).filter(({ cctp }) => cctp);
+  const areCircles = bridges.every(
+    ({ cctp, preset }) =>
+      preset?.cctp &&
+      cctp &&
+      preset.cctp.domain === cctp.domain &&
+      toEvmAddress(preset.cctp.messenger) === cctp.messenger &&
+      toEvmAddress(preset.cctp.transmitter) === cctp.transmitter,
+  );
+  return bridges.length > 0 && areCircles ? { apiUrl: CIRCLE_API_URL } : undefined;
+}
+
+/** As https://developers.circle.com/cctp names it; of test networks the host is another. */
+const CIRCLE_API_URL = "https://iris-api.circle.com";
+
+/** The attestor's nodes by bridge chain id. The file names chains by id or by name. */
+function resolveNodesOfAttestor(
+  rpcUrls: ConfigFile["attestor"]["rpcUrls"],
+  chains: readonly ChainConfig[],
+  problems: string[],
+): ReadonlyMap<number, NodesConfig> {
+  const nodes = new Map<number, NodesConfig>();
+  for (const [name, urls] of Object.entries(rpcUrls)) {
+    const at = `attestor.rpcUrls.${name}`;
+    const chainId = /^\d+$/.test(name)
+      ? Number(name)
+      : chains.find((chain) => chain.name === name)?.chainId;
+    if (chainId === undefined) {
+      problems.push(`${at}: expected a configured chain`);
+      continue;
+    }
+    if (nodes.has(chainId)) problems.push(`${at}: expected each chain once, by id or by name`);
+    nodes.set(chainId, resolveAttestorNodes(urls, at, problems));
+  }
+  return nodes;
+}
+
+/** Undefined also where this process opens no key. */
+function readPassphrase(file: ConfigFile, { opens, readSecret }: Readers): Secret | undefined {
+  if (!file.keystorePassphrase || (!opens("settler") && !opens("attestor"))) return undefined;
+  return readSecret(file.keystorePassphrase, "keystorePassphrase");
+}
+
+function resolveSockets({ signers }: ConfigFile, folder: string) {
+  const pathOf = (name: SignerName | "vaults") => {
+    const socket = signers?.[name];
+    return socket === undefined ? undefined : resolve(folder, socket);
+  };
+  return {
+    settler: pathOf("settler"),
+    attestor: pathOf("attestor"),
+    vaults: pathOf("vaults"),
+  };
+}
+
+function resolveLogLevel(file: ConfigFile, { env, problems }: Readers): string {
+  const level = env.SLUICE_LOG_LEVEL || (file.logLevel ?? "info");
+  if (!LOG_LEVELS.some((known) => known === level)) {
+    problems.push(`SLUICE_LOG_LEVEL: expected one of ${LOG_LEVELS.join(", ")}`);
+  }
+  return level;
+}

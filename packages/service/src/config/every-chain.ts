@@ -1,0 +1,43 @@
+/** The settings that chains of every family have. */
+import { type Static, Type } from "typebox";
+import { parseUnits } from "../core/amounts.ts";
+import type { KeyReader } from "./keys.ts";
+import { NodeSettings, resolveNodes } from "./nodes.ts";
+import type { SecretReader } from "./secrets.ts";
+import { UsdText } from "./values.ts";
+
+const POLL_INTERVAL_MS = 1_000;
+
+export const SharedSettings = {
+  minDepositUsd: Type.Optional(UsdText),
+  ...NodeSettings,
+  pollIntervalMs: Type.Optional(
+    Type.Integer({ minimum: 50, maximum: 60_000, description: "milliseconds, 50 to 60000" }),
+  ),
+};
+
+const Shared = Type.Object(SharedSettings);
+
+/** What reading a chain needs; mistakes are added to `problems`. */
+export interface GivenToChain {
+  /** Keys of the settler. */
+  readonly readKey: KeyReader;
+  /** Secrets of the roles that read prices. */
+  readonly readSecret: SecretReader;
+  readonly problems: string[];
+}
+
+/** Reads the settings that chains of every family have. */
+export function resolveShared(
+  chain: Static<typeof Shared>,
+  setting: string,
+  { problems }: Pick<GivenToChain, "problems">,
+) {
+  return {
+    nodes: resolveNodes(chain, setting, problems),
+    /** The value that a deposit must have, in US dollars times 1e18; undefined where there is no floor. */
+    minDepositUsd:
+      chain.minDepositUsd === undefined ? undefined : parseUnits(chain.minDepositUsd, 18),
+    pollIntervalMs: chain.pollIntervalMs ?? POLL_INTERVAL_MS,
+  };
+}

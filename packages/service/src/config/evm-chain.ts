@@ -1,0 +1,196 @@
+/** A chain of the EVM family: as the file has it, and in use. */
+import { type Static, Type } from "typebox";
+import { parseUnits } from "../core/amounts.ts";
+import { findChainById } from "../core/chain-registry.ts";
+import type { Frozen } from "../core/frozen.ts";
+import { toEvmAddress } from "../core/hex.ts";
+import { type GivenToChain, resolveShared, SharedSettings } from "./every-chain.ts";
+import { type KeyConfig, KeyRef } from "./keys.ts";
+import { findPreset, PRESETS } from "./presets/index.ts";
+import { createWrittenTokens, resolveToken, Token } from "./tokens.ts";
+import { EvmAddressText, Flag, NativeCoinsText } from "./values.ts";
+
+/** Deployments, settlements and payouts use different lanes, so that one stuck nonce does not stop all. */
+export const LANE_PURPOSES = ["deploy", "settle", "deliver"] as const;
+export type LanePurpose = (typeof LANE_PURPOSES)[number];
+
+const BALANCE_CHECK_INTERVAL_MS = 15_000;
+
+/** Bridge chain id of a chain of the family: 1 is Solana. */
+const EvmBridgeId = Type.Integer({
+  minimum: 2,
+  maximum: 65535,
+  description: "a bridge chain id",
+});
+
+const PRESET_NAMES = PRESETS.map(({ name }) => name);
+const PresetName = Type.Enum(PRESET_NAMES, { description: `one of ${PRESET_NAMES.join(", ")}` });
+
+const Contracts = Type.Object(
+  { factory: EvmAddressText, escrow: EvmAddressText, delivery: EvmAddressText },
+  { additionalProperties: false, description: "the addresses factory, escrow and delivery" },
+);
+
+/** Several chains may share contracts, so a chain may name some of them, or none. */
+export const WrittenContracts = Type.Object(Type.Partial(Contracts).properties, {
+  additionalProperties: false,
+  description: "the addresses factory, escrow and delivery",
+});
+
+/** Circle's CCTP, version 2, on one chain. */
+const Cctp = Type.Object(
+  {
+    domain: Type.Integer({
+      minimum: 0,
+      maximum: 4_294_967_295,
+      description: "Circle's id of the chain, a whole number",
+    }),
+    messenger: EvmAddressText,
+    transmitter: EvmAddressText,
+  },
+  {
+    additionalProperties: false,
+    description: "an object with domain, messenger and transmitter",
+  },
+);
+
+const UniswapV3 = Type.Object(
+  { router: EvmAddressText, quoter: Type.Optional(EvmAddressText), weth: EvmAddressText },
+  {
+    additionalProperties: false,
+    description: "the addresses router and weth, and quoter where something is swapped",
+  },
+);
+
+const LaneKeys = Type.Union([KeyRef, Type.Array(KeyRef, { minItems: 1, maxItems: 16 })], {
+  description: "a key, or a list of at most 16",
+});
+
+/** The chain with everything that it needs: what the file leaves to a preset has been filled in. */
+export const CompleteEvmChain = Type.Object(
+  {
+    preset: Type.Optional(PresetName),
+    chainId: EvmBridgeId,
+    evmChainId: Type.Integer({ minimum: 1, description: "an EIP-155 chain id" }),
+    ...SharedSettings,
+    startBlock: Type.Integer({ minimum: 0, description: "the first block to scan" }),
+    balanceCheckIntervalMs: Type.Optional(
+      Type.Integer({ minimum: 50, maximum: 3_600_000, description: "milliseconds, 50 to 3600000" }),
+    ),
+    traces: Type.Optional(Flag),
+    deliveryConfirmations: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1000, description: "a number of blocks, 1 to 1000" }),
+    ),
+    contracts: Contracts,
+    cctp: Type.Optional(Cctp),
+    uniswapV3: Type.Optional(UniswapV3),
+    tokens: Type.Array(Token, { description: "a list of tokens" }),
+    lanes: Type.Object(
+      { deploy: LaneKeys, settle: LaneKeys, deliver: LaneKeys },
+      { additionalProperties: false, description: "the keys deploy, settle and deliver" },
+    ),
+    dailyGasBudget: Type.Optional(NativeCoinsText),
+    transactionSurcharge: Type.Optional(NativeCoinsText),
+  },
+  { additionalProperties: false },
+);
+
+/** The chain as the file has it: complete, or a preset and what it cannot know or what is to be otherwise. */
+export const WrittenEvmChain = Type.Object(
+  {
+    ...Type.Partial(CompleteEvmChain).properties,
+    contracts: Type.Optional(WrittenContracts),
+    tokens: createWrittenTokens({
+      ...Type.Partial(Token).properties,
+      symbol: Token.properties.symbol,
+    }),
+  },
+  { additionalProperties: false },
+);
+
+/** A chain of the EVM family in use. */
+export interface EvmChain extends Frozen<ReturnType<typeof resolveEvmChain>> {}
+export type CctpConfig = NonNullable<EvmChain["cctp"]>;
+export type UniswapV3Config = NonNullable<EvmChain["uniswapV3"]>;
+
+/** Reads a complete chain; mistakes are added to the problems. */
+export function resolveEvmChain(
+  chain: Static<typeof CompleteEvmChain>,
+  setting: string,
+  given: GivenToChain,
+) {
+  const known = findChainById(chain.chainId);
+  if (!known) {
+    given.problems.push(
+      `${setting}.chainId: expected a bridge chain id of the registry, got ${chain.chainId}`,
+    );
+  }
+  const readLanes = (purpose: LanePurpose): readonly KeyConfig[] => {
+    const where = `${setting}.lanes.${purpose}`;
+    const refs = chain.lanes[purpose];
+    if (!Array.isArray(refs)) return [given.readKey(refs, where)];
+    return refs.map((ref, index) => given.readKey(ref, `${where}[${index}]`));
+  };
+  return {
+    kind: "evm" as const,
+    /** The preset that the chain was made of; undefined where the file says everything. */
+    preset: chain.preset === undefined ? undefined : findPreset(chain.preset),
+    /** Bridge chain id. */
+    chainId: chain.chainId,
+    name: known?.name ?? String(chain.chainId),
+    /** EIP-155 id. */
+    evmChainId: chain.evmChainId,
+    ...resolveShared(chain, setting, given),
+    startBlock: chain.startBlock,
+    /** How often balances in the native coin are compared, where it is listed. */
+    balanceCheckIntervalMs: chain.balanceCheckIntervalMs ?? BALANCE_CHECK_INTERVAL_MS,
+    /** Whether the node may be asked for traces. */
+    traces: chain.traces ?? true,
+    deliveryConfirmations: chain.deliveryConfirmations ?? 1,
+    contracts: {
+      factory: toEvmAddress(chain.contracts.factory),
+      escrow: toEvmAddress(chain.contracts.escrow),
+      delivery: toEvmAddress(chain.contracts.delivery),
+    },
+    /** Undefined where the chain has none. */
+    cctp: chain.cctp && resolveCctp(chain.cctp),
+    /** Undefined where the chain has none. */
+    uniswapV3: chain.uniswapV3 && resolveUniswapV3(chain.uniswapV3),
+    tokens: chain.tokens.map((token, index) => {
+      const address = toEvmAddress(token.address);
+      return resolveToken({ ...token, address }, `${setting}.tokens[${index}]`, given);
+    }),
+    lanes: {
+      deploy: readLanes("deploy"),
+      settle: readLanes("settle"),
+      deliver: readLanes("deliver"),
+    },
+    /** The most that one lane may commit to gas in 24 hours, in wei; undefined where there is no limit. */
+    dailyGasBudget:
+      chain.dailyGasBudget === undefined ? undefined : parseUnits(chain.dailyGasBudget, 18),
+    /** Wei that a transaction costs besides its gas, where gas is charged. */
+    transactionSurcharge: parseUnits(chain.transactionSurcharge ?? "0", 18),
+  };
+}
+
+function resolveCctp({ domain, messenger, transmitter }: Static<typeof Cctp>) {
+  return {
+    /** Circle's own id of the chain. */
+    domain,
+    /** `TokenMessengerV2`. */
+    messenger: toEvmAddress(messenger),
+    /** `MessageTransmitterV2`. */
+    transmitter: toEvmAddress(transmitter),
+  };
+}
+
+function resolveUniswapV3({ router, quoter, weth }: Static<typeof UniswapV3>) {
+  return {
+    /** `SwapRouter02`. */
+    router: toEvmAddress(router),
+    /** `QuoterV2`; absent where nothing is swapped. */
+    ...(quoter && { quoter: toEvmAddress(quoter) }),
+    /** The wrapped native coin. */
+    weth: toEvmAddress(weth),
+  };
+}

@@ -1,0 +1,51 @@
+/** The configuration: how it is loaded, and the types of what it says. */
+export {
+  type ChainConfig,
+  deliveryConfirmationsOf,
+  deliveryOf,
+  escrowOf,
+  findEvmChain,
+  isLocal,
+  listEvmChains,
+  listLaneKeys,
+  listOwnAccounts,
+  listSolanaChains,
+  startOf,
+  transactionSurchargeOf,
+} from "./chains.ts";
+export type { Config } from "./config.ts";
+export {
+  DEPLOYMENT_SALT,
+  type DeploymentConfig,
+  type Derived,
+  deriveDelivery,
+  deriveEscrow,
+  deriveFactory,
+  DETERMINISTIC_DEPLOYER,
+} from "./deployment.ts";
+export { destinationOf, isPriced, pricedIn } from "./destinations.ts";
+export {
+  type CctpConfig,
+  type EvmChain,
+  LANE_PURPOSES,
+  type LanePurpose,
+  type UniswapV3Config,
+} from "./evm-chain.ts";
+export type { GasPolicy } from "./file.ts";
+export {
+  type AwsCredentials,
+  type KeyConfig,
+  type KeySource,
+  SIGNER_NAMES,
+  type SignerName,
+} from "./keys.ts";
+export { findConfigPath, loadConfig, processEnvironment } from "./load.ts";
+export type { NodesConfig } from "./nodes.ts";
+export type { FeedConfig, HttpPriceConfig, PriceConfig } from "./prices.ts";
+export { ConfigError } from "./problems.ts";
+export { ROLE_NAMES, type RoleName } from "./readers.ts";
+export type { RouteConfig, SwapConfig } from "./route-config.ts";
+export { deriveRoute } from "./route-contracts.ts";
+export { listSecretFiles, type SecretFile } from "./secret-files.ts";
+export { feePayersOf, type MintConfig, SOLANA_DECIMALS, type SolanaChain } from "./solana-chain.ts";
+export type { TokenConfig } from "./tokens.ts";

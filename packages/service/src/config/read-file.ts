@@ -1,0 +1,65 @@
+/** Reads the file and completes its chains by their presets. */
+import { readFileSync } from "node:fs";
+import { type Static, Type } from "typebox";
+import { Value } from "typebox/value";
+import { type CompleteChain, completeChain } from "./chains.ts";
+import { resolveDeployment } from "./deployment.ts";
+import { ConfigFile } from "./file.ts";
+import { ConfigError, listProblems } from "./problems.ts";
+
+/** What chains take from the file beside their own entries. */
+const Shared = Type.Object({
+  deployment: ConfigFile.properties.deployment,
+  contracts: ConfigFile.properties.contracts,
+  httpPrices: ConfigFile.properties.httpPrices,
+  chains: ConfigFile.properties.chains,
+});
+
+/**
+ * Reads the file, and its chains as if everything had been written out.
+ * @throws ConfigError with every value that the schema does not allow.
+ */
+export function readConfigFile(
+  path: string,
+  options: { readonly accountsLater: boolean },
+): { readonly file: ConfigFile; readonly chains: readonly CompleteChain[] } {
+  const parsed = parseFile(path);
+  const problems = listProblems(ConfigFile, parsed);
+  const chains = Value.Check(Shared, parsed) ? completeChains(parsed, problems, options) : [];
+  if (problems.length > 0 || !Value.Check(ConfigFile, parsed)) throw new ConfigError(problems);
+  return { file: parsed, chains };
+}
+
+function parseFile(path: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unreadable";
+    throw new ConfigError([
+      `--config: expected a readable configuration file at ${path} (${code})`,
+    ]);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    // The parser's own text repeats what it read.
+    const at = /line \d+ column \d+/.exec(error instanceof Error ? error.message : "")?.[0];
+    throw new ConfigError([`${path}: expected JSON${at ? `, which it is not at ${at}` : ""}`]);
+  }
+}
+
+/** Completes each chain; a setting that is still missing is a problem of its own entry. */
+function completeChains(
+  { chains, contracts, deployment: written, httpPrices = true }: Static<typeof Shared>,
+  problems: string[],
+  { accountsLater }: { readonly accountsLater: boolean },
+): readonly CompleteChain[] {
+  // Problems of the deployment are named once, when it is resolved for the routes.
+  const deployment = resolveDeployment(written, []);
+  return chains.flatMap((chain, index) => {
+    const setting = `chains[${index}]`;
+    const shared = { contracts, deployment, httpPrices };
+    return completeChain(chain, { ...shared, setting, problems, accountsLater }) ?? [];
+  });
+}

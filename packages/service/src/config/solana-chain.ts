@@ -1,0 +1,268 @@
+/** The chain of Solana: as the file has it, and in use. */
+import { type Static, Type } from "typebox";
+import { parseUnits } from "../core/amounts.ts";
+import { parseSolanaAddress } from "../core/base58.ts";
+import type { Frozen } from "../core/frozen.ts";
+import { type Address, NATIVE_SOL, toEvmAddress, toHex32 } from "../core/hex.ts";
+import { type GivenToChain, resolveShared, SharedSettings } from "./every-chain.ts";
+import { KeyRef } from "./keys.ts";
+import { listMarkets, solana as preset, type SolanaPresetToken } from "./presets/index.ts";
+import {
+  completeTokens,
+  createWrittenTokens,
+  parseUnitsAt,
+  resolveToken,
+  Token,
+  type TokenConfig,
+} from "./tokens.ts";
+import { Base58, BridgeId, EvmAddressText, UnitsText } from "./values.ts";
+
+/** Bridge chain id. */
+export const SOLANA = 1;
+export const SOLANA_DECIMALS = 9;
+/** Micro-lamports per compute unit. */
+const PRIORITY_FEE_MAX = 1_000_000;
+const NAME: string = preset.name;
+
+const SolanaToken = Type.Object(
+  {
+    ...Token.properties,
+    address: Type.Union([Type.Literal("native"), Base58], {
+      description: "a mint, 32 bytes in base58, or native",
+    }),
+    program: Type.Optional(
+      Type.Union([Type.Literal("token"), Type.Literal("token-2022")], {
+        description: "token or token-2022",
+      }),
+    ),
+    transferFee: Type.Optional(
+      Type.Boolean({
+        description:
+          "true where Token-2022 may keep something of every transfer: then no route takes it",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** The chain with everything that it needs: what the file leaves to the preset has been filled in. */
+export const CompleteSolanaChain = Type.Object(
+  {
+    preset: Type.Optional(Type.Literal("solana", { description: "solana, as chainId is 1" })),
+    chainId: BridgeId,
+    ...SharedSettings,
+    genesisHash: Base58,
+    startSlot: Type.Integer({ minimum: 0, description: "the first slot to scan" }),
+    detectAt: Type.Optional(
+      Type.Union([Type.Literal("confirmed"), Type.Literal("finalized")], {
+        description: "confirmed or finalized",
+      }),
+    ),
+    contracts: Type.Object(
+      {
+        binding: Base58,
+        escrow: Base58,
+        delivery: Base58,
+        settle: Base58,
+        deliver: Base58,
+        treasury: Base58,
+      },
+      {
+        additionalProperties: false,
+        description: "the accounts binding, escrow, delivery, settle, deliver and treasury",
+      },
+    ),
+    tokens: Type.Array(SolanaToken, { description: "a list of tokens" }),
+    seed: KeyRef,
+    attestors: Type.Array(EvmAddressText, {
+      minItems: 1,
+      maxItems: 4,
+      description: "the addresses of 1 to 4 attestors",
+    }),
+    dailyCaps: Type.Optional(
+      Type.Record(Type.String({ minLength: 1, maxLength: 16 }), UnitsText, {
+        additionalProperties: false,
+        description: "whole units by the symbol of a token",
+      }),
+    ),
+    priorityFeeMax: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 1_000_000_000,
+        description: "micro-lamports per compute unit, at most 1000000000",
+      }),
+    ),
+    dailyFeeBudget: Type.Optional(
+      Type.String({ pattern: "^\\d{1,15}(\\.\\d{1,9})?$", description: "SOL, a plain decimal" }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** The chain as the file has it: complete, or the preset and what it cannot know or what is to be otherwise. */
+export const WrittenSolanaChain = Type.Object(
+  {
+    ...Type.Partial(CompleteSolanaChain).properties,
+    tokens: createWrittenTokens({
+      ...Type.Partial(SolanaToken).properties,
+      symbol: Token.properties.symbol,
+    }),
+  },
+  { additionalProperties: false },
+);
+
+/** Zero: no key stands behind it. */
+const NOBODY = "11111111111111111111111111111111";
+const NO_ACCOUNTS = {
+  binding: NOBODY,
+  escrow: NOBODY,
+  delivery: NOBODY,
+  settle: NOBODY,
+  deliver: NOBODY,
+  treasury: NOBODY,
+};
+
+/** Returns the entry as if everything had been written out; the schema tells whether it is complete. */
+export function completeSolanaChain(
+  written: Static<typeof WrittenSolanaChain>,
+  given: {
+    readonly setting: string;
+    readonly httpPrices: boolean;
+    /** Whether accounts may be missing, as the seed that they follow from is still to be made. */
+    readonly accountsLater: boolean;
+    readonly problems: string[];
+  },
+): object {
+  const { setting, problems } = given;
+  if (written.chainId !== undefined && written.chainId !== SOLANA) {
+    problems.push(`${setting}.chainId: expected ${SOLANA}, as the preset solana has, or nothing`);
+  }
+  const tokens = completeTokens(written.tokens, {
+    preset: written.preset && preset,
+    write: (known) => writeToken(known, given.httpPrices),
+    placeholder: { symbol: "?", address: "native", decimals: 0 },
+    setting,
+    problems,
+  });
+  return {
+    ...(written.preset && { ...preset.terms, genesisHash: preset.genesis.hash }),
+    ...(given.accountsLater && { contracts: NO_ACCOUNTS }),
+    ...written,
+    chainId: SOLANA,
+    ...(tokens && { tokens }),
+  };
+}
+
+function writeToken(known: SolanaPresetToken, httpPrices: boolean): object {
+  const { symbol, address, decimals, minDeposit } = known;
+  const http = httpPrices ? listMarkets(known) : [];
+  const price = { http: http.map(({ url, pointer }) => ({ url, pointer })) };
+  return { symbol, address, decimals, minDeposit, ...(http.length > 0 && { price }) };
+}
+
+/** Solana in use. */
+export interface SolanaChain extends Frozen<ReturnType<typeof resolveSolanaChain>> {}
+/** What the chain must say of a mint. */
+export interface MintConfig extends Frozen<ReturnType<typeof resolveMint>> {}
+
+/** Reads a complete chain; mistakes are added to the problems. */
+export function resolveSolanaChain(
+  chain: Static<typeof CompleteSolanaChain>,
+  setting: string,
+  given: GivenToChain,
+) {
+  const { problems } = given;
+  const read = (text: string, where: string): Address => {
+    const address = parseSolanaAddress(text);
+    if (address === undefined) problems.push(`${setting}.${where}: expected 32 bytes in base58`);
+    return address ?? NATIVE_SOL;
+  };
+  const tokens = chain.tokens.map((token, index) => {
+    const at = `${setting}.tokens[${index}]`;
+    if (token.price?.feeds) {
+      problems.push(`${at}.price.feeds: expected nothing, feeds are contracts of EVM chains`);
+    }
+    const address =
+      token.address === "native" ? NATIVE_SOL : read(token.address, `tokens[${index}].address`);
+    return resolveToken({ ...token, address }, at, given);
+  });
+  if ("kms" in chain.seed) {
+    problems.push(`${setting}.seed: expected a keystore, env or file: keys are derived from it`);
+  }
+  if (chain.seed.retired !== undefined) {
+    problems.push(`${setting}.seed.retired: expected nothing, a lane retires`);
+  }
+  const { binding, escrow, delivery, settle, deliver, treasury } = chain.contracts;
+  return {
+    kind: "svm" as const,
+    /** Bridge chain id. */
+    chainId: SOLANA,
+    name: NAME,
+    ...resolveShared(chain, setting, given),
+    genesisHash: toHex32(read(chain.genesisHash, "genesisHash")),
+    startSlot: chain.startSlot,
+    /** When a deposit is shown. It is settled when it is final, whatever this says. */
+    detectAt: chain.detectAt ?? "finalized",
+    /** All but the treasury follow from the seed. */
+    accounts: {
+      binding: read(binding, "contracts.binding"),
+      escrow: read(escrow, "contracts.escrow"),
+      delivery: read(delivery, "contracts.delivery"),
+      /** Pays for deployments and settlements. */
+      settle: read(settle, "contracts.settle"),
+      /** Pays for deliveries and claims. */
+      deliver: read(deliver, "contracts.deliver"),
+      /** Receives what locks are claimed for, and fees. */
+      treasury: read(treasury, "contracts.treasury"),
+    },
+    tokens,
+    mints: new Map(
+      chain.tokens.flatMap((token, index) => {
+        const address = tokens[index]?.address ?? NATIVE_SOL;
+        return address === NATIVE_SOL ? [] : [[address, resolveMint(token)] as const];
+      }),
+    ),
+    /** The signer's: its accounts and lanes are derived from it. */
+    seed: given.readKey(chain.seed, `${setting}.seed`),
+    /** Any of them may attest towards the signer. */
+    attestors: chain.attestors.map(toEvmAddress),
+    /** Base units that the signer delivers in 24 hours at most, by token; of others nothing. */
+    dailyCaps: resolveCaps(chain.dailyCaps ?? {}, tokens, { setting, problems }),
+    /** Micro-lamports per compute unit. */
+    priorityFeeMax: BigInt(chain.priorityFeeMax ?? PRIORITY_FEE_MAX),
+    /** Lamports that one lane may commit to fees in 24 hours; undefined where there is no limit. */
+    dailyFeeBudget:
+      chain.dailyFeeBudget === undefined
+        ? undefined
+        : parseUnits(chain.dailyFeeBudget, SOLANA_DECIMALS),
+  };
+}
+
+function resolveMint(token: Static<typeof SolanaToken>) {
+  const { program = "token", transferFee = false, decimals } = token;
+  return { program, decimals, hasTransferFee: transferFee };
+}
+
+function resolveCaps(
+  dailyCaps: Readonly<Record<string, string>>,
+  tokens: readonly TokenConfig[],
+  { setting, problems }: { readonly setting: string; readonly problems: string[] },
+): ReadonlyMap<Address, bigint> {
+  const caps = new Map<Address, bigint>();
+  for (const [symbol, units] of Object.entries(dailyCaps)) {
+    const at = `${setting}.dailyCaps.${symbol}`;
+    const token = tokens.find((listed) => listed.symbol === symbol);
+    if (!token) {
+      problems.push(`${at}: expected the symbol of a listed token`);
+      continue;
+    }
+    const cap = parseUnitsAt(units, token.decimals, { setting: at, problems });
+    if (cap !== undefined) caps.set(token.address, cap);
+  }
+  return caps;
+}
+
+/** The accounts that pay for the service's transactions. */
+export function feePayersOf({ accounts }: Pick<SolanaChain, "accounts">): readonly Address[] {
+  return [accounts.settle, accounts.deliver];
+}

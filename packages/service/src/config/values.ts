@@ -1,0 +1,66 @@
+/**
+ * Values that several settings share. The `description` of a schema completes "expected …" wherever a value does not fit.
+ */
+import { Type } from "typebox";
+
+export const EvmAddressText = Type.String({
+  pattern: "^0x[0-9a-fA-F]{40}$",
+  description: "0x and 40 hex digits",
+});
+
+export const Base58 = Type.String({
+  pattern: "^[1-9A-HJ-NP-Za-km-z]{32,44}$",
+  description: "32 bytes in base58",
+});
+
+export const Url = Type.String({ pattern: "^https?://", description: "an http or https URL" });
+
+export const Urls = Type.Array(Url, {
+  minItems: 1,
+  maxItems: 16,
+  description: "a list of 1 to 16 URLs",
+});
+
+export const BridgeId = Type.Integer({
+  minimum: 1,
+  maximum: 65535,
+  description: "a bridge chain id",
+});
+
+export const Bps = Type.Integer({
+  minimum: 0,
+  maximum: 10_000,
+  description: "basis points, 0 to 10000",
+});
+
+export const Flag = Type.Boolean({ description: "true or false" });
+
+export const SymbolText = Type.String({
+  minLength: 1,
+  maxLength: 16,
+  description: "1 to 16 characters",
+});
+
+/** At most 18 decimals. */
+const DECIMAL = "^\\d{1,15}(\\.\\d{1,18})?$";
+
+export const UsdText = Type.String({
+  pattern: DECIMAL,
+  description: "US dollars, a plain decimal",
+});
+
+export const NativeCoinsText = Type.String({
+  pattern: DECIMAL,
+  description: "whole native coins, a plain decimal",
+});
+
+export const UsdPerUnitText = Type.String({
+  pattern: DECIMAL,
+  description: "US dollars per whole unit, a plain decimal",
+});
+
+/** Of a token whose decimals say how many of these count. */
+export const UnitsText = Type.String({
+  pattern: DECIMAL,
+  description: "a plain decimal in whole units",
+});

@@ -1,6 +1,6 @@
 /**
- * The node of an EVM chain: anvil, detached from the launcher. One that was stopped keeps its chain in a state file and
- * is started again from it. Beside the state file lies `NAME.head.json`: the highest block that was seen.
+ * Runs the node of an EVM chain: anvil, detached from the launcher. A stopped node saves its chain to a state file, from
+ * which it is started again. `NAME.head.json` next to it has the highest known block.
  */
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import {
   type DetachedNode,
   type NodeIdentity,
   openDetached,
-  stopLeftDetached,
+  stopLeftoverDetached,
 } from "./detached-node.ts";
 import { SandboxError } from "./errors.ts";
 import { createEvmClient, type EvmClient } from "./evm-client.ts";
@@ -17,9 +17,9 @@ import { asRecord, isErrno, readJson, writeJson } from "./json-file.ts";
 import type { ProcessIdentity } from "./processes.ts";
 
 const PLATFORM_PACKAGE = "@foundry-rs/anvil-linux-amd64";
-/** How often a node saves its chain while it runs, for the case that it is killed. It always saves at its end. */
+/** How often a running node saves its chain, in case it is killed. It always saves when it stops. */
 const SAVE_INTERVAL_SECONDS = 5;
-/** States of old blocks kept on disk beside the newest 500 in memory; each takes some 300 KB. */
+/** Number of old block states kept on disk in addition to the newest 500 in memory; each takes about 300 KB. */
 const OLD_STATES_MAX = 100;
 
 /** A running node. */
@@ -30,28 +30,28 @@ export interface Node {
   readonly rpcUrl: string;
   readonly client: EvmClient;
   readonly logPath: string;
-  /** `new` chain, `loaded` from its state file, or `adopted` while running. */
+  /** A `new` chain, one `loaded` from its state file, or a running node that was `adopted`. */
   readonly origin: "new" | "loaded" | "adopted";
-  /** Remembers the head, so that the next start notices blocks that were lost. */
+  /** Stores the head, so that the next start detects lost blocks. */
   recordHead(block: bigint): void;
-  /** Ends the node, which saves its chain. */
+  /** Stops the node, which saves its chain. */
   stop(): Promise<void>;
 }
 
-/** What a node needs. */
+/** How to run a node. */
 export interface NodeOptions {
   readonly spec: ChainSpec;
-  /** Folder of the nodes' files. */
+  /** Directory of the nodes' files. */
   readonly dir: string;
-  /** Port to listen on; 0 for any. Absent: where it already runs, else the chain's default. */
+  /** Port to listen on; 0 for any free port. Absent: the port of the running node, otherwise the chain's default. */
   readonly port?: number;
-  /** An anvil binary instead of the one from npm. */
+  /** Path of an anvil binary to use instead of the one from npm. */
   readonly anvil?: string;
-  /** A block is final two epochs behind the head. Default 1. */
+  /** Epoch length: a block is final two epochs behind the head. Default 1. */
   readonly slotsInAnEpoch?: number;
 }
 
-/** Path of the anvil binary from npm; a `SandboxError` names the package where it is missing. */
+/** Returns the path of the anvil binary from npm. Throws a `SandboxError` that names the package if it is missing. */
 export function locateAnvil(
   resolve: (name: string) => string = createRequire(import.meta.url).resolve,
 ): string {
@@ -60,12 +60,12 @@ export function locateAnvil(
   } catch (error) {
     if (!isErrno(error, "MODULE_NOT_FOUND")) throw error;
     throw new SandboxError(
-      `the package ${PLATFORM_PACKAGE} is missing (this is ${process.platform} ${process.arch}): run npm ci on Linux x64 with glibc, or name an anvil binary with --anvil`,
+      `the package ${PLATFORM_PACKAGE} is missing (this is ${process.platform} ${process.arch}): run npm ci on Linux x64 with glibc, or pass an anvil binary with --anvil FILE`,
     );
   }
 }
 
-/** Adopts the node if it runs, else starts it. */
+/** Adopts the node if it is running, otherwise starts it. */
 export async function openNode(options: NodeOptions): Promise<Node> {
   const { spec, dir, port } = options;
   const files = nodeFiles(dir, spec);
@@ -76,12 +76,12 @@ export async function openNode(options: NodeOptions): Promise<Node> {
     ...(port === undefined ? {} : { port }),
     defaultPort: spec.defaultPort,
     command: (chosen) => ({ binary, args: anvilArguments(options, files, chosen) }),
-    answers: (rpcUrl) => answers(createEvmClient(spec, rpcUrl)),
+    isReady: (rpcUrl) => isReady(createEvmClient(spec, rpcUrl)),
   });
   const started = head === undefined ? "new" : "loaded";
-  const node = makeNode(options, detached, detached.isAdopted ? "adopted" : started);
+  const node = createNode(options, detached, detached.isAdopted ? "adopted" : started);
   try {
-    if (node.origin === "loaded" && head !== undefined) await assertNothingLost(node, head);
+    if (node.origin === "loaded" && head !== undefined) await assertNoBlocksLost(node, head);
   } catch (error) {
     await node.stop();
     throw error;
@@ -89,9 +89,9 @@ export async function openNode(options: NodeOptions): Promise<Node> {
   return node;
 }
 
-/** Ends the node of a chain if one runs from this folder. */
-export async function stopLeftNode(options: Pick<NodeOptions, "spec" | "dir">): Promise<void> {
-  await stopLeftDetached(identityOf(options));
+/** Stops the node of a chain if one is running from this directory. */
+export async function stopLeftoverNode(options: Pick<NodeOptions, "spec" | "dir">): Promise<void> {
+  await stopLeftoverDetached(identityOf(options));
 }
 
 function identityOf({ spec, dir }: Pick<NodeOptions, "spec" | "dir">): NodeIdentity {
@@ -126,7 +126,7 @@ function anvilArguments(
   return [...Object.entries(settings).flat(), "--no-mining", "--no-request-size-limit", "--quiet"];
 }
 
-function makeNode(
+function createNode(
   { spec, dir }: NodeOptions,
   detached: DetachedNode,
   origin: Node["origin"],
@@ -145,8 +145,8 @@ function makeNode(
   };
 }
 
-/** True when the node answers with its chain id. No answer is an expected outcome while it starts. */
-async function answers(client: EvmClient): Promise<boolean> {
+/** Reports whether the node responds with its chain id. No response is expected while it starts. */
+async function isReady(client: EvmClient): Promise<boolean> {
   try {
     return (await client.getChainId()) === client.chain.id;
   } catch {
@@ -154,12 +154,12 @@ async function answers(client: EvmClient): Promise<boolean> {
   }
 }
 
-/** A node that was killed comes back without its last blocks; rows of the service would then speak of nothing. */
-async function assertNothingLost(node: Node, recorded: bigint): Promise<void> {
+/** Throws if a killed node came back without its last blocks: the service's rows would refer to missing blocks. */
+async function assertNoBlocksLost(node: Node, recorded: bigint): Promise<void> {
   const head = await node.client.getBlockNumber();
   if (head >= recorded) return;
   throw new SandboxError(
-    `the node of ${node.spec.name} was killed and lost ${recorded - head} blocks, which cannot be resumed: begin anew with --fresh`,
+    `the node of ${node.spec.name} was killed and lost its last ${recorded - head} blocks, so this state cannot be resumed: start again with --fresh`,
   );
 }
 

@@ -15,7 +15,7 @@ interface Entry {
   readonly stateMutability?: string | undefined;
 }
 
-/** What decides the bytes on the wire; names of parameters do not. */
+/** Returns the parts of an ABI entry that determine the encoding, without parameter names. */
 function shapeOf(entry: Entry) {
   const { type, name, inputs = [], outputs, stateMutability } = entry;
   return {
@@ -33,7 +33,7 @@ function shapesOf(entries: readonly Entry[], names: ReadonlySet<string | undefin
     .toSorted((a, b) => `${a.type} ${a.name}`.localeCompare(`${b.type} ${b.name}`, "en"));
 }
 
-describe("the stand-ins of CCTP v2 speak as Circle's published ABIs do", () => {
+describe("CCTP v2 stand-ins have the ABI that Circle publishes", () => {
   test.each([
     ["TokenMessengerV2", published.tokenMessengerV2, sandboxTokenMessengerV2Abi],
     ["MessageTransmitterV2", published.messageTransmitterV2, sandboxMessageTransmitterV2Abi],

@@ -1,4 +1,4 @@
-/** The two chains of the sandbox. Their EVM ids are nobody's, so that a payment link never reaches real money. */
+/** The two EVM chains of the sandbox. No public chain has their EVM chain ids, so a payment link never reaches real money. */
 
 export interface ChainSpec {
   readonly name: "ethereum" | "base";
@@ -6,9 +6,9 @@ export interface ChainSpec {
   readonly chainId: number;
   /** EIP-155 id. */
   readonly evmChainId: number;
-  /** Circle's number of the real chain of that name, which its stand-ins use as well. */
+  /** Circle's domain of the real chain of that name; the bridge stand-ins use it too. */
   readonly domain: number;
-  /** Port of the node unless another is asked for. */
+  /** Default port of the node. */
   readonly defaultPort: number;
 }
 
@@ -19,11 +19,11 @@ export const CHAIN_SPECS = [
   { name: "base", chainId: 30, evmChainId: 900030, domain: 6, defaultPort: 8530 },
 ] as const satisfies readonly ChainSpec[];
 
-/** Blocks until a block is final: the nodes run with `--slots-in-an-epoch 1`, finalized = head - 2. */
+/** Blocks on top of a final block: the nodes run with `--slots-in-an-epoch 1`, so finalized = head - 2. */
 export const FINALITY_BLOCKS = 2;
 
-/** The token of the sandbox. */
+/** The test token of the sandbox. */
 export const USDC = { symbol: "USDC", name: "Test USD Coin", decimals: 6 } as const;
 
-/** Of the native coin of both chains; its symbol is the chain's name in upper case. */
+/** Decimals of the native coin of both chains. */
 export const NATIVE_DECIMALS = 18;

@@ -46,7 +46,7 @@ async function stop(options?: { keepNodes: boolean }) {
 const loadTestKeys = () => loadKeys(join(stateDir, "keys"));
 
 describe("contracts", () => {
-  test("the factory stands at one address and everything else at different ones", async () => {
+  test("the factory has the same address on both chains and all other contracts different ones", async () => {
     const chains = await start();
     const { factory, chains: deployed } = await deployContracts(chains, loadTestKeys());
     await assertDeployed(chains, { factory, chains: deployed });
@@ -66,18 +66,18 @@ describe("contracts", () => {
       const { transferRoute, escrowRoute } = deployed[name];
       const attestor = keys.attestor.account.address;
       const relayer = keys.lanes[name].settle.account.address;
-      const answers = await Promise.all([
+      const results = await Promise.all([
         client.readContract({ ...contract, functionName: "isSealed" }),
         client.readContract({ ...contract, functionName: "isRoute", args: [transferRoute] }),
         client.readContract({ ...contract, functionName: "isRoute", args: [escrowRoute] }),
         client.readContract({ ...contract, functionName: "isRelayer", args: [relayer] }),
         client.readContract({ ...contract, functionName: "isAttestor", args: [attestor] }),
       ]);
-      expect(answers).toEqual([true, true, true, true, true]);
+      expect(results).toEqual([true, true, true, true, true]);
     }
   });
 
-  test("payers and the inventory hold test tokens", async () => {
+  test("payers and inventory are funded with test tokens", async () => {
     const chains = await start();
     const keys = loadTestKeys();
     const { chains: deployed } = await deployContracts(chains, keys);
@@ -100,19 +100,19 @@ describe("contracts", () => {
     const chains = await start();
     await deployContracts(chains, loadTestKeys());
     await expect(deployContracts(chains, loadTestKeys())).rejects.toThrow(
-      "is half set up: begin anew with --fresh",
+      "are incomplete (an earlier start was interrupted): start again with --fresh",
     );
   });
 });
 
 describe("payments", () => {
-  test("of one account go out under consecutive nonces when sent at once", async () => {
+  test("of one account have consecutive nonces when sent concurrently", async () => {
     const chains = await start();
     const keys = loadTestKeys();
     const { chains: deployed } = await deployContracts(chains, keys);
     const { client } = chains.ethereum;
     const [payer, other] = keys.payers.ethereum;
-    if (!payer || !other) throw new Error("there are payers");
+    if (!payer || !other) throw new Error("expected two payers");
     const { token } = deployed.ethereum;
     const to = other.account.address;
     const payment = { from: payer.account, to, token, amount: 1n };
@@ -122,8 +122,8 @@ describe("payments", () => {
   });
 });
 
-describe("starting again", () => {
-  test("adopts nodes that still run", async () => {
+describe("restart", () => {
+  test("adopts nodes that are still running", async () => {
     const first = await start();
     await first.mine(4);
     await stop({ keepNodes: true });
@@ -134,7 +134,7 @@ describe("starting again", () => {
     expect(await again.base.client.getBlockNumber()).toBe(4n);
   });
 
-  test("moves a running node to the port that is asked for", async () => {
+  test("restarts a running node on the requested port", async () => {
     const first = await start();
     await first.mine(4);
     await stop({ keepNodes: true });
@@ -145,7 +145,7 @@ describe("starting again", () => {
     expect(isRunning(identifyProcess(first.ethereum.pid))).toBe(false);
   });
 
-  test("goes on from the saved chain, whose final block stays readable", async () => {
+  test("resumes the saved chain, whose final block stays readable", async () => {
     const first = await start();
     const deployment = await deployContracts(first, loadTestKeys());
     await first.mine(4);
@@ -159,18 +159,18 @@ describe("starting again", () => {
     expect(await client.getCode({ address, blockTag: "finalized" })).toMatch(/^0x60/);
   });
 
-  test("refuses a chain whose node was killed before it saved its last blocks", async () => {
+  test("rejects a chain whose node was killed before it saved its last blocks", async () => {
     const { base } = await start();
     await running?.mine(4);
     process.kill(base.pid, "SIGKILL");
     await waitForEnd(identifyProcess(base.pid), 5_000);
     await stop();
     await expect(start()).rejects.toThrow(
-      "the node of base was killed and lost 4 blocks, which cannot be resumed: begin anew with --fresh",
+      "the node of base was killed and lost its last 4 blocks, so this state cannot be resumed: start again with --fresh",
     );
   });
 
-  test("fresh begins at block 0", async () => {
+  test("with fresh starts at block 0", async () => {
     const first = await start();
     await first.mine(4);
     await stop({ keepNodes: true });
@@ -180,24 +180,24 @@ describe("starting again", () => {
   });
 });
 
-describe("refusals", () => {
-  test("a second instance on the same state directory is told which process holds it", async () => {
+describe("start fails", () => {
+  test("on a state directory in use, and names the process that holds it", async () => {
     await start();
     await expect(startChains({ stateDir, ports: ANY_PORTS })).rejects.toThrow(
       new SandboxError(
-        `a sandbox already runs on ${stateDir} (process ${process.pid}): stop it, or choose another folder with --state-dir`,
+        `a sandbox is already running on ${stateDir} (process ${process.pid}): stop it, or choose another directory with --state-dir`,
       ),
     );
   });
 
-  test("a port in use is named with its option, and no node is left running", async () => {
+  test("on a port in use, names its option, and leaves no node running", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const address = server.address();
-    if (typeof address !== "object" || address === null) throw new Error("it has a port");
+    if (typeof address !== "object" || address === null) throw new Error("the server has no port");
     await expect(start({ ports: { ethereum: 0, base: address.port } })).rejects.toThrow(
       new SandboxError(
-        `port ${address.port} (the node of base) is in use: stop what holds it, or choose another with --base-port`,
+        `port ${address.port} (the node of base) is in use: stop the process that uses it, or choose another port with --base-port`,
       ),
     );
     server.close();
@@ -205,13 +205,13 @@ describe("refusals", () => {
     expect(again.all.map((chain) => chain.origin)).toEqual(["new", "new"]);
   });
 
-  test("a folder with other things in it is not touched", async () => {
+  test("on a directory with other files, which it does not touch", async () => {
     writeFileSync(join(stateDir, "thesis.txt"), "years of work");
-    await expect(start()).rejects.toThrow("holds something that is no sandbox");
+    await expect(start()).rejects.toThrow("contains files that are not a sandbox's");
     rmSync(join(stateDir, "thesis.txt"));
   });
 
-  test("a missing platform package is named", () => {
+  test("without the platform package, and names it", () => {
     const resolve = (name: string): string => {
       throw Object.assign(new Error(`Cannot find ${name}`), { code: "MODULE_NOT_FOUND" });
     };

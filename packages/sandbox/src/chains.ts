@@ -8,21 +8,21 @@ import { clearState } from "./clear-state.ts";
 import { isRunning } from "./processes.ts";
 import { claimStateDir, statePaths } from "./state-paths.ts";
 
-/** How to start the chains. */
+/** Options of `startChains`. */
 export interface ChainsOptions {
-  /** Folder that keeps everything; made where it is missing. */
+  /** State directory; created if it is missing. */
   readonly stateDir: string;
-  /** Throw away what is there. */
+  /** Delete existing state first. */
   readonly fresh?: boolean;
-  /** Ports of the nodes; 0 for any. Default 8502 and 8530. */
+  /** Ports of the nodes; 0 for any free port. Default 8502 and 8530. */
   readonly ports?: Partial<Readonly<Record<ChainName, number>>>;
-  /** How blocks are made; false leaves it to `mine`. */
+  /** Block production; with false, only `mine` produces blocks. */
   readonly mining?: MiningOptions | false;
-  /** An anvil binary instead of the one from npm. */
+  /** Path of an anvil binary to use instead of the one from npm. */
   readonly anvil?: string;
-  /** Blocks are final two epochs behind the head: 1 (the default) for quick tests, more for deep reorganisations. */
+  /** Epoch length: blocks are final two epochs behind the head. Default 1; deep reorgs need more. */
   readonly slotsInAnEpoch?: number;
-  /** A node does not answer, told once until it does again; `ended` when its process is gone. */
+  /** Called once when a node stops responding, until it responds again; `ended` if its process has ended. */
   readonly onProblem?: (problem: SandboxError, ended: boolean) => void;
 }
 
@@ -41,13 +41,13 @@ export interface SandboxChains {
   readonly all: readonly SandboxChain[];
   readonly ethereum: SandboxChain;
   readonly base: SandboxChain;
-  /** Makes blocks at once, on one chain or on both. */
+  /** Mines blocks immediately, on one chain or on both. */
   mine(blocks: number, chain?: ChainName): Promise<void>;
-  /** Stops mining, and the nodes unless they are kept, and gives the state directory free. */
+  /** Stops mining and, unless they are kept, the nodes; then unlocks the state directory. */
   stop(options?: { readonly keepNodes?: boolean }): Promise<void>;
 }
 
-/** Starts or adopts both chains and mines them. Refuses a state directory that another sandbox holds. */
+/** Starts or adopts both chains and mines them. Throws a `SandboxError` if another sandbox has locked the directory. */
 export async function startChains(options: ChainsOptions): Promise<SandboxChains> {
   const stateDir = claimStateDir(options.stateDir);
   const paths = statePaths(stateDir);
@@ -62,7 +62,7 @@ export async function startChains(options: ChainsOptions): Promise<SandboxChains
   }
 }
 
-/** All nodes or none: when one does not start, the others are stopped. */
+/** Opens all nodes or none: if one does not start, the others are stopped. */
 async function openNodes(options: ChainsOptions, dir: string): Promise<readonly Node[]> {
   const results = await Promise.allSettled(
     CHAIN_SPECS.map((spec) => {
@@ -87,7 +87,7 @@ async function runChains(
   options: ChainsOptions,
   { stateDir, nodes, lock }: { stateDir: string; nodes: readonly Node[]; lock: Lock },
 ): Promise<SandboxChains> {
-  // A node that was started again knows the state of its head only. After this every final block is readable.
+  // A restarted node has only the state of its head. Three more blocks make the state of the final block readable.
   const loaded = nodes.filter((node) => node.origin === "loaded");
   await Promise.all(loaded.map((node) => mineBlocks(node.client, FINALITY_BLOCKS + 1)));
 
@@ -95,7 +95,7 @@ async function runChains(
   const all = nodes.map(toChain);
   const chain = (name: ChainName): SandboxChain => {
     const found = all.find((one) => one.name === name);
-    if (!found) throw new Error(`there is no chain ${name}`);
+    if (!found) throw new Error(`no chain ${name}`);
     return found;
   };
   return {
@@ -128,14 +128,14 @@ function drive(node: Node, { mining, onProblem }: ChainsOptions): MiningDriver {
     onHead: (block) => node.recordHead(block),
     onProblem: (cause) => {
       const ended = !isRunning(node.process);
-      const what = `the node of ${node.spec.name} ${ended ? "has ended" : "does not answer"}`;
-      onProblem?.(new SandboxError(`${what}: see ${node.logPath}`, { cause }), ended);
+      const problem = `the node of ${node.spec.name} ${ended ? "has exited" : "does not respond"}`;
+      onProblem?.(new SandboxError(`${problem}: see ${node.logPath}`, { cause }), ended);
     },
   });
 }
 
 async function recordAndStop(node: Node): Promise<void> {
-  // A node that does not answer any more has nothing to tell; the head recorded last stays.
+  // If the node no longer responds, the head that was recorded last stays.
   const head = await node.client.getBlockNumber().catch(() => undefined);
   if (head !== undefined) node.recordHead(head);
   await node.stop();

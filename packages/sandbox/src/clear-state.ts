@@ -1,17 +1,17 @@
 import { readFileSync, realpathSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
-import { stopLeftNode } from "./anvil.ts";
+import { stopLeftoverNode } from "./anvil.ts";
 import { CHAIN_SPECS } from "./chain-specs.ts";
 import { isErrno } from "./json-file.ts";
 import { acquireLock } from "./lock.ts";
 import { identifyProcess, readArguments, stopProcess } from "./processes.ts";
-import { stopLeftSolanaNode } from "./solana/node.ts";
-import { stopLeftService } from "./service.ts";
+import { stopLeftoverSolanaNode } from "./solana/node.ts";
+import { stopLeftoverService } from "./service.ts";
 import { statePaths } from "./state-paths.ts";
 
 const DATABASE_GRACE_MS = 20_000;
 
-/** Removes a sandbox that is not running: what it left running is stopped, what it made is deleted, nothing else. */
+/** Removes a sandbox that is not running: stops its leftover processes and deletes the files it created, no others. */
 export async function removeSandbox(stateDir: string): Promise<void> {
   const lock = acquireLock(statePaths(stateDir).lock, stateDir);
   try {
@@ -21,21 +21,21 @@ export async function removeSandbox(stateDir: string): Promise<void> {
   }
 }
 
-/** Like `removeSandbox`, for who holds the lock. */
+/** Like `removeSandbox`, for a caller that holds the lock. */
 export async function clearState(stateDir: string): Promise<void> {
   const paths = statePaths(stateDir);
-  await stopLeftService(stateDir);
-  await stopLeftDatabase(paths.database);
+  await stopLeftoverService(stateDir);
+  await stopLeftoverDatabase(paths.database);
   await Promise.all([
-    ...CHAIN_SPECS.map((spec) => stopLeftNode({ spec, dir: paths.nodes })),
-    stopLeftSolanaNode(paths.nodes),
+    ...CHAIN_SPECS.map((spec) => stopLeftoverNode({ spec, dir: paths.nodes })),
+    stopLeftoverSolanaNode(paths.nodes),
   ]);
   removeLinkedHome(join(paths.database, "postgres"));
   for (const path of paths.contents) rmSync(path, { recursive: true, force: true });
 }
 
-/** Ends the embedded database of a service that was killed. */
-export async function stopLeftDatabase(dir: string): Promise<void> {
+/** Stops the embedded database of a killed service. */
+export async function stopLeftoverDatabase(dir: string): Promise<void> {
   const home = realPath(join(dir, "postgres"));
   if (home === undefined) return;
   const pid = readPid(join(home, "data", "postmaster.pid"));
@@ -44,7 +44,7 @@ export async function stopLeftDatabase(dir: string): Promise<void> {
   if (isOurs) await stopProcess(identifyProcess(pid), DATABASE_GRACE_MS, "SIGINT");
 }
 
-/** Where root's `nobody` could not reach the state directory, the database lives elsewhere and a link leads there. */
+/** Removes the database where it is a link: `nobody` could not access the state directory, so it was created elsewhere. */
 function removeLinkedHome(link: string): void {
   const home = realPath(link);
   if (home === undefined || home === link || !basename(home).startsWith("postgres-")) return;

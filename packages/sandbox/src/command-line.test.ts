@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { DEFAULT_STATE_DIR, parseCommandLine } from "./command-line.ts";
 import { SandboxError } from "./errors.ts";
 
-describe("the command line", () => {
-  test("without arguments means the default state directory and default ports", () => {
+describe("parseCommandLine", () => {
+  test("without arguments uses the default state directory and ports", () => {
     expect(parseCommandLine([])).toEqual({
       kind: "run",
       exitAfterDemo: false,
@@ -11,7 +11,7 @@ describe("the command line", () => {
     });
   });
 
-  test("takes every option", () => {
+  test("accepts every option", () => {
     const args = "--fresh --state-dir /tmp/x --port 1 --quote-port 2 --ethereum-port 3".split(" ");
     const rest =
       "--telemetry-port 4 --base-port 0 --solana-port 5 --anvil /bin/anvil --exit-after-demo".split(
@@ -32,8 +32,8 @@ describe("the command line", () => {
   test.each([
     [["--port", "x"], "--port x: expected a port from 0 to 65535"],
     [["--base-port", "65536"], "--base-port 65536: expected a port from 0 to 65535"],
-    [["--frsh"], "Unknown option '--frsh': see npm start -- --help"],
-  ])("refuses %j in one line", (args, message) => {
+    [["--frsh"], "Unknown option '--frsh': run npm start -- --help"],
+  ])("rejects %j with a one-line error", (args, message) => {
     expect(() => parseCommandLine(args)).toThrow(new SandboxError(message));
   });
 });

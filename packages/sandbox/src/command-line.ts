@@ -6,32 +6,32 @@ import { SandboxError } from "./errors.ts";
 import { DEFAULT_SERVICE_PORTS, type SandboxOptions } from "./sandbox.ts";
 import { SOLANA_SPEC } from "./solana/spec.ts";
 
-/** Where the sandbox keeps everything unless told otherwise: `.sluice` beside the root's package.json. */
+/** The default state directory: `.sluice` next to the root's package.json. */
 export const DEFAULT_STATE_DIR = fileURLToPath(new URL("../../../.sluice", import.meta.url));
 
 const [ethereum, base] = CHAIN_SPECS;
 
-/** What --help prints. */
+/** The output of --help. */
 export const HELP = `Usage: npm start -- [options]
 
-Starts three chains, the contracts, test tokens, the service and integrators, plays one deposit from
-arrival to delivery, and stays up until Ctrl-C. Started again it goes on from what is there.
+Starts three local chains, deploys the contracts, starts the service, creates integrators, plays one
+deposit from payment to delivery, and runs until Ctrl-C. A later start resumes the saved state.
 
-  --fresh               throw away what an earlier run left and begin anew
-  --state-dir DIR       where everything is kept (default .sluice beside package.json)
-  --port PORT           the service (default ${DEFAULT_SERVICE_PORTS.api}, 0 for any)
-  --quote-port PORT     its quotes (default ${DEFAULT_SERVICE_PORTS.quote}, 0 for any)
-  --telemetry-port PORT its metrics and health (default ${DEFAULT_SERVICE_PORTS.telemetry}, 0 for any)
-  --ethereum-port PORT  the node of ethereum (default ${ethereum.defaultPort}, 0 for any)
-  --base-port PORT      the node of base (default ${base.defaultPort}, 0 for any)
-  --solana-port PORT    the node of solana (default ${SOLANA_SPEC.defaultPort}, 0 for any)
-  --anvil FILE          an anvil binary instead of the one from npm
-  --exit-after-demo     end after the first delivery
-  --help                this text
+  --fresh               delete the saved state and start from scratch
+  --state-dir DIR       state directory (default .sluice next to package.json)
+  --port PORT           port of the service (default ${DEFAULT_SERVICE_PORTS.api}, 0 for any free port)
+  --quote-port PORT     port of the quote service (default ${DEFAULT_SERVICE_PORTS.quote}, 0 for any free port)
+  --telemetry-port PORT port of metrics and health (default ${DEFAULT_SERVICE_PORTS.telemetry}, 0 for any free port)
+  --ethereum-port PORT  port of the ethereum node (default ${ethereum.defaultPort}, 0 for any free port)
+  --base-port PORT      port of the base node (default ${base.defaultPort}, 0 for any free port)
+  --solana-port PORT    port of the solana node (default ${SOLANA_SPEC.defaultPort}, 0 for any free port)
+  --anvil FILE          use this anvil binary instead of the one from npm
+  --exit-after-demo     stop after the delivery
+  --help                print this text
 `;
 
-/** What the command line asks for. */
-export type CommandLine =
+/** The parsed command line. */
+type CommandLine =
   | { readonly kind: "help" }
   | {
       readonly kind: "run";
@@ -39,7 +39,7 @@ export type CommandLine =
       readonly options: Pick<SandboxOptions, "stateDir" | "fresh" | "ports" | "anvil">;
     };
 
-/** Reads the arguments; a `SandboxError` names the one that is wrong. */
+/** Parses the arguments. Throws a `SandboxError` that names an invalid one. */
 export function parseCommandLine(args: readonly string[]): CommandLine {
   const values = parseOptions(args);
   if (values.help) return { kind: "help" };
@@ -82,7 +82,7 @@ function parseOptions(args: readonly string[]) {
     }).values;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new SandboxError(`${error.message.split(". ")[0]}: see npm start -- --help`);
+    throw new SandboxError(`${error.message.split(". ")[0]}: run npm start -- --help`);
   }
 }
 

@@ -1,10 +1,10 @@
 /**
- * Deploys the contracts on both chains and funds everybody, in a few blocks.
+ * Deploys the contracts on both chains and funds all accounts, in a few blocks.
  *
- * Every address is known beforehand (from the owner's and the faucet's nonces), so that all transactions are sent at
- * once and both chains go on in parallel. The factory comes from the deterministic deployer and stands at one address;
- * everything else stands at another address on each chain, because the accounts burn a different number of nonces
- * first: a mix-up of chains then fails instead of working by accident.
+ * Every address is known in advance (from the owner's and the faucet's nonces), so all transactions are sent at once and
+ * both chains proceed in parallel. The factory is deployed by the deterministic deployer and has the same address on
+ * both chains. All other contracts have different addresses, because the accounts first use up a different number of
+ * nonces on each chain: confusing the two chains then fails instead of working by accident.
  */
 import {
   cctpRouteAbi,
@@ -72,28 +72,28 @@ import {
   uniswapInitCodes,
 } from "./uniswap.ts";
 
-/** Stands on public chains at the same address. */
+/** The deterministic deployer, at the same address as on public chains. */
 const DETERMINISTIC_DEPLOYER: Address = "0x4e59b44847b379578588920cA78FbF26c0B4956C";
 const FACTORY_SALT = zeroHash;
 
 const DEPLOY_GAS = 4_000_000n;
-/** Contracts of Uniswap that are nearly as large as a contract may be. */
+/** For Uniswap contracts close to the contract size limit. */
 const LARGE_DEPLOY_GAS = 6_000_000n;
 const LARGE_STEPS: readonly string[] = ["uniswapFactory", "swapRouter", "positionManager"];
 const DEPLOY_BLOCK_GAS = 200_000_000n;
 const CALL_GAS = 1_000_000n;
 const ETH_EACH = parseEther("1000");
 const INVENTORY = parseUnits("1000000", USDC.decimals);
-/** The most that may be delivered in any 24 hours: far above what a sandbox moves. */
+/** Daily cap of deliveries: far above the volume of a sandbox. */
 const USDC_DAILY_CAP = INVENTORY;
 const NATIVE_INVENTORY = parseEther("1000");
 const NATIVE_DAILY_CAP = NATIVE_INVENTORY;
 const USDC_PER_PAYER = parseUnits("100000", USDC.decimals);
 
-/** More than either account uses for contracts, so that no address of one chain is one of the other. */
+/** Greater than the number of contracts of either account, so that no address occurs on both chains. */
 const NONCES_APART = 30;
 
-/** Nonces of the owner: first the burnt ones, then these in order. */
+/** Contracts in the order of the owner's nonces, which follow the skipped ones. */
 const OWNER_STEPS = [
   "factory",
   "escrow",
@@ -117,11 +117,11 @@ const OWNER_STEPS = [
 ] as const;
 
 export interface DeployOptions {
-  /** How long additions to factory and delivery wait, in seconds. Default 60. */
+  /** Delay of additions to factory and delivery, in seconds. Default 60. */
   readonly delaySeconds?: number;
 }
 
-/** Deploys on chains where nothing of these keys stands yet. */
+/** Deploys the contracts. Throws a `SandboxError` if the owner has sent transactions before. */
 export async function deployContracts(
   chains: SandboxChains,
   keys: SandboxKeys,
@@ -147,7 +147,7 @@ export async function deployContracts(
   return { factory, chains: { ethereum, base } };
 }
 
-type ChainPlan = Omit<ChainDeployment, "startBlock"> & { readonly burn: number };
+type ChainPlan = Omit<ChainDeployment, "startBlock"> & { readonly noncesSkipped: number };
 
 interface Context {
   readonly keys: SandboxKeys;
@@ -157,15 +157,15 @@ interface Context {
   readonly plan: Readonly<Record<ChainName, ChainPlan>>;
 }
 
-function planChain(keys: SandboxKeys, burn: number): ChainPlan {
+function planChain(keys: SandboxKeys, noncesSkipped: number): ChainPlan {
   const owned = (step: (typeof OWNER_STEPS)[number]) =>
     getContractAddress({
       from: keys.owner.account.address,
-      nonce: BigInt(burn + OWNER_STEPS.indexOf(step)),
+      nonce: BigInt(noncesSkipped + OWNER_STEPS.indexOf(step)),
     });
   return {
-    burn,
-    token: getContractAddress({ from: keys.faucet.account.address, nonce: BigInt(burn) }),
+    noncesSkipped,
+    token: getContractAddress({ from: keys.faucet.account.address, nonce: BigInt(noncesSkipped) }),
     escrow: owned("escrow"),
     delivery: owned("delivery"),
     transferRoute: owned("transferRoute"),
@@ -199,62 +199,68 @@ async function deployChain(
   const { client } = chain;
   const { keys } = context;
   await assertEmpty(chain, keys);
-  const rich = [keys.owner, keys.faucet, ...keys.payers[chain.name]].map((key) => key.account);
-  const wealth = [...rich, ...laneAccounts(keys)].map(({ address }) => ({
+  const funded = [keys.owner, keys.faucet, ...keys.payers[chain.name]].map((key) => key.account);
+  const balances = [...funded, ...laneAccounts(keys)].map(({ address }) => ({
     address,
     value: ETH_EACH,
   }));
   const inventory = { address: context.plan[chain.name].delivery, value: NATIVE_INVENTORY };
   const provider = { address: keys.faucet.account.address, value: ETH_EACH + POOL_NATIVE };
-  await Promise.all([...wealth, inventory].map((account) => client.setBalance(account)));
+  await Promise.all([...balances, inventory].map((account) => client.setBalance(account)));
   await client.setBalance(provider);
   const startBlock = Number(await client.getBlockNumber()) + 1;
   const byOwner = ownerCalls(chain, context);
   const byFaucet = faucetCalls(chain, context);
   const { gasLimit } = await client.getBlock();
-  // The node forgets transactions that do not fit the block being made, so all of them fit one.
+  // anvil drops transactions that do not fit into the next block, so the limit is raised until all of them do.
   await client.setBlockGasLimit({ gasLimit: DEPLOY_BLOCK_GAS });
   await mineAll(chains, chain, [
     { account: keys.owner.account, calls: byOwner, nonce: 0 },
     { account: keys.faucet.account, calls: byFaucet, nonce: 0 },
   ]);
-  const ofPool = poolCalls(context.plan[chain.name], provider.address);
+  const byProvider = poolCalls(context.plan[chain.name], provider.address);
   await mineAll(chains, chain, [
-    { account: keys.faucet.account, calls: ofPool, nonce: byFaucet.length },
+    { account: keys.faucet.account, calls: byProvider, nonce: byFaucet.length },
   ]);
   await client.setBlockGasLimit({ gasLimit });
-  const { burn: _burn, ...addresses } = context.plan[chain.name];
+  const { noncesSkipped: _skipped, ...addresses } = context.plan[chain.name];
   return { ...addresses, startBlock };
 }
 
-/** Calls of one account, and the nonce of the first. */
+/** Calls of one account, with the nonce of the first call. */
 interface Batch {
   readonly account: PrivateKeyAccount;
   readonly calls: readonly Call[];
   readonly nonce: number;
 }
 
-/** Sends calls and waits for their blocks. */
+/** Sends calls, mines a block and waits for all of them. */
 async function mineAll(
   chains: SandboxChains,
   { client, name }: SandboxChain,
   batches: readonly Batch[],
 ): Promise<void> {
-  const sent: { readonly hash: Hex; readonly what: string }[] = [];
+  const sent: { readonly hash: Hex; readonly label: string }[] = [];
   for (const { account, calls, nonce } of batches) {
     const hashes = await sendCalls(client, account, calls, nonce);
-    sent.push(...hashes.map((hash, index) => ({ hash, what: calls[index]?.what ?? "" })));
+    sent.push(...hashes.map((hash, index) => ({ hash, label: calls[index]?.label ?? "" })));
   }
   await chains.mine(1, name);
-  await Promise.all(sent.map(({ hash, what }) => awaitMined(client, hash, what)));
+  await Promise.all(sent.map(({ hash, label }) => awaitMined(client, hash, label)));
 }
 
 async function assertEmpty({ client, name }: SandboxChain, keys: SandboxKeys): Promise<void> {
   const used = await client.getTransactionCount({ address: keys.owner.account.address });
-  if (used > 0) throw new SandboxError(`${name} is half set up: begin anew with --fresh`);
+  if (used > 0) {
+    throw new SandboxError(
+      `the contracts on ${name} are incomplete (an earlier start was interrupted): start again with --fresh`,
+    );
+  }
   const deployer = await client.getCode({ address: DETERMINISTIC_DEPLOYER });
   if (deployer === undefined || deployer === "0x") {
-    throw new SandboxError(`${name} lacks the deterministic deployer ${DETERMINISTIC_DEPLOYER}`);
+    throw new SandboxError(
+      `${name} has no deterministic deployer at ${DETERMINISTIC_DEPLOYER}: update anvil`,
+    );
   }
 }
 
@@ -266,7 +272,7 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
   const other = otherOf(chain);
   const there = plan[other.name];
   const uniswap = uniswapInitCodes(here);
-  const deployments: Readonly<Record<(typeof OWNER_STEPS)[number], Omit<Call, "gas" | "what">>> = {
+  const deployments: Readonly<Record<(typeof OWNER_STEPS)[number], Omit<Call, "gas" | "label">>> = {
     factory: {
       to: DETERMINISTIC_DEPLOYER,
       data: concatHex([FACTORY_SALT, context.factoryInitCode]),
@@ -307,14 +313,14 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
     usdcToSolRoute: { data: solanaRouteInitCode(chain, context, { from: "usdc", to: "SOL" }) },
   };
   return [
-    ...burnCalls(owner, here.burn),
+    ...skipNonces(owner, here.noncesSkipped),
     ...OWNER_STEPS.map((step) => ({
       ...deployments[step],
-      what: step,
+      label: step,
       gas: LARGE_STEPS.includes(step) ? LARGE_DEPLOY_GAS : DEPLOY_GAS,
     })),
     {
-      what: "factory.seal",
+      label: "factory.seal",
       to: factory,
       gas: CALL_GAS,
       data: encodeFunctionData({
@@ -342,7 +348,7 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
       }),
     },
     {
-      what: "messenger.link",
+      label: "messenger.link",
       to: here.messenger,
       gas: CALL_GAS,
       data: encodeFunctionData({
@@ -352,7 +358,7 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
       }),
     },
     {
-      what: "delivery.seal",
+      label: "delivery.seal",
       to: here.delivery,
       gas: CALL_GAS,
       data: encodeFunctionData({
@@ -371,17 +377,17 @@ function ownerCalls(chain: SandboxChain, context: Context): readonly Call[] {
 }
 
 function faucetCalls(chain: SandboxChain, { keys, plan }: Context): readonly Call[] {
-  const { burn, token, delivery, messenger } = plan[chain.name];
+  const { noncesSkipped, token, delivery, messenger } = plan[chain.name];
   const mint = (to: Address, amount: bigint): Call => ({
-    what: "token.mint",
+    label: "token.mint",
     to: token,
     gas: CALL_GAS,
     data: encodeFunctionData({ abi: testTokenAbi, functionName: "mint", args: [to, amount] }),
   });
   return [
-    ...burnCalls(keys.faucet.account.address, burn),
+    ...skipNonces(keys.faucet.account.address, noncesSkipped),
     {
-      what: "token",
+      label: "token",
       gas: DEPLOY_GAS,
       data: encodeDeployData({
         abi: testTokenAbi,
@@ -390,7 +396,7 @@ function faucetCalls(chain: SandboxChain, { keys, plan }: Context): readonly Cal
       }),
     },
     {
-      what: "token.addMinter",
+      label: "token.addMinter",
       to: token,
       gas: CALL_GAS,
       data: encodeFunctionData({ abi: testTokenAbi, functionName: "addMinter", args: [messenger] }),
@@ -401,8 +407,13 @@ function faucetCalls(chain: SandboxChain, { keys, plan }: Context): readonly Cal
   ];
 }
 
-function burnCalls(self: Address, count: number): readonly Call[] {
-  return Array.from({ length: count }, () => ({ what: "a nonce", to: self, gas: 21_000n }));
+/** Returns empty transfers of an account to itself, which use up nonces. */
+function skipNonces(self: Address, count: number): readonly Call[] {
+  return Array.from({ length: count }, () => ({
+    label: "a skipped nonce",
+    to: self,
+    gas: 21_000n,
+  }));
 }
 
 function escrowInitCode(chain: ChainSpec, { keys, factory }: Context): Hex {
@@ -492,7 +503,7 @@ type Asset = "usdc" | "native";
 
 const decimalsOf = (asset: Asset) => (asset === "usdc" ? USDC.decimals : NATIVE_DECIMALS);
 
-/** A route to the other asset of the same chain. */
+/** Returns the creation code of a route to the other asset of the same chain, through the pool. */
 function swapRouteInitCode(
   chain: ChainSpec & { readonly name: ChainName },
   { keys, factory, plan }: Context,
@@ -521,7 +532,7 @@ function swapRouteInitCode(
   });
 }
 
-/** A route from the wrapped native coin to USDC of the other chain, through the pool and the bridge. */
+/** Returns the creation code of a route from WETH to USDC of the other chain, through the pool and the bridge. */
 function swapCctpRouteInitCode(
   chain: ChainSpec & { readonly name: ChainName },
   { keys, factory, plan }: Context,
@@ -552,7 +563,7 @@ function swapCctpRouteInitCode(
   });
 }
 
-/** A route to the other chain: of the same asset, or at a price. */
+/** Returns the creation code of a route to the other EVM chain, for the same asset or at a price. */
 function escrowRouteInitCode(
   chain: ChainSpec,
   { plan }: Context,
@@ -577,7 +588,7 @@ function escrowRouteInitCode(
     : encodeDeployData({ abi: pricedRouteAbi, bytecode: pricedRouteBytecode, args: [pair] });
 }
 
-/** A route to a token of the Solana chain: of the same asset, or at a price. */
+/** Returns the creation code of a route to the Solana chain, for the same asset or at a price. */
 function solanaRouteInitCode(
   chain: ChainSpec & { readonly name: ChainName },
   { keys, plan }: Context,
@@ -601,7 +612,7 @@ function solanaRouteInitCode(
     : encodeDeployData({ abi: pricedRouteAbi, bytecode: pricedRouteBytecode, args: [pair] });
 }
 
-/** What is delivered on the Solana chain out of inventory. SOL is zero, as every native coin. */
+/** Tokens delivered on the Solana chain from inventory. SOL is zero, as every native coin. */
 const SOLANA_DESTINATIONS = {
   USDC: { token: toBytes32(SOLANA_TOKENS.USDC.mint), decimals: 6, isSameAsset: true },
   WETH: { token: toBytes32(SOLANA_TOKENS.WETH.mint), decimals: 8, isSameAsset: true },

@@ -1,7 +1,7 @@
 /**
- * One deposit from arrival to delivery, as an integrator sees it: it knows the descriptor and the public interface.
- * The stream says at once that something happened; what happened is read from the replay and from the settlement, so
- * that nothing is missed when the stream is down.
+ * Plays one deposit from payment to delivery, as an integrator would: with the descriptor and the public interface only.
+ * The stream is only a wake-up signal. Events are read from the replay and the status from the settlement, so nothing is
+ * missed while the stream is down.
  */
 import {
   connectStream,
@@ -28,21 +28,21 @@ import { SandboxError } from "./errors.ts";
 import { createEvmClient } from "./evm-client.ts";
 import { balanceOf, pay } from "./tokens.ts";
 
-/** How to play it. */
+/** Options of `runDemo`. */
 export interface DemoOptions {
   readonly descriptor: Descriptor;
-  /** The factory that the payer trusts; addresses are verified against it before money is sent. */
+  /** The factory that the payer trusts. The deposit address is verified against it before the payment. */
   readonly factory: Address;
-  /** In whole tokens. Default 25. */
+  /** Amount in whole tokens. Default 25. */
   readonly amount?: string;
-  /** Until delivery, in milliseconds. Default 60000. */
+  /** Timeout until the delivery, in milliseconds. Default 60000. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
-  /** What just happened. */
+  /** Called after each step. */
   readonly onStep: (step: string, text: string) => void;
 }
 
-/** What came of it. */
+/** Result of `runDemo`. Amounts are in base units. */
 export interface DemoResult {
   readonly depositAddress: Address;
   readonly settlementId: string;
@@ -52,7 +52,7 @@ export interface DemoResult {
   readonly elapsedMs: number;
 }
 
-/** The user of the demo: always the same, so that its address is too. */
+/** The user of the demo. It never changes, so that the deposit address does not either. */
 const USER_ID = "0x00000000000000000000000000000000000a11ce";
 const POLL_MS = 200;
 const STREAM_WAIT_MS = 5_000;
@@ -60,23 +60,24 @@ const TRANSFER = parseAbiItem(
   "event Transfer(address indexed from, address indexed to, uint256 value)",
 );
 
-/** Plays the demo: USDC from the first chain to the second. */
+/** Plays the demo: USDC from the first EVM chain to the second. */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const { descriptor, onStep } = options;
   const [source, destination] = evmChainsOf(descriptor);
   const [integrator] = descriptor.integrators;
-  if (!source || !destination || !integrator) throw new Error("the descriptor is incomplete");
+  if (!source || !destination || !integrator)
+    throw new Error("the descriptor lacks a chain or an integrator");
   const client = createSluiceClient({ ...descriptor, apiKey: integrator.apiKey });
-  const from = partyOn(source);
-  const to = partyOn(destination);
+  const from = createParty(source);
+  const to = createParty(destination);
   const paid = parseUnits(options.amount ?? "25", from.decimals);
 
   const depositAddress = await issueAddress(client, options, { from, to, paid });
-  const watch = openWatch(descriptor.baseUrl, integrator.apiKey);
+  const eventSignal = openEventSignal(descriptor.baseUrl, integrator.apiKey);
   try {
-    const known = await settleEarlier(client, options, depositAddress);
-    const since = await findNewestStamp(client);
-    await watch.connected;
+    const known = await waitForEarlier(client, options, depositAddress);
+    const since = await findNewestTimestamp(client);
+    await eventSignal.connected;
     const before = await balanceOf(to.client, { owner: to.account.address, token: to.token });
     const fromBlock = (await to.client.getBlockNumber()) + 1n;
     const startedAt = performance.now();
@@ -87,7 +88,12 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
       amount: paid,
     });
     onStep("paid", `${formatUnits(paid, from.decimals)} USDC on ${source.name}, tx ${hash}`);
-    const swap = await follow(client, options, { watch, known, since, depositAddress });
+    const swap = await followSettlement(client, options, {
+      eventSignal,
+      known,
+      since,
+      depositAddress,
+    });
     const elapsedMs = performance.now() - startedAt;
     const after = await balanceOf(to.client, { owner: to.account.address, token: to.token });
     const delivery = await findDelivery(to, fromBlock);
@@ -98,28 +104,29 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     );
     return { depositAddress, settlementId: swap.id, paid, delivered, elapsedMs };
   } finally {
-    watch.close();
+    eventSignal.close();
   }
 }
 
-/** The demo's quote, ready to be sent by hand. */
+/** Returns the quote request of the demo, for sending it by hand. */
 export function demoQuoteRequest(descriptor: Descriptor) {
   const [source, destination] = evmChainsOf(descriptor);
-  if (!source || !destination) throw new Error("the descriptor is incomplete");
-  const { decimals } = partyOn(source);
-  return quoteRequest(partyOn(source), partyOn(destination), parseUnits("25", decimals));
+  if (!source || !destination) throw new Error("the descriptor lacks a chain or an integrator");
+  const { decimals } = createParty(source);
+  return quoteRequest(createParty(source), createParty(destination), parseUnits("25", decimals));
 }
 
 function evmChainsOf({ chains }: Descriptor): readonly DescribedEvmChain[] {
   return chains.filter((chain) => chain.kind === "evm");
 }
 
-type Party = ReturnType<typeof partyOn>;
+type Party = ReturnType<typeof createParty>;
 
-function partyOn(chain: DescribedEvmChain) {
+function createParty(chain: DescribedEvmChain) {
   const [token] = chain.tokens;
   const [funded] = chain.funded;
-  if (!token || !funded) throw new Error(`${chain.name} is described without token or account`);
+  if (!token || !funded)
+    throw new Error(`the descriptor of ${chain.name} lacks a token or an account`);
   return {
     chain: chain.name,
     token: token.address,
@@ -150,7 +157,7 @@ async function issueAddress(
 ): Promise<Address> {
   const { quotes } = await client.quote(quoteRequest(from, to, paid));
   const quote = quotes.find((one) => one.payDepositAddress !== null);
-  if (!quote?.payDepositAddress) throw new SandboxError("no quote carries a deposit address");
+  if (!quote?.payDepositAddress) throw new SandboxError("no quote has a deposit address");
   const address = getAddress(quote.payDepositAddress);
   const verified = verifyQuote(quote, address, factory, to);
   const output = `${quote.expectedAmountOut} ${quote.toToken.symbol} expected on ${to.chain}`;
@@ -158,7 +165,7 @@ async function issueAddress(
   return address;
 }
 
-/** Nothing is paid to an address that does not promise this delivery. */
+/** Verifies that the deposit address is committed to this delivery. Throws before anything is paid if it is not. */
 function verifyQuote(quote: Quote, address: Address, factory: Address, to: Party): string {
   const { payDepositCommitment: commitment } = quote;
   if (!commitment) return "";
@@ -175,20 +182,20 @@ function verifyQuote(quote: Quote, address: Address, factory: Address, to: Party
   });
   if (verification.kind === "ok") return ", verified offline";
   throw new SandboxError(
-    `the quote's address does not hold what was asked: ${verification.field} is ${verification.actual}, not ${verification.expected}`,
+    `the deposit address is not the requested one: ${verification.field} is ${verification.actual}, expected ${verification.expected}`,
   );
 }
 
-/** The stream as an alarm clock. */
-interface Watch {
-  /** Resolves when the stream is open, or after a while without it. */
+/** The stream, used only as a wake-up signal. */
+interface EventSignal {
+  /** Resolves when the stream has connected, at the latest after 5 s. */
   readonly connected: Promise<void>;
-  /** Resolves with the next event, or after a while. */
+  /** Resolves at the next event, at the latest after 200 ms. */
   next(signal?: AbortSignal): Promise<void>;
   close(): void;
 }
 
-function openWatch(baseUrl: string, apiKey: string): Watch {
+function openEventSignal(baseUrl: string, apiKey: string): EventSignal {
   const connected = Promise.withResolvers<void>();
   let wake = Promise.withResolvers<void>();
   const stream = connectStream({
@@ -207,29 +214,33 @@ function openWatch(baseUrl: string, apiKey: string): Watch {
   };
 }
 
-/** The stamp of the newest event, from which the demo reads on; undefined when there is none. */
-async function findNewestStamp(client: SluiceClient): Promise<string | undefined> {
+/** Returns the timestamp of the newest event, after which the demo reads; undefined if there is none. */
+async function findNewestTimestamp(client: SluiceClient): Promise<string | undefined> {
   let newest: string | undefined;
   for await (const event of client.iterateEvents({ limit: 200 })) newest = event.timestamp;
   return newest;
 }
 
-/** Leaves what an interrupted run began to the service, waits for it, and returns every settlement known by then. */
-async function settleEarlier(
+/** Waits until the service has ended the settlements of an interrupted run. Returns the ids of all of them. */
+async function waitForEarlier(
   client: SluiceClient,
   { onStep, timeoutMs = 60_000, signal }: DemoOptions,
   wallet: Address,
 ): Promise<ReadonlySet<string>> {
   const deadline = Date.now() + timeoutMs;
-  let told = false;
+  let reported = false;
   for (;;) {
     const swaps = await listSwapsOf(client, wallet);
     const open = swaps.find((swap) => !swap.terminal);
     if (!open) return new Set(swaps.map((swap) => swap.id));
-    if (!told) onStep("earlier deposit", `settlement ${open.id} is still ${open.status}`);
-    told = true;
+    if (!reported) {
+      onStep("earlier deposit", `waiting for settlement ${open.id}, which is ${open.status}`);
+    }
+    reported = true;
     if (Date.now() > deadline) {
-      throw new SandboxError(`an earlier settlement is still ${open.status}: ${errorOf(open)}`);
+      throw new SandboxError(
+        `the earlier settlement ${open.id} is still ${open.status} after ${timeoutMs} ms: ${errorOf(open)}`,
+      );
     }
     await sleep(POLL_MS, undefined, signal ? { signal } : {});
   }
@@ -240,12 +251,12 @@ async function listSwapsOf(client: SluiceClient, wallet: Address): Promise<reado
   return items.filter((swap) => swap.walletAddress === wallet);
 }
 
-/** Tells every step of the new settlement until it is completed. */
-async function follow(
+/** Reports every step of the new settlement until it is completed. */
+async function followSettlement(
   client: SluiceClient,
   { onStep, timeoutMs = 60_000, signal }: DemoOptions,
   context: {
-    readonly watch: Watch;
+    readonly eventSignal: EventSignal;
     readonly known: ReadonlySet<string>;
     readonly since: string | undefined;
     readonly depositAddress: Address;
@@ -253,47 +264,51 @@ async function follow(
 ): Promise<Swap> {
   let { since } = context;
   const deadline = Date.now() + timeoutMs;
-  const told = new Set<string>();
-  const tell = (step: string, text: string, key = step) => {
-    if (told.has(key)) return;
-    told.add(key);
+  const reported = new Set<string>();
+  const report = (step: string, text: string, key = step) => {
+    if (reported.has(key)) return;
+    reported.add(key);
     onStep(step, text);
   };
   for (;;) {
-    // Settlements first: an event of what they show is in the replay by then.
+    // Settlements before events: the events of a status read here are then already in the replay.
     const swaps = await listSwapsOf(client, context.depositAddress);
     for await (const event of client.iterateEvents(since === undefined ? {} : { since })) {
       since = event.timestamp;
-      if (event.data.walletAddress === context.depositAddress) tellEvent(event, tell);
+      if (event.data.walletAddress === context.depositAddress) reportEvent(event, report);
     }
     const swap = swaps.find((one) => !context.known.has(one.id));
     if (swap) {
-      if (swap.swapTxHash !== null) tell("settled", `tx ${swap.swapTxHash}`);
+      if (swap.swapTxHash !== null) report("settled", `tx ${swap.swapTxHash}`);
       if (swap.status === "completed") return swap;
-      if (swap.terminal) throw new SandboxError(`the settlement is dead: ${errorOf(swap)}`);
+      if (swap.terminal) {
+        throw new SandboxError(`settlement ${swap.id} is ${swap.status}: ${errorOf(swap)}`);
+      }
     }
     if (Date.now() > deadline) {
-      const state = swap ? `${swap.status}: ${errorOf(swap)}` : "not seen by the service";
-      throw new SandboxError(`the deposit was not delivered in ${timeoutMs} ms, it is ${state}`);
+      const state = swap
+        ? `its settlement is ${swap.status}: ${errorOf(swap)}`
+        : "it has no settlement";
+      throw new SandboxError(`the deposit was not delivered within ${timeoutMs} ms: ${state}`);
     }
-    await context.watch.next(signal);
+    await context.eventSignal.next(signal);
   }
 }
 
-function tellEvent(
+function reportEvent(
   { type, data }: EventItem,
-  tell: (step: string, text: string, key?: string) => void,
+  report: (step: string, text: string, key?: string) => void,
 ): void {
   if (type === "deposit_detected") {
-    if (!data.queued) throw new SandboxError(`the deposit was ignored: ${data.ignoredReason}`);
-    tell("deposit seen", "queued");
+    if (!data.queued) throw new SandboxError(`the deposit was not queued: ${data.ignoredReason}`);
+    report("deposit found", "settlement queued");
     return;
   }
   const { status, txHash, error, retryCount } = data;
-  if (status === "pending_swap" && txHash !== null) tell("wallet deployed", `tx ${txHash}`);
-  if (status === "swapping") tell("settling", "the settlement transaction is on its way");
+  if (status === "pending_swap" && txHash !== null) report("wallet deployed", `tx ${txHash}`);
+  if (status === "swapping") report("settling", "settlement transaction sent");
   if (error) {
-    tell("waiting", `${error.code}: ${error.message}`, `${status} ${retryCount}`);
+    report("waiting", `${error.code}: ${error.message}`, `${status} ${retryCount}`);
   }
 }
 
@@ -305,7 +320,9 @@ async function findDelivery(to: Party, fromBlock: bigint): Promise<Hex> {
     fromBlock,
   });
   const hash = logs.at(-1)?.transactionHash;
-  if (!isHex(hash)) throw new SandboxError(`no transfer to ${to.account.address} is on chain`);
+  if (!isHex(hash)) {
+    throw new SandboxError(`no transfer to ${to.account.address} found on ${to.chain}`);
+  }
   return hash;
 }
 

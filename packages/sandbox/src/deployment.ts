@@ -1,4 +1,4 @@
-/** Where the contracts of a sandbox stand, as its state directory remembers it. */
+/** Contract addresses of a sandbox, stored in its state directory. */
 import { isAddress, type Address } from "viem";
 import { CHAIN_SPECS, type ChainName } from "./chain-specs.ts";
 import type { SandboxChains } from "./chains.ts";
@@ -6,14 +6,14 @@ import { SandboxError } from "./errors.ts";
 import { asRecord, readJson, writeJson } from "./json-file.ts";
 import type { UniswapContracts } from "./uniswap.ts";
 
-/** Contracts of one chain. All but the factory stand elsewhere on the other chain. */
+/** Contracts of one chain. All of them have other addresses on the other chain. */
 export interface ChainDeployment extends UniswapContracts {
   readonly token: Address;
   readonly escrow: Address;
   readonly delivery: Address;
-  /** USDC, staying on its chain. */
+  /** USDC to USDC of the same chain. */
   readonly transferRoute: Address;
-  /** Native coin, staying on its chain. */
+  /** Native coin to native coin of the same chain. */
   readonly nativeTransferRoute: Address;
   /** USDC to USDC of the other chain. */
   readonly escrowRoute: Address;
@@ -26,13 +26,13 @@ export interface ChainDeployment extends UniswapContracts {
   /** Stand-ins for Circle's contracts. */
   readonly transmitter: Address;
   readonly messenger: Address;
-  /** USDC to USDC of the other chain, through them. */
+  /** USDC to USDC of the other chain, through the bridge. */
   readonly cctpRoute: Address;
   /** Native coin to USDC of the same chain, through the pool. */
   readonly nativeToUsdcSwapRoute: Address;
   /** USDC to native coin of the same chain, through the pool. */
   readonly usdcToNativeSwapRoute: Address;
-  /** Wrapped native coin to USDC of the other chain, through the pool and then through Circle's stand-ins. */
+  /** Wrapped native coin to USDC of the other chain, through the pool and the bridge. */
   readonly wethSwapCctpRoute: Address;
   /** USDC to USDC of the Solana chain. */
   readonly usdcToSolanaRoute: Address;
@@ -40,18 +40,18 @@ export interface ChainDeployment extends UniswapContracts {
   readonly nativeToSolanaRoute: Address;
   /** USDC to SOL, at a price. */
   readonly usdcToSolRoute: Address;
-  /** The block that holds the first of them. */
+  /** The block of the first deployment. */
   readonly startBlock: number;
 }
 
 /** Contracts of a sandbox. */
 export interface Deployment {
-  /** The same on both chains. */
+  /** Has the same address on both chains. */
   readonly factory: Address;
   readonly chains: Readonly<Record<ChainName, ChainDeployment>>;
 }
 
-/** The remembered deployment; undefined when there is none. */
+/** Reads the stored deployment; undefined if there is none. */
 export function readDeployment(path: string): Deployment | undefined {
   const value = readJson(path);
   if (value === undefined) return undefined;
@@ -66,12 +66,12 @@ export function readDeployment(path: string): Deployment | undefined {
   };
 }
 
-/** Remembers a deployment. */
+/** Stores a deployment. */
 export function writeDeployment(path: string, deployment: Deployment): void {
   writeJson(path, deployment);
 }
 
-/** Throws a `SandboxError` when a contract of the deployment has no code. */
+/** Throws a `SandboxError` if a contract of the deployment has no code. */
 export async function assertDeployed(chains: SandboxChains, deployment: Deployment): Promise<void> {
   const contracts = CHAIN_SPECS.flatMap(({ name }) => {
     const { startBlock: _block, ...addresses } = deployment.chains[name];
@@ -82,7 +82,7 @@ export async function assertDeployed(chains: SandboxChains, deployment: Deployme
       const code = await chains[name].client.getCode({ address });
       if (code !== undefined && code !== "0x") return;
       throw new SandboxError(
-        `nothing stands at ${address} on ${name}, although it was deployed: begin anew with --fresh`,
+        `the contract ${address} has no code on ${name}, although it was deployed: start again with --fresh`,
       );
     }),
   );
@@ -126,5 +126,5 @@ function checkAddress(path: string, value: unknown): Address {
 }
 
 function damaged(path: string): SandboxError {
-  return new SandboxError(`${path} is damaged: begin anew with --fresh`);
+  return new SandboxError(`${path} is damaged: start again with --fresh`);
 }

@@ -1,4 +1,4 @@
-/** `sandbox.json`: how everything else (tests, demos, an integrator's CI) finds the sandbox. */
+/** Writes `sandbox.json`, through which tests, demos and an integrator's CI find the sandbox. */
 import type { Address, Hex } from "viem";
 import { USDC } from "./chain-specs.ts";
 import type { SandboxChains } from "./chains.ts";
@@ -13,7 +13,7 @@ import { SOLANA_SPEC } from "./solana/spec.ts";
 import { statePaths } from "./state-paths.ts";
 import { POOL_FEE } from "./uniswap.ts";
 
-/** Stands for native SOL where a mint is expected. */
+/** Represents native SOL where a mint is expected. */
 const NATIVE_SOL = "11111111111111111111111111111111";
 
 /** Content of `sandbox.json`. */
@@ -22,12 +22,12 @@ export interface Descriptor {
   readonly quoteUrl: string;
   /** Metrics and health. */
   readonly telemetryUrl: string | undefined;
-  /** The last one's key has deposit addressing off. */
+  /** The key of the last one has deposit addressing off. */
   readonly integrators: readonly IntegratorKey[];
   readonly chains: readonly DescribedChain[];
 }
 
-/** A chain in `sandbox.json`. Those of EVM come first. */
+/** A chain in `sandbox.json`. EVM chains come first. */
 export type DescribedChain = DescribedEvmChain | DescribedSolanaChain;
 
 /** The Solana chain in `sandbox.json`. */
@@ -40,7 +40,7 @@ export interface DescribedSolanaChain {
   readonly genesisHash: string;
   readonly tokens: readonly {
     readonly symbol: string;
-    /** A mint; of the native coin, the address that stands for it. */
+    /** The mint; for the native coin, the address that represents it. */
     readonly address: string;
     readonly standard: "native" | "spl";
     readonly decimals: number;
@@ -74,8 +74,8 @@ export interface DescribedEvmChain {
   readonly funded: readonly { readonly address: Address; readonly privateKey: Hex }[];
 }
 
-/** What there is to describe. */
-export interface DescriptorParts {
+/** The parts of a sandbox that the descriptor is made from. */
+interface DescriptorParts {
   readonly chains: SandboxChains;
   readonly solana: {
     readonly rpcUrl: string;

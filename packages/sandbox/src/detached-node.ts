@@ -1,8 +1,7 @@
 /**
- * A node as a process of its own: detached from the launcher, so that a kill of the launcher leaves it running and the
- * next start adopts it.
+ * Runs a node as a detached process: it survives a kill of the launcher, and the next start adopts it.
  *
- * In the nodes' folder lie `NAME.pid.json` (which process, which port) and `NAME.log`.
+ * The nodes' directory has `NAME.pid.json` (process and port) and `NAME.log` of each node.
  */
 import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
@@ -23,26 +22,26 @@ const START_TIMEOUT_MS = 20_000;
 const STOP_GRACE_MS = 20_000;
 const WATCH_INTERVAL_MS = 500;
 
-/** Which node of a folder. */
+/** Identifies a node. */
 export interface NodeIdentity {
   readonly name: string;
-  /** Folder of the nodes' files. */
+  /** Directory of the nodes' files. */
   readonly dir: string;
-  /** File that keeps the chain; the process is told of it, and is known by it. */
+  /** File with the chain's state. It is an argument of the process, by which the process is recognized. */
   readonly statePath: string;
-  /** Id of the chain, so that the node of another one is never adopted. */
+  /** Id of the chain, so that the node of another chain is never adopted. */
   readonly chainId: number;
 }
 
-/** How to start a node and how to ask it whether it is there. */
-export interface DetachedOptions extends NodeIdentity {
-  /** Port to listen on; 0 for any. Absent: where it already runs, else the default. */
+/** How to start a node and to check that it is ready. */
+interface DetachedOptions extends NodeIdentity {
+  /** Port to listen on; 0 for any free port. Absent: the port of the running node, otherwise the default. */
   readonly port?: number;
   readonly defaultPort: number;
-  /** What to run for a port. The arguments hold the state file and the port. */
+  /** Returns the command for a port. The arguments include the state file and the port. */
   command(port: number): { readonly binary: string; readonly args: readonly string[] };
-  /** True when the node answers as this chain. No answer is an expected outcome while it starts. */
-  answers(rpcUrl: string): Promise<boolean>;
+  /** Reports whether the node responds as this chain. No response is expected while it starts. */
+  isReady(rpcUrl: string): Promise<boolean>;
 }
 
 /** A running node. */
@@ -52,19 +51,19 @@ export interface DetachedNode {
   readonly rpcUrl: string;
   readonly logPath: string;
   readonly isAdopted: boolean;
-  /** Ends the node, which saves its chain. */
+  /** Stops the node, which saves its chain. */
   stop(): Promise<void>;
 }
 
-/** Adopts the node if it runs, else starts it. */
+/** Adopts the node if it is running, otherwise starts it. */
 export async function openDetached(options: DetachedOptions): Promise<DetachedNode> {
   const files = filesOf(options);
   const running = findRunning(options);
   if (running) {
     const { port } = options;
-    const wanted = port === undefined || port === 0 || port === running.port;
-    if (wanted && (await options.answers(urlOf(running.port)))) {
-      return makeNode(options, { ...running, isAdopted: true });
+    const isPort = port === undefined || port === 0 || port === running.port;
+    if (isPort && (await options.isReady(urlOf(running.port)))) {
+      return createNode(options, { ...running, isAdopted: true });
     }
     await stopProcess(running.process, STOP_GRACE_MS);
   }
@@ -72,14 +71,14 @@ export async function openDetached(options: DetachedOptions): Promise<DetachedNo
   return startNode(options);
 }
 
-/** Ends the node if one runs from this folder. */
-export async function stopLeftDetached(identity: NodeIdentity): Promise<void> {
+/** Stops the node if one is running from this directory. */
+export async function stopLeftoverDetached(identity: NodeIdentity): Promise<void> {
   const running = findRunning(identity);
   if (running) await stopProcess(running.process, STOP_GRACE_MS);
   rmSync(filesOf(identity).pid, { force: true });
 }
 
-/** Tells when a node's process has ended although nobody stopped it. Returns what ends the watch. */
+/** Calls `onEnd` when the node's process has ended. Returns a function that stops watching. */
 export function watchNode(node: Pick<DetachedNode, "process">, onEnd: () => void): () => void {
   const timer = setInterval(() => {
     if (isRunning(node.process)) return;
@@ -99,7 +98,7 @@ function filesOf({ name, dir }: Pick<NodeIdentity, "name" | "dir">) {
   return { pid: join(dir, `${name}.pid.json`), log: join(dir, `${name}.log`) };
 }
 
-/** The node that the pid file names, if that process runs and is that node. */
+/** Returns the node that the pid file names, if that process is running and is this node. */
 function findRunning(identity: NodeIdentity): Running | undefined {
   const found = readProcessFile(filesOf(identity).pid);
   if (!found || !isRunning(found.identity)) return undefined;
@@ -113,9 +112,9 @@ function findRunning(identity: NodeIdentity): Running | undefined {
 async function startNode(options: DetachedOptions): Promise<DetachedNode> {
   const { name, dir, chainId } = options;
   const files = filesOf(options);
-  const wanted = options.port ?? options.defaultPort;
-  await assertPortFree(wanted, `the node of ${name}`, `--${name}-port`);
-  const port = wanted === 0 ? await findFreePort() : wanted;
+  const chosen = options.port ?? options.defaultPort;
+  await assertPortFree(chosen, `the node of ${name}`, `--${name}-port`);
+  const port = chosen === 0 ? await findFreePort() : chosen;
   mkdirSync(dir, { recursive: true });
 
   const { binary, args } = options.command(port);
@@ -127,17 +126,17 @@ async function startNode(options: DetachedOptions): Promise<DetachedNode> {
     failure = error.message;
   });
   child.once("exit", (code, signal) => {
-    failure ??= `it ended with ${signal ?? `code ${code}`}`;
+    failure ??= `it exited with ${signal ?? `code ${code}`}`;
   });
   child.unref();
   if (child.pid === undefined) {
-    throw new SandboxError(`${binary} could not be started: reinstall with npm ci`);
+    throw new SandboxError(`${binary} could not be started: run npm ci`);
   }
   const identity = writeProcessFile(files.pid, child.pid, { port, chainId });
 
-  const node = makeNode(options, { process: identity, port, isAdopted: false });
+  const node = createNode(options, { process: identity, port, isAdopted: false });
   try {
-    await waitForAnswer(options, node, () => failure);
+    await waitUntilReady(options, node, () => failure);
   } catch (error) {
     await node.stop();
     throw error;
@@ -145,7 +144,7 @@ async function startNode(options: DetachedOptions): Promise<DetachedNode> {
   return node;
 }
 
-function makeNode(
+function createNode(
   options: DetachedOptions,
   running: Running & Pick<DetachedNode, "isAdopted">,
 ): DetachedNode {
@@ -161,27 +160,27 @@ function makeNode(
   };
 }
 
-async function waitForAnswer(
-  { name, answers }: DetachedOptions,
+async function waitUntilReady(
+  { name, isReady }: DetachedOptions,
   { rpcUrl, logPath }: DetachedNode,
   failure: () => string | undefined,
 ): Promise<void> {
   const deadline = Date.now() + START_TIMEOUT_MS;
   for (;;) {
-    const reason = failure() ?? (Date.now() > deadline ? "it does not answer" : undefined);
+    const reason = failure() ?? (Date.now() > deadline ? "it does not respond" : undefined);
     if (reason !== undefined) {
       throw new SandboxError(
-        `the node of ${name} did not start: ${reason} (${lastLine(logPath)}, see ${logPath}); --fresh begins anew`,
+        `the node of ${name} did not start: ${reason} (${lastLine(logPath)}, see ${logPath}). To delete the state, start again with --fresh`,
       );
     }
-    if (await answers(rpcUrl)) return;
+    if (await isReady(rpcUrl)) return;
     await sleep(20);
   }
 }
 
 function lastLine(path: string): string {
   const lines = readFileSync(path, "utf8").trim().split("\n");
-  return lines.at(-1) || "its log is empty";
+  return lines.at(-1) || "the log is empty";
 }
 
 function urlOf(port: number): string {

@@ -1,4 +1,4 @@
-/** What stops the sandbox and what to do about it, in one line for people. Anything else that is thrown is a bug. */
+/** An error that stops the sandbox: one line that says what is wrong and what to do. Any other exception is a bug. */
 export class SandboxError extends Error {
   override readonly name = "SandboxError";
 }

@@ -10,14 +10,14 @@ import type { ChainSpec } from "./chain-specs.ts";
 import { SandboxError } from "./errors.ts";
 
 const GWEI = 1_000_000_000n;
-/** Far above what a sandbox chain asks for; the accounts are rich. */
+/** Far above the base fee of a sandbox chain. */
 const MAX_FEE_PER_GAS = 200n * GWEI;
 const RECEIPT_TIMEOUT_MS = 30_000;
 
-/** A client of one node: reads, raw transactions, and anvil's own methods. */
+/** A client of one node: reads, raw transactions and anvil's methods. */
 export type EvmClient = ReturnType<typeof createEvmClient>;
 
-/** A client for the node of a chain. */
+/** Creates a client for the node of a chain. */
 export function createEvmClient(
   spec: Pick<ChainSpec, "evmChainId"> & { name: string },
   rpcUrl: string,
@@ -39,15 +39,15 @@ export function createEvmClient(
 
 /** A transaction to send. Without `to` it deploys `data`. */
 export interface Call {
-  /** Named when it fails. */
-  readonly what: string;
+  /** Name of the transaction in an error message. */
+  readonly label: string;
   readonly to?: Hex;
   readonly data?: Hex;
   readonly value?: bigint;
   readonly gas: bigint;
 }
 
-/** Signs and sends transactions of one account under consecutive nonces from `nonce` on. Nothing is awaited on chain. */
+/** Signs and sends transactions of one account under consecutive nonces from `nonce` on. Does not wait for blocks. */
 export async function sendCalls(
   client: EvmClient,
   account: PrivateKeyAccount,
@@ -55,7 +55,7 @@ export async function sendCalls(
   nonce: number,
 ): Promise<readonly Hex[]> {
   const hashes: Hex[] = [];
-  for (const [index, { what: _what, ...call }] of calls.entries()) {
+  for (const [index, { label: _label, ...call }] of calls.entries()) {
     const serializedTransaction = await account.signTransaction({
       ...call,
       type: "eip1559",
@@ -69,11 +69,11 @@ export async function sendCalls(
   return hashes;
 }
 
-/** Waits until a transaction is mined; throws when it reverted. */
-export async function awaitMined(client: EvmClient, hash: Hex, what: string) {
+/** Waits until a transaction is mined. Throws a `SandboxError` if it reverted. */
+export async function awaitMined(client: EvmClient, hash: Hex, label: string) {
   const receipt = await client.waitForTransactionReceipt({ hash, timeout: RECEIPT_TIMEOUT_MS });
   if (receipt.status !== "success") {
-    throw new SandboxError(`${what} reverted on ${client.chain.name} (${hash})`);
+    throw new SandboxError(`${label} reverted on ${client.chain.name} (${hash})`);
   }
   return receipt;
 }

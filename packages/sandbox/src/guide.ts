@@ -1,8 +1,8 @@
-/** What the launcher prints when everything is up: where things are, and a command for every endpoint. */
+/** The text that the launcher prints when everything is running: URLs, keys, and a command for each endpoint. */
 import { demoQuoteRequest } from "./demo.ts";
 import type { DescribedChain, Descriptor } from "./descriptor.ts";
 
-/** The closing text. */
+/** Returns the text. */
 export function formatGuide(descriptor: Descriptor, descriptorPath: string): string {
   const { baseUrl, quoteUrl, telemetryUrl, chains, integrators } = descriptor;
   const rows = [
@@ -11,22 +11,22 @@ export function formatGuide(descriptor: Descriptor, descriptorPath: string): str
     ["metrics", `${telemetryUrl}/metrics`],
     ["health", `${telemetryUrl}/health/ready`],
     ...chains.map((chain) => [chain.name, describeChain(chain)]),
-    ...integrators.map(({ name, apiKey }) => [`key of ${name}`, apiKey]),
+    ...integrators.map(({ name, apiKey }) => [`API key ${name}`, apiKey]),
     ["descriptor", descriptorPath],
   ];
-  const table = rows.map(([name = "", value = ""]) => `  ${name.padEnd(14)} ${value}`);
+  const table = rows.map(([name = "", value = ""]) => `  ${name.padEnd(15)} ${value}`);
   return ["", ...table, "", "Try it:", "", ...listCommands(descriptor).map((c) => `  ${c}`)].join(
     "\n",
   );
 }
 
 function describeChain(chain: DescribedChain): string {
-  const own = chain.kind === "evm" ? `, EVM id ${chain.evmChainId}` : "";
-  return `${chain.rpcUrl} (bridge id ${chain.chainId}${own})`;
+  const evmId = chain.kind === "evm" ? `, EVM chain id ${chain.evmChainId}` : "";
+  return `${chain.rpcUrl} (bridge chain id ${chain.chainId}${evmId})`;
 }
 
-/** One `curl` per endpoint, ready to be pasted. */
-export function listCommands(descriptor: Descriptor): readonly string[] {
+/** Returns one `curl` command per endpoint, ready to paste. */
+function listCommands(descriptor: Descriptor): readonly string[] {
   const { baseUrl, quoteUrl, chains } = descriptor;
   const solana = chains.find((chain) => chain.kind === "svm");
   const apiKey = descriptor.integrators[0]?.apiKey ?? "";
@@ -46,7 +46,7 @@ export function listCommands(descriptor: Descriptor): readonly string[] {
   ];
 }
 
-/** A question to the Solana node; those that begin with `sandbox_` are its controls. */
+/** Returns a JSON-RPC request to the Solana node. Methods that begin with `sandbox_` are its controls. */
 function callNode(rpcUrl: string, method: string): string {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: [] });
   return `curl -s -X POST -H 'content-type: application/json' '${rpcUrl}' -d '${body}'`;

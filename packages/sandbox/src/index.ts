@@ -1,10 +1,10 @@
-/** A local Sluice in one call: chains, contracts, test money, the service. */
+/** A local Sluice in one call: chains, contracts, test tokens and the service. */
 export { locateAnvil } from "./anvil.ts";
 export type {
-  AttestationControls,
-  AttestationService,
+  BridgeAttestationControls,
+  BridgeAttestationService,
   AttestedMessage,
-} from "./attestation-service.ts";
+} from "./bridge-attestation-service.ts";
 export {
   CHAIN_SPECS,
   type ChainName,
@@ -42,7 +42,12 @@ export { openSolanaNode, type SolanaNode, type SolanaNodeOptions } from "./solan
 export { fundSolanaPayers, loadSolanaPayers, type SolanaPayer } from "./solana/payers.ts";
 export { type Key, type LaneKeys, loadKey, loadKeys, type SandboxKeys } from "./keys.ts";
 export type { MiningOptions } from "./mining.ts";
-export { attestBurns, type Sandbox, type SandboxOptions, startSandbox } from "./sandbox.ts";
+export {
+  startBridgeAttestations,
+  type Sandbox,
+  type SandboxOptions,
+  startSandbox,
+} from "./sandbox.ts";
 export {
   type RunningService,
   type ServiceExit,
@@ -51,4 +56,4 @@ export {
   startService,
 } from "./service.ts";
 export { SANDBOX_TERMS, type ServiceConfigOptions, writeServiceConfig } from "./service-config.ts";
-export { balanceOf, giveEther, mintToken, pay, type Payment, sendToken } from "./tokens.ts";
+export { balanceOf, mintToken, pay, type Payment, sendToken } from "./tokens.ts";

@@ -1,4 +1,4 @@
-/** Integrators and their keys, made through the service's own command line. Keys are shown once, so they are kept. */
+/** Creates integrators and API keys with the service's command line. Keys are printed only once, so they are stored. */
 import type { Address } from "viem";
 import { SandboxError } from "./errors.ts";
 import { asRecord, readJson, writeJson } from "./json-file.ts";
@@ -13,27 +13,27 @@ export interface IntegratorKey {
   readonly apiKey: string;
 }
 
-/** What to create. */
+/** The integrator to create. */
 export interface IntegratorRequest {
   readonly name: string;
-  /** Who may take deposits back. */
+  /** Refund authority on EVM chains. */
   readonly refundEvm: Address;
-  /** The same on Solana; only where there is such a chain. */
+  /** Refund authority on Solana, if there is a Solana chain. */
   readonly refundSolana?: string;
-  /** Whether quotes of its key carry deposit addresses. Default true. */
+  /** Whether quotes of its key have deposit addresses. Default true. */
   readonly depositAddresses?: boolean;
-  /** The database's address, where the service has its own. */
+  /** Environment of the command, such as the URL of a separate database. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** The third one's key has deposit addressing off: its quotes carry no address. */
+/** The key of `plain` has deposit addressing off: its quotes have no deposit address. */
 const INTEGRATORS = [
   { name: "acme", depositAddresses: true },
   { name: "globex", depositAddresses: true },
   { name: "plain", depositAddresses: false },
 ] as const;
 
-/** The integrators of a state directory; those that are missing are created. The service must be running. */
+/** Returns the integrators of a state directory and creates missing ones. The service must be running. */
 export async function ensureIntegrators(
   stateDir: string,
   env: Readonly<Record<string, string>> = {},
@@ -45,7 +45,7 @@ export async function ensureIntegrators(
       const apiKey = known[name];
       if (typeof apiKey === "string") return { name, apiKey };
       const refundEvm = loadKey(paths.keys, `refund-${name}`).account.address;
-      // An account that follows from the same secret.
+      // A Solana account derived from the same secret.
       const { delivery: refundSolana } = deriveSolanaAccounts(
         loadKey(paths.keys, `refund-${name}`).privateKey,
       );
@@ -65,7 +65,7 @@ export async function ensureIntegrators(
   return ensured;
 }
 
-/** Creates an integrator and a key for it. One that exists already, of an interrupted start, gets another key. */
+/** Creates an integrator and an API key. One that already exists, from an interrupted start, gets another key. */
 export async function createIntegrator(
   configPath: string,
   { name, refundEvm, refundSolana, depositAddresses = true, env }: IntegratorRequest,
@@ -73,19 +73,33 @@ export async function createIntegrator(
   const config = ["--config", configPath, "--json"];
   const onSolana = refundSolana === undefined ? [] : ["--refund-solana", refundSolana];
   const authorities = ["--refund-evm", refundEvm, ...onSolana];
-  const creating = ["integrator", "create", "--name", name, ...authorities, ...config];
-  const refused = await runServiceCommand(creating, env).then(
+  const createIntegratorCommand = [
+    "integrator",
+    "create",
+    "--name",
+    name,
+    ...authorities,
+    ...config,
+  ];
+  const failure = await runServiceCommand(createIntegratorCommand, env).then(
     () => undefined,
     (error: unknown) => error,
   );
   const addresses = depositAddresses ? "on" : "off";
-  const keying = ["--integrator", name, "--deposit-addresses", addresses, ...config];
-  const key = await runServiceCommand(["key", "create", ...keying], env).catch((error: unknown) => {
-    throw new SandboxError(`the integrator ${name} could not be created`, {
-      cause: refused ?? error,
-    });
-  });
+  const keyOptions = ["--integrator", name, "--deposit-addresses", addresses, ...config];
+  const key = await runServiceCommand(["key", "create", ...keyOptions], env).catch(
+    (error: unknown) => {
+      throw new SandboxError(
+        `the integrator ${name} could not be created: run npm start again, or start from scratch with --fresh`,
+        {
+          cause: failure ?? error,
+        },
+      );
+    },
+  );
   const { apiKey } = key;
-  if (typeof apiKey !== "string") throw new SandboxError(`the key of ${name} was not printed`);
+  if (typeof apiKey !== "string") {
+    throw new SandboxError(`sluice key create printed no apiKey for ${name}`);
+  }
   return { name, apiKey };
 }

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { SandboxError } from "./errors.ts";
 
-/** The parsed content of a file, or undefined when there is none. The caller checks the shape. */
+/** Reads and parses a file; undefined if it does not exist. The caller checks the shape. */
 export function readJson(path: string): unknown {
   let text: string;
   try {
@@ -13,23 +13,23 @@ export function readJson(path: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new SandboxError(`${path} is damaged: begin anew with --fresh`);
+    throw new SandboxError(`${path} is damaged: start again with --fresh`);
   }
 }
 
-/** Writes a file in one step, so that a kill leaves the old content or the new. Readable by its owner only. */
+/** Writes a file atomically, so that a kill leaves the old content or the new. Only the owner can read it. */
 export function writeJson(path: string, value: unknown): void {
-  const half = `${path}.${process.pid}.tmp`;
-  writeFileSync(half, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
-  renameSync(half, path);
+  const temporary = `${path}.${process.pid}.tmp`;
+  writeFileSync(temporary, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+  renameSync(temporary, path);
 }
 
-/** True for an error of the operating system with this code. */
+/** Reports whether an error of the operating system has this code. */
 export function isErrno(error: unknown, code: string): boolean {
   return error instanceof Error && "code" in error && error.code === code;
 }
 
-/** The value as an object, or undefined. */
+/** Returns the value if it is an object, otherwise undefined. */
 export function asRecord(value: unknown): Readonly<Record<string, unknown>> | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value))

@@ -14,7 +14,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-test("every key is a file of its own that only its owner reads", () => {
+test("loadKeys writes each key to a separate file that only its owner can read", () => {
   loadKeys(dir);
   loadPepper(dir);
   const files = readdirSync(dir);
@@ -23,7 +23,7 @@ test("every key is a file of its own that only its owner reads", () => {
   expect(statSync(dir).mode & 0o777).toBe(0o700);
 });
 
-test("keys stay what they were and differ from each other", () => {
+test("loadKeys returns the same keys again, and each is different", () => {
   const first = loadKeys(dir);
   const again = loadKeys(dir);
   expect(again.attestor.privateKey).toBe(first.attestor.privateKey);

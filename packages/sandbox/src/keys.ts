@@ -1,6 +1,6 @@
 /**
- * Private keys, one file each under `keys/`, made at random the first time they are asked for. They never leave the
- * state directory, except those of the funded accounts, which the descriptor hands out.
+ * Private keys, one file each under `keys/`, generated at random on first use. They never leave the state directory,
+ * except those of the funded accounts, which are in the descriptor.
  */
 import { randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,17 +11,17 @@ import { CHAIN_SPECS, type ChainName } from "./chain-specs.ts";
 import { SandboxError } from "./errors.ts";
 import { isErrno } from "./json-file.ts";
 
-/** Accounts per chain that hold coins and tokens for tests and demos. */
+/** Number of funded accounts per chain, for tests and demos. */
 export const PAYERS_PER_CHAIN = 3;
 
-/** A key and where it lies. */
+/** A private key and its file. */
 export interface Key {
   readonly path: string;
   readonly privateKey: Hex;
   readonly account: PrivateKeyAccount;
 }
 
-/** The senders of one chain. */
+/** The keys of the lanes of one chain. */
 export interface LaneKeys {
   readonly deploy: Key;
   readonly settle: Key;
@@ -35,18 +35,18 @@ export interface SandboxKeys {
   readonly treasury: Key;
   readonly feeRecipient: Key;
   readonly attestor: Key;
-  /** Vouch for burns as Circle's attesters do; both of them are needed. */
+  /** Keys of the stand-ins for Circle's attesters. Both must sign. */
   readonly attesters: readonly Key[];
   /** Mints the token. */
   readonly faucet: Key;
-  /** Of the service's accounts on the Solana chain, and of its treasury there. */
+  /** Seed of the service's accounts on the Solana chain, and key of its treasury there. */
   readonly solanaSeed: Key;
   readonly solanaTreasury: Key;
   readonly lanes: Readonly<Record<ChainName, LaneKeys>>;
   readonly payers: Readonly<Record<ChainName, readonly Key[]>>;
 }
 
-/** Reads the keys of a state directory and makes those that are missing. */
+/** Reads the keys of a state directory and generates missing ones. */
 export function loadKeys(dir: string): SandboxKeys {
   const key = (name: string) => loadKey(dir, name);
   const lanes = (chain: ChainName): LaneKeys => ({
@@ -71,36 +71,36 @@ export function loadKeys(dir: string): SandboxKeys {
   };
 }
 
-/** Reads one key, or makes it. */
+/** Reads one key, or generates it. */
 export function loadKey(dir: string, name: string): Key {
   const path = join(dir, `${name}.key`);
   const privateKey = loadSecret(path, generatePrivateKey);
   if (!isHex(privateKey) || privateKey.length !== 66) {
-    throw new SandboxError(`${path} holds no private key: begin anew with --fresh`);
+    throw new SandboxError(`${path} is not a private key: start again with --fresh`);
   }
   return { path, privateKey, account: privateKeyToAccount(privateKey) };
 }
 
-/** Reads the 32 bytes that an Ed25519 key is made of, or makes them. */
+/** Reads the 32-byte seed of an Ed25519 key, or generates it. */
 export function loadSeed(path: string): Uint8Array {
   const seed = Buffer.from(
     loadSecret(path, () => randomBytes(32).toString("hex")),
     "hex",
   );
   if (seed.length !== 32) {
-    throw new SandboxError(`${path} holds no private key: begin anew with --fresh`);
+    throw new SandboxError(`${path} is not a private key: start again with --fresh`);
   }
   return Uint8Array.from(seed);
 }
 
-/** The file of the API keys' pepper, made where it is missing. */
+/** Returns the path of the pepper of API keys. Generates the file if it is missing. */
 export function loadPepper(dir: string): string {
   const path = join(dir, "api-key-pepper.key");
   loadSecret(path, () => randomBytes(32).toString("hex"));
   return path;
 }
 
-/** The accounts of the lanes of every chain. */
+/** Returns the accounts of the lanes of every chain. */
 export function laneAccounts(keys: SandboxKeys): readonly PrivateKeyAccount[] {
   return CHAIN_SPECS.flatMap(({ name }) => {
     const { deploy, settle, deliver } = keys.lanes[name];
@@ -115,10 +115,10 @@ function loadSecret(path: string, generate: () => string): string {
     if (!isErrno(error, "ENOENT")) throw error;
   }
   mkdirSync(join(path, ".."), { recursive: true, mode: 0o700 });
-  const half = `${path}.${process.pid}.tmp`;
+  const temporary = `${path}.${process.pid}.tmp`;
   const secret = generate();
-  writeFileSync(half, `${secret}\n`, { mode: 0o600 });
-  linkSync(half, path);
-  rmSync(half);
+  writeFileSync(temporary, `${secret}\n`, { mode: 0o600 });
+  linkSync(temporary, path);
+  rmSync(temporary);
   return secret;
 }

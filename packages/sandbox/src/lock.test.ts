@@ -18,16 +18,16 @@ beforeEach(() => {
 
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-describe("the lock of a state directory", () => {
-  test("refuses a second holder and names the first", () => {
+describe("lock of a state directory", () => {
+  test("rejects a second holder and names the first", () => {
     const lock = acquireLock(path, dir);
-    const message = `a sandbox already runs on ${dir} (process ${process.pid}): stop it, or choose another folder with --state-dir`;
+    const message = `a sandbox is already running on ${dir} (process ${process.pid}): stop it, or choose another directory with --state-dir`;
     expect(() => acquireLock(path, dir)).toThrow(new SandboxError(message));
     lock.release();
     expect(existsSync(path)).toBe(false);
   });
 
-  test("is free again after its release", () => {
+  test("can be acquired again after its release", () => {
     acquireLock(path, dir).release();
     expect(() => acquireLock(path, dir).release()).not.toThrow();
   });
@@ -38,7 +38,7 @@ describe("the lock of a state directory", () => {
     expect(() => acquireLock(path, dir).release()).not.toThrow();
   });
 
-  test("is taken over when its process id belongs to another process by now", () => {
+  test("is taken over when its process id now belongs to another process", () => {
     writeJson(path, { ...identifyProcess(process.pid), startedAt: "another boot" });
     expect(() => acquireLock(path, dir).release()).not.toThrow();
   });

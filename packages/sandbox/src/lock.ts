@@ -1,6 +1,6 @@
 /**
- * One instance per state directory. The lock is a file that names its holder; one whose holder is dead is taken over.
- * The file appears with its content (written aside, then linked), so a reader never sees it half.
+ * Allows one sandbox per state directory. The lock is a file that names its holder; a stale lock, whose holder is dead,
+ * is taken over. The file is written under another name and then linked, so a reader never sees it incomplete.
  */
 import { linkSync, renameSync, rmSync } from "node:fs";
 import { SandboxError } from "./errors.ts";
@@ -12,19 +12,19 @@ export interface Lock {
   release(): void;
 }
 
-/** Takes the lock of a state directory or throws a `SandboxError` that names the holder. */
+/** Locks a state directory, or throws a `SandboxError` that names the holder. */
 export function acquireLock(path: string, stateDir: string): Lock {
-  const mine = `${path}.${process.pid}`;
-  writeProcessFile(mine, process.pid);
+  const temporary = `${path}.${process.pid}`;
+  writeProcessFile(temporary, process.pid);
   try {
     for (let attempt = 0; attempt < 3; attempt += 1) {
-      if (link(mine, path)) return { release: () => rmSync(path, { force: true }) };
-      refuseLiveHolder(path, stateDir);
-      takeAwayStale(path, stateDir);
+      if (link(temporary, path)) return { release: () => rmSync(path, { force: true }) };
+      assertNoLiveHolder(path, stateDir);
+      removeStaleLock(path, stateDir);
     }
-    throw new SandboxError(`${stateDir} is being locked by another sandbox: try again`);
+    throw new SandboxError(`another sandbox is starting on ${stateDir}: try again`);
   } finally {
-    rmSync(mine, { force: true });
+    rmSync(temporary, { force: true });
   }
 }
 
@@ -38,30 +38,30 @@ function link(from: string, to: string): boolean {
   }
 }
 
-function refuseLiveHolder(path: string, stateDir: string): void {
+function assertNoLiveHolder(path: string, stateDir: string): void {
   const holder = readProcessFile(path);
   if (holder && isRunning(holder.identity)) {
     throw new SandboxError(
-      `a sandbox already runs on ${stateDir} (process ${holder.identity.pid}): stop it, or choose another folder with --state-dir`,
+      `a sandbox is already running on ${stateDir} (process ${holder.identity.pid}): stop it, or choose another directory with --state-dir`,
     );
   }
 }
 
-/** Moves the lock aside and looks again: between reading and moving, somebody may have taken it over. */
-function takeAwayStale(path: string, stateDir: string): void {
-  const aside = `${path}.${process.pid}.stale`;
+/** Removes a stale lock. It is renamed and checked again, because another process may have taken it over meanwhile. */
+function removeStaleLock(path: string, stateDir: string): void {
+  const stale = `${path}.${process.pid}.stale`;
   try {
-    renameSync(path, aside);
+    renameSync(path, stale);
   } catch (error) {
     if (isErrno(error, "ENOENT")) return;
     throw error;
   }
   try {
-    refuseLiveHolder(aside, stateDir);
+    assertNoLiveHolder(stale, stateDir);
   } catch (error) {
-    link(aside, path);
+    link(stale, path);
     throw error;
   } finally {
-    rmSync(aside, { force: true });
+    rmSync(stale, { force: true });
   }
 }

@@ -1,4 +1,4 @@
-/** `npm start`: the sandbox on the command line. Everything it does is in the library; this prints and ends it. */
+/** `npm start`: the command line of the sandbox. The library does the work; this file prints and handles signals. */
 import { HELP, parseCommandLine } from "./command-line.ts";
 import { runDemo } from "./demo.ts";
 import { SandboxError } from "./errors.ts";
@@ -6,7 +6,7 @@ import { formatGuide } from "./guide.ts";
 import { type Sandbox, startSandbox } from "./sandbox.ts";
 import { statePaths } from "./state-paths.ts";
 
-/** Milliseconds since this process started, before every line that tells a step. */
+/** Prints a step, with the milliseconds since this process started. */
 function printStep(step: string, text: string): void {
   const elapsed = `${Math.round(performance.now())} ms`;
   console.log(`${elapsed.padStart(9)}  ${step.padEnd(15)}  ${text}`);
@@ -26,19 +26,19 @@ async function run(stopping: AbortController, args: readonly string[]): Promise<
     onFailure: (failure) => stopping.abort(failure),
   });
   try {
-    await play(sandbox, signal);
+    await playDemo(sandbox, signal);
     if (command.exitAfterDemo) return;
     console.log(formatGuide(sandbox.descriptor, statePaths(sandbox.stateDir).descriptor));
     console.log(
-      "\nCtrl-C stops everything. Starting again goes on from here; --fresh begins anew.",
+      "\nPress Ctrl-C to stop everything. The next start resumes this state; --fresh deletes it first.",
     );
     await untilAborted(signal);
   } finally {
-    await stopAndTell(sandbox);
+    await stopSandbox(sandbox);
   }
 }
 
-async function play(sandbox: Sandbox, signal: AbortSignal): Promise<void> {
+async function playDemo(sandbox: Sandbox, signal: AbortSignal): Promise<void> {
   const { descriptor, deployment, resumed } = sandbox;
   const result = await runDemo({
     descriptor,
@@ -51,7 +51,7 @@ async function play(sandbox: Sandbox, signal: AbortSignal): Promise<void> {
 }
 
 async function untilAborted(signal: AbortSignal): Promise<never> {
-  // A pending promise alone keeps no process alive.
+  // A pending promise alone does not keep the process alive.
   const alive = setInterval(() => undefined, 60_000);
   try {
     return await new Promise<never>((_resolve, reject) => {
@@ -64,12 +64,12 @@ async function untilAborted(signal: AbortSignal): Promise<never> {
   }
 }
 
-async function stopAndTell(sandbox: Sandbox): Promise<void> {
+async function stopSandbox(sandbox: Sandbox): Promise<void> {
   await sandbox.stop();
-  printStep("stopped", "nothing is left running");
+  printStep("stopped", "all processes have ended");
 }
 
-/** Ends the run; a second signal ends the launcher at once and leaves the rest to the next start. */
+/** Stops the run on a signal. A second signal exits immediately and leaves the processes to the next start. */
 function stopOnSignals(stopping: AbortController): void {
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(name, () => {
@@ -80,8 +80,8 @@ function stopOnSignals(stopping: AbortController): void {
 }
 
 /**
- * npm does not hand every signal on: a launcher whose npm was ended is told by nobody. It notices that its parent is
- * another one and ends as if it had been asked to.
+ * Stops the run when npm has ended. npm does not forward every signal, so the launcher checks whether its parent process
+ * has changed.
  */
 function stopWithNpm(stopping: AbortController): void {
   if (process.env["npm_lifecycle_event"] === undefined) return;
@@ -92,20 +92,20 @@ function stopWithNpm(stopping: AbortController): void {
   timer.unref();
 }
 
-/** A reader of the output that went away (a closed terminal, `| head`) is no reason to leave processes behind. */
-function surviveClosedOutput(stopping: AbortController): void {
+/** Stops the run when the output is closed (a closed terminal, `| head`), so that no process is left behind. */
+function stopOnClosedOutput(stopping: AbortController): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", () => stopping.abort(STOPPED));
   }
 }
 
-/** The reason of a run that was asked to end, which is no failure. */
+/** Abort reason of a requested stop, which is not a failure. */
 const STOPPED = new SandboxError("stopped");
 
 const stopping = new AbortController();
 stopOnSignals(stopping);
 stopWithNpm(stopping);
-surviveClosedOutput(stopping);
+stopOnClosedOutput(stopping);
 try {
   await run(stopping, process.argv.slice(2));
 } catch (error) {

@@ -27,26 +27,26 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** A client that counts how often the driver looks. */
-function counting(client: EvmClient) {
-  let looks = 0;
+/** Wraps a client so that it counts the polls of the driver. */
+function countPolls(client: EvmClient) {
+  let polls = 0;
   const counted: EvmClient = {
     ...client,
     getTxpoolStatus: () => {
-      looks += 1;
+      polls += 1;
       return client.getTxpoolStatus();
     },
   };
-  const untilLooks = (more: number) => {
-    const goal = looks + more;
-    return vi.waitFor(() => expect(looks).toBeGreaterThanOrEqual(goal), { timeout: 10_000 });
+  const untilPolls = (more: number) => {
+    const goal = polls + more;
+    return vi.waitFor(() => expect(polls).toBeGreaterThanOrEqual(goal), { timeout: 10_000 });
   };
-  return { counted, untilLooks };
+  return { counted, untilPolls };
 }
 
-describe("the mining driver", () => {
-  test("mines a transaction until it is final, then rests", async () => {
-    const { counted, untilLooks } = counting(node.client);
+describe("mining driver", () => {
+  test("mines until a transaction is final, then pauses", async () => {
+    const { counted, untilPolls } = countPolls(node.client);
     const heads: bigint[] = [];
     const driver = startMining(
       counted,
@@ -59,34 +59,34 @@ describe("the mining driver", () => {
       const { number } = await node.client.getBlock({ blockTag: "finalized" });
       expect(number).toBeGreaterThan(blockNumber);
     });
-    await untilLooks(10);
+    await untilPolls(10);
     await driver.stop();
     expect(await node.client.getBlockNumber()).toBe(blockNumber + 3n);
     expect(heads.at(-1)).toBe(blockNumber + 3n);
   });
 
-  test("mines now and then when nothing waits", async () => {
+  test("mines at the idle interval when nothing is pending", async () => {
     const before = await node.client.getBlockNumber();
-    const { counted, untilLooks } = counting(node.client);
+    const { counted, untilPolls } = countPolls(node.client);
     const driver = startMining(counted, { intervalMs: 10, idleIntervalMs: 50 });
     await vi.waitFor(async () => {
       expect(await node.client.getBlockNumber()).toBeGreaterThan(before);
     });
-    await untilLooks(1);
+    await untilPolls(1);
     await driver.stop();
   });
 
-  test("takes the wall clock for its blocks, however many there are in a second", async () => {
+  test("uses the wall clock for block timestamps, even for many blocks in one second", async () => {
     await node.client.mine({ blocks: 30 });
     const { timestamp } = await node.client.getBlock();
     const seconds = Math.floor(Date.now() / 1000);
     expect(Math.abs(seconds - Number(timestamp))).toBeLessThanOrEqual(1);
   });
 
-  test("tells once when its node fails", async () => {
-    const { counted, untilLooks } = counting({
+  test("reports a failing node once", async () => {
+    const { counted, untilPolls } = countPolls({
       ...node.client,
-      getTxpoolStatus: () => Promise.reject(new Error("the node is gone")),
+      getTxpoolStatus: () => Promise.reject(new Error("node stopped")),
     });
     const problems: unknown[] = [];
     const driver = startMining(
@@ -94,8 +94,8 @@ describe("the mining driver", () => {
       { intervalMs: 5 },
       { onProblem: (error) => problems.push(error) },
     );
-    await untilLooks(5);
+    await untilPolls(5);
     await driver.stop();
-    expect(problems).toEqual([new Error("the node is gone")]);
+    expect(problems).toEqual([new Error("node stopped")]);
   });
 });

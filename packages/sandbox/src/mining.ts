@@ -1,38 +1,38 @@
 /**
- * Mines a chain whose node does not mine by itself: a block per interval while a transaction waits or a block with
- * transactions is not final yet, and now and then when idle, because nodes get slower with height. It lives in the
- * launcher; when that dies no block is made until the next start.
+ * Mines a chain whose node does not mine automatically: one block per interval while a transaction is pending or a block
+ * with transactions is not final, and one per longer interval when idle, because nodes get slower with height. It runs
+ * in the launcher; without the launcher no blocks are mined.
  *
- * Blocks carry the wall clock; several within one second carry the same stamp.
+ * Block timestamps are the wall clock; several blocks within one second have the same timestamp.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { FINALITY_BLOCKS } from "./chain-specs.ts";
 import type { EvmClient } from "./evm-client.ts";
 
-/** How often blocks are made. */
+/** How often blocks are mined. */
 export interface MiningOptions {
-  /** Between blocks while something waits, in milliseconds. Default 1000. */
+  /** Block interval while busy, in milliseconds. Default 1000. */
   readonly intervalMs?: number;
-  /** Between blocks while nothing does, in milliseconds. Default 15000. */
+  /** Block interval while idle, in milliseconds. Default 15000. */
   readonly idleIntervalMs?: number;
 }
 
-/** What a driver tells. */
-export interface MiningListener {
-  /** The head moved, whoever moved it. A block of the driver's own is told at once. */
+/** Callbacks of a driver. */
+interface MiningListener {
+  /** Called with every new head, also one that the driver did not mine. */
   readonly onHead?: (block: bigint) => void;
-  /** The node failed; told once until it answers again. */
+  /** Called once when the node fails, until it responds again. */
   readonly onProblem?: (error: unknown) => void;
 }
 
 /** A running driver. */
 export interface MiningDriver {
-  /** Ends it; resolves when its last request is done. */
+  /** Stops mining. Resolves when the last request is done. */
   stop(): Promise<void>;
 }
 
-/** One block more than finality needs, for readers that want the block strictly below the final one. */
-const QUIET_AFTER_BLOCKS = BigInt(FINALITY_BLOCKS + 1);
+/** Empty blocks mined after a block with transactions: one more than finality needs, so that it is below the final one. */
+const BUSY_BLOCKS = BigInt(FINALITY_BLOCKS + 1);
 
 /** Starts mining. */
 export function startMining(
@@ -67,14 +67,14 @@ export function startMining(
   };
 }
 
-/** Makes blocks at once. */
+/** Mines blocks immediately. */
 export async function mineBlocks(client: EvmClient, blocks: number): Promise<void> {
   await client.mine({ blocks });
 }
 
 function createTick(client: EvmClient, idleIntervalMs: number, listener: MiningListener) {
   let seen: bigint | undefined;
-  /** Blocks are made at full pace up to this height. */
+  /** Up to this height blocks are mined at the busy interval. */
   let busyUntil = 0n;
   let movedAt = performance.now();
 
@@ -82,7 +82,7 @@ function createTick(client: EvmClient, idleIntervalMs: number, listener: MiningL
     const [head, pool] = await Promise.all([client.getBlockNumber(), client.getTxpoolStatus()]);
     if (head !== seen) {
       const filled = await findLastFilled(client, head, seen);
-      if (filled !== undefined) busyUntil = filled + QUIET_AFTER_BLOCKS;
+      if (filled !== undefined) busyUntil = filled + BUSY_BLOCKS;
       if (seen !== undefined) movedAt = performance.now();
       seen = head;
       listener.onHead?.(head);
@@ -94,13 +94,13 @@ function createTick(client: EvmClient, idleIntervalMs: number, listener: MiningL
   };
 }
 
-/** The newest block with transactions among those not yet looked at that may still matter. */
+/** Returns the newest block with transactions among the new blocks that are not yet final. */
 async function findLastFilled(
   client: EvmClient,
   head: bigint,
   seen: bigint | undefined,
 ): Promise<bigint | undefined> {
-  const oldest = head - QUIET_AFTER_BLOCKS;
+  const oldest = head - BUSY_BLOCKS;
   const after = seen !== undefined && seen < head && seen > oldest ? seen : oldest;
   for (let block = head; block > after && block >= 0n; block -= 1n) {
     if ((await client.getBlockTransactionCount({ blockNumber: block })) > 0) return block;

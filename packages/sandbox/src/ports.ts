@@ -5,21 +5,21 @@ import { isErrno } from "./json-file.ts";
 
 const HOST = "127.0.0.1";
 
-/** A port of the loopback interface that is free now. */
+/** Returns a port of the loopback interface that is free now. */
 export async function findFreePort(): Promise<number> {
   return listenOnce(0);
 }
 
-/** Throws a `SandboxError` naming port and option when something listens there. Port 0 is always free. */
+/** Throws a `SandboxError` with port and option if the port is in use. Port 0 is always free. */
 export async function assertPortFree(port: number, what: string, option: string): Promise<void> {
   try {
     await listenOnce(port);
   } catch (error) {
     if (!isErrno(error, "EADDRINUSE") && !isErrno(error, "EACCES")) throw error;
-    const problem = isErrno(error, "EACCES") ? "may not be used" : "is in use";
-    throw new SandboxError(
-      `port ${port} (${what}) ${problem}: stop what holds it, or choose another with ${option}`,
-    );
+    const problem = isErrno(error, "EACCES")
+      ? "needs a permission that this user lacks: choose another port"
+      : "is in use: stop the process that uses it, or choose another port";
+    throw new SandboxError(`port ${port} (${what}) ${problem} with ${option}`);
   }
 }
 
@@ -30,6 +30,6 @@ async function listenOnce(port: number): Promise<number> {
   const address = server.address();
   server.close();
   await once(server, "close");
-  if (typeof address !== "object" || address === null) throw new Error("a server without a port");
+  if (typeof address !== "object" || address === null) throw new Error("the server has no port");
   return address.port;
 }

@@ -1,25 +1,25 @@
 /**
- * Processes by identity. A process id alone is not one: after a reboot it may belong to anybody, so files that name a
- * process also keep when it started, and nothing is ever signalled on a bare number.
+ * Identifies processes by id and start time. After a reboot an id can belong to another process, so process files store
+ * the start time too, and no signal is sent to an id alone.
  */
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { asRecord, isErrno, readJson, writeJson } from "./json-file.ts";
 
-/** A process, as a file remembers it. */
+/** Identity of a process, as stored in a file. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Boot and start time; absent where the system has no /proc. */
+  /** Boot id and start time; absent if the system has no /proc. */
   readonly startedAt?: string;
 }
 
-/** The identity of a running process. */
+/** Returns the identity of a running process. */
 export function identifyProcess(pid: number): ProcessIdentity {
   const startedAt = readStart(pid);
   return startedAt === undefined ? { pid } : { pid, startedAt };
 }
 
-/** True while this very process runs. */
+/** Reports whether this very process is running. */
 export function isRunning(identity: ProcessIdentity): boolean {
   try {
     process.kill(identity.pid, 0);
@@ -31,27 +31,27 @@ export function isRunning(identity: ProcessIdentity): boolean {
   return identity.startedAt === undefined || identity.startedAt === readStart(identity.pid);
 }
 
-/** Arguments of a running process; undefined where they cannot be read. */
+/** Returns the arguments of a running process; undefined if they cannot be read. */
 export function readArguments(pid: number): readonly string[] | undefined {
   const text = readProc(pid, "cmdline");
   return text === undefined ? undefined : text.split("\0").slice(0, -1);
 }
 
-/** Asks a process to end, and ends it when it has not after `graceMs`. Returns whether it ended by itself. */
+/** Stops a process with `gentle`, and with SIGKILL after `graceMs`. Returns whether SIGKILL was unnecessary. */
 export async function stopProcess(
   identity: ProcessIdentity,
   graceMs: number,
-  polite: "SIGTERM" | "SIGINT" = "SIGTERM",
+  gentle: "SIGTERM" | "SIGINT" = "SIGTERM",
 ): Promise<boolean> {
   if (!isRunning(identity)) return true;
-  signal(identity.pid, polite);
+  signal(identity.pid, gentle);
   if (await waitForEnd(identity, graceMs)) return true;
   signal(identity.pid, "SIGKILL");
   await waitForEnd(identity, 5_000);
   return false;
 }
 
-/** Waits until a process has ended; false when it still runs after `timeoutMs`. */
+/** Waits until a process has ended. Returns false if it is still running after `timeoutMs`. */
 export async function waitForEnd(identity: ProcessIdentity, timeoutMs: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMs;
   while (isRunning(identity)) {
@@ -61,7 +61,7 @@ export async function waitForEnd(identity: ProcessIdentity, timeoutMs: number): 
   return true;
 }
 
-/** The process that a file remembers, with the rest of the file; undefined when there is no such file. */
+/** Reads the process stored in a file, with the rest of the file; undefined if there is no such file. */
 export function readProcessFile(
   path: string,
 ): { identity: ProcessIdentity; rest: Readonly<Record<string, unknown>> } | undefined {
@@ -71,7 +71,7 @@ export function readProcessFile(
   return { identity: typeof startedAt === "string" ? { pid, startedAt } : { pid }, rest };
 }
 
-/** Remembers a running process in a file. */
+/** Stores the identity of a running process in a file. */
 export function writeProcessFile(path: string, pid: number, rest: object = {}): ProcessIdentity {
   const identity = identifyProcess(pid);
   writeJson(path, { ...identity, ...rest });
@@ -96,21 +96,21 @@ function isZombie(pid: number): boolean {
   return statFields(pid)?.[0] === "Z";
 }
 
-/** The fields of /proc/PID/stat from the state on; the name before it may hold anything. */
+/** Returns the fields of /proc/PID/stat from the state on. The name before it can contain any character. */
 function statFields(pid: number): readonly string[] | undefined {
   const stat = readProc(pid, "stat");
   return stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
 function readBootId(): string | undefined {
-  return readIfThere("/proc/sys/kernel/random/boot_id")?.trim();
+  return readIfExists("/proc/sys/kernel/random/boot_id")?.trim();
 }
 
 function readProc(pid: number, file: string): string | undefined {
-  return readIfThere(`/proc/${pid}/${file}`);
+  return readIfExists(`/proc/${pid}/${file}`);
 }
 
-function readIfThere(path: string): string | undefined {
+function readIfExists(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {

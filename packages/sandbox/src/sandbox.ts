@@ -1,8 +1,11 @@
-/** The whole sandbox: chains, contracts, service, integrators, descriptor. */
-import { type AttestationService, startAttestationService } from "./attestation-service.ts";
+/** Starts the whole sandbox: chains, contracts, service, integrators, descriptor. */
+import {
+  type BridgeAttestationService,
+  startBridgeAttestationService,
+} from "./bridge-attestation-service.ts";
 import type { ChainName } from "./chain-specs.ts";
 import { type ChainsOptions, type SandboxChains, startChains } from "./chains.ts";
-import { stopLeftDatabase } from "./clear-state.ts";
+import { stopLeftoverDatabase } from "./clear-state.ts";
 import { deployContracts } from "./contracts.ts";
 import { watchNode } from "./detached-node.ts";
 import { assertDeployed, type Deployment, readDeployment, writeDeployment } from "./deployment.ts";
@@ -11,7 +14,7 @@ import { SandboxError } from "./errors.ts";
 import { ensureIntegrators } from "./integrators.ts";
 import { loadKeys, type SandboxKeys } from "./keys.ts";
 import { assertPortFree, findFreePort } from "./ports.ts";
-import { type RunningService, startService, stopLeftService } from "./service.ts";
+import { type RunningService, startService, stopLeftoverService } from "./service.ts";
 import { type ServiceConfigOptions, writeServiceConfig } from "./service-config.ts";
 import { deriveSolanaAccounts, deriveSolanaTreasury } from "./solana/accounts.ts";
 import { openSolanaNode, type SolanaNode, type SolanaNodeOptions } from "./solana/node.ts";
@@ -20,32 +23,32 @@ import { fundServiceAccounts } from "./solana/service-accounts.ts";
 import { SOLANA_SPEC } from "./solana/spec.ts";
 import { statePaths } from "./state-paths.ts";
 
-/** Ports of the service unless others are asked for. */
+/** Default ports of the service. */
 export const DEFAULT_SERVICE_PORTS = { api: 3400, quote: 3401, telemetry: 3402 } as const;
 
-/** How to start a sandbox. */
+/** Options of `startSandbox`. */
 export interface SandboxOptions extends Omit<ChainsOptions, "ports" | "onProblem"> {
-  /** Ports; 0 for any. */
+  /** Ports; 0 for any free port. */
   readonly ports?: Partial<
     Readonly<
       Record<ChainName | typeof SOLANA_SPEC.name | keyof typeof DEFAULT_SERVICE_PORTS, number>
     >
   >;
-  /** How fast slots of the Solana chain pass. */
+  /** Slot times of the Solana chain. */
   readonly solana?: Pick<SolanaNodeOptions, "slotMs" | "idleSlotMs">;
   /** Added to the service's environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** How often the service looks for blocks. Default 250. */
+  /** Poll interval of the service's scanners, in milliseconds. Default 250. */
   readonly pollIntervalMs?: number;
-  /** Nodes as the service sees them, for a proxy in front of them. */
+  /** Node URLs for the service, to put a proxy in front of the nodes. */
   readonly rpcUrls?: NonNullable<ServiceConfigOptions["rpcUrls"]>;
-  /** How long additions to the contracts wait, in seconds. Default 60. */
+  /** Delay of additions to the contracts, in seconds. Default 60. */
   readonly delaySeconds?: number;
-  /** Ends an unfinished start. */
+  /** Aborts an unfinished start. */
   readonly signal?: AbortSignal;
-  /** What was just done. */
+  /** Called after each step. */
   readonly onStep?: (step: string, text: string) => void;
-  /** Something stopped by itself that should be running. */
+  /** Called when a node or the service has ended unexpectedly. */
   readonly onFailure?: (failure: SandboxError) => void;
 }
 
@@ -58,27 +61,27 @@ export interface Sandbox {
   readonly keys: SandboxKeys;
   readonly descriptor: Descriptor;
   /** The stand-in for Circle's attestation service. */
-  readonly attestations: AttestationService;
+  readonly attestations: BridgeAttestationService;
   /** Path of the service's configuration. */
   readonly configPath: string;
-  /** True when it went on from what was there. */
+  /** True if saved state was resumed. */
   readonly resumed: boolean;
-  /** The service that was started last. */
+  /** The service that was started most recently. */
   readonly service: RunningService;
   /** Starts the service again after it was killed or stopped, on the same ports. */
   restartService(env?: Readonly<Record<string, string>>): Promise<RunningService>;
-  /** Stops everything; the nodes may be kept for the next start. */
+  /** Stops everything; with `keepNodes` the nodes keep running for the next start. */
   stop(options?: { readonly keepNodes?: boolean }): Promise<void>;
 }
 
-/** Starts a sandbox, or goes on with the one of this state directory. When it fails nothing is left running. */
+/** Starts a sandbox, or resumes the one of this state directory. If it fails, no process is left running. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   let service: RunningService | undefined;
-  let attestations: AttestationService | undefined;
-  let opening: Promise<SolanaSetup> | undefined;
-  let unwatch = (): void => undefined;
-  /** True while the service is meant to run. */
-  let wanted = false;
+  let attestations: BridgeAttestationService | undefined;
+  let solanaSetup: Promise<SolanaSetup> | undefined;
+  let stopWatching = (): void => undefined;
+  /** False while the service is being stopped on purpose. */
+  let shouldRun = false;
   const resumed = !options.fresh && isSetUp(options.stateDir);
   const chains = await startChains({
     ...options,
@@ -87,16 +90,16 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       if (ended) options.onFailure?.(problem);
     },
   });
-  const stop: Sandbox["stop"] = async (how) => {
-    wanted = false;
+  const stop: Sandbox["stop"] = async (stopOptions) => {
+    shouldRun = false;
     await service?.stop();
-    await stopLeftDatabase(statePaths(chains.stateDir).database);
+    await stopLeftoverDatabase(statePaths(chains.stateDir).database);
     await attestations?.stop();
-    unwatch();
-    // When it could not be started there is nothing to stop, and the start has failed for that.
-    const solana = await opening?.catch(() => undefined);
-    if (!how?.keepNodes) await solana?.node.stop();
-    await chains.stop(how);
+    stopWatching();
+    // If the setup failed, there is no node to stop, and the start has already failed with that error.
+    const solana = await solanaSetup?.catch(() => undefined);
+    if (!stopOptions?.keepNodes) await solana?.node.stop();
+    await chains.stop(stopOptions);
   };
   const start = async (env = options.env) => {
     const started = await startService({
@@ -104,34 +107,39 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       ...(env === undefined ? {} : { env }),
     });
     service = started;
-    wanted = true;
+    shouldRun = true;
     void started.exited.then(({ code, signal }) => {
-      if (!wanted || service !== started) return;
-      const how = signal ?? `code ${code}`;
+      if (!shouldRun || service !== started) return;
       const log = statePaths(chains.stateDir).serviceLog;
-      options.onFailure?.(new SandboxError(`the service ended with ${how}: see ${log}`));
+      options.onFailure?.(
+        new SandboxError(`the service exited with ${signal ?? `code ${code}`}: see ${log}`),
+      );
     });
     return started;
   };
 
   try {
-    // Meanwhile the contracts are deployed.
-    opening = setUpSolana(chains.stateDir, options);
+    // Runs in parallel with the deployment of the contracts.
+    solanaSetup = setUpSolana(chains.stateDir, options);
     const ports = await chooseServicePorts(chains.stateDir, options.ports);
-    const [solana, { deployment, keys, how }] = await Promise.all([
-      opening,
+    const [solana, { deployment, keys, isNew }] = await Promise.all([
+      solanaSetup,
       setUpContracts(chains, options),
     ]);
-    tell(options, "chains", describeChains(chains, solana.node));
-    tell(options, "contracts", `factory ${deployment.factory} on both EVM chains${how}`);
-    unwatch = watchNode(solana.node, () =>
+    report(options, "chains", describeChains(chains, solana.node));
+    report(
+      options,
+      "contracts",
+      `factory ${deployment.factory} on both EVM chains${isNew ? "" : ", resumed"}`,
+    );
+    stopWatching = watchNode(solana.node, () =>
       options.onFailure?.(
-        new SandboxError(`the node of solana has ended: see ${solana.node.logPath}`),
+        new SandboxError(`the node of solana has exited: see ${solana.node.logPath}`),
       ),
     );
-    const bridge = await attestBurns({ chains, deployment, keys });
+    const bridge = await startBridgeAttestations({ chains, deployment, keys });
     attestations = bridge;
-    tell(options, "attestations", `a stand-in for Circle's service at ${bridge.url}`);
+    report(options, "attestations", `stand-in for Circle's service at ${bridge.url}`);
     const attestationsUrl = bridge.url;
     const parts = { chains, deployment, keys };
     const configPath = writeServiceConfig({
@@ -142,13 +150,13 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       solanaRpcUrl: solana.node.rpcUrl,
     });
     const first = await start();
-    tell(
+    report(
       options,
       "service",
       `api ${first.baseUrl}, quotes ${first.quoteUrl}, metrics ${first.telemetryUrl}/metrics`,
     );
     const integrators = await ensureIntegrators(chains.stateDir, options.env);
-    tell(options, "integrators", integrators.map((one) => one.name).join(", "));
+    report(options, "integrators", integrators.map((one) => one.name).join(", "));
     const descriptor = writeDescriptor({
       ...parts,
       solana: { rpcUrl: solana.node.rpcUrl, payers: solana.payers },
@@ -171,7 +179,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
         return service ?? first;
       },
       restartService: async (env) => {
-        wanted = false;
+        shouldRun = false;
         await service?.stop();
         return start(env);
       },
@@ -187,7 +195,7 @@ interface SolanaSetup {
   readonly payers: readonly SolanaPayer[];
 }
 
-/** Starts the Solana chain and funds its accounts; when that fails it does not run. */
+/** Starts the Solana chain and funds its accounts. If that fails, the node is stopped. */
 async function setUpSolana(stateDir: string, options: SandboxOptions): Promise<SolanaSetup> {
   const paths = statePaths(stateDir);
   const port = options.ports?.solana;
@@ -211,8 +219,8 @@ async function setUpSolana(stateDir: string, options: SandboxOptions): Promise<S
   }
 }
 
-/** Starts the stand-in of Circle's attestation service over the chains of a sandbox. */
-export function attestBurns({
+/** Starts the stand-in for Circle's attestation service, for the EVM chains of a sandbox. */
+export function startBridgeAttestations({
   chains,
   deployment,
   keys,
@@ -220,8 +228,8 @@ export function attestBurns({
   readonly chains: SandboxChains;
   readonly deployment: Deployment;
   readonly keys: SandboxKeys;
-}): Promise<AttestationService> {
-  return startAttestationService({
+}): Promise<BridgeAttestationService> {
+  return startBridgeAttestationService({
     chains: chains.all.map(({ name, domain, client }) => ({
       domain,
       client,
@@ -232,7 +240,7 @@ export function attestBurns({
   });
 }
 
-/** A start that was interrupted before the contracts stood left nothing worth keeping. */
+/** Reports whether the state can be resumed. A start interrupted before the deployment left nothing to resume. */
 function isSetUp(stateDir: string): boolean {
   return readDeployment(statePaths(stateDir).deployment) !== undefined;
 }
@@ -243,7 +251,7 @@ async function setUpContracts(chains: SandboxChains, options: SandboxOptions) {
   const known = readDeployment(paths.deployment);
   if (known) {
     await assertDeployed(chains, known);
-    return { deployment: known, keys, how: ", as before" };
+    return { deployment: known, keys, isNew: false };
   }
   const { delaySeconds } = options;
   const deployment = await deployContracts(
@@ -252,15 +260,15 @@ async function setUpContracts(chains: SandboxChains, options: SandboxOptions) {
     delaySeconds === undefined ? {} : { delaySeconds },
   );
   writeDeployment(paths.deployment, deployment);
-  return { deployment, keys, how: "" };
+  return { deployment, keys, isNew: true };
 }
 
-/** Fixed before the start, so that a restarted service is found where it was. */
+/** Chooses the service's ports before its start, so that a restarted service keeps them. */
 async function chooseServicePorts(
   stateDir: string,
   { api, quote, telemetry }: NonNullable<SandboxOptions["ports"]> = {},
 ) {
-  await stopLeftService(stateDir);
+  await stopLeftoverService(stateDir);
   const choose = async (port: number, what: string, option: string) => {
     if (port === 0) return findFreePort();
     await assertPortFree(port, what, option);
@@ -271,20 +279,20 @@ async function chooseServicePorts(
     quote: await choose(quote ?? DEFAULT_SERVICE_PORTS.quote, "the quote service", "--quote-port"),
     telemetry: await choose(
       telemetry ?? DEFAULT_SERVICE_PORTS.telemetry,
-      "its metrics",
+      "metrics and health",
       "--telemetry-port",
     ),
   };
 }
 
 function describeChains(chains: SandboxChains, solana: SolanaNode): string {
-  const origin = { new: "", loaded: ", resumed", adopted: ", still running" } as const;
+  const origin = { new: "", loaded: " (resumed)", adopted: " (was running)" } as const;
   return [...chains.all, { ...solana, name: SOLANA_SPEC.name }]
     .map((chain) => `${chain.name} ${chain.rpcUrl}${origin[chain.origin]}`)
     .join("; ");
 }
 
-function tell(options: SandboxOptions, step: string, text: string): void {
+function report(options: SandboxOptions, step: string, text: string): void {
   options.signal?.throwIfAborted();
   options.onStep?.(step, text);
 }

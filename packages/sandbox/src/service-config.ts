@@ -25,35 +25,35 @@ export const SANDBOX_TERMS = {
   minNativeDeposit: "0.0001",
 } as const;
 
-/** What the configuration is made of. */
+/** Input of `writeServiceConfig`. */
 export interface ServiceConfigOptions {
   readonly chains: SandboxChains;
   readonly deployment: Deployment;
   readonly keys: SandboxKeys;
-  /** Ports of the service; 0 for any. */
+  /** Ports of the service; 0 for any free port. */
   readonly ports: {
     readonly api: number;
     readonly quote: number;
-    /** Of metrics and health, which are not served unless given. */
+    /** Port of metrics and health, which are not served without it. */
     readonly telemetry?: number;
   };
-  /** Default 250. */
+  /** In milliseconds. Default 250. */
   readonly pollIntervalMs?: number;
-  /** How long after its lock a delivery may be made, in seconds; the service's default unless a test says otherwise. */
+  /** Time from a lock within which its delivery can be paid, in seconds. Default: the service's default. */
   readonly payoutWindowSeconds?: number;
-  /** Origins whose pages may call from a browser; none unless given. */
+  /** Origins whose pages can call the service from a browser. Default: none. */
   readonly corsOrigins?: readonly string[];
-  /** Where the stand-in of Circle's attestation service answers; without it nothing goes by the bridge. */
+  /** URL of the stand-in for Circle's attestation service. Without it there are no bridge routes. */
   readonly attestationsUrl?: string;
-  /** Whether the bridge is preferred to inventory. */
+  /** Whether bridge routes are listed before inventory routes. */
   readonly bridgeFirst?: boolean;
-  /** Where the Solana chain answers; without it nothing comes from there or goes there. */
+  /** URL of the Solana chain's node. Without it there are no Solana routes. */
   readonly solanaRpcUrl?: string;
-  /** Replaces the nodes' URLs, for a proxy in front of them. */
+  /** Replaces the nodes' URLs, to put a proxy in front of the nodes. */
   readonly rpcUrls?: Partial<Readonly<Record<"ethereum" | "base", string>>>;
 }
 
-/** Writes the service's configuration file and returns its path. Secrets stay in their files. */
+/** Writes the service's configuration file and returns its path. It refers to secrets by file. */
 export function writeServiceConfig(options: ServiceConfigOptions): string {
   const { chains, deployment, keys, ports } = options;
   const paths = statePaths(chains.stateDir);
@@ -65,7 +65,7 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
     ...(ports.telemetry !== undefined && {
       telemetry: { host: "127.0.0.1", port: ports.telemetry },
     }),
-    // Tests and demos ask more often than any integrator would.
+    // Tests and demos send more requests than an integrator would.
     rateLimits: {
       perKey: 100_000,
       perAddress: 100_000,
@@ -117,7 +117,7 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
         tokens: [
           listUsdc(deployment.chains[name].token),
           listNative(name),
-          // Only the bridge takes it.
+          // Only the bridge routes accept WETH.
           ...(options.attestationsUrl === undefined
             ? []
             : [listWeth(deployment.chains[name].weth)]),
@@ -136,7 +136,7 @@ export function writeServiceConfig(options: ServiceConfigOptions): string {
   return paths.serviceConfig;
 }
 
-/** The Solana chain, where there is one. */
+/** Returns the configuration of the Solana chain, if there is one. */
 function describeSolana({
   keys,
   solanaRpcUrl,
@@ -159,7 +159,7 @@ function describeSolana({
       rpcUrl: solanaRpcUrl,
       genesisHash: GENESIS_HASH,
       startSlot: Number(FIRST_SLOT),
-      // A deposit is shown at once. It is settled when it is final, which takes some three seconds here.
+      // A deposit is reported when confirmed and settled when final, about three seconds later in the sandbox.
       detectAt: "confirmed",
       pollIntervalMs,
       contracts: { ...accounts, treasury },
@@ -188,24 +188,24 @@ function describeSolana({
   ];
 }
 
-/** What comes from the Solana chain, stays there and goes there, all of it out of inventory. */
+/** Returns the routes from, on and to the Solana chain. All of them deliver from inventory. */
 function listSolanaRoutes({ deployment, solanaRpcUrl }: ServiceConfigOptions): readonly object[] {
   if (solanaRpcUrl === undefined) return [];
   const { chainId } = SOLANA_SPEC;
   const { USDC: usdc, USDT: usdt, WETH: weth, WSOL: wsol } = SOLANA_TOKENS;
-  const stay = (token: string) => ({ kind: "MONO_CHAIN", chainId, token });
+  const onSolana = (token: string) => ({ kind: "MONO_CHAIN", chainId, token });
   return [
-    ...["native", usdc.mint, usdt.mint, weth.mint, wsol.mint].map(stay),
+    ...["native", usdc.mint, usdt.mint, weth.mint, wsol.mint].map(onSolana),
     ...CHAIN_SPECS.flatMap(({ name, chainId: evm }) => {
       const there = deployment.chains[name];
-      const come = (token: string, destToken: string) => ({
+      const fromSolana = (token: string, destToken: string) => ({
         kind: "SWIFT",
         chainId,
         token,
         destChain: evm,
         destToken,
       });
-      const go = (token: string, destToken: string, contract: Address) => ({
+      const toSolana = (token: string, destToken: string, contract: Address) => ({
         kind: "SWIFT",
         chainId: evm,
         token,
@@ -214,14 +214,14 @@ function listSolanaRoutes({ deployment, solanaRpcUrl }: ServiceConfigOptions): r
         contract,
       });
       return [
-        come(usdc.mint, there.token),
-        come(weth.mint, zeroAddress),
-        { ...come(usdt.mint, there.token), priced: true },
-        { ...come("native", there.token), priced: true },
-        { ...come(wsol.mint, there.token), priced: true },
-        go(there.token, usdc.mint, there.usdcToSolanaRoute),
-        go(zeroAddress, weth.mint, there.nativeToSolanaRoute),
-        { ...go(there.token, "native", there.usdcToSolRoute), priced: true },
+        fromSolana(usdc.mint, there.token),
+        fromSolana(weth.mint, zeroAddress),
+        { ...fromSolana(usdt.mint, there.token), priced: true },
+        { ...fromSolana("native", there.token), priced: true },
+        { ...fromSolana(wsol.mint, there.token), priced: true },
+        toSolana(there.token, usdc.mint, there.usdcToSolanaRoute),
+        toSolana(zeroAddress, weth.mint, there.nativeToSolanaRoute),
+        { ...toSolana(there.token, "native", there.usdcToSolRoute), priced: true },
       ];
     }),
   ];
@@ -233,7 +233,7 @@ function listUsdc(address: Address) {
   return { symbol, address, decimals, minDeposit, price: { static: usdcPrice } };
 }
 
-/** The interface calls the native coin by its chain's name. */
+/** Returns the native coin. Its symbol on the interface is the chain's name in upper case. */
 function listNative(name: string) {
   return { symbol: name.toUpperCase(), address: zeroAddress, ...COIN };
 }
@@ -258,18 +258,18 @@ function listRoutes({
     const other = CHAIN_SPECS.find((spec) => spec.name !== name);
     if (!other) throw new Error("the sandbox has two chains");
     const usdcThere = deployment.chains[other.name].token;
-    const stay = (token: Address, contract: Address) => ({
+    const onChain = (token: Address, contract: Address) => ({
       kind: "MONO_CHAIN",
       chainId,
       token,
       contract,
     });
     const swap = (token: Address, destToken: Address, contract: Address) => ({
-      ...stay(token, contract),
+      ...onChain(token, contract),
       destToken,
       poolFee: POOL_FEE,
     });
-    const go = (token: Address, destToken: Address, contract: Address) => ({
+    const toOther = (token: Address, destToken: Address, contract: Address) => ({
       kind: "SWIFT",
       chainId,
       token,
@@ -281,9 +281,9 @@ function listRoutes({
       attestationsUrl === undefined
         ? []
         : [
-            { ...go(here.token, usdcThere, here.cctpRoute), kind: "FAST_MCTP" },
+            { ...toOther(here.token, usdcThere, here.cctpRoute), kind: "FAST_MCTP" },
             {
-              ...go(here.weth, usdcThere, here.wethSwapCctpRoute),
+              ...toOther(here.weth, usdcThere, here.wethSwapCctpRoute),
               kind: "FAST_MCTP",
               bridgeToken: here.token,
               poolFee: POOL_FEE,
@@ -291,14 +291,14 @@ function listRoutes({
           ];
     return [
       ...(bridgeFirst ? bridge : []),
-      stay(here.token, here.transferRoute),
-      stay(zeroAddress, here.nativeTransferRoute),
+      onChain(here.token, here.transferRoute),
+      onChain(zeroAddress, here.nativeTransferRoute),
       swap(zeroAddress, here.token, here.nativeToUsdcSwapRoute),
       swap(here.token, zeroAddress, here.usdcToNativeSwapRoute),
-      go(here.token, usdcThere, here.escrowRoute),
-      go(zeroAddress, zeroAddress, here.nativeEscrowRoute),
-      { ...go(here.token, zeroAddress, here.usdcToNativeRoute), priced: true },
-      { ...go(zeroAddress, usdcThere, here.nativeToUsdcRoute), priced: true },
+      toOther(here.token, usdcThere, here.escrowRoute),
+      toOther(zeroAddress, zeroAddress, here.nativeEscrowRoute),
+      { ...toOther(here.token, zeroAddress, here.usdcToNativeRoute), priced: true },
+      { ...toOther(zeroAddress, usdcThere, here.nativeToUsdcRoute), priced: true },
       ...(bridgeFirst ? [] : bridge),
     ];
   });

@@ -1,6 +1,6 @@
 /**
- * The service as a child process. It is detached, so that Ctrl-C reaches the launcher alone and the launcher decides
- * the order in which things end. One that survived a killed launcher is ended before the next is started.
+ * Runs the service as a child process. It is detached, so that Ctrl-C reaches only the launcher, which then stops
+ * everything in order. A service left over by a killed launcher is stopped before the next one starts.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -20,24 +20,24 @@ import {
 } from "./processes.ts";
 import { statePaths } from "./state-paths.ts";
 
-/** The service's command line. A path, not an import: the sandbox knows no more of the service than a user does. */
+/** The service's command line. A path, not an import: the sandbox uses the service only as a user does. */
 const SERVICE_MAIN = fileURLToPath(new URL("../../service/src/main.ts", import.meta.url));
 const STOP_GRACE_MS = 20_000;
 
-/** How to start the service. */
+/** Options of `startService`. */
 export interface ServiceOptions {
   readonly stateDir: string;
   /** Default: `service.json` of the state directory. */
   readonly configPath?: string;
-  /** Of the service, separated by commas; all of them unless given. `api` and `quoter` must be among them. */
+  /** Roles of the service, comma-separated, including `api` and `quoter`. Default: all roles. */
   readonly roles?: string;
-  /** Added to the environment. The launcher's own settings of the service are not handed on. */
+  /** Added to the environment. Settings of the service in the launcher's own environment are not passed on. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Default 60000. */
+  /** In milliseconds. Default 60000. */
   readonly readyTimeoutMs?: number;
 }
 
-/** How the service ended. */
+/** Exit status of the service. */
 export interface ServiceExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -47,21 +47,21 @@ export interface ServiceExit {
 export interface RunningService {
   readonly baseUrl: string;
   readonly quoteUrl: string;
-  /** Undefined where the configuration does not serve metrics. */
+  /** Undefined if the configuration has no telemetry port. */
   readonly telemetryUrl: string | undefined;
   readonly pid: number;
-  /** Resolves when the process has ended, for whatever reason. */
+  /** Resolves when the process has ended. */
   readonly exited: Promise<ServiceExit>;
-  /** Ends it without asking. */
+  /** Kills the process (SIGKILL). */
   kill(): Promise<ServiceExit>;
-  /** Asks it to end, and ends it when it does not. */
+  /** Stops the process gracefully (SIGTERM), and kills it after a timeout. */
   stop(): Promise<ServiceExit>;
 }
 
-/** Starts the service and waits until it says that it is ready. */
+/** Starts the service and waits until it is ready. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const paths = statePaths(options.stateDir);
-  await stopLeftService(options.stateDir);
+  await stopLeftoverService(options.stateDir);
   const log = openSync(paths.serviceLog, "a");
   const child = spawn(
     process.execPath,
@@ -78,7 +78,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   if (child.pid === undefined) throw new SandboxError(`${process.execPath} could not be started`);
   const identity = writeProcessFile(paths.servicePid, child.pid);
   const exited = waitForExit(child);
-  void exited.then(() => forget(paths.servicePid, identity));
+  void exited.then(() => removePidFile(paths.servicePid, identity));
 
   const running = {
     pid: child.pid,
@@ -101,8 +101,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
 }
 
-/** Ends the service that an earlier launcher left running on this state directory. */
-export async function stopLeftService(stateDir: string): Promise<void> {
+/** Stops the service that an earlier launcher left running on this state directory. */
+export async function stopLeftoverService(stateDir: string): Promise<void> {
   const { servicePid } = statePaths(stateDir);
   const left = readProcessFile(servicePid);
   if (left && isRunning(left.identity)) {
@@ -122,11 +122,13 @@ export async function runServiceCommand(
     timeout: 60_000,
   });
   const result = asRecord(JSON.parse(stdout.trim().split("\n").at(-1) ?? ""));
-  if (!result) throw new SandboxError(`the service answered ${args.join(" ")} with no object`);
+  if (!result) {
+    throw new SandboxError(`sluice ${args.join(" ")} printed no JSON object: ${stdout.trim()}`);
+  }
   return result;
 }
 
-/** A setting in the user's shell, such as a database for something else, must not reach the sandbox. */
+/** Returns the environment without the service's settings of the user's shell, such as another database. */
 function serviceEnvironment(added: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith("SLUICE_") && name !== "DATABASE_URL",
@@ -139,8 +141,8 @@ async function waitForExit(child: ChildProcess): Promise<ServiceExit> {
   return { code: child.exitCode, signal: child.signalCode };
 }
 
-/** Forgets a service that has ended, unless the file names another by now. */
-function forget(path: string, { pid }: ProcessIdentity): void {
+/** Removes the pid file of a service that has ended, unless it already names another process. */
+function removePidFile(path: string, { pid }: ProcessIdentity): void {
   if (readProcessFile(path)?.identity.pid === pid) rmSync(path, { force: true });
 }
 
@@ -159,9 +161,12 @@ async function waitUntilReady(
   const lines = createInterface({ input: stdout });
   let timer: NodeJS.Timeout | undefined;
   const failed = Promise.withResolvers<never>();
-  timer = setTimeout(() => failed.reject(notReady("it is not ready in time", log)), readyTimeoutMs);
+  timer = setTimeout(
+    () => failed.reject(notReady(`it was not ready within ${readyTimeoutMs} ms`, log)),
+    readyTimeoutMs,
+  );
   void exited.then(({ code, signal }) =>
-    failed.reject(notReady(`it ended with ${signal ?? `code ${code}`}`, log)),
+    failed.reject(notReady(`it exited with ${signal ?? `code ${code}`}`, log)),
   );
   const ready = Promise.withResolvers<ServiceUrls>();
   lines.on("line", (line) => {
@@ -172,7 +177,7 @@ async function waitUntilReady(
     return await Promise.race([ready.promise, failed.promise]);
   } finally {
     clearTimeout(timer);
-    // Nobody waits for it any more once the service is ready.
+    // Once the service is ready, a later rejection has no other handler.
     failed.promise.catch(() => undefined);
   }
 }
@@ -184,7 +189,7 @@ function parseReadyLine(line: string): ServiceUrls | undefined {
   try {
     value = asRecord(JSON.parse(line));
   } catch {
-    // Some other line of output.
+    // Another line of output.
     return undefined;
   }
   const { ready, api, quote, telemetry } = value ?? {};
@@ -194,8 +199,8 @@ function parseReadyLine(line: string): ServiceUrls | undefined {
 }
 
 function notReady(reason: string, log: string): SandboxError {
-  // The last line that is no stack frame: what a program says when it gives up.
+  // The last line that is not a stack frame is usually the error message.
   const lines = readFileSync(log, "utf8").trim().split("\n");
-  const last = lines.findLast((line) => /^\S/.test(line)) ?? "its log is empty";
+  const last = lines.findLast((line) => /^\S/.test(line)) ?? "the log is empty";
   return new SandboxError(`the service did not start: ${reason}: ${last} (see ${log})`);
 }

@@ -2,25 +2,25 @@ import { mkdirSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SandboxError } from "./errors.ts";
 
-/** Marks a folder as a sandbox's, so that nothing else is ever cleared. */
+/** Marks a directory as a sandbox's state, so that no other directory is ever cleared. */
 const MARKER = "sluice-sandbox.txt";
 const MARKER_TEXT =
-  "State of a Sluice sandbox. Everything here is made again by npm start -- --fresh.\n";
+  "State of a Sluice sandbox. npm start -- --fresh deletes and recreates everything in this directory.\n";
 
-/** Makes the folder if need be and returns its real path. Refuses one that holds something else. */
+/** Creates the directory if it is missing and returns its real path. Throws if it contains other files. */
 export function claimStateDir(stateDir: string): string {
   mkdirSync(stateDir, { recursive: true });
   const entries = readdirSync(stateDir);
   if (entries.length > 0 && !entries.includes(MARKER)) {
     throw new SandboxError(
-      `${stateDir} holds something that is no sandbox: choose an empty or a new folder with --state-dir`,
+      `${stateDir} contains files that are not a sandbox's: choose an empty or new directory with --state-dir`,
     );
   }
   writeFileSync(join(stateDir, MARKER), MARKER_TEXT);
   return realpathSync(stateDir);
 }
 
-/** Where things lie in a state directory. `contents` is all that the sandbox ever makes, and all that it removes. */
+/** Returns the paths in a state directory. `contents` are all paths that the sandbox creates, and that it removes. */
 export function statePaths(stateDir: string) {
   const at = (...parts: string[]) => join(stateDir, ...parts);
   return {

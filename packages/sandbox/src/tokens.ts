@@ -1,17 +1,11 @@
-/** Money of the sandbox: balances, payments, and a faucet. */
+/** Balances, payments and minting of test tokens. */
 import { erc20Abi, testTokenAbi } from "@sluice/contracts/abi";
-import {
-  type Address,
-  encodeFunctionData,
-  type Hex,
-  parseEther,
-  type PrivateKeyAccount,
-} from "viem";
+import { type Address, encodeFunctionData, type Hex, type PrivateKeyAccount } from "viem";
 import { awaitMined, type Call, type EvmClient, sendCalls } from "./evm-client.ts";
 
 const CALL_GAS = 300_000n;
 
-/** A payment. Without `token` it is in native coin. */
+/** A payment; in native coin without `token`. */
 export interface Payment {
   readonly from: PrivateKeyAccount;
   readonly to: Address;
@@ -20,7 +14,7 @@ export interface Payment {
   readonly amount: bigint;
 }
 
-/** One sender at a time per chain and account, so that concurrent payments do not take the same nonce. */
+/** Serializes sending per chain and account, so that concurrent payments do not take the same nonce. */
 const queues = new Map<string, Promise<unknown>>();
 
 /** Sends a payment and returns its hash without waiting for a block. */
@@ -28,9 +22,9 @@ export async function sendToken(client: EvmClient, payment: Payment): Promise<He
   const { from, to, token, amount } = payment;
   const call: Call =
     token === undefined
-      ? { what: "a payment", to, value: amount, gas: CALL_GAS }
+      ? { label: "a payment", to, value: amount, gas: CALL_GAS }
       : {
-          what: "a payment",
+          label: "a payment",
           to: token,
           gas: CALL_GAS,
           data: encodeFunctionData({
@@ -49,7 +43,7 @@ export async function pay(client: EvmClient, payment: Payment): Promise<Hex> {
   return hash;
 }
 
-/** What an address holds, in base units; without `token` its native coin. */
+/** Returns the balance of an address in base units; of native coin without `token`. */
 export async function balanceOf(
   client: EvmClient,
   { owner, token }: { readonly owner: Address; readonly token?: Address },
@@ -63,7 +57,7 @@ export async function balanceOf(
   });
 }
 
-/** Makes test tokens out of nothing; `faucet` is the account that deployed the token. */
+/** Mints test tokens and waits until they are mined. `faucet` is the account that deployed the token. */
 export async function mintToken(
   client: EvmClient,
   {
@@ -77,15 +71,9 @@ export async function mintToken(
   },
 ): Promise<Hex> {
   const data = encodeFunctionData({ abi: testTokenAbi, functionName: "mint", args: [to, amount] });
-  const hash = await sendNext(client, faucet, { what: "a mint", to: token, data, gas: CALL_GAS });
+  const hash = await sendNext(client, faucet, { label: "a mint", to: token, data, gas: CALL_GAS });
   await awaitMined(client, hash, "a mint");
   return hash;
-}
-
-/** Gives an account native coin without a transaction. */
-export async function giveEther(client: EvmClient, to: Address, ether = "10"): Promise<void> {
-  const held = await client.getBalance({ address: to });
-  await client.setBalance({ address: to, value: held + parseEther(ether) });
 }
 
 async function sendNext(client: EvmClient, from: PrivateKeyAccount, call: Call): Promise<Hex> {
@@ -93,7 +81,7 @@ async function sendNext(client: EvmClient, from: PrivateKeyAccount, call: Call):
   const send = async (): Promise<Hex> => {
     const nonce = await client.getTransactionCount({ address: from.address, blockTag: "pending" });
     const [hash] = await sendCalls(client, from, [call], nonce);
-    if (!hash) throw new Error("one call has one hash");
+    if (!hash) throw new Error("expected one hash for one call");
     return hash;
   };
   const sent = (queues.get(key) ?? Promise.resolve()).then(send, send);

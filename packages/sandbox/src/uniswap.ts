@@ -1,6 +1,6 @@
 /**
- * Uniswap v3 from its authors' npm packages: the bytecode that stands on public chains, with one pool of USDC and the
- * wrapped native coin at the sandbox's price.
+ * Deploys Uniswap v3 from its authors' npm packages, the same bytecode as on public chains, with one pool of USDC and
+ * the wrapped native coin at the sandbox's price.
  */
 import { createRequire } from "node:module";
 import {
@@ -24,18 +24,18 @@ import { asRecord } from "./json-file.ts";
 /** The pool's fee, in hundredths of a basis point: 0.05 %. */
 export const POOL_FEE = 500;
 
-/** Dollars per native coin: what the pool starts at. */
+/** Initial price of the pool, in dollars per native coin. */
 const NATIVE_PRICE = 3000n;
 
-/** Deep enough that a payment of a test does not move the price. */
+/** Liquidity of the pool, deep enough that a test payment does not move the price. */
 export const POOL_NATIVE = parseEther("100000");
 export const POOL_USDC = parseUnits("300000000", USDC.decimals);
 
-/** The whole range, in steps of the pool's fee. */
+/** Upper end of the full range, a multiple of the tick spacing. */
 const TICK_MAX = 887_270;
 
 const MINE_GAS = 6_000_000n;
-const FOREVER = 2n ** 64n;
+const NO_DEADLINE = 2n ** 64n;
 
 const positionsAbi = parseAbi([
   "function createAndInitializePoolIfNecessary(address token0, address token1, uint24 fee, uint160 sqrtPriceX96) payable returns (address pool)",
@@ -66,24 +66,24 @@ const ARTIFACTS: Readonly<Record<keyof UniswapContracts, string>> = {
   positionManager: `${PERIPHERY}/NonfungiblePositionManager.sol/NonfungiblePositionManager.json`,
 };
 
-/** The contracts in the order in which they are deployed. */
-// CAST: the keys of a record that has all of them.
+/** The contracts in the order of their deployment. */
+// CAST: the record has all keys.
 export const UNISWAP_STEPS = Object.keys(ARTIFACTS) as (keyof UniswapContracts)[];
 
-/** The creation code of each, over the addresses at which they will stand. */
+/** Returns the creation code of each contract, with the addresses that the contracts will have. */
 export function uniswapInitCodes(
   at: UniswapContracts,
 ): Readonly<Record<keyof UniswapContracts, Hex>> {
-  const over = encodeAbiParameters(parseAbiParameters("address, address"), [
+  const factoryAndWeth = encodeAbiParameters(parseAbiParameters("address, address"), [
     at.uniswapFactory,
     at.weth,
   ]);
-  // The first is Uniswap v2, which does not stand here.
+  // The first address is Uniswap v2, which the sandbox does not deploy.
   const withPositions = encodeAbiParameters(
     parseAbiParameters("address, address, address, address"),
     [zeroAddress, at.uniswapFactory, at.positionManager, at.weth],
   );
-  // The last describes positions to people, which nobody asks here.
+  // The last address is the token descriptor, which the sandbox does not need.
   const withDescriptor = encodeAbiParameters(parseAbiParameters("address, address, address"), [
     at.uniswapFactory,
     at.weth,
@@ -93,12 +93,12 @@ export function uniswapInitCodes(
     weth: readBytecode("weth"),
     uniswapFactory: readBytecode("uniswapFactory"),
     swapRouter: concatHex([readBytecode("swapRouter"), withPositions]),
-    quoter: concatHex([readBytecode("quoter"), over]),
+    quoter: concatHex([readBytecode("quoter"), factoryAndWeth]),
     positionManager: concatHex([readBytecode("positionManager"), withDescriptor]),
   };
 }
 
-/** Makes the pool and fills it, as an account that has the coin and the token. */
+/** Returns the calls that create the pool and add liquidity, sent by an account that has the coin and the token. */
 export function poolCalls(
   at: UniswapContracts & { readonly token: Address },
   provider: Address,
@@ -112,7 +112,12 @@ export function poolCalls(
     NATIVE_PRICE * 10n ** BigInt(USDC.decimals),
     10n ** BigInt(NATIVE_DECIMALS),
   );
-  const call = (what: string, to: Address, data: Hex): Call => ({ what, to, data, gas: MINE_GAS });
+  const call = (label: string, to: Address, data: Hex): Call => ({
+    label,
+    to,
+    data,
+    gas: MINE_GAS,
+  });
   const abi = positionsAbi;
   return [
     call(
@@ -125,7 +130,7 @@ export function poolCalls(
       }),
     ),
     call(
-      "the pool",
+      "pool creation",
       at.positionManager,
       encodeFunctionData({
         abi,
@@ -135,7 +140,7 @@ export function poolCalls(
     ),
     {
       ...call(
-        "the pool's liquidity",
+        "pool liquidity",
         at.positionManager,
         encodeFunctionData({
           abi,
@@ -152,7 +157,7 @@ export function poolCalls(
               amount0Min: 0n,
               amount1Min: 0n,
               recipient: provider,
-              deadline: FOREVER,
+              deadline: NO_DEADLINE,
             },
           ],
         }),
@@ -162,7 +167,7 @@ export function poolCalls(
   ];
 }
 
-/** The whole square root, rounded down. */
+/** Returns the integer square root, rounded down. */
 function sqrt(value: bigint): bigint {
   let guess = 1n << BigInt(Math.ceil(value.toString(2).length / 2));
   for (;;) {
@@ -176,5 +181,5 @@ function readBytecode(name: keyof UniswapContracts): Hex {
   const artifact: unknown = createRequire(import.meta.url)(ARTIFACTS[name]);
   const bytecode = asRecord(artifact)?.["bytecode"];
   if (isHex(bytecode)) return bytecode;
-  throw new SandboxError(`${ARTIFACTS[name]} holds no bytecode`);
+  throw new SandboxError(`${ARTIFACTS[name]} has no bytecode: run npm ci`);
 }

@@ -1,4 +1,4 @@
-/** The launcher as a user runs it: a process, its output, its descriptor, and what is left when it has ended. */
+/** Runs the launcher as a user does: checks its output, its descriptor, and that no process is left running. */
 import { execFile } from "node:child_process";
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -37,7 +37,7 @@ async function launch(...options: string[]): Promise<string> {
   return (await promisify(execFile)(process.execPath, args)).stdout;
 }
 
-/** Names of the steps, in the order in which they were told. */
+/** Returns the names of the printed steps, in order. */
 function stepsOf(output: string): string[] {
   return [...output.matchAll(/^ *\d+ ms {2}(\w+(?: \w+)*)/gm)].flatMap((match) => match[1] ?? []);
 }
@@ -46,7 +46,7 @@ function descriptor() {
   return JSON.parse(readFileSync(join(stateDir, "sandbox.json"), "utf8"));
 }
 
-/** Processes that were started with something of the state directory. */
+/** Returns the command lines of running processes that contain the state directory. */
 function leftRunning(): string[] {
   return readdirSync("/proc").flatMap((pid) => {
     if (!/^\d+$/.test(pid)) return [];
@@ -54,15 +54,15 @@ function leftRunning(): string[] {
     try {
       command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
     } catch {
-      // It ended meanwhile.
+      // The process has ended.
       return [];
     }
     return command.includes(stateDir) ? [command.replaceAll("\0", " ")] : [];
   });
 }
 
-describe("the launcher", () => {
-  test("plays a first deposit from arrival to delivery and leaves nothing running", async () => {
+describe("launcher", () => {
+  test("plays a first deposit from payment to delivery and leaves no process running", async () => {
     const output = await launch();
     expect(stepsOf(output)).toEqual([
       "chains",
@@ -72,7 +72,7 @@ describe("the launcher", () => {
       "integrators",
       "address issued",
       "paid",
-      "deposit seen",
+      "deposit found",
       "wallet deployed",
       "settling",
       "settled",
@@ -84,7 +84,7 @@ describe("the launcher", () => {
     expect(leftRunning()).toEqual([]);
   });
 
-  test("describes itself", () => {
+  test("writes a descriptor of its chains and integrators", () => {
     const token = { symbol: "USDC", standard: "erc20", decimals: 6 };
     expect(descriptor()).toMatchObject({
       integrators: [{ name: "acme" }, { name: "globex" }, { name: "plain" }],
@@ -110,7 +110,7 @@ describe("the launcher", () => {
     expect(chains.map(({ funded }: { funded: unknown[] }) => funded.length)).toEqual([3, 3, 3]);
   });
 
-  test("goes on from what is there: same keys, same address, no second deployment", async () => {
+  test("resumes saved state with the same keys and address, without deploying the wallet again", async () => {
     const before = descriptor();
     const output = await launch();
     expect(descriptor().integrators).toEqual(before.integrators);

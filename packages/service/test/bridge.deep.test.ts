@@ -33,10 +33,10 @@ afterAll(async () => {
 });
 afterEach(() => {
   const { controls } = world.attestations;
-  controls.away = false;
+  controls.down = false;
   controls.unknown = false;
-  controls.held = false;
-  controls.limitedS = null;
+  controls.paused = false;
+  controls.rateLimitSeconds = null;
   controls.tamper = null;
   controls.allowance = 10_000_000n * USDC;
   controls.expiryBlocks = 10_000n;
@@ -84,11 +84,11 @@ async function burnOf(address: Address): Promise<Hex> {
 describe("the attestation service", () => {
   test("T73 is away for a while after the burn: the settlement waits, shows it, and completes", async () => {
     const { controls } = world.attestations;
-    controls.held = true;
+    controls.paused = true;
     const { address, recipient } = await pay(10n * USDC);
     await burnOf(address);
-    controls.away = true;
-    controls.held = false;
+    controls.down = true;
+    controls.paused = false;
     await world.until("it is shown", async () => {
       const [swap] = await world.swapsOf(address);
       return swap?.error?.code === "RPC_UNAVAILABLE";
@@ -97,7 +97,7 @@ describe("the attestation service", () => {
       status: "failed_swap",
       terminal: false,
     });
-    controls.away = false;
+    controls.down = false;
     const swap = await world.settled(address);
     expect(await world.statuses(swap.id)).toEqual(
       expect.arrayContaining(["swapping", "failed_swap", "completed"]),
@@ -108,7 +108,7 @@ describe("the attestation service", () => {
   test("T73 is away before the burn: nothing is burned, and inventory pays", async () => {
     const recipient = world.newRecipient();
     const { address } = await world.quote({ from: "ethereum", to: "base", recipient });
-    world.attestations.controls.away = true;
+    world.attestations.controls.down = true;
     await untilQuoted(null);
     await world.pay("ethereum", address, 4n * USDC);
     expect((await world.settled(address)).status).toBe("completed");
@@ -118,11 +118,11 @@ describe("the attestation service", () => {
 
   test("T73 refuses the fast way after the burn: the standard one follows by itself, without the bridge's fee", async () => {
     const { controls } = world.attestations;
-    controls.held = true;
+    controls.paused = true;
     const { address, recipient } = await pay(6n * USDC);
     await burnOf(address);
     controls.allowance = 1n;
-    controls.held = false;
+    controls.paused = false;
     const swap = await world.settled(address);
     expect(swap.status).toBe("completed");
     expect(await world.balance("base", recipient)).toBe(afterStandard(6n * USDC));
@@ -142,13 +142,13 @@ describe("the attestation service", () => {
 
   test("T73 says what runs out before it is handed in: it is attested anew", async () => {
     const { controls } = world.attestations;
-    controls.held = true;
+    controls.paused = true;
     const { address, recipient } = await pay(8n * USDC);
     await burnOf(address);
     controls.expiryBlocks = 1n;
-    const asked = controls.asked.reattest;
-    controls.held = false;
-    await world.until("it is asked for anew", async () => controls.asked.reattest > asked);
+    const asked = controls.requests.reattest;
+    controls.paused = false;
+    await world.until("it is asked for anew", async () => controls.requests.reattest > asked);
     expect((await world.settled(address)).status).toBe("completed");
     // Final by then.
     expect(await world.balance("base", recipient)).toBe(afterStandard(8n * USDC));
@@ -281,16 +281,16 @@ describe("another token than the bridge carries", () => {
 
 test("T72 somebody else hands the message in first: it is delivered, and once", async () => {
   const { controls } = world.attestations;
-  controls.held = true;
+  controls.paused = true;
   const { address, recipient } = await pay(11n * USDC);
   const burn = await burnOf(address);
   // The other relayer is served while ours stands still.
-  controls.limitedS = 3;
+  controls.rateLimitSeconds = 3;
   await world.until("ours was told to", async () => {
     const [swap] = await world.swapsOf(address);
     return swap?.error?.details?.["reason"] === "rate limited";
   });
-  controls.held = false;
+  controls.paused = false;
   const [attested] = await world.attestations.attest(0, burn);
   if (!attested?.attestation) throw new Error("the burn is attested");
   const { transmitter } = world.deployment.chains.base;
@@ -303,7 +303,7 @@ test("T72 somebody else hands the message in first: it is delivered, and once", 
       args: [attested.message, attested.attestation],
     }),
   });
-  controls.limitedS = null;
+  controls.rateLimitSeconds = null;
   const swap = await world.settled(address);
   expect(swap.status).toBe("completed");
   expect(await world.balance("base", recipient)).toBe(afterFast(11n * USDC));

@@ -56,7 +56,7 @@ describe("the node", () => {
     const port = Number(new URL(rpcUrl).port);
     const elsewhere = join(dir, "elsewhere");
     await expect(openSolanaNode({ dir: elsewhere, port })).rejects.toThrow(
-      `port ${port} (the node of solana) is in use: stop what holds it, or choose another with --solana-port`,
+      `port ${port} (the node of solana) is in use: stop the process that uses it, or choose another port with --solana-port`,
     );
   });
 

@@ -7,7 +7,7 @@ import {
   type DetachedNode,
   type NodeIdentity,
   openDetached,
-  stopLeftDetached,
+  stopLeftoverDetached,
 } from "../detached-node.ts";
 import type { SolanaControls } from "./controls.ts";
 import { GENESIS_HASH } from "./genesis.ts";
@@ -52,7 +52,7 @@ export async function openSolanaNode(options: SolanaNodeOptions): Promise<Solana
       binary: process.execPath,
       args: [MAIN, identity.statePath, ...[chosen, slotMs, idleSlotMs].map(String)],
     }),
-    answers,
+    isReady,
   });
   return {
     rpcUrl: node.rpcUrl,
@@ -65,8 +65,8 @@ export async function openSolanaNode(options: SolanaNodeOptions): Promise<Solana
 }
 
 /** Ends the node if one runs from this folder. */
-export async function stopLeftSolanaNode(dir: string): Promise<void> {
-  await stopLeftDetached(identityOf(dir));
+export async function stopLeftoverSolanaNode(dir: string): Promise<void> {
+  await stopLeftoverDetached(identityOf(dir));
 }
 
 function identityOf(dir: string): NodeIdentity {
@@ -74,8 +74,8 @@ function identityOf(dir: string): NodeIdentity {
   return { name, dir, statePath: join(dir, `${name}.chain`), chainId };
 }
 
-/** True when the node answers as the sandbox's chain. */
-async function answers(rpcUrl: string): Promise<boolean> {
+/** True when the node isReady as the sandbox's chain. */
+async function isReady(rpcUrl: string): Promise<boolean> {
   try {
     return (await createSolanaRpc(rpcUrl).getGenesisHash().send()) === GENESIS_HASH;
   } catch (error) {

@@ -10,7 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { chmodSync } from "node:fs";
 import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
 import {
-  attestBurns,
+  startBridgeAttestations,
   balanceOf,
   type ChainName,
   deployContracts,
@@ -122,7 +122,9 @@ export async function openWorld(options: WorldOptions = {}) {
   const deployment = await deployContracts(chains, keys, {
     ...(options.delaySeconds !== undefined && { delaySeconds: options.delaySeconds }),
   });
-  const bridge = options.bridge ? await attestBurns({ chains, deployment, keys }) : undefined;
+  const bridge = options.bridge
+    ? await startBridgeAttestations({ chains, deployment, keys })
+    : undefined;
   writeServiceConfig({
     ...(bridge && { attestationsUrl: bridge.url, bridgeFirst: true }),
     chains,

@@ -15,14 +15,14 @@ import {
   type PrivateKeyAccount,
 } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { AttestationService } from "./attestation-service.ts";
+import type { BridgeAttestationService } from "./bridge-attestation-service.ts";
 import { type SandboxChains, startChains } from "./chains.ts";
 import { removeSandbox } from "./clear-state.ts";
 import { deployContracts } from "./contracts.ts";
 import type { Deployment } from "./deployment.ts";
 import { sendCalls } from "./evm-client.ts";
 import { loadKeys } from "./keys.ts";
-import { attestBurns } from "./sandbox.ts";
+import { startBridgeAttestations } from "./sandbox.ts";
 import { balanceOf } from "./tokens.ts";
 
 const RECIPIENT: Address = "0x00000000000000000000000000000000000c0ffe";
@@ -32,7 +32,7 @@ const MILLION = 1_000_000n;
 let stateDir: string;
 let chains: SandboxChains;
 let deployment: Deployment;
-let service: AttestationService;
+let service: BridgeAttestationService;
 let payer: PrivateKeyAccount;
 
 beforeAll(async () => {
@@ -41,9 +41,9 @@ beforeAll(async () => {
   const keys = loadKeys(join(stateDir, "keys"));
   deployment = await deployContracts(chains, keys);
   const [first] = keys.payers.ethereum;
-  if (!first) throw new Error("ethereum has a payer");
+  if (!first) throw new Error("no payer on ethereum");
   payer = first.account;
-  service = await attestBurns({ chains, deployment, keys });
+  service = await startBridgeAttestations({ chains, deployment, keys });
 });
 afterAll(async () => {
   await service.stop();
@@ -53,16 +53,16 @@ afterAll(async () => {
 });
 beforeEach(() => {
   Object.assign(service.controls, {
-    away: false,
+    down: false,
     unknown: false,
-    limitedS: null,
-    held: false,
+    rateLimitSeconds: null,
+    paused: false,
     allowance: 1_000_000n * MILLION,
     expiryBlocks: 100n,
   });
 });
 
-/** Burns USDC on ethereum towards base, in a block of its own that is not final. */
+/** Burns USDC on ethereum for base, in a separate block that is not final. */
 async function burn(amount: bigint, maxFee: bigint, threshold = 1000): Promise<Hex> {
   const { client } = chains.ethereum;
   const { token, messenger } = deployment.chains.ethereum;
@@ -81,13 +81,13 @@ async function burn(amount: bigint, maxFee: bigint, threshold = 1000): Promise<H
     client,
     payer,
     [
-      { what: "approve", to: token, data: approve, gas: GAS },
-      { what: "burn", to: messenger, data: deposit, gas: GAS },
+      { label: "approve", to: token, data: approve, gas: GAS },
+      { label: "burn", to: messenger, data: deposit, gas: GAS },
     ],
     nonce,
   );
   await chains.mine(1, "ethereum");
-  if (!hash) throw new Error("two calls have two hashes");
+  if (!hash) throw new Error("expected two hashes for two calls");
   return hash;
 }
 
@@ -98,7 +98,7 @@ async function ask(path: string, method = "GET") {
 
 const messagesOf = (hash: Hex) => ask(`/v2/messages/0?transactionHash=${hash}`);
 
-/** Hands a message in on base; what the receipt says. */
+/** Submits a message on base and returns the status of the receipt. */
 async function relay(message: Hex, attestation: Hex) {
   const { client } = chains.base;
   const { transmitter } = deployment.chains.base;
@@ -109,10 +109,10 @@ async function relay(message: Hex, attestation: Hex) {
   });
   await client.setBalance({ address: payer.address, value: 10n ** 18n });
   const nonce = await client.getTransactionCount({ address: payer.address });
-  const call = { what: "relay", to: transmitter, data, gas: GAS };
+  const call = { label: "relay", to: transmitter, data, gas: GAS };
   const [hash] = await sendCalls(client, payer, [call], nonce);
   await chains.mine(1, "base");
-  if (!hash) throw new Error("one call has one hash");
+  if (!hash) throw new Error("expected one hash for one call");
   return client.getTransactionReceipt({ hash });
 }
 
@@ -120,7 +120,7 @@ const held = () =>
   balanceOf(chains.base.client, { owner: RECIPIENT, token: deployment.chains.base.token });
 
 describe("a burn", () => {
-  test("that asks for it is attested fast, and the transmitter takes what both attesters signed", async () => {
+  test("that requests it is attested fast, and the transmitter accepts the signatures of both attesters", async () => {
     const before = await held();
     const { status, body } = await messagesOf(await burn(10n * MILLION, 2_000n));
     expect(status).toBe(200);
@@ -139,7 +139,7 @@ describe("a burn", () => {
     expect((await relay(message, attestation)).status).toBe("reverted");
   });
 
-  test("whose fee is too low says so, and is attested without a fee once it is final", async () => {
+  test("whose fee is too low has a delay reason, and is attested without a fee once it is final", async () => {
     const before = await held();
     const hash = await burn(10n * MILLION, 1_299n);
     const waiting = await messagesOf(hash);
@@ -156,18 +156,18 @@ describe("a burn", () => {
     expect((await held()) - before).toBe(10n * MILLION);
   });
 
-  test("above the allowance waits for finality, and says why", async () => {
+  test("above the allowance waits for finality and has a delay reason", async () => {
     service.controls.allowance = MILLION;
     const { body } = await messagesOf(await burn(2n * MILLION, 1_000n));
     expect(body.messages[0]).toMatchObject({ delayReason: "insufficient_allowance_available" });
   });
 
-  test("that asks for the standard way waits for finality, and gives no reason", async () => {
+  test("that requests standard transfer waits for finality without a delay reason", async () => {
     const { body } = await messagesOf(await burn(MILLION, 0n, 2000));
     expect(body.messages[0]).toMatchObject({ status: "pending_confirmations", delayReason: null });
   });
 
-  test("whose attestation ran out is refused, and taken when it is attested anew", async () => {
+  test("whose attestation expired is rejected, and accepted after a re-attestation", async () => {
     service.controls.expiryBlocks = 1n;
     const hash = await burn(5n * MILLION, 1_000n);
     const [first] = (await messagesOf(hash)).body.messages;
@@ -183,15 +183,15 @@ describe("a burn", () => {
   });
 });
 
-describe("the API", () => {
-  test("knows no burn that is not there, nor a nonce", async () => {
+describe("HTTP API", () => {
+  test("returns 404 for an unknown burn or nonce", async () => {
     const nothing: Hex = `0x${"00".repeat(32)}`;
     expect((await messagesOf(nothing)).status).toBe(404);
     expect((await ask(`/v2/reattest/${nothing}`, "POST")).status).toBe(404);
     expect((await ask("/v2/messages/0?transactionHash=0x12")).status).toBe(400);
   });
 
-  test("states fees and allowance in Circle's units", async () => {
+  test("returns fees and allowance in Circle's units", async () => {
     service.controls.allowance = 1_234_567_890n;
     expect((await ask("/v2/burn/USDC/fees/0/6")).body).toEqual([
       { finalityThreshold: 1000, minimumFee: 1.3 },
@@ -202,14 +202,14 @@ describe("the API", () => {
     });
   });
 
-  test("is away, forgets and blocks when it is told to", async () => {
+  test("follows the controls unknown, rateLimitSeconds and down", async () => {
     const hash = await burn(MILLION, 1_000n);
     service.controls.unknown = true;
     expect((await messagesOf(hash)).status).toBe(404);
-    service.controls.limitedS = 7;
+    service.controls.rateLimitSeconds = 7;
     const limited = await fetch(`${service.url}/v2/fastBurn/USDC/allowance`);
     expect([limited.status, limited.headers.get("retry-after")]).toEqual([429, "7"]);
-    service.controls.away = true;
+    service.controls.down = true;
     await expect(messagesOf(hash)).rejects.toThrow("fetch failed");
   });
 });

@@ -1,11 +1,11 @@
 /**
- * A stand-in for Circle's attestation service, with its HTTP API (v2) and two keys of its own: it vouches for what the
- * stand-in transmitters of the sandbox emit, and for nothing on any other network.
+ * A stand-in for Circle's attestation service, with the same HTTP API (v2) and two attester keys of its own. It attests
+ * messages of the sandbox's transmitters only, so its signatures are valid on no other network.
  *
- * A burn that asks for it is attested fast, one block deep, where its fee reaches the minimum and the allowance lasts;
- * every other is attested once its block is final, without a fee, and so is a fast one in the end. What is attested stays
- * as it is until it is asked for anew. Everything else is read from the nodes when somebody asks, so that a restart
- * forgets nothing that matters.
+ * A burn that requests fast transfer is attested one block deep if its fee reaches the minimum and the allowance is
+ * sufficient. Every other burn is attested without a fee once its block is final. An attestation is kept until a
+ * re-attestation is requested. Everything else is read from the nodes on each request, so a restart loses no state that
+ * matters.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -29,7 +29,7 @@ import type { EvmClient } from "./evm-client.ts";
 
 const TRANSMITTER_ABI = parseAbi(["event MessageSent(bytes message)"]);
 
-/** Where the fields of a message begin and end, in bytes (MessageV2.sol and BurnMessageV2.sol of Circle). */
+/** Start and end of the fields of a message, in bytes (Circle's MessageV2.sol and BurnMessageV2.sol). */
 const HEADER = {
   destinationDomain: [8, 12],
   nonce: [12, 44],
@@ -47,51 +47,51 @@ const BURN = {
 const FAST = 1_000;
 const STANDARD = 2_000;
 const USDC_UNITS = 1_000_000n;
-/** As Circle blocks whoever asks too often. */
+/** How long Circle blocks a client above the rate limit, in seconds. */
 const BLOCKED_S = 300;
 
 /** A chain whose burns are attested. */
 export interface AttestedChain {
-  /** The bridge's number of the chain. */
+  /** Circle's domain of the chain. */
   readonly domain: number;
   readonly client: EvmClient;
   readonly transmitter: Address;
 }
 
-/** What a test may turn. */
-export interface AttestationControls {
-  /** The service is away: connections are cut. */
-  away: boolean;
-  /** Nothing is known of any transaction. */
+/** Faults and limits that a test can set. */
+export interface BridgeAttestationControls {
+  /** The service is down: connections are closed without a response. */
+  down: boolean;
+  /** No transaction is known. */
   unknown: boolean;
-  /** Everybody is told to come back after so many seconds; null for nobody, zero for without a time. */
-  limitedS: number | null;
-  /** Nothing is attested. */
-  held: boolean;
-  /** Of fast transfers, in hundredths of a basis point. */
+  /** Every request gets 429 with this `Retry-After`; zero omits the header, null ends the rate limit. */
+  rateLimitSeconds: number | null;
+  /** No burn is attested. */
+  paused: boolean;
+  /** Fee of fast transfers, in hundredths of a basis point. */
   fastFeeHundredths: bigint;
-  /** What may still be sent fast, in base units. */
+  /** Remaining allowance of fast transfers, in base units. */
   allowance: bigint;
-  /** The most that a fast burn may be, in base units. */
-  fastMax: bigint;
-  /** Blocks of the destination for which a fast attestation can be used. */
+  /** Maximum amount of a fast transfer, in base units. */
+  fastAmountMax: bigint;
+  /** Blocks of the destination until a fast attestation expires. */
   expiryBlocks: bigint;
-  /** What the service says of a message instead of the truth, for as long as it is set. */
+  /** Replaces every attested message while it is set. */
   tamper: ((message: Hex) => Hex) | null;
-  /** How often each kind of request was made. */
-  readonly asked: { messages: number; reattest: number; fees: number; allowance: number };
+  /** Number of requests of each kind. */
+  readonly requests: { messages: number; reattest: number; fees: number; allowance: number };
 }
 
 /** A running stand-in. */
-export interface AttestationService {
+export interface BridgeAttestationService {
   readonly url: string;
-  readonly controls: AttestationControls;
-  /** Attests a burn as it is now, as another relayer would have it; null while it is not attested. */
+  readonly controls: BridgeAttestationControls;
+  /** Returns the messages of a transaction as the HTTP API would, for another relayer; without signatures if pending. */
   attest(domain: number, txHash: Hex): Promise<readonly AttestedMessage[]>;
   stop(): Promise<void>;
 }
 
-/** A message with the signatures of the attesters, or without while it waits. */
+/** A bridge message with the signatures of the attesters, which are null while it is pending. */
 export interface AttestedMessage {
   readonly nonce: Hex;
   readonly message: Hex;
@@ -106,34 +106,34 @@ interface Sent {
 }
 
 /** Starts the stand-in on loopback. */
-export async function startAttestationService(options: {
+export async function startBridgeAttestationService(options: {
   readonly chains: readonly AttestedChain[];
-  /** In any order: signatures are sorted as the transmitter wants them. */
+  /** In any order: signatures are sorted by address, as the transmitter requires. */
   readonly attesters: readonly PrivateKeyAccount[];
-  /** 0 for any. */
+  /** 0 for any free port. */
   readonly port: number;
-}): Promise<AttestationService> {
+}): Promise<BridgeAttestationService> {
   const { chains } = options;
   const attesters = options.attesters.toSorted((one, other) =>
     one.address.toLowerCase() < other.address.toLowerCase() ? -1 : 1,
   );
-  const controls: AttestationControls = {
-    away: false,
+  const controls: BridgeAttestationControls = {
+    down: false,
     unknown: false,
-    limitedS: null,
-    held: false,
+    rateLimitSeconds: null,
+    paused: false,
     fastFeeHundredths: 130n,
     allowance: 10_000_000n * USDC_UNITS,
-    fastMax: 10_000_000n * USDC_UNITS,
+    fastAmountMax: 10_000_000n * USDC_UNITS,
     expiryBlocks: 10_000n,
     tamper: null,
-    asked: { messages: 0, reattest: 0, fees: 0, allowance: 0 },
+    requests: { messages: 0, reattest: 0, fees: 0, allowance: 0 },
   };
-  /** What was attested of each nonce. */
-  const kept = new Map<Hex, Hex>();
-  /** Where each nonce was sent, for `reattest`. */
+  /** The attested message of each nonce. */
+  const attested = new Map<Hex, Hex>();
+  /** Chain and message of each nonce, for `reattest`. */
   const known = new Map<Hex, { readonly chain: AttestedChain; readonly sent: Sent }>();
-  /** Nonces of which the next attestation waits for finality. */
+  /** Nonces whose next attestation waits for finality. */
   const finalOnly = new Set<Hex>();
 
   async function listSent(chain: AttestedChain, txHash: Hex): Promise<readonly Sent[]> {
@@ -159,23 +159,23 @@ export async function startAttestationService(options: {
   async function attestSent(chain: AttestedChain, sent: Sent): Promise<AttestedMessage> {
     const { nonce } = sent;
     known.set(nonce, { chain, sent });
-    const message = kept.get(nonce) ?? (await fillIn(chain, sent));
+    const message = attested.get(nonce) ?? (await complete(chain, sent));
     if (typeof message !== "string") {
       return { nonce, message: sent.message, attestation: null, delayReason: message.delayReason };
     }
-    kept.set(nonce, message);
+    attested.set(nonce, message);
     const shown = controls.tamper?.(message) ?? message;
     const hash = keccak256(shown);
     const signatures = await Promise.all(attesters.map((one) => one.sign({ hash })));
     return { nonce, message: shown, attestation: concatHex(signatures), delayReason: null };
   }
 
-  /** The message with what the service writes into it, or why it has to wait. */
-  async function fillIn(
+  /** Returns the message with the fields that the service fills in, or the reason for a delay. */
+  async function complete(
     chain: AttestedChain,
     { nonce, message, block }: Sent,
   ): Promise<Hex | { readonly delayReason: string | null }> {
-    if (controls.held) return { delayReason: null };
+    if (controls.paused) return { delayReason: null };
     const wantsFast = hexToNumber(read(message, HEADER.minFinalityThreshold)) <= FAST;
     const delayReason = wantsFast ? findDelay(message) : null;
     if (wantsFast && delayReason === null && !finalOnly.has(nonce)) {
@@ -201,7 +201,7 @@ export async function startAttestationService(options: {
     ]);
   }
 
-  /** Rounded up, as a minimum is. */
+  /** Returns the minimum fee of a fast transfer, rounded up. */
   function fastFeeOf(amount: bigint): bigint {
     return (amount * controls.fastFeeHundredths + 999_999n) / 1_000_000n;
   }
@@ -209,7 +209,7 @@ export async function startAttestationService(options: {
   function findDelay(message: Hex): string | null {
     const amount = hexToBigInt(read(message, BURN.amount));
     if (hexToBigInt(read(message, BURN.maxFee)) < fastFeeOf(amount)) return "insufficient_fee";
-    if (amount > controls.fastMax) return "amount_above_max";
+    if (amount > controls.fastAmountMax) return "amount_above_max";
     return amount > controls.allowance ? "insufficient_allowance_available" : null;
   }
 
@@ -220,54 +220,55 @@ export async function startAttestationService(options: {
     return Promise.all(sent.map((one) => attestSent(chain, one)));
   }
 
-  /** Fast again with another expiry while it is not final, as final afterwards. */
+  /** Forgets an attestation. The next one is fast with a new expiry, or without a fee if the burn is final by now. */
   async function reattest(nonce: Hex): Promise<boolean> {
     const found = known.get(nonce);
     if (!found) return false;
     const final = await found.chain.client.getBlock({ blockTag: "finalized" });
     if (final.number >= found.sent.block) finalOnly.add(nonce);
-    kept.delete(nonce);
+    attested.delete(nonce);
     return true;
   }
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? "/", "http://stand-in");
-    const asks = `${request.method} ${url.pathname}`;
-    if (controls.away) {
+    const endpoint = `${request.method} ${url.pathname}`;
+    if (controls.down) {
       request.socket.destroy();
       return;
     }
-    if (controls.limitedS !== null) {
-      if (controls.limitedS > 0) response.setHeader("retry-after", String(controls.limitedS));
+    if (controls.rateLimitSeconds !== null) {
+      if (controls.rateLimitSeconds > 0)
+        response.setHeader("retry-after", String(controls.rateLimitSeconds));
       return send(response, 429, { error: `too many requests, blocked for ${BLOCKED_S} s` });
     }
-    const messages = /^GET \/v2\/messages\/(\d+)$/.exec(asks);
+    const messages = /^GET \/v2\/messages\/(\d+)$/.exec(endpoint);
     if (messages) {
-      controls.asked.messages += 1;
+      controls.requests.messages += 1;
       const txHash = url.searchParams.get("transactionHash") ?? "";
       if (!isHash(txHash)) return send(response, 400, { error: "expected a transactionHash" });
       const found = await attest(Number(messages[1]), txHash);
       if (found.length === 0) return send(response, 404, { error: "Message not found" });
       return send(response, 200, { messages: found.map(describe) });
     }
-    const again = /^POST \/v2\/reattest\/(0x[0-9a-f]{64})$/.exec(asks)?.[1];
-    if (isHash(again ?? "")) {
-      controls.asked.reattest += 1;
-      // CAST: checked on the line before last.
-      const nonce = again as Hex;
+    const reattested = /^POST \/v2\/reattest\/(0x[0-9a-f]{64})$/.exec(endpoint)?.[1];
+    if (isHash(reattested ?? "")) {
+      controls.requests.reattest += 1;
+      // CAST: checked by isHash above.
+      const nonce = reattested as Hex;
       if (!(await reattest(nonce))) return send(response, 404, { error: "Message not found" });
       const message = "Re-attestation successfully requested for nonce.";
       return send(response, 200, { message, nonce });
     }
-    if (/^GET \/v2\/burn\/USDC\/fees\/\d+\/\d+$/.test(asks)) {
-      controls.asked.fees += 1;
+    if (/^GET \/v2\/burn\/USDC\/fees\/\d+\/\d+$/.test(endpoint)) {
+      controls.requests.fees += 1;
       return send(response, 200, [
         { finalityThreshold: FAST, minimumFee: Number(controls.fastFeeHundredths) / 100 },
         { finalityThreshold: STANDARD, minimumFee: 0 },
       ]);
     }
-    if (asks === "GET /v2/fastBurn/USDC/allowance") {
-      controls.asked.allowance += 1;
+    if (endpoint === "GET /v2/fastBurn/USDC/allowance") {
+      controls.requests.allowance += 1;
       const allowance = Number(controls.allowance) / Number(USDC_UNITS);
       return send(response, 200, { allowance, lastUpdated: new Date().toISOString() });
     }
@@ -275,15 +276,15 @@ export async function startAttestationService(options: {
   }
 
   const server = createServer((request, response) => {
-    answer(request, response).catch((error: unknown) => {
-      // A node that is going down while somebody asks; the service asks again.
+    handle(request, response).catch((error: unknown) => {
+      // A node was stopped during the request; the client retries.
       send(response, 500, { error: error instanceof Error ? error.name : "failed" });
     });
   });
   server.listen(options.port, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
-  if (typeof address !== "object" || address === null) throw new Error("a server without a port");
+  if (typeof address !== "object" || address === null) throw new Error("the server has no port");
   return {
     url: `http://127.0.0.1:${address.port}`,
     controls,
@@ -313,14 +314,14 @@ function send(response: ServerResponse, status: number, body: unknown): void {
   response.end(JSON.stringify(body));
 }
 
-type Place = readonly [number, number];
+type Range = readonly [number, number];
 
-function read(message: Hex, [start, end]: Place): Hex {
+function read(message: Hex, [start, end]: Range): Hex {
   return slice(message, start, end);
 }
 
-/** The message with other bytes at some places. */
-function patch(message: Hex, changes: readonly (readonly [Place, Hex])[]): Hex {
+/** Returns the message with some of its fields replaced. */
+function patch(message: Hex, changes: readonly (readonly [Range, Hex])[]): Hex {
   return changes.reduce((patched, [[start, end], bytes]) => {
     const before = slice(patched, 0, start);
     const after = (patched.length - 2) / 2 > end ? slice(patched, end) : "0x";

@@ -1,4 +1,4 @@
-/** Writes docs/presets.md from the presets; with --check only says whether it is up to date. */
+/** Writes docs/presets.md from the presets; with --check it only reports whether the page is up to date. */
 import { readFileSync, writeFileSync } from "node:fs";
 import {
   chainOf,
@@ -14,7 +14,7 @@ import { table } from "./table.ts";
 
 const target = new URL("../docs/presets.md", import.meta.url);
 
-/** A fact's page, and the short names of the packages that say the same. */
+/** Returns a fact's page and the short names of the packages that agree with it. */
 function sourcesOf({ source, comparedWith }: Sourced): string {
   const names = Object.entries(PACKAGES).filter(([, name]) => comparedWith.includes(name));
   return `[page](${source}); ${names.map(([short]) => short).join(", ")}`;
@@ -48,7 +48,7 @@ function writeFeeds({ tokens }: Preset): string {
   );
 }
 
-/** What exchanges are asked, by the pair of the feed that stands beside them. */
+/** Writes the requests to exchanges, by the pair of the feed that they accompany. */
 function writeMarkets(): string {
   const pairs = new Set([
     ...PRESETS.flatMap(({ tokens }) => tokens.flatMap(({ feed }) => feed?.pair ?? [])),
@@ -123,45 +123,41 @@ function writeSolana(): string {
 
 const text = `# Presets
 
-A chain of the configuration may be a preset: \`{ "preset": "base", "rpcUrls": […], "startBlock": …, "lanes": {…} }\`
-([configuration.md](configuration.md)). It brings what is publicly known of the chain, and terms of this project's choice;
-what the file says wins, except in the two ids. [examples/production.json](examples/production.json) is a whole file: a
-preset, nodes and keys for each chain, and for all of them whom the contracts were made for. \`startBlock\` is yours, since
-only you know when your factory was deployed. This page is made from the presets (\`npm run gen\`), which are in
-\`packages/service/src/config/presets/\`.
+A chain of the configuration can be a preset: \`{ "preset": "base", "rpcUrls": […], "startBlock": …, "lanes": {…} }\`
+([configuration.md](configuration.md)). A preset contains the public facts of the chain, and terms chosen by this project. Settings
+in the file override it, except the two ids. [examples/production.json](examples/production.json) is a complete file: a preset, nodes
+and keys for each chain, and the owners of the contracts for all of them. \`startBlock\` is yours, since only you know when your
+factory was deployed. This page is generated (\`npm run gen\`) from the presets in \`packages/service/src/config/presets/\`.
 
-**Facts** are tokens, feeds, CCTP and Uniswap. Each has the page of its issuer or project, and the packages of npm whose
-data say the same:
+**Facts** are tokens, feeds, CCTP and Uniswap. Each names the page of its issuer or project, and the npm packages whose data agree:
 
 ${Object.entries(PACKAGES)
   .map(([short, name]) => `- ${short}: \`${name}\``)
   .join("\n")}
 
-They were compared when the preset was written, not with a live chain: \`sluice doctor\` does that, through your own node
-([doctor.md](doctor.md)). Not every page was opened. Heartbeats are in none of the packages: they are those of
-\`LZeroAnalytics/chainlink-package\` on GitHub, of March 2025. What is not known for certain is left out, and named under the
-chain.
+The facts were compared when the preset was written, not with a live chain: \`sluice doctor\` does that, through your own node
+([doctor.md](doctor.md)). Not every page was opened. No package has heartbeats: they are those of
+\`LZeroAnalytics/chainlink-package\` on GitHub, of March 2025. Uncertain facts are left out, with a remark under the chain.
 
-The swap routes call \`SwapRouter02\`. Uniswap's first \`SwapRouter\`, which does not stand on all of these chains, has
-other calls and does not serve.
+The pool swap routes call \`SwapRouter02\`. Uniswap's first \`SwapRouter\` has other methods, is missing on some of these chains,
+and cannot be used.
 
-**Terms** are \`minDeposit\`, \`minDepositUsd\`, \`deliveryConfirmations\` and \`pollIntervalMs\`: chosen so that dust does
-not settle. Whether your fee pays for the gas of the smallest deposit is another matter: \`terms.cost\` of the doctor weighs
-them. A price counts until it is a tenth
-older than the heartbeat of its feed, at most 25 hours; where the heartbeat could not be compared, 25 hours, which is long
-for a coin that moves: set \`price\` of the token where you price pairs by it.
+**Terms** are \`minDeposit\`, \`minDepositUsd\`, \`deliveryConfirmations\` and \`pollIntervalMs\`. They keep dust from settling. Whether
+your fee pays for the gas of the smallest deposit depends on the fee: \`terms.cost\` of the doctor compares them. A price expires 10 %
+after the heartbeat of its feed, or after 25 hours at most; feeds without a known heartbeat get 25 hours, which is long for a volatile
+coin: set \`price\` of the token if you price pairs with it.
 
-**Prices.** A token of a preset with a feed has two exchanges beside it, so that no price is anybody's alone and one of the
-three may be away ([how they are combined](configuration.md#prices)). Where nodes of the service must not ask outside, or the
-terms of these APIs do not suit you, \`"httpPrices": false\` leaves them all out, and a \`price\` of a token in the file
-replaces the preset's as a whole. URLs and answers have the form that the exchange documents, and the pairs are those that
-programs in public use ask for; **none was compared with an answer of the live API**: \`price.source\` of the doctor does
-that. Coinbase calls a USDC one dollar whatever happens, so Bitstamp stands in for it. Of BNB no pair is known for certain.
+**Prices.** A preset token with a feed also gets two exchanges, so that no price depends on a single source and one of the three can fail
+([how they are combined](configuration.md#prices)). If the service must not send requests outside, or the terms of these APIs do not suit
+you, \`"httpPrices": false\` leaves them all out; a \`price\` of a token in the file replaces the preset's as a whole. URLs and answers
+have the form that the exchange documents, and the pairs are those that public programs request. **None was compared with an answer of
+the live API**: \`price.source\` of the doctor does that. Coinbase fixes one USDC at one dollar, so Bitstamp is used for it. No pair of
+BNB is known for certain.
 
 ${writeMarkets()}
 
-Of every chain the service asks for the block tagged \`finalized\`, and believes nothing weaker. The finality given here
-says how long that takes.
+On every chain the service requests the block tagged \`finalized\` and accepts nothing weaker. The finality given for each chain says how
+long that takes.
 
 ${[writeSolana(), ...PRESETS.map(writePreset)].join("\n\n")}
 `;

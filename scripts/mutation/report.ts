@@ -1,4 +1,4 @@
-/** The page of docs that mutation testing writes. */
+/** Formats docs/mutation.md. */
 import { AREAS } from "./areas.ts";
 
 /** The least share of an area's mutants that its tests must catch, in percent. */
@@ -10,7 +10,7 @@ export interface Survivor {
   readonly line: string;
   readonly mutator: string;
   readonly replacement: string;
-  /** Why no test can tell it from the code. */
+  /** The reason that no test can detect it. */
   readonly equivalent?: string;
 }
 
@@ -22,7 +22,7 @@ export interface FileScore {
   readonly survivors: readonly Survivor[];
 }
 
-/** Percent caught of all that are no equivalents. Nothing to catch is all caught. */
+/** Returns the percentage caught, equivalents left out; 100 if there is nothing to catch. */
 export function scoreOf(scores: readonly FileScore[]): number {
   const caught = scores.reduce((sum, score) => sum + score.caught, 0);
   const missed = scores.flatMap(listMissed).length;
@@ -51,7 +51,7 @@ function formatRow(name: string, scores: readonly FileScore[]): string {
   return `| ${name} | ${score} | ${caught} | ${missed} | ${equivalent} |`;
 }
 
-/** The whole page; the same scores are the same page. */
+/** Returns the page; the same scores give the same page. */
 export function formatReport(scores: readonly FileScore[]): string {
   const rows = AREAS.flatMap(({ name }) => {
     const own = scores.filter(({ area }) => area === name);
@@ -75,10 +75,9 @@ export function formatReport(scores: readonly FileScore[]): string {
   );
   return `# Mutation testing
 
-Written by \`npm run mutation\`, which plants one small mistake after the other (a condition turned round, a statement or
-a value taken out, a boundary moved) and runs the tests of that area: they must fail, or never end. At least
-${SCORE_MIN} % of each area are caught. Words for people, in logs and messages, are left as they are. Files, tests and
-equivalents are listed in \`scripts/mutation/areas.ts\`.
+Written by \`npm run mutation\`, which plants one small mistake after another (a negated condition, a removed statement or value, a moved
+boundary) and runs the tests of that area: they must fail, or never end. Each area must catch at least ${SCORE_MIN} %. Texts for people, in
+logs and messages, are not mutated. Files, tests and equivalents are listed in \`scripts/mutation/areas.ts\`.
 
 | area and file | score | caught | missed | equivalent |
 | --- | --- | --- | --- | --- |
@@ -86,13 +85,13 @@ ${[...rows, formatRow("**all**", scores)].join("\n")}
 
 ## Missed
 
-Where it is, the line, and what is there instead.
+Position, line, and mutant.
 
 ${missed.join("\n") || "None."}
 
 ## Equivalent
 
-What is there instead, and why no test can tell.
+Position, mutant, and the reason that no test can detect it.
 
 ${equivalents.join("\n") || "None."}
 `;

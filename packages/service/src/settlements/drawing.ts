@@ -1,7 +1,7 @@
 import { SETTLEMENT_STATUSES, type SettlementStatus } from "@sluice/sdk/wire";
 import { LIFECYCLE, TRIGGERS } from "./lifecycle.ts";
 
-/** `docs/lifecycle.md`, drawn from the table: what integrators see, and what makes each status change. */
+/** Draws `docs/lifecycle.md` from the table: the statuses that integrators see, and the triggers that change them. */
 export function drawLifecycle(): string {
   // CAST: keys of the table are the statuses.
   const statuses = Object.keys(LIFECYCLE) as SettlementStatus[];
@@ -27,9 +27,9 @@ export function drawLifecycle(): string {
     "",
     ...table(["status", "chain kind", "phase", "category", "terminal"], rows),
     "",
-    "Failures walk the schedule 5 s, 15 s, 30 s, 45 s, 1 min, 5 min, 15 min. What was attempted and failed uses up one",
-    "of seven attempts; what could not be attempted for a cause outside the settlement (a deferral) uses up none and",
-    "repeats the last interval. Value in flight is never `dead`.",
+    "Retries follow the schedule 5 s, 15 s, 30 s, 45 s, 1 min, 5 min, 15 min. A step that was attempted and failed uses up",
+    "one of seven tries. A step that could not be attempted, for a cause outside the settlement, is deferred: it uses up no",
+    "try and repeats the last interval. A settlement with value in flight is never `dead`.",
     "",
   ].join("\n");
 }

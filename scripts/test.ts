@@ -49,6 +49,7 @@ async function checks(): Promise<Count> {
     ["generated files", "node", ["packages/contracts/scripts/generate.ts", "--check"]],
     ["interface", "node", ["scripts/write-interface.ts", "--check"]],
     ["presets", "node", ["scripts/write-presets.ts", "--check"]],
+    ["command line", "node", ["scripts/write-command-line.ts", "--check"]],
   ];
   let failed = 0;
   for (const [name, command, args] of steps) {

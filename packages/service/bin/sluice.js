@@ -1,10 +1,14 @@
 #!/usr/bin/env node
-// The way in: says plainly what is missing before TypeScript is met, which older versions of Node cannot run.
-const [major = 0] = process.versions.node.split(".").map(Number);
-if (major < 24) {
-  process.stderr.write(
-    `sluice needs Node 24, this is ${process.versions.node}. Run it as: npm run sluice -- ${process.argv.slice(2).join(" ")}\n`,
-  );
+// The entry: hands over to the pinned Node where this is another one, which may not run TypeScript.
+import { fileURLToPath } from "node:url";
+import { chooseNode, findPinnedNode, runInstead } from "./pinned-node.js";
+
+let pinned;
+try {
+  pinned = chooseNode(process.versions.node, findPinnedNode);
+} catch (error) {
+  process.stderr.write(`${error.message}\n`);
   process.exit(1);
 }
-await import("../src/main.ts");
+if (pinned === null) await import("../src/main.ts");
+else runInstead(pinned, [fileURLToPath(import.meta.url), ...process.argv.slice(2)]);

@@ -2,22 +2,19 @@
 import type { Config } from "../config/index.ts";
 import { formatUnits } from "../core/amounts.ts";
 import { findChainById } from "../core/chain-registry.ts";
-import { OperatingError } from "../core/errors.ts";
 import {
   auditChain,
   type Breach,
-  endBreach,
   listBreaches,
   listUnsettled,
   type Unsettled,
 } from "../ledger/index.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createAudits } from "../roles/auditor.ts";
-import { withDatabase } from "./integrators.ts";
+import type { Call, Result } from "./command.ts";
+import { withDatabase } from "./with-database.ts";
 import { createChains } from "../roles/chains.ts";
-import { nameOperator } from "./settlement.ts";
 import { systemClock } from "../roles/system-ports.ts";
-import { adoptNonce } from "../transactions/index.ts";
 import { ROUTE_AUDITS } from "../routes/index.ts";
 
 export interface AuditReport {
@@ -31,6 +28,13 @@ export interface AuditReport {
     readonly block: string | null;
     readonly wallets: number;
   }[];
+}
+
+/** Proves the ledger against the chains; fails when it cannot. */
+export async function run(call: Call): Promise<Result> {
+  const config = call.readConfig({ roles: [] });
+  const report = await auditCommand(config);
+  return { json: report, text: formatAudit(config, report), failed: !report.ok };
 }
 
 /** Audits every chain from end to end. Throws RPC_UNAVAILABLE when a node does not answer: nothing is proved then. */
@@ -51,19 +55,6 @@ export async function auditCommand(config: Config): Promise<AuditReport> {
       unsettled: await listUnsettled(db, ROUTE_AUDITS),
       chains: compared,
     };
-  });
-}
-
-/** Ends a breach. Throws VALIDATION_ERROR when none of that id is open. */
-export async function endBreachCommand(
-  config: Config,
-  { id, reason }: { readonly id: string; readonly reason: string },
-): Promise<void> {
-  await withDatabase(config, async ({ db }) => {
-    const end = { id, reason, operator: nameOperator() };
-    const isOpen =
-      /^\d{1,18}$/.test(id) && (await endBreach({ db, clock: systemClock, adoptNonce }, end));
-    if (!isOpen) throw new OperatingError("VALIDATION_ERROR", `There is no open breach ${id}.`);
   });
 }
 

@@ -1,14 +1,15 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { DepositAddressWithCommitment } from "@sluice/sdk/wire";
 import { Value } from "typebox/value";
 import { createTenant, insertAddress } from "../../test/support/tenants.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { Secret } from "../core/secret.ts";
 import { authenticate } from "../integrators/index.ts";
+import { COMMANDS } from "./table.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../bin/sluice.js");
 const REFUND = `0x${"7".repeat(40)}`;
@@ -248,14 +249,76 @@ describe("the command line", () => {
   });
 
   test("says what is wrong with its arguments in one line, and fails", async () => {
-    const made = await run(
-      ["integrator", "create", "--name", "A B", "--refund-evm", REFUND, "--json"],
-      { SLUICE_CONFIG: config },
+    const command = ["integrator", "create", "--name", "A B", "--refund-evm", REFUND];
+    const message = "name: expected 1 to 63 lower-case letters, digits and hyphens.";
+    const made = await run(command, { SLUICE_CONFIG: config });
+    expect(made).toEqual({ code: 1, stdout: "", stderr: `${message}\n` });
+    const asJson = await run([...command, "--json"], { SLUICE_CONFIG: config });
+    expect(asJson).toMatchObject({ code: 1, stdout: "" });
+    expect(JSON.parse(asJson.stderr)).toEqual({
+      error: { code: "VALIDATION_ERROR", message, retryable: false, details: { field: "name" } },
+    });
+  });
+
+  test("names the closest command or option of one that it does not know, else all of them", async () => {
+    const complaintOf = async (line: string) => {
+      const { code, stdout, stderr } = await run(line.split(" "));
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      return stderr;
+    };
+    expect(await complaintOf("servee")).toBe("unknown command 'servee'; did you mean serve?\n");
+    expect(await complaintOf("frobnicate")).toMatch(
+      /^unknown command 'frobnicate'; expected serve, .*, version\n$/,
     );
-    expect(made).toEqual({
-      code: 1,
-      stdout: "",
-      stderr: "name: expected 1 to 63 lower-case letters, digits and hyphens.\n",
+    expect(await complaintOf("settlement shwo 1")).toBe(
+      "unknown command 'shwo'; did you mean show?\n",
+    );
+    expect(await complaintOf("key frobnicate")).toBe(
+      "unknown command 'frobnicate'; expected create, list, revoke\n",
+    );
+    expect(await complaintOf("serve --stanby")).toBe(
+      "unknown option '--stanby'; did you mean --standby?\n",
+    );
+    expect(await complaintOf("serve --frob")).toBe(
+      "unknown option '--frob'; expected --roles <names>, --standby, --config <file>, --json\n",
+    );
+    expect(await complaintOf("settlement show")).toBe("missing required argument 'id'\n");
+    const { stderr } = await run(["frobnicate", "--json"]);
+    expect(JSON.parse(stderr)).toEqual({
+      error: { code: "USAGE_ERROR", message: expect.stringMatching(/^unknown command/) },
+    });
+  });
+
+  test("has a help for every command, and lists the commands without one", async () => {
+    const { code, stderr, stdout } = await run([]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    for (const name of new Set(COMMANDS.map((row) => row.name.split(" ")[0]))) {
+      expect(stderr).toMatch(new RegExp(`^  ${name} `, "m"));
+    }
+    const help = await run(["settlement", "refund", "--help"]);
+    expect(help).toMatchObject({ code: 0, stderr: "" });
+    expect(help.stdout).toMatch(/^Usage: sluice settlement refund \[options\] <id>\n/);
+    expect(help.stdout).toMatch(/--to <address> .*\n.*--reason <text> /);
+    expect(help.stdout).toMatch(/--json /);
+  });
+
+  test("prints its version without a configuration", async () => {
+    const { version } = JSON.parse(
+      readFileSync(join(import.meta.dirname, "../../package.json"), "utf8"),
+    );
+    const node = process.versions.node;
+    const asText = await run(["--version"]);
+    expect(asText).toEqual({
+      code: 0,
+      stderr: "",
+      stdout: expect.stringMatching(
+        new RegExp(`^sluice ${version} \\(Node ${node}, schema \\d{4}-.*\\)\n$`),
+      ),
+    });
+    expect((await run(["version"])).stdout).toBe(asText.stdout);
+    expect(JSON.parse((await run(["--version", "--json"])).stdout)).toMatchObject({
+      version,
+      node,
     });
   });
 
@@ -283,5 +346,27 @@ describe("the command line", () => {
     const { code, stderr } = await run(["migrate"]);
     expect(code).toBe(1);
     expect(stderr).toContain(`at ${join(folder, "sluice.json")}`);
+    expect(stderr).toContain(`at ${join(folder, ".sluice/service.json")}`);
+    const asJson = await run(["migrate", "--json"]);
+    expect(JSON.parse(asJson.stderr)).toEqual({
+      error: { code: "CONFIG_INVALID", message: stderr.trim(), problems: [stderr.trim()] },
+    });
+  });
+
+  test("finds the configuration of a sandbox below its folder, after a file of its own", async () => {
+    const sandbox = join(folder, ".sluice");
+    const own = join(folder, "sluice.json");
+    onTestFinished(() => {
+      rmSync(sandbox, { recursive: true, force: true });
+      rmSync(own, { force: true });
+    });
+    mkdirSync(sandbox);
+    writeFileSync(join(sandbox, "service.json"), readFileSync(config));
+    expect(await run(["contracts"])).toMatchObject({ code: 0, stderr: "" });
+    writeFileSync(own, "{}");
+    const taken = await run(["contracts"]);
+    expect(taken.code).toBe(1);
+    expect(taken.stderr).toContain("chains: expected a list of at least one chain");
+    expect(await run(["contracts"], { SLUICE_CONFIG: config })).toMatchObject({ code: 0 });
   });
 });

@@ -1,4 +1,4 @@
-/** The command that says where our contracts stand or belong, and what puts them there. */
+/** `sluice contracts`: the addresses of the contracts, and the transactions that deploy them. */
 import { toChecksumAddress } from "../chains/evm/checksum.ts";
 import {
   type Config,
@@ -14,6 +14,7 @@ import {
 } from "../config/index.ts";
 import type { EvmAddress, Hex } from "../core/hex.ts";
 import { describeRoute } from "../routes/index.ts";
+import type { Call, Result } from "./command.ts";
 
 export interface ContractPlace {
   readonly chainId: number;
@@ -22,6 +23,12 @@ export interface ContractPlace {
   readonly address: string;
   /** What makes it, whoever sends it; null for one whose address the configuration names. */
   readonly transaction: { readonly to: string; readonly data: Hex } | null;
+}
+
+/** Lists the contracts of the configuration. */
+export async function run(call: Call): Promise<Result> {
+  const contracts = listContracts(call.readConfig({ roles: [] }));
+  return { json: { contracts }, text: formatContracts(contracts) };
 }
 
 /** Every contract of the configuration, of each chain in the order in which they have to be made. */

@@ -24,6 +24,7 @@ import {
   type ChainNodes,
   type DoctorDeps,
   examine,
+  formatReport,
   refuseConfiguration,
   type Report,
   type SeedAccounts,
@@ -42,17 +43,22 @@ import { addressFormat } from "../roles/address-format.ts";
 import { openAttestations } from "../roles/attestations.ts";
 import { createChains, RENT_PER_BYTE } from "../roles/chains.ts";
 import { createConfiguredPrices } from "../roles/prices.ts";
+import type { Call, Result } from "./command.ts";
 import { createKeyOpener, listAccounts, readKeystore } from "../roles/keys.ts";
 import { systemClock, systemHttp } from "../roles/system-ports.ts";
 
 const RPC_TIMEOUT_MS = 10_000;
 const CONNECTIONS_MAX = 2;
 
-export { formatReport } from "../doctor/index.ts";
+/** Examines the installation; fails when a check found a problem. */
+export async function run({ configPath, readConfig }: Call): Promise<Result> {
+  const report = await runDoctor({ configPath, readConfig: () => readConfig() });
+  return { json: report, text: formatReport(report), failed: !report.ok };
+}
 
 /** Examines an installation. A configuration that cannot be used is a finding like any other. */
 export async function runDoctor(args: {
-  readonly configPath: string;
+  readonly configPath: () => string;
   /** Throws `ConfigError` with every problem. */
   readonly readConfig: () => Config;
 }): Promise<Report> {
@@ -81,7 +87,7 @@ export async function runDoctor(args: {
       ...accounts,
       config,
       clock: systemClock,
-      secretFiles: listSecretFiles(args.configPath),
+      secretFiles: listSecretFiles(args.configPath()),
       factory: evmFactoryExpectation,
       moduleOf,
       display: addressFormat.display,

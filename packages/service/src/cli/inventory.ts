@@ -10,7 +10,8 @@ import {
   moduleOf,
 } from "../routes/index.ts";
 import { createLog } from "../telemetry/log.ts";
-import { withDatabase } from "./integrators.ts";
+import type { Call, Result } from "./command.ts";
+import { withDatabase } from "./with-database.ts";
 import { createChains } from "../roles/chains.ts";
 import { systemClock } from "../roles/system-ports.ts";
 
@@ -31,6 +32,12 @@ export interface ShownInventory {
   };
   readonly paidIn7Days: string;
   readonly runwayHours: string | null;
+}
+
+/** Shows every inventory that a route pays from. */
+export async function run(call: Call): Promise<Result> {
+  const inventories = await inventoryCommand(call.readConfig());
+  return { json: { inventories }, text: formatInventories(inventories) };
 }
 
 /** Reads every inventory that a route pays from. Throws RPC_UNAVAILABLE when a chain does not answer. */

@@ -165,7 +165,7 @@ test("the doctor asks both sockets for their word", async () => {
   ];
   const ask = async () => {
     const { checks } = await runDoctor({
-      configPath: path,
+      configPath: () => path,
       readConfig: () => loadConfig({ path, env: ENV }),
     });
     return checks

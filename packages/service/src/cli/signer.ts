@@ -3,8 +3,23 @@ import type { Config, SignerName } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { startSignerServer, withVaultsOnly } from "../signers/server.ts";
 import { createLog } from "../telemetry/log.ts";
+import type { Call, Result } from "./command.ts";
 import { type AskPassphrase, openSigners } from "../roles/keys.ts";
 import { systemClock } from "../roles/system-ports.ts";
+
+/** Starts the signer of a role, and prints its socket once it listens. */
+export async function run(
+  call: Call,
+  { for: name }: { readonly for: SignerName },
+): Promise<Result> {
+  const { askPassphrase } = call;
+  const signer = await startSigner(call.readConfig({ keysOf: name }), { name, askPassphrase });
+  call.stopOnSignal(signer);
+  return {
+    json: { ready: true, signer: name, socket: signer.socket, pid: process.pid },
+    text: null,
+  };
+}
 
 /**
  * Opens the keys of a signer and listens; the settler's also where vaults are asked for and nothing can be signed. Throws OperatingError that names the setting to correct.

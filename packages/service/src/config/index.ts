@@ -39,7 +39,8 @@ export {
   SIGNER_NAMES,
   type SignerName,
 } from "./keys.ts";
-export { findConfigPath, loadConfig, processEnvironment } from "./load.ts";
+export { findConfigPath } from "./config-path.ts";
+export { loadConfig, processEnvironment } from "./load.ts";
 export type { NodesConfig } from "./nodes.ts";
 export type { FeedConfig, HttpPriceConfig, PriceConfig } from "./prices.ts";
 export { ConfigError } from "./problems.ts";

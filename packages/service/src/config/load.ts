@@ -1,5 +1,5 @@
 /** Loads the configuration. Every mistake is named by its setting; nothing starts with one. */
-import { dirname, resolve } from "node:path";
+import { dirname } from "node:path";
 import { resolveChain } from "./chains.ts";
 import { type Config, resolveConfig } from "./config.ts";
 import { findBadChecksums, findContradictions } from "./contradictions.ts";
@@ -13,11 +13,6 @@ import type { Environment } from "./secrets.ts";
 
 /** The process's environment; nothing else reads it. */
 export const processEnvironment: Environment = process.env;
-
-/** Returns the path of the configuration, by flag, environment or default. */
-export function findConfigPath(flag: string | undefined, env: Environment): string {
-  return resolve(flag ?? env.SLUICE_CONFIG ?? "sluice.json");
-}
 
 /**
  * Loads the configuration. Secrets of roles that the process does not have are neither needed nor read, and empty.

@@ -35,14 +35,22 @@ export async function listMissingMigrations(db: Db): Promise<string[]> {
   return migrations.filter(({ executedAt }) => executedAt === undefined).map(({ name }) => name);
 }
 
+/** Name of the newest migration of this version, such as `0001_start`. */
+export async function getNewestMigration(): Promise<string> {
+  return (await listFiles()).at(-1)?.slice(0, -".sql".length) ?? "none";
+}
+
+async function listFiles(): Promise<string[]> {
+  return (await readdir(FOLDER)).filter((name) => name.endsWith(".sql")).sort();
+}
+
 function createMigrator(db: Db): Migrator {
   return new Migrator({ db, provider: { getMigrations: readMigrations } });
 }
 
 async function readMigrations(): Promise<Record<string, Migration>> {
-  const files = (await readdir(FOLDER)).filter((name) => name.endsWith(".sql")).sort();
   const migrations: Record<string, Migration> = {};
-  for (const file of files) {
+  for (const file of await listFiles()) {
     const text = await readFile(join(FOLDER, file), "utf8");
     migrations[file.slice(0, -".sql".length)] = {
       async up(tx) {

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-const PROGRAM = join(import.meta.dirname, "../../bin/sluice.js");
-const TERMINAL = pathToFileURL(join(import.meta.dirname, "../../test/support/terminal.ts")).href;
+const PROGRAM = join(import.meta.dirname, "../../../bin/sluice.js");
+const TERMINAL = pathToFileURL(join(import.meta.dirname, "../../../test/support/terminal.ts")).href;
 const TREASURY = "DY7TsvkE1kT8g4zVa4haEmw7UsAqFVPW1w7qmFa6u4SL";
 const keyOf = (digit: string) => `0x${digit.repeat(64)}`;
 const ENV = {

@@ -1,7 +1,7 @@
 /** What `sluice addresses refund` takes and says. What it does has tests of its own. */
 import { describe, expect, test } from "vitest";
-import { CHAIN, createDoctorDeps, SOLANA_CHAIN } from "../../test/support/doctor-doubles.ts";
-import { formatAddressRefund, refundAddressCommand, type ShownRefund } from "./addresses-refund.ts";
+import { CHAIN, createDoctorDeps, SOLANA_CHAIN } from "../../../test/support/doctor-doubles.ts";
+import { formatAddressRefund, refundAddressCommand, type ShownRefund } from "./refund.ts";
 
 const ADDRESS = "ALaVUuQzVcS7MMTkqas9ZW8MymnEphYF2CC6PaeeMRS9";
 const AUTHORITY = "7h6kcCCYnD44Rhjryob1uWcxDXXrV8jYDLPvSxi5BzBe";

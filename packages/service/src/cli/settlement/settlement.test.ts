@@ -1,16 +1,19 @@
 /** A settlement as operators read it. */
 import { expect, test } from "vitest";
-import { openDesk, RECIPIENT, USDC } from "../../test/support/settlement-desk.ts";
+import { openDesk, RECIPIENT, USDC } from "../../../test/support/settlement-desk.ts";
 import {
   explainWait,
   locateValue,
   readSettlementFile,
   refundSettlement,
   retrySettlement,
-} from "../settlements/index.ts";
-import { toChecksumAddress } from "../chains/evm/checksum.ts";
-import { toAddress } from "../core/hex.ts";
-import { formatRefund, formatRetry, formatSettlement, toJson } from "./settlement.ts";
+} from "../../settlements/index.ts";
+import { toChecksumAddress } from "../../chains/evm/checksum.ts";
+import { toAddress } from "../../core/hex.ts";
+import { toJson } from "../to-json.ts";
+import { formatSettlement } from "./format.ts";
+import { formatRefund } from "./refund.ts";
+import { formatRetry } from "./retry.ts";
 
 const NO_CONFIG = { chains: [] };
 

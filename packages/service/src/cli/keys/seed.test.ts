@@ -2,13 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { toHex32 } from "../core/hex.ts";
-import { Secret } from "../core/secret.ts";
-import { decryptSeed } from "../signers/solana/keystore.ts";
-import { createSeed, drawSeed } from "../signers/solana/seed.ts";
-import { readKeystore } from "../roles/keys.ts";
-import { writeSeed } from "./keys.ts";
-import { backUpSeed, restoreSeed } from "./seed.ts";
+import { toHex32 } from "../../core/hex.ts";
+import { Secret } from "../../core/secret.ts";
+import { decryptSeed } from "../../signers/solana/keystore.ts";
+import { createSeed, drawSeed } from "../../signers/solana/seed.ts";
+import { readKeystore } from "../../roles/keys.ts";
+import { writeSeed } from "./keystores.ts";
+import { backUpSeed } from "./backup-seed.ts";
+import { restoreSeed } from "./restore-seed.ts";
 
 const CHEAP = { n: 1_024, r: 8, p: 1 };
 const PASSPHRASE = new Secret("of the keystores");

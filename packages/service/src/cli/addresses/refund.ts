@@ -4,15 +4,17 @@ import {
   type Config,
   listSolanaChains,
   type TokenConfig,
-} from "../config/index.ts";
-import { formatUnits } from "../core/amounts.ts";
-import { displayTxHash, parseSolanaAddress } from "../core/base58.ts";
-import { OperatingError } from "../core/errors.ts";
-import type { Address } from "../core/hex.ts";
-import { isNativeName, NATIVE_SOL } from "../core/hex.ts";
-import { type AddressRefund, findLastRefund, refundAddress } from "../settlements/index.ts";
-import { addressFormat } from "../roles/address-format.ts";
-import { nameOperator, parseReason, withSettlements } from "./settlement.ts";
+} from "../../config/index.ts";
+import { formatUnits } from "../../core/amounts.ts";
+import { displayTxHash, parseSolanaAddress } from "../../core/base58.ts";
+import { OperatingError } from "../../core/errors.ts";
+import type { Address } from "../../core/hex.ts";
+import { isNativeName, NATIVE_SOL } from "../../core/hex.ts";
+import { type AddressRefund, findLastRefund, refundAddress } from "../../settlements/index.ts";
+import { addressFormat } from "../../roles/address-format.ts";
+import type { Call, Result } from "../command.ts";
+import { nameOperator, parseReason } from "../operator.ts";
+import { withSettlements } from "../with-settlements.ts";
 
 /** A refund as it is shown. Amounts are in whole units for people, and in base units. */
 export interface ShownRefund {
@@ -36,21 +38,34 @@ export interface ShownRefund {
 
 const POLL_MS = 500;
 
+/** Refunds, on Solana, value in a deposit address that no settlement takes. */
+export async function run(
+  call: Call,
+  { wait, ...asked }: Omit<Asked, "waitMs"> & { readonly wait: number },
+): Promise<Result> {
+  const config = call.readConfig({ roles: [] });
+  const shown = await refundAddressCommand(config, { ...asked, waitMs: wait * 1_000 });
+  return {
+    json: shown,
+    text: formatAddressRefund(shown),
+    failed: shown.outcome === "failed",
+  };
+}
+
+interface Asked {
+  readonly address: string;
+  readonly token: string;
+  readonly to: string;
+  readonly reason: string;
+  /** How long to wait for the end; after it, a refund that is still pending is shown as that. */
+  readonly waitMs: number;
+}
+
 /**
  * Queues the refund, or finds the one that is on its way, and waits until it is over.
  * @throws OperatingError VALIDATION_ERROR, saying why, where nothing can be refunded, and as `refundAddress`.
  */
-export async function refundAddressCommand(
-  config: Config,
-  asked: {
-    readonly address: string;
-    readonly token: string;
-    readonly to: string;
-    readonly reason: string;
-    /** After so long, what is still pending is shown as that. */
-    readonly waitMs: number;
-  },
-): Promise<ShownRefund> {
+export async function refundAddressCommand(config: Config, asked: Asked): Promise<ShownRefund> {
   const chain = findSolana(config);
   const wallet = parseAddress("address", asked.address);
   const to = parseAddress("--to", asked.to);

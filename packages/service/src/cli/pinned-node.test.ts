@@ -1,0 +1,101 @@
+/** The program under a Node that is not the pinned one. */
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, realpathSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+
+const BIN = join(import.meta.dirname, "../../bin");
+const PROGRAM = join(BIN, "sluice.js");
+const MODULE = join(BIN, "pinned-node.js");
+const run = promisify(execFile);
+const {
+  chooseNode,
+}: { chooseNode: (version: string, findPinned: () => string | null) => string | null } =
+  await import(MODULE);
+
+/** Has this Node call itself another one. */
+const pretend = (version: string): readonly string[] => {
+  const script = `Object.defineProperty(process.versions, "node", { value: "${version}" })`;
+  return ["--import", `data:text/javascript,${encodeURIComponent(script)}`];
+};
+
+/** Every Node on the path that is not the one of this test. */
+const OTHERS = (process.env.PATH ?? "")
+  .split(delimiter)
+  .map((folder) => join(folder, "node"))
+  .filter((path) => existsSync(path))
+  .map((path) => realpathSync(path))
+  .filter(
+    (path, index, all) => path !== realpathSync(process.execPath) && all.indexOf(path) === index,
+  );
+
+describe("the choice of Node", () => {
+  const none = () => null;
+  const pinned = () => "/pinned/node";
+
+  test("is this one where it has the pinned major version", () => {
+    expect(chooseNode("24.0.1", pinned)).toBeNull();
+    expect(chooseNode("24.99.0", none)).toBeNull();
+  });
+
+  test("is the pinned one under an older and under a newer Node", () => {
+    expect(chooseNode("20.20.2", pinned)).toBe("/pinned/node");
+    expect(chooseNode("25.0.0", pinned)).toBe("/pinned/node");
+  });
+
+  test("without the pinned one is a newer Node, and an error under an older", () => {
+    expect(chooseNode("25.0.0", none)).toBeNull();
+    expect(() => chooseNode("20.20.2", none)).toThrow(
+      /^sluice needs Node 24, this is 20\.20\.2, and the pinned Node is not installed\. Run `npm install`/,
+    );
+  });
+});
+
+describe("under another Node", () => {
+  const nodes: {
+    readonly title: string;
+    readonly node: string;
+    readonly options: readonly string[];
+  }[] = [
+    { title: "one that calls itself 20", node: process.execPath, options: pretend("20.20.2") },
+    { title: "one that calls itself 25", node: process.execPath, options: pretend("25.0.0") },
+    ...OTHERS.map((node) => ({ title: node, node, options: [] })),
+  ];
+
+  test.each(nodes)("a command runs with the pinned one: $title", async ({ node, options }) => {
+    const { stdout } = await run(node, [...options, PROGRAM, "version", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ node: process.versions.node });
+    await expect(run(node, [...options, PROGRAM, "no-such-command"])).rejects.toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/^unknown command 'no-such-command'; expected serve, .*\n$/),
+    });
+  });
+
+  test.each(["SIGTERM", "SIGINT"] as const)(
+    "%s reaches the command, and its exit code is returned",
+    async (signal) => {
+      const command = `process.on("${signal}", () => process.exit(7)); console.log("ready"); setInterval(() => {}, 1000)`;
+      const child = startInstead(command);
+      await once(createInterface({ input: child.stdout }), "line");
+      child.kill(signal);
+      expect(await once(child, "exit")).toEqual([7, null]);
+    },
+  );
+
+  test("a command that a signal ends is ended by it on both sides", async () => {
+    const child = startInstead(`process.kill(process.pid, "SIGTERM"); setInterval(() => {}, 1000)`);
+    expect(await once(child, "exit")).toEqual([null, "SIGTERM"]);
+  });
+});
+
+function startInstead(command: string) {
+  const args = JSON.stringify(["--eval", command]);
+  const script = `import { runInstead } from ${JSON.stringify(MODULE)}; runInstead(process.execPath, ${args})`;
+  return spawn(process.execPath, ["--input-type=module", "--eval", script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+}

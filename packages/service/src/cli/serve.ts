@@ -1,0 +1,17 @@
+import { ROLE_NAMES, type RoleName } from "../config/index.ts";
+import { startRoles } from "../roles/all.ts";
+import type { Call, Result } from "./command.ts";
+
+/** Starts the roles, and prints where they listen once they are ready. */
+export async function run(
+  call: Call,
+  input: { readonly roles: readonly RoleName[] | undefined; readonly standby: boolean },
+): Promise<Result> {
+  const { roles = ROLE_NAMES, standby } = input;
+  const { askPassphrase } = call;
+  const config = call.readConfig({ roles });
+  const service = await startRoles(config, { roles, standby, askPassphrase });
+  call.stopOnSignal(service);
+  const { apiUrl: api, quoteUrl: quote, telemetryUrl: telemetry } = service;
+  return { json: { ready: true, roles, api, quote, telemetry, pid: process.pid }, text: null };
+}

@@ -1,0 +1,63 @@
+import { type Config, findEvmChain } from "../../config/index.ts";
+import { OperatingError } from "../../core/errors.ts";
+import { addressFormat } from "../../roles/address-format.ts";
+import {
+  refundSettlement,
+  type RefundByCall,
+  type RefundByOrder,
+  type RefundResult,
+} from "../../settlements/index.ts";
+import type { Call, Result } from "../command.ts";
+import { nameOperator, parseReason } from "../operator.ts";
+import { withSettlements } from "../with-settlements.ts";
+import { nameOf } from "./assets.ts";
+
+/** Ends a settlement for a refund: prints the call of the refund authority, or has it paid on Solana. */
+export async function run(
+  call: Call,
+  { id, to, reason }: { readonly id: string; readonly to: string; readonly reason: string },
+): Promise<Result> {
+  const config = call.readConfig({ roles: [] });
+  // The family of the settlement's chain is compared with the commitment later.
+  const parsed = addressFormat.parse(to, to.startsWith("0x") ? "evm" : "svm");
+  if (parsed.kind === "invalid") {
+    throw new OperatingError("VALIDATION_ERROR", `--to: expected an address, got "${to}".`);
+  }
+  const request = {
+    id,
+    reason: parseReason(reason),
+    operator: nameOperator(),
+    to: parsed.address,
+  };
+  const result = await withSettlements(config, (deps) => refundSettlement(deps, request));
+  return { json: result, text: formatRefund(config, result) };
+}
+
+/** A refund in words: as the refund authority needs it, or who pays it. */
+export function formatRefund(config: Pick<Config, "chains">, refund: RefundResult): string {
+  return refund.kind === "call" ? formatCall(config, refund) : formatOrder(refund);
+}
+
+function formatOrder({ settlementId, changed, authority, chainId, intent }: RefundByOrder): string {
+  return [
+    `settlement ${settlementId} is dead and will not be swept${changed ? "" : " (its refund is on its way already)"}.`,
+    `The signer pays what its deposit address holds to ${addressFormat.display(authority)} on ${nameOf(chainId)}, and to nobody else; the refund authority has nothing to do.`,
+    `The settler sends it as ${intent}. Once it is final, \`sluice settlement show\` says so; if it fails, ask again.`,
+  ].join("\n");
+}
+
+function formatCall(config: Pick<Config, "chains">, refund: RefundByCall): string {
+  const { chainId, call, obstacle, authority } = refund;
+  const { evmChainId } = findEvmChain(config, chainId) ?? {};
+  return [
+    `settlement ${refund.settlementId} is dead and will not be swept${refund.changed ? "" : " (it was prepared for a refund before)"}.`,
+    `Only ${addressFormat.display(authority)} can take its deposits, with this transaction:`,
+    `  chain  ${evmChainId ?? "?"} (${nameOf(chainId)})`,
+    `  from   ${addressFormat.display(authority)}`,
+    `  to     ${addressFormat.display(call.to)}`,
+    `  value  ${call.value}`,
+    `  data   ${call.data}`,
+    ...(obstacle === null ? [] : [`At this moment it would fail: ${obstacle}.`]),
+    "Once it is final, `sluice settlement show` says so.",
+  ].join("\n");
+}

@@ -1,0 +1,45 @@
+/** Parsers of option values. Each throws InvalidArgumentError that names what was expected. */
+import { InvalidArgumentError } from "commander";
+import {
+  type GasPolicy,
+  ROLE_NAMES,
+  type RoleName,
+  SIGNER_NAMES,
+  type SignerName,
+} from "../config/index.ts";
+
+/** A gas policy of an integrator; `default` is the one of the configuration. */
+export type GasChoice = GasPolicy | "default";
+export const GAS_CHOICES = "sponsored, charged or default";
+
+export function parseSigner(text: string): SignerName {
+  const name = SIGNER_NAMES.find((known) => known === text);
+  if (name) return name;
+  throw new InvalidArgumentError(`expected ${SIGNER_NAMES.join(" or ")}`);
+}
+
+export function parseRoles(text: string): readonly RoleName[] {
+  const roles = ROLE_NAMES.filter((role) => text.split(",").includes(role));
+  if (roles.length > 0 && roles.length === text.split(",").length) return roles;
+  throw new InvalidArgumentError(`expected some of ${ROLE_NAMES.join(", ")}, each once`);
+}
+
+export function parseBps(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 10_000) return Number(text);
+  throw new InvalidArgumentError("expected a whole number from 0 to 10000");
+}
+
+export function parseSeconds(text: string): number {
+  if (/^\d{1,5}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("expected a whole number of seconds");
+}
+
+export function parseGas(text: string): GasChoice {
+  if (text === "sponsored" || text === "charged" || text === "default") return text;
+  throw new InvalidArgumentError(`expected ${GAS_CHOICES}`);
+}
+
+export function parseSwitch(text: string): boolean {
+  if (text === "on" || text === "off") return text === "on";
+  throw new InvalidArgumentError("expected on or off");
+}

@@ -171,6 +171,7 @@ describe("tables", () => {
     return {
       written: known([
         ...named(/\.(?:insertInto|updateTable|deleteFrom)\(\s*"(\w+)/g, [text]),
+        ...named(/\bcreateDueRows(?:<\w+>)?\(\{\s*table: "(\w+)/g, [text]),
         ...named(/\b(?:insert into|update|delete from)\s+(\w+)/gi, sqlOf),
       ]),
       read: known([

@@ -13,7 +13,7 @@ import {
   lookForRefills,
   lookForRefunds,
   noteGivenBack,
-  putOffSettlement,
+  dueSettlements,
   readAddressOf,
 } from "../settlements/index.ts";
 import type { LaneSigner } from "../signers/port.ts";
@@ -126,7 +126,7 @@ function startRouteWorkers(
     attestations: context.attestations,
     lanes,
     readAddress: (settlementId) => readAddressOf(context.db, settlementId),
-    onChanged: (tx, settlementId) => putOffSettlement(tx, settlementId, clock.now()),
+    onChanged: (tx, settlementId) => dueSettlements.reschedule(tx, settlementId, clock.now()),
     onGivenBack: (tx, settlementId) => noteGivenBack(tx, { settlementId, nowMs: clock.now() }),
     wakeSettlements: () => wakeups.wake(TOPICS.settlements),
     wakeAttestor: () => wakeups.wake(TOPICS.attestations),
@@ -157,7 +157,7 @@ function startLanes(context: RoleContext, signers: readonly LaneSigner[]): Loop[
       async onChanged(tx: Tx, { settlementId }: { readonly settlementId: string | null }) {
         if (settlementId === null) return;
         for (const wake of wakesOfSettlement) await wake(tx, settlementId, clock.now());
-        await putOffSettlement(tx, settlementId, clock.now());
+        await dueSettlements.reschedule(tx, settlementId, clock.now());
       },
       wakeOwners() {
         wakeups.wake(TOPICS.settlements);

@@ -8,16 +8,17 @@ import { assert, assertNever } from "../core/assert.ts";
 import { isSweeping } from "./lifecycle.ts";
 import { toOperatingError } from "../core/errors.ts";
 import { isDatabaseTrouble } from "../db/trouble.ts";
+import { LEASE_MS } from "../jobs/delays.ts";
+import { workOnDue } from "../jobs/due.ts";
 import type { SettlementDeps } from "./deps.ts";
 import { fail } from "./fail.ts";
 import { ChangedMeanwhile, type StepResult, stepDeploy } from "./steps/deploy.ts";
 import { stepDeliver } from "./steps/deliver.ts";
 import { stepSweep } from "./steps/sweep.ts";
-import { claimDue, putOff } from "./store/due.ts";
+import { dueSettlements } from "./store/due.ts";
 import { getSettlement } from "./store/read.ts";
 import type { Settlement } from "./types.ts";
 
-const LEASE_MS = 30_000;
 const LOOKS_AT_ONCE = 20;
 /** Steps of one look; a settlement that wants more is looked at again. */
 const STEPS_MAX = 8;
@@ -26,21 +27,14 @@ const STEPS_MAX = 8;
  * Looks at every settlement of a source chain that is due. Returns true when there may be more. Chains are looked at
  * apart, so that one whose node hangs does not slow the others.
  */
-export async function lookAtDueSettlements(
-  deps: SettlementDeps,
-  chainId: number,
-): Promise<boolean> {
-  const ids = await claimDue(deps.db, {
+export function lookAtDueSettlements(deps: SettlementDeps, chainId: number): Promise<boolean> {
+  return workOnDue(deps, {
+    rows: dueSettlements,
     chainId,
-    nowMs: deps.clock.now(),
-    leaseMs: LEASE_MS,
+    leaseMs: LEASE_MS.settlement,
     limit: LOOKS_AT_ONCE,
+    work: (id) => advance(deps, id),
   });
-  for (const result of await Promise.allSettled(ids.map((id) => advance(deps, id)))) {
-    // It stays due: the lease runs out and it is looked at again.
-    if (result.status === "rejected") deps.log.error({ err: result.reason }, "a look failed");
-  }
-  return ids.length === LOOKS_AT_ONCE;
 }
 
 /** Takes one settlement as far as it goes now. Never throws for its own troubles: they are its status. */
@@ -50,7 +44,7 @@ export async function advance(deps: SettlementDeps, id: string): Promise<void> {
     assert(settlement !== null, "a settlement that was due is there");
     if (settlement.step === "done") return;
     const tooEarlyMs = waitBeforeRetry(deps, settlement);
-    if (tooEarlyMs !== null) return putOff(deps.db, id, tooEarlyMs);
+    if (tooEarlyMs !== null) return dueSettlements.reschedule(deps.db, id, tooEarlyMs);
     if ((await stepSafely(deps, settlement)) === "wait") break;
   }
 }
@@ -58,7 +52,7 @@ export async function advance(deps: SettlementDeps, id: string): Promise<void> {
 async function stepSafely(deps: SettlementDeps, settlement: Settlement): Promise<StepResult> {
   try {
     // Put off first: the step itself may set a later or an earlier time, and it wins.
-    await putOff(deps.db, settlement.id, deps.clock.now() + deps.pollMs);
+    await dueSettlements.reschedule(deps.db, settlement.id, deps.clock.now() + deps.pollMs);
     const address = await getAddressById(deps.db, settlement.addressId);
     switch (settlement.step) {
       case "deploy":

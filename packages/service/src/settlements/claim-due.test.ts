@@ -1,7 +1,7 @@
 /** Taking due settlements, against real PostgreSQL. */
 import { expect, test } from "vitest";
 import { openDesk } from "../../test/support/settlement-desk.ts";
-import { claimDue } from "./store/due.ts";
+import { dueSettlements } from "./store/due.ts";
 
 test("T62 what one worker looks at nobody else takes until its lease ends", async () => {
   const desk = await openDesk();
@@ -11,7 +11,8 @@ test("T62 what one worker looks at nobody else takes until its lease ends", asyn
   }
   const leaseMs = 30_000;
   const nowMs = desk.clock.now();
-  const take = (atMs: number) => claimDue(desk.db, { chainId: 2, nowMs: atMs, leaseMs, limit: 2 });
+  const take = (atMs: number) =>
+    dueSettlements.claim(desk.db, { chainId: 2, nowMs: atMs, leaseMs, limit: 2 });
   const [first, second] = await Promise.all([take(nowMs), take(nowMs)]);
   const all = (await desk.swaps()).map(({ id }) => id);
   expect([...first, ...second].toSorted()).toEqual(all.toSorted());

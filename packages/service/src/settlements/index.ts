@@ -25,5 +25,5 @@ export { lookForRefunds } from "./followers/refunded.ts";
 export { explainWait, locateValue, type ValuePlace } from "./operator/explain.ts";
 export { readSettlementFile, type SettlementFile } from "./operator/file.ts";
 export { noteGivenBack } from "./steps/deliver.ts";
-export { putOff as putOffSettlement } from "./store/due.ts";
+export { dueSettlements } from "./store/due.ts";
 export { readAddressOf } from "./store/read.ts";

@@ -1,6 +1,7 @@
 import { ERROR_CODES, type ErrorCode } from "@sluice/sdk/wire";
 import { describe, expect, test } from "vitest";
-import { ATTEMPTS_MAX, judgeFailure, RETRY_SCHEDULE_MS } from "./retry.ts";
+import { RETRY_SCHEDULE_MS } from "../jobs/delays.ts";
+import { ATTEMPTS_MAX, judgeFailure } from "./retry.ts";
 
 /** Fails with one code until given up, at most `times` times; returns the delays. */
 function walk(code: ErrorCode, valueInFlight: boolean, times: number): number[] {

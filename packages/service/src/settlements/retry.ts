@@ -1,10 +1,6 @@
 import type { ErrorCode } from "@sluice/sdk/wire";
 import { ERROR_CODES } from "@sluice/sdk/wire";
-
-/** The published schedule, in milliseconds: 5 s, 15 s, 30 s, 45 s, 1 min, 5 min, 15 min. The last one repeats. */
-export const RETRY_SCHEDULE_MS: readonly number[] = [
-  5_000, 15_000, 30_000, 45_000, 60_000, 300_000, 900_000,
-];
+import { RETRY_SCHEDULE_MS } from "../jobs/delays.ts";
 
 /** Attempts after which a settlement is `dead`. */
 export const ATTEMPTS_MAX = 7;

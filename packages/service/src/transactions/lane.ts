@@ -23,6 +23,7 @@ import type { Db, Tx } from "../db/schema.ts";
 import { isHalted, nonceTaken, recordFindings } from "../ledger/index.ts";
 import type { LaneSigner } from "../signers/port.ts";
 import { SignerRefusal, SignerWaits } from "../signers/refusal.ts";
+import { SIGNER_RETRY_MS } from "../jobs/delays.ts";
 import type { Log } from "../telemetry/log.ts";
 import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
 import * as store from "./store.ts";
@@ -65,8 +66,6 @@ export interface LaneLimits {
   readonly maxFeePerGas: bigint;
 }
 
-/** What the signer does not sign yet is brought to it again after this long. */
-const PUT_OFF_MS = 15_000;
 /** More than one batch takes, so that the longest is found among calls of several kinds. */
 const QUEUE_LOOK_MAX = 200;
 
@@ -213,7 +212,7 @@ async function signForBlockhash(
   } catch (error) {
     if (error instanceof SignerWaits) {
       log.warn({ intent: transaction.intent, reason: error.reason }, "the signer waits, put off");
-      await store.putOff(db, transaction.id, clock.now() + PUT_OFF_MS);
+      await store.putOff(db, transaction.id, clock.now() + SIGNER_RETRY_MS);
       return true;
     }
     if (!(error instanceof SignerRefusal)) throw error;

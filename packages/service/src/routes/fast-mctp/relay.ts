@@ -7,13 +7,20 @@
  * as good as what we did, and is never minted again, because a nonce is used once. What counts is what our own reader saw
  * arrive in the committed wallet.
  */
+import type { ErrorObject } from "@sluice/sdk/wire";
 import type { CctpBridge, Chain, Chains, FoundMint } from "../../chains/port/index.ts";
 import { assert, assertNever } from "../../core/assert.ts";
-import { OperatingError, toErrorObject, toOperatingError } from "../../core/errors.ts";
+import { OperatingError } from "../../core/errors.ts";
 import type { Address } from "../../core/hex.ts";
 import type { Clock, Random } from "../../core/ports.ts";
 import type { Db, Tx } from "../../db/schema.ts";
-import { isDatabaseTrouble } from "../../db/trouble.ts";
+import {
+  ATTESTATION_RETRY_MAX_MS,
+  LEASE_MS,
+  REATTEST_AFTER_MS,
+  TROUBLE_RETRY_MS,
+} from "../../jobs/delays.ts";
+import { workOnDue, workWithTrouble } from "../../jobs/due.ts";
 import type { Log } from "../../telemetry/log.ts";
 import {
   type CallPlan,
@@ -47,42 +54,31 @@ export interface RelayDeps {
 }
 
 const TRANSFERS_AT_ONCE = 10;
-const LEASE_MS = 60_000;
-const TROUBLE_POLL_MS = 15_000;
-/** An attestation takes seconds, or a quarter of an hour: it is asked for ever more rarely, up to this. */
-const ATTESTATION_POLL_MAX_MS = 30_000;
 /** What runs out in so many blocks is not handed in any more: it would be mined too late. */
 const EXPIRY_MARGIN_BLOCKS = 2n;
-/** How long a request to attest anew has time before it is made again. */
-const REATTEST_AFTER_MS = 60_000;
 
 /** Looks at every transfer towards a chain that is due. Returns true when there may be more. */
-export async function lookAtDueTransfers(deps: RelayDeps, destChain: number): Promise<boolean> {
-  const { db, clock } = deps;
-  const limit = TRANSFERS_AT_ONCE;
-  const ids = await store.claimDue(db, { destChain, nowMs: clock.now(), leaseMs: LEASE_MS, limit });
-  for (const result of await Promise.allSettled(ids.map((id) => lookSafely(deps, id)))) {
-    // It stays due: the lease runs out and it is looked at again.
-    if (result.status === "rejected") deps.log.error({ err: result.reason }, "a look failed");
-  }
-  return ids.length === limit;
+export function lookAtDueTransfers(deps: RelayDeps, destChain: number): Promise<boolean> {
+  return workOnDue(deps, {
+    rows: store.dueTransfers,
+    chainId: destChain,
+    leaseMs: LEASE_MS.transfer,
+    limit: TRANSFERS_AT_ONCE,
+    work: (id) => lookSafely(deps, id),
+  });
 }
 
-/** One broken transfer must not hold up the others: its trouble is written down and it is looked at again later. */
-async function lookSafely(deps: RelayDeps, id: string): Promise<void> {
+function lookSafely(deps: RelayDeps, id: string): Promise<void> {
   const { db, clock, log } = deps;
-  try {
-    const before = await store.getTransfer(db, id);
-    await lookAtTransfer(deps, id);
-    if (before?.trouble) await clearTrouble(deps, id);
-  } catch (thrown) {
-    if (isDatabaseTrouble(thrown)) throw thrown;
-    const error = toOperatingError(thrown);
-    log.warn({ err: thrown, transferId: id, code: error.code }, "a transfer could not go on");
-    const transfer = await store.getTransfer(db, id);
-    if (transfer) await recordTrouble(deps, transfer, error);
-    await store.putOff(db, id, clock.now() + TROUBLE_POLL_MS);
-  }
+  return workWithTrouble({
+    read: () => store.getTransfer(db, id),
+    work: () => lookAtTransfer(deps, id),
+    writeTrouble: (transfer, trouble) => writeTrouble(deps, transfer, trouble),
+    showsTrouble: ({ state }) => state === "burned" || state === "attested",
+    report: (thrown, { code }) =>
+      log.warn({ err: thrown, transferId: id, code }, "a transfer could not go on"),
+    retryLater: () => store.dueTransfers.reschedule(db, id, clock.now() + TROUBLE_RETRY_MS),
+  });
 }
 
 async function lookAtTransfer(deps: RelayDeps, id: string): Promise<void> {
@@ -121,7 +117,7 @@ async function lookAtBurned(deps: RelayDeps, transfer: Transfer): Promise<void> 
   const change = { state: "attested", attested, delayReason: null } as const;
   if (!(await store.updateTransfer(deps.db, transfer, change))) return;
   deps.log.info({ transferId: transfer.id, nonce: attested.nonce }, "a burn was attested");
-  return store.putOff(deps.db, transfer.id, deps.clock.now());
+  return store.dueTransfers.reschedule(deps.db, transfer.id, deps.clock.now());
 }
 
 /**
@@ -170,8 +166,12 @@ async function waitForAttestation(
     deps.log.info({ transferId: transfer.id, delayReason }, "an attestation takes longer");
   }
   const nowMs = deps.clock.now();
-  const waitMs = Math.min((nowMs - transfer.createdAtMs) / 8, ATTESTATION_POLL_MAX_MS);
-  return store.putOff(deps.db, transfer.id, nowMs + Math.max(Math.floor(waitMs), deps.pollMs));
+  const waitMs = Math.min((nowMs - transfer.createdAtMs) / 8, ATTESTATION_RETRY_MAX_MS);
+  return store.dueTransfers.reschedule(
+    deps.db,
+    transfer.id,
+    nowMs + Math.max(Math.floor(waitMs), deps.pollMs),
+  );
 }
 
 /** What ran out is attested anew, under the same nonce: with another expiry, or as final. */
@@ -195,7 +195,7 @@ async function lookAtAttested(deps: RelayDeps, transfer: Transfer): Promise<void
   const { destChain } = transfer.burn;
   if (await hasRunOut(deps, destChain, attested)) {
     if (!(await store.updateTransfer(deps.db, transfer, { state: "burned" }))) return;
-    return store.putOff(deps.db, transfer.id, deps.clock.now());
+    return store.dueTransfers.reschedule(deps.db, transfer.id, deps.clock.now());
   }
   if (transfer.relays > 0) {
     const sent = await getByIntent(deps.db, intentOf(transfer, transfer.relays));
@@ -296,24 +296,13 @@ async function hasRunOut(
   return head.number + EXPIRY_MARGIN_BLOCKS >= expirationBlock;
 }
 
-async function recordTrouble(
+async function writeTrouble(
   deps: RelayDeps,
   transfer: Transfer,
-  error: OperatingError,
+  trouble: ErrorObject | null,
 ): Promise<void> {
-  if (transfer.state !== "burned" && transfer.state !== "attested") return;
   await deps.db.transaction().execute(async (tx) => {
-    if (!(await store.updateTransfer(tx, transfer, { trouble: toErrorObject(error) }))) return;
-    await deps.onChanged(tx, transfer.burn.settlementId);
-  });
-}
-
-/** A look that went well ends the trouble of an earlier one. */
-async function clearTrouble(deps: RelayDeps, id: string): Promise<void> {
-  const transfer = await store.getTransfer(deps.db, id);
-  if (!transfer?.trouble) return;
-  await deps.db.transaction().execute(async (tx) => {
-    if (!(await store.updateTransfer(tx, transfer, { trouble: null }))) return;
+    if (!(await store.updateTransfer(tx, transfer, { trouble }))) return;
     await deps.onChanged(tx, transfer.burn.settlementId);
   });
 }
@@ -328,7 +317,7 @@ function attestedOf({ attested }: Transfer): Attested {
 }
 
 async function poll(deps: RelayDeps, { id }: Transfer): Promise<void> {
-  await store.putOff(deps.db, id, deps.clock.now() + deps.pollMs);
+  await store.dueTransfers.reschedule(deps.db, id, deps.clock.now() + deps.pollMs);
 }
 
 function chainOf(deps: RelayDeps, chainId: number): Chain {

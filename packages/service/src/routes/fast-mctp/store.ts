@@ -1,4 +1,4 @@
-import type { Selectable } from "kysely";
+import { expressionBuilder, type Selectable } from "kysely";
 import type { ErrorObject } from "@sluice/sdk/wire";
 import { assert } from "../../core/assert.ts";
 import {
@@ -11,8 +11,9 @@ import {
   type TxHash,
 } from "../../core/hex.ts";
 import type { Random } from "../../core/ports.ts";
+import { createDueRows } from "../../jobs/due.ts";
 import { formatStamp } from "../../core/stamp.ts";
-import type { BridgeTransfersTable, Db, Tx } from "../../db/schema.ts";
+import type { BridgeTransfersTable, Database, Db, Tx } from "../../db/schema.ts";
 import { mayMove, OPEN_STATES, type TransferState } from "./lifecycle.ts";
 
 /** A burn on the source chain, as its receipt shows it. */
@@ -156,44 +157,12 @@ async function lockOfSettlement(tx: Tx, settlementId: string): Promise<Transfer 
   return row ? parseTransfer(row) : null;
 }
 
-/** Takes transfers towards a chain that are due, and puts them off by `leaseMs` so that no other worker takes them meanwhile. */
-export async function claimDue(
-  db: Db,
-  args: {
-    readonly destChain: number;
-    readonly nowMs: number;
-    readonly leaseMs: number;
-    readonly limit: number;
-  },
-): Promise<string[]> {
-  const rows = await db
-    .updateTable("bridge_transfers")
-    .set({ next_check_at: formatStamp(args.nowMs + args.leaseMs) })
-    .where("id", "in", (due) =>
-      due
-        .selectFrom("bridge_transfers")
-        .select("id")
-        .where("dest_chain", "=", args.destChain)
-        .where("state", "in", OPEN_STATES)
-        .where("next_check_at", "<=", formatStamp(args.nowMs))
-        .orderBy("next_check_at")
-        .limit(args.limit)
-        .forUpdate()
-        .skipLocked(),
-    )
-    .returning("id")
-    .execute();
-  return rows.map((row) => row.id);
-}
-
-/** Says when to look again; does not count as a change. */
-export async function putOff(db: Db | Tx, id: string, atMs: number): Promise<void> {
-  await db
-    .updateTable("bridge_transfers")
-    .set({ next_check_at: formatStamp(atMs) })
-    .where("id", "=", id)
-    .execute();
-}
+/** Transfers that are not over, by destination. */
+export const dueTransfers = createDueRows({
+  table: "bridge_transfers",
+  chain: "dest_chain",
+  isOpen: expressionBuilder<Database, "bridge_transfers">()("state", "in", OPEN_STATES),
+});
 
 /** Wakes the transfer of a settlement, in the transaction that records what it waited for. */
 export async function wakeOfSettlement(tx: Tx, settlementId: string, nowMs: number): Promise<void> {

@@ -12,6 +12,7 @@ import type { Clock, CrashPoint } from "../../core/ports.ts";
 import type { Db } from "../../db/schema.ts";
 import { isHalted } from "../../ledger/index.ts";
 import type { AttestorSigner } from "../../signers/port.ts";
+import { JUDGE_RETRY_MS, PROOF_RETRY_MS } from "../../jobs/delays.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Pair } from "../port.ts";
@@ -57,8 +58,6 @@ export interface AttestedPair extends Pair {
 /** The contract refuses prices that are good for longer. */
 const PRICE_LIFETIME_MAX_S = 120n;
 const REQUESTS_AT_ONCE = 20;
-const WAIT_POLL_MS = 500;
-const TROUBLE_POLL_MS = 5_000;
 
 type Verdict =
   | { readonly kind: "sign"; readonly signature: Hex; readonly rate?: bigint }
@@ -88,9 +87,9 @@ async function lookAtRequest(
     verdict = await judgeUnlessHalted(deps, deliveryId, parseRequest(row));
   } catch (error) {
     log.warn({ err: error, attestation: id }, "could not be judged now, will be looked at again");
-    return putOffRequest(db, id, clock.now() + TROUBLE_POLL_MS);
+    return putOffRequest(db, id, clock.now() + JUDGE_RETRY_MS);
   }
-  if (verdict.kind === "wait") return putOffRequest(db, id, clock.now() + WAIT_POLL_MS);
+  if (verdict.kind === "wait") return putOffRequest(db, id, clock.now() + PROOF_RETRY_MS);
   deps.crashPoint("attest.judged");
   const signature = verdict.kind === "sign" ? verdict.signature : null;
   const refusal = verdict.kind === "refuse" ? verdict.reason : null;

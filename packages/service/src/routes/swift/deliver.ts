@@ -4,6 +4,7 @@
  * Every look begins with the chain: whether the delivery id was paid is asked of the destination before anything is
  * ordered, whatever our rows say. Several orders for one delivery id are harmless, since the contract pays an id once.
  */
+import type { ErrorObject } from "@sluice/sdk/wire";
 import type {
   Call,
   Chain,
@@ -14,8 +15,9 @@ import type {
   OpenLock,
   ReadAt,
 } from "../../chains/port/index.ts";
-import { isDatabaseTrouble } from "../../db/trouble.ts";
-import { OperatingError, toErrorObject, toOperatingError } from "../../core/errors.ts";
+import { LEASE_MS, TROUBLE_RETRY_MS } from "../../jobs/delays.ts";
+import { workOnDue, workWithTrouble } from "../../jobs/due.ts";
+import { OperatingError } from "../../core/errors.ts";
 import { assert, assertNever } from "../../core/assert.ts";
 import type { Address, Hex32 } from "../../core/hex.ts";
 import type { Clock, Random } from "../../core/ports.ts";
@@ -66,36 +68,30 @@ export interface DeliveryDeps {
 
 /** How long an order, a claim or a return may be used after it was asked for. */
 const ORDER_LIFETIME_S = 3600n;
-const LEASE_MS = 30_000;
-const TROUBLE_POLL_MS = 15_000;
+const DELIVERIES_AT_ONCE = 20;
 
 /** Looks at every delivery towards a chain that is due. Returns true when there may be more. */
-export async function lookAtDueDeliveries(deps: DeliveryDeps, destChain: number): Promise<boolean> {
-  const { db, clock } = deps;
-  const limit = 20;
-  const ids = await store.claimDue(db, { destChain, nowMs: clock.now(), leaseMs: LEASE_MS, limit });
-  for (const result of await Promise.allSettled(ids.map((id) => lookSafely(deps, id)))) {
-    // It stays due: the lease runs out and it is looked at again.
-    if (result.status === "rejected") deps.log.error({ err: result.reason }, "a look failed");
-  }
-  return ids.length === limit;
+export function lookAtDueDeliveries(deps: DeliveryDeps, destChain: number): Promise<boolean> {
+  return workOnDue(deps, {
+    rows: store.dueDeliveries,
+    chainId: destChain,
+    leaseMs: LEASE_MS.delivery,
+    limit: DELIVERIES_AT_ONCE,
+    work: (id) => lookSafely(deps, id),
+  });
 }
 
-/** One broken delivery must not hold up the others: its trouble is written down and it is looked at again later. */
-async function lookSafely(deps: DeliveryDeps, id: Hex32): Promise<void> {
+function lookSafely(deps: DeliveryDeps, id: Hex32): Promise<void> {
   const { db, clock, log } = deps;
-  try {
-    const before = await store.getDelivery(db, id);
-    await lookAtDelivery(deps, id);
-    if (before?.trouble) await clearTrouble(deps, id);
-  } catch (thrown) {
-    if (isDatabaseTrouble(thrown)) throw thrown;
-    const error = toOperatingError(thrown);
-    log.error({ err: thrown, deliveryId: id, code: error.code }, "a delivery could not go on");
-    const delivery = await store.getDelivery(db, id);
-    if (delivery) await recordTrouble(deps, delivery, error);
-    await store.putOff(db, id, clock.now() + TROUBLE_POLL_MS);
-  }
+  return workWithTrouble({
+    read: () => store.getDelivery(db, id),
+    work: () => lookAtDelivery(deps, id),
+    writeTrouble: (delivery, trouble) => writeTrouble(deps, delivery, trouble),
+    showsTrouble: ({ state }) => state === "locked" || state === "returning",
+    report: (thrown, { code }) =>
+      log.error({ err: thrown, deliveryId: id, code }, "a delivery could not go on"),
+    retryLater: () => store.dueDeliveries.reschedule(db, id, clock.now() + TROUBLE_RETRY_MS),
+  });
 }
 
 async function lookAtDelivery(deps: DeliveryDeps, id: Hex32): Promise<void> {
@@ -518,24 +514,13 @@ async function move(
   return store.updateDelivery(tx, delivery, { ...change, state });
 }
 
-async function recordTrouble(
+async function writeTrouble(
   deps: DeliveryDeps,
   delivery: Delivery,
-  error: OperatingError,
+  trouble: ErrorObject | null,
 ): Promise<void> {
-  if (delivery.state !== "locked" && delivery.state !== "returning") return;
   await deps.db.transaction().execute(async (tx) => {
-    if (!(await store.updateDelivery(tx, delivery, { trouble: toErrorObject(error) }))) return;
-    await deps.onChanged(tx, delivery.settlementId);
-  });
-}
-
-/** A look that went well ends the trouble of an earlier one. */
-async function clearTrouble(deps: DeliveryDeps, id: Hex32): Promise<void> {
-  const delivery = await store.getDelivery(deps.db, id);
-  if (!delivery?.trouble) return;
-  await deps.db.transaction().execute(async (tx) => {
-    if (!(await store.updateDelivery(tx, delivery, { trouble: null }))) return;
+    if (!(await store.updateDelivery(tx, delivery, { trouble }))) return;
     await deps.onChanged(tx, delivery.settlementId);
   });
 }
@@ -558,7 +543,7 @@ function claimOf(delivery: Delivery, deadline: bigint) {
 }
 
 async function poll(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
-  await store.putOff(deps.db, delivery.id, deps.clock.now() + deps.pollMs);
+  await store.dueDeliveries.reschedule(deps.db, delivery.id, deps.clock.now() + deps.pollMs);
 }
 
 function chainOf(deps: DeliveryDeps, chainId: number): Chain {

@@ -1,9 +1,10 @@
-import { type Selectable, sql } from "kysely";
+import { expressionBuilder, type Selectable, sql } from "kysely";
 import type { ErrorObject } from "@sluice/sdk/wire";
 import { type Address, type Hex32, toAddress, toHex32, toTxHash } from "../../core/hex.ts";
 import type { TxHash } from "../../core/hex.ts";
+import { createDueRows } from "../../jobs/due.ts";
 import { formatStamp } from "../../core/stamp.ts";
-import type { Db, DeliveriesTable, Tx } from "../../db/schema.ts";
+import type { Database, Db, DeliveriesTable, Tx } from "../../db/schema.ts";
 import { type DeliveryState, ENDED_STATES } from "./lifecycle.ts";
 
 /** The destination leg of one lock. */
@@ -101,44 +102,12 @@ export async function nextSeq(
   return greatest === null || BigInt(greatest) < now ? now : BigInt(greatest) + 1n;
 }
 
-/** Takes deliveries towards a chain that are due, and puts them off by `leaseMs` so that no other worker takes them meanwhile. */
-export async function claimDue(
-  db: Db,
-  args: {
-    readonly destChain: number;
-    readonly nowMs: number;
-    readonly leaseMs: number;
-    readonly limit: number;
-  },
-): Promise<Hex32[]> {
-  const rows = await db
-    .updateTable("deliveries")
-    .set({ next_check_at: formatStamp(args.nowMs + args.leaseMs) })
-    .where("id", "in", (due) =>
-      due
-        .selectFrom("deliveries")
-        .select("id")
-        .where("dest_chain", "=", args.destChain)
-        .where("state", "not in", ENDED_STATES)
-        .where("next_check_at", "<=", formatStamp(args.nowMs))
-        .orderBy("next_check_at")
-        .limit(args.limit)
-        .forUpdate()
-        .skipLocked(),
-    )
-    .returning("id")
-    .execute();
-  return rows.map((row) => toHex32(row.id));
-}
-
-/** Says when to look again; does not count as a change. */
-export async function putOff(db: Db | Tx, id: Hex32, atMs: number): Promise<void> {
-  await db
-    .updateTable("deliveries")
-    .set({ next_check_at: formatStamp(atMs) })
-    .where("id", "=", id)
-    .execute();
-}
+/** Deliveries that are not over, by destination. */
+export const dueDeliveries = createDueRows<Hex32>({
+  table: "deliveries",
+  chain: "dest_chain",
+  isOpen: expressionBuilder<Database, "deliveries">()("state", "not in", ENDED_STATES),
+});
 
 /** Wakes the delivery of a settlement, in the transaction that records what it waited for. */
 export async function wakeOfSettlement(tx: Tx, settlementId: string, nowMs: number): Promise<void> {

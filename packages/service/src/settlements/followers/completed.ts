@@ -12,7 +12,7 @@ import { listToFollow } from "../store/due.ts";
 import { lockHolding } from "../store/read.ts";
 import { recordFinalSweep } from "../store/sweep.ts";
 import type { Settlement } from "../types.ts";
-import { RECHECK_MS } from "../intake/accept.ts";
+import { RECHECK_MS } from "../../jobs/delays.ts";
 import { usedRoute } from "../choose-route.ts";
 
 const SETTLEMENTS_AT_ONCE = 100;

@@ -21,6 +21,7 @@ import { appendEvent } from "../../events/index.ts";
 import type { Tx } from "../../db/schema.ts";
 import type { DepositDetectedData } from "@sluice/sdk/wire";
 import { chainLabel } from "../../telemetry/metrics.ts";
+import { RECHECK_MS } from "../../jobs/delays.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { SETTLEMENT_CONDITIONS } from "../store/deposits.ts";
 import { getActive, getSweptAfter, lockHolding, lockSettlement } from "../store/read.ts";
@@ -28,9 +29,6 @@ import { hurry } from "../store/due.ts";
 import { insertSettlement } from "../store/transition.ts";
 import { promiseSuccessor } from "../store/sweep.ts";
 import type { Settlement } from "../types.ts";
-
-/** When a deposit that no settlement has is looked at for the first time again. */
-export const RECHECK_MS = 60_000;
 
 /** What must still hold where a finding is recorded, in the transaction that records it; it throws where it does not. */
 export type Premise = (tx: Tx) => Promise<void>;

@@ -16,10 +16,9 @@ import { chainOf, type SettlementDeps } from "../deps.ts";
 import { SETTLEMENT_CONDITIONS } from "../store/deposits.ts";
 import { getActive, lockHolding } from "../store/read.ts";
 import { insertSettlement } from "../store/transition.ts";
-import { RECHECK_MS } from "./accept.ts";
+import { RECHECK_MAX_MS, RECHECK_MS } from "../../jobs/delays.ts";
 
 const HOLDINGS_AT_ONCE = 50;
-const RECHECK_MAX_MS = 24 * 3_600_000;
 
 /** Looks at every holding that is due. Returns true when there may be more. */
 export async function lookAtUnsettled(deps: SettlementDeps): Promise<boolean> {

@@ -13,7 +13,7 @@ import { getByIntent } from "../../transactions/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { fail, failIn, giveUp } from "../fail.ts";
 import { forgetSweep } from "../store/sweep.ts";
-import { hurry, putOff } from "../store/due.ts";
+import { hurry, dueSettlements } from "../store/due.ts";
 import { insertSettlement, transition } from "../store/transition.ts";
 import { lockHolding, lockSettlement } from "../store/read.ts";
 import type { Settlement } from "../types.ts";
@@ -152,7 +152,7 @@ export async function noteGivenBack(
 ): Promise<void> {
   const { settlementId, nowMs } = args;
   const settlement = await lockSettlement(tx, settlementId);
-  if (settlement.status !== "completed") return putOff(tx, settlementId, nowMs);
+  if (settlement.status !== "completed") return dueSettlements.reschedule(tx, settlementId, nowMs);
   await releaseDeposits(tx, settlementId, nowMs);
 }
 

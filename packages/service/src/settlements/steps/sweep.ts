@@ -26,10 +26,10 @@ import { findOpenRefund } from "../operator/refunds.ts";
 import { SETTLEMENT_CONDITIONS } from "../store/deposits.ts";
 import { getError, lockHolding } from "../store/read.ts";
 import { noteSwapTransaction, recordSweep } from "../store/sweep.ts";
-import { putOff } from "../store/due.ts";
+import { dueSettlements } from "../store/due.ts";
 import { transition } from "../store/transition.ts";
 import type { Settlement } from "../types.ts";
-import { RECHECK_MS } from "../intake/accept.ts";
+import { FINALITY_RETRY_MS, RECHECK_MS } from "../../jobs/delays.ts";
 import { assertWorthwhile } from "../worthwhile.ts";
 import { ChangedMeanwhile, type StepResult } from "./deploy.ts";
 import { leaveSpare, metMore } from "../spare.ts";
@@ -79,11 +79,8 @@ async function isMoreComing(
   return asOf !== undefined && (await hasDepositAbove(db, settlement, asOf));
 }
 
-/** How often is looked whether a deposit is final: each time nodes are asked what its wallet holds. */
-const FINALITY_LOOK_MS = 2_000;
-
 async function waitForFinality(deps: SettlementDeps, { id }: Settlement): Promise<"wait"> {
-  await putOff(deps.db, id, deps.clock.now() + FINALITY_LOOK_MS);
+  await dueSettlements.reschedule(deps.db, id, deps.clock.now() + FINALITY_RETRY_MS);
   return "wait";
 }
 

@@ -1,11 +1,22 @@
 /** Says which settlements a worker looks at, and when. None of it changes a status. */
-import { sql } from "kysely";
+import { expressionBuilder, sql } from "kysely";
+import { createDueRows } from "../../jobs/due.ts";
 import { formatStamp } from "../../core/stamp.ts";
-import type { Db, Tx } from "../../db/schema.ts";
+import type { Database, Db, Tx } from "../../db/schema.ts";
 import { TOO_SMALL_FOR_FEES } from "../../fees/index.ts";
 import type { Reservation } from "../../routes/index.ts";
 import type { Settlement } from "../types.ts";
 import { parseSettlement } from "./read.ts";
+
+const OF_SETTLEMENT = expressionBuilder<Database, "settlements">();
+
+/** Settlements that are not final, chain by chain. A final one is never changed. */
+export const dueSettlements = createDueRows({
+  table: "settlements",
+  chain: "chain_id",
+  isOpen: OF_SETTLEMENT("status", "not in", ["completed", "dead"]),
+  keepsEnded: true,
+});
 
 /** Completed settlements whose sweep is not known to be final, the longest untouched first. */
 export async function listToFollow(db: Db, limit: number): Promise<Settlement[]> {
@@ -65,46 +76,6 @@ export async function listWaitingForGas(
     .limit(args.limit)
     .execute();
   return rows.map(parseSettlement);
-}
-
-/** Takes settlements of a chain that are due, and puts them off by `leaseMs` so that no other worker takes them meanwhile. */
-export async function claimDue(
-  db: Db,
-  args: {
-    readonly chainId: number;
-    readonly nowMs: number;
-    readonly leaseMs: number;
-    readonly limit: number;
-  },
-): Promise<string[]> {
-  const rows = await db
-    .updateTable("settlements")
-    .set({ next_check_at: formatStamp(args.nowMs + args.leaseMs) })
-    .where("id", "in", (due) =>
-      due
-        .selectFrom("settlements")
-        .select("id")
-        .where("chain_id", "=", args.chainId)
-        .where("status", "not in", ["completed", "dead"])
-        .where("next_check_at", "<=", formatStamp(args.nowMs))
-        .orderBy("next_check_at")
-        .limit(args.limit)
-        .forUpdate()
-        .skipLocked(),
-    )
-    .returning("id")
-    .execute();
-  return rows.map((row) => row.id);
-}
-
-/** Says when to look again; does not count as a change. */
-export async function putOff(db: Db | Tx, id: string, atMs: number): Promise<void> {
-  await db
-    .updateTable("settlements")
-    .set({ next_check_at: formatStamp(atMs) })
-    .where("id", "=", id)
-    .where("status", "not in", ["completed", "dead"])
-    .execute();
 }
 
 /** Has a settlement tried again at once: what it waited for may have changed. */

@@ -1,6 +1,6 @@
 /**
- * What each transaction costs, beside the prototype this design came from and what others cost. Our figures are
- * measured anew by the contracts' gas tests: a transaction each, base cost and calldata included.
+ * Compares the gas of each transaction with the prototype of this design and with other projects. The contracts' gas
+ * tests measure our figures: a separate transaction each, base cost and calldata included.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -55,7 +55,7 @@ const ROWS: readonly Row[] = [
   { what: "refund", measurement: "refund" },
 ];
 
-/** Deployment of one deposit address elsewhere. */
+/** Deployment of one deposit address in other projects. */
 const PEERS: readonly (readonly [string, number, string])[] = [
   ["OpenZeppelin ERC-1167 clone (no native transfer with 2,300 gas)", 63_136, "measured"],
   ["OpenZeppelin ERC1967Proxy and one slot", 152_620, "measured"],
@@ -67,7 +67,7 @@ const PEERS: readonly (readonly [string, number, string])[] = [
   ["Safe 1.5 createProxyWithNonce, 1 of 1", 249_016, "measured from npm artifacts"],
 ];
 
-/** Measures and prints. Throws when the gas tests fail. */
+/** Measures and prints. Throws if the gas tests fail. */
 export function benchGas(): void {
   const { status, stderr } = runForge(["test", "--match-contract", "^GasTest$"], "capture");
   if (status !== 0) throw new Error(`the gas tests failed: ${stderr.slice(-500)}`);

@@ -14,10 +14,19 @@ import { table } from "./table.ts";
 
 const target = new URL("../docs/presets.md", import.meta.url);
 
+/** Pages that tables refer to; their addresses are at the end of the page, so that tables stay narrow. */
+const pages: string[] = [];
+
+/** Returns a link by number to a page. */
+function linkTo(text: string, url: string): string {
+  if (!pages.includes(url)) pages.push(url);
+  return `[${text}][${pages.indexOf(url) + 1}]`;
+}
+
 /** Returns a fact's page and the short names of the packages that agree with it. */
 function sourcesOf({ source, comparedWith }: Sourced): string {
   const names = Object.entries(PACKAGES).filter(([, name]) => comparedWith.includes(name));
-  return `[page](${source}); ${names.map(([short]) => short).join(", ")}`;
+  return `${linkTo("page", source)}; ${names.map(([short]) => short).join(", ")}`;
 }
 
 function writeTokens({ tokens }: Preset): string {
@@ -59,7 +68,7 @@ function writeMarkets(): string {
     [...pairs].flatMap((pair) =>
       listMarkets({ pair }).map(({ exchange, url, pointer, source }) => [
         pair,
-        `[${exchange}](${source})`,
+        linkTo(exchange, source),
         `\`${url}\``,
         `\`${pointer}\``,
       ]),
@@ -160,6 +169,8 @@ On every chain the service requests the block tagged \`finalized\` and accepts n
 long that takes.
 
 ${[writeSolana(), ...PRESETS.map(writePreset)].join("\n\n")}
+
+${pages.map((url, index) => `[${index + 1}]: ${url}`).join("\n")}
 `;
 
 if (process.argv.includes("--check")) {

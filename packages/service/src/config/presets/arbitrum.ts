@@ -4,7 +4,7 @@ import { cctp, chainlinkFeed, nativeCoin, PACKAGES, PAGES } from "./sources.ts";
 export const arbitrum: Preset = {
   name: "arbitrum",
   finality: {
-    rule: "A block is final once its batch is in a final block of Ethereum: about 20 minutes.",
+    rule: "A block is final when its batch is in a final block of Ethereum: about 20 minutes.",
     isInstant: false,
     source: "https://docs.arbitrum.io/how-arbitrum-works/transaction-lifecycle",
   },

@@ -85,7 +85,7 @@ export const avalanche: Preset = {
     comparedWith: [PACKAGES.uniswapSdk],
   },
   remarks: [
-    "The heartbeats of the feeds were compared with no package.",
-    "The feeds of USDC and USDT are in Chainlink's own package alone.",
+    "The heartbeats of the feeds were not compared with a package.",
+    "The feeds of USDC and USDT are only in Chainlink's own package.",
   ],
 };

@@ -4,7 +4,7 @@ import { cctp, chainlinkFeed, nativeCoin, PACKAGES, PAGES } from "./sources.ts";
 export const base: Preset = {
   name: "base",
   finality: {
-    rule: "A block is final once it was derived from a final block of Ethereum: about 15 minutes.",
+    rule: "A block is final when it is derived from a final block of Ethereum: about 15 minutes.",
     isInstant: false,
     source: "https://docs.base.org/base-chain/network-information/transaction-finality",
   },
@@ -70,5 +70,5 @@ export const base: Preset = {
     source: "https://docs.uniswap.org/contracts/v3/reference/deployments/base-deployments",
     comparedWith: [PACKAGES.uniswapSdk],
   },
-  remarks: ["USDT is carried over by the chain's own bridge: Tether does not issue here."],
+  remarks: ["USDT is bridged by the chain's own bridge: Tether does not issue here."],
 };

@@ -84,9 +84,9 @@ export const bsc: Preset = {
     comparedWith: [PACKAGES.uniswapSdk],
   },
   remarks: [
-    "USDC, USDT and WETH are pegged by Binance, with 18 decimals: neither Circle nor Tether issues here, and CCTP carries no USDC.",
-    "No exchange's price of BNB in dollars is known for certain: the native coin and WBNB have their feed alone, which `price.independent` refuses until you set `price`.",
-    "The heartbeats of the feeds were compared with no package.",
-    "The feeds of USDC and USDT are in Chainlink's own package alone.",
+    "USDC, USDT and WETH are pegged by Binance, with 18 decimals: neither Circle nor Tether issues here, and CCTP does not support this USDC.",
+    "No exchange's price of BNB in dollars is known for certain: the native coin and WBNB have only their feed, which `price.independent` refuses until you set `price`.",
+    "The heartbeats of the feeds were not compared with a package.",
+    "The feeds of USDC and USDT are only in Chainlink's own package.",
   ],
 };

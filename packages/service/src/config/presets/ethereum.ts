@@ -68,5 +68,5 @@ export const ethereum: Preset = {
     source: "https://docs.uniswap.org/contracts/v3/reference/deployments",
     comparedWith: [PACKAGES.uniswapSdk],
   },
-  remarks: ["The feed of ETH / USD is in Chainlink's own package alone."],
+  remarks: ["The feed of ETH / USD is only in Chainlink's own package."],
 };

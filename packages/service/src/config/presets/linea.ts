@@ -4,7 +4,7 @@ import { cctp, chainlinkFeed, nativeCoin, PACKAGES, PAGES } from "./sources.ts";
 export const linea: Preset = {
   name: "linea",
   finality: {
-    rule: "A block is final once its proof is in a final block of Ethereum: hours.",
+    rule: "A block is final when its proof is in a final block of Ethereum: hours.",
     isInstant: false,
     source: "https://docs.linea.build/network/overview/transaction-finality",
   },
@@ -70,8 +70,8 @@ export const linea: Preset = {
   },
   remarks: [
     "Uniswap's pages do not list this chain; its SDK does.",
-    "Finality takes hours: what waits for it (payouts from inventory) may run out of `payoutWindowSeconds`.",
-    "Public nodes answer the finalized tag for every method but `eth_call` (https://docs.linea.build/network/how-to/finalized-block): `doctor` shows what yours does.",
-    "The feeds of USDC and USDT are in Chainlink's own package alone, USDT itself in one package alone.",
+    "Finality takes hours: payouts from inventory, which wait for it, may exceed `payoutWindowSeconds`.",
+    "Public nodes support the finalized tag for every method but `eth_call` (https://docs.linea.build/network/how-to/finalized-block): `sluice doctor` shows whether yours does.",
+    "The feeds of USDC and USDT are only in Chainlink's own package, USDT itself in only one package.",
   ],
 };

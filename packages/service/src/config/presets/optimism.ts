@@ -4,7 +4,7 @@ import { cctp, chainlinkFeed, nativeCoin, PACKAGES, PAGES } from "./sources.ts";
 export const optimism: Preset = {
   name: "optimism",
   finality: {
-    rule: "A block is final once it was derived from a final block of Ethereum: about 15 minutes.",
+    rule: "A block is final when it is derived from a final block of Ethereum: about 15 minutes.",
     isInstant: false,
     source: "https://docs.optimism.io/concepts/transactions/transaction-finality",
   },
@@ -83,8 +83,8 @@ export const optimism: Preset = {
     comparedWith: [PACKAGES.uniswapSdk],
   },
   remarks: [
-    "What USDT0 answers to `symbol()` was compared with no package.",
-    "USDT is the older one, carried over by the chain's own bridge; USDT0 is the newer, and another token.",
-    "The feeds of USDC and USDT are in Chainlink's own package alone.",
+    "The `symbol()` of USDT0 was not compared with a package.",
+    "USDT is the older one, bridged by the chain's own bridge; USDT0 is a newer, different token.",
+    "The feeds of USDC and USDT are only in Chainlink's own package.",
   ],
 };

@@ -89,8 +89,8 @@ export const polygon: Preset = {
     comparedWith: [PACKAGES.uniswapSdk],
   },
   remarks: [
-    "The feed of the native coin is still listed as MATIC / USD; it may describe itself as POL / USD by now.",
-    "USDT became USDT0 at its old address; what its contract answers to `symbol()` is in the Aave package alone.",
-    "The heartbeats of the feeds were compared with no package.",
+    "The feed of the native coin is still listed as MATIC / USD; its description may be POL / USD by now.",
+    "USDT became USDT0 at its old address; only the Aave package has the `symbol()` of its contract.",
+    "The heartbeats of the feeds were not compared with a package.",
   ],
 };

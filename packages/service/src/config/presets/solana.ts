@@ -91,8 +91,8 @@ export const solana: SolanaPreset = {
   ],
   cctp: { domain: 5, source: PAGES.cctp, comparedWith: [PACKAGES.wormhole] },
   remarks: [
-    "WETH is Ether that Wormhole brought: what it is worth rests on that bridge. It has 8 decimals.",
-    "There are no price feeds in the form of EVM chains: every price is of exchanges.",
-    "The bridge of Circle is not used on Solana yet; its domain stands here for reference.",
+    "WETH is Ether bridged by Wormhole; its value depends on that bridge. It has 8 decimals.",
+    "Solana has no price feeds in the form of EVM chains: every price comes from exchanges.",
+    "Circle's bridge is not used on Solana; its domain is given for reference.",
   ],
 };

@@ -4,7 +4,7 @@ import { cctp, nativeCoin, PACKAGES, PAGES } from "./sources.ts";
 export const unichain: Preset = {
   name: "unichain",
   finality: {
-    rule: "A block is final once it was derived from a final block of Ethereum: about 15 minutes.",
+    rule: "A block is final when it is derived from a final block of Ethereum: about 15 minutes.",
     isInstant: false,
     source: "https://docs.optimism.io/concepts/transactions/transaction-finality",
   },
@@ -46,7 +46,7 @@ export const unichain: Preset = {
     comparedWith: [PACKAGES.uniswapSdk],
   },
   remarks: [
-    "What USDT answers to `symbol()` was compared with no package.",
-    "No price feed is known for certain, so no token has a price: the floor in dollars asks nothing until you set `price`.",
+    "The `symbol()` of USDT was not compared with a package.",
+    "No price feed is known for certain, so no token has a price: the minimum in dollars has no effect until you set `price`.",
   ],
 };

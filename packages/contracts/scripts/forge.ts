@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 export const CONTRACTS_DIR = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const ROOT_DIR = resolve(CONTRACTS_DIR, "../..");
 
-/** Where npm put the forge of this platform. Its packages are named after Go's architectures. */
+/** Returns npm's path of forge for this platform. Its packages are named after Go's architectures. */
 function findForge(): string {
   const architecture = process.arch === "x64" ? "amd64" : process.arch;
   const packageName = `@foundry-rs/forge-${process.platform}-${architecture}`;
@@ -33,7 +33,7 @@ interface ForgeResult {
 
 /**
  * Runs forge in the contracts folder. The compiler is a Node program that forge starts by name, so
- * the workspace's own Node comes first on the path.
+ * the workspace's Node comes first on the path.
  */
 export function runForge(args: readonly string[], output: "inherit" | "capture"): ForgeResult {
   const path = [
@@ -56,7 +56,7 @@ export function runForge(args: readonly string[], output: "inherit" | "capture")
   };
 }
 
-// As a command: hands its arguments to forge and takes over its exit code.
+// As a command: passes its arguments to forge and exits with its code.
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   process.exitCode = runForge(process.argv.slice(2), "inherit").status;
 }

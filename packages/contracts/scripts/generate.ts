@@ -5,9 +5,9 @@ import { format } from "prettier";
 import { CONTRACTS_DIR, runForge } from "./forge.ts";
 
 /**
- * Writes abi/index.ts and abi/bytecode.ts from a fresh build; with `--check` compares instead and
- * fails when the checked-in files differ. The build goes to a folder of its own and holds no tests,
- * so that nothing left over from other builds gets into the bytes.
+ * Writes abi/index.ts and abi/bytecode.ts from a fresh build; with `--check` it compares instead and
+ * fails if the checked-in files differ. The build uses a temporary folder without tests, so that no
+ * leftover of another build gets into the bytes.
  */
 
 interface Artifact {
@@ -36,11 +36,11 @@ const CONTRACTS = [
   ["testToken", "TestToken"],
   ["sandboxTokenMessengerV2", "SandboxTokenMessengerV2"],
   ["sandboxMessageTransmitterV2", "SandboxMessageTransmitterV2"],
-  // A double of the service's stories.
+  // A double in the service's stories.
   ["hostileToken", "HostileToken"],
 ] as const;
 
-/** What the service needs of any token; written down here because no contract of ours is one. */
+/** ABI of any token, as far as the service needs it; written here since none of our contracts is one. */
 const ERC20_ABI: readonly AbiEntry[] = [
   erc20View("balanceOf", ["account"], "uint256"),
   erc20View("allowance", ["owner", "spender"], "uint256"),
@@ -108,7 +108,7 @@ function build(): Map<string, Artifact> {
   }
 }
 
-/** Every custom error once: reverts bubble up through the factory from whatever it called. */
+/** Returns every custom error once: the factory passes on the reverts of everything that it calls. */
 function collectErrors(artifacts: ReadonlyMap<string, Artifact>): AbiEntry[] {
   const errors = new Map<string, AbiEntry>();
   for (const { abi } of artifacts.values()) {
@@ -133,7 +133,7 @@ async function renderAbis(artifacts: ReadonlyMap<string, Artifact>): Promise<str
   return await format(HEADER + source.join("\n"), { parser: "typescript", printWidth: 100 });
 }
 
-/** One line each, not formatted: thousands of hex digits have no good form. */
+/** Returns one unformatted line each: formatting cannot improve thousands of hex digits. */
 function renderBytecodes(artifacts: ReadonlyMap<string, Artifact>): string {
   const lines = CONTRACTS.map(([prefix, contract]) => {
     const code = artifacts.get(contract)?.bytecode.object ?? "";

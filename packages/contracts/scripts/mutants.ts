@@ -1,7 +1,7 @@
 /**
- * Tests of the tests: each mutant is one real mistake planted in a copy of the contracts, and the tests must fail.
- * Prints a line for each and how many were caught; fails when one survives or does not compile. An argument takes only
- * the mutants whose name contains it.
+ * Tests of the tests: each mutant is one realistic mistake planted in a copy of the contracts, and the tests must fail.
+ * Prints a line for each and the number caught; fails if one survives or does not compile. An argument selects the
+ * mutants whose name contains it.
  */
 import { spawnSync } from "node:child_process";
 import {
@@ -20,14 +20,14 @@ import { CONTRACTS_DIR } from "./forge.ts";
 interface Mutant {
   readonly name: string;
   readonly file: string;
-  /** Exact text that must be there once. */
+  /** Exact text that must occur once. */
   readonly find: string;
   readonly replace: string;
 }
 
 const root = join(CONTRACTS_DIR, "../..");
 
-/** A copy of the package in a copy of its surroundings, since paths lead out of it. */
+/** Copies the package with its surroundings, since paths lead out of it. */
 function copyPackage(): string {
   const home = mkdtempSync(join(tmpdir(), "sluice-mutants-"));
   const copy = join(home, "packages/contracts");
@@ -50,7 +50,7 @@ function plant(source: string, { name, file, find, replace }: Mutant): string {
   return parts.join(replace);
 }
 
-/** What the tests say of the copy as it is now. */
+/** Runs the tests on the current copy. */
 function judge(home: string): "caught" | "SURVIVED" | "DOES NOT COMPILE" {
   const script = join(home, "packages/contracts/scripts/forge.ts");
   const args = [script, "test", "--fail-fast"];

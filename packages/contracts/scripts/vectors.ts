@@ -4,15 +4,15 @@ import { CONTRACTS_DIR } from "./forge.ts";
 
 /**
  * Writes vectors/addresses.json, against which Solidity and the service check their derivation. It
- * was run once; the formats are for ever, so a changed output is a defect and not a new version.
- * Hashing and encoding are written out here, so that the vectors depend on neither of the two.
+ * was run once; the formats never change, so a changed output is a defect and not a new version.
+ * Hashing and encoding are implemented here, so that the vectors depend on neither of the two.
  */
 
 const LANE_BITS = 64n;
 const LANE_MASK = (1n << LANE_BITS) - 1n;
 const RATE_BYTES = 136;
 
-/** Rotation offsets and round constants as Keccak's own recurrences give them. */
+/** Computes rotation offsets and round constants by Keccak's own recurrences. */
 function keccakTables(): { rotations: bigint[]; constants: bigint[] } {
   const rotations = Array.from({ length: 25 }, () => 0n);
   for (let t = 0, x = 1, y = 0; t < 24; t++) {
@@ -103,14 +103,14 @@ function keccakText(text: string): Buffer {
   return keccak256(Buffer.from(text, "utf8"));
 }
 
-/** The address of the contract that `creator` makes with a nonce below 128. */
+/** Returns the address of the contract that `creator` creates with a nonce below 128. */
 function createAddress(creator: Buffer, nonce: number): Buffer {
   const rlpNonce = nonce === 0 ? 0x80 : nonce;
   const list = Buffer.concat([Buffer.from([0xd6, 0x94]), creator, Buffer.from([rlpNonce])]);
   return keccak256(list).subarray(12);
 }
 
-/** A factory as its deployer's first contract, so that it does not depend on the factory's code. */
+/** Returns a factory's address as its deployer's first contract, independent of the factory's code. */
 function makeFactory(deployerHex: string) {
   const deployer = bytes(deployerHex);
   const factory = createAddress(deployer, 0);
@@ -180,7 +180,7 @@ interface Locked {
   readonly escrow: string;
   readonly wallet: string;
   readonly token: string;
-  /** A decimal string: uint64 exceeds what JSON numbers hold. */
+  /** A decimal string, since uint64 exceeds JSON numbers. */
   readonly seq: string;
 }
 
@@ -204,7 +204,7 @@ const TOP_BIT = `0x80${"00".repeat(31)}`;
 const ADDRESS_ONES = `0x${"00".repeat(12)}${"ff".repeat(20)}`;
 const UINT16_MAX = 0xffff;
 
-/** Values without a pattern, but always the same ones. */
+/** Returns values without a pattern that are the same in every run. */
 function anyWord(label: string): string {
   return hex(keccakText(`vector ${label}`));
 }

@@ -16,10 +16,10 @@ import { RollingCap } from "./types/RollingCap.sol";
 
 /// @title The delivery
 /// @notice Holds the inventory. Trust: a settler or an attestor alone moves nothing; both together
-/// can pay committed wallets that locked nothing, up to the daily cap of each token. It cannot see the source chain: that the lock
-/// exists, is final and promised no more than `amount` is what the attestor signs for.
-/// The wallet is computed with this chain's factory, which stands at the same address as the
-/// source's.
+/// can pay committed wallets that locked nothing, up to the daily cap of each token. It cannot see
+/// the source chain: the attestor's signature states that the lock exists, is final and promised no
+/// more than `amount`. The wallet is computed with this chain's factory, which has the same address
+/// as the source's.
 contract Delivery is IDelivery, Governed {
     using SafeERC20 for IERC20;
     using RollingCap for RollingCap.Window;
@@ -32,7 +32,7 @@ contract Delivery is IDelivery, Governed {
         "Deliver(bytes32 deliveryId,bytes32 commitment,uint256 amount,uint256 deadline)"
     );
 
-    /// @dev Enough for a smart account to take native coin, too little to make payouts dear.
+    /// @dev Enough for a smart account to receive native coin, too little to make payouts expensive.
     uint256 private constant PAYOUT_GAS = 100_000;
 
     struct CapRaise {
@@ -210,7 +210,7 @@ contract Delivery is IDelivery, Governed {
         emit CapSet(token, perDay);
     }
 
-    /// @dev What is stated as delivered arrived: a token that starts taking a fee is not delivered.
+    /// @dev Requires the whole amount to arrive: a token that starts to take a fee is not delivered.
     function _pay(address token, address to, uint256 amount) private {
         if (token == address(0)) return _send(token, to, amount);
         uint256 before = IERC20(token).balanceOf(to);

@@ -15,17 +15,17 @@ import { Eip712 } from "./types/Eip712.sol";
 import { WalletProxy } from "./types/WalletProxy.sol";
 
 /// @title The deposit factory
-/// @notice Stands at one address on every chain, because its creation code and its constructor
-/// arguments are the same everywhere; what differs between chains comes by `seal`.
+/// @notice Has the same address on every chain, since its creation code and constructor arguments are
+/// the same everywhere; differences between chains are set by `seal`.
 ///
 /// What each key can do alone:
 /// - relayer: settle early, choose among the listed routes and inside their bounds, burn its own
 ///   gas;
 /// - attestor: nothing; with a relayer: return a deposit to its refund authority;
 /// - refund authority: take back what lies at its own addresses, at any time;
-/// - guardian: stop and remove; owner: what future deposits do, after the delay.
+/// - guardian: pause and remove; owner: the rules for future deposits, after the delay.
 ///
-/// Nobody names a recipient: there is no function that takes one.
+/// No function takes a recipient.
 contract DepositFactory is IDepositFactory, Governed, ReentrancyGuard {
     /// @inheritdoc IDepositFactory
     bytes32 public constant ROUTE = keccak256("sluice.role.route");
@@ -38,10 +38,10 @@ contract DepositFactory is IDepositFactory, Governed, ReentrancyGuard {
         keccak256("Refund(address wallet,address token,uint256 deadline)");
     uint256 private constant REFUND_LIFETIME = 10 minutes;
 
-    /// @dev Bytes of a failed job's revert data that are kept.
+    /// @dev Bytes of a failed job's revert data in its event.
     uint256 private constant REASON_MAX = 256;
 
-    /// @dev Gas for what surrounds a job: the call, a failure's event, the end of the batch.
+    /// @dev Gas around a job: the call, the event of a failure, the end of the batch.
     uint256 private constant JOB_OVERHEAD = 15_000;
 
     address private immutable IMPLEMENTATION;
@@ -128,7 +128,7 @@ contract DepositFactory is IDepositFactory, Governed, ReentrancyGuard {
         nonReentrant
         returns (uint256 done)
     {
-        // A call receives at most 63/64 of the gas at hand; so much must remain for every job.
+        // A call receives at most 63/64 of the remaining gas; that must suffice for every job.
         uint256 needed = gasPerJob + gasPerJob / 63 + JOB_OVERHEAD;
         for (uint256 i; i < jobs.length; ++i) {
             bytes memory payload = abi.encodeCall(this.settleJob, (jobs[i]));
@@ -251,7 +251,7 @@ contract DepositFactory is IDepositFactory, Governed, ReentrancyGuard {
         emit Settled(wallet, job.token, job.route, amount);
     }
 
-    /// @dev No check for a rest here: a token that leaves one behind must not become unrefundable.
+    /// @dev Accepts a rest: a token that leaves one behind must stay refundable.
     function _refund(address wallet, address token, address to) private returns (uint256 amount) {
         amount = IDepositWallet(wallet).refund(token, to);
         if (amount == 0) revert Nothing(wallet, token);

@@ -9,27 +9,27 @@ import { IRoute } from "./interfaces/IRoute.sol";
 import { Commitment } from "./types/Commitment.sol";
 
 /// @title The code behind every deposit address
-/// @notice Stores nothing, decides nothing: the factory alone may call it, with the commitment that
-/// makes up its address.
+/// @notice Stores nothing and decides nothing: only the factory may call it, with the commitment of
+/// its address.
 ///
 /// Never do with a deposit address:
-/// - use it on a chain where the factory does not stand at its usual address, or whose CREATE2
-///   differs: the funds may be out of reach for ever;
-/// - make it an owner, a signer, a minter or the beneficiary of something that must be claimed: it
-///   can call nobody except through a listed route;
-/// - send NFTs or other tokens without a `transfer(address,uint256)` to it: only that call gets
-///   anything out;
+/// - use it on a chain where the factory is not at its usual address, or whose CREATE2 differs:
+///   the funds may be lost permanently;
+/// - make it an owner, a signer, a minter or a beneficiary that must claim: it calls nothing except
+///   through a listed route;
+/// - send NFTs or other tokens without a `transfer(address,uint256)` to it: only that call moves
+///   tokens out;
 /// - grant it allowances, or expect it to spend any;
 /// - lose its commitment: without the eight fields nobody can act on it.
 ///
-/// Tokens that misbehave here: those that take a fee on transfer (above the committed cap they cannot
-/// be settled), that rebase (a rest may stay, and a settlement that leaves a rest reverts), that block addresses
-/// (a blocked wallet or recipient cannot be settled, only wait), and that run foreign code on
-/// transfer (they are shut out by the factory's guard, and fail). Any of them can be refunded as
-/// far as its own `transfer` allows.
+/// Tokens that misbehave here: fee-on-transfer tokens (above the committed cap they cannot be
+/// settled); rebasing tokens (a rest may stay, and a settlement that leaves a rest reverts); tokens
+/// that block addresses (a blocked wallet or recipient can only wait); and tokens that call other
+/// contracts on transfer (the factory's guard makes reentrant calls fail). All of them can be
+/// refunded as far as their own `transfer` allows.
 ///
-/// It has no `receive`: the proxy takes native coin by itself, and the bare implementation, which
-/// could give nothing back, refuses it.
+/// It has no `receive`: the proxy accepts native coin by itself, and the bare implementation
+/// refuses it, since it could not give it back.
 contract DepositWallet is IDepositWallet {
     using SafeERC20 for IERC20;
     using Address for address;

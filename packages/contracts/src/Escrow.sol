@@ -13,10 +13,9 @@ import { DeliveryIdLib } from "./types/DeliveryId.sol";
 import { Eip712 } from "./types/Eip712.sol";
 
 /// @title The escrow
-/// @notice Trust: a relayer and an attestor together can move a lock to the treasury although
-/// nothing was delivered; neither can alone. Everybody else's part ends at the deposit address or
-/// at its refund authority, who needs nobody after 72 hours. Relayers, attestors and the pause are
-/// the factory's.
+/// @notice Trust: a relayer and an attestor together can move an undelivered lock to the treasury;
+/// neither can alone. Everybody else can move a lock only to the deposit address or its refund
+/// authority, who needs nobody after 72 hours. Relayers, attestors and the pause are the factory's.
 /// Assumes: only the factory makes a wallet act, and its guard lets no second wallet act meanwhile;
 /// hence the balance difference in `lock` cannot be disturbed by another lock.
 contract Escrow is IEscrow {
@@ -163,7 +162,7 @@ contract Escrow is IEscrow {
         return _nextSeq[wallet][token];
     }
 
-    /// @dev The state first, so that whoever receives cannot make the lock end twice.
+    /// @dev Writes the state first, so that a reentrant recipient cannot end the lock twice.
     function _end(Lock storage held, LockState state, address to) private {
         held.state = state;
         (address token, uint256 amount) = (held.token, held.amount);
@@ -176,7 +175,7 @@ contract Escrow is IEscrow {
         if (held.state != LockState.Locked) revert NotLocked(deliveryId, held.state);
     }
 
-    /// @dev A relayer and an attestor agree, in time.
+    /// @dev Requires a relayer and an attestor's signature, before the deadline.
     function _checkAgreed(uint256 deadline, bytes32 structHash, bytes calldata signature)
         private
         view
@@ -187,7 +186,7 @@ contract Escrow is IEscrow {
         if (!FACTORY.isAttestor(signer)) revert NotAttestor(signer);
     }
 
-    /// @dev Apart, because the compiler runs out of stack in `lock`.
+    /// @dev A function of its own to avoid "stack too deep" in `lock`.
     function _emitLocked(bytes32 deliveryId, Lock memory held) private {
         emit Locked(
             deliveryId,
@@ -202,9 +201,9 @@ contract Escrow is IEscrow {
         );
     }
 
-    /// @dev The balance difference, not the asked amount. Less than asked is refused: `minOut` was
-    /// promised on the whole, and a token that starts taking a fee must not be paid for by the
-    /// inventory.
+    /// @dev Returns the balance difference, not the requested amount. Less than requested is refused:
+    /// `minOut` was promised for the whole, and inventory must not pay for a token that starts to
+    /// take a fee.
     function _pull(address token, address from, uint256 amount) private returns (uint256 received) {
         uint256 value = token == address(0) ? amount : 0;
         if (msg.value != value) revert WrongValue(msg.value, value);

@@ -4,9 +4,9 @@ pragma solidity 0.8.37;
 import { IGoverned } from "./interfaces/IGoverned.sol";
 
 /// @title Owner, guardian, delay
-/// @notice See `IGoverned` for who may do what and why.
-/// Invariant: nobody is a member of a role and pending for it at the same time, so removing a
-/// member leaves nothing behind that could bring it back.
+/// @notice `IGoverned` defines the powers and their reasons.
+/// Invariant: no account is a member of a role and pending for it at the same time, so a removed
+/// member cannot return by a pending addition.
 abstract contract Governed is IGoverned {
     /// @inheritdoc IGoverned
     bytes32 public constant GUARDIAN = keccak256("sluice.role.guardian");
@@ -149,7 +149,7 @@ abstract contract Governed is IGoverned {
         return role == GUARDIAN ? who == _guardian : _members[role][who];
     }
 
-    /// @dev The only way around the delay, hence once and by the owner.
+    /// @dev The only way around the delay: once, by the owner.
     function _sealOnce() internal onlyOwner {
         if (_sealed) revert AlreadySealed();
         _sealed = true;
@@ -165,10 +165,10 @@ abstract contract Governed is IGoverned {
         emit RoleGranted(role, who);
     }
 
-    /// @dev What a role demands of its members at the moment they are added.
+    /// @dev Checks the requirements of a role when a member is added.
     function _checkMember(bytes32 role, address who) internal view virtual;
 
-    /// @dev The roles that are lists and wait out the delay.
+    /// @dev Returns whether a role is a list whose additions wait out the delay.
     function _isListRole(bytes32 role) internal pure virtual returns (bool);
 
     function _isMember(bytes32 role, address who) internal view returns (bool) {

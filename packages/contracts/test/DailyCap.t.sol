@@ -8,7 +8,7 @@ import { RollingCap } from "../src/types/RollingCap.sol";
 import { Fixture } from "./support/Fixture.sol";
 import { Test } from "./support/Vm.sol";
 
-/// @notice What inventory pays in any 24 hours, and who may change how much that is.
+/// @notice The daily cap on payouts from inventory, and its changes.
 contract DailyCapTest is Fixture {
     uint112 private constant CAP = 100 ether;
 
@@ -175,7 +175,7 @@ contract DailyCapTest is Fixture {
     }
 }
 
-/// @notice The window against a list of everything that was spent.
+/// @notice Compares the window with a list of all spending.
 contract RollingCapTest is Test {
     using RollingCap for RollingCap.Window;
 
@@ -198,7 +198,7 @@ contract RollingCapTest is Test {
             vm.warp(block.timestamp + uint256(gaps[i]) % 12 hours);
             uint256 amount = uint256(wishes[i]) % (CAP + 200);
             uint256 left = _window.left();
-            // A day back in any case, an hour more at most.
+            // At least a day back, at most an hour more.
             assertTrue(left <= CAP - _sumSince(block.timestamp - 24 hours), "a day");
             assertTrue(left >= CAP - _sumSince(block.timestamp - 25 hours), "no more than 25 hours");
             bool done = _window.spend(amount);

@@ -6,7 +6,7 @@ import { Commitment } from "../src/types/Commitment.sol";
 import { OldSender, Refuser } from "./doubles/Doubles.sol";
 import { Fixture } from "./support/Fixture.sol";
 
-/// @notice The code of a deposit address: its bytes, what it accepts and whom it obeys.
+/// @notice The code of a deposit address: its bytes, the calls it accepts, and its only caller.
 contract DepositWalletTest is Fixture {
     uint8 private constant PUSH0 = 0x5f;
     uint8 private constant PUSH1 = 0x60;
@@ -131,7 +131,7 @@ contract DepositWalletTest is Fixture {
         assertEq(_count(code, PUSH0), 0, "PUSH0");
         assertEq(_count(code, SELFDESTRUCT), 0, "SELFDESTRUCT");
         assertEq(_count(code, CALLCODE), 0, "CALLCODE");
-        // Base fee of London is the newest instruction that is allowed; 0x49 to 0x4f came later,
+        // BASEFEE of London is the newest allowed instruction; 0x49 to 0x4f came later,
         // and 0x5c to 0x5e are transient storage and MCOPY.
         for (uint8 opcode = 0x49; opcode <= 0x4f; ++opcode) {
             assertEq(_count(code, opcode), 0, "newer block instruction");
@@ -141,9 +141,8 @@ contract DepositWalletTest is Fixture {
         }
     }
 
-    /// @dev How often an opcode stands in code, push data left out. Contracts end in data only
-    /// behind an INVALID instruction, which is skipped over as one byte and makes the count too
-    /// high, never too low.
+    /// @dev Counts an opcode in code, without push data. Contracts have data only after a final
+    /// INVALID instruction; the count includes it and is too high at worst, never too low.
     function _count(bytes memory code, uint8 opcode) private pure returns (uint256 count) {
         for (uint256 i; i < code.length; ++i) {
             uint8 here = uint8(code[i]);

@@ -6,9 +6,9 @@ import { IDepositFactory } from "../src/interfaces/IDepositFactory.sol";
 import { Commitment } from "../src/types/Commitment.sol";
 import { Fixture } from "./support/Fixture.sol";
 
-/// @notice What each transaction costs, into vectors/gas/GasTest.json. Each call is a transaction
-/// of its own (cold storage, base cost and calldata included), recipient and fee account hold the
-/// token already.
+/// @notice Writes the gas of each transaction to vectors/gas/GasTest.json. Each call is a separate
+/// transaction (cold storage, base cost and calldata included); recipient and fee account already
+/// hold the token.
 /// forge-config: default.isolate = true
 contract GasTest is Fixture {
     uint256 private constant AMOUNT = 1_000_000;

@@ -12,9 +12,9 @@ import { SameAssetRoute } from "../src/routes/SameAssetRoute.sol";
 import { HostileToken } from "./doubles/HostileToken.sol";
 import { Fixture } from "./support/Fixture.sol";
 
-/// @notice Every kind of strange token against both kinds of route, and the way back. Law: a
-/// settlement pays what the commitment promises or changes nothing, and what a token lets go at all
-/// the refund authority gets.
+/// @notice Every kind of unusual token with both kinds of route, and refunds. Law: a settlement
+/// pays the promise of the commitment or changes nothing, and the refund authority gets everything
+/// that a token releases.
 contract HostileTokensTest is Fixture {
     uint256 private constant AMOUNT = 1_000_000;
 
@@ -233,7 +233,7 @@ contract HostileTokensTest is Fixture {
             abi.encodeCall(IDepositFactory.settleMany, (new IDepositFactory.Job[](0), 0)),
             abi.encodeCall(IDepositFactory.deploy, (_lock.c))
         ];
-        // Even where the token holds every key that a stranger cannot have.
+        // Even if the token has every key that a stranger cannot have.
         vm.prank(OWNER);
         factory.setRelayer(address(_token), true);
         _transfer.c.refundAuthority = word(address(_token));
@@ -283,7 +283,7 @@ contract HostileTokensTest is Fixture {
         _token.lie(HostileToken.Lie(true, AMOUNT, address(0)));
         _reverts(_transfer);
         _reverts(_lock);
-        // The factory alone hears the truth, then the wallet alone.
+        // The token tells only the factory the truth, then only the wallet.
         _token.lie(HostileToken.Lie(true, AMOUNT, address(factory)));
         _reverts(_transfer);
         _token.lie(HostileToken.Lie(true, AMOUNT, factory.predict(_transfer.c)));
@@ -358,7 +358,7 @@ contract HostileTokensTest is Fixture {
         assertEq(_token.balanceOf(wallet), 0, "nothing left");
     }
 
-    /// @dev Both wallets are funded, and keep what they have.
+    /// @dev Both wallets are funded and keep their balances.
     function _settlesNeither() private {
         IDepositFactory.Job[2] memory jobs = [_transfer, _lock];
         for (uint256 i; i < jobs.length; ++i) {
@@ -374,7 +374,7 @@ contract HostileTokensTest is Fixture {
         settle(job);
     }
 
-    /// @dev Once the token behaves again.
+    /// @dev After the token behaves again.
     function _refundsAll() private {
         HostileToken.Conduct memory plain;
         _token.behave(plain);

@@ -8,15 +8,15 @@ import { RouteFee } from "../src/types/RouteFee.sol";
 import { Fixture } from "./support/Fixture.sol";
 import { Users } from "./support/Users.sol";
 
-/// @notice Holds the relayer's, the settler's and (for refunds, claims and honest deliveries) the
-/// attestor's key, and plays them in any order against a few users.
+/// @notice Has the relayer's, the settler's and (for refunds, claims and honest deliveries) the
+/// attestor's key, and uses them in any order against a few users.
 contract ThiefHandler is Users {
     uint256 private constant USERS = 4;
 
     uint256 public delivered;
     bytes32[] private _ids;
 
-    /// @dev The fuzzer calls this one too; the second time must not start over.
+    /// @dev The fuzzer calls this too; a second call must not start over.
     function setUp() public override {
         if (address(factory) != address(0)) return;
         super.setUp();
@@ -88,7 +88,7 @@ contract ThiefHandler is Users {
         } catch { }
     }
 
-    /// @dev By the authority of any user, of any lock, under any user's commitment.
+    /// @dev Any user's authority, any lock, any user's commitment.
     function takeBackAny(uint256 index, uint256 caller, uint256 user) external {
         if (_ids.length == 0) return;
         bytes32 id = _ids[index % _ids.length];
@@ -107,7 +107,7 @@ contract ThiefHandler is Users {
         } catch { }
     }
 
-    /// @dev The guardian may stop at any time; the owner goes on, and may only schedule meanwhile.
+    /// @dev The guardian may pause at any time; the owner continues, and may only schedule meanwhile.
     function guardAndOwn(uint256 what, address who) external {
         bytes32 route = factory.ROUTE();
         bytes32 attestor = factory.ATTESTOR();
@@ -122,12 +122,12 @@ contract ThiefHandler is Users {
         }
     }
 
-    /// @dev Never as far as the delay of the owner's additions in one run.
+    /// @dev Never reaches the delay of the owner's additions in one run.
     function pass(uint256 time) external {
         if (block.timestamp < START + DELAY - 1 hours) vm.warp(block.timestamp + time % 1 hours);
     }
 
-    /// @dev And now and then far enough for a take-back.
+    /// @dev Sometimes far enough for a take-back.
     function passFar() external {
         if (block.timestamp < START + 72 hours) vm.warp(START + 72 hours);
     }
@@ -152,7 +152,7 @@ contract ThiefHandler is Users {
     }
 }
 
-/// @notice Whatever the hot keys do, value is only where a commitment or the code put it.
+/// @notice With any use of the hot keys, value is only where a commitment or the code sent it.
 contract InvariantTest is Fixture {
     ThiefHandler private _handler;
 
@@ -174,7 +174,7 @@ contract InvariantTest is Fixture {
         assertEq(_handler.inEscrow(), _handler.locked(), "escrow");
     }
 
-    /// @dev The cap is 50 basis points for every user, over no more than everything ever funded.
+    /// @dev The cap is 50 basis points for every user, of at most everything ever funded.
     function invariant_FeesStayWithinTheCap() public view {
         assertTrue(_handler.feesTaken() * 10_000 <= _handler.funded() * 50, "fees");
     }

@@ -7,7 +7,7 @@ import { SameAssetRoute } from "../src/routes/SameAssetRoute.sol";
 import { Commitment } from "../src/types/Commitment.sol";
 import { Fixture } from "./support/Fixture.sol";
 
-/// @notice A lock ends in one of three ways, and never in two: claimed, returned, taken back.
+/// @notice A lock ends in exactly one of three ways: claimed, returned, taken back.
 contract LockEndingsTest is Fixture {
     uint256 private constant AMOUNT = 1_000_000;
     uint256 private constant PAID = 0.999 ether;
@@ -191,7 +191,7 @@ contract LockEndingsTest is Fixture {
         escrow.lock{ value: 1 }(c, address(usdc), 2, 1, to);
     }
 
-    /// @dev Whatever is tried in whatever order, one ending succeeds and the amount moves once.
+    /// @dev With any attempts in any order, one ending succeeds and the amount moves once.
     function testFuzz_endings_ExactlyOneSucceeds(uint8[6] calldata order) public {
         vm.warp(START + 72 hours);
         uint256 succeeded;

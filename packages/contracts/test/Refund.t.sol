@@ -14,7 +14,7 @@ import {
 } from "./doubles/Doubles.sol";
 import { Fixture } from "./support/Fixture.sol";
 
-/// @notice The way back: always to the committed refund authority, whatever else stands still.
+/// @notice Refunds: always to the committed refund authority, even while all else is paused.
 contract RefundTest is Fixture {
     Commitment private _c;
     address private _wallet;

@@ -15,7 +15,7 @@ import {
 import { Fixture } from "./support/Fixture.sol";
 import { Vm } from "./support/Vm.sol";
 
-/// @notice Batches: one bad job stays its own problem, and gas cannot be starved.
+/// @notice Batches: a bad job affects no other, and no job can be starved of gas.
 contract SettleManyTest is Fixture {
     uint256 private constant GAS_PER_JOB = 300_000;
 
@@ -97,8 +97,8 @@ contract SettleManyTest is Fixture {
         assertEq(usdc.balanceOf(RECIPIENT), 0, "nothing settled");
     }
 
-    /// @dev What gas estimation looks for is the least gas that does not revert; all jobs must
-    /// settle there.
+    /// @dev Gas estimation looks for the least gas that does not revert; all jobs must settle
+    /// with it.
     function testFuzz_settleMany_GasThatDoesNotRevertSettlesEveryJob(uint256 gasLimit) public {
         gasLimit = bound(gasLimit, 100_000, 1_500_000);
         IDepositFactory.Job[] memory jobs = _jobs(3);
@@ -108,10 +108,10 @@ contract SettleManyTest is Fixture {
         else assertEq(usdc.balanceOf(RECIPIENT), 0, "nothing settled");
     }
 
-    /// @dev The least `gasPerJob` at which the job settles with gas in plenty must settle it under
-    /// every gas limit that does not revert: the job really gets what was demanded for it.
-    /// The job is a long one: with a short one the sixty-fourth that stays behind could not even
-    /// pay for the event of a failure, and the batch would revert by itself.
+    /// @dev The least `gasPerJob` that settles the job with ample gas must settle it under every gas
+    /// limit that does not revert: the job gets all the gas required for it. The job is long: with
+    /// a short one, the 1/64 that stays behind could not pay for the event of a failure, and the
+    /// batch would revert by itself.
     function test_settleMany_AJobGetsAllTheGasDemandedForIt() public {
         RelayerProbe probe = new RelayerProbe(factory);
         vm.prank(OWNER);

@@ -8,8 +8,8 @@ import { RouteFee } from "../src/types/RouteFee.sol";
 import { Fixture } from "./support/Fixture.sol";
 import { Users } from "./support/Users.sol";
 
-/// @notice Honest business of three users, and what every thief has: an account, time, and everything
-/// that was ever signed in public. Each game below adds one stolen key.
+/// @notice Honest use by three users, and the means of every thief: an account, time, and every
+/// signature that was ever public. Each game below adds one stolen key.
 abstract contract StolenKeyGame is Users {
     uint256 private constant USERS = 3;
     uint112 internal constant CAP = 1e24;
@@ -56,7 +56,7 @@ abstract contract StolenKeyGame is Users {
         } catch { }
     }
 
-    /// @dev The attestor signs what is locked, once, and the settler pays it.
+    /// @dev The attestor signs each lock's payout once, and the settler pays it.
     function honestDeliver(uint256 user, uint8 seq) external {
         IDelivery.Order memory order = orderOf(seq % 4, 1);
         order.c = commitments[1 + user % (USERS - 1)];
@@ -82,13 +82,13 @@ abstract contract StolenKeyGame is Users {
         try escrow.claim(id, paid, block.timestamp, signature) { } catch { }
     }
 
-    /// @dev Hours, and never as far as the delay of the owner's additions in one run.
+    /// @dev Hours, never reaching the delay of the owner's additions in one run.
     function pass(uint256 time) external {
         uint256 next = block.timestamp + time % 6 hours;
         if (next < START + DELAY) vm.warp(next);
     }
 
-    /// @dev What the thief has, of anything.
+    /// @dev The thief's balance of anything.
     function gained() public view returns (uint256) {
         return usdc.balanceOf(THIEF) + usdcThere.balanceOf(THIEF) + THIEF.balance;
     }
@@ -107,7 +107,7 @@ abstract contract StolenKeyGame is Users {
         return usdcThere.balanceOf(TREASURY);
     }
 
-    /// @dev A refund by its authority works whatever the thief did; afterwards the wallet is empty.
+    /// @dev A refund by its authority always works; afterwards the wallet is empty.
     function checkRefund(uint256 user) external {
         Commitment memory c = commitments[user % USERS];
         address wallet = factory.predict(c);
@@ -127,7 +127,7 @@ abstract contract StolenKeyGame is Users {
     }
 }
 
-/// @notice The lane keys: relayer and settler. With them goes gas, and the choice of when.
+/// @notice The lane keys: relayer and settler. They give gas and the choice of time.
 contract LaneKeysGame is StolenKeyGame {
     function settleAny(uint256 user, bool own, uint256 route, bytes calldata data, uint16 fee)
         external
@@ -148,7 +148,7 @@ contract LaneKeysGame is StolenKeyGame {
         } catch { }
     }
 
-    /// @dev Without the attestor's word, or with what it once said of something else.
+    /// @dev Without the attestor's signature, or with one over something else.
     function deliverAny(uint256 index, uint256 user, bool own, uint64 amount, uint8 change)
         external
     {
@@ -202,7 +202,7 @@ contract LaneKeysGame is StolenKeyGame {
     }
 }
 
-/// @notice The attestor's key alone: it speaks, and nobody who may act listens to a stranger.
+/// @notice The attestor's key alone: its signatures are useless without a lane key.
 contract AttestorKeyGame is StolenKeyGame {
     function deliverAny(uint256 user, uint8 seq, uint64 amount, bool own) external {
         IDelivery.Order memory order = orderOf(seq % 4, amount);
@@ -244,8 +244,8 @@ contract AttestorKeyGame is StolenKeyGame {
     }
 }
 
-/// @notice Lane keys and attestor together: the inventory, at the daily cap per day, and deposits into
-/// the treasury undelivered. Never a deposit into other hands.
+/// @notice Lane keys and attestor together: inventory at the daily cap per day, and deposits to the
+/// treasury undelivered. Never a deposit to anybody else.
 contract BothKeysGame is StolenKeyGame {
     uint256[] private _paidAt;
     uint256[] private _paid;
@@ -290,7 +290,7 @@ contract BothKeysGame is StolenKeyGame {
         try factory.refundBySignature(c, address(usdc), block.timestamp, signature) { } catch { }
     }
 
-    /// @dev The most that the theft paid in 24 hours, by a list of it; honest work only leaves less.
+    /// @dev The most that the theft paid in 24 hours, by a list of it; honest use only leaves less.
     function mostInADay() external view returns (uint256 most) {
         for (uint256 i; i < _paid.length; ++i) {
             uint256 sum;
@@ -306,7 +306,7 @@ contract BothKeysGame is StolenKeyGame {
     }
 }
 
-/// @notice The guardian's key stops what can be stopped. It moves nothing, and refunds stay open.
+/// @notice The guardian's key pauses. It moves nothing, and refunds stay open.
 contract GuardianKeyGame is StolenKeyGame {
     function guard(uint256 what, address who, uint112 cap) external {
         address[4] memory members = [RELAYER, SETTLER, address(transferRoute), who];
@@ -329,8 +329,8 @@ contract GuardianKeyGame is StolenKeyGame {
     }
 }
 
-/// @notice The owner's key inside the delay: what it adds has to wait, what it may do at once leads to
-/// the treasury or takes away.
+/// @notice The owner's key inside the delay: additions wait; immediate actions only pay the treasury or
+/// remove powers.
 contract OwnerKeyGame is StolenKeyGame {
     function own(uint256 what, uint112 amount) external {
         bytes32[4] memory roles =
@@ -360,7 +360,7 @@ contract OwnerKeyGame is StolenKeyGame {
         if (done && here) assertEq(factory.owner(), THIEF, "who was named accepts");
     }
 
-    /// @dev As a relayer that the owner made, at once, with an attestor and a route that wait.
+    /// @dev As a relayer that the owner added at once, with an attestor and a route that still wait.
     function useRelayer(uint256 user, uint16 fee, uint128 paid) external {
         IDepositFactory.Job memory job = IDepositFactory.Job({
             c: commitments[user % commitments.length],
@@ -380,7 +380,7 @@ contract OwnerKeyGame is StolenKeyGame {
     }
 }
 
-/// @notice What is common to every game: source tokens stay with whom they belong.
+/// @notice Law of every game: source tokens stay with their owners.
 abstract contract StolenKeyTest is Fixture {
     StolenKeyGame internal immutable game;
 
@@ -410,14 +410,14 @@ abstract contract StolenKeyTest is Fixture {
         checkDeposits();
     }
 
-    /// @dev Deposits are where a commitment or the code puts them, and fees within the cap of 50.
+    /// @dev Deposits are where a commitment or the code sent them, and fees within the cap of 50.
     function checkDeposits() internal view {
         assertEq(game.inPlace(), game.funded(), "deposits");
         assertEq(game.inPlaceNative(), game.fundedNative(), "native deposits");
         assertTrue(game.feesTaken() * 10_000 <= game.funded() * 50, "fees");
     }
 
-    /// @dev And inventory goes to committed recipients alone, for what was locked for them.
+    /// @dev Inventory goes only to committed recipients, for their locks.
     function checkAll() internal view {
         checkDeposits();
         assertEq(game.gained(), 0, "the thief");
@@ -440,7 +440,7 @@ contract StolenAttestorKeyTest is StolenKeyTest(new AttestorKeyGame()) {
 }
 
 contract StolenBothKeysTest is StolenKeyTest(new BothKeysGame()) {
-    /// @dev The loss that the key table states, so that the law above is not about nothing.
+    /// @dev The loss that the table of keys states: proves that the law above is not empty.
     function test_TheLossIsReal() public {
         _theft().deliverAny(1, 0, 1e24, true);
         _theft().deliverAny(1, 1, 1, true);

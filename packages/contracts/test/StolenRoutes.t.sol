@@ -8,15 +8,15 @@ import { RouteFee } from "../src/types/RouteFee.sol";
 import { Market } from "./support/Market.sol";
 import { Vm } from "./support/Vm.sol";
 
-/// @notice The game of the stolen keys on the routes that swap and bridge. A thief holds the relayer's
-/// key, trades in the pool around every settlement, mints what Circle attested, and names any price;
-/// whose word it has is what the games below differ in.
+/// @notice The stolen-key game on the swap and bridge routes. A thief has the relayer's key, trades
+/// in the pool around every settlement, submits Circle's messages, and requests any price; the games
+/// below differ in the signatures that it gets.
 abstract contract StolenRoutesGame is Market {
     address internal constant THIEF = address(0xbad);
-    /// @dev The thief's account in the pool, apart so that it can be told from a theft.
+    /// @dev The thief's account in the pool, separate to tell trading from theft.
     address private constant TRADER = address(0xbad2);
 
-    /// @dev One user per route that leads on from its token.
+    /// @dev One user per route from its token.
     struct User {
         Commitment c;
         address token;
@@ -41,10 +41,10 @@ abstract contract StolenRoutesGame is Market {
         addUser(address(weth), address(wethToCctp), cctpCommitment(), true, true);
     }
 
-    /// @dev Whose signature the thief has at which price.
+    /// @dev The signer of the thief's price.
     function voice(uint256 rate, uint256 fair) internal view virtual returns (uint256 key, uint256);
 
-    /// @dev What a settlement has to bring at the least.
+    /// @dev The minimum output of a settlement.
     function least(uint256 amountIn, uint256 fair, uint256 decimals)
         internal
         pure
@@ -64,12 +64,12 @@ abstract contract StolenRoutesGame is Market {
         }
     }
 
-    /// @dev Dollars that lie in a wallet which is about to gain some.
+    /// @dev USDC that is already in a wallet before a pool swap.
     function fundAside(uint64 amount) external {
         usdc.mint(factory.predict(users[4].c), amount);
     }
 
-    /// @dev Opens a position or closes the one it has, which is what a sandwich is.
+    /// @dev Opens a position or closes the open one: together, a sandwich.
     function trade(uint256 size, bool up) external {
         uint256 dollars = usdc.balanceOf(TRADER);
         uint256 coins = weth.balanceOf(TRADER);
@@ -86,14 +86,14 @@ abstract contract StolenRoutesGame is Market {
             trade(TRADER, address(weth), weth.balanceOf(TRADER));
             return;
         }
-        // Closed: what it had is taken out of the game.
+        // Closed: its proceeds leave the game.
         vm.startPrank(TRADER);
         usdc.transfer(address(1), usdc.balanceOf(TRADER));
         weth.transfer(address(1), weth.balanceOf(TRADER));
         vm.stopPrank();
     }
 
-    /// @dev By any of the routes, with any fee, at whatever price the thief can have signed.
+    /// @dev Through any of the routes, with any fee, at any price that the thief can get signed.
     function settleAny(uint256 index, uint256 via, uint256 rate, uint256 seed) external {
         User memory user = users[index % users.length];
         User memory other = users[(seed % 4 == 0 ? via : index) % users.length];
@@ -106,7 +106,7 @@ abstract contract StolenRoutesGame is Market {
         settleAndCheck(user, job, held);
     }
 
-    /// @dev With the wallet, the fields and the refund authority of a user, or without.
+    /// @dev With or without the wallet, the fields and the refund authority of a user.
     function settleTampered(uint256 index, bool keepsId, uint256 rate, uint256 seed) external {
         User memory user = users[index % users.length];
         (user.c.destWallet, user.c.refundAuthority) = (word(THIEF), word(THIEF));
@@ -121,7 +121,7 @@ abstract contract StolenRoutesGame is Market {
         assertTrue(!done, "another commitment is another address");
     }
 
-    /// @dev Anybody hands in what Circle attested, with any fee up to what was allowed, and again.
+    /// @dev Anybody submits Circle's message, with any fee up to the maximum, and again.
     function mintAny(uint256 index, uint256 fee, bool tampers) external {
         if (messages.length == 0) return;
         index = index % messages.length;
@@ -151,7 +151,7 @@ abstract contract StolenRoutesGame is Market {
         vm.warp(block.timestamp + time % 300);
     }
 
-    /// @dev What the thief has, of anything.
+    /// @dev The thief's balance of anything.
     function gained() external view returns (uint256) {
         return
             usdc.balanceOf(THIEF) + weth.balanceOf(THIEF) + minted.balanceOf(THIEF) + THIEF.balance;
@@ -168,7 +168,7 @@ abstract contract StolenRoutesGame is Market {
         return minted.totalSupply();
     }
 
-    /// @dev Neither the router nor a route keeps anything, for whoever would ask for it.
+    /// @dev Neither the router nor a route keeps a balance that anybody could withdraw.
     function strewn() external view returns (uint256 sum) {
         sum = usdc.balanceOf(address(router)) + weth.balanceOf(address(router))
             + address(router).balance + usdc.balanceOf(address(messengerHere));
@@ -265,7 +265,7 @@ abstract contract StolenRoutesGame is Market {
     }
 }
 
-/// @notice The relayer's key alone: the attestor tells whoever asks the fair price, and nothing else.
+/// @notice The relayer's key alone: the attestor signs the fair price for anybody, and nothing else.
 contract RelayerRoutesGame is StolenRoutesGame {
     function voice(uint256 rate, uint256 fair) internal pure override returns (uint256, uint256) {
         return rate % 2 == 0 ? (ATTESTOR_KEY, fair) : (STRANGER_KEY, rate);
@@ -282,8 +282,8 @@ contract RelayerRoutesGame is StolenRoutesGame {
     }
 }
 
-/// @notice Relayer and attestor together: any price, and so no minimum worth the name. What a swap loses
-/// stays in the pool, for whoever trades there; the rest still goes where it was committed to.
+/// @notice Relayer and attestor together: any price, so no useful minimum. The loss of a pool swap stays in
+/// the pool, for its traders; the rest still goes to the committed wallet.
 contract BothRoutesGame is StolenRoutesGame {
     function voice(uint256 rate, uint256) internal pure override returns (uint256, uint256) {
         return (ATTESTOR_KEY, rate % 4 == 0 ? 1e13 : rate);
@@ -309,7 +309,7 @@ abstract contract StolenRoutesTest is Market {
         return listOf(address(game));
     }
 
-    /// @dev A game in which nothing happens would prove nothing: every route settles, and is minted.
+    /// @dev A game without activity would prove nothing: every route settles, and is minted.
     function test_BusinessIsReal() public {
         for (uint256 i; i < 6; ++i) {
             game.fund(i, 3e16 + 1e9);

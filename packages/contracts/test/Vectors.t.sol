@@ -6,7 +6,7 @@ import { Commitment } from "../src/types/Commitment.sol";
 import { DeliveryIdLib } from "../src/types/DeliveryId.sol";
 import { Test } from "./support/Vm.sol";
 
-/// @notice The addresses and ids that the service computes in TypeScript, from the same file.
+/// @notice Compares addresses and ids with those that the service computes, from the same file.
 contract VectorsTest is Test {
     string private _json;
     mapping(address where => DepositFactory) private _factories;

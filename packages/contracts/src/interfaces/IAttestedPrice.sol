@@ -2,11 +2,11 @@
 pragma solidity 0.8.37;
 
 /// @title A price that an attestor signed for one wallet and one route
-/// @notice The signature covers no exact amount and no sequence number: one unit sent by anybody in
-/// between must not void it. What it covers is bounded by `maxAmount` and 120 seconds.
+/// @notice The signature covers no exact amount and no sequence number, so that one unit sent by
+/// anybody in between does not void it. `maxAmount` and 120 seconds bound its use.
 interface IAttestedPrice {
     /// @param rate The fair price: whole destination tokens per whole source token, times 1e18.
-    /// @param maxAmount The most it may be used for, in base units of the source token.
+    /// @param maxAmount Maximum amount that it may be used for, in base units of the source token.
     /// @param deadline Last second at which it may be used.
     struct Price {
         uint256 rate;
@@ -16,7 +16,7 @@ interface IAttestedPrice {
 
     error Expired(uint256 deadline, uint256 timestamp);
 
-    /// @notice The deadline lies further ahead than it may.
+    /// @notice The deadline is too far ahead.
     error DeadlineTooFar(uint256 deadline, uint256 latest);
     error AboveMaxAmount(uint256 amount, uint256 maxAmount);
 
@@ -28,6 +28,6 @@ interface IAttestedPrice {
     /// every route, its verifying contract the route.
     function domainSeparator() external view returns (bytes32);
 
-    /// @notice The factory whose attestors it listens to.
+    /// @notice The factory whose attestors may sign.
     function factory() external view returns (address);
 }

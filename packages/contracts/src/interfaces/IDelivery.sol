@@ -5,15 +5,15 @@ import { Commitment } from "../types/Commitment.sol";
 import { IGoverned } from "./IGoverned.sol";
 
 /// @title Pays locked deposits out of inventory on the destination chain
-/// @notice Each lock at most once, only to the committed wallet in the committed token, and only
-/// when a settler and an attestor agree.
+/// @notice Pays each lock at most once, only to the committed wallet in the committed token, and
+/// only when a settler and an attestor agree.
 interface IDelivery is IGoverned {
     /// @param c The commitment of the deposit address.
     /// @param srcChain Bridge chain id of the chain that holds the lock.
     /// @param escrow The escrow there, padded on the left.
     /// @param srcToken The locked token, padded on the left.
     /// @param seq The lock's number among those of the same wallet and token.
-    /// @param amount What to pay, in base units of the committed token.
+    /// @param amount Payout in base units of the committed token.
     /// @param deadline Last second at which it may be paid.
     struct Order {
         Commitment c;
@@ -26,7 +26,7 @@ interface IDelivery is IGoverned {
     }
 
     /// @param token The token paid out; zero is the native coin.
-    /// @param perDay The most that may be delivered of it in any 24 hours, in base units.
+    /// @param perDay Maximum payout in any 24 hours, in base units.
     struct DailyCap {
         address token;
         uint112 perDay;
@@ -52,13 +52,13 @@ interface IDelivery is IGoverned {
     error ZeroAmount();
     error AlreadyDelivered(bytes32 deliveryId);
 
-    /// @notice More than may still be delivered of this token in the current 24 hours.
+    /// @notice Above the rest of the token's daily cap.
     error AboveDailyCap(address token, uint256 amount, uint256 left);
 
-    /// @notice Less reached the recipient than was ordered.
+    /// @notice The recipient received less than the payout.
     error ReceivedLess(uint256 received, uint256 amount);
 
-    /// @notice The recipient of native coin did not take it, or wanted more than 100,000 gas for it.
+    /// @notice The recipient refused native coin, or needed more than 100,000 gas for it.
     error RecipientRefused(address to);
 
     /// @notice A cap is lowered by `lowerCap` and raised by `scheduleCapRaise`.
@@ -82,17 +82,17 @@ interface IDelivery is IGoverned {
     function domainSeparator() external view returns (bytes32);
     function isDelivered(bytes32 deliveryId) external view returns (bool);
 
-    /// @notice The delivery id that `order` would be paid under.
+    /// @notice Returns the delivery id of `order`.
     function deliveryIdOf(Order calldata order) external view returns (bytes32);
 
-    /// @notice The most that may be delivered of a token in any 24 hours. Zero until it is set: a
-    /// token without a cap is not paid out.
+    /// @notice Returns the maximum payout of a token in any 24 hours. Zero until it is set: a token
+    /// without a cap is not paid out.
     function capOf(address token) external view returns (uint256);
 
-    /// @notice What may be delivered of a token now.
+    /// @notice Returns the rest of the daily cap of a token.
     function capLeft(address token) external view returns (uint256);
 
-    /// @notice A pending raise of a cap; both zero when there is none.
+    /// @notice Returns the pending raise of a cap; both zero without one.
     function capRaiseOf(address token) external view returns (uint256 perDay, uint256 eta);
 
     /// @notice Lists the first settlers and the first caps. Owner only, once.
@@ -101,7 +101,7 @@ interface IDelivery is IGoverned {
     /// @notice Announces a higher cap. Owner only.
     function scheduleCapRaise(address token, uint112 perDay) external;
 
-    /// @notice Carries it out once the delay has passed. Owner only.
+    /// @notice Executes it after the delay. Owner only.
     function executeCapRaise(address token) external;
 
     /// @notice Withdraws a pending raise. Owner or guardian.
@@ -111,13 +111,13 @@ interface IDelivery is IGoverned {
     /// guardian.
     function lowerCap(address token, uint112 perDay) external;
 
-    /// @notice Pays one order. Settlers only, not while paused. Native coin goes with 100,000 gas.
+    /// @notice Pays one order. Settlers only, not while paused. Native coin is sent with 100,000 gas.
     /// @param signature By an attestor of the factory over
     /// `Deliver(bytes32 deliveryId,bytes32 commitment,uint256 amount,uint256 deadline)`.
     function deliver(Order calldata order, bytes calldata signature)
         external
         returns (bytes32 deliveryId);
 
-    /// @notice Takes inventory out, to the treasury. Owner only.
+    /// @notice Withdraws inventory to the treasury. Owner only.
     function withdraw(address token, uint256 amount) external;
 }

@@ -6,10 +6,10 @@ import { IGoverned } from "./IGoverned.sol";
 
 /// @title The one contract that moves deposits
 /// @notice A deposit address is the CREATE2 address of a fixed proxy under the salt `hashOf(c)`.
-/// Whoever acts hands in the whole commitment; a changed field leads to a different, empty address.
+/// Callers pass the whole commitment; a changed field gives a different, empty address.
 interface IDepositFactory is IGoverned {
     /// @param c The commitment of the wallet to settle.
-    /// @param token What to settle; zero is the native coin.
+    /// @param token The token to settle; zero is the native coin.
     /// @param route A listed route.
     /// @param data The relayer's choice inside the route's bounds.
     struct Job {
@@ -27,7 +27,7 @@ interface IDepositFactory is IGoverned {
         address indexed wallet, address indexed token, address indexed route, uint256 amount
     );
 
-    /// @notice The wallet's whole balance, `amount`, went back to its refund authority.
+    /// @notice The wallet's whole balance, `amount`, was refunded to its refund authority.
     event Refunded(
         address indexed wallet, address indexed token, address indexed to, uint256 amount
     );
@@ -46,7 +46,7 @@ interface IDepositFactory is IGoverned {
     error NotAttestor(address signer);
     error Expired(uint256 deadline, uint256 timestamp);
 
-    /// @notice Refund signatures live ten minutes at most: the facts behind them change.
+    /// @notice Refund signatures are valid for ten minutes at most, since their facts change.
     error DeadlineTooFar(uint256 deadline, uint256 latest);
 
     /// @notice A route must have code when it is listed.
@@ -55,10 +55,10 @@ interface IDepositFactory is IGoverned {
     /// @notice The wallet holds nothing of this token.
     error Nothing(address wallet, address token);
 
-    /// @notice The route did not move everything, or something came back.
+    /// @notice The route left a balance, or something came back.
     error Leftover(address wallet, address token, uint256 balance);
 
-    /// @notice The rest of the gas does not cover the next job.
+    /// @notice The remaining gas does not cover the next job.
     error NeedGas(uint256 available, uint256 needed);
 
     /// @notice Roles of `schedule`, `execute`, `cancel` and `remove`.
@@ -69,11 +69,11 @@ interface IDepositFactory is IGoverned {
     function isRelayer(address who) external view returns (bool);
     function isAttestor(address who) external view returns (bool);
 
-    /// @notice The code every wallet runs.
+    /// @notice Returns the implementation of every wallet.
     function implementation() external view returns (address);
 
-    /// @notice Creation code of every wallet, and its hash: with the salt, all that makes an
-    /// address.
+    /// @notice Returns the creation code of every wallet and its hash, which determine an address
+    /// together with the salt.
     function initCode() external view returns (bytes memory);
     function initCodeHash() external view returns (bytes32);
 
@@ -82,7 +82,7 @@ interface IDepositFactory is IGoverned {
 
     function hashOf(Commitment calldata c) external pure returns (bytes32);
 
-    /// @notice The deposit address of `c`, deployed or not.
+    /// @notice Returns the deposit address of `c`, deployed or not.
     function predict(Commitment calldata c) external view returns (address);
 
     /// @notice Lists the first members and opens the factory. Owner only, once.
@@ -92,37 +92,37 @@ interface IDepositFactory is IGoverned {
         address[] calldata attestors
     ) external;
 
-    /// @notice Relayers choose when and by which listed route, never whereto; so no delay. The
-    /// owner switches on, owner or guardian switch off.
+    /// @notice Adds a relayer (owner) or removes one (owner or guardian). Without delay, since relayers
+    /// choose the time and a listed route, never a recipient.
     function setRelayer(address relayer, bool on) external;
 
-    /// @notice Puts the code behind an address; does nothing when it is there. Anyone may call.
+    /// @notice Deploys a wallet; does nothing if it exists. Anybody may call.
     function deploy(Commitment calldata c) external returns (address wallet);
     function deployMany(Commitment[] calldata commitments)
         external
         returns (address[] memory wallets);
 
-    /// @notice Sends a wallet's whole balance along a listed route; deploys the wallet if it is
+    /// @notice Sends a wallet's whole balance through a listed route; deploys the wallet if it is
     /// missing. Relayers only, not while paused.
     function settle(Job calldata job) external returns (uint256 amount);
 
-    /// @notice Settles each job on its own: a failing one emits `JobFailed` and undoes nothing
-    /// else.
-    /// @dev A swallowed failure fools gas estimation, which looks for the least gas that does not
-    /// revert. So `gasPerJob` is demanded before each job and the whole batch reverts with
-    /// `NeedGas` below it. Still count `Settled` in the receipt: status 1 says nothing about a job.
+    /// @notice Settles each job independently: a failing one emits `JobFailed` and reverts no
+    /// other.
+    /// @dev A caught failure misleads gas estimation, which looks for the least gas that does not
+    /// revert. `gasPerJob` is therefore required before each job, and the whole batch reverts with
+    /// `NeedGas` below it. Count `Settled` in the receipt: status 1 proves nothing about a job.
     /// @param gasPerJob Gas limit of every single job.
-    /// @return done How many jobs settled.
+    /// @return done Number of settled jobs.
     function settleMany(Job[] calldata jobs, uint256 gasPerJob) external returns (uint256 done);
 
-    /// @notice One job of `settleMany`. The factory calls itself; nobody else may.
+    /// @notice One job of `settleMany`. Callable only by the factory itself.
     function settleJob(Job calldata job) external returns (uint256 amount);
 
-    /// @notice Takes a wallet's whole balance back to the refund authority, who must be the caller.
-    /// Works always: paused, unsealed, for any token.
+    /// @notice Refunds a wallet's whole balance to the refund authority, who must be the caller.
+    /// Always works: paused, unsealed, for any token.
     function refund(Commitment calldata c, address token) external returns (uint256 amount);
 
-    /// @notice The same on behalf of the refund authority, by a relayer and an attestor together.
+    /// @notice Refunds on behalf of the refund authority, by a relayer and an attestor together.
     /// @param signature By an attestor over `Refund(address wallet,address token,uint256
     /// deadline)`.
     function refundBySignature(

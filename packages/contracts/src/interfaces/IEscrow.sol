@@ -4,10 +4,10 @@ pragma solidity 0.8.37;
 import { Commitment } from "../types/Commitment.sol";
 
 /// @title Holds a deposit while it is paid out of inventory on another chain
-/// @notice A lock names what must be delivered at least, and by which contract. It ends in one of
-/// three ways, and never in two: claimed to the treasury once an attestor has seen the final
-/// delivery; returned to the deposit address once an attestor has seen that it can no longer be
-/// delivered; taken back by the refund authority after 72 hours, whatever anybody else does.
+/// @notice A lock records the minimum delivery and the contract that pays it. It ends in exactly one
+/// of three ways: claimed to the treasury after an attestor has seen the final delivery; returned to
+/// the deposit address after an attestor has seen that it can no longer be delivered; taken back by
+/// the refund authority after 72 hours, independent of anybody else.
 interface IEscrow {
     /// @notice `None` is an unknown delivery id; the last three are final.
     enum LockState {
@@ -22,10 +22,10 @@ interface IEscrow {
     /// @param seq This lock's number among those of the same wallet and token, from 0.
     /// @param destChain Bridge chain id of the destination.
     /// @param state See `LockState`.
-    /// @param token What is locked; zero is the native coin.
+    /// @param token Locked token; zero is the native coin.
     /// @param lockedAt Block timestamp of the lock.
-    /// @param amount What really arrived here, in base units of `token`.
-    /// @param minOut The least to deliver, in base units of the committed token.
+    /// @param amount Amount that arrived here, in base units of `token`.
+    /// @param minOut Minimum delivery in base units of the committed token.
     /// @param commitment Hash of the wallet's commitment.
     /// @param delivery The contract that pays out on the destination chain.
     struct Lock {
@@ -53,13 +53,13 @@ interface IEscrow {
         bytes32 delivery
     );
 
-    /// @notice `amount` went to the treasury after `paidAmount` was delivered.
+    /// @notice `amount` was paid to the treasury after `paidAmount` was delivered.
     event Claimed(bytes32 indexed deliveryId, uint256 paidAmount, uint256 amount);
 
-    /// @notice `amount` went back to the deposit address, undelivered.
+    /// @notice `amount` was returned to the deposit address, undelivered.
     event Returned(bytes32 indexed deliveryId, address indexed wallet, uint256 amount);
 
-    /// @notice `amount` went to the refund authority.
+    /// @notice `amount` was taken back by the refund authority.
     event TakenBack(bytes32 indexed deliveryId, address indexed to, uint256 amount);
 
     error ZeroAddress();
@@ -70,10 +70,10 @@ interface IEscrow {
     error IsPaused();
     error WrongEvmChain(uint256 chainId, uint256 expected);
 
-    /// @notice The native coin that came along is not what was to be locked.
+    /// @notice The native coin sent differs from the amount to lock.
     error WrongValue(uint256 value, uint256 expected);
 
-    /// @notice The transfer brought nothing, or less than the promise was made on.
+    /// @notice The transfer brought nothing, or less than the promised minimum assumes.
     error ReceivedLess(uint256 received, uint256 amount);
     error Expired(uint256 deadline, uint256 timestamp);
     error NotLocked(bytes32 deliveryId, LockState state);
@@ -94,7 +94,7 @@ interface IEscrow {
     function evmChainId() external view returns (uint256);
     function treasury() external view returns (address);
 
-    /// @notice Seconds after a lock from which on its refund authority may take it back.
+    /// @notice Returns the seconds after a lock from which its refund authority may take it back.
     function TAKE_BACK_AFTER() external view returns (uint256);
 
     /// @notice The EIP-712 domain of `claim` and `returnToWallet`.
@@ -102,7 +102,7 @@ interface IEscrow {
     function lockOf(bytes32 deliveryId) external view returns (Lock memory);
     function nextSeq(address wallet, address token) external view returns (uint64);
 
-    /// @notice Pulls `amount` from the calling wallet (native coin comes along with the call) and
+    /// @notice Pulls `amount` from the calling wallet (native coin is sent with the call) and
     /// promises `minOut`. Not while paused.
     function lock(
         Commitment calldata c,
@@ -112,8 +112,8 @@ interface IEscrow {
         bytes32 delivery
     ) external payable returns (bytes32 deliveryId);
 
-    /// @notice Pays a lock to the treasury once its delivery is final. Relayers only; works while
-    /// paused, because the delivery has left the inventory already.
+    /// @notice Pays a lock to the treasury after its delivery is final. Relayers only; works while
+    /// paused, since the delivery was already paid from inventory.
     /// @param signature By an attestor over
     /// `Claim(bytes32 deliveryId,uint256 paidAmount,uint256 deadline)`.
     function claim(
@@ -123,14 +123,14 @@ interface IEscrow {
         bytes calldata signature
     ) external;
 
-    /// @notice Gives a lock back to its deposit address, to be settled again. Relayers only; works
+    /// @notice Returns a lock to its deposit address, to be settled again. Relayers only; works
     /// while paused.
     /// @param signature By an attestor over `Return(bytes32 deliveryId,uint256 deadline)`, given
     /// only when a final block of the destination lies past every deadline signed for the id and
     /// shows it undelivered.
     function returnToWallet(bytes32 deliveryId, uint256 deadline, bytes calldata signature) external;
 
-    /// @notice Pays a lock of at least 72 hours to the refund authority of its commitment. By the
-    /// authority itself; needs nobody else, and works while paused.
+    /// @notice Pays a lock of at least 72 hours to the refund authority of its commitment. Called by
+    /// the authority itself; needs nobody else, and works while paused.
     function takeBack(bytes32 deliveryId, Commitment calldata c) external;
 }

@@ -3,14 +3,14 @@ pragma solidity 0.8.37;
 
 import { IRoute } from "./IRoute.sol";
 
-/// @title Into the escrow, to be delivered out of inventory on the destination chain
+/// @title Locks a deposit in the escrow, to be delivered from inventory on the destination chain
 /// @notice One route is one pair of tokens on two chains.
 interface IEscrowRoute is IRoute {
     /// @param evmChainId `block.chainid` of the source.
-    /// @param sourceChain Bridge chain id of the source; the escrow must say the same.
+    /// @param sourceChain Bridge chain id of the source; must equal the escrow's.
     /// @param sourceToken The token it locks; zero is the native coin.
     /// @param sourceDecimals Its decimals.
-    /// @param escrow Where it locks.
+    /// @param escrow The escrow that holds the locks.
     /// @param destChain Bridge chain id of the destination.
     /// @param destToken The token paid out there; zero is the native coin.
     /// @param destDecimals Its decimals there.
@@ -30,6 +30,6 @@ interface IEscrowRoute is IRoute {
     /// @notice The amount is too small to promise even one base unit at the destination.
     error NothingPromised(uint256 amount, uint16 maxFeeBps);
 
-    /// @notice The pair this route was built for.
+    /// @notice The pair that this route was deployed for.
     function pair() external view returns (Pair memory);
 }

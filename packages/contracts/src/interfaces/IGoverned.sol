@@ -2,15 +2,15 @@
 pragma solidity 0.8.37;
 
 /// @title Owner, guardian and a delay between them
-/// @notice What widens a power waits out the delay, what narrows one is immediate:
+/// @notice Changes that widen a power wait out the delay; changes that narrow one are immediate:
 ///
 /// - The owner schedules an addition and, when the delay has passed, executes it.
-/// - The guardian cancels what is pending, removes what is listed, and pauses. Only the owner lifts
+/// - The guardian cancels pending additions, removes members, and pauses. Only the owner lifts
 ///   a pause. The guardian can be replaced, never removed.
 /// - The first members come by `seal`, once, before the contract does anything.
 ///
 /// Trust: a stolen guardian key can stop the service and veto its own replacement, but moves no
-/// funds; refunds and claims go on. A stolen owner key is total after the delay, unless the
+/// funds; refunds and claims still work. A stolen owner key is total after the delay, unless the
 /// guardian cancels.
 interface IGoverned {
     event Sealed();
@@ -42,7 +42,7 @@ interface IGoverned {
     /// @notice The delay has not passed yet.
     error TooEarly(uint256 eta, uint256 timestamp);
 
-    /// @notice Role of the one who may cancel, remove and pause.
+    /// @notice The role that may cancel, remove and pause.
     function GUARDIAN() external view returns (bytes32);
 
     function owner() external view returns (address);
@@ -54,11 +54,11 @@ interface IGoverned {
     function isSealed() external view returns (bool);
     function paused() external view returns (bool);
 
-    /// @notice When a scheduled addition may be executed; zero when none is pending.
+    /// @notice Returns the time from which an addition may be executed; zero if none is pending.
     function eta(bytes32 role, address who) external view returns (uint256);
     function hasRole(bytes32 role, address who) external view returns (bool);
 
-    /// @notice First step of handing over ownership; zero withdraws the offer. Owner only.
+    /// @notice First step of an ownership transfer; zero withdraws the offer. Owner only.
     function transferOwnership(address newOwner) external;
 
     /// @notice Second step, by the new owner: a mistyped address can never become the owner.
@@ -67,17 +67,17 @@ interface IGoverned {
     /// @notice Announces an addition (or, for the guardian, a replacement). Owner only.
     function schedule(bytes32 role, address who) external;
 
-    /// @notice Carries it out once the delay has passed. Owner only.
+    /// @notice Executes it after the delay. Owner only.
     function execute(bytes32 role, address who) external;
 
     /// @notice Withdraws a pending addition. Owner or guardian.
     function cancel(bytes32 role, address who) external;
 
-    /// @notice Takes a role away at once. Owner or guardian; the guardian's own cannot be taken
-    /// away.
+    /// @notice Removes a member at once. Owner or guardian; the guardian itself cannot be
+    /// removed.
     function remove(bytes32 role, address who) external;
 
-    /// @notice Stops what moves deposits forward, never what gives them back. Guardian only.
+    /// @notice Stops settlement, never refunds. Guardian only.
     function pause() external;
 
     /// @notice Lifts a pause. Owner only.

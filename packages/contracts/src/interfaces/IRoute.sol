@@ -3,14 +3,14 @@ pragma solidity 0.8.37;
 
 import { Commitment } from "../types/Commitment.sol";
 
-/// @title A way to bring a deposit to its destination
-/// @notice A route's code runs inside the deposit wallet by delegate call: `address(this)` is the
-/// wallet. It must move all of `amount` towards `c` and nothing anywhere else, except a fee within
-/// `c.maxFeeBps`; take every limit from `c` or from its own code; and keep no storage, because
-/// storage would be the wallet's. Listing a route is total power over future deposits, hence the
-/// delay.
+/// @title Delivers a deposit to its destination
+/// @notice A route's code runs inside the deposit wallet by delegatecall: `address(this)` is the
+/// wallet. It must move all of `amount` towards `c` and nothing elsewhere, except a fee within
+/// `c.maxFeeBps`; take every limit from `c` or from its own code; and use no storage, which would be
+/// the wallet's. A listed route has total power over future deposits, hence the delay.
 interface IRoute {
-    /// @notice The chain is not the one this route was built for (a fork, or a wrong deployment).
+    /// @notice The chain is not the one that this route was deployed for (a fork, or a wrong
+    /// deployment).
     error WrongEvmChain(uint256 chainId, uint256 expected);
 
     /// @notice The commitment names another destination chain.
@@ -22,10 +22,10 @@ interface IRoute {
     /// @notice This route moves another token.
     error WrongToken(address token, address expected);
 
-    /// @notice The relayer's parameters are not of the form this route takes.
+    /// @notice The relayer's parameters are malformed.
     error InvalidData(uint256 length);
 
-    /// @notice A value in the route's own configuration cannot work.
+    /// @notice A value in the route's own configuration is invalid.
     error InvalidConfig();
 
     /// @param c The commitment; the factory has proved that it is this wallet's.

@@ -3,13 +3,13 @@ pragma solidity 0.8.37;
 
 import { IChargedRoute } from "./IChargedRoute.sol";
 
-/// @title Same chain, same token: straight to the committed wallet
+/// @title Transfers to the committed wallet on the same chain
 /// @notice `data` is `abi.encode(RouteFee fee)`.
 interface ITransferRoute is IChargedRoute {
-    /// @param evmChainId `block.chainid` of the one chain it works on.
+    /// @param evmChainId `block.chainid` of its chain.
     /// @param bridgeId Bridge chain id of the same chain.
     /// @param token The one token it moves; zero is the native coin.
-    /// @param feeRecipient Who receives the fee; nobody can pass in another.
+    /// @param feeRecipient Receives the fee; fixed in the code.
     struct Config {
         uint256 evmChainId;
         uint16 bridgeId;
@@ -17,11 +17,11 @@ interface ITransferRoute is IChargedRoute {
         address feeRecipient;
     }
 
-    /// @notice Emitted by the wallet. `amount` reached `to`, `fee` reached the fee recipient.
+    /// @notice Emitted by the wallet. `to` received `amount`, the fee recipient `fee`.
     event Transferred(
         address indexed wallet, address indexed to, address token, uint256 amount, uint256 fee
     );
 
-    /// @notice What this route was built for.
+    /// @notice The configuration that this route was deployed with.
     function config() external view returns (Config memory);
 }

@@ -8,7 +8,7 @@ import { IDepositFactory } from "../interfaces/IDepositFactory.sol";
 import { IRoute } from "../interfaces/IRoute.sol";
 import { Eip712 } from "../types/Eip712.sol";
 
-/// @title What the routes share that need a price
+/// @title Base of the routes that need a price
 /// @notice The relayer chooses among prices that an attestor signed for this wallet and this route
 /// within the last two minutes.
 abstract contract AttestedPrice is IAttestedPrice {
@@ -19,7 +19,7 @@ abstract contract AttestedPrice is IAttestedPrice {
     uint256 private constant RATE_SCALE = 1e18;
     uint256 private constant PRICE_LIFETIME = 120 seconds;
 
-    /// @dev Its own address: where its code runs, `address(this)` is the wallet.
+    /// @dev Its own address: while it runs in a wallet, `address(this)` is the wallet.
     address private immutable SELF = address(this);
     IDepositFactory private immutable FACTORY;
 
@@ -38,7 +38,7 @@ abstract contract AttestedPrice is IAttestedPrice {
         return Eip712.domainSeparator(NAME_HASH, SELF);
     }
 
-    /// @dev Runs in the wallet, which is what the price was signed for.
+    /// @dev Runs in the wallet, which the price was signed for.
     function _checkPrice(address token, uint256 amount, Price memory price, bytes memory signature)
         internal
         view
@@ -67,7 +67,7 @@ abstract contract AttestedPrice is IAttestedPrice {
         if (deadline > latest) revert DeadlineTooFar(deadline, latest);
     }
 
-    /// @dev What `amount` is worth at `rate`, in base units of the other token, rounded down.
+    /// @dev Returns the value of `amount` at `rate`, in base units of the other token, rounded down.
     function _fair(uint256 amount, uint256 rate, uint256 decimals, uint256 otherDecimals)
         internal
         pure

@@ -9,8 +9,8 @@ import { Address32 } from "../types/Address32.sol";
 import { Allowance } from "../types/Allowance.sol";
 import { Commitment } from "../types/Commitment.sol";
 
-/// @title What the routes share that end in Circle's CCTP v2: one way from one USDC to another
-/// @notice Trust: Circle, who mints on the destination what was burned here.
+/// @title Base of the routes through Circle's CCTP v2: from one USDC to another
+/// @notice Trust: Circle, which mints on the destination the amount burned here.
 abstract contract CctpBurn is ICctpBurn {
     uint32 private constant CONFIRMED = 1000;
     uint32 private constant FINALIZED = 2000;
@@ -38,7 +38,7 @@ abstract contract CctpBurn is ICctpBurn {
         DEST_DOMAIN = destDomain;
     }
 
-    /// @dev Runs in the wallet. The balance has to fall by exactly `amount`; no allowance stays.
+    /// @dev Runs in the wallet. The balance must fall by exactly `amount`; no allowance stays.
     function _burn(
         Commitment calldata c,
         uint256 amount,
@@ -49,7 +49,7 @@ abstract contract CctpBurn is ICctpBurn {
         if (threshold != CONFIRMED && threshold != FINALIZED) {
             revert InvalidFinality(threshold);
         }
-        // The destination is an EVM chain: what is minted to another form of address is lost.
+        // The destination is an EVM chain: a mint to another form of address is lost.
         Address32.toNonZeroAddress(c.destWallet);
         uint256 before = IERC20(USDC).balanceOf(address(this));
         Allowance.grant(USDC, MESSENGER, amount);

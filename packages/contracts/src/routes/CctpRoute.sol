@@ -9,8 +9,8 @@ import { CctpBurn } from "./CctpBurn.sol";
 import { ChargedRoute } from "./ChargedRoute.sol";
 
 /// @title The route to USDC of another EVM chain
-/// @notice Trust: Circle, and the relayer for the choice of the fee, of what the bridge may keep and
-/// of the finality it waits for, all within the committed cap.
+/// @notice Trust: Circle; and the relayer for the fee, the bridge's maximum fee and the finality, all
+/// within the committed cap.
 contract CctpRoute is ICctpRoute, ChargedRoute, CctpBurn {
     constructor(Config memory config_)
         ChargedRoute(config_.evmChainId, config_.feeRecipient)

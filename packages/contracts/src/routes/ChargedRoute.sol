@@ -9,7 +9,7 @@ import { IChargedRoute } from "../interfaces/IChargedRoute.sol";
 import { Commitment } from "../types/Commitment.sol";
 import { RouteFee, RouteFeeLib } from "../types/RouteFee.sol";
 
-/// @title What the routes share that take a fee out of the deposit
+/// @title Base of the routes that take a fee out of the deposit
 abstract contract ChargedRoute is IChargedRoute {
     using SafeERC20 for IERC20;
     using Address for address payable;
@@ -24,7 +24,7 @@ abstract contract ChargedRoute is IChargedRoute {
         FEE_RECIPIENT = feeRecipient;
     }
 
-    /// @dev Reverts for any chain, token or commitment but those the route was built for.
+    /// @dev Reverts unless chain, token and commitment are those of the route.
     function _check(
         Commitment calldata c,
         address token,
@@ -40,7 +40,7 @@ abstract contract ChargedRoute is IChargedRoute {
         if (c.destToken != destToken) revert WrongDestToken(c.destToken, destToken);
     }
 
-    /// @dev Runs in the wallet. `bridgeFee` is what a bridge may keep of the same token later.
+    /// @dev Runs in the wallet. `bridgeFee` is the most that a bridge may keep of the same token later.
     function _charge(
         Commitment calldata c,
         address token,

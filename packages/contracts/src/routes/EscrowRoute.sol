@@ -6,9 +6,9 @@ import { IEscrowRoute } from "../interfaces/IEscrowRoute.sol";
 import { Allowance } from "../types/Allowance.sol";
 import { Commitment } from "../types/Commitment.sol";
 
-/// @title What the escrow routes share: the pair they were built for, and the lock
-/// @notice The escrow holds the deposit until the delivery is proved to an attestor or the deposit
-/// is given back. How much is promised is what a route adds.
+/// @title Base of the escrow routes: the pair and the lock
+/// @notice The escrow holds the deposit until an attestor has seen the delivery or the deposit is
+/// returned. A route adds the promised minimum.
 abstract contract EscrowRoute is IEscrowRoute {
     uint256 internal constant BPS = 10_000;
 
@@ -30,7 +30,7 @@ abstract contract EscrowRoute is IEscrowRoute {
             p.escrow == address(0) || p.delivery == 0 || p.sourceDecimals > DECIMALS_MAX
                 || p.destDecimals > DECIMALS_MAX
         ) revert InvalidConfig();
-        // An escrow that counts under another chain would make delivery ids nobody can pay.
+        // An escrow of another chain id would create delivery ids that nobody can pay.
         if (
             p.destChain == p.sourceChain || IEscrow(p.escrow).bridgeId() != p.sourceChain
                 || IEscrow(p.escrow).evmChainId() != p.evmChainId
@@ -61,7 +61,7 @@ abstract contract EscrowRoute is IEscrowRoute {
         });
     }
 
-    /// @dev Reverts for any chain, token or commitment but the pair's.
+    /// @dev Reverts unless chain, token and commitment are the pair's.
     function _checkPair(Commitment calldata c, address token) internal view {
         if (block.chainid != EVM_CHAIN_ID) revert WrongEvmChain(block.chainid, EVM_CHAIN_ID);
         if (c.destChain != DEST_CHAIN) revert WrongDestChain(c.destChain, DEST_CHAIN);

@@ -11,8 +11,8 @@ import { EscrowRoute } from "./EscrowRoute.sol";
 
 /// @title The route to another asset on another chain
 /// @notice Trust: the relayer chooses among prices that an attestor signed for this wallet within
-/// the last two minutes. A relayer and an attestor together can promise too little; what is
-/// delivered still goes to the committed wallet.
+/// the last two minutes. A relayer and an attestor together can promise too little; the
+/// delivery still goes to the committed wallet.
 contract PricedRoute is IPricedRoute, EscrowRoute, AttestedPrice {
     constructor(Pair memory p) EscrowRoute(p) AttestedPrice(IEscrow(p.escrow).factory()) { }
 

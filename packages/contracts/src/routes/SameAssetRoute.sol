@@ -7,7 +7,7 @@ import { Commitment } from "../types/Commitment.sol";
 import { EscrowRoute } from "./EscrowRoute.sol";
 
 /// @title The route to the same asset on another chain
-/// @notice Trust: none in the relayer, who has nothing to choose, and none in any price.
+/// @notice Trust: none. The relayer chooses nothing, and there is no price.
 contract SameAssetRoute is ISameAssetRoute, EscrowRoute {
     constructor(Pair memory p) EscrowRoute(p) { }
 
@@ -23,7 +23,7 @@ contract SameAssetRoute is ISameAssetRoute, EscrowRoute {
     /// @inheritdoc ISameAssetRoute
     function minOut(uint256 amount, uint16 maxFeeBps) public view returns (uint256) {
         if (maxFeeBps >= BPS) return 0;
-        // One division at the end, so that it is rounded once.
+        // One division at the end rounds once.
         return amount * (BPS - maxFeeBps) * 10 ** uint256(DEST_DECIMALS)
             / (BPS * 10 ** uint256(SOURCE_DECIMALS));
     }

@@ -11,8 +11,8 @@ import { ChargedRoute } from "./ChargedRoute.sol";
 /// @title The transfer route
 /// @notice Trust: the relayer chooses the fee, up to the committed cap and to a recipient that is
 /// part of this code. Everything else follows from the commitment.
-/// What the recipient's balance gained is what counts: a token that keeps more of a transfer than the
-/// committed fee cap leaves to it is not settled at all.
+/// The increase of the recipient's balance counts: a token that keeps more of a transfer than the
+/// committed fee cap leaves is not settled.
 contract TransferRoute is ITransferRoute, ChargedRoute {
     uint16 private immutable BRIDGE_ID;
     address private immutable TOKEN;
@@ -44,7 +44,8 @@ contract TransferRoute is ITransferRoute, ChargedRoute {
         });
     }
 
-    /// @dev Returns what arrived. Native coin arrives or reverts, and its recipient may pass it on.
+    /// @dev Returns the amount that arrived. Native coin arrives or reverts; its recipient may pass
+    /// it on.
     function _pay(address token, address to, uint256 amount) private returns (uint256) {
         uint256 before = token == address(0) ? 0 : _balanceOf(token, to);
         _send(token, to, amount);

@@ -10,13 +10,13 @@ import { RouteFee } from "../types/RouteFee.sol";
 import { AttestedPrice } from "./AttestedPrice.sol";
 import { ChargedRoute } from "./ChargedRoute.sol";
 
-/// @title What the routes share that swap in Uniswap v3: one pool, one direction
+/// @title Base of the routes that swap in Uniswap v3: one pool, one direction
 /// @notice Trust: the attestor for the price, within the committed slippage. The relayer chooses among
-/// attested prices, and the fee within the committed cap. The pool and whoever trades in it are
-/// trusted with nothing. A relayer and an attestor together can swap at any price, and then whoever
-/// trades in the pool gets what the deposit loses; what comes out still goes where it was committed to.
+/// attested prices, and the fee within the committed cap. The pool and its traders are not
+/// trusted. A relayer and an attestor together can swap at any price, to the gain of a trader in the
+/// pool; the output still goes to the committed wallet.
 abstract contract UniswapSwap is IUniswapSwap, ChargedRoute, AttestedPrice {
-    /// @dev What an instance is built for; a zero token is the native coin.
+    /// @dev Configuration of an instance; a zero token is the native coin.
     struct Pool {
         address router;
         address weth;
@@ -36,7 +36,7 @@ abstract contract UniswapSwap is IUniswapSwap, ChargedRoute, AttestedPrice {
         uint256 deadline;
     }
 
-    /// @dev What came of it.
+    /// @dev The result.
     struct Fill {
         uint256 charged;
         uint256 amountIn;
@@ -46,7 +46,7 @@ abstract contract UniswapSwap is IUniswapSwap, ChargedRoute, AttestedPrice {
     uint256 internal constant BPS = 10_000;
     uint256 private constant SWAP_LIFETIME = 10 minutes;
 
-    /// @dev Who the router takes these two recipients for.
+    /// @dev Meaning of these two recipients to the router.
     address private constant THE_CALLER = address(1);
     address private constant THE_ROUTER = address(2);
 
@@ -94,7 +94,7 @@ abstract contract UniswapSwap is IUniswapSwap, ChargedRoute, AttestedPrice {
         internal
         returns (Fill memory fill)
     {
-        // A swap would go to somebody else, and coin for good to a precompile of the chain.
+        // A swap would go to somebody else, and coin permanently to a precompile of the chain.
         if (to == THE_CALLER || to == THE_ROUTER) revert SpecialRecipient(to);
         // The router has no deadline of its own.
         _checkDeadline(order.deadline, SWAP_LIFETIME);
@@ -102,14 +102,14 @@ abstract contract UniswapSwap is IUniswapSwap, ChargedRoute, AttestedPrice {
         fill.charged = _charge(c, TOKEN_IN, amount, order.fee, 0);
         fill.amountIn = amount - fill.charged;
         uint256 least = minOut(fill.amountIn, order.price.rate, c.maxSlippageBps);
-        // So none for nothing, which the router would take for all that it holds.
+        // Refuses zero, which means the router's whole balance.
         if (least == 0) revert NoMinimum(fill.amountIn, c.maxSlippageBps);
         least = Math.max(least, order.minOut);
 
         uint256 before = _balanceOf(TOKEN_OUT, to);
         _trade(fill.amountIn, least, to);
         uint256 balance = _balanceOf(TOKEN_OUT, to);
-        // What gained nothing or lost has received nothing.
+        // A balance that did not rise has received nothing.
         fill.amountOut = balance > before ? balance - before : 0;
         if (fill.amountOut < least) revert ReceivedLess(fill.amountOut, least);
         emit Swapped(
@@ -117,7 +117,7 @@ abstract contract UniswapSwap is IUniswapSwap, ChargedRoute, AttestedPrice {
         );
     }
 
-    /// @dev The router wraps the value sent and, where native coin comes out, receives it to unwrap it.
+    /// @dev The router wraps the value sent and, if the output is native coin, receives it to unwrap it.
     function _trade(uint256 amountIn, uint256 least, address to) private {
         ISwapRouter02.ExactInputSingleParams memory params = ISwapRouter02.ExactInputSingleParams({
             tokenIn: _wrapped(TOKEN_IN),
@@ -129,7 +129,8 @@ abstract contract UniswapSwap is IUniswapSwap, ChargedRoute, AttestedPrice {
             sqrtPriceLimitX96: 0
         });
         if (TOKEN_IN == address(0)) {
-            // What a pool does not take, the router keeps for whoever asks. It may hold some already.
+            // The router keeps coin that a pool does not take, for anybody to withdraw. It may
+            // hold some already.
             uint256 before = ROUTER.balance;
             ISwapRouter02(ROUTER).exactInputSingle{ value: amountIn }(params);
             if (ROUTER.balance > before) revert NotSpent(ROUTER.balance - before);

@@ -6,9 +6,9 @@ import { IMessageHandlerV2 } from "../interfaces/external/IMessageHandlerV2.sol"
 import { IMessageTransmitterV2 } from "../interfaces/external/IMessageTransmitterV2.sol";
 import { Address32 } from "../types/Address32.sol";
 
-/// @title A stand-in for Circle's MessageTransmitterV2
-/// @notice Its functions, events, checks and reasons, over its message format; without its roles, its
-/// pause and its proxy. Never use it on a real chain.
+/// @title A double of Circle's MessageTransmitterV2
+/// @notice Has its functions, events, checks, revert reasons and message format, without its roles,
+/// pause and proxy. Never use it on a real chain.
 contract SandboxMessageTransmitterV2 is IMessageTransmitterV2 {
     uint256 private constant HEADER_LENGTH = 148;
     uint256 private constant SIGNATURE_LENGTH = 65;

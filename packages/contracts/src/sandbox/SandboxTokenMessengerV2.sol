@@ -9,17 +9,17 @@ import { ITokenMessengerV2 } from "../interfaces/external/ITokenMessengerV2.sol"
 import { Address32 } from "../types/Address32.sol";
 import { TestToken } from "./TestToken.sol";
 
-/// @title A stand-in for Circle's TokenMessengerV2 and its TokenMinterV2
-/// @notice Its functions, events, checks and reasons, over its message format; without its roles, its
-/// denylist, its burn limits and its proxy. One token; whoever deployed it links it to others. Supply
-/// is conserved: what one burns, the one it is linked to mints. Never use it on a real chain.
+/// @title A double of Circle's TokenMessengerV2 and TokenMinterV2
+/// @notice Has its functions, events, checks, revert reasons and message format, without its roles,
+/// denylist, burn limits and proxy. One token; the deployer links it to others. Supply is conserved:
+/// the linked messenger mints the burned amount. Never use it on a real chain.
 contract SandboxTokenMessengerV2 is ITokenMessengerV2, IMessageHandlerV2 {
     using SafeERC20 for IERC20;
 
     uint256 private constant BODY_LENGTH = 228;
     uint32 private constant LEAST_FINALITY = 500;
 
-    /// @notice `minFee` is in so many parts of an amount.
+    /// @notice Denominator of `minFee`.
     uint256 public constant MIN_FEE_MULTIPLIER = 10_000_000;
     uint32 public constant messageBodyVersion = 1;
     address public immutable localMessageTransmitter;
@@ -27,7 +27,7 @@ contract SandboxTokenMessengerV2 is ITokenMessengerV2, IMessageHandlerV2 {
     TestToken private immutable TOKEN;
     address private immutable DEPLOYER = msg.sender;
 
-    /// @notice Circle's fee switch: the least that a burn has to allow the bridge to keep.
+    /// @notice Circle's fee switch: the smallest `maxFee` that a burn must allow.
     uint256 public minFee;
     mapping(uint32 domain => bytes32) public remoteTokenMessengers;
     mapping(uint32 domain => bytes32) private _remoteTokens;
@@ -52,7 +52,7 @@ contract SandboxTokenMessengerV2 is ITokenMessengerV2, IMessageHandlerV2 {
         feeRecipient = feeRecipient_;
     }
 
-    /// @notice Links the token to the one of another domain, and to the messenger there.
+    /// @notice Links the token to the token and messenger of another domain.
     function link(uint32 domain, bytes32 tokenMessenger, bytes32 remoteToken)
         external
         onlyDeployer
@@ -159,7 +159,7 @@ contract SandboxTokenMessengerV2 is ITokenMessengerV2, IMessageHandlerV2 {
         emit MintAndWithdraw(recipient, amount - fee, address(TOKEN), fee);
     }
 
-    /// @dev The fee executed and the block of expiry are zero; the attestation service fills them in.
+    /// @dev The fee executed and the block of expiry are zero; Circle's attestation service sets them.
     function _formatBody(bytes32 mintRecipient, uint256 amount, uint256 maxFee)
         private
         view

@@ -4,9 +4,10 @@ pragma solidity 0.8.37;
 import { ERC20 } from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 
 /// @title A token for sandboxes and tests
-/// @notice Without value; whoever deployed it mints, and whom it names. Never list it on a real chain.
+/// @notice Has no value; the deployer and the minters that it names can mint. Never list it on a
+/// real chain.
 contract TestToken is ERC20 {
-    /// @notice Somebody else tried to mint, or to name a minter.
+    /// @notice The caller may not mint or name a minter.
     error NotMinter(address caller);
 
     address private immutable DEPLOYER = msg.sender;
@@ -17,7 +18,7 @@ contract TestToken is ERC20 {
         DECIMALS = decimals_;
     }
 
-    /// @notice For a bridge: what it burned on one chain it mints on another.
+    /// @notice Mints for a bridge what it burned on another chain.
     function addMinter(address minter) external {
         if (msg.sender != DEPLOYER) revert NotMinter(msg.sender);
         _minters[minter] = true;
@@ -28,7 +29,7 @@ contract TestToken is ERC20 {
         _mint(to, amount);
     }
 
-    /// @notice Destroys some of the caller's own.
+    /// @notice Burns from the caller's balance.
     function burn(uint256 amount) external {
         _burn(msg.sender, amount);
     }

@@ -2,8 +2,8 @@
 pragma solidity 0.8.37;
 
 /// @title EVM addresses in 32-byte fields
-/// @notice Fields that may hold an address of another family are 32 bytes wide. Reading one as an
-/// EVM address is refused when its upper 96 bits are set: truncating would pay a stranger.
+/// @notice Fields that may hold an address of another family are 32 bytes wide. A value whose upper
+/// 96 bits are set is refused as an EVM address: truncation would pay a stranger.
 library Address32 {
     /// @notice `value` is not a left-padded EVM address.
     error NotAnAddress(bytes32 value);
@@ -18,7 +18,7 @@ library Address32 {
         return address(uint160(uint256(value)));
     }
 
-    /// @dev For fields that name a person or contract: zero would burn the funds.
+    /// @dev For fields that name an account: zero would burn the funds.
     function toNonZeroAddress(bytes32 value) internal pure returns (address) {
         if (value == 0) revert NotAnAddress(value);
         return toAddress(value);

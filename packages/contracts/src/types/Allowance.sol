@@ -12,7 +12,7 @@ library Allowance {
         IERC20(token).forceApprove(spender, amount);
     }
 
-    /// @notice Leaves none behind. One that was used up is not reset, because some tokens refuse an
+    /// @notice Resets the allowance. A used-up allowance is not reset, since some tokens refuse an
     /// approval of zero.
     function end(address token, address spender) internal {
         if (IERC20(token).allowance(address(this), spender) != 0) {

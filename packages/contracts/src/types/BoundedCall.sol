@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// @title A call that fails in a bounded way
-/// @notice Plain `try` copies whatever the callee returns, at the caller's cost: one job that
-/// reverts with a huge payload would sink its whole batch. Here at most `maxReason` bytes are
-/// copied. Assembly, because neither the language nor OpenZeppelin offers a bounded copy.
+/// @title Calls with bounded return data
+/// @notice Plain `try` copies everything that the callee returns, at the caller's cost: one job that
+/// reverts with a huge payload would fail its whole batch. This copies at most `maxReason` bytes.
+/// Assembly, because neither the language nor OpenZeppelin offers a bounded copy.
 library BoundedCall {
     function tryCall(address target, uint256 gasLimit, bytes memory payload, uint256 maxReason)
         internal
@@ -25,7 +25,7 @@ library BoundedCall {
     }
 
     /// @notice Sends native coin with at most `gasLimit` gas (and the 2,300 that come with value),
-    /// and copies nothing of what comes back.
+    /// and copies no return data.
     function trySend(address to, uint256 amount, uint256 gasLimit) internal returns (bool ok) {
         assembly ("memory-safe") {
             ok := call(gasLimit, to, amount, 0, 0, 0, 0)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// @notice What a deposit address promises. Its hash is the CREATE2 salt of the wallet, so the
-/// address itself fixes every field and the wallet stores nothing: whoever acts on it brings the
-/// fields along.
+/// @notice The promise of a deposit address. Its hash is the CREATE2 salt of the wallet, so the
+/// address itself fixes every field and the wallet stores nothing: callers pass the fields.
 /// @param integrator The integrator's UUID, padded on the left.
 /// @param userId The integrator's user, 20 bytes padded on the left.
 /// @param destChain Bridge chain id of the destination (not the EVM chain id).
 /// @param destWallet Recipient in the destination family's form; EVM addresses are padded on the
 /// left.
 /// @param destToken Token to be delivered; zero is the native coin of any family.
-/// @param refundAuthority Who may take the funds back on the source chain, padded on the left.
-/// @param maxFeeBps The most that all fees together may take, in basis points.
-/// @param maxSlippageBps The most that a priced conversion may lose on top, in basis points.
+/// @param refundAuthority The account that may take the funds back on the source chain, padded on
+/// the left.
+/// @param maxFeeBps Maximum of all fees together, in basis points.
+/// @param maxSlippageBps Maximum additional loss of a priced conversion, in basis points.
 struct Commitment {
     bytes32 integrator;
     bytes32 userId;
@@ -25,7 +25,7 @@ struct Commitment {
 }
 
 /// @title The hash of a commitment
-/// @notice For ever: changing anything here changes every deposit address.
+/// @notice Never change it: a change here changes every deposit address.
 library CommitmentLib {
     bytes32 internal constant DOMAIN = keccak256("sluice.deposit.v1");
     uint16 internal constant VERSION = 1;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// @title The name of one delivery out of inventory
-/// @notice Source and destination compute it independently, so one lock can be paid once and only
-/// once. The amount is not part of it: a corrected amount must not become a second delivery.
-/// For ever: escrow and delivery contracts on different chains must agree.
+/// @title The id of one delivery from inventory
+/// @notice Source and destination compute it independently, so each lock can be paid only once.
+/// The amount is not part of it: a corrected amount must not become a second delivery.
+/// Never change it: escrow and delivery contracts on different chains must agree.
 library DeliveryIdLib {
     bytes32 internal constant DOMAIN = keccak256("sluice.delivery.v1");
 

@@ -4,9 +4,8 @@ pragma solidity 0.8.37;
 import { ECDSA } from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 
 /// @title EIP-712 digests and their signers
-/// @notice The domain is computed on each use with the live chain id, so a signature never survives
-/// a chain split. OpenZeppelin's EIP712 is not used because it needs instructions that old L2s
-/// lack.
+/// @notice The domain is computed on each use with the live chain id, so a signature is never valid
+/// after a chain split. OpenZeppelin's EIP712 needs instructions that old L2s lack.
 library Eip712 {
     bytes32 private constant DOMAIN_TYPEHASH = keccak256(
         "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
@@ -23,8 +22,8 @@ library Eip712 {
         );
     }
 
-    /// @notice Who signed `structHash` for the calling contract's domain; zero when the signature
-    /// is malformed or malleable (only 65 bytes with the lower `s` pass).
+    /// @notice Returns the signer of `structHash` in the calling contract's domain; zero if the
+    /// signature is malformed or malleable (only 65 bytes with the lower `s` pass).
     function signerOf(bytes32 nameHash, bytes32 structHash, bytes calldata signature)
         internal
         view

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// @title A cap over every 24 hours
-/// @notice What was spent is kept by the hour. The sum over the current hour and the 24 before it
-/// never exceeds the cap, so no window of 24 hours does; an amount is free again after 24 to 25
-/// hours. A bucket that refills steadily would be cheaper, but lets twice the cap through in one
-/// day.
+/// @title A cap on any 24 hours
+/// @notice Spending is recorded by the hour. The sum over the current hour and the 24 before it never
+/// exceeds the cap, so no window of 24 hours does; an amount is free again after 24 to 25 hours. A
+/// steadily refilling bucket would be cheaper, but allows twice the cap in one day.
 library RollingCap {
     uint256 internal constant HOURS = 25;
 
-    /// @param cap The most that may be spent in any 24 hours, in base units.
+    /// @param cap Maximum spending in any 24 hours, in base units.
     /// @param spent The sum of `byHour`.
-    /// @param hour The hour since the epoch that `byHour` was last brought up to.
+    /// @param hour The hour since the epoch of the last update of `byHour`.
     /// @param byHour Spent per hour, at the hour's number modulo 25.
     struct Window {
         uint112 cap;
@@ -35,7 +34,7 @@ library RollingCap {
         return fits;
     }
 
-    /// @notice What may still be spent now.
+    /// @notice Returns the rest of the cap.
     function left(Window storage window) internal view returns (uint256) {
         uint256 spent = window.spent;
         uint256 hour = block.timestamp / 1 hours;
@@ -46,7 +45,7 @@ library RollingCap {
         return spent >= window.cap ? 0 : window.cap - spent;
     }
 
-    /// @dev Forgets the hours that left the window; the caller writes the sum and the hour.
+    /// @dev Clears the hours that left the window; the caller writes the sum and the hour.
     function _advance(Window storage window, uint256 hour) private returns (uint256 spent) {
         spent = window.spent;
         uint256 steps = _steps(window, hour);
@@ -59,8 +58,8 @@ library RollingCap {
         }
     }
 
-    /// @dev Hours to step over; a whole turn forgets everything, and nothing spent is nothing to
-    /// forget.
+    /// @dev Returns the hours to clear; a whole turn clears everything, and without spending there is
+    /// nothing to clear.
     function _steps(Window storage window, uint256 hour) private view returns (uint256) {
         if (window.spent == 0) return 0;
         uint256 passed = hour - window.hour;

@@ -2,11 +2,11 @@
 pragma solidity 0.8.37;
 
 /// @title The code of a deposit address
-/// @notice 51 bytes that pass every call on to the implementation and stop at once on empty
-/// calldata, so that a deployed address still takes native transfers that carry only 2,300 gas (an
-/// ordinary minimal proxy does not: the delegate call alone costs more).
+/// @notice 51 bytes that delegate every call to the implementation and stop at once on empty
+/// calldata, so that a deployed address accepts native transfers with only 2,300 gas (an ordinary
+/// minimal proxy does not: the delegatecall alone costs more).
 /// No PUSH0: the bytes, and with them the addresses, are the same on chains that lack it.
-/// For ever: these bytes are part of every address.
+/// Never change them: these bytes are part of every address.
 ///
 /// ```text
 /// init     3d 60 33 80 60 0a 3d 39 81 f3       copy the 51 bytes behind it and return them

@@ -33,7 +33,7 @@ contract StickyAllowanceToken is OpenToken {
     function _spendAllowance(address, address, uint256) internal override { }
 }
 
-/// @notice Moves nothing when told to transfer, and reports success.
+/// @notice Moves nothing in a transfer, and reports success.
 contract PretendingToken is OpenToken {
     function _update(address from, address to, uint256 value) internal override {
         super._update(from, to, from == address(0) ? value : 0);
@@ -54,7 +54,7 @@ contract SilentToken {
     }
 }
 
-/// @notice Makes a prepared call in the middle of every transfer and keeps what came of it.
+/// @notice Makes a prepared call in the middle of every transfer and stores the result.
 contract ReentrantToken is OpenToken {
     address private _target;
     bytes private _payload;
@@ -85,7 +85,7 @@ contract ReturnBombToken {
     }
 }
 
-/// @notice Passes every deposit on without looking at the token.
+/// @notice Passes every deposit on without checking the token.
 contract AnyTokenRoute is IRoute {
     function deliver(Commitment calldata c, address token, uint256 amount, bytes calldata)
         external
@@ -99,7 +99,7 @@ contract AnyTokenRoute is IRoute {
     }
 }
 
-/// @notice Burns whatever gas it is given.
+/// @notice Burns all the gas that it gets.
 contract GasGuzzler {
     receive() external payable {
         while (true) { }
@@ -161,7 +161,7 @@ contract OldSender {
     }
 }
 
-/// @notice A relayer that tries a batch under a gas limit and undoes it.
+/// @notice A relayer that tries a batch under a gas limit and reverts it.
 contract RelayerProbe {
     error Result(bool ok, uint256 done);
 

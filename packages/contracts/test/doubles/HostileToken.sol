@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// @title A token that misbehaves as it is told
-/// @notice One double for every kind of hostile token, and for tokens that change their mind between
-/// one transaction and the next: whoever likes sets its conduct. It has no errors of its own: a
-/// hostile token gives no reason.
+/// @title A token with configurable misbehaviour
+/// @notice One double for every kind of hostile token, and for tokens that change between one
+/// transaction and the next: anybody can set its conduct. It has no errors of its own: a hostile token
+/// gives no reason.
 contract HostileToken {
-    /// @dev What a call answers with where ERC-20 says `bool`.
+    /// @dev The return value where ERC-20 has `bool`.
     enum Answer {
         True,
         Nothing,
@@ -14,12 +14,12 @@ contract HostileToken {
     }
 
     struct Conduct {
-        /// Of every transfer, burnt.
+        /// Share of every transfer that is burned.
         uint16 feeBps;
-        /// Balances are so many times 1e18 of what was minted.
+        /// Factor on minted balances, times 1e18.
         uint256 index;
         Answer answer;
-        /// Transfers move nothing and say that they did.
+        /// Transfers move nothing and report success.
         bool pretends;
         /// Every transfer leaves one unit behind.
         bool keepsOne;
@@ -42,11 +42,11 @@ contract HostileToken {
         uint32 bomb;
     }
 
-    /// @dev What `balanceOf` says instead of the truth.
+    /// @dev A false answer of `balanceOf`.
     struct Lie {
         bool told;
         uint256 balance;
-        /// Who hears the truth all the same.
+        /// The account that gets the true answer.
         address confidant;
     }
 
@@ -59,14 +59,14 @@ contract HostileToken {
     uint256 public totalSupply;
     mapping(address owner => mapping(address spender => uint256)) public allowance;
     mapping(address who => bool) public blocked;
-    /// @dev What the last hook came to.
+    /// @dev The result of the last hook.
     bool public hookSucceeded;
     bytes public hookAnswer;
 
     mapping(address owner => uint256) private _shares;
     Conduct private _conduct;
     Lie private _lie;
-    /// @dev Whose balances these are instead; the token's own address for the native coin.
+    /// @dev The token whose balances these are; the token's own address for the native coin.
     address private _twin;
     address private _hookTarget;
     bytes private _hookPayload;
@@ -75,7 +75,7 @@ contract HostileToken {
         initialize(name_, symbol_, decimals_);
     }
 
-    /// @dev Apart, for a proxy in front of it.
+    /// @dev Separate, for a proxy in front of it.
     function initialize(string memory name_, string memory symbol_, uint8 decimals_) public {
         (name, symbol, decimals) = (name_, symbol_, decimals_);
         _conduct.index = 1 ether;
@@ -98,7 +98,7 @@ contract HostileToken {
         blocked[who] = on;
     }
 
-    /// @dev Makes a call in the middle of every transfer and keeps what came of it.
+    /// @dev Makes a call in the middle of every transfer and stores the result.
     function hook(address target, bytes calldata payload) external {
         (_hookTarget, _hookPayload) = (target, payload);
     }
@@ -109,12 +109,12 @@ contract HostileToken {
         emit Transfer(address(0), to, amount);
     }
 
-    /// @dev Takes away without a word.
+    /// @dev Removes a balance without an event.
     function seize(address from, uint256 amount) external {
         _shares[from] -= _toShares(amount);
     }
 
-    /// @dev Says `times` over that `amount` moved, and moves nothing.
+    /// @dev Emits `times` events of `amount`, and moves nothing.
     function pretend(address from, address to, uint256 amount, uint256 times) external {
         for (uint256 i; i < times; ++i) {
             emit Transfer(from, to, amount);
@@ -128,7 +128,7 @@ contract HostileToken {
         }
     }
 
-    /// @dev Pays, and then undoes it.
+    /// @dev Pays, then reverts.
     function payAndRevert(address to, uint256 amount) external {
         _move(msg.sender, to, amount);
         revert();
@@ -202,7 +202,7 @@ contract HostileToken {
 
     function _toShares(uint256 amount) private view returns (uint256) {
         uint256 index = _conduct.index;
-        // Rounded up, so that what was counted can be moved to the last unit.
+        // Rounded up, so that the whole balance can be moved.
         return (amount * 1 ether + index - 1) / index;
     }
 

@@ -4,8 +4,8 @@ pragma solidity 0.8.37;
 import { IERC20 } from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import { ISwapRouter02 } from "../../src/interfaces/external/ISwapRouter02.sol";
 
-/// @notice A router that pays what it was told to out of its own pocket, takes what it likes and always
-/// reports success.
+/// @notice A router that pays a configured amount from its own balance, takes a configured amount and
+/// always reports success.
 contract LyingRouter {
     address public immutable WETH9;
     uint256 private _takes;
@@ -35,7 +35,7 @@ contract LyingRouter {
     }
 }
 
-/// @notice A messenger that takes another amount than it was asked to, and burns nothing.
+/// @notice A messenger that takes another amount than requested, and burns nothing.
 contract TakingMessenger {
     uint256 private immutable TIMES;
     uint256 private immutable LESS;

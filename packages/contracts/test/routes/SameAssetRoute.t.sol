@@ -9,7 +9,7 @@ import { SameAssetRoute } from "../../src/routes/SameAssetRoute.sol";
 import { StickyAllowanceToken } from "../doubles/Doubles.sol";
 import { Fixture } from "../support/Fixture.sol";
 
-/// @notice Into the escrow, at the promised minimum.
+/// @notice Locks in the escrow, with the promised minimum.
 contract SameAssetRouteTest is Fixture {
     function test_pair_IsWhatWasBuiltIn() public view {
         assertEq(

@@ -84,8 +84,8 @@ contract SwapCctpRouteTest is Market {
         assertEq(weth.allowance(wallet, address(router)), 0, "allowance");
     }
 
-    /// @dev The router would rather pay with coin that lies in it than take the wallet's wrapped coin.
-    /// Anybody may take that coin away, and then the swap goes on.
+    /// @dev The router pays with coin in its own balance before it takes the wallet's wrapped coin.
+    /// Anybody may withdraw that coin, and then the swap works.
     function test_deliver_CoinInTheRouterHoldsUpWrappedCoinAndCostsNothing() public {
         IDepositFactory.Job memory job = swapCctpJob(wethToCctp, fairAsk(ETH_IN_USDC));
         address wallet = factory.predict(job.c);
@@ -121,7 +121,7 @@ contract SwapCctpRouteTest is Market {
     }
 
     function test_deliver_TheBridgeGetsWhatTheFeeLeavesOfTheCap() public {
-        // Ten of fifty basis points are taken in coin: forty are left, of what 0.999 coins became.
+        // Ten of fifty basis points are taken in coin: forty are left, of the output of 0.999 coins.
         uint256 out = _quote(0.999 ether);
         uint256 left = 0.004 ether * out / 0.999 ether;
         Ask memory ask = fairAsk(ETH_IN_USDC);
@@ -148,7 +148,7 @@ contract SwapCctpRouteTest is Market {
         IDepositFactory.Job memory job = swapCctpJob(ethToCctp, ask);
         vm.deal(factory.predict(job.c), deposit);
         uint256 supply = usdc.totalSupply();
-        // What both cost, in coin at the price of the swap, times what came out.
+        // Both fees, in coin at the price of the swap, times the output.
         bool fits = fee * 10_000 <= deposit * 50
             && ask.maxFee * (deposit - fee) <= (deposit * 50 / 10_000 - fee) * out;
         vm.prank(RELAYER);
@@ -214,7 +214,7 @@ contract SwapCctpRouteTest is Market {
         }
     }
 
-    /// @dev A token whose allowances are not used up, dollars that lay there, and a messenger that
+    /// @dev A token whose allowances are not used up, USDC in the wallet before, and a messenger that
     /// takes twice.
     function test_deliver_RevertsWhenTheMessengerTakesMore() public {
         StickyAllowanceToken dollars = new StickyAllowanceToken();
@@ -241,7 +241,7 @@ contract SwapCctpRouteTest is Market {
         vm.deal(factory.predict(job.c), 1 ether);
     }
 
-    /// @dev What the pool would give now.
+    /// @dev The pool's current output.
     function _quote(uint256 amount) private returns (uint256 out) {
         try this.tryTrade(amount) { }
         catch (bytes memory result) {

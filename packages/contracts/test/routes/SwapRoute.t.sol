@@ -16,7 +16,7 @@ import { Market } from "../support/Market.sol";
 /// @notice Another token on the same chain, through the real router and a real pool.
 contract SwapRouteTest is Market {
     uint256 private constant DOLLARS = 3000e6;
-    /// @dev What the cap of 100 basis points leaves of 2,997 dollars in coin.
+    /// @dev The rest of 2,997 dollars in coin under the cap of 100 basis points.
     uint256 private constant LEAST = 2997e6 * USDC_IN_ETH / 1e6 * 99 / 100;
 
     function test_config_IsWhatWasBuiltIn() public view {
@@ -60,7 +60,7 @@ contract SwapRouteTest is Market {
         IDepositFactory.Job memory job = _dollars(fairAsk(USDC_IN_ETH));
         address wallet = factory.predict(job.c);
         vm.expectEmit(wallet);
-        // As the pool came out.
+        // The actual output of the pool.
         emit IUniswapSwap.Swapped(
             wallet, RECIPIENT, address(usdc), NATIVE, 2997e6, 995_011_965_097_726_768, 3e6
         );
@@ -104,7 +104,7 @@ contract SwapRouteTest is Market {
         assertTrue(RECIPIENT.balance > 5.99 ether, "whoever unwraps next has it");
     }
 
-    /// @dev All the dollars of the pool cost less than this deposit, and the router keeps the rest.
+    /// @dev The whole USDC of the pool costs less than this deposit, and the router keeps the rest.
     function test_deliver_RevertsWhenThePoolCannotTakeAllOfTheCoin() public {
         IDepositFactory.Job memory job = swapJob(ethToUsdc, fairAsk(1));
         address wallet = factory.predict(job.c);
@@ -116,8 +116,8 @@ contract SwapRouteTest is Market {
         assertEq(address(router).balance, 5 ether, "and what lay there");
     }
 
-    /// @dev The router takes the first for the wallet and the second for itself, and whoever asks gets
-    /// what it holds. As coin it would be gone in a precompile.
+    /// @dev To the router, the first means the wallet and the second itself, and anybody can withdraw
+    /// its balance. Coin would be lost in a precompile.
     function test_deliver_RevertsForARecipientThatTheRouterTakesForAnother() public {
         for (uint160 i = 1; i <= 2; ++i) {
             _expectSpecial(usdcToWeth, USDC_IN_ETH, address(i));
@@ -161,8 +161,8 @@ contract SwapRouteTest is Market {
         trade(STRANGER, raises ? address(weth) : address(usdc), attack);
     }
 
-    /// @dev The loss that the key table states: whoever holds both keys and trades can take a swap's
-    /// worth out of the pool. What does come out still goes where it was committed to.
+    /// @dev The loss that the table of keys states: a thief of both keys who trades can take the value
+    /// of a swap out of the pool. The output still goes to the committed wallet.
     function test_T69_deliver_RelayerAndAttestorTogetherCanLoseASwap() public {
         IDepositFactory.Job memory job = _dollars(fairAsk(1e9));
         usdc.mint(STRANGER, 30_000_000e6);
@@ -178,7 +178,7 @@ contract SwapRouteTest is Market {
         IDepositFactory.Job memory job = _dollars(ask);
         vm.expectRevert(bytes("Too little received"));
         settle(job);
-        // A price that is too high by two percent asks for more than the pool gives.
+        // A price two percent too high requires more than the pool gives.
         job.data = swapData(job, fairAsk(USDC_IN_ETH * 102 / 100));
         vm.expectRevert(bytes("Too little received"));
         settle(job);
@@ -379,7 +379,7 @@ contract SwapRouteTest is Market {
         settle(job);
     }
 
-    /// @dev With a deposit of its own.
+    /// @dev With a separate deposit.
     function _dollars(Ask memory ask) private returns (IDepositFactory.Job memory job) {
         job = _again(ask);
         usdc.mint(factory.predict(job.c), DOLLARS);

@@ -40,7 +40,7 @@ contract TransferRouteTest is Fixture {
     }
 
     function test_deliver_RevertsWhenFeeIsAboveTheCap() public {
-        // A deposit of 100,000, of which the cap of 50 basis points leaves 500.
+        // A deposit of 100,000, with at most 500 of fees under the cap of 50 basis points.
         _expectFee(RouteFee(51, 0), 50, 510, 500);
         _expectFee(RouteFee(0, 501), 50, 501, 500);
         _expectFee(RouteFee(25, 251), 50, 501, 500);
@@ -113,7 +113,7 @@ contract TransferRouteTest is Fixture {
     ) public {
         vm.assume(amount > 0);
         IDepositFactory.Job memory job = transferJob(0);
-        // Mostly near what the cap leaves.
+        // Mostly near the cap.
         if (flat % 4 != 0) flat = flat % (uint256(amount) * maxFeeBps / 5000 + 2);
         job.data = abi.encode(RouteFee(feeBps, flat));
         job.c.maxFeeBps = maxFeeBps;

@@ -7,7 +7,7 @@ import { SandboxMessageTransmitterV2 } from "../../src/sandbox/SandboxMessageTra
 import { Market } from "../support/Market.sol";
 import { Vm } from "../support/Vm.sol";
 
-/// @notice The stand-ins of CCTP v2: Circle's message to the byte, and Circle's refusals.
+/// @notice The doubles of CCTP v2: Circle's exact messages and reverts.
 contract CctpStandInsTest is Market {
     uint256 private constant AMOUNT = 1_000_000;
     bytes32 private constant NONCE = keccak256("nonce");
@@ -42,7 +42,7 @@ contract CctpStandInsTest is Market {
     }
 
     function test_interface_IsCircles() public pure {
-        // As 4byte directories and Circle's own calls know them.
+        // As in 4byte directories and Circle's own calls.
         assertEq(
             bytes32(ITokenMessengerV2.depositForBurn.selector), bytes32(bytes4(0x8e0250ee)), "burn"
         );
@@ -149,7 +149,7 @@ contract CctpStandInsTest is Market {
         transmitter.receiveMessage(filled, bytes.concat(two, one));
         vm.expectRevert(bytes("Invalid signature order or dupe"));
         transmitter.receiveMessage(filled, bytes.concat(one, one));
-        // In order they pass; the messenger there listens to another transmitter.
+        // Valid signatures pass; the messenger there accepts another transmitter.
         vm.expectRevert(bytes("Invalid message transmitter"));
         transmitter.receiveMessage(filled, bytes.concat(one, two));
     }

@@ -16,7 +16,7 @@ import { RouteFee } from "../../src/types/RouteFee.sol";
 import { Test } from "./Vm.sol";
 
 /// @notice A sealed deployment. One EVM plays two chains: the factory, the routes and the escrow
-/// stand on bridge chain `HERE`, the delivery on `THERE`.
+/// are on bridge chain `HERE`, the delivery on `THERE`.
 abstract contract Fixture is Test {
     uint16 internal constant HERE = 2;
     uint16 internal constant THERE = 30;
@@ -75,7 +75,7 @@ abstract contract Fixture is Test {
         delivery.seal(listOf(SETTLER), caps);
     }
 
-    /// @dev What else is listed from the beginning. Tokens, factory and escrow stand already.
+    /// @dev Further members of the seal. Tokens, factory and escrow exist already.
     function moreRoutes() internal virtual returns (address[] memory) { }
 
     function newTransferRoute(address token) internal returns (TransferRoute) {
@@ -96,7 +96,7 @@ abstract contract Fixture is Test {
         });
     }
 
-    /// @dev Lists a route after the fact, the way the owner must.
+    /// @dev Lists a route after the seal, as the owner must.
     function listRoute(address route) internal {
         bytes32 role = factory.ROUTE();
         vm.prank(OWNER);
@@ -135,7 +135,7 @@ abstract contract Fixture is Test {
         });
     }
 
-    /// @dev The transfer route's data: a share and nothing on top.
+    /// @dev The transfer route's data: a share and no flat amount.
     function feeOf(uint16 feeBps) internal pure returns (bytes memory) {
         return abi.encode(RouteFee({ bps: feeBps, flat: 0 }));
     }

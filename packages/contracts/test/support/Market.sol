@@ -35,8 +35,8 @@ interface IWeth is IERC20 {
     function withdraw(uint256 amount) external;
 }
 
-/// @notice What the swap and bridge routes need on top: Uniswap v3 and WETH9 as their authors compiled
-/// them, with one pool of USDC and WETH at 3,000; and the stand-ins of CCTP v2 on both chains.
+/// @notice The means of the swap and bridge routes: Uniswap v3 and WETH9 as their authors compiled
+/// them, with one pool of USDC and WETH at 3,000; and the doubles of CCTP v2 on both chains.
 abstract contract Market is Fixture {
     uint32 internal constant DOMAIN_HERE = 0;
     uint32 internal constant DOMAIN_THERE = 6;
@@ -52,7 +52,7 @@ abstract contract Market is Fixture {
     IWeth internal weth;
     ISwapRouter02 internal router;
     IUniswapV3Pool internal pool;
-    /// @dev What Circle mints there.
+    /// @dev The token that Circle mints there.
     TestToken internal minted;
     SandboxMessageTransmitterV2 internal transmitterHere;
     SandboxMessageTransmitterV2 internal transmitterThere;
@@ -66,7 +66,7 @@ abstract contract Market is Fixture {
     SwapCctpRoute internal ethToCctp;
     SwapCctpRoute internal wethToCctp;
 
-    /// @dev A price as an attestor would sign it, and the rest of a relayer's order.
+    /// @dev A price that an attestor would sign, and the rest of a relayer's parameters.
     struct Ask {
         uint256 key;
         IAttestedPrice.Price price;
@@ -107,7 +107,7 @@ abstract contract Market is Fixture {
         router = ISwapRouter02(
             create(
                 string.concat(routers, "SwapRouter02.sol/SwapRouter02.json"),
-                // Without Uniswap v2 and positions, which swaps in a pool of v3 do not need.
+                // Without Uniswap v2 and positions, which v3 swaps do not need.
                 abi.encode(address(0), pools, address(0), weth)
             )
         );
@@ -214,7 +214,7 @@ abstract contract Market is Fixture {
         });
     }
 
-    /// @dev An honest ask: the fair price, for any amount, a fee of ten basis points.
+    /// @dev Honest parameters: the fair price, for any amount, a fee of ten basis points.
     function fairAsk(uint256 rate) internal view returns (Ask memory) {
         return Ask({
             key: ATTESTOR_KEY,
@@ -301,7 +301,7 @@ abstract contract Market is Fixture {
         weth.transfer(to, amount);
     }
 
-    /// @dev Somebody's own trade in the pool, wrapped coin for dollars or back.
+    /// @dev A trade in the pool, wrapped coin for USDC or back.
     function trade(address who, address tokenIn, uint256 amount) internal returns (uint256 gained) {
         vm.startPrank(who);
         IERC20(tokenIn).approve(address(router), amount);
@@ -319,8 +319,8 @@ abstract contract Market is Fixture {
         vm.stopPrank();
     }
 
-    /// @dev What the attestation service makes of an emitted message: it fills in the nonce, what was
-    /// executed and when it expires, and Circle's key signs it.
+    /// @dev Attests an emitted message as Circle's service does: sets the nonce, the executed fee and
+    /// the expiry, and signs it with Circle's key.
     function attest(
         bytes memory message,
         bytes32 nonce,

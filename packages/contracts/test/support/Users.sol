@@ -5,8 +5,8 @@ import { IDelivery } from "../../src/interfaces/IDelivery.sol";
 import { Commitment } from "../../src/types/Commitment.sol";
 import { Fixture } from "./Fixture.sol";
 
-/// @notice A few users, each with a recipient and a refund authority of its own: what they were
-/// funded with, and where it is.
+/// @notice A few users, each with its own recipient and refund authority: their funding, and where
+/// it is now.
 abstract contract Users is Fixture {
     uint256 public funded;
     Commitment[] internal commitments;
@@ -16,7 +16,7 @@ abstract contract Users is Fixture {
         funded += amount;
     }
 
-    /// @dev Source tokens at the places where a commitment or the code put them.
+    /// @dev Source tokens at the places where a commitment or the code sent them.
     function inPlace() external view returns (uint256 sum) {
         sum = usdc.balanceOf(address(escrow)) + usdc.balanceOf(TREASURY) + usdc.balanceOf(FEES);
         for (uint256 i; i < commitments.length; ++i) {

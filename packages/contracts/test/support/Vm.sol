@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
-/// @notice The cheat codes these tests use, so that no test library is needed.
+/// @notice The cheat codes of these tests; replaces a test library.
 interface Vm {
     struct Log {
         bytes32[] topics;
@@ -47,7 +47,7 @@ interface Vm {
     function toString(uint256 value) external pure returns (string memory);
 }
 
-/// @notice Assertions that name what differs.
+/// @notice Assertions that report the difference.
 abstract contract Test {
     Vm internal constant vm = Vm(address(uint160(uint256(keccak256("hevm cheat code")))));
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { deriveSolanaAccounts, toBytes32 } from "./accounts.ts";
 import { WSOL_MINT } from "./genesis.ts";
 
-test("the accounts of a seed are the vectors of docs/solana.md", () => {
+test("deriveSolanaAccounts returns the test vectors of docs/solana.md", () => {
   const accounts = deriveSolanaAccounts(
     "0x000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
   );
@@ -16,7 +16,7 @@ test("the accounts of a seed are the vectors of docs/solana.md", () => {
   });
 });
 
-test("a mint is its 32 bytes", () => {
+test("toBytes32 returns the 32 bytes of a mint", () => {
   expect(toBytes32(WSOL_MINT)).toBe(
     "0x069b8857feab8184fb687f634618c035dac439dc1aeb3b5598a0f00000000001",
   );

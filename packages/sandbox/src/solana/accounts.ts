@@ -1,24 +1,24 @@
 /**
- * The service's accounts on the Solana chain, as they follow from its seed (docs/solana.md has the derivation): who is
- * to be funded, and what contracts of other chains deliver through.
+ * Derives the service's accounts on the Solana chain from its seed (docs/solana.md specifies the derivation), to fund
+ * them and to configure the routes of the EVM chains.
  */
 import { createPrivateKey, createPublicKey, hkdfSync } from "node:crypto";
 import { type Address, getAddressDecoder, getAddressEncoder } from "@solana/kit";
 import type { Hex } from "viem";
 
 const SALT = "sluice/solana/v1";
-/** An ed25519 private key of 32 bytes as PKCS #8 (RFC 8410), up to the bytes themselves. */
+/** Prefix of a 32-byte ed25519 private key as PKCS #8 (RFC 8410). */
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
-/** A public key as SubjectPublicKeyInfo is 12 bytes and the key. */
+/** Length of the prefix of a public key as SubjectPublicKeyInfo. */
 const SPKI_PREFIX_LENGTH = 12;
 
 const ROLES = ["binding", "escrow", "delivery", "settle", "deliver"] as const;
 type Role = (typeof ROLES)[number];
 
-/** The accounts of a service, in base58. */
+/** The accounts of the service, in base58. */
 export type SolanaAccounts = Readonly<Record<Role, Address>>;
 
-/** The accounts of a seed of 32 bytes. */
+/** Derives the accounts from a 32-byte seed. */
 export function deriveSolanaAccounts(seed: Hex): SolanaAccounts {
   const [binding, escrow, delivery, settle, deliver] = [
     addressOf(seed, "binding"),
@@ -30,12 +30,12 @@ export function deriveSolanaAccounts(seed: Hex): SolanaAccounts {
   return { binding, escrow, delivery, settle, deliver };
 }
 
-/** Where the service's locks and fees go. The key is the sandbox's alone, so any account of it does. */
+/** Derives the treasury, which receives claimed locks and fees. Its key has no other use, so any role serves. */
 export function deriveSolanaTreasury(key: Hex): Address {
   return addressOf(key, "delivery");
 }
 
-/** An address as contracts of other chains hold it: its 32 bytes. */
+/** Converts an address to its 32 bytes, as contracts of EVM chains store it. */
 export function toBytes32(address: Address): Hex {
   return `0x${Buffer.from(getAddressEncoder().encode(address)).toString("hex")}`;
 }

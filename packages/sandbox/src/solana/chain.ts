@@ -1,8 +1,8 @@
 /**
- * The chain: slots that pass, transactions that wait, blocks that are made of them, and the faults that are asked for.
+ * The chain: slots, pending transactions, blocks made of them, and simulated faults.
  *
- * A slot ends with `produceBlock` or `skipSlots`. What waits is tried once, in the order of arrival: what is alive and
- * pays is in the block, everything else is gone without a trace.
+ * A slot ends with `produceBlock` or `skipSlots`. Each pending transaction is executed once, in the order of arrival.
+ * One with a valid lifetime that pays its fee is included in the block; any other is dropped without a trace.
  */
 import { randomBytes } from "node:crypto";
 import { type Address, getBase58Decoder } from "@solana/kit";
@@ -13,32 +13,32 @@ import { GENESIS_HASH } from "./genesis.ts";
 import { FIRST_SLOT } from "./spec.ts";
 import {
   type Block,
-  type Commitment,
-  type CommitmentLags,
+  type CommitmentLevel,
+  type CommitmentLevelLags,
   createLedger,
   type Ledger,
 } from "./ledger.ts";
 import type { DecodedTransaction } from "./svm/transaction.ts";
 
-/** Height of the first block. The chain is as if it had run before, so that slots and heights differ. */
+/** Height of the first block. It is lower than the first slot, so that slots and heights differ. */
 const FIRST_HEIGHT = 90n;
-/** Slots whose hashes programs may know. */
+/** Number of slots in the SlotHashes sysvar. */
 const SLOT_HASHES = 512;
-const LAGS_DEFAULT: CommitmentLags = { confirmed: 1, finalized: 32 };
-/** Blocks kept; older ones are gone as they are from a node that does not keep everything. */
+const LAGS_DEFAULT: CommitmentLevelLags = { confirmed: 1, finalized: 32 };
+/** Number of blocks kept; older ones are removed, as on a pruned node. */
 const BLOCKS_MAX_DEFAULT = 20_000;
 
-/** Faults that wait to happen. */
+/** Faults to be simulated. */
 export interface Faults {
-  /** Sends that are answered and then forgotten. */
+  /** Number of next sends that are accepted and dropped. */
   dropSends: number;
-  /** Requests that are answered with HTTP 429. */
+  /** Number of next requests that get HTTP 429. */
   rateLimits: number;
-  /** Requests of a method (of any, where none is named) that are answered with an error. */
+  /** Errors for the next `count` requests of a method, or of any method if undefined. */
   failures: { method: string | undefined; code: number; message: string; count: number }[];
 }
 
-/** What happens to a chain, in the order in which it happens; told so that it can be kept. */
+/** A change of the chain, reported in order so that it can be stored. */
 export type ChainEvent =
   | { readonly kind: "block"; readonly block: Block }
   | { readonly kind: "skip"; readonly slot: bigint }
@@ -51,7 +51,7 @@ export type ChainEvent =
     }
   | { readonly kind: "rent"; readonly lamportsPerByte: bigint };
 
-/** What a chain was when it was saved. */
+/** The saved state of a chain. */
 export interface SavedChain {
   readonly blocks: readonly Block[];
   readonly root: bigint;
@@ -61,52 +61,52 @@ export interface SavedChain {
 
 /** Settings of a chain. */
 export interface ChainSettings {
-  /** Goes on from here; without it the chain is a new one. */
+  /** State to resume; without it the chain is new. */
   readonly saved?: SavedChain;
-  /** How many blocks must stand on one until it is confirmed and final. Default 1 and 32. */
-  readonly lags?: CommitmentLags;
-  /** Milliseconds since 1970. Default: the clock of the machine. */
+  /** Blocks on top of a confirmed and of a final block. Default 1 and 32. */
+  readonly lags?: CommitmentLevelLags;
+  /** Unix time in milliseconds. Default: the system clock. */
   readonly now?: () => number;
-  /** Blocks kept. Default 20000. */
+  /** Number of blocks kept. Default 20000. */
   readonly blocksMax?: number;
 }
 
-/** The chain. */
+/** A simulated Solana chain. */
 export interface Chain {
   readonly bank: Bank;
   readonly ledger: Ledger;
   readonly faults: Faults;
-  /** The slot that is open now. */
+  /** Returns the current slot. */
   openSlot(): bigint;
-  /** Transactions that wait for a block. */
+  /** Returns the number of pending transactions. */
   pendingCount(): number;
-  /** Takes a transaction; it is tried in the next block. */
+  /** Accepts a transaction for the next block. */
   submit(decoded: DecodedTransaction): void;
-  /** Ends the open slot with a block. */
+  /** Ends the current slot with a block. */
   produceBlock(): Block;
   /** Ends slots without a block. */
   skipSlots(count: number): void;
-  /** Takes the newest blocks away, as when their fork died. Returns them, newest first. */
+  /** Removes the newest blocks, as when their fork is abandoned. Returns them, newest first. */
   fork(blocks: number, options?: { readonly replay?: boolean }): readonly Block[];
-  /** Why a transaction cannot be in the block after the newest one of a commitment; undefined when it can. */
-  deadReason(decoded: DecodedTransaction, commitment?: Commitment): DeadReason | undefined;
-  /** Writes an account without a transaction, as of the newest block or as if it had always been so. */
+  /** Returns why a transaction cannot be in the block after the newest one of a commitment level; undefined if it can. */
+  deadReason(decoded: DecodedTransaction, commitment?: CommitmentLevel): DeadReason | undefined;
+  /** Writes an account without a transaction, as of the newest block or as of genesis. */
   write(address: Address, account: StoredAccount | undefined, since?: "now" | "always"): void;
-  /** What the cluster asks as rent, in lamports per byte. */
+  /** Sets the rent, in lamports per byte. */
   setRent(lamportsPerByte: bigint): void;
   /** Resolves with the next block. */
   nextBlock(): Promise<Block>;
-  /** Takes over a block that was made before a restart, with the accounts that it changed. */
+  /** Restores a block from before a restart, with the accounts that it changed. */
   adopt(block: Block, changes: readonly (readonly [Address, StoredAccount | undefined])[]): void;
-  /** Tells of everything from now on, before anybody else can see it. */
+  /** Sets the listener of changes. It is called before the change is visible to readers. */
   onEvent(listener: (event: ChainEvent) => void): void;
   save(): SavedChain;
 }
 
-/** Why a transaction is not even tried. */
-export type DeadReason = "BlockhashNotFound" | "AlreadyProcessed";
+/** Why a transaction cannot be executed. */
+type DeadReason = "BlockhashNotFound" | "AlreadyProcessed";
 
-/** Makes a chain with its first block. */
+/** Creates a chain with its first block, or resumes a saved one. */
 export function createChain(settings: ChainSettings = {}): Chain {
   const { now = Date.now, blocksMax = BLOCKS_MAX_DEFAULT, saved, lags = LAGS_DEFAULT } = settings;
   const bank = createBank(saved?.bank);
@@ -118,7 +118,7 @@ export function createChain(settings: ChainSettings = {}): Chain {
   });
   const faults: Faults = { dropSends: 0, rateLimits: 0, failures: [] };
   let slot = saved?.slot ?? FIRST_SLOT + 1n;
-  let tell = (_event: ChainEvent): void => undefined;
+  let notify = (_event: ChainEvent): void => undefined;
   /** By signature, in the order of arrival. */
   let pending = new Map<string, DecodedTransaction>();
   let waiting: ((block: Block) => void)[] = [];
@@ -131,7 +131,7 @@ export function createChain(settings: ChainSettings = {}): Chain {
     return isAlive ? undefined : "BlockhashNotFound";
   };
 
-  /** Opens the slot for programs: what they see as now, and as the past. */
+  /** Sets the sysvars of the slot: the clock and the hashes of earlier slots. */
   const openSlot = (time: bigint): void => {
     const recent = ledger.newest(SLOT_HASHES).toReversed();
     bank.beginSlot(
@@ -161,9 +161,9 @@ export function createChain(settings: ChainSettings = {}): Chain {
       const parent = ledger.tip();
       const time = timeOfNext();
       openSlot(time);
-      const tried = [...pending.values()];
+      const candidates = [...pending.values()];
       pending = new Map();
-      const transactions = tried.flatMap((decoded) => {
+      const transactions = candidates.flatMap((decoded) => {
         const execution = deadReason(decoded) ? undefined : bank.execute(slot, decoded);
         return execution ? [{ ...execution, slot, decoded }] : [];
       });
@@ -180,37 +180,37 @@ export function createChain(settings: ChainSettings = {}): Chain {
       bank.history.prune(ledger.tip("finalized").slot);
       slot += 1n;
       openSlot(time);
-      tell({ kind: "block", block });
-      const told = waiting;
+      notify({ kind: "block", block });
+      const resolvers = waiting;
       waiting = [];
-      for (const resolve of told) resolve(block);
+      for (const resolve of resolvers) resolve(block);
       return block;
     },
     skipSlots: (count) => {
       slot += BigInt(count);
       openSlot(timeOfNext());
-      tell({ kind: "skip", slot });
+      notify({ kind: "skip", slot });
     },
     fork: (blocks, { replay = false } = {}) => {
-      const gone = ledger.abandon(blocks);
+      const removed = ledger.abandon(blocks);
       bank.rollBack(ledger.tip().slot);
-      const lost = gone.toReversed().flatMap(({ transactions }) => transactions);
+      const lost = removed.toReversed().flatMap(({ transactions }) => transactions);
       if (replay) {
-        const again = lost.map(({ decoded }) => [decoded.signature, decoded] as const);
-        pending = new Map([...again, ...pending]);
+        const replayed = lost.map(({ decoded }) => [decoded.signature, decoded] as const);
+        pending = new Map([...replayed, ...pending]);
       }
       openSlot(timeOfNext());
-      tell({ kind: "fork", blocks });
-      return gone;
+      notify({ kind: "fork", blocks });
+      return removed;
     },
     deadReason,
     write: (address, account, since = "now") => {
       bank.write(since === "always" ? BEFORE_ALL : ledger.tip().slot, address, account);
-      tell({ kind: "write", address, account, since });
+      notify({ kind: "write", address, account, since });
     },
     setRent: (lamportsPerByte) => {
       bank.setRentPerByte(lamportsPerByte);
-      tell({ kind: "rent", lamportsPerByte });
+      notify({ kind: "rent", lamportsPerByte });
     },
     nextBlock: () => new Promise((resolve) => waiting.push(resolve)),
     adopt: (block, changes) => {
@@ -220,7 +220,7 @@ export function createChain(settings: ChainSettings = {}): Chain {
       slot = block.slot + 1n;
     },
     onEvent: (listener) => {
-      tell = listener;
+      notify = listener;
     },
     save: () => ({
       blocks: ledger.all(),

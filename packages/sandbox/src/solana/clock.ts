@@ -1,11 +1,11 @@
-/** Lets slots pass by the clock. When nothing waits and everything is final they pass slowly, to spare the laptop. */
+/** Produces slots by the clock, more slowly while no transaction is pending and everything is final, to save CPU. */
 import type { Chain } from "./chain.ts";
 
-/** How fast slots pass. */
-export interface ClockOptions {
-  /** Milliseconds of a slot. */
+/** Slot times. */
+interface ClockOptions {
+  /** Slot time, in milliseconds. */
   readonly slotMs: number;
-  /** Milliseconds of a slot while nothing waits and all transactions are final. Never less than `slotMs`. */
+  /** Slot time while no transaction is pending and all are final, in milliseconds. At least `slotMs`. */
   readonly idleSlotMs: number;
 }
 
@@ -16,7 +16,7 @@ export interface Clock {
   resume(): void;
 }
 
-/** A clock that was never started, for chains that are driven by hand. */
+/** A clock that never runs, for chains whose slots are produced by the controls. */
 export const NO_CLOCK: Clock = {
   isRunning: () => false,
   pause: () => undefined,
@@ -27,7 +27,7 @@ export const NO_CLOCK: Clock = {
 export function startClock(chain: Chain, { slotMs, idleSlotMs }: ClockOptions): Clock {
   let timer: NodeJS.Timeout | undefined;
   let movedAt = performance.now();
-  /** Height from which on everything is final, as far as was seen. */
+  /** From this height on, every transaction produced so far is final. */
   let quietFrom = chain.ledger.tip().height;
 
   const onTimer = (): void => {
@@ -37,7 +37,7 @@ export function startClock(chain: Chain, { slotMs, idleSlotMs }: ClockOptions): 
     movedAt = performance.now();
     const block = chain.produceBlock();
     if (block.transactions.length === 0) return;
-    // One more than finality needs, for readers that want it strictly below the newest final one.
+    // One more than finality needs, so that the block is below the newest final one.
     quietFrom = block.height + BigInt(chain.ledger.lags().finalized) + 1n;
   };
   const resume = (): void => {

@@ -43,7 +43,7 @@ const slotAt = (commitment: "processed" | "confirmed" | "finalized") =>
   wallet.rpc.getSlot({ commitment }).send();
 
 describe("blocks", () => {
-  test("name their parent by slot and hash, over skipped slots too", async () => {
+  test("have the slot and hash of their parent, also across skipped slots", async () => {
     const before = await chain.tick();
     await chain.skipSlots(3);
     const after = await chain.tick();
@@ -64,7 +64,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("of a skipped slot, of a later one and of one below finality are told apart", async () => {
+  test("that do not exist have different errors for skipped, later and final slots", async () => {
     await chain.tick();
     await chain.skipSlots(1);
     const skipped = (await chain.tick()) - 1n;
@@ -79,14 +79,14 @@ describe("blocks", () => {
     expect(await codeOf(block(50n))).toBe(SOLANA_ERROR__JSON_RPC__SERVER_ERROR_BLOCK_CLEANED_UP);
   });
 
-  test("are confirmed under one and final under 32 others, or as many as are asked for", async () => {
+  test("are confirmed with one and final with 32 blocks on top, or as set by setLags", async () => {
     const tip = await chain.tick(40);
     expect([await slotAt("confirmed"), await slotAt("finalized")]).toEqual([tip - 1n, tip - 32n]);
     await chain.setLags({ confirmed: 2, finalized: 8 });
     expect([await slotAt("confirmed"), await slotAt("finalized")]).toEqual([tip - 2n, tip - 8n]);
   });
 
-  test("that are too old are forgotten, and said to be", async () => {
+  test("that are too old are removed and return the cleaned up error", async () => {
     await chain.close();
     chain = await createSolanaChain({ blocksMax: 50 });
     wallet = connectWallet(chain.url);
@@ -98,7 +98,7 @@ describe("blocks", () => {
 });
 
 describe("reads", () => {
-  test("of accounts are exact at every commitment", async () => {
+  test("of accounts are exact at every commitment level", async () => {
     const read = async () => {
       const at = async (commitment: "processed" | "confirmed" | "finalized") =>
         (await wallet.rpc.getBalance(other.address, { commitment }).send()).value / 1_000_000_000n;
@@ -117,7 +117,7 @@ describe("reads", () => {
     expect(await read()).toEqual([7n, 7n, 7n]);
   });
 
-  test("of token accounts know only what stood at their commitment", async () => {
+  test("of token accounts return only those that exist at the commitment level", async () => {
     const { mint } = SOLANA_TOKENS.USDC;
     await chain.mintTo({ mint, owner: other.address, amount: 9n });
     const count = async (commitment: "processed" | "finalized") => {
@@ -132,14 +132,14 @@ describe("reads", () => {
     expect(await count("finalized")).toBe(1);
   });
 
-  test("that ask for a slot not yet seen are refused", async () => {
+  test("with a minContextSlot not yet reached are rejected", async () => {
     const minContextSlot = (await slotAt("finalized")) + 1n;
     expect(await codeOf(wallet.rpc.getBalance(other.address, { minContextSlot }).send())).toBe(
       SOLANA_ERROR__JSON_RPC__SERVER_ERROR_MIN_CONTEXT_SLOT_NOT_REACHED,
     );
   });
 
-  test("of the ledger are never only processed", async () => {
+  test("of the ledger reject the commitment level processed", async () => {
     const signature = await give(1n);
     await chain.tick();
     const find = (commitment: "confirmed" | "finalized") =>
@@ -161,7 +161,7 @@ describe("reads", () => {
 });
 
 describe("a fork", () => {
-  test("takes back a confirmed block with all that was in it", async () => {
+  test("removes a confirmed block with all of its transactions", async () => {
     await chain.tick(40);
     const final = await slotAt("finalized");
     const signature = await give(3n);
@@ -184,7 +184,7 @@ describe("a fork", () => {
     expect(history).toEqual([]);
   });
 
-  test("can put its transactions into later blocks", async () => {
+  test("with replay includes its transactions in later blocks", async () => {
     const signature = await give(3n);
     const slot = await chain.tick();
     await chain.fork({ blocks: 1, replay: true });
@@ -193,7 +193,7 @@ describe("a fork", () => {
     expect(await wallet.balanceOf(other.address)).toBe(3_000_000_000n);
   });
 
-  test("leaves nothing of a transaction whose blockhash died with it", async () => {
+  test("drops a replayed transaction whose blockhash was removed too", async () => {
     await chain.tick();
     const { value: lifetime } = await wallet.rpc
       .getLatestBlockhash({ commitment: "processed" })
@@ -215,7 +215,7 @@ describe("a fork", () => {
     expect(await wallet.statusOf(signed.signature)).toBeNull();
   });
 
-  test("deeper than finality replaces final blocks, as no cluster should", async () => {
+  test("deeper than finality replaces final blocks", async () => {
     const tip = await chain.tick(40);
     await chain.fork({ blocks: 36 });
     expect(await slotAt("finalized")).toBe(tip - 36n);

@@ -1,4 +1,4 @@
-/** The faucet of the chain: it gives lamports away and mints, by transactions like everybody's. */
+/** The faucet of the chain: transfers lamports and mints tokens by ordinary transactions. */
 import { randomInt } from "node:crypto";
 import {
   type Address,
@@ -27,15 +27,15 @@ import type { Chain } from "./chain.ts";
 import { FAUCET_SEED, WSOL_MINT } from "./genesis.ts";
 import { type DecodedTransaction, decodeTransaction } from "./svm/transaction.ts";
 
-/** More than any transaction of the faucet uses, and room for numbers that tell them apart. */
+/** Minimum compute unit limit of a faucet transaction, and the range that makes the limits different. */
 const FAUCET_UNITS = 200_000;
 const FAUCET_UNITS_SPREAD = 1_000_000;
 
-/** Signs for the sandbox: gives lamports away and mints. */
+/** Signs transactions that fund accounts. The caller submits them. */
 export interface Faucet {
   readonly address: Address;
   giveLamports(to: Address, amount: bigint): Promise<DecodedTransaction>;
-  /** WSOL is wrapped, as nobody mints it. */
+  /** Mints a token, or wraps SOL if the mint is WSOL. */
   mintTo(request: {
     readonly mint: Address;
     readonly owner: Address;
@@ -44,13 +44,13 @@ export interface Faucet {
   }): Promise<DecodedTransaction>;
 }
 
-/** Makes the faucet of a chain. */
+/** Creates the faucet of a chain. */
 export async function createFaucet(chain: Pick<Chain, "ledger">): Promise<Faucet> {
   const signer = await createKeyPairSignerFromPrivateKeyBytes(FAUCET_SEED);
   let count = randomInt(FAUCET_UNITS_SPREAD);
   const sign = async (instructions: readonly Instruction[]): Promise<DecodedTransaction> => {
     const { blockhash: hash, height } = chain.ledger.tip();
-    // Two gifts that are alike would be one transaction; the limit makes each its own.
+    // Two identical requests would give the same transaction; a different unit limit makes each unique.
     const units = FAUCET_UNITS + (count % FAUCET_UNITS_SPREAD);
     count += 1;
     const lifetime = { blockhash: blockhash(hash), lastValidBlockHeight: height };

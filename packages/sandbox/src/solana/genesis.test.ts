@@ -4,7 +4,7 @@ import { digestOf, GENESIS_HASH, MINTED_TOKENS } from "./genesis.ts";
 
 const MAINNET = "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d";
 
-test("the chain and its mints are nobody's, derived from their names", () => {
+test("genesis hash and mints are derived from names, so that nobody has their keys", () => {
   const derive = (name: string) => getBase58Decoder().decode(digestOf(name));
   expect(GENESIS_HASH).toBe(derive("genesis"));
   expect(GENESIS_HASH).not.toBe(MAINNET);

@@ -46,7 +46,7 @@ const give = (amount: bigint) =>
     }),
   ]);
 
-/** All that a reader can see of the chain. */
+/** Returns everything that is visible to a reader of the chain. */
 async function picture() {
   const { ledger } = chain.chain;
   const { mint } = SOLANA_TOKENS.USDC;
@@ -73,8 +73,8 @@ async function picture() {
   };
 }
 
-describe("a chain in a file", () => {
-  test("goes on as it was: blocks, balances at each commitment, rent and forks", async () => {
+describe("chain in a file", () => {
+  test("is resumed with its blocks, balances at each commitment level, rent and forks", async () => {
     await give(1_000_000_000n);
     await chain.tick(40);
     await give(2_000_000_000n);
@@ -87,13 +87,13 @@ describe("a chain in a file", () => {
     const before = await picture();
     await reopen();
     expect(await picture()).toEqual(before);
-    // Twice, because the second start reads what the first wrote anew.
+    // Twice, because the second start reads the file that the first has rewritten.
     await reopen();
     expect(await picture()).toEqual(before);
     expect((await wallet.rpc.getTokenSupply(mint).send()).value.decimals).toBe(2);
   });
 
-  test("takes transactions that were signed before", async () => {
+  test("accepts transactions that were signed before the restart", async () => {
     const signed = await wallet.sign(payer, [
       getTransferSolInstruction({ source: payer, destination: other.address, amount: 3_000_000n }),
     ]);
@@ -104,7 +104,7 @@ describe("a chain in a file", () => {
     expect(await wallet.balanceOf(other.address)).toBe(3_000_000n);
   });
 
-  test("does not let a transaction land twice", async () => {
+  test("does not include a transaction twice", async () => {
     const signature = await give(1_000_000_000n);
     await chain.tick();
     const landed = await wallet.statusOf(signature);
@@ -125,7 +125,7 @@ describe("a chain in a file", () => {
     expect(await wallet.balanceOf(other.address)).toBe(1_000_000_000n);
   });
 
-  test("loses no more than a record that was cut off", async () => {
+  test("loses only a truncated last record", async () => {
     await give(1_000_000_000n);
     await chain.tick();
     const before = await picture();
@@ -137,11 +137,11 @@ describe("a chain in a file", () => {
     expect(await picture()).toEqual(before);
   });
 
-  test("of another format is refused", async () => {
+  test("of another format is rejected", async () => {
     await chain.close();
     truncateSync(path, 0);
     appendFileSync(path, "no chain");
-    await expect(open()).rejects.toThrow("begin anew with --fresh");
+    await expect(open()).rejects.toThrow("start again with --fresh");
     rmSync(path);
     await open();
   });

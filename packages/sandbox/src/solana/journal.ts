@@ -1,9 +1,9 @@
 /**
- * Keeps a chain in a file, so that a restart goes on with it, whatever ended the process.
+ * Stores a chain in a file, so that a restart resumes it, even after a kill.
  *
- * The file is a row of records, each with its length before it: first the whole chain as it was when the file was
- * begun, then everything that happened since, in order. A record that was cut off by a kill is the last one and is left
- * out. Each start, and a file that grew large, writes the file anew.
+ * The file is a sequence of records, each preceded by its length: first a snapshot of the whole chain, then every change
+ * since, in order. A record truncated by a kill can only be the last and is ignored. Each start, and a file that has
+ * become too large, rewrites the file from a new snapshot.
  */
 import { closeSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { deserialize, serialize } from "node:v8";
@@ -25,12 +25,12 @@ const FORMAT = 1;
 const BYTES_MAX = 64_000_000;
 const LENGTH_BYTES = 4;
 
-/** A transaction in the file: what its bytes say is read from them again. */
-type KeptTransaction = Pick<LandedTransaction, "slot" | "keys" | "meta"> & {
+/** A transaction in the file, without the fields that can be decoded from its bytes. */
+type StoredTransaction = Pick<LandedTransaction, "slot" | "keys" | "meta"> & {
   readonly bytes: Uint8Array;
 };
-type KeptBlock = Omit<Block, "transactions"> & {
-  readonly transactions: readonly KeptTransaction[];
+type StoredBlock = Omit<Block, "transactions"> & {
+  readonly transactions: readonly StoredTransaction[];
 };
 type Changes = readonly (readonly [Address, StoredAccount | undefined])[];
 
@@ -38,29 +38,34 @@ type Record =
   | {
       readonly kind: "begin";
       readonly format: typeof FORMAT;
-      readonly saved: Omit<SavedChain, "blocks"> & { readonly blocks: readonly KeptBlock[] };
+      readonly saved: Omit<SavedChain, "blocks"> & { readonly blocks: readonly StoredBlock[] };
     }
-  | { readonly kind: "block"; readonly block: KeptBlock; readonly changes: Changes }
+  | { readonly kind: "block"; readonly block: StoredBlock; readonly changes: Changes }
   | Exclude<ChainEvent, { readonly kind: "block" }>;
 
-/** Goes on with the chain of a file, or begins a new one there. Until it is closed the file follows the chain. */
+/** Resumes the chain of a file, or creates a new one. Every change is written to the file until it is closed. */
 export function openJournal(
   path: string,
   settings: ChainSettings,
 ): { readonly chain: Chain; readonly close: () => void } {
   const records = readRecords(path);
   const chain = records ? restore(path, records, settings) : createChain(settings);
-  return { chain, close: keep(chain, path) };
+  return { chain, close: record(chain, path) };
 }
 
 function restore(path: string, [first, ...rest]: readonly Record[], settings: ChainSettings) {
   if (first?.kind !== "begin" || first.format !== FORMAT) {
-    throw new SandboxError(`${path} is damaged or of another version: begin anew with --fresh`);
+    throw new SandboxError(
+      `${path} is damaged or was written by another version: start again with --fresh`,
+    );
   }
   const { saved } = first;
-  const chain = createChain({ ...settings, saved: { ...saved, blocks: saved.blocks.map(thaw) } });
+  const chain = createChain({
+    ...settings,
+    saved: { ...saved, blocks: saved.blocks.map(decodeBlock) },
+  });
   for (const record of rest) replay(chain, record);
-  // Opens the slot anew: until now the SVM has not heard of the blocks that were taken over.
+  // Opens the slot again: the sysvars of the SVM do not yet include the restored blocks.
   chain.skipSlots(0);
   return chain;
 }
@@ -68,7 +73,7 @@ function restore(path: string, [first, ...rest]: readonly Record[], settings: Ch
 function replay(chain: Chain, record: Record): void {
   switch (record.kind) {
     case "block":
-      chain.adopt(thaw(record.block), record.changes);
+      chain.adopt(decodeBlock(record.block), record.changes);
       return;
     case "skip":
       chain.skipSlots(Number(record.slot - chain.openSlot()));
@@ -83,12 +88,12 @@ function replay(chain: Chain, record: Record): void {
       chain.setRent(record.lamportsPerByte);
       return;
     case "begin":
-      throw new Error("a file of a chain begins once");
+      throw new Error("the snapshot must be the first record");
   }
 }
 
-/** Writes the chain as it is and adds whatever happens to it. Returns what ends that. */
-function keep(chain: Chain, path: string): () => void {
+/** Writes a snapshot of the chain and appends every change. Returns a function that stops. */
+function record(chain: Chain, path: string): () => void {
   let file = begin(chain, path);
   chain.onEvent((event) => {
     file.bytes += append(file.descriptor, toRecord(chain, event));
@@ -102,17 +107,17 @@ function keep(chain: Chain, path: string): () => void {
   };
 }
 
-/** Puts a new file in the place of the old one, in one step. */
+/** Replaces the file atomically by one that has only a snapshot. */
 function begin(chain: Chain, path: string): { descriptor: number; bytes: number } {
-  const half = `${path}.${process.pid}.tmp`;
-  const descriptor = openSync(half, "w", 0o600);
+  const temporary = `${path}.${process.pid}.tmp`;
+  const descriptor = openSync(temporary, "w", 0o600);
   const { blocks, ...saved } = chain.save();
   append(descriptor, {
     kind: "begin",
     format: FORMAT,
-    saved: { ...saved, blocks: blocks.map(freeze) },
+    saved: { ...saved, blocks: blocks.map(encodeBlock) },
   });
-  renameSync(half, path);
+  renameSync(temporary, path);
   return { descriptor, bytes: 0 };
 }
 
@@ -129,12 +134,12 @@ function toRecord(chain: Chain, event: ChainEvent): Record {
   const changed = new Set(keys.filter((key) => key.writable).map((key) => key.pubkey));
   return {
     kind: "block",
-    block: freeze(event.block),
+    block: encodeBlock(event.block),
     changes: [...changed].map((address) => [address, chain.bank.read(address)] as const),
   };
 }
 
-/** The whole records of a file; undefined where there is no file. */
+/** Returns the complete records of a file; undefined if there is no file. */
 function readRecords(path: string): readonly Record[] | undefined {
   let file: Buffer;
   try {
@@ -147,14 +152,14 @@ function readRecords(path: string): readonly Record[] | undefined {
   for (let start = 0; start + LENGTH_BYTES <= file.length;) {
     const end = start + LENGTH_BYTES + file.readUInt32LE(start);
     if (end > file.length) break;
-    // CAST: the file is this module's own; its first record is checked for the format.
+    // CAST: this module wrote the file, and the first record's format is checked.
     records.push(deserialize(file.subarray(start + LENGTH_BYTES, end)) as Record);
     start = end;
   }
   return records;
 }
 
-function freeze(block: Block): KeptBlock {
+function encodeBlock(block: Block): StoredBlock {
   return {
     ...block,
     transactions: block.transactions.map(({ slot, keys, meta, decoded: { bytes } }) => ({
@@ -166,7 +171,7 @@ function freeze(block: Block): KeptBlock {
   };
 }
 
-function thaw(block: KeptBlock): Block {
+function decodeBlock(block: StoredBlock): Block {
   return {
     ...block,
     transactions: block.transactions.map(({ bytes, ...landed }) => ({

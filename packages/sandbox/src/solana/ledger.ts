@@ -1,16 +1,16 @@
 /**
- * The blocks of the chain and what can be found in them. Consensus is played: a block is confirmed and final when
- * enough blocks stand on it, and a fork is the newest blocks taken away.
+ * The blocks of the chain, with indexes. Consensus is simulated: a block is confirmed or final when enough blocks are on
+ * top of it, and a fork removes the newest blocks.
  */
 import type { Address } from "@solana/kit";
 import type { Execution } from "./svm/bank.ts";
 import type { DecodedTransaction } from "./svm/transaction.ts";
 
-/** How sure a block is. */
-export type Commitment = "processed" | "confirmed" | "finalized";
+/** A commitment level of Solana. */
+export type CommitmentLevel = "processed" | "confirmed" | "finalized";
 
-/** How many blocks stand on a block of each commitment, at least. */
-export interface CommitmentLags {
+/** Minimum number of blocks on top of a block of each commitment level. */
+export interface CommitmentLevelLags {
   readonly confirmed: number;
   readonly finalized: number;
 }
@@ -24,34 +24,34 @@ export interface LandedTransaction extends Execution {
 /** A block. A slot without one was skipped. */
 export interface Block {
   readonly slot: bigint;
-  /** Blocks below it; smaller than the slot by what was skipped. */
+  /** Number of blocks below it; less than the slot by the number of skipped slots. */
   readonly height: bigint;
   readonly parentSlot: bigint;
   readonly blockhash: string;
   readonly previousBlockhash: string;
-  /** Seconds since 1970. */
+  /** Unix time in seconds. */
   readonly time: bigint;
   readonly transactions: readonly LandedTransaction[];
 }
 
-/** Blocks in which a transaction may still be included after the one whose hash it carries. */
+/** Number of blocks after the block of its blockhash in which a transaction can be included. */
 export const BLOCKHASH_AGE_MAX = 150n;
 
-/** What a ledger begins with. */
-export interface LedgerOptions {
+/** Initial state of a ledger. */
+interface LedgerOptions {
   /** In ascending order, at least one. */
   readonly blocks: readonly Block[];
-  /** Slot of the newest block that was final already. */
+  /** Slot of the newest final block. */
   readonly root?: bigint;
-  /** Blocks kept; older ones are forgotten. */
+  /** Number of blocks kept; older ones are removed. */
   readonly blocksMax: number;
-  readonly lags: CommitmentLags;
+  readonly lags: CommitmentLevelLags;
 }
 
 /** The blocks. */
 export type Ledger = ReturnType<typeof createLedger>;
 
-/** Makes a ledger. */
+/** Creates a ledger. */
 export function createLedger({
   blocks: initial,
   root: savedRoot,
@@ -65,7 +65,7 @@ export function createLedger({
   const byAddress = new Map<Address, LandedTransaction[]>();
   let lags = chosenLags;
   let transactionCount = 0;
-  /** Slot of the newest final block, which a fork above it does not lower. */
+  /** Slot of the newest final block. A fork above it does not lower it. */
   let root = savedRoot;
 
   const append = (block: Block): void => {
@@ -83,14 +83,14 @@ export function createLedger({
     }
   };
 
-  const forget = (block: Block, end: "newest" | "oldest"): void => {
+  const unindex = (block: Block, end: "newest" | "oldest"): void => {
     bySlot.delete(block.slot);
     byHash.delete(block.blockhash);
     for (const landed of block.transactions) {
       bySignature.delete(landed.decoded.signature);
       for (const address of addressesOf(landed)) {
         const list = byAddress.get(address) ?? [];
-        // Blocks leave in order, so that what goes is always at an end.
+        // Blocks are removed in order, so the transaction is always at one end of the list.
         if (end === "newest") list.splice(list.indexOf(landed), 1);
         else list.shift();
         if (list.length === 0) byAddress.delete(address);
@@ -98,7 +98,7 @@ export function createLedger({
     }
   };
 
-  /** The block on which that many others stand; the oldest where the chain is too short. */
+  /** Returns the newest block with at least `count` blocks on top; the oldest block if there are too few. */
   const buriedUnder = (count: number): Block => {
     const block = blocks[Math.max(0, blocks.length - 1 - count)];
     if (!block) throw new Error("a ledger has at least one block");
@@ -108,8 +108,8 @@ export function createLedger({
     const { slot } = buriedUnder(lags.finalized);
     if (root === undefined || slot > root) root = slot;
   };
-  /** The newest block of a commitment. */
-  const tip = (commitment: Commitment = "processed"): Block => {
+  /** Returns the newest block of a commitment level. */
+  const tip = (commitment: CommitmentLevel = "processed"): Block => {
     if (commitment === "processed") return buriedUnder(0);
     const final =
       (root === undefined ? undefined : bySlot.get(root)) ?? buriedUnder(lags.finalized);
@@ -127,21 +127,21 @@ export function createLedger({
       moveRoot();
       if (blocks.length <= blocksMax) return;
       const oldest = blocks.shift();
-      if (oldest) forget(oldest, "oldest");
+      if (oldest) unindex(oldest, "oldest");
     },
-    /** Takes the newest blocks away and returns them, newest first. One always stays. */
+    /** Removes the newest blocks and returns them, newest first. At least one block stays. */
     abandon: (count: number): readonly Block[] => {
-      const gone: Block[] = [];
-      while (gone.length < count && blocks.length > 1) {
+      const removed: Block[] = [];
+      while (removed.length < count && blocks.length > 1) {
         const block = blocks.pop();
         if (!block) break;
         transactionCount -= block.transactions.length;
-        forget(block, "newest");
-        gone.push(block);
+        unindex(block, "newest");
+        removed.push(block);
       }
-      // Deeper than finality, which no cluster does: then what stands is as final as it can be.
+      // A fork deeper than finality, which no real cluster has: the newest remaining block is final.
       if (root !== undefined && root > buriedUnder(0).slot) root = buriedUnder(0).slot;
-      return gone;
+      return removed;
     },
     tip,
     first: (): Block => {
@@ -151,7 +151,7 @@ export function createLedger({
     },
     blockAt: (slot: bigint): Block | undefined => bySlot.get(slot),
     blockOf: (blockhash: string): Block | undefined => byHash.get(blockhash),
-    /** Slots with a block between two slots, both included, at most `limit` of them. */
+    /** Returns at most `limit` slots with a block between two slots, both included. */
     slotsBetween: (from: bigint, to: bigint, limit = Number.POSITIVE_INFINITY): bigint[] => {
       const start = lowerBound(blocks, from);
       const slots: bigint[] = [];
@@ -162,18 +162,18 @@ export function createLedger({
       }
       return slots;
     },
-    /** The newest blocks, oldest first. */
+    /** Returns the newest blocks, oldest first. */
     newest: (count: number): readonly Block[] => blocks.slice(-count),
     transaction: (signature: string): LandedTransaction | undefined => bySignature.get(signature),
-    /** Transactions that name an address, oldest first. */
+    /** Returns the transactions that include an address, oldest first. */
     transactionsOf: (address: Address): readonly LandedTransaction[] =>
       byAddress.get(address) ?? [],
-    /** How sure a slot's block is. */
-    commitmentOf: (slot: bigint): Commitment => {
+    /** Returns the commitment level of a slot's block. */
+    commitmentOf: (slot: bigint): CommitmentLevel => {
       if (slot <= tip("finalized").slot) return "finalized";
       return slot <= tip("confirmed").slot ? "confirmed" : "processed";
     },
-    /** True while a transaction with this blockhash may be included in the block after `at`. */
+    /** Reports whether a transaction with this blockhash can be included in the block after `at`. */
     isAlive: (blockhash: string, at: Block): boolean => {
       const block = byHash.get(blockhash);
       return (
@@ -183,8 +183,8 @@ export function createLedger({
       );
     },
     transactionCount: (): number => transactionCount,
-    lags: (): CommitmentLags => lags,
-    setLags: (changed: CommitmentLags): void => {
+    lags: (): CommitmentLevelLags => lags,
+    setLags: (changed: CommitmentLevelLags): void => {
       lags = changed;
       moveRoot();
     },
@@ -192,12 +192,12 @@ export function createLedger({
   };
 }
 
-/** Every address once, although a transaction may name it twice. */
+/** Returns every address once, although a transaction can include it twice. */
 function addressesOf({ keys }: Execution): ReadonlySet<Address> {
   return new Set(keys.map(({ pubkey }) => pubkey));
 }
 
-/** Place of the first block at or after a slot. */
+/** Returns the index of the first block at or after a slot. */
 function lowerBound(blocks: readonly Block[], slot: bigint): number {
   let low = 0;
   let high = blocks.length;

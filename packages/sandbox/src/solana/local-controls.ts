@@ -1,4 +1,4 @@
-/** The controls of a chain in this process. */
+/** Implements the controls of a chain in this process. */
 import { type Address, generateKeyPairSigner } from "@solana/kit";
 import type { Chain } from "./chain.ts";
 import type { Clock } from "./clock.ts";
@@ -8,7 +8,7 @@ import { makeMint } from "./mint.ts";
 import type { DecodedTransaction } from "./svm/transaction.ts";
 import { readMint } from "./svm/token-state.ts";
 
-/** Makes the controls. */
+/** Creates the controls. */
 export function createControls({
   chain,
   clock,
@@ -18,22 +18,22 @@ export function createControls({
   readonly clock: Clock;
   readonly faucet: Faucet;
 }): SolanaControls {
-  /** Waits for the block with a transaction of the faucet, and makes it where no clock does. */
+  /** Waits for the block with a faucet transaction, and produces it if the clock is not running. */
   const land = async (decoded: DecodedTransaction): Promise<string> => {
     chain.submit(decoded);
     if (clock.isRunning()) await chain.nextBlock();
     else chain.produceBlock();
     const landed = chain.ledger.transaction(decoded.signature);
-    if (!landed) throw new Error("the faucet's transaction did not land");
+    if (!landed) throw new Error(`the faucet transaction ${decoded.signature} was not included`);
     if (landed.meta.err !== null) {
-      throw new Error(`the faucet's transaction failed: ${JSON.stringify(landed.meta.err)}`);
+      throw new Error(`the faucet transaction failed: ${JSON.stringify(landed.meta.err)}`);
     }
     return decoded.signature;
   };
 
   return {
     tick: async (blocks = 1) => {
-      for (let made = 0; made < blocks; made += 1) chain.produceBlock();
+      for (let produced = 0; produced < blocks; produced += 1) chain.produceBlock();
       return chain.ledger.tip().slot;
     },
     skipSlots: async (slots) => chain.skipSlots(slots),
@@ -71,6 +71,6 @@ export function createControls({
 
 function programOf(chain: Chain, mint: Address): Address {
   const found = readMint(chain.bank.read(mint));
-  if (!found) throw new Error(`${mint} is no mint`);
+  if (!found) throw new Error(`${mint} is not a mint`);
   return found.program;
 }

@@ -1,4 +1,4 @@
-/** Mints as bytes, and those that stand on every new chain. */
+/** Encodes mints, and writes the genesis mints of a new chain. */
 import type { Address } from "@solana/kit";
 import {
   AccountState,
@@ -16,7 +16,7 @@ import {
   TOKEN_PROGRAM_ADDRESS,
 } from "./svm/programs.ts";
 
-/** Puts the sandbox's mints and the faucet's lamports on a new chain. The faucet comes last: where it is, all is. */
+/** Writes the mints and the faucet's lamports to a new chain. The faucet is last: if it exists, genesis is complete. */
 export function writeGenesis(chain: Chain, faucet: Address): void {
   for (const { mint, decimals } of MINTED_TOKENS) {
     chain.write(mint, makeMint({ decimals }, faucet, chain.bank.minimumBalance), "always");
@@ -30,7 +30,7 @@ export function writeGenesis(chain: Chain, faucet: Address): void {
   chain.write(faucet, account, "always");
 }
 
-/** The account of a mint. */
+/** Returns the account of a mint. */
 export function makeMint(
   request: MintRequest,
   faucet: Address,
@@ -39,7 +39,7 @@ export function makeMint(
   const extensions = listExtensions(request, faucet);
   const program = request.program ?? (extensions.length > 0 ? "token-2022" : "token");
   if (program === "token" && extensions.length > 0) {
-    throw new Error("only mints of token-2022 have extensions");
+    throw new Error("extensions need program token-2022, got token");
   }
   const data = Uint8Array.from(
     getMintEncoder().encode({

@@ -1,8 +1,9 @@
-/** The process of the Solana chain: `node-main.ts STATE_FILE PORT SLOT_MS IDLE_SLOT_MS`. Ends on SIGTERM. */
+/** Main module of the Solana node's process: `node-main.ts STATE_FILE PORT SLOT_MS IDLE_SLOT_MS`. Stops on SIGTERM. */
 import { createSolanaChain } from "./solana-chain.ts";
 
 const [path, port, slotMs, idleSlotMs] = process.argv.slice(2);
-if (path === undefined) throw new Error("which file keeps the chain?");
+if (path === undefined)
+  throw new Error("expected STATE_FILE PORT SLOT_MS IDLE_SLOT_MS, got nothing");
 const chain = await createSolanaChain({
   path,
   port: Number(port),

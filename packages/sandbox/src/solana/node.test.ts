@@ -38,8 +38,8 @@ function signerOf(secretKey = ""): Promise<KeyPairSigner> {
   return createKeyPairSignerFromBytes(getBase58Encoder().encode(secretKey));
 }
 
-describe("the node", () => {
-  test("is adopted while it runs, and goes on from its file after it was stopped", async () => {
+describe("node", () => {
+  test("is adopted while it is running, and resumed from its file after it was stopped", async () => {
     const first = await open();
     expect(first.origin).toBe("new");
     const slot = await first.controls.tick(5);
@@ -51,7 +51,7 @@ describe("the node", () => {
     expect(await again.controls.tick()).toBeGreaterThan(slot);
   });
 
-  test("names port and option where the port is taken", async () => {
+  test("names port and option when the port is in use", async () => {
     const { rpcUrl } = await open();
     const port = Number(new URL(rpcUrl).port);
     const elsewhere = join(dir, "elsewhere");
@@ -82,7 +82,7 @@ describe("the node", () => {
     expect(balances).toEqual([999_992_995_000n, 1_000_007_000_000n, 1_000_000_000_000n]);
   });
 
-  test("gives its accounts lamports and every token once", async () => {
+  test("funds its accounts with lamports and every token, once", async () => {
     const { payers } = await openWithPayer();
     await fundSolanaPayers(node, payers);
     const wallet = connectWallet(node.rpcUrl);
@@ -91,7 +91,7 @@ describe("the node", () => {
     expect(supply.value).toMatchObject({ amount: "30000000000000", decimals: 8 });
   });
 
-  test("lets slots pass by itself, slowly while nothing happens", async () => {
+  test("produces slots by the clock, more slowly while idle", async () => {
     await open({ slotMs: 10, idleSlotMs: 60_000 });
     const wallet = connectWallet(node.rpcUrl);
     const slotOf = (commitment: "processed" | "finalized") =>
@@ -103,7 +103,7 @@ describe("the node", () => {
     await expect
       .poll(() => wallet.balanceOf(address, "finalized"), { timeout: 10_000, interval: 20 })
       .toBe(1_000_000n);
-    // One block more than finality needs, and then none for a minute.
+    // One block more than finality needs, then none for a minute.
     await expect
       .poll(async () => (await slotOf("processed")) - (await slotOf("finalized")), {
         timeout: 10_000,
@@ -116,7 +116,7 @@ describe("the node", () => {
     await node.controls.resume();
   });
 
-  test("has the controls of a chain in process", async () => {
+  test("has the same controls as a chain in process", async () => {
     await open({ slotMs: 0 });
     const { controls } = node;
     const wallet = connectWallet(node.rpcUrl);
@@ -140,7 +140,7 @@ describe("the node", () => {
     await controls.dropNextSends(1);
     await controls.clearFaults();
     await expect(controls.mintTo({ mint: address, owner: address, amount: 1n })).rejects.toThrow(
-      `mintTo: ${address} is no mint`,
+      `mintTo: ${address} is not a mint`,
     );
   });
 });

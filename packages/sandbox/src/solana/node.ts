@@ -1,4 +1,4 @@
-/** The Solana chain as a node of the sandbox: a process of its own, adopted by the next start, kept in a file. */
+/** Runs the Solana chain as a detached process, which is stored in a file and adopted by the next start. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,15 +16,15 @@ import { DEFAULT_IDLE_SLOT_MS, DEFAULT_SLOT_MS, SOLANA_SPEC } from "./spec.ts";
 
 const MAIN = fileURLToPath(new URL("node-main.ts", import.meta.url));
 
-/** How to start the node. */
+/** Options of `openSolanaNode`. */
 export interface SolanaNodeOptions {
-  /** Folder of the nodes' files. */
+  /** Directory of the nodes' files. */
   readonly dir: string;
-  /** Port to listen on; 0 for any. Absent: where it already runs, else 8501. */
+  /** Port to listen on; 0 for any free port. Absent: the port of the running node, otherwise 8501. */
   readonly port?: number;
-  /** Milliseconds of a slot, 100 unless given; 0 lets slots pass by the controls alone. */
+  /** Slot time, in milliseconds. Default 100. With 0, slots pass only by the controls. */
   readonly slotMs?: number;
-  /** Milliseconds of a slot while nothing happens; 1000 unless given. */
+  /** Slot time while idle, in milliseconds. Default 1000. */
   readonly idleSlotMs?: number;
 }
 
@@ -34,12 +34,12 @@ export interface SolanaNode {
   readonly controls: SolanaControls;
   readonly process: DetachedNode["process"];
   readonly logPath: string;
-  /** `new` chain, `loaded` from its file, or `adopted` while running. */
+  /** A `new` chain, one `loaded` from its file, or a running node that was `adopted`. */
   readonly origin: "new" | "loaded" | "adopted";
   stop(): Promise<void>;
 }
 
-/** Adopts the node if it runs, else starts it. A node that is adopted keeps the slots it was started with. */
+/** Adopts the node if it is running, otherwise starts it. An adopted node keeps the slot times of its start. */
 export async function openSolanaNode(options: SolanaNodeOptions): Promise<SolanaNode> {
   const { dir, port, slotMs = DEFAULT_SLOT_MS, idleSlotMs = DEFAULT_IDLE_SLOT_MS } = options;
   const identity = identityOf(dir);
@@ -64,7 +64,7 @@ export async function openSolanaNode(options: SolanaNodeOptions): Promise<Solana
   };
 }
 
-/** Ends the node if one runs from this folder. */
+/** Stops the node if one is running from this directory. */
 export async function stopLeftoverSolanaNode(dir: string): Promise<void> {
   await stopLeftoverDetached(identityOf(dir));
 }
@@ -74,12 +74,12 @@ function identityOf(dir: string): NodeIdentity {
   return { name, dir, statePath: join(dir, `${name}.chain`), chainId };
 }
 
-/** True when the node isReady as the sandbox's chain. */
+/** Reports whether the node responds as the sandbox's chain. */
 async function isReady(rpcUrl: string): Promise<boolean> {
   try {
     return (await createSolanaRpc(rpcUrl).getGenesisHash().send()) === GENESIS_HASH;
   } catch (error) {
-    // Nobody listens yet, or somebody else does.
+    // Nothing listens yet, or another process does.
     if (isSolanaError(error) || error instanceof TypeError || error instanceof SyntaxError) {
       return false;
     }

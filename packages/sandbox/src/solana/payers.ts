@@ -1,4 +1,4 @@
-/** Accounts with lamports and test tokens on the Solana chain, for tests and demos. */
+/** Funded accounts on the Solana chain, with lamports and test tokens, for tests and demos. */
 import { join } from "node:path";
 import {
   type Address,
@@ -13,7 +13,7 @@ import type { SolanaNode } from "./node.ts";
 import { SOLANA_SPEC } from "./spec.ts";
 
 const LAMPORTS_EACH = 1_000_000_000_000n;
-/** Of every token, in whole units. */
+/** Amount of every token, in whole units. */
 const TOKENS_EACH = 100_000n;
 
 /** An account and its key. */
@@ -23,7 +23,7 @@ export interface SolanaPayer {
   readonly secretKey: string;
 }
 
-/** Reads the accounts of a state directory and makes those that are missing. */
+/** Reads the accounts of a state directory and generates missing ones. */
 export function loadSolanaPayers(keysDir: string): Promise<readonly SolanaPayer[]> {
   const names = Array.from(
     { length: PAYERS_PER_CHAIN },
@@ -35,11 +35,11 @@ export function loadSolanaPayers(keysDir: string): Promise<readonly SolanaPayer[
 async function loadPayer(path: string): Promise<SolanaPayer> {
   const seed = loadSeed(path);
   const { address } = await createKeyPairSignerFromPrivateKeyBytes(seed);
-  const both = Uint8Array.from([...seed, ...getAddressEncoder().encode(address)]);
-  return { address, secretKey: getBase58Decoder().decode(both) };
+  const secretKey = Uint8Array.from([...seed, ...getAddressEncoder().encode(address)]);
+  return { address, secretKey: getBase58Decoder().decode(secretKey) };
 }
 
-/** Gives every account what it does not have yet. */
+/** Funds every account that has no lamports or lacks a token. */
 export async function fundSolanaPayers(
   { rpcUrl, controls }: Pick<SolanaNode, "rpcUrl" | "controls">,
   payers: readonly SolanaPayer[],

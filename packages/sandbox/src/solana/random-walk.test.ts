@@ -1,4 +1,4 @@
-/** Whatever is asked of the chain, in whatever order: what its blocks say adds up to what its accounts hold. */
+/** Random operations in random order: the balance changes in the blocks must add up to the balances of the accounts. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { getTransferSolInstruction } from "@solana-program/system";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createSolanaChain, type SolanaChain } from "./index.ts";
-import type { Commitment } from "./ledger.ts";
+import type { CommitmentLevel } from "./ledger.ts";
 import { connectWallet } from "./test-wallet.ts";
 
 const LEVELS = ["processed", "confirmed", "finalized"] as const;
@@ -44,8 +44,12 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** What the blocks up to a commitment leave an account with. */
-function balanceByBlocks({ chain }: SolanaChain, address: Address, commitment: Commitment): bigint {
+/** Computes an account's balances from the blocks up to a commitment level. */
+function balanceByBlocks(
+  { chain }: SolanaChain,
+  address: Address,
+  commitment: CommitmentLevel,
+): bigint {
   const { slot } = chain.ledger.tip(commitment);
   return chain.ledger
     .all()
@@ -84,7 +88,7 @@ async function walk(steps: readonly Step[], path: string): Promise<void> {
     );
     const at = (index: number): KeyPairSigner => {
       const signer = signers[index];
-      if (!signer) throw new Error("there are four");
+      if (!signer) throw new Error("expected four signers");
       return signer;
     };
     for (const { address } of signers) await chain.airdrop({ to: address, amount: START });
@@ -102,7 +106,7 @@ async function walk(steps: readonly Step[], path: string): Promise<void> {
           }),
         ]);
       } else if ("replay" in one) {
-        // Final blocks stay, as on every cluster.
+        // Final blocks are not removed, as on a real cluster.
         const { tip } = chain.chain.ledger;
         const blocks = Math.min(one.count, Number(tip().height - tip("finalized").height));
         await chain.fork({ blocks, replay: one.replay });
@@ -135,7 +139,7 @@ async function walk(steps: readonly Step[], path: string): Promise<void> {
   }
 }
 
-test("forks, skips, losses and restarts keep blocks and balances of every commitment in step", async () => {
+test("blocks and balances agree at every commitment level across forks, skips, dropped sends and restarts", async () => {
   const dir = mkdtempSync(join(tmpdir(), "sluice-solana-walk-"));
   let runs = 0;
   try {

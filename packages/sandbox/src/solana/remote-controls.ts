@@ -1,4 +1,4 @@
-/** The controls of a chain that runs in a process of its own. */
+/** Calls the controls of a chain in another process. */
 import { type Address, address } from "@solana/kit";
 import { asRecord } from "../json-file.ts";
 import { CONTROL_PREFIX, type SolanaControls } from "./controls.ts";
@@ -14,26 +14,26 @@ export function connectSolanaControls(rpcUrl: string): SolanaControls {
         (_key, part: unknown) => (typeof part === "bigint" ? part.toString() : part),
       ),
     });
-    const answer = asRecord(await response.json());
-    const error = asRecord(answer?.["error"]);
+    const body = asRecord(await response.json());
+    const error = asRecord(body?.["error"]);
     if (error) throw new Error(`${name}: ${String(error["message"])}`);
-    return answer?.["result"];
+    return body?.["result"];
   };
-  const order = async (name: keyof SolanaControls, argument?: unknown): Promise<void> => {
+  const run = async (name: keyof SolanaControls, argument?: unknown): Promise<void> => {
     await call(name, argument);
   };
   return {
     tick: async (blocks = 1) => toSlot(await call("tick", blocks)),
-    skipSlots: (slots) => order("skipSlots", slots),
+    skipSlots: (slots) => run("skipSlots", slots),
     fork: async (request) => toSlots(await call("fork", request)),
-    dropNextSends: (count) => order("dropNextSends", count),
-    rateLimitNext: (count) => order("rateLimitNext", count),
-    failNext: (request) => order("failNext", request),
-    clearFaults: () => order("clearFaults"),
-    pause: () => order("pause"),
-    resume: () => order("resume"),
-    setLags: (lags) => order("setLags", lags),
-    setRent: (lamportsPerByte) => order("setRent", lamportsPerByte),
+    dropNextSends: (count) => run("dropNextSends", count),
+    rateLimitNext: (count) => run("rateLimitNext", count),
+    failNext: (request) => run("failNext", request),
+    clearFaults: () => run("clearFaults"),
+    pause: () => run("pause"),
+    resume: () => run("resume"),
+    setLags: (lags) => run("setLags", lags),
+    setRent: (lamportsPerByte) => run("setRent", lamportsPerByte),
     airdrop: async (request) => toText(await call("airdrop", request)),
     mintTo: async (request) => toText(await call("mintTo", request)),
     createMint: async (request): Promise<Address> =>
@@ -42,16 +42,17 @@ export function connectSolanaControls(rpcUrl: string): SolanaControls {
 }
 
 function toSlot(value: unknown): bigint {
-  if (typeof value !== "number") throw new Error("the chain did not answer with a slot");
+  if (typeof value !== "number") throw new Error(`expected a slot, got ${JSON.stringify(value)}`);
   return BigInt(value);
 }
 
 function toSlots(value: unknown): readonly bigint[] {
-  if (!Array.isArray(value)) throw new Error("the chain did not answer with slots");
+  if (!Array.isArray(value))
+    throw new Error(`expected a list of slots, got ${JSON.stringify(value)}`);
   return value.map(toSlot);
 }
 
 function toText(value: unknown): string {
-  if (typeof value !== "string") throw new Error("the chain did not answer with a text");
+  if (typeof value !== "string") throw new Error(`expected a string, got ${JSON.stringify(value)}`);
   return value;
 }

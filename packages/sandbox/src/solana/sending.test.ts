@@ -73,16 +73,16 @@ const give = (amount = 1_000_000_000n) =>
 const latest = async () =>
   (await wallet.rpc.getLatestBlockhash({ commitment: "processed" }).send()).value;
 
-/** The same transaction with its signature spoilt. */
+/** Returns the same transaction with an invalid signature. */
 function spoil({ wire }: Signed): Signed["wire"] {
   const bytes = Uint8Array.from(getBase64Encoder().encode(wire));
   bytes[10] = (bytes[10] ?? 0) ^ 1;
-  // CAST: the text is base64 of a transaction as before; only its signature does not fit any more.
+  // CAST: the text is still base64 of a transaction; only its signature is invalid.
   return getBase64Decoder().decode(bytes) as Signed["wire"];
 }
 
-describe("a send", () => {
-  test("with a signature that does not fit leaves no trace, and preflight says why", async () => {
+describe("sendTransaction", () => {
+  test("with an invalid signature leaves no trace, and preflight returns the reason", async () => {
     const wire = spoil(await wallet.sign(payer, [give()]));
     expect(await codeOf(wallet.post({ wire }, false))).toBe(
       SOLANA_ERROR__JSON_RPC__SERVER_ERROR_TRANSACTION_SIGNATURE_VERIFICATION_FAILURE,
@@ -93,7 +93,7 @@ describe("a send", () => {
     expect(await wallet.balanceOf(payer.address)).toBe(10_000_000_000n);
   });
 
-  test("of somebody who cannot pay the fee leaves no trace", async () => {
+  test("of a payer who cannot pay the fee leaves no trace", async () => {
     const signature = await wallet.send(other, [
       getTransferSolInstruction({ source: other, destination: payer.address, amount: 1n }),
     ]);
@@ -101,7 +101,7 @@ describe("a send", () => {
     expect(await wallet.statusOf(signature)).toBeNull();
   });
 
-  test("of the same bytes lands once and is answered with the same signature", async () => {
+  test("of the same bytes is included once and returns the same signature", async () => {
     const signed = await wallet.sign(payer, [give()]);
     const answers = [await wallet.post(signed), await wallet.post(signed)];
     await chain.tick();
@@ -118,7 +118,7 @@ describe("a send", () => {
     });
   });
 
-  test("that would fail is refused by preflight with the program's error and its logs", async () => {
+  test("that would fail is rejected by preflight with the program's error and logs", async () => {
     const signed = await wallet.sign(payer, [give(10n ** 15n)]);
     const refused: unknown = await wallet.post(signed, false).catch((error: unknown) => error);
     expect(refused).toMatchObject({
@@ -129,7 +129,7 @@ describe("a send", () => {
     });
   });
 
-  test("under a blockhash that preflight's commitment has not seen is refused", async () => {
+  test("with a blockhash unknown at the preflight commitment level is rejected", async () => {
     await chain.tick(2);
     const signed = await wallet.sign(payer, [give()], { lifetime: await latest() });
     const send = (preflightCommitment: "processed" | "finalized") =>
@@ -140,7 +140,7 @@ describe("a send", () => {
     expect(await send("processed")).toBe(signed.signature);
   });
 
-  test("of more than 1,232 bytes is refused, where the SVM itself would take it", async () => {
+  test("of more than 1,232 bytes is rejected, although the SVM would accept it", async () => {
     const signed = await wallet.sign(payer, [
       give(),
       ...Array.from({ length: 20 }, () => ({
@@ -152,7 +152,7 @@ describe("a send", () => {
     expect(await codeOf(wallet.post(signed))).toBe(SOLANA_ERROR__JSON_RPC__INVALID_PARAMS);
   });
 
-  test("can be lost, as many as are asked for", async () => {
+  test("is accepted and dropped, as often as set by dropNextSends", async () => {
     await chain.dropNextSends(1);
     const lost = await wallet.sign(payer, [give()]);
     expect(await wallet.post(lost)).toBe(lost.signature);
@@ -163,7 +163,7 @@ describe("a send", () => {
     expect(await wallet.statusOf(lost.signature)).toMatchObject({ err: null });
   });
 
-  test("is too late after 150 blocks, however many slots were skipped", async () => {
+  test("expires after 150 blocks, regardless of skipped slots", async () => {
     const [early, late] = await Promise.all([
       wallet.sign(payer, [give(1_000_000n)], { lifetime: await latest() }),
       wallet.sign(payer, [give(2_000_000n)], { lifetime: await latest() }),
@@ -185,7 +185,7 @@ describe("a send", () => {
   });
 });
 
-describe("a durable nonce", () => {
+describe("durable nonce", () => {
   let nonceAccount: KeyPairSigner;
 
   beforeEach(async () => {
@@ -212,7 +212,7 @@ describe("a durable nonce", () => {
       .blockhash;
 
   async function signWithNonce(instruction: Instruction): Promise<Signed> {
-    // CAST: the stock client brands the value as a nonce only where it reads it itself.
+    // CAST: the client brands the value as a nonce only where it reads it itself.
     const nonce = String(await readNonce()) as Nonce;
     const signed = await signTransactionMessageWithSigners(
       pipe(
@@ -237,7 +237,7 @@ describe("a durable nonce", () => {
     };
   }
 
-  test("keeps a transaction alive for as long as it stands, and then for ever dead", async () => {
+  test("keeps a transaction valid until the nonce advances, and then makes it permanently invalid", async () => {
     const signed = await signWithNonce(give());
     await chain.tick(200);
     expect(await wallet.post(signed, false)).toBe(signed.signature);
@@ -253,7 +253,7 @@ describe("a durable nonce", () => {
     expect(await wallet.balanceOf(other.address)).toBe(2_000_000_000n);
   });
 
-  test("is used up by a transaction that fails", async () => {
+  test("is advanced by a transaction that fails", async () => {
     const before = await readNonce();
     const failing = await signWithNonce(give(10n ** 15n));
     const rival = await signWithNonce(give());
@@ -271,8 +271,8 @@ describe("a durable nonce", () => {
   });
 });
 
-describe("a transaction of version 1", () => {
-  test("lands, and hides its block from readers that do not know the version", async () => {
+describe("version 1 transaction", () => {
+  test("is included, and its block is rejected for clients that do not support the version", async () => {
     const signature = await wallet.send(payer, [give()], { version: 1 });
     const slot = await chain.tick();
     await chain.tick(32);
@@ -288,8 +288,8 @@ describe("a transaction of version 1", () => {
   });
 });
 
-describe("a lookup table", () => {
-  test("supplies accounts, which blocks list with their source", async () => {
+describe("lookup table", () => {
+  test("provides accounts, which blocks list with their source", async () => {
     const table = await createTable([other.address]);
     const lifetime = await latest();
     const signed = await signTransactionMessageWithSigners(
@@ -323,7 +323,7 @@ describe("a lookup table", () => {
     expect(whole?.meta?.loadedAddresses).toEqual({ writable: [other.address], readonly: [] });
   });
 
-  test("that is not there leaves no trace of its transaction", async () => {
+  test("that does not exist leaves no trace of the transaction", async () => {
     const nowhere = (await generateKeyPairSigner()).address;
     const lifetime = await latest();
     const signed = await signTransactionMessageWithSigners(
@@ -386,45 +386,48 @@ describe("a lookup table", () => {
 });
 
 describe("fees", () => {
-  test.each([0, 1] as const)("of version %i are what the SVM charges", async (version) => {
-    const lifetime = await latest();
-    const legacy = pipe(
-      createTransactionMessage({ version: 0 }),
-      (m) => setTransactionMessageFeePayerSigner(payer, m),
-      (m) => setTransactionMessageLifetimeUsingBlockhash(lifetime, m),
-      (m) => setTransactionMessageComputeUnitPrice(1_234_567n, m),
-      (m) => setTransactionMessageComputeUnitLimit(9_000, m),
-      (m) => appendTransactionMessageInstructions([give()], m),
-    );
-    const modern = pipe(
-      createTransactionMessage({ version: 1 }),
-      (m) => setTransactionMessageFeePayerSigner(payer, m),
-      (m) => setTransactionMessageLifetimeUsingBlockhash(lifetime, m),
-      (m) => setTransactionMessageComputeUnitLimit(9_000, m),
-      (m) => setTransactionMessageLoadedAccountsDataSizeLimit(1_000_000, m),
-      (m) => setTransactionMessagePriorityFeeLamports(11_112n, m),
-      (m) => appendTransactionMessageInstructions([give()], m),
-    );
-    const signed =
-      version === 0
-        ? await signTransactionMessageWithSigners(legacy)
-        : await signTransactionMessageWithSigners(modern);
-    const compiled =
-      version === 0 ? compileTransactionMessage(legacy) : compileTransactionMessage(modern);
-    const bytes = getCompiledTransactionMessageEncoder().encode(compiled);
-    // CAST: the stock client brands the bytes of a message only in a form that its encoder does not return.
-    const message = getBase64Decoder().decode(bytes) as Parameters<
-      typeof wallet.rpc.getFeeForMessage
-    >[0];
-    const told = await wallet.rpc.getFeeForMessage(message, { commitment: "processed" }).send();
-    await wallet.rpc.sendTransaction(getBase64EncodedWireTransaction(signed), RPC_CONFIG).send();
-    await chain.tick();
-    const left = await wallet.balanceOf(payer.address);
-    expect(10_000_000_000n - left - 1_000_000_000n).toBe(16_112n);
-    expect(told.value).toBe(16_112n);
-  });
+  test.each([0, 1] as const)(
+    "of version %i equal the fee that the SVM charges",
+    async (version) => {
+      const lifetime = await latest();
+      const legacy = pipe(
+        createTransactionMessage({ version: 0 }),
+        (m) => setTransactionMessageFeePayerSigner(payer, m),
+        (m) => setTransactionMessageLifetimeUsingBlockhash(lifetime, m),
+        (m) => setTransactionMessageComputeUnitPrice(1_234_567n, m),
+        (m) => setTransactionMessageComputeUnitLimit(9_000, m),
+        (m) => appendTransactionMessageInstructions([give()], m),
+      );
+      const modern = pipe(
+        createTransactionMessage({ version: 1 }),
+        (m) => setTransactionMessageFeePayerSigner(payer, m),
+        (m) => setTransactionMessageLifetimeUsingBlockhash(lifetime, m),
+        (m) => setTransactionMessageComputeUnitLimit(9_000, m),
+        (m) => setTransactionMessageLoadedAccountsDataSizeLimit(1_000_000, m),
+        (m) => setTransactionMessagePriorityFeeLamports(11_112n, m),
+        (m) => appendTransactionMessageInstructions([give()], m),
+      );
+      const signed =
+        version === 0
+          ? await signTransactionMessageWithSigners(legacy)
+          : await signTransactionMessageWithSigners(modern);
+      const compiled =
+        version === 0 ? compileTransactionMessage(legacy) : compileTransactionMessage(modern);
+      const bytes = getCompiledTransactionMessageEncoder().encode(compiled);
+      // CAST: the client brands message bytes in a form that its encoder does not return.
+      const message = getBase64Decoder().decode(bytes) as Parameters<
+        typeof wallet.rpc.getFeeForMessage
+      >[0];
+      const told = await wallet.rpc.getFeeForMessage(message, { commitment: "processed" }).send();
+      await wallet.rpc.sendTransaction(getBase64EncodedWireTransaction(signed), RPC_CONFIG).send();
+      await chain.tick();
+      const left = await wallet.balanceOf(payer.address);
+      expect(10_000_000_000n - left - 1_000_000_000n).toBe(16_112n);
+      expect(told.value).toBe(16_112n);
+    },
+  );
 
-  test("that others paid can be asked for", async () => {
+  test("of recent blocks are returned by getRecentPrioritizationFees", async () => {
     const lifetime = await latest();
     const signed = await signTransactionMessageWithSigners(
       pipe(
@@ -446,8 +449,8 @@ describe("fees", () => {
   });
 });
 
-describe("a simulation", () => {
-  test("changes nothing, and tells what would be", async () => {
+describe("simulateTransaction", () => {
+  test("changes nothing and returns the accounts as of after it", async () => {
     const { wire } = await wallet.sign(payer, [give()]);
     const { value } = await wallet.rpc
       .simulateTransaction(wire, {
@@ -464,7 +467,7 @@ describe("a simulation", () => {
     expect(await wallet.balanceOf(other.address)).toBe(0n);
   });
 
-  test("needs neither signatures nor a living blockhash when told so", async () => {
+  test("needs neither signatures nor a valid blockhash if the options say so", async () => {
     const signed = await wallet.sign(payer, [give()]);
     await chain.tick(200);
     const simulate = (options: { replaceRecentBlockhash?: true; sigVerify?: true }) =>
@@ -482,8 +485,8 @@ describe("a simulation", () => {
   });
 });
 
-describe("the server", () => {
-  test("limits the rate when asked", async () => {
+describe("server", () => {
+  test("responds with 429 as set by rateLimitNext", async () => {
     await chain.rateLimitNext(1);
     const refused: unknown = await wallet.rpc
       .getSlot()
@@ -494,7 +497,7 @@ describe("the server", () => {
     expect(await wallet.rpc.getSlot().send()).toBe(100n);
   });
 
-  test("answers a method with an error when asked, as often as asked", async () => {
+  test("responds with an error as set by failNext, as often as set", async () => {
     await chain.failNext({ method: "getBlock", code: -32007, message: "a lie", count: 2 });
     const ask = () => rpcCall("getBlock", [100]);
     expect(await ask()).toMatchObject({ error: { code: -32007, message: "a lie" } });
@@ -503,7 +506,7 @@ describe("the server", () => {
     expect(await ask()).toMatchObject({ result: { parentSlot: 99 } });
   });
 
-  test("answers batches, and says what is wrong with a request", async () => {
+  test("handles batches, and returns the error of an invalid request", async () => {
     const body = [
       { jsonrpc: "2.0", id: 7, method: "getHealth" },
       { jsonrpc: "2.0", id: 8, method: "getNothing" },
@@ -519,7 +522,7 @@ describe("the server", () => {
     expect(await post("{")).toMatchObject({ error: { code: -32700 } });
   });
 
-  test("writes 64 bits as bare numbers", async () => {
+  test("formats 64-bit integers as plain numbers", async () => {
     const text = await (
       await fetch(chain.url, {
         method: "POST",

@@ -1,19 +1,20 @@
-/** What the service has on the Solana chain: lamports for fees and rent, and inventory to deliver from. */
+/** Funds the service's accounts on the Solana chain: lamports for fees and rent, and inventory. */
 import { type Address, createSolanaRpc } from "@solana/kit";
 import type { SolanaAccounts } from "./accounts.ts";
 import { MINTED_TOKENS } from "./genesis.ts";
 import type { SolanaNode } from "./node.ts";
 
-/** For fees, and rent that is mostly given back. */
-const LAMPORTS_OF_LANE = 1_000_000_000_000n;
-/** An account that is not there cannot take less than keeps it, such as a fee of little SOL. */
-const LAMPORTS_OF_TREASURY = 1_000_000_000n;
+/** Lamports of a lane, for fees and for rent that is mostly returned. */
+const LANE_LAMPORTS = 1_000_000_000_000n;
+/** An account that does not exist rejects transfers below the rent exemption, such as a small fee in SOL. */
+const TREASURY_LAMPORTS = 1_000_000_000n;
+/** Inventory of SOL, in whole units. */
 export const SOL_INVENTORY = 10_000n;
-/** Of every minted token, in whole units. */
+/** Inventory of every minted token, in whole units. */
 export const TOKEN_INVENTORY = 1_000_000n;
 const LAMPORTS_PER_SOL = 1_000_000_000n;
 
-/** Gives the accounts what they do not have yet. */
+/** Funds every account that has no lamports or lacks a token. */
 export async function fundServiceAccounts(
   { rpcUrl, controls }: Pick<SolanaNode, "rpcUrl" | "controls">,
   { settle, deliver, delivery, treasury }: SolanaAccounts & { readonly treasury: Address },
@@ -25,9 +26,9 @@ export async function fundServiceAccounts(
     if (value === 0n) await controls.airdrop({ to, amount });
   };
   await Promise.all([
-    giveLamports(settle, LAMPORTS_OF_LANE),
-    giveLamports(deliver, LAMPORTS_OF_LANE),
-    giveLamports(treasury, LAMPORTS_OF_TREASURY),
+    giveLamports(settle, LANE_LAMPORTS),
+    giveLamports(deliver, LANE_LAMPORTS),
+    giveLamports(treasury, TREASURY_LAMPORTS),
     giveLamports(delivery, SOL_INVENTORY * LAMPORTS_PER_SOL),
     ...MINTED_TOKENS.map(async ({ mint, decimals }) => {
       const config = { commitment, encoding: "base64" } as const;

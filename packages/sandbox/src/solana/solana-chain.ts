@@ -1,4 +1,4 @@
-/** A whole chain in this process: the SVM, the blocks, the server, the clock and the controls. */
+/** Runs a whole chain in this process: the SVM, the blocks, the server, the clock and the controls. */
 import { type Chain, type ChainSettings, createChain } from "./chain.ts";
 import { openJournal } from "./journal.ts";
 import { NO_CLOCK, startClock } from "./clock.ts";
@@ -12,22 +12,22 @@ import { airdropMethods, controlMethods } from "./rpc/control-methods.ts";
 import { startRpcServer } from "./rpc/server.ts";
 import { transactionMethods } from "./rpc/transaction-methods.ts";
 
-/** How to start a chain. */
+/** Options of `createSolanaChain`. */
 export interface SolanaChainOptions extends Omit<ChainSettings, "saved"> {
-  /** Port of the server, 0 (the default) for any. */
+  /** Port of the server; 0 (the default) for any free port. */
   readonly port?: number;
-  /** Milliseconds of a slot; 0 (the default) lets slots pass by `tick` alone. */
+  /** Slot time, in milliseconds. With 0 (the default), slots pass only by `tick`. */
   readonly slotMs?: number;
-  /** Milliseconds of a slot while nothing happens. Default: as always. */
+  /** Slot time while idle, in milliseconds. Default: `slotMs`. */
   readonly idleSlotMs?: number;
-  /** File that keeps the chain, which goes on from there; without it the chain is new and kept nowhere. */
+  /** File from which the chain is resumed and to which it is stored. Without it the chain is new and not stored. */
   readonly path?: string;
 }
 
 /** A running chain. */
 export interface SolanaChain extends SolanaControls {
   readonly url: string;
-  /** What is behind the server, for tests that look deeper. */
+  /** The simulated chain behind the server, for tests of its internals. */
   readonly chain: Chain;
   close(): Promise<void>;
 }

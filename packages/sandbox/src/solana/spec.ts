@@ -3,15 +3,15 @@ export const SOLANA_SPEC = {
   name: "solana",
   /** Bridge chain id. */
   chainId: 1,
-  /** Port of the node unless another is asked for. */
+  /** Default port of the node. */
   defaultPort: 8501,
 } as const;
 
-/** Milliseconds of a slot: a quarter of the real one, so that finality comes after some three seconds. */
+/** Slot time, in milliseconds: a quarter of the real one, so that finality takes about three seconds. */
 export const DEFAULT_SLOT_MS = 100;
 
-/** Milliseconds of a slot while nothing happens. */
+/** Slot time while idle, in milliseconds. */
 export const DEFAULT_IDLE_SLOT_MS = 1_000;
 
-/** The slot of its first block. */
+/** The slot of the first block. */
 export const FIRST_SLOT = 100n;

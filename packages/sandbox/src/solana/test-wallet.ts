@@ -1,4 +1,4 @@
-/** A wallet for tests: the stock client over HTTP, and transactions of each version. */
+/** A wallet for tests: the unmodified client over HTTP, with transactions of each version. */
 import {
   type Address,
   appendTransactionMessageInstructions,
@@ -36,10 +36,10 @@ interface SignOptions {
   readonly lifetime?: { readonly blockhash: Blockhash; readonly lastValidBlockHeight: bigint };
 }
 
-/** The code of the error that a request ends with; undefined when it ends well. */
-export async function codeOf(answer: Promise<unknown>): Promise<SolanaErrorCode | undefined> {
+/** Returns the error code of a request; undefined if it succeeds. */
+export async function codeOf(request: Promise<unknown>): Promise<SolanaErrorCode | undefined> {
   try {
-    await answer;
+    await request;
     return undefined;
   } catch (error) {
     if (!isSolanaError(error)) throw error;

@@ -72,11 +72,11 @@ async function inspect(signature: Signature) {
   const found = await wallet.rpc
     .getTransaction(signature, { encoding: "json", maxSupportedTransactionVersion: 1 })
     .send();
-  if (!found?.meta) throw new Error("it landed");
+  if (!found?.meta) throw new Error("the transaction was not found");
   return { ...found, meta: found.meta };
 }
 
-/** What a transaction added to the tokens of an owner, as a scanner would compute it. */
+/** Returns the token balance change of an owner in a transaction, as a scanner computes it. */
 async function gained(signature: Signature, owner: Address): Promise<bigint> {
   const { meta } = await inspect(signature);
   const sum = (balances: NonNullable<typeof meta.postTokenBalances>) =>
@@ -87,7 +87,7 @@ async function gained(signature: Signature, owner: Address): Promise<bigint> {
 }
 
 describe("SOL", () => {
-  test("moves, and the block shows every balance before and after", async () => {
+  test("is transferred, and the block has every balance before and after", async () => {
     const amount = lamports(1_500_000_000n);
     const signature = await wallet.send(payer, [
       getTransferSolInstruction({ source: payer, destination: other.address, amount }),
@@ -121,7 +121,7 @@ describe("SOL", () => {
     });
   });
 
-  test("that leaves less than rent behind is refused, at whatever rent the cluster asks", async () => {
+  test("transfers that leave less than the rent exemption are rejected, at any rent", async () => {
     const give = (amount: bigint) =>
       getTransferSolInstruction({ source: payer, destination: other.address, amount });
     await chain.setRent(696n);
@@ -151,7 +151,7 @@ describe("SOL", () => {
     expect(await wallet.balanceOf(other.address)).toBe(3_000_000n + 2_039_280n);
   });
 
-  test("comes wrapped from the faucet", async () => {
+  test("is wrapped by mintTo of WSOL", async () => {
     const mint = SOLANA_TOKENS.WSOL.mint;
     const give = () => chain.mintTo({ mint, owner: other.address, amount: 7n });
     await give();
@@ -166,7 +166,7 @@ describe("SOL", () => {
 });
 
 describe("tokens", () => {
-  test("move into an account that the same transaction opens", async () => {
+  test("are transferred to an account created in the same transaction", async () => {
     await chain.mintTo({ mint: USDC, owner: payer.address, amount: 1_000_000n });
     const signature = await land([
       await openAccount(other.address, USDC),
@@ -182,13 +182,13 @@ describe("tokens", () => {
       ]),
     );
     expect(meta.preTokenBalances).toHaveLength(1);
-    // The associated token program calls others: those calls are listed under its instruction.
+    // The calls of the associated token program are listed as inner instructions.
     expect(meta.innerInstructions?.[0]).toMatchObject({ index: 0 });
     expect(meta.innerInstructions?.[0]?.instructions.length).toBeGreaterThan(1);
     expect(await gained(signature, other.address)).toBe(250_000n);
   });
 
-  test("are counted rightly around a closed account", async () => {
+  test("have correct balances when an account is closed and reopened", async () => {
     await chain.mintTo({ mint: USDC, owner: payer.address, amount: 1_000_000n });
     const deposit = async (amount: bigint) =>
       land([
@@ -217,7 +217,7 @@ describe("tokens", () => {
     ]).toEqual([77n, -77n, 5n]);
   });
 
-  test("of Token-2022 pay their transfer fee, which has to be harvested before a close", async () => {
+  test("of Token-2022 pay a transfer fee, which must be harvested before the account is closed", async () => {
     const program = TOKEN_2022_PROGRAM_ADDRESS;
     const mint = await chain.createMint({
       decimals: 6,
@@ -260,7 +260,7 @@ describe("tokens", () => {
     expect(held.value.amount).toBe("7");
   });
 
-  test("of a mint that freezes accounts at first cannot be minted to one", async () => {
+  test("of a mint with frozen default state cannot be minted to a new account", async () => {
     const mint = await chain.createMint({ decimals: 6, frozenByDefault: true });
     await expect(chain.mintTo({ mint, owner: payer.address, amount: 7n })).rejects.toThrow(
       `{"InstructionError":[2,{"Custom":17}]}`,
@@ -288,8 +288,8 @@ describe("tokens", () => {
   });
 });
 
-describe("a transaction", () => {
-  test("that fails is in a block, pays, and moves nothing", async () => {
+describe("transaction", () => {
+  test("that fails is included, pays its fee and transfers nothing", async () => {
     const signature = await land([
       getTransferSolInstruction({
         source: payer,
@@ -303,7 +303,7 @@ describe("a transaction", () => {
     expect(meta.postBalances).toEqual([9_999_995_000n, 0n, 1n]);
   });
 
-  test("shows its memo beside its signature", async () => {
+  test("has its memo in getSignaturesForAddress", async () => {
     const data = new TextEncoder().encode("order 7");
     const signature = await land([
       getTransferSolInstruction({

@@ -1,4 +1,4 @@
-/** One story, told to any node by the stock client, with the same keys everywhere: what comes of it must be the same. */
+/** A scenario that the unmodified client runs on any node with the same keys, so that its results must be equal. */
 import { createHash } from "node:crypto";
 import {
   type Address,
@@ -36,25 +36,27 @@ const MEMO_V3 = address("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");
 const WSOL = address("So11111111111111111111111111111111111111112");
 const TIMEOUT_MS = 20_000;
 
-/** What a node showed, by what was asked. */
+/** Results of a node by step. */
 export type Findings = ReadonlyMap<string, unknown>;
 
-/** Tells the story to a node. */
-export async function tellStory(url: string): Promise<Findings> {
+/** Runs the scenario on a node and returns its results. */
+export async function runScenario(url: string): Promise<Findings> {
   const findings = new Map<string, unknown>();
   const wallet = connectWallet(url);
   const { rpc } = wallet;
   const [payer, user, mint, feeMint] = await Promise.all(
     ["payer", "user", "mint", "fee mint"].map(signerOf),
   );
-  if (!payer || !user || !mint || !feeMint) throw new Error("there are four keys");
+  if (!payer || !user || !mint || !feeMint) throw new Error("expected four keys");
 
   const settle = async (signature: Signature): Promise<void> => {
     const deadline = Date.now() + TIMEOUT_MS;
     for (;;) {
       const status = await wallet.statusOf(signature);
       if (status && status.confirmationStatus !== "processed") return;
-      if (Date.now() > deadline) throw new Error(`${signature} does not land on ${url}`);
+      if (Date.now() > deadline) {
+        throw new Error(`${signature} was not confirmed on ${url} within ${TIMEOUT_MS} ms`);
+      }
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
@@ -104,7 +106,7 @@ export async function tellStory(url: string): Promise<Findings> {
       mintAuthority: payer.address,
     }),
   ]);
-  await tellTokens({ payer, user, mint: mint.address, program: TOKEN_PROGRAM_ADDRESS, play });
+  await runTokenSteps({ payer, user, mint: mint.address, program: TOKEN_PROGRAM_ADDRESS, play });
 
   const fee = { epoch: 0n, maximumFee: 1_000_000n, transferFeeBasisPoints: 100 };
   const feeSize = getMint2022Size([
@@ -136,7 +138,7 @@ export async function tellStory(url: string): Promise<Findings> {
       { programAddress: TOKEN_2022_PROGRAM_ADDRESS },
     ),
   ]);
-  await tellTokens({
+  await runTokenSteps({
     payer,
     user,
     mint: feeMint.address,
@@ -177,8 +179,8 @@ export async function tellStory(url: string): Promise<Findings> {
   return findings;
 }
 
-/** Deposit, sweep with a close, and a deposit again. */
-async function tellTokens({
+/** Runs a deposit, a sweep that closes the account, and a second deposit. */
+async function runTokenSteps({
   payer,
   user,
   mint,
@@ -265,7 +267,7 @@ interface Found {
   } | null;
 }
 
-/** What must be the same of a transaction, whoever executed it. */
+/** Returns the parts of a transaction that must be equal on every node. */
 function describe(found: Found | null): unknown {
   const meta = found?.meta;
   if (!meta) return "not found";
@@ -275,16 +277,16 @@ function describe(found: Found | null): unknown {
     fee: meta.fee,
     preBalances: meta.preBalances,
     postBalances: meta.postBalances,
-    preTokenBalances: livingOnly(meta.preTokenBalances, meta.preBalances),
-    postTokenBalances: livingOnly(meta.postTokenBalances, meta.postBalances),
+    preTokenBalances: openOnly(meta.preTokenBalances, meta.preBalances),
+    postTokenBalances: openOnly(meta.postTokenBalances, meta.postBalances),
     innerInstructions: meta.innerInstructions,
     computeUnits: meta.computeUnitsConsumed,
     logs: meta.logMessages,
   };
 }
 
-/** Surfpool 1.5.0 goes on to list what an account held that was closed: without lamports there is no account. */
-function livingOnly(balances: readonly Balance[] | undefined, lamportsOf: readonly bigint[]) {
+/** Removes balances of closed accounts (without lamports), which surfpool 1.5.0 still lists. */
+function openOnly(balances: readonly Balance[] | undefined, lamportsOf: readonly bigint[]) {
   return (balances ?? [])
     .filter(({ accountIndex }) => (lamportsOf[accountIndex] ?? 0n) > 0n)
     .toSorted((a, b) => a.accountIndex - b.accountIndex);

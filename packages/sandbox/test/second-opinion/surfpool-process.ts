@@ -1,4 +1,4 @@
-/** The process of surfpool: `surfpool-process.ts PACKAGE_FOLDER`. Prints its URL and serves until it is ended. */
+/** Main module of surfpool's process: `surfpool-process.ts PACKAGE_DIR`. Prints its URL and runs until it is stopped. */
 import { createRequire } from "node:module";
 
 interface Surfnet {
@@ -16,14 +16,14 @@ interface SurfpoolModule {
   };
 }
 
-const [folder = ""] = process.argv.slice(2);
-// CAST: the shape is what is used here of the pinned version, which brings no types.
-const { Surfnet } = createRequire(import.meta.url)(folder) as SurfpoolModule;
+const [packageDir = ""] = process.argv.slice(2);
+// CAST: declares the used part of the pinned version, which has no types.
+const { Surfnet } = createRequire(import.meta.url)(packageDir) as SurfpoolModule;
 const net = Surfnet.startWithConfig({
   offline: true,
   blockProductionMode: "clock",
   slotTimeMs: 50,
 });
-// Its list of events is short, and it stands still when that is full.
+// surfpool blocks when its short queue of events is full.
 setInterval(() => net.drainEvents(), 50);
 process.stdout.write(`${net.rpcUrl}\n`);

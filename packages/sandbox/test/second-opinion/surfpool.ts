@@ -1,7 +1,7 @@
 /**
- * Surfpool, an independent implementation of a Solana node for tests, as a child process. It is no dependency of the
- * project: its package is fetched when it is asked for, into a temporary folder, and refused unless its bytes are the
- * ones that were looked at.
+ * Runs surfpool, an independent implementation of a Solana node for tests, as a child process. It is not a dependency of
+ * the project: the package is downloaded on demand to a temporary directory, and rejected if its hash is not the pinned
+ * one.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -23,18 +23,20 @@ export interface Surfpool {
   stop(): Promise<void>;
 }
 
-/** Fetches the package and starts the node. */
+/** Downloads the package and starts the node. */
 export async function startSurfpool(): Promise<Surfpool> {
   const dir = mkdtempSync(join(tmpdir(), "sluice-surfpool-"));
   const remove = (): void => rmSync(dir, { recursive: true, force: true });
   try {
     run("npm", ["pack", "--silent", PACKAGE], dir);
     const archive = readdirSync(dir).find((name) => name.endsWith(".tgz"));
-    if (archive === undefined) throw new Error(`npm pack wrote no archive of ${PACKAGE}`);
-    const found = createHash("sha512")
+    if (archive === undefined) throw new Error(`npm pack ${PACKAGE} wrote no archive`);
+    const hash = createHash("sha512")
       .update(readFileSync(join(dir, archive)))
       .digest("base64");
-    if (found !== SHA512) throw new Error(`${PACKAGE} has other bytes than expected: ${found}`);
+    if (hash !== SHA512) {
+      throw new Error(`${PACKAGE} has sha512 ${hash}, expected ${SHA512}`);
+    }
     run("tar", ["xzf", archive], dir);
     const child = spawn(process.execPath, [CHILD, join(dir, "package")], {
       stdio: ["ignore", "pipe", "inherit"],
@@ -42,7 +44,7 @@ export async function startSurfpool(): Promise<Surfpool> {
     const exited = once(child, "exit");
     const [url] = await Promise.race([
       once(createInterface({ input: child.stdout }), "line"),
-      exited.then(([code]) => Promise.reject(new Error(`surfpool ended with code ${code}`))),
+      exited.then(([code]) => Promise.reject(new Error(`surfpool exited with code ${code}`))),
     ]);
     return {
       url: String(url),

@@ -1,4 +1,4 @@
-/** Accounts as JSON. */
+/** Formats accounts as JSON. */
 import { type Address, getBase58Decoder, getBase64Decoder } from "@solana/kit";
 import { asRecord } from "../../json-file.ts";
 import type { StoredAccount } from "../svm/account-history.ts";
@@ -7,15 +7,15 @@ import { formatUiAmount, readMint, readTokenAccount } from "../svm/token-state.t
 import { toWhole } from "./params.ts";
 import { invalidParams } from "./rpc-error.ts";
 
-/** What nodes say of every account since none pays rent over time any more. */
+/** The rent epoch that nodes return for every account, because all accounts are rent-exempt. */
 const RENT_EPOCH = 18_446_744_073_709_551_615n;
-/** More than this is not written in base58. */
+/** Maximum number of bytes that nodes format in base58. */
 const BASE58_BYTES_MAX = 128;
 
-/** How a caller wants an account's bytes. */
-export type AccountForm = ReturnType<typeof toAccountForm>;
+/** The requested encoding and slice of an account's data. */
+type AccountForm = ReturnType<typeof toAccountForm>;
 
-/** Reads the options of a method that answers with accounts. */
+/** Parses the options of a method that returns accounts. */
 export function toAccountForm(options: Readonly<Record<string, unknown>>) {
   const { encoding } = options;
   const slice = asRecord(options["dataSlice"]);
@@ -28,10 +28,10 @@ export function toAccountForm(options: Readonly<Record<string, unknown>>) {
   };
 }
 
-/** Reads an account in the same view, such as the mint of a token account. */
-export type ReadAccount = (address: Address) => StoredAccount | undefined;
+/** Reads another account in the same view, such as the mint of a token account. */
+type ReadAccount = (address: Address) => StoredAccount | undefined;
 
-/** An account as JSON, or null where there is none. */
+/** Formats an account as JSON; null if it does not exist. */
 export function writeAccount(
   account: StoredAccount | undefined,
   form: AccountForm,
@@ -64,7 +64,7 @@ function writeData(account: StoredAccount, { encoding, slice }: AccountForm, rea
     case "jsonParsed":
       return writeParsed(account, read) ?? [getBase64Decoder().decode(data), "base64"];
     default:
-      throw invalidParams(`Invalid params: encoding ${String(encoding)} is not served here`);
+      throw invalidParams(`Invalid params: encoding ${String(encoding)} is not supported`);
   }
 }
 
@@ -77,7 +77,7 @@ function toBase58(data: Uint8Array): string {
   return getBase58Decoder().decode(data);
 }
 
-/** Token accounts and mints, without their extensions. Everything else stays bytes. */
+/** Formats token accounts and mints, without their extensions. Returns undefined for all others. */
 function writeParsed(account: StoredAccount, read: ReadAccount) {
   const program = account.programAddress === TOKEN_PROGRAM_ADDRESS ? "spl-token" : "spl-token-2022";
   const space = account.data.length;

@@ -1,4 +1,4 @@
-/** Methods that read accounts, each at the commitment that it is asked for. */
+/** Methods that read accounts at the requested commitment level. */
 import type { Address } from "@solana/kit";
 import type { Chain } from "../chain.ts";
 import { formatUiAmount, isTokenProgram, readMint, readTokenAccount } from "../svm/token-state.ts";
@@ -9,7 +9,7 @@ import { invalidParams } from "./rpc-error.ts";
 
 const ACCOUNTS_MAX = 100;
 
-/** The methods. */
+/** Returns the methods. */
 export function accountMethods(chain: Chain): Methods {
   const { history } = chain.bank;
   const open = (options: Readonly<Record<string, unknown>>) => {
@@ -70,7 +70,7 @@ export function accountMethods(chain: Chain): Methods {
       const program = params.address(0);
       const options = params.optionsAt(1);
       if (options["filters"] !== undefined) {
-        throw invalidParams("Invalid params: filters are not served here");
+        throw invalidParams("Invalid params: filters are not supported");
       }
       const { read, answer } = open(options);
       const form = toAccountForm(options);
@@ -87,7 +87,7 @@ export function accountMethods(chain: Chain): Methods {
   };
 }
 
-/** The filter of a search for token accounts: one mint, or one program. */
+/** Parses the filter of a search for token accounts: one mint, or one program. */
 function readFilter(
   filter: Readonly<Record<string, unknown>>,
   isMint: (mint: Address) => boolean,

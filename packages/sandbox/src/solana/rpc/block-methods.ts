@@ -1,6 +1,6 @@
-/** Methods that read blocks and the chain itself. */
+/** Methods that read blocks and the state of the chain. */
 import type { Chain } from "../chain.ts";
-import { BLOCKHASH_AGE_MAX, type Block, type Commitment } from "../ledger.ts";
+import { BLOCKHASH_AGE_MAX, type Block, type CommitmentLevel } from "../ledger.ts";
 import { SLOTS_PER_EPOCH } from "../svm/bank.ts";
 import { GENESIS_HASH } from "../genesis.ts";
 import { type Methods, API_VERSION, inContext, viewOf } from "./method.ts";
@@ -10,7 +10,7 @@ import { toTransactionForm, writeAccounts, writeTransaction } from "./transactio
 
 const SLOT_RANGE_MAX = 500_000n;
 
-/** The methods. */
+/** Returns the methods. */
 export function blockMethods(chain: Chain): Methods {
   const { ledger } = chain;
   return {
@@ -70,21 +70,21 @@ export function blockMethods(chain: Chain): Methods {
   };
 }
 
-/** Before there were options, an encoding stood in their place. */
+/** Parses the options of `getBlock`. Older clients pass an encoding in their place. */
 function toBlockOptions(params: Params): Readonly<Record<string, unknown>> {
   const encoding = params.at(1);
   return typeof encoding === "string" ? { encoding } : params.optionsAt(1);
 }
 
-function readLedgerCommitment(params: Params, index: number): Commitment {
+function readLedgerCommitment(params: Params, index: number): CommitmentLevel {
   return toLedgerCommitment(params.optionsAt(index)["commitment"]);
 }
 
 /**
- * The block of a slot, or the node's error why there is none. Only below finality is a slot without a block known to be
- * skipped.
+ * Returns the block of a slot, or throws the error of a node. A slot without a block counts as skipped only once it is
+ * below the newest final block.
  */
-function findBlock({ ledger }: Chain, slot: bigint, commitment: Commitment): Block {
+function findBlock({ ledger }: Chain, slot: bigint, commitment: CommitmentLevel): Block {
   const first = ledger.first().slot;
   if (slot < first) {
     throw new RpcError(

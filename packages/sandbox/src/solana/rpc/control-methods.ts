@@ -1,4 +1,4 @@
-/** The controls as methods of the JSON-RPC server. */
+/** The controls as JSON-RPC methods. */
 import { asRecord } from "../../json-file.ts";
 import { CONTROL_PREFIX, type MintRequest, type SolanaControls } from "../controls.ts";
 import type { Chain } from "../chain.ts";
@@ -9,7 +9,7 @@ import { invalidParams } from "./rpc-error.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The methods, each with its prefix. */
+/** Returns the methods of the controls, with their prefix. */
 export function controlMethods(controls: SolanaControls): Methods {
   const methods: Record<keyof SolanaControls, Methods[string]> = {
     tick: (params) => controls.tick(params.at(0) === undefined ? 1 : toCount(params.at(0))),
@@ -25,7 +25,7 @@ export function controlMethods(controls: SolanaControls): Methods {
       if (typeof code !== "number") throw invalidParams("Invalid params: expected a code");
       return controls.failNext({
         code,
-        message: typeof message === "string" ? message : "asked to fail",
+        message: typeof message === "string" ? message : "simulated failure",
         count: count === undefined ? 1 : toCount(count),
         ...(typeof method === "string" && { method }),
       });
@@ -55,13 +55,13 @@ export function controlMethods(controls: SolanaControls): Methods {
   return Object.fromEntries(
     Object.entries(methods).map(([name, method]) => [
       `${CONTROL_PREFIX}${name}`,
-      // A control that returns nothing answers with null: JSON has no other word for it.
+      // JSON has no undefined: a control without a result returns null.
       async (params) => (await method(params)) ?? null,
     ]),
   );
 }
 
-/** `requestAirdrop`, as nodes of test clusters have it: it answers before the lamports are there. */
+/** Returns `requestAirdrop`, as on test clusters: it responds before the transaction is in a block. */
 export function airdropMethods(chain: Chain, faucet: Faucet): Methods {
   return {
     requestAirdrop: async (params) => {
@@ -92,12 +92,14 @@ function toMintRequest(fields: Fields): MintRequest {
 
 function toCount(value: unknown): number {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
-    throw invalidParams("Invalid params: expected a whole number");
+    throw invalidParams(
+      `Invalid params: expected a non-negative integer, got ${JSON.stringify(value)}`,
+    );
   }
   return value;
 }
 
-/** Amounts may be numbers or, where those end, decimal strings. */
+/** Parses an amount: a number or, above the safe integers, a decimal string. */
 function toAmount(value: unknown): bigint {
   if (typeof value === "string" && /^\d{1,20}$/.test(value)) return BigInt(value);
   return BigInt(toCount(value));

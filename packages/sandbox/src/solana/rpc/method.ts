@@ -1,24 +1,24 @@
 import type { Chain } from "../chain.ts";
-import type { Block, Commitment } from "../ledger.ts";
+import type { Block, CommitmentLevel } from "../ledger.ts";
 import { type Params, toCommitment, toWhole } from "./params.ts";
 import { RPC_CODES, RpcError } from "./rpc-error.ts";
 
-/** Answers one method. */
+/** Handles requests of one method. */
 export type Method = (params: Params) => unknown;
 
 /** Methods by name. */
 export type Methods = Readonly<Record<string, Method>>;
 
-/** Version of the node that answers are given as. */
+/** The node version that responses report. */
 export const API_VERSION = "3.0.0";
 
-/** What a read sees: the newest block of its commitment, unless the caller has seen a newer one. */
+/** The view of a read: the newest block of its commitment level. */
 export interface View {
-  readonly commitment: Commitment;
+  readonly commitment: CommitmentLevel;
   readonly block: Block;
 }
 
-/** The view that the options of a method ask for. */
+/** Returns the view for the options of a method. Throws if `minContextSlot` is newer. */
 export function viewOf(chain: Chain, options: Readonly<Record<string, unknown>>): View {
   const commitment = toCommitment(options["commitment"]);
   const block = chain.ledger.tip(commitment);
@@ -33,7 +33,7 @@ export function viewOf(chain: Chain, options: Readonly<Record<string, unknown>>)
   return { commitment, block };
 }
 
-/** An answer with the slot that it is true of. */
+/** Wraps a result with the slot of its view. */
 export function inContext({ block }: Pick<View, "block">, value: unknown) {
   return { context: { apiVersion: API_VERSION, slot: block.slot }, value };
 }

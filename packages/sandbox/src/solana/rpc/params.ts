@@ -1,12 +1,12 @@
-/** Parameters of a request: read once, with an error of the node where they are wrong. */
+/** Parses the parameters of a request, with the errors of a real node. */
 import { type Address, isAddress } from "@solana/kit";
 import { asRecord } from "../../json-file.ts";
-import type { Commitment } from "../ledger.ts";
+import type { CommitmentLevel } from "../ledger.ts";
 import { invalidParams } from "./rpc-error.ts";
 
 const COMMITMENTS = ["processed", "confirmed", "finalized"] as const;
-/** Older names of the levels, which nodes still take. */
-const OLD_COMMITMENTS: Readonly<Record<string, Commitment>> = {
+/** Deprecated names of the levels, which nodes still accept. */
+const OLD_COMMITMENTS: Readonly<Record<string, CommitmentLevel>> = {
   recent: "processed",
   single: "confirmed",
   singleGossip: "confirmed",
@@ -17,7 +17,7 @@ const OLD_COMMITMENTS: Readonly<Record<string, Commitment>> = {
 /** The parameters of one request. */
 export type Params = ReturnType<typeof readParams>;
 
-/** Gives parameters by their place. The options of a method are its last parameter, if that is an object. */
+/** Returns accessors of parameters by index. */
 export function readParams(params: unknown) {
   const list: readonly unknown[] = Array.isArray(params) ? params : [];
   const at = (index: number): unknown => list[index];
@@ -25,7 +25,7 @@ export function readParams(params: unknown) {
     const value = at(index);
     if (value === undefined || value === null) return {};
     const options = asRecord(value);
-    if (!options) throw invalidParams(`Invalid params: parameter ${index} is no object`);
+    if (!options) throw invalidParams(`Invalid params: parameter ${index} is not an object`);
     return options;
   };
   return {
@@ -47,7 +47,7 @@ export function readParams(params: unknown) {
   };
 }
 
-/** An address in base58. */
+/** Parses an address in base58. */
 export function toAddress(value: unknown): Address {
   if (typeof value !== "string" || !isAddress(value)) {
     throw invalidParams("Invalid param: WrongSize");
@@ -55,16 +55,16 @@ export function toAddress(value: unknown): Address {
   return value;
 }
 
-/** A whole number that is not negative. */
+/** Parses a non-negative integer. */
 export function toWhole(value: unknown, what: string): bigint {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
-    throw invalidParams(`Invalid params: ${what} is no whole number`);
+    throw invalidParams(`Invalid params: expected a non-negative integer for ${what}`);
   }
   return BigInt(value);
 }
 
-/** The commitment of the options; nodes take `finalized` where there is none. */
-export function toCommitment(value: unknown): Commitment {
+/** Parses the commitment level of the options. Default `finalized`, as on nodes. */
+export function toCommitment(value: unknown): CommitmentLevel {
   if (value === undefined || value === null) return "finalized";
   const known = COMMITMENTS.find((one) => one === value);
   const found = known ?? (typeof value === "string" ? OLD_COMMITMENTS[value] : undefined);
@@ -73,8 +73,8 @@ export function toCommitment(value: unknown): Commitment {
   return found;
 }
 
-/** The commitment of a method that reads the ledger, in which nothing is only processed. */
-export function toLedgerCommitment(value: unknown): Commitment {
+/** Parses the commitment level of a method that reads the ledger, which does not support `processed`. */
+export function toLedgerCommitment(value: unknown): CommitmentLevel {
   const commitment = toCommitment(value);
   if (commitment === "processed") {
     throw invalidParams("Method does not support commitment below `confirmed`");
@@ -82,7 +82,7 @@ export function toLedgerCommitment(value: unknown): Commitment {
   return commitment;
 }
 
-/** One of some words; the first where there is none. */
+/** Parses one of several words. Default: the first. */
 export function toOneOf<Word extends string>(
   value: unknown,
   words: readonly [Word, ...Word[]],

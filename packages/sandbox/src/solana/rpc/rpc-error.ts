@@ -1,4 +1,4 @@
-/** An answer of the JSON-RPC server that is an error. Codes and texts are those of the real node. */
+/** An error response of the JSON-RPC server. Codes and messages are those of a real node. */
 export class RpcError extends Error {
   override readonly name = "RpcError";
   readonly code: number;
@@ -11,7 +11,7 @@ export class RpcError extends Error {
   }
 }
 
-/** Codes that clients tell apart. */
+/** Error codes that clients distinguish. */
 export const RPC_CODES = {
   blockCleanedUp: -32001,
   preflightFailure: -32002,
@@ -28,7 +28,7 @@ export const RPC_CODES = {
   parseError: -32700,
 } as const;
 
-/** A parameter that is missing or wrong. */
+/** Creates the error for a missing or invalid parameter. */
 export function invalidParams(message: string): RpcError {
   return new RpcError(RPC_CODES.invalidParams, message);
 }

@@ -1,4 +1,4 @@
-/** The JSON-RPC server: HTTP, single requests and batches, and the faults that are asked for. */
+/** The JSON-RPC server over HTTP: single requests, batches and simulated faults. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { asRecord } from "../../json-file.ts";
@@ -10,33 +10,33 @@ import { RPC_CODES, RpcError } from "./rpc-error.ts";
 import { toWireJson } from "./wire-json.ts";
 
 const HOST = "127.0.0.1";
-/** More than any request needs; a real node takes 50 KB. */
+/** Maximum size of a request; a real node accepts 50 KB. */
 const BODY_BYTES_MAX = 1_000_000;
 
-/** A server that answers. */
-export interface RpcServer {
+/** A running server. */
+interface RpcServer {
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** What a server is made of. */
-export interface RpcServerOptions {
+/** Options of `startRpcServer`. */
+interface RpcServerOptions {
   readonly methods: Methods;
   readonly faults: Faults;
-  /** 0 for any. */
+  /** 0 for any free port. */
   readonly port: number;
 }
 
 /** Starts a server on the loopback interface. */
 export async function startRpcServer(options: RpcServerOptions): Promise<RpcServer> {
   const server = createServer((request, response) => {
-    // Who goes away while asking cannot be answered. A mistake of ours ends the connection too, which the caller sees.
-    answerHttp(options, request, response).catch(() => request.destroy());
+    // The client has disconnected, or there is a bug; closing the connection makes the second visible to the client.
+    handleHttp(options, request, response).catch(() => request.destroy());
   });
   server.listen(options.port, HOST);
   await once(server, "listening");
   const address = server.address();
-  if (typeof address !== "object" || address === null) throw new Error("a server without a port");
+  if (typeof address !== "object" || address === null) throw new Error("the server has no port");
   return {
     url: `http://${HOST}:${address.port}`,
     close: async () => {
@@ -48,7 +48,7 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
   };
 }
 
-async function answerHttp(
+async function handleHttp(
   { methods, faults }: RpcServerOptions,
   request: IncomingMessage,
   response: ServerResponse,
@@ -71,13 +71,13 @@ async function answerHttp(
       toWireJson({ jsonrpc: "2.0", error: { code: 429, message: "Too many requests" }, id: null }),
     );
   }
-  const answer = Array.isArray(body)
-    ? await Promise.all(body.map((one) => answerOne(methods, faults, one)))
-    : await answerOne(methods, faults, body);
-  response.end(toWireJson(answer));
+  const result = Array.isArray(body)
+    ? await Promise.all(body.map((one) => handleOne(methods, faults, one)))
+    : await handleOne(methods, faults, body);
+  response.end(toWireJson(result));
 }
 
-async function answerOne(methods: Methods, faults: Faults, body: unknown) {
+async function handleOne(methods: Methods, faults: Faults, body: unknown) {
   const id = asRecord(body)?.["id"] ?? null;
   try {
     return { jsonrpc: "2.0", result: await call(methods, faults, body), id };
@@ -90,13 +90,14 @@ async function call(methods: Methods, faults: Faults, body: unknown): Promise<un
   if (body === undefined) throw new RpcError(RPC_CODES.parseError, "Parse error");
   const name = methodOf(body);
   if (name === undefined) throw new RpcError(RPC_CODES.invalidRequest, "Invalid request");
-  if (!name.startsWith(CONTROL_PREFIX)) failIfAsked(faults, name);
+  if (!name.startsWith(CONTROL_PREFIX)) throwFault(faults, name);
   const method = Object.hasOwn(methods, name) ? methods[name] : undefined;
   if (!method) throw new RpcError(RPC_CODES.methodNotFound, "Method not found");
   return method(readParams(asRecord(body)?.["params"]));
 }
 
-function failIfAsked(faults: Faults, name: string): void {
+/** Throws the next simulated error of a method, if there is one. */
+function throwFault(faults: Faults, name: string): void {
   const failure = faults.failures.find(({ method }) => method === undefined || method === name);
   if (!failure) return;
   failure.count -= 1;
@@ -118,7 +119,7 @@ function methodOf(body: unknown): string | undefined {
   return typeof method === "string" ? method : undefined;
 }
 
-/** The JSON of a text; undefined where it is none. */
+/** Parses JSON; undefined for any other text. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -127,7 +128,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The body of a request; undefined where it is too long. */
+/** Reads the body of a request; undefined if it is too long. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -1,18 +1,18 @@
-/** Transactions as JSON, in the forms that `getBlock` and `getTransaction` know. */
+/** Formats transactions as JSON, for `getBlock` and `getTransaction`. */
 import { getBase58Decoder, getBase64Decoder } from "@solana/kit";
 import type { InnerInstructions } from "../svm/bank.ts";
 import type { LandedTransaction } from "../ledger.ts";
 import { toOneOf, toWhole } from "./params.ts";
 import { RPC_CODES, RpcError } from "./rpc-error.ts";
 
-/** How a caller wants transactions. */
-export interface TransactionForm {
+/** The requested encoding and maximum version of transactions. */
+interface TransactionForm {
   readonly encoding: "json" | "jsonParsed" | "base58" | "base64";
-  /** The highest version that the caller understands; without it, only legacy ones. */
+  /** The highest version that the client supports; undefined: legacy only. */
   readonly versionMax: bigint | undefined;
 }
 
-/** Reads the options of a method that answers with transactions. */
+/** Parses the options of a method that returns transactions. */
 export function toTransactionForm(options: Readonly<Record<string, unknown>>): TransactionForm {
   const version = options["maxSupportedTransactionVersion"];
   return {
@@ -24,7 +24,7 @@ export function toTransactionForm(options: Readonly<Record<string, unknown>>): T
   };
 }
 
-/** A transaction whole. */
+/** Formats a whole transaction. */
 export function writeTransaction(landed: LandedTransaction, form: TransactionForm) {
   assertVersion(landed, form);
   return {
@@ -34,7 +34,7 @@ export function writeTransaction(landed: LandedTransaction, form: TransactionFor
   };
 }
 
-/** A transaction as its accounts and balances, without instructions. */
+/** Formats the accounts and balances of a transaction, without instructions. */
 export function writeAccounts(landed: LandedTransaction, form: TransactionForm) {
   assertVersion(landed, form);
   const { fee, preBalances, postBalances, preTokenBalances, postTokenBalances } = landed.meta;
@@ -52,7 +52,7 @@ export function writeAccounts(landed: LandedTransaction, form: TransactionForm) 
   };
 }
 
-/** How a transaction ended. */
+/** Formats the result of a transaction. */
 export function writeOutcome({ meta: { err } }: Pick<LandedTransaction, "meta">) {
   return { err, status: err === null ? { Ok: null } : { Err: err } };
 }
@@ -125,7 +125,7 @@ function writeMessage(landed: LandedTransaction, encoding: "json" | "jsonParsed"
   };
 }
 
-/** No program's instructions are taken apart here: they are written as nodes write those they do not know. */
+/** Formats an instruction in the way nodes format those of unknown programs: no program's instructions are parsed. */
 function writeParsedInstruction(
   instruction: InnerInstructions["instructions"][number],
   { keys }: LandedTransaction,

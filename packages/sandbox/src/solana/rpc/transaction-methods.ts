@@ -20,12 +20,12 @@ import { toTransactionForm, writeOutcome, writeTransaction } from "./transaction
 
 const SIGNATURES_MAX = 256;
 const HISTORY_MAX = 1_000n;
-/** Blocks for which a node knows a status without searching its history. */
+/** Number of blocks for which a node has a status without searching its history. */
 const RECENT_STATUS_BLOCKS = 300;
 const FEE_BLOCKS = 150;
 const FEE_ADDRESSES_MAX = 128;
 
-/** The methods. */
+/** Returns the methods. */
 export function transactionMethods(chain: Chain): Methods {
   const { ledger, bank } = chain;
 
@@ -145,7 +145,7 @@ const EMPTY_SIMULATION = {
   innerInstructions: null,
 } as const;
 
-/** Refuses what would fail, as a node does that is not told to skip it. */
+/** Throws if the transaction would fail, as a node does without `skipPreflight`. */
 function preflight(
   chain: Chain,
   decoded: DecodedTransaction,
@@ -176,7 +176,7 @@ function writeSimulation({ err, logs, unitsConsumed, returnData }: Simulation) {
   return { err, logs, unitsConsumed, returnData: returnData ?? null };
 }
 
-/** Accounts as they would be, for callers that name some. */
+/** Formats the requested accounts as of after the simulation. */
 function writeSimulatedAccounts(chain: Chain, simulation: Simulation, asked: unknown) {
   const options = asRecord(asked);
   if (!options || simulation.err !== null) return null;
@@ -221,7 +221,7 @@ function readBytes(text: string, encoding: unknown): Uint8Array {
   return decoding(encoding, () => Uint8Array.from(encoder.encode(text)));
 }
 
-/** What cannot be read is the caller's mistake. */
+/** Runs a decoder and converts its exception to an error about the parameter. */
 function decoding<Result>(what: string, decode: () => Result): Result {
   try {
     return decode();
@@ -231,7 +231,7 @@ function decoding<Result>(what: string, decode: () => Result): Result {
   }
 }
 
-/** The part of a history between two signatures, which are themselves left out. */
+/** Returns the part of a history between two signatures, both excluded. */
 function between(
   newestFirst: readonly LandedTransaction[],
   { before, until }: Readonly<Record<string, unknown>>,
@@ -239,13 +239,13 @@ function between(
   const placeOf = (signature: unknown) =>
     newestFirst.findIndex(({ decoded }) => decoded.signature === signature);
   const start = before === undefined ? 0 : placeOf(before) + 1;
-  // A signature that is not of this address bounds nothing, as nodes that do not know it answer with nothing.
+  // An unknown `before` gives an empty result, as on a node that does not have the signature.
   if (before !== undefined && start === 0) return [];
   const end = until === undefined ? -1 : placeOf(until);
   return newestFirst.slice(start, end === -1 ? undefined : end);
 }
 
-/** Memos of a transaction, as nodes write them beside its signature. */
+/** Formats the memos of a transaction, as nodes do in a list of signatures. */
 function readMemo({ instructions, staticKeys }: DecodedTransaction): string | null {
   const memos = instructions.flatMap(({ programIndex, data }) => {
     const program = staticKeys[programIndex];
@@ -255,7 +255,7 @@ function readMemo({ instructions, staticKeys }: DecodedTransaction): string | nu
   return memos.length === 0 ? null : memos.join("; ");
 }
 
-/** The least that a transaction of a block paid per unit, among those that write all of some accounts. */
+/** Returns the lowest price per compute unit among transactions that write all of the given accounts. */
 function lowestPrice(
   transactions: readonly LandedTransaction[],
   addresses: readonly Address[],

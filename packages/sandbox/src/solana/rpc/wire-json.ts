@@ -1,13 +1,13 @@
-/** JSON as a node writes it: integers of 64 bits are bare numbers, however large. */
+/** Formats JSON as nodes do: 64-bit integers are plain numbers of any size. */
 
 declare global {
   interface JSON {
-    /** A piece of JSON that is written as it stands (ES2026; in Node since 22). */
+    /** Returns a value that is serialized as the given JSON text (ES2026; in Node since 22). */
     rawJSON(text: string): unknown;
   }
 }
 
-/** The value as JSON text. */
+/** Returns the value as JSON text. */
 export function toWireJson(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
     typeof part === "bigint" ? JSON.rawJSON(part.toString()) : part,

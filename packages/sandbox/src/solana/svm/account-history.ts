@@ -1,8 +1,9 @@
 /**
- * What every account was, slot by slot, so that reads at each commitment level are exact and a fork can be undone.
+ * Stores the versions of every account by slot, so that reads at each commitment level are exact and a fork can be
+ * rolled back.
  *
- * An account that nothing ever changed has no history: it is what the SVM holds. Before the first change its state is
- * kept as the one of `BEFORE_ALL`.
+ * An account that never changed has no history: its state is the one in the SVM. Before its first change that state is
+ * stored as version `BEFORE_ALL`.
  */
 import type { Address } from "@solana/kit";
 
@@ -14,19 +15,19 @@ export interface StoredAccount {
   readonly executable: boolean;
 }
 
-/** An account as it was from a slot on; undefined where it did not exist. */
+/** The state of an account from a slot on; undefined if it did not exist. */
 export interface Version {
   readonly slot: bigint;
   readonly account: StoredAccount | undefined;
 }
 
-/** The slot of what was there before the first block. */
+/** The slot of states before the first block. */
 export const BEFORE_ALL = -1n;
 
-/** The histories of all accounts that ever changed. */
+/** The histories of all accounts that have changed. */
 export type AccountHistory = ReturnType<typeof createAccountHistory>;
 
-/** Makes a history, empty or as it was saved. `readLive` reads the SVM. */
+/** Creates a history, empty or from a saved one. `readLive` reads the SVM. */
 export function createAccountHistory(
   readLive: (address: Address) => StoredAccount | undefined,
   saved: readonly (readonly [Address, readonly Version[]])[] = [],
@@ -34,7 +35,7 @@ export function createAccountHistory(
   const versions = new Map<Address, Version[]>(
     saved.map(([address, list]) => [address, [...list]] as const),
   );
-  /** Accounts with more than one version, which are all that pruning has to look at. */
+  /** Accounts with more than one version, the only ones that need pruning. */
   const layered = new Set<Address>(
     saved.filter(([, list]) => list.length > 1).map(([address]) => address),
   );
@@ -50,18 +51,18 @@ export function createAccountHistory(
   };
 
   return {
-    /** Keeps what an account is before it changes for the first time. */
+    /** Stores the state of an account before its first change. */
     keepBefore: (address: Address): void => {
       if (!versions.has(address)) record(BEFORE_ALL, address, readLive(address));
     },
-    /** Remembers what an account is from this slot on. Slots never go down but by `rollBack`. */
+    /** Stores the state of an account from this slot on. Slots decrease only by `rollBack`. */
     record,
-    /** The account as it was when this slot had ended. */
+    /** Returns the account as of the end of a slot. */
     readAt: (address: Address, slot: bigint): StoredAccount | undefined => {
       const list = versions.get(address);
       return list ? list.findLast((version) => version.slot <= slot)?.account : readLive(address);
     },
-    /** Forgets everything after a slot and returns the accounts that differed, as they are again. */
+    /** Removes all versions after a slot and returns the changed accounts with their restored states. */
     rollBack: (slot: bigint): ReadonlyMap<Address, StoredAccount | undefined> => {
       const changed = new Map<Address, StoredAccount | undefined>();
       for (const [address, list] of versions) {
@@ -75,7 +76,7 @@ export function createAccountHistory(
       }
       return changed;
     },
-    /** Forgets what no read at or after this slot asks for. */
+    /** Removes versions that no read at or after this slot needs. */
     prune: (slot: bigint): void => {
       for (const address of layered) {
         const list = versions.get(address) ?? [];
@@ -84,9 +85,9 @@ export function createAccountHistory(
         if (list.length < 2) layered.delete(address);
       }
     },
-    /** Everything, to be kept for the next start. */
+    /** Returns the whole history, to be stored. */
     save: (): (readonly [Address, readonly Version[]])[] => [...versions],
-    /** Addresses with a history. */
+    /** Returns the addresses with a history. */
     addresses: (): Iterable<Address> => versions.keys(),
   };
 }

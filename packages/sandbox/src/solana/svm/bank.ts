@@ -1,8 +1,8 @@
 /**
- * The real part of the chain: the SVM with the real token programs, and what a block records of each transaction.
+ * Executes transactions on the SVM with the real token programs, and returns the metadata that a block stores of each.
  *
- * The SVM knows neither blocks nor commitment levels. It is given transactions that are alive, and its own check of
- * blockhashes and duplicates is off.
+ * The SVM has neither blocks nor commitment levels. It gets only transactions with a valid lifetime; its own check of
+ * blockhashes and duplicates is disabled.
  */
 import { randomInt } from "node:crypto";
 import {
@@ -25,7 +25,7 @@ import { formatUiAmount, readMint, readTokenAccount } from "./token-state.ts";
 import { type AccountKey, type DecodedTransaction, resolveKeys } from "./transaction.ts";
 import { readTransactionError, type TransactionError } from "./transaction-error.ts";
 
-/** What a token account held, before or after a transaction. */
+/** The balance of a token account before or after a transaction. */
 export interface TokenBalance {
   readonly accountIndex: number;
   readonly mint: Address;
@@ -34,7 +34,7 @@ export interface TokenBalance {
   readonly uiTokenAmount: ReturnType<typeof formatUiAmount>;
 }
 
-/** Instructions that a program called, by the place of the instruction that it served. */
+/** Instructions called by programs, with the index of the outer instruction. */
 export interface InnerInstructions {
   readonly index: number;
   readonly instructions: readonly {
@@ -45,14 +45,14 @@ export interface InnerInstructions {
   }[];
 }
 
-/** What a program returned. */
-export interface ReturnData {
+/** Return data of a program. */
+interface ReturnData {
   readonly programId: Address;
   readonly data: readonly [string, "base64"];
 }
 
-/** What a block records of a transaction beside its bytes, named as on the wire. */
-export interface TransactionMeta {
+/** Metadata that a block stores of a transaction, with the field names of the JSON-RPC interface. */
+interface TransactionMeta {
   readonly err: TransactionError | null;
   readonly fee: bigint;
   readonly preBalances: readonly bigint[];
@@ -75,59 +75,59 @@ export interface Execution {
   readonly meta: TransactionMeta;
 }
 
-/** What a simulation found. */
+/** The result of a simulation. */
 export interface Simulation {
   readonly err: TransactionError | null;
   readonly logs: readonly string[];
   readonly unitsConsumed: bigint;
   readonly returnData: ReturnData | undefined;
   readonly innerInstructions: readonly InnerInstructions[];
-  /** Accounts that it would have changed. */
+  /** Accounts that the transaction would change. */
   readonly accounts: ReadonlyMap<Address, StoredAccount>;
 }
 
 /** The SVM and the history of its accounts. */
 export interface Bank {
   readonly history: AccountHistory;
-  /** An account as it is now. */
+  /** Returns the current state of an account. */
   read(address: Address): StoredAccount | undefined;
   /** Writes an account without a transaction, as of this slot. */
   write(slot: bigint, address: Address, account: StoredAccount | undefined): void;
-  /** Executes a transaction in a slot. Undefined when it could not even pay: then it leaves no trace. */
+  /** Executes a transaction in a slot. Returns undefined if it could not pay its fee and left no trace. */
   execute(slot: bigint, decoded: DecodedTransaction): Execution | undefined;
   simulate(decoded: DecodedTransaction, options: { readonly sigVerify: boolean }): Simulation;
-  /** Begins a slot: the clock, and what programs may know of earlier slots. */
+  /** Begins a slot: sets the clock and the SlotHashes sysvar. */
   beginSlot(slot: bigint, time: bigint, recent: readonly SlotHashOf[]): void;
-  /** Undoes what happened after a slot. */
+  /** Reverts all changes after a slot. */
   rollBack(slot: bigint): void;
   minimumBalance(bytes: bigint): bigint;
-  /** Rent as the cluster asks it. */
+  /** Sets the rent, in lamports per byte. */
   setRentPerByte(lamportsPerByte: bigint): void;
   save(): SavedBank;
 }
 
 /** A slot and the hash of its block. */
-export interface SlotHashOf {
+interface SlotHashOf {
   readonly slot: bigint;
   readonly hash: string;
 }
 
-/** Blockhashes of the SVM to leave out at a fork, so that durable nonces of both sides differ. */
-const HASHES_LEFT_OUT_AT_FORK = 1_000;
+/** Blockhashes of the SVM to skip at a fork, so that durable nonces of the two forks differ. */
+const HASHES_SKIPPED_AT_FORK = 1_000;
 /** Slots of an epoch, as on the real chain. */
 export const SLOTS_PER_EPOCH = 432_000n;
 const RENT_BURN_PERCENT = 50;
 
-/** Blockhashes of the SVM to leave out at a restart, at least and at most: it would begin with the same ones again. */
-const HASHES_LEFT_OUT_AT_RESTART = [1_000, 20_000] as const;
+/** Minimum and maximum of blockhashes to skip at a restart, because the SVM starts with the same sequence again. */
+const HASHES_SKIPPED_AT_RESTART = [1_000, 20_000] as const;
 
-/** What a bank was when it was saved. */
+/** The saved state of a bank. */
 export interface SavedBank {
   readonly accounts: ReturnType<AccountHistory["save"]>;
   readonly rentPerByte: bigint;
 }
 
-/** A bank with the built-in programs, and what was saved of an earlier one. */
+/** Creates a bank with the built-in programs, from a saved state if given. */
 export function createBank(saved?: SavedBank): Bank {
   const svm = new LiteSVM()
     .withNativeMints()
@@ -147,7 +147,7 @@ export function createBank(saved?: SavedBank): Bank {
     const space = BigInt(rest.data.length);
     svm.setAccount({ address, lamports: lamports(balance), space, ...rest });
   };
-  const leaveOutHashes = (count: number): void => {
+  const skipHashes = (count: number): void => {
     for (let left = 0; left < count; left += 1) svm.expireBlockhash();
   };
   const setRentPerByte = (lamportsPerByte: bigint): void => {
@@ -156,7 +156,7 @@ export function createBank(saved?: SavedBank): Bank {
   if (saved) {
     setRentPerByte(saved.rentPerByte);
     for (const [address, versions] of saved.accounts) put(address, versions.at(-1)?.account);
-    leaveOutHashes(randomInt(...HASHES_LEFT_OUT_AT_RESTART));
+    skipHashes(randomInt(...HASHES_SKIPPED_AT_RESTART));
   }
   const resolve = (decoded: DecodedTransaction) =>
     resolveKeys(decoded, (table) => read(table)?.data);
@@ -172,7 +172,7 @@ export function createBank(saved?: SavedBank): Bank {
   const balanceOf = (address: Address): bigint => svm.getBalance(address) ?? 0n;
   const balances = (keys: readonly AccountKey[]) => keys.map(({ pubkey }) => balanceOf(pubkey));
 
-  /** A transaction that fails still uses up its nonce, which the SVM alone does not see to. */
+  /** Advances the nonce of a failed transaction, which the SVM does not do on its own. */
   const advanceNonce = (decoded: DecodedTransaction): void => {
     const nonce = findNonceAccount(decoded, read);
     if (!nonce) return;
@@ -200,7 +200,7 @@ export function createBank(saved?: SavedBank): Bank {
 
       const result = svm.sendTransaction(decoded.transaction);
       const failed = result instanceof FailedTransactionMetadata;
-      // Who was not charged was never in a block: a bad signature, or nothing to pay with.
+      // If the payer was not charged, the transaction is not in a block: bad signature, or balance too low for the fee.
       const [payer] = keys;
       if (failed && payer && balanceOf(payer.pubkey) === preBalances[0]) return undefined;
       if (failed) advanceNonce(decoded);
@@ -249,7 +249,7 @@ export function createBank(saved?: SavedBank): Bank {
     },
     rollBack: (slot) => {
       for (const [address, account] of history.rollBack(slot)) put(address, account);
-      leaveOutHashes(HASHES_LEFT_OUT_AT_FORK);
+      skipHashes(HASHES_SKIPPED_AT_FORK);
     },
     minimumBalance: (bytes) => svm.minimumBalanceForRentExemption(bytes),
     setRentPerByte,
@@ -257,7 +257,7 @@ export function createBank(saved?: SavedBank): Bank {
   };
 }
 
-/** Whether signatures are checked is a setting of the SVM, which is left as it was. */
+/** Simulates with or without signature verification, which is a setting of the SVM, and restores the setting. */
 function simulateUnder(svm: LiteSVM, { transaction }: DecodedTransaction, sigVerify: boolean) {
   svm.withSigverify(sigVerify);
   try {
@@ -272,15 +272,15 @@ function readAccount(svm: LiteSVM, address: Address): StoredAccount | undefined 
   return account.exists ? toStored(account) : undefined;
 }
 
-/** Keeps a copy: the bytes that the SVM hands out are its own. */
+/** Copies an account, because the SVM returns its own buffer. */
 function toStored({ lamports, data, programAddress, executable }: EncodedAccount): StoredAccount {
   return { lamports, data: Uint8Array.from(data), programAddress, executable };
 }
 
-/** The SVM tells the fee only in its description, as the last field of all. */
+/** Reads the fee, which the SVM reports only as the last field of its text description. */
 function readFee(result: TransactionMetadata | FailedTransactionMetadata): bigint {
   const fee = /\bfee: (\d+)[ })]*$/.exec(result.toString())?.[1];
-  if (fee === undefined) throw new Error("the SVM describes a transaction without its fee");
+  if (fee === undefined) throw new Error("the SVM's description of the transaction has no fee");
   return BigInt(fee);
 }
 

@@ -1,16 +1,16 @@
-/** Durable nonces: a transaction whose first instruction advances a nonce lives as long as the nonce's value stands. */
+/** Durable nonces: a transaction whose first instruction advances a nonce is valid until the nonce changes. */
 import { createHash } from "node:crypto";
 import { type Address, getBase58Decoder, getBase58Encoder } from "@solana/kit";
 import type { StoredAccount } from "./account-history.ts";
 import { SYSTEM_PROGRAM_ADDRESS } from "./programs.ts";
 import type { DecodedTransaction } from "./transaction.ts";
 
-/** Where a nonce account keeps its value: behind version, state and authority. */
+/** Offset of the value in a nonce account, after version, state and authority. */
 export const NONCE_OFFSET = 40;
 const NONCE_BYTES = 32;
 const ADVANCE_NONCE_INSTRUCTION = 4;
 
-/** The nonce account that a transaction advances, if its lifetime is that nonce's present value. */
+/** Returns the nonce account that a transaction advances, if its lifetime is the current value of that nonce. */
 export function findNonceAccount(
   { instructions: [first], staticKeys, lifetimeToken }: DecodedTransaction,
   read: (address: Address) => StoredAccount | undefined,
@@ -24,7 +24,7 @@ export function findNonceAccount(
   return getBase58Decoder().decode(value) === lifetimeToken ? { address, account } : undefined;
 }
 
-/** The value that a nonce takes when it is advanced under a blockhash. */
+/** Returns the value of a nonce after it is advanced under a blockhash. */
 export function durableNonceFrom(blockhash: string): Uint8Array {
   return createHash("sha256")
     .update("DURABLE_NONCE")

@@ -1,4 +1,4 @@
-/** What a transaction pays and asks for: its price and limits, from its instructions or, in version 1, its settings. */
+/** Computes fees: price and limit of compute units come from instructions or, in version 1, from the configuration. */
 import {
   transactionConfigMaskHasComputeUnitLimit,
   transactionConfigMaskHasPriorityFee,
@@ -8,13 +8,13 @@ import type { DecodedTransaction } from "./transaction.ts";
 
 const LAMPORTS_PER_SIGNATURE = 5_000n;
 const MICRO_LAMPORTS = 1_000_000n;
-/** What an instruction may use unless the transaction says otherwise. */
+/** Default compute unit limit per instruction. */
 const UNITS_PER_INSTRUCTION = 200_000n;
 const UNITS_PER_BUILTIN_INSTRUCTION = 3_000n;
 const UNITS_MAX = 1_400_000n;
 const SET_COMPUTE_UNIT_LIMIT = 2;
 const SET_COMPUTE_UNIT_PRICE = 3;
-/** Programs that are part of the node, whose instructions have the smaller default. */
+/** Built-in programs, whose instructions have the smaller default. */
 const BUILTINS: ReadonlySet<string> = new Set([
   "11111111111111111111111111111111",
   "AddressLookupTab1e1111111111111111111111111",
@@ -32,13 +32,13 @@ type Message = Pick<
   "version" | "header" | "staticKeys" | "instructions" | "configValues" | "configMask"
 >;
 
-/** The fee of a transaction in lamports, priority included. */
+/** Returns the fee of a transaction in lamports, including the priority fee. */
 export function feeOf(message: Message): bigint {
   const base = BigInt(message.header.numRequiredSignatures) * LAMPORTS_PER_SIGNATURE;
   return base + priorityFeeOf(message);
 }
 
-/** What a transaction pays per compute unit, in millionths of a lamport. */
+/** Returns the price per compute unit, in micro-lamports. */
 export function computeUnitPriceOf(message: Message): bigint {
   if (message.version !== 1) return readSetting(message, SET_COMPUTE_UNIT_PRICE) ?? 0n;
   const units = computeUnitLimitOf(message);
@@ -51,9 +51,9 @@ function priorityFeeOf(message: Message): bigint {
   return (price * computeUnitLimitOf(message) + MICRO_LAMPORTS - 1n) / MICRO_LAMPORTS;
 }
 
-/** Version 1 has no default: without a limit it may use nothing. */
+/** Returns the compute unit limit. Version 1 has no default: without a limit it is zero. */
 function computeUnitLimitOf(message: Message): bigint {
-  const usual = message.instructions
+  const defaultLimit = message.instructions
     .map(({ programIndex }) =>
       BUILTINS.has(message.staticKeys[programIndex] ?? "")
         ? UNITS_PER_BUILTIN_INSTRUCTION
@@ -63,11 +63,11 @@ function computeUnitLimitOf(message: Message): bigint {
   const limit =
     message.version === 1
       ? (readConfig(message, "u32") ?? 0n)
-      : (readSetting(message, SET_COMPUTE_UNIT_LIMIT) ?? usual);
+      : (readSetting(message, SET_COMPUTE_UNIT_LIMIT) ?? defaultLimit);
   return limit < UNITS_MAX ? limit : UNITS_MAX;
 }
 
-/** A number that an instruction of the compute budget program sets. */
+/** Returns a number set by an instruction of the compute budget program. */
 function readSetting({ instructions, staticKeys }: Message, setting: number): bigint | undefined {
   const found = instructions.find(
     ({ programIndex, data }) =>
@@ -81,7 +81,7 @@ function readSetting({ instructions, staticKeys }: Message, setting: number): bi
     : view.getBigUint64(1, true);
 }
 
-/** Of the settings of version 1, only the priority fee has 64 bits; the compute unit limit is the first with 32. */
+/** Returns a version 1 setting. Only the priority fee is a u64; the first u32 is the compute unit limit. */
 function readConfig(
   { configValues, configMask }: Message,
   kind: "u32" | "u64",

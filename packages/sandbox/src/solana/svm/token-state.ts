@@ -1,4 +1,4 @@
-/** Token accounts and mints of both token programs, read from their bytes. */
+/** Decodes token accounts and mints of both token programs. */
 import { type Address, getAddressDecoder } from "@solana/kit";
 import type { StoredAccount } from "./account-history.ts";
 import { TOKEN_2022_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS } from "./programs.ts";
@@ -6,14 +6,14 @@ import { TOKEN_2022_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS } from "./programs.ts
 const TOKEN_ACCOUNT_BYTES = 165;
 const MINT_BYTES = 82;
 const MULTISIG_BYTES = 355;
-/** Behind the first 165 bytes, Token-2022 says what an account with extensions is. */
+/** Offset of the account type that Token-2022 stores in accounts with extensions. */
 const KIND_OFFSET = 165;
 const KIND_MINT = 1;
 const KIND_ACCOUNT = 2;
 const STATES = ["uninitialized", "initialized", "frozen"] as const;
 
 /** A token account. */
-export interface TokenAccount {
+interface TokenAccount {
   readonly mint: Address;
   readonly owner: Address;
   readonly program: Address;
@@ -21,13 +21,13 @@ export interface TokenAccount {
   readonly state: "initialized" | "frozen";
   readonly delegate: Address | undefined;
   readonly delegatedAmount: bigint;
-  /** Lamports set aside as rent in an account of wrapped SOL; undefined in others. */
+  /** Lamports reserved as rent in a wrapped SOL account; undefined in others. */
   readonly nativeReserve: bigint | undefined;
   readonly closeAuthority: Address | undefined;
 }
 
 /** A mint. */
-export interface TokenMint {
+interface TokenMint {
   readonly program: Address;
   readonly supply: bigint;
   readonly decimals: number;
@@ -35,12 +35,12 @@ export interface TokenMint {
   readonly freezeAuthority: Address | undefined;
 }
 
-/** True for both token programs. */
+/** Reports whether the program is one of the two token programs. */
 export function isTokenProgram(program: Address): boolean {
   return program === TOKEN_PROGRAM_ADDRESS || program === TOKEN_2022_PROGRAM_ADDRESS;
 }
 
-/** The token account that these bytes are, if they are one. */
+/** Decodes a token account; undefined if the account is not one. */
 export function readTokenAccount(account: StoredAccount | undefined): TokenAccount | undefined {
   if (!account || !isTokenProgram(account.programAddress)) return undefined;
   const { data, programAddress: program } = account;
@@ -61,7 +61,7 @@ export function readTokenAccount(account: StoredAccount | undefined): TokenAccou
   };
 }
 
-/** The mint that these bytes are, if they are one. */
+/** Decodes a mint; undefined if the account is not one. */
 export function readMint(account: StoredAccount | undefined): TokenMint | undefined {
   if (!account || !isTokenProgram(account.programAddress)) return undefined;
   const { data, programAddress: program } = account;
@@ -75,7 +75,7 @@ export function readMint(account: StoredAccount | undefined): TokenMint | undefi
   };
 }
 
-/** An amount for people, as nodes write it. */
+/** Formats an amount as `UiTokenAmount`, as nodes do. */
 export function formatUiAmount(amount: bigint, decimals: number) {
   const digits = amount.toString().padStart(decimals + 1, "0");
   const whole = digits.slice(0, digits.length - decimals);
@@ -84,7 +84,7 @@ export function formatUiAmount(amount: bigint, decimals: number) {
   return { amount: amount.toString(), decimals, uiAmount: Number(uiAmountString), uiAmountString };
 }
 
-/** Plain, or with extensions and then marked as what it is. */
+/** Reports whether an account has the given type: by length, or by the account type if it has extensions. */
 function hasKind({ data, programAddress }: StoredAccount, bytes: number, kind: number): boolean {
   if (data.length === bytes) return true;
   if (programAddress !== TOKEN_2022_PROGRAM_ADDRESS || data.length === MULTISIG_BYTES) return false;

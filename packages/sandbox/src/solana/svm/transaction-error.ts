@@ -1,10 +1,10 @@
-/** Errors of transactions as the SVM tells them, in the form in which nodes write them as JSON. */
+/** Converts transaction errors of the SVM to the JSON form of nodes. */
 import type { FailedTransactionMetadata } from "litesvm";
 
-/** A transaction's error as JSON: a name, or a name with its details. */
+/** A transaction error as JSON: a name, or a name with details. */
 export type TransactionError = string | Readonly<Record<string, unknown>>;
 
-/** In the order in which the SVM numbers them. */
+/** Names in the order of the SVM's numbers. */
 const TRANSACTION_ERRORS = [
   "AccountInUse",
   "AccountLoadedTwice",
@@ -99,13 +99,13 @@ const INSTRUCTION_ERRORS = [
   "BorshIoError",
 ] as const;
 
-/** The error of a transaction that failed. */
+/** Returns the error of a failed transaction. */
 export function readTransactionError(failed: FailedTransactionMetadata): TransactionError {
   const error = failed.err();
   if (typeof error === "number") return nameOf(TRANSACTION_ERRORS, error);
   if ("err" in error) return { InstructionError: [error.index, readInstructionError(error.err())] };
   if ("index" in error) return { DuplicateInstruction: error.index };
-  // The two classes with an account look the same; only their names differ.
+  // The two classes with an account index differ only in their names.
   const kind = error.constructor.name.replace(/^TransactionError/, "");
   return { [kind]: { account_index: error.accountIndex } };
 }
@@ -119,6 +119,7 @@ function readInstructionError(
 
 function nameOf(names: readonly string[], index: number): string {
   const name = names[index];
-  if (name === undefined) throw new Error(`the SVM has an error ${index} that is not known here`);
+  if (name === undefined)
+    throw new Error(`unknown error number ${index} of the SVM, expected 0 to ${names.length - 1}`);
   return name;
 }

@@ -1,4 +1,4 @@
-/** Transactions as they arrive: legacy, version 0 with lookup tables, and version 1. */
+/** Decodes transactions: legacy, version 0 with lookup tables, and version 1. */
 import {
   type Address,
   getAddressDecoder,
@@ -8,16 +8,16 @@ import {
   type Transaction,
 } from "@solana/kit";
 
-/** Bytes of a transaction that a packet carries, and what version 1 may take instead. */
+/** Maximum size of a transaction in bytes, and that of version 1. */
 const SIZE_MAX = 1_232;
 const SIZE_MAX_V1 = 4_096;
-/** First byte of a version 1 transaction, which begins with its message. */
+/** First byte of a version 1 transaction, which starts with its message. */
 const V1_PREFIX = 0x81;
-/** Addresses of a lookup table begin after its header. */
+/** Length of the header of a lookup table, before its addresses. */
 const TABLE_HEADER_BYTES = 56;
 const ADDRESS_BYTES = 32;
 
-/** An account that a transaction names. */
+/** An account key of a transaction. */
 export interface AccountKey {
   readonly pubkey: Address;
   readonly signer: boolean;
@@ -25,25 +25,25 @@ export interface AccountKey {
   readonly source: "transaction" | "lookupTable";
 }
 
-/** An instruction, with its program and accounts as places in the list of keys. */
-export interface CompiledInstruction {
+/** An instruction with program and accounts as indexes into the list of keys. */
+interface CompiledInstruction {
   readonly programIndex: number;
   readonly accounts: readonly number[];
   readonly data: Uint8Array;
 }
 
-/** What a transaction takes from a lookup table. */
-export interface TableLookup {
+/** The accounts that a transaction loads from a lookup table. */
+interface TableLookup {
   readonly table: Address;
   readonly writableIndexes: readonly number[];
   readonly readonlyIndexes: readonly number[];
 }
 
-/** A transaction whose bytes were understood. Whether it is signed, funded or alive is not yet said. */
+/** A decoded transaction. Its signatures, funds and lifetime are not verified. */
 export interface DecodedTransaction {
   readonly bytes: Uint8Array;
   readonly transaction: Transaction;
-  /** The fee payer's signature, by which the transaction is known. */
+  /** The fee payer's signature, which identifies the transaction. */
   readonly signature: string;
   readonly signatures: readonly string[];
   readonly version: "legacy" | 0 | 1;
@@ -57,23 +57,23 @@ export interface DecodedTransaction {
   readonly staticKeys: readonly Address[];
   readonly instructions: readonly CompiledInstruction[];
   readonly lookups: readonly TableLookup[];
-  /** Of version 1, in which it is no instruction. */
+  /** Compute budget of version 1, which is not an instruction there. */
   readonly configValues: readonly { readonly kind: string; readonly value: number | bigint }[];
   readonly configMask: number;
 }
 
-/** The keys of a transaction in the order in which instructions and balances count them. */
-export interface ResolvedKeys {
+/** The keys of a transaction, in the order of the indexes in instructions and balances. */
+interface ResolvedKeys {
   readonly keys: readonly AccountKey[];
   readonly loaded: { readonly writable: readonly Address[]; readonly readonly: readonly Address[] };
 }
 
-/** The most bytes that a transaction with this beginning may have. */
+/** Returns the maximum size of a transaction that starts with these bytes. */
 export function sizeLimitOf(bytes: Uint8Array): number {
   return bytes[0] === V1_PREFIX ? SIZE_MAX_V1 : SIZE_MAX;
 }
 
-/** Reads a transaction; throws where the bytes are none. */
+/** Decodes a transaction. Throws if the bytes are malformed. */
 export function decodeTransaction(bytes: Uint8Array): DecodedTransaction {
   const transaction = getTransactionDecoder().decode(bytes);
   const message = decodeMessage(transaction.messageBytes);
@@ -81,11 +81,11 @@ export function decodeTransaction(bytes: Uint8Array): DecodedTransaction {
     getBase58Decoder().decode(signature ?? new Uint8Array(64)),
   );
   const [signature] = signatures;
-  if (signature === undefined) throw new Error("a transaction without a signer");
+  if (signature === undefined) throw new Error("the transaction has no signer");
   return { bytes, transaction, signature, signatures, ...message };
 }
 
-/** Reads the signed part of a transaction; throws where the bytes are none. */
+/** Decodes the message of a transaction. Throws if the bytes are malformed. */
 export function decodeMessage(bytes: Transaction["messageBytes"] | Uint8Array) {
   const message = getCompiledTransactionMessageDecoder().decode(bytes);
   const { header, staticAccounts, version } = message;
@@ -122,7 +122,7 @@ export function decodeMessage(bytes: Transaction["messageBytes"] | Uint8Array) {
   };
 }
 
-/** The keys of a transaction. Undefined when a lookup table does not hold what is taken from it. */
+/** Returns the keys of a transaction; undefined if a lookup table lacks an entry. */
 export function resolveKeys(
   { header, staticKeys, lookups }: DecodedTransaction,
   readTable: (table: Address) => Uint8Array | undefined,
@@ -139,15 +139,14 @@ export function resolveKeys(
   const readonly: Address[] = [];
   for (const { table, writableIndexes, readonlyIndexes } of lookups) {
     const data = readTable(table);
-    const take = (index: number): Address | undefined => readTableEntry(data, index);
-    for (const [indexes, into] of [
+    for (const [indexes, loaded] of [
       [writableIndexes, writable],
       [readonlyIndexes, readonly],
     ] as const) {
       for (const index of indexes) {
-        const found = take(index);
+        const found = readTableEntry(data, index);
         if (found === undefined) return undefined;
-        into.push(found);
+        loaded.push(found);
       }
     }
   }

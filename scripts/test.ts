@@ -50,6 +50,7 @@ async function checks(): Promise<Count> {
     ["interface", "node", ["scripts/write-interface.ts", "--check"]],
     ["presets", "node", ["scripts/write-presets.ts", "--check"]],
     ["command line", "node", ["scripts/write-command-line.ts", "--check"]],
+    ["configuration", "node", ["scripts/write-configuration.ts", "--check"]],
   ];
   let failed = 0;
   for (const [name, command, args] of steps) {

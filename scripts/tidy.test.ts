@@ -303,6 +303,18 @@ describe("tree", () => {
     expect([...folders].filter((folder) => !page.includes(`${folder}/`))).toEqual([]);
   });
 
+  test("no table of a page is wider than a screen", () => {
+    const pages = ["docs/configuration.md"];
+    const wide = pages.flatMap((path) =>
+      read(path)
+        .split("\n")
+        .flatMap((line, index) =>
+          line.startsWith("|") && line.length > 160 ? [`${path}:${index + 1}`] : [],
+        ),
+    );
+    expect(wide).toEqual([]);
+  });
+
   test("no source file is too large to read", () => {
     const written = files.filter((path) => /\.(ts|sol)$/.test(path) && !path.includes("/abi/"));
     const large = written.filter((path) => read(path).split("\n").length > 800);

@@ -1,3 +1,5 @@
+import { dirname, relative } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type Address, zeroAddress } from "viem";
 import { CHAIN_SPECS, NATIVE_DECIMALS, USDC } from "./chain-specs.ts";
 import type { SandboxChains } from "./chains.ts";
@@ -53,12 +55,16 @@ export interface ServiceConfigOptions {
   readonly rpcUrls?: Partial<Readonly<Record<"ethereum" | "base", string>>>;
 }
 
+/** The JSON schema of the file, with which editors complete it. */
+const SCHEMA = fileURLToPath(new URL("../../service/sluice.schema.json", import.meta.url));
+
 /** Writes the service's configuration file and returns its path. It refers to secrets by file. */
 export function writeServiceConfig(options: ServiceConfigOptions): string {
   const { chains, deployment, keys, ports } = options;
   const paths = statePaths(chains.stateDir);
   const rpcUrl = (name: "ethereum" | "base") => options.rpcUrls?.[name] ?? chains[name].rpcUrl;
   writeJson(paths.serviceConfig, {
+    $schema: relative(dirname(paths.serviceConfig), SCHEMA),
     stateDir: paths.database,
     api: { host: "127.0.0.1", port: ports.api },
     quote: { host: "127.0.0.1", port: ports.quote },

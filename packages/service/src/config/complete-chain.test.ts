@@ -65,12 +65,12 @@ describe("the example of a production configuration", () => {
     expect(databaseUrl?.reveal()).toBe(env.SLUICE_DATABASE_URL);
   });
 
-  test("says nothing that could be left out, but for the database and the passphrase", () => {
+  test("says nothing that could be left out, but for its schema, the database and the passphrase", () => {
     const file = JSON.parse(readFileSync(EXAMPLE, "utf8"));
     const refused = (name: string, changes: object, chain: object = {}) =>
       problemsOf(() => load(chain, changes)).length > 0 ? [] : [name];
     const ofFile = Object.keys(file).flatMap((name) => refused(name, { [name]: undefined }));
-    expect(ofFile).toEqual(["database", "keystorePassphrase"]);
+    expect(ofFile).toEqual(["$schema", "database", "keystorePassphrase"]);
     const ofChain = Object.keys(file.chains[1]).flatMap((name) =>
       refused(name, {}, { [name]: undefined }),
     );

@@ -5,20 +5,13 @@ import { toEvmAddress } from "../core/hex.ts";
 import { Secret } from "../core/secret.ts";
 import { type ChainConfig, listEvmChains } from "./chains.ts";
 import type { DeploymentConfig } from "./deployment.ts";
-import { type ConfigFile, type GasPolicy, LOG_LEVELS } from "./file.ts";
+import { CIRCLE_API_URL, type ConfigFile, DEFAULTS, type GasPolicy, LOG_LEVELS } from "./file.ts";
 import { readAwsCredentials, type SignerName } from "./keys.ts";
 import { type NodesConfig, resolveAttestorNodes } from "./nodes.ts";
 import type { Readers } from "./readers.ts";
 import type { RouteConfig } from "./route-config.ts";
 
-const DEFAULT_HOST = "127.0.0.1";
-const API = { port: 8080 };
-const QUOTE = { port: 8081 };
 const PEPPER_LENGTH_MIN = 16;
-const MAX_FEE_BPS = 50;
-const MAX_SLIPPAGE_BPS = 100;
-/** The longest that the contracts and the refund authority's 72 hours leave room for. */
-const PAYOUT_WINDOW_MAX_S = 43_200;
 
 /** The configuration in use. */
 export interface Config extends Frozen<ReturnType<typeof resolveConfig>> {}
@@ -84,7 +77,7 @@ function resolveListeners(file: ConfigFile, { env, problems }: Readers) {
     listener: NonNullable<ConfigFile["api"]>,
     variable: "SLUICE_API_PORT" | "SLUICE_QUOTE_PORT" | "SLUICE_TELEMETRY_PORT",
   ) => {
-    const host = listener.host ?? DEFAULT_HOST;
+    const host = listener.host ?? DEFAULTS.host;
     const override = env[variable];
     if (!override) return { host, port: listener.port };
     const port = /^\d{1,5}$/.test(override) ? Number(override) : Number.NaN;
@@ -92,8 +85,8 @@ function resolveListeners(file: ConfigFile, { env, problems }: Readers) {
     return { host, port };
   };
   return {
-    api: resolveOne(file.api ?? API, "SLUICE_API_PORT"),
-    quote: resolveOne(file.quote ?? QUOTE, "SLUICE_QUOTE_PORT"),
+    api: resolveOne(file.api ?? { port: DEFAULTS.apiPort }, "SLUICE_API_PORT"),
+    quote: resolveOne(file.quote ?? { port: DEFAULTS.quotePort }, "SLUICE_QUOTE_PORT"),
     /** Metrics and health; undefined where they are not served. Processes of one machine share the file, and not the port. */
     telemetry:
       file.telemetry || env.SLUICE_TELEMETRY_PORT
@@ -105,15 +98,9 @@ function resolveListeners(file: ConfigFile, { env, problems }: Readers) {
 function resolveLimits(file: ConfigFile) {
   return {
     /** Requests per minute. */
-    rateLimits: {
-      perKey: 600,
-      perAddress: 300,
-      wrongKeyPerAddress: 60,
-      requestIndexPerKey: 60,
-      ...file.rateLimits,
-    },
+    rateLimits: { ...DEFAULTS.rateLimits, ...file.rateLimits },
     /** Sockets of the stream that may be open at once. */
-    socketCaps: { perKey: 100, perAddress: 500, ...file.socketCaps },
+    socketCaps: { ...DEFAULTS.socketCaps, ...file.socketCaps },
     trustedProxies: file.trustedProxies ?? [],
     /** Origins whose pages may call from a browser. */
     corsOrigins: file.corsOrigins ?? [],
@@ -129,19 +116,19 @@ function readPepper(file: ConfigFile, { secretsOf, problems }: Readers): Secret 
 }
 
 function resolveTerms(file: ConfigFile, problems: string[]) {
-  const { feeBps, maxFeeBps = MAX_FEE_BPS, maxSlippageBps = MAX_SLIPPAGE_BPS } = file;
+  const { feeBps, maxFeeBps = DEFAULTS.maxFeeBps } = file;
   if (feeBps > maxFeeBps) {
     problems.push(`feeBps: expected at most maxFeeBps (${maxFeeBps}), got ${feeBps}`);
   }
-  const gas: GasPolicy = file.gas ?? "sponsored";
+  const gas: GasPolicy = file.gas ?? DEFAULTS.gas;
   return {
     feeBps,
     /** Who pays for gas where an integrator has no policy of its own. */
     gas,
     maxFeeBps,
-    maxSlippageBps,
+    maxSlippageBps: file.maxSlippageBps ?? DEFAULTS.maxSlippageBps,
     /** How long after its lock a delivery from inventory may be made, in seconds. */
-    payoutWindowS: BigInt(file.payoutWindowSeconds ?? PAYOUT_WINDOW_MAX_S),
+    payoutWindowS: BigInt(file.payoutWindowSeconds ?? DEFAULTS.payoutWindowSeconds),
   };
 }
 
@@ -161,9 +148,6 @@ function findCircle(chains: readonly ChainConfig[]): { readonly apiUrl: string }
   );
   return bridges.length > 0 && areCircles ? { apiUrl: CIRCLE_API_URL } : undefined;
 }
-
-/** As https://developers.circle.com/cctp names it; of test networks the host is another. */
-const CIRCLE_API_URL = "https://iris-api.circle.com";
 
 /** The attestor's nodes by bridge chain id. The file names chains by id or by name. */
 function resolveNodesOfAttestor(
@@ -206,7 +190,7 @@ function resolveSockets({ signers }: ConfigFile, folder: string) {
 }
 
 function resolveLogLevel(file: ConfigFile, { env, problems }: Readers): string {
-  const level = env.SLUICE_LOG_LEVEL || (file.logLevel ?? "info");
+  const level = env.SLUICE_LOG_LEVEL || (file.logLevel ?? DEFAULTS.logLevel);
   if (!LOG_LEVELS.some((known) => known === level)) {
     problems.push(`SLUICE_LOG_LEVEL: expected one of ${LOG_LEVELS.join(", ")}`);
   }

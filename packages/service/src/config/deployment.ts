@@ -15,7 +15,7 @@ import { bytesToHex, hexToBytes } from "@noble/hashes/utils";
 import { type Static, Type } from "typebox";
 import type { Frozen } from "../core/frozen.ts";
 import { type EvmAddress, type Hex, NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
-import { EvmAddressText } from "./values.ts";
+import { EvmAddressText, setting } from "./values.ts";
 
 /** Stands on public chains at the same address; made of 32 bytes of salt and the creation code, it creates with CREATE2. */
 export const DETERMINISTIC_DEPLOYER = toEvmAddress("0x4e59b44847b379578588920cA78FbF26c0B4956C");
@@ -27,12 +27,18 @@ const DELAY_S = 604_800;
 /** The accounts that the contracts were made for: with the code of this build their addresses follow from them. */
 export const Deployment = Type.Object(
   {
-    owner: EvmAddressText,
-    guardian: EvmAddressText,
-    treasury: EvmAddressText,
-    feeRecipient: Type.Optional(EvmAddressText),
-    delaySeconds: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 31_536_000, description: "seconds, 0 to 31536000" }),
+    owner: setting(EvmAddressText, "The owner of the constructor, whoever owns them by now."),
+    guardian: setting(EvmAddressText, "The guardian of the constructor."),
+    treasury: setting(EvmAddressText, "Receives claims and withdrawn inventory."),
+    feeRecipient: setting(Type.Optional(EvmAddressText), "Receives fees.", {
+      defaultText: "the treasury",
+    }),
+    delaySeconds: setting(
+      Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 31_536_000, description: "seconds, 0 to 31536000" }),
+      ),
+      "How long additions by the owner wait.",
+      { default: DELAY_S },
     ),
   },
   { additionalProperties: false, description: "an object with owner, guardian and treasury" },

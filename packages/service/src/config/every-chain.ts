@@ -4,15 +4,23 @@ import { parseUnits } from "../core/amounts.ts";
 import type { KeyReader } from "./keys.ts";
 import { NodeSettings, resolveNodes } from "./nodes.ts";
 import type { SecretReader } from "./secrets.ts";
-import { UsdText } from "./values.ts";
+import { setting, UsdText } from "./values.ts";
 
 const POLL_INTERVAL_MS = 1_000;
 
 export const SharedSettings = {
-  minDepositUsd: Type.Optional(UsdText),
+  minDepositUsd: setting(
+    Type.Optional(UsdText),
+    "The value that a deposit of a listed token must have, in US dollars; asked of tokens with a `price`. While there is no price to trust, deposits wait for one.",
+    { defaultText: "the preset's, else no floor" },
+  ),
   ...NodeSettings,
-  pollIntervalMs: Type.Optional(
-    Type.Integer({ minimum: 50, maximum: 60_000, description: "milliseconds, 50 to 60000" }),
+  pollIntervalMs: setting(
+    Type.Optional(
+      Type.Integer({ minimum: 50, maximum: 60_000, description: "milliseconds, 50 to 60000" }),
+    ),
+    "How often the scanner polls for a new block.",
+    { defaultText: `the preset's, else ${POLL_INTERVAL_MS}` },
   ),
 };
 

@@ -8,7 +8,7 @@ import { type GivenToChain, resolveShared, SharedSettings } from "./every-chain.
 import { type KeyConfig, KeyRef } from "./keys.ts";
 import { findPreset, PRESETS } from "./presets/index.ts";
 import { createWrittenTokens, resolveToken, Token } from "./tokens.ts";
-import { EvmAddressText, Flag, NativeCoinsText } from "./values.ts";
+import { EvmAddressText, Flag, NativeCoinsText, setting } from "./values.ts";
 
 /** Deployments, settlements and payouts use different lanes, so that one stuck nonce does not stop all. */
 export const LANE_PURPOSES = ["deploy", "settle", "deliver"] as const;
@@ -26,8 +26,14 @@ const EvmBridgeId = Type.Integer({
 const PRESET_NAMES = PRESETS.map(({ name }) => name);
 const PresetName = Type.Enum(PRESET_NAMES, { description: `one of ${PRESET_NAMES.join(", ")}` });
 
+const DERIVED = { defaultText: "the address that follows from `deployment`" };
+
 const Contracts = Type.Object(
-  { factory: EvmAddressText, escrow: EvmAddressText, delivery: EvmAddressText },
+  {
+    factory: setting(EvmAddressText, "The factory, which makes the wallets.", DERIVED),
+    escrow: setting(EvmAddressText, "The escrow, which holds locks.", DERIVED),
+    delivery: setting(EvmAddressText, "The contract that holds and pays the inventory.", DERIVED),
+  },
   { additionalProperties: false, description: "the addresses factory, escrow and delivery" },
 );
 
@@ -40,13 +46,16 @@ export const WrittenContracts = Type.Object(Type.Partial(Contracts).properties, 
 /** Circle's CCTP, version 2, on one chain. */
 const Cctp = Type.Object(
   {
-    domain: Type.Integer({
-      minimum: 0,
-      maximum: 4_294_967_295,
-      description: "Circle's id of the chain, a whole number",
-    }),
-    messenger: EvmAddressText,
-    transmitter: EvmAddressText,
+    domain: setting(
+      Type.Integer({
+        minimum: 0,
+        maximum: 4_294_967_295,
+        description: "Circle's id of the chain, a whole number",
+      }),
+      "Circle's own id of the chain.",
+    ),
+    messenger: setting(EvmAddressText, "Its contract TokenMessengerV2."),
+    transmitter: setting(EvmAddressText, "Its contract MessageTransmitterV2."),
   },
   {
     additionalProperties: false,
@@ -55,7 +64,16 @@ const Cctp = Type.Object(
 );
 
 const UniswapV3 = Type.Object(
-  { router: EvmAddressText, quoter: Type.Optional(EvmAddressText), weth: EvmAddressText },
+  {
+    router: setting(
+      EvmAddressText,
+      "SwapRouter02: the one that the contracts of routes that swap were made with.",
+    ),
+    quoter: setting(Type.Optional(EvmAddressText), "QuoterV2.", {
+      defaultText: "none: required where a route swaps",
+    }),
+    weth: setting(EvmAddressText, "The wrapped native coin."),
+  },
   {
     additionalProperties: false,
     description: "the addresses router and weth, and quoter where something is swapped",
@@ -69,28 +87,84 @@ const LaneKeys = Type.Union([KeyRef, Type.Array(KeyRef, { minItems: 1, maxItems:
 /** The chain with everything that it needs: what the file leaves to a preset has been filled in. */
 export const CompleteEvmChain = Type.Object(
   {
-    preset: Type.Optional(PresetName),
-    chainId: EvmBridgeId,
-    evmChainId: Type.Integer({ minimum: 1, description: "an EIP-155 chain id" }),
+    preset: setting(
+      Type.Optional(PresetName),
+      "[A preset](presets.md). Every setting of the chain that it has may be left out.",
+      { defaultText: "none" },
+    ),
+    chainId: setting(EvmBridgeId, "The bridge chain id.", {
+      defaultText: "the preset's, else required",
+    }),
+    evmChainId: setting(
+      Type.Integer({ minimum: 1, description: "an EIP-155 chain id" }),
+      "The EIP-155 id that every node must report.",
+      { defaultText: "the preset's, else required" },
+    ),
     ...SharedSettings,
-    startBlock: Type.Integer({ minimum: 0, description: "the first block to scan" }),
-    balanceCheckIntervalMs: Type.Optional(
-      Type.Integer({ minimum: 50, maximum: 3_600_000, description: "milliseconds, 50 to 3600000" }),
+    startBlock: setting(
+      Type.Integer({ minimum: 0, description: "the first block to scan" }),
+      "The first block to scan: at the latest the one before which no address was issued, such as that of the factory's deployment. Earlier payments are not seen.",
     ),
-    traces: Type.Optional(Flag),
-    deliveryConfirmations: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1000, description: "a number of blocks, 1 to 1000" }),
+    balanceCheckIntervalMs: setting(
+      Type.Optional(
+        Type.Integer({
+          minimum: 50,
+          maximum: 3_600_000,
+          description: "milliseconds, 50 to 3600000",
+        }),
+      ),
+      "How often native balances at a final block are compared with the database, where the native coin is listed.",
+      { default: BALANCE_CHECK_INTERVAL_MS },
     ),
-    contracts: Contracts,
-    cctp: Type.Optional(Cctp),
-    uniswapV3: Type.Optional(UniswapV3),
-    tokens: Type.Array(Token, { description: "a list of tokens" }),
-    lanes: Type.Object(
-      { deploy: LaneKeys, settle: LaneKeys, deliver: LaneKeys },
-      { additionalProperties: false, description: "the keys deploy, settle and deliver" },
+    traces: setting(
+      Type.Optional(Flag),
+      "Whether the nodes may be asked for traces. With them native coin paid by contracts is found before it is final.",
+      { default: true },
     ),
-    dailyGasBudget: Type.Optional(NativeCoinsText),
-    transactionSurcharge: Type.Optional(NativeCoinsText),
+    deliveryConfirmations: setting(
+      Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 1000, description: "a number of blocks, 1 to 1000" }),
+      ),
+      "Blocks, its own included, under which a delivery counts as `completed`.",
+      { defaultText: "the preset's, else 1" },
+    ),
+    contracts: setting(
+      Contracts,
+      "The contracts of this chain, which win over those of the file.",
+      { defaultText: "`contracts` of the file, else those of `deployment`, else required" },
+    ),
+    cctp: setting(Type.Optional(Cctp), "Circle's CCTP, version 2.", {
+      defaultText: "the preset's, else none",
+    }),
+    uniswapV3: setting(Type.Optional(UniswapV3), "Uniswap v3.", {
+      defaultText: "the preset's, else none",
+    }),
+    tokens: setting(
+      Type.Array(Token, { description: "a list of tokens" }),
+      "The [tokens](#tokens).",
+      { defaultText: "the preset's, else required" },
+    ),
+    lanes: setting(
+      Type.Object(
+        {
+          deploy: setting(LaneKeys, "Keys of relayers, which deploy wallets."),
+          settle: setting(LaneKeys, "Keys of relayers, which sweep and claim."),
+          deliver: setting(LaneKeys, "Keys of settlers, which deliver."),
+        },
+        { additionalProperties: false, description: "the keys deploy, settle and deliver" },
+      ),
+      "The keys of the senders: for each purpose one key, or a list of at most 16 that share the work.",
+    ),
+    dailyGasBudget: setting(
+      Type.Optional(NativeCoinsText),
+      "Whole native coins that each lane may commit to gas in 24 hours. The signer refuses more.",
+      { defaultText: "no limit" },
+    ),
+    transactionSurcharge: setting(
+      Type.Optional(NativeCoinsText),
+      "Whole native coins that each transaction costs besides its gas, such as the fee of a rollup for the chain below. Counted where gas is charged.",
+      { default: "0" },
+    ),
   },
   { additionalProperties: false },
 );

@@ -1,14 +1,24 @@
 /** The nodes through which a chain is read, and how many of them must agree. */
 import { type Static, Type } from "typebox";
 import type { Frozen } from "../core/frozen.ts";
-import { Url, Urls } from "./values.ts";
+import { setting, Url, Urls } from "./values.ts";
 
 /** The settings of a chain that name its nodes. */
 export const NodeSettings = {
-  rpcUrl: Type.Optional(Url),
-  rpcUrls: Type.Optional(Urls),
-  quorum: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 16, description: "a number of nodes, 1 to 16" }),
+  rpcUrl: setting(Type.Optional(Url), "The node, where there is only one.", {
+    defaultText: "required, unless `rpcUrls`",
+  }),
+  rpcUrls: setting(
+    Type.Optional(Urls),
+    "Instead of `rpcUrl`: several nodes, each of a host of its own ([nodes.md](nodes.md)).",
+    { defaultText: "none" },
+  ),
+  quorum: setting(
+    Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 16, description: "a number of nodes, 1 to 16" }),
+    ),
+    "How many of `rpcUrls` must agree: more than half of them.",
+    { defaultText: "the least that is more than half" },
   ),
 };
 

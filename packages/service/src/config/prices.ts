@@ -6,7 +6,7 @@ import type { Frozen } from "../core/frozen.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import type { Secret } from "../core/secret.ts";
 import { SecretRef, type SecretReader } from "./secrets.ts";
-import { Bps, EvmAddressText, Url, UsdPerUnitText } from "./values.ts";
+import { Bps, EvmAddressText, setting, Url, UsdPerUnitText } from "./values.ts";
 
 const AGE_MAX_S = 3_600;
 const DEVIATION_MAX_BPS = 200;
@@ -27,19 +27,36 @@ const JsonPointer = Type.String({
 /** A price out of the JSON that an HTTP API answers. */
 export const HttpPrice = Type.Object(
   {
-    url: Url,
-    pointer: JsonPointer,
-    timestampPointer: Type.Optional(JsonPointer),
-    scale: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 36, description: "a number of decimals, 0 to 36" }),
+    url: setting(Url, "`https`; `http` on the loopback only. No credentials in it."),
+    pointer: setting(
+      JsonPointer,
+      "JSON pointer (RFC 6901) to the price in US dollars: a number, or a string that holds one, taken digit by digit.",
     ),
-    headers: Type.Optional(
-      Type.Record(Type.String({ pattern: "^[A-Za-z0-9-]+$" }), SecretRef, {
-        additionalProperties: false,
-        description: "secrets by the name of their header",
-      }),
+    timestampPointer: setting(
+      Type.Optional(JsonPointer),
+      "JSON pointer to its time: Unix seconds, Unix milliseconds, or ISO 8601 with a zone.",
+      { defaultText: "none: a price is as old as its answer" },
     ),
-    maxAgeSeconds: MaxAgeSeconds,
+    scale: setting(
+      Type.Optional(
+        Type.Integer({ minimum: 0, maximum: 36, description: "a number of decimals, 0 to 36" }),
+      ),
+      "Decimals that the number is written without: 8 where `123456789` means 1.23456789.",
+      { default: 0 },
+    ),
+    headers: setting(
+      Type.Optional(
+        Type.Record(Type.String({ pattern: "^[A-Za-z0-9-]+$" }), SecretRef, {
+          additionalProperties: false,
+          description: "secrets by the name of their header",
+        }),
+      ),
+      'Headers of the request, such as `{ "x-cg-demo-api-key": { "env": "COINGECKO_KEY" } }`.',
+      { default: {} },
+    ),
+    maxAgeSeconds: setting(MaxAgeSeconds, `How old its price may be, at least ${HTTP_AGE_MIN_S}.`, {
+      defaultText: "that of `price`",
+    }),
   },
   { additionalProperties: false, description: "an object with url and pointer" },
 );
@@ -47,24 +64,44 @@ export const HttpPrice = Type.Object(
 /** Where the price of a token comes from. */
 export const Price = Type.Object(
   {
-    static: Type.Optional(UsdPerUnitText),
-    feeds: Type.Optional(
-      Type.Array(
-        Type.Union(
-          [
-            EvmAddressText,
-            Type.Object({ address: EvmAddressText, maxAgeSeconds: MaxAgeSeconds }, strict),
-          ],
-          { description: "the address of a feed, or an object with address and maxAgeSeconds" },
+    static: setting(
+      Type.Optional(UsdPerUnitText),
+      "US dollars as you write them down: for the sandbox, and to keep the other sources of a pegged asset near its peg.",
+      { defaultText: "none" },
+    ),
+    feeds: setting(
+      Type.Optional(
+        Type.Array(
+          Type.Union(
+            [
+              EvmAddressText,
+              Type.Object({ address: EvmAddressText, maxAgeSeconds: MaxAgeSeconds }, strict),
+            ],
+            { description: "the address of a feed, or an object with address and maxAgeSeconds" },
+          ),
+          { minItems: 1, maxItems: 8, description: "1 to 8 price feeds on the chain" },
         ),
-        { minItems: 1, maxItems: 8, description: "1 to 8 price feeds on the chain" },
       ),
+      'Feeds of the AggregatorV3 form on the chain of the token: an address, or `{ "address": …, "maxAgeSeconds": … }`.',
+      { defaultText: "none" },
     ),
-    http: Type.Optional(
-      Type.Array(HttpPrice, { minItems: 1, maxItems: 8, description: "1 to 8 HTTP APIs" }),
+    http: setting(
+      Type.Optional(
+        Type.Array(HttpPrice, { minItems: 1, maxItems: 8, description: "1 to 8 HTTP APIs" }),
+      ),
+      "HTTP APIs that answer JSON, each of a host of its own.",
+      { defaultText: "none" },
     ),
-    maxAgeSeconds: MaxAgeSeconds,
-    maxDeviationBps: Type.Optional(Bps),
+    maxAgeSeconds: setting(
+      MaxAgeSeconds,
+      "How old a price may be where its source does not say otherwise.",
+      { default: AGE_MAX_S },
+    ),
+    maxDeviationBps: setting(
+      Type.Optional(Bps),
+      "How far any two sources may lie apart, measured on the lower.",
+      { default: DEVIATION_MAX_BPS },
+    ),
   },
   { additionalProperties: false, description: "an object with static, feeds or http" },
 );

@@ -4,7 +4,7 @@ import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
 import { type CompleteChain, completeChain } from "./chains.ts";
 import { resolveDeployment } from "./deployment.ts";
-import { ConfigFile } from "./file.ts";
+import { ConfigFile, DEFAULTS } from "./file.ts";
 import { ConfigError, listProblems } from "./problems.ts";
 
 /** What chains take from the file beside their own entries. */
@@ -51,7 +51,12 @@ function parseFile(path: string): unknown {
 
 /** Completes each chain; a setting that is still missing is a problem of its own entry. */
 function completeChains(
-  { chains, contracts, deployment: written, httpPrices = true }: Static<typeof Shared>,
+  {
+    chains,
+    contracts,
+    deployment: written,
+    httpPrices = DEFAULTS.httpPrices,
+  }: Static<typeof Shared>,
   problems: string[],
   { accountsLater }: { readonly accountsLater: boolean },
 ): readonly CompleteChain[] {

@@ -13,7 +13,7 @@ import { deriveRoute } from "./route-contracts.ts";
 import type { RoutePair, RouteConfig, SwapConfig } from "./route-config.ts";
 import { destinationOf } from "./destinations.ts";
 import { type ChainConfig, listEvmChains } from "./chains.ts";
-import type { WrittenRoute } from "./route-schema.ts";
+import { SWAP_IMPACT_MAX_BPS, SWAP_SLIPPAGE_BPS, type WrittenRoute } from "./route-schema.ts";
 
 /** A route, and the setting that it came from. */
 export interface PlacedRoute {
@@ -32,10 +32,6 @@ const DEFAULT_GROUPS: readonly WrittenRoute[] = [{ kind: "MONO_CHAIN" }, { kind:
 
 /** How a token of any chain is called that has no contract. */
 const NATIVE_NAME = "native";
-/** How far the answer of a pool may be from what is fair. */
-const SWAP_IMPACT_MAX_BPS = 100;
-/** How far a pool may move between its answer and the swap, where the address allows as much. */
-const SWAP_SLIPPAGE_BPS = 50;
 /** What Circle's bridge carries. */
 const BRIDGED_SYMBOL = "USDC";
 

@@ -15,7 +15,7 @@ import {
   Token,
   type TokenConfig,
 } from "./tokens.ts";
-import { Base58, BridgeId, EvmAddressText, UnitsText } from "./values.ts";
+import { Base58, BridgeId, EvmAddressText, setting, UnitsText } from "./values.ts";
 
 /** Bridge chain id. */
 export const SOLANA = 1;
@@ -24,76 +24,127 @@ export const SOLANA_DECIMALS = 9;
 const PRIORITY_FEE_MAX = 1_000_000;
 const NAME: string = preset.name;
 
-const SolanaToken = Type.Object(
+export const SolanaToken = Type.Object(
   {
     ...Token.properties,
-    address: Type.Union([Type.Literal("native"), Base58], {
-      description: "a mint, 32 bytes in base58, or native",
-    }),
-    program: Type.Optional(
-      Type.Union([Type.Literal("token"), Type.Literal("token-2022")], {
-        description: "token or token-2022",
+    address: setting(
+      Type.Union([Type.Literal("native"), Base58], {
+        description: "a mint, 32 bytes in base58, or native",
       }),
+      "A mint in base58, or `native` (symbol `SOLANA`, 9 decimals). SOL and wrapped SOL are two tokens.",
+      { defaultText: "the preset's, else required" },
     ),
-    transferFee: Type.Optional(
-      Type.Boolean({
-        description:
-          "true where Token-2022 may keep something of every transfer: then no route takes it",
-      }),
+    program: setting(
+      Type.Optional(Type.Enum(["token", "token-2022"], { description: "token or token-2022" })),
+      "The program of the mint.",
+      { default: "token" },
+    ),
+    transferFee: setting(
+      Type.Optional(
+        Type.Boolean({
+          description:
+            "true where Token-2022 may keep something of every transfer: then no route takes it",
+        }),
+      ),
+      "Whether the mint keeps a fee of transfers. Such a token is refunded only.",
+      { default: false },
     ),
   },
   { additionalProperties: false },
 );
 
+const Accounts = Type.Object(
+  {
+    binding: setting(Base58, "The account that vouches for vaults; follows from the seed."),
+    escrow: setting(Base58, "The account of locks; follows from the seed."),
+    delivery: setting(Base58, "The account of the inventory; follows from the seed."),
+    settle: setting(Base58, "Pays the fees of settlements; follows from the seed."),
+    deliver: setting(Base58, "Pays the fees of deliveries; follows from the seed."),
+    treasury: setting(Base58, "Your own account, which receives claims and fees."),
+  },
+  {
+    additionalProperties: false,
+    description: "the accounts binding, escrow, delivery, settle, deliver and treasury",
+  },
+);
+
 /** The chain with everything that it needs: what the file leaves to the preset has been filled in. */
 export const CompleteSolanaChain = Type.Object(
   {
-    preset: Type.Optional(Type.Literal("solana", { description: "solana, as chainId is 1" })),
-    chainId: BridgeId,
     ...SharedSettings,
-    genesisHash: Base58,
-    startSlot: Type.Integer({ minimum: 0, description: "the first slot to scan" }),
-    detectAt: Type.Optional(
-      Type.Union([Type.Literal("confirmed"), Type.Literal("finalized")], {
-        description: "confirmed or finalized",
-      }),
+    preset: setting(
+      Type.Optional(Type.Literal("solana", { description: "solana, as chainId is 1" })),
+      "[The preset](presets.md). Every setting of the chain that it has may be left out.",
+      { defaultText: "none" },
     ),
-    contracts: Type.Object(
-      {
-        binding: Base58,
-        escrow: Base58,
-        delivery: Base58,
-        settle: Base58,
-        deliver: Base58,
-        treasury: Base58,
-      },
-      {
-        additionalProperties: false,
-        description: "the accounts binding, escrow, delivery, settle, deliver and treasury",
-      },
-    ),
-    tokens: Type.Array(SolanaToken, { description: "a list of tokens" }),
-    seed: KeyRef,
-    attestors: Type.Array(EvmAddressText, {
-      minItems: 1,
-      maxItems: 4,
-      description: "the addresses of 1 to 4 attestors",
+    chainId: setting(BridgeId, `The bridge chain id, ${SOLANA}.`, {
+      defaultText: "the preset's, else required",
     }),
-    dailyCaps: Type.Optional(
-      Type.Record(Type.String({ minLength: 1, maxLength: 16 }), UnitsText, {
-        additionalProperties: false,
-        description: "whole units by the symbol of a token",
-      }),
+    genesisHash: setting(Base58, "The hash of the first block, which every node must report.", {
+      defaultText: "the preset's, else required",
+    }),
+    startSlot: setting(
+      Type.Integer({ minimum: 0, description: "the first slot to scan" }),
+      "The first slot to scan: at the latest the one before which no address was issued.",
     ),
-    priorityFeeMax: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 1_000_000_000,
-        description: "micro-lamports per compute unit, at most 1000000000",
-      }),
+    detectAt: setting(
+      Type.Optional(
+        Type.Enum(["confirmed", "finalized"], { description: "confirmed or finalized" }),
+      ),
+      "`confirmed` shows a deposit after a second or two, `finalized` after some 13; it is settled [when it is final](solana.md#before-it-is-final).",
+      { default: "finalized" },
     ),
-    dailyFeeBudget: Type.Optional(
-      Type.String({ pattern: "^\\d{1,15}(\\.\\d{1,9})?$", description: "SOL, a plain decimal" }),
+    contracts: setting(
+      Accounts,
+      "The accounts that stand in the place of contracts; `sluice keys` shows those of a seed.",
+    ),
+    tokens: setting(
+      Type.Array(SolanaToken, { description: "a list of tokens" }),
+      "The [tokens](#tokens), with the settings below besides those of every chain. A `price` has no `feeds`.",
+      { defaultText: "the preset's, else required" },
+    ),
+    seed: setting(
+      KeyRef,
+      "Key: the accounts of the signer follow from it, for the settler's signer alone; a keystore, `env` or `file`. There are no `lanes`: the signer derives them.",
+    ),
+    attestors: setting(
+      Type.Array(EvmAddressText, {
+        minItems: 1,
+        maxItems: 4,
+        description: "the addresses of 1 to 4 attestors",
+      }),
+      "Addresses of the attestors that the signer accepts.",
+    ),
+    dailyCaps: setting(
+      Type.Optional(
+        Type.Record(Type.String({ minLength: 1, maxLength: 16 }), UnitsText, {
+          additionalProperties: false,
+          description: "whole units by the symbol of a token",
+        }),
+      ),
+      'Whole units that may be delivered from inventory in 24 hours, by symbol: `{ "USDC": "100000" }`. A token without one is not delivered.',
+      { default: {} },
+    ),
+    priorityFeeMax: setting(
+      Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 1_000_000_000,
+          description: "micro-lamports per compute unit, at most 1000000000",
+        }),
+      ),
+      "The most that is offered per compute unit, in micro-lamports.",
+      { defaultText: `the preset's, else ${PRIORITY_FEE_MAX}` },
+    ),
+    dailyFeeBudget: setting(
+      Type.Optional(
+        Type.String({
+          pattern: "^\\d{1,15}(\\.\\d{1,9})?$",
+          description: "SOL, a plain decimal",
+        }),
+      ),
+      "SOL that each lane may commit to fees and rent in 24 hours.",
+      { defaultText: "no limit" },
     ),
   },
   { additionalProperties: false },

@@ -5,7 +5,7 @@ import type { Frozen } from "../core/frozen.ts";
 import type { Address } from "../core/hex.ts";
 import { Price, resolvePrice } from "./prices.ts";
 import type { SecretReader } from "./secrets.ts";
-import { EvmAddressText, SymbolText } from "./values.ts";
+import { EvmAddressText, setting, SymbolText } from "./values.ts";
 
 const Minimum = Type.Optional(
   Type.String({ pattern: "^\\d+(\\.\\d+)?$", description: "a plain decimal in whole units" }),
@@ -13,12 +13,29 @@ const Minimum = Type.Optional(
 
 export const Token = Type.Object(
   {
-    symbol: SymbolText,
-    address: EvmAddressText,
-    decimals: Type.Integer({ minimum: 0, maximum: 77, description: "a whole number, 0 to 77" }),
-    minDeposit: Minimum,
-    inventoryMin: Minimum,
-    price: Type.Optional(Price),
+    symbol: setting(
+      SymbolText,
+      "The symbol. That of the native coin is the name of the chain in upper case.",
+    ),
+    address: setting(EvmAddressText, "The contract; the zero address for the native coin.", {
+      defaultText: "the preset's, else required",
+    }),
+    decimals: setting(
+      Type.Integer({ minimum: 0, maximum: 77, description: "a whole number, 0 to 77" }),
+      "Decimals of the token.",
+      { defaultText: "the preset's, else required" },
+    ),
+    minDeposit: setting(Minimum, "The least deposit that settles, in whole units.", {
+      defaultText: "the preset's, else no minimum",
+    }),
+    inventoryMin: setting(
+      Minimum,
+      "Inventory, in whole units, below which [an alert](runbook/inventory-low.md) goes out.",
+      { defaultText: "no alert" },
+    ),
+    price: setting(Type.Optional(Price), "The sources of its [price](#prices).", {
+      defaultText: "the preset's, else none",
+    }),
   },
   { additionalProperties: false },
 );

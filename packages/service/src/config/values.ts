@@ -1,7 +1,27 @@
 /**
  * Values that several settings share. The `description` of a schema completes "expected …" wherever a value does not fit.
  */
-import { Type } from "typebox";
+import { type TSchema, Type } from "typebox";
+
+/** The annotations of a setting, from which its reference in `docs/configuration.md` and the JSON schema are written. */
+export interface Documentation {
+  /** Markdown: what the setting does. */
+  readonly documentation: string;
+  /** The value where the file has none. */
+  readonly default?: unknown;
+  /** Markdown: the same, where it depends on something else. */
+  readonly defaultText?: string;
+}
+
+/** Annotates the schema of a setting. Its description stays: it completes "expected …" in messages. */
+export function setting<Schema extends TSchema>(
+  schema: Schema,
+  documentation: string,
+  fallback: Omit<Documentation, "documentation"> = {},
+): Schema {
+  // CAST: annotations are no part of what the type of a schema depends on.
+  return Type.With(schema, { documentation, ...fallback }) as unknown as Schema;
+}
 
 export const EvmAddressText = Type.String({
   pattern: "^0x[0-9a-fA-F]{40}$",

@@ -373,6 +373,35 @@ describe("tree", () => {
     expect(undefinedIds).toEqual([]);
   });
 
+  test("links between pages lead to a file and a heading", () => {
+    const anchorsOf = (page: string) =>
+      [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+        heading
+          .toLowerCase()
+          .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+          .replaceAll(" ", "-"),
+      );
+    const broken = files
+      .filter((path) => path.endsWith(".md"))
+      .flatMap((path) =>
+        [
+          ...read(path)
+            .replaceAll(/`[^`\n]*`/g, "")
+            .matchAll(/\]\(([^)\s]+)\)/g),
+        ]
+          .map(([, link = ""]) => link)
+          .filter((link) => !/^[a-z]+:/.test(link))
+          .filter((link) => {
+            const [file = "", anchor] = link.split("#");
+            const page = file === "" ? path : join(dirname(path), file);
+            if (!existsSync(join(root, page))) return true;
+            return anchor !== undefined && !anchorsOf(page).includes(anchor);
+          })
+          .map((link) => `${path}: ${link}`),
+      );
+    expect(broken).toEqual([]);
+  });
+
   test("dependencies are pinned exactly", () => {
     const wrong = files
       .filter((path) => path.endsWith("package.json"))

@@ -9,7 +9,7 @@ const text = `# The interface
 
 A running service serves its own reference: \`GET /docs\` is a page, \`GET /openapi.json\` and \`GET /asyncapi.json\` are documents. All
 of them, and this page (\`npm run gen\`), are generated from the schemas in \`packages/sdk/src/wire\`, which the service also uses to
-validate requests and answers.
+validate requests and answers. The live stream is a Socket.IO connection; \`GET /asyncapi.json\` describes its events.
 
 ## Endpoints
 

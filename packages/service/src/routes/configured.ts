@@ -54,6 +54,20 @@ export function describeRoute(config: Pick<Config, "chains">, route: RouteConfig
   return `${source} to ${getToken(config, chainId, token).symbol} of chain ${chainId}`;
 }
 
+/**
+ * Returns the part of a chain that work under way needs. Throws CONFIG_MISSING, which defers the work, where the chain is
+ * not configured any more.
+ */
+export function getConfigured<Part>(
+  parts: ReadonlyMap<number, Part>,
+  chainId: number,
+  message: string,
+): Part {
+  const part = parts.get(chainId);
+  if (part) return part;
+  throw new OperatingError("CONFIG_MISSING", message, { details: { chainId } });
+}
+
 /** Returns the error of something that the configuration lacks. */
 export function missing(what: string, chainId: number): OperatingError {
   return new OperatingError("CONFIG_MISSING", `A ${what} of chain ${chainId} is not configured.`, {

@@ -1,5 +1,12 @@
 export { withBreaker } from "./breaker.ts";
-export { describeRoute, getChain, getChainConfig, getToken, missing } from "./configured.ts";
+export {
+  getConfigured,
+  describeRoute,
+  getChain,
+  getChainConfig,
+  getToken,
+  missing,
+} from "./configured.ts";
 export { assertPayable } from "./payable.ts";
 export { createRouteBook, type RouteBook } from "./book.ts";
 export {

@@ -1,7 +1,8 @@
 /** Which route a settlement takes. */
+import type { Holding } from "../deposits/index.ts";
 import type { DepositAddress } from "../addresses/index.ts";
 import { OperatingError } from "../core/errors.ts";
-import type { Route } from "../routes/index.ts";
+import type { Pair, Route } from "../routes/index.ts";
 import type { SettlementDeps } from "./deps.ts";
 import type { Settlement } from "./types.ts";
 
@@ -56,11 +57,10 @@ export function usedRoute(
   });
 }
 
-function pairOf(settlement: Settlement, address: DepositAddress) {
-  return {
-    srcChain: settlement.chainId,
-    srcToken: settlement.token,
-    destChain: address.destChain,
-    destToken: address.destToken,
-  };
+/** Returns the pair that a holding is delivered by. */
+export function pairOf(
+  { chainId, token }: Pick<Holding, "chainId" | "token">,
+  { destChain, destToken }: Pick<DepositAddress, "destChain" | "destToken">,
+): Pair {
+  return { srcChain: chainId, srcToken: token, destChain, destToken };
 }

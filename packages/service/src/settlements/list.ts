@@ -1,6 +1,5 @@
 import {
   categoryOf,
-  type ErrorCode,
   isTerminal,
   phaseOf,
   type SettlementStatus,
@@ -8,6 +7,7 @@ import {
 } from "@sluice/sdk/wire";
 import { displayTxHash } from "../core/base58.ts";
 import { type Address, toAddress } from "../core/hex.ts";
+import { errorOf } from "./store/read.ts";
 import type { Db } from "../db/schema.ts";
 
 /** What settlements must have; undefined for any. */
@@ -110,20 +110,4 @@ function selectSwaps(db: Db) {
       "addresses.dest_wallet",
       "addresses.dest_token",
     ]);
-}
-
-function errorOf(row: {
-  readonly error_code: string | null;
-  readonly error_message: string | null;
-  readonly error_retryable: boolean | null;
-  readonly error_details: Record<string, string | number | boolean> | null;
-}): Swap["error"] {
-  if (row.error_code === null) return null;
-  return {
-    // CAST: written from an operating error, whose code is of the closed set.
-    code: row.error_code as ErrorCode,
-    message: row.error_message ?? "",
-    retryable: row.error_retryable ?? false,
-    ...(row.error_details === null ? {} : { details: row.error_details }),
-  };
 }

@@ -7,6 +7,8 @@
  * as good as what we did, and is never minted again, because a nonce is used once. What counts is what our own reader saw
  * arrive in the committed wallet.
  */
+import { getConfigured } from "../configured.ts";
+import { isConfirmed } from "../confirmed.ts";
 import type { ErrorObject } from "@sluice/sdk/wire";
 import type { CctpBridge, Chain, Chains, FoundMint } from "../../chains/port/index.ts";
 import { assert, assertNever } from "../../core/assert.ts";
@@ -245,9 +247,9 @@ async function recordMint(deps: RelayDeps, transfer: Transfer, found: FoundMint)
       details: { reason: "mint", txHash: found.txHash },
     });
   }
-  const head = await chainOf(deps, burn.destChain).getHead();
-  const wanted = BigInt(deps.deliveryConfirmations.get(burn.destChain) ?? 1);
-  if (head.number - found.blockNumber + 1n < wanted) return poll(deps, transfer);
+  const confirmations = deps.deliveryConfirmations.get(burn.destChain) ?? 1;
+  if (!(await isConfirmed(chainOf(deps, burn.destChain), found, confirmations)))
+    return poll(deps, transfer);
   const { txHash, amount, fee } = found;
   await deps.db.transaction().execute(async (tx) => {
     const change = { state: "delivered", mint: { txHash, amount, fee }, trouble: null } as const;
@@ -320,12 +322,8 @@ async function poll(deps: RelayDeps, { id }: Transfer): Promise<void> {
   await store.dueTransfers.reschedule(deps.db, id, deps.clock.now() + deps.pollMs);
 }
 
-function chainOf(deps: RelayDeps, chainId: number): Chain {
-  const chain = deps.chains.get(chainId);
-  if (chain) return chain;
-  throw new OperatingError("CONFIG_MISSING", "The chain of a transfer is not configured.", {
-    details: { chainId },
-  });
+function chainOf({ chains }: RelayDeps, chainId: number): Chain {
+  return getConfigured(chains, chainId, "The chain of a transfer is not configured.");
 }
 
 function bridgeOf({ chainId, cctp }: Chain): CctpBridge {
@@ -335,10 +333,6 @@ function bridgeOf({ chainId, cctp }: Chain): CctpBridge {
   });
 }
 
-function lanesOf(deps: RelayDeps, chainId: number): readonly Address[] {
-  const lanes = deps.lanes.get(chainId);
-  if (lanes) return lanes;
-  throw new OperatingError("CONFIG_MISSING", "The chain of a transfer has no lanes.", {
-    details: { chainId },
-  });
+function lanesOf({ lanes }: RelayDeps, chainId: number): readonly Address[] {
+  return getConfigured(lanes, chainId, "The chain of a transfer has no lanes.");
 }

@@ -4,6 +4,8 @@
  * Every look begins with the chain: whether the delivery id was paid is asked of the destination before anything is
  * ordered, whatever our rows say. Several orders for one delivery id are harmless, since the contract pays an id once.
  */
+import { getConfigured } from "../configured.ts";
+import { isConfirmed } from "../confirmed.ts";
 import type { ErrorObject } from "@sluice/sdk/wire";
 import type {
   Call,
@@ -32,7 +34,12 @@ import {
   planCall,
   submitIntent,
 } from "../../transactions/index.ts";
-import { type AttestationId, getAttestation, insertAttestation } from "./attestations.ts";
+import {
+  type Attestation,
+  type AttestationId,
+  getAttestation,
+  insertAttestation,
+} from "./attestations.ts";
 import { type DeliveryState, mayMove } from "./lifecycle.ts";
 import * as store from "./store.ts";
 import type { Delivery } from "./store.ts";
@@ -130,11 +137,7 @@ async function lookAtLocked(
   if (!attestation || isPast(deps, attestation.deadline)) {
     return requestOrder(deps, delivery, address);
   }
-  if (attestation.refusal !== null) {
-    throw new OperatingError("INTERNAL", "The delivery was not attested.", {
-      details: { reason: attestation.refusal },
-    });
-  }
+  assertNotRefused(attestation, "The delivery was not attested.");
   if (attestation.signature === null) return poll(deps, delivery);
 
   const intent: IntentName = `deliver:${delivery.id}:${delivery.orders}`;
@@ -232,9 +235,9 @@ async function recordDelivered(
       },
     );
   }
-  const head = await chainOf(deps, delivery.destChain).getHead();
-  const wanted = BigInt(deps.deliveryConfirmations.get(delivery.destChain) ?? 1);
-  if (head.number - found.blockNumber + 1n < wanted) return poll(deps, delivery);
+  const confirmations = deps.deliveryConfirmations.get(delivery.destChain) ?? 1;
+  if (!(await isConfirmed(chainOf(deps, delivery.destChain), found, confirmations)))
+    return poll(deps, delivery);
   await deps.db.transaction().execute(async (tx) => {
     const change = { deliveredTxHash: found.txHash, deliveredAmount: found.amount, trouble: null };
     if (!(await move(tx, delivery, "delivered", change))) return;
@@ -269,11 +272,7 @@ async function lookAtDelivered(
   if (!attestation || isPast(deps, attestation.deadline) || failureOf(sent)) {
     return requestClaim(deps, delivery, address);
   }
-  if (attestation.refusal !== null) {
-    throw new OperatingError("INTERNAL", "The claim was not attested.", {
-      details: { reason: attestation.refusal },
-    });
-  }
+  assertNotRefused(attestation, "The claim was not attested.");
   if (attestation.signature === null) return poll(deps, delivery);
 
   const order = claimOf(delivery, attestation.deadline);
@@ -414,11 +413,7 @@ async function giveBack(
   if (!attestation || isPast(deps, attestation.deadline) || failureOf(sent)) {
     return requestReturn(deps, delivery, address);
   }
-  if (attestation.refusal !== null) {
-    throw new OperatingError("INTERNAL", "The return was not attested.", {
-      details: { reason: attestation.refusal },
-    });
-  }
+  assertNotRefused(attestation, "The return was not attested.");
   if (attestation.signature === null) return poll(deps, delivery);
   const source = chainOf(deps, delivery.srcChain);
   const order = { deliveryId: delivery.id, deadline: attestation.deadline };
@@ -525,6 +520,12 @@ async function writeTrouble(
   });
 }
 
+/** Throws INTERNAL where the attestor refused to sign. */
+function assertNotRefused({ refusal }: Attestation, message: string): void {
+  if (refusal === null) return;
+  throw new OperatingError("INTERNAL", message, { details: { reason: refusal } });
+}
+
 function orderOf(delivery: Delivery, address: DepositAddress, deadline: bigint): DeliveryOrder {
   return {
     commitment: address.commitment,
@@ -546,20 +547,12 @@ async function poll(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
   await store.dueDeliveries.reschedule(deps.db, delivery.id, deps.clock.now() + deps.pollMs);
 }
 
-function chainOf(deps: DeliveryDeps, chainId: number): Chain {
-  const chain = deps.chains.get(chainId);
-  if (chain) return chain;
-  throw new OperatingError("CONFIG_MISSING", "The chain of a delivery is not configured.", {
-    details: { chainId },
-  });
+function chainOf({ chains }: DeliveryDeps, chainId: number): Chain {
+  return getConfigured(chains, chainId, "The chain of a delivery is not configured.");
 }
 
-function lanesOf(deps: DeliveryDeps, chainId: number) {
-  const lanes = deps.lanes.get(chainId);
-  if (lanes) return lanes;
-  throw new OperatingError("CONFIG_MISSING", "The chain of a delivery has no lanes.", {
-    details: { chainId },
-  });
+function lanesOf({ lanes }: DeliveryDeps, chainId: number) {
+  return getConfigured(lanes, chainId, "The chain of a delivery has no lanes.");
 }
 
 function nowSeconds(deps: DeliveryDeps): bigint {

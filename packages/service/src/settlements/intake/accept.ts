@@ -5,6 +5,7 @@
  * decided about against exactly one state of the holding's settlement. What is decided here is what the event says;
  * which sweep really took a deposit is settled by chain order once the sweep is mined.
  */
+import { pairOf } from "../choose-route.ts";
 import {
   type ArrivedValue,
   assignUnsettled,
@@ -172,13 +173,8 @@ async function decide(tx: Tx, deps: SettlementDeps, facts: Arrival): Promise<Dep
     return joinActive(tx, deps, { active, arrived, balance, minimums });
   }
 
-  const pair = {
-    srcChain: arrived.chainId,
-    srcToken: arrived.token,
-    destChain: address.destChain,
-    destToken: address.destToken,
-  };
-  if (deps.routes.list(pair).length === 0) return { queued: false, reason: "no_adapter" };
+  if (deps.routes.list(pairOf(arrived, address)).length === 0)
+    return { queued: false, reason: "no_adapter" };
   const gate = gateBalance(balance, minimums);
   if (gate.kind === "ignore") return { queued: false, reason: gate.reason };
   const settlementId = await insertSettlement(tx, deps, {

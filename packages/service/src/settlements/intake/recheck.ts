@@ -3,6 +3,7 @@
  * minimum stays below it; but a balance that a node read too low, a deposit that came back after a reorganisation, or
  * one whose settlement ended without it, is found here and settles.
  */
+import { pairOf } from "../choose-route.ts";
 import {
   assignBySweeps,
   assignUnsettled,
@@ -51,13 +52,7 @@ async function recheck(deps: SettlementDeps, holding: Unsettled): Promise<void> 
   const minimums = await deps.readMinimums(chainId, token);
   if (gateBalance(balance, minimums).kind === "ignore") return;
   const address = await getAddressById(deps.db, addressId);
-  const pair = {
-    srcChain: chainId,
-    srcToken: token,
-    destChain: address.destChain,
-    destToken: address.destToken,
-  };
-  if (deps.routes.list(pair).length === 0) return;
+  if (deps.routes.list(pairOf(holding, address)).length === 0) return;
   const walletDeployed = await chain.hasCode(wallet);
   const created = await deps.db.transaction().execute(async (tx) => {
     await lockHolding(tx, holding);

@@ -2,7 +2,7 @@ import type { DepositAddress } from "../../addresses/index.ts";
 import type { Call, Chain, Held } from "../../chains/port/index.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { type CallPlan, planCall } from "../../transactions/index.ts";
-import { settleLanesOf, type SettlementDeps } from "../deps.ts";
+import { lanesOf, type SettlementDeps } from "../deps.ts";
 import { leaveSpare, metMore } from "../spare.ts";
 import type { Holding } from "../../deposits/index.ts";
 
@@ -20,7 +20,7 @@ export async function planRefund(
   },
 ): Promise<{ readonly order: CallPlan & { readonly call: Call }; readonly taken: Held }> {
   const { chain, holding, address, held } = refund;
-  const lanes = settleLanesOf(deps, holding);
+  const { settle: lanes } = lanesOf(deps, holding);
   const plan = async (taken: Held) => {
     const call = chain.buildRefund(address.commitment, holding.token, taken);
     const planned = await planCall({ db: deps.db, chain }, { lanes, call, what: "The refund" });

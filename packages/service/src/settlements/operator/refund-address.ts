@@ -10,11 +10,11 @@
  *
  * What is on its way is answered again and not asked for twice, so a command that was killed is simply repeated.
  */
+import { assertAuthority, holdsNothing, refusal } from "./request.ts";
 import { assertDerived, type DepositAddress, listByWallets } from "../../addresses/index.ts";
 import type { Chain } from "../../chains/port/index.ts";
 import { assert } from "../../core/assert.ts";
-import { OperatingError } from "../../core/errors.ts";
-import { type Address, unpadAddress } from "../../core/hex.ts";
+import type { Address } from "../../core/hex.ts";
 import { submitIntent } from "../../transactions/index.ts";
 import type { SettlementDeps } from "../deps.ts";
 import { planRefund } from "./plan-refund.ts";
@@ -61,12 +61,7 @@ export async function refundAddress(
   const address = (await listByWallets(deps.db, [wallet])).get(wallet);
   if (!address) throw refusal(`There is no deposit address ${deps.displayAddress(wallet)}.`);
   assertDerived(chain, address);
-  const authority = unpadAddress(address.commitment.refundAuthority, address.family);
-  if (request.to !== authority) {
-    throw refusal(
-      `The address was made with the refund authority ${deps.displayAddress(authority)}: its deposits can go back to nobody else.`,
-    );
-  }
+  const authority = assertAuthority(deps, address, request.to);
   let result: RefundedAddress | "again";
   do {
     result = await tryOnce(deps, { chain, holding, address, authority, request });
@@ -131,7 +126,7 @@ async function readOpen(
 async function readLast({ db }: SettlementDeps, holding: Holding): Promise<RefundedAddress> {
   const refund = await findLastRefund(db, holding);
   if (refund?.succeeded) return { refund, changed: false };
-  throw refusal("The deposit address holds nothing of the token.");
+  throw holdsNothing();
 }
 
 async function refuseActive(db: Parameters<typeof getActive>[0], holding: Holding): Promise<void> {
@@ -144,8 +139,4 @@ async function refuseActive(db: Parameters<typeof getActive>[0], holding: Holdin
 
 async function countAll(db: Parameters<typeof getActive>[0], holding: Holding): Promise<bigint> {
   return (await countSettlements(db, holding)) + (await countRefunds(db, holding));
-}
-
-function refusal(message: string): OperatingError {
-  return new OperatingError("VALIDATION_ERROR", message);
 }

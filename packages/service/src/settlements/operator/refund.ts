@@ -8,7 +8,7 @@ import { assertDerived, type DepositAddress, getAddressById } from "../../addres
 import type { Call, Chain } from "../../chains/port/index.ts";
 import { assert } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
-import { type Address, unpadAddress } from "../../core/hex.ts";
+import type { Address } from "../../core/hex.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import { getByIntent, type IntentName, isOver, submitIntent } from "../../transactions/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
@@ -19,7 +19,14 @@ import type { Settlement } from "../types.ts";
 import { listActions, recordAction } from "./actions.ts";
 import { planRefund } from "./plan-refund.ts";
 import { findOpenRefund } from "./refunds.ts";
-import { assertFailing, getExisting, type OperatorRequest, refusal } from "./request.ts";
+import {
+  assertAuthority,
+  assertFailing,
+  getExisting,
+  holdsNothing,
+  type OperatorRequest,
+  refusal,
+} from "./request.ts";
 
 interface RefundFacts {
   readonly settlementId: string;
@@ -64,12 +71,7 @@ export async function refundSettlement(
   const chain = chainOf(deps, settlement);
   const address = await getAddressById(deps.db, settlement.addressId);
   assertDerived(chain, address);
-  const authority = unpadAddress(address.commitment.refundAuthority, address.family);
-  if (request.to !== authority) {
-    throw refusal(
-      `The address was made with the refund authority ${deps.displayAddress(authority)}: its deposits can go back to nobody else.`,
-    );
-  }
+  const authority = assertAuthority(deps, address, request.to);
   assertRefundable(settlement);
   const asked = { ...request, authority };
   return chain.kind === "svm"
@@ -200,8 +202,4 @@ async function findObstacle(chain: Chain, from: Address, call: Call): Promise<st
 
 function assertRefundable(settlement: Settlement): void {
   if (settlement.status !== "dead") assertFailing(settlement, "refund");
-}
-
-function holdsNothing(): OperatingError {
-  return refusal("The deposit address holds nothing of the token.");
 }

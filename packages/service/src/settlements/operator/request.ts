@@ -1,4 +1,6 @@
 /** What an operator asks of a settlement, and when it is refused. */
+import type { DepositAddress } from "../../addresses/index.ts";
+import { type Address, unpadAddress } from "../../core/hex.ts";
 import { categoryOf } from "@sluice/sdk/wire";
 import { OperatingError } from "../../core/errors.ts";
 import type { SettlementDeps } from "../deps.ts";
@@ -35,6 +37,23 @@ export async function getExisting(deps: SettlementDeps, id: string): Promise<Set
     : null;
   if (settlement) return settlement;
   throw refusal(`There is no settlement ${id}.`);
+}
+
+/** Returns the refund authority of an address. Refuses a request for another: nobody else is ever paid. */
+export function assertAuthority(
+  { displayAddress }: Pick<SettlementDeps, "displayAddress">,
+  { commitment, family }: DepositAddress,
+  to: Address,
+): Address {
+  const authority = unpadAddress(commitment.refundAuthority, family);
+  if (to === authority) return authority;
+  throw refusal(
+    `The address was made with the refund authority ${displayAddress(authority)}: its deposits can go back to nobody else.`,
+  );
+}
+
+export function holdsNothing(): OperatingError {
+  return refusal("The deposit address holds nothing of the token.");
 }
 
 export function refusal(message: string): OperatingError {

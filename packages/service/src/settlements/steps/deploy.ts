@@ -7,7 +7,7 @@ import { OperatingError } from "../../core/errors.ts";
 import type { TxHash } from "../../core/hex.ts";
 import { getByIntent, type IntentName, planCall, submitIntent } from "../../transactions/index.ts";
 import { listRoutes, takeFirst } from "../choose-route.ts";
-import { chainOf, type SettlementDeps } from "../deps.ts";
+import { chainOf, lanesOf, type SettlementDeps } from "../deps.ts";
 import { fail } from "../fail.ts";
 import { planFee } from "../plan-fee.ts";
 import { transition } from "../store/transition.ts";
@@ -38,7 +38,7 @@ export async function stepDeploy(
     planFee(deps, settlement, { address, route, amount: balance }),
   );
   const call = chain.buildDeploy(address.commitment);
-  const lanes = lanesOf(deps, settlement);
+  const { deploy: lanes } = lanesOf(deps, settlement);
   const { lane, gas } = await planCall(
     { db: deps.db, chain },
     { lanes, call, what: "Deploying the wallet" },
@@ -101,14 +101,6 @@ async function recordReady(
 
 function intentOf(settlement: Settlement, number: number): IntentName {
   return `deploy:${settlement.id}:${number}`;
-}
-
-function lanesOf(deps: SettlementDeps, settlement: Settlement) {
-  const lanes = deps.lanes.get(settlement.chainId);
-  if (lanes) return lanes.deploy;
-  throw new OperatingError("CONFIG_MISSING", "The chain of this settlement has no lanes.", {
-    details: { chainId: settlement.chainId },
-  });
 }
 
 /** Rolls a transaction back because somebody else changed the settlement first; the next look starts from the row. */

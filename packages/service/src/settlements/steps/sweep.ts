@@ -18,7 +18,7 @@ import {
   submitIntent,
 } from "../../transactions/index.ts";
 import { listRoutes, takeFirst, usedRoute } from "../choose-route.ts";
-import { chainOf, settleLanesOf, type SettlementDeps } from "../deps.ts";
+import { chainOf, lanesOf, type SettlementDeps } from "../deps.ts";
 import { failIn } from "../fail.ts";
 import { hasValueInFlight } from "../in-flight.ts";
 import { planFee } from "../plan-fee.ts";
@@ -122,7 +122,7 @@ async function planSweep(
   await assertPayable(deps.chains, route.pair, { destWallet, amountOut });
   const call = await route.prepareSweep(address, balance, fee, held);
   if (!call) return "wait";
-  const lanes = settleLanesOf(deps, settlement);
+  const { settle: lanes } = lanesOf(deps, settlement);
   const { lane, gas } = await planCall(
     { db: deps.db, chain },
     { lanes, call, what: "Sweeping the wallet" },

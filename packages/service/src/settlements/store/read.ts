@@ -4,6 +4,7 @@ import type { ErrorCode, SettlementStatus } from "@sluice/sdk/wire";
 import { type Selectable, sql } from "kysely";
 import { toAddress, toHex32, toTxHash } from "../../core/hex.ts";
 import type { Holding } from "../../deposits/index.ts";
+import type { ErrorDetails } from "../../core/errors.ts";
 import type { Db, SettlementsTable, Tx } from "../../db/schema.ts";
 import type { FeeTerms } from "../../fees/index.ts";
 import type { RouteKind } from "../../routes/index.ts";
@@ -90,6 +91,16 @@ export async function getError(db: Db | Tx, id: string): Promise<SettlementError
     .select(["error_code", "error_message", "error_retryable", "error_details"])
     .where("id", "=", id)
     .executeTakeFirstOrThrow();
+  return errorOf(row);
+}
+
+/** Returns the error that a row of a settlement shows; null where it shows none. */
+export function errorOf(row: {
+  readonly error_code: string | null;
+  readonly error_message: string | null;
+  readonly error_retryable: boolean | null;
+  readonly error_details: ErrorDetails | null;
+}): SettlementError | null {
   if (row.error_code === null) return null;
   return {
     // CAST: written from an operating error, whose code is of the closed set.

@@ -2,6 +2,7 @@
  * Settlements that wait for inventory are tried again as soon as there is enough, not only when their next retry is
  * due. Looking costs two reads per inventory, and makes no event.
  */
+import { pairOf } from "../choose-route.ts";
 import { getAddressById } from "../../addresses/index.ts";
 import type { Inventory, Route } from "../../routes/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
@@ -25,12 +26,7 @@ export async function lookForRefills(deps: SettlementDeps): Promise<void> {
   })) {
     try {
       const address = await getAddressById(deps.db, settlement.addressId);
-      const [route] = deps.routes.list({
-        srcChain: settlement.chainId,
-        srcToken: settlement.token,
-        destChain: address.destChain,
-        destToken: address.destToken,
-      });
+      const [route] = deps.routes.list(pairOf(settlement, address));
       if (!route) continue;
       const inventory = await readOnce(route);
       const amount = await chainOf(deps, settlement).getBalance(

@@ -102,7 +102,7 @@ abstract contract UniswapSwap is IUniswapSwap, ChargedRoute, AttestedPrice {
         fill.charged = _charge(c, TOKEN_IN, amount, order.fee, 0);
         fill.amountIn = amount - fill.charged;
         uint256 least = minOut(fill.amountIn, order.price.rate, c.maxSlippageBps);
-        // Refuses zero, which means the router's whole balance.
+        // Also refuses an amount of zero, which the router would take for its whole balance.
         if (least == 0) revert NoMinimum(fill.amountIn, c.maxSlippageBps);
         least = Math.max(least, order.minOut);
 

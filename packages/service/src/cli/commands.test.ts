@@ -206,7 +206,7 @@ describe("the command line", () => {
     });
     expect(await set("--refund-solana", REFUND)).toMatchObject({
       code: 1,
-      stderr: "refundSolana: expected an address of Solana, 32 bytes in base58.\n",
+      stderr: "refundSolana: expected a Solana address (32 bytes in base58).\n",
     });
     expect(await set()).toMatchObject({
       code: 1,

@@ -39,14 +39,14 @@ function append(integratorId: string, mark: string): Promise<void> {
 }
 
 function appendIn(tx: Parameters<typeof appendEvent>[0], integratorId: string, mark: string) {
-  // CAST: what the events hold does not matter here, only which they are.
+  // CAST: these tests only identify events; the rest of the payload is not read.
   const data = { queueItemId: mark } as StatusChangedData;
   return appendEvent(tx, systemRandom, { integratorId, type: "status_changed", data });
 }
 
 const markOf = (event: EventItem) => ("queueItemId" in event.data ? event.data.queueItemId : "");
 
-/** Writers that append at the same time, some slowly, some rolled back. Returns the marks that were committed. */
+/** Appends with concurrent writers, some slow, some rolled back. Returns the committed marks. */
 async function writeMany(integratorId: string): Promise<string[]> {
   const committed: string[] = [];
   const writers = Array.from({ length: WRITERS }, async (_, writer) => {
@@ -71,7 +71,7 @@ async function writeMany(integratorId: string): Promise<string[]> {
   return committed.sort();
 }
 
-/** Pages through the replay, as a client does, until `isDone` says so at the end of the log. */
+/** Pages through the replay, as a client does, until `isDone` at the end of the log. */
 async function replay(integratorId: string, limit: number, isDone: () => boolean) {
   const seen: EventItem[] = [];
   let since: string | undefined;
@@ -92,7 +92,7 @@ function expectStrictlyIncreasing(stamps: readonly string[]): void {
 }
 
 describe("event log", () => {
-  test("T91 stamps strictly increase and a reader at the head loses nothing under 16 concurrent writers", async () => {
+  test("strictly increases stamps and hides no event from a reader at the head under 16 writers [T91]", async () => {
     let written = false;
     const writing = writeMany(tenant).finally(() => (written = true));
     const readers = [1, 7, 50].map((limit) => replay(tenant, limit, () => written));
@@ -104,7 +104,7 @@ describe("event log", () => {
     }
   });
 
-  test("live equals replay, for those who were there and for those who came while it ran", async () => {
+  test("emits live what the replay returns, to early and late listeners", async () => {
     const room = new Map<number, EventItem[]>();
     const tail = createTail({
       db,
@@ -142,7 +142,7 @@ describe("event log", () => {
     }
   });
 
-  test("the tail starts at the newest event, not at the clock, and forgets with the last listener", async () => {
+  test("starts the tail at the newest event, not at the clock, and drops it with the last listener", async () => {
     await append(tenant, "old");
     await sql`update events set created_at = created_at + interval '1 hour'
       where integrator_id = ${tenant}::uuid`.execute(db);
@@ -166,7 +166,7 @@ describe("event log", () => {
     expect(seen).toEqual(["ahead of the clock", "one still listens"]);
   });
 
-  test("a busy integrator's pages are all handed out", async () => {
+  test("emits every page of a busy integrator", async () => {
     let count = 0;
     const tail = createTail({ db, emit: (_, events) => (count += events.length) });
     await tail.join(tenant, () => true);
@@ -178,7 +178,7 @@ describe("event log", () => {
     expect(count).toBe(1_201);
   });
 
-  test("T86 each integrator reads its own events only", async () => {
+  test("returns an integrator its own events only [T86]", async () => {
     await append(tenant, "mine");
     await append(other, "theirs");
     const mine = await listEvents(db, tenant, { limit: 10 });
@@ -187,7 +187,7 @@ describe("event log", () => {
     expect(theirs.items.map(markOf)).toEqual(["theirs"]);
   });
 
-  test("a page says that more exists only when it does, also with a filter", async () => {
+  test("reports more events only when another one exists, also with a filter", async () => {
     await append(tenant, "1");
     await append(tenant, "2");
     expect(await listEvents(db, tenant, { limit: 1 })).toMatchObject({ more: true });
@@ -196,7 +196,7 @@ describe("event log", () => {
     expect(await listEvents(db, tenant, { limit: 1, type })).toEqual({ items: [], more: false });
   });
 
-  test("stamps of several integrators are taken in any one order without a deadlock", async () => {
+  test("takes the stamp locks of several integrators in one order without a deadlock", async () => {
     const inOrder = [tenant, other].sort();
     await Promise.all(
       Array.from({ length: 20 }, () =>
@@ -209,13 +209,13 @@ describe("event log", () => {
     expect((await listEvents(db, tenant, { limit: 50 })).items).toHaveLength(20);
   });
 
-  test("T91 whoever holds the stamp lock has the next stamp, also before they append", async () => {
+  test("gives the next stamp to the holder of the stamp lock, even before it appends [T91]", async () => {
     let later: Promise<void> | undefined;
     await db.transaction().execute(async (tx) => {
       await lockStamps(tx, tenant);
       let isDone = false;
       later = append(tenant, "later").finally(() => (isDone = true));
-      // Until it waits, or was not held up by anything.
+      // Until the other append waits for the lock, or finished because nothing blocked it.
       for (let isWaiting = false; !isWaiting && !isDone;) {
         const { rows } = await sql`select from pg_stat_activity
           where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
@@ -228,7 +228,7 @@ describe("event log", () => {
     expect(items.map(markOf)).toEqual(["first", "later"]);
   });
 
-  test("a filter takes those of one wallet, as it is spelled in them", async () => {
+  test("filters by wallet address in its display spelling", async () => {
     for (const walletAddress of ["0xAa", "0xBb", "0xAa"]) {
       await db.transaction().execute((tx) =>
         appendEvent(tx, systemRandom, {
@@ -246,7 +246,7 @@ describe("event log", () => {
     expect((await listEvents(db, tenant, { limit: 10, walletAddress: "0xaa" })).items).toEqual([]);
   });
 
-  test("behind is who has events strictly after their cursor, and nobody where nobody listens", async () => {
+  test("lists integrators with events strictly after their cursor, and none without cursors", async () => {
     await append(tenant, "1");
     const first = (await getNewestStamp(db, tenant)) ?? "";
     await append(tenant, "2");

@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 
 let database: TestDatabase;
 let tenant: Tenant;
-/** The test writes with the clock of PostgreSQL, so its rounds are about now. */
+/** PostgreSQL stamps the events, so the rounds are relative to its clock. */
 let nowMs: number;
 
 beforeEach(async () => {
@@ -30,49 +30,49 @@ async function partitionsWithRows(): Promise<string[]> {
 }
 
 describe("retention", () => {
-  test("makes the weeks to come, once", async () => {
+  test("creates the partitions of the coming weeks once", async () => {
     const first = await maintain(0);
-    expect(first.made).toHaveLength(5);
-    expect(await maintain(0)).toEqual({ made: [], dropped: [], deleted: 0 });
-    expect((await maintain(7)).made).toHaveLength(1);
+    expect(first.created).toHaveLength(5);
+    expect(await maintain(0)).toEqual({ created: [], dropped: [], deleted: 0 });
+    expect((await maintain(7)).created).toHaveLength(1);
     await insertEvent(database.db, tenant);
-    expect(await partitionsWithRows()).toEqual([first.made[0]]);
+    expect(await partitionsWithRows()).toEqual([first.created[0]]);
   });
 
-  test("keeps every event for 30 days, and drops its week as a whole afterwards", async () => {
-    const { made } = await maintain(0);
+  test("keeps every event for 30 days, then drops its whole week", async () => {
+    const { created } = await maintain(0);
     await insertEvent(database.db, tenant);
     expect((await maintain(29.9)).dropped).toEqual([]);
     expect(await countEvents()).toBe(1);
     const later = await maintain(38);
-    expect(later.dropped).toContain(made[0]);
+    expect(later.dropped).toContain(created[0]);
     expect(await countEvents()).toBe(0);
-    // And goes on: the next event has a stamp of its own again.
+    // Later events still get stamps of their own.
     await insertEvent(database.db, tenant);
     expect(await countEvents()).toBe(1);
   });
 
-  test("an event without a partition is kept all the same, and pruned by itself", async () => {
+  test("keeps an event without a partition and deletes it after 30 days", async () => {
     await insertEvent(database.db, tenant);
     expect(await partitionsWithRows()).toEqual(["events_default"]);
-    // Its week stays where it is, the others are made.
-    expect((await maintain(0)).made).toHaveLength(4);
+    // Its week stays in the default partition; the others are created.
+    expect((await maintain(0)).created).toHaveLength(4);
     expect(await maintain(29.9)).toMatchObject({ deleted: 0 });
     expect(await countEvents()).toBe(1);
     expect(await maintain(30.1)).toMatchObject({ deleted: 1 });
     expect(await countEvents()).toBe(0);
   });
 
-  test("is not in the way of writers: a lock that is held is left for the next round", async () => {
+  test("leaves a locked partition for the next round without blocking writers", async () => {
     await maintain(0);
     const held = await database.pool.connect();
     await held.query("begin");
     await held.query("lock table events in row exclusive mode");
     const startedAt = performance.now();
     const round = await maintain(60);
-    expect(round.made).toEqual([]);
+    expect(round.created).toEqual([]);
     expect(round.dropped).toEqual([]);
-    // Meanwhile others write: nobody waits behind the round for long.
+    // Other writers do not wait behind the round.
     await insertEvent(database.db, tenant);
     expect(performance.now() - startedAt).toBeLessThan(20_000);
     await held.query("commit");
@@ -80,7 +80,7 @@ describe("retention", () => {
     expect((await maintain(60)).dropped.length).toBeGreaterThan(0);
   });
 
-  test("writers that write all the while lose nothing", async () => {
+  test("loses no event of concurrent writers", async () => {
     let isDone = false;
     const rounds = (async () => {
       while (!isDone) await maintain(0);

@@ -1,6 +1,6 @@
 /**
- * Retention: events are kept for at least 30 days, in partitions of a week that are dropped whole. Each statement waits
- * only a moment for its lock; what writers hold is left for the next round.
+ * Retention. Events are kept for at least 30 days, in weekly partitions that are dropped whole. Every statement has a
+ * short lock timeout, so retention never blocks writers; a locked partition is left for the next round.
  */
 import { sql } from "kysely";
 import { formatStamp } from "../core/stamp.ts";
@@ -8,31 +8,31 @@ import type { Db } from "../db/schema.ts";
 
 const DAY_MS = 86_400_000;
 const WEEK_MS = 7 * DAY_MS;
-/** How long every event can be replayed, as the interface promises. */
+/** The replay window that the interface promises. */
 export const RETENTION_MS = 30 * DAY_MS;
-/** Weeks that are there before they begin: a service that is down that long writes to the default partition. */
+/** Partitions created ahead. After a longer outage of this job, events go to the default partition. */
 const WEEKS_AHEAD = 4;
 /** 1970-01-05 was a Monday. */
 const FIRST_MONDAY_MS = 4 * DAY_MS;
 const LOCK_TIMEOUT_MS = 200;
 const ROWS_AT_ONCE = 10_000;
 
-/** What a round did, by the names of partitions. */
+/** Result of one round, by partition name. */
 export interface RetentionRound {
-  readonly made: readonly string[];
+  readonly created: readonly string[];
   readonly dropped: readonly string[];
-  /** Rows taken out of the default partition. */
+  /** Rows deleted from the default partition. */
   readonly deleted: number;
 }
 
-/** Makes the partitions of the weeks to come and drops what is older than 30 days. */
+/** Creates the partitions of the coming weeks and drops those older than 30 days. */
 export async function maintainEvents(db: Db, nowMs: number): Promise<RetentionRound> {
   const known = await listPartitions(db);
-  const made: string[] = [];
+  const created: string[] = [];
   for (let ahead = 0; ahead <= WEEKS_AHEAD; ahead += 1) {
     const startMs = startOfWeek(nowMs) + ahead * WEEK_MS;
     const name = nameOf(startMs);
-    if (!known.includes(name) && (await makePartition(db, name, startMs))) made.push(name);
+    if (!known.includes(name) && (await createPartition(db, name, startMs))) created.push(name);
   }
   const dropped: string[] = [];
   for (const name of known) {
@@ -40,18 +40,18 @@ export async function maintainEvents(db: Db, nowMs: number): Promise<RetentionRo
     if (startMs === null || startMs + WEEK_MS > nowMs - RETENTION_MS) continue;
     if (await tryNow(db, sql`drop table ${sql.id(name)}`)) dropped.push(name);
   }
-  return { made, dropped, deleted: await pruneDefault(db, nowMs) };
+  return { created, dropped, deleted: await pruneDefault(db, nowMs) };
 }
 
-/** False when rows of that week are in the default partition already: then that is where the week stays. */
-async function makePartition(db: Db, name: string, startMs: number): Promise<boolean> {
+/** Returns false when the default partition already holds rows of that week: the week then stays there. */
+async function createPartition(db: Db, name: string, startMs: number): Promise<boolean> {
   const [from, to] = [formatStamp(startMs), formatStamp(startMs + WEEK_MS)];
   const { rows } = await sql<{ taken: boolean }>`
     select exists (
       select from events_default where created_at >= ${from} and created_at < ${to}
     ) as taken`.execute(db);
   if (rows[0]?.taken) return false;
-  // Bounds are literals in the grammar of partitions; these are made here, of digits.
+  // DDL takes partition bounds as literals only. These are built here, from digits.
   return tryNow(
     db,
     sql`create table ${sql.id(name)} partition of events
@@ -77,7 +77,7 @@ async function listPartitions(db: Db): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Runs a statement if its locks can be had at once. */
+/** Runs a statement unless its locks are held by others. Returns whether it ran. */
 async function tryNow(db: Db, statement: ReturnType<typeof sql>): Promise<boolean> {
   try {
     await db.transaction().execute(async (tx) => {
@@ -86,16 +86,16 @@ async function tryNow(db: Db, statement: ReturnType<typeof sql>): Promise<boolea
     });
     return true;
   } catch (error) {
-    if (isLeftForLater(error)) return false;
+    if (isRetriedNextRound(error)) return false;
     throw error;
   }
 }
 
 /**
- * A lock that was not to be had in time; rows of the week that came into the default partition, or the partition that
- * another process made, since we looked.
+ * Recognizes a lock timeout (55P03), rows of the week that reached the default partition meanwhile (23514), and a
+ * partition that another process created meanwhile (42P07).
  */
-function isLeftForLater(error: unknown): boolean {
+function isRetriedNextRound(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return code === "55P03" || code === "23514" || code === "42P07";
 }
@@ -104,7 +104,7 @@ function startOfWeek(ms: number): number {
   return FIRST_MONDAY_MS + Math.floor((ms - FIRST_MONDAY_MS) / WEEK_MS) * WEEK_MS;
 }
 
-/** Such as `events_20261116`, the Monday on which it begins. */
+/** Returns a name such as `events_20261116`: the Monday on which the week begins. */
 function nameOf(startMs: number): string {
   return `events_${formatStamp(startMs).slice(0, 10).replaceAll("-", "")}`;
 }

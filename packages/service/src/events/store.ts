@@ -4,14 +4,14 @@ import type { Random } from "../core/ports.ts";
 import type { Db, Tx } from "../db/schema.ts";
 
 /**
- * Takes the integrator's stamp lock until the end of the transaction: whoever holds it has the next stamp, and commits
- * before the one after. A statement of its own, so that what follows sees what the last holder committed.
+ * Takes the integrator's stamp lock until the end of the transaction. Its holder gets the next stamp and commits before
+ * the next holder. It is a separate statement, so that later statements see the previous holder's commit.
  */
 export async function lockStamps(tx: Tx, integratorId: string): Promise<void> {
   await sql`select lock_stamps(${integratorId}::uuid)`.execute(tx);
 }
 
-/** Appends an event in the caller's transaction, whose last statement this should be. */
+/** Appends an event in the caller's transaction. Should be its last statement, to keep the stamp lock short. */
 export async function appendEvent(
   tx: Tx,
   random: Random,
@@ -27,8 +27,8 @@ export async function appendEvent(
 }
 
 /**
- * An integrator's events strictly after a stamp, oldest first, at most `limit`; from the oldest kept when `since` is
- * undefined. `more` says whether another one exists.
+ * Returns at most `limit` events of an integrator strictly after a stamp, oldest first; from the oldest kept event when
+ * `since` is undefined. `more` is true when another event exists.
  */
 export async function listEvents(
   db: Db,
@@ -36,7 +36,7 @@ export async function listEvents(
   page: {
     readonly since?: string | undefined;
     readonly type?: EventType | undefined;
-    /** As it is shown: the payload has it in that spelling. */
+    /** In the display spelling, as stored in the payload. */
     readonly walletAddress?: string | undefined;
     readonly limit: number;
   },
@@ -58,7 +58,7 @@ export async function listEvents(
   return { items, more: rows.length > page.limit };
 }
 
-/** The stamp of an integrator's newest event, or null. Streams start here, never from a clock. */
+/** Returns the stamp of an integrator's newest event, or null. Streams start here, never from a clock. */
 export async function getNewestStamp(db: Db, integratorId: string): Promise<string | null> {
   const row = await db
     .selectFrom("events")
@@ -70,7 +70,7 @@ export async function getNewestStamp(db: Db, integratorId: string): Promise<stri
   return row?.created_at ?? null;
 }
 
-/** Which of the integrators have events after their cursor: one query, however many are listened to. */
+/** Returns the integrators that have events after their cursor, in one query for any number of cursors. */
 export async function listBehind(db: Db, cursors: ReadonlyMap<string, string>): Promise<string[]> {
   if (cursors.size === 0) return [];
   const { rows } = await sql<{ id: string }>`

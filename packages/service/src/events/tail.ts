@@ -1,8 +1,8 @@
 /**
  * The live end of the event log. Live and replay are one query: "events of this integrator strictly after my cursor".
  *
- * One cursor per integrator that somebody listens to. A wake-up, or the poll, reads on from it and hands what it finds
- * to the room. Somebody who joins is let in between two reads, so it misses nothing that is handed out afterwards.
+ * Each integrator with listeners in this process has one cursor. A wake-up or a poll reads on from it and emits the
+ * events to the room. A listener joins between two reads, so it misses no event that is emitted afterwards.
  */
 import type { EventItem } from "@sluice/sdk/wire";
 import type { Db } from "../db/schema.ts";
@@ -10,28 +10,28 @@ import { getNewestStamp, listBehind, listEvents } from "./store.ts";
 
 export interface Tail {
   /**
-   * Lets somebody listen from now on; `enter` is called at the moment from which on events are handed out, and says
-   * whether the listener is still there.
+   * Adds a listener. `enter` is called at the moment from which events are emitted to it, and returns false when the
+   * listener has left meanwhile.
    */
   join(integratorId: string, enter: () => boolean): Promise<void>;
-  /** Says that a listener has gone. The integrator is forgotten with the last one. */
+  /** Removes a listener. The last one removes the integrator's cursor. */
   leave(integratorId: string): void;
-  /** Reads on wherever somebody listens and is behind. Called by a loop, and after wake-ups; one at a time. */
+  /** Emits new events of every integrator with listeners. Runs are serialized; called by a loop and after wake-ups. */
   pump(): Promise<void>;
 }
 
-/** An integrator that somebody in this process listens to. */
+/** An integrator with listeners in this process. */
 interface Room {
-  /** Stamp of the last event handed out. */
+  /** Stamp of the last emitted event. */
   cursor: string;
   listeners: number;
 }
 
 const PAGE = 500;
-/** Before every event. */
+/** A stamp before every event. */
 const BEGINNING = "0001-01-01T00:00:00.000Z";
 
-/** Creates the tail of a process. `emit` hands events, in order, to the listeners of an integrator in this process. */
+/** Creates the tail of a process. `emit` receives the events of one integrator, in order. */
 export function createTail(options: {
   readonly db: Db;
   readonly emit: (integratorId: string, events: readonly EventItem[]) => void;
@@ -42,8 +42,8 @@ export function createTail(options: {
   let again = false;
 
   /**
-   * Hands out the next page of a room; whoever has more waits for the next round, so that one busy integrator does not
-   * hold up the others. A room that was left meanwhile is another one when somebody comes back.
+   * Emits the next page of a room. A room with more pages waits for the next round, so that one busy integrator does not
+   * delay the others. A room that was closed during the read is skipped, even when it was opened again.
    */
   async function readOn(integratorId: string): Promise<void> {
     const room = rooms.get(integratorId);
@@ -70,7 +70,7 @@ export function createTail(options: {
       const newest = rooms.has(integratorId)
         ? BEGINNING
         : ((await getNewestStamp(db, integratorId)) ?? BEGINNING);
-      // No await from here on: whoever enters has the room's cursor.
+      // No await from here on, so that the listener enters at the room's cursor.
       if (!enter()) return;
       const room = rooms.get(integratorId) ?? { cursor: newest, listeners: 0 };
       room.listeners += 1;

@@ -35,7 +35,7 @@ const [SOLANA_REFUND, OTHER_SOLANA_REFUND] = [
 const FACTS = { refundEvm: REFUND, maxFeeBps: 50, maxSlippageBps: 100 };
 
 describe("integrators", () => {
-  test("are stored with the refund authority in its canonical spelling", async () => {
+  test("store the refund authority in its canonical spelling", async () => {
     const { integratorId } = await createIntegrator(deps, { ...FACTS, name: "shop" });
     const rows = await deps.db
       .selectFrom("integrators")
@@ -47,7 +47,7 @@ describe("integrators", () => {
     ]);
   });
 
-  test("have names of their own, also when two are created at once", async () => {
+  test("have unique names, also when two are created concurrently", async () => {
     const results = await Promise.allSettled(
       [1, 2, 3].map(() => createIntegrator(deps, { ...FACTS, name: "twice" })),
     );
@@ -87,12 +87,12 @@ describe("a refund authority on Solana", () => {
   const refundsOf = async (name: string) =>
     (await listIntegrators(deps.db)).find((one) => one.name === name)?.refundSolana;
 
-  test("is named when the integrator is created, and shown as it was written", async () => {
+  test("is set at creation and shown as it was written", async () => {
     await createIntegrator(deps, { ...FACTS, name: "early", refundSolana: SOLANA_REFUND });
     expect(await refundsOf("early")).toBe(SOLANA_REFUND);
   });
 
-  test("is named later, once: again is nothing new, another one is refused", async () => {
+  test("is set later at most once: the same one is accepted, another is refused", async () => {
     await createIntegrator(deps, { ...FACTS, name: "late" });
     expect(await refundsOf("late")).toBe(null);
     const set = (refundSolana: string) =>
@@ -102,12 +102,13 @@ describe("a refund authority on Solana", () => {
     await set(SOLANA_REFUND);
     await expect(set(OTHER_SOLANA_REFUND)).rejects.toMatchObject({
       code: "VALIDATION_ERROR",
-      message: "refundSolana: expected the refund authority that was named before: it stays.",
+      message:
+        "refundSolana: expected the refund authority that is already set; it cannot be changed.",
     });
     expect(await refundsOf("late")).toBe(SOLANA_REFUND);
   });
 
-  test("is not named for an integrator that is not there", async () => {
+  test("is refused for an unknown integrator", async () => {
     const change = { integrator: "nobody", refundSolana: SOLANA_REFUND };
     await expect(setRefundSolana(deps.db, change)).rejects.toMatchObject({
       details: { field: "integrator" },
@@ -116,7 +117,7 @@ describe("a refund authority on Solana", () => {
 });
 
 describe("keys", () => {
-  test("T88 are stored only as a keyed hash", async () => {
+  test("are stored only as a keyed hash [T88]", async () => {
     const { integratorId } = await createIntegrator(deps, { ...FACTS, name: "hashed" });
     const { keyId, apiKey } = await createKey(deps, {
       integrator: integratorId,
@@ -137,7 +138,7 @@ describe("keys", () => {
     await expect(authenticate(wrongPepper, apiKey)).rejects.toMatchObject({ code: "FORBIDDEN" });
   });
 
-  test("say who holds them, in any case, and what they allow", async () => {
+  test("authenticate in either letter case, with their permissions", async () => {
     const { integratorId } = await createIntegrator(deps, { ...FACTS, name: "named" });
     const on = await createKey(deps, { integrator: "named", depositAddresses: true });
     const off = await createKey(deps, { integrator: integratorId, depositAddresses: false });
@@ -187,7 +188,7 @@ describe("keys", () => {
 });
 
 describe("keys of an integrator", () => {
-  test("are listed without themselves, and one that is revoked is refused from then on", async () => {
+  test("are listed without their secret, and refused once revoked", async () => {
     await createIntegrator(deps, { ...FACTS, name: "keys" });
     const one = await createKey(deps, { integrator: "keys", depositAddresses: true });
     const other = await createKey(deps, { integrator: "keys", depositAddresses: false });
@@ -219,14 +220,14 @@ describe("keys of an integrator", () => {
     });
   });
 
-  test("a key is revoked once", async () => {
+  test("cannot be revoked twice", async () => {
     await createIntegrator(deps, { ...FACTS, name: "once" });
     const { keyId } = await createKey(deps, { integrator: "once", depositAddresses: true });
     await revokeKey(deps.db, { keyId });
     await expect(revokeKey(deps.db, { keyId })).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
   });
 
-  test("of nobody are a mistake, not an empty list", async () => {
+  test("are not listed for an unknown integrator", async () => {
     await expect(listKeys(deps.db, { integrator: "nobody" })).rejects.toMatchObject({
       details: { field: "integrator" },
     });

@@ -10,7 +10,7 @@ import type { Secret } from "../core/secret.ts";
 import { findWalletFault } from "../core/solana-wallet.ts";
 import type { Db } from "../db/schema.ts";
 
-/** Whoever holds a valid key, and what the key allows. */
+/** The integrator of a valid API key, and the key's permissions. */
 export interface Principal {
   readonly integratorId: string;
   readonly integratorName: string;
@@ -23,7 +23,7 @@ const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
- * Creates an integrator. Its refund authority and caps are committed in the addresses issued for it from now on.
+ * Creates an integrator. Its refund authority and caps are part of the commitment of every address issued for it.
  * @throws OperatingError VALIDATION_ERROR naming the field.
  */
 export async function createIntegrator(
@@ -31,11 +31,11 @@ export async function createIntegrator(
   args: {
     readonly name: string;
     readonly refundEvm: string;
-    /** Base58; needed before addresses on Solana are issued. */
+    /** Base58; required before Solana addresses can be issued. */
     readonly refundSolana?: string | undefined;
     readonly maxFeeBps: number;
     readonly maxSlippageBps: number;
-    /** Who pays for the gas of its settlements; as the configuration says unless given. */
+    /** Who pays for the gas of its settlements; defaults to the configuration. */
     readonly gas?: GasPolicy | undefined;
   },
 ): Promise<{ readonly integratorId: string; readonly name: string }> {
@@ -45,7 +45,7 @@ export async function createIntegrator(
     throw invalid("name", "1 to 63 lower-case letters, digits and hyphens");
   }
   if (!isAddress(refundEvm) || toAddress(refundEvm) === NATIVE_TOKEN) {
-    throw invalid("refundEvm", "an address, 0x and 40 hex digits with a right checksum, not zero");
+    throw invalid("refundEvm", "an address (0x and 40 hex digits, valid checksum), not zero");
   }
   const authority = refundSolana === undefined ? null : parseRefundSolana(refundSolana);
   for (const [field, bps] of Object.entries({ maxFeeBps, maxSlippageBps })) {
@@ -67,25 +67,25 @@ export async function createIntegrator(
     })
     .onConflict((conflict) => conflict.column("name").doNothing())
     .executeTakeFirstOrThrow();
-  if (numInsertedOrUpdatedRows !== 1n) throw invalid("name", "one that is not taken yet");
+  if (numInsertedOrUpdatedRows !== 1n) throw invalid("name", "a name that is not taken");
   return { integratorId, name };
 }
 
-/** An integrator as its operator sees it. */
+/** An integrator as shown to the operator. */
 export interface IntegratorFacts {
   readonly integratorId: string;
   readonly name: string;
   readonly refundEvm: string;
-  /** Base58; null where deposits on Solana cannot be taken yet. */
+  /** Base58; null while the integrator cannot take deposits on Solana. */
   readonly refundSolana: string | null;
   readonly maxFeeBps: number;
   readonly maxSlippageBps: number;
-  /** Null where the configuration decides. */
+  /** Null when the configuration decides. */
   readonly gas: GasPolicy | null;
   readonly createdAt: string;
 }
 
-/** Every integrator, oldest first. */
+/** Returns every integrator, oldest first. */
 export async function listIntegrators(db: Db): Promise<readonly IntegratorFacts[]> {
   const rows = await db
     .selectFrom("integrators")
@@ -106,9 +106,9 @@ export async function listIntegrators(db: Db): Promise<readonly IntegratorFacts[
 }
 
 /**
- * Sets who pays for the gas of an integrator's settlements, of sweeps that are planned from now on; null for as the
- * configuration says.
- * @throws OperatingError VALIDATION_ERROR when there is no such integrator.
+ * Sets who pays for the gas of an integrator's settlements, for sweeps planned from now on. Null restores the
+ * configuration's policy.
+ * @throws OperatingError VALIDATION_ERROR when the integrator does not exist.
  */
 export async function setGasPolicy(
   db: Db,
@@ -122,9 +122,10 @@ export async function setGasPolicy(
 }
 
 /**
- * Names who gets an integrator's deposits on Solana back. Once for ever: addresses keep what was committed in them, and two
- * answers to whom a refund goes would be one too many.
- * @throws OperatingError VALIDATION_ERROR when there is no such integrator, no such wallet, or another one was named.
+ * Sets the refund authority of an integrator's deposits on Solana. It can be set once and never changed: issued
+ * addresses commit to it.
+ * @throws OperatingError VALIDATION_ERROR when the integrator does not exist, the address is not a wallet, or another
+ * authority is already set.
  */
 export async function setRefundSolana(
   db: Db,
@@ -140,11 +141,11 @@ export async function setRefundSolana(
     )
     .executeTakeFirst();
   if (numUpdatedRows !== 1n) {
-    throw invalid("refundSolana", "the refund authority that was named before: it stays");
+    throw invalid("refundSolana", "the refund authority that is already set; it cannot be changed");
   }
 }
 
-/** Who pays for the gas of an integrator's settlements; null where the configuration decides. */
+/** Returns who pays for the gas of an integrator's settlements; null when the configuration decides. */
 export async function readGasPolicy(db: Db, integratorId: string): Promise<GasPolicy | null> {
   const row = await db
     .selectFrom("integrators")
@@ -154,10 +155,10 @@ export async function readGasPolicy(db: Db, integratorId: string): Promise<GasPo
   return policyOf(row?.gas ?? null);
 }
 
-// CAST: held by the column's check constraint.
+// CAST: the column's check constraint allows only these values.
 const policyOf = (gas: string | null) => gas as GasPolicy | null;
 
-/** Creates a key. It is returned once; what is stored is its keyed hash. */
+/** Creates an API key. The key is returned once; only its keyed hash is stored. */
 export async function createKey(
   deps: { readonly db: Db; readonly random: Random; readonly pepper: Secret },
   args: {
@@ -182,7 +183,7 @@ export async function createKey(
   return { keyId, apiKey };
 }
 
-/** A key as its operator sees it: never the key itself. */
+/** An API key as shown to the operator, without the key itself. */
 export interface KeyFacts {
   readonly keyId: string;
   readonly integrator: string;
@@ -192,7 +193,10 @@ export interface KeyFacts {
   readonly revokedAt: string | null;
 }
 
-/** The keys of an integrator, or of all, oldest first. @throws OperatingError VALIDATION_ERROR when there is no such one. */
+/**
+ * Returns the keys of one integrator, or of all, oldest first.
+ * @throws OperatingError VALIDATION_ERROR when the integrator does not exist.
+ */
 export async function listKeys(
   db: Db,
   { integrator }: { readonly integrator: string | undefined },
@@ -212,8 +216,8 @@ export async function listKeys(
 }
 
 /**
- * Ends a key for good: the next request with it is refused, and open streams are cut within a second.
- * @throws OperatingError VALIDATION_ERROR when there is no such key, or it was revoked before.
+ * Revokes a key: the next request with it is refused, and its open streams are closed within a second.
+ * @throws OperatingError VALIDATION_ERROR when the key does not exist or is already revoked.
  */
 export async function revokeKey(db: Db, { keyId }: { readonly keyId: string }): Promise<void> {
   const result = UUID.test(keyId)
@@ -225,11 +229,11 @@ export async function revokeKey(db: Db, { keyId }: { readonly keyId: string }): 
         .executeTakeFirst()
     : undefined;
   if (result?.numUpdatedRows !== 1n) {
-    throw invalid("keyId", "the id of a key that is valid, as `sluice key list` shows it");
+    throw invalid("keyId", "the id of a valid key. `sluice key list` shows them");
   }
 }
 
-/** Which of the keys were revoked. */
+/** Returns those of the keys that are revoked. */
 export async function listRevoked(db: Db, keyIds: readonly string[]): Promise<ReadonlySet<string>> {
   if (keyIds.length === 0) return new Set();
   const rows = await db
@@ -241,7 +245,7 @@ export async function listRevoked(db: Db, keyIds: readonly string[]): Promise<Re
   return new Set(rows.map(({ id }) => id));
 }
 
-/** The id of an integrator that is named by name or id. @throws OperatingError VALIDATION_ERROR when there is none. */
+/** Returns the id of an integrator given by name or id. @throws OperatingError VALIDATION_ERROR when it does not exist. */
 export async function findIntegrator(db: Db, nameOrId: string): Promise<string> {
   const column = UUID.test(nameOrId) ? "id" : "name";
   const integrator = await db
@@ -253,14 +257,15 @@ export async function findIntegrator(db: Db, nameOrId: string): Promise<string> 
   return integrator.id;
 }
 
-/** Whether nothing came where a key belongs. */
+/** Returns whether a request carries no API key. */
 export function isMissing(apiKey: unknown): boolean {
   return apiKey === undefined || apiKey === null || apiKey === "";
 }
 
 /**
- * Who a key, as it came over the wire, belongs to. The look-up is by keyed hash, so its time says nothing about the key.
- * @throws OperatingError UNAUTHORIZED without a key, FORBIDDEN with one that is not valid.
+ * Returns the principal of a key as received on the wire. The lookup is by keyed hash, so its timing reveals nothing
+ * about the key.
+ * @throws OperatingError UNAUTHORIZED without a key, FORBIDDEN with an invalid one.
  */
 export async function authenticate(
   deps: { readonly db: Db; readonly pepper: Secret },
@@ -295,7 +300,7 @@ function hashKey(pepper: Secret, apiKey: string): Buffer {
 
 function parseRefundSolana(text: string): Address {
   const address = parseSolanaAddress(text);
-  if (!address) throw invalid("refundSolana", "an address of Solana, 32 bytes in base58");
+  if (!address) throw invalid("refundSolana", "a Solana address (32 bytes in base58)");
   const fault = findWalletFault(address);
   if (fault !== undefined) throw invalid("refundSolana", fault);
   return address;

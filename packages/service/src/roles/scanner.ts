@@ -66,9 +66,9 @@ export function startScanner(context: RoleContext): RunningRole {
     name: "retention of events",
     intervalMs: RETENTION_POLL_MS,
     async look() {
-      const { made, dropped, deleted } = await maintainEvents(db, clock.now());
-      if (made.length + dropped.length + deleted > 0) {
-        context.log.info({ made, dropped, deleted }, "events were kept in order");
+      const { created, dropped, deleted } = await maintainEvents(db, clock.now());
+      if (created.length + dropped.length + deleted > 0) {
+        context.log.info({ created, dropped, deleted }, "events were kept in order");
       }
       return false;
     },

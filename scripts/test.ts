@@ -1,8 +1,9 @@
 /**
  * `npm test`: checks, units, contracts and one story per capability. `npm run test:deep`: the rest, files named
- * `*.deep.test.ts`. Everything runs at once, because stories mostly wait and the rest computes; at the end stand what
- * took longest and, on the last line, the count of all. Without a Chromium on the machine the browser's tests do not run,
- * and the end says so. Names of files behind the command run only the tests of TypeScript in them.
+ * `*.deep.test.ts`, and the contracts with as many cases as `foundry.toml` says. Tests of TypeScript run beside the other
+ * steps, because stories mostly wait. At the end stand the longest steps and files and, on the last line, the count of
+ * all. Without a Chromium on the machine the browser's tests do not run, and the end says so. Names of files behind the
+ * command run only the tests of TypeScript in them.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -29,9 +30,15 @@ const LONGEST = 10;
 const durations: { readonly name: string; readonly ms: number }[] = [];
 
 /** Runs a command to its end beside others, and keeps what it says. */
-async function run(name: string, command: string, args: readonly string[]) {
+async function run(
+  name: string,
+  command: string,
+  args: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+) {
   const startedAt = performance.now();
-  const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  const env = { ...process.env, ...variables };
+  const child = spawn(command, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
   const [stdout, stderr, [status]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
@@ -62,10 +69,18 @@ async function checks(): Promise<Count> {
   return { passed: steps.length - failed, failed };
 }
 
+/** Cases of each fuzz test and runs of each invariant in `npm test`; `foundry.toml` has 500 and 512. */
+const QUICK_FORGE = { FOUNDRY_FUZZ_RUNS: "100", FOUNDRY_INVARIANT_RUNS: "32" };
+
 async function contracts(): Promise<Count> {
   // One thread: the rest of the machine is for the stories, whose clocks run.
   const args = ["packages/contracts/scripts/forge.ts", "test", "--json", "--threads", "1"];
-  const { stdout, stderr, isOk } = await run("contracts", "node", args);
+  const { stdout, stderr, isOk } = await run(
+    "contracts",
+    "node",
+    args,
+    values.deep ? {} : QUICK_FORGE,
+  );
   const json = stdout.slice(stdout.indexOf("{"));
   let suites: Record<string, { test_results: Record<string, { status: string; reason?: string }> }>;
   try {
@@ -125,15 +140,28 @@ async function typescript(projects: readonly string[]): Promise<Count> {
   return { passed: result.numPassedTests, failed: isSilent ? 1 : failed };
 }
 
+const sum = (counts: readonly Count[]): Count => ({
+  passed: counts.reduce((total, { passed }) => total + passed, 0),
+  failed: counts.reduce((total, { failed }) => total + failed, 0),
+});
+
+async function inTurn(steps: readonly (() => Promise<Count>)[]): Promise<Count> {
+  const counts: Count[] = [];
+  for (const step of steps) counts.push(await step());
+  return sum(counts);
+}
+
 const startedAt = performance.now();
 const hasBrowser = findChromium() !== null;
-const work = values.deep
-  ? [typescript(["deep"])]
-  : [typescript(["stories", "unit", "tidy"]), ...(files.length > 0 ? [] : [checks(), contracts()])];
-const counts = await Promise.all(work);
+/** Beside the tests of TypeScript, one after another: they only compute. */
+const others: readonly (() => Promise<Count>)[] =
+  files.length > 0 ? [] : values.deep ? [contracts] : [contracts, checks];
+const counts = await Promise.all([
+  typescript(values.deep ? ["deep"] : ["stories", "unit", "tidy"]),
+  inTurn(others),
+]);
 rmSync(scratch, { recursive: true, force: true });
-const passed = counts.reduce((sum, count) => sum + count.passed, 0);
-const failed = counts.reduce((sum, count) => sum + count.failed, 0);
+const { passed, failed } = sum(counts);
 console.log(`\nLongest of ${Math.round((performance.now() - startedAt) / 1000)} s:`);
 for (const { name, ms } of durations
   .toSorted((one, other) => other.ms - one.ms)

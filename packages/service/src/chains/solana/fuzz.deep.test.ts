@@ -6,6 +6,7 @@ import { runFuzz } from "../../../test/solana-fuzz/run.ts";
 
 testSolanaFuzz([
   [1, "mixed", "finalized"],
+  [2, "persistent", "finalized"],
   [3, "alone", "finalized"],
   [5, "persistent", "confirmed"],
   [11, "alone", "confirmed"],

@@ -1,7 +1,4 @@
-/** Two short lives of the reader; `fuzz.deep.test.ts` plays more, `npm run fuzz:solana` as many as wanted. */
+/** A short life of the reader; `fuzz.deep.test.ts` plays more, `npm run fuzz:solana` as many as wanted. */
 import { testSolanaFuzz } from "../../../test/solana-fuzz/define.ts";
 
-testSolanaFuzz([
-  [2, "persistent", "finalized"],
-  [4, "mixed", "confirmed"],
-]);
+testSolanaFuzz([[4, "mixed", "confirmed"]]);

@@ -222,9 +222,12 @@ describe("the APIs of docs/configuration.md", () => {
       },
     ],
   ])("%s: its answer is read as the page says", async (name, body, answer) => {
-    const row = page.split("\n").find((line) => line.startsWith(`| ${name} `)) ?? "";
-    const [url, pointer, timestampPointer] = [...row.matchAll(/`([^`]+)`/g)].map(
-      ([, cell]) => cell,
+    const item = page.split(/\n(?=- |\n)/).find((part) => part.startsWith(`- ${name}: `)) ?? "";
+    const settings = new Map(
+      [...item.matchAll(/`(\w+)`\s+`([^`]+)`/g)].map(([, setting, value]) => [setting, value]),
+    );
+    const [url, pointer, timestampPointer] = ["url", "pointer", "timestampPointer"].map((setting) =>
+      settings.get(setting),
     );
     expect(url).toMatch(/^https:/);
     const given = { pointer: namesOf(pointer) ?? [], timestampPointer: namesOf(timestampPointer) };

@@ -3,7 +3,8 @@ import type { Tx } from "../db/schema.ts";
 import type { SettlementDeps } from "./deps.ts";
 import { hasValueInFlight } from "./in-flight.ts";
 import { judgeFailure } from "./retry.ts";
-import { type Change, transition } from "./store/transition.ts";
+import type { Change } from "./store/row.ts";
+import { transition } from "./store/transition.ts";
 import type { Settlement, SettlementError } from "./types.ts";
 
 /**

@@ -7,7 +7,7 @@ import {
 } from "@sluice/sdk/wire";
 import { displayTxHash } from "../core/base58.ts";
 import { type Address, toAddress } from "../core/hex.ts";
-import { errorOf } from "./store/read.ts";
+import { errorOf } from "./store/row.ts";
 import type { Db } from "../db/schema.ts";
 
 /** What settlements must have; undefined for any. */

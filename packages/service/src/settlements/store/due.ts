@@ -6,7 +6,7 @@ import type { Database, Db, Tx } from "../../db/schema.ts";
 import { TOO_SMALL_FOR_FEES } from "../../fees/index.ts";
 import type { Reservation } from "../../routes/index.ts";
 import type { Settlement } from "../types.ts";
-import { parseSettlement } from "./read.ts";
+import { parseSettlement } from "./row.ts";
 
 const OF_SETTLEMENT = expressionBuilder<Database, "settlements">();
 

@@ -1,14 +1,10 @@
 /** Reads settlements, and locks them or their holding. */
+import { sql } from "kysely";
 import { type DepositAddress, getAddressById } from "../../addresses/index.ts";
-import type { ErrorCode, SettlementStatus } from "@sluice/sdk/wire";
-import { type Selectable, sql } from "kysely";
-import { toAddress, toHex32, toTxHash } from "../../core/hex.ts";
+import type { Db, Tx } from "../../db/schema.ts";
 import type { Holding } from "../../deposits/index.ts";
-import type { ErrorDetails } from "../../core/errors.ts";
-import type { Db, SettlementsTable, Tx } from "../../db/schema.ts";
-import type { FeeTerms } from "../../fees/index.ts";
-import type { RouteKind } from "../../routes/index.ts";
-import type { Settlement, SettlementError, Step } from "../types.ts";
+import type { Settlement, SettlementError } from "../types.ts";
+import { errorOf, parseSettlement } from "./row.ts";
 
 /** Holds a holding until the end of the transaction: what is decided about it is decided one at a time. */
 export async function lockHolding(tx: Tx, holding: Holding): Promise<void> {
@@ -94,23 +90,6 @@ export async function getError(db: Db | Tx, id: string): Promise<SettlementError
   return errorOf(row);
 }
 
-/** Returns the error that a row of a settlement shows; null where it shows none. */
-export function errorOf(row: {
-  readonly error_code: string | null;
-  readonly error_message: string | null;
-  readonly error_retryable: boolean | null;
-  readonly error_details: ErrorDetails | null;
-}): SettlementError | null {
-  if (row.error_code === null) return null;
-  return {
-    // CAST: written from an operating error, whose code is of the closed set.
-    code: row.error_code as ErrorCode,
-    message: row.error_message ?? "",
-    retryable: row.error_retryable ?? false,
-    ...(row.error_details === null ? {} : { details: row.error_details }),
-  };
-}
-
 function selectHolding(db: Db | Tx, holding: Holding) {
   return db
     .selectFrom("settlements")
@@ -118,45 +97,4 @@ function selectHolding(db: Db | Tx, holding: Holding) {
     .where("chain_id", "=", holding.chainId)
     .where("wallet", "=", holding.wallet)
     .where("token", "=", holding.token);
-}
-
-/** The three columns are null together. */
-function feeOf(row: Selectable<SettlementsTable>): FeeTerms | null {
-  const { fee_bps: bps, fee_flat: flat, fee_bridge: bridge } = row;
-  if (bps === null || flat === null || bridge === null) return null;
-  return { bps, flat: BigInt(flat), bridge: BigInt(bridge) };
-}
-
-export function parseSettlement(row: Selectable<SettlementsTable>): Settlement {
-  const bigintOf = (text: string | null) => (text === null ? null : BigInt(text));
-  return {
-    id: row.id,
-    integratorId: row.integrator_id,
-    addressId: row.address_id,
-    chainId: row.chain_id,
-    wallet: toAddress(row.wallet),
-    token: toAddress(row.token),
-    // CAST: held by the column's check constraint.
-    status: row.status as SettlementStatus,
-    // CAST: held by the column's check constraint.
-    step: row.step as Step,
-    version: row.version,
-    // CAST: held by the column's check constraint.
-    route: row.route as RouteKind | null,
-    routeContract: row.route_contract === null ? null : toAddress(row.route_contract),
-    deploysSent: row.deploys_sent,
-    sweepsSent: row.sweeps_sent,
-    plannedAmount: bigintOf(row.planned_amount),
-    fee: feeOf(row),
-    sweptAmount: bigintOf(row.swept_amount),
-    sweptBlock: row.swept_block,
-    sweptLogIndex: row.swept_log_index,
-    minOut: bigintOf(row.min_out),
-    deliveryId: row.delivery_id === null ? null : toHex32(row.delivery_id),
-    swapTxHash: row.swap_tx_hash === null ? null : toTxHash(row.swap_tx_hash),
-    retryCount: row.retry_count,
-    attemptsUsed: row.attempts_used,
-    successorPromised: row.successor_promised,
-    retryAtMs: row.retry_at === null ? null : Date.parse(row.retry_at),
-  };
 }

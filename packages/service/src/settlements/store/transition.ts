@@ -8,13 +8,12 @@ import type { Address, TxHash } from "../../core/hex.ts";
 import type { Clock, Random } from "../../core/ports.ts";
 import { formatStamp } from "../../core/stamp.ts";
 import type { Tx } from "../../db/schema.ts";
+import type { Holding } from "../../deposits/index.ts";
 import { appendEvent, lockStamps } from "../../events/index.ts";
-import type { FeeTerms } from "../../fees/index.ts";
-import type { RouteKind } from "../../routes/index.ts";
 import { chainLabel, type Metrics } from "../../telemetry/metrics.ts";
 import { firstStatus, LIFECYCLE, type Trigger } from "../lifecycle.ts";
-import type { Settlement, SettlementError, Step } from "../types.ts";
-import type { Holding } from "../../deposits/index.ts";
+import type { Settlement, SettlementError } from "../types.ts";
+import { type Change, columnsOf } from "./row.ts";
 
 export interface StoreDeps {
   readonly clock: Clock;
@@ -60,25 +59,6 @@ export async function insertSettlement(
     })
     .execute();
   return id;
-}
-
-/** What a transition changes besides the status. */
-export interface Change {
-  readonly step?: Step;
-  readonly route?: RouteKind;
-  readonly routeContract?: Address;
-  readonly deploysSent?: number;
-  readonly sweepsSent?: number;
-  readonly plannedAmount?: bigint | null;
-  readonly fee?: FeeTerms;
-  readonly deployTxHash?: TxHash;
-  readonly swapTxHash?: TxHash;
-  readonly deliveryTxHash?: TxHash;
-  readonly deliveredAmount?: bigint;
-  readonly retryCount?: number;
-  readonly attemptsUsed?: number;
-  readonly retryAtMs?: number | null;
-  readonly nextCheckAtMs?: number | null;
 }
 
 /**
@@ -157,30 +137,4 @@ export async function transition(
   deps.metrics.eventsAppended.inc({ type: "status_changed" });
   deps.metrics.transitions.inc({ chain: chainLabel(settlement.chainId), status });
   return true;
-}
-
-function columnsOf(change: Change) {
-  const stamp = (ms: number | null | undefined) =>
-    ms === undefined ? undefined : ms === null ? null : formatStamp(ms);
-  const columns = {
-    step: change.step,
-    route: change.route,
-    route_contract: change.routeContract,
-    deploys_sent: change.deploysSent,
-    sweeps_sent: change.sweepsSent,
-    planned_amount: change.plannedAmount,
-    fee_bps: change.fee?.bps,
-    fee_flat: change.fee?.flat,
-    fee_bridge: change.fee?.bridge,
-    deploy_tx_hash: change.deployTxHash,
-    swap_tx_hash: change.swapTxHash,
-    delivery_tx_hash: change.deliveryTxHash,
-    delivered_amount: change.deliveredAmount,
-    retry_count: change.retryCount,
-    attempts_used: change.attemptsUsed,
-    retry_at: stamp(change.retryAtMs),
-    next_check_at: stamp(change.nextCheckAtMs),
-  };
-  // kysely leaves out what is undefined and writes null where null is given.
-  return columns;
 }

@@ -18,7 +18,8 @@ import type { LaneSigner } from "../signers/port.ts";
 import { SignerRefusal, SignerWaits } from "../signers/refusal.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { DEFAULT_LANE_LIMITS, type LaneDeps, lookAtLane, submitIntent } from "./lane.ts";
-import { getByIntent, listAttempts } from "./store.ts";
+import { getByIntent } from "./store.ts";
+import { listAttempts } from "./attempts.ts";
 import { failureOf, type IntentName } from "./types.ts";
 
 let database: TestDatabase;

@@ -10,7 +10,8 @@ export {
 } from "./lane.ts";
 export { type CallPlan, planCall } from "./plan.ts";
 export { listTransactions, type ShownTransaction } from "./shown.ts";
-export { adoptNonce, getByIntent, listMinedHashes } from "./store.ts";
+export { adoptNonce } from "./nonces.ts";
+export { getByIntent, listMinedHashes } from "./store.ts";
 export { failureOf, isOver } from "./types.ts";
 export type {
   IntentKind,

@@ -9,7 +9,9 @@ import { toEvmAddress } from "../core/hex.ts";
 import { endBreach, listBreaches, recordFindings } from "../ledger/index.ts";
 import { BATCHING_LANE_LIMITS, DEFAULT_LANE_LIMITS } from "./lane.ts";
 import { planCall } from "./plan.ts";
-import { adoptNonce, getByIntent, getNextNonce, listAttempts } from "./store.ts";
+import { adoptNonce, getNextNonce } from "./nonces.ts";
+import { getByIntent } from "./store.ts";
+import { listAttempts } from "./attempts.ts";
 import type { IntentName, LaneTransaction } from "./types.ts";
 
 let database: TestDatabase;

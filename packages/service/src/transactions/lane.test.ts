@@ -6,7 +6,9 @@ import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, type Hex, toEvmAddress } from "../core/hex.ts";
 import { endBreach, listBreaches, recordFindings } from "../ledger/index.ts";
 import { DEFAULT_LANE_LIMITS, type LaneDeps, lookAtLane } from "./lane.ts";
-import { adoptNonce, assignNonces, orderLanes, getByIntent, listAttempts } from "./store.ts";
+import { adoptNonce, assignNonces, orderLanes } from "./nonces.ts";
+import { getByIntent } from "./store.ts";
+import { listAttempts } from "./attempts.ts";
 import { planCall } from "./plan.ts";
 import type { IntentName, LaneTransaction } from "./types.ts";
 

@@ -26,6 +26,8 @@ import { SignerRefusal, SignerWaits } from "../signers/refusal.ts";
 import { SIGNER_RETRY_MS } from "../jobs/delays.ts";
 import type { Log } from "../telemetry/log.ts";
 import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
+import { insertAttempt, listAttempts, recordSend } from "./attempts.ts";
+import { assignNonces, countOpen, getNextNonce, hasWork, registerLane } from "./nonces.ts";
 import * as store from "./store.ts";
 import {
   type Attempt,
@@ -115,7 +117,7 @@ export async function lookAtLane(deps: LaneDeps): Promise<boolean> {
   const { db, chain, signer } = deps;
   const lane = laneOf(signer);
   await ensureRegistered(deps);
-  if (!(await store.hasWork(db, lane))) return false;
+  if (!(await hasWork(db, lane))) return false;
   if (chain.sequencing === "blockhash") return lookByBlockhash(deps);
   const count = await chain.getTransactionCount(signer.address);
   const mayMove = await isFreeToMove(deps, count);
@@ -175,7 +177,7 @@ async function pursueByBlockhash(
   mayMove: boolean,
 ): Promise<boolean> {
   const { db, chain, clock, limits } = deps;
-  const attempts = await store.listAttempts(db, transaction.id);
+  const attempts = await listAttempts(db, transaction.id);
   const [newest] = attempts;
   const isExpired = newest ? await chain.isExpired(lifetimeOf(newest)) : false;
   const receipt = await findReceipt(chain, attempts);
@@ -241,7 +243,7 @@ function lifetimeOf({ lifetime }: Attempt): Lifetime {
 async function isFreeToMove({ db, signer, log }: LaneDeps, count: number): Promise<boolean> {
   const { chainId, address } = signer;
   // Read after the chain was: a nonce is given out before the chain can use it.
-  const nextNonce = await store.getNextNonce(db, laneOf(signer));
+  const nextNonce = await getNextNonce(db, laneOf(signer));
   if (nextNonce !== null && count > nextNonce) {
     log.fatal({ lane: address, nextNonce, count }, "the chain used nonces that are not ours");
     await recordFindings(db, [nonceTaken(chainId, address, nextNonce, count)]);
@@ -254,8 +256,8 @@ async function assignQueued(deps: LaneDeps): Promise<void> {
   const { db, signer, limits } = deps;
   const lane = laneOf(signer);
   // While there is no room the queue grows, and goes as one when there is.
-  if ((await store.countOpen(db, lane)) < limits.openMax) await combineQueued(deps);
-  await store.assignNonces(db, lane, { openMax: limits.openMax, nowMs: deps.clock.now() });
+  if ((await countOpen(db, lane)) < limits.openMax) await combineQueued(deps);
+  await assignNonces(db, lane, { openMax: limits.openMax, nowMs: deps.clock.now() });
 }
 
 /** When a queue stands, what can go together goes together. What would revert as a whole goes one by one. */
@@ -307,16 +309,16 @@ async function isAffordable(
 async function ensureRegistered(deps: LaneDeps): Promise<void> {
   const { db, chain, signer } = deps;
   const lane = laneOf(signer);
-  if ((await store.getNextNonce(db, lane)) !== null) return;
+  if ((await getNextNonce(db, lane)) !== null) return;
   const nextNonce =
     chain.sequencing === "nonce" ? await chain.getTransactionCount(signer.address) : 0;
-  await store.registerLane(db, { ...lane, purpose: signer.purpose, nextNonce });
+  await registerLane(db, { ...lane, purpose: signer.purpose, nextNonce });
 }
 
 /** Looks for the receipt of any attempt of a nonce that the chain has used. */
 async function recordReceipt(deps: LaneDeps, transaction: LaneTransaction): Promise<boolean> {
   const { db, chain, log } = deps;
-  const attempts = await store.listAttempts(db, transaction.id);
+  const attempts = await listAttempts(db, transaction.id);
   const receipt = await findReceipt(chain, attempts);
   if (!receipt) {
     // A lagging node, or somebody else used this nonce. Planning anew could pay twice, so a person must look.
@@ -377,7 +379,7 @@ async function pursue(
   position: { readonly isNext: boolean },
 ): Promise<void> {
   const { db, chain, clock, limits } = deps;
-  const [newest] = await store.listAttempts(db, transaction.id);
+  const [newest] = await listAttempts(db, transaction.id);
   if (!newest) {
     deps.crashPoint(`${kindOf(transaction.intent)}.assigned`);
     const fees = await chain.suggestFees();
@@ -441,7 +443,7 @@ async function signAndSend(
   const { hash, raw } = signed;
   const signedAtMs = clock.now();
   const attempt = { hash, number, raw, ...fees, lifetime: lifetime ?? null, signedAtMs };
-  const first = await store.insertAttempt(db, transaction.id, attempt);
+  const first = await insertAttempt(db, transaction.id, attempt);
   if (!first) return;
   crashPoint(`${kindOf(transaction.intent)}.signed`);
   await send(deps, transaction, { ...attempt, sentAtMs: null, accepted: false });
@@ -453,7 +455,7 @@ async function send(deps: LaneDeps, transaction: LaneTransaction, attempt: Attem
   const outcome = await chain.send(attempt.raw);
   crashPoint(`${kindOf(transaction.intent)}.sent`);
   const accepted = outcome === "accepted" || outcome === "known";
-  await store.recordSend(db, attempt.hash, { nowMs: clock.now(), accepted });
+  await recordSend(db, attempt.hash, { nowMs: clock.now(), accepted });
   const facts = { intent: transaction.intent, txHash: attempt.hash, outcome };
   if (accepted) log.info(facts, "sent");
   else if (outcome === "insufficient_funds") log.error(facts, "the lane has no money for gas");

@@ -2,7 +2,7 @@ import type { Call, Chain } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
-import { orderLanes } from "./store.ts";
+import { orderLanes } from "./nonces.ts";
 
 /**
  * Many times what any call of ours takes with an ordinary token, and far below what signers sign. What wants more is

@@ -1,16 +1,9 @@
-import type { Selectable } from "kysely";
-import { sql } from "kysely";
-import type { AttemptsTable, Db, TransactionsTable, Tx } from "../db/schema.ts";
-import { type Address, type Hex, toAddress, toHex32, toTxHash, type TxHash } from "../core/hex.ts";
+import { type Selectable, sql } from "kysely";
 import { assert } from "../core/assert.ts";
+import { type Address, type Hex, toAddress, toHex32, toTxHash, type TxHash } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";
-import type {
-  Attempt,
-  IntentName,
-  LaneTransaction,
-  MinedFacts,
-  TransactionState,
-} from "./types.ts";
+import type { Db, TransactionsTable, Tx } from "../db/schema.ts";
+import type { IntentName, LaneTransaction, MinedFacts, TransactionState } from "./types.ts";
 
 /** Inserts an intent in state `queued`, unless it was submitted before. */
 export async function insertIntent(
@@ -72,158 +65,6 @@ export async function listMinedHashes(db: Db | Tx, settlementId: string): Promis
     .limit(HINTS_MAX)
     .execute();
   return rows.flatMap(({ mined_hash: hash }) => (hash === null ? [] : toTxHash(hash)));
-}
-
-/**
- * Lanes by how much each has to do, the least first: what it sent and what waits. One whose nonce is stuck gets nothing
- * new while another is free.
- */
-export async function orderLanes(
-  db: Db,
-  chainId: number,
-  lanes: readonly Address[],
-): Promise<readonly Address[]> {
-  assert(lanes.length > 0, "every purpose has a lane");
-  if (lanes.length === 1) return lanes;
-  const rows = await db
-    .selectFrom("transactions")
-    .select((eb) => ["lane", eb.fn.countAll<bigint>().as("count")])
-    .where("chain_id", "=", chainId)
-    .where("lane", "in", lanes)
-    .where("state", "in", ["queued", "carried", "assigned"])
-    .groupBy("lane")
-    .execute();
-  const busy = new Map(rows.map(({ lane, count }) => [lane, Number(count)]));
-  const workOf = (lane: Address) => busy.get(lane) ?? 0;
-  return lanes.toSorted((one, other) => workOf(one) - workOf(other));
-}
-
-/** Registers a lane whose next nonce is the chain's; a known lane keeps its own count. */
-export async function registerLane(
-  db: Db,
-  lane: { chainId: number; address: Address; purpose: string; nextNonce: number },
-): Promise<void> {
-  await db
-    .insertInto("lanes")
-    .values({
-      chain_id: lane.chainId,
-      address: lane.address,
-      purpose: lane.purpose,
-      next_nonce: lane.nextNonce,
-    })
-    .onConflict((conflict) => conflict.columns(["chain_id", "address"]).doNothing())
-    .execute();
-}
-
-/** The nonce the lane gives out next, or null when the lane was never registered. */
-export async function getNextNonce(
-  db: Db,
-  lane: { chainId: number; address: Address },
-): Promise<number | null> {
-  const row = await db
-    .selectFrom("lanes")
-    .select("next_nonce")
-    .where("chain_id", "=", lane.chainId)
-    .where("address", "=", lane.address)
-    .executeTakeFirst();
-  return row?.next_nonce ?? null;
-}
-
-/** Has a lane go on from the chain's count, unless it is there already: its lower nonces were used elsewhere. */
-export async function adoptNonce(
-  tx: Tx,
-  lane: { readonly chainId: number; readonly address: Address },
-  nonce: number,
-): Promise<void> {
-  await tx
-    .updateTable("lanes")
-    .set({ next_nonce: nonce })
-    .where("chain_id", "=", lane.chainId)
-    .where("address", "=", lane.address)
-    .where("next_nonce", "<", nonce)
-    .execute();
-}
-
-/**
- * Gives nonces to queued intents that are not put off, oldest first, until `openMax` are open. The lane's row is locked meanwhile, so nonces
- * are contiguous and none is given twice, by however many processes.
- */
-export async function assignNonces(
-  db: Db,
-  lane: { chainId: number; address: Address },
-  { openMax, nowMs }: { readonly openMax: number; readonly nowMs: number },
-): Promise<number> {
-  return db.transaction().execute(async (tx) => {
-    const held = await tx
-      .selectFrom("lanes")
-      .select("next_nonce")
-      .where("chain_id", "=", lane.chainId)
-      .where("address", "=", lane.address)
-      .forUpdate()
-      .executeTakeFirstOrThrow();
-    const room = openMax - (await countOpen(tx, lane));
-    if (room <= 0) return 0;
-    const queued = await tx
-      .selectFrom("transactions")
-      .select("id")
-      .where("chain_id", "=", lane.chainId)
-      .where("lane", "=", lane.address)
-      .where("state", "=", "queued")
-      .where((eb) => eb.or([eb("retry_at", "is", null), eb("retry_at", "<=", formatStamp(nowMs))]))
-      .orderBy("created_at")
-      .orderBy("id")
-      .limit(room)
-      .execute();
-    let nonce = held.next_nonce;
-    for (const { id } of queued) {
-      await tx
-        .updateTable("transactions")
-        .set({ state: "assigned", nonce })
-        .where("id", "=", id)
-        .execute();
-      nonce += 1;
-    }
-    if (queued.length > 0) {
-      await tx
-        .updateTable("lanes")
-        .set({ next_nonce: nonce })
-        .where("chain_id", "=", lane.chainId)
-        .where("address", "=", lane.address)
-        .execute();
-    }
-    return queued.length;
-  });
-}
-
-/** How many nonces of a lane are given out and not mined. */
-export async function countOpen(
-  db: Db | Tx,
-  lane: { chainId: number; address: Address },
-): Promise<number> {
-  const { count } = await db
-    .selectFrom("transactions")
-    .select((eb) => eb.fn.countAll<bigint>().as("count"))
-    .where("chain_id", "=", lane.chainId)
-    .where("lane", "=", lane.address)
-    .where("state", "=", "assigned")
-    .executeTakeFirstOrThrow();
-  return Number(count);
-}
-
-/** Whether a lane has anything to send or to follow. */
-export async function hasWork(
-  db: Db,
-  lane: { chainId: number; address: Address },
-): Promise<boolean> {
-  const row = await db
-    .selectFrom("transactions")
-    .select("id")
-    .where("chain_id", "=", lane.chainId)
-    .where("lane", "=", lane.address)
-    .where("state", "in", ["queued", "assigned", "mined"])
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
 }
 
 /** The oldest queued intents of a lane. */
@@ -291,60 +132,6 @@ export async function listByState(
     .orderBy("nonce")
     .execute();
   return rows.map(parseTransaction);
-}
-
-/** Attempts of a transaction, the newest first. */
-export async function listAttempts(db: Db | Tx, transactionId: string): Promise<Attempt[]> {
-  const rows = await db
-    .selectFrom("attempts")
-    .selectAll()
-    .where("transaction_id", "=", transactionId)
-    .orderBy("number", "desc")
-    .execute();
-  return rows.map(parseAttempt);
-}
-
-/**
- * Commits an attempt before any byte of it leaves the process. Returns false when another process committed an attempt
- * of that number first: then its bytes are the ones to send.
- */
-export async function insertAttempt(
-  db: Db,
-  transactionId: string,
-  attempt: Omit<Attempt, "sentAtMs" | "accepted">,
-): Promise<boolean> {
-  const result = await db
-    .insertInto("attempts")
-    .values({
-      hash: attempt.hash,
-      transaction_id: transactionId,
-      number: attempt.number,
-      raw: attempt.raw,
-      max_fee_per_gas: attempt.maxFeePerGas,
-      max_priority_fee_per_gas: attempt.maxPriorityFeePerGas,
-      blockhash: attempt.lifetime?.blockhash ?? null,
-      last_valid_height: attempt.lifetime?.lastValidHeight ?? null,
-      created_at: formatStamp(attempt.signedAtMs),
-    })
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirst();
-  return result.numInsertedOrUpdatedRows === 1n;
-}
-
-/** Notes when an attempt was sent and whether a node has it; `accepted` never goes back. */
-export async function recordSend(
-  db: Db,
-  hash: string,
-  outcome: { readonly nowMs: number; readonly accepted: boolean },
-): Promise<void> {
-  await db
-    .updateTable("attempts")
-    .set({
-      sent_at: formatStamp(outcome.nowMs),
-      accepted: sql<boolean>`accepted or ${outcome.accepted}`,
-    })
-    .where("hash", "=", hash)
-    .execute();
 }
 
 /** Moves `assigned` or `carried` to `mined`; false when it was neither any more. */
@@ -456,23 +243,5 @@ function parseMined(row: Selectable<TransactionsTable>): MinedFacts | null {
     blockNumber: row.mined_block_number,
     succeeded: row.succeeded,
     gasCost: BigInt(row.gas_cost ?? 0),
-  };
-}
-
-function parseAttempt(row: Selectable<AttemptsTable>): Attempt {
-  return {
-    hash: toTxHash(row.hash),
-    number: row.number,
-    // CAST: written as Hex by insertAttempt.
-    raw: row.raw as Hex,
-    maxFeePerGas: BigInt(row.max_fee_per_gas),
-    maxPriorityFeePerGas: BigInt(row.max_priority_fee_per_gas),
-    lifetime:
-      row.blockhash === null || row.last_valid_height === null
-        ? null
-        : { blockhash: toHex32(row.blockhash), lastValidHeight: row.last_valid_height },
-    signedAtMs: Date.parse(row.created_at),
-    sentAtMs: row.sent_at === null ? null : Date.parse(row.sent_at),
-    accepted: row.accepted,
   };
 }

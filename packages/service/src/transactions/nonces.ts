@@ -1,0 +1,157 @@
+/** Lanes and the nonces that they give out. */
+import { assert } from "../core/assert.ts";
+import type { Address } from "../core/hex.ts";
+import { formatStamp } from "../core/stamp.ts";
+import type { Db, Tx } from "../db/schema.ts";
+
+/**
+ * Lanes by how much each has to do, the least first: what it sent and what waits. One whose nonce is stuck gets nothing
+ * new while another is free.
+ */
+export async function orderLanes(
+  db: Db,
+  chainId: number,
+  lanes: readonly Address[],
+): Promise<readonly Address[]> {
+  assert(lanes.length > 0, "every purpose has a lane");
+  if (lanes.length === 1) return lanes;
+  const rows = await db
+    .selectFrom("transactions")
+    .select((eb) => ["lane", eb.fn.countAll<bigint>().as("count")])
+    .where("chain_id", "=", chainId)
+    .where("lane", "in", lanes)
+    .where("state", "in", ["queued", "carried", "assigned"])
+    .groupBy("lane")
+    .execute();
+  const busy = new Map(rows.map(({ lane, count }) => [lane, Number(count)]));
+  const workOf = (lane: Address) => busy.get(lane) ?? 0;
+  return lanes.toSorted((one, other) => workOf(one) - workOf(other));
+}
+
+/** Registers a lane whose next nonce is the chain's; a known lane keeps its own count. */
+export async function registerLane(
+  db: Db,
+  lane: { chainId: number; address: Address; purpose: string; nextNonce: number },
+): Promise<void> {
+  await db
+    .insertInto("lanes")
+    .values({
+      chain_id: lane.chainId,
+      address: lane.address,
+      purpose: lane.purpose,
+      next_nonce: lane.nextNonce,
+    })
+    .onConflict((conflict) => conflict.columns(["chain_id", "address"]).doNothing())
+    .execute();
+}
+
+/** The nonce the lane gives out next, or null when the lane was never registered. */
+export async function getNextNonce(
+  db: Db,
+  lane: { chainId: number; address: Address },
+): Promise<number | null> {
+  const row = await db
+    .selectFrom("lanes")
+    .select("next_nonce")
+    .where("chain_id", "=", lane.chainId)
+    .where("address", "=", lane.address)
+    .executeTakeFirst();
+  return row?.next_nonce ?? null;
+}
+
+/** Has a lane go on from the chain's count, unless it is there already: its lower nonces were used elsewhere. */
+export async function adoptNonce(
+  tx: Tx,
+  lane: { readonly chainId: number; readonly address: Address },
+  nonce: number,
+): Promise<void> {
+  await tx
+    .updateTable("lanes")
+    .set({ next_nonce: nonce })
+    .where("chain_id", "=", lane.chainId)
+    .where("address", "=", lane.address)
+    .where("next_nonce", "<", nonce)
+    .execute();
+}
+
+/**
+ * Gives nonces to queued intents that are not put off, oldest first, until `openMax` are open. The lane's row is locked meanwhile, so nonces
+ * are contiguous and none is given twice, by however many processes.
+ */
+export async function assignNonces(
+  db: Db,
+  lane: { chainId: number; address: Address },
+  { openMax, nowMs }: { readonly openMax: number; readonly nowMs: number },
+): Promise<number> {
+  return db.transaction().execute(async (tx) => {
+    const held = await tx
+      .selectFrom("lanes")
+      .select("next_nonce")
+      .where("chain_id", "=", lane.chainId)
+      .where("address", "=", lane.address)
+      .forUpdate()
+      .executeTakeFirstOrThrow();
+    const room = openMax - (await countOpen(tx, lane));
+    if (room <= 0) return 0;
+    const queued = await tx
+      .selectFrom("transactions")
+      .select("id")
+      .where("chain_id", "=", lane.chainId)
+      .where("lane", "=", lane.address)
+      .where("state", "=", "queued")
+      .where((eb) => eb.or([eb("retry_at", "is", null), eb("retry_at", "<=", formatStamp(nowMs))]))
+      .orderBy("created_at")
+      .orderBy("id")
+      .limit(room)
+      .execute();
+    let nonce = held.next_nonce;
+    for (const { id } of queued) {
+      await tx
+        .updateTable("transactions")
+        .set({ state: "assigned", nonce })
+        .where("id", "=", id)
+        .execute();
+      nonce += 1;
+    }
+    if (queued.length > 0) {
+      await tx
+        .updateTable("lanes")
+        .set({ next_nonce: nonce })
+        .where("chain_id", "=", lane.chainId)
+        .where("address", "=", lane.address)
+        .execute();
+    }
+    return queued.length;
+  });
+}
+
+/** How many nonces of a lane are given out and not mined. */
+export async function countOpen(
+  db: Db | Tx,
+  lane: { chainId: number; address: Address },
+): Promise<number> {
+  const { count } = await db
+    .selectFrom("transactions")
+    .select((eb) => eb.fn.countAll<bigint>().as("count"))
+    .where("chain_id", "=", lane.chainId)
+    .where("lane", "=", lane.address)
+    .where("state", "=", "assigned")
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** Whether a lane has anything to send or to follow. */
+export async function hasWork(
+  db: Db,
+  lane: { chainId: number; address: Address },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom("transactions")
+    .select("id")
+    .where("chain_id", "=", lane.chainId)
+    .where("lane", "=", lane.address)
+    .where("state", "in", ["queued", "assigned", "mined"])
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,10 +1,10 @@
 /**
  * Completes package-lock.json after `npm install`.
  *
- * Tools that ship one package per platform list all of them as optional dependencies. Where a registry lacks one of
- * them, npm writes a lock without its entry, and `npm ci` then refuses the lock. This adds the missing entries with
- * their version and platform and nothing else: they are skipped on other platforms, and fetched by name and version
- * on their own. Run it after every `npm install`; the tidy test checks that nothing is missing.
+ * Tools with one package per platform list all of them as optional dependencies. If the registry lacks one of them, npm
+ * omits its entry from the lock file, and `npm ci` then rejects the file. This script adds the missing entries with
+ * version and platform only: npm skips them on other platforms and resolves them by name and version on their own. Run
+ * it after every `npm install`; the tidy test fails if an entry is missing.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { listMissingOptional } from "./lock.ts";
@@ -30,4 +30,4 @@ lock.packages = Object.fromEntries(
   Object.entries(lock.packages).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)),
 );
 writeFileSync(path, `${JSON.stringify(lock, null, 2)}\n`);
-console.log(`completed ${missing.length} entries of package-lock.json`);
+console.log(`added ${missing.length} entries to package-lock.json`);

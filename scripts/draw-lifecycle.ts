@@ -1,4 +1,4 @@
-/** Writes docs/lifecycle.md from the lifecycle's table. */
+/** Writes docs/lifecycle.md from the lifecycle table. */
 import { writeFileSync } from "node:fs";
 import { drawLifecycle } from "../packages/service/src/settlements/drawing.ts";
 

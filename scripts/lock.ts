@@ -3,19 +3,20 @@ interface LockEntry {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
+/** The part of package-lock.json that is read here. */
 export interface Lock {
   readonly packages: Readonly<Record<string, LockEntry>>;
 }
 
-/** What some package of the lock names and that has no entry of its own. */
-export interface Missing {
+/** An optional dependency without an entry in the lock file. */
+interface Missing {
   readonly name: string;
   readonly version: string;
-  /** True when only development needs it. */
+  /** True if only development dependencies need it. */
   readonly dev: boolean;
 }
 
-/** Optional dependencies that some package of the lock names and that have no entry of their own. */
+/** Lists the optional dependencies of packages in the lock file that have no entry in it. */
 export function listMissingOptional(lock: Lock): Missing[] {
   const missing = new Map<string, Missing>();
   for (const entry of Object.values(lock.packages)) {

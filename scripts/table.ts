@@ -1,6 +1,6 @@
-/** Tables of generated pages. */
+/** Formats the tables of generated pages. */
 
-/** A table whose columns are as wide as their widest cell, as the formatter wants it. */
+/** Returns a Markdown table with padded columns, as prettier formats it. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((name, column) =>
     Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)),

@@ -1,6 +1,6 @@
 /**
- * What no compiler holds: import direction, where a library or a global may be named, words that do not belong, and
- * files that must be up to date. Each rule reads the tree as git sees it.
+ * Rules that the compiler cannot check: import direction, where libraries and globals may be used, forbidden words, and
+ * files that must be up to date. Each rule reads the files that git tracks.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -23,13 +23,13 @@ const sources = files.filter((path) => /^packages\/[^/]+\/src\/.*\.ts$/.test(pat
 const code = sources.filter((path) => !path.endsWith(".test.ts"));
 const service = code.filter((path) => path.startsWith("packages/service/src/"));
 
-/** Module names that a file imports, in `import` and `export` statements and `import()` calls. */
+/** Returns the module names that a file imports, in `import` and `export` statements and `import()` calls. */
 function importsOf(path: string): string[] {
   const pattern = /(?:\bfrom\s+|\bimport\s*\(\s*|^import\s+)["']([^"']+)["']/gm;
   return [...read(path).matchAll(pattern)].flatMap((match) => (match[1] ? [match[1]] : []));
 }
 
-/** Lines without comments and string literals, so that prose does not count as code. */
+/** Returns the code of a file without comments and string literals. */
 function bareCode(path: string): string {
   return read(path)
     .replace(/\/\*[\s\S]*?\*\//g, "")
@@ -41,7 +41,7 @@ function offenders(paths: readonly string[], pattern: RegExp): string[] {
   return paths.filter((path) => pattern.test(bareCode(path)));
 }
 
-/** Each folder may import those before it. Folders of one line do not know each other. */
+/** Each folder may import the folders before it. Folders in one line must not import each other. */
 const ORDER: readonly (readonly string[])[] = [
   ["core"],
   ["config", "telemetry"],
@@ -67,12 +67,12 @@ const ORDER: readonly (readonly string[])[] = [
 ];
 
 const folderOf = (path: string): string => path.split("/")[3] ?? "";
-/** What puts the parts together: the roles, and the commands that work without one. */
+/** Reports whether a file composes the service: the roles, and the commands that work without one. */
 const isComposition = (path: string): boolean => /^(roles|cli)$/.test(folderOf(path));
 const rankOf = (folder: string): number => ORDER.findIndex((line) => line.includes(folder));
 
 describe("import direction", () => {
-  test("every folder of the service has its place in the order", () => {
+  test("every folder of the service has a place in the order", () => {
     const unknown = new Set(service.map(folderOf).filter((folder) => rankOf(folder) === -1));
     expect([...unknown]).toEqual([]);
   });
@@ -90,7 +90,7 @@ describe("import direction", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("a folder of another domain is entered by its door", () => {
+  test("a folder of another domain is imported only by its index.ts", () => {
     const doors = /^(core|config|telemetry|chains|signers|db|jobs|roles|cli)$/;
     const wrong = service
       .filter((path) => !isComposition(path))
@@ -106,7 +106,7 @@ describe("import direction", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("packages import only what stands below them", () => {
+  test("packages import only packages below them", () => {
     const allowed: Readonly<Record<string, readonly string[]>> = {
       contracts: [],
       sdk: [],
@@ -123,7 +123,7 @@ describe("import direction", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("chain libraries are named only in their adapters", () => {
+  test("chain libraries are imported only by their adapters", () => {
     const wrongOf = (library: RegExp, adapters: RegExp) =>
       service
         .filter((path) => importsOf(path).some((name) => library.test(name)))
@@ -132,14 +132,14 @@ describe("import direction", () => {
     expect(wrongOf(/^@solana(-program)?\//, /\/(chains|signers)\/solana\//)).toEqual([]);
   });
 
-  test("the client runs in browsers: it imports nothing of Node", () => {
+  test("the SDK imports nothing from Node, so that it runs in browsers", () => {
     const client = code.filter((path) => path.startsWith("packages/sdk/src/"));
     const wrong = client.filter((path) => importsOf(path).some((name) => name.startsWith("node:")));
     expect(wrong).toEqual([]);
     expect(offenders(client, /\b(process|Buffer|require)\b/)).toEqual([]);
   });
 
-  test("nothing that ships imports from a test folder", () => {
+  test("no shipped file imports from a test folder", () => {
     const wrong = code.flatMap((path) =>
       importsOf(path)
         .filter((name) => name.startsWith("."))
@@ -150,7 +150,7 @@ describe("import direction", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("adapters are named only by composition", () => {
+  test("adapters are imported only by composition", () => {
     const wrong = service
       .filter((path) => !isComposition(path))
       .filter((path) => !/\/(chains|signers)\/(evm|solana)\//.test(path))
@@ -160,7 +160,7 @@ describe("import direction", () => {
 });
 
 describe("tables", () => {
-  /** Tables that a file names in statements: those of kysely and those in SQL. */
+  /** Returns the tables that a file writes and reads, in kysely statements and in SQL. */
   function tablesOf(path: string): { readonly written: Set<string>; readonly read: Set<string> } {
     const text = read(path);
     const sqlOf = [...text.matchAll(/\bsql(?:<[^`]*?>)?`([^`]*)`/g)].map((match) => match[1] ?? "");
@@ -187,7 +187,7 @@ describe("tables", () => {
   const used = service.map((path) => ({ path, ...tablesOf(path) }));
   const rankOfPlace = (place: string) => rankOf(place.split("/")[0] ?? "");
 
-  test("each table is written by its owner alone", () => {
+  test("each table is written only by its owner", () => {
     const wrong = used.flatMap(({ path, written }) =>
       [...written]
         .filter((table) => !isIn(path, TABLE_OWNERS[table as keyof typeof TABLE_OWNERS].owner))
@@ -196,7 +196,7 @@ describe("tables", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("each table is read by its owner and by those that its entry names", () => {
+  test("each table is read only by its owner and the readers of its entry", () => {
     const wrong = used.flatMap(({ path, read: tables }) =>
       [...tables].flatMap((table) => {
         const {
@@ -211,7 +211,7 @@ describe("tables", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("every reader that an entry names does read the table", () => {
+  test("every reader of an entry reads the table", () => {
     const idle = Object.entries(TABLE_OWNERS).flatMap(([table, { readers = {}, proofs = [] }]) =>
       [...Object.keys(readers), ...proofs]
         .filter((place) => !used.some(({ path, read }) => isIn(path, place) && read.has(table)))
@@ -220,7 +220,7 @@ describe("tables", () => {
     expect(idle).toEqual([]);
   });
 
-  test("only proofs read a table of a folder above their own", () => {
+  test("only proofs read a table of a higher folder", () => {
     const wrong = Object.entries(TABLE_OWNERS).flatMap(([table, { owner, readers = {} }]) =>
       Object.keys(readers)
         .filter((place) => rankOfPlace(place) <= rankOfPlace(owner))
@@ -262,7 +262,7 @@ describe("ports", () => {
 });
 
 describe("words", () => {
-  test("nothing is left unfinished", () => {
+  test("no file contains a mark of unfinished work", () => {
     const marks = /\bTODO\b|\bFIXME\b|\bXXX\b|not implemented/;
     const prose = files.filter(
       (path) => /\.(ts|sol|md|sql)$/.test(path) && path !== "scripts/tidy.test.ts",
@@ -275,7 +275,7 @@ describe("words", () => {
     expect(offenders(tests, /\.(only|skip|todo|skipIf|runIf)\b/)).toEqual([]);
   });
 
-  test("casts say why", () => {
+  test("every cast has a CAST comment with its reason", () => {
     const wrong = code.flatMap((path) => {
       const lines = read(path).split("\n");
       return lines.flatMap((line, index) => {
@@ -290,20 +290,20 @@ describe("words", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("there is no attic", () => {
-    const attic = /\/(utils?|helpers?|common|shared|misc|lib)(\/|\.ts$)/;
-    expect(files.filter((path) => path.endsWith(".ts") && attic.test(path))).toEqual([]);
+  test("no file or folder has a catch-all name such as utils", () => {
+    const catchAll = /\/(utils?|helpers?|common|shared|misc|lib)(\/|\.ts$)/;
+    expect(files.filter((path) => path.endsWith(".ts") && catchAll.test(path))).toEqual([]);
   });
 });
 
 describe("tree", () => {
-  test("every folder of the service is named in ARCHITECTURE.md", () => {
+  test("ARCHITECTURE.md lists every folder of the service", () => {
     const page = read("ARCHITECTURE.md");
     const folders = new Set(service.map(folderOf).filter((folder) => !folder.endsWith(".ts")));
     expect([...folders].filter((folder) => !page.includes(`${folder}/`))).toEqual([]);
   });
 
-  test("no table of a page is wider than a screen", () => {
+  test("no table of a page is wider than 160 characters", () => {
     const pages = ["docs/configuration.md"];
     const wide = pages.flatMap((path) =>
       read(path)
@@ -315,17 +315,17 @@ describe("tree", () => {
     expect(wide).toEqual([]);
   });
 
-  test("no source file is too large to read", () => {
+  test("no source file has more than 800 lines", () => {
     const written = files.filter((path) => /\.(ts|sol)$/.test(path) && !path.includes("/abi/"));
     const large = written.filter((path) => read(path).split("\n").length > 800);
     expect(large).toEqual([]);
   });
 
-  test("every optional dependency of the lock has its entry", () => {
+  test("every optional dependency has an entry in package-lock.json", () => {
     expect(listMissingOptional(JSON.parse(read("package-lock.json")))).toEqual([]);
   });
 
-  test("the lock names no download address", () => {
+  test("package-lock.json contains no download URLs", () => {
     const lock: { packages: Record<string, { resolved?: string }> } = JSON.parse(
       read("package-lock.json"),
     );
@@ -335,8 +335,8 @@ describe("tree", () => {
     expect(addressed).toEqual([]);
   });
 
-  test("docs/dependencies.md says of every dependency what it is for", () => {
-    // The last part of a name may stand for several: one package per machine.
+  test("docs/dependencies.md lists every dependency", () => {
+    // A name that ends with * matches one package per platform.
     const named = [...read("docs/dependencies.md").matchAll(/`([^`\s]+)`/g)].map(
       ([, name = ""]) => name,
     );
@@ -356,7 +356,7 @@ describe("tree", () => {
     expect(unnamed).toEqual([]);
   });
 
-  test("docs/threats.md defines every threat and invariant that is named", () => {
+  test("docs/threats.md defines every threat and invariant id in the tree", () => {
     const ids = (text: string) =>
       text.match(/(?<![A-Za-z0-9])(?:T(?!00)|[VMEXDI])\d{1,3}(?![A-Za-z0-9])/g) ?? [];
     const defined = new Set(
@@ -373,7 +373,7 @@ describe("tree", () => {
     expect(undefinedIds).toEqual([]);
   });
 
-  test("links between pages lead to a file and a heading", () => {
+  test("links between pages point to existing files and headings", () => {
     const anchorsOf = (page: string) =>
       [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
         heading
@@ -402,7 +402,7 @@ describe("tree", () => {
     expect(broken).toEqual([]);
   });
 
-  test("dependencies are pinned exactly", () => {
+  test("dependencies are pinned to exact versions", () => {
     const wrong = files
       .filter((path) => path.endsWith("package.json"))
       .flatMap((path) => {
@@ -417,7 +417,7 @@ describe("tree", () => {
 });
 
 describe("planted bugs", () => {
-  test.each(BUGS)("$name: has its place in the service", ({ name, by, edits }) => {
+  test.each(BUGS)("$name: applies to the current code", ({ name, by, edits }) => {
     const changed = new Map<string, string>();
     for (const edit of edits) {
       const path = join(SERVICE_DIR, edit.file);
@@ -427,7 +427,7 @@ describe("planted bugs", () => {
     expect(by === "simulation" || existsSync(join(SERVICE_DIR, by))).toBe(true);
   });
 
-  test("what is recorded of them is of the bank", () => {
+  test("every recorded result belongs to a planted bug", () => {
     const results: readonly { readonly name: string; readonly by: string }[] = JSON.parse(
       read("packages/service/test/planted/results.json"),
     );

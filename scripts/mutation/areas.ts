@@ -1,20 +1,23 @@
-/** What mutation testing looks at: an area is some files and the tests that state their rules. Add yours here. */
+/** Areas of mutation testing: files, and the tests that state their rules. Add new areas here. */
 
+/** An area. */
 export interface Area {
   readonly name: string;
   /** Paths in `packages/service/src`. */
   readonly files: readonly string[];
-  /** Only these run; those that need nodes of their own, or a simulation, are too slow for it. */
+  /** The tests that run. Tests that need nodes or the simulation are too slow. */
   readonly tests: readonly string[];
-  /** How long they may take beyond one and a half times what they usually take; 10 seconds unless given. */
-  readonly patienceMs?: number;
+  /** Timeout of a mutant's tests in addition to 1.5 times their usual duration. Default 10 s. */
+  readonly timeoutMs?: number;
 }
 
-/** On a busy machine tests with a database may be slow without being caught in a loop. */
-const PATIENCE_WITH_DATABASE_MS = 30_000;
+/** Tests with a database can be slow on a busy machine without an endless loop. */
+const DATABASE_TIMEOUT_MS = 30_000;
 
+/** The folder of the mutated files. */
 export const SOURCE = "packages/service/src";
 
+/** Every area. */
 export const AREAS: readonly Area[] = [
   {
     name: "lifecycle",
@@ -34,7 +37,7 @@ export const AREAS: readonly Area[] = [
       "transactions/lane-bounds.test.ts",
       "transactions/lane-log.test.ts",
     ],
-    patienceMs: PATIENCE_WITH_DATABASE_MS,
+    timeoutMs: DATABASE_TIMEOUT_MS,
   },
   {
     name: "quorum",
@@ -55,27 +58,28 @@ export const AREAS: readonly Area[] = [
     name: "ledger",
     files: ["ledger/audit.ts", "routes/swift/audit.ts", "ledger/breaches.ts", "ledger/accounts.ts"],
     tests: ["ledger/audit-bounds.test.ts"],
-    patienceMs: PATIENCE_WITH_DATABASE_MS,
+    timeoutMs: DATABASE_TIMEOUT_MS,
   },
 ];
 
-/** A mutant that no test can tell from the code. */
-export interface Equivalent {
+/** A mutant that behaves like the code, so that no test can catch it. */
+interface Equivalent {
   readonly file: string;
-  /** The line that the change begins on, without its indentation. */
+  /** The first changed line, without its indentation. */
   readonly line: string;
   readonly mutator: string;
   readonly replacement: string;
   readonly why: string;
 }
 
+/** Every known equivalent mutant, with the reason. */
 export const EQUIVALENTS: readonly Equivalent[] = [
   ...["claimed", "returned", "taken_back"].map((state) => ({
     file: "routes/swift/lifecycle.ts",
     line: `${state}: [],`,
     mutator: "ArrayDeclaration",
     replacement: '["Stryker was here"]',
-    why: "no state has that name, and the compiler refuses it",
+    why: "no state has this name, and the compiler rejects it",
   })),
   {
     file: "deposits/gate.ts",
@@ -89,14 +93,14 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     line: 'if (typeof floor === "bigint" && balance < floor) return { kind: "ignore", reason: "below_min" };',
     mutator: "ConditionalExpression",
     replacement: "true",
-    why: "no amount is less than undefined, or than a word",
+    why: "no amount is less than undefined or a string",
   },
   {
     file: "events/store.ts",
     line: "if (cursors.size === 0) return [];",
     mutator: "ConditionalExpression",
     replacement: "false",
-    why: "spares a query that would answer nobody",
+    why: "only saves a query that would return nothing",
   },
   ...[
     'assert(transaction.nonce !== null, "an assigned transaction has its nonce");',
@@ -107,7 +111,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     line,
     mutator: "ConditionalExpression",
     replacement: "true",
-    why: "the table refuses such a row",
+    why: "a database constraint rejects such a row",
   })),
   ...[
     ["ArrayDeclaration", '["Stryker was here"]'],
@@ -117,70 +121,70 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     line: "const memberIds = batch.members.flatMap((position) => queued[position]?.id ?? []);",
     mutator,
     replacement,
-    why: "the members are positions of what was given, and the compiler cannot know it",
+    why: "members are indexes of the given list, which the compiler cannot infer",
   })),
   {
     file: "transactions/lane.ts",
     line: "if (nextNonce !== null && count > nextNonce) {",
     mutator: "ConditionalExpression",
     replacement: "true",
-    why: "the lane was made known before, and the compiler cannot know it",
+    why: "the lane was registered before, which the compiler cannot infer",
   },
   {
     file: "transactions/lane.ts",
     line: "limits.batchCostMax !== undefined && batch.gas * maxFeePerGas > limits.batchCostMax;",
     mutator: "ConditionalExpression",
     replacement: "true",
-    why: "no cost is more than undefined",
+    why: "no cost is greater than undefined",
   },
   {
     file: "transactions/lane.ts",
     line: "return attempt.sentAtMs === null || nowMs - attempt.sentAtMs >= limits.resendAfterMs;",
     mutator: "ConditionalExpression",
     replacement: "false",
-    why: "what was never sent was not accepted either, which is asked before; and the time since null is long",
+    why: "an attempt that was never sent was not accepted, which is checked before, and nowMs - null is large",
   },
   {
     file: "transactions/lane.ts",
     line: "await send(deps, transaction, { ...attempt, sentAtMs: null, accepted: false });",
     mutator: "BooleanLiteral",
     replacement: "true",
-    why: "sending looks only at the bytes",
+    why: "sending reads only the bytes",
   },
   {
     file: "transactions/lane.ts",
     line: "return a > b ? a : b;",
     mutator: "EqualityOperator",
     replacement: "a >= b",
-    why: "of two that are equal, each is the greater",
+    why: "both values are equal",
   },
   {
     file: "chains/quorum.ts",
     line: 'return outcome === "unknown" ? "nothing" : "counts";',
     mutator: "StringLiteral",
     replacement: '""',
-    why: "whatever is neither enough nor counts is nothing",
+    why: "every value other than enough and counts means nothing",
   },
   {
     file: "chains/quorum.ts",
     line: "const reasons = new Set(same.flatMap((simulation) => (simulation.ok ? [] : simulation.reason)));",
     mutator: "ArrayDeclaration",
     replacement: '["Stryker was here"]',
-    why: "those that agree all run or all revert, and reasons are read only of the latter",
+    why: "simulations that agree all succeed or all revert, and reasons are read only after a revert",
   },
   {
     file: "chains/quorum.ts",
     line: 'const [reason = "reverted"] = reasons;',
     mutator: "StringLiteral",
     replacement: '""',
-    why: "it is read only where there is one reason",
+    why: "it is read only if there is exactly one reason",
   },
   {
     file: "chains/quorum.ts",
     line: "return { ok: true, gas: gas.reduce((most, one) => (one > most ? one : most)) };",
     mutator: "EqualityOperator",
     replacement: "one >= most",
-    why: "of two that are equal, each is the greater",
+    why: "both values are equal",
   },
   ...[
     ["ArrayDeclaration", '["Stryker was here"]'],
@@ -190,28 +194,28 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     line: 'else resolve(rule.merge(same.flatMap((a) => (a.kind === "value" ? [a.value] : []))));',
     mutator,
     replacement,
-    why: "answers that are the same are all values or all refusals",
+    why: "equal answers are either all values or all errors",
   })),
   {
     file: "chains/ask-nodes.ts",
     line: 'if (chosen?.kind === "refusal") reject(chosen.error);',
     mutator: "OptionalChaining",
     replacement: "chosen.kind",
-    why: "as many as must agree are at least one, and the compiler cannot know it",
+    why: "the quorum is at least one, which the compiler cannot infer",
   },
   {
     file: "chains/ask-nodes.ts",
     line: 'answer?.kind === "value" && answer.value !== null;',
     mutator: "OptionalChaining",
     replacement: "answer.kind",
-    why: "as many as must agree are at least one, and the compiler cannot know it",
+    why: "the quorum is at least one, which the compiler cannot infer",
   },
   {
     file: "chains/ask-nodes.ts",
     line: "if (last !== undefined && Math.abs(clock.now() - last) < COMPLAINT_PAUSE_MS) return;",
     mutator: "ConditionalExpression",
     replacement: "true",
-    why: "the time since undefined is less than nothing",
+    why: "a time difference with undefined is NaN, which is not less than anything",
   },
   ...[
     ["EqualityOperator", "one <= other"],
@@ -222,49 +226,49 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     line: "const sorted = [...values].sort((one, other) => (one < other ? 1 : one > other ? -1 : 0));",
     mutator,
     replacement,
-    why: "equal ones may stand in any order",
+    why: "the order of equal values does not matter",
   })),
   {
     file: "addresses/issue.ts",
     line: "if (issued) return issued;",
     mutator: "ConditionalExpression",
     replacement: "false",
-    why: "spares a transaction: what is in the way of the insert is read after it",
+    why: "only saves a transaction: a conflicting row is read after the insert",
   },
   {
     file: "addresses/issue.ts",
     line: 'assert(stored !== null, "an address that was just inserted, or that was in the way, is there");',
     mutator: "ConditionalExpression",
     replacement: "true",
-    why: "nothing ever deletes an address",
+    why: "addresses are never deleted",
   },
   {
     file: "chains/evm/commitment.ts",
     line: 'return toEvmAddress(getContractAddress({ opcode: "CREATE", from: factory, nonce: 1n }));',
     mutator: "StringLiteral",
     replacement: '""',
-    why: "the library takes whatever is not CREATE2 for it",
+    why: "the library treats every value other than CREATE2 as CREATE",
   },
   {
     file: "ledger/audit.ts",
     line: 'last = some.length < WALLETS_AT_ONCE ? "" : (some.at(-1) ?? "");',
     mutator: "StringLiteral",
     replacement: '"Stryker was here!"',
-    why: "as many as there may be at once are at least one, and the compiler cannot know it",
+    why: "the page size is at least one, which the compiler cannot infer",
   },
   {
     file: "ledger/audit.ts",
     line: "const tip = rows[0]?.tip ?? null;",
     mutator: "OptionalChaining",
     replacement: "rows[0].tip",
-    why: "a maximum is always one row",
+    why: "a query for a maximum always returns one row",
   },
   {
     file: "ledger/audit.ts",
     line: "const block = await chain.getBlock(finalNumber < tip ? finalNumber : tip);",
     mutator: "EqualityOperator",
     replacement: "finalNumber <= tip",
-    why: "of two that are equal, each is the lesser",
+    why: "both values are equal",
   },
   ...[
     ["ConditionalExpression", "true"],
@@ -274,27 +278,27 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     line: "} else if (amount > says && token !== NATIVE_TOKEN) {",
     mutator,
     replacement,
-    why: "spares a transaction: a surplus is computed anew under a lock, and one of nothing is not posted",
+    why: "only saves a transaction: the surplus is recomputed under a lock, and zero is not posted",
   })),
   {
     file: "ledger/audit.ts",
     line: "const amounts = holdings.length === 0 ? [] : await chain.listTokenBalances(block.hash, holdings);",
     mutator: "ArrayDeclaration",
     replacement: '["Stryker was here"]',
-    why: "amounts are read by their holdings, of which there are none",
+    why: "there are no holdings, so no amount is read",
   },
   {
     file: "ledger/accounts.ts",
     line: "if (surplus <= 0n) return 0n;",
     mutator: "EqualityOperator",
     replacement: "surplus < 0n",
-    why: "the database posts nothing where nothing moves",
+    why: "the database posts no lines for an amount of zero",
   },
   {
     file: "ledger/accounts.ts",
     line: "await sql`select pg_advisory_xact_lock(11, hashtext(${`${at.chainId}:${at.wallet}`}))`.execute(",
     mutator: "StringLiteral",
     replacement: "``",
-    why: "one lock for all wallets is as safe, and only slower",
+    why: "one lock for all wallets is as safe, only slower",
   },
 ];

@@ -1,4 +1,4 @@
-/** The database server is of the whole run: processes that never end are killed, and would leave theirs behind. */
+/** Uses one database server for the whole run: a killed test process would leave its own server behind. */
 import type { TestProject } from "vitest/node";
 
 export function setup(project: TestProject): void {

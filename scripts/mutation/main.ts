@@ -1,7 +1,7 @@
 /**
- * Mutation testing: small mistakes are planted one by one in the code that money depends on, and its tests must fail.
- * Writes docs/mutation.json and, from it, docs/mutation.md. Fails when an area's score is too low, or when a mutant that
- * was said to be equivalent is caught or is not there any more. Arguments take only the areas of those names.
+ * Mutation testing of the code that money depends on: plants one mutant at a time and expects a test to fail. Writes
+ * docs/mutation.json and, from it, docs/mutation.md. Fails if an area's score is below the minimum, or if a mutant listed
+ * as equivalent is caught or no longer exists. Arguments select areas by name.
  */
 import { Stryker } from "@stryker-mutator/core";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ const jsonPath = join(root, "docs/mutation.json");
 
 type Outcome = Awaited<ReturnType<Stryker["runMutationTest"]>>[number];
 
-/** Plants every mutant of an area. */
+/** Runs the tests of an area on each of its mutants. */
 async function run(area: Area): Promise<readonly Outcome[]> {
   process.env["MUTATION_TESTS"] = area.tests.map((path) => `${SOURCE}/${path}`).join(",");
   const stryker = new Stryker({
@@ -26,19 +26,19 @@ async function run(area: Area): Promise<readonly Outcome[]> {
     plugins: ["@stryker-mutator/vitest-runner", "./scripts/mutation/prose.ts"],
     ignorers: ["prose"],
     ignorePatterns: [".sluice", "packages/contracts/out", "packages/contracts/cache"],
-    // Stryker would rewrite it for its copy of the tree, with a compiler that has no API for that any more.
+    // Stryker would rewrite tsconfig.json for its copy of the tree, with a compiler API that TypeScript 7 lacks.
     tsconfigFile: "none",
     reporters: ["progress-append-only"],
     tempDirName: ".stryker-tmp",
     concurrency: Math.min(2, availableParallelism()),
-    timeoutMS: area.patienceMs ?? 10_000,
+    timeoutMS: area.timeoutMs ?? 10_000,
     allowConsoleColors: false,
     allowEmpty: true,
   });
   return stryker.runMutationTest();
 }
 
-/** Counts one file's mutants; those that do not run at all say nothing and are left out. */
+/** Counts the mutants of one file. Mutants that cannot run are ignored. */
 function count(area: Area, path: string, outcomes: readonly Outcome[]): FileScore {
   const file = `${SOURCE}/${path}`;
   const lines = readFileSync(join(root, file), "utf8").split("\n");
@@ -65,16 +65,16 @@ function count(area: Area, path: string, outcomes: readonly Outcome[]): FileScor
   return { area: area.name, file: path, caught, survivors };
 }
 
-/** Names the mutants whose tests never ended, which counts as caught: on a busy machine they may only have been slow. */
-function tellNeverEnded(outcomes: readonly Outcome[]): void {
+/** Prints mutants whose tests timed out. They count as caught, but on a busy machine the tests may only have been slow. */
+function printTimeouts(outcomes: readonly Outcome[]): void {
   for (const { status, fileName, location, replacement } of outcomes) {
     if (status !== "Timeout") continue;
     const { line, column } = location.start;
-    console.log(`never ended: ${relative(root, fileName)}:${line}:${column} ${replacement ?? ""}`);
+    console.log(`timed out: ${relative(root, fileName)}:${line}:${column} ${replacement ?? ""}`);
   }
 }
 
-/** Entries of the list that no longer name a mutant that lives. */
+/** Returns the entries of the list of equivalents that match no surviving mutant. */
 function listStale(scores: readonly FileScore[]): string[] {
   return EQUIVALENTS.filter(({ file, line, mutator, replacement }) => {
     const score = scores.find((one) => one.file === file);
@@ -87,7 +87,7 @@ function listStale(scores: readonly FileScore[]): string[] {
   }).map(({ file, line, replacement }) => `${file}: "${line}" -> "${replacement}"`);
 }
 
-/** What was not run now stays as it was last counted. */
+/** Writes the report. Areas that were not run keep their last scores. */
 function writeReport(fresh: readonly FileScore[]): void {
   const before: readonly FileScore[] = JSON.parse(readFileSync(jsonPath, "utf8"));
   const all = [...fresh, ...before];
@@ -98,10 +98,13 @@ function writeReport(fresh: readonly FileScore[]): void {
   writeFileSync(join(root, "docs/mutation.md"), formatReport(scores));
 }
 
-const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !AREAS.some((area) => area.name === name));
-if (unknown.length > 0) throw new Error(`there is no area ${unknown.join(", ")}`);
-const areas = AREAS.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+const selected = process.argv.slice(2);
+const unknown = selected.filter((name) => !AREAS.some((area) => area.name === name));
+if (unknown.length > 0) {
+  const names = AREAS.map(({ name }) => name).join(", ");
+  throw new Error(`unknown area ${unknown.join(", ")}: expected ${names}`);
+}
+const areas = AREAS.filter(({ name }) => selected.length === 0 || selected.includes(name));
 
 const server = await startTestServer();
 process.env["MUTATION_DATABASE"] = server.socketDir;
@@ -111,7 +114,7 @@ try {
     console.log(`\n== ${area.name}`);
     const outcomes = await run(area);
     fresh.push(...area.files.map((file) => count(area, file, outcomes)));
-    tellNeverEnded(outcomes);
+    printTimeouts(outcomes);
     writeReport(fresh);
   }
 } finally {
@@ -121,8 +124,9 @@ try {
 const low = areas.filter(
   ({ name }) => scoreOf(fresh.filter(({ area }) => area === name)) < SCORE_MIN,
 );
-for (const { name } of low) console.error(`${name} is below ${SCORE_MIN} %`);
+for (const { name } of low) console.error(`${name}: score is below ${SCORE_MIN} %`);
 const stale = listStale(fresh);
-for (const entry of stale) console.error(`not a living mutant any more: ${entry}`);
+for (const entry of stale)
+  console.error(`listed as equivalent, but no such mutant survives: ${entry}`);
 console.log(`\n${scoreOf(fresh).toFixed(1)} % caught, see docs/mutation.md`);
 process.exit(low.length + stale.length === 0 ? 0 : 1);

@@ -1,6 +1,6 @@
 /**
- * Words for people are not mutated: what a log line says, and the messages of errors and assertions. Everything else in
- * those calls is.
+ * Stryker plugin that excludes texts for people from mutation: log events and the messages of errors and assertions. All
+ * other arguments of those calls are mutated.
  */
 interface Node {
   readonly type: string;
@@ -34,7 +34,7 @@ export const strykerPlugins = [
     name: "prose",
     value: {
       shouldIgnore: (path: Path): string | undefined =>
-        isProse(path) ? "words for people" : undefined,
+        isProse(path) ? "text for people" : undefined,
     },
   },
 ];

@@ -1,9 +1,10 @@
 /** Formats docs/mutation.md. */
 import { AREAS } from "./areas.ts";
 
-/** The least share of an area's mutants that its tests must catch, in percent. */
+/** Minimum share of an area's mutants that its tests must catch, in percent. */
 export const SCORE_MIN = 85;
 
+/** A mutant that no test caught. */
 export interface Survivor {
   /** Line and column. */
   readonly at: string;
@@ -14,6 +15,7 @@ export interface Survivor {
   readonly equivalent?: string;
 }
 
+/** The result of one file. */
 export interface FileScore {
   readonly area: string;
   /** Path in the service's sources. */

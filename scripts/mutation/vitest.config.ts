@@ -1,4 +1,4 @@
-/** Runs the tests of one area; `main.ts` says which. */
+/** Runs the tests of one area, which main.ts selects with MUTATION_TESTS. */
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 

@@ -29,7 +29,7 @@ export async function issueAddress(
   args: {
     readonly chain: Pick<
       Chain,
-      "kind" | "predictWallet" | "hashCommitment" | "isWalletOf" | "addresses"
+      "kind" | "wallets" | "predictWallet" | "hashCommitment" | "isWalletOf" | "addresses"
     >;
     readonly integratorId: string;
     readonly recipient: Recipient;
@@ -60,7 +60,7 @@ export async function issueAddress(
     recipient,
   );
   const { wallet, proof } =
-    family === "evm"
+    chain.wallets.kind === "contract"
       ? { wallet: chain.predictWallet(commitment), proof: null }
       : await askForVault(deps.findVault, commitment);
   const id = random.uuid();
@@ -98,8 +98,8 @@ function refundAuthorityOf(
   integrator: { readonly refund_evm: string; readonly refund_solana: string | null },
   family: ChainKind,
 ): Address {
-  if (family === "evm") return toAddress(integrator.refund_evm);
-  if (integrator.refund_solana !== null) return toAddress(integrator.refund_solana);
+  const named = { evm: integrator.refund_evm, svm: integrator.refund_solana }[family];
+  if (named !== null) return toAddress(named);
   throw new OperatingError(
     "VALIDATION_ERROR",
     "fromChain: this integrator has no refund authority on Solana (--refund-solana).",

@@ -113,7 +113,7 @@ export function formatCommitment(address: DepositAddress, display: Display): Pay
     maxFeeBps: commitment.maxFeeBps,
     maxSlippageBps: commitment.maxSlippageBps,
     factory: display(address.factory),
-    ...(address.family === "evm" ? { implementation: implementationOf(address.factory) } : {}),
+    ...(address.proof === null ? { implementation: implementationOf(address.factory) } : {}),
     commitment: address.commitmentHash,
     ...(address.proof === null ? {} : { binding: address.proof }),
   };

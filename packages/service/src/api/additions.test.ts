@@ -94,6 +94,10 @@ describe("one deposit address", () => {
       {
         chain: {
           kind: "evm",
+          wallets: {
+            kind: "contract",
+            buildDeploy: () => ({ to: FACTORY, data: "0x", value: 0n }),
+          },
           predictWallet: (commitment) => predictWallet(FACTORY, commitment),
           hashCommitment,
           isWalletOf: ({ commitment, wallet }) => predictWallet(FACTORY, commitment) === wallet,

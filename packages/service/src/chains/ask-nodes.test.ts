@@ -13,12 +13,12 @@ import {
 } from "../../test/support/quorum-doubles.ts";
 import { OperatingError } from "../core/errors.ts";
 import { createNodes } from "./ask-nodes.ts";
-import type { Chain } from "./port/index.ts";
+import type { ChainAtBlocks } from "./quorum.ts";
 
 /** The hash of the first block. */
-const readFirst = async (node: Chain) => (await node.getBlock(0n))?.hash ?? null;
+const readFirst = async (node: ChainAtBlocks) => (await node.getBlock(0n))?.hash ?? null;
 
-function nodesOf(chains: readonly Chain[], required = 2) {
+function nodesOf(chains: readonly ChainAtBlocks[], required = 2) {
   const { log, lines } = createKeepingLog();
   const clock = createQuickClock();
   const sleeps: { readonly ms: number; readonly signal: AbortSignal | undefined }[] = [];
@@ -126,13 +126,16 @@ test("a node that answers nothing is asked 256 questions at once and no more, an
   const slow = createHonestNode();
   const hung = {
     ...slow,
-    getTransactionCount: () => new Promise<number>((resolve) => answers.push(() => resolve(1))),
+    sequencing: {
+      kind: "nonce",
+      getTransactionCount: () => new Promise<number>((resolve) => answers.push(() => resolve(1))),
+    } as const,
     getBlock: slow.getBlock,
     checkIdentity: slow.checkIdentity,
   };
   const chains = [hung, createHonestNode(), createHonestNode()];
   const { nodes } = nodesOf(chains);
-  const ask = () => nodes.agree((node) => node.getTransactionCount(WALLET));
+  const ask = () => nodes.agree((node) => node.sequencing.getTransactionCount(WALLET));
   for (let round = 0; round < 300; round += 1) await ask();
   await settle();
   expect(answers).toHaveLength(256);

@@ -27,11 +27,11 @@ import {
   WALLET,
 } from "../../test/support/quorum-doubles.ts";
 import { OperatingError } from "../core/errors.ts";
-import type { Chain, Fees, SendOutcome, Simulation } from "./port/index.ts";
-import { createQuorumChain } from "./quorum.ts";
+import type { Fees, SendOutcome, Simulation } from "./port/index.ts";
+import { type ChainAtBlocks, createQuorumChain } from "./quorum.ts";
 
 function quorumOf(
-  nodes: readonly Chain[],
+  nodes: readonly ChainAtBlocks[],
   {
     required = 2,
     log = silentLog,
@@ -41,7 +41,7 @@ function quorumOf(
     readonly log?: typeof silentLog;
     readonly clock?: ReturnType<typeof createQuickClock>;
   } = {},
-): Chain {
+): ChainAtBlocks {
   const [first, ...others] = nodes;
   if (!first) throw new Error("there is a node");
   return createQuorumChain([first, ...others], { required, clock, log });
@@ -51,7 +51,7 @@ interface Question {
   readonly name: string;
   /** Which of a node's answers are lied about. */
   readonly method: NodeMethod;
-  readonly ask: (chain: Chain) => Promise<unknown>;
+  readonly ask: (chain: ChainAtBlocks) => Promise<unknown>;
 }
 
 const all = async () => new Set([WALLET, TOKEN]);
@@ -86,13 +86,13 @@ const QUESTIONS: readonly Question[] = [
   {
     name: "listNativeBalances",
     method: "listNativeBalances",
-    ask: (c) => c.listNativeBalances(blockAt(FINAL), [WALLET, TOKEN]),
+    ask: (c) => c.balances.listNativeBalances(blockAt(FINAL), [WALLET, TOKEN]),
   },
   {
     name: "listTokenBalances",
     method: "listTokenBalances",
     ask: (c) =>
-      c.listTokenBalances(blockAt(FINAL).hash, [
+      c.balances.listTokenBalances(blockAt(FINAL).hash, [
         { token: TOKEN, wallet: WALLET },
         { token: WALLET, wallet: TOKEN },
       ]),
@@ -101,13 +101,13 @@ const QUESTIONS: readonly Question[] = [
   { name: "findBalance", method: "findBalance", ask: (c) => c.findBalance(TOKEN, WALLET) },
   { name: "findBalance of none", method: "findBalance", ask: (c) => c.findBalance(WALLET, WALLET) },
   { name: "hasCode", method: "hasCode", ask: (c) => c.hasCode(WALLET) },
-  { name: "readPriceFeed", method: "readPriceFeed", ask: (c) => c.readPriceFeed(TOKEN) },
-  { name: "quoteSwap", method: "quoteSwap", ask: (c) => c.quoteSwap(swapIn(POOL_FEE)) },
-  { name: "quoteSwap of no pool", method: "quoteSwap", ask: (c) => c.quoteSwap(swapIn(1)) },
+  { name: "readPriceFeed", method: "readPriceFeed", ask: (c) => c.priceFeeds.readPriceFeed(TOKEN) },
+  { name: "quoteSwap", method: "quoteSwap", ask: (c) => c.pools.quoteSwap(swapIn(POOL_FEE)) },
+  { name: "quoteSwap of no pool", method: "quoteSwap", ask: (c) => c.pools.quoteSwap(swapIn(1)) },
   {
     name: "getTransactionCount",
     method: "getTransactionCount",
-    ask: (c) => c.getTransactionCount(WALLET),
+    ask: (c) => c.sequencing.getTransactionCount(WALLET),
   },
   { name: "suggestFees", method: "suggestFees", ask: (c) => c.suggestFees() },
   { name: "getReceipt", method: "getReceipt", ask: (c) => c.getReceipt(MINED) },
@@ -142,7 +142,7 @@ async function liesOf({ name, ask }: Question): Promise<readonly unknown[]> {
 }
 
 /** Puts a node at each place among honest ones. */
-function atEachPlace(node: () => Chain, others: () => Chain): readonly (readonly Chain[])[] {
+function atEachPlace(node: () => ChainAtBlocks, others: () => ChainAtBlocks) {
   return [0, 1, 2].map((place) => [0, 1, 2].map((at) => (at === place ? node() : others())));
 }
 
@@ -354,12 +354,12 @@ describe("views that differ in time", () => {
   test("T51 what is read after a receipt was seen is not from before it", async () => {
     const views: View[] = [0, 1, 2].map(() => ({ head: HEAD - 1n, final: FINAL }));
     const chain = quorumOf(views.map((view) => createHonestNode(view)));
-    expect(await chain.getTransactionCount(WALLET)).toBe(Number(HEAD) - 1);
+    expect(await chain.sequencing.getTransactionCount(WALLET)).toBe(Number(HEAD) - 1);
     expect(await chain.getReceipt(MINED)).toMatchObject({ blockNumber: HEAD });
     // None is there yet, or each says that it is not: then nothing is said.
-    await expect(chain.getTransactionCount(WALLET)).rejects.toMatchObject(tooFew);
+    await expect(chain.sequencing.getTransactionCount(WALLET)).rejects.toMatchObject(tooFew);
     for (const view of views.slice(0, 2)) view.head = HEAD;
-    expect(await chain.getTransactionCount(WALLET)).toBe(Number(HEAD));
+    expect(await chain.sequencing.getTransactionCount(WALLET)).toBe(Number(HEAD));
   });
 
   test("T51 a receipt that one node has and one has not is neither there nor absent", async () => {
@@ -425,7 +425,7 @@ describe("views that differ in time", () => {
 
   test("a reorganisation at the same height is followed", async () => {
     let hash = blockAt(HEAD).hash;
-    const node = (): Chain => ({
+    const node = (): ChainAtBlocks => ({
       ...createLiar((answer, method) =>
         method === "getHead" || method === "getBlock" ? { ...Object(answer), hash } : answer,
       ),
@@ -479,7 +479,7 @@ describe("views that differ in time", () => {
   test("T46 what was final before is not asked for again", async () => {
     const asked: bigint[] = [];
     const view: View = { head: HEAD, final: FINAL };
-    const node = (): Chain => {
+    const node = (): ChainAtBlocks => {
       const honest = createHonestNode(view);
       return {
         ...createLiar((answer) => answer, view),
@@ -502,7 +502,7 @@ describe("views that differ in time", () => {
   test("T46 the final block does not go back where an earlier question is answered later", async () => {
     const view: View = { head: HEAD, final: FINAL - 5n };
     const answers: (() => void)[] = [];
-    const slow = (): Chain => {
+    const slow = (): ChainAtBlocks => {
       const honest = createHonestNode(view);
       return {
         ...createLiar((answer) => answer, view),
@@ -722,9 +722,11 @@ describe("hints and look-ups", () => {
       method === "listTracedPayees" ? [TOKEN] : answer,
     );
     const some = quorumOf([without(), createHonestNode(), other]);
-    expect(new Set(await some.listTracedPayees(blockAt(HEAD)))).toEqual(new Set([WALLET, TOKEN]));
+    expect(new Set(await some.balances.listTracedPayees(blockAt(HEAD)))).toEqual(
+      new Set([WALLET, TOKEN]),
+    );
     expect(
-      await quorumOf([without(), without(), without()]).listTracedPayees(blockAt(HEAD)),
+      await quorumOf([without(), without(), without()]).balances.listTracedPayees(blockAt(HEAD)),
     ).toBeNull();
   });
 

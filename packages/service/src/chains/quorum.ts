@@ -17,10 +17,15 @@ import type { Clock } from "../core/ports.ts";
 import type { Log } from "../telemetry/log.ts";
 import { createNodes, type Read, type Rule } from "./ask-nodes.ts";
 import type {
+  BalancesAtBlock,
   BlockId,
   BlockRef,
   Chain,
   ChoosePayees,
+  ContractWallets,
+  NonceSequencing,
+  Pools,
+  PriceFeeds,
   Receipt,
   ReadPoint,
   Simulation,
@@ -29,14 +34,23 @@ import type {
 /** Estimates that differ by more than this factor are of nodes that do not agree. */
 const GAS_SPREAD_MAX = 2n;
 
+/** A chain whose nodes can be asked about any block. */
+export interface ChainAtBlocks extends Chain {
+  readonly sequencing: NonceSequencing;
+  readonly balances: BalancesAtBlock;
+  readonly wallets: ContractWallets;
+  readonly priceFeeds: PriceFeeds;
+  readonly pools: Pools;
+}
+
 /**
  * One chain over its nodes, the first of which computes what needs no node. Fewer than `required` answers that agree
  * throw `OperatingError` RPC_UNAVAILABLE.
  */
 export function createQuorumChain(
-  chains: readonly [Chain, ...Chain[]],
+  chains: readonly [ChainAtBlocks, ...ChainAtBlocks[]],
   options: { readonly required: number; readonly clock: Clock; readonly log: Log },
-): Chain {
+): ChainAtBlocks {
   const [pure] = chains;
   const nodes = createNodes(chains, {
     ...options,
@@ -89,14 +103,14 @@ export function createQuorumChain(
   /** A reading of state, at one block for all. */
   async function agreeAt<T>(
     at: ReadPoint,
-    read: (node: Chain, block: BlockId) => Promise<T>,
+    read: (node: ChainAtBlocks, block: BlockId) => Promise<T>,
   ): Promise<T> {
     const block = await blockAt(at);
     return agree((node) => read(node, block));
   }
 
   async function getBlock(number: bigint): Promise<BlockRef | null> {
-    const read: Read<BlockRef | null> = (node) => node.getBlock(number);
+    const read: Read<BlockRef | null, ChainAtBlocks> = (node) => node.getBlock(number);
     if (newest && number <= newest.number) return agree(read);
     // Above all that was seen, some nodes have it and others not yet, which is no quarrel.
     const blocks = await collect(read);
@@ -110,8 +124,7 @@ export function createQuorumChain(
   return {
     chainId: pure.chainId,
     kind: pure.kind,
-    sequencing: pure.sequencing,
-    costOf: pure.costOf,
+    coin: pure.coin,
     // Each node is looked at before it is asked anything.
     checkIdentity: () => agree(async () => undefined),
     getHead: readHead,
@@ -127,15 +140,6 @@ export function createQuorumChain(
       const chooseOnce = onceForEach(choose);
       return agree((node) => node.listNativeTransfers(block, chooseOnce));
     },
-    async listTracedPayees(block) {
-      // A hint: not every node has traces, and who is named without reason costs one look at a balance.
-      const named = await collect((node) => node.listTracedPayees(block));
-      const lists = named.values.filter((list) => list !== null);
-      return lists.length === 0 ? null : [...new Set(lists.flat())];
-    },
-    listNativeBalances: (block, owners) => agree((node) => node.listNativeBalances(block, owners)),
-    listTokenBalances: (blockHash, holdings) =>
-      agree((node) => node.listTokenBalances(blockHash, holdings)),
     getBalance: (token, owner, at = "latest") =>
       agreeAt(at, (node, block) => node.getBalance(token, owner, block)),
     readHolding: (token, owner) =>
@@ -146,14 +150,7 @@ export function createQuorumChain(
       agreeAt(at, (node, block) => node.findBalance(token, owner, block)),
     hasCode: (address, at = "latest") => agreeAt(at, (node, block) => node.hasCode(address, block)),
     getLeastPayment: pure.getLeastPayment,
-    readPriceFeed: (feed, at = "latest") =>
-      agreeAt(at, (node, block) => node.readPriceFeed(feed, block)),
-    quoteSwap: (swap, at = "latest") => agreeAt(at, (node, block) => node.quoteSwap(swap, block)),
 
-    getTransactionCount: (sender, at = "latest") =>
-      agreeAt(at, (node, block) => node.getTransactionCount(sender, block)),
-    getLifetime: () => pure.getLifetime(),
-    isExpired: (lifetime) => pure.isExpired(lifetime),
     async suggestFees() {
       const fees = await collect((node) => node.suggestFees());
       return {
@@ -187,20 +184,50 @@ export function createQuorumChain(
     getDailyCapLeft: (token, at = "latest") =>
       agreeAt(at, (node, block) => node.getDailyCapLeft(token, block)),
 
-    // A family that has one asks its nodes itself.
-    movingState: pure.movingState,
+    sequencing: {
+      kind: "nonce",
+      getTransactionCount: (sender, at = "latest") =>
+        agreeAt(at, (node, block) => node.sequencing.getTransactionCount(sender, block)),
+    },
+    balances: {
+      kind: "at_block",
+      async listTracedPayees(block) {
+        // A hint: not every node has traces, and who is named without reason costs one look at a balance.
+        const named = await collect((node) => node.balances.listTracedPayees(block));
+        const lists = named.values.filter((list) => list !== null);
+        return lists.length === 0 ? null : [...new Set(lists.flat())];
+      },
+      listNativeBalances: (block, owners) =>
+        agree((node) => node.balances.listNativeBalances(block, owners)),
+      listTokenBalances: (blockHash, holdings) =>
+        agree((node) => node.balances.listTokenBalances(blockHash, holdings)),
+    },
+    wallets: pure.wallets,
+    priceFeeds: {
+      readPriceFeed: (feed, at = "latest") =>
+        agreeAt(at, (node, block) => node.priceFeeds.readPriceFeed(feed, block)),
+    },
+    pools: {
+      encodeSwapData: pure.pools.encodeSwapData,
+      quoteSwap: (swap, at = "latest") =>
+        agreeAt(at, (node, block) => node.pools.quoteSwap(swap, block)),
+    },
     cctp: pure.cctp && {
       contracts: pure.cctp.contracts,
       buildReceive: pure.cctp.buildReceive,
+      encodeBurnData: pure.cctp.encodeBurnData,
+      encodeSwapBurnData: pure.cctp.encodeSwapBurnData,
       findMint: (nonce, at = "latest") =>
         agreeAt(at, async (node, block) => (await node.cctp?.findMint(nonce, block)) ?? null),
     },
 
+    costOf: pure.costOf,
+    costOfStep: pure.costOfStep,
+    isGivenBack: pure.isGivenBack,
     predictWallet: pure.predictWallet,
     hashCommitment: pure.hashCommitment,
     isWalletOf: pure.isWalletOf,
     isLockOf: pure.isLockOf,
-    buildDeploy: pure.buildDeploy,
     buildSettle: pure.buildSettle,
     buildDeliver: pure.buildDeliver,
     buildClaim: pure.buildClaim,
@@ -210,9 +237,6 @@ export function createQuorumChain(
     tookEffect: pure.tookEffect,
     encodeLockData: pure.encodeLockData,
     encodeTransferData: pure.encodeTransferData,
-    encodeBurnData: pure.encodeBurnData,
-    encodeSwapData: pure.encodeSwapData,
-    encodeSwapBurnData: pure.encodeSwapBurnData,
     deliveryIdOf: pure.deliveryIdOf,
     deliveryIdOfOrder: pure.deliveryIdOfOrder,
     addresses: pure.addresses,

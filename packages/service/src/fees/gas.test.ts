@@ -9,6 +9,7 @@ import { moduleOf } from "../routes/index.ts";
 import { TRANSFER_GAS } from "../routes/mono-chain/route.ts";
 import { SWAP_GAS } from "../routes/mono-chain/swap.ts";
 import { SWIFT_GAS } from "../routes/swift/route.ts";
+import { costOfStep } from "../chains/solana/costs.ts";
 import { createGasCosts, DEPLOY_GAS, priceOfGas } from "./gas.ts";
 
 const GWEI = 10n ** 9n;
@@ -79,7 +80,9 @@ describe("the gas of a settlement", () => {
           1,
           createStrictChain({
             kind: "svm",
-            costOf: () => lamports,
+            coin: { token: NATIVE_SOL, decimals: 9 },
+            // At a price at which an order costs that.
+            costOfStep: (step) => costOfStep(step, 100_000n),
             suggestFees: async () => ({ maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }),
           }),
         ],

@@ -3,18 +3,15 @@
  * constant, so that a quote and the sweep that follows it count the same; what a unit of gas costs, and what coin and
  * token are worth, is read.
  */
-import type { Chain, Chains, Fees as GasFees } from "../chains/port/index.ts";
+import type { Chain, Chains, Fees as GasFees, Step } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
-import { type Address, nativeOf } from "../core/hex.ts";
+import type { Address } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { PricedToken, Prices } from "../prices/index.ts";
 
 /** One transaction, and the chain of a route that it is on. */
-export interface GasStep {
+export interface GasStep extends Step {
   readonly on: "source" | "destination";
-  readonly gas: bigint;
-  /** Whether it pays the recipient: on Solana that may open an account, whose rent stays there. */
-  readonly paysRecipient?: true;
 }
 
 /**
@@ -23,14 +20,6 @@ export interface GasStep {
  * rounded up to the next thousand. Batches cost less.
  */
 export const DEPLOY_GAS = 74_000n;
-
-/** Compute units of any order on Solana, above what each of them was seen to use. */
-const SOLANA_UNITS = 100_000n;
-/**
- * Lamports that a payment on Solana may leave behind: a token account of 165 bytes and the marker of one byte, each with
- * 128 more, at what a byte cost before it was lowered.
- */
-const SOLANA_RENT = (165n + 128n + 1n + 128n) * 6_960n;
 
 /** The route whose transactions are paid for. */
 export interface GasRoute {
@@ -46,7 +35,7 @@ export interface GasRoute {
 }
 
 /** Gas of one transaction on its chain. */
-export interface ChainGas extends Pick<GasStep, "gas" | "paysRecipient"> {
+export interface ChainGas extends Step {
   readonly chainId: number;
 }
 
@@ -81,7 +70,6 @@ export interface GasCosts {
 /** How long what was read is good for: a settlement waits longer than this between two looks. */
 const MEMO_MS = 3_000;
 const WEI_PER_COIN = 10n ** 18n;
-const WEI_PER_LAMPORT = 10n ** 9n;
 
 export function createGasCosts(options: {
   readonly chains: Chains;
@@ -111,7 +99,7 @@ export function createGasCosts(options: {
         const chain = chainOf(step.chainId);
         const { chainId } = step;
         const cost = costOf(chain, step, await gasPrice(chainId)) + surchargeOf(chainId);
-        usdOfGas += cost * (await usd({ chainId, token: nativeOf(chain.kind) }));
+        usdOfGas += cost * (await usd({ chainId, token: chain.coin.token }));
       }
       const usdOfToken = WEI_PER_COIN * (await usd({ chainId: srcChain, token: srcToken }));
       const scaled = usdOfGas * 10n ** BigInt(decimalsIn);
@@ -121,10 +109,8 @@ export function createGasCosts(options: {
 }
 
 /** What a transaction costs, in units of which a coin has 1e18. */
-function costOf(chain: Chain, { gas, paysRecipient }: ChainGas, price: bigint): bigint {
-  if (chain.kind === "evm") return chain.costOf(gas, price);
-  const rent = paysRecipient ? SOLANA_RENT : 0n;
-  return (chain.costOf(SOLANA_UNITS, price) + rent) * WEI_PER_LAMPORT;
+function costOf(chain: Chain, step: ChainGas, price: bigint): bigint {
+  return chain.costOfStep(step, price) * 10n ** BigInt(18 - chain.coin.decimals);
 }
 
 /** Answers are kept for a few seconds, failures are not. */

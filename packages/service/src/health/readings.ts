@@ -3,7 +3,7 @@
  * often somebody looks must not decide how often a node is asked. What could not be read is not shown.
  */
 import type { Chain } from "../chains/port/index.ts";
-import { type Address, nativeOf } from "../core/hex.ts";
+import { type Address } from "../core/hex.ts";
 import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
 
 /** What is read of one chain. */
@@ -24,17 +24,18 @@ export interface ReadingsOfChain {
 /** Reads a chain's values into their gauges. Throws the first failure after everything was tried. */
 export async function readChain(metrics: Metrics, wanted: ReadingsOfChain): Promise<void> {
   const { chain } = wanted;
+  const { sequencing } = chain;
   const label = chainLabel(chain.chainId);
   const results = await Promise.allSettled([
     ...(wanted.head ? [readHead(metrics, chain, label)] : []),
     ...wanted.lanes.flatMap(({ purpose, address }) => {
       const labels = { chain: label, purpose, account: address };
       return [
-        show(metrics.laneBalance, labels, () => chain.getBalance(nativeOf(chain.kind), address)),
-        ...(chain.sequencing === "nonce"
+        show(metrics.laneBalance, labels, () => chain.getBalance(chain.coin.token, address)),
+        ...(sequencing.kind === "nonce"
           ? [
               show(metrics.laneChainNonce, labels, async () =>
-                BigInt(await chain.getTransactionCount(address)),
+                BigInt(await sequencing.getTransactionCount(address)),
               ),
             ]
           : []),

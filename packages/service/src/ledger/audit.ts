@@ -7,7 +7,7 @@
  * ends it: halting beats guessing.
  */
 import { type Selectable, sql } from "kysely";
-import type { BlockRef, Chain, Chains, MovingState } from "../chains/port/index.ts";
+import type { BlockRef, Chain, Chains, FinalBalances } from "../chains/port/index.ts";
 import { type Address, isNative, NATIVE_TOKEN, toAddress } from "../core/hex.ts";
 import type { ChainKind } from "../core/chain-registry.ts";
 import type { Clock } from "../core/ports.ts";
@@ -148,7 +148,7 @@ async function compareHeld(deps: AuditDeps, held: HeldAmounts): Promise<Finding[
           block: `${held.at}`,
         },
       });
-    } else if (amount > says && (chain.movingState !== null || !isNative(token))) {
+    } else if (amount > says && (chain.balances.kind === "final" || !isNative(token))) {
       // The native coin that no transfer of an EVM chain shows is a deposit, which the scanner finds.
       const surplus = await postSurplus(db, {
         chainId,
@@ -180,17 +180,19 @@ async function readHeld(
   wallets: readonly Address[],
 ): Promise<readonly HeldAmounts[]> {
   const { chain, tokens } = deps;
-  if (chain.movingState) return readMoving(deps, chain.movingState, wallets);
+  const { balances } = chain;
+  if (balances.kind === "final") return readFinal(deps, balances, wallets);
   const holdings = tokens
     .filter((token) => !isNative(token))
     .flatMap((token) => wallets.map((wallet) => ({ token, wallet })));
-  const amounts = holdings.length === 0 ? [] : await chain.listTokenBalances(block.hash, holdings);
+  const amounts =
+    holdings.length === 0 ? [] : await balances.listTokenBalances(block.hash, holdings);
   const held = holdings.flatMap((holding, index) => {
     const amount = amounts?.[index] ?? null;
     return amount === null ? [] : [{ ...holding, amount }];
   });
   if (!tokens.includes(NATIVE_TOKEN)) return [{ at: block.number, wallets, amounts: held }];
-  const native = await chain.listNativeBalances(block, wallets);
+  const native = await balances.listNativeBalances(block, wallets);
   const coins = wallets.map((wallet, index) => ({
     token: NATIVE_TOKEN,
     wallet,
@@ -200,13 +202,13 @@ async function readHeld(
 }
 
 /** The same where the node chooses the block: it is waited for until the scanner has come there. */
-async function readMoving(
+async function readFinal(
   { db, chain, tokens, clock, log }: AuditDeps,
-  state: MovingState,
+  balances: FinalBalances,
   wallets: readonly Address[],
 ): Promise<readonly HeldAmounts[]> {
   const holdings = tokens.flatMap((token) => wallets.map((wallet) => ({ token, wallet })));
-  const held = await state.listHoldings(holdings);
+  const held = await balances.listHoldings(holdings);
   const last = held.reduce((newest, { at }) => (at > newest ? at : newest), 0n);
   for (let tries = 0; !(await isReached({ db, chain }, last)); tries += 1) {
     if (tries === SCANNER_TRIES) {
@@ -337,13 +339,14 @@ async function auditEnded(
 
 /** V10, T116, T117: no lane has sent what is not known here. */
 async function auditLanes({ db, chain }: AuditDeps): Promise<Finding[]> {
+  const { sequencing } = chain;
   const ofChain = db.selectFrom("lanes").where("chain_id", "=", chain.chainId);
   const lanes = await ofChain.select("address").orderBy("address").execute();
   const findings: Finding[] = [];
   for (const lane of lanes) {
     const address = toAddress(lane.address);
-    if (chain.sequencing !== "nonce") continue;
-    const used = await chain.getTransactionCount(address, "final");
+    if (sequencing.kind !== "nonce") continue;
+    const used = await sequencing.getTransactionCount(address, "final");
     // Read after the chain was: a nonce is given out before the chain can use it.
     const { next_nonce: next } = await ofChain
       .select("next_nonce")

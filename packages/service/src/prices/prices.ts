@@ -1,4 +1,5 @@
 /** Prices of listed tokens, out of the sources that the configuration names. */
+import { assert } from "../core/assert.ts";
 import type { Chain, Chains } from "../chains/port/index.ts";
 import type { FeedConfig, PriceConfig } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
@@ -111,9 +112,13 @@ function askAll(
 }
 
 /** A node that does not answer costs this source alone. */
-async function askFeed(chain: Chain, { address, maxAgeMs }: FeedConfig): Promise<SourceAnswer> {
+async function askFeed(
+  { priceFeeds }: Chain,
+  { address, maxAgeMs }: FeedConfig,
+): Promise<SourceAnswer> {
+  assert(priceFeeds, "the configuration names no feed on a chain without feeds");
   try {
-    const { usd, publishedAtMs } = await chain.readPriceFeed(address);
+    const { usd, publishedAtMs } = await priceFeeds.readPriceFeed(address);
     return { usd, published: { atMs: publishedAtMs, maxAgeMs } };
   } catch (error) {
     if (!(error instanceof OperatingError)) throw error;

@@ -159,7 +159,8 @@ async function quoteRoute(
     maxFeeBps,
     // An address that is not known yet has no wallet either. On Solana a wallet is a key, and nothing is deployed.
     deploys: async () =>
-      source.kind === "evm" && (address === null || !(await source.hasCode(address.wallet))),
+      source.wallets.kind === "contract" &&
+      (address === null || !(await source.hasCode(address.wallet))),
   });
   const priced = await route.quote(amount, caps, fee);
   const { amountOut } = priced;

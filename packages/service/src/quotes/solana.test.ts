@@ -100,6 +100,7 @@ async function ask(
         1,
         createStrictChain({
           kind: "svm",
+          wallets: { kind: "vault" },
           hashCommitment,
           getLeastPayment: async (_token, to) => leastPayment(to),
           isWalletOf: ({ wallet, proof }) => wallet === VAULT && proof === PROOF,

@@ -48,7 +48,7 @@ export function startScanner(context: RoleContext): RunningRole {
           return hasMore;
         },
       }),
-      // On Solana nothing is found by balance: every lamport that moves is in a block.
+      // Where state is read at no block, nothing is found by balance: every payment is in one.
       ...(chain.kind === "svm"
         ? []
         : [

@@ -6,11 +6,13 @@
 import type {
   AttestedPrice,
   Chain,
+  Pools,
   Receipt,
   RouteFee,
   SwapFacts,
   SwapOrder,
 } from "../chains/port/index.ts";
+import { assert } from "../core/assert.ts";
 import { BPS, type Caps, convert } from "../core/amounts.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type Address, isNative, type TxHash } from "../core/hex.ts";
@@ -77,6 +79,12 @@ export interface PoolOptions {
   readonly pricing: Pricing;
 }
 
+/** Returns the pools of a chain. */
+export function poolsOf({ pools }: Chain): Pools {
+  assert(pools, "the configuration names no swap on a chain without pools");
+  return pools;
+}
+
 export function createPool(options: PoolOptions): Pool {
   const { chain, quoter, weth, token, tokenOut, contract, pricing } = options;
   const { decimalsIn, decimalsOut, poolFee, maxImpactBps } = options;
@@ -92,7 +100,7 @@ export function createPool(options: PoolOptions): Pool {
       const fair = pool.fairOf(amountIn, rate);
       const least = pool.leastOf(amountIn, rate, caps);
       const question = { quoter, tokenIn: wrap(token), tokenOut: wrap(tokenOut), amountIn };
-      const answer = await chain.quoteSwap({ ...question, poolFee });
+      const answer = await poolsOf(chain).quoteSwap({ ...question, poolFee });
       assertFair(answer, { fair, least, maxImpactBps });
       return answer;
     },

@@ -1,8 +1,13 @@
 /** Which deposits the balances of a block allow. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createStrictChain, hashOf, silentLog } from "../../test/support/doubles.ts";
-import type { Chain, Outflow, Transfer } from "../chains/port/index.ts";
+import {
+  type ChainMembers,
+  createStrictChain,
+  hashOf,
+  silentLog,
+} from "../../test/support/doubles.ts";
+import type { Outflow, Transfer } from "../chains/port/index.ts";
 import { type EvmAddress, NATIVE_TOKEN, toEvmAddress, toHex32 } from "../core/hex.ts";
 import { fitTransfers, groupByHolding, verifyArrivals } from "./arrivals.ts";
 import type { ScannerDeps } from "./deps.ts";
@@ -38,7 +43,7 @@ async function verify(
   },
 ) {
   const asked: number[] = [];
-  const members: Partial<Chain> = {
+  const members: ChainMembers = {
     chainId: 2,
     async listTokenBalances(blockHash, holdings) {
       asked.push(holdings.length);

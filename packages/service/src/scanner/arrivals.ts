@@ -9,7 +9,7 @@
  * A wallet that is swept may receive in the same transaction what a pool gives for its token, and burn it for a bridge:
  * that only passes through. It is believed last, and not at all where balances cannot be read.
  */
-import type { BlockRef, Outflow, Transfer } from "../chains/port/index.ts";
+import type { BalancesAtBlock, BlockRef, Outflow, Transfer } from "../chains/port/index.ts";
 import { isNative, type TxHash } from "../core/hex.ts";
 import type { ArrivedTransfer, ArrivedValue } from "../deposits/index.ts";
 import type { ScannerDeps } from "./deps.ts";
@@ -44,9 +44,10 @@ export async function verifyArrivals(
   arrivals: readonly ArrivedValue[],
 ): Promise<ArrivedValue[]> {
   const stated = arrivals.filter(({ token }) => !isNative(token));
-  // What Solana states are balances before and after, which are the truth themselves.
-  if (stated.length === 0 || deps.chain.kind === "svm") return [...arrivals];
-  const { rises, outflows } = await readRises(deps, block, stated);
+  const { balances } = deps.chain;
+  // Without balances at a block, its transactions state balances before and after, which are the truth themselves.
+  if (stated.length === 0 || balances.kind === "final") return [...arrivals];
+  const { rises, outflows } = await readRises(deps, balances, block, stated);
   const verified = stated.flatMap((arrived, index) => {
     const { wallet, token } = arrived;
     const isPassing = ({ txHash }: ArrivedTransfer) => isExchange(outflows, arrived, txHash);
@@ -73,6 +74,7 @@ export async function verifyArrivals(
  */
 async function readRises(
   deps: ScannerDeps,
+  balances: BalancesAtBlock,
   block: BlockRef,
   stated: readonly ArrivedValue[],
 ): Promise<{
@@ -80,8 +82,8 @@ async function readRises(
   readonly outflows: readonly Outflow[];
 }> {
   const { chain, log } = deps;
-  const after = await chain.listTokenBalances(block.hash, stated);
-  const before = after && (await chain.listTokenBalances(block.parentHash, stated));
+  const after = await balances.listTokenBalances(block.hash, stated);
+  const before = after && (await balances.listTokenBalances(block.parentHash, stated));
   const outflows = await chain.listOutflows(block);
   if (!before) {
     log.warn(

@@ -191,7 +191,7 @@ async function openScanner({ traces = false, minDeposit = 1n } = {}) {
     },
 
     async deploy() {
-      await world.execute(chain, chain.buildDeploy(address.commitment));
+      await world.execute(chain, chain.wallets.buildDeploy(address.commitment));
     },
   };
 }
@@ -444,7 +444,7 @@ describe("native coin in", () => {
         : toEvmAddress(`0x${(index + 0x10000).toString(16).padStart(40, "9")}`),
     );
     const head = await world.here.getHead();
-    const balances = await world.here.listNativeBalances(head, owners);
+    const balances = await world.here.balances.listNativeBalances(head, owners);
     expect(balances.length).toBe(1201);
     expect(balances.slice(0, 1200).every((balance) => balance === 0n)).toBe(true);
     expect(balances[1200]).toBe(await world.client.getBalance({ address: first }));

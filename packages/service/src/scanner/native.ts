@@ -7,7 +7,7 @@
  * its cost has a bound and no wallet is left out.
  */
 import { listByWallets, listNewestWallets, listWalletsAfter } from "../addresses/index.ts";
-import type { BlockRef, Transfer } from "../chains/port/index.ts";
+import type { BalancesAtBlock, BlockRef, Transfer } from "../chains/port/index.ts";
 import { type Address, isNative, NATIVE_TOKEN } from "../core/hex.ts";
 import { listExplained, listRecentWallets } from "../deposits/index.ts";
 import { acceptBalance } from "../settlements/index.ts";
@@ -33,10 +33,11 @@ export async function listNativeTransfers(deps: ScannerDeps, block: BlockRef): P
  * at the final block, so it does not hold up the scanner.
  */
 export async function followTraces(deps: ScannerDeps, block: BlockRef): Promise<void> {
-  if (!deps.traces || !isListed(deps)) return;
+  const { balances } = deps.chain;
+  if (!deps.traces || !isListed(deps) || balances.kind === "final") return;
   try {
-    const payees = await deps.chain.listTracedPayees(block);
-    if (payees) await compareAt(deps, block, payees);
+    const payees = await balances.listTracedPayees(block);
+    if (payees) await compareAt(deps, { block, balances }, payees);
   } catch (error) {
     deps.log.warn({ err: error, block: block.number }, "the traces of a block could not be used");
   }
@@ -46,7 +47,8 @@ export async function followTraces(deps: ScannerDeps, block: BlockRef): Promise<
 export async function lookAtBalances(deps: ScannerDeps): Promise<boolean> {
   const { db, chain } = deps;
   const tip = await getTip(db, chain.chainId);
-  if (!isListed(deps) || !tip) return false;
+  const { balances } = chain;
+  if (!isListed(deps) || !tip || balances.kind === "final") return false;
   const finalNumber = await chain.getFinalNumber();
   const block = await chain.getBlock(finalNumber < tip.number ? finalNumber : tip.number);
   if (!block || block.number < deps.startBlock) return false;
@@ -67,7 +69,7 @@ export async function lookAtBalances(deps: ScannerDeps): Promise<boolean> {
       limit: WALLETS_AT_ONCE,
     }),
   ];
-  await compareAt(deps, block, [...newest, ...recent, ...round]);
+  await compareAt(deps, { block, balances }, [...newest, ...recent, ...round]);
   const isLast = round.length < WALLETS_AT_ONCE;
   await putRound(db, chain.chainId, isLast ? null : (round.at(-1) ?? null));
   return false;
@@ -76,24 +78,24 @@ export async function lookAtBalances(deps: ScannerDeps): Promise<boolean> {
 /** Records what wallets of ours hold beyond what is known, provided that everything up to the block is recorded. */
 async function compareAt(
   deps: ScannerDeps,
-  block: BlockRef,
+  { block, balances }: { readonly block: BlockRef; readonly balances: BalancesAtBlock },
   accounts: readonly Address[],
 ): Promise<void> {
   const { db, chain, settlements } = deps;
   const ours = await listByWallets(db, accounts);
   const wallets = [...ours.keys()];
   if (wallets.length === 0) return;
-  const balances = await chain.listNativeBalances(block, wallets);
+  const held = await balances.listNativeBalances(block, wallets);
   const at = { chainId: chain.chainId, token: NATIVE_TOKEN };
   const explained = await listExplained(db, { ...at, block: block.number, wallets });
   for (const [index, wallet] of wallets.entries()) {
-    const balance = balances[index] ?? 0n;
+    const balance = held[index] ?? 0n;
     const known = explained.get(wallet) ?? 0n;
     const address = ours.get(wallet);
     if (balance > known && address) {
       try {
-        const held = { ...at, wallet, block, balance };
-        await acceptBalance(settlements, held, address, (tx) =>
+        const found = { ...at, wallet, block, balance };
+        await acceptBalance(settlements, found, address, (tx) =>
           assertScanned(tx, chain.chainId, block),
         );
       } catch (error) {

@@ -1,6 +1,7 @@
 /** The scanner against real PostgreSQL and a chain that changes its mind. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
+  type ChainMembers,
   createCountingRandom,
   createSponsoredFees,
   createStillClock,
@@ -11,7 +12,7 @@ import {
 } from "../../test/support/doubles.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
 import { issueAddress } from "../addresses/index.ts";
-import type { BlockRef, Chain, Transfer } from "../chains/port/index.ts";
+import type { BlockRef, Transfer } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, toEvmAddress, toHex32, unpadAddress } from "../core/hex.ts";
 import { listEvents } from "../events/index.ts";
@@ -61,7 +62,7 @@ function createForkingChain(payee: () => EvmAddress) {
       parentHash: toHex32(hashOf(parent)),
     };
   };
-  const members: Partial<Chain> = {
+  const members: ChainMembers = {
     chainId: 2,
     addresses: { factory: FACTORY, escrow: FACTORY, delivery: FACTORY },
     predictWallet: (commitment) => unpadAddress(commitment.userId),

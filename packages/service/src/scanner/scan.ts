@@ -7,7 +7,7 @@
  * moves: a crash in between scans the block again, which changes nothing.
  */
 import { listByWallets } from "../addresses/index.ts";
-import type { BlockRef, Outflow, Transfer } from "../chains/port/index.ts";
+import type { BlockRef, Outflow } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { ArrivedValue } from "../deposits/index.ts";
 import { acceptValue } from "../settlements/index.ts";
@@ -126,17 +126,12 @@ async function recordArrivals(
   outflows: readonly Outflow[],
 ): Promise<ArrivedValue[]> {
   const { db, chain, tokens, settlements } = deps;
-  const { escrow } = chain.addresses;
   const listed = [
     ...(await chain.listTransfers(block, tokens)),
     ...(await listNativeTransfers(deps, block)),
   ];
   // What the escrow gives back belongs to the settlement that locked it: no new deposit.
-  const isBack = (transfer: Transfer) =>
-    chain.kind === "svm"
-      ? outflows.some((outflow) => isGivenBack(outflow, transfer))
-      : transfer.from === escrow;
-  const transfers = listed.filter((transfer) => !isBack(transfer));
+  const transfers = listed.filter((transfer) => !chain.isGivenBack(transfer, outflows));
   const ours = await listByWallets(
     db,
     transfers.map((transfer) => transfer.to),
@@ -153,12 +148,4 @@ async function recordArrivals(
     await acceptValue(settlements, arrived, address, (tx) => assertNext(tx, chain.chainId, block));
   }
   return verified;
-}
-
-/** Whether a transfer is what the escrow gave back: on Solana from an account of the lock, in a transaction of its own. */
-function isGivenBack(outflow: Outflow, { to, token, txHash }: Transfer): boolean {
-  const { kind, wallet } = outflow;
-  return (
-    kind === "returned" && wallet === to && outflow.token === token && outflow.txHash === txHash
-  );
 }

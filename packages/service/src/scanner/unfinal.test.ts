@@ -12,7 +12,7 @@ import { SOLANA } from "../../test/support/solana-svm.ts";
 import { type SolanaWorld, startSolanaWorld } from "../../test/support/solana-world.ts";
 import { issueAddress } from "../addresses/index.ts";
 import { toBase58 } from "../chains/solana/base58.ts";
-import type { MovingState } from "../chains/port/index.ts";
+import type { FinalBalances } from "../chains/port/index.ts";
 import { NATIVE_SOL, toEvmAddress, toHex32, toTxHash } from "../core/hex.ts";
 import { listEvents } from "../events/index.ts";
 import { auditChain } from "../ledger/index.ts";
@@ -305,7 +305,8 @@ test("the auditor waits where what is scanned is not what became final, and find
   const { here } = world;
   const { db } = scanner;
   const clock = { now: () => 0, sleep: async () => undefined };
-  const movingState: MovingState = {
+  const balances: FinalBalances = {
+    kind: "final",
     /** As if the deposit's block had been replaced at the last moment: the wallet holds nothing. */
     async listHoldings(holdings) {
       const at = await here.getFinalNumber();
@@ -327,7 +328,7 @@ test("the auditor waits where what is scanned is not what became final, and find
     log: silentLog,
   };
   const other = toHex32(`0x${"0f".repeat(32)}`);
-  const audit = await auditChain({ ...deps, chain: { ...here, movingState } }, "all");
+  const audit = await auditChain({ ...deps, chain: { ...here, balances } }, "all");
   expect(audit).toMatchObject({ findings: [] });
   expect(audit.block).not.toBeNull();
 });

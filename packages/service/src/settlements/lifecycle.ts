@@ -6,7 +6,6 @@
  * are used to the letter; `completed` and `dead` are final; value that has left the wallet is never `dead`.
  */
 import type { SettlementStatus } from "@sluice/sdk/wire";
-import type { ChainKind } from "../core/chain-registry.ts";
 
 /** What can happen to a settlement. */
 export const TRIGGERS = [
@@ -37,9 +36,9 @@ export function isSweeping(status: SettlementStatus): boolean {
   return status === "swapping" || status === "settling";
 }
 
-/** The status a settlement begins with on the chains of a family. */
-export function firstStatus(kind: ChainKind, walletDeployed: boolean): SettlementStatus {
-  if (kind === "svm") return "pending_settle";
+/** Returns the status a settlement begins with. `walletDeployed` is null where nothing is deployed. */
+export function firstStatus(walletDeployed: boolean | null): SettlementStatus {
+  if (walletDeployed === null) return "pending_settle";
   return walletDeployed ? "pending_swap" : "pending_deploy";
 }
 

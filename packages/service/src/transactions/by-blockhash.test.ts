@@ -93,10 +93,15 @@ function createForgetfulChain() {
     members: {
       chainId: CHAIN,
       kind: "svm",
-      sequencing: "blockhash",
+      sequencing: {
+        kind: "blockhash",
+        getLifetime: async () => ({
+          blockhash: hashAt(height),
+          lastValidHeight: height + LIFETIME,
+        }),
+        isExpired: async ({ lastValidHeight }) => finalHeight() > lastValidHeight,
+      },
       combine: () => null,
-      getLifetime: async () => ({ blockhash: hashAt(height), lastValidHeight: height + LIFETIME }),
-      isExpired: async ({ lastValidHeight }) => finalHeight() > lastValidHeight,
       suggestFees: async () => ({ maxFeePerGas: 5n, maxPriorityFeePerGas: 5n }),
       getFinalNumber: async () => finalHeight(),
       getHead: async () => refAt(finalHeight()),

@@ -1,7 +1,7 @@
 /** What a look at a lane does to the unit, the millisecond and the wei, and whom it tells. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
-import { createStrictChain, LANE } from "../../test/support/doubles.ts";
+import { type ChainMembers, createStrictChain, LANE } from "../../test/support/doubles.ts";
 import { openLaneOn } from "../../test/support/lane.ts";
 import type { Chain } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
@@ -82,7 +82,7 @@ describe("a look", () => {
   test("of a lane that was used before goes on from the chain's count", async () => {
     const { node, deps, signer, submit, look } = openLane();
     await submit("sweep:1:1");
-    const members: Partial<Chain> = { ...node.members, getTransactionCount: async () => 7 };
+    const members: ChainMembers = { ...node.members, getTransactionCount: async () => 7 };
     await look({ ...deps, chain: createStrictChain(members) });
     expect(signer.signed).toEqual(["7|0x01|100"]);
     expect(await getNextNonce(database.db, { chainId: 2, address: LANE })).toBe(8);
@@ -198,7 +198,7 @@ describe("what was mined", () => {
     await look();
     node.mine();
     const { getReceipt } = node.members;
-    const reverting: Partial<Chain> = {
+    const reverting: ChainMembers = {
       ...node.members,
       getReceipt: async (txHash) => {
         const receipt = await getReceipt(txHash);

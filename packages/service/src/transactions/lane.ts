@@ -14,7 +14,14 @@
  * On a chain without nonces the same order holds, with a lifetime in the nonce's place: what was signed is sent until it is
  * mined or can no longer be, and only then the call is signed anew. Their nonces only count what was given out.
  */
-import type { Batch, Chain, Fees, Lifetime, Receipt } from "../chains/port/index.ts";
+import type {
+  Batch,
+  BlockhashSequencing,
+  Chain,
+  Fees,
+  Lifetime,
+  Receipt,
+} from "../chains/port/index.ts";
 import type { Address } from "../core/hex.ts";
 import type { Clock, CrashPoint, Random } from "../core/ports.ts";
 import { assert } from "../core/assert.ts";
@@ -118,8 +125,9 @@ export async function lookAtLane(deps: LaneDeps): Promise<boolean> {
   const lane = laneOf(signer);
   await ensureRegistered(deps);
   if (!(await hasWork(db, lane))) return false;
-  if (chain.sequencing === "blockhash") return lookByBlockhash(deps);
-  const count = await chain.getTransactionCount(signer.address);
+  const { sequencing } = chain;
+  if (sequencing.kind === "blockhash") return lookByBlockhash(deps, sequencing);
+  const count = await sequencing.getTransactionCount(signer.address);
   const mayMove = await isFreeToMove(deps, count);
   if (mayMove) await assignQueued(deps);
   const open = await store.listByState(db, lane, "assigned");
@@ -145,7 +153,7 @@ export async function lookAtLane(deps: LaneDeps): Promise<boolean> {
  * The look at a lane without nonces: each of its open transactions is brought forward by itself, and what cannot be holds up
  * none of the others. Throws the first trouble, after all of them.
  */
-async function lookByBlockhash(deps: LaneDeps): Promise<boolean> {
+async function lookByBlockhash(deps: LaneDeps, sequencing: BlockhashSequencing): Promise<boolean> {
   const { db, chain, signer } = deps;
   const lane = laneOf(signer);
   const mayMove = !(await isHalted(db, chain.chainId));
@@ -155,7 +163,7 @@ async function lookByBlockhash(deps: LaneDeps): Promise<boolean> {
   let progressed = false;
   for (const transaction of await store.listByState(db, lane, "assigned")) {
     try {
-      progressed = (await pursueByBlockhash(deps, transaction, mayMove)) || progressed;
+      progressed = (await pursueByBlockhash(deps, sequencing, transaction, mayMove)) || progressed;
     } catch (error) {
       if (!(error instanceof OperatingError)) throw error;
       troubles.push(error);
@@ -173,19 +181,20 @@ async function lookByBlockhash(deps: LaneDeps): Promise<boolean> {
  */
 async function pursueByBlockhash(
   deps: LaneDeps,
+  sequencing: BlockhashSequencing,
   transaction: LaneTransaction,
   mayMove: boolean,
 ): Promise<boolean> {
   const { db, chain, clock, limits } = deps;
   const attempts = await listAttempts(db, transaction.id);
   const [newest] = attempts;
-  const isExpired = newest ? await chain.isExpired(lifetimeOf(newest)) : false;
+  const isExpired = newest ? await sequencing.isExpired(lifetimeOf(newest)) : false;
   const receipt = await findReceipt(chain, attempts);
   if (receipt) return recordMined(deps, transaction, receipt);
   if (!mayMove) return false;
   if (!newest) deps.crashPoint(`${kindOf(transaction.intent)}.assigned`);
   if (!newest || isExpired) {
-    return signForBlockhash(deps, transaction, (newest?.number ?? 0) + 1);
+    return signForBlockhash(deps, sequencing, transaction, (newest?.number ?? 0) + 1);
   }
   if (!newest.accepted || sentLongAgo(newest, clock.now(), limits)) {
     await send(deps, transaction, newest);
@@ -199,11 +208,12 @@ async function pursueByBlockhash(
  */
 async function signForBlockhash(
   deps: LaneDeps,
+  sequencing: BlockhashSequencing,
   transaction: LaneTransaction,
   number: number,
 ): Promise<boolean> {
   const { db, chain, clock, limits, log } = deps;
-  const [lifetime, fees] = await Promise.all([chain.getLifetime(), chain.suggestFees()]);
+  const [lifetime, fees] = await Promise.all([sequencing.getLifetime(), chain.suggestFees()]);
   if (fees.maxFeePerGas > limits.maxFeePerGas) {
     sayTooDear(deps, transaction, fees);
     return false;
@@ -310,8 +320,9 @@ async function ensureRegistered(deps: LaneDeps): Promise<void> {
   const { db, chain, signer } = deps;
   const lane = laneOf(signer);
   if ((await getNextNonce(db, lane)) !== null) return;
+  const { sequencing } = chain;
   const nextNonce =
-    chain.sequencing === "nonce" ? await chain.getTransactionCount(signer.address) : 0;
+    sequencing.kind === "nonce" ? await sequencing.getTransactionCount(signer.address) : 0;
   await registerLane(db, { ...lane, purpose: signer.purpose, nextNonce });
 }
 

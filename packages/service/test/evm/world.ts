@@ -12,7 +12,8 @@ import { Secret } from "../../src/core/secret.ts";
 import { createEvmChain } from "../../src/chains/evm/evm-chain.ts";
 import { startAnvil } from "./anvil.ts";
 import { deployContracts, type Deployment, EVM_CHAIN_ID, HERE, THERE } from "./deployment.ts";
-import type { Call, Chain, DeliveryOrder, Receipt } from "../../src/chains/port/index.ts";
+import type { Call, DeliveryOrder, Receipt } from "../../src/chains/port/index.ts";
+import type { ChainAtBlocks } from "../../src/chains/quorum.ts";
 import { createEvmAttestorSigner } from "../../src/signers/evm/attestor-signer.ts";
 import { createRawKey } from "../../src/signers/evm/key.ts";
 import { createEvmLaneSigner } from "../../src/signers/evm/lane-signer.ts";
@@ -94,21 +95,21 @@ export async function openWorld() {
     },
 
     /** Simulates, signs, sends and waits, as a lane does. Throws where the call would revert. */
-    async execute(chain: Chain, call: Call): Promise<Receipt> {
+    async execute(chain: ChainAtBlocks, call: Call): Promise<Receipt> {
       const simulation = await chain.simulate(lane.address, call);
       if (!simulation.ok) throw new Error(`would revert: ${simulation.reason}`);
       return world.executeBlindly(chain, call, simulation.gas);
     },
 
-    async executeBlindly(chain: Chain, call: Call, gas: bigint): Promise<Receipt> {
-      const nonce = await chain.getTransactionCount(lane.address);
+    async executeBlindly(chain: ChainAtBlocks, call: Call, gas: bigint): Promise<Receipt> {
+      const nonce = await chain.sequencing.getTransactionCount(lane.address);
       const signed = await lane.sign({ call, nonce, gas, fees: await chain.suggestFees() });
       const outcome = await chain.send(signed.raw);
       if (outcome !== "accepted") throw new Error(`not accepted: ${outcome}`);
       return world.receiptOf(chain, signed.hash);
     },
 
-    async receiptOf(chain: Chain, hash: TxHash): Promise<Receipt> {
+    async receiptOf(chain: ChainAtBlocks, hash: TxHash): Promise<Receipt> {
       await deployment.mined(hash);
       const receipt = await chain.getReceipt(hash);
       if (!receipt) throw new Error("no receipt");

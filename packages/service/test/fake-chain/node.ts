@@ -2,7 +2,6 @@
  * A node of the fake chain behind the chain port: it knows the chain up to where it has come, which may be behind, or on
  * a branch that was left meanwhile.
  */
-import { Bug } from "../../src/core/assert.ts";
 import { OperatingError } from "../../src/core/errors.ts";
 import { type Address, type Hex, isNative, NATIVE_TOKEN } from "../../src/core/hex.ts";
 import type {
@@ -81,17 +80,57 @@ export function createFakeNode(chain: FakeChain): FakeNode {
   return {
     chainId,
     kind: "evm",
-    sequencing: "nonce",
     isOrderOver: async (deadline) => pointAt("final").time > deadline,
-    getLifetime: () => Promise.reject(new Bug("a fake chain has nonces")),
-    isExpired: () => Promise.reject(new Bug("a fake chain has nonces")),
     costOf: (gas, feePerGas) => gas * feePerGas,
+    costOfStep: ({ gas }, feePerGas) => gas * feePerGas,
+    isGivenBack: ({ from }) => from === escrow,
     addresses: { factory, escrow, delivery },
-    movingState: null,
+    coin: { token: NATIVE_TOKEN, decimals: 18 },
+    sequencing: {
+      kind: "nonce",
+      getTransactionCount: async (sender, at) => stateAt(at).nonceOf(sender),
+    },
+    balances: {
+      kind: "at_block",
+      listTracedPayees: async () => null,
+      async listNativeBalances(block, owners) {
+        const { state } = byHash(block);
+        return owners.map((owner) => state.balanceOf(NATIVE_TOKEN, owner));
+      },
+      async listTokenBalances(blockHash, holdings) {
+        const block = branch().findLast(({ hash }) => hash === blockHash);
+        if (!block) throw unavailable("block not found");
+        return holdings.map(({ token, wallet }) => block.state.balanceOf(token, wallet));
+      },
+    },
+    wallets: {
+      kind: "contract",
+      buildDeploy: (commitment) => toCall({ kind: "deploy", commitment }),
+    },
+    priceFeeds: {
+      async readPriceFeed(feed, at = "latest") {
+        const { state, time } = pointAt(at);
+        if (feed !== contracts.pool?.feed) throw unavailable("no such feed");
+        return { usd: state.market.fair, publishedAtMs: Number(time) * 1_000 };
+      },
+    },
+    pools: {
+      async quoteSwap({ quoter, tokenIn, tokenOut, poolFee, amountIn }, at) {
+        const { pool } = contracts;
+        const { market } = stateAt(at);
+        const isKnown = pool && quoter === pool.quoter && BigInt(poolFee) === pool.fee;
+        const pair = [tokenIn, tokenOut];
+        if (!isKnown || !pair.includes(pool.weth) || !pair.includes(pool.token)) return null;
+        return givenFor(pool, market, { amountIn, isCoin: tokenIn === pool.weth });
+      },
+      encodeSwapData: (order) => encode(order),
+    },
     cctp: cctp && {
       contracts: cctp,
       buildReceive: (message, attestation) =>
         toCall({ kind: "receive", message, attestation }, cctp.transmitter),
+      encodeBurnData: (terms) => encode(terms),
+      encodeSwapBurnData: (order) => encode(order),
       findMint: async (nonce, at) => stateAt(at).minted.get(nonce) ?? null,
     },
 
@@ -128,36 +167,11 @@ export function createFakeNode(chain: FakeChain): FakeNode {
       const ours = await choose(paid.map(({ to }) => to));
       return paid.filter(({ to }) => ours.has(to));
     },
-    listTracedPayees: async () => null,
-    async listNativeBalances(block, owners) {
-      const { state } = byHash(block);
-      return owners.map((owner) => state.balanceOf(NATIVE_TOKEN, owner));
-    },
-    async listTokenBalances(blockHash, holdings) {
-      const block = branch().findLast(({ hash }) => hash === blockHash);
-      if (!block) throw unavailable("block not found");
-      return holdings.map(({ token, wallet }) => block.state.balanceOf(token, wallet));
-    },
     getBalance: async (token, owner, at) => stateAt(at).balanceOf(token, owner),
     readHolding: async (token, owner) => ({ amount: head.state.balanceOf(token, owner) }),
     getLeastPayment: async () => 1n,
     findBalance: async (token, owner, at) => stateAt(at).balanceOf(token, owner),
     hasCode: async (address, at) => stateAt(at).code.has(address),
-    async readPriceFeed(feed, at = "latest") {
-      const { state, time } = pointAt(at);
-      if (feed !== contracts.pool?.feed) throw unavailable("no such feed");
-      return { usd: state.market.fair, publishedAtMs: Number(time) * 1_000 };
-    },
-    async quoteSwap({ quoter, tokenIn, tokenOut, poolFee, amountIn }, at) {
-      const { pool } = contracts;
-      const { market } = stateAt(at);
-      const isKnown = pool && quoter === pool.quoter && BigInt(poolFee) === pool.fee;
-      const pair = [tokenIn, tokenOut];
-      if (!isKnown || !pair.includes(pool.weth) || !pair.includes(pool.token)) return null;
-      return givenFor(pool, market, { amountIn, isCoin: tokenIn === pool.weth });
-    },
-
-    getTransactionCount: async (sender, at) => stateAt(at).nonceOf(sender),
     suggestFees: async () => ({
       maxFeePerGas: chain.baseFee * 2n + 1_000_000_000n,
       maxPriorityFeePerGas: 1_000_000_000n,
@@ -197,7 +211,6 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     isWalletOf: ({ commitment, wallet }) => predictWallet(commitment) === wallet,
     isLockOf: (lock, commitment) =>
       lock.commitment === hashCommitment(commitment) && lock.wallet === predictWallet(commitment),
-    buildDeploy: (commitment) => toCall({ kind: "deploy", commitment }),
     buildSettle({ commitment, token, route, routeData }) {
       const terms = routeData === "0x" ? null : decode<RouteTerms>(routeData);
       return toCall({ kind: "settle", commitment, token, route, terms });
@@ -239,9 +252,6 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     },
     encodeLockData: () => "0x",
     encodeTransferData: (fee) => encode(fee),
-    encodeBurnData: (terms) => encode(terms),
-    encodeSwapData: (order) => encode(order),
-    encodeSwapBurnData: (order) => encode(order),
     deliveryIdOf: (lock) => deliveryIdOf({ srcChain: chainId, escrow, ...lock }),
     deliveryIdOfOrder: ({ commitment, srcChain, escrow: from, srcToken, seq }) =>
       deliveryIdOf({

@@ -13,6 +13,7 @@ import type {
   RouteFee,
   Transfer,
 } from "../../src/chains/port/index.ts";
+import { costOfStep } from "../../src/chains/solana/costs.ts";
 import type { Order } from "../../src/chains/solana/orders.ts";
 import { decode, deliveryIdOf, encode, hashCommitment, predictWallet } from "./codec.ts";
 import { type FakeBlock, gasOf, hashOf, type MinedTransaction, tryRun } from "./model.ts";
@@ -45,9 +46,6 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
     parentHash: parent?.hash ?? hash,
   });
   const find = (number: bigint) => blocks().findLast((block) => block.number === number);
-  const never = (what: string) => () => {
-    throw new Bug(`nothing is ${what} on a chain of slots`);
-  };
   const callOf = (to: Address, order: Order): Call => ({ to, data: encode(order), value: 0n });
   const balanceOf = async (token: Address, owner: Address) =>
     finalBlock.state.balanceOf(token, owner);
@@ -55,11 +53,22 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
   return {
     chainId,
     kind: "svm",
-    sequencing: "blockhash",
     isOrderOver: async (deadline) => finalBlock.time > deadline + ORDER_GRACE_S,
     addresses: { factory: binding, escrow, delivery },
     cctp: null,
-    movingState: {
+    coin: { token: NATIVE_SOL, decimals: 9 },
+    sequencing: {
+      kind: "blockhash",
+      async getLifetime() {
+        return {
+          blockhash: head.hash,
+          lastValidHeight: heightOf(chain, head) + LIFETIME_BLOCKS,
+        };
+      },
+      isExpired: async ({ lastValidHeight }) => heightOf(chain, finalBlock) > lastValidHeight,
+    },
+    balances: {
+      kind: "final",
       listHoldings: async (holdings) =>
         holdings.map(({ token, wallet }) => ({
           token,
@@ -68,6 +77,9 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
           at: finalBlock.number,
         })),
     },
+    wallets: { kind: "vault" },
+    priceFeeds: null,
+    pools: null,
 
     sync(behind) {
       head = chain.branchOf(chain.head).at(-1 - behind) ?? chain.head;
@@ -101,12 +113,6 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
       const ours = await choose(paid.map(({ to }) => to));
       return paid.filter(({ to }) => ours.has(to));
     },
-    listTracedPayees: async () => [],
-    async listNativeBalances(_block, owners) {
-      if (owners.length === 0) return [];
-      throw unavailable("state of a named block");
-    },
-    listTokenBalances: async (_hash, holdings) => (holdings.length === 0 ? [] : null),
     getBalance: balanceOf,
     findBalance: balanceOf,
     readHolding: async (token, owner) => ({
@@ -115,19 +121,17 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
     }),
     hasCode: async () => false,
     getLeastPayment: async () => 1n,
-    readPriceFeed: never("priced"),
-    quoteSwap: never("swapped"),
-
-    async getLifetime() {
-      return {
-        blockhash: head.hash,
-        lastValidHeight: heightOf(chain, head) + LIFETIME_BLOCKS,
-      };
-    },
-    isExpired: async ({ lastValidHeight }) => heightOf(chain, finalBlock) > lastValidHeight,
     // Asked for where gas is charged; nobody pays it here.
     costOf: (gas, feePerGas) => 15_000n + (gas * feePerGas) / 1_000_000n,
-    getTransactionCount: never("counted"),
+    costOfStep,
+    isGivenBack: ({ to, token, txHash }, outflows) =>
+      outflows.some(
+        (outflow) =>
+          outflow.kind === "returned" &&
+          outflow.wallet === to &&
+          outflow.token === token &&
+          outflow.txHash === txHash,
+      ),
     suggestFees: async () => ({ maxFeePerGas: 1_000n, maxPriorityFeePerGas: 1_000n }),
     async simulate(from, { data }) {
       const action = { kind: "order", order: decode<Order>(data) } as const;
@@ -160,7 +164,6 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
     hashCommitment,
     isWalletOf: ({ commitment, wallet, proof }) => proof === proofOf(binding, commitment, wallet),
     isLockOf: (lock, commitment) => lock.commitment === hashCommitment(commitment),
-    buildDeploy: never("deployed"),
     buildSettle({ commitment, token, route, routeData, amount, asOf }) {
       if (asOf === undefined) throw new Bug("a sweep says up to which block it counts");
       const facts = { commitment, token, amount, asOf };
@@ -184,9 +187,6 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
     tookEffect: ({ succeeded }) => succeeded,
     encodeLockData: (terms) => encode(terms),
     encodeTransferData: (fee) => encode(fee),
-    encodeBurnData: never("burned"),
-    encodeSwapData: never("swapped"),
-    encodeSwapBurnData: never("swapped"),
     deliveryIdOf: (lock) => deliveryIdOf({ srcChain: chainId, escrow, ...lock }),
     deliveryIdOfOrder: ({ commitment, srcChain, escrow: from, srcToken: token, seq }) =>
       deliveryIdOf({ srcChain, escrow: from, wallet: predictWallet(commitment), token, seq }),

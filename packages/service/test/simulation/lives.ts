@@ -7,7 +7,7 @@ import type {
   CctpBridge,
   Chain,
   Chains,
-  MovingState,
+  FinalBalances,
   Receipt,
 } from "../../src/chains/port/index.ts";
 import { type Config, LANE_PURPOSES } from "../../src/config/index.ts";
@@ -46,9 +46,9 @@ export interface Process {
 const PURE: ReadonlySet<string> = new Set([
   "chainId",
   "kind",
-  "sequencing",
-  "movingState",
   "costOf",
+  "costOfStep",
+  "isGivenBack",
   "addresses",
   "predictWallet",
   "hashCommitment",
@@ -69,6 +69,15 @@ const PURE: ReadonlySet<string> = new Set([
   "encodeSwapBurnData",
   "deliveryIdOf",
   "deliveryIdOfOrder",
+]);
+
+/** Objects of a chain whose methods ask a node as its own do. */
+const CAPABILITIES: ReadonlySet<string> = new Set([
+  "sequencing",
+  "balances",
+  "wallets",
+  "priceFeeds",
+  "pools",
 ]);
 
 export interface Stage {
@@ -131,44 +140,55 @@ export function createLives(stage: Stage) {
         return found;
       },
     });
-    const reachState = (state: MovingState): MovingState => ({
+    const reachFinal = (balances: FinalBalances): FinalBalances => ({
+      kind: "final",
       async listHoldings(...args) {
         await kernel.gate(life, `${node.chainId}.listHoldings`);
         if (dice.chance(stage.faults().nodeError)) throw noAnswer(node.chainId);
-        return state.listHoldings(...args);
+        return balances.listHoldings(...args);
       },
     });
-    return new Proxy<Chain>(node, {
-      get(target, name: string & keyof Chain) {
-        const member: unknown = Reflect.get(target, name);
-        if (name === "cctp") return target.cctp && reachBridge(target.cctp);
-        if (name === "movingState") return target.movingState && reachState(target.movingState);
-        if (PURE.has(name) || typeof member !== "function") return member;
-        return async (...args: unknown[]) => {
-          await kernel.gate(life, `${node.chainId}.${name}`);
-          const faults = stage.faults();
-          if (dice.chance(faults.nodeError)) return failOf(name, node.chainId);
-          const disturbance = name === "send" ? stage.onEffect(life, `${node.chainId}.send`) : null;
-          if (disturbance === "before") return die(life);
-          if (name === "send") {
-            await stage.onSend(String(args[0]));
-            if (dice.chance(faults.nodeDropsSend)) return "accepted";
+    /** What has its name from the port: a question, whichever capability it belongs to. */
+    const ask =
+      (name: string, target: object, member: (...args: never) => unknown) =>
+      async (...args: unknown[]) => {
+        await kernel.gate(life, `${node.chainId}.${name}`);
+        const faults = stage.faults();
+        if (dice.chance(faults.nodeError)) return failOf(name, node.chainId);
+        const disturbance = name === "send" ? stage.onEffect(life, `${node.chainId}.send`) : null;
+        if (disturbance === "before") return die(life);
+        if (name === "send") {
+          await stage.onSend(String(args[0]));
+          if (dice.chance(faults.nodeDropsSend)) return "accepted";
+        }
+        const answer: unknown = await Reflect.apply(member, target, args);
+        if (disturbance === "after") return die(life);
+        if (disturbance === "answer_lost" || dice.chance(faults.nodeAnswerLost))
+          return failOf(name, node.chainId);
+        if (name === "getReceipt" && dice.chance(faults.receiptFlips)) {
+          // What is final on Solana one node cannot deny: before anything is signed anew the quorum looks.
+          // CAST: what the node's `getReceipt` answers.
+          const receipt = answer as Receipt | null;
+          const finalNumber = node.kind === "svm" ? await node.getFinalNumber() : -1n;
+          return receipt && receipt.blockNumber <= finalNumber ? receipt : null;
+        }
+        return answer;
+      };
+    const reachAll = <T extends object>(object: T): T =>
+      new Proxy(object, {
+        get(target, name: string) {
+          if (target === node && name === "cctp") return node.cctp && reachBridge(node.cctp);
+          const member: unknown = Reflect.get(target, name);
+          if (target === node && CAPABILITIES.has(name)) {
+            if (name === "balances" && node.balances.kind === "final")
+              return reachFinal(node.balances);
+            return typeof member === "object" && member !== null ? reachAll(member) : member;
           }
-          const answer: unknown = await Reflect.apply(member, target, args);
-          if (disturbance === "after") return die(life);
-          if (disturbance === "answer_lost" || dice.chance(faults.nodeAnswerLost))
-            return failOf(name, node.chainId);
-          if (name === "getReceipt" && dice.chance(faults.receiptFlips)) {
-            // What is final on Solana one node cannot deny: before anything is signed anew the quorum looks.
-            // CAST: what the node's `getReceipt` answers.
-            const receipt = answer as Receipt | null;
-            const finalNumber = node.kind === "svm" ? await node.getFinalNumber() : -1n;
-            return receipt && receipt.blockNumber <= finalNumber ? receipt : null;
-          }
-          return answer;
-        };
-      },
-    });
+          if (PURE.has(name) || typeof member !== "function") return member;
+          return ask(name, target, member as (...args: never) => unknown);
+        },
+      });
+    return reachAll<Chain>(node);
   }
 
   function die(life: Life): Promise<never> {

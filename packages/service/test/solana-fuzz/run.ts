@@ -201,7 +201,7 @@ async function play({
     const message = compileMessage({
       instructions,
       feePayer: payer,
-      lifetime: await world.here.getLifetime(),
+      lifetime: await world.here.sequencing.getLifetime(),
       unitLimit: 300_000n + BigInt(counts.deposits),
       unitPrice: 1_000n,
     });
@@ -232,7 +232,7 @@ async function play({
   const follow = async (key: string, sweep: Sweep) => {
     const { txHash, raw, lastValidHeight } = sweep;
     const blockhash = decodeTransaction(raw).blockhash;
-    const isExpired = await world.here.isExpired({ blockhash, lastValidHeight });
+    const isExpired = await world.here.sequencing.isExpired({ blockhash, lastValidHeight });
     const receipt = await world.here.getReceipt(txHash);
     if (receipt === null && isExpired) {
       counts.expired += 1;

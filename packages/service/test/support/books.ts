@@ -1,13 +1,20 @@
 /** Books to audit: rows written as the service writes them, on a chain whose answers a test sets by hand. */
 import { sql } from "kysely";
 import { expect, vi } from "vitest";
-import type { BlockRef, Chain, FoundDelivery, Lock } from "../../src/chains/port/index.ts";
+import type { BlockRef, FoundDelivery, Lock } from "../../src/chains/port/index.ts";
 import { type EvmAddress, NATIVE_TOKEN, toEvmAddress, toHex32 } from "../../src/core/hex.ts";
 import { formatStamp } from "../../src/core/stamp.ts";
 import type { Db } from "../../src/db/schema.ts";
 import { type AuditDeps, auditChain } from "../../src/ledger/index.ts";
 import { ROUTE_AUDITS } from "../../src/routes/index.ts";
-import { createKeepingLog, createStillClock, createStrictChain, hashOf, LANE } from "./doubles.ts";
+import {
+  type ChainMembers,
+  createKeepingLog,
+  createStillClock,
+  createStrictChain,
+  hashOf,
+  LANE,
+} from "./doubles.ts";
 import { createTenant, insertAddress, insertSettlement, USDC } from "./tenants.ts";
 
 export const TOKEN = toEvmAddress(USDC);
@@ -113,7 +120,7 @@ export async function openBooks(db: Db) {
       expect(at).toBe("final");
       return says.count;
     },
-  } satisfies Partial<Chain>;
+  } satisfies ChainMembers;
   const destination = createStrictChain({
     chainId: DEST_CHAIN_ID,
     findDelivery: async (deliveryId, at) => {

@@ -1,15 +1,22 @@
 /** Doubles at the chain port, named for how they behave. Whatever a test does not expect throws. */
 import type {
+  BalancesAtBlock,
   Batch,
   Call,
   Chain,
+  ContractWallets,
   GasCall,
+  NonceSequencing,
+  Pools,
+  PriceFeeds,
   Receipt,
   SendOutcome,
 } from "../../src/chains/port/index.ts";
+import type { ChainAtBlocks } from "../../src/chains/quorum.ts";
 import type { Clock, Random } from "../../src/core/ports.ts";
 import {
   type EvmAddress,
+  NATIVE_TOKEN,
   type Hex,
   type TxHash,
   toEvmAddress,
@@ -74,6 +81,20 @@ export function createCountingRandom(): Random {
   };
 }
 
+/** Members of a chain as a test gives them: those of its capabilities as if they were its own. */
+export type ChainMembers = Partial<
+  Chain &
+    Omit<NonceSequencing, "kind"> &
+    Omit<BalancesAtBlock, "kind"> &
+    Omit<ContractWallets, "kind"> &
+    PriceFeeds &
+    Pools
+>;
+
+function unexpected(name: string): never {
+  throw new Error(`the test did not expect chain.${name}`);
+}
+
 /** What every EVM chain is, whatever it answers. */
 const familyOf = ({
   predictWallet,
@@ -81,7 +102,9 @@ const familyOf = ({
   getBalance,
   getBlock,
   getTime,
-}: Partial<Chain>) =>
+  addresses,
+  ...members
+}: ChainMembers) =>
   ({
     ...(getTime && {
       isOrderOver: async (deadline: bigint) => (await getTime("final")) > deadline,
@@ -92,22 +115,44 @@ const familyOf = ({
     }),
     getLeastPayment: async () => 1n,
     kind: "evm",
-    sequencing: "nonce",
-    movingState: null,
+    coin: { token: NATIVE_TOKEN, decimals: 18 },
+    sequencing: {
+      kind: "nonce",
+      getTransactionCount: members.getTransactionCount ?? (() => unexpected("getTransactionCount")),
+    },
+    balances: {
+      kind: "at_block",
+      listTracedPayees: members.listTracedPayees ?? (() => unexpected("listTracedPayees")),
+      listNativeBalances: members.listNativeBalances ?? (() => unexpected("listNativeBalances")),
+      listTokenBalances: members.listTokenBalances ?? (() => unexpected("listTokenBalances")),
+    },
+    wallets: {
+      kind: "contract",
+      buildDeploy: members.buildDeploy ?? (() => unexpected("buildDeploy")),
+    },
+    priceFeeds: {
+      readPriceFeed: members.readPriceFeed ?? (() => unexpected("readPriceFeed")),
+    },
+    pools: {
+      quoteSwap: members.quoteSwap ?? (() => unexpected("quoteSwap")),
+      encodeSwapData: members.encodeSwapData ?? (() => unexpected("encodeSwapData")),
+    },
     costOf: (gas, feePerGas) => gas * feePerGas,
+    costOfStep: ({ gas }, feePerGas) => gas * feePerGas,
+    isGivenBack: ({ from }) => from === addresses?.escrow,
     isWalletOf: ({ commitment, wallet }) => predictWallet?.(commitment) === wallet,
     isLockOf: (lock, commitment) =>
       hashCommitment?.(commitment) === lock.commitment &&
       predictWallet?.(commitment) === lock.wallet,
-  }) as const satisfies Partial<Chain>;
+  }) as const satisfies ChainMembers;
 
 /** A chain whose members throw unless given; it is of EVM unless it says otherwise. */
-export function createStrictChain(members: Partial<Chain>): Chain {
+export function createStrictChain(members: ChainMembers): ChainAtBlocks {
   // CAST: what is missing throws when it is used.
-  return new Proxy({ ...familyOf(members), ...members } as Chain, {
+  return new Proxy({ ...familyOf(members), ...members } as ChainAtBlocks, {
     get(target, name, receiver) {
       const member: unknown = Reflect.get(target, name, receiver);
-      if (member === undefined) throw new Error(`the test did not expect chain.${String(name)}`);
+      if (member === undefined) unexpected(String(name));
       return member;
     },
   });
@@ -247,6 +292,6 @@ export function createCapriciousNode() {
         pool.set(hashOf(raw), { nonce, raw });
         return outcome ?? "accepted";
       },
-    } satisfies Partial<Chain>,
+    } satisfies ChainMembers,
   };
 }

@@ -1,7 +1,7 @@
 import { createEvmChain } from "../../src/chains/evm/evm-chain.ts";
 import type { Chain } from "../../src/chains/port/index.ts";
 import { toEvmAddress } from "../../src/core/hex.ts";
-import { createStrictChain } from "./doubles.ts";
+import { type ChainMembers, createStrictChain } from "./doubles.ts";
 
 const addressOf = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
 
@@ -16,7 +16,7 @@ export const CONTRACTS = {
  * A chain that derives and encodes as an EVM chain does, and has no node: whatever is read of it throws unless a test
  * gives the answer.
  */
-export function createEncodingChain(chainId: number, answers: Partial<Chain> = {}): Chain {
+export function createEncodingChain(chainId: number, answers: ChainMembers = {}): Chain {
   const evm = createEvmChain({
     chainId,
     evmChainId: chainId,
@@ -32,9 +32,7 @@ export function createEncodingChain(chainId: number, answers: Partial<Chain> = {
     buildSettle: evm.buildSettle,
     encodeLockData: evm.encodeLockData,
     encodeTransferData: evm.encodeTransferData,
-    encodeBurnData: evm.encodeBurnData,
-    encodeSwapData: evm.encodeSwapData,
-    encodeSwapBurnData: evm.encodeSwapBurnData,
+    encodeSwapData: evm.pools.encodeSwapData,
     deliveryIdOf: evm.deliveryIdOf,
     ...answers,
   });

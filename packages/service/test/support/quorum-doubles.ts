@@ -1,5 +1,6 @@
 /** Nodes of one imaginary chain: honest ones, wherever they are on it, and every kind of other ones. */
-import type { BlockRef, Chain, ReadPoint } from "../../src/chains/port/index.ts";
+import type { BlockRef, ReadPoint } from "../../src/chains/port/index.ts";
+import type { ChainAtBlocks } from "../../src/chains/quorum.ts";
 import { OperatingError } from "../../src/core/errors.ts";
 import { type Hex32, toEvmAddress, toHex32, toTxHash } from "../../src/core/hex.ts";
 import { createStrictChain } from "./doubles.ts";
@@ -41,7 +42,7 @@ export function unavailable(reason = "unreachable"): OperatingError {
 }
 
 /** A node that tells the truth of what it has. All state changes with every block. */
-export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Chain {
+export function createHonestNode(view: View = { head: HEAD, final: FINAL }): ChainAtBlocks {
   /** The height at which is read. Throws where the node has not the block. */
   const at = (point: ReadPoint = "latest"): bigint => {
     if (point === "latest") return view.head;
@@ -183,9 +184,7 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
     tookEffect: () => true,
     encodeLockData: () => "0x",
     encodeTransferData: () => "0x",
-    encodeBurnData: () => "0x",
     encodeSwapData: () => "0x",
-    encodeSwapBurnData: () => "0x",
     deliveryIdOf: () => ID,
     deliveryIdOfOrder: () => ID,
     cctp: null,
@@ -222,39 +221,53 @@ export const NODE_METHODS = [
   "findDelivery",
   "isDelivered",
   "getDailyCapLeft",
-] as const satisfies readonly (keyof Chain)[];
+] as const;
+
+const CAPABILITIES = ["sequencing", "balances", "priceFeeds", "pools"] as const;
+
+/** A chain with other answers in the place of those of its nodes, wherever their methods are. */
+function replaceAnswers(
+  chain: ChainAtBlocks,
+  answerOf: (
+    method: NodeMethod,
+    truth: (...args: readonly unknown[]) => Promise<unknown>,
+  ) => unknown,
+): ChainAtBlocks {
+  const replaceIn = (object: object) =>
+    Object.fromEntries(
+      Object.entries(object).map(([name, member]) => {
+        const method = NODE_METHODS.find((known) => known === name);
+        return [name, method ? answerOf(method, member) : member];
+      }),
+    );
+  // CAST: the members of the chain, each of its own name.
+  return {
+    ...replaceIn(chain),
+    ...Object.fromEntries(CAPABILITIES.map((name) => [name, replaceIn(chain[name])])),
+  } as ChainAtBlocks;
+}
 
 /** An honest node but for what `change` makes of its answers. */
 export function createLiar(
   change: (answer: unknown, method: NodeMethod) => unknown,
   view?: View,
-): Chain {
-  const truth = createHonestNode(view);
-  const members = NODE_METHODS.map((method) => [
-    method,
-    async (...args: readonly unknown[]) => {
-      // CAST: the arguments are those of the method, whichever it is.
-      const answer = truth[method] as (...args: readonly unknown[]) => Promise<unknown>;
-      return change(await answer(...args).catch(() => null), method);
-    },
-  ]);
-  // CAST: the members of an honest node, and of a liar over them.
-  return { ...Object.fromEntries(Object.entries(truth)), ...Object.fromEntries(members) } as Chain;
+): ChainAtBlocks {
+  return replaceAnswers(
+    createHonestNode(view),
+    (method, truth) =>
+      async (...args: readonly unknown[]) =>
+        change(await truth(...args).catch(() => null), method),
+  );
 }
 
 /** A node whose every answer comes from `answer`, whatever it is asked. */
-export function createOddNode(answer: () => Promise<never>): Chain {
-  const members = NODE_METHODS.map((method) => [method, answer]);
-  // CAST: as above; everything that asks a node is replaced.
-  return {
-    ...createLiar((value) => value),
-    ...Object.fromEntries(members),
-    checkIdentity: answer,
-  } as Chain;
+export function createOddNode(answer: () => Promise<never>): ChainAtBlocks {
+  return { ...replaceAnswers(createHonestNode(), () => answer), checkIdentity: answer };
 }
 
-export const createDeadNode = (): Chain => createOddNode(() => Promise.reject(unavailable()));
-export const createHungNode = (): Chain => createOddNode(() => new Promise(() => {}));
+export const createDeadNode = (): ChainAtBlocks =>
+  createOddNode(() => Promise.reject(unavailable()));
+export const createHungNode = (): ChainAtBlocks => createOddNode(() => new Promise(() => {}));
 
 /** Every way to say something else than the truth, one field at a time. */
 export function lieAbout(truth: unknown): readonly unknown[] {

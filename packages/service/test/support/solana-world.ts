@@ -9,13 +9,13 @@ import {
 import { createNoopSigner, type Instruction, lamports } from "@solana/kit";
 import { ed25519 } from "@noble/curves/ed25519";
 import { deliveryIdOf, hashCommitment, predictWallet } from "../../src/chains/evm/commitment.ts";
-import type { Call, Chain, Receipt } from "../../src/chains/port/index.ts";
+import type { Call, Receipt } from "../../src/chains/port/index.ts";
 import { fromBase58, toBase58 } from "../../src/chains/solana/base58.ts";
 import { associatedAccountOf } from "../../src/chains/solana/derived-accounts.ts";
 import type { MintFacts } from "../../src/chains/solana/instructions.ts";
 import { parseOrders } from "../../src/chains/solana/order-codec.ts";
 import { buildInstructions } from "../../src/chains/solana/instructions.ts";
-import { createSolanaChain } from "../../src/chains/solana/solana-chain.ts";
+import { type ChainOfVaults, createSolanaChain } from "../../src/chains/solana/solana-chain.ts";
 import { compileMessage, decodeTransaction } from "../../src/chains/solana/transaction.ts";
 import type { Commitment } from "../../src/core/commitment.ts";
 import { type Address, type Hex32, NATIVE_SOL, toHex32, type TxHash } from "../../src/core/hex.ts";
@@ -40,10 +40,10 @@ export interface SolanaWorld {
   readonly deployment: Deployment;
   /** The binding key's public key. */
   readonly binding: Address;
-  readonly here: Chain;
+  readonly here: ChainOfVaults;
   readonly usdc: Address;
   /** Another view of the chain, over other nodes. */
-  connect(rpcUrls: readonly string[], required?: number, options?: ConnectOptions): Chain;
+  connect(rpcUrls: readonly string[], required?: number, options?: ConnectOptions): ChainOfVaults;
   /** A vault, known to the chain's port. */
   issue(commitment: Commitment): Promise<Address>;
   createMint(
@@ -142,7 +142,7 @@ export async function startSolanaWorld(): Promise<SolanaWorld> {
   await finalize();
 
   const sign: SolanaWorld["sign"] = async (call, gas = 400_000n) => {
-    const lifetime = await here.getLifetime();
+    const lifetime = await here.sequencing.getLifetime();
     const fees = await here.suggestFees();
     const message = compileMessage({
       instructions: await buildInstructions(parseOrders(call.data), facts),
@@ -158,7 +158,7 @@ export async function startSolanaWorld(): Promise<SolanaWorld> {
     const message = compileMessage({
       instructions,
       feePayer: facts.feePayer,
-      lifetime: await here.getLifetime(),
+      lifetime: await here.sequencing.getLifetime(),
       unitLimit: 400_000n,
       unitPrice: 1_000n,
     });

@@ -33,7 +33,7 @@ async function newDeposit(destChain: number) {
 describe("deployments", () => {
   test("go together, and one that somebody else made first had no effect of ours", async () => {
     const commitments = [1, 2, 3].map(() => world.commitmentTo(HERE));
-    const calls = commitments.map((commitment) => world.here.buildDeploy(commitment));
+    const calls = commitments.map((commitment) => world.here.wallets.buildDeploy(commitment));
     const batch = world.here.combine(await withGas(calls));
     expect(batch?.members).toEqual([0, 1, 2]);
     if (!batch || !calls[1]) throw new Error("a batch was expected");
@@ -77,7 +77,7 @@ describe("settlements", () => {
 });
 
 describe("what does not go together", () => {
-  const one = () => world.here.buildDeploy(world.commitmentTo(HERE));
+  const one = () => world.here.wallets.buildDeploy(world.commitmentTo(HERE));
   const claim = () =>
     world.here.buildClaim(
       { deliveryId: `0x${"11".repeat(32)}` as never, paidAmount: 1n, deadline: 1n },

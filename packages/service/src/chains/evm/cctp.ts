@@ -8,6 +8,7 @@ import { type EvmAddress, type Hex32, toEvmAddress, type TxHash } from "../../co
 import type { CctpBridge, CctpContracts, FoundMint, ReadPoint } from "../port/index.ts";
 import { type LogAnswer, parseQuantity, parseReceipt, parseUintWord } from "./answers.ts";
 import { readView } from "./calls.ts";
+import { encodeBurnData, encodeSwapBurnData } from "./route-data.ts";
 import { searchBackwards } from "./log-search.ts";
 import type { Rpc } from "./rpc.ts";
 
@@ -41,6 +42,8 @@ export function createCctp(rpc: Rpc, contracts: CctpContracts, deployBlock: bigi
       });
       return { to: transmitter, data, value: 0n };
     },
+    encodeBurnData,
+    encodeSwapBurnData,
     findMint: (nonce, at = "latest") => findMint(rpc, { contracts, deployBlock }, nonce, at),
   };
 }

@@ -1,8 +1,14 @@
 /** Our contracts on an EVM chain: the calls to them and what they hold. */
-import { encodeAbiParameters, encodeFunctionData, parseAbiParameters } from "viem";
+import { encodeFunctionData } from "viem";
 import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
 import { type EvmAddress, type Hex, padAddress } from "../../core/hex.ts";
-import type { Call, DepositContracts } from "../port/index.ts";
+import type {
+  Call,
+  ChainCodec,
+  ContractAddresses,
+  ContractReader,
+  ContractWallets,
+} from "../port/index.ts";
 import { combineCalls, tookEffect } from "./batches.ts";
 import { tagOf } from "./calls.ts";
 import { deliveryIdOf, deliveryIdOfOrder, hashCommitment, predictWallet } from "./commitment.ts";
@@ -11,48 +17,39 @@ import { getLock } from "./locks.ts";
 import { listOutflows } from "./outflows.ts";
 import { getTaggedBlock } from "./reader.ts";
 import { findRefund } from "./refunds.ts";
+import { encodeLockData, encodeTransferData } from "./route-data.ts";
 import type { Rpc } from "./rpc.ts";
 
-const PRICE_DATA = parseAbiParameters([
-  "Price price, bytes signature",
-  "struct Price { uint256 rate; uint256 maxAmount; uint256 deadline; }",
-]);
-const SWAP_DATA = parseAbiParameters([
-  "Price price, bytes signature, RouteFee fee, uint256 minOut, uint256 deadline",
-  "struct Price { uint256 rate; uint256 maxAmount; uint256 deadline; }",
-  "struct RouteFee { uint16 bps; uint256 flat; }",
-]);
-const SWAP_BURN_DATA = parseAbiParameters([
-  "Price price, bytes signature, RouteFee fee, uint256 minOut, uint256 deadline, uint256 maxFee, uint32 minFinalityThreshold",
-  "struct Price { uint256 rate; uint256 maxAmount; uint256 deadline; }",
-  "struct RouteFee { uint16 bps; uint256 flat; }",
-]);
-const TRANSFER_DATA = parseAbiParameters("(uint16 bps, uint256 flat)");
-const BURN_DATA = parseAbiParameters(
-  "(uint16 bps, uint256 flat), uint256 maxFee, uint32 minFinalityThreshold",
-);
+/** Wallets are deployed by the factory. */
+export function createWallets(factory: EvmAddress): ContractWallets {
+  return {
+    kind: "contract",
+    buildDeploy: (commitment) =>
+      callTo(
+        factory,
+        encodeFunctionData({ abi: depositFactoryAbi, functionName: "deploy", args: [commitment] }),
+      ),
+  };
+}
 
 /** The contracts of a chain over a node. What is computed needs no node; what is read throws RPC_UNAVAILABLE. */
 export function createContracts(
   rpc: Rpc,
-  addresses: DepositContracts["addresses"],
+  addresses: ContractAddresses,
   deployBlock: bigint,
-): DepositContracts {
+): ChainCodec & ContractReader {
   const { factory, escrow, delivery } = addresses;
   return {
     addresses,
+    costOf: (gas, feePerGas) => gas * feePerGas,
+    costOfStep: ({ gas }, feePerGas) => gas * feePerGas,
+    isGivenBack: (transfer) => transfer.from === escrow,
     hashCommitment,
     predictWallet: (commitment) => predictWallet(factory, commitment),
     isWalletOf: ({ commitment, wallet }) => predictWallet(factory, commitment) === wallet,
     isLockOf: (lock, commitment) =>
       lock.commitment === hashCommitment(commitment) &&
       lock.wallet === predictWallet(factory, commitment),
-
-    buildDeploy: (commitment) =>
-      callTo(
-        factory,
-        encodeFunctionData({ abi: depositFactoryAbi, functionName: "deploy", args: [commitment] }),
-      ),
 
     buildSettle({ commitment, token, route, routeData }) {
       const job = { c: commitment, token, route, data: routeData };
@@ -108,18 +105,8 @@ export function createContracts(
     combine: (calls) => combineCalls(factory, calls),
     tookEffect: (receipt, call) => tookEffect(factory, receipt, call),
 
-    encodeLockData: ({ price }) =>
-      price === null ? "0x" : encodeAbiParameters(PRICE_DATA, [price.price, price.signature]),
-    encodeTransferData: (fee) => encodeAbiParameters(TRANSFER_DATA, [fee]),
-    encodeBurnData: ({ fee, maxFee, minFinalityThreshold }) =>
-      encodeAbiParameters(BURN_DATA, [fee, maxFee, minFinalityThreshold]),
-    encodeSwapData: ({ price, signature, fee, minOut, deadline }) =>
-      encodeAbiParameters(SWAP_DATA, [price, signature, fee, minOut, deadline]),
-    encodeSwapBurnData(order) {
-      const { price, signature, fee, minOut, deadline, maxFee, minFinalityThreshold } = order;
-      const swap = [price, signature, fee, minOut, deadline] as const;
-      return encodeAbiParameters(SWAP_BURN_DATA, [...swap, maxFee, minFinalityThreshold]);
-    },
+    encodeLockData,
+    encodeTransferData,
 
     deliveryIdOf: ({ wallet, token, seq }) =>
       deliveryIdOf({

@@ -14,12 +14,12 @@ import {
   transferRouteAbi,
 } from "@sluice/contracts/abi";
 import { type EvmAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
-import type { DepositContracts, Effect } from "../port/index.ts";
+import type { ContractAddresses, Effect } from "../port/index.ts";
 import type { LogAnswer } from "./answers.ts";
 import { transmitterAbi } from "./cctp.ts";
 
 /** Whose events count. */
-export type Emitters = DepositContracts["addresses"] & {
+export type Emitters = ContractAddresses & {
   /** The bridge's, where the chain has one. */
   readonly transmitter?: EvmAddress | undefined;
 };

@@ -85,7 +85,7 @@ describe("deploy and settle", () => {
     const commitment = world.commitmentTo(HERE);
     const wallet = world.here.predictWallet(commitment);
     expect(await world.here.hasCode(wallet)).toBe(false);
-    const receipt = await world.execute(world.here, world.here.buildDeploy(commitment));
+    const receipt = await world.execute(world.here, world.here.wallets.buildDeploy(commitment));
     expect(receipt).toMatchObject({ succeeded: true });
     expect(receipt.effects).toEqual([
       { kind: "deployed", wallet, commitment: world.here.hashCommitment(commitment) },
@@ -232,7 +232,7 @@ describe("state at one block", () => {
     found: await world.here.findBalance(world.usdc, world.here.addresses.escrow, at),
     coins: await world.here.getBalance(NATIVE_TOKEN, world.lane.address, at),
     isDeployed: await world.here.hasCode(wallet, at),
-    count: await world.here.getTransactionCount(world.lane.address, at),
+    count: await world.here.sequencing.getTransactionCount(world.lane.address, at),
     lock: await world.here.getLock(deliveryId, at),
     isDelivered: await world.here.isDelivered(deliveryId, at),
     capLeft: await world.here.getDailyCapLeft(world.usdc, at),
@@ -266,7 +266,7 @@ describe("state at one block", () => {
       () => world.here.getBalance(NATIVE_TOKEN, wallet, stranger),
       () => world.here.findBalance(world.usdc, wallet, stranger),
       () => world.here.hasCode(wallet, stranger),
-      () => world.here.getTransactionCount(wallet, stranger),
+      () => world.here.sequencing.getTransactionCount(wallet, stranger),
       () => world.here.getTime(stranger),
     ]) {
       await expect(read()).rejects.toMatchObject(unavailable);
@@ -288,7 +288,7 @@ describe("price feeds", () => {
 
   test("say dollars per whole unit times 1e18, and when", async () => {
     await setCode(feedCode(312_345_678_901n, 1_750_000_000n));
-    expect(await world.here.readPriceFeed(FEED)).toEqual({
+    expect(await world.here.priceFeeds.readPriceFeed(FEED)).toEqual({
       usd: 3_123_456_789_010_000_000_000n,
       publishedAtMs: 1_750_000_000_000,
     });
@@ -296,11 +296,13 @@ describe("price feeds", () => {
 
   test("T56 that say less than nothing are passed on as they are, to be refused where prices are judged", async () => {
     await setCode(feedCode(-5n, 1n));
-    expect((await world.here.readPriceFeed(FEED)).usd).toBe(-50_000_000_000n);
+    expect((await world.here.priceFeeds.readPriceFeed(FEED)).usd).toBe(-50_000_000_000n);
   });
 
   test("that are not there cannot be read", async () => {
     await setCode("0x");
-    await expect(world.here.readPriceFeed(FEED)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
+    await expect(world.here.priceFeeds.readPriceFeed(FEED)).rejects.toMatchObject({
+      code: "RPC_UNAVAILABLE",
+    });
   });
 });

@@ -1,11 +1,15 @@
 /** An EVM chain behind the chain port: one node, our three contracts. */
-import type { CctpContracts, Chain, DepositContracts } from "../port/index.ts";
+import type { CctpContracts, ContractAddresses } from "../port/index.ts";
+import type { ChainAtBlocks } from "../quorum.ts";
 import { createCctp } from "./cctp.ts";
-import { createContracts } from "./contracts.ts";
+import { createContracts, createWallets } from "./contracts.ts";
 import { checkIdentity } from "./identity.ts";
-import { createReader } from "./reader.ts";
+import { readPriceFeed } from "./price-feeds.ts";
+import { createBalances, createReader } from "./reader.ts";
+import { encodeSwapData } from "./route-data.ts";
 import { createRpc } from "./rpc.ts";
-import { createSender } from "./sender.ts";
+import { createNonceSequencing, createSender } from "./sender.ts";
+import { quoteSwap } from "./swaps.ts";
 
 export interface EvmChainOptions {
   /** Bridge chain id. */
@@ -14,7 +18,7 @@ export interface EvmChainOptions {
   readonly evmChainId: number;
   /** May carry credentials; never shown. */
   readonly rpcUrl: string;
-  readonly contracts: DepositContracts["addresses"];
+  readonly contracts: ContractAddresses;
   /** Circle's contracts, where the chain has them. */
   readonly cctp?: CctpContracts | undefined;
   /** For one request, body included. */
@@ -24,14 +28,18 @@ export interface EvmChainOptions {
 }
 
 /** The chain over its node. Makes no request yet: `checkIdentity` says whether the node is the right one. */
-export function createEvmChain(options: EvmChainOptions): Chain {
+export function createEvmChain(options: EvmChainOptions): ChainAtBlocks {
   const { evmChainId, contracts: addresses, cctp, deployBlock = 0n } = options;
   const rpc = createRpc(options);
   return {
     ...createReader(rpc),
     ...createSender(rpc, { ...addresses, transmitter: cctp?.transmitter }),
     ...createContracts(rpc, addresses, deployBlock),
-    movingState: null,
+    sequencing: createNonceSequencing(rpc),
+    balances: createBalances(rpc),
+    wallets: createWallets(addresses.factory),
+    priceFeeds: { readPriceFeed: (feed, at = "latest") => readPriceFeed(rpc, feed, at) },
+    pools: { quoteSwap: (swap, at = "latest") => quoteSwap(rpc, swap, at), encodeSwapData },
     cctp: cctp ? createCctp(rpc, cctp, deployBlock) : null,
     checkIdentity: () => checkIdentity(rpc, { evmChainId, addresses }),
   };

@@ -1,7 +1,8 @@
 /** Full blocks, receipts, balances and traces that a node gets wrong or does not have. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { NATIVE_TOKEN, toEvmAddress, toHex32 } from "../../core/hex.ts";
-import type { Chain, ChoosePayees } from "../port/index.ts";
+import type { ChoosePayees } from "../port/index.ts";
+import type { ChainAtBlocks } from "../quorum.ts";
 import { createEvmChain } from "./evm-chain.ts";
 import { type MalformedNode, startMalformedNode } from "../../../test/evm/malformed-node.ts";
 
@@ -14,7 +15,7 @@ const TX = `0x${"c1".repeat(32)}`;
 const UNAVAILABLE = { code: "RPC_UNAVAILABLE" };
 
 let node: MalformedNode;
-let chain: Chain;
+let chain: ChainAtBlocks;
 
 beforeAll(async () => {
   node = await startMalformedNode();
@@ -121,7 +122,7 @@ describe("native balances", () => {
   test("are read at the block's hash", async () => {
     const word = (value: number) => value.toString(16).padStart(64, "0");
     node.answer(() => ({ result: `0x${word(7)}${word(0)}` }));
-    expect(await chain.listNativeBalances(BLOCK, [TO, OTHER])).toEqual([7n, 0n]);
+    expect(await chain.balances.listNativeBalances(BLOCK, [TO, OTHER])).toEqual([7n, 0n]);
     expect(node.asked[0]?.params[1]).toEqual({ blockHash: HASH, requireCanonical: true });
   });
 
@@ -129,7 +130,9 @@ describe("native balances", () => {
     "%s is not the answer for two",
     async (result) => {
       node.answer(() => ({ result }));
-      await expect(chain.listNativeBalances(BLOCK, [TO, OTHER])).rejects.toMatchObject(UNAVAILABLE);
+      await expect(chain.balances.listNativeBalances(BLOCK, [TO, OTHER])).rejects.toMatchObject(
+        UNAVAILABLE,
+      );
     },
   );
 });
@@ -147,7 +150,7 @@ describe("token balances", () => {
     "World state unavailable",
   ])("of a block whose state the node no longer has are none: %s", async (message) => {
     node.answer(() => ({ error: { code: -32000, message } }));
-    expect(await chain.listTokenBalances(HASH, HOLDINGS)).toBeNull();
+    expect(await chain.balances.listTokenBalances(HASH, HOLDINGS)).toBeNull();
   });
 
   test.each([
@@ -159,7 +162,9 @@ describe("token balances", () => {
     { result: `0x${"0".repeat(192)}` },
   ])("%j is no answer", async (reply) => {
     node.answer(() => reply);
-    await expect(chain.listTokenBalances(HASH, HOLDINGS)).rejects.toMatchObject(UNAVAILABLE);
+    await expect(chain.balances.listTokenBalances(HASH, HOLDINGS)).rejects.toMatchObject(
+      UNAVAILABLE,
+    );
   });
 });
 
@@ -172,27 +177,27 @@ describe("traces", () => {
       { to: FROM, value: "0x1", type: "SELFDESTRUCT" },
     );
     node.answer(() => ({ result: [{ result: undone }, { result: deep }] }));
-    expect(await chain.listTracedPayees(BLOCK)).toEqual([FROM]);
+    expect(await chain.balances.listTracedPayees(BLOCK)).toEqual([FROM]);
   });
 
   test("are not asked for again where the node has none", async () => {
     node.answer(() => ({ error: { code: -32601, message: "the method does not exist" } }));
-    expect(await chain.listTracedPayees(BLOCK)).toBeNull();
-    expect(await chain.listTracedPayees(BLOCK)).toBeNull();
+    expect(await chain.balances.listTracedPayees(BLOCK)).toBeNull();
+    expect(await chain.balances.listTracedPayees(BLOCK)).toBeNull();
     expect(node.asked.length).toBe(1);
   });
 
   test("are asked for again where one block could not be traced", async () => {
     node.answer(() => ({ result: [] }));
-    expect(await chain.listTracedPayees(BLOCK)).toEqual([]);
+    expect(await chain.balances.listTracedPayees(BLOCK)).toEqual([]);
     node.answer(() => ({ error: { code: -32000, message: "execution timeout" } }));
-    expect(await chain.listTracedPayees(BLOCK)).toBeNull();
+    expect(await chain.balances.listTracedPayees(BLOCK)).toBeNull();
     node.answer(() => ({ result: [{ result: { to: TO, value: "0x1" } }] }));
-    expect(await chain.listTracedPayees(BLOCK)).toEqual([TO]);
+    expect(await chain.balances.listTracedPayees(BLOCK)).toEqual([TO]);
   });
 
   test("of another form are no answer", async () => {
     node.answer(() => ({ result: [{ result: { calls: [7] } }] }));
-    await expect(chain.listTracedPayees(BLOCK)).rejects.toMatchObject(UNAVAILABLE);
+    await expect(chain.balances.listTracedPayees(BLOCK)).rejects.toMatchObject(UNAVAILABLE);
   });
 });

@@ -48,7 +48,7 @@ describe("simulation", () => {
 
   test("the gas to sign is at least a quarter above what it takes", async () => {
     const commitment = world.commitmentTo(HERE);
-    const call = world.here.buildDeploy(commitment);
+    const call = world.here.wallets.buildDeploy(commitment);
     const simulation = await world.here.simulate(world.lane.address, call);
     const receipt = await world.execute(world.here, call);
     const { gasUsed } = await world.client.getTransactionReceipt({ hash: receipt.txHash });
@@ -60,9 +60,12 @@ describe("simulation", () => {
   test("T66 a sender who cannot pay for gas is no revert", async () => {
     const penniless = toEvmAddress(`0x${"9a".repeat(20)}`);
     await expect(
-      world.here.simulate(penniless, world.here.buildDeploy(world.commitmentTo(HERE))),
+      world.here.simulate(penniless, world.here.wallets.buildDeploy(world.commitmentTo(HERE))),
     ).rejects.toMatchObject({ code: "INSUFFICIENT_BALANCE", details: { reason: "gas" } });
-    const paying = { ...world.here.buildDeploy(world.commitmentTo(HERE)), value: 10n ** 24n };
+    const paying = {
+      ...world.here.wallets.buildDeploy(world.commitmentTo(HERE)),
+      value: 10n ** 24n,
+    };
     await expect(world.here.simulate(world.lane.address, paying)).rejects.toMatchObject({
       code: "INSUFFICIENT_BALANCE",
     });
@@ -71,14 +74,14 @@ describe("simulation", () => {
 
 describe("sending", () => {
   test("T64 the same bytes again are known or already mined, never a new payment", async () => {
-    const call = world.here.buildDeploy(world.commitmentTo(HERE));
-    const nonce = await world.here.getTransactionCount(world.lane.address);
+    const call = world.here.wallets.buildDeploy(world.commitmentTo(HERE));
+    const nonce = await world.here.sequencing.getTransactionCount(world.lane.address);
     const fees = await world.here.suggestFees();
     const signed = await world.lane.sign({ call, nonce, gas: 500_000n, fees });
     expect(await world.here.send(signed.raw)).toBe("accepted");
     await world.receiptOf(world.here, signed.hash);
     expect(await world.here.send(signed.raw)).toBe("nonce_too_low");
-    expect(await world.here.getTransactionCount(world.lane.address)).toBe(nonce + 1);
+    expect(await world.here.sequencing.getTransactionCount(world.lane.address)).toBe(nonce + 1);
 
     const later = await world.lane.sign({ call, nonce: nonce + 2, gas: 500_000n, fees });
     expect(await world.here.send(later.raw)).toBe("accepted");
@@ -93,7 +96,7 @@ describe("sending", () => {
       chainId: HERE,
       evmChainId: EVM_CHAIN_ID,
     });
-    const call = world.here.buildDeploy(world.commitmentTo(HERE));
+    const call = world.here.wallets.buildDeploy(world.commitmentTo(HERE));
     const fees = await world.here.suggestFees();
     const { raw } = await poor.sign({ call, nonce: 0, gas: 500_000n, fees });
     expect(await world.here.send(raw)).toBe("insufficient_funds");
@@ -224,18 +227,18 @@ describe("balances", () => {
     const nothing = Array.from({ length: 7 }, () => null);
     const { hash } = await world.here.getHead();
     const held = await world.here.getBalance(world.usdc, RECIPIENT);
-    expect(await world.here.listTokenBalances(hash, holdings)).toEqual([
+    expect(await world.here.balances.listTokenBalances(hash, holdings)).toEqual([
       5n,
       ...nothing,
       2n ** 256n - 1n,
       held,
       5n,
     ]);
-    const [then] = (await world.here.listTokenBalances(before.hash, holdings)) ?? [];
+    const [then] = (await world.here.balances.listTokenBalances(before.hash, holdings)) ?? [];
     expect(then).toBe(0n);
     const many = Array.from({ length: 120 }, () => ({ token: world.usdc, wallet }));
-    expect(await world.here.listTokenBalances(hash, many)).toEqual(many.map(() => 5n));
-    expect(await world.here.listTokenBalances(hash, [])).toEqual([]);
+    expect(await world.here.balances.listTokenBalances(hash, many)).toEqual(many.map(() => 5n));
+    expect(await world.here.balances.listTokenBalances(hash, [])).toEqual([]);
   });
 
   test("of an address without code are an error and not zero", async () => {

@@ -2,7 +2,7 @@
 import { decodeEventLog, toEventSelector } from "viem";
 import { escrowAbi } from "@sluice/contracts/abi";
 import { type Hex32, toEvmAddress, toHex32 } from "../../core/hex.ts";
-import type { BlockRef, DepositContracts, Outflow } from "../port/index.ts";
+import type { BlockRef, ContractAddresses, Outflow } from "../port/index.ts";
 import type { LogAnswer } from "./answers.ts";
 import { decodeEffects } from "./effects.ts";
 import { getLock } from "./locks.ts";
@@ -15,7 +15,7 @@ const RETURNED = toEventSelector("Returned(bytes32,address,uint256)");
 export async function listOutflows(
   rpc: Rpc,
   block: BlockRef,
-  addresses: DepositContracts["addresses"],
+  addresses: ContractAddresses,
 ): Promise<Outflow[]> {
   const { factory, escrow } = addresses;
   const isOurs = (log: LogAnswer) => log.address === factory || log.address === escrow;
@@ -28,7 +28,7 @@ export async function listOutflows(
   return outflows;
 }
 
-function readOutflow(log: LogAnswer, addresses: DepositContracts["addresses"]): Outflow | null {
+function readOutflow(log: LogAnswer, addresses: ContractAddresses): Outflow | null {
   const [effect] = decodeEffects([log], addresses);
   if (effect?.kind !== "settled" && effect?.kind !== "refunded") return null;
   const { wallet, token, amount } = effect;
@@ -40,7 +40,7 @@ function readOutflow(log: LogAnswer, addresses: DepositContracts["addresses"]): 
 async function readReturn(
   rpc: Rpc,
   log: LogAnswer,
-  escrow: DepositContracts["addresses"]["escrow"],
+  escrow: ContractAddresses["escrow"],
 ): Promise<Outflow | null> {
   const [signature, ...rest] = log.topics;
   if (log.address !== escrow || signature !== RETURNED) return null;

@@ -2,7 +2,7 @@
 import { encodeFunctionData } from "viem";
 import { erc20Abi } from "@sluice/contracts/abi";
 import { type EvmAddress, NATIVE_TOKEN } from "../../core/hex.ts";
-import type { BlockRef, ChainReader, ReadPoint } from "../port/index.ts";
+import type { BalancesAtBlock, BlockRef, ChainReader, ReadPoint } from "../port/index.ts";
 import {
   type BlockAnswer,
   parseBlock,
@@ -12,9 +12,7 @@ import {
 } from "./answers.ts";
 import { blockParameterOf, findInView, readView, tagOf, toQuantity } from "./calls.ts";
 import { listNativeBalances, listNativeTransfers } from "./native.ts";
-import { readPriceFeed } from "./price-feeds.ts";
 import type { Rpc } from "./rpc.ts";
-import { quoteSwap } from "./swaps.ts";
 import { listTokenBalances } from "./token-balances.ts";
 import { createTraceReader } from "./traces.ts";
 import { listTransfers } from "./transfers.ts";
@@ -36,6 +34,7 @@ export function createReader(rpc: Rpc): Omit<ChainReader, "checkIdentity"> {
   return {
     chainId: rpc.chainId,
     kind: "evm",
+    coin: { token: NATIVE_TOKEN, decimals: 18 },
     getHead: async () => toRef(await getTaggedBlock(rpc, "latest")),
     getFinalNumber: async () => (await getTaggedBlock(rpc, tagOf("final"))).number,
 
@@ -46,19 +45,24 @@ export function createReader(rpc: Rpc): Omit<ChainReader, "checkIdentity"> {
 
     listTransfers: (block, tokens) => listTransfers(rpc, block, tokens),
     listNativeTransfers: (block, choose) => listNativeTransfers(rpc, block, choose),
-    listTracedPayees: createTraceReader(rpc),
-    listNativeBalances: (block, owners) => listNativeBalances(rpc, block, owners),
-    listTokenBalances: (blockHash, holdings) => listTokenBalances(rpc, blockHash, holdings),
     getBalance,
     readHolding: async (token, owner) => ({ amount: await getBalance(token, owner) }),
     findBalance: (token, owner, at = "latest") =>
       token === NATIVE_TOKEN
         ? getNativeBalance(rpc, owner, at)
         : findInView(rpc, { ...balanceView(token, owner), at }, parseUintWord),
-    readPriceFeed: (feed, at = "latest") => readPriceFeed(rpc, feed, at),
-    quoteSwap: (swap, at = "latest") => quoteSwap(rpc, swap, at),
     hasCode: (address, at) => hasCode(rpc, address, at),
     getLeastPayment: async () => 1n,
+  };
+}
+
+/** Nodes keep the state of blocks. */
+export function createBalances(rpc: Rpc): BalancesAtBlock {
+  return {
+    kind: "at_block",
+    listTracedPayees: createTraceReader(rpc),
+    listNativeBalances: (block, owners) => listNativeBalances(rpc, block, owners),
+    listTokenBalances: (blockHash, holdings) => listTokenBalances(rpc, blockHash, holdings),
   };
 }
 

@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { OperatingError } from "../../core/errors.ts";
 import { toEvmAddress, toHex32, toTxHash } from "../../core/hex.ts";
-import type { Chain } from "../port/index.ts";
+import type { ChainAtBlocks } from "../quorum.ts";
 import { createEvmChain } from "./evm-chain.ts";
 import {
   type MalformedNode,
@@ -24,7 +24,7 @@ const CONTRACTS = {
 const CALL = { to: ADDRESS, data: "0x", value: 0n } as const;
 
 let node: MalformedNode;
-let chain: Chain;
+let chain: ChainAtBlocks;
 
 beforeAll(async () => {
   node = await startMalformedNode();
@@ -34,7 +34,7 @@ afterAll(async () => {
   await node.stop();
 });
 
-function chainOver(rpcUrl: string, timeoutMs = 2000): Chain {
+function chainOver(rpcUrl: string, timeoutMs = 2000): ChainAtBlocks {
   return createEvmChain({
     chainId: CHAIN_ID,
     evmChainId: 1,
@@ -44,7 +44,7 @@ function chainOver(rpcUrl: string, timeoutMs = 2000): Chain {
   });
 }
 
-const READS: readonly (readonly [string, (chain: Chain) => Promise<unknown>])[] = [
+const READS: readonly (readonly [string, (chain: ChainAtBlocks) => Promise<unknown>])[] = [
   ["checkIdentity", (c) => c.checkIdentity()],
   ["getHead", (c) => c.getHead()],
   ["getFinalNumber", (c) => c.getFinalNumber()],
@@ -54,9 +54,12 @@ const READS: readonly (readonly [string, (chain: Chain) => Promise<unknown>])[] 
     (c) => c.listTransfers({ number: 5n, hash: HASH, parentHash: HASH }, [ADDRESS]),
   ],
   ["getBalance", (c) => c.getBalance(ADDRESS, ADDRESS)],
-  ["listTokenBalances", (c) => c.listTokenBalances(HASH, [{ token: ADDRESS, wallet: ADDRESS }])],
+  [
+    "listTokenBalances",
+    (c) => c.balances.listTokenBalances(HASH, [{ token: ADDRESS, wallet: ADDRESS }]),
+  ],
   ["hasCode", (c) => c.hasCode(ADDRESS)],
-  ["getTransactionCount", (c) => c.getTransactionCount(ADDRESS)],
+  ["getTransactionCount", (c) => c.sequencing.getTransactionCount(ADDRESS)],
   ["suggestFees", (c) => c.suggestFees()],
   ["simulate", (c) => c.simulate(ADDRESS, CALL)],
   ["getReceipt", (c) => c.getReceipt(toTxHash(HASH))],

@@ -1,9 +1,8 @@
 /** Sending to an EVM chain through one node. */
 import { keccak256 } from "viem";
-import { Bug } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { EvmAddress } from "../../core/hex.ts";
-import type { Call, ChainSender, Simulation } from "../port/index.ts";
+import type { Call, ChainSender, NonceSequencing, Simulation } from "../port/index.ts";
 import { parseIndex, parseQuantity, parseReceipt, parseTxHash } from "./answers.ts";
 import { blockParameterOf, toQuantity } from "./calls.ts";
 import { decodeEffects, type Emitters } from "./effects.ts";
@@ -19,13 +18,7 @@ const GAS_MARGIN_MIN = 30_000n;
 /** The chain's sending over a node. All but `send` throw RPC_UNAVAILABLE without a usable answer. */
 export function createSender(rpc: Rpc, emitters: Emitters): ChainSender {
   return {
-    sequencing: "nonce",
     isOrderOver: async (deadline) => (await getTaggedBlock(rpc, "finalized")).timestamp > deadline,
-    getLifetime: unsequenced,
-    isExpired: unsequenced,
-    costOf: (gas, feePerGas) => gas * feePerGas,
-    getTransactionCount: (sender, at = "latest") =>
-      rpc.ask("eth_getTransactionCount", [sender, blockParameterOf(at)], parseIndex),
     suggestFees: () => suggestFees(rpc),
     simulate: (from, call) => simulate(rpc, from, call),
 
@@ -59,8 +52,13 @@ export function createSender(rpc: Rpc, emitters: Emitters): ChainSender {
   };
 }
 
-function unsequenced(): never {
-  throw new Bug("transactions of EVM chains are mined by nonce, and never expire");
+/** Transactions are mined in the order of their nonces, and never expire. */
+export function createNonceSequencing(rpc: Rpc): NonceSequencing {
+  return {
+    kind: "nonce",
+    getTransactionCount: (sender, at = "latest") =>
+      rpc.ask("eth_getTransactionCount", [sender, blockParameterOf(at)], parseIndex),
+  };
 }
 
 /**

@@ -1,16 +1,32 @@
 /** One chain, whole. */
-import type { CctpBridge, MovingState } from "./capabilities.ts";
-import type { DepositContracts } from "./contracts.ts";
+import type {
+  BalancesAtBlock,
+  BlockhashSequencing,
+  CctpBridge,
+  ContractWallets,
+  FinalBalances,
+  NonceSequencing,
+  Pools,
+  PriceFeeds,
+  VaultWallets,
+} from "./capabilities.ts";
+import type { ChainCodec } from "./codec.ts";
+import type { ContractReader } from "./contracts.ts";
 import type { ChainReader } from "./reading.ts";
 import type { ChainSender } from "./sending.ts";
 
-/** One chain, whole. */
-export interface Chain extends ChainReader, ChainSender, DepositContracts {
-  /** Null where state is read at any block. */
-  readonly movingState: MovingState | null;
-  /** Null on a chain without it. */
+/** What chains of one family do in one way, and of another in another way or not at all. */
+export interface Capabilities {
+  readonly sequencing: NonceSequencing | BlockhashSequencing;
+  readonly balances: BalancesAtBlock | FinalBalances;
+  readonly wallets: ContractWallets | VaultWallets;
+  readonly priceFeeds: PriceFeeds | null;
+  readonly pools: Pools | null;
   readonly cctp: CctpBridge | null;
 }
+
+/** One chain, whole. */
+export interface Chain extends ChainReader, ChainSender, ChainCodec, ContractReader, Capabilities {}
 
 /** The configured chains by bridge id. */
 export type Chains = ReadonlyMap<number, Chain>;

@@ -1,7 +1,73 @@
 /** Computed without asking a node: addresses and ids of commitments, and the calls to our contracts. */
 import type { Commitment } from "../../core/commitment.ts";
 import type { Address, Hex, Hex32 } from "../../core/hex.ts";
-import type { TokenSource } from "./reading.ts";
+import type { Lock, Outflow } from "./effects.ts";
+import type { Held, TokenSource, Transfer } from "./reading.ts";
+import type { Batch, Call, GasCall, Receipt } from "./sending.ts";
+
+/** Where our contracts are, or the accounts that stand in their place. */
+export interface ContractAddresses {
+  readonly factory: Address;
+  readonly escrow: Address;
+  readonly delivery: Address;
+}
+
+/** What is computed of a chain and its contracts. */
+export interface ChainCodec {
+  readonly addresses: ContractAddresses;
+  /** What so much gas costs at a fee per gas, in base units of the native coin, rounded up. */
+  costOf(gas: bigint, feePerGas: bigint): bigint;
+  /** What a step of a settlement costs at a fee per gas, in base units of the native coin, rounded up. */
+  costOfStep(step: Step, feePerGas: bigint): bigint;
+  /**
+   * The wallet of a commitment as prices and the ids of deliveries name it: the one deposit address on every EVM chain.
+   * On Solana only the signer can derive the vault, and what is named is the address that the commitment has on EVM.
+   */
+  predictWallet(commitment: Commitment): Address;
+  hashCommitment(commitment: Commitment): Hex32;
+  /** Whether a deposit address is the one of its commitment; `proof` is the signer's word where nobody can compute it. */
+  isWalletOf(address: {
+    readonly commitment: Commitment;
+    readonly wallet: Address;
+    readonly proof: Hex | null;
+  }): boolean;
+  /** Whether a lock of this chain's escrow is of the commitment. */
+  isLockOf(lock: Pick<Lock, "wallet" | "commitment">, commitment: Commitment): boolean;
+  buildSettle(call: SettleCall): Call;
+  buildDeliver(order: DeliveryOrder, attestorSignature: Hex): Call;
+  buildClaim(claim: ClaimOrder, attestorSignature: Hex, lock: OpenLock): Call;
+  buildReturn(order: ReturnOrder, attestorSignature: Hex, lock: OpenLock): Call;
+  /**
+   * Takes a wallet's whole balance to its refund authority, who alone may call it; or what it held, on a chain whose sweeps
+   * name their amount, and only there `held` is needed.
+   */
+  buildRefund(commitment: Commitment, token: Address, held?: Held): Call;
+  /** Some of the calls as one, or null where fewer than two can be combined. A call that fails undoes no other. */
+  combine(calls: readonly GasCall[]): Batch | null;
+  /** Whether a call did what it was for, in the mined transaction that carried it. */
+  tookEffect(receipt: Receipt, call: Call): boolean;
+  /** Route data of `SWIFT`. */
+  encodeLockData(terms: LockTerms): Hex;
+  /** Route data of `MONO_CHAIN`. */
+  encodeTransferData(fee: RouteFee): Hex;
+  /** The id under which an escrow of this chain keeps a lock. */
+  deliveryIdOf(lock: { wallet: Address; token: Address; seq: bigint }): Hex32;
+  /** The same id for an escrow of another chain. */
+  deliveryIdOfOrder(order: DeliveryOrder): Hex32;
+  /**
+   * Whether a transfer is what the escrow gave back to a wallet: it belongs to the settlement that locked it, and is no new
+   * deposit. `outflows` are those of its block.
+   */
+  isGivenBack(transfer: Transfer, outflows: readonly Outflow[]): boolean;
+}
+
+/** One transaction of a settlement. */
+export interface Step {
+  /** As the contracts' gas tests measure it. */
+  readonly gas: bigint;
+  /** Whether it pays the recipient: on Solana that may open an account, whose rent stays there. */
+  readonly paysRecipient?: true;
+}
 
 export interface SettleCall {
   readonly commitment: Commitment;

@@ -6,9 +6,8 @@
  * `OperatingError` RPC_UNAVAILABLE and says nothing about the chain; "not there" is `null` or `false`.
  */
 import type { ChainKind } from "../../core/chain-registry.ts";
-import type { Address, Hex32, TxHash } from "../../core/hex.ts";
+import type { Address, TxHash } from "../../core/hex.ts";
 import type { BlockRef, ReadPoint } from "./blocks.ts";
-import type { SwapQuestion } from "./capabilities.ts";
 
 /** A token transfer as a chain's log states it: a hint of value, proved by the balance. */
 export interface Transfer {
@@ -58,11 +57,18 @@ export interface TokenSource {
 /** Picks the accounts that matter out of many. */
 export type ChoosePayees = (accounts: readonly Address[]) => Promise<ReadonlySet<Address>>;
 
+/** The native coin of a chain. */
+export interface Coin {
+  readonly token: Address;
+  readonly decimals: number;
+}
+
 /** Reading a chain. Addresses are of the chain's own family. */
 export interface ChainReader {
   /** Bridge chain id. */
   readonly chainId: number;
   readonly kind: ChainKind;
+  readonly coin: Coin;
   /** Throws `OperatingError` CONFIG_MISSING when the node serves another chain than configured. */
   checkIdentity(): Promise<void>;
   getHead(): Promise<BlockRef>;
@@ -80,21 +86,6 @@ export interface ChainReader {
   listTransfers(block: BlockRef, tokens: readonly Address[]): Promise<Transfer[]>;
   /** What transactions of exactly this block paid in the native coin to those whom `choose` picks, in order. */
   listNativeTransfers(block: BlockRef, choose: ChoosePayees): Promise<Transfer[]>;
-  /**
-   * Accounts that contracts may have paid in the native coin in exactly this block, as traces tell: a hint where to look
-   * at the balance, never value. Null when the node has no traces.
-   */
-  listTracedPayees(block: BlockRef): Promise<readonly Address[] | null>;
-  /** Native balances at exactly this block, in the order of the owners. Throws when the node lacks its state. */
-  listNativeBalances(block: BlockRef, owners: readonly Address[]): Promise<readonly bigint[]>;
-  /**
-   * Token balances at exactly the block of this hash, in the order of the holdings; null for one whose contract reverts,
-   * burns all gas or answers nonsense. Null for all when the node no longer has the state of that block.
-   */
-  listTokenBalances(
-    blockHash: Hex32,
-    holdings: readonly TokenHolding[],
-  ): Promise<readonly (bigint | null)[] | null>;
   /** In the newest block unless another is named, as everywhere below. */
   getBalance(token: Address, owner: Address, at?: ReadPoint): Promise<bigint>;
   /** What may be swept of a token, and which arrivals are in it. */
@@ -107,11 +98,4 @@ export interface ChainReader {
   hasCode(address: Address, at?: ReadPoint): Promise<boolean>;
   /** The least that can be paid to an account now, in base units: some chains let no account hold less than its rent. */
   getLeastPayment(token: Address, to: Address): Promise<bigint>;
-  /** What a price feed says: US dollars per whole unit times 1e18 (zero and below included), and when it said so. */
-  readPriceFeed(
-    feed: Address,
-    at?: ReadPoint,
-  ): Promise<{ readonly usd: bigint; readonly publishedAtMs: number }>;
-  /** What a pool would give now for an amount, in base units; null when it cannot, or there is none. */
-  quoteSwap(swap: SwapQuestion, at?: ReadPoint): Promise<bigint | null>;
 }

@@ -1,6 +1,5 @@
 /** Sending to a chain, one signed transaction at a time. */
 import type { Address, Hex, Hex32, TxHash } from "../../core/hex.ts";
-import type { ReadPoint } from "./blocks.ts";
 import type { Effect } from "./effects.ts";
 
 /** A call to one of our contracts, ready to be simulated or signed. */
@@ -40,13 +39,6 @@ export interface Fees {
 export type SendOutcome =
   "accepted" | "known" | "nonce_too_low" | "underpriced" | "insufficient_funds" | "unknown";
 
-/** How long a signed transaction may still be mined, on a chain whose senders have no nonces. */
-export interface Lifetime {
-  readonly blockhash: Hex32;
-  /** The last height at which it may be. */
-  readonly lastValidHeight: bigint;
-}
-
 export interface Receipt {
   readonly txHash: TxHash;
   readonly blockHash: Hex32;
@@ -61,21 +53,11 @@ export interface Receipt {
 
 /** Sending to a chain, one signed transaction at a time. */
 export interface ChainSender {
-  /** What makes that a transaction is mined once: its sender's nonce, or a block that it names and that gets too old. */
-  readonly sequencing: "nonce" | "blockhash";
-  /** A lifetime from now on. Only where sequencing is by blockhash, as is the next. */
-  getLifetime(): Promise<Lifetime>;
   /**
    * Whether a final block shows that no order of this deadline, in Unix seconds, can still be carried out: where the chain
    * itself looks at deadlines it is past this one; elsewhere what was signed in time is mined by now or never.
    */
   isOrderOver(deadline: bigint): Promise<boolean>;
-  /** Whether a final block is higher than transactions of this lifetime can be mined at. */
-  isExpired(lifetime: Lifetime): Promise<boolean>;
-  /** What so much gas costs at a fee per gas, in base units of the native coin, rounded up. */
-  costOf(gas: bigint, feePerGas: bigint): bigint;
-  /** Only where sequencing is by nonce. Number of transactions of the sender up to the block: the next nonce that can be mined. */
-  getTransactionCount(sender: Address, at?: ReadPoint): Promise<number>;
   /** What a transaction should offer now: twice the base fee and the tip. */
   suggestFees(): Promise<Fees>;
   simulate(from: Address, call: Call): Promise<Simulation>;

@@ -1,14 +1,16 @@
 /** What stands in the place of contracts on Solana: orders to the signer, and what the chain shows of them. */
 import { ed25519 } from "@noble/curves/ed25519";
-import { assert, Bug } from "../../core/assert.ts";
+import { assert } from "../../core/assert.ts";
 import { feeOf } from "../../core/amounts.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { type Address, type Hex, type Hex32, NATIVE_SOL } from "../../core/hex.ts";
 import type {
   BlockRef,
   Call,
+  ChainCodec,
+  ContractReader,
   DeliveryOrder,
-  DepositContracts,
+  ContractAddresses,
   Effect,
   OpenLock,
   Outflow,
@@ -25,6 +27,7 @@ import { encodeOrders, parseOrders } from "./order-codec.ts";
 import type { Order } from "./orders.ts";
 import type { CommitmentLevel } from "./node.ts";
 import type { Quorum } from "./quorum.ts";
+import { costOfStep, costOfUnits } from "./costs.ts";
 import { encodeFee, encodeLockTerms, parseFee, parseLockTerms } from "./route-data.ts";
 
 /** How commitments are hashed, and what their ids are: as on EVM chains, which know nothing of Solana. */
@@ -71,7 +74,7 @@ export function createContracts(
     /** Whose blocks are walked. */
     readonly walkAt: CommitmentLevel;
   },
-): DepositContracts {
+): ChainCodec & ContractReader {
   const { accounts, commitments, ids, capLeftOf, walkAt } = options;
   const { binding, escrow, delivery } = accounts;
   const addresses = { factory: binding, escrow, delivery };
@@ -106,6 +109,16 @@ export function createContracts(
 
   return {
     addresses,
+    costOf: costOfUnits,
+    costOfStep,
+    isGivenBack: ({ to, token, txHash }, outflows) =>
+      outflows.some(
+        (outflow) =>
+          outflow.kind === "returned" &&
+          outflow.wallet === to &&
+          outflow.token === token &&
+          outflow.txHash === txHash,
+      ),
     predictWallet: commitments.walletOf,
     hashCommitment: commitments.hash,
     isWalletOf: ({ commitment, wallet, proof }) =>
@@ -113,9 +126,6 @@ export function createContracts(
       isBound({ binding, commitment: commitments.hash(commitment), wallet, proof }),
     isLockOf: (lock, commitment) => lock.commitment === commitments.hash(commitment),
 
-    buildDeploy: () => {
-      throw new Bug("vaults are not deployed");
-    },
     buildSettle: (call) => callOf(addresses, settleOrderOf(call, accounts)),
     buildDeliver: (order, signature) => callOf(addresses, { kind: "deliver", order, signature }),
     buildClaim: ({ deliveryId, paidAmount, deadline }, signature, { token, amount, ...open }) =>
@@ -158,15 +168,6 @@ export function createContracts(
 
     encodeLockData: encodeLockTerms,
     encodeTransferData: encodeFee,
-    encodeBurnData: () => {
-      throw new Bug("nothing is burned on Solana");
-    },
-    encodeSwapData: () => {
-      throw new Bug("nothing is swapped on Solana");
-    },
-    encodeSwapBurnData: () => {
-      throw new Bug("nothing is swapped or burned on Solana");
-    },
 
     deliveryIdOf: ids.ofLock,
     deliveryIdOfOrder: ids.ofOrder,
@@ -225,7 +226,7 @@ function howEnded(
   return held !== undefined && held > amount ? { held } : {};
 }
 
-function callOf({ factory, escrow, delivery }: DepositContracts["addresses"], order: Order): Call {
+function callOf({ factory, escrow, delivery }: ContractAddresses, order: Order): Call {
   const to = {
     lock: escrow,
     claim: escrow,

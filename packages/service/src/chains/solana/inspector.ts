@@ -12,11 +12,10 @@ import { associatedAccountOf, TOKEN_PROGRAMS } from "./derived-accounts.ts";
 import { MEMO_PROGRAM } from "./memos.ts";
 import { assertMint } from "./mint-policy.ts";
 import { type CommitmentLevel, createNode, type SolanaNode } from "./node.ts";
-import { costOfUnits, suggestedPriceOf } from "./sender.ts";
+import { costOfUnits, ORDER_UNITS } from "./costs.ts";
+import { suggestedPriceOf } from "./sender.ts";
 import { rentOf } from "./solana-chain.ts";
 
-/** Compute units that an order uses at most, about. */
-const ORDER_UNITS = 100_000n;
 const TOKEN_ACCOUNT_BYTES = 165;
 const MARKER_BYTES = 1;
 /** What nodes say of a slot without a block: skipped, or not in their ledger or their long-term storage. */

@@ -285,11 +285,11 @@ describe("state", () => {
 
 describe("lifetimes", () => {
   test("are computed from a block that enough nodes have, never taken from one node's word", async () => {
-    const truth = await world.here.getLifetime();
+    const truth = await world.here.sequencing.getLifetime();
     liar.meddle = ({ method }, said) => (method === "getBlock" ? forge(said, "blockHeight") : said);
-    expect(await outvoted().getLifetime()).toEqual(truth);
+    expect(await outvoted().sequencing.getLifetime()).toEqual(truth);
     liar.meddle = ({ method }, said) => (method === "getBlockHeight" ? { result: 9e9 } : said);
-    expect(await outvoted().isExpired(truth)).toBe(false);
+    expect(await outvoted().sequencing.isExpired(truth)).toBe(false);
   });
 
   test("of what one node says was never mined are followed by what the others say", async () => {

@@ -4,7 +4,7 @@
  */
 import { Bug } from "../../core/assert.ts";
 import type { OperatingError } from "../../core/errors.ts";
-import { type Address, type Hex32, NATIVE_SOL } from "../../core/hex.ts";
+import { type Address, NATIVE_SOL } from "../../core/hex.ts";
 import type {
   BlockRef,
   ChainReader,
@@ -118,6 +118,7 @@ export function createReader(
   return {
     chainId,
     kind: "svm",
+    coin: { token: NATIVE_SOL, decimals: 9 },
     // Each node is looked at before it is asked anything.
     checkIdentity: () => nodes.agree(async () => undefined),
     getHead,
@@ -140,13 +141,6 @@ export function createReader(
         .filter(({ to }) => chosen.has(to))
         .map((one) => withAmount(one, unavailable));
     },
-    // Balances of every transaction are in the block: no payment is hidden in a program.
-    listTracedPayees: async () => [],
-    listNativeBalances: async (_block, owners) => {
-      if (owners.length === 0) return [];
-      throw unavailable("state of a named block");
-    },
-    listTokenBalances: async (_blockHash: Hex32, holdings) => (holdings.length === 0 ? [] : null),
     // Whatever block was asked for: state can be read at none that is named.
     getBalance: (token, owner) => readBalance(token, owner, "finalized"),
     readHolding,
@@ -156,12 +150,6 @@ export function createReader(
       if (token !== NATIVE_SOL) return 1n;
       const [{ amount }, least] = await Promise.all([readLamports(to, "finalized"), readLeast()]);
       return amount < least ? least - amount : 1n;
-    },
-    readPriceFeed: async () => {
-      throw new Bug("price feeds are read on EVM chains");
-    },
-    quoteSwap: async () => {
-      throw new Bug("pools are asked on EVM chains");
     },
   };
 }

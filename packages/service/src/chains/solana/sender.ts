@@ -15,6 +15,7 @@ import {
 import type { Rule } from "../ask-nodes.ts";
 import type { AccountAnswer } from "./answers.ts";
 import {
+  type BlockhashSequencing,
   type Call,
   type ChainSender,
   type Lifetime,
@@ -39,11 +40,6 @@ import { compileMessage, decodeTransaction, encodeUnsigned, listSigners } from "
 const LIFETIME_BLOCKS = 150n;
 /** The most compute units that a transaction may ask for. */
 const UNITS_MAX = 1_400_000n;
-/** Lamports of one signature. */
-const SIGNATURE_LAMPORTS = 5_000n;
-/** Signatures of the orders with most: fee payer, escrow and vault. */
-const SIGNATURES_MAX = 3n;
-const MICRO = 1_000_000n;
 
 /** What sending needs to know. */
 export interface SenderOptions {
@@ -95,21 +91,6 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
       }, SAME_DATA);
       assertMint(account, mint, mintFactsOf(mint));
     }
-  }
-
-  /** The block that enough nodes have confirmed, by whose hash a transaction begins to live. */
-  async function getLifetime(): Promise<Lifetime> {
-    const slots = await nodes.collect((node) => node.getSlot("confirmed"));
-    const slot = nodes.reachedBy(slots.values);
-    // Never a node's own word for how long: too low a height would have it signed twice.
-    const { hash, height } = await nodes.agree((node) => node.readHead(slot, "confirmed"), {
-      isSame: (one, other) => one.hash === other.hash && one.height === other.height,
-      merge: ([first]) => {
-        if (!first) throw new Bug("a group has a member");
-        return first;
-      },
-    });
-    return { blockhash: hash, lastValidHeight: height + LIFETIME_BLOCKS };
   }
 
   /**
@@ -196,17 +177,7 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
   }
 
   return {
-    sequencing: "blockhash",
     isOrderOver,
-    getLifetime,
-    async isExpired({ lastValidHeight }) {
-      const heights = await nodes.collect((node) => node.getHeight());
-      return nodes.reachedBy(heights.values) > lastValidHeight;
-    },
-    costOf: costOfUnits,
-    getTransactionCount: () => {
-      throw new Bug("transactions of Solana have no nonces");
-    },
     async suggestFees() {
       const price = await suggestPrice();
       return { maxFeePerGas: price, maxPriorityFeePerGas: price };
@@ -222,6 +193,33 @@ export function createSender(quorum: Quorum, options: SenderOptions): ChainSende
       return outcome ?? "unknown";
     },
     getReceipt,
+  };
+}
+
+/** Transactions name a block, and can be mined for so many blocks after it. */
+export function createBlockhashSequencing({ nodes }: Pick<Quorum, "nodes">): BlockhashSequencing {
+  /** The block that enough nodes have confirmed, by whose hash a transaction begins to live. */
+  async function getLifetime(): Promise<Lifetime> {
+    const slots = await nodes.collect((node) => node.getSlot("confirmed"));
+    const slot = nodes.reachedBy(slots.values);
+    // Never a node's own word for how long: too low a height would have it signed twice.
+    const { hash, height } = await nodes.agree((node) => node.readHead(slot, "confirmed"), {
+      isSame: (one, other) => one.hash === other.hash && one.height === other.height,
+      merge: ([first]) => {
+        if (!first) throw new Bug("a group has a member");
+        return first;
+      },
+    });
+    return { blockhash: hash, lastValidHeight: height + LIFETIME_BLOCKS };
+  }
+
+  return {
+    kind: "blockhash",
+    getLifetime,
+    async isExpired({ lastValidHeight }) {
+      const heights = await nodes.collect((node) => node.getHeight());
+      return nodes.reachedBy(heights.values) > lastValidHeight;
+    },
   };
 }
 
@@ -255,11 +253,6 @@ export function suggestedPriceOf(
   const price = sorted[Math.floor((sorted.length * 3) / 4)] ?? 0n;
   if (price < min) return min;
   return price > max ? max : price;
-}
-
-/** Lamports of a transaction with most signatures, at a price of micro-lamports per compute unit; rounded up. */
-export function costOfUnits(units: bigint, price: bigint): bigint {
-  return SIGNATURES_MAX * SIGNATURE_LAMPORTS + (units * price + MICRO - 1n) / MICRO;
 }
 
 /** Mints that an order moves for the first time: what is locked already must get out whatever became of its mint. */

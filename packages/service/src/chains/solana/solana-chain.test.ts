@@ -434,15 +434,15 @@ describe("sending", () => {
     const { commitment, wallet } = await deposit(usdc, 10n);
     const call = here.buildRefund(commitment, usdc, await here.readHolding(usdc, wallet));
     await sandbox.dropNextSends(1);
-    const lifetime = await here.getLifetime();
+    const lifetime = await here.sequencing.getLifetime();
     const { raw, lastValidHeight } = await world.sign(call);
     expect(lastValidHeight).toBe(lifetime.lastValidHeight);
     expect(await here.send(raw)).toBe("accepted");
     await world.finalize();
     expect(await here.getReceipt(world.txHashOf(raw))).toBeNull();
-    expect(await here.isExpired(lifetime)).toBe(false);
+    expect(await here.sequencing.isExpired(lifetime)).toBe(false);
     await sandbox.tick(150);
-    expect(await here.isExpired(lifetime)).toBe(true);
+    expect(await here.sequencing.isExpired(lifetime)).toBe(true);
     await here.send(raw);
     await world.finalize();
     expect(await here.getReceipt(world.txHashOf(raw))).toBeNull();
@@ -725,15 +725,18 @@ describe("identity", () => {
     await expect(world.here.checkIdentity()).resolves.toBeUndefined();
   });
 
-  test("what Solana does not have is a mistake of ours, or nothing", async () => {
+  test("what Solana does not have is a capability that is absent", async () => {
     const { here, usdc } = world;
-    const block = await here.getHead();
     expect(await here.hasCode(usdc)).toBe(false);
-    expect(await here.listTracedPayees(block)).toEqual([]);
-    expect(await here.listTokenBalances(block.hash, [{ token: usdc, wallet: usdc }])).toBeNull();
     expect(here.combine([])).toBeNull();
-    await expect(here.readPriceFeed(usdc)).rejects.toThrow("EVM");
-    expect(() => here.buildDeploy(newCommitment())).toThrow("not deployed");
+    expect(here).toMatchObject({
+      sequencing: { kind: "blockhash" },
+      balances: { kind: "final" },
+      wallets: { kind: "vault" },
+      priceFeeds: null,
+      pools: null,
+      cctp: null,
+    });
     const call: Call = here.buildRefund(newCommitment(), usdc, { amount: 1n });
     expect(parseOrders(call.data)).toMatchObject([{ kind: "refund" }]);
     expect(() => here.buildRefund(newCommitment(), usdc)).toThrow("names what it takes");

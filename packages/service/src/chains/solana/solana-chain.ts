@@ -3,15 +3,21 @@ import type { Commitment } from "../../core/commitment.ts";
 import { type Address, type Hex32, padAddress } from "../../core/hex.ts";
 import type { Clock } from "../../core/ports.ts";
 import type { Log } from "../../telemetry/log.ts";
-import type { Chain, DeliveryOrder } from "../port/index.ts";
+import type {
+  BlockhashSequencing,
+  Chain,
+  DeliveryOrder,
+  FinalBalances,
+  VaultWallets,
+} from "../port/index.ts";
 import { type Accounts, type Commitments, createContracts } from "./contracts.ts";
 import { WRAPPED_SOL } from "./derived-accounts.ts";
 import { type MintFacts, WRAPPED_SOL_FACTS } from "./instructions.ts";
-import { createMovingState } from "./moving-state.ts";
+import { createFinalBalances } from "./final-balances.ts";
 import { createNode } from "./node.ts";
 import { createQuorum } from "./quorum.ts";
 import { createReader, type Levels } from "./reader.ts";
-import { createSender } from "./sender.ts";
+import { createBlockhashSequencing, createSender } from "./sender.ts";
 
 export interface SolanaChainOptions {
   /** Bridge chain id. */
@@ -41,8 +47,15 @@ export interface SolanaChainOptions {
   readonly log: Log;
 }
 
+/** A chain whose nodes tell of their newest final block only, and whose deposits lie in vaults of the signer. */
+export interface ChainOfVaults extends Chain {
+  readonly sequencing: BlockhashSequencing;
+  readonly balances: FinalBalances;
+  readonly wallets: VaultWallets;
+}
+
 /** The chain over its nodes. Makes no request yet: `checkIdentity` says whether they are the right ones. */
-export function createSolanaChain(options: SolanaChainOptions): Chain {
+export function createSolanaChain(options: SolanaChainOptions): ChainOfVaults {
   const { chainId, levels, accounts, commitments, mints, capLeftOf, rentPerByte } = options;
   const nodes = options.rpcUrls.map((rpcUrl) => createNode({ ...options, rpcUrl }));
   const quorum = createQuorum(nodes, options);
@@ -87,7 +100,11 @@ export function createSolanaChain(options: SolanaChainOptions): Chain {
       capLeftOf,
       walkAt: levels.walkAt,
     }),
-    movingState: createMovingState(quorum),
+    sequencing: createBlockhashSequencing(quorum),
+    balances: createFinalBalances(quorum),
+    wallets: { kind: "vault" },
+    priceFeeds: null,
+    pools: null,
     cctp: null,
   };
 }

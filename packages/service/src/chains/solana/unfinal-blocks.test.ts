@@ -100,7 +100,7 @@ describe("what is confirmed", () => {
         amount: 0n,
         asOf: final,
       });
-      expect(await chain.movingState?.listHoldings([{ wallet, token: NATIVE_SOL }])).toEqual([
+      expect(await chain.balances.listHoldings([{ wallet, token: NATIVE_SOL }])).toEqual([
         { wallet, token: NATIVE_SOL, amount: 0n, at: final },
       ]);
     }
@@ -320,7 +320,7 @@ test("only blocks that are walked, and what the gate asks, are asked for before 
   await chain.getLock(ID, "final");
   await chain.findDelivery(ID);
   await chain.isDelivered(ID, "final");
-  await chain.movingState?.listHoldings([{ wallet, token: world.usdc }]);
+  await chain.balances.listHoldings([{ wallet, token: world.usdc }]);
   expect(chain.hashCommitment(commitment)).toMatch(/^0x/);
   expect([...asked].filter((one) => !one.endsWith(" finalized"))).toEqual([]);
   expect(asked.size).toBeGreaterThan(5);

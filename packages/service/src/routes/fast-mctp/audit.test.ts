@@ -112,6 +112,12 @@ async function openTransfer(state: "burned" | "attested" | "final", swaps = fals
     buildReceive: () => {
       throw new Error("an auditor sends nothing");
     },
+    encodeBurnData: () => {
+      throw new Error("an auditor burns nothing");
+    },
+    encodeSwapBurnData: () => {
+      throw new Error("an auditor burns nothing");
+    },
     findMint: async (of, at) => (of === toHex32(nonce) && at === "final" ? onChain.mint : null),
   };
   const chain = createStrictChain({

@@ -205,7 +205,8 @@ function keepFor<T>(ageMaxMs: number, clock: Clock, read: () => Promise<T>): () 
   };
 }
 
-function bridgeOf(chain: Chain): CctpBridge {
+/** Returns the bridge of a chain. */
+export function bridgeOf(chain: Chain): CctpBridge {
   assert(chain.cctp !== null, "the configuration names the bridge on both chains of a route");
   return chain.cctp;
 }

@@ -64,11 +64,14 @@ async function openBridge() {
     cctp: {
       contracts: HERE,
       buildReceive: () => ({ to: HERE.transmitter, data: "0x", value: 0n }),
+      encodeBurnData(terms) {
+        asked.push(terms);
+        return "0xb0";
+      },
+      encodeSwapBurnData: () => {
+        throw new Error("a burn without a swap");
+      },
       findMint: async () => null,
-    },
-    encodeBurnData(terms) {
-      asked.push(terms);
-      return "0xb0";
     },
     buildSettle: ({ route, routeData }) => ({
       to: FACTORY,
@@ -81,6 +84,12 @@ async function openBridge() {
     cctp: {
       contracts: THERE,
       buildReceive: (message) => ({ to: THERE.transmitter, data: message, value: 0n }),
+      encodeBurnData: () => {
+        throw new Error("nothing is burned on the destination");
+      },
+      encodeSwapBurnData: () => {
+        throw new Error("nothing is burned on the destination");
+      },
       findMint: async (nonce, at) =>
         nonce === NONCE && (at !== "final" || state.mintIsFinal) ? state.mint : null,
     },

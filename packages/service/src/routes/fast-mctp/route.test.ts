@@ -8,6 +8,7 @@ import {
   type RouteBench,
   type SuitePair,
 } from "../../../test/support/route-suite.ts";
+import { encodeBurnData, encodeSwapBurnData } from "../../chains/evm/route-data.ts";
 import type { CctpBridge, Effect } from "../../chains/port/index.ts";
 import type { Caps } from "../../core/amounts.ts";
 import { OperatingError } from "../../core/errors.ts";
@@ -57,6 +58,8 @@ function openBench(db: Db, { token, contract }: SuitePair, swaps: boolean): Rout
   const bridgeOf = (contracts: CctpBridge["contracts"]): CctpBridge => ({
     contracts,
     buildReceive: (message) => ({ to: contracts.transmitter, data: message, value: 0n }),
+    encodeBurnData,
+    encodeSwapBurnData,
     findMint: (_, at) =>
       answer(() => {
         if (!arrival || at === "final") return null;

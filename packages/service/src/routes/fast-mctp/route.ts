@@ -3,7 +3,7 @@ import type { Address } from "../../core/hex.ts";
 import { type FeeTerms, type GasStep, itemise, leastAfterFees } from "../../fees/index.ts";
 import type { Route } from "../port.ts";
 import { WITHOUT_INVENTORY } from "../without-inventory.ts";
-import { type BurnsOptions, createBurns, MINT_GAS } from "./burns.ts";
+import { type BurnsOptions, bridgeOf, createBurns, MINT_GAS } from "./burns.ts";
 import { chooseSpeed, etaOf, FAST_SECONDS, maxFeeOf } from "./terms.ts";
 
 /**
@@ -67,7 +67,11 @@ export function createFastMctpRoute(
     async prepareSweep({ commitment }, amount, fee) {
       const { maxFee, minFinalityThreshold } = await planBurn(amount, fee, commitment.maxFeeBps);
       const { bps, flat } = fee;
-      const routeData = source.encodeBurnData({ fee: { bps, flat }, maxFee, minFinalityThreshold });
+      const routeData = bridgeOf(source).encodeBurnData({
+        fee: { bps, flat },
+        maxFee,
+        minFinalityThreshold,
+      });
       return source.buildSettle({ commitment, token, route: contract, routeData, amount });
     },
 

@@ -61,6 +61,13 @@ function openRoute() {
     buildReceive: () => {
       throw new Error("a route hands nothing in");
     },
+    encodeBurnData: () => {
+      throw new Error("what is burned was swapped");
+    },
+    encodeSwapBurnData(order) {
+      state.orders.push(order);
+      return "0x5a";
+    },
     findMint: () => Promise.reject(new Error("a route looks for no mint")),
   });
   const source = createStrictChain({
@@ -69,10 +76,6 @@ function openRoute() {
     async quoteSwap(question) {
       state.questions.push(question);
       return (question.amountIn * state.poolPrice) / ETHER;
-    },
-    encodeSwapBurnData(order) {
-      state.orders.push(order);
-      return "0x5a";
     },
     buildSettle(call) {
       state.calls.push(call);

@@ -6,7 +6,7 @@ import { chargeOf } from "../mono-chain/swap-terms.ts";
 import { createPool, type PoolOptions } from "../pool.ts";
 import type { Route } from "../port.ts";
 import { WITHOUT_INVENTORY } from "../without-inventory.ts";
-import { type BurnsOptions, createBurns, MINT_GAS } from "./burns.ts";
+import { type BurnsOptions, bridgeOf, createBurns, MINT_GAS } from "./burns.ts";
 import { chooseSpeed, etaOf, FAST_SECONDS, maxFeeOf } from "./terms.ts";
 
 /** Gas of the swap and burn in one transaction, above its cost on the sandbox as of each alone, and of the mint. */
@@ -89,7 +89,11 @@ export function createSwapMctpRoute(
       const { bridge } = itemise(amount, fee, commitment.maxFeeBps);
       const burn = await planBurn({ amountIn, answer }, bridge, commitment);
       const { maxFee, minFinalityThreshold } = burn;
-      const routeData = source.encodeSwapBurnData({ ...order, maxFee, minFinalityThreshold });
+      const routeData = bridgeOf(source).encodeSwapBurnData({
+        ...order,
+        maxFee,
+        minFinalityThreshold,
+      });
       return source.buildSettle({ commitment, token, route: contract, routeData, amount });
     },
 

@@ -1,5 +1,5 @@
 import { type GasStep, itemise, leastAfterFees } from "../../fees/index.ts";
-import { createPool, type PoolOptions } from "../pool.ts";
+import { createPool, type PoolOptions, poolsOf } from "../pool.ts";
 import type { Route } from "../port.ts";
 import { WITHOUT_INVENTORY } from "../without-inventory.ts";
 
@@ -48,7 +48,7 @@ export function createSwapRoute(
     async prepareSweep(address, amount, fee) {
       const planned = await pool.planOrder(address, amount, fee);
       if (planned === null) return null;
-      const routeData = chain.encodeSwapData(planned.order);
+      const routeData = poolsOf(chain).encodeSwapData(planned.order);
       const { commitment } = address;
       return chain.buildSettle({ commitment, token, route: contract, routeData, amount });
     },

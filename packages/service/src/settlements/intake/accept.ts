@@ -26,6 +26,7 @@ import { RECHECK_MS } from "../../jobs/delays.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { SETTLEMENT_CONDITIONS } from "../store/deposits.ts";
 import { getActive, getSweptAfter, lockHolding, lockSettlement } from "../store/read.ts";
+import { readDeployed } from "../wallet-state.ts";
 import { hurry } from "../store/due.ts";
 import { insertSettlement } from "../store/transition.ts";
 import { promiseSuccessor } from "../store/sweep.ts";
@@ -44,7 +45,7 @@ export async function acceptValue(
   const chain = chainOf(deps, arrived);
   // A token whose contract fails must not hold up its chain: its deposit is looked at again.
   const balance = (await chain.findBalance(arrived.token, arrived.wallet)) ?? 0n;
-  const walletDeployed = await chain.hasCode(arrived.wallet);
+  const walletDeployed = await readDeployed(chain, arrived.wallet);
   const minimums = await deps.readMinimums(arrived.chainId, arrived.token);
 
   const accepted = await deps.db.transaction().execute(async (tx) => {
@@ -67,7 +68,7 @@ export async function acceptBalance(
 ): Promise<void> {
   const chain = chainOf(deps, held);
   const balance = await chain.getBalance(held.token, held.wallet);
-  const walletDeployed = await chain.hasCode(held.wallet);
+  const walletDeployed = await readDeployed(chain, held.wallet);
   const minimums = await deps.readMinimums(held.chainId, held.token);
   const accepted = await deps.db.transaction().execute(async (tx) => {
     await premise(tx);
@@ -88,7 +89,7 @@ interface Arrival {
   readonly address: DepositAddress;
   /** What the wallet holds now. */
   readonly balance: bigint;
-  readonly walletDeployed: boolean;
+  readonly walletDeployed: boolean | null;
   readonly minimums: Minimums;
 }
 

@@ -16,6 +16,7 @@ import { getAddressById } from "../../addresses/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { SETTLEMENT_CONDITIONS } from "../store/deposits.ts";
 import { getActive, lockHolding } from "../store/read.ts";
+import { readDeployed } from "../wallet-state.ts";
 import { insertSettlement } from "../store/transition.ts";
 import { RECHECK_MAX_MS, RECHECK_MS } from "../../jobs/delays.ts";
 
@@ -53,7 +54,7 @@ async function recheck(deps: SettlementDeps, holding: Unsettled): Promise<void> 
   if (gateBalance(balance, minimums).kind === "ignore") return;
   const address = await getAddressById(deps.db, addressId);
   if (deps.routes.list(pairOf(holding, address)).length === 0) return;
-  const walletDeployed = await chain.hasCode(wallet);
+  const walletDeployed = await readDeployed(chain, wallet);
   const created = await deps.db.transaction().execute(async (tx) => {
     await lockHolding(tx, holding);
     if (await getActive(tx, holding)) return null;

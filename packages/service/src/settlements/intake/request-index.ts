@@ -14,6 +14,7 @@ import type { Tx } from "../../db/schema.ts";
 import { assignUnsettled, gateBalance } from "../../deposits/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { countSettlements, getActive, lockHolding } from "../store/read.ts";
+import { readDeployed } from "../wallet-state.ts";
 import { insertSettlement } from "../store/transition.ts";
 
 export type RequestResult =
@@ -45,7 +46,7 @@ export async function requestIndex(
     const balance = await readBalance(chain, token, wallet);
     const gate = gateBalance(balance, await deps.readMinimums(chainId, token));
     if (gate.kind === "ignore") return { queued: false, reason: gate.reason };
-    const walletDeployed = await chain.hasCode(wallet);
+    const walletDeployed = await readDeployed(chain, wallet);
     return deps.db.transaction().execute(async (tx) => {
       await lockHolding(tx, holding);
       if (await getActive(tx, holding)) return { queued: false, reason: "already_queued" };

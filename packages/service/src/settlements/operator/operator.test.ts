@@ -382,7 +382,7 @@ describe("a refund where only the signer can move what a wallet holds", () => {
     const opened = await open();
     const { desk, id } = opened;
     desk.state.simulation = { ok: true, gas: 7n };
-    const chain = Object.assign(chainOf(desk), { kind: "svm" });
+    const chain = Object.assign(chainOf(desk), { kind: "svm", wallets: { kind: "vault" } });
     const refunds = async () => {
       const file = await readSettlementFile(desk.db, id);
       return (file?.transactions ?? []).filter(({ intent }) => intent.startsWith("refund:"));

@@ -25,6 +25,7 @@ async function openDust() {
   const address = await desk.issue("0x01");
   const chain: Chain = Object.assign(chainOf(desk), {
     kind: "svm",
+    wallets: { kind: "vault" },
     readHolding: async () => {
       const { balance } = desk.state;
       await desk.state.meanwhile();
@@ -169,7 +170,8 @@ describe("a refund by address", () => {
   ])("%s is refused", async (what, message) => {
     const { desk, chain, ask, sent } = await openDust();
     if (what === "of nothing") desk.state.balance = 0n;
-    if (what.startsWith("where")) Object.assign(chain, { kind: "evm" });
+    if (what.startsWith("where"))
+      Object.assign(chain, { kind: "evm", wallets: { kind: "contract" } });
     const change =
       what === "to a stranger"
         ? { to: STRANGER }
@@ -189,7 +191,7 @@ describe("a refund and a settlement of one holding", () => {
     await expect(ask()).rejects.toThrow(`Settlement ${swap?.id} is under way`);
     await desk.look();
     expect((await sent()).map(({ intent }) => intent)).toEqual([`sweep:${swap?.id}:1`]);
-    await expect(ask()).rejects.toThrow("(swapping)");
+    await expect(ask()).rejects.toThrow("(settling)");
   });
 
   test("are not both under way: what arrives waits until the refund is over", async () => {
@@ -204,7 +206,7 @@ describe("a refund and a settlement of one holding", () => {
     await desk.look();
     expect(await sent()).toHaveLength(1);
     expect((await desk.swaps())[0]).toMatchObject({
-      status: "pending_swap",
+      status: "pending_settle",
       retryCount: 0,
       error: null,
     });
@@ -218,7 +220,7 @@ describe("a refund and a settlement of one holding", () => {
       refund.intent,
       `sweep:${swap?.id}:1`,
     ]);
-    expect((await desk.swaps())[0]).toMatchObject({ status: "swapping" });
+    expect((await desk.swaps())[0]).toMatchObject({ status: "settling" });
   });
 
   test("that came and went while the balance was read has the balance read again", async () => {

@@ -55,7 +55,7 @@ export async function refundAddress(
   const holding: Holding = { chainId, wallet, token };
   const chain = deps.chains.get(chainId);
   assert(chain, "whoever asks names a configured chain");
-  if (chain.kind !== "svm") {
+  if (chain.wallets.kind !== "vault") {
     throw refusal("Only on Solana are deposits given back for their refund authority.");
   }
   const address = (await listByWallets(deps.db, [wallet])).get(wallet);

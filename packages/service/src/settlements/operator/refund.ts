@@ -74,7 +74,7 @@ export async function refundSettlement(
   const authority = assertAuthority(deps, address, request.to);
   assertRefundable(settlement);
   const asked = { ...request, authority };
-  return chain.kind === "svm"
+  return chain.wallets.kind === "vault"
     ? refundByOrder(deps, { chain, settlement, address, request: asked })
     : refundByCall(deps, { chain, settlement, address, request: asked });
 }

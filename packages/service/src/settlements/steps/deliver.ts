@@ -133,7 +133,7 @@ async function complete(
       token: settlement.token,
       integratorId: settlement.integratorId,
       addressId: settlement.addressId,
-      walletDeployed: true,
+      walletDeployed: chain.wallets.kind === "contract" ? true : null,
       amount: remaining,
     });
     await assignUnsettled(tx, settlement, successor);

@@ -3,6 +3,7 @@
  * the wallet does not depend on it; and whoever else deploys it first has done our work.
  */
 import { assertDerived, type DepositAddress } from "../../addresses/index.ts";
+import { assert } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { TxHash } from "../../core/hex.ts";
 import { getByIntent, type IntentName, planCall, submitIntent } from "../../transactions/index.ts";
@@ -37,7 +38,9 @@ export async function stepDeploy(
   await takeFirst(routes, (route) =>
     planFee(deps, settlement, { address, route, amount: balance }),
   );
-  const call = chain.buildDeploy(address.commitment);
+  const { wallets } = chain;
+  assert(wallets.kind === "contract", "only what is deployed waits for its deployment");
+  const call = wallets.buildDeploy(address.commitment);
   const { deploy: lanes } = lanesOf(deps, settlement);
   const { lane, gas } = await planCall(
     { db: deps.db, chain },

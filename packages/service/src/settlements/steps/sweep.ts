@@ -44,7 +44,7 @@ export async function stepSweep(
   const chain = chainOf(deps, settlement);
   assertDerived(chain, address);
   // It may be signed anew until it is over, and would take what this sweep is for; or leave it less than it counts.
-  if (chain.kind === "svm" && (await findOpenRefund(deps.db, settlement))) return "wait";
+  if (chain.wallets.kind === "vault" && (await findOpenRefund(deps.db, settlement))) return "wait";
   const routes = listRoutes(deps, settlement, address);
   const held = await readSweepable(deps, settlement);
   if (held.amount === 0n) {

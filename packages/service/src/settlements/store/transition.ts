@@ -3,7 +3,6 @@ import { categoryOf, isTerminal, phaseOf, type StatusChangedData } from "@sluice
 import { sql } from "kysely";
 import { assert } from "../../core/assert.ts";
 import { displayTxHash } from "../../core/base58.ts";
-import { kindOfChain } from "../../core/chain-registry.ts";
 import type { Address, TxHash } from "../../core/hex.ts";
 import type { Clock, Random } from "../../core/ports.ts";
 import { formatStamp } from "../../core/stamp.ts";
@@ -30,7 +29,8 @@ export async function insertSettlement(
   settlement: Holding & {
     readonly integratorId: string;
     readonly addressId: string;
-    readonly walletDeployed: boolean;
+    /** Null on a chain where nothing is deployed. */
+    readonly walletDeployed: boolean | null;
     /** For display; null where nothing was seen to arrive. */
     readonly amount: bigint | null;
   },
@@ -38,7 +38,7 @@ export async function insertSettlement(
   const { clock, random } = deps;
   const id = random.uuid();
   const now = formatStamp(clock.now());
-  const status = firstStatus(kindOfChain(settlement.chainId), settlement.walletDeployed);
+  const status = firstStatus(settlement.walletDeployed);
   await lockStamps(tx, settlement.integratorId);
   await tx
     .insertInto("settlements")

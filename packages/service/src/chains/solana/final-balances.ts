@@ -1,6 +1,6 @@
 /** What wallets hold at the newest final block, which the node names: no other state of Solana can be read. */
 import { type Address, NATIVE_SOL } from "../../core/hex.ts";
-import type { HeldAt, MovingState, TokenHolding } from "../port/index.ts";
+import type { FinalBalances, HeldAt, TokenHolding } from "../port/index.ts";
 import type { TokenAccountAnswer } from "./answers.ts";
 import type { Quorum } from "./quorum.ts";
 
@@ -8,7 +8,7 @@ import type { Quorum } from "./quorum.ts";
 const AT_ONCE = 8;
 
 /** Throws RPC_UNAVAILABLE without answers enough. */
-export function createMovingState({ agreeFinal }: Pick<Quorum, "agreeFinal">): MovingState {
+export function createFinalBalances({ agreeFinal }: Pick<Quorum, "agreeFinal">): FinalBalances {
   async function readOne({ token, wallet }: TokenHolding): Promise<HeldAt> {
     const held = await (token === NATIVE_SOL ? readLamports(wallet) : readTokens(token, wallet));
     return { token, wallet, ...held };
@@ -28,6 +28,7 @@ export function createMovingState({ agreeFinal }: Pick<Quorum, "agreeFinal">): M
     }, SAME_AMOUNT);
 
   return {
+    kind: "final",
     async listHoldings(holdings) {
       const held: HeldAt[] = [];
       for (let from = 0; from < holdings.length; from += AT_ONCE) {

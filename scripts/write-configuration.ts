@@ -7,7 +7,7 @@ import { IsArray, IsLiteral, IsObject, IsOptional, IsRecord, IsUnion, type TSche
 import { CompleteEvmChain, WrittenEvmChain } from "../packages/service/src/config/evm-chain.ts";
 import { ConfigFile } from "../packages/service/src/config/file.ts";
 import { HttpPrice, Price } from "../packages/service/src/config/prices.ts";
-import { WrittenRoute } from "../packages/service/src/config/route-schema.ts";
+import { WrittenRoute } from "../packages/service/src/config/route-forms/index.ts";
 import { SharedSettings } from "../packages/service/src/config/every-chain.ts";
 import {
   CompleteSolanaChain,

@@ -9,12 +9,12 @@ import {
   nativeOf,
 } from "../core/hex.ts";
 import { findWalletFault } from "../core/solana-wallet.ts";
-import { isPriced, pricedIn } from "./destinations.ts";
+import { destinationOf, isPriced, pricedIn } from "./destinations.ts";
 import { type ChainConfig, listSolanaChains, listEvmChains, listLaneKeys } from "./chains.ts";
 import type { EvmChain } from "./evm-chain.ts";
 import { isSameKey } from "./keys.ts";
 import type { Config } from "./config.ts";
-import type { RouteConfig, SwapConfig } from "./route-config.ts";
+import { formOf } from "./route-forms/index.ts";
 import type { TokenConfig } from "./tokens.ts";
 import { keyOf, type PlacedRoute } from "./routes.ts";
 import { SOLANA_DECIMALS } from "./solana-chain.ts";
@@ -129,8 +129,9 @@ function checkSolana({ chains, attestor, routes }: Config, accountsLater: boolea
     problems.push(`${setting}.seed: expected a secret of its own, a key is it too`);
   }
   for (const route of routes) {
-    if (route.kind !== "SWIFT" || route.destChain !== chain.chainId) continue;
-    const token = chain.tokens.find(({ address }) => address === route.destToken);
+    const { chainId, token: delivered } = destinationOf(route);
+    if (!formOf(route).paysFromInventory || chainId !== chain.chainId) continue;
+    const token = chain.tokens.find(({ address }) => address === delivered);
     if (!token || chain.dailyCaps.has(token.address)) continue;
     problems.push(
       `${setting}.dailyCaps: expected a cap of ${token.symbol}, a route delivers it from inventory`,
@@ -181,60 +182,15 @@ function checkGas({ gas, chains, routes }: Config): string[] {
       ?.tokens.some(({ address, price }) => address === token && price);
   const unpriced = routes.flatMap((route) => {
     const { chainId, token } = route;
-    const chainIds = route.kind === "MONO_CHAIN" ? [chainId] : [chainId, route.destChain];
+    const chainIds = new Set([chainId, destinationOf(route).chainId]);
     return [
       ...(hasPrice(chainId, token) ? [] : [`the token ${token} of chain ${chainId}`]),
-      ...chainIds
+      ...[...chainIds]
         .filter((id) => !hasPrice(id, nativeOfChain(id)))
         .map((id) => `the native coin of chain ${id}, listed as a token`),
     ];
   });
   return [...new Set(unpriced)].map((what) => `gas: expected a price of ${what}`);
-}
-
-/** What the bridge needs beyond a pair: its contracts on both chains, its service, and one asset. */
-function checkBridgeRoute(
-  config: Config,
-  route: Extract<RouteConfig, { kind: "FAST_MCTP" }>,
-  setting: string,
-): string[] {
-  const problems: string[] = [];
-  if (!config.cctp) {
-    problems.push("cctp: expected an object with apiUrl, a route of the kind FAST_MCTP needs it");
-  }
-  for (const name of ["chainId", "destChain"] as const) {
-    const index = config.chains.findIndex((chain) => chain.chainId === route[name]);
-    const chain = config.chains[index];
-    if (chain?.kind === "svm") {
-      problems.push(`${setting}.${name}: expected an EVM chain, the bridge is not used on Solana`);
-    } else if (chain && !chain.cctp) {
-      problems.push(
-        `${setting}.${name}: expected a chain with chains[${index}].cctp, as the bridge reaches no other`,
-      );
-    }
-  }
-  const decimalsOf = (chainId: number, token: Address) =>
-    config.chains
-      .find((chain) => chain.chainId === chainId)
-      ?.tokens.find(({ address }) => address === token)?.decimals;
-  const name = route.swap ? "bridgeToken" : "token";
-  const burned = route.swap ? route.swap.tokenOut : route.token;
-  const source = decimalsOf(route.chainId, burned);
-  const destination = decimalsOf(route.destChain, route.destToken);
-  if (source !== undefined && destination !== undefined && source !== destination) {
-    problems.push(
-      `${setting}.destToken: expected ${source} decimals as ${name} has, the bridge mints unit for unit`,
-    );
-  }
-  for (const [at, token] of [
-    [name, burned],
-    ["destToken", route.destToken],
-  ] as const) {
-    if (isNative(token)) {
-      problems.push(`${setting}.${at}: expected USDC, the bridge takes no native coin`);
-    }
-  }
-  return problems;
 }
 
 function checkRoute(
@@ -255,18 +211,16 @@ function checkRoute(
     }
   };
   check(["chainId", "token"], route.chainId, route.token);
-  if (route.kind !== "MONO_CHAIN") {
+  if ("destChain" in route) {
     check(["destChain", "destToken"], route.destChain, route.destToken);
     if (route.destChain === route.chainId) {
       problems.push(`${setting}.destChain: expected another chain than chainId`);
     }
   }
-  if (route.kind === "FAST_MCTP") problems.push(...checkBridgeRoute(config, route, setting));
-  if (route.kind !== "SWIFT" && route.swap) {
-    problems.push(...checkSwap(config, { ...route, swap: route.swap }, setting));
-  }
+  const form = formOf(route);
+  problems.push(...form.check(route, setting, config));
   if (isPriced(route)) {
-    const name = PRICED_BY[route.kind];
+    const name = form.pricedBy;
     const source = { chainId: route.chainId, token: route.token };
     for (const { chainId, token } of [source, pricedIn(route)]) {
       const listed = config.chains
@@ -281,43 +235,6 @@ function checkRoute(
   }
   if (earlier.some((other) => keyOf(other.route) === keyOf(route))) {
     problems.push(`${setting}: expected each route once, it is there twice`);
-  }
-  return problems;
-}
-
-/** The setting of each kind that makes its sweeps carry a price. */
-const PRICED_BY = { MONO_CHAIN: "destToken", SWIFT: "priced", FAST_MCTP: "bridgeToken" } as const;
-
-/** A swap exchanges two listed tokens that its pool tells apart. */
-function checkSwap(
-  config: Config,
-  route: Pick<RouteConfig, "kind" | "chainId" | "token"> & { readonly swap: SwapConfig },
-  setting: string,
-): string[] {
-  const { token, swap } = route;
-  const name = PRICED_BY[route.kind];
-  const index = config.chains.findIndex(({ chainId }) => chainId === route.chainId);
-  const chain = config.chains[index];
-  if (!chain) return [];
-  if (chain.kind === "svm") {
-    return [`${setting}.destToken: expected nothing, no token is swapped on Solana`];
-  }
-  const problems: string[] = [];
-  if (!chain.tokens.some(({ address }) => address === swap.tokenOut)) {
-    problems.push(`${setting}.${name}: expected a listed token of chain ${route.chainId}`);
-  }
-  if (!chain.uniswapV3?.quoter) {
-    problems.push(
-      `chains[${index}].uniswapV3: expected router, quoter and weth, as ${setting} swaps there`,
-    );
-    return problems;
-  }
-  const { weth } = chain.uniswapV3;
-  const wrap = (address: Address) => (isNative(address) ? weth : address);
-  if (wrap(token) === wrap(swap.tokenOut)) {
-    problems.push(
-      `${setting}.${name}: expected another token than the deposited one, wrapped or not`,
-    );
   }
   return problems;
 }

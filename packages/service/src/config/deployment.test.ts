@@ -33,8 +33,8 @@ import {
   deriveEscrow,
   deriveFactory,
 } from "./deployment.ts";
-import { deriveRoute } from "./route-contracts.ts";
-import type { RoutePair } from "./route-config.ts";
+import { deriveRoute } from "./routes.ts";
+import type { RoutePair } from "./route-forms/index.ts";
 import type { ChainConfig } from "./chains.ts";
 
 const addressOf = (digits: string) => toEvmAddress(`0x${digits.repeat(20)}`);

@@ -1,7 +1,7 @@
 /** What follows from a route as it is configured. */
 import { assertNever } from "../core/assert.ts";
 import type { EvmAddress } from "../core/hex.ts";
-import type { RoutePair, RouteConfig } from "./route-config.ts";
+import type { RoutePair, RouteConfig } from "./route-forms/index.ts";
 
 /** Where a route delivers, and what. */
 export function destinationOf(route: RoutePair): {

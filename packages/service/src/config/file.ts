@@ -5,7 +5,7 @@ import { Deployment } from "./deployment.ts";
 import { WrittenContracts } from "./evm-chain.ts";
 import { KeyRef } from "./keys.ts";
 import { AttestorNodes } from "./nodes.ts";
-import { WrittenRoute } from "./route-schema.ts";
+import { DEFAULT_GROUPS, WrittenRoute } from "./route-forms/index.ts";
 import { SecretRef } from "./secrets.ts";
 import { Bps, Flag, setting, Url } from "./values.ts";
 
@@ -277,7 +277,7 @@ export const ConfigFile = Type.Object(
     routes: setting(
       Type.Optional(Type.Array(WrittenRoute, { description: "a list of routes" })),
       "The enabled [routes](#routes) in order of preference: the next is taken where one cannot.",
-      { default: [{ kind: "MONO_CHAIN" }, { kind: "FAST_MCTP" }] },
+      { default: DEFAULT_GROUPS },
     ),
     logLevel: setting(
       Type.Optional(Type.Enum(LOG_LEVELS, { description: `one of ${LOG_LEVELS.join(", ")}` })),

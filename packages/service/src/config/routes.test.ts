@@ -7,7 +7,7 @@ import { problemsOf } from "../../test/support/config.ts";
 import { NATIVE_TOKEN } from "../core/hex.ts";
 import type { Config } from "./config.ts";
 import { loadConfig } from "./load.ts";
-import type { RouteConfig } from "./route-config.ts";
+import type { RouteConfig } from "./route-forms/index.ts";
 
 const EXAMPLE = join(import.meta.dirname, "../../../../docs/examples/production.json");
 const OTHER = "0x00000000000000000000000000000000000000aa";

@@ -127,11 +127,11 @@ describe("restart", () => {
     const first = await start();
     await first.mine(4);
     await stop({ keepNodes: true });
-    const again = await start();
-    expect(again.all.map(({ pid, origin }) => [pid, origin])).toEqual(
+    const restarted = await start();
+    expect(restarted.all.map(({ pid, origin }) => [pid, origin])).toEqual(
       first.all.map(({ pid }) => [pid, "adopted"]),
     );
-    expect(await again.base.client.getBlockNumber()).toBe(4n);
+    expect(await restarted.base.client.getBlockNumber()).toBe(4n);
   });
 
   test("restarts a running node on the requested port", async () => {
@@ -139,9 +139,9 @@ describe("restart", () => {
     await first.mine(4);
     await stop({ keepNodes: true });
     const port = await findFreePort();
-    const again = await start({ ports: { ethereum: port, base: 0 } });
-    expect(again.ethereum.rpcUrl).toBe(`http://127.0.0.1:${port}`);
-    expect(again.all.map((chain) => chain.origin)).toEqual(["loaded", "adopted"]);
+    const restarted = await start({ ports: { ethereum: port, base: 0 } });
+    expect(restarted.ethereum.rpcUrl).toBe(`http://127.0.0.1:${port}`);
+    expect(restarted.all.map((chain) => chain.origin)).toEqual(["loaded", "adopted"]);
     expect(isRunning(identifyProcess(first.ethereum.pid))).toBe(false);
   });
 
@@ -151,9 +151,9 @@ describe("restart", () => {
     await first.mine(4);
     const { hash } = await first.base.client.getBlock({ blockNumber: 1n });
     await stop();
-    const again = await start();
-    await assertDeployed(again, deployment);
-    const { client } = again.base;
+    const restarted = await start();
+    await assertDeployed(restarted, deployment);
+    const { client } = restarted.base;
     expect((await client.getBlock({ blockNumber: 1n })).hash).toBe(hash);
     const { factory: address } = deployment;
     expect(await client.getCode({ address, blockTag: "finalized" })).toMatch(/^0x60/);
@@ -174,8 +174,8 @@ describe("restart", () => {
     const first = await start();
     await first.mine(4);
     await stop({ keepNodes: true });
-    const again = await start({ fresh: true });
-    expect(await again.base.client.getBlockNumber()).toBe(0n);
+    const restarted = await start({ fresh: true });
+    expect(await restarted.base.client.getBlockNumber()).toBe(0n);
     expect(isRunning(identifyProcess(first.base.pid))).toBe(false);
   });
 });
@@ -201,8 +201,8 @@ describe("start fails", () => {
       ),
     );
     server.close();
-    const again = await start();
-    expect(again.all.map((chain) => chain.origin)).toEqual(["new", "new"]);
+    const restarted = await start();
+    expect(restarted.all.map((chain) => chain.origin)).toEqual(["new", "new"]);
   });
 
   test("on a directory with other files, which it does not touch", async () => {

@@ -25,8 +25,8 @@ test("loadKeys writes each key to a separate file that only its owner can read",
 
 test("loadKeys returns the same keys again, and each is different", () => {
   const first = loadKeys(dir);
-  const again = loadKeys(dir);
-  expect(again.attestor.privateKey).toBe(first.attestor.privateKey);
+  const second = loadKeys(dir);
+  expect(second.attestor.privateKey).toBe(first.attestor.privateKey);
   const { ethereum, base } = first.lanes;
   const lanes = [ethereum, base].flatMap((lane) => [lane.deploy, lane.settle, lane.deliver]);
   expect(new Set(lanes.map((key) => key.account.address)).size).toBe(6);

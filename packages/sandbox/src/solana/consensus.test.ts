@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 afterEach(() => chain.close());
 
-const give = (sol: bigint) =>
+const sendSol = (sol: bigint) =>
   wallet.send(payer, [
     getTransferSolInstruction({
       source: payer,
@@ -104,11 +104,11 @@ describe("reads", () => {
         (await wallet.rpc.getBalance(other.address, { commitment }).send()).value / 1_000_000_000n;
       return [await at("processed"), await at("confirmed"), await at("finalized")];
     };
-    await give(1n);
+    await sendSol(1n);
     await chain.tick();
-    await give(2n);
+    await sendSol(2n);
     await chain.tick();
-    await give(4n);
+    await sendSol(4n);
     await chain.tick();
     expect(await read()).toEqual([7n, 3n, 0n]);
     await chain.tick(30);
@@ -140,7 +140,7 @@ describe("reads", () => {
   });
 
   test("of the ledger reject the commitment level processed", async () => {
-    const signature = await give(1n);
+    const signature = await sendSol(1n);
     await chain.tick();
     const find = (commitment: "confirmed" | "finalized") =>
       wallet.rpc
@@ -164,7 +164,7 @@ describe("a fork", () => {
   test("removes a confirmed block with all of its transactions", async () => {
     await chain.tick(40);
     const final = await slotAt("finalized");
-    const signature = await give(3n);
+    const signature = await sendSol(3n);
     const slot = await chain.tick();
     await chain.tick();
     expect((await wallet.statusOf(signature))?.confirmationStatus).toBe("confirmed");
@@ -185,7 +185,7 @@ describe("a fork", () => {
   });
 
   test("with replay includes its transactions in later blocks", async () => {
-    const signature = await give(3n);
+    const signature = await sendSol(3n);
     const slot = await chain.tick();
     await chain.fork({ blocks: 1, replay: true });
     await chain.tick();

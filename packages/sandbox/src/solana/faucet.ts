@@ -34,7 +34,7 @@ const FAUCET_UNITS_SPREAD = 1_000_000;
 /** Signs transactions that fund accounts. The caller submits them. */
 export interface Faucet {
   readonly address: Address;
-  giveLamports(to: Address, amount: bigint): Promise<DecodedTransaction>;
+  transferLamports(to: Address, amount: bigint): Promise<DecodedTransaction>;
   /** Mints a token, or wraps SOL if the mint is WSOL. */
   mintTo(request: {
     readonly mint: Address;
@@ -67,7 +67,7 @@ export async function createFaucet(chain: Pick<Chain, "ledger">): Promise<Faucet
   };
   return {
     address: signer.address,
-    giveLamports: (destination, amount) =>
+    transferLamports: (destination, amount) =>
       sign([getTransferSolInstruction({ source: signer, destination, amount: lamports(amount) })]),
     mintTo: async ({ mint, owner, program: tokenProgram, amount }) => {
       const [token] = await findAssociatedTokenPda({ owner, mint, tokenProgram });

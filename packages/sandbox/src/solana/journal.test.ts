@@ -37,7 +37,7 @@ async function reopen(): Promise<void> {
   await open();
 }
 
-const give = (amount: bigint) =>
+const sendSol = (amount: bigint) =>
   wallet.send(payer, [
     getTransferSolInstruction({
       source: payer,
@@ -75,9 +75,9 @@ async function picture() {
 
 describe("chain in a file", () => {
   test("is resumed with its blocks, balances at each commitment level, rent and forks", async () => {
-    await give(1_000_000_000n);
+    await sendSol(1_000_000_000n);
     await chain.tick(40);
-    await give(2_000_000_000n);
+    await sendSol(2_000_000_000n);
     await chain.tick();
     await chain.mintTo({ mint: SOLANA_TOKENS.USDC.mint, owner: other.address, amount: 5n });
     await chain.fork({ blocks: 1 });
@@ -105,7 +105,7 @@ describe("chain in a file", () => {
   });
 
   test("does not include a transaction twice", async () => {
-    const signature = await give(1_000_000_000n);
+    const signature = await sendSol(1_000_000_000n);
     await chain.tick();
     const landed = await wallet.statusOf(signature);
     const bytes = chain.chain.ledger.transaction(signature)?.decoded.bytes;
@@ -126,7 +126,7 @@ describe("chain in a file", () => {
   });
 
   test("loses only a truncated last record", async () => {
-    await give(1_000_000_000n);
+    await sendSol(1_000_000_000n);
     await chain.tick();
     const before = await picture();
     const size = statSync(path).size;

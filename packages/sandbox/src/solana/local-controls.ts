@@ -57,7 +57,7 @@ export function createControls({
     resume: async () => clock.resume(),
     setLags: async (lags) => chain.ledger.setLags(lags),
     setRent: async (lamportsPerByte) => chain.setRent(lamportsPerByte),
-    airdrop: async ({ to, amount }) => land(await faucet.giveLamports(to, amount)),
+    airdrop: async ({ to, amount }) => land(await faucet.transferLamports(to, amount)),
     mintTo: async ({ mint, owner, amount }) =>
       land(await faucet.mintTo({ mint, owner, amount, program: programOf(chain, mint) })),
     createMint: async (request) => {

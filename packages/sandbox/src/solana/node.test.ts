@@ -46,9 +46,9 @@ describe("node", () => {
     const adopted = await open();
     expect([adopted.origin, adopted.process]).toEqual(["adopted", first.process]);
     await adopted.stop();
-    const again = await open();
-    expect(again.origin).toBe("loaded");
-    expect(await again.controls.tick()).toBeGreaterThan(slot);
+    const restarted = await open();
+    expect(restarted.origin).toBe("loaded");
+    expect(await restarted.controls.tick()).toBeGreaterThan(slot);
   });
 
   test("names port and option when the port is in use", async () => {
@@ -76,9 +76,9 @@ describe("node", () => {
     await waitForEnd(node.process, 5_000);
     expect(isRunning(node.process)).toBe(false);
     await open();
-    const again = connectWallet(node.rpcUrl);
-    expect(await again.statusOf(signature)).toMatchObject({ slot: landed?.slot, err: null });
-    const balances = await Promise.all(payers.map(({ address }) => again.balanceOf(address)));
+    const restarted = connectWallet(node.rpcUrl);
+    expect(await restarted.statusOf(signature)).toMatchObject({ slot: landed?.slot, err: null });
+    const balances = await Promise.all(payers.map(({ address }) => restarted.balanceOf(address)));
     expect(balances).toEqual([999_992_995_000n, 1_000_007_000_000n, 1_000_000_000_000n]);
   });
 

@@ -46,20 +46,20 @@ export async function fundSolanaPayers(
 ): Promise<void> {
   const rpc = createSolanaRpc(rpcUrl);
   const commitment = "processed";
-  const giveLamports = async (to: Address) => {
+  const fundLamports = async (to: Address) => {
     const { value } = await rpc.getBalance(to, { commitment }).send();
     if (value === 0n) await controls.airdrop({ to, amount: LAMPORTS_EACH });
   };
-  const giveTokens = async (owner: Address, mint: Address, amount: bigint) => {
+  const fundTokens = async (owner: Address, mint: Address, amount: bigint) => {
     const config = { commitment, encoding: "base64" } as const;
     const { value } = await rpc.getTokenAccountsByOwner(owner, { mint }, config).send();
     if (value.length === 0) await controls.mintTo({ mint, owner, amount });
   };
   await Promise.all(
     payers.flatMap(({ address }) => [
-      giveLamports(address),
+      fundLamports(address),
       ...MINTED_TOKENS.map(({ mint, decimals }) =>
-        giveTokens(address, mint, TOKENS_EACH * 10n ** BigInt(decimals)),
+        fundTokens(address, mint, TOKENS_EACH * 10n ** BigInt(decimals)),
       ),
     ]),
   );

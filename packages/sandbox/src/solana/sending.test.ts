@@ -63,7 +63,7 @@ beforeEach(async () => {
 
 afterEach(() => chain.close());
 
-const give = (amount = 1_000_000_000n) =>
+const transferSol = (amount = 1_000_000_000n) =>
   getTransferSolInstruction({
     source: payer,
     destination: other.address,
@@ -74,7 +74,7 @@ const latest = async () =>
   (await wallet.rpc.getLatestBlockhash({ commitment: "processed" }).send()).value;
 
 /** Returns the same transaction with an invalid signature. */
-function spoil({ wire }: Signed): Signed["wire"] {
+function corruptSignature({ wire }: Signed): Signed["wire"] {
   const bytes = Uint8Array.from(getBase64Encoder().encode(wire));
   bytes[10] = (bytes[10] ?? 0) ^ 1;
   // CAST: the text is still base64 of a transaction; only its signature is invalid.
@@ -83,7 +83,7 @@ function spoil({ wire }: Signed): Signed["wire"] {
 
 describe("sendTransaction", () => {
   test("with an invalid signature leaves no trace, and preflight returns the reason", async () => {
-    const wire = spoil(await wallet.sign(payer, [give()]));
+    const wire = corruptSignature(await wallet.sign(payer, [transferSol()]));
     expect(await codeOf(wallet.post({ wire }, false))).toBe(
       SOLANA_ERROR__JSON_RPC__SERVER_ERROR_TRANSACTION_SIGNATURE_VERIFICATION_FAILURE,
     );
@@ -102,15 +102,15 @@ describe("sendTransaction", () => {
   });
 
   test("of the same bytes is included once and returns the same signature", async () => {
-    const signed = await wallet.sign(payer, [give()]);
+    const signed = await wallet.sign(payer, [transferSol()]);
     const answers = [await wallet.post(signed), await wallet.post(signed)];
     await chain.tick();
     answers.push(await wallet.post(signed));
     await chain.tick();
     expect(answers).toEqual([signed.signature, signed.signature, signed.signature]);
     expect(await wallet.balanceOf(other.address)).toBe(1_000_000_000n);
-    const refused: unknown = await wallet.post(signed, false).catch((error: unknown) => error);
-    expect(refused).toMatchObject({
+    const rejected: unknown = await wallet.post(signed, false).catch((error: unknown) => error);
+    expect(rejected).toMatchObject({
       cause: { context: { __code: expect.any(Number) } },
       context: {
         __code: SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SEND_TRANSACTION_PREFLIGHT_FAILURE,
@@ -119,9 +119,9 @@ describe("sendTransaction", () => {
   });
 
   test("that would fail is rejected by preflight with the program's error and logs", async () => {
-    const signed = await wallet.sign(payer, [give(10n ** 15n)]);
-    const refused: unknown = await wallet.post(signed, false).catch((error: unknown) => error);
-    expect(refused).toMatchObject({
+    const signed = await wallet.sign(payer, [transferSol(10n ** 15n)]);
+    const rejected: unknown = await wallet.post(signed, false).catch((error: unknown) => error);
+    expect(rejected).toMatchObject({
       context: {
         __code: SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SEND_TRANSACTION_PREFLIGHT_FAILURE,
         logs: expect.arrayContaining([expect.stringContaining("insufficient lamports")]),
@@ -131,7 +131,7 @@ describe("sendTransaction", () => {
 
   test("with a blockhash unknown at the preflight commitment level is rejected", async () => {
     await chain.tick(2);
-    const signed = await wallet.sign(payer, [give()], { lifetime: await latest() });
+    const signed = await wallet.sign(payer, [transferSol()], { lifetime: await latest() });
     const send = (preflightCommitment: "processed" | "finalized") =>
       wallet.rpc.sendTransaction(signed.wire, { encoding: "base64", preflightCommitment }).send();
     expect(await codeOf(send("finalized"))).toBe(
@@ -142,7 +142,7 @@ describe("sendTransaction", () => {
 
   test("of more than 1,232 bytes is rejected, although the SVM would accept it", async () => {
     const signed = await wallet.sign(payer, [
-      give(),
+      transferSol(),
       ...Array.from({ length: 20 }, () => ({
         programAddress: address("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr"),
         data: new Uint8Array(60).fill(65),
@@ -154,7 +154,7 @@ describe("sendTransaction", () => {
 
   test("is accepted and dropped, as often as set by dropNextSends", async () => {
     await chain.dropNextSends(1);
-    const lost = await wallet.sign(payer, [give()]);
+    const lost = await wallet.sign(payer, [transferSol()]);
     expect(await wallet.post(lost)).toBe(lost.signature);
     await chain.tick();
     expect(await wallet.statusOf(lost.signature)).toBeNull();
@@ -165,8 +165,8 @@ describe("sendTransaction", () => {
 
   test("expires after 150 blocks, regardless of skipped slots", async () => {
     const [early, late] = await Promise.all([
-      wallet.sign(payer, [give(1_000_000n)], { lifetime: await latest() }),
-      wallet.sign(payer, [give(2_000_000n)], { lifetime: await latest() }),
+      wallet.sign(payer, [transferSol(1_000_000n)], { lifetime: await latest() }),
+      wallet.sign(payer, [transferSol(2_000_000n)], { lifetime: await latest() }),
     ]);
     await chain.tick(149);
     await chain.skipSlots(500);
@@ -238,13 +238,13 @@ describe("durable nonce", () => {
   }
 
   test("keeps a transaction valid until the nonce advances, and then makes it permanently invalid", async () => {
-    const signed = await signWithNonce(give());
+    const signed = await signWithNonce(transferSol());
     await chain.tick(200);
     expect(await wallet.post(signed, false)).toBe(signed.signature);
     await chain.tick();
     expect(await wallet.statusOf(signed.signature)).toMatchObject({ err: null });
     await chain.tick();
-    const again = await signWithNonce(give());
+    const again = await signWithNonce(transferSol());
     await wallet.post(again);
     await chain.tick();
     expect(await wallet.statusOf(again.signature)).toMatchObject({ err: null });
@@ -255,8 +255,8 @@ describe("durable nonce", () => {
 
   test("is advanced by a transaction that fails", async () => {
     const before = await readNonce();
-    const failing = await signWithNonce(give(10n ** 15n));
-    const rival = await signWithNonce(give());
+    const failing = await signWithNonce(transferSol(10n ** 15n));
+    const rival = await signWithNonce(transferSol());
     await wallet.post(failing);
     await chain.tick();
     expect((await wallet.statusOf(failing.signature))?.err).not.toBeNull();
@@ -264,7 +264,7 @@ describe("durable nonce", () => {
     await wallet.post(rival);
     await chain.tick();
     expect(await wallet.statusOf(rival.signature)).toBeNull();
-    const next = await signWithNonce(give());
+    const next = await signWithNonce(transferSol());
     await wallet.post(next);
     await chain.tick();
     expect(await wallet.statusOf(next.signature)).toMatchObject({ err: null });
@@ -273,7 +273,7 @@ describe("durable nonce", () => {
 
 describe("version 1 transaction", () => {
   test("is included, and its block is rejected for clients that do not support the version", async () => {
-    const signature = await wallet.send(payer, [give()], { version: 1 });
+    const signature = await wallet.send(payer, [transferSol()], { version: 1 });
     const slot = await chain.tick();
     await chain.tick(32);
     expect(await wallet.statusOf(signature)).toMatchObject({ err: null });
@@ -297,7 +297,7 @@ describe("lookup table", () => {
         createTransactionMessage({ version: 0 }),
         (m) => setTransactionMessageFeePayerSigner(payer, m),
         (m) => setTransactionMessageLifetimeUsingBlockhash(lifetime, m),
-        (m) => appendTransactionMessageInstructions([give()], m),
+        (m) => appendTransactionMessageInstructions([transferSol()], m),
         (m) => compressTransactionMessageUsingAddressLookupTables(m, { [table]: [other.address] }),
       ),
     );
@@ -331,7 +331,7 @@ describe("lookup table", () => {
         createTransactionMessage({ version: 0 }),
         (m) => setTransactionMessageFeePayerSigner(payer, m),
         (m) => setTransactionMessageLifetimeUsingBlockhash(lifetime, m),
-        (m) => appendTransactionMessageInstructions([give()], m),
+        (m) => appendTransactionMessageInstructions([transferSol()], m),
         (m) =>
           compressTransactionMessageUsingAddressLookupTables(m, { [nowhere]: [other.address] }),
       ),
@@ -396,7 +396,7 @@ describe("fees", () => {
         (m) => setTransactionMessageLifetimeUsingBlockhash(lifetime, m),
         (m) => setTransactionMessageComputeUnitPrice(1_234_567n, m),
         (m) => setTransactionMessageComputeUnitLimit(9_000, m),
-        (m) => appendTransactionMessageInstructions([give()], m),
+        (m) => appendTransactionMessageInstructions([transferSol()], m),
       );
       const modern = pipe(
         createTransactionMessage({ version: 1 }),
@@ -405,7 +405,7 @@ describe("fees", () => {
         (m) => setTransactionMessageComputeUnitLimit(9_000, m),
         (m) => setTransactionMessageLoadedAccountsDataSizeLimit(1_000_000, m),
         (m) => setTransactionMessagePriorityFeeLamports(11_112n, m),
-        (m) => appendTransactionMessageInstructions([give()], m),
+        (m) => appendTransactionMessageInstructions([transferSol()], m),
       );
       const signed =
         version === 0
@@ -435,7 +435,7 @@ describe("fees", () => {
         (m) => setTransactionMessageFeePayerSigner(payer, m),
         (m) => setTransactionMessageLifetimeUsingBlockhash(lifetime, m),
         (m) => setTransactionMessageComputeUnitPrice(777n, m),
-        (m) => appendTransactionMessageInstructions([give()], m),
+        (m) => appendTransactionMessageInstructions([transferSol()], m),
       ),
     );
     await wallet.rpc.sendTransaction(getBase64EncodedWireTransaction(signed), RPC_CONFIG).send();
@@ -451,7 +451,7 @@ describe("fees", () => {
 
 describe("simulateTransaction", () => {
   test("changes nothing and returns the accounts as of after it", async () => {
-    const { wire } = await wallet.sign(payer, [give()]);
+    const { wire } = await wallet.sign(payer, [transferSol()]);
     const { value } = await wallet.rpc
       .simulateTransaction(wire, {
         encoding: "base64",
@@ -468,11 +468,11 @@ describe("simulateTransaction", () => {
   });
 
   test("needs neither signatures nor a valid blockhash if the options say so", async () => {
-    const signed = await wallet.sign(payer, [give()]);
+    const signed = await wallet.sign(payer, [transferSol()]);
     await chain.tick(200);
     const simulate = (options: { replaceRecentBlockhash?: true; sigVerify?: true }) =>
       rpcCall("simulateTransaction", [
-        spoil(signed),
+        corruptSignature(signed),
         { encoding: "base64", commitment: "processed", ...options },
       ]);
     expect(await simulate({})).toMatchObject({ result: { value: { err: "BlockhashNotFound" } } });
@@ -488,12 +488,12 @@ describe("simulateTransaction", () => {
 describe("server", () => {
   test("responds with 429 as set by rateLimitNext", async () => {
     await chain.rateLimitNext(1);
-    const refused: unknown = await wallet.rpc
+    const rejected: unknown = await wallet.rpc
       .getSlot()
       .send()
       .catch((error: unknown) => error);
-    expect(isSolanaError(refused, SOLANA_ERROR__RPC__TRANSPORT_HTTP_ERROR)).toBe(true);
-    expect(refused).toMatchObject({ context: { statusCode: 429 } });
+    expect(isSolanaError(rejected, SOLANA_ERROR__RPC__TRANSPORT_HTTP_ERROR)).toBe(true);
+    expect(rejected).toMatchObject({ context: { statusCode: 429 } });
     expect(await wallet.rpc.getSlot().send()).toBe(100n);
   });
 

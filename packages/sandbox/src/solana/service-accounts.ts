@@ -21,15 +21,15 @@ export async function fundServiceAccounts(
 ): Promise<void> {
   const rpc = createSolanaRpc(rpcUrl);
   const commitment = "processed";
-  const giveLamports = async (to: Address, amount: bigint) => {
+  const fundLamports = async (to: Address, amount: bigint) => {
     const { value } = await rpc.getBalance(to, { commitment }).send();
     if (value === 0n) await controls.airdrop({ to, amount });
   };
   await Promise.all([
-    giveLamports(settle, LANE_LAMPORTS),
-    giveLamports(deliver, LANE_LAMPORTS),
-    giveLamports(treasury, TREASURY_LAMPORTS),
-    giveLamports(delivery, SOL_INVENTORY * LAMPORTS_PER_SOL),
+    fundLamports(settle, LANE_LAMPORTS),
+    fundLamports(deliver, LANE_LAMPORTS),
+    fundLamports(treasury, TREASURY_LAMPORTS),
+    fundLamports(delivery, SOL_INVENTORY * LAMPORTS_PER_SOL),
     ...MINTED_TOKENS.map(async ({ mint, decimals }) => {
       const config = { commitment, encoding: "base64" } as const;
       const { value } = await rpc.getTokenAccountsByOwner(delivery, { mint }, config).send();

@@ -77,7 +77,7 @@ async function inspect(signature: Signature) {
 }
 
 /** Returns the token balance change of an owner in a transaction, as a scanner computes it. */
-async function gained(signature: Signature, owner: Address): Promise<bigint> {
+async function balanceChange(signature: Signature, owner: Address): Promise<bigint> {
   const { meta } = await inspect(signature);
   const sum = (balances: NonNullable<typeof meta.postTokenBalances>) =>
     balances
@@ -122,13 +122,13 @@ describe("SOL", () => {
   });
 
   test("transfers that leave less than the rent exemption are rejected, at any rent", async () => {
-    const give = (amount: bigint) =>
+    const transferSol = (amount: bigint) =>
       getTransferSolInstruction({ source: payer, destination: other.address, amount });
     await chain.setRent(696n);
     expect(await wallet.rpc.getMinimumBalanceForRentExemption(0n).send()).toBe(89_088n);
     expect(await wallet.rpc.getMinimumBalanceForRentExemption(165n).send()).toBe(203_928n);
-    const less = await land([give(89_087n)]);
-    const enough = await land([give(89_088n)]);
+    const less = await land([transferSol(89_087n)]);
+    const enough = await land([transferSol(89_088n)]);
     expect((await wallet.statusOf(less))?.err).toEqual({
       InsufficientFundsForRent: { account_index: 1n },
     });
@@ -153,9 +153,9 @@ describe("SOL", () => {
 
   test("is wrapped by mintTo of WSOL", async () => {
     const mint = SOLANA_TOKENS.WSOL.mint;
-    const give = () => chain.mintTo({ mint, owner: other.address, amount: 7n });
-    await give();
-    await give();
+    const transferSol = () => chain.mintTo({ mint, owner: other.address, amount: 7n });
+    await transferSol();
+    await transferSol();
     const account = await accountOf(other.address, mint);
     const held = await wallet.rpc
       .getTokenAccountBalance(account, { commitment: "processed" })
@@ -185,7 +185,7 @@ describe("tokens", () => {
     // The calls of the associated token program are listed as inner instructions.
     expect(meta.innerInstructions?.[0]).toMatchObject({ index: 0 });
     expect(meta.innerInstructions?.[0]?.instructions.length).toBeGreaterThan(1);
-    expect(await gained(signature, other.address)).toBe(250_000n);
+    expect(await balanceChange(signature, other.address)).toBe(250_000n);
   });
 
   test("have correct balances when an account is closed and reopened", async () => {
@@ -211,9 +211,9 @@ describe("tokens", () => {
     expect(closed.value).toBeNull();
     const again = await deposit(5n);
     expect([
-      await gained(first, other.address),
-      await gained(swept, other.address),
-      await gained(again, other.address),
+      await balanceChange(first, other.address),
+      await balanceChange(swept, other.address),
+      await balanceChange(again, other.address),
     ]).toEqual([77n, -77n, 5n]);
   });
 
@@ -228,7 +228,7 @@ describe("tokens", () => {
       await openAccount(other.address, mint, program),
       await move(payer, other.address, { mint, amount: 100_000n, program }),
     ]);
-    expect(await gained(signature, other.address)).toBe(99_000n);
+    expect(await balanceChange(signature, other.address)).toBe(99_000n);
 
     const account = await accountOf(other.address, mint, program);
     const sweep = await move(other, payer.address, { mint, amount: 99_000n, program });
@@ -237,8 +237,8 @@ describe("tokens", () => {
       { programAddress: program },
     );
     const harvest = getHarvestWithheldTokensToMintInstruction({ mint, sources: [account] });
-    const refused = await land([sweep, close]);
-    expect((await wallet.statusOf(refused))?.err).toEqual({
+    const rejected = await land([sweep, close]);
+    expect((await wallet.statusOf(rejected))?.err).toEqual({
       InstructionError: [1n, { Custom: 35n }],
     });
     const done = await land([sweep, harvest, close]);

@@ -28,7 +28,7 @@ export function createOpenApi(): JsonSchema {
       path["servers"] = [
         {
           url: "{quote_url}",
-          description: "The quote service, on a port of its own",
+          description: "The quote service, on a separate port",
           variables: { quote_url: { default: "http://127.0.0.1:3001" } },
         },
       ];
@@ -43,7 +43,7 @@ export function createOpenApi(): JsonSchema {
       summary: "Settlement deposit service",
       description:
         "Permanent deposit addresses with one fixed destination each: deposits are detected, swept and delivered. " +
-        "Operations with `x-published: false` are extensions of the published interface.",
+        "Operations with `x-published: false` are additions to the published interface.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],

@@ -7,7 +7,7 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto
 h1, h2, h3 { line-height: 1.2; } h3 { margin-top: 2.5rem; } a { color: #0a4fa3; }
 code { font: 0.9em ui-monospace, monospace; } table { border-collapse: collapse; width: 100%; margin: 0.5rem 0 1rem; }
 th, td { text-align: left; vertical-align: top; padding: 0.3rem 0.6rem 0.3rem 0; border-bottom: 1px solid #ddd; }
-.extension { color: #555; } @media (prefers-color-scheme: dark) { body { color: #e6e6e6; background: #151515; } a { color: #7db8ff; } th, td { border-color: #333; } .extension { color: #aaa; } }
+.addition { color: #555; } @media (prefers-color-scheme: dark) { body { color: #e6e6e6; background: #151515; } a { color: #7db8ff; } th, td { border-color: #333; } .addition { color: #aaa; } }
 `;
 
 /** Returns the page. */
@@ -53,7 +53,7 @@ function describeOperation(operation: Operation): string {
       : key === "header"
         ? "Key in <code>x-api-key</code>."
         : "Key in the query as <code>apiKey</code>.",
-    published ? "" : '<span class="extension">Extension of the published interface.</span>',
+    published ? "" : '<span class="addition">Addition to the published interface.</span>',
   ].filter((fact) => fact !== "");
   return [
     `<h3 id="${id}"><code>${titleOf(operation)}</code></h3>`,

@@ -29,7 +29,7 @@ export const DepositAddress = Type.Object(
 /** A permanent address with one fixed destination. */
 export type DepositAddress = Static<typeof DepositAddress>;
 
-/** Response of `GET /deposit-addresses/{id}`. Extension of the published interface. */
+/** Response of `GET /deposit-addresses/{id}`. Addition to the published interface. */
 export const DepositAddressWithCommitment = Type.Object(
   { ...DepositAddress.properties, payDepositCommitment: PayDepositCommitment },
   {

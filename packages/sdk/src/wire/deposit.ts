@@ -1,4 +1,4 @@
-/** Deposits as `GET /deposits` lists them. Extension of the published interface. */
+/** Deposits as `GET /deposits` lists them. Addition to the published interface. */
 import { Type, type Static } from "typebox";
 import { IGNORED_REASONS } from "./event.ts";
 import {

@@ -22,7 +22,7 @@ export interface Operation {
   readonly key: "header" | "query" | null;
   /** The server of the endpoint. */
   readonly server: "service" | "quote";
-  /** False for extensions of the published interface. */
+  /** False for additions to the published interface. */
   readonly published: boolean;
   readonly query?: TSchema;
   readonly body?: TSchema;

@@ -35,7 +35,7 @@ export const ListQuery = Type.Object(
 /** Query of a list. */
 export type ListQuery = Static<typeof ListQuery>;
 
-/** Query of `GET /swaps`. The filters are extensions of the published interface and are combined with AND. */
+/** Query of `GET /swaps`. The filters are additions to the published interface and are combined with AND. */
 export const SwapsQuery = Type.Object(
   {
     ...ListQuery.properties,
@@ -56,7 +56,7 @@ export const SwapsQuery = Type.Object(
 /** Query of the settlements. */
 export type SwapsQuery = Static<typeof SwapsQuery>;
 
-/** Query of `GET /deposits`. Extension of the published interface. */
+/** Query of `GET /deposits`. Addition to the published interface. */
 export const DepositsQuery = Type.Object(
   {
     limit: ListQuery.properties.limit,
@@ -81,7 +81,7 @@ export const EventsQuery = Type.Object(
     type: Type.Optional(oneOf(EVENT_TYPES, "Return only this type")),
     walletAddress: Type.Optional(
       Type.String({
-        description: "Only of this deposit address; extension of the published interface",
+        description: "Only of this deposit address; addition to the published interface",
       }),
     ),
     limit: Type.Optional(

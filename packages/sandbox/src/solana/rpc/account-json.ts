@@ -4,7 +4,7 @@ import { asRecord } from "../../json-file.ts";
 import type { StoredAccount } from "../svm/account-history.ts";
 import { TOKEN_PROGRAM_ADDRESS } from "../svm/programs.ts";
 import { formatUiAmount, readMint, readTokenAccount } from "../svm/token-state.ts";
-import { toWhole } from "./params.ts";
+import { toInteger } from "./params.ts";
 import { invalidParams } from "./rpc-error.ts";
 
 /** The rent epoch that nodes return for every account, because all accounts are rent-exempt. */
@@ -22,8 +22,8 @@ export function toAccountForm(options: Readonly<Record<string, unknown>>) {
   return {
     encoding,
     slice: slice && {
-      offset: Number(toWhole(slice["offset"], "dataSlice.offset")),
-      length: Number(toWhole(slice["length"], "dataSlice.length")),
+      offset: Number(toInteger(slice["offset"], "dataSlice.offset")),
+      length: Number(toInteger(slice["length"], "dataSlice.length")),
     },
   };
 }

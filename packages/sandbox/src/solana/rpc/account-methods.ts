@@ -83,7 +83,7 @@ export function accountMethods(chain: Chain): Methods {
       return options["withContext"] === true ? answer(found) : found;
     },
     getMinimumBalanceForRentExemption: (params) =>
-      chain.bank.minimumBalance(params.whole(0, "a length")),
+      chain.bank.minimumBalance(params.integer(0, "a length")),
   };
 }
 

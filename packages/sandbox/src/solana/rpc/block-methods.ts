@@ -48,8 +48,8 @@ export function blockMethods(chain: Chain): Methods {
     getBlocks: (params) => {
       const hasEnd = typeof params.at(1) === "number";
       const tip = ledger.tip(readLedgerCommitment(params, hasEnd || params.at(1) === null ? 2 : 1));
-      const from = params.whole(0, "a slot");
-      const to = hasEnd ? smaller(params.whole(1, "a slot"), tip.slot) : tip.slot;
+      const from = params.integer(0, "a slot");
+      const to = hasEnd ? smaller(params.integer(1, "a slot"), tip.slot) : tip.slot;
       if (to - from > SLOT_RANGE_MAX) {
         throw invalidParams(`Slot range too large; max ${SLOT_RANGE_MAX}`);
       }
@@ -57,15 +57,15 @@ export function blockMethods(chain: Chain): Methods {
     },
     getBlocksWithLimit: (params) => {
       const tip = ledger.tip(readLedgerCommitment(params, 2));
-      const limit = params.whole(1, "a limit");
+      const limit = params.integer(1, "a limit");
       if (limit > SLOT_RANGE_MAX) throw invalidParams(`Limit too large; max ${SLOT_RANGE_MAX}`);
-      return ledger.slotsBetween(params.whole(0, "a slot"), tip.slot, Number(limit));
+      return ledger.slotsBetween(params.integer(0, "a slot"), tip.slot, Number(limit));
     },
-    getBlockTime: (params) => findBlock(chain, params.whole(0, "a slot"), "finalized").time,
+    getBlockTime: (params) => findBlock(chain, params.integer(0, "a slot"), "finalized").time,
     getBlock: (params) => {
       const options = toBlockOptions(params);
       const commitment = toLedgerCommitment(options["commitment"]);
-      return writeBlock(findBlock(chain, params.whole(0, "a slot"), commitment), options);
+      return writeBlock(findBlock(chain, params.integer(0, "a slot"), commitment), options);
     },
   };
 }

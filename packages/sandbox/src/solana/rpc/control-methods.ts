@@ -65,7 +65,10 @@ export function controlMethods(controls: SolanaControls): Methods {
 export function airdropMethods(chain: Chain, faucet: Faucet): Methods {
   return {
     requestAirdrop: async (params) => {
-      const decoded = await faucet.giveLamports(params.address(0), params.whole(1, "an amount"));
+      const decoded = await faucet.transferLamports(
+        params.address(0),
+        params.integer(1, "an amount"),
+      );
       chain.submit(decoded);
       return decoded.signature;
     },

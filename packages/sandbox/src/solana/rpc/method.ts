@@ -1,6 +1,6 @@
 import type { Chain } from "../chain.ts";
 import type { Block, CommitmentLevel } from "../ledger.ts";
-import { type Params, toCommitment, toWhole } from "./params.ts";
+import { type Params, toCommitment, toInteger } from "./params.ts";
 import { RPC_CODES, RpcError } from "./rpc-error.ts";
 
 /** Handles requests of one method. */
@@ -23,7 +23,7 @@ export function viewOf(chain: Chain, options: Readonly<Record<string, unknown>>)
   const commitment = toCommitment(options["commitment"]);
   const block = chain.ledger.tip(commitment);
   const { minContextSlot } = options;
-  if (minContextSlot !== undefined && toWhole(minContextSlot, "minContextSlot") > block.slot) {
+  if (minContextSlot !== undefined && toInteger(minContextSlot, "minContextSlot") > block.slot) {
     throw new RpcError(
       RPC_CODES.minContextSlotNotReached,
       "Minimum context slot has not been reached",

@@ -31,16 +31,16 @@ export function readParams(params: unknown) {
   return {
     at,
     optionsAt,
-    text: (index: number, what: string): string => {
+    text: (index: number, name: string): string => {
       const value = at(index);
-      if (typeof value !== "string") throw invalidParams(`Invalid params: expected ${what}`);
+      if (typeof value !== "string") throw invalidParams(`Invalid params: expected ${name}`);
       return value;
     },
     address: (index: number): Address => toAddress(at(index)),
-    whole: (index: number, what: string): bigint => toWhole(at(index), what),
-    list: (index: number, what: string, max: number): readonly unknown[] => {
+    integer: (index: number, name: string): bigint => toInteger(at(index), name),
+    list: (index: number, name: string, max: number): readonly unknown[] => {
       const value = at(index);
-      if (!Array.isArray(value)) throw invalidParams(`Invalid params: expected ${what}`);
+      if (!Array.isArray(value)) throw invalidParams(`Invalid params: expected ${name}`);
       if (value.length > max) throw invalidParams(`Too many inputs provided; max ${max}`);
       return value;
     },
@@ -56,9 +56,9 @@ export function toAddress(value: unknown): Address {
 }
 
 /** Parses a non-negative integer. */
-export function toWhole(value: unknown, what: string): bigint {
+export function toInteger(value: unknown, name: string): bigint {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
-    throw invalidParams(`Invalid params: expected a non-negative integer for ${what}`);
+    throw invalidParams(`Invalid params: expected a non-negative integer for ${name}`);
   }
   return BigInt(value);
 }
@@ -86,10 +86,10 @@ export function toLedgerCommitment(value: unknown): CommitmentLevel {
 export function toOneOf<Word extends string>(
   value: unknown,
   words: readonly [Word, ...Word[]],
-  what: string,
+  name: string,
 ): Word {
   if (value === undefined || value === null) return words[0];
   const found = words.find((word) => word === value);
-  if (found === undefined) throw invalidParams(`Invalid params: unknown ${what} ${String(value)}`);
+  if (found === undefined) throw invalidParams(`Invalid params: unknown ${name} ${String(value)}`);
   return found;
 }

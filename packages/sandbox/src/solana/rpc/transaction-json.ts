@@ -2,7 +2,7 @@
 import { getBase58Decoder, getBase64Decoder } from "@solana/kit";
 import type { InnerInstructions } from "../svm/bank.ts";
 import type { LandedTransaction } from "../ledger.ts";
-import { toOneOf, toWhole } from "./params.ts";
+import { toOneOf, toInteger } from "./params.ts";
 import { RPC_CODES, RpcError } from "./rpc-error.ts";
 
 /** The requested encoding and maximum version of transactions. */
@@ -20,7 +20,7 @@ export function toTransactionForm(options: Readonly<Record<string, unknown>>): T
     versionMax:
       version === undefined || version === null
         ? undefined
-        : toWhole(version, "maxSupportedTransactionVersion"),
+        : toInteger(version, "maxSupportedTransactionVersion"),
   };
 }
 

@@ -14,7 +14,7 @@ import {
 } from "../svm/transaction.ts";
 import { toAccountForm, writeAccount } from "./account-json.ts";
 import { inContext, type Methods, viewOf } from "./method.ts";
-import { type Params, toAddress, toCommitment, toLedgerCommitment, toWhole } from "./params.ts";
+import { type Params, toAddress, toCommitment, toLedgerCommitment, toInteger } from "./params.ts";
 import { invalidParams, RPC_CODES, RpcError } from "./rpc-error.ts";
 import { toTransactionForm, writeOutcome, writeTransaction } from "./transaction-json.ts";
 
@@ -58,7 +58,7 @@ export function transactionMethods(chain: Chain): Methods {
       const options = params.optionsAt(1);
       const tip = ledger.tip(toLedgerCommitment(options["commitment"]));
       const limit =
-        options["limit"] === undefined ? HISTORY_MAX : toWhole(options["limit"], "limit");
+        options["limit"] === undefined ? HISTORY_MAX : toInteger(options["limit"], "limit");
       if (limit < 1n || limit > HISTORY_MAX)
         throw invalidParams(`Invalid limit; max ${HISTORY_MAX}`);
       const newestFirst = ledger
@@ -86,9 +86,9 @@ export function transactionMethods(chain: Chain): Methods {
       return { slot: landed.slot, blockTime: blockTimeOf(landed), ...written };
     },
     getRecentPrioritizationFees: (params) => {
-      const wanted =
+      const requested =
         params.at(0) === undefined ? [] : params.list(0, "addresses", FEE_ADDRESSES_MAX);
-      const addresses = wanted.map(toAddress);
+      const addresses = requested.map(toAddress);
       return ledger.newest(FEE_BLOCKS).map(({ slot, transactions }) => ({
         slot,
         prioritizationFee: lowestPrice(transactions, addresses),
@@ -177,8 +177,8 @@ function writeSimulation({ err, logs, unitsConsumed, returnData }: Simulation) {
 }
 
 /** Formats the requested accounts as of after the simulation. */
-function writeSimulatedAccounts(chain: Chain, simulation: Simulation, asked: unknown) {
-  const options = asRecord(asked);
+function writeSimulatedAccounts(chain: Chain, simulation: Simulation, requested: unknown) {
+  const options = asRecord(requested);
   if (!options || simulation.err !== null) return null;
   const { addresses } = options;
   if (!Array.isArray(addresses)) throw invalidParams("Invalid params: expected accounts.addresses");
@@ -222,12 +222,12 @@ function readBytes(text: string, encoding: unknown): Uint8Array {
 }
 
 /** Runs a decoder and converts its exception to an error about the parameter. */
-function decoding<Result>(what: string, decode: () => Result): Result {
+function decoding<Result>(type: string, decode: () => Result): Result {
   try {
     return decode();
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw invalidParams(`failed to deserialize ${what}: ${reason}`);
+    throw invalidParams(`failed to deserialize ${type}: ${reason}`);
   }
 }
 

@@ -1,7 +1,7 @@
 export { findAddress, formatCommitment, iterateAddresses, listAddresses } from "./list.ts";
 export { assertDerived, type FindVault, issueAddress } from "./issue.ts";
 export {
-  findWalletOf,
+  findWalletByCommitment,
   getById as getAddressById,
   listByWallets,
   listNewestWallets,

@@ -131,7 +131,7 @@ export async function listWalletsAfter(
 }
 
 /** The wallet that was issued for a commitment, or null. */
-export async function findWalletOf(db: Db, commitment: Hex32): Promise<Address | null> {
+export async function findWalletByCommitment(db: Db, commitment: Hex32): Promise<Address | null> {
   const row = await db
     .selectFrom("addresses")
     .select("wallet")

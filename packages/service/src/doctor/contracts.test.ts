@@ -311,7 +311,7 @@ describe("a route through a pool", () => {
   };
   const usd = 10n ** 18n;
   const prices: DoctorDeps["prices"] = {
-    look: async () => ({ result: { kind: "price", usd }, sources: [] }),
+    readReport: async () => ({ result: { kind: "price", usd }, sources: [] }),
     readUsd: async () => usd,
   };
   const findHere = (given: Partial<ChainInspector>) =>
@@ -429,7 +429,7 @@ describe("a route through a pool and the bridge", () => {
       config,
       {
         prices: {
-          look: async () => ({ result: { kind: "price", usd }, sources: [] }),
+          readReport: async () => ({ result: { kind: "price", usd }, sources: [] }),
           readUsd: async () => usd,
         },
       },

@@ -71,7 +71,7 @@ export interface DoctorDeps {
   readonly vaultSources: readonly VaultSource[];
   /** The newest scanned block; null before the first. Throws `OperatingError` CONFIG_MISSING as `readDatabase`. */
   readonly getScanned: (chainId: number) => Promise<bigint | null>;
-  readonly prices: Pick<Prices, "look" | "readUsd">;
+  readonly prices: Pick<Prices, "readReport" | "readUsd">;
   /** Null where no route needs the bridge's service. */
   readonly attestations: ServiceCheckDeps["attestations"];
   /** Throws `OperatingError` CONFIG_MISSING when the database cannot be used. */

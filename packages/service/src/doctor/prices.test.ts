@@ -12,7 +12,7 @@ import {
 import type { ChainConfig, GasPolicy, RouteConfig, TokenConfig } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { NATIVE_SOL, NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
-import type { PriceLook, PriceRefusal, Prices } from "../prices/index.ts";
+import type { PriceReport, PriceRefusal, Prices } from "../prices/index.ts";
 import type { DoctorDeps } from "./facts.ts";
 import { checkPrices } from "./prices.ts";
 import { runChecks } from "./run.ts";
@@ -38,7 +38,7 @@ function examine(given: {
   readonly surcharge?: bigint;
   readonly feePerGas?: bigint;
   readonly evmChainId?: number;
-  readonly look?: Prices["look"];
+  readonly readReport?: Prices["readReport"];
   readonly listIntegrators?: DoctorDeps["listIntegrators"];
 }) {
   const chain = {
@@ -65,7 +65,7 @@ function examine(given: {
     listIntegrators: given.listIntegrators ?? (async () => []),
     prices: {
       readUsd: async ({ token }) => (token === NATIVE_TOKEN ? 3_000n * USD : USD),
-      look: given.look ?? (() => Promise.reject(new Error("no look is expected"))),
+      readReport: given.readReport ?? (() => Promise.reject(new Error("no report is expected"))),
     },
   });
   return runChecks([checkPrices(deps, new Map())]);
@@ -126,7 +126,7 @@ test("what a payment to Solana takes is weighed too, with the rent of what it ma
     listIntegrators: async () => [],
     prices: {
       readUsd: async ({ token }) => (token === NATIVE_SOL ? 150n * USD : USD),
-      look: () => Promise.reject(new Error("no look is expected")),
+      readReport: () => Promise.reject(new Error("no report is expected")),
     },
   });
   const results = await runChecks([checkPrices(deps, new Map())]);
@@ -143,7 +143,7 @@ test("gas that is charged must fit the cap of the smallest deposit, or the minim
       gas: "charged",
       feePerGas,
       surcharge,
-      look: async () => look("price", [source]),
+      readReport: async () => report("price", [source]),
     });
     return results.filter(({ id }) => id === "price.source" || id === "terms.cost");
   };
@@ -178,7 +178,7 @@ describe("an integrator's own terms count as the configuration's do, and the wor
     examineOnly("terms.cost", {
       feePerGas: 10n ** 6n,
       listIntegrators: async () => integrators,
-      ...(gas && { gas, look: async () => look("price") }),
+      ...(gas && { gas, readReport: async () => report("price") }),
     });
 
   test("one that is charged under a cap that gas does not fit is a problem", async () => {
@@ -246,7 +246,10 @@ test.each([
   expect(results).toMatchObject([{ id: "terms.cost", status: "skipped", found }]);
 });
 
-const look = (reason: "price" | PriceRefusal, sources: PriceLook["sources"] = []): PriceLook => ({
+const report = (
+  reason: "price" | PriceRefusal,
+  sources: PriceReport["sources"] = [],
+): PriceReport => ({
   result: reason === "price" ? { kind: "price", usd: USD } : { kind: "unavailable", reason },
   sources,
 });
@@ -259,13 +262,13 @@ test("a floor in dollars needs prices that can be read now, and names the source
       { ...coin, price: PRICE },
       { ...usdc, symbol: "DAI", address: DAI, price: PRICE },
     ],
-    look: async ({ token }) => {
+    readReport: async ({ token }) => {
       const away = { source: "http[0]", fault: "no_answer", detail: "status 403" } as const;
-      if (token === USDC) return look("no_answer", [away]);
+      if (token === USDC) return report("no_answer", [away]);
       if (token === NATIVE_TOKEN) {
-        return look("price", [{ source: "static", fault: null, detail: null }]);
+        return report("price", [{ source: "static", fault: null, detail: null }]);
       }
-      return look("price", [{ source: "feeds[0]", fault: "too_old", detail: null }]);
+      return report("price", [{ source: "feeds[0]", fault: "too_old", detail: null }]);
     },
   });
   expect(results).toMatchObject([

@@ -122,7 +122,7 @@ function checkSource(
     item: `${symbol} of chain ${token.chainId}`,
     needs,
     async look() {
-      const { result, sources } = await deps.prices.look(token);
+      const { result, sources } = await deps.prices.readReport(token);
       const failing = sources.flatMap(({ source, fault, detail }) =>
         fault === null ? [] : [`${source} ${fault}${detail === null ? "" : ` (${detail})`}`],
       );

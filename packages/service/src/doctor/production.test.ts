@@ -31,7 +31,7 @@ const deps = createDoctorDeps({
   ),
   prices: {
     readUsd: async ({ token }) => (token === NATIVE_TOKEN ? 3_000n * USD : USD),
-    look: async () => ({ result: { kind: "price", usd: USD }, sources: [] }),
+    readReport: async () => ({ result: { kind: "price", usd: USD }, sources: [] }),
   },
 });
 

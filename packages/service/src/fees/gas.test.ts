@@ -46,7 +46,7 @@ function openCosts() {
     clock,
     prices: {
       readUsd: async ({ token }) => (token === NATIVE_TOKEN ? state.coinUsd : state.tokenUsd),
-      look: () => Promise.reject(new Error("no look is needed")),
+      readReport: () => Promise.reject(new Error("no report is needed")),
       readRate: () => Promise.reject(new Error("no rate is needed")),
     },
     surchargeOf: (chainId) => (chainId === 30 ? SURCHARGE : 0n),
@@ -96,7 +96,7 @@ describe("the gas of a settlement", () => {
       clock: createStillClock(),
       prices: {
         readUsd: async ({ token }) => (token === NATIVE_SOL ? 150n * USD : USD),
-        look: () => Promise.reject(new Error("no look is needed")),
+        readReport: () => Promise.reject(new Error("no report is needed")),
         readRate: () => Promise.reject(new Error("no rate is needed")),
       },
       surchargeOf: () => 0n,

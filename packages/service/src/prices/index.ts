@@ -1,2 +1,2 @@
 export { PRICE_REFUSALS, PRICE_SCALE, type PriceRefusal } from "./price.ts";
-export { createPrices, type PriceLook, type PricedToken, type Prices } from "./prices.ts";
+export { createPrices, type PriceReport, type PricedToken, type Prices } from "./prices.ts";

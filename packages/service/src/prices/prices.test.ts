@@ -7,7 +7,7 @@ import type { HttpAnswer } from "../core/ports.ts";
 import type { PriceConfig } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { combineAnswers, PRICE_SCALE, rateBetween, type SourceAnswer } from "./price.ts";
-import { createPrices, type PriceLook } from "./prices.ts";
+import { createPrices, type PriceReport } from "./prices.ts";
 
 const NOW = 1_000_000_000_000;
 const DEVIATION_BPS = 100;
@@ -126,7 +126,7 @@ describe("prices of tokens", () => {
       const { usd, publishedAtMs } = state;
       return { usd, publishedAtMs };
     };
-    const looks: PriceLook[] = [];
+    const reports: PriceReport[] = [];
     const prices = createPrices({
       chains: new Map([[2, createStrictChain({ readPriceFeed })]]),
       http: async () => state.http,
@@ -139,9 +139,9 @@ describe("prices of tokens", () => {
           maxDeviationBps: DEVIATION_BPS,
           ...given,
         },
-      onLook: (_, look) => looks.push(look),
+      onReport: (_, report) => reports.push(report),
     });
-    return { prices, state, clock, looks };
+    return { prices, state, clock, reports };
   }
   const refusal = (reason: string) => ({ code: "PRICE_UNAVAILABLE", details: { reason } });
 
@@ -160,10 +160,10 @@ describe("prices of tokens", () => {
   });
 
   test("of three sources do without one, of two without none", async () => {
-    const { prices, state, looks } = open({ fixed: 1005n, feeds: [feed], http: [api] });
+    const { prices, state, reports } = open({ fixed: 1005n, feeds: [feed], http: [api] });
     state.fails = new OperatingError("RPC_UNAVAILABLE", "The node does not answer.");
     expect(await prices.readUsd(token)).toBe(1004n);
-    expect(looks).toEqual([
+    expect(reports).toEqual([
       {
         result: { kind: "price", usd: 1004n },
         sources: [

@@ -32,14 +32,14 @@ export interface SourceState {
 }
 
 /** A look at a token's sources. */
-export interface PriceLook {
+export interface PriceReport {
   readonly result: Combined;
   readonly sources: readonly SourceState[];
 }
 
 export interface Prices {
   /** What the sources of a token say now, and what that comes to. */
-  look(token: PricedToken): Promise<PriceLook>;
+  readReport(token: PricedToken): Promise<PriceReport>;
   /** US dollars per whole unit, times 1e18. Throws PRICE_UNAVAILABLE. */
   readUsd(token: PricedToken): Promise<bigint>;
   /** Whole units of `to` per whole unit of `from`, times 1e18. Throws as `readUsd` does. */
@@ -54,12 +54,12 @@ export function createPrices(options: {
   /** Undefined for a token without a price. */
   readonly sourcesOf: (token: PricedToken) => PriceConfig | undefined;
   /** Called after each look. */
-  readonly onLook?: (token: PricedToken, look: PriceLook) => void;
+  readonly onReport?: (token: PricedToken, report: PriceReport) => void;
 }): Prices {
-  const { chains, clock, sourcesOf, onLook } = options;
+  const { chains, clock, sourcesOf, onReport } = options;
   const readHttp = createHttpSources(options);
 
-  async function look(token: PricedToken): Promise<PriceLook> {
+  async function readReport(token: PricedToken): Promise<PriceReport> {
     const sources = sourcesOf(token);
     const chain = chains.get(token.chainId);
     const named = sources && chain ? await askAll(sources, chain, readHttp) : [];
@@ -73,18 +73,18 @@ export function createPrices(options: {
         detail: "detail" in answer ? answer.detail : null,
       })),
     };
-    onLook?.(token, seen);
+    onReport?.(token, seen);
     return seen;
   }
 
   async function readUsd(token: PricedToken): Promise<bigint> {
-    const { result } = await look(token);
+    const { result } = await readReport(token);
     if (result.kind === "unavailable") throw unavailable(result.reason);
     return result.usd;
   }
 
   return {
-    look,
+    readReport,
     readUsd,
     async readRate(from, to) {
       const [usdIn, usdOut] = await Promise.all([readUsd(from), readUsd(to)]);

@@ -1,5 +1,5 @@
 /** The readers of the configured chains: the place that names a chain family. */
-import { findWalletOf } from "../addresses/index.ts";
+import { findWalletByCommitment } from "../addresses/index.ts";
 import { deliveryIdOf, hashCommitment, predictWallet } from "../chains/evm/commitment.ts";
 import { createEvmChain } from "../chains/evm/evm-chain.ts";
 import type { Chain, Chains } from "../chains/port/index.ts";
@@ -107,7 +107,7 @@ function openSolana(
       deliveryIdOf,
     },
     mints,
-    vaultOf: async (commitment) => (db ? findWalletOf(db, commitment) : null),
+    vaultOf: async (commitment) => (db ? findWalletByCommitment(db, commitment) : null),
     // Whoever reaches no signer knows only what it was told itself.
     capLeftOf: async (token) => (await keeper?.getCapLeft?.(token)) ?? dailyCaps.get(token) ?? 0n,
     rentPerByte: RENT_PER_BYTE,

@@ -7,7 +7,7 @@ import {
   createPrices,
   PRICE_REFUSALS,
   type PricedToken,
-  type PriceLook,
+  type PriceReport,
   type Prices,
 } from "../prices/index.ts";
 import { getChainConfig, getToken } from "../routes/index.ts";
@@ -28,7 +28,7 @@ export function createConfiguredPrices(
   return createPrices({
     ...deps,
     sourcesOf: ({ chainId, token }) => findToken(config, chainId, token)?.price,
-    onLook: watchPrices(config, deps),
+    onReport: watchPrices(config, deps),
   });
 }
 
@@ -36,7 +36,7 @@ export function createConfiguredPrices(
 function watchPrices(
   config: Config,
   { log, metrics }: { readonly log: Log; readonly metrics: Metrics },
-): (token: PricedToken, look: PriceLook) => void {
+): (token: PricedToken, report: PriceReport) => void {
   // A counter that appears with its first event shows no increase to whoever watches for one.
   for (const { chainId, tokens } of config.chains) {
     for (const { symbol: token } of tokens.filter(({ price }) => price)) {

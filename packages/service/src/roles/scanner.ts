@@ -2,7 +2,7 @@
 import { startOf } from "../config/index.ts";
 import { maintainEvents } from "../events/index.ts";
 import { chainLabel } from "../telemetry/metrics.ts";
-import { lookAtBalances, lookAtChain } from "../scanner/index.ts";
+import { pollBalances, pollChain } from "../scanner/index.ts";
 import { createScannerChain } from "./chains.ts";
 import type { RoleContext, RunningRole } from "./context.ts";
 import { createSettlementDeps } from "./settlement-deps.ts";
@@ -43,7 +43,7 @@ export function startScanner(context: RoleContext): RunningRole {
         intervalMs: chain.pollIntervalMs,
         log,
         async look() {
-          const hasMore = await lookAtChain(deps);
+          const hasMore = await pollChain(deps);
           if (!hasMore) vitals.caughtUp();
           return hasMore;
         },
@@ -56,7 +56,7 @@ export function startScanner(context: RoleContext): RunningRole {
               name: `balances of chain ${chain.chainId}`,
               intervalMs: chain.balanceCheckIntervalMs,
               log,
-              look: () => lookAtBalances(deps),
+              look: () => pollBalances(deps),
             }),
           ]),
     ];

@@ -22,7 +22,7 @@ import {
   DEFAULT_LANE_LIMITS,
   SHORT_LIVED_LANE_LIMITS,
   type LaneLimits,
-  lookAtLane,
+  pollLane,
 } from "../transactions/index.ts";
 import { type RoleContext, type RunningRole, TOPICS } from "./context.ts";
 import { createSettlementDeps, POLL_MS } from "./settlement-deps.ts";
@@ -168,7 +168,7 @@ function startLanes(context: RoleContext, signers: readonly LaneSigner[]): Loop[
       name: `lane ${purpose} of chain ${chainId}`,
       intervalMs: LANE_POLL_MS,
       log: deps.log,
-      look: () => lookAtLane(deps),
+      look: () => pollLane(deps),
     });
   });
 }

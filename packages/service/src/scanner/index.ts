@@ -1,4 +1,4 @@
 export type { ScannerDeps } from "./deps.ts";
-export { lookAtBalances } from "./native.ts";
-export { lookAtChain } from "./scan.ts";
+export { pollBalances } from "./native.ts";
+export { pollChain } from "./scan.ts";
 export { getTip, TIP_OF_DEPOSIT } from "./store.ts";

@@ -28,8 +28,8 @@ import { createMonoChainRoute } from "../routes/mono-chain/route.ts";
 import { acceptBalance, type SettlementDeps } from "../settlements/index.ts";
 import { HERE, openWorld, type World } from "../../test/evm/world.ts";
 import type { ScannerDeps } from "./deps.ts";
-import { lookAtBalances } from "./native.ts";
-import { lookAtChain } from "./scan.ts";
+import { pollBalances } from "./native.ts";
+import { pollChain } from "./scan.ts";
 
 /** Enough for any call of these tests, so that nothing is estimated and what fails is mined. */
 const GAS = 500_000n;
@@ -129,17 +129,17 @@ async function openScanner({ traces = false, minDeposit = 1n } = {}) {
     create,
 
     async scan() {
-      while (await lookAtChain(deps)) {
+      while (await pollChain(deps)) {
         // There is more at once.
       }
     },
 
-    compare: () => lookAtBalances(deps),
+    compare: () => pollBalances(deps),
 
     async compareWhenFinal() {
       await world.makeFinal();
       await this.scan();
-      await lookAtBalances(deps);
+      await pollBalances(deps);
     },
 
     /** Amount, whether by a transaction, whether on the chain; in chain order. */

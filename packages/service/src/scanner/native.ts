@@ -44,7 +44,7 @@ export async function followTraces(deps: ScannerDeps, block: BlockRef): Promise<
 }
 
 /** Compares balances at the newest final block that is scanned. Returns false: the next look comes with its time. */
-export async function lookAtBalances(deps: ScannerDeps): Promise<boolean> {
+export async function pollBalances(deps: ScannerDeps): Promise<boolean> {
   const { db, chain } = deps;
   const tip = await getTip(db, chain.chainId);
   const { balances } = chain;

@@ -20,7 +20,7 @@ import { createIntegrator } from "../integrators/index.ts";
 import { createRouteBook } from "../routes/index.ts";
 import type { SettlementDeps } from "../settlements/index.ts";
 import type { ScannerDeps } from "./deps.ts";
-import { lookAtChain } from "./scan.ts";
+import { pollChain } from "./scan.ts";
 
 const USDC = toEvmAddress(`0x${"a0".repeat(20)}`);
 const FACTORY = toEvmAddress(`0x${"fa".repeat(20)}`);
@@ -218,7 +218,7 @@ async function openScanner() {
     onScanned: () => undefined,
   };
   const look = async () => {
-    while (await lookAtChain(deps)) {
+    while (await pollChain(deps)) {
       // There is more at once.
     }
   };
@@ -234,7 +234,7 @@ async function openScanner() {
     const dies = () => {
       throw new Error("the process ends");
     };
-    await expect(lookAtChain({ ...deps, crashPoint: dies })).rejects.toThrow("the process ends");
+    await expect(pollChain({ ...deps, crashPoint: dies })).rejects.toThrow("the process ends");
   };
   return { ...forking, look, lookAndDie, deposits, cursor, events, wallet };
 }

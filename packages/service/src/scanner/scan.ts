@@ -31,7 +31,7 @@ const WINDOW_BLOCKS = 512;
 const BLOCKS_MAX = 50;
 
 /** Scans what is new. Returns true when there is more at once. */
-export async function lookAtChain(deps: ScannerDeps): Promise<boolean> {
+export async function pollChain(deps: ScannerDeps): Promise<boolean> {
   try {
     for (let blocks = 0; blocks < BLOCKS_MAX; blocks++) {
       if (!(await scanNext(deps))) return false;

@@ -21,7 +21,7 @@ import { createIntegrator } from "../integrators/index.ts";
 import { createRouteBook, type Route } from "../routes/index.ts";
 import type { SettlementDeps } from "../settlements/index.ts";
 import type { ScannerDeps } from "./deps.ts";
-import { lookAtChain } from "./scan.ts";
+import { pollChain } from "./scan.ts";
 
 const SOL = 1_000_000_000n;
 
@@ -109,7 +109,7 @@ async function openScanner() {
     address,
     /** Looks until there is nothing more. */
     async look() {
-      while (await lookAtChain(deps)) {
+      while (await pollChain(deps)) {
         // There is more at once.
       }
     },
@@ -287,10 +287,10 @@ test("the first block of all is a final one, so that there always is a way back"
   const late = { ...scanner.deps, startBlock: start };
   await world.sandbox.skipSlots(20);
   await world.sandbox.tick(5);
-  expect(await lookAtChain(late)).toBe(false);
+  expect(await pollChain(late)).toBe(false);
   expect(await scanner.window()).toEqual([]);
   await world.finalize();
-  await lookAtChain(late);
+  await pollChain(late);
   const numbers = (await scanner.window()).map(({ number }) => number);
   expect(numbers.at(-1)).toBeGreaterThan(start);
   expect(numbers.at(-1)).toBeLessThanOrEqual(await world.here.getFinalNumber());

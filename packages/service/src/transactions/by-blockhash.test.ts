@@ -17,7 +17,7 @@ import { type Hex, toHex, toHex32, type TxHash } from "../core/hex.ts";
 import type { LaneSigner } from "../signers/port.ts";
 import { SignerRefusal, SignerWaits } from "../signers/refusal.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
-import { DEFAULT_LANE_LIMITS, type LaneDeps, lookAtLane, submitIntent } from "./lane.ts";
+import { DEFAULT_LANE_LIMITS, type LaneDeps, pollLane, submitIntent } from "./lane.ts";
 import { getByIntent } from "./store.ts";
 import { listAttempts } from "./attempts.ts";
 import { failureOf, type IntentName } from "./types.ts";
@@ -174,7 +174,7 @@ function openLane() {
     chain,
     clock,
     changes,
-    look: (changed: Partial<LaneDeps> = {}) => lookAtLane({ ...deps, ...changed }),
+    look: (changed: Partial<LaneDeps> = {}) => pollLane({ ...deps, ...changed }),
     submit: (intent: IntentName, data: Hex) =>
       database.db.transaction().execute((tx) =>
         submitIntent(tx, random, {

@@ -3,7 +3,7 @@ export {
   DEFAULT_LANE_LIMITS,
   type LaneDeps,
   type LaneLimits,
-  lookAtLane,
+  pollLane,
   type OnTransactionChanged,
   SHORT_LIVED_LANE_LIMITS,
   submitIntent,

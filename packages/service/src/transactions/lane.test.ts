@@ -5,7 +5,7 @@ import { openLaneOn } from "../../test/support/lane.ts";
 import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, type Hex, toEvmAddress } from "../core/hex.ts";
 import { endBreach, listBreaches, recordFindings } from "../ledger/index.ts";
-import { DEFAULT_LANE_LIMITS, type LaneDeps, lookAtLane } from "./lane.ts";
+import { DEFAULT_LANE_LIMITS, type LaneDeps, pollLane } from "./lane.ts";
 import { adoptNonce, assignNonces, orderLanes } from "./nonces.ts";
 import { getByIntent } from "./store.ts";
 import { listAttempts } from "./attempts.ts";
@@ -80,7 +80,7 @@ describe("lane", () => {
         if (name === "deliver.signed") throw new Error("the process died here");
       },
     };
-    await expect(lookAtLane(dies)).rejects.toThrow("the process died here");
+    await expect(pollLane(dies)).rejects.toThrow("the process died here");
     expect(node.sent).toEqual([]);
     await look();
     expect(signer.signed.length).toBe(1);
@@ -123,7 +123,7 @@ describe("lane", () => {
   test("T66 gas dearer than the cap is waited out before anything is signed", async () => {
     const { signer, deps, submit, look } = openLane();
     await submit("deploy:a:1");
-    await lookAtLane({ ...deps, limits: { ...DEFAULT_LANE_LIMITS, maxFeePerGas: 99n } });
+    await pollLane({ ...deps, limits: { ...DEFAULT_LANE_LIMITS, maxFeePerGas: 99n } });
     expect(signer.signed).toEqual([]);
     await look();
     expect(signer.signed.length).toBe(1);
@@ -133,9 +133,9 @@ describe("lane", () => {
     const { signer, clock, deps, submit } = openLane();
     const capped = { ...deps, limits: { ...DEFAULT_LANE_LIMITS, maxFeePerGas: 110n } };
     await submit("deploy:a:1");
-    await lookAtLane(capped);
+    await pollLane(capped);
     clock.advance(10 * DEFAULT_LANE_LIMITS.replaceAfterMs);
-    await lookAtLane(capped);
+    await pollLane(capped);
     expect(signer.signed.length).toBe(1);
   });
 
@@ -320,7 +320,7 @@ describe("a batch", () => {
       ...deps,
       signer: { ...signer, sign: () => Promise.reject(new Error("the process died here")) },
     };
-    await expect(lookAtLane(dies)).rejects.toThrow("the process died here");
+    await expect(pollLane(dies)).rejects.toThrow("the process died here");
     await submit("sweep:3:1", dataOf(3));
     await look();
     expect(signer.signed).toEqual(["0|0x0102|100", "1|0x03|100"]);
@@ -334,7 +334,7 @@ describe("a batch", () => {
       simulate: async () => ({ ok: false, reason: "EnforcedPause" }),
     });
     for (const i of [1, 2]) await submit(`sweep:${i}:1`, dataOf(i));
-    await lookAtLane({ ...deps, chain: refusing });
+    await pollLane({ ...deps, chain: refusing });
     expect(signer.signed).toEqual(["0|0x01|100", "1|0x02|100"]);
   });
 
@@ -342,22 +342,22 @@ describe("a batch", () => {
     const { node, signer, deps, submit } = openLane();
     const narrow = { ...deps, limits: { ...DEFAULT_LANE_LIMITS, openMax: 2 } };
     for (const i of [1, 2]) await submit(`sweep:${i}:1`, dataOf(i));
-    await lookAtLane(narrow);
+    await pollLane(narrow);
     node.combineFrom(2);
     for (const i of [3, 4, 5]) {
       await submit(`sweep:${i}:1`, dataOf(i));
-      await lookAtLane(narrow);
+      await pollLane(narrow);
     }
     node.mine();
-    await lookAtLane(narrow);
-    await lookAtLane(narrow);
+    await pollLane(narrow);
+    await pollLane(narrow);
     expect(signer.signed).toEqual(["0|0x01|100", "1|0x02|100", "2|0x030405|100"]);
   });
 
   test("that the lane cannot pay for, or that nobody answers about, goes one by one, and the rest goes on", async () => {
     const { node, signer, deps, submit, changes } = openLane();
     await submit("sweep:0:1", "0x09");
-    await lookAtLane(deps);
+    await pollLane(deps);
     node.mine();
     node.combineFrom(2);
     for (const i of [1, 2]) await submit(`sweep:${i}:1`, dataOf(i));
@@ -365,7 +365,7 @@ describe("a batch", () => {
       ...node.members,
       simulate: () => Promise.reject(new OperatingError("INSUFFICIENT_BALANCE", "no gas for it")),
     });
-    await lookAtLane({ ...deps, chain: poor });
+    await pollLane({ ...deps, chain: poor });
     expect(signer.signed).toEqual(["0|0x09|100", "1|0x01|100", "2|0x02|100"]);
     expect(changes).toContain("sweep:0:1 mined");
   });
@@ -375,7 +375,7 @@ describe("a batch", () => {
     node.combineFrom(2);
     for (const i of [1, 2]) await submit(`sweep:${i}:1`, dataOf(i));
     // The batch has 1 gas at 100 wei.
-    await lookAtLane({ ...deps, limits: { ...DEFAULT_LANE_LIMITS, batchCostMax: 99n } });
+    await pollLane({ ...deps, limits: { ...DEFAULT_LANE_LIMITS, batchCostMax: 99n } });
     expect(signer.signed).toEqual(["0|0x01|100", "1|0x02|100"]);
   });
 
@@ -450,7 +450,7 @@ describe("several lanes", () => {
       ...signer,
       sign: () => Promise.reject(new OperatingError("INTERNAL", "beyond the budget")),
     };
-    await lookAtLane({ ...deps, signer: refusing });
+    await pollLane({ ...deps, signer: refusing });
     expect(signer.signed).toHaveLength(1);
     expect(node.sent).toHaveLength(2);
     expect(node.pool.size).toBe(1);
@@ -465,7 +465,7 @@ describe("several lanes", () => {
     await submit("sweep:2:1");
     node.setFinal(5n);
     const refusing = { ...signer, sign: () => Promise.reject(new Error("refused")) };
-    await expect(lookAtLane({ ...deps, signer: refusing })).rejects.toThrow("refused");
+    await expect(pollLane({ ...deps, signer: refusing })).rejects.toThrow("refused");
     expect(changes).toContain("sweep:1:1 final");
   });
 });

@@ -120,7 +120,7 @@ export async function submitIntent(
  * One look at the lane: combines, assigns, sends, records what was mined. On a chain with an open breach it only records.
  * Returns true when there may be more to do at once.
  */
-export async function lookAtLane(deps: LaneDeps): Promise<boolean> {
+export async function pollLane(deps: LaneDeps): Promise<boolean> {
   const { db, chain, signer } = deps;
   const lane = laneOf(signer);
   await ensureRegistered(deps);

@@ -227,7 +227,7 @@ export function createDoctorDeps(given: {
     vaultSources: given.vaultSources ?? [],
     getScanned: given.getScanned ?? refuse,
     prices: given.prices ?? {
-      look: () => Promise.reject(new Error("no price must be asked for")),
+      readReport: () => Promise.reject(new Error("no price must be asked for")),
       readUsd: () => Promise.reject(new Error("no price must be asked for")),
     },
     attestations: given.attestations ?? null,

@@ -5,7 +5,7 @@ import { type Hex, toEvmAddress } from "../../src/core/hex.ts";
 import {
   DEFAULT_LANE_LIMITS,
   type LaneDeps,
-  lookAtLane,
+  pollLane,
   submitIntent,
 } from "../../src/transactions/lane.ts";
 import type { IntentName, LaneTransaction } from "../../src/transactions/types.ts";
@@ -60,7 +60,7 @@ export function openLaneOn(db: Db) {
         gas: 21_000n,
       }),
     );
-  const look = (changed: Partial<LaneDeps> = {}) => lookAtLane({ ...deps, ...changed });
+  const look = (changed: Partial<LaneDeps> = {}) => pollLane({ ...deps, ...changed });
   return {
     node,
     signer,

@@ -150,6 +150,14 @@ describe("import direction", () => {
     expect(wrong).toEqual([]);
   });
 
+  test("only adapters, signers, configuration and composition compare chain families", () => {
+    const rooms = /\/src\/(chains|signers|config|roles|cli)\//;
+    const wrong = service
+      .filter((path) => !rooms.test(path))
+      .filter((path) => /[!=]==\s*"(evm|svm)"/.test(read(path)));
+    expect(wrong).toEqual([]);
+  });
+
   test("adapters are imported only by composition", () => {
     const wrong = service
       .filter((path) => !isComposition(path))

@@ -122,9 +122,8 @@ function parseStatus(query: RawQuery): SettlementStatus | undefined {
 function parseWallet(query: RawQuery, format: AddressFormat): Address | undefined {
   const text = single(query, "walletAddress");
   if (text === undefined) return undefined;
-  // No text is of both: base58 has no zero.
-  const parsed = format.parse(text, text.startsWith("0x") ? "evm" : "svm");
-  if (parsed.kind === "address") return parsed.address;
+  const address = format.parseAny(text);
+  if (address) return address;
   throw invalid(
     "walletAddress",
     "an address, 0x and 40 hex digits with a right checksum, or 32 bytes in base58",

@@ -29,7 +29,7 @@ export const NATIVE_SOL = `0x${"0".repeat(64)}` as Address;
 
 /** The native coin of the chains of a family. */
 export function nativeOf(kind: ChainKind): Address {
-  return kind === "evm" ? NATIVE_TOKEN : NATIVE_SOL;
+  return { evm: NATIVE_TOKEN, svm: NATIVE_SOL }[kind];
 }
 
 /** Whether a token is the native coin of its chain, of any family. */
@@ -101,7 +101,10 @@ export function padAddress(address: Address): Hex32 {
 
 /** The address of a family in 32 bytes; throws when an EVM address is not padded with zeros. */
 export function unpadAddress(word: Hex32, kind: ChainKind = "evm"): Address {
-  if (kind === "svm") return toAddress(word);
+  return { evm: unpadEvmAddress, svm: toAddress }[kind](word);
+}
+
+function unpadEvmAddress(word: Hex32): EvmAddress {
   if (!word.startsWith(`0x${"0".repeat(24)}`)) {
     throw new TypeError(`expected 12 zero bytes before the address, got "${word}"`);
   }

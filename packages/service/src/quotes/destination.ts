@@ -10,6 +10,20 @@ import { invalid } from "./invalid.ts";
 /** Below it are precompiled contracts, and names that routers give to themselves. */
 const PRECOMPILES_END = 2n ** 16n;
 
+/** How a wallet of each family is told from what is none. */
+const WALLETS = {
+  evm: {
+    findFault: findEvmFault,
+    noToken: "a wallet, not a token contract",
+    noneOfOurs: "a wallet, not one of our contracts",
+  },
+  svm: {
+    findFault: findWalletFault,
+    noToken: "a wallet, not a mint",
+    noneOfOurs: "a wallet, not one of our accounts",
+  },
+} as const;
+
 export interface DestinationDeps {
   readonly db: Db;
   readonly format: AddressFormat;
@@ -29,15 +43,14 @@ export async function parseDestinationAddress(
   const parsed = deps.format.parse(text, kind);
   if (parsed.kind === "invalid") throw refuse(parsed.expected);
   const { address } = parsed;
-  const fault = kind === "evm" ? findEvmFault(address) : findWalletFault(address);
+  const { findFault, noToken, noneOfOurs } = WALLETS[kind];
+  const fault = findFault(address);
   if (fault !== undefined) throw refuse(fault);
   if (deps.tokens.some((token) => token.address === address)) {
-    throw refuse(kind === "evm" ? "a wallet, not a token contract" : "a wallet, not a mint");
+    throw refuse(noToken);
   }
   if (deps.reserved.has(address)) {
-    throw refuse(
-      kind === "evm" ? "a wallet, not one of our contracts" : "a wallet, not one of our accounts",
-    );
+    throw refuse(noneOfOurs);
   }
   if ((await listByWallets(deps.db, [address])).size > 0) {
     throw refuse("a wallet that is not a deposit address: it would settle in a loop");

@@ -90,19 +90,21 @@ function toNumber(amount: bigint, decimals: number): number {
   return Number(formatUnits(amount, decimals));
 }
 
+const STANDARDS = { evm: "erc20", svm: "spl" } as const;
+
 function formatToken(format: AddressFormat, token: ListedToken): Quote["fromToken"] {
   const contract = format.display(token.address);
   const native = isNative(token.address);
-  const isMint = !native && familyOf(token.address) === "svm";
+  const standard = native ? "native" : STANDARDS[familyOf(token.address)];
   return {
     name: token.symbol,
     symbol: token.symbol,
     contract,
-    ...(isMint ? { mint: contract } : {}),
+    ...(standard === "spl" ? { mint: contract } : {}),
     chainId: token.evmChainId,
     wChainId: token.chainId,
     decimals: token.decimals,
-    standard: native ? "native" : isMint ? "spl" : "erc20",
+    standard,
     verified: true,
   };
 }

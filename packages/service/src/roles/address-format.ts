@@ -8,6 +8,10 @@ export const addressFormat: AddressFormat = {
   display: (address) =>
     familyOf(address) === "evm" ? toChecksumAddress(address) : toBase58(address),
   parse: (text, kind) => (kind === "evm" ? parseEvm(text) : parseSolana(text)),
+  parseAny(text) {
+    const parsed = isEvmAddress(text) ? parseEvm(text) : parseSolana(text);
+    return parsed.kind === "address" ? parsed.address : undefined;
+  },
 };
 
 function parseEvm(text: string): ParsedAddress {

@@ -238,6 +238,9 @@ export function createLives(stage: Stage) {
         parse: () => {
           throw new Error("nobody writes an address in the simulation");
         },
+        parseAny: () => {
+          throw new Error("nobody writes an address in the simulation");
+        },
       },
     };
     const process: Process = { life, role, context, nodes };

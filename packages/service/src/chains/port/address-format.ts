@@ -8,6 +8,8 @@ export interface AddressFormat {
   display(address: Address): string;
   /** The address that a text names on the chains of a family. */
   parse(text: string, kind: ChainKind): ParsedAddress;
+  /** Returns the address that a text names on the chains of some family, or undefined. No text names one on both. */
+  parseAny(text: string): Address | undefined;
 }
 
 export type ParsedAddress =

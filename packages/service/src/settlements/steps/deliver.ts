@@ -17,7 +17,7 @@ import { hurry, dueSettlements } from "../store/due.ts";
 import { insertSettlement, transition } from "../store/transition.ts";
 import { lockHolding, lockSettlement } from "../store/read.ts";
 import type { Settlement } from "../types.ts";
-import { ChangedMeanwhile, type StepResult } from "./deploy.ts";
+import { ChangedMeanwhile, type StepResult } from "../step.ts";
 import { usedRoute } from "../choose-route.ts";
 
 export async function stepDeliver(

@@ -9,15 +9,13 @@ import type { TxHash } from "../../core/hex.ts";
 import { getByIntent, type IntentName, planCall, submitIntent } from "../../transactions/index.ts";
 import { listRoutes, takeFirst } from "../choose-route.ts";
 import { chainOf, lanesOf, type SettlementDeps } from "../deps.ts";
+import { recordEmpty } from "../empty.ts";
 import { fail } from "../fail.ts";
 import { planFee } from "../plan-fee.ts";
+import { ChangedMeanwhile, type StepResult } from "../step.ts";
 import { transition } from "../store/transition.ts";
-import { recordEmpty } from "../empty.ts";
-import { assertWorthwhile } from "../worthwhile.ts";
 import type { Settlement } from "../types.ts";
-
-/** `again` when another look may find more to do at once. */
-export type StepResult = "again" | "wait";
+import { assertWorthwhile } from "../worthwhile.ts";
 
 export async function stepDeploy(
   deps: SettlementDeps,
@@ -104,9 +102,4 @@ async function recordReady(
 
 function intentOf(settlement: Settlement, number: number): IntentName {
   return `deploy:${settlement.id}:${number}`;
-}
-
-/** Rolls a transaction back because somebody else changed the settlement first; the next look starts from the row. */
-export class ChangedMeanwhile extends Error {
-  override readonly name = "ChangedMeanwhile";
 }

@@ -31,7 +31,7 @@ import { transition } from "../store/transition.ts";
 import type { Settlement } from "../types.ts";
 import { FINALITY_RETRY_MS, RECHECK_MS } from "../../jobs/delays.ts";
 import { assertWorthwhile } from "../worthwhile.ts";
-import { ChangedMeanwhile, type StepResult } from "./deploy.ts";
+import { ChangedMeanwhile, type StepResult } from "../step.ts";
 import { leaveSpare, metMore } from "../spare.ts";
 import { recordEmpty } from "../empty.ts";
 

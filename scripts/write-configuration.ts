@@ -5,9 +5,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { IsArray, IsLiteral, IsObject, IsOptional, IsRecord, IsUnion, type TSchema } from "typebox";
 import { CompleteEvmChain, WrittenEvmChain } from "../packages/service/src/config/evm-chain.ts";
-import { ConfigFile } from "../packages/service/src/config/file.ts";
+import { createConfigFile } from "../packages/service/src/config/file.ts";
 import { HttpPrice, Price } from "../packages/service/src/config/prices.ts";
-import { WrittenRoute } from "../packages/service/src/config/route-forms/index.ts";
 import { SharedSettings } from "../packages/service/src/config/every-chain.ts";
 import {
   CompleteSolanaChain,
@@ -16,10 +15,13 @@ import {
   WrittenSolanaChain,
 } from "../packages/service/src/config/solana-chain.ts";
 import { Token } from "../packages/service/src/config/tokens.ts";
+import { ROUTE_DEFINITIONS } from "../packages/service/src/routes/index.ts";
 
 const PAGE = new URL("../docs/configuration.md", import.meta.url);
 const SCHEMA = new URL("../packages/service/sluice.schema.json", import.meta.url);
 const WIDTH = 120;
+
+const ConfigFile = createConfigFile(ROUTE_DEFINITIONS);
 
 type Properties = Readonly<Record<string, TSchema>>;
 
@@ -99,9 +101,9 @@ function without(properties: Properties, names: readonly string[]): Properties {
 }
 
 function writeRoutes(): string {
-  return WrittenRoute.anyOf
-    .map(({ properties }) => `### ${properties.kind.const}\n\n${write(properties)}`)
-    .join("\n\n");
+  return ROUTE_DEFINITIONS.map(
+    ({ kind, schema }) => `### ${kind}\n\n${write(schema.properties)}`,
+  ).join("\n\n");
 }
 
 /** The generated parts of the page, by the name in their markers. */

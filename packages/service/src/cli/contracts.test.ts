@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { formatContracts, listContracts } from "./contracts.ts";
-import { loadConfig } from "../config/index.ts";
+import { loadConfig } from "../roles/config.ts";
 
 const EXAMPLE = join(import.meta.dirname, "../../../../docs/examples/production.json");
 const OTHER = "0x00000000000000000000000000000000000000AA";

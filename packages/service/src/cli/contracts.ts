@@ -7,13 +7,12 @@ import {
   deriveDelivery,
   deriveEscrow,
   deriveFactory,
-  deriveRoute,
   DETERMINISTIC_DEPLOYER,
   type EvmChain,
   listEvmChains,
 } from "../config/index.ts";
 import type { EvmAddress, Hex } from "../core/hex.ts";
-import { describeRoute } from "../routes/index.ts";
+import { describeRoute, moduleOf } from "../routes/index.ts";
 import type { Call, Result } from "./command.ts";
 
 export interface ContractPlace {
@@ -39,7 +38,7 @@ export function listContracts(config: Config): readonly ContractPlace[] {
     ...config.routes
       .filter(({ chainId }) => chainId === chain.chainId)
       .map((route) => {
-        const derived = config.deployment && deriveRoute(config.deployment, config.chains, route);
+        const derived = config.deployment && moduleOf(route).definition.derive(config.deployment, config.chains, route);
         return placeOf(chain, describeRoute(config, route), route.contract, derived ?? undefined);
       }),
   ]);

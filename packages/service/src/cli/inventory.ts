@@ -1,5 +1,5 @@
 /** `sluice inventory`: what can be delivered, what is spoken for, what comes back, and how long it lasts. */
-import { type Config, destinationOf } from "../config/index.ts";
+import type { Config } from "../config/index.ts";
 import { formatUnits } from "../core/amounts.ts";
 import {
   getChain,
@@ -7,7 +7,6 @@ import {
   getToken,
   type InventoryReport,
   reportInventory,
-  moduleOf,
 } from "../routes/index.ts";
 import { createLog } from "../telemetry/log.ts";
 import type { Call, Result } from "./command.ts";
@@ -46,9 +45,9 @@ export async function inventoryCommand(config: Config): Promise<readonly ShownIn
   const chains = createChains(config, { clock: systemClock, log });
   return withDatabase(config, async ({ db }) => {
     const reports: ShownInventory[] = [];
-    for (const { chainId, token } of listInventories(config)) {
-      const chain = getChain(chains, chainId);
-      const report = await reportInventory({ db, clock: systemClock }, chain, token);
+    for (const { destChain, destToken } of listInventories(config)) {
+      const chain = getChain(chains, destChain);
+      const report = await reportInventory({ db, clock: systemClock }, chain, destToken);
       reports.push(show(config, report));
     }
     return reports;
@@ -82,10 +81,8 @@ function formatInventory(inventory: ShownInventory): string {
 }
 
 function listInventories(config: Config) {
-  const paid = config.routes.filter((route) => moduleOf(route).paysFromInventory);
-  const found = new Map(
-    paid.map(destinationOf).map((place) => [`${place.chainId}:${place.token}`, place]),
-  );
+  const paid = config.routes.filter(({ fromInventory }) => fromInventory);
+  const found = new Map(paid.map((route) => [`${route.destChain}:${route.destToken}`, route]));
   return [...found.values()];
 }
 

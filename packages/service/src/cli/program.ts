@@ -1,7 +1,8 @@
 /** The program: parses the command line by the table, runs one command, and prints its result or its error. */
 import { once } from "node:events";
 import { Command, CommanderError } from "commander";
-import { findConfigPath, loadConfig, processEnvironment } from "../config/index.ts";
+import { findConfigPath, processEnvironment } from "../config/index.ts";
+import { loadConfig } from "../roles/config.ts";
 import { askPassphrase } from "./ask-passphrase.ts";
 import type { Call, CommandRow, Option, Result } from "./command.ts";
 import { describeFailure, EXIT, formatFailure, UsageError } from "./failure.ts";

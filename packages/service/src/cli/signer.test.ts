@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { problemsOf } from "../../test/support/config.ts";
 import { silentLog } from "../../test/support/doubles.ts";
 import { toBase58 } from "../chains/solana/base58.ts";
-import { loadConfig } from "../config/index.ts";
+import { loadConfig } from "../roles/config.ts";
 import { padAddress, toEvmAddress, toHex32 } from "../core/hex.ts";
 import { Secret } from "../core/secret.ts";
 import { connectSigner } from "../signers/client.ts";

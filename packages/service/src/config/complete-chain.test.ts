@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { problemsOf } from "../../test/support/config.ts";
 import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
-import { loadConfig } from "./load.ts";
+import { loadConfig } from "../roles/config.ts";
 
 const EXAMPLE = join(import.meta.dirname, "../../../../docs/examples/production.json");
 const USDC_ON_BASE = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";

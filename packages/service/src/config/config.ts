@@ -9,7 +9,7 @@ import { CIRCLE_API_URL, type ConfigFile, DEFAULTS, type GasPolicy, LOG_LEVELS }
 import { readAwsCredentials, type SignerName } from "./keys.ts";
 import { type NodesConfig, resolveAttestorNodes } from "./nodes.ts";
 import type { Readers } from "./readers.ts";
-import type { RouteConfig } from "./route-forms/index.ts";
+import type { RouteConfig } from "./route-config.ts";
 
 const PEPPER_LENGTH_MIN = 16;
 

@@ -9,14 +9,14 @@ import {
   nativeOf,
 } from "../core/hex.ts";
 import { findWalletFault } from "../core/solana-wallet.ts";
-import { destinationOf, isPriced, pricedIn } from "./destinations.ts";
 import { type ChainConfig, listSolanaChains, listEvmChains, listLaneKeys } from "./chains.ts";
 import type { EvmChain } from "./evm-chain.ts";
 import { isSameKey } from "./keys.ts";
 import type { Config } from "./config.ts";
-import { formOf } from "./route-forms/index.ts";
+import { findPlaceProblems } from "./route-checks.ts";
+import type { RouteDefinition } from "./route-definition.ts";
 import type { TokenConfig } from "./tokens.ts";
-import { keyOf, type PlacedRoute } from "./routes.ts";
+import { definitionOf, keyOf, type PlacedRoute } from "./routes.ts";
 import { SOLANA_DECIMALS } from "./solana-chain.ts";
 
 /** Every contradiction, one line each, naming the setting. */
@@ -24,7 +24,10 @@ export function findContradictions(
   config: Config,
   /** Those of the configuration, with the settings that they came from. */
   routes: readonly PlacedRoute[],
-  { accountsLater }: { readonly accountsLater: boolean },
+  {
+    definitions,
+    accountsLater,
+  }: { readonly definitions: readonly RouteDefinition[]; readonly accountsLater: boolean },
 ): string[] {
   return [
     ...config.chains.flatMap((chain, index) => checkChain(config, chain, index)),
@@ -32,7 +35,9 @@ export function findContradictions(
     ...checkSigners(config),
     ...checkAttestor(config),
     ...checkGas(config),
-    ...routes.flatMap((placed, index) => checkRoute(config, placed, routes.slice(0, index))),
+    ...routes.flatMap((placed, index) =>
+      checkRoute(config, placed, { earlier: routes.slice(0, index), definitions }),
+    ),
   ];
 }
 
@@ -129,9 +134,8 @@ function checkSolana({ chains, attestor, routes }: Config, accountsLater: boolea
     problems.push(`${setting}.seed: expected a secret of its own, a key is it too`);
   }
   for (const route of routes) {
-    const { chainId, token: delivered } = destinationOf(route);
-    if (!formOf(route).paysFromInventory || chainId !== chain.chainId) continue;
-    const token = chain.tokens.find(({ address }) => address === delivered);
+    if (!route.fromInventory || route.destChain !== chain.chainId) continue;
+    const token = chain.tokens.find(({ address }) => address === route.destToken);
     if (!token || chain.dailyCaps.has(token.address)) continue;
     problems.push(
       `${setting}.dailyCaps: expected a cap of ${token.symbol}, a route delivers it from inventory`,
@@ -182,7 +186,7 @@ function checkGas({ gas, chains, routes }: Config): string[] {
       ?.tokens.some(({ address, price }) => address === token && price);
   const unpriced = routes.flatMap((route) => {
     const { chainId, token } = route;
-    const chainIds = new Set([chainId, destinationOf(route).chainId]);
+    const chainIds = [...new Set([chainId, route.destChain])];
     return [
       ...(hasPrice(chainId, token) ? [] : [`the token ${token} of chain ${chainId}`]),
       ...[...chainIds]
@@ -196,41 +200,28 @@ function checkGas({ gas, chains, routes }: Config): string[] {
 function checkRoute(
   config: Config,
   { route, setting }: PlacedRoute,
-  earlier: readonly PlacedRoute[],
+  {
+    earlier,
+    definitions,
+  }: {
+    readonly earlier: readonly PlacedRoute[];
+    readonly definitions: readonly RouteDefinition[];
+  },
 ): string[] {
-  const problems: string[] = [];
-  const check = (names: readonly [string, string], chainId: number, token: Address) => {
-    const chain = config.chains.find((known) => known.chainId === chainId);
-    if (!chain) problems.push(`${setting}.${names[0]}: expected a configured chain`);
-    else if (!chain.tokens.some(({ address }) => address === token)) {
-      problems.push(`${setting}.${names[1]}: expected a listed token of chain ${chainId}`);
-    }
-    // Less arrives than left: a lock of it could not be ended, and a payment in it could not be claimed for.
-    if (chain?.kind === "svm" && chain.mints.get(token)?.hasTransferFee) {
-      problems.push(`${setting}.${names[1]}: expected a token without a transfer fee`);
-    }
-  };
-  check(["chainId", "token"], route.chainId, route.token);
-  if ("destChain" in route) {
-    check(["destChain", "destToken"], route.destChain, route.destToken);
-    if (route.destChain === route.chainId) {
-      problems.push(`${setting}.destChain: expected another chain than chainId`);
-    }
-  }
-  const form = formOf(route);
-  problems.push(...form.check(route, setting, config));
-  if (isPriced(route)) {
-    const name = form.pricedBy;
-    const source = { chainId: route.chainId, token: route.token };
-    for (const { chainId, token } of [source, pricedIn(route)]) {
-      const listed = config.chains
-        .find((known) => known.chainId === chainId)
-        ?.tokens.find(({ address }) => address === token);
-      if (listed && !listed.price) {
-        problems.push(
-          `${setting}.${name}: expected a price of the token ${listed.symbol} of chain ${chainId}`,
-        );
-      }
+  const definition = definitionOf(route, { definitions });
+  const source = { chainId: route.chainId, token: route.token };
+  const problems = [
+    ...findPlaceProblems(config, source, [`${setting}.chainId`, `${setting}.token`]),
+    ...definition.findContradictions(config, route, setting),
+  ];
+  for (const { chainId, token } of route.pricedIn ? [source, route.pricedIn] : []) {
+    const listed = config.chains
+      .find((known) => known.chainId === chainId)
+      ?.tokens.find(({ address }) => address === token);
+    if (listed && !listed.price) {
+      problems.push(
+        `${setting}.${definition.pricedBy}: expected a price of the token ${listed.symbol} of chain ${chainId}`,
+      );
     }
   }
   if (earlier.some((other) => keyOf(other.route) === keyOf(route))) {

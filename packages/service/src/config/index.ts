@@ -17,13 +17,13 @@ export type { Config } from "./config.ts";
 export {
   DEPLOYMENT_SALT,
   type DeploymentConfig,
+  derive,
   type Derived,
   deriveDelivery,
   deriveEscrow,
   deriveFactory,
   DETERMINISTIC_DEPLOYER,
 } from "./deployment.ts";
-export { destinationOf, isPriced, pricedIn } from "./destinations.ts";
 export {
   type CctpConfig,
   type EvmChain,
@@ -45,9 +45,18 @@ export type { NodesConfig } from "./nodes.ts";
 export type { FeedConfig, HttpPriceConfig, PriceConfig } from "./prices.ts";
 export { ConfigError } from "./problems.ts";
 export { ROLE_NAMES, type RoleName } from "./readers.ts";
-export type { RouteConfig } from "./route-forms/index.ts";
-export type { SwapConfig } from "./route-forms/pool.ts";
-export { deriveRoute } from "./routes.ts";
+export { findDestinationProblems } from "./route-checks.ts";
+export type { ChainToken, RouteConfig, RouteKind, RoutePair, SwapConfig } from "./route-config.ts";
+export type { RouteDefinition } from "./route-definition.ts";
+export { findNamedToken, NATIVE_NAME, NO_CHAIN, type RouteNames } from "./route-names.ts";
+export {
+  RouteBetween,
+  RouteSource,
+  TokenName,
+  TokenNames,
+  type WrittenRoute,
+} from "./route-schema.ts";
 export { listSecretFiles, type SecretFile } from "./secret-files.ts";
 export { feePayersOf, type MintConfig, SOLANA_DECIMALS, type SolanaChain } from "./solana-chain.ts";
 export type { TokenConfig } from "./tokens.ts";
+export { Bps, Flag, setting } from "./values.ts";

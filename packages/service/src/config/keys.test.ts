@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { problemsOf } from "../../test/support/config.ts";
-import { loadConfig } from "./load.ts";
+import { loadConfig } from "../roles/config.ts";
 
 const ARN = "arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab";
 const addressOf = (digit: number) => `0x${String(digit).repeat(40)}`;

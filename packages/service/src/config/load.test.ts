@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { problemsOf } from "../../test/support/config.ts";
-import { loadConfig } from "./load.ts";
+import { loadConfig } from "../roles/config.ts";
 
 const addressOf = (digit: number) => `0x${String(digit).repeat(40)}`;
 const keyOf = (digit: string) => `0x${digit.repeat(64)}`;
@@ -666,6 +666,9 @@ describe("the bridge", () => {
       destChain: 30,
       destToken: addressOf(5),
       contract: addressOf(8),
+      pricedIn: null,
+      fromInventory: false,
+      swap: null,
     });
   });
 

@@ -8,6 +8,7 @@ import type { SignerName } from "./keys.ts";
 import { ConfigError } from "./problems.ts";
 import { readConfigFile } from "./read-file.ts";
 import { createReaders, ROLE_NAMES, type RoleName } from "./readers.ts";
+import type { RouteDefinition } from "./route-definition.ts";
 import { resolveRoutes } from "./routes.ts";
 import type { Environment } from "./secrets.ts";
 
@@ -21,15 +22,17 @@ export const processEnvironment: Environment = process.env;
 export function loadConfig(args: {
   readonly path: string;
   readonly env: Environment;
+  /** The kinds of routes. */
+  readonly definitions: readonly RouteDefinition[];
   /** All of them unless given. */
   readonly roles?: readonly RoleName[];
   /** Only keys are read: those of one signer, or `all`. For processes that have no role. */
   readonly keysOf?: SignerName | "all";
 }): Config {
-  const { path, env, roles = ROLE_NAMES, keysOf } = args;
+  const { path, env, definitions, roles = ROLE_NAMES, keysOf } = args;
   // The accounts of a seed are known once the seed is made.
   const accountsLater = keysOf === "all";
-  const { file, chains: complete } = readConfigFile(path, { accountsLater });
+  const { file, chains: complete } = readConfigFile(path, { accountsLater, definitions });
   const { signers } = file;
   const readers = createReaders({ folder: dirname(path), env, signers, roles, keysOf });
   const { problems } = readers;
@@ -39,12 +42,12 @@ export function loadConfig(args: {
     resolveChain(chain, `chains[${index}]`, { readKey, readSecret, problems }),
   );
   const deployment = resolveDeployment(file.deployment, problems);
-  const placed = resolveRoutes(file.routes, { chains, deployment, problems });
+  const placed = resolveRoutes(file.routes, { chains, deployment, definitions, problems });
   const routes = placed.map(({ route }) => route);
   const config = resolveConfig(file, { chains, deployment, routes }, readers);
   problems.push(
     ...findBadChecksums(file),
-    ...findContradictions(config, placed, { accountsLater }),
+    ...findContradictions(config, placed, { definitions, accountsLater }),
   );
   if (problems.length > 0) throw new ConfigError([...new Set(problems)]);
   return config;

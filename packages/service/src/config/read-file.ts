@@ -4,15 +4,16 @@ import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
 import { type CompleteChain, completeChain } from "./chains.ts";
 import { resolveDeployment } from "./deployment.ts";
-import { ConfigFile, DEFAULTS } from "./file.ts";
+import { type ConfigFile, createConfigFile, DEFAULTS, SETTINGS } from "./file.ts";
 import { ConfigError, listProblems } from "./problems.ts";
+import type { RouteDefinition } from "./route-definition.ts";
 
 /** What chains take from the file beside their own entries. */
 const Shared = Type.Object({
-  deployment: ConfigFile.properties.deployment,
-  contracts: ConfigFile.properties.contracts,
-  httpPrices: ConfigFile.properties.httpPrices,
-  chains: ConfigFile.properties.chains,
+  deployment: SETTINGS.deployment,
+  contracts: SETTINGS.contracts,
+  httpPrices: SETTINGS.httpPrices,
+  chains: SETTINGS.chains,
 });
 
 /**
@@ -21,12 +22,13 @@ const Shared = Type.Object({
  */
 export function readConfigFile(
   path: string,
-  options: { readonly accountsLater: boolean },
+  options: { readonly accountsLater: boolean; readonly definitions: readonly RouteDefinition[] },
 ): { readonly file: ConfigFile; readonly chains: readonly CompleteChain[] } {
   const parsed = parseFile(path);
-  const problems = listProblems(ConfigFile, parsed);
+  const schema = createConfigFile(options.definitions);
+  const problems = listProblems(schema, parsed);
   const chains = Value.Check(Shared, parsed) ? completeChains(parsed, problems, options) : [];
-  if (problems.length > 0 || !Value.Check(ConfigFile, parsed)) throw new ConfigError(problems);
+  if (problems.length > 0 || !Value.Check(schema, parsed)) throw new ConfigError(problems);
   return { file: parsed, chains };
 }
 

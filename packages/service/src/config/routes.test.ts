@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { problemsOf } from "../../test/support/config.ts";
 import { NATIVE_TOKEN } from "../core/hex.ts";
 import type { Config } from "./config.ts";
-import { loadConfig } from "./load.ts";
-import type { RouteConfig } from "./route-forms/index.ts";
+import { loadConfig } from "../roles/config.ts";
+import type { RouteConfig } from "./route-config.ts";
 
 const EXAMPLE = join(import.meta.dirname, "../../../../docs/examples/production.json");
 const OTHER = "0x00000000000000000000000000000000000000aa";
@@ -42,7 +42,7 @@ function describeRoutes(config: Config): readonly string[] {
     return `${chain?.tokens.find(({ address }) => address === token)?.symbol}@${chain?.name}`;
   };
   return config.routes.map((route) =>
-    route.kind === "MONO_CHAIN"
+    route.destChain === route.chainId
       ? `${route.kind} ${nameOf(route.chainId, route.token)}`
       : `${route.kind} ${nameOf(route.chainId, route.token)} ${nameOf(route.destChain, route.destToken)}`,
   );
@@ -102,13 +102,18 @@ describe("one route", () => {
       token: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
       destChain: 2,
       destToken: "0xdac17f958d2ee523a2206206994597c13d831ec7",
-      priced: false,
+      pricedIn: null,
     });
     expect(second).toEqual({
       kind: "MONO_CHAIN",
       chainId: 30,
       token: NATIVE_TOKEN,
+      destChain: 30,
+      destToken: NATIVE_TOKEN,
       contract: OTHER,
+      pricedIn: null,
+      fromInventory: false,
+      swap: null,
     });
     expect(third?.contract).toMatch(/^0x[0-9a-f]{40}$/);
   });
@@ -141,7 +146,7 @@ describe("one route", () => {
       token: NATIVE_TOKEN,
       swap: { tokenOut: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", poolFee: 500 },
     });
-    expect(stays).not.toHaveProperty("swap");
+    expect(stays).toMatchObject({ swap: null });
     expect(stays?.contract).not.toBe(route?.contract);
     const group = { kind: "MONO_CHAIN", poolFee: 500 };
     expect(problemsOf(() => load({ routes: [group] }))).toEqual([

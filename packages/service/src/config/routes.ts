@@ -1,21 +1,12 @@
 /** The routes of the file: names become chains and tokens, groups become routes, and contracts follow from the deployment. */
+import { assert } from "../core/assert.ts";
 import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
-import { type ChainConfig, findEvmChain } from "./chains.ts";
-import type { DeploymentConfig, Derived } from "./deployment.ts";
-import { destinationOf } from "./destinations.ts";
-import {
-  DEFAULT_GROUPS,
-  formOf,
-  type RouteConfig,
-  type RoutePair,
-  type WrittenRoute,
-} from "./route-forms/index.ts";
-import {
-  type Given,
-  NO_CHAIN,
-  resolveChainName,
-  resolveTokenName,
-} from "./route-forms/settings.ts";
+import type { ChainConfig } from "./chains.ts";
+import type { DeploymentConfig } from "./deployment.ts";
+import type { RouteConfig, RoutePair } from "./route-config.ts";
+import type { RouteDefinition } from "./route-definition.ts";
+import { createRouteNames, NO_CHAIN } from "./route-names.ts";
+import type { WrittenRoute } from "./route-schema.ts";
 
 /** A route, and the setting that it came from. */
 export interface PlacedRoute {
@@ -23,24 +14,33 @@ export interface PlacedRoute {
   readonly setting: string;
 }
 
-interface GivenToRoutes extends Given {
+interface Given {
+  readonly chains: readonly ChainConfig[];
   readonly deployment: DeploymentConfig | undefined;
+  readonly definitions: readonly RouteDefinition[];
+  readonly problems: string[];
 }
 
-/** Every route, in the order of the file. A group leaves out what another entry says by itself. */
+/**
+ * Resolves every route, in the order of the file. A group leaves out what another entry says by itself. A file without
+ * routes has a group of each kind that needs no inventory and no judgement of what is worth the same.
+ */
 export function resolveRoutes(
   written: readonly WrittenRoute[] | undefined,
-  given: GivenToRoutes,
+  given: Given,
 ): readonly PlacedRoute[] {
   if (!written) {
-    return DEFAULT_GROUPS.flatMap((group) =>
-      placeGroup(formOf(group).list(group, given.chains), "routes", given),
-    );
+    return given.definitions
+      .filter(({ isDefault }) => isDefault)
+      .flatMap((definition) => {
+        const pairs = definition.listPairs({ kind: definition.kind }, given.chains);
+        return placeGroup(pairs, "routes", given);
+      });
   }
   const entries = written.map((entry, index) => ({ entry, setting: `routes[${index}]` }));
   const single = new Map(
     entries.flatMap(({ entry, setting }) =>
-      isGroup(entry) ? [] : [[setting, resolveRoute(entry, setting, given)] as const],
+      isGroup(entry, given) ? [] : [[setting, resolveRoute(entry, setting, given)] as const],
     ),
   );
   const said = new Set([...single.values()].flatMap((placed) => placed.map(keyOfPlaced)));
@@ -52,22 +52,29 @@ export function resolveRoutes(
   });
 }
 
-/** What makes two routes the same. */
-export function keyOf(route: RoutePair): string {
-  const { kind, chainId, token } = route;
-  return JSON.stringify([kind, chainId, token, destinationOf(route)]);
+/** Returns the definition of a kind. The schema allows no kind without one. */
+export function definitionOf(
+  { kind }: Pick<RouteConfig, "kind">,
+  { definitions }: Pick<Given, "definitions">,
+): RouteDefinition {
+  const definition = definitions.find((known) => known.kind === kind);
+  assert(definition, "every kind of route has its definition");
+  return definition;
+}
+
+/** Returns the same text for routes that are the same. */
+export function keyOf({ kind, chainId, token, destChain, destToken }: RoutePair): string {
+  return JSON.stringify([kind, chainId, token, destChain, destToken]);
 }
 
 const keyOfPlaced = ({ route }: PlacedRoute) => keyOf(route);
 
-/** Settings with which an entry of any kind is one route. */
-const SINGLE = ["chainId", "token", "contract"];
-
-/** Whether an entry is a group: it names no chain that its routes begin on, and nothing else of one route. */
-function isGroup(entry: WrittenRoute): boolean {
-  const single = [...SINGLE, ...formOf(entry).single];
+/** A group names no chain that its routes begin on. */
+function isGroup(entry: WrittenRoute, given: Given): boolean {
+  const own: readonly string[] = definitionOf(entry, given).ofOne;
+  const ofOne = ["chainId", "token", "contract", ...own];
   return Object.entries(entry).every(
-    ([name, value]) => value === undefined || !single.includes(name),
+    ([name, value]) => value === undefined || !ofOne.includes(name),
   );
 }
 
@@ -75,31 +82,29 @@ function isGroup(entry: WrittenRoute): boolean {
 function resolveRoute(
   written: WrittenRoute,
   setting: string,
-  given: GivenToRoutes,
+  given: Given,
 ): readonly PlacedRoute[] {
   const { problems } = given;
   const count = problems.length;
   for (const name of ["chains", "tokens"] as const) {
     if (name in written) problems.push(`${setting}.${name}: expected nothing beside one route`);
   }
-  const chainId = resolveChainName(written.chainId, `${setting}.chainId`, given);
-  const token = resolveTokenName(written.token, chainId, `${setting}.token`, given);
-  const source = { chainId, token };
-  const pair = formOf(written).resolve(written, source, setting, given);
+  const names = createRouteNames(setting, given);
+  const chainId = names.resolveChain(written.chainId, "chainId");
+  const token = names.resolveToken(written.token, chainId, "token");
+  const pair = definitionOf(written, given).resolve(written, { chainId, token }, names);
   if (problems.length > count) return [];
   return placeRoute(pair, written.contract, setting, given);
 }
 
 /** The pairs of a group of the file; names that lead to nothing are problems. */
-function resolveGroup(
-  group: WrittenRoute,
-  setting: string,
-  given: GivenToRoutes,
-): readonly RoutePair[] {
+function resolveGroup(group: WrittenRoute, setting: string, given: Given): readonly RoutePair[] {
   const { problems } = given;
   const count = problems.length;
+  const definition = definitionOf(group, given);
+  const names = createRouteNames(setting, given);
   const chainIds = group.chains?.map((chain, index) =>
-    resolveChainName(chain, `${setting}.chains[${index}]`, given),
+    names.resolveChain(chain, `chains[${index}]`),
   );
   const chains = given.chains.filter(({ chainId }) => chainIds?.includes(chainId) ?? true);
   for (const [index, chainId] of (chainIds ?? []).entries()) {
@@ -107,18 +112,17 @@ function resolveGroup(
       problems.push(`${setting}.chains[${index}]: expected a configured chain`);
     }
   }
-  const form = formOf(group);
-  form.checkGroup(group, setting, { chains, problems });
+  definition.checkGroup(group, chains, names);
   if (problems.length > count) return [];
-  const pairs = form.list(group, chains);
-  if (pairs.length === 0) problems.push(`${setting}: expected ${form.wanted}`);
+  const pairs = definition.listPairs(group, chains);
+  if (pairs.length === 0) problems.push(`${setting}: expected ${definition.groupNeeds}`);
   return pairs;
 }
 
 function placeGroup(
   pairs: readonly RoutePair[],
   setting: string,
-  given: GivenToRoutes,
+  given: Given,
 ): readonly PlacedRoute[] {
   const isMade = ({ chainId }: RoutePair) => findSource(given, chainId)?.kind !== "svm";
   if (!given.deployment && pairs.some(isMade)) {
@@ -130,7 +134,7 @@ function placeGroup(
   return pairs.flatMap((pair) => placeRoute(pair, undefined, setting, given));
 }
 
-function findSource({ chains }: GivenToRoutes, chainId: number): ChainConfig | undefined {
+function findSource({ chains }: Given, chainId: number): ChainConfig | undefined {
   return chains.find((chain) => chain.chainId === chainId);
 }
 
@@ -139,16 +143,17 @@ function placeRoute(
   pair: RoutePair,
   written: string | undefined,
   setting: string,
-  given: GivenToRoutes,
+  given: Given,
 ): readonly PlacedRoute[] {
   const { chains, deployment, problems } = given;
   const source = findSource(given, pair.chainId);
+  const definition = definitionOf(pair, given);
   if (source?.kind === "svm") {
     // There are no contracts: whatever leaves a vault is an order of the signer.
     if (written !== undefined) {
       problems.push(`${setting}.contract: expected nothing, routes from Solana have no contract`);
     }
-    const contract = formOf(pair).accountOf(source);
+    const contract = definition.accountOf(source);
     return [{ route: { ...pair, contract }, setting }];
   }
   if (written !== undefined) {
@@ -160,16 +165,7 @@ function placeRoute(
     );
   }
   // What has no contract for want of a chain, a token or a bridge is named with everything else that does not fit.
-  const contract = (deployment && deriveRoute(deployment, chains, pair)?.address) ?? NATIVE_TOKEN;
+  const contract =
+    (deployment && definition.derive(deployment, chains, pair)?.address) ?? NATIVE_TOKEN;
   return [{ route: { ...pair, contract }, setting }];
-}
-
-/** Derives a route's contract: null where a chain of it lacks something that it is made for, and on Solana. */
-export function deriveRoute(
-  deployment: DeploymentConfig,
-  chains: readonly ChainConfig[],
-  pair: RoutePair,
-): Derived | null {
-  const source = findEvmChain({ chains }, pair.chainId);
-  return source ? formOf(pair).derive(pair, { source, chains, deployment }) : null;
 }

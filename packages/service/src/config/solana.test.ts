@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { problemsOf } from "../../test/support/config.ts";
 import { parseSolanaAddress, toBase58 } from "../core/base58.ts";
 import { type Address, NATIVE_SOL, toAddress } from "../core/hex.ts";
-import { loadConfig } from "./load.ts";
+import { loadConfig } from "../roles/config.ts";
 import { solana as preset } from "./presets/index.ts";
 
 const evmAddress = (digit: number) => `0x${String(digit).repeat(40)}`;
@@ -160,7 +160,8 @@ describe("Solana in the file", () => {
         token: MINT,
         destChain: 2,
         destToken: usdc,
-        priced: false,
+        pricedIn: null,
+        fromInventory: true,
         contract: ESCROW,
       },
       {
@@ -169,10 +170,21 @@ describe("Solana in the file", () => {
         token: usdc,
         destChain: 1,
         destToken: MINT,
-        priced: false,
+        pricedIn: null,
+        fromInventory: true,
         contract: evmAddress(7),
       },
-      { kind: "MONO_CHAIN", chainId: 1, token: NATIVE_SOL, contract: BINDING },
+      {
+        kind: "MONO_CHAIN",
+        chainId: 1,
+        token: NATIVE_SOL,
+        destChain: 1,
+        destToken: NATIVE_SOL,
+        pricedIn: null,
+        fromInventory: false,
+        swap: null,
+        contract: BINDING,
+      },
     ]);
   });
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { problemsOf } from "../../test/support/config.ts";
-import { loadConfig } from "./load.ts";
+import { loadConfig } from "../roles/config.ts";
 
 const addressOf = (digit: number) => `0x${String(digit).repeat(40)}`;
 const ENV = {
@@ -211,6 +211,8 @@ describe("a swap before the bridge", () => {
           destToken: addressOf(5),
           contract: addressOf(6),
           swap: { tokenOut: addressOf(4), poolFee: 500, maxImpactBps: 100, slippageBps: 50 },
+          pricedIn: { chainId: 2, token: addressOf(4) },
+          fromInventory: false,
         },
       ]);
     }

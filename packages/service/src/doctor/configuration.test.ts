@@ -4,13 +4,14 @@ import type { ChainConfig, RouteConfig } from "../config/index.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import { checkConfiguration } from "./configuration.ts";
 import { runChecks } from "./run.ts";
+import { configuredRoute } from "../../test/support/routes.ts";
 
-const STAY: RouteConfig = {
+const STAY: RouteConfig = configuredRoute({
   kind: "MONO_CHAIN",
   chainId: 2,
   token: USDC,
   contract: toEvmAddress(`0x${"7".repeat(40)}`),
-};
+});
 
 async function examine(given: Parameters<typeof createDoctorDeps>[0]) {
   const results = await runChecks([checkConfiguration(createDoctorDeps(given))]);

@@ -1,5 +1,5 @@
 /** Checks of the configuration, the keys and the terms: they need no node and no database. */
-import { type Config, destinationOf, listEvmChains, type RouteConfig } from "../config/index.ts";
+import { type Config, listEvmChains, type RouteConfig } from "../config/index.ts";
 import { feeOf, minOutOf } from "../core/amounts.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import { type Check, type CheckResult, judge, ok } from "../core/check.ts";
@@ -101,7 +101,7 @@ function checkFee({ feeBps, maxFeeBps }: Config): Check {
 /** Whether the smallest deposit that settles by a route is worth settling. */
 function checkMinimum(config: Config, route: RouteConfig): readonly Check[] {
   const token = getToken(config, route.chainId, route.token);
-  const { chainId: destChain, token: destToken } = destinationOf(route);
+  const { destChain, destToken } = route;
   const destination = getToken(config, destChain, destToken);
   const { minDeposit, minDepositUnits, decimals } = token;
   const name = {

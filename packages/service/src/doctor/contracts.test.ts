@@ -13,6 +13,7 @@ import { OperatingError } from "../core/errors.ts";
 import { NATIVE_TOKEN, padAddress, toEvmAddress, toHex32 } from "../core/hex.ts";
 import { examine } from "./examine.ts";
 import type { DoctorDeps } from "./facts.ts";
+import { configuredRoute } from "../../test/support/routes.ts";
 
 const THERE = { ...CHAIN, chainId: 30, name: "base", evmChainId: 8_453 };
 const HERE = { ...CHAIN, evmChainId: 1 };
@@ -32,8 +33,8 @@ const GOVERNANCE: Governance = {
 };
 
 const routes: readonly RouteConfig[] = [
-  { kind: "MONO_CHAIN", chainId: 2, token: USDC, contract: ROUTE },
-  {
+  configuredRoute({ kind: "MONO_CHAIN", chainId: 2, token: USDC, contract: ROUTE }),
+  configuredRoute({
     kind: "SWIFT",
     chainId: 2,
     token: USDC,
@@ -41,7 +42,7 @@ const routes: readonly RouteConfig[] = [
     priced: false,
     destToken: USDC,
     contract: ROUTE,
-  },
+  }),
 ];
 
 /** A node of one of two real chains on which everything is as it should be, except what is given. */
@@ -140,7 +141,7 @@ describe("our contracts on real chains", () => {
   });
 
   test("that have nothing to deliver are a warning", async () => {
-    const back: RouteConfig = {
+    const back: RouteConfig = configuredRoute({
       kind: "SWIFT",
       chainId: 30,
       token: USDC,
@@ -148,7 +149,7 @@ describe("our contracts on real chains", () => {
       priced: false,
       destToken: USDC,
       contract: ROUTE,
-    };
+    });
     const found = await findTrouble({ getBalance: async () => 0n }, { routes: [...routes, back] });
     expect(found.filter(({ id }) => id === "delivery.inventory")).toMatchObject([
       { subject: "chain 2 (ethereum)", item: "USDC", status: "warning", found: "0 USDC" },
@@ -286,7 +287,9 @@ describe("a route through a pool", () => {
   const swap = { tokenOut: DAI, poolFee: 500, maxImpactBps: 100, slippageBps: 50 };
   const config: Partial<Config> = {
     chains: [{ ...HERE, tokens: [usdc, dai], uniswapV3: { router, quoter, weth } }, THERE],
-    routes: [{ kind: "MONO_CHAIN", chainId: 2, token: USDC, contract: ROUTE, swap }],
+    routes: [
+      configuredRoute({ kind: "MONO_CHAIN", chainId: 2, token: USDC, contract: ROUTE, swap }),
+    ],
   };
   const terms = {
     evmChainId: 1n,
@@ -387,7 +390,7 @@ describe("a route through a pool and the bridge", () => {
       { ...THERE, cctp: cctp(6) },
     ],
     routes: [
-      {
+      configuredRoute({
         kind: "FAST_MCTP",
         chainId: 2,
         token: DAI,
@@ -395,7 +398,7 @@ describe("a route through a pool and the bridge", () => {
         destToken,
         contract: ROUTE,
         swap,
-      },
+      }),
     ],
   };
   const terms: SwapBridgePair = {

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { CHAIN, createDoctorDeps, SOLANA_CHAIN, USDC } from "../../test/support/doctor-doubles.ts";
 import { NATIVE_SOL, toEvmAddress } from "../core/hex.ts";
 import { listChecks } from "./examine.ts";
+import { configuredRoute } from "../../test/support/routes.ts";
 
 const contract = toEvmAddress(`0x${"7".repeat(40)}`);
 const page = readFileSync(join(import.meta.dirname, "../../../../docs/doctor.md"), "utf8");
@@ -33,7 +34,7 @@ const checks = listChecks(
     config: {
       chains: [evm, SOLANA_CHAIN],
       routes: [
-        {
+        configuredRoute({
           kind: "SWIFT",
           chainId: 2,
           token: USDC,
@@ -41,10 +42,17 @@ const checks = listChecks(
           priced: true,
           destToken: NATIVE_SOL,
           contract,
-        },
-        { kind: "MONO_CHAIN", chainId: 2, token: USDC, contract },
-        { kind: "FAST_MCTP", chainId: 2, token: USDC, destChain: 2, destToken: USDC, contract },
-        {
+        }),
+        configuredRoute({ kind: "MONO_CHAIN", chainId: 2, token: USDC, contract }),
+        configuredRoute({
+          kind: "FAST_MCTP",
+          chainId: 2,
+          token: USDC,
+          destChain: 2,
+          destToken: USDC,
+          contract,
+        }),
+        configuredRoute({
           kind: "SWIFT",
           chainId: 2,
           token: USDC,
@@ -52,7 +60,7 @@ const checks = listChecks(
           priced: true,
           destToken: USDC,
           contract,
-        },
+        }),
       ],
     },
   }),

@@ -1,11 +1,10 @@
 /** Checks of what the owner has listed on one chain for our keys and tokens. */
-import { destinationOf, type TokenConfig } from "../config/index.ts";
+import type { Config, TokenConfig } from "../config/index.ts";
 import { formatUnits } from "../core/amounts.ts";
 import { assertNever } from "../core/assert.ts";
 import { type Check, type Finding, judge, judgeListed } from "../core/check.ts";
 import type { Place } from "./code.ts";
 import { getToken } from "../routes/index.ts";
-import type { DoctorDeps } from "./facts.ts";
 
 /** The accounts of our keys have the roles that their work needs. */
 export function checkListedKeys(
@@ -64,7 +63,7 @@ export function checkListedKeys(
 /** What may be paid on this chain has a cap above zero: without one the contract pays nothing. */
 export function checkDailyCaps(place: Place, deliveryCode: Check): readonly Check[] {
   const { chain, inspector, subject, deps } = place;
-  return listDelivered(deps, chain.chainId).map(({ symbol: item, address }) => ({
+  return listDelivered(deps.config, chain.chainId).map(({ symbol: item, address }) => ({
     id: "delivery.cap",
     subject,
     item,
@@ -81,14 +80,10 @@ export function checkDailyCaps(place: Place, deliveryCode: Check): readonly Chec
 }
 
 /** Tokens that routes deliver on a chain from inventory. */
-export function listDelivered(
-  { config, moduleOf }: Pick<DoctorDeps, "config" | "moduleOf">,
-  chainId: number,
-): readonly TokenConfig[] {
+export function listDelivered(config: Config, chainId: number): readonly TokenConfig[] {
   const tokens = config.routes
-    .filter((route) => moduleOf(route).paysFromInventory)
-    .map(destinationOf)
-    .flatMap((destination) => (destination.chainId === chainId ? [destination.token] : []));
+    .filter(({ fromInventory, destChain }) => fromInventory && destChain === chainId)
+    .map(({ destToken }) => destToken);
   return [...new Set(tokens)].map((token) => getToken(config, chainId, token));
 }
 

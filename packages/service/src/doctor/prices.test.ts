@@ -16,6 +16,7 @@ import type { PriceReport, PriceRefusal, Prices } from "../prices/index.ts";
 import type { DoctorDeps } from "./facts.ts";
 import { checkPrices } from "./prices.ts";
 import { runChecks } from "./run.ts";
+import { configuredRoute } from "../../test/support/routes.ts";
 
 const USD = 10n ** 18n;
 const FEED = { address: USDC, maxAgeMs: 1 };
@@ -23,7 +24,12 @@ const PRICE = { fixed: USD, feeds: [FEED], http: [], maxDeviationBps: 1 };
 const DAI = toEvmAddress(`0x${"da".repeat(20)}`);
 const usdc = findToken();
 const coin = { ...usdc, symbol: "ETHEREUM", address: NATIVE_TOKEN, decimals: 18 };
-const STAYS: RouteConfig = { kind: "MONO_CHAIN", chainId: 2, token: USDC, contract: USDC };
+const STAYS: RouteConfig = configuredRoute({
+  kind: "MONO_CHAIN",
+  chainId: 2,
+  token: USDC,
+  contract: USDC,
+});
 
 function findToken(): TokenConfig {
   const [token] = CHAIN.tokens;
@@ -93,7 +99,7 @@ test("the fee of the smallest deposit is weighed against its gas", async () => {
 });
 
 test("what a payment to Solana takes is weighed too, with the rent of what it may open", async () => {
-  const route: RouteConfig = {
+  const route: RouteConfig = configuredRoute({
     kind: "SWIFT",
     chainId: 2,
     token: USDC,
@@ -101,7 +107,7 @@ test("what a payment to Solana takes is weighed too, with the rent of what it ma
     destToken: SOLANA_USDC,
     priced: false,
     contract: USDC,
-  };
+  });
   const chain = {
     ...CHAIN,
     evmChainId: 1,

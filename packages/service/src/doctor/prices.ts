@@ -6,13 +6,10 @@ import { formatUnits } from "../core/amounts.ts";
 import {
   type ChainConfig,
   type Config,
-  destinationOf,
   findEvmChain,
   type GasPolicy,
   isLocal,
-  isPriced,
   type PriceConfig,
-  pricedIn,
   type RouteConfig,
 } from "../config/index.ts";
 import { assert } from "../core/assert.ts";
@@ -41,9 +38,9 @@ export function checkPrices(
   identified: ReadonlyMap<number, Check>,
 ): readonly Check[] {
   const { config } = deps;
-  const priced = config.routes
-    .filter(isPriced)
-    .flatMap((route) => [{ chainId: route.chainId, token: route.token }, pricedIn(route)]);
+  const priced = config.routes.flatMap(({ chainId, token, pricedIn }) =>
+    pricedIn ? [{ chainId, token }, pricedIn] : [],
+  );
   const floored = config.chains
     .filter(({ minDepositUsd }) => minDepositUsd !== undefined)
     .flatMap(({ chainId, tokens }) =>
@@ -261,13 +258,13 @@ function judgeCost(
   });
 }
 
-function chainsOf(route: RouteConfig): readonly number[] {
-  return [...new Set([route.chainId, destinationOf(route).chainId])];
+function chainsOf({ chainId, destChain }: RouteConfig): readonly number[] {
+  return [...new Set([chainId, destChain])];
 }
 
 /** What the first settlement of an address costs in gas, in US dollars times 1e18. */
 async function readCost(deps: DoctorDeps, route: RouteConfig): Promise<bigint> {
-  const { chainId: destChain, token: destToken } = destinationOf(route);
+  const { destChain, destToken } = route;
   const pair = { srcChain: route.chainId, srcToken: route.token, destChain, destToken };
   let usd = 0n;
   const costly = { pair, gasSteps: deps.moduleOf(route).listGasSteps(route) };

@@ -6,7 +6,7 @@ import {
   createStrictInspector,
   nodesFor,
 } from "../../test/support/doctor-doubles.ts";
-import { loadConfig } from "../config/index.ts";
+import { loadConfig } from "../roles/config.ts";
 import { NATIVE_TOKEN } from "../core/hex.ts";
 import { checkConfiguration } from "./configuration.ts";
 import { checkPrices } from "./prices.ts";

@@ -20,6 +20,7 @@ import type { DoctorDeps, VaultSource } from "./facts.ts";
 import { runChecks } from "./run.ts";
 import { checkSolana } from "./solana.ts";
 import { checkSolanaNodes } from "./solana-nodes.ts";
+import { configuredRoute } from "../../test/support/routes.ts";
 
 const NOW_S = 1_800_000_000n;
 const HASH = toHex32(`0x${"aa".repeat(32)}`);
@@ -30,15 +31,16 @@ const STRANGER = toEvmAddress(`0x${"5".repeat(40)}`);
 const SUBJECT = "chain 1 (solana)";
 const COST = 1_000_000n;
 
-const deliver = (destToken: typeof NATIVE_SOL): RouteConfig => ({
-  kind: "SWIFT",
-  chainId: 2,
-  token: USDC,
-  destChain: 1,
-  destToken,
-  priced: true,
-  contract: STRANGER,
-});
+const deliver = (destToken: typeof NATIVE_SOL): RouteConfig =>
+  configuredRoute({
+    kind: "SWIFT",
+    chainId: 2,
+    token: USDC,
+    destChain: 1,
+    destToken,
+    priced: true,
+    contract: STRANGER,
+  });
 
 /** A node on which everything is as it should be, except what is given. */
 function createNode(given: Partial<SolanaInspector> = {}): SolanaInspector {

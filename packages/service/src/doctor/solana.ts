@@ -33,7 +33,7 @@ export function checkSolana(
       return mint ? [[token.address, checkMint(place, token, mint)] as const] : [];
     }),
   );
-  const delivered = listDelivered(deps, chain.chainId);
+  const delivered = listDelivered(deps.config, chain.chainId);
   return [
     checkSeed(place),
     ...deps.vaultSources.map((source) => checkVaults(place, source)),

@@ -13,7 +13,7 @@ export function checkTokens(
   chain: EvmChain,
   identified: Check,
 ): readonly Check[] {
-  const delivered = listDelivered(deps, chain.chainId);
+  const delivered = listDelivered(deps.config, chain.chainId);
   return chain.tokens.flatMap((token) => {
     const isNative = token.address === NATIVE_TOKEN;
     const { all, code } = isNative

@@ -11,6 +11,7 @@ import { SWAP_GAS } from "../routes/mono-chain/swap.ts";
 import { SWIFT_GAS } from "../routes/swift/route.ts";
 import { costOfStep } from "../chains/solana/costs.ts";
 import { createGasCosts, DEPLOY_GAS, priceOfGas } from "./gas.ts";
+import { configuredRoute } from "../../test/support/routes.ts";
 
 const GWEI = 10n ** 9n;
 const USD = 10n ** 18n;
@@ -140,7 +141,7 @@ describe("the gas of a settlement", () => {
 
   test("is the same of a pair from inventory, priced or not", async () => {
     const { costs } = openCosts();
-    const route = {
+    const route = configuredRoute({
       kind: "SWIFT",
       chainId: 2,
       token: USDC,
@@ -148,7 +149,7 @@ describe("the gas of a settlement", () => {
       destToken: USDC,
       contract: USDC,
       priced: true,
-    } as const;
+    });
     const gasSteps = moduleOf(route).listGasSteps(route);
     expect(await costs.read({ ...ROUTE, gasSteps }, false)).toBe(await costs.read(ROUTE, false));
   });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createReadableSigner, createStillClock, silentLog } from "../../test/support/doubles.ts";
-import { loadConfig } from "../config/index.ts";
+import { loadConfig } from "./config.ts";
 import { parseSolanaAddress, toBase58 } from "../core/base58.ts";
 import { type Address, NATIVE_SOL, toAddress } from "../core/hex.ts";
 import type { LaneSigner } from "../signers/port.ts";

@@ -192,7 +192,7 @@ async function openSettler(config: Config, open: KeyOpener, guard: Guard) {
 /** What may be locked on Solana for a delivery elsewhere. */
 function listLockPairs(config: Config, { chainId, tokens }: ChainConfig): LockPair[] {
   return config.routes.flatMap((route): LockPair[] => {
-    if (route.kind !== "SWIFT" || route.chainId !== chainId) return [];
+    if (!route.fromInventory || route.chainId !== chainId) return [];
     const destination = config.chains.find((known) => known.chainId === route.destChain);
     const source = tokens.find(({ address }) => address === route.token);
     const token = destination?.tokens.find(({ address }) => address === route.destToken);
@@ -205,7 +205,7 @@ function listLockPairs(config: Config, { chainId, tokens }: ChainConfig): LockPa
         destToken: padAddress(route.destToken),
         destDecimals: token.decimals,
         delivery: padAddress(deliveryOf(destination)),
-        priced: route.priced,
+        priced: route.pricedIn !== null,
       },
     ];
   });

@@ -34,6 +34,7 @@ import { createConfiguredPrices } from "./prices.ts";
 import { createMinimums } from "./settlement-deps.ts";
 import { systemHttp, systemRandom } from "./system-ports.ts";
 import { createRoutes } from "../routes/index.ts";
+import { configuredRoute } from "../../test/support/routes.ts";
 
 const USD = 10n ** 18n;
 const AGE_MS = 60_000;
@@ -87,7 +88,7 @@ async function openTerms({ decimals, minDepositUnits, minDepositUsd, sources }: 
     config: {
       chains: [ethereum, base],
       routes: [
-        {
+        configuredRoute({
           kind: "SWIFT",
           chainId: 2,
           token: USDC,
@@ -95,7 +96,7 @@ async function openTerms({ decimals, minDepositUnits, minDepositUsd, sources }: 
           destToken: NATIVE_TOKEN,
           contract: ROUTE,
           priced: true,
-        },
+        }),
       ],
     },
   });

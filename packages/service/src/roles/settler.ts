@@ -1,10 +1,10 @@
 /** The settler: settlements, deliveries from inventory, and the lanes that send for them. Holds the lane keys. */
-import { type Config, destinationOf, type LanePurpose } from "../config/index.ts";
+import { type Config, type LanePurpose } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 import type { Tx } from "../db/schema.ts";
 import type { Loop } from "../jobs/loop.ts";
-import { getChain, moduleOf, ROUTE_MODULES, type SettlerDeps } from "../routes/index.ts";
+import { getChain, ROUTE_MODULES, type SettlerDeps } from "../routes/index.ts";
 import {
   followCompleted,
   lookAtDueSettlements,
@@ -102,9 +102,7 @@ function listReadings({ config, chains }: RoleContext, signers: readonly LaneSig
       .filter(({ token }) =>
         config.routes.some(
           (route) =>
-            moduleOf(route).paysFromInventory &&
-            destinationOf(route).chainId === chainId &&
-            destinationOf(route).token === token,
+            route.fromInventory && route.destChain === chainId && route.destToken === token,
         ),
       ),
   }));

@@ -1,5 +1,6 @@
 import type { Address } from "../core/hex.ts";
-import type { Pair, Route, RouteKind } from "./port.ts";
+import type { RouteKind } from "../config/index.ts";
+import type { Pair, Route } from "./port.ts";
 
 /** The enabled routes, in order of preference. */
 export interface RouteBook {

@@ -3,7 +3,6 @@ import type { Chain, Chains } from "../chains/port/index.ts";
 import {
   type ChainConfig,
   type Config,
-  destinationOf,
   type EvmChain,
   findEvmChain,
   type RouteConfig,
@@ -49,9 +48,9 @@ export function getToken(
 export function describeRoute(config: Pick<Config, "chains">, route: RouteConfig): string {
   const { symbol } = getToken(config, route.chainId, route.token);
   const source = `${route.kind} ${symbol} of chain ${route.chainId}`;
-  const { chainId, token } = destinationOf(route);
-  if (chainId === route.chainId && token === route.token) return source;
-  return `${source} to ${getToken(config, chainId, token).symbol} of chain ${chainId}`;
+  const { destChain, destToken } = route;
+  if (destChain === route.chainId && destToken === route.token) return source;
+  return `${source} to ${getToken(config, destChain, destToken).symbol} of chain ${destChain}`;
 }
 
 /**

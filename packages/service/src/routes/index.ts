@@ -24,11 +24,18 @@ export type {
   Pair,
   Reservation,
   Route,
-  RouteKind,
   RouteQuote,
   Sweep,
   SweptSettlement,
 } from "./port.ts";
-export { createRoutes, moduleOf, ROUTE_AUDITS, ROUTE_GAUGES, ROUTE_MODULES } from "./registry.ts";
+export {
+  createRoutes,
+  moduleOf,
+  ROUTE_AUDITS,
+  ROUTE_DEFINITIONS,
+  ROUTE_GAUGES,
+  ROUTE_MODULES,
+} from "./registry.ts";
 export { type InventoryReport, reportInventory } from "./swift/inventory.ts";
 export { listDeliveries, type ShownDelivery } from "./swift/shown.ts";
+export type { RouteKind } from "../config/index.ts";

@@ -6,7 +6,7 @@ import type { QuoteRequest } from "@sluice/sdk/wire";
 import type { BuiltContract, ChainInspector } from "../chains/inspector.ts";
 import type { DepositAddress } from "../addresses/index.ts";
 import type { Chains } from "../chains/port/index.ts";
-import type { Config, EvmChain, RouteConfig } from "../config/index.ts";
+import type { Config, EvmChain, RouteConfig, RouteDefinition } from "../config/index.ts";
 import type { Check, Compared } from "../core/check.ts";
 import type { Address, EvmAddress } from "../core/hex.ts";
 import type { Clock, CrashPoint, Random } from "../core/ports.ts";
@@ -19,10 +19,7 @@ import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { RowGauge } from "../telemetry/row-gauge.ts";
 import type { Attestations } from "./fast-mctp/attestations.ts";
-import type { Route, RouteKind } from "./port.ts";
-
-/** The configured route of a kind. */
-export type RouteConfigOf<Kind extends RouteKind> = Extract<RouteConfig, { readonly kind: Kind }>;
+import type { Route } from "./port.ts";
 
 /** What routes of a process work with. */
 export interface RouteDeps {
@@ -113,6 +110,8 @@ type QuoteSwitch = {
 /** One kind of route. Each method is given routes of this kind only. */
 export interface RouteModule<Own extends RouteConfig = RouteConfig> {
   readonly kind: Own["kind"];
+  /** How it is configured. */
+  readonly definition: RouteDefinition;
   /** The flag of a quote request that leaves routes of the kind out. */
   readonly quoteSwitch: QuoteSwitch;
   /** Lists the transactions of a settlement, besides the deployment of its wallet. */
@@ -125,8 +124,6 @@ export interface RouteModule<Own extends RouteConfig = RouteConfig> {
   compareTerms(place: RoutePlace, route: Own): Promise<readonly Compared[]>;
   /** Lists checks of the service of somebody else that a route depends on. */
   checkService?(deps: ServiceCheckDeps, route: Own): readonly Check[];
-  /** Whether the deliveries are paid from inventory. */
-  readonly paysFromInventory: boolean;
   /** The audit of what its sweeps do not deliver at once. */
   readonly audit?: RouteAudit;
   /** The gauges of what can stand still. */

@@ -1,18 +1,22 @@
 /** Options of a route that sweeps at a price, as the configuration gives them. */
-import { pricedIn, type RouteConfig, type SwapConfig } from "../config/index.ts";
+import { type ChainToken, type RouteConfig, type SwapConfig } from "../config/index.ts";
 import type { Prices } from "../prices/index.ts";
 import { getChain, getEvmChainConfig, getToken, missing } from "./configured.ts";
 import type { RouteDeps } from "./module.ts";
 import type { PoolOptions } from "./pool.ts";
 import { createPricing, type Pricing, type ReadRate } from "./swift/pricing.ts";
 
-/** Returns the rate of a route's pair, as it is now. */
-export function rateOf(prices: Prices, route: RouteConfig): ReadRate {
-  return () => prices.readRate({ chainId: route.chainId, token: route.token }, pricedIn(route));
+/** Reads the rate of a route's token in what it is priced in, as it is now. */
+export function rateOf(
+  prices: Prices,
+  { chainId, token }: ChainToken,
+  pricedIn: ChainToken,
+): ReadRate {
+  return () => prices.readRate({ chainId, token }, pricedIn);
 }
 
 /** Creates the pricing of a route's sweeps. */
-export function pricingOf(route: RouteConfig, deps: RouteDeps): Pricing {
+export function pricingOf(route: RouteConfig, pricedIn: ChainToken, deps: RouteDeps): Pricing {
   const { db, clock, chains, prices, wakeAttestor } = deps;
   return createPricing({
     db,
@@ -20,7 +24,7 @@ export function pricingOf(route: RouteConfig, deps: RouteDeps): Pricing {
     source: getChain(chains, route.chainId),
     token: route.token,
     contract: route.contract,
-    readRate: rateOf(prices, route),
+    readRate: rateOf(prices, route, pricedIn),
     wakeAttestor,
   });
 }
@@ -44,6 +48,6 @@ export function poolOptionsOf(
     ...swap,
     decimalsOut: getToken(config, chainId, swap.tokenOut).decimals,
     contract,
-    pricing: pricingOf(route, deps),
+    pricing: pricingOf(route, { chainId, token: swap.tokenOut }, deps),
   };
 }

@@ -5,6 +5,7 @@
  * other. Source leg and destination leg are kept apart: `readSweep` says what the mined source transaction did, and
  * `lookForDelivery` says whether the promised value has reached the committed wallet.
  */
+import type { RouteKind } from "../config/index.ts";
 import type { Call, Held, Receipt } from "../chains/port/index.ts";
 import type { Caps } from "../core/amounts.ts";
 import type { Address, Hex32, TxHash } from "../core/hex.ts";
@@ -12,8 +13,6 @@ import type { OperatingError } from "../core/errors.ts";
 import type { DepositAddress } from "../addresses/index.ts";
 import type { FeeRoute, FeeTerms } from "../fees/index.ts";
 import type { Tx } from "../db/schema.ts";
-
-export type RouteKind = "MONO_CHAIN" | "SWIFT" | "FAST_MCTP";
 
 export interface Pair {
   readonly srcChain: number;

@@ -1,5 +1,5 @@
 /** Every kind of route. A new one is a line here; nothing is loaded by name. */
-import type { Config } from "../config/index.ts";
+import type { Config, RouteDefinition } from "../config/index.ts";
 import { assert } from "../core/assert.ts";
 import type { RouteAudit } from "../ledger/index.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -10,10 +10,15 @@ import { withBreaker } from "./breaker.ts";
 import { fastMctp } from "./fast-mctp/module.ts";
 import type { RouteDeps, RouteModule } from "./module.ts";
 import { monoChain } from "./mono-chain/module.ts";
-import type { RouteKind } from "./port.ts";
+import type { RouteKind } from "../config/index.ts";
 import { swift } from "./swift/module.ts";
 
 export const ROUTE_MODULES: readonly RouteModule[] = [monoChain, swift, fastMctp];
+
+/** How the kinds are configured. */
+export const ROUTE_DEFINITIONS: readonly RouteDefinition[] = ROUTE_MODULES.map(
+  ({ definition }) => definition,
+);
 
 /** The audits of the kinds that have one. */
 export const ROUTE_AUDITS: readonly RouteAudit[] = ROUTE_MODULES.flatMap(

@@ -77,8 +77,8 @@ export function isUncovered(
 }
 
 function stepsOf(route: RouteConfig): readonly Step[] {
-  if (route.kind === "MONO_CHAIN") return route.swap ? STEPS.SWAP : STEPS.MONO_CHAIN;
-  if (route.kind === "FAST_MCTP") return route.swap ? STEPS.SWAP_AND_BURN : STEPS.FAST_MCTP;
+  if (route.kind === "MONO_CHAIN") return route.pricedIn ? STEPS.SWAP : STEPS.MONO_CHAIN;
+  if (route.kind === "FAST_MCTP") return route.pricedIn ? STEPS.SWAP_AND_BURN : STEPS.FAST_MCTP;
   return STEPS.SWIFT;
 }
 

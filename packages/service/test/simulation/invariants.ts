@@ -250,10 +250,7 @@ function serves(
 ): boolean {
   const { chainId, token, address } = of;
   if (route.chainId !== chainId || route.token !== token) return false;
-  const isMono = route.kind === "MONO_CHAIN";
-  const there = isMono ? chainId : route.destChain;
-  const gives = isMono ? (route.swap?.tokenOut ?? token) : route.destToken;
-  return there === address.destChain && gives === address.destToken;
+  return route.destChain === address.destChain && route.destToken === address.destToken;
 }
 
 /** What is left to do, for a person. */

@@ -32,6 +32,7 @@ import {
 import { Secret } from "../../src/core/secret.ts";
 import type { RouteChoice } from "./faults.ts";
 import type { Dice } from "./random.ts";
+import { configuredRoute } from "../support/routes.ts";
 
 /** Where virtual time begins. */
 export const START_MS = Date.parse("2026-01-05T00:00:00.000Z");
@@ -395,10 +396,10 @@ function listSolanaRoutes(): RouteConfig[] {
   const there = { chainId: first, token: other, destChain: SOLANA, destToken: token };
   const back = { chainId: SOLANA, token, destChain: first, destToken: other };
   return [
-    { ...stay, token },
-    { ...stay, token: NATIVE_SOL },
-    { ...cross, ...there, contract: routeOf("escrow to Solana", first) },
-    { ...cross, ...back, contract: escrowOf(SOLANA) },
+    configuredRoute({ ...stay, token }),
+    configuredRoute({ ...stay, token: NATIVE_SOL }),
+    configuredRoute({ ...cross, ...there, contract: routeOf("escrow to Solana", first) }),
+    configuredRoute({ ...cross, ...back, contract: escrowOf(SOLANA) }),
   ];
 }
 
@@ -406,24 +407,24 @@ function listSolanaRoutes(): RouteConfig[] {
 function listRoutes(between: readonly RouteChoice[number][], swaps: boolean): RouteConfig[] {
   const isBridged = between.some((kind) => kind === "FAST_MCTP");
   return CHAIN_IDS.flatMap((chainId): RouteConfig[] => [
-    {
-      kind: "MONO_CHAIN" as const,
+    configuredRoute({
+      kind: "MONO_CHAIN",
       chainId,
       token: tokenOf(chainId),
       contract: routeOf("token", chainId),
-    },
-    {
-      kind: "MONO_CHAIN" as const,
+    }),
+    configuredRoute({
+      kind: "MONO_CHAIN",
       chainId,
       token: NATIVE_TOKEN,
       contract: routeOf("native", chainId),
-    },
+    }),
     ...between.map((kind): RouteConfig => {
       const destChain = otherOf(chainId);
       const pair = { chainId, token: tokenOf(chainId), destChain, destToken: tokenOf(destChain) };
       return kind === "SWIFT"
-        ? { kind, ...pair, contract: routeOf("escrow", chainId), priced: false }
-        : { kind, ...pair, contract: routeOf("bridge", chainId) };
+        ? configuredRoute({ kind, ...pair, contract: routeOf("escrow", chainId), priced: false })
+        : configuredRoute({ kind, ...pair, contract: routeOf("bridge", chainId) });
     }),
     ...(swaps ? listSwaps(chainId, isBridged) : []),
   ]);
@@ -438,7 +439,7 @@ function listSwaps(chainId: number, isBridged: boolean): RouteConfig[] {
   const stay = { kind: "MONO_CHAIN", chainId } as const;
   const sell = { ...stay, token: NATIVE_TOKEN, contract: routeOf("coin to token", chainId) };
   const buy = { ...stay, token, contract: routeOf("token to coin", chainId) };
-  const bridge: RouteConfig = {
+  const bridge = configuredRoute({
     kind: "FAST_MCTP",
     chainId,
     token: NATIVE_TOKEN,
@@ -446,10 +447,10 @@ function listSwaps(chainId: number, isBridged: boolean): RouteConfig[] {
     destToken: tokenOf(destChain),
     contract: routeOf("coin to bridge", chainId),
     ...through(token),
-  };
+  });
   const local = [
-    { ...sell, ...through(token) },
-    { ...buy, ...through(NATIVE_TOKEN) },
+    configuredRoute({ ...sell, ...through(token) }),
+    configuredRoute({ ...buy, ...through(NATIVE_TOKEN) }),
   ];
   return isBridged ? [...local, bridge] : local;
 }

@@ -3,6 +3,7 @@ import { CHAIN, createDoctorDeps, USDC } from "../../../test/support/doctor-doub
 import { OperatingError } from "../../core/errors.ts";
 import { runChecks } from "../../doctor/run.ts";
 import type { BridgeFees } from "./attestations.ts";
+import { configuredRoute } from "../../../test/support/routes.ts";
 
 const here = { ...CHAIN, cctp: { domain: 0, messenger: USDC, transmitter: USDC } };
 const there = { ...here, chainId: 30, name: "base", cctp: { ...here.cctp, domain: 6 } };
@@ -13,15 +14,15 @@ function examine(answer: () => Promise<BridgeFees>) {
     config: {
       chains: [here, there],
       routes: [
-        { kind: "MONO_CHAIN", chainId: 2, token: USDC, contract: USDC },
-        {
+        configuredRoute({ kind: "MONO_CHAIN", chainId: 2, token: USDC, contract: USDC }),
+        configuredRoute({
           kind: "FAST_MCTP",
           chainId: 30,
           token: USDC,
           destChain: 2,
           destToken: USDC,
           contract: USDC,
-        },
+        }),
       ],
     },
     attestations: {

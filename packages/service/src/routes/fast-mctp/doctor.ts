@@ -6,11 +6,12 @@ import { type Check, type Compared, judge } from "../../core/check.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { padAddress } from "../../core/hex.ts";
 import { describeRoute, getEvmChainConfig } from "../configured.ts";
-import type { RouteConfigOf, RoutePlace, ServiceCheckDeps } from "../module.ts";
+import type { RoutePlace, ServiceCheckDeps } from "../module.ts";
 import { listPoolTerms } from "../pool-terms.ts";
 import { type BridgeFees, SHARE_DECIMALS } from "./attestations.ts";
+import type { BridgeConfig } from "./config.ts";
 
-type BridgeRoute = RouteConfigOf<"FAST_MCTP">;
+type BridgeRoute = BridgeConfig;
 
 /** Compares the terms of a route's contract with the configuration. */
 export async function compareTerms(

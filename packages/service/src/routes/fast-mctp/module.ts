@@ -1,7 +1,7 @@
 /** `FAST_MCTP`: USDC by Circle's CCTP v2, deposited or out of a pool. */
 import { deliveryConfirmationsOf, listEvmChains } from "../../config/index.ts";
 import { getChain, getToken, missing } from "../configured.ts";
-import type { RouteConfigOf, RouteModule } from "../module.ts";
+import type { RouteModule } from "../module.ts";
 import { poolOptionsOf } from "../pool-options.ts";
 import { BRIDGE_GAS, createFastMctpRoute } from "./route.ts";
 import { bridgeAudit } from "./audit.ts";
@@ -10,11 +10,12 @@ import { lookAtDueTransfers, type RelayDeps } from "./relay.ts";
 import { wakeOfSettlement } from "./store.ts";
 import { createSwapMctpRoute, SWAP_BRIDGE_GAS } from "./swap.ts";
 import { checkService, compareTerms } from "./doctor.ts";
+import { definition, type BridgeConfig } from "./config.ts";
 
-export const fastMctp: RouteModule<RouteConfigOf<"FAST_MCTP">> = {
+export const fastMctp: RouteModule<BridgeConfig> = {
   kind: "FAST_MCTP",
+  definition,
   quoteSwitch: "fastMctp",
-  paysFromInventory: false,
 
   listGasSteps: ({ swap }) => (swap ? SWAP_BRIDGE_GAS : BRIDGE_GAS),
   listBuilt: ({ swap }) => [swap ? "swapCctpRoute" : "cctpRoute"],

@@ -1,12 +1,13 @@
 /** The doctor's look at routes of the kind `MONO_CHAIN`. */
 import type { Compared } from "../../core/check.ts";
-import type { RouteConfigOf, RoutePlace } from "../module.ts";
+import type { RoutePlace } from "../module.ts";
 import { listPoolTerms } from "../pool-terms.ts";
+import type { MonoChainConfig } from "./config.ts";
 
 /** Compares the terms of a route's contract with the configuration. */
 export async function compareTerms(
   place: RoutePlace,
-  { chainId, token, contract, swap }: RouteConfigOf<"MONO_CHAIN">,
+  { chainId, token, contract, swap }: MonoChainConfig,
 ): Promise<readonly Compared[]> {
   const { chain, inspector, display } = place;
   if (swap) {

@@ -1,16 +1,17 @@
 /** `MONO_CHAIN`: deliveries on the chain of the deposit, of the same token or through a pool into another. */
 import { deliveryConfirmationsOf } from "../../config/index.ts";
 import { getChain, getChainConfig, getToken } from "../configured.ts";
-import type { RouteConfigOf, RouteModule } from "../module.ts";
+import type { RouteModule } from "../module.ts";
 import { poolOptionsOf } from "../pool-options.ts";
 import { createMonoChainRoute, TRANSFER_GAS } from "./route.ts";
 import { createSwapRoute, SWAP_GAS } from "./swap.ts";
 import { compareTerms } from "./doctor.ts";
+import { definition, type MonoChainConfig } from "./config.ts";
 
-export const monoChain: RouteModule<RouteConfigOf<"MONO_CHAIN">> = {
+export const monoChain: RouteModule<MonoChainConfig> = {
   kind: "MONO_CHAIN",
+  definition,
   quoteSwitch: "monoChain",
-  paysFromInventory: false,
 
   listGasSteps: ({ swap }) => (swap ? SWAP_GAS : TRANSFER_GAS),
   listBuilt: ({ swap }) => [swap ? "swapRoute" : "transferRoute"],

@@ -3,12 +3,13 @@ import { deliveryOf } from "../../config/index.ts";
 import type { Compared } from "../../core/check.ts";
 import { padAddress } from "../../core/hex.ts";
 import { getChainConfig, getToken } from "../configured.ts";
-import type { RouteConfigOf, RoutePlace } from "../module.ts";
+import type { RoutePlace } from "../module.ts";
+import type { SwiftConfig } from "./config.ts";
 
 /** Compares the pair of a route's contract with the configuration. */
 export async function compareTerms(
   { chain, inspector, config, display }: RoutePlace,
-  { chainId, token, destChain, destToken, contract }: RouteConfigOf<"SWIFT">,
+  { chainId, token, destChain, destToken, contract }: SwiftConfig,
 ): Promise<readonly Compared[]> {
   const destination = getChainConfig(config, destChain);
   const pair = await inspector.getEscrowPair(contract);

@@ -1,13 +1,8 @@
 /** `SWIFT`: locks on the source chain, payouts from inventory on the destination. */
-import {
-  deliveryConfirmationsOf,
-  destinationOf,
-  isPriced,
-  type RouteConfig,
-} from "../../config/index.ts";
+import { deliveryConfirmationsOf, type RouteConfig } from "../../config/index.ts";
 import type { Prices } from "../../prices/index.ts";
 import { getChain, getToken } from "../configured.ts";
-import type { AttestorDeps, RouteConfigOf, RouteModule } from "../module.ts";
+import type { AttestorDeps, RouteModule } from "../module.ts";
 import { pricingOf, rateOf } from "../pool-options.ts";
 import { type AttestedPair, lookAtRequests } from "./attest.ts";
 import { swiftAudit } from "./audit.ts";
@@ -16,11 +11,12 @@ import { swiftGauges } from "./gauges.ts";
 import { createSwiftRoute, SWIFT_GAS } from "./route.ts";
 import { wakeOfSettlement } from "./store.ts";
 import { compareTerms } from "./doctor.ts";
+import { definition, type SwiftConfig } from "./config.ts";
 
-export const swift: RouteModule<RouteConfigOf<"SWIFT">> = {
+export const swift: RouteModule<SwiftConfig> = {
   kind: "SWIFT",
+  definition,
   quoteSwitch: "swift",
-  paysFromInventory: true,
 
   listGasSteps: () => SWIFT_GAS,
   listBuilt: () => ["sameAssetRoute", "pricedRoute"],
@@ -41,7 +37,7 @@ export const swift: RouteModule<RouteConfigOf<"SWIFT">> = {
       destToken,
       decimalsOut: getToken(config, destChain, destToken).decimals,
       contract,
-      pricing: route.priced ? pricingOf(route, deps) : null,
+      pricing: route.pricedIn && pricingOf(route, route.pricedIn, deps),
     });
   },
   /** One loop for each destination. */
@@ -80,16 +76,16 @@ function attestedPairOf(
   route: RouteConfig,
   prices: Prices,
 ): AttestedPair {
-  const destination = destinationOf(route);
+  const { chainId, token, destChain, destToken, contract, fromInventory, pricedIn } = route;
   return {
-    srcChain: route.chainId,
-    srcToken: route.token,
-    destChain: destination.chainId,
-    destToken: destination.token,
-    contract: route.contract,
-    fromInventory: route.kind === swift.kind,
-    readRate: isPriced(route) ? rateOf(prices, route) : null,
-    decimalsIn: getToken(config, route.chainId, route.token).decimals,
-    decimalsOut: getToken(config, destination.chainId, destination.token).decimals,
+    srcChain: chainId,
+    srcToken: token,
+    destChain,
+    destToken,
+    contract,
+    fromInventory,
+    readRate: pricedIn && rateOf(prices, route, pricedIn),
+    decimalsIn: getToken(config, chainId, token).decimals,
+    decimalsOut: getToken(config, destChain, destToken).decimals,
   };
 }

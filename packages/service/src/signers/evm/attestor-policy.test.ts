@@ -4,6 +4,7 @@ import type { RouteConfig } from "../../config/index.ts";
 import { NATIVE_TOKEN, padAddress, toEvmAddress } from "../../core/hex.ts";
 import type { DeliveryOrder } from "../../chains/port/index.ts";
 import { createEvmAttestorPolicy } from "./attestor-policy.ts";
+import { configuredRoute } from "../../../test/support/routes.ts";
 
 const addressOf = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
 const USDC = addressOf("a0");
@@ -26,12 +27,12 @@ test("prices are signed for swaps and for priced pairs, deliveries for what inve
   const inventory = { kind: "SWIFT", ...source, destChain: 30 } as const;
   const bridge = { kind: "FAST_MCTP", ...source, destChain: 30, destToken: OTHER } as const;
   const routes: RouteConfig[] = [
-    { kind: "MONO_CHAIN", ...source, contract: STAYS },
-    { kind: "MONO_CHAIN", ...source, contract: SWAPS, swap },
-    { ...inventory, destToken: USDC, contract: GOES, priced: false },
-    { ...inventory, destToken: NATIVE_TOKEN, contract: PRICED, priced: true },
-    { ...bridge, contract: BURNS },
-    { ...bridge, contract: SWAPS_AND_BURNS, swap },
+    configuredRoute({ kind: "MONO_CHAIN", ...source, contract: STAYS }),
+    configuredRoute({ kind: "MONO_CHAIN", ...source, contract: SWAPS, swap }),
+    configuredRoute({ ...inventory, destToken: USDC, contract: GOES, priced: false }),
+    configuredRoute({ ...inventory, destToken: NATIVE_TOKEN, contract: PRICED, priced: true }),
+    configuredRoute({ ...bridge, contract: BURNS }),
+    configuredRoute({ ...bridge, contract: SWAPS_AND_BURNS, swap }),
   ];
   const policy = createEvmAttestorPolicy({ chains: new Map(), routes });
   const isPriced = (contract: typeof USDC) => policy.isPricedRoute(2, USDC, contract);

@@ -1,5 +1,5 @@
 /** Which pairs an attestor speaks for. */
-import { isPriced, type RouteConfig } from "../../config/index.ts";
+import type { RouteConfig } from "../../config/index.ts";
 import { deliveryIdOfOrder, hashCommitment } from "../../chains/evm/commitment.ts";
 import { type EvmAddress, padAddress } from "../../core/hex.ts";
 import type { AttestorRules } from "../guard.ts";
@@ -12,8 +12,8 @@ export function createEvmAttestorPolicy(options: {
   readonly routes: readonly RouteConfig[];
 }): Omit<AttestorRules, "payoutWindowS"> {
   const { chains } = options;
-  const fromInventory = options.routes.filter((route) => route.kind === "SWIFT");
-  const priced = options.routes.filter(isPriced);
+  const fromInventory = options.routes.filter((route) => route.fromInventory);
+  const priced = options.routes.filter(({ pricedIn }) => pricedIn !== null);
   return {
     identify(destChain, order) {
       const chain = chains.get(destChain);

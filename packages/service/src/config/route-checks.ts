@@ -1,0 +1,39 @@
+/** Checks that several kinds of routes share. */
+import type { Config } from "./config.ts";
+import type { ChainToken, RouteConfig } from "./route-config.ts";
+
+/** Lists what is wrong with a token of a route, by the settings that name its chain and it. */
+export function findPlaceProblems(
+  { chains }: Pick<Config, "chains">,
+  { chainId, token }: ChainToken,
+  [ofChain, ofToken]: readonly [string, string],
+): string[] {
+  const problems: string[] = [];
+  const chain = chains.find((known) => known.chainId === chainId);
+  if (!chain) problems.push(`${ofChain}: expected a configured chain`);
+  else if (!chain.tokens.some(({ address }) => address === token)) {
+    problems.push(`${ofToken}: expected a listed token of chain ${chainId}`);
+  }
+  // Less arrives than left: a lock of it could not be ended, and a payment in it could not be claimed for.
+  if (chain?.kind === "svm" && chain.mints.get(token)?.hasTransferFee) {
+    problems.push(`${ofToken}: expected a token without a transfer fee`);
+  }
+  return problems;
+}
+
+/** Lists what is wrong with the destination of a route to another chain. */
+export function findDestinationProblems(
+  config: Pick<Config, "chains">,
+  { chainId, destChain, destToken }: RouteConfig,
+  setting: string,
+): string[] {
+  const destination = { chainId: destChain, token: destToken };
+  const problems = findPlaceProblems(config, destination, [
+    `${setting}.destChain`,
+    `${setting}.destToken`,
+  ]);
+  if (destChain === chainId) {
+    problems.push(`${setting}.destChain: expected another chain than chainId`);
+  }
+  return problems;
+}

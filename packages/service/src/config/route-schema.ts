@@ -1,0 +1,66 @@
+/** Settings that routes of every kind are written with. */
+import { Type } from "typebox";
+import type { RouteKind } from "./route-config.ts";
+import { BridgeId, EvmAddressText, setting } from "./values.ts";
+
+/** A chain of the file, as routes name it. */
+const ChainName = Type.Union([BridgeId, Type.String({ minLength: 1, maxLength: 32 })], {
+  description: "a bridge chain id, or the name of a chain",
+});
+const ChainNames = Type.Array(ChainName, {
+  minItems: 1,
+  description: "a list of chains, by bridge chain id or name",
+});
+
+export const TokenName = Type.String({
+  minLength: 1,
+  maxLength: 44,
+  description: "0x and 40 hex digits, or the symbol of a token of the chain, or native",
+});
+export const TokenNames = Type.Array(Type.String({ minLength: 1, maxLength: 16 }), {
+  minItems: 1,
+  description: "a list of symbols",
+});
+
+/**
+ * Settings of the source of one route, and of a group of routes instead: which of the two an entry is, and whether it is
+ * whole, is decided in `routes.ts`.
+ */
+export const RouteSource = {
+  chainId: setting(
+    Type.Optional(ChainName),
+    'Of one route: the chain where it begins, by bridge chain id or name (`"base"`).',
+    { defaultText: "none: the entry is a group" },
+  ),
+  token: setting(
+    Type.Optional(TokenName),
+    'Of one route: the deposited token, by address, by the symbol of a token that the chain lists, or `"native"`.',
+    { defaultText: "none: the entry is a group" },
+  ),
+  contract: setting(Type.Optional(EvmAddressText), "Of one route: its contract.", {
+    defaultText: "the one that follows from `deployment`",
+  }),
+  chains: setting(Type.Optional(ChainNames), "Of a group: the chains that it is kept to.", {
+    defaultText: "all chains",
+  }),
+};
+
+/** The same of a route to another chain. */
+export const RouteBetween = {
+  ...RouteSource,
+  destChain: setting(Type.Optional(ChainName), "Of one route: the chain where it ends.", {
+    defaultText: "none: the entry is a group",
+  }),
+  destToken: setting(Type.Optional(TokenName), "Of one route: the delivered token.", {
+    defaultText: "none: the entry is a group",
+  }),
+};
+
+/** An entry of any kind. Its other settings are in the schema of its kind. */
+export interface WrittenRoute {
+  kind: RouteKind;
+  chainId?: number | string;
+  token?: string;
+  contract?: string;
+  chains?: (number | string)[];
+}

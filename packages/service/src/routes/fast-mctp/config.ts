@@ -1,0 +1,167 @@
+/** The configuration of routes of the kind `FAST_MCTP`. */
+import { cctpRouteBytecode, swapCctpRouteBytecode } from "@sluice/contracts/bytecode";
+import { type Static, Type } from "typebox";
+import {
+  type ChainToken,
+  type Config,
+  derive,
+  findDestinationProblems,
+  findEvmChain,
+  listEvmChains,
+  NO_CHAIN,
+  RouteBetween,
+  type RouteConfig,
+  type RouteDefinition,
+  type RouteNames,
+  setting,
+  type SwapConfig,
+  TokenName,
+} from "../../config/index.ts";
+import { isNative, padAddress } from "../../core/hex.ts";
+import { listSameSymbols } from "../listed-pairs.ts";
+import {
+  decimalsOf,
+  findSwapProblems,
+  listPoolArguments,
+  PoolSettings,
+  resolveSwap,
+} from "../pool-config.ts";
+
+export interface BridgeConfig extends RouteConfig {
+  readonly kind: "FAST_MCTP";
+  /** How another token becomes the one that the bridge carries; null where it is deposited. */
+  readonly swap: SwapConfig | null;
+}
+
+/** The token that Circle's bridge carries. */
+const BRIDGED_SYMBOL = "USDC";
+
+const Written = Type.Object(
+  {
+    kind: setting(
+      Type.Literal("FAST_MCTP"),
+      "USDC by Circle's bridge, between EVM chains with `cctp`.",
+    ),
+    ...RouteBetween,
+    bridgeToken: setting(
+      Type.Optional(TokenName),
+      "Of one route: the USDC of the chain, where another token is deposited. A Uniswap pool exchanges it first, in the same transaction.",
+      { defaultText: "the deposited token" },
+    ),
+    ...PoolSettings,
+  },
+  { additionalProperties: false },
+);
+type Written = Static<typeof Written>;
+
+export const definition: RouteDefinition<Written, BridgeConfig> = {
+  kind: "FAST_MCTP",
+  schema: Written,
+  ofOne: ["destChain", "destToken", "bridgeToken"],
+  isDefault: true,
+  pricedBy: "bridgeToken",
+  groupNeeds: `two chains with cctp and ${BRIDGED_SYMBOL}`,
+
+  resolve(written, source, names) {
+    const chainId = names.resolveChain(written.destChain, "destChain");
+    const token = names.resolveToken(written.destToken, chainId, "destToken");
+    return pairOf(source, { chainId, token }, readSwap(written, source.chainId, names));
+  },
+
+  checkGroup(group, _, names) {
+    readSwap(group, NO_CHAIN, names);
+  },
+
+  listPairs: (_, chains) =>
+    listSameSymbols(
+      [BRIDGED_SYMBOL],
+      listEvmChains({ chains }).filter(({ cctp }) => cctp),
+    ).map(({ destChain, destToken, ...source }) =>
+      pairOf(source, { chainId: destChain, token: destToken }, null),
+    ),
+
+  derive({ feeRecipient }, chains, { chainId, token, destChain, destToken, swap }) {
+    const source = findEvmChain({ chains }, chainId);
+    const { cctp } = findEvmChain({ chains }, destChain) ?? {};
+    if (!source?.cctp || !cctp) return null;
+    const { evmChainId } = source;
+    const bridge = [source.cctp.messenger, destChain, padAddress(destToken), cctp.domain] as const;
+    if (!swap) return derive(cctpRouteBytecode, [evmChainId, token, ...bridge, feeRecipient]);
+    const pool = listPoolArguments(source, token, swap);
+    return pool && derive(swapCctpRouteBytecode, [evmChainId, ...pool, ...bridge, feeRecipient]);
+  },
+
+  accountOf: ({ accounts }) => accounts.binding,
+
+  findContradictions: (config, route, at) => [
+    ...findDestinationProblems(config, route, at),
+    ...findBridgeProblems(config, route, at),
+    ...(route.swap
+      ? findSwapProblems(
+          config,
+          { ...route, swap: route.swap },
+          { setting: at, name: "bridgeToken" },
+        )
+      : []),
+  ],
+};
+
+const readSwap = (written: Written, chainId: number, names: RouteNames) =>
+  resolveSwap(written, { name: "bridgeToken", tokenOut: written.bridgeToken, chainId }, names);
+
+function pairOf(
+  source: ChainToken,
+  destination: ChainToken,
+  swap: SwapConfig | null,
+): Omit<BridgeConfig, "contract"> {
+  return {
+    kind: "FAST_MCTP",
+    ...source,
+    destChain: destination.chainId,
+    destToken: destination.token,
+    pricedIn: swap && { chainId: source.chainId, token: swap.tokenOut },
+    fromInventory: false,
+    swap,
+  };
+}
+
+/** Lists what the bridge lacks beyond a pair: its contracts on both chains, its service, and one asset. */
+function findBridgeProblems(config: Config, route: BridgeConfig, at: string): string[] {
+  const problems: string[] = [];
+  if (!config.cctp) {
+    problems.push("cctp: expected an object with apiUrl, a route of the kind FAST_MCTP needs it");
+  }
+  for (const name of ["chainId", "destChain"] as const) {
+    const index = config.chains.findIndex((chain) => chain.chainId === route[name]);
+    const chain = config.chains[index];
+    if (chain?.kind === "svm") {
+      problems.push(`${at}.${name}: expected an EVM chain, the bridge is not used on Solana`);
+    } else if (chain && !chain.cctp) {
+      problems.push(
+        `${at}.${name}: expected a chain with chains[${index}].cctp, as the bridge reaches no other`,
+      );
+    }
+  }
+  const decimalsAt = ({ chainId, token }: ChainToken) => {
+    const chain = config.chains.find((known) => known.chainId === chainId);
+    return chain && decimalsOf(chain, token);
+  };
+  const name = route.swap ? "bridgeToken" : "token";
+  const burned = route.swap ? route.swap.tokenOut : route.token;
+  const source = decimalsAt({ chainId: route.chainId, token: burned });
+  const destination = decimalsAt({ chainId: route.destChain, token: route.destToken });
+  if (source !== undefined && destination !== undefined && source !== destination) {
+    problems.push(
+      `${at}.destToken: expected ${source} decimals as ${name} has, the bridge mints unit for unit`,
+    );
+  }
+  for (const [tokenName, token] of [
+    [name, burned],
+    ["destToken", route.destToken],
+  ] as const) {
+    if (isNative(token)) {
+      problems.push(`${at}.${tokenName}: expected USDC, the bridge takes no native coin`);
+    }
+  }
+  return problems;
+}

@@ -1,0 +1,130 @@
+/** The configuration of routes through a pool of Uniswap v3. */
+import { type Static, Type } from "typebox";
+import {
+  Bps,
+  type ChainConfig,
+  type Config,
+  type EvmChain,
+  type RouteNames,
+  setting,
+  type SwapConfig,
+} from "../config/index.ts";
+import { type Address, type Hex, isNative } from "../core/hex.ts";
+
+/** How far the answer of a pool may be from what is fair. */
+const SWAP_IMPACT_MAX_BPS = 100;
+/** How far a pool may move between its answer and the swap, where the address allows as much. */
+const SWAP_SLIPPAGE_BPS = 50;
+
+/** Settings of a route that swaps. */
+export const PoolSettings = {
+  poolFee: setting(
+    Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 999_999,
+        description: "the fee of a pool in hundredths of a basis point, 1 to 999999",
+      }),
+    ),
+    "Of a route that swaps: the fee of the Uniswap pool.",
+    { defaultText: "required where the route swaps" },
+  ),
+  maxImpactBps: setting(
+    Type.Optional(Bps),
+    "Of a route that swaps: how far the pool's answer may be from the fair price.",
+    { default: SWAP_IMPACT_MAX_BPS },
+  ),
+  slippageBps: setting(
+    Type.Optional(Bps),
+    "Of a route that swaps: how far the pool may then move, never more than the address allows.",
+    { default: SWAP_SLIPPAGE_BPS },
+  ),
+};
+
+const Written = Type.Object(PoolSettings);
+
+/**
+ * Reads the swap of a route. Returns null where it has none.
+ * @param out The setting that names the token which comes out, and its value.
+ */
+export function resolveSwap(
+  { poolFee, maxImpactBps, slippageBps }: Static<typeof Written>,
+  {
+    name,
+    tokenOut,
+    chainId,
+  }: { readonly name: string; readonly tokenOut: string | undefined; readonly chainId: number },
+  { setting: at, problems, resolveToken }: RouteNames,
+): SwapConfig | null {
+  if (tokenOut === undefined) {
+    for (const [other, value] of Object.entries({ poolFee, maxImpactBps, slippageBps })) {
+      if (value === undefined) continue;
+      problems.push(`${at}.${other}: expected nothing, a route without ${name} swaps nothing`);
+    }
+    return null;
+  }
+  if (poolFee === undefined) {
+    problems.push(`${at}.poolFee: expected the fee of the pool, as ${name} is given`);
+  }
+  return {
+    tokenOut: resolveToken(tokenOut, chainId, name),
+    poolFee: poolFee ?? 0,
+    maxImpactBps: maxImpactBps ?? SWAP_IMPACT_MAX_BPS,
+    slippageBps: slippageBps ?? SWAP_SLIPPAGE_BPS,
+  };
+}
+
+/** Lists what is wrong with a swap, which exchanges two listed tokens that its pool tells apart. */
+export function findSwapProblems(
+  config: Pick<Config, "chains">,
+  {
+    chainId,
+    token,
+    swap,
+  }: { readonly chainId: number; readonly token: Address; readonly swap: SwapConfig },
+  { setting: at, name }: { readonly setting: string; readonly name: string },
+): string[] {
+  const index = config.chains.findIndex((known) => known.chainId === chainId);
+  const chain = config.chains[index];
+  if (!chain) return [];
+  if (chain.kind === "svm") {
+    return [`${at}.destToken: expected nothing, no token is swapped on Solana`];
+  }
+  const problems: string[] = [];
+  if (!chain.tokens.some(({ address }) => address === swap.tokenOut)) {
+    problems.push(`${at}.${name}: expected a listed token of chain ${chainId}`);
+  }
+  if (!chain.uniswapV3?.quoter) {
+    problems.push(
+      `chains[${index}].uniswapV3: expected router, quoter and weth, as ${at} swaps there`,
+    );
+    return problems;
+  }
+  const { weth } = chain.uniswapV3;
+  const wrap = (address: Address) => (isNative(address) ? weth : address);
+  if (wrap(token) === wrap(swap.tokenOut)) {
+    problems.push(`${at}.${name}: expected another token than the deposited one, wrapped or not`);
+  }
+  return problems;
+}
+
+/** Lists the arguments of the constructor of a route through a pool; null where the chain lacks some of it. */
+export function listPoolArguments(
+  { contracts, uniswapV3, ...chain }: EvmChain,
+  token: Address,
+  { tokenOut, poolFee }: SwapConfig,
+): readonly (Hex | number)[] | null {
+  const decimalsIn = decimalsOf(chain, token);
+  const decimalsOut = decimalsOf(chain, tokenOut);
+  if (!uniswapV3 || decimalsIn === undefined || decimalsOut === undefined) return null;
+  const { router, weth } = uniswapV3;
+  return [contracts.factory, router, weth, token, decimalsIn, tokenOut, decimalsOut, poolFee];
+}
+
+/** Returns the decimals of a token; undefined where the chain does not list it. */
+export function decimalsOf(
+  { tokens }: Pick<ChainConfig, "tokens">,
+  token: Address,
+): number | undefined {
+  return tokens.find(({ address }) => address === token)?.decimals;
+}

@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { findChromium } from "./packages/service/test/support/chromium.ts";
 
 /** Test files at once, of whatever project: most of a story is waiting for blocks. */
 const maxWorkers = 4;
@@ -20,6 +21,7 @@ export default defineConfig({
         test: {
           name: "deep",
           include: [deep],
+          exclude: findChromium() === null ? ["**/*.browser.deep.test.ts"] : [],
           globalSetup,
           testTimeout: 600_000,
           hookTimeout: 300_000,

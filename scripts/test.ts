@@ -7,11 +7,12 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { parseArgs } from "node:util";
+import { startVitest } from "vitest/node";
 import { findChromium } from "../packages/service/test/support/chromium.ts";
 
 interface Count {
@@ -100,44 +101,25 @@ async function contracts(): Promise<Count> {
   return { passed: results.length - failures.length, failed };
 }
 
-/** The part of vitest's JSON report that is read. */
-interface Report {
-  readonly numPassedTests: number;
-  readonly numFailedTests: number;
-  readonly numPendingTests: number;
-  readonly success: boolean;
-  readonly testResults: readonly {
-    readonly name: string;
-    readonly startTime: number;
-    readonly endTime: number;
-  }[];
-}
-
-async function typescript(projects: readonly string[]): Promise<Count> {
-  const report = join(scratch, "vitest.json");
-  const args = [
-    "run",
-    ...projects.map((name) => `--project=${name}`),
-    ...(hasBrowser ? [] : ["--exclude=**/*.browser.deep.test.ts"]),
-    "--reporter=default",
-    "--reporter=json",
-    `--outputFile.json=${report}`,
-    ...files,
-  ];
+async function typescript(projects: string[]): Promise<Count> {
   // Stories start some hundred processes of the service, and each would compile it again.
-  const env = { ...process.env, NODE_COMPILE_CACHE: join(scratch, "compiled") };
-  const vitest = spawn("vitest", args, { cwd: root, stdio: "inherit", env });
-  const [status] = await once(vitest, "close");
-  // It was ended before its end.
-  if (!existsSync(report)) return { passed: 0, failed: 1 };
-  // CAST: vitest's own form.
-  const result = JSON.parse(readFileSync(report, "utf8")) as Report;
-  for (const { name, startTime, endTime } of result.testResults) {
-    durations.push({ name: relative(root, name), ms: endTime - startTime });
+  process.env["NODE_COMPILE_CACHE"] = join(scratch, "compiled");
+  const vitest = await startVitest(files, { project: projects, run: true, watch: false });
+  const modules = vitest.state.getTestModules();
+  for (const module of modules) {
+    const { collectDuration, duration } = module.diagnostic();
+    durations.push({ name: module.relativeModuleId, ms: collectDuration + duration });
   }
-  const failed = result.numFailedTests + result.numPendingTests;
-  const isSilent = failed === 0 && (status !== 0 || !result.success);
-  return { passed: result.numPassedTests, failed: isSilent ? 1 : failed };
+  const states = modules.flatMap((module) => {
+    const tests = Array.from(module.children.allTests(), (test) => test.result().state);
+    // A file that failed outside of its tests, as by an import.
+    return module.ok() || tests.includes("failed") ? tests : [...tests, "failed"];
+  });
+  const errors = vitest.state.getUnhandledErrors().length;
+  await vitest.close();
+  const passed = states.filter((state) => state === "passed").length;
+  const failed = states.length - passed + errors;
+  return { passed, failed: states.length === 0 ? 1 : failed };
 }
 
 const sum = (counts: readonly Count[]): Count => ({

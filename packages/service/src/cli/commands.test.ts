@@ -21,6 +21,8 @@ const SECRETS = {
   SETTLE: keyOf("c"),
   DELIVER: keyOf("d"),
 };
+/** Where Node keeps what it has compiled, if anywhere: the program starts in half the time. */
+const COMPILED = { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "" };
 
 let database: TestDatabase;
 let folder: string;
@@ -69,7 +71,7 @@ function run(args: readonly string[], env: Record<string, string> = {}): Promise
     execFile(
       process.execPath,
       [PROGRAM, ...args],
-      { cwd: folder, env: { ...SECRETS, DATABASE_URL: database.url, ...env } },
+      { cwd: folder, env: { ...COMPILED, ...SECRETS, DATABASE_URL: database.url, ...env } },
       (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
     );
   });

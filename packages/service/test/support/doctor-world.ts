@@ -17,6 +17,8 @@ import { startEmbedded } from "../../src/db/embedded.ts";
 import { migrateToLatest } from "../../src/db/migrate.ts";
 import { type OpenDatabase, openDatabase } from "../../src/db/pool.ts";
 
+/** Where Node keeps what it has compiled, if anywhere: the program starts in half the time. */
+const COMPILED = { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "" };
 const PROGRAM = join(import.meta.dirname, "../../bin/sluice.js");
 
 export interface Finding {
@@ -75,7 +77,7 @@ export async function openDoctorWorld() {
       execFile(
         process.execPath,
         [PROGRAM, "doctor", "--config", config, ...args],
-        { env: {}, timeout: 60_000 },
+        { env: COMPILED, timeout: 60_000 },
         (error, stdout, stderr) =>
           resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
       );

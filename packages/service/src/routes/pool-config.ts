@@ -5,6 +5,7 @@ import {
   type ChainConfig,
   type Config,
   type EvmChain,
+  findEvmChain,
   type RouteNames,
   setting,
   type SwapConfig,
@@ -85,9 +86,9 @@ export function findSwapProblems(
   { setting: at, name }: { readonly setting: string; readonly name: string },
 ): string[] {
   const index = config.chains.findIndex((known) => known.chainId === chainId);
-  const chain = config.chains[index];
-  if (!chain) return [];
-  if (chain.kind === "svm") {
+  if (index === -1) return [];
+  const chain = findEvmChain(config, chainId);
+  if (!chain) {
     return [`${at}.destToken: expected nothing, no token is swapped on Solana`];
   }
   const problems: string[] = [];

@@ -133,10 +133,11 @@ function findBridgeProblems(config: Config, route: BridgeConfig, at: string): st
   }
   for (const name of ["chainId", "destChain"] as const) {
     const index = config.chains.findIndex((chain) => chain.chainId === route[name]);
-    const chain = config.chains[index];
-    if (chain?.kind === "svm") {
+    if (index === -1) continue;
+    const chain = findEvmChain(config, route[name]);
+    if (!chain) {
       problems.push(`${at}.${name}: expected an EVM chain, the bridge is not used on Solana`);
-    } else if (chain && !chain.cctp) {
+    } else if (!chain.cctp) {
       problems.push(
         `${at}.${name}: expected a chain with chains[${index}].cctp, as the bridge reaches no other`,
       );

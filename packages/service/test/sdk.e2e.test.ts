@@ -61,7 +61,7 @@ test("an address that promises anything else than was agreed is not shown", asyn
   ];
   for (const [field, other] of others) {
     const asked = { order: { ...order, ...other.order }, terms: { ...terms, ...other.terms } };
-    await expect(acceptPayment(service(), asked, show)).rejects.toThrow(`${field} is `);
+    await expect(acceptPayment(service(), asked, show)).rejects.toThrow(`${field}: expected `);
   }
 });
 

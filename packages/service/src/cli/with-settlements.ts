@@ -1,14 +1,10 @@
 import { type Config, listSolanaChains } from "../config/index.ts";
 import { createWakeups } from "../jobs/wakeups.ts";
-import { addressFormat } from "../roles/address-format.ts";
-import { openAttestations } from "../roles/attestations.ts";
-import { createChains } from "../roles/chains.ts";
-import { TOPICS } from "../roles/context.ts";
+import { takeParts } from "../roles/context.ts";
 import { createWatch } from "../roles/health.ts";
-import { createConfiguredPrices } from "../roles/prices.ts";
-import { createSettlementDeps } from "../roles/settlement-deps.ts";
-import { createCrashPoint, systemClock, systemHttp, systemRandom } from "../roles/system-ports.ts";
-import { createRoutes } from "../routes/index.ts";
+import { createParts } from "../roles/parts.ts";
+import { createSettlementDeps, INTAKE_PARTS } from "../roles/settlement-deps.ts";
+import { systemClock } from "../roles/system-ports.ts";
 import type { SettlementDeps } from "../settlements/index.ts";
 import { createLog } from "../telemetry/log.ts";
 import { withDatabase } from "./with-database.ts";
@@ -23,27 +19,11 @@ export function withSettlements<Result>(
     const clock = systemClock;
     const wakeups = createWakeups({ address, pool, clock, log });
     try {
-      const chains = createChains(config, { clock, log, db });
-      const wakeAttestor = () => wakeups.wake(TOPICS.attestations);
-      const http = systemHttp;
       const watch = createWatch(config, clock, []);
-      const { metrics } = watch;
-      const attestations = openAttestations(config, { http, clock, log, metrics });
-      const prices = createConfiguredPrices(config, { chains, http, clock, log, metrics });
-      const random = systemRandom;
-      const shared = { db, clock, random, chains, prices, attestations };
-      const context = {
-        config,
-        ...shared,
-        log,
-        watch,
-        crashPoint: createCrashPoint(config.crashAt),
-        wakeups,
-        http,
-        routes: createRoutes(config, { ...shared, log, metrics, wakeAttestor }),
-        format: addressFormat,
-      };
-      return await run(createSettlementDeps(context, listSettleLanes(config)));
+      const shared = { config, db, log, watch, wakeups };
+      const context = createParts({ ...shared, lanes: undefined, findVault: undefined });
+      const parts = takeParts(context, INTAKE_PARTS);
+      return await run(createSettlementDeps(parts, listSettleLanes(config)));
     } finally {
       await wakeups.close();
     }

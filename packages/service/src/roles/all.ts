@@ -1,24 +1,25 @@
 /** Roles in one process: all of them on a laptop and in the sandbox, some of them where each has its own machine. */
 import { type Config, ROLE_NAMES, type RoleName, type SignerName } from "../config/index.ts";
+import { OperatingError } from "../core/errors.ts";
 import { claimRoles, EXCLUSIVE_ROLES } from "../db/instance.ts";
 import { createWakeups } from "../jobs/wakeups.ts";
-import { createLog } from "../telemetry/log.ts";
-import { OperatingError } from "../core/errors.ts";
-import { addressFormat } from "./address-format.ts";
-import { startApi, startQuoteServer } from "./api.ts";
-import { startAttestor } from "./attestor.ts";
-import { startAuditor } from "./auditor.ts";
-import { openAttestations } from "./attestations.ts";
-import { createAttestorChains, createChains } from "./chains.ts";
-import { type RoleContext, type RunningRole, TOPICS } from "./context.ts";
-import { createConfiguredPrices } from "./prices.ts";
+import { requestIndex } from "../settlements/index.ts";
+import type { AttestorSigner, LaneSigner } from "../signers/port.ts";
+import { createLog, type Log } from "../telemetry/log.ts";
+import { API_PARTS, type RunningServer, startApi, startQuoteServer } from "./api.ts";
+import { ATTESTOR_PARTS, startAttestor } from "./attestor.ts";
+import { AUDITOR_PARTS, startAuditor } from "./auditor.ts";
+import { createAttestorChains } from "./chains.ts";
+import { type Parts, type RoleContext, type RunningRole, takeParts } from "./context.ts";
 import { openServiceDatabase } from "./database.ts";
+import { countRefusals, createWatch, serveWatch, type Watch } from "./health.ts";
 import { askEarly, type AskPassphrase, getSigners, getVaultSigner } from "./keys.ts";
-import { startScanner } from "./scanner.ts";
-import { startSettler } from "./settler.ts";
-import { createCrashPoint, systemClock, systemHttp, systemRandom } from "./system-ports.ts";
-import { countRefusals, createWatch, serveWatch } from "./health.ts";
-import { createRoutes } from "../routes/index.ts";
+import { createParts } from "./parts.ts";
+import { QUOTER_PARTS } from "./quoter.ts";
+import { SCANNER_PARTS, startScanner } from "./scanner.ts";
+import { createRequestDeps, REQUEST_PARTS } from "./settlement-deps.ts";
+import { SETTLER_PARTS, startSettler } from "./settler.ts";
+import { systemClock } from "./system-ports.ts";
 
 export interface RunningService {
   /** Undefined without the role `api`. */
@@ -43,122 +44,152 @@ export async function startRoles(
     readonly askPassphrase: AskPassphrase;
   },
 ): Promise<RunningService> {
-  const { roles, standby } = options;
+  const { roles } = options;
   const askPassphrase = await askEarly(config, options.askPassphrase);
-  const isAll = roles.length === ROLE_NAMES.length;
-  const log = createLog({ level: config.logLevel, role: isAll ? "all" : roles.join(",") });
-  const clock = systemClock;
-  const watch = createWatch(config, clock, roles);
-  const cleanups: (() => Promise<void>)[] = [];
+  const log = createLog({ level: config.logLevel, role: isWhole(roles) ? "all" : roles.join(",") });
+  const watch = createWatch(config, systemClock, roles);
+  const cleanups: Cleanups = [];
   const stop = async () => {
     for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
   };
+  const starting: StartingProcess = { ...options, config, log, watch, cleanups, askPassphrase };
   try {
-    const database = await openServiceDatabase(config, log);
-    const { db, pool, address } = database;
-    cleanups.push(async () => {
-      await database.close();
-      if (mayStopServer) await database.stopServer();
-    });
-    let mayStopServer = database.startedServer;
-    // From here on, so that a standby that waits can be watched as well.
-    const telemetry = await serveWatch({ config, clock, log, watch }, { db, pool });
-    if (telemetry) cleanups.push(() => telemetry.stop());
-    const claimed = EXCLUSIVE_ROLES.filter((role) => roles.includes(role));
-    if (standby) log.info({ roles: claimed }, "waiting until nobody else has the roles");
-    if (claimed.length > 0) {
-      const instance = await claimRoles(pool, claimed, {
-        standby,
-        onLost() {
-          log.fatal(
-            "the claim on the database was lost: stopping before another service works on it",
-          );
-          process.exit(1);
-        },
-      });
-      // An embedded server that was left behind is ours only if the whole service is.
-      mayStopServer ||= isAll;
-      cleanups.push(() => instance.release());
-    }
-    const wakeups = createWakeups({ address, pool, clock, log });
-    cleanups.push(() => wakeups.close());
-
-    const signersOf = async (name: SignerName) => {
-      const signers = await getSigners(config, name, { clock, askPassphrase, log });
-      cleanups.push(async () => signers.close());
-      return countRefusals(watch.metrics, signers);
-    };
-    const settler = roles.includes("settler") ? await signersOf("settler") : null;
-    const chains = createChains(config, { clock, log, db, lanes: settler?.lanes });
-    const http = systemHttp;
-    const { metrics } = watch;
-    const prices = createConfiguredPrices(config, { chains, http, clock, log, metrics });
-    const attestations = openAttestations(config, { http, clock, log, metrics });
+    const { db, wakeups, telemetryUrl } = await openShared(starting);
+    const settler = roles.includes("settler") ? await openSigners(starting, "settler") : null;
     const vaults =
       settler?.vaults ??
-      (roles.includes("quoter") ? await getVaultSigner(config, { clock, log }) : null);
-    const context: RoleContext = {
+      (roles.includes("quoter") ? await getVaultSigner(config, { clock: systemClock, log }) : null);
+    const context = createParts({
       config,
       db,
-      clock,
-      random: systemRandom,
       log,
       watch,
-      crashPoint: createCrashPoint(config.crashAt),
       wakeups,
-      chains,
-      http,
-      prices,
-      routes: createRoutes(config, {
-        db,
-        clock,
-        random: systemRandom,
-        log,
-        metrics,
-        chains,
-        prices,
-        attestations,
-        wakeAttestor: () => wakeups.wake(TOPICS.attestations),
-      }),
-      attestations,
-      format: addressFormat,
-      ...(vaults && { findVault: (commitment) => vaults.deriveVault(commitment) }),
-    };
-    await checkChains(context);
-    const started = <Role extends RunningRole>(name: RoleName, role: Role): Role => {
-      cleanups.push(() => role.stop());
-      watch.vitals.started(name);
-      return role;
-    };
-    if (roles.includes("attestor")) {
-      const { attestor } = await signersOf("attestor");
-      if (!attestor) {
-        throw new OperatingError(
-          "CONFIG_MISSING",
-          "signers.attestor: expected a signer with the attestor's key",
-        );
-      }
-      started(
-        "attestor",
-        startAttestor(context, attestor, createAttestorChains(config, { clock, log })),
-      );
-    }
-    if (settler) started("settler", startSettler(context, settler.lanes));
-    if (roles.includes("scanner")) started("scanner", startScanner(context));
-    if (roles.includes("auditor")) started("auditor", startAuditor(context));
-    const quote = roles.includes("quoter")
-      ? started("quoter", await startQuoteServer(context))
-      : undefined;
-    const api = roles.includes("api") ? started("api", await startApi(context)) : undefined;
-    return { apiUrl: api?.url, quoteUrl: quote?.url, telemetryUrl: telemetry?.url, stop };
+      lanes: settler?.lanes,
+      findVault: vaults ? (commitment) => vaults.deriveVault(commitment) : undefined,
+    });
+    // The attestor reads through nodes of its own.
+    if (roles.some((role) => role !== "attestor")) await checkChains(context);
+    const urls = await startEach(starting, context, settler?.lanes ?? []);
+    return { ...urls, telemetryUrl, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
+/** In the order in which they were opened; they are closed in reverse. */
+type Cleanups = (() => Promise<void>)[];
+
+/** A process whose roles are being started. */
+interface StartingProcess {
+  readonly config: Config;
+  readonly roles: readonly RoleName[];
+  readonly standby: boolean;
+  readonly log: Log;
+  readonly watch: Watch;
+  readonly cleanups: Cleanups;
+  readonly askPassphrase: AskPassphrase;
+}
+
+function isWhole(roles: readonly RoleName[]): boolean {
+  return roles.length === ROLE_NAMES.length;
+}
+
+/** Opens the database, the listener of metrics, the claim on the exclusive roles, and the wake-ups. */
+async function openShared({ config, roles, standby, log, watch, cleanups }: StartingProcess) {
+  const clock = systemClock;
+  const database = await openServiceDatabase(config, log);
+  const { db, pool, address } = database;
+  cleanups.push(async () => {
+    await database.close();
+    if (mayStopServer) await database.stopServer();
+  });
+  let mayStopServer = database.startedServer;
+  // Before the claim, so that a waiting standby can be watched as well.
+  const telemetry = await serveWatch({ config, clock, log, watch }, { db, pool });
+  if (telemetry) cleanups.push(() => telemetry.stop());
+  const claimed = EXCLUSIVE_ROLES.filter((role) => roles.includes(role));
+  if (standby) log.info({ roles: claimed }, "waiting until nobody else has the roles");
+  if (claimed.length > 0) {
+    const instance = await claimRoles(pool, claimed, {
+      standby,
+      onLost() {
+        log.fatal(
+          "the claim on the database was lost: stopping before another service works on it",
+        );
+        process.exit(1);
+      },
+    });
+    // An embedded server that was left behind is ours only if the whole service is.
+    mayStopServer ||= isWhole(roles);
+    cleanups.push(() => instance.release());
+  }
+  const wakeups = createWakeups({ address, pool, clock, log });
+  cleanups.push(() => wakeups.close());
+  return { db, wakeups, telemetryUrl: telemetry?.url };
+}
+
+/** Opens the signers of a role; their refusals are counted. */
+async function openSigners(
+  { config, log, watch, cleanups, askPassphrase }: StartingProcess,
+  name: SignerName,
+) {
+  const signers = await getSigners(config, name, { clock: systemClock, askPassphrase, log });
+  cleanups.push(async () => signers.close());
+  return countRefusals(watch.metrics, signers);
+}
+
+/** Starts each role with the parts that it declares. */
+async function startEach(
+  starting: StartingProcess,
+  context: RoleContext,
+  lanes: readonly LaneSigner[],
+): Promise<Pick<RunningService, "apiUrl" | "quoteUrl">> {
+  const { roles, cleanups, watch } = starting;
+  const started = <Role extends RunningRole>(name: RoleName, role: Role): Role => {
+    cleanups.push(() => role.stop());
+    watch.vitals.started(name);
+    return role;
+  };
+  if (roles.includes("attestor")) {
+    const signer = await openAttestorSigner(starting);
+    const chains = createAttestorChains(starting.config, context);
+    started("attestor", startAttestor(takeParts(context, ATTESTOR_PARTS), signer, chains));
+  }
+  if (roles.includes("settler")) {
+    started("settler", startSettler(takeParts(context, SETTLER_PARTS), lanes));
+  }
+  if (roles.includes("scanner")) {
+    started("scanner", startScanner(takeParts(context, SCANNER_PARTS)));
+  }
+  if (roles.includes("auditor")) {
+    started("auditor", startAuditor(takeParts(context, AUDITOR_PARTS)));
+  }
+  const quote = roles.includes("quoter")
+    ? started("quoter", await startQuoteServer(takeParts(context, QUOTER_PARTS)))
+    : undefined;
+  const api = roles.includes("api") ? started("api", await startApiOf(context)) : undefined;
+  return { apiUrl: api?.url, quoteUrl: quote?.url };
+}
+
+async function openAttestorSigner(starting: StartingProcess): Promise<AttestorSigner> {
+  const { attestor } = await openSigners(starting, "attestor");
+  if (attestor) return attestor;
+  throw new OperatingError(
+    "CONFIG_MISSING",
+    "signers.attestor: expected a signer with the attestor's key",
+  );
+}
+
+/** Settling by request reads balances and prices; the API itself gets only the function. */
+function startApiOf(context: RoleContext): Promise<RunningServer> {
+  const deps = createRequestDeps(takeParts(context, REQUEST_PARTS));
+  return startApi(takeParts(context, API_PARTS), (request) => requestIndex(deps, request));
+}
+
 /** Refuses to start on a node of another chain. One that does not answer now is looked at again by the loops. */
-async function checkChains({ chains, log }: RoleContext): Promise<void> {
+async function checkChains({ chains, log }: Parts<"chains" | "log">): Promise<void> {
   for (const chain of chains.values()) {
     try {
       await chain.checkIdentity();

@@ -1,6 +1,7 @@
-/** The API: REST and the live stream on one port, the quote service on another. Never touches a chain by itself. */
+/** The API: REST and the live stream on one port, the quote service on another. */
 import type { FastifyInstance } from "fastify";
 import {
+  type ApiDeps,
   countRequests,
   createApi,
   createQuoteApp,
@@ -8,10 +9,8 @@ import {
   createStream,
 } from "../api/index.ts";
 import { OperatingError } from "../core/errors.ts";
-import { type RoleContext, type RunningRole, TOPICS } from "./context.ts";
-import { requestIndex } from "../settlements/index.ts";
-import { createQuoter } from "./quoter.ts";
-import { createSettlementDeps } from "./settlement-deps.ts";
+import { type Parts, type RunningRole, TOPICS } from "./context.ts";
+import { createQuoter, type QuoterParts } from "./quoter.ts";
 import { startRoleLoop } from "./health.ts";
 
 export interface RunningServer extends RunningRole {
@@ -24,11 +23,16 @@ const TAIL_POLL_MS = 1_000;
 /** A revoked key is cut within a second. */
 const REVOKED_POLL_MS = 500;
 
+/** Parts of the API. It has no readers: settling by request, which reads balances, is given to it as a function. */
+export const API_PARTS = ["config", "db", "clock", "log", "watch", "wakeups", "format"] as const;
+
 /** Starts REST and stream. */
-export async function startApi(context: RoleContext): Promise<RunningServer> {
+export async function startApi(
+  context: Parts<(typeof API_PARTS)[number]>,
+  requestIndex: ApiDeps["requestIndex"],
+): Promise<RunningServer> {
   const { config, db, log, clock, wakeups, format, watch } = context;
   const pepper = config.apiKeyPepper;
-  const settlements = createSettlementDeps(context, new Map());
   const limiter = createRateLimiter(config.rateLimits);
   const app = createApi({
     db,
@@ -36,7 +40,7 @@ export async function startApi(context: RoleContext): Promise<RunningServer> {
     log,
     clock,
     format,
-    requestIndex: (request) => requestIndex(settlements, request),
+    requestIndex,
     scanned: config.chains,
     limiter,
     trustedProxies: config.trustedProxies,
@@ -82,7 +86,7 @@ export async function startApi(context: RoleContext): Promise<RunningServer> {
 }
 
 /** Starts the quote service. */
-export async function startQuoteServer(context: RoleContext): Promise<RunningServer> {
+export async function startQuoteServer(context: QuoterParts): Promise<RunningServer> {
   const { config, db, log, clock } = context;
   const quote = createQuoter(context);
   const app = createQuoteApp({

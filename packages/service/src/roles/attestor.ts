@@ -2,14 +2,26 @@
 import type { Chains } from "../chains/port/index.ts";
 import { ROUTE_MODULES } from "../routes/index.ts";
 import type { AttestorSigner } from "../signers/port.ts";
-import { type RoleContext, type RunningRole, TOPICS } from "./context.ts";
+import { type Parts, type RunningRole, TOPICS } from "./context.ts";
 import { createConfiguredPrices } from "./prices.ts";
 import { POLL_MS } from "./settlement-deps.ts";
 import { startRoleLoop } from "./health.ts";
 
+/** Parts of the attestor: it shares no reader and no price with the other roles. */
+export const ATTESTOR_PARTS = [
+  "config",
+  "db",
+  "clock",
+  "log",
+  "watch",
+  "crashPoint",
+  "wakeups",
+  "http",
+] as const;
+
 /** Starts the attestor over readers of its own. */
 export function startAttestor(
-  context: RoleContext,
+  context: Parts<(typeof ATTESTOR_PARTS)[number]>,
   signer: AttestorSigner,
   chains: Chains,
 ): RunningRole {

@@ -5,13 +5,16 @@ import type { Clock } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
 import { auditChain, type AuditDeps } from "../ledger/index.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { RoleContext, RunningRole } from "./context.ts";
+import type { Parts, RunningRole } from "./context.ts";
 import { startRoleLoop } from "./health.ts";
 import { getChain, ROUTE_AUDITS } from "../routes/index.ts";
 
 const AUDIT_POLL_MS = 30_000;
 
-export function startAuditor(context: RoleContext): RunningRole {
+/** Parts of the auditor. */
+export const AUDITOR_PARTS = ["config", "db", "clock", "log", "watch", "chains"] as const;
+
+export function startAuditor(context: Parts<(typeof AUDITOR_PARTS)[number]>): RunningRole {
   const loops = createAudits(context).map((deps) =>
     startRoleLoop(context, "auditor", {
       name: `audit of chain ${deps.chain.chainId}`,

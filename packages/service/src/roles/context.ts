@@ -1,4 +1,4 @@
-/** What every role shares: the ports of the real world, the database and the chains. */
+/** The parts that roles are composed of. Each role declares the ones that it uses, and is given no others. */
 import type { FindVault } from "../addresses/index.ts";
 import type { AddressFormat, Chains } from "../chains/port/index.ts";
 import type { Config } from "../config/index.ts";
@@ -10,6 +10,7 @@ import type { Attestations, RouteBook } from "../routes/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Watch } from "./health.ts";
 
+/** Every part of a process. */
 export interface RoleContext {
   readonly config: Config;
   readonly db: Db;
@@ -25,11 +26,24 @@ export interface RoleContext {
   /** Read through `chains` and `http`. The attestor makes its own. */
   readonly prices: Prices;
   readonly routes: RouteBook;
-  /** Circle's attestation service; null where no route needs it. One for the process, so that it is asked in turn. */
+  /** Circle's attestation service; null where no route needs it. One per process, so that requests go out in turn. */
   readonly attestations: Attestations | null;
   readonly format: AddressFormat;
-  /** The vaults of Solana, from who alone can derive them; absent where this process reaches no signer that does. */
-  readonly findVault?: FindVault;
+  /** Derives vaults of Solana; absent where this process reaches no signer that can. */
+  readonly findVault?: FindVault | undefined;
+}
+
+/** The named parts of a process, for one role. */
+export type Parts<Name extends keyof RoleContext> = Pick<RoleContext, Name>;
+
+/** Returns the named parts. Parts that are made on first use are made only when they are named. */
+export function takeParts<Name extends keyof RoleContext>(
+  context: RoleContext,
+  names: readonly Name[],
+): Parts<Name> {
+  const parts = names.map((name) => [name, context[name]] as const);
+  // CAST: one entry per name.
+  return Object.fromEntries(parts) as Parts<Name>;
 }
 
 /** A running role; `stop` ends its loops after the look under way. */

@@ -3,11 +3,27 @@ import { listOwnAccounts } from "../config/index.ts";
 import { implementationOf } from "@sluice/sdk/address";
 import { toAddress } from "../core/hex.ts";
 import { quote, type QuoteDeps } from "../quotes/index.ts";
-import type { RoleContext } from "./context.ts";
+import type { Parts } from "./context.ts";
 import { createConfiguredFees } from "./fees.ts";
 
-/** What the quote service answers with. */
-export function createQuoter(context: RoleContext) {
+/** Parts of the quoter. */
+export const QUOTER_PARTS = [
+  "config",
+  "db",
+  "clock",
+  "random",
+  "log",
+  "watch",
+  "chains",
+  "prices",
+  "routes",
+  "format",
+  "findVault",
+] as const;
+export type QuoterParts = Parts<(typeof QUOTER_PARTS)[number]>;
+
+/** Returns the function that answers quotes. */
+export function createQuoter(context: Omit<QuoterParts, "log" | "watch">) {
   const { config } = context;
   const reserved = config.chains.flatMap((chain) => [
     ...listOwnAccounts(chain),

@@ -4,20 +4,23 @@ import { maintainEvents } from "../events/index.ts";
 import { chainLabel } from "../telemetry/metrics.ts";
 import { pollBalances, pollChain } from "../scanner/index.ts";
 import { createScannerChain } from "./chains.ts";
-import type { RoleContext, RunningRole } from "./context.ts";
-import { createSettlementDeps } from "./settlement-deps.ts";
+import type { Parts, RunningRole } from "./context.ts";
+import { createIntakeDeps, INTAKE_PARTS } from "./settlement-deps.ts";
 import { startReadings, startRoleLoop } from "./health.ts";
 import { getChain } from "../routes/index.ts";
 
 const RETENTION_POLL_MS = 3_600_000;
 
-export function startScanner(context: RoleContext): RunningRole {
+/** Parts of the scanner. */
+export const SCANNER_PARTS = [...INTAKE_PARTS, "crashPoint"] as const;
+
+export function startScanner(context: Parts<(typeof SCANNER_PARTS)[number]>): RunningRole {
   const { db, clock, config } = context;
   const chains = new Map(
     config.chains.map((chain) => [chain.chainId, createScannerChain(context, chain)] as const),
   );
   // With the scanner's own view of the chains, so that the balance of a wallet is not older than the block it was paid in.
-  const settlements = createSettlementDeps({ ...context, chains }, new Map());
+  const settlements = createIntakeDeps({ ...context, chains });
   const loops = config.chains.flatMap((chain) => {
     const log = context.log.child({ chainId: chain.chainId });
     const vitals = context.watch.vitals.watchScanner(chain.chainId);

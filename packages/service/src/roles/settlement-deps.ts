@@ -1,37 +1,66 @@
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 import { floorAmount, type Minimums } from "../deposits/index.ts";
-import type { SettlementDeps } from "../settlements/index.ts";
-import { type RoleContext, TOPICS } from "./context.ts";
+import type { IntakeDeps, RequestDeps, SettlementDeps } from "../settlements/index.ts";
+import { type Parts, type RoleContext, TOPICS } from "./context.ts";
 import { createConfiguredFees } from "./fees.ts";
 
-/** How often waiting work is looked at when nothing wakes it, in milliseconds. */
+/** How often waiting work is polled when nothing wakes it, in milliseconds. */
 export const POLL_MS = 500;
 
-/**
- * What the settlement steps work with. The scanner uses it too, to turn arrived value into settlements; it has no lane.
- */
-export function createSettlementDeps(
-  context: RoleContext,
-  lanes: SettlementDeps["lanes"],
-): SettlementDeps {
-  const { wakeups, format } = context;
+/** Parts for settling by request. */
+export const REQUEST_PARTS = [
+  "config",
+  "db",
+  "clock",
+  "random",
+  "log",
+  "watch",
+  "wakeups",
+  "chains",
+  "prices",
+  "format",
+] as const;
+/** Parts for turning arrived value into settlements. */
+export const INTAKE_PARTS = [...REQUEST_PARTS, "routes"] as const;
+
+export type RequestParts = Parts<(typeof REQUEST_PARTS)[number]>;
+export type IntakeParts = Parts<(typeof INTAKE_PARTS)[number]>;
+
+/** Composes the dependencies of settling by request. */
+export function createRequestDeps(parts: RequestParts): RequestDeps {
+  const { wakeups } = parts;
   return {
-    db: context.db,
-    clock: context.clock,
-    random: context.random,
-    log: context.log,
-    chains: context.chains,
-    routes: context.routes,
-    fees: createConfiguredFees(context),
-    displayAddress: format.display,
-    metrics: context.watch.metrics,
-    lanes,
-    readMinimums: createMinimums(context),
+    db: parts.db,
+    clock: parts.clock,
+    random: parts.random,
+    log: parts.log,
+    chains: parts.chains,
+    displayAddress: parts.format.display,
+    metrics: parts.watch.metrics,
+    readMinimums: createMinimums(parts),
     wakeEvents(integratorId) {
       wakeups.wake(TOPICS.events, integratorId);
       wakeups.wake(TOPICS.settlements);
     },
+  };
+}
+
+/** Composes the dependencies of turning arrived value into settlements. */
+export function createIntakeDeps(parts: IntakeParts): IntakeDeps {
+  return { ...createRequestDeps(parts), routes: parts.routes };
+}
+
+/** Composes the dependencies of the settlement steps. */
+export function createSettlementDeps(
+  parts: IntakeParts,
+  lanes: SettlementDeps["lanes"],
+): SettlementDeps {
+  const { wakeups } = parts;
+  return {
+    ...createIntakeDeps(parts),
+    fees: createConfiguredFees(parts),
+    lanes,
     wakeLanes: () => wakeups.wake(TOPICS.lanes),
     pollMs: POLL_MS,
   };

@@ -24,8 +24,8 @@ import {
   type LaneLimits,
   pollLane,
 } from "../transactions/index.ts";
-import { type RoleContext, type RunningRole, TOPICS } from "./context.ts";
-import { createSettlementDeps, POLL_MS } from "./settlement-deps.ts";
+import { type Parts, type RunningRole, TOPICS } from "./context.ts";
+import { createSettlementDeps, INTAKE_PARTS, POLL_MS } from "./settlement-deps.ts";
 import { startReadings, startRoleLoop } from "./health.ts";
 
 /** Accounts per purpose that new work may go to. */
@@ -36,7 +36,11 @@ const UNSETTLED_POLL_MS = 5_000;
 const REFILL_POLL_MS = 5_000;
 const GAS_POLL_MS = 5_000;
 
-export function startSettler(context: RoleContext, signers: readonly LaneSigner[]): RunningRole {
+/** Parts of the settler. */
+export const SETTLER_PARTS = [...INTAKE_PARTS, "crashPoint", "attestations"] as const;
+type SettlerParts = Parts<(typeof SETTLER_PARTS)[number]>;
+
+export function startSettler(context: SettlerParts, signers: readonly LaneSigner[]): RunningRole {
   const { wakeups } = context;
   const lanes = groupLanes(context.config, signers);
   const settlements = createSettlementDeps(context, lanes);
@@ -92,7 +96,7 @@ export function startSettler(context: RoleContext, signers: readonly LaneSigner[
 }
 
 /** What metrics show of the settler's chains. */
-function listReadings({ config, chains }: RoleContext, signers: readonly LaneSigner[]) {
+function listReadings({ config, chains }: SettlerParts, signers: readonly LaneSigner[]) {
   return config.chains.map(({ chainId, tokens }) => ({
     chain: getChain(chains, chainId),
     head: false,
@@ -110,7 +114,7 @@ function listReadings({ config, chains }: RoleContext, signers: readonly LaneSig
 
 /** The loops of every kind of route. */
 function startRouteWorkers(
-  context: RoleContext,
+  context: SettlerParts,
   lanes: ReadonlyMap<number, ChainLanes>,
 ): readonly Loop[] {
   const { clock, wakeups } = context;
@@ -137,7 +141,7 @@ function startRouteWorkers(
 }
 
 /** One loop for each lane, retired ones included: what they sent is theirs to follow. */
-function startLanes(context: RoleContext, signers: readonly LaneSigner[]): Loop[] {
+function startLanes(context: SettlerParts, signers: readonly LaneSigner[]): Loop[] {
   const { db, clock, random, log, crashPoint, wakeups } = context;
   const wakesOfSettlement = ROUTE_MODULES.flatMap(({ wakeOfSettlement }) => wakeOfSettlement ?? []);
   return signers.map((signer) => {

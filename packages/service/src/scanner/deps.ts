@@ -2,7 +2,7 @@ import type { Chain } from "../chains/port/index.ts";
 import type { Address } from "../core/hex.ts";
 import type { Clock, CrashPoint } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
-import type { SettlementDeps } from "../settlements/index.ts";
+import type { IntakeDeps } from "../settlements/index.ts";
 import type { Log } from "../telemetry/log.ts";
 
 /** What the scanner of one chain works with. */
@@ -14,7 +14,7 @@ export interface ScannerDeps {
   /** Whether the node may be asked for traces. */
   readonly traces: boolean;
   readonly startBlock: bigint;
-  readonly settlements: SettlementDeps;
+  readonly settlements: IntakeDeps;
   readonly clock: Clock;
   readonly crashPoint: CrashPoint;
   readonly log: Log;

@@ -8,27 +8,36 @@ import type { Log } from "../telemetry/log.ts";
 import type { Holding } from "../deposits/index.ts";
 import type { StoreDeps } from "./store/transition.ts";
 
+/** Accounts that send for settlements of a chain; several of a kind share the work. */
 export interface SettlementLanes {
   readonly deploy: readonly Address[];
   readonly settle: readonly Address[];
 }
 
-/** What the settlement steps work with; composed by the settler role. */
-export interface SettlementDeps extends StoreDeps {
+/** Dependencies of settling by request; the API has no more of settlements. */
+export interface RequestDeps extends StoreDeps {
   readonly db: Db;
   readonly chains: Chains;
-  readonly routes: RouteBook;
-  readonly fees: Fees;
   readonly log: Log;
-  /** Senders per source chain; several of a kind share the work. */
-  readonly lanes: ReadonlyMap<number, SettlementLanes>;
-  /** What a balance of a token must reach at present. Passing trouble with a price is part of the answer. */
+  /** Reads the minimum of a token at present. A price that is unavailable is part of the answer. */
   readonly readMinimums: (chainId: number, token: Address) => Promise<Minimums>;
   /** Tells the streams of an integrator that there are events; called after the commit. */
   readonly wakeEvents: (integratorId: string) => void;
+}
+
+/** Dependencies of turning arrived value into settlements; composed by the scanner role. */
+export interface IntakeDeps extends RequestDeps {
+  readonly routes: RouteBook;
+}
+
+/** Dependencies of the settlement steps; composed by the settler role. */
+export interface SettlementDeps extends IntakeDeps {
+  readonly fees: Fees;
+  /** Senders per source chain. */
+  readonly lanes: ReadonlyMap<number, SettlementLanes>;
   /** Tells the lanes of a chain that there is something to send; called after the commit. */
   readonly wakeLanes: (chainId: number) => void;
-  /** How often a waiting settlement is looked at when nothing wakes it, in milliseconds. */
+  /** How often a waiting settlement is polled when nothing wakes it, in milliseconds. */
   readonly pollMs: number;
   /** Delays of retries in milliseconds; the published schedule unless a test says otherwise. */
   readonly retryScheduleMs?: readonly number[];

@@ -1,5 +1,5 @@
 export { lookAtDueSettlements } from "./advance.ts";
-export type { SettlementDeps } from "./deps.ts";
+export type { IntakeDeps, RequestDeps, SettlementDeps } from "./deps.ts";
 export { findSwap, listSwaps, type SwapFilter } from "./list.ts";
 export type { OperatorRequest } from "./operator/request.ts";
 export {

@@ -23,7 +23,7 @@ import type { Tx } from "../../db/schema.ts";
 import type { DepositDetectedData } from "@sluice/sdk/wire";
 import { chainLabel } from "../../telemetry/metrics.ts";
 import { RECHECK_MS } from "../../jobs/delays.ts";
-import { chainOf, type SettlementDeps } from "../deps.ts";
+import { chainOf, type IntakeDeps } from "../deps.ts";
 import { SETTLEMENT_CONDITIONS } from "../store/deposits.ts";
 import { getActive, getSweptAfter, lockHolding, lockSettlement } from "../store/read.ts";
 import { readDeployed } from "../wallet-state.ts";
@@ -37,7 +37,7 @@ export type Premise = (tx: Tx) => Promise<void>;
 
 /** Records the transfers of one token to one of our wallets in one block. Recording them again changes nothing. */
 export async function acceptValue(
-  deps: SettlementDeps,
+  deps: IntakeDeps,
   arrived: ArrivedValue,
   address: DepositAddress,
   premise: Premise,
@@ -61,7 +61,7 @@ export async function acceptValue(
  * that block is recorded. Looking again, at the same block or another, records nothing twice.
  */
 export async function acceptBalance(
-  deps: SettlementDeps,
+  deps: IntakeDeps,
   held: HeldAt,
   address: DepositAddress,
   premise: Premise,
@@ -94,11 +94,7 @@ interface Arrival {
 }
 
 /** Deposits, settlement and event of what is new of an arrival; null when nothing is. Assumes the lock of the holding. */
-async function record(
-  tx: Tx,
-  deps: SettlementDeps,
-  arrival: Arrival,
-): Promise<DepositOutcome | null> {
+async function record(tx: Tx, deps: IntakeDeps, arrival: Arrival): Promise<DepositOutcome | null> {
   const { arrived, address } = arrival;
   const { fresh, hasMoved } = await refreshKnown(
     tx,
@@ -136,14 +132,14 @@ async function record(
 }
 
 /** What came back after its block had left the chain: the settlement that lacked it need not wait for its next retry. */
-async function hurryWaiting(tx: Tx, deps: SettlementDeps, arrived: ArrivedValue): Promise<void> {
+async function hurryWaiting(tx: Tx, deps: IntakeDeps, arrived: ArrivedValue): Promise<void> {
   const active = await getActive(tx, arrived);
   if (active?.plannedAmount !== null || active.sweptAmount !== null) return;
   await hurry(tx, active.id, deps.clock.now());
 }
 
 function announce(
-  deps: SettlementDeps,
+  deps: IntakeDeps,
   arrived: ArrivedValue,
   address: DepositAddress,
   outcome: DepositOutcome,
@@ -159,7 +155,7 @@ function announce(
   deps.wakeEvents(address.integratorId);
 }
 
-async function decide(tx: Tx, deps: SettlementDeps, facts: Arrival): Promise<DepositOutcome> {
+async function decide(tx: Tx, deps: IntakeDeps, facts: Arrival): Promise<DepositOutcome> {
   const { arrived, address, balance, walletDeployed, minimums } = facts;
 
   const last = arrived.transfers.at(-1);
@@ -193,7 +189,7 @@ async function decide(tx: Tx, deps: SettlementDeps, facts: Arrival): Promise<Dep
 /** A deposit while a settlement is active: it joins what is not sent yet, and is promised a successor otherwise. */
 async function joinActive(
   tx: Tx,
-  deps: SettlementDeps,
+  deps: IntakeDeps,
   facts: {
     readonly active: Settlement;
     readonly arrived: ArrivedValue;

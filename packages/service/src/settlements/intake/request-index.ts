@@ -12,7 +12,7 @@ import type { Address } from "../../core/hex.ts";
 import { isNative } from "../../core/hex.ts";
 import type { Tx } from "../../db/schema.ts";
 import { assignUnsettled, gateBalance } from "../../deposits/index.ts";
-import { chainOf, type SettlementDeps } from "../deps.ts";
+import { chainOf, type RequestDeps } from "../deps.ts";
 import { countSettlements, getActive, lockHolding } from "../store/read.ts";
 import { readDeployed } from "../wallet-state.ts";
 import { insertSettlement } from "../store/transition.ts";
@@ -26,7 +26,7 @@ export type RequestResult =
  * @throws OperatingError RPC_UNAVAILABLE when the chain's node does not answer; then nothing was queued.
  */
 export async function requestIndex(
-  deps: SettlementDeps,
+  deps: RequestDeps,
   request: {
     readonly chainId: number;
     readonly address: DepositAddress;

@@ -1,0 +1,81 @@
+import type { FindVault } from "../addresses/index.ts";
+import type { Config } from "../config/index.ts";
+import type { Db } from "../db/schema.ts";
+import type { Wakeups } from "../jobs/wakeups.ts";
+import { createRoutes } from "../routes/index.ts";
+import type { LaneSigner } from "../signers/port.ts";
+import type { Log } from "../telemetry/log.ts";
+import { addressFormat } from "./address-format.ts";
+import { openAttestations } from "./attestations.ts";
+import { createChains } from "./chains.ts";
+import { type RoleContext, TOPICS } from "./context.ts";
+import type { Watch } from "./health.ts";
+import { createConfiguredPrices } from "./prices.ts";
+import { createCrashPoint, systemClock, systemHttp, systemRandom } from "./system-ports.ts";
+
+/**
+ * Composes the parts of a process over the ports of the real world. Readers, prices, routes and the client of the bridge
+ * are made when a role takes them, once per process.
+ */
+export function createParts(given: {
+  readonly config: Config;
+  readonly db: Db;
+  readonly log: Log;
+  readonly watch: Watch;
+  readonly wakeups: Wakeups;
+  /** Of the settler, where it runs in this process. */
+  readonly lanes: readonly LaneSigner[] | undefined;
+  readonly findVault: FindVault | undefined;
+}): RoleContext {
+  const { config, db, log, watch, wakeups, lanes, findVault } = given;
+  const { metrics } = watch;
+  const [clock, http, random] = [systemClock, systemHttp, systemRandom];
+  const chains = once(() => createChains(config, { clock, log, db, lanes }));
+  const prices = once(() =>
+    createConfiguredPrices(config, { chains: chains(), http, clock, log, metrics }),
+  );
+  const attestations = once(() => openAttestations(config, { http, clock, log, metrics }));
+  const routes = once(() =>
+    createRoutes(config, {
+      db,
+      clock,
+      random,
+      log,
+      metrics,
+      chains: chains(),
+      prices: prices(),
+      attestations: attestations(),
+      wakeAttestor: () => wakeups.wake(TOPICS.attestations),
+    }),
+  );
+  return {
+    config,
+    db,
+    clock,
+    random,
+    log,
+    watch,
+    wakeups,
+    http,
+    crashPoint: createCrashPoint(config.crashAt),
+    format: addressFormat,
+    findVault,
+    get chains() {
+      return chains();
+    },
+    get prices() {
+      return prices();
+    },
+    get routes() {
+      return routes();
+    },
+    get attestations() {
+      return attestations();
+    },
+  };
+}
+
+function once<Made>(make: () => Made): () => Made {
+  let made: { readonly value: Made } | undefined;
+  return () => (made ??= { value: make() }).value;
+}

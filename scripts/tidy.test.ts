@@ -158,6 +158,18 @@ describe("import direction", () => {
     expect(wrong).toEqual([]);
   });
 
+  test("kinds of routes are named only in routes", () => {
+    const kind = /["'`](MONO_CHAIN|SWIFT|FAST_MCTP)\b/;
+    const wrong = service
+      .filter((path) => folderOf(path) !== "routes")
+      .filter((path) => kind.test(read(path).replace(/\/\*[\s\S]*?\*\//g, "")));
+    // What the reference says of the bridge's service.
+    expect(wrong).toEqual(["packages/service/src/config/file.ts"]);
+    const handed = /\b(moduleOf|ROUTE_(MODULES|AUDITS|GAUGES|DEFINITIONS))\b[^;]*from "[^"]*routes/;
+    const importing = service.filter((path) => /^(doctor|health)$/.test(folderOf(path)));
+    expect(importing.filter((path) => handed.test(read(path)))).toEqual([]);
+  });
+
   test("adapters are imported only by composition", () => {
     const wrong = service
       .filter((path) => !isComposition(path))

@@ -1,23 +1,14 @@
 export { withBreaker } from "./breaker.ts";
-export {
-  getConfigured,
-  describeRoute,
-  getChain,
-  getChainConfig,
-  getToken,
-  missing,
-} from "./configured.ts";
+export { getConfigured, describeRoute, getChain, getChainConfig, getToken } from "./configured.ts";
 export { assertPayable } from "./payable.ts";
 export { createRouteBook, type RouteBook } from "./book.ts";
 export {
   type Attestations,
-  type BridgeFees,
   createAttestations,
   SERVICE_FAILURES,
-  SHARE_DECIMALS,
 } from "./fast-mctp/attestations.ts";
 export { listTransfers, type ShownTransfer } from "./fast-mctp/shown.ts";
-export type { RouteDeps, RouteModule, ServiceCheckDeps, SettlerDeps } from "./module.ts";
+export type { RouteModule, ServiceCheckDeps, SettlerDeps } from "./module.ts";
 export type {
   DeliveryLook,
   Inventory,

@@ -1,3 +1,4 @@
+/** Pairs of routes between chains, as groups of the configuration list them. */
 import { type ChainConfig, type ChainToken, findNamedToken } from "../config/index.ts";
 import type { Address } from "../core/hex.ts";
 

@@ -1,11 +1,11 @@
-/** Signed transactions: committed before they are sent, with what became of each. */
+/** Signed transactions: committed before they are sent, with the outcome of each send. */
 import { type Selectable, sql } from "kysely";
 import { type Hex, toHex32, toTxHash } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { AttemptsTable, Db, Tx } from "../db/schema.ts";
 import type { Attempt } from "./types.ts";
 
-/** Attempts of a transaction, the newest first. */
+/** Returns the attempts of a transaction, newest first. */
 export async function listAttempts(db: Db | Tx, transactionId: string): Promise<Attempt[]> {
   const rows = await db
     .selectFrom("attempts")
@@ -17,8 +17,8 @@ export async function listAttempts(db: Db | Tx, transactionId: string): Promise<
 }
 
 /**
- * Commits an attempt before any byte of it leaves the process. Returns false when another process committed an attempt
- * of that number first: then its bytes are the ones to send.
+ * Commits an attempt before it is sent. Returns false if another process committed an attempt with this number first: only
+ * the committed bytes may be sent.
  */
 export async function insertAttempt(
   db: Db,
@@ -43,7 +43,7 @@ export async function insertAttempt(
   return result.numInsertedOrUpdatedRows === 1n;
 }
 
-/** Notes when an attempt was sent and whether a node has it; `accepted` never goes back. */
+/** Records the time of a send and whether a node accepted the attempt. `accepted` never returns to false here. */
 export async function recordSend(
   db: Db,
   hash: string,

@@ -1,4 +1,4 @@
-/** A lane on a chain without nonces: what was signed is followed until it is mined or can no longer be. */
+/** A lane on a chain without nonces: an attempt is followed until it is mined or expired. */
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
@@ -31,14 +31,14 @@ beforeEach(async () => {
   await database.pool.query("truncate lanes, transactions, attempts, breaches cascade");
 });
 
-/** Heights for which a transaction is valid, and by which the final block is behind. */
+/** The lifetime of a transaction and the distance of the final block, in blocks. */
 const LIFETIME = 150n;
 const FINAL_LAG = 32n;
 const CHAIN = 1;
 
 /**
- * A chain of blocks without gaps. What it was sent it may lose, or mine in any later block in which it is valid; blocks
- * above the final one may be replaced by others that hold none of it.
+ * Creates a chain without skipped heights. It may lose a sent transaction, or mine it in any later block in which it is
+ * valid. A fork replaces blocks that are not final with empty ones.
  */
 function createForgetfulChain() {
   let height = 1_000n;
@@ -68,12 +68,12 @@ function createForgetfulChain() {
       height += blocks;
       for (const [hash, { lastValid }] of waiting) if (height > lastValid) waiting.delete(hash);
     },
-    /** Mines what waits and is still valid, in the newest block. */
+    /** Mines all valid pending transactions in the newest block. */
     mine() {
       for (const [hash, { call }] of waiting) mined.set(hash, { call, height });
       waiting.clear();
     },
-    /** Other blocks take the place of the newest `depth`, which are not final; what was in them waits again. */
+    /** Replaces the newest `depth` blocks, which are not final. Their transactions are pending again. */
     fork(depth: bigint) {
       salt += 1;
       for (let number = height - depth + 1n; number <= height; number += 1n) {
@@ -86,7 +86,7 @@ function createForgetfulChain() {
         }
       }
     },
-    /** How often each call is on the chain. */
+    /** Counts how often a call is mined. */
     count(call: Hex): number {
       return [...mined.values()].filter((landed) => landed.call === call).length;
     },
@@ -174,7 +174,7 @@ function openLane() {
     chain,
     clock,
     changes,
-    look: (changed: Partial<LaneDeps> = {}) => pollLane({ ...deps, ...changed }),
+    poll: (changed: Partial<LaneDeps> = {}) => pollLane({ ...deps, ...changed }),
     submit: (intent: IntentName, data: Hex) =>
       database.db.transaction().execute((tx) =>
         submitIntent(tx, random, {
@@ -194,28 +194,28 @@ async function attemptsOf(intent: IntentName) {
   return transaction ? listAttempts(database.db, transaction.id) : [];
 }
 
-describe("a transaction that lives by a blockhash", () => {
-  test("is signed, sent, mined and final, and its owner hears of each change once", async () => {
-    const { chain, changes, look, submit } = openLane();
+describe("a transaction with a blockhash lifetime", () => {
+  test("is signed, sent and followed until final, and reports each change once", async () => {
+    const { chain, changes, poll, submit } = openLane();
     await submit("sweep:a:1", "0x01");
-    await look();
+    await poll();
     chain.mine();
-    await look();
+    await poll();
     expect(changes).toEqual(["sweep:a:1 mined"]);
     chain.grow(FINAL_LAG);
-    await look();
-    await look();
+    await poll();
+    await poll();
     expect(changes).toEqual(["sweep:a:1 mined", "sweep:a:1 final"]);
     expect(chain.sent).toHaveLength(1);
     expect(chain.count("0x01")).toBe(1);
   });
 
-  test("T64 is sent again with the same bytes while it is valid, however often it is lost", async () => {
-    const { chain, clock, look, submit } = openLane();
+  test("is rebroadcast with the same bytes while it is valid [T64]", async () => {
+    const { chain, clock, poll, submit } = openLane();
     chain.answer("lose");
     await submit("sweep:a:1", "0x01");
     for (let round = 0; round < 5; round += 1) {
-      await look();
+      await poll();
       chain.grow(30n);
       clock.advance(20_000);
     }
@@ -223,18 +223,18 @@ describe("a transaction that lives by a blockhash", () => {
     expect(new Set(chain.sent).size).toBe(1);
   });
 
-  test("T39 is signed anew only once a final block is too high for it", async () => {
-    const { chain, clock, look, submit } = openLane();
+  test("is signed again only after it expired by a final block [T39]", async () => {
+    const { chain, clock, poll, submit } = openLane();
     chain.answer("lose");
     await submit("sweep:a:1", "0x01");
-    await look();
-    // The newest block is too high for it, the final one is not: on another fork it could still be mined.
+    await poll();
+    // Expired by the newest block, but not by the final one: it could still be mined on another fork.
     chain.grow(LIFETIME + FINAL_LAG);
     clock.advance(60_000);
-    await look();
+    await poll();
     expect(await attemptsOf("sweep:a:1")).toHaveLength(1);
     chain.grow(1n);
-    await look();
+    await poll();
     const attempts = await attemptsOf("sweep:a:1");
     expect(attempts.map(({ number }) => number)).toEqual([2, 1]);
     expect(attempts[0]?.lifetime?.lastValidHeight).toBeGreaterThan(
@@ -242,69 +242,69 @@ describe("a transaction that lives by a blockhash", () => {
     );
   });
 
-  test("T39 that was mined in its last block is found by the look after its lifetime", async () => {
-    const { chain, changes, look, submit } = openLane();
+  test("is found if it was mined in its last valid block [T39]", async () => {
+    const { chain, changes, poll, submit } = openLane();
     chain.answer("take, answer lost");
     await submit("sweep:a:1", "0x01");
-    await look();
+    await poll();
     chain.grow(LIFETIME);
     chain.mine();
     chain.grow(FINAL_LAG + 1n);
-    await look();
+    await poll();
     expect(changes).toContain("sweep:a:1 mined");
     expect(await attemptsOf("sweep:a:1")).toHaveLength(1);
   });
 
-  test("T41 that lost its block is open again, and its bytes are sent again", async () => {
-    const { chain, clock, changes, look, submit } = openLane();
+  test("is rebroadcast with the same bytes when it is orphaned [T41]", async () => {
+    const { chain, clock, changes, poll, submit } = openLane();
     await submit("sweep:a:1", "0x01");
-    await look();
+    await poll();
     chain.grow(1n);
     chain.mine();
-    await look();
+    await poll();
     chain.fork(1n);
     chain.grow(FINAL_LAG);
     clock.advance(60_000);
-    await look();
-    await look();
+    await poll();
+    await poll();
     expect(changes).toEqual(["sweep:a:1 mined", "sweep:a:1 assigned"]);
     expect(new Set(chain.sent).size).toBe(1);
     expect(chain.sent.length).toBeGreaterThan(1);
   });
 
-  test("is abandoned when the signer refuses it, but not while what was signed before can be mined", async () => {
-    const { chain, clock, changes, look, submit } = openLane();
+  test("is abandoned when the signer refuses it, but only after earlier attempts expired", async () => {
+    const { chain, clock, changes, poll, submit } = openLane();
     chain.answer("take, answer lost");
     await submit("sweep:a:1", "0x01");
-    await look();
+    await poll();
     const refusing: LaneSigner = {
       ...signer,
       sign: () => Promise.reject(new SignerRefusal("the deadline has passed")),
     };
     chain.grow(LIFETIME + FINAL_LAG);
     clock.advance(60_000);
-    await look({ signer: refusing });
+    await poll({ signer: refusing });
     expect((await getByIntent(database.db, "sweep:a:1"))?.state).toBe("assigned");
     chain.grow(1n);
-    await look({ signer: refusing });
+    await poll({ signer: refusing });
     expect((await getByIntent(database.db, "sweep:a:1"))?.state).toBe("abandoned");
     expect(changes).toEqual(["sweep:a:1 abandoned"]);
-    await look();
+    await poll();
     expect(chain.count("0x01")).toBe(0);
     expect(await attemptsOf("sweep:a:1")).toHaveLength(1);
-    // What comes after it is not held up.
+    // Later intents are not blocked.
     await submit("sweep:b:1", "0x02");
-    await look();
+    await poll();
     chain.mine();
-    await look();
+    await poll();
     expect(chain.count("0x02")).toBe(1);
   });
 
-  test("that nobody signs at all is abandoned at once", async () => {
-    const { changes, look, submit } = openLane();
+  test("is abandoned at once if the signer refuses its first attempt", async () => {
+    const { changes, poll, submit } = openLane();
     await submit("deliver:a:1", "0x01");
     const sign = () => Promise.reject(new SignerRefusal("above the daily cap"));
-    await look({ signer: { ...signer, sign } });
+    await poll({ signer: { ...signer, sign } });
     expect(changes).toEqual(["deliver:a:1 abandoned"]);
     expect(failureOf(await getByIntent(database.db, "deliver:a:1"))).toEqual({
       txHash: null,
@@ -312,8 +312,8 @@ describe("a transaction that lives by a blockhash", () => {
     });
   });
 
-  test("that the signer does not sign yet holds up nobody, and is signed later", async () => {
-    const { chain, clock, look, submit } = openLane();
+  test("is rescheduled while the signer waits, without blocking others", async () => {
+    const { chain, clock, poll, submit } = openLane();
     const { openMax } = DEFAULT_LANE_LIMITS;
     const waiting = Array.from({ length: openMax }, (_, i): IntentName => `claim:${i}:1`);
     const callOf = (at: number): Hex => `0xaa${at.toString(16).padStart(2, "0")}`;
@@ -328,19 +328,19 @@ describe("a transaction that lives by a blockhash", () => {
         throw new SignerWaits("another signature of the lock may be alive");
       },
     };
-    for (let round = 0; round < 3; round += 1) await look({ signer: hesitant });
+    for (let round = 0; round < 3; round += 1) await poll({ signer: hesitant });
     chain.mine();
-    await look({ signer: hesitant });
+    await poll({ signer: hesitant });
     expect(chain.count("0xbb")).toBe(1);
     expect(asked).toBe(openMax);
     clock.advance(60_000);
-    await look();
+    await poll();
     chain.mine();
     for (const at of waiting.keys()) expect(chain.count(callOf(at))).toBe(1);
   });
 
-  test("that cannot be brought forward holds up none of the others, and is told", async () => {
-    const { chain, look, submit } = openLane();
+  test("does not block others when it fails, and its error is thrown", async () => {
+    const { chain, poll, submit } = openLane();
     await submit("claim:a:1", "0xaa");
     await submit("sweep:b:1", "0xbb");
     const halfAway: LaneSigner = {
@@ -350,26 +350,26 @@ describe("a transaction that lives by a blockhash", () => {
         throw new OperatingError("RPC_UNAVAILABLE", "Nobody answers.");
       },
     };
-    await expect(look({ signer: halfAway })).rejects.toThrow("Nobody answers.");
+    await expect(poll({ signer: halfAway })).rejects.toThrow("Nobody answers.");
     chain.mine();
     expect(chain.count("0xbb")).toBe(1);
   });
 
-  test("is not sent while the books of its chain do not balance", async () => {
-    const { chain, look, submit } = openLane();
+  test("is not sent while its chain has a breach", async () => {
+    const { chain, poll, submit } = openLane();
     await submit("sweep:a:1", "0x01");
     await database.pool.query(
       `insert into breaches (chain_id, invariant, subject, details) values (1, 'balance', 'x', '{}')`,
     );
-    await look();
+    await poll();
     expect(chain.sent).toEqual([]);
   });
 });
 
 const STEPS = [
-  "look",
-  "look",
-  "look, killed",
+  "poll",
+  "poll",
+  "poll, killed",
   "grow",
   "grow",
   "grow far",
@@ -380,7 +380,7 @@ const STEPS = [
   "lose answer",
 ] as const;
 
-test("T39 every intent is mined exactly once, whatever is lost, forked, late or killed", async () => {
+test("mines every intent exactly once under losses, forks, delays and crashes [T39]", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.constantFrom(...STEPS), fc.integer({ min: 1, max: 40 })), {
@@ -389,22 +389,22 @@ test("T39 every intent is mined exactly once, whatever is lost, forked, late or 
       }),
       async (steps) => {
         await database.pool.query("truncate lanes, transactions, attempts cascade");
-        const { chain, clock, look, submit } = openLane();
+        const { chain, clock, poll, submit } = openLane();
         const names = ["a", "b", "c"].map((name) => `sweep:${name}:1` as const);
         const calls = names.map((_, index): Hex => `0x0${index + 1}`);
         for (const [index, name] of names.entries()) await submit(name, calls[index] ?? "0x");
         for (const [step, size] of steps) {
           clock.advance(5_000);
-          if (step === "look") await look();
-          if (step === "look, killed") {
-            await look({ crashPoint: killAt(size % 4) }).catch((error: unknown) => {
+          if (step === "poll") await poll();
+          if (step === "poll, killed") {
+            await poll({ crashPoint: killAt(size % 4) }).catch((error: unknown) => {
               if (!(error instanceof Killed)) throw error;
             });
           }
           if (step === "grow") chain.grow(BigInt(size));
           if (step === "grow far") chain.grow(LIFETIME + BigInt(size));
           if (step === "mine") chain.mine();
-          // No deeper than what is not final.
+          // Forks never reach the final block.
           if (step === "fork") chain.fork(BigInt(Math.min(size, Number(FINAL_LAG) - 1)));
           if (step === "lose") chain.answer("lose");
           if (step === "take") chain.answer("take");
@@ -414,11 +414,11 @@ test("T39 every intent is mined exactly once, whatever is lost, forked, late or 
         chain.answer("take");
         for (let round = 0; round < 12; round += 1) {
           clock.advance(60_000);
-          await look();
+          await poll();
           chain.mine();
           chain.grow(FINAL_LAG + 5n);
         }
-        await look();
+        await poll();
         for (const [index, name] of names.entries()) {
           expect(chain.count(calls[index] ?? "0x")).toBe(1);
           expect((await getByIntent(database.db, name))?.state).toBe("final");

@@ -33,46 +33,46 @@ async function stateOf(intent: IntentName): Promise<LaneTransaction> {
 }
 
 describe("lane", () => {
-  test("an intent is signed, sent, mined and final, and its owner hears of each change once", async () => {
-    const { node, changes, submit, look } = openLane();
+  test("signs and sends an intent, follows it until final, and reports each change once", async () => {
+    const { node, changes, submit, poll } = openLane();
     await submit("deploy:a:1");
-    await look();
+    await poll();
     expect(node.sent.length).toBe(1);
     node.mine();
-    await look();
+    await poll();
     expect((await stateOf("deploy:a:1")).mined?.succeeded).toBe(true);
     node.setFinal(5n);
-    await look();
-    await look();
+    await poll();
+    await poll();
     expect(changes).toEqual(["deploy:a:1 mined", "deploy:a:1 final"]);
     expect(node.sent.length).toBe(1);
   });
 
-  test("the same intent submitted twice is one transaction", async () => {
-    const { node, submit, look } = openLane();
+  test("sends one transaction for an intent that is submitted twice", async () => {
+    const { node, submit, poll } = openLane();
     await submit("sweep:a:1", "0x01");
     await submit("sweep:a:1", "0x02");
-    await look();
+    await poll();
     expect(node.sent.length).toBe(1);
     expect((await stateOf("sweep:a:1")).call.data).toBe("0x01");
   });
 
-  test("T64 an answer that was lost is answered with the same bytes, never with new ones", async () => {
-    const { node, signer, submit, look } = openLane();
+  test("rebroadcasts the same bytes after a lost answer, without signing again [T64]", async () => {
+    const { node, signer, submit, poll } = openLane();
     await submit("deliver:a:1");
     node.loseNextAnswer();
-    await look();
-    await look();
-    await look();
+    await poll();
+    await poll();
+    await poll();
     expect(signer.signed.length).toBe(1);
     expect(new Set(node.sent).size).toBe(1);
     node.mine();
-    await look();
+    await poll();
     expect((await stateOf("deliver:a:1")).state).toBe("mined");
   });
 
-  test("T60 bytes that were committed and not sent are sent by the next life", async () => {
-    const { node, signer, deps, submit, look } = openLane();
+  test("sends committed bytes after a crash before the send [T60]", async () => {
+    const { node, signer, deps, submit, poll } = openLane();
     await submit("deliver:a:1");
     const dies: LaneDeps = {
       ...deps,
@@ -82,54 +82,54 @@ describe("lane", () => {
     };
     await expect(pollLane(dies)).rejects.toThrow("the process died here");
     expect(node.sent).toEqual([]);
-    await look();
+    await poll();
     expect(signer.signed.length).toBe(1);
     expect(node.sent.length).toBe(1);
   });
 
-  test("T65 a transaction whose block left the chain is sent again with the same bytes", async () => {
-    const { node, signer, changes, submit, look } = openLane();
+  test("rebroadcasts an orphaned transaction with the same bytes [T65]", async () => {
+    const { node, signer, changes, submit, poll } = openLane();
     await submit("sweep:a:1");
-    await look();
+    await poll();
     node.mine();
-    await look();
+    await poll();
     node.takeBack();
-    await look();
+    await poll();
     expect((await stateOf("sweep:a:1")).state).toBe("mined");
     node.mine();
-    await look();
+    await poll();
     expect((await stateOf("sweep:a:1")).state).toBe("assigned");
-    await look();
+    await poll();
     node.mine();
-    await look();
+    await poll();
     expect((await stateOf("sweep:a:1")).state).toBe("mined");
     expect(changes).toEqual(["sweep:a:1 mined", "sweep:a:1 assigned", "sweep:a:1 mined"]);
     expect(signer.signed.length).toBe(1);
   });
 
-  test("T63 a stuck nonce is replaced with at least an eighth more, and only the lowest one", async () => {
-    const { node, signer, clock, submit, look } = openLane();
+  test("replaces only the lowest stuck nonce, with fees raised by at least an eighth [T63]", async () => {
+    const { node, signer, clock, submit, poll } = openLane();
     await submit("deploy:a:1", "0x01");
     await submit("deploy:b:1", "0x02");
-    await look();
+    await poll();
     clock.advance(DEFAULT_LANE_LIMITS.replaceAfterMs);
-    await look();
+    await poll();
     expect(signer.signed).toEqual(["0|0x01|100", "1|0x02|100", "0|0x01|113"]);
     const attempts = await listAttempts(database.db, (await stateOf("deploy:a:1")).id);
     expect(attempts.map((attempt) => attempt.maxFeePerGas)).toEqual([113n, 100n]);
     expect(node.sent.length).toBeGreaterThanOrEqual(3);
   });
 
-  test("T66 gas dearer than the cap is waited out before anything is signed", async () => {
-    const { signer, deps, submit, look } = openLane();
+  test("signs nothing while the gas price is above the cap [T66]", async () => {
+    const { signer, deps, submit, poll } = openLane();
     await submit("deploy:a:1");
     await pollLane({ ...deps, limits: { ...DEFAULT_LANE_LIMITS, maxFeePerGas: 99n } });
     expect(signer.signed).toEqual([]);
-    await look();
+    await poll();
     expect(signer.signed.length).toBe(1);
   });
 
-  test("T66 no replacement offers more than the cap", async () => {
+  test("signs no replacement above the gas price cap [T66]", async () => {
     const { signer, clock, deps, submit } = openLane();
     const capped = { ...deps, limits: { ...DEFAULT_LANE_LIMITS, maxFeePerGas: 110n } };
     await submit("deploy:a:1");
@@ -139,44 +139,44 @@ describe("lane", () => {
     expect(signer.signed.length).toBe(1);
   });
 
-  test("an underpriced transaction is replaced after a while although no node took it", async () => {
-    const { node, signer, clock, submit, look } = openLane();
+  test("replaces an underpriced transaction that no node accepted", async () => {
+    const { node, signer, clock, submit, poll } = openLane();
     await submit("deploy:a:1");
     node.refuseNext("underpriced");
-    await look();
+    await poll();
     clock.advance(DEFAULT_LANE_LIMITS.replaceAfterMs);
-    await look();
+    await poll();
     expect(signer.signed).toEqual(["0|0x01|100", "0|0x01|113"]);
   });
 
-  test("T117 a nonce that somebody else used is never planned anew", async () => {
-    const { node, signer, submit, look } = openLane();
+  test("never assigns another nonce when the nonce was used elsewhere [T117]", async () => {
+    const { node, signer, submit, poll } = openLane();
     await submit("deploy:a:1");
-    await look();
+    await poll();
     node.forgetPool();
     node.pool.set(`0x${"99".repeat(32)}` as never, { nonce: 0, raw: "" });
     node.mine();
-    await look();
-    await look();
+    await poll();
+    await poll();
     expect(signer.signed.length).toBe(1);
     expect((await stateOf("deploy:a:1")).state).toBe("assigned");
   });
 
-  test("T116 on a restored database nothing is signed until an operator has looked", async () => {
-    const { node, signer, submit, look, deps } = openLane();
+  test("signs nothing on a restored database until an operator ends the breach [T116]", async () => {
+    const { node, signer, submit, poll, deps } = openLane();
     for (const intent of ["sweep:a:1", "sweep:b:1"] as const) {
       await submit(intent);
-      await look();
+      await poll();
       node.mine();
-      await look();
+      await poll();
     }
-    // As it was before: the rows of both are lost, and so is how far the nonces had come.
+    // Restores the state before both sweeps: their rows and the next nonce are lost.
     await database.db.deleteFrom("attempts").execute();
     await database.db.deleteFrom("transactions").execute();
     await database.db.updateTable("lanes").set({ next_nonce: 0 }).execute();
     for (const intent of ["sweep:a:1", "sweep:b:1", "sweep:c:1"] as const) {
       await submit(intent);
-      await look();
+      await poll();
     }
     expect(signer.signed).toHaveLength(2);
     expect((await stateOf("sweep:c:1")).nonce).toBeNull();
@@ -187,25 +187,25 @@ describe("lane", () => {
       { ...deps, adoptNonce },
       { id: breach?.id ?? "", operator: "ann", reason: "restored" },
     );
-    await look();
+    await poll();
     node.mine();
-    await look();
+    await poll();
     expect((await stateOf("sweep:c:1")).state).toBe("mined");
     expect(signer.signed.map((text) => text.split("|")[0])).toEqual(["0", "1", "2", "3", "4"]);
   });
 
-  test("while the chain has a breach nothing is signed or sent, and what was mined is recorded", async () => {
-    const { node, signer, submit, look, deps } = openLane();
+  test("signs and sends nothing during a breach, but records mined transactions", async () => {
+    const { node, signer, submit, poll, deps } = openLane();
     await submit("sweep:a:1");
-    await look();
+    await poll();
     await recordFindings(database.db, [
       { chainId: 2, invariant: "V1", subject: "somebody", details: {} },
     ]);
     await submit("sweep:b:1");
     node.mine();
-    await look();
+    await poll();
     node.setFinal(5n);
-    await look();
+    await poll();
     expect((await stateOf("sweep:a:1")).state).toBe("final");
     expect((await stateOf("sweep:b:1")).state).toBe("queued");
     expect([signer.signed.length, node.sent.length]).toEqual([1, 1]);
@@ -214,26 +214,26 @@ describe("lane", () => {
       { ...deps, adoptNonce },
       { id: breach?.id ?? "", operator: "ann", reason: "a node lied" },
     );
-    await look();
+    await poll();
     expect([signer.signed.length, node.sent.length]).toEqual([2, 2]);
   });
 
-  test("at most sixteen nonces are open", async () => {
-    const { node, submit, look } = openLane();
+  test("opens at most sixteen nonces", async () => {
+    const { node, submit, poll } = openLane();
     for (let i = 0; i < 40; i++) await submit(`deploy:${i}:1`);
-    await look();
+    await poll();
     expect(node.sent.length).toBe(16);
     node.mine();
-    await look();
-    await look();
+    await poll();
+    await poll();
     expect(new Set(node.sent).size).toBe(32);
   });
 
-  test("T61 X4 many workers give every intent one nonce and leave no gap", async () => {
-    const { deps, submit, look } = openLane();
-    await look();
+  test("assigns one nonce per intent without a gap under concurrent workers [T61, X4]", async () => {
+    const { deps, submit, poll } = openLane();
+    await poll();
     const submits = Array.from({ length: 60 }, (_, i) => submit(`deploy:${i}:1`));
-    // While intents come, so that workers do not all see the same queue.
+    // Concurrent with submissions, so that workers read different queues.
     const workers = Array.from({ length: 8 }, async () => {
       for (let i = 0; i < 10; i++) await assignNonces(deps.db, lane, { openMax: 100, nowMs: 0 });
     });
@@ -249,33 +249,33 @@ describe("lane", () => {
   });
 });
 
-describe("a batch", () => {
+describe("batches", () => {
   const dataOf = (i: number): Hex => `0x0${i}`;
 
-  test("one intent goes by itself", async () => {
-    const { node, signer, submit, look } = openLane();
+  test("sends a single intent without a batch", async () => {
+    const { node, signer, submit, poll } = openLane();
     node.combineFrom(2);
     await submit("sweep:a:1");
-    await look();
+    await poll();
     expect(signer.signed).toEqual(["0|0x01|100"]);
   });
 
-  test("a standing queue is one transaction under one nonce, and each owner hears of its own outcome", async () => {
-    const { node, signer, changes, submit, look } = openLane();
+  test("sends a queue as one transaction and reports its own outcome to each owner", async () => {
+    const { node, signer, changes, submit, poll } = openLane();
     node.combineFrom(2, (data) => data !== "0x02");
     for (const i of [1, 2, 3]) await submit(`sweep:${i}:1`, dataOf(i));
-    await look();
+    await poll();
     expect(signer.signed).toEqual(["0|0x010203|100"]);
     expect((await stateOf("sweep:1:1")).state).toBe("carried");
     node.mine();
-    await look();
+    await poll();
     const outcomes = await Promise.all(
       [1, 2, 3].map(async (i) => (await stateOf(`sweep:${i}:1`)).mined?.succeeded),
     );
     expect(outcomes).toEqual([true, false, true]);
     node.setFinal(5n);
-    await look();
-    await look();
+    await poll();
+    await poll();
     expect(changes.filter((change) => change.startsWith("sweep:"))).toEqual([
       "sweep:1:1 mined",
       "sweep:2:1 mined",
@@ -287,22 +287,22 @@ describe("a batch", () => {
     expect(new Set(node.sent).size).toBe(1);
   });
 
-  test("T65 whose block left the chain is open again as a whole, and its outcome is read anew", async () => {
-    const { node, signer, changes, submit, look } = openLane();
+  test("reopens an orphaned batch as a whole and reads its outcome again [T65]", async () => {
+    const { node, signer, changes, submit, poll } = openLane();
     node.combineFrom(2, () => false);
     for (const i of [1, 2]) await submit(`sweep:${i}:1`, dataOf(i));
-    await look();
+    await poll();
     node.mine();
-    await look();
+    await poll();
     expect((await stateOf("sweep:2:1")).mined?.succeeded).toBe(false);
     node.takeBack();
     node.combineFrom(2);
     node.mine();
-    await look();
+    await poll();
     expect((await stateOf("sweep:2:1")).state).toBe("carried");
-    await look();
+    await poll();
     node.mine();
-    await look();
+    await poll();
     expect((await stateOf("sweep:2:1")).mined?.succeeded).toBe(true);
     expect(changes.filter((change) => change.startsWith("sweep:2"))).toEqual([
       "sweep:2:1 mined",
@@ -312,8 +312,8 @@ describe("a batch", () => {
     expect(signer.signed.length).toBe(1);
   });
 
-  test("that was put together and not sent is sent by the next life, with the same members", async () => {
-    const { node, signer, deps, submit, look } = openLane();
+  test("sends a batch with the same members after a crash before the send", async () => {
+    const { node, signer, deps, submit, poll } = openLane();
     node.combineFrom(2);
     for (const i of [1, 2]) await submit(`sweep:${i}:1`, dataOf(i));
     const dies: LaneDeps = {
@@ -322,11 +322,11 @@ describe("a batch", () => {
     };
     await expect(pollLane(dies)).rejects.toThrow("the process died here");
     await submit("sweep:3:1", dataOf(3));
-    await look();
+    await poll();
     expect(signer.signed).toEqual(["0|0x0102|100", "1|0x03|100"]);
   });
 
-  test("that would revert as a whole goes one by one", async () => {
+  test("sends intents one by one when their batch would revert", async () => {
     const { node, signer, deps, submit } = openLane();
     node.combineFrom(2);
     const refusing = createStrictChain({
@@ -338,7 +338,7 @@ describe("a batch", () => {
     expect(signer.signed).toEqual(["0|0x01|100", "1|0x02|100"]);
   });
 
-  test("grows while the lane has no room, and goes as one when it has", async () => {
+  test("grows at the limit of open nonces and is sent when a nonce is free", async () => {
     const { node, signer, deps, submit } = openLane();
     const narrow = { ...deps, limits: { ...DEFAULT_LANE_LIMITS, openMax: 2 } };
     for (const i of [1, 2]) await submit(`sweep:${i}:1`, dataOf(i));
@@ -354,7 +354,7 @@ describe("a batch", () => {
     expect(signer.signed).toEqual(["0|0x01|100", "1|0x02|100", "2|0x030405|100"]);
   });
 
-  test("that the lane cannot pay for, or that nobody answers about, goes one by one, and the rest goes on", async () => {
+  test("sends intents one by one when the lane cannot pay for the batch, and follows open ones", async () => {
     const { node, signer, deps, submit, changes } = openLane();
     await submit("sweep:0:1", "0x09");
     await pollLane(deps);
@@ -370,7 +370,7 @@ describe("a batch", () => {
     expect(changes).toContain("sweep:0:1 mined");
   });
 
-  test("that would take more of the budget than a batch may goes one by one", async () => {
+  test("sends intents one by one when their batch exceeds its budget", async () => {
     const { node, signer, deps, submit } = openLane();
     node.combineFrom(2);
     for (const i of [1, 2]) await submit(`sweep:${i}:1`, dataOf(i));
@@ -379,32 +379,32 @@ describe("a batch", () => {
     expect(signer.signed).toEqual(["0|0x01|100", "1|0x02|100"]);
   });
 
-  test("a hundred intents are few transactions", async () => {
-    const { node, signer, submit, look } = openLane();
+  test("sends a hundred intents in one batch", async () => {
+    const { node, signer, submit, poll } = openLane();
     node.combineFrom(2);
     for (let i = 0; i < 100; i++) await submit(`sweep:${i}:1`);
-    await look();
+    await poll();
     node.mine();
-    await look();
+    await poll();
     expect(signer.signed.length).toBe(1);
     expect((await stateOf("sweep:99:1")).mined?.succeeded).toBe(true);
   });
 });
 
 describe("several lanes", () => {
-  test("share the work: the one with the least to do gets the next, one that is stuck gets none", async () => {
-    const { deps, submit, look } = openLane();
+  test("sorts lanes by their unmined transactions on the chain", async () => {
+    const { deps, submit, poll } = openLane();
     const idle = toEvmAddress(`0x${"3c".repeat(20)}`);
     expect(await orderLanes(deps.db, 2, [LANE, idle])).toEqual([LANE, idle]);
     await submit("sweep:1:1");
-    await look();
-    // It was sent, and is not mined.
+    await poll();
+    // The sweep is sent and not mined.
     expect(await orderLanes(deps.db, 2, [LANE, idle])).toEqual([idle, LANE]);
-    // Work on another chain is none of it.
+    // Work on another chain does not count.
     expect(await orderLanes(deps.db, 30, [LANE, idle])).toEqual([LANE, idle]);
   });
 
-  test("one that cannot pay for gas is passed over, and without any the plan fails", async () => {
+  test("plans on a lane that can pay for gas, and fails if none can", async () => {
     const { deps } = openLane();
     const poor = toEvmAddress(`0x${"3c".repeat(20)}`);
     const chain = createStrictChain({
@@ -423,7 +423,7 @@ describe("several lanes", () => {
     await expect(plan([poor])).rejects.toMatchObject({ code: "INSUFFICIENT_BALANCE" });
   });
 
-  test("T12 what takes more gas than signers would sign is refused before it has a nonce", async () => {
+  test("refuses a call above the gas limit before it has a nonce [T12]", async () => {
     const { deps } = openLane();
     const plan = (gas: bigint) =>
       planCall(
@@ -440,10 +440,10 @@ describe("several lanes", () => {
     });
   });
 
-  test("what cannot be replaced is offered again as it was", async () => {
-    const { node, signer, deps, clock, submit, look } = openLane();
+  test("rebroadcasts the same bytes when the replacement cannot be signed", async () => {
+    const { node, signer, deps, clock, submit, poll } = openLane();
     await submit("sweep:1:1");
-    await look();
+    await poll();
     node.forgetPool();
     clock.advance(DEFAULT_LANE_LIMITS.replaceAfterMs);
     const refusing = {
@@ -456,12 +456,12 @@ describe("several lanes", () => {
     expect(node.pool.size).toBe(1);
   });
 
-  test("what a signer refuses does not keep what was mined before from becoming final", async () => {
-    const { node, signer, deps, changes, submit, look } = openLane();
+  test("finalises earlier transactions when the signer refuses a later one", async () => {
+    const { node, signer, deps, changes, submit, poll } = openLane();
     await submit("sweep:1:1");
-    await look();
+    await poll();
     node.mine();
-    await look();
+    await poll();
     await submit("sweep:2:1");
     node.setFinal(5n);
     const refusing = { ...signer, sign: () => Promise.reject(new Error("refused")) };

@@ -1,18 +1,18 @@
 /**
- * A lane's worker: turns queued intents into mined transactions.
+ * The worker of a lane: turns queued intents into mined transactions.
  *
- * Order of writes, which is what makes a crash harmless:
- *   1. the intent is committed with the state change that wants it (`submitIntent`, in the caller's transaction);
- *   2. when a queue stands, several intents are put into one transaction that carries them, for ever;
- *   3. its nonce is committed, for ever;
+ * The order of writes makes a crash at any point harmless:
+ *   1. the intent is committed together with the state change that needs it (`submitIntent`, in the caller's transaction);
+ *   2. if several intents are queued, they are combined into a batch, permanently;
+ *   3. the nonce is committed, permanently;
  *   4. the signed bytes are committed as an attempt;
- *   5. the bytes are sent; an answer that did not come may still mean yes, so only the same bytes are sent again;
- *   6. the receipt is committed, together with the wake-up of whoever wanted the effect.
- * After a crash each row says how far it came, and the next look goes on from there. A mined transaction is followed
- * until its block is final; one whose block left the chain is open again and its bytes are sent again.
+ *   5. the bytes are sent; a lost answer may mean that the node accepted them, so only the same bytes are rebroadcast;
+ *   6. the receipt is committed together with the change of the intent's owner.
+ * After a crash the rows show how far each transaction came, and the next poll continues from there. A mined transaction is
+ * followed until its block is final; an orphaned one is open again and rebroadcast.
  *
- * On a chain without nonces the same order holds, with a lifetime in the nonce's place: what was signed is sent until it is
- * mined or can no longer be, and only then the call is signed anew. Their nonces only count what was given out.
+ * On a chain without nonces the order is the same, with a lifetime in place of the nonce: an attempt is rebroadcast until it
+ * is mined or expired, and only then the call is signed again. The nonces of such a lane only count its transactions.
  */
 import type {
   Batch,
@@ -44,7 +44,7 @@ import {
   type MinedFacts,
 } from "./types.ts";
 
-/** Called in the transaction that records a change of a mined transaction: wakes whoever waits for it. */
+/** Called in the database transaction that records a change, so that the owner of the intent is updated with it. */
 export type OnTransactionChanged = (tx: Tx, transaction: LaneTransaction) => Promise<void>;
 
 export interface LaneDeps {
@@ -57,26 +57,26 @@ export interface LaneDeps {
   readonly metrics: Metrics;
   readonly crashPoint: CrashPoint;
   readonly onChanged: OnTransactionChanged;
-  /** Called once that is committed: whoever waits may look now. */
+  /** Called after that database transaction is committed, so that owners poll at once. */
   readonly wakeOwners: () => void;
   readonly limits: LaneLimits;
 }
 
 export interface LaneLimits {
-  /** Open nonces at once. */
+  /** Maximum number of open nonces. */
   readonly openMax: number;
-  /** A blocked nonce is replaced with higher fees after this long. */
+  /** Time from signing until a stuck nonce is replaced with higher fees. */
   readonly replaceAfterMs: number;
-  /** What a node accepted and nobody mined is offered again after this long: it may have been dropped. */
+  /** Time from a send until an accepted, unmined transaction is rebroadcast, because nodes may have dropped it. */
   readonly resendAfterMs: number;
-  /** The most that one batch may commit to gas, in wei; undefined for any. */
+  /** Maximum gas cost of a batch, in wei; undefined for no limit. */
   readonly batchCostMax?: bigint | undefined;
-  /** The most that is ever offered, in wei per gas; dearer gas is waited out. */
+  /** Gas price cap, in wei per gas. Above it nothing is signed. */
   readonly maxFeePerGas: bigint;
 }
 
-/** More than one batch takes, so that the longest is found among calls of several kinds. */
-const QUEUE_LOOK_MAX = 200;
+/** More than one batch takes, so that the longest batch is found among calls of several kinds. */
+const QUEUE_READ_MAX = 200;
 
 export const DEFAULT_LANE_LIMITS: LaneLimits = {
   openMax: 16,
@@ -85,20 +85,20 @@ export const DEFAULT_LANE_LIMITS: LaneLimits = {
   maxFeePerGas: 500_000_000_000n,
 };
 
-/** Where transactions live by a blockhash: what is lost is missed sooner, as it lives for a minute or so. */
+/** For chains where a transaction expires with its blockhash, after about a minute: rebroadcasts sooner. */
 export const SHORT_LIVED_LANE_LIMITS: LaneLimits = {
   ...DEFAULT_LANE_LIMITS,
   resendAfterMs: 2_000,
 };
 
 /**
- * Lanes whose calls can go together send a few by themselves; what comes while those are on the way goes together.
+ * For lanes whose calls can be combined. Few open nonces, so that intents that arrive while those are pending form batches.
  */
 export const BATCHING_LANE_LIMITS: LaneLimits = { ...DEFAULT_LANE_LIMITS, openMax: 4 };
 
 /**
- * Queues an intent in the caller's transaction, so that it exists if and only if the state change that wants it does.
- * The same intent again changes nothing.
+ * Queues an intent in the caller's database transaction, so that it exists if and only if the state change that needs it is
+ * committed. Idempotent: a second submission of the same name changes nothing.
  */
 export async function submitIntent(
   tx: Tx,
@@ -117,8 +117,9 @@ export async function submitIntent(
 }
 
 /**
- * One look at the lane: combines, assigns, sends, records what was mined. On a chain with an open breach it only records.
- * Returns true when there may be more to do at once.
+ * Polls a lane once: combines and assigns queued intents, signs and sends them, records receipts, follows mined
+ * transactions. While the chain has an open breach it only records. Returns true if the next poll should follow at once.
+ * @throws OperatingError of the node or signer that blocks the lane; the transaction stays in its row for the next poll.
  */
 export async function pollLane(deps: LaneDeps): Promise<boolean> {
   const { db, chain, signer } = deps;
@@ -126,10 +127,10 @@ export async function pollLane(deps: LaneDeps): Promise<boolean> {
   await ensureRegistered(deps);
   if (!(await hasWork(db, lane))) return false;
   const { sequencing } = chain;
-  if (sequencing.kind === "blockhash") return lookByBlockhash(deps, sequencing);
+  if (sequencing.kind === "blockhash") return pollByBlockhash(deps, sequencing);
   const count = await sequencing.getTransactionCount(signer.address);
-  const mayMove = await isFreeToMove(deps, count);
-  if (mayMove) await assignQueued(deps);
+  const maySend = await isSendingAllowed(deps, count);
+  if (maySend) await assignQueued(deps);
   const open = await store.listByState(db, lane, "assigned");
   const mined = await store.listByState(db, lane, "mined");
   let progressed = false;
@@ -138,52 +139,52 @@ export async function pollLane(deps: LaneDeps): Promise<boolean> {
       assert(transaction.nonce !== null, "an assigned transaction has its nonce");
       if (transaction.nonce < count) {
         progressed = (await recordReceipt(deps, transaction)) || progressed;
-      } else if (mayMove) {
-        await pursue(deps, transaction, { isNext: transaction.nonce === count });
+      } else if (maySend) {
+        await advance(deps, transaction, { isNext: transaction.nonce === count });
       }
     }
   } finally {
-    // What a signer refuses, or a node chokes on, holds up what comes after it, not what was mined before.
+    // An error of a signer or node blocks later nonces, but not the finality of transactions mined before.
     if (mined.length > 0) await followMined(deps, mined);
   }
   return progressed;
 }
 
 /**
- * The look at a lane without nonces: each of its open transactions is brought forward by itself, and what cannot be holds up
- * none of the others. Throws the first trouble, after all of them.
+ * Polls a lane without nonces. Each open transaction advances on its own, so that an error of one blocks no other; the first
+ * error is thrown after all of them.
  */
-async function lookByBlockhash(deps: LaneDeps, sequencing: BlockhashSequencing): Promise<boolean> {
+async function pollByBlockhash(deps: LaneDeps, sequencing: BlockhashSequencing): Promise<boolean> {
   const { db, chain, signer } = deps;
   const lane = laneOf(signer);
-  const mayMove = !(await isHalted(db, chain.chainId));
-  if (mayMove) await assignQueued(deps);
+  const maySend = !(await isHalted(db, chain.chainId));
+  if (maySend) await assignQueued(deps);
   const mined = await store.listByState(db, lane, "mined");
-  const troubles: OperatingError[] = [];
+  const errors: OperatingError[] = [];
   let progressed = false;
   for (const transaction of await store.listByState(db, lane, "assigned")) {
     try {
-      progressed = (await pursueByBlockhash(deps, sequencing, transaction, mayMove)) || progressed;
+      progressed = (await advanceByBlockhash(deps, sequencing, transaction, maySend)) || progressed;
     } catch (error) {
       if (!(error instanceof OperatingError)) throw error;
-      troubles.push(error);
+      errors.push(error);
     }
   }
   if (mined.length > 0) await followMined(deps, mined);
-  const [trouble] = troubles;
-  if (trouble) throw trouble;
+  const [firstError] = errors;
+  if (firstError) throw firstError;
   return progressed;
 }
 
 /**
- * Records what was mined of a transaction, else sends it. It is signed anew only when nothing that was signed before can
- * be mined any more: a final block is too high for it, and a look after that finds none of it.
+ * Records the receipt of a transaction, or sends it. Signs it again only when no earlier attempt can be mined: the newest
+ * attempt has expired by a final block, and a search for receipts after that finds none.
  */
-async function pursueByBlockhash(
+async function advanceByBlockhash(
   deps: LaneDeps,
   sequencing: BlockhashSequencing,
   transaction: LaneTransaction,
-  mayMove: boolean,
+  maySend: boolean,
 ): Promise<boolean> {
   const { db, chain, clock, limits } = deps;
   const attempts = await listAttempts(db, transaction.id);
@@ -191,7 +192,7 @@ async function pursueByBlockhash(
   const isExpired = newest ? await sequencing.isExpired(lifetimeOf(newest)) : false;
   const receipt = await findReceipt(chain, attempts);
   if (receipt) return recordMined(deps, transaction, receipt);
-  if (!mayMove) return false;
+  if (!maySend) return false;
   if (!newest) deps.crashPoint(`${kindOf(transaction.intent)}.assigned`);
   if (!newest || isExpired) {
     return signForBlockhash(deps, sequencing, transaction, (newest?.number ?? 0) + 1);
@@ -203,8 +204,8 @@ async function pursueByBlockhash(
 }
 
 /**
- * Signs what nothing else of can be mined. What the signer refuses now is abandoned: whoever wanted it plans anew. What it
- * does not sign yet goes back into the queue.
+ * Signs and sends a transaction without an attempt that can still be mined. Abandons it if the signer refuses, so that its
+ * owner plans again; reschedules it if the signer waits. Returns true if the transaction left its state.
  */
 async function signForBlockhash(
   deps: LaneDeps,
@@ -215,7 +216,7 @@ async function signForBlockhash(
   const { db, chain, clock, limits, log } = deps;
   const [lifetime, fees] = await Promise.all([sequencing.getLifetime(), chain.suggestFees()]);
   if (fees.maxFeePerGas > limits.maxFeePerGas) {
-    sayTooDear(deps, transaction, fees);
+    logGasAboveCap(deps, transaction, fees);
     return false;
   }
   try {
@@ -223,12 +224,12 @@ async function signForBlockhash(
     return false;
   } catch (error) {
     if (error instanceof SignerWaits) {
-      log.warn({ intent: transaction.intent, reason: error.reason }, "the signer waits, put off");
-      await store.putOff(db, transaction.id, clock.now() + SIGNER_RETRY_MS);
+      log.warn({ intent: transaction.intent, reason: error.reason }, "signer waits, rescheduled");
+      await store.reschedule(db, transaction.id, clock.now() + SIGNER_RETRY_MS);
       return true;
     }
     if (!(error instanceof SignerRefusal)) throw error;
-    log.error({ err: error, intent: transaction.intent }, "the signer refuses, abandoned");
+    log.error({ err: error, intent: transaction.intent }, "signer refused, transaction abandoned");
     await abandon(deps, transaction);
     return true;
   }
@@ -242,39 +243,39 @@ async function abandon({ db, onChanged, wakeOwners }: LaneDeps, { id }: LaneTran
 }
 
 function lifetimeOf({ lifetime }: Attempt): Lifetime {
-  assert(lifetime !== null, "what is signed for a chain without nonces has a lifetime");
+  assert(lifetime !== null, "an attempt on a chain without nonces has a lifetime");
   return lifetime;
 }
 
 /**
- * Whether the lane may sign and send. Not when the chain used nonces that were never given out here: then this database
- * is older than the chain, or somebody else has the key, and the next nonce would pay for the second time what was paid.
+ * Reports whether the lane may sign and send. Records a breach if the chain has used nonces that were never assigned here:
+ * this database is a restored backup, or the key is used elsewhere, and another transaction could pay twice.
  */
-async function isFreeToMove({ db, signer, log }: LaneDeps, count: number): Promise<boolean> {
+async function isSendingAllowed({ db, signer, log }: LaneDeps, count: number): Promise<boolean> {
   const { chainId, address } = signer;
-  // Read after the chain was: a nonce is given out before the chain can use it.
+  // Read after the chain's count: a nonce is assigned here before the chain can use it.
   const nextNonce = await getNextNonce(db, laneOf(signer));
   if (nextNonce !== null && count > nextNonce) {
-    log.fatal({ lane: address, nextNonce, count }, "the chain used nonces that are not ours");
+    log.fatal({ lane: address, nextNonce, count }, "on-chain nonce is ahead of the database");
     await recordFindings(db, [nonceTaken(chainId, address, nextNonce, count)]);
   }
   return !(await isHalted(db, chainId));
 }
 
-/** Gives nonces to what waits, as long as few enough are open. */
+/** Assigns nonces to queued intents up to the limit of open nonces. */
 async function assignQueued(deps: LaneDeps): Promise<void> {
   const { db, signer, limits } = deps;
   const lane = laneOf(signer);
-  // While there is no room the queue grows, and goes as one when there is.
+  // At the limit the queue grows, and is combined as soon as a nonce is free.
   if ((await countOpen(db, lane)) < limits.openMax) await combineQueued(deps);
   await assignNonces(db, lane, { openMax: limits.openMax, nowMs: deps.clock.now() });
 }
 
-/** When a queue stands, what can go together goes together. What would revert as a whole goes one by one. */
+/** Combines queued intents into one batch. Intents whose batch would revert are sent one by one. */
 async function combineQueued(deps: LaneDeps): Promise<void> {
   const { db, chain, signer, limits, random, log } = deps;
   const lane = laneOf(signer);
-  const queued = await store.listQueued(db, lane, QUEUE_LOOK_MAX);
+  const queued = await store.listQueued(db, lane, QUEUE_READ_MAX);
   const batch = chain.combine(queued);
   if (!batch) return;
   if (!(await isAffordable({ chain, signer, limits, log }, batch))) return;
@@ -286,10 +287,10 @@ async function combineQueued(deps: LaneDeps): Promise<void> {
     { id, chainId: lane.chainId, lane: lane.address, intent: `batch:${id}:1`, gas, ...call },
     memberIds,
   );
-  log.info({ batch: id, size: memberIds.length }, "combined");
+  log.info({ batch: id, size: memberIds.length }, "intents combined into a batch");
 }
 
-/** Whether a batch runs, and can be paid for by the lane and under its budget: else its members go by themselves. */
+/** Reports whether a batch succeeds in simulation, and the lane can pay for it within its budget. */
 async function isAffordable(
   { chain, signer, limits, log }: Pick<LaneDeps, "chain" | "signer" | "limits" | "log">,
   batch: Batch,
@@ -298,24 +299,24 @@ async function isAffordable(
   try {
     const simulation = await chain.simulate(signer.address, batch.call);
     if (!simulation.ok) {
-      log.warn({ reason: simulation.reason, size }, "a batch would revert");
+      log.warn({ reason: simulation.reason, size }, "batch would revert, sending one by one");
       return false;
     }
     const { maxFeePerGas } = await chain.suggestFees();
-    const isTooDear =
+    const exceedsBudget =
       limits.batchCostMax !== undefined &&
       chain.costOf(batch.gas, maxFeePerGas) > limits.batchCostMax;
-    if (isTooDear) log.warn({ size }, "a batch would cost too much of the daily budget");
-    return !isTooDear;
+    if (exceedsBudget) log.warn({ size }, "batch cost above its budget, sending one by one");
+    return !exceedsBudget;
   } catch (error) {
-    // Without money for all of it, or without an answer: what the lane has open goes on meanwhile.
+    // The lane cannot pay for the batch, or no node answered. Open transactions continue.
     if (!(error instanceof OperatingError)) throw error;
-    log.warn({ err: error, size }, "a batch could not be tried");
+    log.warn({ err: error, size }, "batch simulation failed, sending one by one");
     return false;
   }
 }
 
-/** Makes the lane known before its first use; its nonces go on from the chain's count. */
+/** Registers the lane before its first use, with the chain's transaction count as its next nonce. */
 async function ensureRegistered(deps: LaneDeps): Promise<void> {
   const { db, chain, signer } = deps;
   const lane = laneOf(signer);
@@ -326,16 +327,16 @@ async function ensureRegistered(deps: LaneDeps): Promise<void> {
   await registerLane(db, { ...lane, purpose: signer.purpose, nextNonce });
 }
 
-/** Looks for the receipt of any attempt of a nonce that the chain has used. */
+/** Records the receipt of a transaction whose nonce the chain has used. Returns false if no attempt has a receipt. */
 async function recordReceipt(deps: LaneDeps, transaction: LaneTransaction): Promise<boolean> {
   const { db, chain, log } = deps;
   const attempts = await listAttempts(db, transaction.id);
   const receipt = await findReceipt(chain, attempts);
   if (!receipt) {
-    // A lagging node, or somebody else used this nonce. Planning anew could pay twice, so a person must look.
+    // The node lags, or the key was used elsewhere. Another nonce could pay twice, so an operator must investigate.
     log.error(
       { intent: transaction.intent, nonce: transaction.nonce, lane: transaction.lane },
-      "the chain used a nonce of ours and no attempt of ours has a receipt",
+      "nonce used on chain, but no attempt has a receipt",
     );
     return false;
   }
@@ -383,8 +384,8 @@ async function findReceipt(chain: Chain, attempts: readonly Attempt[]): Promise<
   return null;
 }
 
-/** Brings an unmined transaction forward: signs it, sends it, sends it again, or replaces it. */
-async function pursue(
+/** Advances an unmined transaction: signs and sends it, rebroadcasts it, or replaces it if it is the lowest open nonce. */
+async function advance(
   deps: LaneDeps,
   transaction: LaneTransaction,
   position: { readonly isNext: boolean },
@@ -397,7 +398,7 @@ async function pursue(
     if (fees.maxFeePerGas <= limits.maxFeePerGas) {
       await signAndSend(deps, transaction, { number: 1, fees });
     } else {
-      sayTooDear(deps, transaction, fees);
+      logGasAboveCap(deps, transaction, fees);
     }
     return;
   }
@@ -410,12 +411,12 @@ async function pursue(
   }
 }
 
-function sayTooDear({ log }: LaneDeps, { intent }: LaneTransaction, fees: Fees): void {
+function logGasAboveCap({ log }: LaneDeps, { intent }: LaneTransaction, fees: Fees): void {
   const maxFeePerGas = fees.maxFeePerGas.toString();
-  log.error({ intent, maxFeePerGas }, "gas is dearer than the cap, waiting");
+  log.error({ intent, maxFeePerGas }, "gas price above cap, waiting");
 }
 
-/** False when the replacement could not be signed: what was signed before is still good, and is offered again. */
+/** Signs and sends a replacement. Returns false if the signer failed: the earlier attempt stays valid and is rebroadcast. */
 async function tryReplace(
   deps: LaneDeps,
   transaction: LaneTransaction,
@@ -428,12 +429,15 @@ async function tryReplace(
     return true;
   } catch (error) {
     if (!(error instanceof OperatingError)) throw error;
-    deps.log.error({ err: error, intent: transaction.intent }, "could not be replaced");
+    deps.log.error(
+      { err: error, intent: transaction.intent },
+      "replacement failed, keeping the attempt",
+    );
     return false;
   }
 }
 
-/** A node may have forgotten what it accepted: the same bytes are offered again now and then. */
+/** Reports whether an attempt is due for a rebroadcast: a node may have dropped it from its mempool. */
 function sentLongAgo(attempt: Attempt, nowMs: number, limits: LaneLimits): boolean {
   return attempt.sentAtMs === null || nowMs - attempt.sentAtMs >= limits.resendAfterMs;
 }
@@ -460,7 +464,7 @@ async function signAndSend(
   await send(deps, transaction, { ...attempt, sentAtMs: null, accepted: false });
 }
 
-/** Sends committed bytes and notes what the node said. */
+/** Sends the committed bytes of an attempt and records the node's answer. */
 async function send(deps: LaneDeps, transaction: LaneTransaction, attempt: Attempt): Promise<void> {
   const { db, chain, clock, log, crashPoint } = deps;
   const outcome = await chain.send(attempt.raw);
@@ -469,11 +473,11 @@ async function send(deps: LaneDeps, transaction: LaneTransaction, attempt: Attem
   await recordSend(db, attempt.hash, { nowMs: clock.now(), accepted });
   const facts = { intent: transaction.intent, txHash: attempt.hash, outcome };
   if (accepted) log.info(facts, "sent");
-  else if (outcome === "insufficient_funds") log.error(facts, "the lane has no money for gas");
-  else log.warn(facts, "not accepted, will look and send the same bytes again");
+  else if (outcome === "insufficient_funds") log.error(facts, "lane out of gas");
+  else log.warn(facts, "send failed, retrying with the same bytes");
 }
 
-/** Fees of a replacement: at least 12.5 % more in both (nodes ask for 10 %), or null at the cap. */
+/** Returns the fees of a replacement: both raised by at least 12.5 % (nodes require 10 %). Returns null above the cap. */
 function raiseFees(newest: Attempt, market: Fees, limits: LaneLimits): Fees | null {
   const raise = (fee: bigint) => (fee * 1125n) / 1000n + 1n;
   const maxFeePerGas = max(market.maxFeePerGas, raise(newest.maxFeePerGas));
@@ -481,7 +485,7 @@ function raiseFees(newest: Attempt, market: Fees, limits: LaneLimits): Fees | nu
   return maxFeePerGas > limits.maxFeePerGas ? null : { maxFeePerGas, maxPriorityFeePerGas };
 }
 
-/** Follows mined transactions until final: a block that left the chain opens them again. */
+/** Follows mined transactions until final. A transaction in an orphaned block is open again, with its members. */
 async function followMined(deps: LaneDeps, mined: readonly LaneTransaction[]): Promise<void> {
   const { db, chain, log, onChanged } = deps;
   const finalNumber = await chain.getFinalNumber();
@@ -489,20 +493,20 @@ async function followMined(deps: LaneDeps, mined: readonly LaneTransaction[]): P
     assert(transaction.mined !== null, "a mined transaction names its block");
     const block = await chain.getBlock(transaction.mined.blockNumber);
     if (block === null && (await chain.getHead()).number < transaction.mined.blockNumber) {
-      // The node has not come that far, or has gone back: it says nothing about this block yet.
+      // The node is behind this block, so it cannot say yet whether the block is orphaned.
       continue;
     }
     if (block?.hash !== transaction.mined.blockHash) {
       await db.transaction().execute(async (tx) => {
-        if (!(await store.recordUnmined(tx, transaction.id))) return;
+        if (!(await store.recordOrphaned(tx, transaction.id))) return;
         await onChanged(tx, { ...transaction, state: "assigned", mined: null });
         for (const member of await store.listMembers(tx, transaction.id)) {
-          await store.recordUnmined(tx, member.id);
+          await store.recordOrphaned(tx, member.id);
           await onChanged(tx, { ...member, state: "carried", mined: null });
         }
       });
       deps.wakeOwners();
-      log.warn({ intent: transaction.intent }, "its block left the chain, open again");
+      log.warn({ intent: transaction.intent }, "reorg: transaction orphaned");
     } else if (transaction.mined.blockNumber <= finalNumber) {
       await db.transaction().execute(async (tx) => {
         if (!(await store.recordFinal(tx, transaction.id))) return;
@@ -521,7 +525,7 @@ function laneOf(signer: LaneSigner): { chainId: number; address: Address } {
   return { chainId: signer.chainId, address: signer.address };
 }
 
-/** How metrics name a lane. */
+/** Returns the labels of a lane's metrics. */
 function labelsOf({ chainId, purpose, address }: LaneSigner) {
   return { chain: chainLabel(chainId), purpose, account: address };
 }

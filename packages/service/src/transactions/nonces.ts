@@ -1,12 +1,12 @@
-/** Lanes and the nonces that they give out. */
+/** Lanes and the assignment of their nonces. */
 import { assert } from "../core/assert.ts";
 import type { Address } from "../core/hex.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { Db, Tx } from "../db/schema.ts";
 
 /**
- * Lanes by how much each has to do, the least first: what it sent and what waits. One whose nonce is stuck gets nothing
- * new while another is free.
+ * Sorts lanes by their number of unmined transactions, least busy first, so that a lane with a stuck nonce gets no new
+ * work while another lane is free.
  */
 export async function orderLanes(
   db: Db,
@@ -28,7 +28,7 @@ export async function orderLanes(
   return lanes.toSorted((one, other) => workOf(one) - workOf(other));
 }
 
-/** Registers a lane whose next nonce is the chain's; a known lane keeps its own count. */
+/** Registers a lane with the chain's transaction count as its next nonce. A registered lane keeps its next nonce. */
 export async function registerLane(
   db: Db,
   lane: { chainId: number; address: Address; purpose: string; nextNonce: number },
@@ -45,7 +45,7 @@ export async function registerLane(
     .execute();
 }
 
-/** The nonce the lane gives out next, or null when the lane was never registered. */
+/** Returns the next nonce of a lane, or null if the lane is not registered. */
 export async function getNextNonce(
   db: Db,
   lane: { chainId: number; address: Address },
@@ -59,7 +59,10 @@ export async function getNextNonce(
   return row?.next_nonce ?? null;
 }
 
-/** Has a lane go on from the chain's count, unless it is there already: its lower nonces were used elsewhere. */
+/**
+ * Raises the next nonce of a lane to the chain's transaction count, because the lower nonces are already used on the chain.
+ * Never lowers it.
+ */
 export async function adoptNonce(
   tx: Tx,
   lane: { readonly chainId: number; readonly address: Address },
@@ -75,8 +78,8 @@ export async function adoptNonce(
 }
 
 /**
- * Gives nonces to queued intents that are not put off, oldest first, until `openMax` are open. The lane's row is locked meanwhile, so nonces
- * are contiguous and none is given twice, by however many processes.
+ * Assigns nonces to queued intents that are due, oldest first, until `openMax` nonces are open; returns their number. Holds
+ * the lock of the lane's row, so that nonces are contiguous and unique with any number of processes.
  */
 export async function assignNonces(
   db: Db,
@@ -125,7 +128,7 @@ export async function assignNonces(
   });
 }
 
-/** How many nonces of a lane are given out and not mined. */
+/** Counts the assigned nonces of a lane that are not mined. */
 export async function countOpen(
   db: Db | Tx,
   lane: { chainId: number; address: Address },
@@ -140,7 +143,7 @@ export async function countOpen(
   return Number(count);
 }
 
-/** Whether a lane has anything to send or to follow. */
+/** Reports whether a lane has transactions to send or to follow until final. */
 export async function hasWork(
   db: Db,
   lane: { chainId: number; address: Address },

@@ -5,23 +5,24 @@ import type { Db } from "../db/schema.ts";
 import { orderLanes } from "./nonces.ts";
 
 /**
- * Many times what any call of ours takes with an ordinary token, and far below what signers sign. What wants more is
- * refused before it has a nonce: no signer would sign it, and its lane would wait for ever.
+ * Gas limit for one call: many times the gas that any of our calls uses with an ordinary token, and far below the limit of
+ * the signers. A call above it is refused before it has a nonce: no signer would sign it, and its nonce would block the
+ * lane permanently.
  */
 const CALL_GAS_MAX = 2_000_000n;
 
-/** Where and how a call is going to be sent. */
+/** The lane and gas limit of a planned call. */
 export interface CallPlan {
   readonly lane: Address;
-  /** Gas limit, margin included. */
+  /** Gas limit, including the margin. */
   readonly gas: bigint;
 }
 
 /**
- * Picks the lane with the least to do that can pay, and the gas limit, from running the call against the newest block
- * just before it is planned. `what` names it for people, such as "Sweeping the wallet".
- * @throws OperatingError SIMULATION_REVERTED with the contract's reason, or "gas" above the most; INSUFFICIENT_BALANCE when no lane can pay,
- *   RPC_UNAVAILABLE.
+ * Returns the least busy lane that can pay for a call, and the gas limit from a simulation against the newest block.
+ * `what` describes the call in error messages, such as "Sweeping the wallet".
+ * @throws OperatingError SIMULATION_REVERTED with the contract's reason, or reason "gas" above the limit;
+ *   INSUFFICIENT_BALANCE if no lane can pay; RPC_UNAVAILABLE.
  */
 export async function planCall(
   { db, chain }: { readonly db: Db; readonly chain: Chain },

@@ -1,4 +1,4 @@
-/** The transactions of a settlement, as an operator is shown them. */
+/** Transactions of a settlement and their attempts, for operators. */
 import type { Db } from "../db/schema.ts";
 
 export interface ShownTransaction {
@@ -9,12 +9,12 @@ export interface ShownTransaction {
   readonly succeeded: boolean | null;
   readonly minedHash: string | null;
   readonly minedBlock: bigint | null;
-  /** The lane that sends it. */
+  /** Account of the lane. */
   readonly lane: string;
-  /** Its own, or that of the batch that carries it. */
+  /** Nonce of the transaction or of the batch that carries it; null until assigned. */
   readonly nonce: number | null;
   readonly createdAt: string;
-  /** What was signed for it, oldest first; of a batch that carries it, the batch's. */
+  /** Attempts of the transaction or of the batch that carries it, oldest first. */
   readonly attempts: readonly ShownAttempt[];
 }
 
@@ -23,11 +23,11 @@ export interface ShownAttempt {
   readonly maxFeePerGas: bigint;
   readonly signedAt: string;
   readonly sentAt: string | null;
-  /** Whether a node took it. */
+  /** Whether a node accepted it. */
   readonly accepted: boolean;
 }
 
-/** Lists the transactions that were planned for a settlement, oldest first. */
+/** Returns the transactions of a settlement, oldest first. */
 export async function listTransactions(db: Db, id: string): Promise<ShownTransaction[]> {
   const rows = await db
     .selectFrom("transactions")

@@ -5,7 +5,7 @@ import { formatStamp } from "../core/stamp.ts";
 import type { Db, TransactionsTable, Tx } from "../db/schema.ts";
 import type { IntentName, LaneTransaction, MinedFacts, TransactionState } from "./types.ts";
 
-/** Inserts an intent in state `queued`, unless it was submitted before. */
+/** Inserts an intent in state `queued`. Does nothing if an intent with this name exists. */
 export async function insertIntent(
   tx: Tx,
   row: {
@@ -38,6 +38,7 @@ export async function insertIntent(
     .execute();
 }
 
+/** Returns the transaction of an intent, or null if the intent was never submitted. */
 export async function getByIntent(
   db: Db | Tx,
   intent: IntentName,
@@ -50,10 +51,10 @@ export async function getByIntent(
   return row ? parseTransaction(row) : null;
 }
 
-/** More than a settlement has that matter to one of its locks. */
+/** More than the number of a settlement's transactions that can concern one lock. */
 const HINTS_MAX = 12;
 
-/** Transactions of a settlement that were mined, on whichever chain, the newest first: where to look for what it did. */
+/** Returns hashes of a settlement's successful transactions on any chain, newest first: hints where to find its events. */
 export async function listMinedHashes(db: Db | Tx, settlementId: string): Promise<TxHash[]> {
   const rows = await db
     .selectFrom("transactions")
@@ -67,7 +68,7 @@ export async function listMinedHashes(db: Db | Tx, settlementId: string): Promis
   return rows.flatMap(({ mined_hash: hash }) => (hash === null ? [] : toTxHash(hash)));
 }
 
-/** The oldest queued intents of a lane. */
+/** Returns the oldest queued intents of a lane. */
 export async function listQueued(
   db: Db,
   lane: { chainId: number; address: Address },
@@ -86,7 +87,7 @@ export async function listQueued(
   return rows.map(parseTransaction);
 }
 
-/** Puts queued intents into a batch, all of them or, when one is not queued any more, none. */
+/** Inserts a batch and assigns its members to it. Inserts nothing if one of them is no longer queued. */
 export async function insertBatch(
   db: Db,
   batch: Omit<Parameters<typeof insertIntent>[1], "settlementId">,
@@ -104,7 +105,7 @@ export async function insertBatch(
   });
 }
 
-/** What a batch carries, in the order in which it was queued. */
+/** Returns the members of a batch in the order in which they were queued. */
 export async function listMembers(db: Db | Tx, carrierId: string): Promise<LaneTransaction[]> {
   const rows = await db
     .selectFrom("transactions")
@@ -116,7 +117,7 @@ export async function listMembers(db: Db | Tx, carrierId: string): Promise<LaneT
   return rows.map(parseTransaction);
 }
 
-/** The lane's transactions with a nonce of their own in a state, lowest nonce first. */
+/** Returns the transactions of a lane in a state, lowest nonce first, without members of batches. */
 export async function listByState(
   db: Db,
   lane: { chainId: number; address: Address },
@@ -134,7 +135,7 @@ export async function listByState(
   return rows.map(parseTransaction);
 }
 
-/** Moves `assigned` or `carried` to `mined`; false when it was neither any more. */
+/** Moves a transaction from `assigned` or `carried` to `mined`. Returns false if it was in neither state. */
 export async function recordMined(tx: Tx, id: string, mined: MinedFacts): Promise<boolean> {
   const result = await tx
     .updateTable("transactions")
@@ -152,7 +153,7 @@ export async function recordMined(tx: Tx, id: string, mined: MinedFacts): Promis
   return result.numUpdatedRows === 1n;
 }
 
-/** Moves `assigned`, with what it carries, to `abandoned`; returns what was moved. */
+/** Moves an `assigned` transaction and its members to `abandoned`; returns the moved transactions. */
 export async function recordAbandoned(tx: Tx, id: string): Promise<LaneTransaction[]> {
   const rows = await tx
     .updateTable("transactions")
@@ -165,10 +166,10 @@ export async function recordAbandoned(tx: Tx, id: string): Promise<LaneTransacti
 }
 
 /**
- * Moves `assigned` back to `queued` until a time, in milliseconds since the epoch: for lanes whose nonces order nothing. What
- * was signed of it before can no longer be mined.
+ * Moves an `assigned` transaction back to `queued` until a time in milliseconds since the epoch. Only for chains without
+ * nonces, and only when none of its attempts can be mined any more.
  */
-export async function putOff(db: Db, id: string, untilMs: number): Promise<void> {
+export async function reschedule(db: Db, id: string, untilMs: number): Promise<void> {
   await db
     .updateTable("transactions")
     .set({ state: "queued", nonce: null, retry_at: formatStamp(untilMs) })
@@ -177,8 +178,8 @@ export async function putOff(db: Db, id: string, untilMs: number): Promise<void>
     .execute();
 }
 
-/** Moves `mined` back to `assigned`, or `carried`: its block is no longer on the chain. */
-export async function recordUnmined(tx: Tx, id: string): Promise<boolean> {
+/** Moves an orphaned transaction from `mined` back to `assigned` or `carried`. Returns false if it was not `mined`. */
+export async function recordOrphaned(tx: Tx, id: string): Promise<boolean> {
   const result = await tx
     .updateTable("transactions")
     .set({
@@ -193,7 +194,7 @@ export async function recordUnmined(tx: Tx, id: string): Promise<boolean> {
     .where("state", "=", "mined")
     .executeTakeFirst();
   if (result.numUpdatedRows !== 1n) return false;
-  // The nodes may have dropped it with the block: its bytes are sent again.
+  // Nodes may have dropped it together with the block, so its bytes are rebroadcast.
   await tx
     .updateTable("attempts")
     .set({ accepted: false })
@@ -202,7 +203,7 @@ export async function recordUnmined(tx: Tx, id: string): Promise<boolean> {
   return true;
 }
 
-/** Moves `mined` to `final`. */
+/** Moves a transaction from `mined` to `final`. Returns false if it was not `mined`. */
 export async function recordFinal(tx: Tx, id: string): Promise<boolean> {
   const result = await tx
     .updateTable("transactions")

@@ -1,9 +1,10 @@
 /**
  * Lane: one sender account on one chain, a strictly ordered sequence of nonces.
- * Intent: one effect that is wanted on a chain, named once and for ever (`deploy:<settlement>:1`).
- * Transaction: an intent with, once assigned, the one nonce it keeps whatever happens.
- * Batch: a transaction that carries the calls of others; it has the nonce, and they have its outcome.
- * Attempt: one signed transaction on that nonce; a replacement has the same call and higher fees.
+ * Intent: one effect wanted on a chain, with a permanent unique name (`deploy:<settlement>:1`).
+ * Transaction: an intent and, once assigned, its nonce. The nonce never changes afterwards.
+ * Batch: a transaction that carries the calls of other intents. The batch has the nonce; its members take their outcome
+ *   from its receipt.
+ * Attempt: one signed transaction on an intent's nonce. A replacement is another attempt: the same call, higher fees.
  */
 import type { Call, Lifetime } from "../chains/port/index.ts";
 import type { Address, Hex, Hex32, TxHash } from "../core/hex.ts";
@@ -20,10 +21,13 @@ export const INTENT_KINDS = [
 ] as const;
 export type IntentKind = (typeof INTENT_KINDS)[number];
 
-/** `<kind>:<subject>:<running number>`; unique over all time, so submitting twice is submitting once. */
+/** `<kind>:<subject>:<sequence number>`. Permanently unique, which makes `submitIntent` idempotent. */
 export type IntentName = `${IntentKind}:${string}:${number}`;
 
-/** `abandoned` is what no signer signs and of which nothing can be mined; only where nothing waits for its nonce. */
+/**
+ * `abandoned` means that the signer refused to sign and no earlier attempt can be mined. It occurs only on chains without
+ * nonces, where it cannot block later transactions.
+ */
 export type TransactionState = "queued" | "carried" | "assigned" | "mined" | "final" | "abandoned";
 
 export interface LaneTransaction {
@@ -34,7 +38,7 @@ export interface LaneTransaction {
   readonly settlementId: string | null;
   readonly call: Call;
   readonly gas: bigint;
-  /** Null until assigned, and for ever where a batch carries it. */
+  /** Null until assigned; always null for a member of a batch. */
   readonly nonce: number | null;
   readonly state: TransactionState;
   /** Null until mined. */
@@ -46,7 +50,7 @@ export interface MinedFacts {
   readonly blockHash: Hex32;
   readonly blockNumber: bigint;
   readonly succeeded: boolean;
-  /** Wei that the lane paid for gas; of what a batch carried, that of the batch. */
+  /** Wei that the lane paid for gas. A member of a batch has the cost of the whole batch. */
   readonly gasCost: bigint;
 }
 
@@ -56,21 +60,21 @@ export interface Attempt {
   readonly raw: Hex;
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
-  /** Null where nonces order transactions. */
+  /** Null on chains that order transactions by nonce. */
   readonly lifetime: Lifetime | null;
   /** Milliseconds since the epoch. */
   readonly signedAtMs: number;
-  /** Milliseconds since the epoch of the last send whose outcome was recorded; null before. */
+  /** Milliseconds since the epoch of the last send with a recorded outcome; null before the first. */
   readonly sentAtMs: number | null;
   readonly accepted: boolean;
 }
 
-/** Whether nothing of a transaction can change any more, whatever came of it. */
+/** Reports whether a transaction can no longer change. */
 export function isOver({ state }: Pick<LaneTransaction, "state">): boolean {
   return state === "final" || state === "abandoned";
 }
 
-/** How a transaction failed: by what it did in a block, or by never getting into one. Null while it has not. */
+/** Returns how a transaction failed: mined and reverted, or abandoned (null hash). Returns null if it has not failed. */
 export function failureOf(
   sent: LaneTransaction | null,
 ): { readonly txHash: TxHash | null; readonly isFinal: boolean } | null {
@@ -79,7 +83,7 @@ export function failureOf(
   return { txHash: sent.mined.txHash, isFinal: sent.state === "final" };
 }
 
-/** The kind an intent's name begins with. */
+/** Returns the kind of an intent from the prefix of its name. */
 export function kindOf(intent: IntentName): IntentKind {
   const kind = INTENT_KINDS.find((known) => intent.startsWith(`${known}:`));
   if (!kind) throw new TypeError(`expected an intent such as "deploy:<id>:1", got "${intent}"`);

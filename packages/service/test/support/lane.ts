@@ -1,4 +1,4 @@
-/** A lane over a capricious node, and what it did: what tests of lanes begin with. */
+/** Opens a lane over a capricious node, with everything that it recorded. */
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import type { Db } from "../../src/db/schema.ts";
 import { type Hex, toEvmAddress } from "../../src/core/hex.ts";
@@ -28,7 +28,7 @@ export function openLaneOn(db: Db) {
   const random = createCountingRandom();
   const metrics = createMetrics();
   const { log, lines } = createKeepingLog();
-  /** Owners are told of changes, and woken once those are committed. */
+  /** Changes reported to owners, and the number of changes at each wake-up. */
   const changes: string[] = [];
   const told: LaneTransaction[] = [];
   const wakes: number[] = [];
@@ -60,7 +60,7 @@ export function openLaneOn(db: Db) {
         gas: 21_000n,
       }),
     );
-  const look = (changed: Partial<LaneDeps> = {}) => pollLane({ ...deps, ...changed });
+  const poll = (changed: Partial<LaneDeps> = {}) => pollLane({ ...deps, ...changed });
   return {
     node,
     signer,
@@ -73,6 +73,6 @@ export function openLaneOn(db: Db) {
     wakes,
     crashPoints,
     submit,
-    look,
+    poll,
   };
 }

@@ -38,7 +38,9 @@ export function listContracts(config: Config): readonly ContractPlace[] {
     ...config.routes
       .filter(({ chainId }) => chainId === chain.chainId)
       .map((route) => {
-        const derived = config.deployment && moduleOf(route).definition.derive(config.deployment, config.chains, route);
+        const derived =
+          config.deployment &&
+          moduleOf(route).definition.derive(config.deployment, config.chains, route);
         return placeOf(chain, describeRoute(config, route), route.contract, derived ?? undefined);
       }),
   ]);

@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 interface Shown {
-  readonly settlement: { readonly attemptsUsed: number };
+  readonly settlement: { readonly triesUsed: number };
   readonly fees: { readonly service: string; readonly gas: string; readonly bridge: string };
   readonly history: readonly { readonly to: string; readonly errorCode: string | null }[];
 }
@@ -138,7 +138,7 @@ test("gas rises and the deposit waits, nothing spent; gas falls and it settles",
   const swap = await world.settled(address, { by: CHARGED });
   expect(swap).toMatchObject({ status: "completed", error: null });
   const { settlement, history } = await show(swap.id);
-  expect(settlement.attemptsUsed).toBe(0);
+  expect(settlement.triesUsed).toBe(0);
   expect(history[0]).toMatchObject({ to: "failed_deploy", errorCode: "FEE_NOT_COVERED" });
   const { whole } = await feesOf(swap.id);
   expect(await world.balance("base", recipient)).toBe(AMOUNT - whole);

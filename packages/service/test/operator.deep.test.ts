@@ -63,7 +63,7 @@ test("a settlement that is dead is shown, retried once its cause is gone, and de
   const id = await awaitDeath(paid);
   const dead = await show(id);
   expect(dead).toMatchObject({
-    settlement: { status: "dead", step: "done", retryCount: 7, attemptsUsed: 7 },
+    settlement: { status: "dead", step: "done", retryCount: 7, triesUsed: 7 },
     error: { code: "SIMULATION_REVERTED", retryable: false },
     value: { place: "deposit_address", walletBalance: String(30n * USDC) },
     waitsFor: null,

@@ -61,7 +61,7 @@ async function startProcess() {
     intervalMs: 1_000,
     clock: systemClock,
     log: silentLog,
-    onLook: () => undefined,
+    onPoll: () => undefined,
     async look() {
       await stream.tail.pump();
       return false;

@@ -66,7 +66,7 @@ export async function refreshKnown(
     }
   }
   if (hasMoved) {
-    await releaseOfGone(tx, settlements, arrived, nowMs);
+    await releaseFromReorged(tx, settlements, arrived, nowMs);
     await assignBySweeps(tx, settlements, arrived, nowMs);
   }
   return { fresh: { ...arrived, transfers: fresh }, hasMoved };
@@ -168,7 +168,7 @@ export async function releaseDeposits(tx: Tx, settlementId: string, nowMs: numbe
 }
 
 /** Takes deposits that are on the chain away from settlements that gave up because theirs had left it. */
-async function releaseOfGone(
+async function releaseFromReorged(
   tx: Tx,
   settlements: SettlementConditions,
   holding: Holding,

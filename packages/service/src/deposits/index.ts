@@ -24,7 +24,7 @@ export {
   listUnsettled,
   orphanAbove,
   orphanOthers,
-  putOffUnsettled,
+  rescheduleUnsettled,
   type Unsettled,
 } from "./store.ts";
 export { listDepositsOf, type ShownDeposit } from "./shown.ts";

@@ -83,7 +83,11 @@ export async function listUnsettled(
 }
 
 /** Says when the unsettled deposits of a holding are looked at again. */
-export async function putOffUnsettled(db: Db | Tx, holding: Holding, atMs: number): Promise<void> {
+export async function rescheduleUnsettled(
+  db: Db | Tx,
+  holding: Holding,
+  atMs: number,
+): Promise<void> {
   await db
     .updateTable("deposits")
     .set({ recheck_at: formatStamp(atMs) })

@@ -18,7 +18,7 @@ export const RETRY_SCHEDULE_MS: readonly number[] = [
 export const LEASE_MS = { settlement: 30_000, delivery: 30_000, transfer: 60_000 } as const;
 
 /** A delivery or transfer with an error: most pass with a node or a price, and each retry asks the chains again. */
-export const TROUBLE_RETRY_MS = 15_000;
+export const ERROR_RETRY_MS = 15_000;
 
 /** A transaction that its signer does not sign yet, as another signature for the same lock may still be valid. */
 export const SIGNER_RETRY_MS = 15_000;
@@ -43,5 +43,5 @@ export const RECHECK_MS = 60_000;
 export const RECHECK_MAX_MS = 24 * 3_600_000;
 
 /** A refund of a dead settlement, at the least and at the most: the delay is a quarter of the time since it died. */
-export const REFUND_LOOK_MIN_MS = 5_000;
-export const REFUND_LOOK_MAX_MS = 6 * 3_600_000;
+export const REFUND_POLL_MIN_MS = 5_000;
+export const REFUND_POLL_MAX_MS = 6 * 3_600_000;

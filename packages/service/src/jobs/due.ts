@@ -13,7 +13,7 @@ import { type OperatingError, toErrorObject, toOperatingError } from "../core/er
 import type { Clock } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { Db, Tx } from "../db/schema.ts";
-import { isDatabaseTrouble } from "../db/trouble.ts";
+import { isTransientDatabaseError } from "../db/transient-errors.ts";
 import type { Log } from "../telemetry/log.ts";
 
 /** Tables with a `next_check_at`, whose rows are worked on chain by chain. */
@@ -22,7 +22,7 @@ type DueTable = "settlements" | "deliveries" | "bridge_transfers";
 /** The due work of a table. */
 export interface DueRows<Id extends string> {
   /** Claims rows of a chain that are due, the longest due first. */
-  claim(
+  lease(
     db: Db,
     args: {
       readonly chainId: number;
@@ -51,7 +51,7 @@ export function createDueRows<Id extends string = string>({
   readonly keepsEnded?: boolean;
 }): DueRows<Id> {
   return {
-    async claim(db, { chainId, nowMs, leaseMs, limit }) {
+    async lease(db, { chainId, nowMs, leaseMs, limit }) {
       const rows = await db
         .updateTable(table)
         .set({ next_check_at: formatStamp(nowMs + leaseMs) })
@@ -103,7 +103,7 @@ export async function workOnDue<Id extends string>(
     readonly work: (id: Id) => Promise<void>;
   },
 ): Promise<boolean> {
-  const ids = await rows.claim(db, { chainId, nowMs: clock.now(), leaseMs, limit });
+  const ids = await rows.lease(db, { chainId, nowMs: clock.now(), leaseMs, limit });
   for (const result of await Promise.allSettled(ids.map(work))) {
     if (result.status === "rejected") log.error({ err: result.reason }, "a look failed");
   }
@@ -114,15 +114,17 @@ export async function workOnDue<Id extends string>(
  * Works on one row whose trouble is shown: an error is written into the row and does not hold up the others, and work
  * that goes well clears the error of an earlier time. Trouble of the database is thrown, as it says nothing about the row.
  */
-export async function workWithTrouble<Row extends { readonly trouble: ErrorObject | null }>(row: {
+export async function workAndRecordError<
+  Row extends { readonly trouble: ErrorObject | null },
+>(row: {
   readonly read: () => Promise<Row | null>;
   readonly work: () => Promise<void>;
   /** Writes the trouble, or null to clear it, unless the row changed since it was read. */
-  readonly writeTrouble: (row: Row, trouble: ErrorObject | null) => Promise<void>;
+  readonly writeError: (row: Row, trouble: ErrorObject | null) => Promise<void>;
   /** Logs what was thrown, and the error that it is taken for. */
   readonly report: (thrown: unknown, error: OperatingError) => void;
   /** Whether the row shows errors in the state that it is in. */
-  readonly showsTrouble: (row: Row) => boolean;
+  readonly showsErrors: (row: Row) => boolean;
   /** Has the row worked on again later. */
   readonly retryLater: () => Promise<void>;
 }): Promise<void> {
@@ -131,13 +133,13 @@ export async function workWithTrouble<Row extends { readonly trouble: ErrorObjec
     await row.work();
     if (!before?.trouble) return;
     const after = await row.read();
-    if (after?.trouble) await row.writeTrouble(after, null);
+    if (after?.trouble) await row.writeError(after, null);
   } catch (thrown) {
-    if (isDatabaseTrouble(thrown)) throw thrown;
+    if (isTransientDatabaseError(thrown)) throw thrown;
     const error = toOperatingError(thrown);
     row.report(thrown, error);
     const current = await row.read();
-    if (current && row.showsTrouble(current)) await row.writeTrouble(current, toErrorObject(error));
+    if (current && row.showsErrors(current)) await row.writeError(current, toErrorObject(error));
     await row.retryLater();
   }
 }

@@ -31,9 +31,9 @@ export function startLoop(options: {
   readonly log: Log;
   readonly look: () => Promise<boolean>;
   /** Told of every look. */
-  readonly onLook: (look: Look) => void;
+  readonly onPoll: (look: Look) => void;
 }): Loop {
-  const { name, intervalMs, clock, log, look, onLook } = options;
+  const { name, intervalMs, clock, log, look, onPoll } = options;
   let stopped = false;
   let woken = false;
   let pause = new AbortController();
@@ -50,7 +50,7 @@ export function startLoop(options: {
         failed = true;
         log.error({ err: error, loop: name }, "a look failed and will be repeated");
       }
-      onLook({ failed, durationMs: clock.now() - startedMs });
+      onPoll({ failed, durationMs: clock.now() - startedMs });
       if (stopped || more || woken) continue;
       pause = new AbortController();
       await clock.sleep(intervalMs, pause.signal);

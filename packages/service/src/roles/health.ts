@@ -73,14 +73,14 @@ export function startRoleLoop(
 ): Loop {
   const { name, intervalMs, log = context.log, look } = options;
   const finished = watch.vitals.watchLoop({ role, name, intervalMs });
-  const count = countLooks(watch.metrics, name);
+  const count = countPolls(watch.metrics, name);
   return startLoop({
     name,
     intervalMs,
     clock,
     log,
     look,
-    onLook(ended) {
+    onPoll(ended) {
       count(ended);
       if (!ended.failed) finished();
     },
@@ -104,7 +104,7 @@ export function startReadings(
       intervalMs: READINGS_POLL_MS,
       clock,
       log,
-      onLook: countLooks(watch.metrics, name),
+      onPoll: countPolls(watch.metrics, name),
       async look() {
         await readChain(watch.metrics, wanted);
         return false;
@@ -113,7 +113,7 @@ export function startReadings(
   });
 }
 
-function countLooks({ lookSeconds, lookFailures }: Metrics, loop: string) {
+function countPolls({ lookSeconds, lookFailures }: Metrics, loop: string) {
   lookFailures.inc({ loop }, 0);
   return ({ failed, durationMs }: { readonly failed: boolean; readonly durationMs: number }) => {
     lookSeconds.observe({ loop }, durationMs / 1000);

@@ -7,12 +7,12 @@ import type { Loop } from "../jobs/loop.ts";
 import { getChain, ROUTE_MODULES, type SettlerDeps } from "../routes/index.ts";
 import {
   followCompleted,
-  lookAtDueSettlements,
-  lookAtUnsettled,
-  lookForCheaperGas,
-  lookForRefills,
-  lookForRefunds,
-  noteGivenBack,
+  pollDueSettlements,
+  pollUnsettledDeposits,
+  pollWaitingForGas,
+  pollWaitingForInventory,
+  pollRefunds,
+  recordUndeliveredLock,
   dueSettlements,
   readAddressOf,
 } from "../settlements/index.ts";
@@ -48,7 +48,7 @@ export function startSettler(context: SettlerParts, signers: readonly LaneSigner
     startRoleLoop(context, "settler", {
       name: `settlements of chain ${chainId}`,
       intervalMs: POLL_MS,
-      look: () => lookAtDueSettlements(settlements, chainId),
+      look: () => pollDueSettlements(settlements, chainId),
     }),
   );
   const unsettledLoop = startRoleLoop(context, "settler", {
@@ -56,15 +56,15 @@ export function startSettler(context: SettlerParts, signers: readonly LaneSigner
     intervalMs: UNSETTLED_POLL_MS,
     async look() {
       await followCompleted(settlements);
-      await lookForRefunds(settlements);
-      return lookAtUnsettled(settlements);
+      await pollRefunds(settlements);
+      return pollUnsettledDeposits(settlements);
     },
   });
   const refillLoop = startRoleLoop(context, "settler", {
     name: "refills of inventory",
     intervalMs: REFILL_POLL_MS,
     async look() {
-      await lookForRefills(settlements);
+      await pollWaitingForInventory(settlements);
       return false;
     },
   });
@@ -72,7 +72,7 @@ export function startSettler(context: SettlerParts, signers: readonly LaneSigner
     name: "falls of gas",
     intervalMs: GAS_POLL_MS,
     async look() {
-      await lookForCheaperGas(settlements);
+      await pollWaitingForGas(settlements);
       return false;
     },
   });
@@ -129,7 +129,8 @@ function startRouteWorkers(
     lanes,
     readAddress: (settlementId) => readAddressOf(context.db, settlementId),
     onChanged: (tx, settlementId) => dueSettlements.reschedule(tx, settlementId, clock.now()),
-    onGivenBack: (tx, settlementId) => noteGivenBack(tx, { settlementId, nowMs: clock.now() }),
+    onGivenBack: (tx, settlementId) =>
+      recordUndeliveredLock(tx, { settlementId, nowMs: clock.now() }),
     wakeSettlements: () => wakeups.wake(TOPICS.settlements),
     wakeAttestor: () => wakeups.wake(TOPICS.attestations),
     wakeLanes: () => wakeups.wake(TOPICS.lanes),

@@ -7,12 +7,12 @@ import { getAddressById } from "../addresses/index.ts";
 import { assert, assertNever } from "../core/assert.ts";
 import { isSweeping } from "./lifecycle.ts";
 import { toOperatingError } from "../core/errors.ts";
-import { isDatabaseTrouble } from "../db/trouble.ts";
+import { isTransientDatabaseError } from "../db/transient-errors.ts";
 import { LEASE_MS } from "../jobs/delays.ts";
 import { workOnDue } from "../jobs/due.ts";
 import type { SettlementDeps } from "./deps.ts";
 import { fail } from "./fail.ts";
-import { ChangedMeanwhile, type StepResult } from "./step.ts";
+import { ConcurrentChange, type StepResult } from "./step.ts";
 import { stepDeploy } from "./steps/deploy.ts";
 import { stepDeliver } from "./steps/deliver.ts";
 import { stepSweep } from "./steps/sweep.ts";
@@ -20,7 +20,7 @@ import { dueSettlements } from "./store/due.ts";
 import { getSettlement } from "./store/read.ts";
 import type { Settlement } from "./types.ts";
 
-const LOOKS_AT_ONCE = 20;
+const BATCH_SIZE = 20;
 /** Steps of one look; a settlement that wants more is looked at again. */
 const STEPS_MAX = 8;
 
@@ -28,12 +28,12 @@ const STEPS_MAX = 8;
  * Looks at every settlement of a source chain that is due. Returns true when there may be more. Chains are looked at
  * apart, so that one whose node hangs does not slow the others.
  */
-export function lookAtDueSettlements(deps: SettlementDeps, chainId: number): Promise<boolean> {
+export function pollDueSettlements(deps: SettlementDeps, chainId: number): Promise<boolean> {
   return workOnDue(deps, {
     rows: dueSettlements,
     chainId,
     leaseMs: LEASE_MS.settlement,
-    limit: LOOKS_AT_ONCE,
+    limit: BATCH_SIZE,
     work: (id) => advance(deps, id),
   });
 }
@@ -68,8 +68,8 @@ async function stepSafely(deps: SettlementDeps, settlement: Settlement): Promise
         return assertNever(settlement.step);
     }
   } catch (thrown) {
-    if (thrown instanceof ChangedMeanwhile) return "again";
-    if (isDatabaseTrouble(thrown)) {
+    if (thrown instanceof ConcurrentChange) return "again";
+    if (isTransientDatabaseError(thrown)) {
       // It says nothing about the settlement, and whether a commit went through is in the row.
       deps.log.error({ err: thrown, settlementId: settlement.id }, "the database did not answer");
       return "wait";

@@ -5,7 +5,7 @@ import { OperatingError } from "../core/errors.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import { createRouteBook, type Route, withBreaker } from "../routes/index.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
-import { lookAtDueSettlements } from "./advance.ts";
+import { pollDueSettlements } from "./advance.ts";
 
 const NEXT = toEvmAddress(`0x${"0f".repeat(20)}`);
 
@@ -26,7 +26,7 @@ async function openChoice(preferred: Partial<Route>, next: Partial<Route> = {}) 
   };
   const look = async () => {
     desk.clock.advance(900_000);
-    await lookAtDueSettlements(deps, 2);
+    await pollDueSettlements(deps, 2);
   };
   const row = () => desk.db.selectFrom("settlements").selectAll().executeTakeFirstOrThrow();
   const swap = async () => (await desk.swaps())[0];
@@ -105,7 +105,7 @@ describe("of several routes", () => {
         .catch(() => undefined);
     }
     expect(asked).toBe(5);
-    await lookAtDueSettlements(deps, 2);
+    await pollDueSettlements(deps, 2);
     expect(asked).toBe(5);
     expect(await row()).toMatchObject({ status: "swapping", route_contract: NEXT });
     expect(await paused()).toEqual([{ labels, value: 1 }]);
@@ -136,7 +136,7 @@ describe("of several routes", () => {
     });
     const both = deps.routes.list(desk.route.pair).map(watched);
     desk.clock.advance(900_000);
-    await lookAtDueSettlements({ ...deps, routes: createRouteBook(both) }, 2);
+    await pollDueSettlements({ ...deps, routes: createRouteBook(both) }, 2);
     expect(asked).toEqual([NEXT]);
     expect((await row()).swept_amount).toBe("1000");
   });
@@ -149,7 +149,7 @@ describe("of several routes", () => {
     desk.state.swept = 1_000n;
     await desk.mine("sweep");
     desk.clock.advance(900_000);
-    await lookAtDueSettlements({ ...deps, routes: createRouteBook([desk.route]) }, 2);
+    await pollDueSettlements({ ...deps, routes: createRouteBook([desk.route]) }, 2);
     expect(await row()).toMatchObject({ status: "swapping", swept_amount: null });
     await look();
     expect(await row()).toMatchObject({ status: "swapping", swept_amount: "1000" });

@@ -5,7 +5,7 @@ import { giveUp } from "./fail.ts";
 import type { Settlement } from "./types.ts";
 
 /** Looks that must find a wallet empty before it is believed: nodes behind one address differ for a while. */
-const EMPTY_LOOKS_MIN = 3;
+const EMPTY_POLLS_MIN = 3;
 
 /**
  * An empty wallet: its deposits may come back while their blocks are not final, or a node may lag. Once that cannot be,
@@ -20,7 +20,7 @@ export async function recordEmpty(deps: SettlementDeps, settlement: Settlement):
         details: { reason: all > 0 ? "refunded" : "wallet_empty" },
       });
   const isFinal = highest <= (await chainOf(deps, settlement).getFinalNumber());
-  if (isFinal && settlement.retryCount >= EMPTY_LOOKS_MIN) {
+  if (isFinal && settlement.retryCount >= EMPTY_POLLS_MIN) {
     await giveUp(deps, settlement, error);
     return "wait";
   }

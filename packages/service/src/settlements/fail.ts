@@ -21,7 +21,7 @@ export async function failIn(
   const verdict = judgeFailure({
     code: error.code,
     retryCount: settlement.retryCount,
-    attemptsUsed: settlement.attemptsUsed,
+    triesUsed: settlement.triesUsed,
     valueInFlight: hasValueInFlight({
       step: change.step ?? settlement.step,
       plannedAmount:
@@ -30,7 +30,7 @@ export async function failIn(
     ...(deps.retryScheduleMs ? { scheduleMs: deps.retryScheduleMs } : {}),
   });
   const shown = showError(error, verdict.kind === "retry" && error.retryable);
-  const counts = { retryCount: verdict.retryCount, attemptsUsed: verdict.attemptsUsed };
+  const counts = { retryCount: verdict.retryCount, triesUsed: verdict.triesUsed };
   if (verdict.kind === "give_up") {
     return transition(tx, deps, settlement, {
       trigger: "given_up",

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { hashOf } from "../../test/support/doubles.ts";
 import { DEPLOY_COST, openDesk } from "../../test/support/settlement-desk.ts";
-import { lookForCheaperGas } from "./waiting/gas.ts";
+import { pollWaitingForGas } from "./waiting/gas.ts";
 import { readSettlementFile } from "./operator/file.ts";
 
 /** A deposit of 1,000 units whose address allows a fee of 5. */
@@ -36,14 +36,14 @@ test("gas above the cap: the deposit waits without an attempt, and settles once 
     retryCount: 9,
     error: { code: "FEE_NOT_COVERED", retryable: true, details: { needed: "6", cap: "5" } },
   });
-  expect(await fileOf()).toMatchObject({ settlement: { attemptsUsed: 0, fee: null } });
+  expect(await fileOf()).toMatchObject({ settlement: { triesUsed: 0, fee: null } });
   const events = (await desk.events()).length;
 
   // Looking makes no event, and changes nothing while it is as dear as before.
-  await lookForCheaperGas(desk.deps);
+  await pollWaitingForGas(desk.deps);
   expect((await fileOf()).settlement.retryAtMs).not.toBeNull();
   desk.state.gas = 4n;
-  await lookForCheaperGas(desk.deps);
+  await pollWaitingForGas(desk.deps);
   expect((await fileOf()).settlement.retryAtMs).toBeNull();
   expect(await desk.events()).toHaveLength(events);
 
@@ -74,7 +74,7 @@ test("gas that takes all of it defers as too small, and is looked at again as we
     error: { code: "AMOUNT_TOO_SMALL", details: { reason: "fees", needed: "1000" } },
   });
   desk.state.gas = 1n;
-  await lookForCheaperGas(desk.deps);
+  await pollWaitingForGas(desk.deps);
   expect((await fileOf()).settlement.retryAtMs).toBeNull();
 });
 
@@ -83,7 +83,7 @@ test("what is too small by its minimum does not wait for gas", async () => {
   desk.state.minimums = { token: 2_000n, floor: undefined };
   await desk.look();
   expect(await statusOf()).toMatchObject({ error: { code: "AMOUNT_TOO_SMALL" } });
-  await lookForCheaperGas(desk.deps);
+  await pollWaitingForGas(desk.deps);
   expect((await fileOf()).settlement.retryAtMs).not.toBeNull();
 });
 
@@ -97,7 +97,7 @@ test("a wallet is not deployed for a deposit that does not cover it, and its dep
   expect(await intents()).toEqual([]);
 
   desk.state.gas = 3n;
-  await lookForCheaperGas(desk.deps);
+  await pollWaitingForGas(desk.deps);
   await desk.look();
   expect(await intents()).toEqual([`deploy:${id}:1`]);
   await desk.mine(`deploy:${id}`);

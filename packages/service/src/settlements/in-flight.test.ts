@@ -7,7 +7,7 @@ import { OperatingError } from "../core/errors.ts";
 import type { Log } from "../telemetry/log.ts";
 import { refundSettlement } from "./operator/refund.ts";
 import { retrySettlement } from "./operator/retry.ts";
-import { lookAtUnsettled } from "./intake/recheck.ts";
+import { pollUnsettledDeposits } from "./intake/recheck.ts";
 import { STEPS } from "./types.ts";
 
 const SWEEPS = ["none", "queued", "assigned", "mined", "final"] as const;
@@ -220,7 +220,7 @@ async function openWalk() {
     switch (action) {
       case "look":
         await desk.look();
-        await lookAtUnsettled(deps);
+        await pollUnsettledDeposits(deps);
         break;
       case "revert the simulation":
         state.simulation = { ok: false, reason: "Paused" };

@@ -1,12 +1,12 @@
 import { ERROR_CODES, type ErrorCode } from "@sluice/sdk/wire";
 import { describe, expect, test } from "vitest";
 import { RETRY_SCHEDULE_MS } from "../jobs/delays.ts";
-import { ATTEMPTS_MAX, judgeFailure } from "./retry.ts";
+import { TRIES_MAX, judgeFailure } from "./retry.ts";
 
 /** Fails with one code until given up, at most `times` times; returns the delays. */
 function walk(code: ErrorCode, valueInFlight: boolean, times: number): number[] {
   const delays: number[] = [];
-  let state = { retryCount: 0, attemptsUsed: 0 };
+  let state = { retryCount: 0, triesUsed: 0 };
   for (let i = 0; i < times; i++) {
     const verdict = judgeFailure({ code, valueInFlight, ...state });
     if (verdict.kind === "give_up") return delays;
@@ -38,7 +38,7 @@ const ATTEMPTED: readonly ErrorCode[] = [
 describe("retries", () => {
   test("wait 5, 15, 30 and 45 seconds, one, five and fifteen minutes", () => {
     expect(RETRY_SCHEDULE_MS.map((ms) => ms / 1000)).toEqual([5, 15, 30, 45, 60, 300, 900]);
-    expect(ATTEMPTS_MAX).toBe(7);
+    expect(TRIES_MAX).toBe(7);
   });
 
   test("every code defers, uses up attempts, or is dead at once, as was decided", () => {
@@ -48,13 +48,13 @@ describe("retries", () => {
       const isIn = (codes: readonly string[]) => codes.includes(code);
       expect([code, length]).toEqual([
         code,
-        isIn(DEFERRED) ? 100 : isIn(ATTEMPTED) ? ATTEMPTS_MAX - 1 : 0,
+        isIn(DEFERRED) ? 100 : isIn(ATTEMPTED) ? TRIES_MAX - 1 : 0,
       ]);
     }
   });
 
   test("attempts that deferrals interrupt are counted on their own", () => {
-    let state = { retryCount: 0, attemptsUsed: 0 };
+    let state = { retryCount: 0, triesUsed: 0 };
     const kinds: string[] = [];
     for (let i = 0; i < 14; i++) {
       const code = i % 2 === 0 ? "RPC_UNAVAILABLE" : "TX_REVERTED";
@@ -63,11 +63,11 @@ describe("retries", () => {
       state = verdict;
     }
     expect(kinds).toEqual([...Array(13).fill("retry"), "give_up"]);
-    expect(state).toMatchObject({ retryCount: 14, attemptsUsed: 7 });
+    expect(state).toMatchObject({ retryCount: 14, triesUsed: 7 });
   });
 
   test("an attempt that keeps failing walks the published schedule and is dead at the seventh", () => {
-    expect(walk("TX_REVERTED", false, 100)).toEqual(RETRY_SCHEDULE_MS.slice(0, ATTEMPTS_MAX - 1));
+    expect(walk("TX_REVERTED", false, 100)).toEqual(RETRY_SCHEDULE_MS.slice(0, TRIES_MAX - 1));
   });
 
   test("a deferral repeats the last interval for ever and uses up no attempt", () => {
@@ -77,7 +77,7 @@ describe("retries", () => {
     const verdict = judgeFailure({
       code: "NO_ROUTE",
       retryCount: 40,
-      attemptsUsed: 3,
+      triesUsed: 3,
       valueInFlight: false,
     });
     const delayMs = 900_000;
@@ -85,7 +85,7 @@ describe("retries", () => {
       kind: "retry",
       deferred: true,
       retryCount: 41,
-      attemptsUsed: 3,
+      triesUsed: 3,
       delayMs,
     });
   });

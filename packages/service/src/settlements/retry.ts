@@ -3,7 +3,7 @@ import { ERROR_CODES } from "@sluice/sdk/wire";
 import { RETRY_SCHEDULE_MS } from "../jobs/delays.ts";
 
 /** Attempts after which a settlement is `dead`. */
-export const ATTEMPTS_MAX = 7;
+export const TRIES_MAX = 7;
 
 /**
  * Causes outside the settlement: nothing was attempted, so no attempt is used up and the settlement waits for as long
@@ -26,33 +26,33 @@ export type Verdict =
       /** Whether nothing was attempted, and nothing is in flight. */
       readonly deferred: boolean;
       readonly retryCount: number;
-      readonly attemptsUsed: number;
+      readonly triesUsed: number;
       readonly delayMs: number;
     }
-  | { readonly kind: "give_up"; readonly retryCount: number; readonly attemptsUsed: number };
+  | { readonly kind: "give_up"; readonly retryCount: number; readonly triesUsed: number };
 
 /**
- * What a failure means for a settlement. `retryCount` counts every re-check; `attemptsUsed` only what was attempted.
+ * What a failure means for a settlement. `retryCount` counts every re-check; `triesUsed` only what was attempted.
  * Value in flight is never given up: it is looked at every 15 minutes until delivered or taken back.
  */
 export function judgeFailure(failure: {
   readonly code: ErrorCode;
   readonly retryCount: number;
-  readonly attemptsUsed: number;
+  readonly triesUsed: number;
   readonly valueInFlight: boolean;
   readonly scheduleMs?: readonly number[];
 }): Verdict {
   const schedule = failure.scheduleMs ?? RETRY_SCHEDULE_MS;
   const delayMs = schedule[Math.min(failure.retryCount, schedule.length - 1)] ?? 0;
   const retryCount = failure.retryCount + 1;
-  const { valueInFlight, attemptsUsed: used } = failure;
+  const { valueInFlight, triesUsed: used } = failure;
   if (valueInFlight || DEFERRALS.has(failure.code)) {
     const deferred = !valueInFlight;
-    return { kind: "retry", deferred, retryCount, attemptsUsed: used, delayMs };
+    return { kind: "retry", deferred, retryCount, triesUsed: used, delayMs };
   }
-  const attemptsUsed = used + 1;
-  if (!ERROR_CODES[failure.code].retryable || attemptsUsed >= ATTEMPTS_MAX) {
-    return { kind: "give_up", retryCount, attemptsUsed };
+  const triesUsed = used + 1;
+  if (!ERROR_CODES[failure.code].retryable || triesUsed >= TRIES_MAX) {
+    return { kind: "give_up", retryCount, triesUsed };
   }
-  return { kind: "retry", deferred: false, retryCount, attemptsUsed, delayMs };
+  return { kind: "retry", deferred: false, retryCount, triesUsed, delayMs };
 }

@@ -6,9 +6,9 @@ import { getAddressById } from "../addresses/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import { createRouteBook } from "../routes/index.ts";
-import { noteGivenBack } from "./steps/deliver.ts";
+import { recordUndeliveredLock } from "./steps/deliver.ts";
 import { followCompleted } from "./followers/completed.ts";
-import { lookAtUnsettled } from "./intake/recheck.ts";
+import { pollUnsettledDeposits } from "./intake/recheck.ts";
 
 describe("arrival", () => {
   test("M1 T76 forty deposits at once make one active settlement and forty events", async () => {
@@ -74,8 +74,8 @@ describe("arrival", () => {
     expect(await desk.swaps()).toEqual([]);
     desk.state.balance = 1_000n;
     desk.clock.advance(60_000);
-    await lookAtUnsettled(desk.deps);
-    await lookAtUnsettled(desk.deps);
+    await pollUnsettledDeposits(desk.deps);
+    await pollUnsettledDeposits(desk.deps);
     const swaps = await desk.swaps();
     expect(swaps.map((swap) => [swap.status, swap.amount])).toEqual([["pending_swap", "1000"]]);
     expect((await desk.deposits())[0]?.settlement_id).toBe(swaps[0]?.id);
@@ -88,7 +88,7 @@ describe("arrival", () => {
     await desk.arrive(address, { amount: 1_000n, block: 5n, tx: "a" });
     desk.state.balance = 1_000n;
     await desk.arrive(address, { amount: 1_000n, block: 7n, tx: "a" });
-    await lookAtUnsettled(desk.deps);
+    await pollUnsettledDeposits(desk.deps);
     expect((await desk.swaps()).length).toBe(1);
     expect((await desk.events()).length).toBe(1);
   });
@@ -101,7 +101,7 @@ describe("arrival", () => {
     const planned = new Set<string | null | undefined>();
     for (let i = 0; i < 200; i++) {
       desk.clock.advance(60_000);
-      await lookAtUnsettled(desk.deps);
+      await pollUnsettledDeposits(desk.deps);
       planned.add((await desk.deposits())[0]?.recheck_at);
     }
     expect(await desk.swaps()).toEqual([]);
@@ -427,7 +427,7 @@ describe("failures", () => {
     await desk.mine("sweep:", false, "final");
     desk.state.balance = 1_000n;
     await followCompleted(desk.deps);
-    await lookAtUnsettled(desk.deps);
+    await pollUnsettledDeposits(desk.deps);
     expect((await desk.swaps()).map((swap) => swap.status)).toEqual(["completed", "pending_swap"]);
   });
 
@@ -444,8 +444,8 @@ describe("failures", () => {
     // Its delivery left the chain too late to be made again.
     desk.state.balance = 1_000n;
     const given = { settlementId: completed.id, nowMs: desk.clock.now() };
-    await desk.db.transaction().execute((tx) => noteGivenBack(tx, given));
-    await lookAtUnsettled(desk.deps);
+    await desk.db.transaction().execute((tx) => recordUndeliveredLock(tx, given));
+    await pollUnsettledDeposits(desk.deps);
     expect((await desk.swaps()).map((swap) => swap.status)).toEqual(["completed", "pending_swap"]);
   });
 

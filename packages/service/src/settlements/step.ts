@@ -4,6 +4,6 @@
 export type StepResult = "again" | "wait";
 
 /** Rolls a transaction back because somebody else changed the settlement first; the next look starts from the row. */
-export class ChangedMeanwhile extends Error {
-  override readonly name = "ChangedMeanwhile";
+export class ConcurrentChange extends Error {
+  override readonly name = "ConcurrentChange";
 }

@@ -41,7 +41,7 @@ export interface Settlement {
   readonly deliveryId: Hex32 | null;
   readonly swapTxHash: TxHash | null;
   readonly retryCount: number;
-  readonly attemptsUsed: number;
+  readonly triesUsed: number;
   readonly successorPromised: boolean;
   readonly retryAtMs: number | null;
 }

@@ -4,8 +4,8 @@ import { hashOf } from "../../test/support/doubles.ts";
 import { openDesk, USDC } from "../../test/support/settlement-desk.ts";
 import type { DepositAddress } from "../addresses/index.ts";
 import { orphanAbove } from "../deposits/index.ts";
-import { lookAtDueSettlements } from "./advance.ts";
-import { lookAtUnsettled } from "./intake/recheck.ts";
+import { pollDueSettlements } from "./advance.ts";
+import { pollUnsettledDeposits } from "./intake/recheck.ts";
 
 const CHAIN = 2;
 type Desk = Awaited<ReturnType<typeof openDesk>>;
@@ -13,7 +13,7 @@ type Desk = Awaited<ReturnType<typeof openDesk>>;
 /** Looks without letting the time of a retry pass, of which the shortest is five seconds. */
 const glance = async ({ clock, deps }: Desk) => {
   clock.advance(2_000);
-  await lookAtDueSettlements(deps, CHAIN);
+  await pollDueSettlements(deps, CHAIN);
 };
 
 /** A deposit in a block above the final one, which is 50. */
@@ -110,7 +110,7 @@ describe("a settlement of what is not final", () => {
     for (let looks = 0; looks < 5; looks += 1) await desk.look();
     expect(await desk.swaps()).toMatchObject([{ status: "dead" }]);
     await desk.arrive(address, { amount: 1_000n, block: 70n, tx: "a" });
-    await lookAtUnsettled(desk.deps);
+    await pollUnsettledDeposits(desk.deps);
     const swaps = await desk.swaps();
     expect(swaps).toMatchObject([{ status: "dead" }, { status: "pending_swap" }]);
     expect((await desk.deposits())[0]?.settlement_id).toBe(swaps[1]?.id);

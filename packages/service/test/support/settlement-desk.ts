@@ -16,7 +16,7 @@ import {
   type Reservation,
   type Route,
 } from "../../src/routes/index.ts";
-import { lookAtDueSettlements } from "../../src/settlements/advance.ts";
+import { pollDueSettlements } from "../../src/settlements/advance.ts";
 import { listSwaps } from "../../src/settlements/list.ts";
 import type { SettlementDeps } from "../../src/settlements/index.ts";
 import { acceptValue } from "../../src/settlements/intake/accept.ts";
@@ -235,7 +235,7 @@ export async function openDesk() {
   /** Looks at what is due, after the longest wait there is. */
   async function look(): Promise<void> {
     clock.advance(900_000);
-    await lookAtDueSettlements(deps, 2);
+    await pollDueSettlements(deps, 2);
   }
 
   /** Mines the transaction of an intent for good, as a lane would record it. */

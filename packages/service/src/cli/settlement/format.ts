@@ -45,7 +45,7 @@ export function formatSettlement(config: Pick<Config, "chains">, shown: ShownSet
     line("balance", `${balance} in the deposit address`),
     ...optional("waits for", shown.waitsFor),
     ...optional("next attempt", next),
-    line("retries", `${settlement.retryCount}, attempts used ${settlement.attemptsUsed}`),
+    line("retries", `${settlement.retryCount}, attempts used ${settlement.triesUsed}`),
     ...optional("error", error && formatError(error)),
     line("integrator", `${shown.integrator}, user ${address.userId}`),
     line("from", `${source.describe} at ${show(settlement.wallet)}`),

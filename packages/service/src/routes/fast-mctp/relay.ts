@@ -20,9 +20,9 @@ import {
   ATTESTATION_RETRY_MAX_MS,
   LEASE_MS,
   REATTEST_AFTER_MS,
-  TROUBLE_RETRY_MS,
+  ERROR_RETRY_MS,
 } from "../../jobs/delays.ts";
-import { workOnDue, workWithTrouble } from "../../jobs/due.ts";
+import { workOnDue, workAndRecordError } from "../../jobs/due.ts";
 import type { Log } from "../../telemetry/log.ts";
 import {
   type CallPlan,
@@ -72,14 +72,14 @@ export function lookAtDueTransfers(deps: RelayDeps, destChain: number): Promise<
 
 function lookSafely(deps: RelayDeps, id: string): Promise<void> {
   const { db, clock, log } = deps;
-  return workWithTrouble({
+  return workAndRecordError({
     read: () => store.getTransfer(db, id),
     work: () => lookAtTransfer(deps, id),
-    writeTrouble: (transfer, trouble) => writeTrouble(deps, transfer, trouble),
-    showsTrouble: ({ state }) => state === "burned" || state === "attested",
+    writeError: (transfer, trouble) => writeError(deps, transfer, trouble),
+    showsErrors: ({ state }) => state === "burned" || state === "attested",
     report: (thrown, { code }) =>
       log.warn({ err: thrown, transferId: id, code }, "a transfer could not go on"),
-    retryLater: () => store.dueTransfers.reschedule(db, id, clock.now() + TROUBLE_RETRY_MS),
+    retryLater: () => store.dueTransfers.reschedule(db, id, clock.now() + ERROR_RETRY_MS),
   });
 }
 
@@ -298,7 +298,7 @@ async function hasRunOut(
   return head.number + EXPIRY_MARGIN_BLOCKS >= expirationBlock;
 }
 
-async function writeTrouble(
+async function writeError(
   deps: RelayDeps,
   transfer: Transfer,
   trouble: ErrorObject | null,

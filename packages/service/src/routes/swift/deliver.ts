@@ -17,8 +17,8 @@ import type {
   OpenLock,
   ReadAt,
 } from "../../chains/port/index.ts";
-import { LEASE_MS, TROUBLE_RETRY_MS } from "../../jobs/delays.ts";
-import { workOnDue, workWithTrouble } from "../../jobs/due.ts";
+import { LEASE_MS, ERROR_RETRY_MS } from "../../jobs/delays.ts";
+import { workOnDue, workAndRecordError } from "../../jobs/due.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { assert, assertNever } from "../../core/assert.ts";
 import type { Address, Hex32 } from "../../core/hex.ts";
@@ -90,14 +90,14 @@ export function lookAtDueDeliveries(deps: DeliveryDeps, destChain: number): Prom
 
 function lookSafely(deps: DeliveryDeps, id: Hex32): Promise<void> {
   const { db, clock, log } = deps;
-  return workWithTrouble({
+  return workAndRecordError({
     read: () => store.getDelivery(db, id),
     work: () => lookAtDelivery(deps, id),
-    writeTrouble: (delivery, trouble) => writeTrouble(deps, delivery, trouble),
-    showsTrouble: ({ state }) => state === "locked" || state === "returning",
+    writeError: (delivery, trouble) => writeError(deps, delivery, trouble),
+    showsErrors: ({ state }) => state === "locked" || state === "returning",
     report: (thrown, { code }) =>
       log.error({ err: thrown, deliveryId: id, code }, "a delivery could not go on"),
-    retryLater: () => store.dueDeliveries.reschedule(db, id, clock.now() + TROUBLE_RETRY_MS),
+    retryLater: () => store.dueDeliveries.reschedule(db, id, clock.now() + ERROR_RETRY_MS),
   });
 }
 
@@ -509,7 +509,7 @@ async function move(
   return store.updateDelivery(tx, delivery, { ...change, state });
 }
 
-async function writeTrouble(
+async function writeError(
   deps: DeliveryDeps,
   delivery: Delivery,
   trouble: ErrorObject | null,

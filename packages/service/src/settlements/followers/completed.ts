@@ -24,14 +24,14 @@ export async function followCompleted(deps: SettlementDeps): Promise<void> {
     const sent = await getByIntent(deps.db, intent);
     if (sent?.state !== "final" || !sent.mined) continue;
     try {
-      await settleForGood(deps, settlement, sent.mined);
+      await recordFinality(deps, settlement, sent.mined);
     } catch (error) {
       deps.log.warn({ err: error, settlementId: settlement.id }, "a final sweep could not be read");
     }
   }
 }
 
-async function settleForGood(
+async function recordFinality(
   deps: SettlementDeps,
   settlement: Settlement,
   mined: MinedFacts,

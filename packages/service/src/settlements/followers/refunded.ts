@@ -3,7 +3,7 @@
  * stays `dead`; once a final block shows the refund, its error says so.
  */
 import type { FoundRefund } from "../../chains/port/index.ts";
-import { REFUND_LOOK_MAX_MS, REFUND_LOOK_MIN_MS } from "../../jobs/delays.ts";
+import { REFUND_POLL_MAX_MS, REFUND_POLL_MIN_MS } from "../../jobs/delays.ts";
 import { getLastDeposit } from "../store/deposits.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { type DeadSettlement, listDeadDue, recordRefunded, watchForRefund } from "../store/dead.ts";
@@ -11,12 +11,12 @@ import { type DeadSettlement, listDeadDue, recordRefunded, watchForRefund } from
 const SETTLEMENTS_AT_ONCE = 50;
 
 /** Looks at dead settlements that are due, less and less often. */
-export async function lookForRefunds(deps: SettlementDeps): Promise<void> {
+export async function pollRefunds(deps: SettlementDeps): Promise<void> {
   const nowMs = deps.clock.now();
   for (const dead of await listDeadDue(deps.db, { nowMs, limit: SETTLEMENTS_AT_ONCE })) {
     const waitMs = Math.min(
-      Math.max((nowMs - dead.sinceMs) / 4, REFUND_LOOK_MIN_MS),
-      REFUND_LOOK_MAX_MS,
+      Math.max((nowMs - dead.sinceMs) / 4, REFUND_POLL_MIN_MS),
+      REFUND_POLL_MAX_MS,
     );
     await watchForRefund(deps.db, dead.id, nowMs + waitMs);
     try {

@@ -27,7 +27,7 @@ import { chainOf, type IntakeDeps } from "../deps.ts";
 import { SETTLEMENT_CONDITIONS } from "../store/deposits.ts";
 import { getActive, getSweptAfter, lockHolding, lockSettlement } from "../store/read.ts";
 import { readDeployed } from "../wallet-state.ts";
-import { hurry } from "../store/due.ts";
+import { retryNow } from "../store/due.ts";
 import { insertSettlement } from "../store/transition.ts";
 import { promiseSuccessor } from "../store/sweep.ts";
 import type { Settlement } from "../types.ts";
@@ -102,7 +102,7 @@ async function record(tx: Tx, deps: IntakeDeps, arrival: Arrival): Promise<Depos
     arrived,
     deps.clock.now(),
   );
-  if (hasMoved) await hurryWaiting(tx, deps, arrived);
+  if (hasMoved) await retryWaiting(tx, deps, arrived);
   if (fresh.transfers.length === 0) return null;
   const outcome = await decide(tx, deps, { ...arrival, arrived: fresh });
   await insertDeposits(
@@ -132,10 +132,10 @@ async function record(tx: Tx, deps: IntakeDeps, arrival: Arrival): Promise<Depos
 }
 
 /** What came back after its block had left the chain: the settlement that lacked it need not wait for its next retry. */
-async function hurryWaiting(tx: Tx, deps: IntakeDeps, arrived: ArrivedValue): Promise<void> {
+async function retryWaiting(tx: Tx, deps: IntakeDeps, arrived: ArrivedValue): Promise<void> {
   const active = await getActive(tx, arrived);
   if (active?.plannedAmount !== null || active.sweptAmount !== null) return;
-  await hurry(tx, active.id, deps.clock.now());
+  await retryNow(tx, active.id, deps.clock.now());
 }
 
 function announce(
@@ -200,7 +200,7 @@ async function joinActive(
   const { active, arrived, balance, minimums } = facts;
   const sweep = sweepOf(active, balance);
   if (sweep.kind === "not_sent") {
-    await hurry(tx, active.id, deps.clock.now());
+    await retryNow(tx, active.id, deps.clock.now());
     return { queued: true, settlementId: active.id };
   }
   const amount = arrived.transfers.reduce((sum, transfer) => sum + transfer.amount, 0n);

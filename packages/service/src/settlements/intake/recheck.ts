@@ -9,7 +9,7 @@ import {
   assignUnsettled,
   gateBalance,
   listUnsettled,
-  putOffUnsettled,
+  rescheduleUnsettled,
   type Unsettled,
 } from "../../deposits/index.ts";
 import { getAddressById } from "../../addresses/index.ts";
@@ -23,12 +23,12 @@ import { RECHECK_MAX_MS, RECHECK_MS } from "../../jobs/delays.ts";
 const HOLDINGS_AT_ONCE = 50;
 
 /** Looks at every holding that is due. Returns true when there may be more. */
-export async function lookAtUnsettled(deps: SettlementDeps): Promise<boolean> {
+export async function pollUnsettledDeposits(deps: SettlementDeps): Promise<boolean> {
   const nowMs = deps.clock.now();
   const due = await listUnsettled(deps.db, { nowMs, limit: HOLDINGS_AT_ONCE });
   for (const holding of due) {
     const age = nowMs - holding.oldestMs;
-    await putOffUnsettled(
+    await rescheduleUnsettled(
       deps.db,
       holding,
       nowMs + Math.min(Math.max(2 * age, RECHECK_MS), RECHECK_MAX_MS),

@@ -7,7 +7,7 @@
 import { getAddressById } from "../../addresses/index.ts";
 import type { SettlementDeps } from "../deps.ts";
 import { requestIndex } from "../intake/request-index.ts";
-import { hurry } from "../store/due.ts";
+import { retryNow } from "../store/due.ts";
 import { getActive, lockHolding, lockSettlement } from "../store/read.ts";
 import type { Settlement } from "../types.ts";
 import { recordAction } from "./actions.ts";
@@ -40,7 +40,7 @@ export async function retrySettlement(
     const result = { kind: "hurried", settlementId: locked.id } as const;
     // A failing settlement without a time to wait for is due, or in a worker's hands.
     if (locked.retryAtMs === null) return { ...result, changed: false };
-    await hurry(tx, locked.id, deps.clock.now());
+    await retryNow(tx, locked.id, deps.clock.now());
     await recordAction(tx, locked, { ...request, action: "retry" });
     return { ...result, changed: true };
   });

@@ -13,11 +13,11 @@ import { getByIntent } from "../../transactions/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { fail, failIn, giveUp } from "../fail.ts";
 import { forgetSweep } from "../store/sweep.ts";
-import { hurry, dueSettlements } from "../store/due.ts";
+import { retryNow, dueSettlements } from "../store/due.ts";
 import { insertSettlement, transition } from "../store/transition.ts";
 import { lockHolding, lockSettlement } from "../store/read.ts";
 import type { Settlement } from "../types.ts";
-import { ChangedMeanwhile, type StepResult } from "../step.ts";
+import { ConcurrentChange, type StepResult } from "../step.ts";
 import { usedRoute } from "../choose-route.ts";
 
 export async function stepDeliver(
@@ -58,7 +58,7 @@ export async function stepDeliver(
       await complete(deps, settlement, { ...look, swapTxHash });
       return "wait";
     case "returned":
-      await sweepAnew(deps, settlement, look.error);
+      await restartSweep(deps, settlement, look.error);
       return "wait";
     case "taken_back":
       await giveUp(
@@ -81,20 +81,20 @@ export async function stepDeliver(
 }
 
 /** The value is back in the wallet: the settlement begins its sweep anew, as after any failure. */
-async function sweepAnew(
+async function restartSweep(
   deps: SettlementDeps,
   settlement: Settlement,
   error: OperatingError,
 ): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
     await lockHolding(tx, settlement);
-    if (!(await forgetSweep(tx, settlement))) throw new ChangedMeanwhile();
+    if (!(await forgetSweep(tx, settlement))) throw new ConcurrentChange();
     const forgotten = await lockSettlement(tx, settlement.id);
     if (!(await failIn(tx, deps, forgotten, error, { plannedAmount: null }))) {
-      throw new ChangedMeanwhile();
+      throw new ConcurrentChange();
     }
     // The time of retries has passed in the escrow.
-    await hurry(tx, settlement.id, deps.clock.now());
+    await retryNow(tx, settlement.id, deps.clock.now());
   });
   deps.wakeEvents(settlement.integratorId);
 }
@@ -125,7 +125,7 @@ async function complete(
         nextCheckAtMs: null,
       },
     });
-    if (!moved) throw new ChangedMeanwhile();
+    if (!moved) throw new ConcurrentChange();
     if (gate.kind === "ignore") return;
     const successor = await insertSettlement(tx, deps, {
       chainId: settlement.chainId,
@@ -146,7 +146,7 @@ async function complete(
  * that is completed already (its delivery left the chain too late to be made again) lets go of its deposits, and the
  * re-check settles what is back in the wallet.
  */
-export async function noteGivenBack(
+export async function recordUndeliveredLock(
   tx: Tx,
   args: { readonly settlementId: string; readonly nowMs: number },
 ): Promise<void> {

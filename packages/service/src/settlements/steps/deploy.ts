@@ -12,7 +12,7 @@ import { chainOf, lanesOf, type SettlementDeps } from "../deps.ts";
 import { recordEmpty } from "../empty.ts";
 import { fail } from "../fail.ts";
 import { planFee } from "../plan-fee.ts";
-import { ChangedMeanwhile, type StepResult } from "../step.ts";
+import { ConcurrentChange, type StepResult } from "../step.ts";
 import { transition } from "../store/transition.ts";
 import type { Settlement } from "../types.ts";
 import { assertWorthwhile } from "../worthwhile.ts";
@@ -57,7 +57,7 @@ export async function stepDeploy(
     const nextCheckAtMs = deps.clock.now() + deps.pollMs;
     const change = { deploysSent: number, nextCheckAtMs, retryAtMs: null };
     const moved = await transition(tx, deps, settlement, { trigger: "deploy_planned", change });
-    if (!moved) throw new ChangedMeanwhile();
+    if (!moved) throw new ConcurrentChange();
   });
   deps.wakeEvents(settlement.integratorId);
   deps.wakeLanes(settlement.chainId);

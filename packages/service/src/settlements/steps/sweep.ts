@@ -25,13 +25,13 @@ import { planFee } from "../plan-fee.ts";
 import { findOpenRefund } from "../operator/refunds.ts";
 import { SETTLEMENT_CONDITIONS } from "../store/deposits.ts";
 import { getError, lockHolding } from "../store/read.ts";
-import { noteSwapTransaction, recordSweep } from "../store/sweep.ts";
+import { recordSwapTransaction, recordSweep } from "../store/sweep.ts";
 import { dueSettlements } from "../store/due.ts";
 import { transition } from "../store/transition.ts";
 import type { Settlement } from "../types.ts";
 import { FINALITY_RETRY_MS, RECHECK_MS } from "../../jobs/delays.ts";
 import { assertWorthwhile } from "../worthwhile.ts";
-import { ChangedMeanwhile, type StepResult } from "../step.ts";
+import { ConcurrentChange, type StepResult } from "../step.ts";
 import { leaveSpare, metMore } from "../spare.ts";
 import { recordEmpty } from "../empty.ts";
 
@@ -48,7 +48,7 @@ export async function stepSweep(
   const routes = listRoutes(deps, settlement, address);
   const held = await readSweepable(deps, settlement);
   if (held.amount === 0n) {
-    if (await isMoreComing(deps, settlement, held)) return waitForFinality(deps, settlement);
+    if (await awaitsFinalDeposit(deps, settlement, held)) return waitForFinality(deps, settlement);
     return recordEmpty(deps, settlement);
   }
   try {
@@ -58,7 +58,7 @@ export async function stepSweep(
     );
   } catch (error) {
     const isTooLittle = error instanceof OperatingError && TOO_LITTLE.has(error.code);
-    if (isTooLittle && (await isMoreComing(deps, settlement, held))) {
+    if (isTooLittle && (await awaitsFinalDeposit(deps, settlement, held))) {
       return waitForFinality(deps, settlement);
     }
     throw error;
@@ -71,7 +71,7 @@ const TOO_LITTLE: ReadonlySet<string> = new Set(["AMOUNT_TOO_SMALL", "FEE_NOT_CO
  * Whether a deposit was seen that is not in what may be swept yet, as its block is not final: it is waited for without an
  * error, where what there is does not do. What does is swept, so that nobody holds it up by paying a little now and then.
  */
-async function isMoreComing(
+async function awaitsFinalDeposit(
   { db }: SettlementDeps,
   settlement: Settlement,
   { asOf }: Held,
@@ -154,7 +154,7 @@ async function planSweep(
         nextCheckAtMs: deps.clock.now() + deps.pollMs,
       },
     });
-    if (!moved) throw new ChangedMeanwhile();
+    if (!moved) throw new ConcurrentChange();
   });
   deps.wakeEvents(settlement.integratorId);
   deps.wakeLanes(settlement.chainId);
@@ -191,7 +191,7 @@ async function followSweep(
     return failure.isFinal ? recordRevert(deps, settlement, route, failure.txHash) : "wait";
   assert(sent?.mined, "what did not fail was mined");
   const isFinal = sent.state === "final";
-  await noteSwapTransaction(deps.db, settlement, sent.mined.txHash);
+  await recordSwapTransaction(deps.db, settlement, sent.mined.txHash);
   if (route.waitsForFinality && !isFinal) return "wait";
   const fee = settlement.fee ?? deps.fees.planWithout(address.commitment.maxFeeBps);
   const receipt = await chainOf(deps, settlement).getReceipt(sent.mined.txHash);
@@ -212,7 +212,7 @@ async function followSweep(
       block: receipt.blockNumber,
       final: isFinal,
     });
-    if (!recorded) throw new ChangedMeanwhile();
+    if (!recorded) throw new ConcurrentChange();
     await assignSwept(tx, SETTLEMENT_CONDITIONS, settlement, {
       settlementId: settlement.id,
       block: receipt.blockNumber,
@@ -242,7 +242,7 @@ async function recordRevert(
   await deps.db.transaction().execute(async (tx) => {
     await route.release(tx, settlement.id);
     if (!(await failIn(tx, deps, settlement, error, { plannedAmount: null }))) {
-      throw new ChangedMeanwhile();
+      throw new ConcurrentChange();
     }
   });
   deps.wakeEvents(settlement.integratorId);

@@ -79,7 +79,7 @@ export async function listWaitingForGas(
 }
 
 /** Has a settlement tried again at once: what it waited for may have changed. */
-export async function hurry(tx: Tx, id: string, nowMs: number): Promise<void> {
+export async function retryNow(tx: Tx, id: string, nowMs: number): Promise<void> {
   await tx
     .updateTable("settlements")
     .set({ next_check_at: formatStamp(nowMs), retry_at: null })

@@ -61,7 +61,7 @@ export function parseSettlement(row: Selectable<SettlementsTable>): Settlement {
     deliveryId: row.delivery_id === null ? null : toHex32(row.delivery_id),
     swapTxHash: row.swap_tx_hash === null ? null : toTxHash(row.swap_tx_hash),
     retryCount: row.retry_count,
-    attemptsUsed: row.attempts_used,
+    triesUsed: row.attempts_used,
     successorPromised: row.successor_promised,
     retryAtMs: row.retry_at === null ? null : Date.parse(row.retry_at),
   };
@@ -81,7 +81,7 @@ export interface Change {
   readonly deliveryTxHash?: TxHash;
   readonly deliveredAmount?: bigint;
   readonly retryCount?: number;
-  readonly attemptsUsed?: number;
+  readonly triesUsed?: number;
   readonly retryAtMs?: number | null;
   readonly nextCheckAtMs?: number | null;
 }
@@ -104,7 +104,7 @@ export function columnsOf(change: Change) {
     delivery_tx_hash: change.deliveryTxHash,
     delivered_amount: change.deliveredAmount,
     retry_count: change.retryCount,
-    attempts_used: change.attemptsUsed,
+    attempts_used: change.triesUsed,
     retry_at: stamp(change.retryAtMs),
     next_check_at: stamp(change.nextCheckAtMs),
   };

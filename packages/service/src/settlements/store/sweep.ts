@@ -43,7 +43,7 @@ export async function recordSweep(
 }
 
 /** Shows the hash of a mined sweep before it is believed; no part of the settlement's state. */
-export async function noteSwapTransaction(
+export async function recordSwapTransaction(
   db: Db,
   settlement: Settlement,
   txHash: TxHash,

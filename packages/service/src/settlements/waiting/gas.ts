@@ -7,13 +7,13 @@ import { OperatingError } from "../../core/errors.ts";
 import { listRoutes, takeFirst } from "../choose-route.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
 import { planFee } from "../plan-fee.ts";
-import { hurry, listWaitingForGas } from "../store/due.ts";
+import { retryNow, listWaitingForGas } from "../store/due.ts";
 import type { Settlement } from "../types.ts";
 
 const SETTLEMENTS_AT_ONCE = 200;
 
 /** Hurries every waiting settlement whose fees would fit now. */
-export async function lookForCheaperGas(deps: SettlementDeps): Promise<void> {
+export async function pollWaitingForGas(deps: SettlementDeps): Promise<void> {
   const nowMs = deps.clock.now();
   for (const settlement of await listWaitingForGas(deps.db, {
     nowMs,
@@ -21,7 +21,7 @@ export async function lookForCheaperGas(deps: SettlementDeps): Promise<void> {
   })) {
     try {
       if (!(await isCovered(deps, settlement))) continue;
-      await deps.db.transaction().execute((tx) => hurry(tx, settlement.id, nowMs));
+      await deps.db.transaction().execute((tx) => retryNow(tx, settlement.id, nowMs));
     } catch (error) {
       deps.log.warn({ err: error, settlementId: settlement.id }, "gas could not be looked at");
     }

@@ -6,12 +6,12 @@ import { pairOf } from "../choose-route.ts";
 import { getAddressById } from "../../addresses/index.ts";
 import type { Inventory, Route } from "../../routes/index.ts";
 import { chainOf, type SettlementDeps } from "../deps.ts";
-import { hurry, listWaitingForInventory } from "../store/due.ts";
+import { retryNow, listWaitingForInventory } from "../store/due.ts";
 
 const SETTLEMENTS_AT_ONCE = 200;
 
 /** Hurries every waiting settlement that alone would fit now; which of them get it is decided when they reserve. */
-export async function lookForRefills(deps: SettlementDeps): Promise<void> {
+export async function pollWaitingForInventory(deps: SettlementDeps): Promise<void> {
   const inventories = new Map<string, Promise<Inventory>>();
   const readOnce = (route: Route): Promise<Inventory> => {
     const key = `${route.pair.destChain}:${route.pair.destToken}`;
@@ -34,7 +34,7 @@ export async function lookForRefills(deps: SettlementDeps): Promise<void> {
         settlement.wallet,
       );
       if (route.judgeInventory({ amount, inventory }) !== "reserved") continue;
-      await deps.db.transaction().execute((tx) => hurry(tx, settlement.id, nowMs));
+      await deps.db.transaction().execute((tx) => retryNow(tx, settlement.id, nowMs));
     } catch (error) {
       deps.log.warn(
         { err: error, settlementId: settlement.id },

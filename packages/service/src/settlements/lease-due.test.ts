@@ -12,7 +12,7 @@ test("T62 what one worker looks at nobody else takes until its lease ends", asyn
   const leaseMs = 30_000;
   const nowMs = desk.clock.now();
   const take = (atMs: number) =>
-    dueSettlements.claim(desk.db, { chainId: 2, nowMs: atMs, leaseMs, limit: 2 });
+    dueSettlements.lease(desk.db, { chainId: 2, nowMs: atMs, leaseMs, limit: 2 });
   const [first, second] = await Promise.all([take(nowMs), take(nowMs)]);
   const all = (await desk.swaps()).map(({ id }) => id);
   expect([...first, ...second].toSorted()).toEqual(all.toSorted());

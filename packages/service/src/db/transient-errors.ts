@@ -10,7 +10,7 @@ const CONNECTION = /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT)$/;
 const MESSAGES = /^(timeout exceeded when trying to connect|Connection terminated)/;
 
 /** Whether an error is the database's trouble rather than an answer: what was asked may simply be asked again. */
-export function isDatabaseTrouble(error: unknown): boolean {
+export function isTransientDatabaseError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   return CLASSES.test(code) || CONNECTION.test(code) || MESSAGES.test(error.message);

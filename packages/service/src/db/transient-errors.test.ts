@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/support/database.ts";
-import { isDatabaseTrouble } from "./trouble.ts";
+import { isTransientDatabaseError } from "./transient-errors.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -34,13 +34,13 @@ describe("database trouble", () => {
   ])("%s is one", async (_what, statements) => {
     const error = await thrownBy(...statements);
     expect(error).toBeInstanceOf(Error);
-    expect(isDatabaseTrouble(error)).toBe(true);
+    expect(isTransientDatabaseError(error)).toBe(true);
   });
 
   test.each([
     ["a broken statement", "select from where"],
     ["a broken rule", "insert into api_keys (id) values (gen_random_uuid())"],
   ])("%s is none", async (_what, statement) => {
-    expect(isDatabaseTrouble(await thrownBy(statement))).toBe(false);
+    expect(isTransientDatabaseError(await thrownBy(statement))).toBe(false);
   });
 });

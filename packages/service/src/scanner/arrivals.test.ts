@@ -1,4 +1,4 @@
-/** Which deposits the balances of a block allow. */
+/** Verification of a block's transfers against its balances. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -33,7 +33,7 @@ const transferOf = (amount: bigint, logIndex: number, token: EvmAddress = TOKEN)
 
 type Held = Readonly<Record<EvmAddress, bigint | null>>;
 
-/** What is recorded of transfers, by token and amount, where balances and outflows are as given. */
+/** Verifies transfers against given balances and outflows; returns the credited tokens and amounts, and the requests. */
 async function verify(
   transfers: readonly Transfer[],
   facts: {
@@ -52,7 +52,7 @@ async function verify(
     },
     listOutflows: async () => facts.outflows ?? [],
   };
-  // CAST: nothing else of the scanner is used.
+  // CAST: verifyArrivals uses no other dependency.
   const deps = { chain: createStrictChain(members), log: silentLog } as unknown as ScannerDeps;
   const arrivals = await verifyArrivals(deps, BLOCK, groupByHolding(2, BLOCK, transfers));
   const recorded = arrivals.flatMap((arrived) =>
@@ -62,7 +62,7 @@ async function verify(
 }
 
 describe("arrivals", () => {
-  test("are as stated where the balance rose by at least as much", async () => {
+  test("are credited as logged when the balance rose by at least their sum", async () => {
     const transfers = [transferOf(5n, 1), transferOf(6n, 2)];
     const before = { [TOKEN]: 100n };
     const { recorded } = await verify(transfers, { before, after: { [TOKEN]: 111n } });
@@ -74,14 +74,14 @@ describe("arrivals", () => {
     expect(more.recorded).toEqual(recorded);
   });
 
-  test("T02 are none where the balance did not rise, or fell", async () => {
+  test("credit nothing when the balance did not rise [T02]", async () => {
     for (const after of [100n, 99n, 0n]) {
       const facts = { before: { [TOKEN]: 100n }, after: { [TOKEN]: after } };
       expect((await verify([transferOf(5n, 1)], facts)).recorded).toEqual([]);
     }
   });
 
-  test("T07 share what arrived of them, to the unit", async () => {
+  test("share the rise in proportion when more was logged, to the base unit [T07]", async () => {
     const transfers = [transferOf(100n, 1), transferOf(200n, 2), transferOf(1n, 3)];
     const facts = { before: { [TOKEN]: 0n }, after: { [TOKEN]: 150n } };
     expect((await verify(transfers, facts)).recorded).toEqual([
@@ -91,7 +91,7 @@ describe("arrivals", () => {
     ]);
   });
 
-  test("are not less for what was swept in the same block, nor more for what was given back", async () => {
+  test("count sweeps and returned locks of the same block", async () => {
     const swept: Outflow = {
       kind: "swept",
       wallet: WALLET,
@@ -111,7 +111,7 @@ describe("arrivals", () => {
     expect((await verify([transferOf(5n, 1)], foreign)).recorded).toEqual([]);
   });
 
-  describe("are not what a pool gave for another token and the same transaction burned", () => {
+  describe("exclude the output of a pool swap that the same transaction burned", () => {
     const sweep: Outflow = {
       kind: "swept",
       wallet: WALLET,
@@ -128,14 +128,14 @@ describe("arrivals", () => {
         outflows: [outflow],
       });
 
-    test("whose deposits of the same block are as stated", async () => {
+    test("credits deposits of the same block as logged", async () => {
       expect((await verifyAt(111n)).recorded).toEqual([
         [TOKEN, 5n],
         [TOKEN, 6n],
       ]);
     });
 
-    test("also where the node no longer has the state", async () => {
+    test("excludes it when the node has pruned the state", async () => {
       const { recorded } = await verify(transfers, {
         before: null,
         after: null,
@@ -147,7 +147,7 @@ describe("arrivals", () => {
       ]);
     });
 
-    test("but what of it stayed is a deposit, in its place", async () => {
+    test("credits the part that stayed in the wallet, in log order", async () => {
       expect((await verifyAt(111n + 40n)).recorded).toEqual([
         [TOKEN, 5n],
         [TOKEN, 40n],
@@ -160,7 +160,7 @@ describe("arrivals", () => {
       ["of the token itself", { token: TOKEN, amount: 0n }],
       ["in another transaction", { txHash: hashOf("4") }],
       ["to the refund authority", { kind: "refunded" }],
-    ])("and a sweep %s says nothing of it", async (_, change) => {
+    ])("credits the transfer despite a sweep %s", async (_, change) => {
       const { recorded } = await verifyAt(3_111n, { ...sweep, ...change });
       expect(recorded).toEqual([
         [TOKEN, 5n],
@@ -175,7 +175,7 @@ describe("arrivals", () => {
     });
   });
 
-  test("T12 are none of a token that states no balance, and the others are not held up", async () => {
+  test("credit nothing for a token whose balanceOf fails, without blocking other tokens [T12]", async () => {
     const transfers = [transferOf(5n, 1), transferOf(6n, 2, OTHER)];
     for (const [then, now] of [
       [null, null],
@@ -190,7 +190,7 @@ describe("arrivals", () => {
     }
   });
 
-  test("are believed where the node no longer has the state, because nothing better is left", async () => {
+  test("credit token logs when the node has pruned the state", async () => {
     const held = { [TOKEN]: 0n };
     for (const facts of [
       { before: null, after: held },
@@ -200,7 +200,7 @@ describe("arrivals", () => {
     }
   });
 
-  test("T18 cost two reads, however many there are, and none in the native coin", async () => {
+  test("read balances twice for any number of transfers, and never for native coin [T18]", async () => {
     const transfers = Array.from({ length: 1_000 }, (_, index) => transferOf(1n, index));
     const { asked } = await verify(transfers, { before: { [TOKEN]: 0n }, after: { [TOKEN]: 1n } });
     expect(asked).toEqual([1, 1]);
@@ -208,7 +208,7 @@ describe("arrivals", () => {
     expect(native).toEqual({ recorded: [[NATIVE_TOKEN, 5n]], asked: [] });
   });
 
-  test("never are more than what arrived, and all of it where more was stated", () => {
+  test("add up to the rise when more was logged, and never exceed it", () => {
     const amounts = fc.array(fc.bigInt({ min: 1n, max: 2n ** 256n - 1n }), { minLength: 1 });
     fc.assert(
       fc.property(amounts, fc.bigInt({ min: -1n, max: 2n ** 256n - 1n }), (stated, risen) => {

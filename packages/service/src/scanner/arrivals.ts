@@ -1,20 +1,20 @@
 /**
- * What arrived in one block. The log of a token is a hint: a contract may state any transfer, keep a part of it, or move
- * nothing at all. What counts is by how much the balance of the wallet rose in the block, read at the hashes of the block
- * and of its parent, for all wallets of ours that a transfer names together.
+ * Verifies the transfers of one block against balances. A token's log is a hint: the contract may log any transfer, keep a
+ * part of it, or move nothing. The credited amount is the rise of the wallet's balance, read at the hashes of the block and
+ * its parent, in one request each for all wallets.
  *
- * Invariant: the deposits of a wallet and token in a block are never more than that balance rose by, with what was swept
- * or refunded in the same block added to it and what the escrow gave back taken from it.
+ * Invariant: the deposits of a wallet and token in a block never exceed the rise of that balance, plus sweeps and refunds in
+ * the same block, minus locks that the escrow returned.
  *
- * A wallet that is swept may receive in the same transaction what a pool gives for its token, and burn it for a bridge:
- * that only passes through. It is believed last, and not at all where balances cannot be read.
+ * A sweep may receive the output of a pool swap in the wallet and burn it for a bridge in the same transaction. Such a
+ * transfer only passes through: it is credited last, and not at all where balances cannot be read.
  */
 import type { BalancesAtBlock, BlockRef, Outflow, Transfer } from "../chains/port/index.ts";
 import { isNative, type TxHash } from "../core/hex.ts";
 import type { ArrivedTransfer, ArrivedValue } from "../deposits/index.ts";
 import type { ScannerDeps } from "./deps.ts";
 
-/** The transfers of a block by wallet and token, each group in order. */
+/** Groups the transfers of a block by wallet and token, in log order. */
 export function groupByHolding(
   chainId: number,
   block: BlockRef,
@@ -37,7 +37,10 @@ export function groupByHolding(
   });
 }
 
-/** What of the arrivals is true. A transaction's own value in the native coin is no statement of anybody's. */
+/**
+ * Returns the arrivals with amounts that the balances confirm. Native coin needs no check: the value of a successful
+ * transaction is a fact of the chain.
+ */
 export async function verifyArrivals(
   deps: ScannerDeps,
   block: BlockRef,
@@ -45,22 +48,22 @@ export async function verifyArrivals(
 ): Promise<ArrivedValue[]> {
   const stated = arrivals.filter(({ token }) => !isNative(token));
   const { balances } = deps.chain;
-  // Without balances at a block, its transactions state balances before and after, which are the truth themselves.
+  // Chains without balances at a block (Solana) compute transfers from balances before and after each transaction.
   if (stated.length === 0 || balances.kind === "final") return [...arrivals];
   const { rises, outflows } = await readRises(deps, balances, block, stated);
   const verified = stated.flatMap((arrived, index) => {
     const { wallet, token } = arrived;
-    const isPassing = ({ txHash }: ArrivedTransfer) => isExchange(outflows, arrived, txHash);
-    const own = arrived.transfers.filter((transfer) => !isPassing(transfer));
+    const passesThrough = ({ txHash }: ArrivedTransfer) => isSwapOutput(outflows, arrived, txHash);
+    const own = arrived.transfers.filter((transfer) => !passesThrough(transfer));
     const risen = rises[index];
     if (risen === undefined) return own.length > 0 ? [{ ...arrived, transfers: own }] : [];
     const fitting = fitTransfers(own, risen ?? 0n);
     if (fitting !== own) {
       const facts = { wallet, token, block: block.number, stated: sumOf(own), risen };
-      deps.log.warn(facts, "a token states more than the wallet's balance rose by");
+      deps.log.warn(facts, "token log exceeds the rise of the balance");
     }
-    const passing = arrived.transfers.filter(isPassing);
-    const stayed = fitTransfers(passing, (risen ?? 0n) - sumOf(fitting));
+    const passed = arrived.transfers.filter(passesThrough);
+    const stayed = fitTransfers(passed, (risen ?? 0n) - sumOf(fitting));
     const transfers = [...fitting, ...stayed].toSorted((a, b) => a.logIndex - b.logIndex);
     return transfers.length > 0 ? [{ ...arrived, transfers }] : [];
   });
@@ -68,9 +71,9 @@ export async function verifyArrivals(
 }
 
 /**
- * By how much each balance rose in the block; null where the token's contract did not state both. Empty where the node no longer
- * has the state of the block or of its parent, as after a long standstill: then the logs are all there is, and a balance
- * is looked at before anything moves. And what left wallets in the block.
+ * Returns the rise of each balance in the block, in base units, and the outflows of the block. A rise is null if the token's
+ * `balanceOf` fails. `rises` is empty if the node has pruned the state of the block or its parent, as after a long outage:
+ * then the logs are credited, and the live balance is checked before anything is swept.
  */
 async function readRises(
   deps: ScannerDeps,
@@ -86,10 +89,7 @@ async function readRises(
   const before = after && (await balances.listTokenBalances(block.parentHash, stated));
   const outflows = await chain.listOutflows(block);
   if (!before) {
-    log.warn(
-      { block: block.number },
-      "the node no longer has this block's state: logs are believed",
-    );
+    log.warn({ block: block.number }, "node has pruned the block's state, crediting token logs");
     return { rises: [], outflows };
   }
   const rises = stated.map((arrived, index) => {
@@ -101,8 +101,8 @@ async function readRises(
   return { rises, outflows };
 }
 
-/** Whether a transaction swept another token of the wallet, for which a pool may have given this one. */
-function isExchange(
+/** Reports whether a transaction swept another token of the wallet, so that a transfer may be the output of a pool swap. */
+function isSwapOutput(
   outflows: readonly Outflow[],
   { wallet, token }: ArrivedValue,
   txHash: TxHash | null,
@@ -117,7 +117,10 @@ function isOf(outflow: Outflow, { wallet, token }: ArrivedValue): boolean {
   return outflow.wallet === wallet && outflow.token === token;
 }
 
-/** The transfers as they are when they fit; else each with its share of what did arrive, to the unit. */
+/**
+ * Returns the transfers if their sum does not exceed the rise; otherwise scales them so that their sum is exactly the rise,
+ * and drops those of zero.
+ */
 export function fitTransfers(
   transfers: readonly ArrivedTransfer[],
   risen: bigint,

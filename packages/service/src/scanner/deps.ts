@@ -5,19 +5,20 @@ import type { Db } from "../db/schema.ts";
 import type { IntakeDeps } from "../settlements/index.ts";
 import type { Log } from "../telemetry/log.ts";
 
-/** What the scanner of one chain works with. */
+/** Dependencies of the scanner of one chain. */
 export interface ScannerDeps {
   readonly db: Db;
   readonly chain: Chain;
-  /** The listed tokens. */
+  /** Listed tokens of the chain. */
   readonly tokens: readonly Address[];
-  /** Whether the node may be asked for traces. */
+  /** Whether the configuration allows trace requests to the node. */
   readonly traces: boolean;
+  /** First block to scan on an empty database. */
   readonly startBlock: bigint;
   readonly settlements: IntakeDeps;
   readonly clock: Clock;
   readonly crashPoint: CrashPoint;
   readonly log: Log;
-  /** Told whenever the cursor has moved onto a block. */
+  /** Called after the cursor moved to a new block. */
   readonly onScanned: () => void;
 }

@@ -1,4 +1,4 @@
-/** Native coin that arrives in every way there is, on a real node and in a real database. */
+/** Deposits of native coin by every kind of payment, with a real node and a real database. */
 import { sql } from "kysely";
 import type { Hex } from "viem";
 import { depositFactoryAbi } from "@sluice/contracts/abi";
@@ -31,7 +31,7 @@ import type { ScannerDeps } from "./deps.ts";
 import { pollBalances } from "./native.ts";
 import { pollChain } from "./scan.ts";
 
-/** Enough for any call of these tests, so that nothing is estimated and what fails is mined. */
+/** Enough for any call of these tests: without an estimate, reverting transactions are mined too. */
 const GAS = 500_000n;
 const RECIPIENT = toEvmAddress(`0x${"5e".repeat(20)}`);
 
@@ -51,7 +51,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-/** A deposit address for native coin on the same chain, whose refund authority is the account that sends. */
+/** Opens a scanner and a same-chain deposit address for native coin, whose refund authority is the sending account. */
 async function openScanner({ traces = false, minDeposit = 1n } = {}) {
   const { db } = database;
   const chain = world.here;
@@ -91,7 +91,7 @@ async function openScanner({ traces = false, minDeposit = 1n } = {}) {
       chain,
       integratorId,
       recipient: {
-        // One node serves every test: another user has another wallet.
+        // All tests share a node, so each has its own user and wallet.
         userId: toEvmAddress(
           `0x${(await world.client.getBlockNumber()).toString(16).padStart(40, "0")}`,
         ),
@@ -130,7 +130,7 @@ async function openScanner({ traces = false, minDeposit = 1n } = {}) {
 
     async scan() {
       while (await pollChain(deps)) {
-        // There is more at once.
+        // Polls until no block is left.
       }
     },
 
@@ -142,7 +142,7 @@ async function openScanner({ traces = false, minDeposit = 1n } = {}) {
       await pollBalances(deps);
     },
 
-    /** Amount, whether by a transaction, whether on the chain; in chain order. */
+    /** Returns all deposits in chain order: amount, how they were found, whether on the chain. */
     async deposits() {
       const rows = await db
         .selectFrom("deposits")
@@ -162,7 +162,7 @@ async function openScanner({ traces = false, minDeposit = 1n } = {}) {
       return items.map(({ data }) => data);
     },
 
-    /** The invariant: deposits minus outflows up to the newest block are the balance. */
+    /** Asserts the invariant: deposits minus outflows up to the newest block are the balance. */
     async expectExplained() {
       const block = await world.client.getBlockNumber();
       const at = { chainId: HERE, token: NATIVE_TOKEN, block, wallets: [wallet] };
@@ -181,7 +181,7 @@ async function openScanner({ traces = false, minDeposit = 1n } = {}) {
       );
     },
 
-    /** Addresses that are newer, and whose wallets come first in their order. */
+    /** Inserts newer addresses, whose wallets sort first. */
     async insertYoungerAddresses(count: number) {
       await sql`insert into addresses
         select gen_random_uuid(), integrator_id, chain_family, '0x' || lpad(to_hex(1000000 + n), 40, '0'), dest_chain, dest_wallet,
@@ -210,9 +210,9 @@ const found = (amount: bigint, by: "balance" | "transaction", onChain = true) =>
   onChain,
 });
 
-describe("native coin in", () => {
+describe("native coin", () => {
   test.each([false, true])(
-    "T05 a plain transfer is a deposit of its transaction, the wallet deployed: %s",
+    "records a plain transfer once, with its transaction; wallet deployed: %s [T05]",
     async (deployed) => {
       const scanner = await openScanner();
       if (deployed) await scanner.deploy();
@@ -228,20 +228,17 @@ describe("native coin in", () => {
 
   const hidden: [string, (scanner: Scanner) => Promise<unknown>][] = [
     [
-      "a contract that is called",
+      "a contract call",
       async ({ create, send, wallet }) =>
         send({ to: await create(forwarder()), data: wallet, value: 7n }),
     ],
+    ["a constructor", ({ send, wallet }) => send({ data: payingConstructor(wallet), value: 7n })],
     [
-      "a contract's constructor",
-      ({ send, wallet }) => send({ data: payingConstructor(wallet), value: 7n }),
-    ],
-    [
-      "a contract that destroys itself",
+      "a self-destructing contract",
       ({ send, wallet }) => send({ data: destroyedFor(wallet), value: 7n }),
     ],
     [
-      "a block itself, as a reward or a withdrawal would (the node sets the balance)",
+      "a block (the node sets the balance, as a reward would)",
       async ({ wallet }) => {
         // CAST: viem does not list anvil's own methods.
         await world.client.request({
@@ -252,12 +249,12 @@ describe("native coin in", () => {
     ],
   ];
 
-  test.each(hidden)("T05 what comes from %s is found by the balance, once", async (_way, pay) => {
+  test.each(hidden)("finds a payment by %s once, by the final balance [T05]", async (_way, pay) => {
     const scanner = await openScanner();
     await pay(scanner);
     await scanner.scan();
     await scanner.compare();
-    // Not final yet, so the balance may still be another.
+    // Not final yet, so the balance may still change.
     expect(await scanner.deposits()).toEqual([]);
     await scanner.compareWhenFinal();
     expect(await scanner.deposits()).toEqual([found(7n, "balance")]);
@@ -269,7 +266,7 @@ describe("native coin in", () => {
   });
 
   test.each(hidden.slice(0, 3))(
-    "T05 with traces, what comes from %s is found before it is final, and once",
+    "finds a payment by %s once, before finality, with traces [T05]",
     async (_way, pay) => {
       const scanner = await openScanner({ traces: true });
       await pay(scanner);
@@ -282,7 +279,7 @@ describe("native coin in", () => {
     },
   );
 
-  test("T03 a transaction that failed is no deposit, although it shows its value", async () => {
+  test("ignores the value of a reverted transaction [T03]", async () => {
     const scanner = await openScanner({ traces: true });
     await scanner.deploy();
     const receipt = await scanner.send({ to: scanner.wallet, value: 5n, data: "0xdeadbeef" });
@@ -292,7 +289,7 @@ describe("native coin in", () => {
     expect(await scanner.events()).toEqual([]);
   });
 
-  test("T04 a payment inside a call that was undone is no deposit", async () => {
+  test("ignores a payment inside a reverted call [T04]", async () => {
     const scanner = await openScanner({ traces: true });
     const target = await scanner.create(revertingForwarder());
     const caller = await scanner.create(forgivingCaller(target));
@@ -302,7 +299,7 @@ describe("native coin in", () => {
     expect(await scanner.deposits()).toEqual([]);
   });
 
-  test("T05 several ways at once are counted once each, whatever is looked at first", async () => {
+  test("counts transfers and hidden payments once each, in any order [T05]", async () => {
     const scanner = await openScanner();
     await scanner.send({ to: scanner.wallet, value: 1n });
     await scanner.send({ data: destroyedFor(scanner.wallet), value: 10n });
@@ -320,7 +317,7 @@ describe("native coin in", () => {
     await scanner.expectExplained();
   });
 
-  test("T24 what a refund took, known or not, is counted once and is not owed", async () => {
+  test("counts refunded deposits once, found before or after the refund [T24]", async () => {
     const scanner = await openScanner();
     await scanner.send({ to: scanner.wallet, value: 1n });
     await scanner.send({ data: destroyedFor(scanner.wallet), value: 10n });
@@ -328,7 +325,7 @@ describe("native coin in", () => {
     await scanner.send({ data: destroyedFor(scanner.wallet), value: 100n });
     await scanner.send({ to: scanner.wallet, value: 1000n });
     await scanner.compareWhenFinal();
-    // The 10 were there before the refund took them; the 100 are still there.
+    // The refund took the 10; the 100 are still in the wallet.
     const all = [
       found(1n, "transaction"),
       found(10n, "balance"),
@@ -345,7 +342,7 @@ describe("native coin in", () => {
     await scanner.expectExplained();
   });
 
-  test("T44 a refund that left the chain is not missing from the balance", async () => {
+  test("restores the balance of an orphaned refund [T44]", async () => {
     const scanner = await openScanner();
     await scanner.send({ to: scanner.wallet, value: 5n });
     await world.makeFinal();
@@ -360,7 +357,7 @@ describe("native coin in", () => {
     expect(await scanner.deposits()).toEqual([found(5n, "transaction")]);
   });
 
-  test("two looks at the same time record what they find once", async () => {
+  test("records a balance once under concurrent polls", async () => {
     const scanner = await openScanner();
     await scanner.send({ data: destroyedFor(scanner.wallet), value: 10n });
     await world.makeFinal();
@@ -370,7 +367,7 @@ describe("native coin in", () => {
     expect((await scanner.events()).length).toBe(1);
   });
 
-  test("T05 what was found at a later block is not found again at an earlier one", async () => {
+  test("does not record a balance again at an earlier block [T05]", async () => {
     const scanner = await openScanner();
     const { deps, wallet } = scanner;
     await scanner.send({ data: destroyedFor(wallet), value: 7n });
@@ -389,7 +386,7 @@ describe("native coin in", () => {
     expect(await scanner.deposits()).toEqual([found(7n, "balance"), found(8n, "balance")]);
   });
 
-  test("below the minimum is a deposit that waits for more", async () => {
+  test("keeps a deposit below the minimum until more arrives", async () => {
     const scanner = await openScanner({ minDeposit: 8n });
     await scanner.send({ data: destroyedFor(scanner.wallet), value: 7n });
     await scanner.compareWhenFinal();
@@ -401,7 +398,7 @@ describe("native coin in", () => {
     ]);
   });
 
-  test("T44 a reorganisation takes back what only its block showed, and what comes again counts once", async () => {
+  test("orphans deposits of a reorg and counts a repeated payment once [T44]", async () => {
     const scanner = await openScanner({ traces: true });
     await world.makeFinal();
     await scanner.send({ to: scanner.wallet, value: 5n });
@@ -424,7 +421,7 @@ describe("native coin in", () => {
     await scanner.expectExplained();
   });
 
-  test("T05 the oldest of many wallets is looked at too, in a round that a restart does not begin anew", async () => {
+  test("compares the oldest of many wallets in a round that survives a restart [T05]", async () => {
     const scanner = await openScanner();
     await scanner.insertYoungerAddresses(1200);
     await scanner.send({ data: destroyedFor(scanner.wallet), value: 7n });
@@ -435,7 +432,7 @@ describe("native coin in", () => {
     expect(await scanner.deposits()).toEqual([found(7n, "balance")]);
   });
 
-  test("balances of more wallets than one request holds are all read", async () => {
+  test("reads the balances of more wallets than fit in one request", async () => {
     const [first] = await world.wallet.getAddresses();
     if (!first) throw new Error("the node has an account");
     const owners = Array.from({ length: 1201 }, (_, index) =>

@@ -1,10 +1,10 @@
 /**
- * The native coin, which leaves no logs. What transactions pay themselves is in their blocks. Whatever else reaches a
- * wallet (a contract's payment, an endowment, a destroyed contract's rest, a block's reward) is found by comparing its
- * balance at a final block with what is known of it; where the node has traces, already at the block itself.
+ * Deposits of native coin, which emits no logs. Values of transactions are read from their blocks. Every other payment (by a
+ * contract call, a constructor, a destroyed contract, a block reward) is found by comparing the wallet's balance at a final
+ * block with its deposits and outflows; with traces, already at the block itself.
  *
- * One look compares the wallets in which something happened lately, the newest, and the next of a round over all, so
- * its cost has a bound and no wallet is left out.
+ * One poll compares wallets with recent deposits, the newest wallets, and the next wallets of a round over all of them, so
+ * its cost is bounded and no wallet is left out.
  */
 import { listByWallets, listNewestWallets, listWalletsAfter } from "../addresses/index.ts";
 import type { BalancesAtBlock, BlockRef, Transfer } from "../chains/port/index.ts";
@@ -14,12 +14,12 @@ import { acceptBalance } from "../settlements/index.ts";
 import type { ScannerDeps } from "./deps.ts";
 import { assertScanned, getRound, getTip, getWindowHash, putRound } from "./store.ts";
 
-/** Wallets of one look, of each of the three kinds. */
+/** Wallets per poll, of each of the three kinds. */
 const WALLETS_AT_ONCE = 500;
-/** How far back "lately" goes. */
+/** Blocks in which a deposit counts as recent. */
 const RECENT_BLOCKS = 5_000n;
 
-/** What the block's transactions paid to wallets of ours, where the native coin is listed. */
+/** Returns the transfers of native coin to our wallets by the block's transactions; none if the coin is not listed. */
 export async function listNativeTransfers(deps: ScannerDeps, block: BlockRef): Promise<Transfer[]> {
   if (!isListed(deps)) return [];
   return deps.chain.listNativeTransfers(
@@ -29,8 +29,8 @@ export async function listNativeTransfers(deps: ScannerDeps, block: BlockRef): P
 }
 
 /**
- * Compares the balances of wallets that contracts may have paid in the newest scanned block. What fails here is found
- * at the final block, so it does not hold up the scanner.
+ * Compares the balances of wallets that the traces of the newest scanned block name. Errors are only logged: the same
+ * deposits are found at the final block, so traces never block the scanner.
  */
 export async function followTraces(deps: ScannerDeps, block: BlockRef): Promise<void> {
   const { balances } = deps.chain;
@@ -39,11 +39,11 @@ export async function followTraces(deps: ScannerDeps, block: BlockRef): Promise<
     const payees = await balances.listTracedPayees(block);
     if (payees) await compareAt(deps, { block, balances }, payees);
   } catch (error) {
-    deps.log.warn({ err: error, block: block.number }, "the traces of a block could not be used");
+    deps.log.warn({ err: error, block: block.number }, "block traces failed, waiting for finality");
   }
 }
 
-/** Compares balances at the newest final block that is scanned. Returns false: the next look comes with its time. */
+/** Compares balances at the newest scanned block that is final. Returns false: the next poll waits for its interval. */
 export async function pollBalances(deps: ScannerDeps): Promise<boolean> {
   const { db, chain } = deps;
   const tip = await getTip(db, chain.chainId);
@@ -53,7 +53,7 @@ export async function pollBalances(deps: ScannerDeps): Promise<boolean> {
   const block = await chain.getBlock(finalNumber < tip.number ? finalNumber : tip.number);
   if (!block || block.number < deps.startBlock) return false;
   const scanned = await getWindowHash(db, chain.chainId, block.number);
-  // Older than the window: it is final, so it is the one that was scanned.
+  // Below the window every block is final, so it is the scanned one.
   if (scanned !== null && scanned !== block.hash) return false;
 
   const [newest, recent, round] = [
@@ -75,7 +75,7 @@ export async function pollBalances(deps: ScannerDeps): Promise<boolean> {
   return false;
 }
 
-/** Records what wallets of ours hold beyond what is known, provided that everything up to the block is recorded. */
+/** Records balances above the known deposits as deposits, if every block up to this one is scanned. */
 async function compareAt(
   deps: ScannerDeps,
   { block, balances }: { readonly block: BlockRef; readonly balances: BalancesAtBlock },
@@ -99,13 +99,13 @@ async function compareAt(
           assertScanned(tx, chain.chainId, block),
         );
       } catch (error) {
-        // The others are not held up: this one's turn comes again.
-        deps.log.warn({ err: error, wallet }, "what a wallet holds could not be recorded");
+        // Does not block the other wallets; the next round retries this one.
+        deps.log.warn({ err: error, wallet }, "balance not recorded, retrying in the next round");
       }
     } else if (balance < known) {
       deps.log.error(
         { wallet, block: block.number, balance, known },
-        "a wallet holds less native coin than its deposits and sweeps explain",
+        "native balance below recorded deposits minus outflows",
       );
     }
   }

@@ -1,4 +1,4 @@
-/** The scanner against real PostgreSQL and a chain that changes its mind. */
+/** The scanner with a real database and a chain with reorgs. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   type ChainMembers,
@@ -39,7 +39,7 @@ interface FakeBlock {
   readonly pays: readonly string[];
 }
 
-/** A chain of named blocks whose branch can be replaced, and which can pretend to be behind. */
+/** Creates a chain of named blocks that supports reorgs and can hide its newest blocks. */
 function createForkingChain(payee: () => EvmAddress) {
   let blocks: FakeBlock[] = [{ name: "genesis", pays: [] }];
   let visible = Infinity;
@@ -83,7 +83,7 @@ function createForkingChain(payee: () => EvmAddress) {
       return 1_000n;
     },
     listOutflows: async (block) => {
-      // Asked once to see what arrived, and once more before the cursor moves.
+      // Read once for the arrivals, and again before the cursor moves.
       if (block.hash === lastAsked) await beforePush();
       lastAsked = block.hash;
       return outflowsOf(block.number).map((wallet, index) => ({
@@ -95,7 +95,7 @@ function createForkingChain(payee: () => EvmAddress) {
         logIndex: 50 + index,
       }));
     },
-    // Everything that was ever paid is still there.
+    // No payment ever leaves the wallet.
     listTokenBalances: async (blockHash, holdings) => {
       const height = blocks.findIndex(({ name }) => toHex32(hashOf(name)) === blockHash);
       const paid = blocks.slice(0, height + 1).reduce((sum, { pays }) => sum + pays.length, 0);
@@ -128,27 +128,27 @@ function createForkingChain(payee: () => EvmAddress) {
     setFinal: (number: bigint) => {
       finalNumber = number;
     },
-    /** Wallets that are refunded in a block. */
+    /** Sets the wallets that are refunded in each block. */
     refund: (wallets: (block: bigint) => readonly EvmAddress[]) => {
       outflowsOf = wallets;
     },
-    /** What happens between the look at the tip and the next block. */
+    /** Sets an action between the reads of the tip and of the next block. */
     betweenReads: (act: () => void) => {
       between = act;
     },
-    /** What happens while a block is being scanned. */
+    /** Sets an action while a block is scanned. */
     during: (act: () => void) => {
       meanwhile = act;
     },
-    /** What happens once, when a block has been read and what arrived is to be recorded. */
+    /** Sets an action that runs once, before the deposits of a block are recorded. */
     beforeRecord: (act: () => Promise<void>) => {
       beforeRecord = once(act);
     },
-    /** What happens once, when a block is recorded and the cursor is to move. */
+    /** Sets an action that runs once, before the cursor moves to a recorded block. */
     beforePush: (act: () => Promise<void>) => {
       beforePush = once(act);
     },
-    /** What happens once, when the tip has been looked up. */
+    /** Sets an action that runs once, after the tip is read. */
     afterTip: (act: () => Promise<void>) => {
       afterTip = once(act);
     },
@@ -217,9 +217,9 @@ async function openScanner() {
     log: silentLog,
     onScanned: () => undefined,
   };
-  const look = async () => {
+  const poll = async () => {
     while (await pollChain(deps)) {
-      // There is more at once.
+      // Polls until no block is left.
     }
   };
   const deposits = async () =>
@@ -229,24 +229,24 @@ async function openScanner() {
   const cursor = async () =>
     (await db.selectFrom("scanner_blocks").selectAll().orderBy("number", "desc").execute())[0];
   const events = async () => (await listEvents(db, integratorId, { limit: 500 })).items;
-  /** Another scanner, which dies when it has recorded a block and the cursor is to move. */
-  const lookAndDie = async () => {
+  /** Polls as another scanner that crashes after it recorded a block, before the cursor moves. */
+  const pollAndCrash = async () => {
     const dies = () => {
       throw new Error("the process ends");
     };
     await expect(pollChain({ ...deps, crashPoint: dies })).rejects.toThrow("the process ends");
   };
-  return { ...forking, look, lookAndDie, deposits, cursor, events, wallet };
+  return { ...forking, poll, pollAndCrash, deposits, cursor, events, wallet };
 }
 
 describe("scanner", () => {
-  test("D4 records each transfer once, however often it looks", async () => {
-    const { add, look, deposits, events } = await openScanner();
+  test("records each transfer once under repeated polls [D4]", async () => {
+    const { add, poll, deposits, events } = await openScanner();
     add("a", "pay 1");
     add("b");
     add("c", "pay 2", "pay 3");
-    await look();
-    await look();
+    await poll();
+    await poll();
     expect(await deposits()).toEqual([
       [1, hashOf("pay 1"), true],
       [3, hashOf("pay 2"), true],
@@ -256,18 +256,18 @@ describe("scanner", () => {
   });
 
   test.each([1, 2, 8, 64])(
-    "T44 follows a reorganisation of depth %i: what left is marked, what came back is not counted twice",
+    "follows a reorg of depth %i: marks orphaned deposits and counts returned ones once [T44]",
     async (depth) => {
-      const { add, replace, look, deposits, events, cursor } = await openScanner();
+      const { add, replace, poll, deposits, events, cursor } = await openScanner();
       for (let i = 1; i <= 70; i++) add(`old ${i}`, ...(i === 70 ? ["stays", "goes"] : []));
-      await look();
+      await poll();
       const from = 71 - depth;
       const branch = Array.from({ length: depth + 1 }, (_, i) => ({
         name: `new ${from + i}`,
         pays: i === 0 ? ["stays"] : [],
       }));
       replace(from, ...branch);
-      await look();
+      await poll();
       expect(new Set(await deposits())).toEqual(
         new Set([
           [from, hashOf("stays"), true],
@@ -279,53 +279,53 @@ describe("scanner", () => {
     },
   );
 
-  test("T47 a node that has not come as far as we have changes nothing", async () => {
-    const { add, pretendLength, look, deposits, cursor } = await openScanner();
+  test("changes nothing when the node is behind the cursor [T47]", async () => {
+    const { add, pretendLength, poll, deposits, cursor } = await openScanner();
     for (let i = 1; i <= 10; i++) add(`block ${i}`, `pay ${i}`);
-    await look();
+    await poll();
     pretendLength(4);
-    await look();
+    await poll();
     expect((await cursor())?.number).toBe(10n);
     expect((await deposits()).every(([, , onChain]) => onChain)).toBe(true);
     pretendLength(Infinity);
     add("block 11", "pay 11");
-    await look();
+    await poll();
     expect((await deposits()).length).toBe(11);
   });
 
-  test("T51 a node that is further behind than the window is waited for", async () => {
-    const { add, pretendLength, look, deposits, cursor } = await openScanner();
+  test("waits for a node that is behind the whole window [T51]", async () => {
+    const { add, pretendLength, poll, deposits, cursor } = await openScanner();
     for (let i = 1; i <= 10; i++) add(`block ${i}`, `pay ${i}`);
-    await look();
+    await poll();
     await database.db.deleteFrom("scanner_blocks").where("number", "<=", 8n).execute();
     pretendLength(4);
-    await look();
+    await poll();
     expect((await cursor())?.number).toBe(10n);
     expect((await deposits()).every(([, , onChain]) => onChain)).toBe(true);
   });
 
-  test("T45 when all that is remembered left the chain, it stands still and begins nothing anew", async () => {
-    const { add, replace, look, cursor } = await openScanner();
+  test("stops when every block of the window is orphaned [T45]", async () => {
+    const { add, replace, poll, cursor } = await openScanner();
     for (let i = 1; i <= 6; i++) add(`old ${i}`, `pay ${i}`);
-    await look();
+    await poll();
     await database.db.deleteFrom("scanner_blocks").where("number", "<=", 4n).execute();
     replace(2, ...[2, 3, 4, 5, 6, 7].map((i) => ({ name: `new ${i}`, pays: [] })));
-    await expect(look()).rejects.toThrow("All that is remembered left the chain");
+    await expect(poll()).rejects.toThrow("Every block of the window was orphaned");
     expect((await cursor())?.number).toBe(5n);
   });
 
-  test("T45 a final block that left the chain stops the scanner", async () => {
-    const { add, replace, setFinal, look, deposits } = await openScanner();
+  test("stops when a final block is orphaned [T45]", async () => {
+    const { add, replace, setFinal, poll, deposits } = await openScanner();
     setFinal(5n);
     for (let i = 1; i <= 5; i++) add(`old ${i}`, `pay ${i}`);
-    await look();
+    await poll();
     replace(3, ...[3, 4, 5, 6].map((i) => ({ name: `new ${i}`, pays: [] })));
-    await expect(look()).rejects.toThrow("A final block left the chain");
+    await expect(poll()).rejects.toThrow("A final block was orphaned");
     expect((await deposits()).every(([, , onChain]) => onChain)).toBe(true);
   });
 
-  test("T45 a block that is replaced, and its height made final, while it is scanned is stepped over", async () => {
-    const { add, replace, setFinal, during, look, cursor } = await openScanner();
+  test("recovers when a block is replaced and its height becomes final during its scan [T45]", async () => {
+    const { add, replace, setFinal, during, poll, cursor } = await openScanner();
     for (let i = 1; i <= 5; i++) add(`old ${i}`);
     let left = 6;
     during(() => {
@@ -334,101 +334,101 @@ describe("scanner", () => {
       replace(5, ...[5, 6].map((i) => ({ name: `new ${i}`, pays: [] })));
       setFinal(6n);
     });
-    await look();
-    await look();
+    await poll();
+    await poll();
     expect((await cursor())?.hash).toBe(hashOf("new 6"));
   });
 
-  test("T44 what was replaced while nobody looked, and is final by now, is stepped over", async () => {
-    const { add, replace, setFinal, look, deposits, cursor } = await openScanner();
+  test("recovers from a reorg during an outage that is final by now [T44]", async () => {
+    const { add, replace, setFinal, poll, deposits, cursor } = await openScanner();
     for (let i = 1; i <= 5; i++) add(`old ${i}`, `pay ${i}`);
-    await look();
+    await poll();
     replace(3, ...[3, 4, 5, 6, 7].map((i) => ({ name: `new ${i}`, pays: [`pay ${i}`] })));
     setFinal(7n);
-    await look();
+    await poll();
     expect((await cursor())?.hash).toBe(hashOf("new 7"));
     expect((await deposits()).filter(([, , onChain]) => onChain)).toHaveLength(7);
   });
 
-  test("what left wallets of others is not recorded", async () => {
-    const { add, refund, look, wallet } = await openScanner();
+  test("records no outflows of foreign wallets", async () => {
+    const { add, refund, poll, wallet } = await openScanner();
     add("block 1", "pay 1");
     add("block 2");
     refund((block) => (block === 2n ? [wallet, PAYER] : []));
-    await look();
+    await poll();
     const rows = await database.db.selectFrom("outflows").select(["wallet", "kind"]).execute();
     expect(rows).toEqual([{ wallet, kind: "refunded" }]);
   });
 
-  test("D3 T47 a chain that moves between two reads leaves nothing out", async () => {
-    const { add, replace, betweenReads, look, deposits, cursor } = await openScanner();
+  test("loses no deposit when a reorg happens between two reads [D3, T47]", async () => {
+    const { add, replace, betweenReads, poll, deposits, cursor } = await openScanner();
     for (let i = 1; i <= 3; i++) add(`old ${i}`, `pay ${i}`);
-    await look();
+    await poll();
     add("old 4");
     let isLeft = true;
     betweenReads(() => {
       if (isLeft) replace(3, { name: "new 3", pays: ["other"] }, { name: "new 4", pays: [] });
       isLeft = false;
     });
-    await look();
+    await poll();
     expect((await cursor())?.hash).toBe(hashOf("new 4"));
     expect((await deposits()).filter(([, , onChain]) => onChain).map(([, tx]) => tx)).toEqual(
       ["pay 1", "pay 2", "other"].map(hashOf),
     );
   });
 
-  test("D3 a block that does not name the last one as its parent is not scanned", async () => {
-    const { add, replace, look, deposits, cursor } = await openScanner();
+  test("scans no block whose parent is not the cursor [D3]", async () => {
+    const { add, replace, poll, deposits, cursor } = await openScanner();
     add("a", "pay 1");
-    await look();
+    await poll();
     replace(1, { name: "b", pays: [] }, { name: "c", pays: ["pay 1"] });
-    await look();
+    await poll();
     expect((await cursor())?.hash).toBe(hashOf("c"));
     expect(await deposits()).toEqual([[2, hashOf("pay 1"), true]]);
   });
 });
 
-describe("a scanner that froze, lost its role to another and wakes", () => {
-  test("does not take the other's blocks off, nor what left wallets in them", async () => {
-    const { add, replace, refund, afterTip, look, wallet, cursor } = await openScanner();
+describe("a scanner that wakes after it lost its role", () => {
+  test("keeps the blocks and outflows of the other scanner", async () => {
+    const { add, replace, refund, afterTip, poll, wallet, cursor } = await openScanner();
     for (let i = 1; i <= 3; i++) add(`old ${i}`, `pay ${i}`);
-    await look();
+    await poll();
     replace(2, ...[2, 3, 4, 5].map((i) => ({ name: `new ${i}`, pays: [`pay ${i}`] })));
     refund((block) => (block === 4n ? [wallet] : []));
-    afterTip(look);
-    await look();
+    afterTip(poll);
+    await poll();
     expect((await cursor())?.hash).toBe(hashOf("new 5"));
     expect(await database.db.selectFrom("outflows").select("wallet").execute()).toEqual([
       { wallet },
     ]);
   });
 
-  test("does not move a deposit to a block that is not the next", async () => {
-    const { add, replace, beforeRecord, look, deposits } = await openScanner();
+  test("does not move a deposit to a block that is not next", async () => {
+    const { add, replace, beforeRecord, poll, deposits } = await openScanner();
     add("a");
-    await look();
+    await poll();
     add("old 2", "pay");
     beforeRecord(async () => {
       replace(2, { name: "new 2", pays: ["pay"] }, { name: "new 3", pays: [] });
-      await look();
+      await poll();
     });
-    await look();
+    await poll();
     const [row] = await database.db.selectFrom("deposits").selectAll().execute();
     expect(row?.block_hash).toBe(hashOf("new 2"));
     expect(await deposits()).toEqual([[2, hashOf("pay"), true]]);
   });
 
-  test("does not move the cursor onto a block whose deposits the other has moved", async () => {
-    const { add, replace, beforePush, look, lookAndDie, deposits, cursor } = await openScanner();
+  test("does not move the cursor to a block whose deposits the other scanner moved", async () => {
+    const { add, replace, beforePush, poll, pollAndCrash, deposits, cursor } = await openScanner();
     add("a");
-    await look();
+    await poll();
     add("b", "pay");
     beforePush(async () => {
       replace(2, { name: "c", pays: ["pay"] });
-      await lookAndDie();
+      await pollAndCrash();
       replace(2, { name: "b", pays: ["pay"] });
     });
-    await look();
+    await poll();
     expect((await cursor())?.hash).toBe(hashOf("b"));
     expect(await deposits()).toEqual([[2, hashOf("pay"), true]]);
   });

@@ -1,10 +1,10 @@
 /**
- * The scanner of one chain: walks its blocks in order and turns transfers to our wallets into deposits.
+ * The scanner of one chain: reads its blocks in order and records transfers to our wallets as deposits.
  *
- * The cursor is a window of linked blocks. Before anything is read, the newest of them must still be on the chain; if
- * not, it is taken off, its deposits are marked, and the look begins again. The next block must name it as its parent.
- * Transfers are listed by block hash, so they can never be another fork's, and they are recorded before the cursor
- * moves: a crash in between scans the block again, which changes nothing.
+ * The cursor is a window of linked blocks. Before each block the newest one in the window must still be on the chain; if it
+ * is orphaned, it is removed, its deposits are marked as orphaned, and the poll starts again. The next block must name it as
+ * its parent. Transfers are read by block hash, so they never come from another fork, and are recorded before the cursor
+ * moves: after a crash in between, the same block is scanned again, which is idempotent.
  */
 import { listByWallets } from "../addresses/index.ts";
 import type { BlockRef, Outflow } from "../chains/port/index.ts";
@@ -25,12 +25,15 @@ import {
   pushBlock,
 } from "./store.ts";
 
-/** Blocks kept at least, to find the way back after a reorganisation; all are kept that are not final. */
+/** Minimum number of blocks in the window, for walking back after a reorg; blocks that are not final are always kept. */
 const WINDOW_BLOCKS = 512;
-/** Blocks of one look; the next look goes on at once. */
+/** Blocks per poll; the next poll follows at once. */
 const BLOCKS_MAX = 50;
 
-/** Scans what is new. Returns true when there is more at once. */
+/**
+ * Scans new blocks. Returns true if the next poll should follow at once.
+ * @throws OperatingError REORG if a final block, or the whole window, is orphaned: an operator must investigate.
+ */
 export async function pollChain(deps: ScannerDeps): Promise<boolean> {
   try {
     for (let blocks = 0; blocks < BLOCKS_MAX; blocks++) {
@@ -38,27 +41,27 @@ export async function pollChain(deps: ScannerDeps): Promise<boolean> {
     }
   } catch (error) {
     if (!(error instanceof CursorMoved)) throw error;
-    deps.log.warn({ err: error }, "looks again from where the cursor is");
+    deps.log.warn({ err: error }, "cursor moved, scanning from the new position");
   }
   return true;
 }
 
-/** Scans one block, or takes one off; false when there is nothing to do. */
+/** Scans the next block, or removes the newest one if it is orphaned. Returns false if there is nothing to do. */
 async function scanNext(deps: ScannerDeps): Promise<boolean> {
   const { db, chain } = deps;
   const tip = await getTip(db, chain.chainId);
   if (tip) {
     const onChain = await chain.getBlock(tip.number);
     if (onChain === null && (await isBehind(deps, tip))) return false;
-    if (onChain?.hash !== tip.hash) return stepBack(deps, tip);
+    if (onChain?.hash !== tip.hash) return orphanTip(deps, tip);
   }
   const next = await chain.getBlockAfter(tip ? tip.number : deps.startBlock - 1n);
   if (!next) return false;
-  // What is final is asked before the block is read: a block that is read at a height that was final is the final one.
+  // Reads the final height before the block, so that a block at or below it is the final one.
   const finalNumber = await chain.getFinalNumber();
   const block = await chain.getBlock(next.number);
   if (!block) return false;
-  // Where slots are skipped, nothing shows later that there was no block below the first one: then it is a final one.
+  // With skipped slots nothing later proves that no block lies below the first one, so the first must be final.
   if (!tip && block.number > deps.startBlock && block.number > finalNumber) return false;
   const outflows = await listOutflows(deps, block);
   const arrivals = await recordArrivals(deps, block, outflows);
@@ -72,7 +75,7 @@ async function scanNext(deps: ScannerDeps): Promise<boolean> {
   return true;
 }
 
-/** What left wallets of ours. Anybody may make wallets at the factory, and refund them to themselves. */
+/** Returns the outflows of our wallets. Anybody can create other wallets at the factory and refund them. */
 async function listOutflows({ db, chain }: ScannerDeps, block: BlockRef): Promise<Outflow[]> {
   const outflows = await chain.listOutflows(block);
   if (outflows.length === 0) return [];
@@ -83,22 +86,23 @@ async function listOutflows({ db, chain }: ScannerDeps, block: BlockRef): Promis
   return outflows.filter(({ wallet }) => ours.has(wallet));
 }
 
-/** Whether the node merely has not come as far as we have: its newest block is one of ours. */
+/** Reports whether the node is only behind the cursor: its head is a block of the window, or below it. */
 async function isBehind(deps: ScannerDeps, tip: BlockRef): Promise<boolean> {
   const { db, chain } = deps;
   const head = await chain.getHead();
   if (head.number >= tip.number) return false;
   const known = await getWindowHash(db, chain.chainId, head.number);
-  // Below the window: the node is far behind, as one that is still syncing.
+  // Null below the window: the node is far behind, such as one that is still syncing.
   return known === null || known === head.hash;
 }
 
-async function stepBack(deps: ScannerDeps, tip: BlockRef): Promise<boolean> {
+/** Removes an orphaned block from the window and marks its deposits. */
+async function orphanTip(deps: ScannerDeps, tip: BlockRef): Promise<boolean> {
   const { db, chain, clock, log } = deps;
-  // As it was when we looked: what was replaced while we were down may be below the final height of now.
+  // The final height when it was scanned: blocks replaced during an outage may lie below today's.
   const finalNumber = await getScannedFinal(db, chain.chainId);
   if (finalNumber !== null && tip.number <= finalNumber) {
-    throw new OperatingError("REORG", "A final block left the chain: the scanner stands still.", {
+    throw new OperatingError("REORG", "A final block was orphaned: the scanner has stopped.", {
       details: { chainId: chain.chainId, block: tip.number.toString() },
     });
   }
@@ -106,7 +110,7 @@ async function stepBack(deps: ScannerDeps, tip: BlockRef): Promise<boolean> {
   if (isLast && tip.number > deps.startBlock) {
     throw new OperatingError(
       "REORG",
-      "All that is remembered left the chain: the scanner stands still.",
+      "Every block of the window was orphaned: the scanner has stopped.",
       {
         details: { chainId: chain.chainId, block: tip.number.toString() },
       },
@@ -115,11 +119,11 @@ async function stepBack(deps: ScannerDeps, tip: BlockRef): Promise<boolean> {
   const orphaned = await db
     .transaction()
     .execute((tx) => popBlock(tx, chain.chainId, tip, clock.now()));
-  log.warn({ block: tip.number, orphaned }, "a block left the chain");
+  log.warn({ block: tip.number, orphaned }, "reorg: block orphaned");
   return true;
 }
 
-/** Records what arrived in a block, and returns it. */
+/** Records the deposits of a block and returns them. Throws `CursorMoved` if the block is not the next one any more. */
 async function recordArrivals(
   deps: ScannerDeps,
   block: BlockRef,
@@ -130,7 +134,7 @@ async function recordArrivals(
     ...(await chain.listTransfers(block, tokens)),
     ...(await listNativeTransfers(deps, block)),
   ];
-  // What the escrow gives back belongs to the settlement that locked it: no new deposit.
+  // A lock that the escrow returns belongs to its settlement and is no new deposit.
   const transfers = listed.filter((transfer) => !chain.isGivenBack(transfer, outflows));
   const ours = await listByWallets(
     db,

@@ -11,14 +11,14 @@ import {
   removeOutflowsAbove,
 } from "../deposits/index.ts";
 
-/** SQL for the number of the newest scanned block of a deposit's chain; null before the first. */
+/** SQL for the height of the newest scanned block of a deposit's chain; null before the first. */
 export const TIP_OF_DEPOSIT = expressionBuilder<Database, "deposits">()
   .selectFrom("scanner_blocks")
   .whereRef("scanner_blocks.chain_id", "=", "deposits.chain_id")
   .select((block) => block.fn.max("number").as("tip"))
   .$asScalar();
 
-/** The newest scanned block of a chain: its cursor. Null before the first. */
+/** Returns the newest scanned block of a chain, which is its cursor; null before the first. */
 export async function getTip(db: Db, chainId: number): Promise<BlockRef | null> {
   const row = await db
     .selectFrom("scanner_blocks")
@@ -32,17 +32,20 @@ export async function getTip(db: Db, chainId: number): Promise<BlockRef | null> 
 }
 
 /**
- * What was found does not follow from where the cursor is: the chain moved between two reads, or another scanner moved
- * the cursor, as when one froze long enough to lose its role, and woke. Findings are recorded under the lock of the cursor
- * only, so two scanners never undo each other's work.
+ * The result of a scan does not follow from the cursor: a reorg happened between two reads, or another scanner moved the
+ * cursor, as after a process froze, lost its role and woke. Results are recorded only under the lock of the cursor, so two
+ * scanners never undo each other's work.
  */
 export class CursorMoved extends Error {
   constructor(chainId: number) {
-    super(`what was found of chain ${chainId} does not follow from where the cursor is`);
+    super(`the scanned block of chain ${chainId} does not follow from the cursor`);
   }
 }
 
-/** Holds the cursor until the end of the transaction: alone to move it, with others to record under it. */
+/**
+ * Locks the cursor until the end of the database transaction and returns it: exclusively to move it, shared to record
+ * deposits under it.
+ */
 async function lockTip(tx: Tx, chainId: number, use: "move" | "record"): Promise<BlockRef | null> {
   await (
     use === "move"
@@ -52,7 +55,7 @@ async function lockTip(tx: Tx, chainId: number, use: "move" | "record"): Promise
   return getTip(tx, chainId);
 }
 
-/** @throws CursorMoved unless `block` is the one that comes next. */
+/** Locks the cursor for recording. @throws CursorMoved unless `block` is the next block. */
 export async function assertNext(tx: Tx, chainId: number, block: BlockRef): Promise<void> {
   checkNext(await lockTip(tx, chainId, "record"), chainId, block);
 }
@@ -61,11 +64,11 @@ function checkNext(tip: BlockRef | null, chainId: number, block: BlockRef): void
   if (tip && tip.hash !== block.parentHash) throw new CursorMoved(chainId);
 }
 
-/** @throws CursorMoved unless everything up to `block` is recorded, by the blocks that led to it. */
+/** Locks the cursor for recording. @throws CursorMoved unless `block` and every block before it are scanned. */
 export async function assertScanned(tx: Tx, chainId: number, block: BlockRef): Promise<void> {
   const tip = await lockTip(tx, chainId, "record");
   const scanned = await getWindowHash(tx, chainId, block.number);
-  // Older than the window: it is final, so it is the one that was scanned.
+  // Below the window every block is final, so it is the scanned one.
   const isScanned = scanned === null ? isBelow(block, tip) : scanned === block.hash;
   if (!isScanned) throw new CursorMoved(chainId);
 }
@@ -74,7 +77,7 @@ function isBelow(block: BlockRef, tip: BlockRef | null): boolean {
   return tip !== null && block.number < tip.number;
 }
 
-/** The hash of a block of the window, or null when the window does not reach there. */
+/** Returns the hash of the window's block at a height, or null if the window has none. */
 export async function getWindowHash(
   db: Db,
   chainId: number,
@@ -89,7 +92,7 @@ export async function getWindowHash(
   return row?.hash ?? null;
 }
 
-/** The height of the block of the window below a height, whatever slots were skipped in between; null where it ends. */
+/** Returns the height of the window's next lower block, across skipped slots; null at the end of the window. */
 export async function getNumberBelow(
   db: Db,
   chainId: number,
@@ -106,7 +109,7 @@ export async function getNumberBelow(
   return row?.number ?? null;
 }
 
-/** How far the scanned chain has been final, by what the node said at the time; null before the first block. */
+/** Returns the highest final height that a node reported for the scanned chain; null before the first block. */
 export async function getScannedFinal(db: Db, chainId: number): Promise<bigint | null> {
   const row = await db
     .selectFrom("scanner_finality")
@@ -116,16 +119,20 @@ export async function getScannedFinal(db: Db, chainId: number): Promise<bigint |
   return row?.number ?? null;
 }
 
-/** Moves the cursor onto a block whose deposits are recorded, with what left wallets of ours in it, and forgets blocks below the window; never the newest final one, nor what is above it: the way back leads there. Throws as `assertNext` does. */
+/**
+ * Moves the cursor to a block whose deposits are recorded, records its outflows, and deletes blocks below the window. Always
+ * keeps the newest final block and all above it, where a walk back after a reorg ends.
+ * @throws CursorMoved unless `block` is the next block and its deposits are recorded.
+ */
 export async function pushBlock(
   tx: Tx,
   chainId: number,
   block: BlockRef,
   args: {
-    /** What is recorded of it: a scanner that read a sibling of this block may have moved it there meanwhile. */
+    /** The recorded deposits. A scanner that read a sibling of this block may have moved them there meanwhile. */
     readonly arrivals: readonly ArrivedValue[];
     readonly outflows: readonly Outflow[];
-    /** What the node calls final. */
+    /** Final height of the node, read before the block. */
     readonly finalNumber: bigint;
     readonly windowBlocks: number;
     readonly nowMs: number;
@@ -167,8 +174,9 @@ export async function pushBlock(
 }
 
 /**
- * Takes the newest block, which left the chain, off the window and marks its deposits; returns how many those are.
- * @throws CursorMoved when it is not the newest any more.
+ * Removes the newest block, which is orphaned, from the window, deletes its outflows and marks its deposits as orphaned.
+ * Returns the number of those deposits.
+ * @throws CursorMoved if it is not the newest any more.
  */
 export async function popBlock(
   tx: Tx,
@@ -186,7 +194,7 @@ export async function popBlock(
   return orphanAbove(tx, chainId, block.number - 1n, nowMs);
 }
 
-/** The wallet up to which the round over all wallets has come; null before the first and after the last. */
+/** Returns the last wallet that the round over all wallets compared; null at the start of a round. */
 export async function getRound(db: Db, chainId: number): Promise<string | null> {
   const row = await db
     .selectFrom("balance_rounds")
@@ -196,7 +204,7 @@ export async function getRound(db: Db, chainId: number): Promise<string | null> 
   return row?.last_wallet ?? null;
 }
 
-/** Notes how far the round has come; null begins a new one. */
+/** Records the last compared wallet of the round; null starts a new round. */
 export async function putRound(db: Db, chainId: number, lastWallet: string | null): Promise<void> {
   if (lastWallet === null) {
     await db.deleteFrom("balance_rounds").where("chain_id", "=", chainId).execute();

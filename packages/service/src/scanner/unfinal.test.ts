@@ -1,4 +1,4 @@
-/** The scanner over blocks of Solana that may still be undone: real PostgreSQL, real nodes, slots without blocks, forks. */
+/** The scanner on Solana blocks that are not final: real database, real nodes, skipped slots, forks. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createTestDatabase } from "../../test/support/database.ts";
 import {
@@ -26,7 +26,7 @@ import { pollChain } from "./scan.ts";
 const SOL = 1_000_000_000n;
 
 let world: SolanaWorld;
-/** Each test has a user, and so a vault, of its own. */
+/** Each test has its own user and vault. */
 let users = 0;
 beforeAll(async () => {
   world = await startSolanaWorld();
@@ -42,7 +42,7 @@ async function openScanner() {
   const clock = createStillClock();
   const chain = world.connect([sandbox.url], 1, { seenAt: "confirmed" });
   const pair = { srcChain: SOLANA, srcToken: NATIVE_SOL, destChain: SOLANA, destToken: NATIVE_SOL };
-  // CAST: where a deposit goes is not asked here.
+  // CAST: these tests never quote or deliver.
   const route = { kind: "MONO_CHAIN", pair } as Route;
   const settlements: SettlementDeps = {
     db,
@@ -107,13 +107,13 @@ async function openScanner() {
     deps,
     db,
     address,
-    /** Looks until there is nothing more. */
-    async look() {
+    /** Polls until no block is left. */
+    async poll() {
       while (await pollChain(deps)) {
-        // There is more at once.
+        // The loop's condition does the work.
       }
     },
-    /** A block with a deposit, and blocks on it, so that it is confirmed. Returns its transaction. */
+    /** Pays the vault and adds blocks until the deposit is confirmed. */
     async pay(amount: bigint) {
       await world.give(NATIVE_SOL, wallet, amount);
       await sandbox.tick();
@@ -122,7 +122,7 @@ async function openScanner() {
     window: () => db.selectFrom("scanner_blocks").selectAll().orderBy("number", "desc").execute(),
     events: async () => (await listEvents(db, integratorId, { limit: 500 })).items,
     settlements: () => db.selectFrom("settlements").selectAll().orderBy("created_at").execute(),
-    /** What the ledger says that the wallet holds. */
+    /** Returns the wallet's balance in the ledger. */
     async booked() {
       const lines = await db
         .selectFrom("ledger_lines")
@@ -136,11 +136,11 @@ async function openScanner() {
 }
 
 describe("a deposit in a block that is not final", () => {
-  test("is shown and queued at once by what its wallet will hold", async () => {
+  test("is listed and queued at once, with one event and one posting", async () => {
     const scanner = await openScanner();
-    await scanner.look();
+    await scanner.poll();
     await scanner.pay(SOL);
-    await scanner.look();
+    await scanner.poll();
     const [deposit, ...more] = await scanner.deposits();
     expect(deposit).toMatchObject({ amount: `${SOL}`, queued: true, orphaned_at: null });
     expect(more).toEqual([]);
@@ -150,19 +150,19 @@ describe("a deposit in a block that is not final", () => {
     ]);
     expect((await scanner.events()).map(({ data }) => data)).toMatchObject([{ queued: true }]);
     await world.finalize();
-    await scanner.look();
+    await scanner.poll();
     expect(await scanner.deposits()).toEqual([deposit]);
     expect(await scanner.events()).toHaveLength(1);
     expect(await scanner.booked()).toBe(SOL);
   });
 
-  test("that is below the minimum says so, and goes with what lifts it", async () => {
+  test("is ignored below the minimum and settled with the deposit that exceeds it", async () => {
     const scanner = await openScanner();
-    await scanner.look();
+    await scanner.poll();
     await scanner.pay(SOL / 2n - 1n);
-    await scanner.look();
+    await scanner.poll();
     await scanner.pay(SOL / 4n);
-    await scanner.look();
+    await scanner.poll();
     expect((await scanner.events()).map(({ data }) => data)).toMatchObject([
       { queued: false, ignoredReason: "below_token_min" },
       { queued: true },
@@ -174,25 +174,25 @@ describe("a deposit in a block that is not final", () => {
     }
   });
 
-  test("T41 T44 is marked when its fork is gone, and is the same when it comes back, over slots without blocks", async () => {
+  test("keeps its identity when it returns after a reorg, and is marked as orphaned when it does not [T41, T44]", async () => {
     const scanner = await openScanner();
-    await scanner.look();
+    await scanner.poll();
     await world.sandbox.tick(4);
     await world.sandbox.skipSlots(7);
     await scanner.pay(SOL);
     await world.sandbox.skipSlots(3);
     await world.sandbox.tick(2);
-    await scanner.look();
+    await scanner.poll();
     const [before] = await scanner.deposits();
     expect(before).toMatchObject({ orphaned_at: null });
     await world.sandbox.fork({ blocks: 4, replay: true });
-    // Not told yet what is there instead, it takes nothing off.
-    await scanner.look();
+    // Removes nothing until the node shows the replacing block.
+    await scanner.poll();
     expect(await scanner.deposits()).toEqual([before]);
     await world.sandbox.skipSlots(4);
-    // The node has taken what waited into this block.
+    // The node includes the pending transactions in this block.
     await world.sandbox.tick(3);
-    await scanner.look();
+    await scanner.poll();
     const [after, ...more] = await scanner.deposits();
     expect(more).toEqual([]);
     expect(after).toMatchObject({
@@ -206,39 +206,39 @@ describe("a deposit in a block that is not final", () => {
 
     await world.sandbox.fork({ blocks: 3 });
     await world.sandbox.tick(6);
-    await scanner.look();
+    await scanner.poll();
     const [gone] = await scanner.deposits();
     expect(gone?.orphaned_at).not.toBeNull();
     expect(await scanner.booked()).toBe(0n);
     expect((await scanner.events()).map(({ type }) => type)).toEqual(["deposit_detected"]);
     await world.finalize();
-    await scanner.look();
+    await scanner.poll();
     expect(await scanner.deposits()).toEqual([gone]);
     const [tip] = await scanner.window();
     expect(tip?.hash).toBe((await scanner.deps.chain.getHead()).hash);
   });
 
-  test("T44 and all blocks down to the final one leave the chain: the way back is there, however many slots were skipped", async () => {
+  test("is orphaned by a reorg down to the final block across many skipped slots [T44]", async () => {
     const scanner = await openScanner();
     await world.sandbox.tick(40);
-    await scanner.look();
+    await scanner.poll();
     await world.sandbox.skipSlots(300);
     await scanner.pay(SOL);
     await world.sandbox.skipSlots(600);
     await scanner.pay(2n * SOL);
     await world.sandbox.skipSlots(600);
     await world.sandbox.tick(3);
-    await scanner.look();
+    await scanner.poll();
     expect((await scanner.deposits()).map(({ orphaned_at }) => orphaned_at)).toEqual([null, null]);
     const final = await world.here.getHead();
     expect((await scanner.window()).at(-1)).toMatchObject({ hash: final.hash });
     const newest = await world.sandbox.tick();
-    // All that is not final.
+    // The blocks that are not final.
     const blocks = (await scanner.window()).filter(({ number }) => number > final.number).length;
     expect(blocks).toBeGreaterThan(5);
     await world.sandbox.fork({ blocks: blocks - 2 });
     await world.sandbox.tick(5);
-    await scanner.look();
+    await scanner.poll();
     const gone = (await scanner.deposits()).map(({ orphaned_at }) => orphaned_at !== null);
     expect(gone).toEqual([true, true]);
     expect(await scanner.booked()).toBe(0n);
@@ -246,17 +246,17 @@ describe("a deposit in a block that is not final", () => {
   });
 });
 
-test("what left a wallet is forgotten with its block, and found again in another", async () => {
+test("deletes an outflow with its orphaned block and records it again in another", async () => {
   const scanner = await openScanner();
   const { wallet, commitment } = scanner.address;
   await scanner.pay(SOL);
   await world.finalize();
-  await scanner.look();
+  await scanner.poll();
   const call = world.here.buildRefund(commitment, NATIVE_SOL, { amount: SOL });
   const { raw } = await world.sign(call);
   await world.here.send(raw);
   await world.sandbox.tick(2);
-  await scanner.look();
+  await scanner.poll();
   const outflows = () =>
     scanner.db.selectFrom("outflows").select(["wallet", "tx_hash", "block_number"]).execute();
   const [before] = await outflows();
@@ -265,7 +265,7 @@ test("what left a wallet is forgotten with its block, and found again in another
   await world.sandbox.fork({ blocks: 2, replay: true });
   await world.sandbox.skipSlots(3);
   await world.sandbox.tick(3);
-  await scanner.look();
+  await scanner.poll();
   const [after, ...more] = await outflows();
   expect(more).toEqual([]);
   expect(after).toMatchObject({ wallet, tx_hash: before?.tx_hash });
@@ -273,15 +273,15 @@ test("what left a wallet is forgotten with its block, and found again in another
   expect(await scanner.booked()).toBe(0n);
   await world.sandbox.fork({ blocks: 3 });
   await world.sandbox.tick(5);
-  await scanner.look();
+  await scanner.poll();
   expect(await outflows()).toEqual([]);
   expect(await scanner.booked()).toBe(SOL);
 });
 
-test("the first block of all is a final one, so that there always is a way back", async () => {
+test("starts at a final block, so that every walk back ends", async () => {
   const scanner = await openScanner();
   const { startBlock } = scanner.deps;
-  // The slot that is begun with has no block.
+  // The start slot has no block.
   await world.sandbox.tick(3);
   const start = (await scanner.deps.chain.getHead()).number + 3n;
   const late = { ...scanner.deps, startBlock: start };
@@ -297,17 +297,17 @@ test("the first block of all is a final one, so that there always is a way back"
   expect(startBlock).toBeLessThan(start);
 });
 
-test("the auditor waits where what is scanned is not what became final, and finds no breach in it", async () => {
+test("reports no breach while the scanned block is not the final one", async () => {
   const scanner = await openScanner();
   await scanner.pay(SOL);
   await world.finalize();
-  await scanner.look();
+  await scanner.poll();
   const { here } = world;
   const { db } = scanner;
   const clock = { now: () => 0, sleep: async () => undefined };
   const balances: FinalBalances = {
     kind: "final",
-    /** As if the deposit's block had been replaced at the last moment: the wallet holds nothing. */
+    /** As if the deposit's block had just been replaced: the wallet is empty. */
     async listHoldings(holdings) {
       const at = await here.getFinalNumber();
       await db

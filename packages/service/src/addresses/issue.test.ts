@@ -12,7 +12,7 @@ import type { DepositAddress, Recipient } from "./types.ts";
 const FACTORY = toEvmAddress(`0x${"fa".repeat(20)}`);
 const OTHER_FACTORY = toEvmAddress(`0x${"fb".repeat(20)}`);
 
-/** As much of a chain as derivation needs. */
+/** Creates the part of a chain that derives wallets. */
 function chainOf(
   factory: EvmAddress,
 ): Parameters<typeof assertDerived>[0] & Parameters<typeof issueAddress>[1]["chain"] {
@@ -22,7 +22,7 @@ function chainOf(
     predictWallet: (commitment) => predictWallet(factory, commitment),
     isWalletOf: ({ commitment, wallet }) => predictWallet(factory, commitment) === wallet,
     hashCommitment,
-    // CAST: issuing reads the factory's address alone.
+    // CAST: issueAddress reads only the factory's address.
     addresses: { factory } as Parameters<typeof assertDerived>[0]["addresses"],
   };
 }
@@ -56,8 +56,8 @@ async function countAddresses(integratorId: string): Promise<number> {
   return rows.length;
 }
 
-describe("an address that is issued", () => {
-  test("derives from the recipient and the integrator, and from the factory", async () => {
+describe("an issued address", () => {
+  test("derives from the destination, the integrator and the factory", async () => {
     const tenant = await createTenant(database.db);
     const recipient = createRecipient();
     const address = await issue(tenant.id, recipient);
@@ -85,7 +85,7 @@ describe("an address that is issued", () => {
     expect(address.id).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test("is the same for the same recipient, also when many ask at once", async () => {
+  test("is the same for the same user and destination, also under concurrency", async () => {
     const tenant = await createTenant(database.db);
     const recipient = createRecipient();
     const asked = await Promise.all(Array.from({ length: 8 }, () => issue(tenant.id, recipient)));
@@ -94,7 +94,7 @@ describe("an address that is issued", () => {
     expect(await countAddresses(tenant.id)).toBe(1);
   });
 
-  test("keeps what was promised when the integrator changes", async () => {
+  test("keeps its refund authority and caps when the integrator changes", async () => {
     const tenant = await createTenant(database.db);
     const recipient = createRecipient();
     const before = await issue(tenant.id, recipient);
@@ -108,7 +108,7 @@ describe("an address that is issued", () => {
     expect(after.commitment).toMatchObject({ maxFeeBps: 70, maxSlippageBps: 170 });
   });
 
-  test("is not handed out where another factory is configured, which would not settle it", async () => {
+  test("is refused when another factory is configured", async () => {
     const tenant = await createTenant(database.db);
     const recipient = createRecipient();
     const before = await issue(tenant.id, recipient);
@@ -125,7 +125,7 @@ describe("an address that is issued", () => {
     ["fee cap", { max_fee_bps: 10_000 }],
     ["slippage cap", { max_slippage_bps: 10_000 }],
     ["hash", { commitment: createHex(32) }],
-  ])("is not handed out once its row has another %s", async (_what, edit) => {
+  ])("is refused when the %s of its row was edited", async (_what, edit) => {
     const tenant = await createTenant(database.db);
     const recipient = createRecipient();
     const { id } = await issue(tenant.id, recipient);
@@ -136,12 +136,12 @@ describe("an address that is issued", () => {
     });
   });
 
-  test("of somebody else is not handed out, whoever its row says that it pays", async () => {
+  test("is refused when its row is another user's with an edited destination", async () => {
     const tenant = await createTenant(database.db);
     const [recipient, thief] = [createRecipient(), createRecipient()];
     await issue(tenant.id, recipient);
     const stolen = await issue(tenant.id, thief);
-    // The row of the thief's address in the place of the recipient's.
+    // The thief's row takes the place of the recipient's row.
     await database.db
       .deleteFrom("addresses")
       .where("integrator_id", "=", tenant.id)
@@ -161,7 +161,7 @@ describe("an address that is issued", () => {
     });
   });
 
-  test("is another one for another user, chain, wallet or token, and for another integrator", async () => {
+  test("differs for another user, chain, wallet, token or integrator", async () => {
     const tenant = await createTenant(database.db);
     const other = await createTenant(database.db);
     const recipient = createRecipient();
@@ -178,13 +178,13 @@ describe("an address that is issued", () => {
     expect(await countAddresses(tenant.id)).toBe(issued.length - 1);
   });
 
-  test("is not issued for an integrator that is not there", async () => {
+  test("is not issued for an unknown integrator", async () => {
     const id = "00000000-0000-4000-8000-000000000000";
     await expect(issue(id, createRecipient())).rejects.toThrow("no result");
   });
 });
 
-/** What using the address is refused with, or null. */
+/** Returns the error of `assertDerived`, or null. */
 function refusalOf(address: DepositAddress, factory = FACTORY): object | null {
   try {
     assertDerived(chainOf(factory), address);
@@ -203,16 +203,16 @@ describe("a stored address", () => {
     address = await issue(tenant.id, createRecipient());
   });
 
-  test("that derives from its fields is used", () => {
+  test("passes if it derives from its fields", () => {
     expect(refusalOf(address)).toBe(null);
   });
 
-  test("whose wallet or hash was edited is refused", () => {
+  test("is refused with an edited wallet or hash", () => {
     expect(refusalOf({ ...address, wallet: toEvmAddress(createHex(20)) })).toEqual(CHANGED);
     expect(refusalOf({ ...address, commitmentHash: toHex32(createHex(32)) })).toEqual(CHANGED);
   });
 
-  test("with any other field in its preimage is refused, also where its hash or its wallet fits", () => {
+  test("is refused with any edited field, even with a matching hash or wallet", () => {
     const thief = padAddress(toEvmAddress(`0x${"e1".repeat(20)}`));
     const edits: readonly Partial<Commitment>[] = [
       { integrator: thief },
@@ -234,7 +234,7 @@ describe("a stored address", () => {
     }
   });
 
-  test("of another factory is refused for that", () => {
+  test("is refused with its own reason for another factory", () => {
     const details = { reason: "factory_changed" };
     expect(refusalOf(address, OTHER_FACTORY)).toEqual({ code: "CONFIG_MISSING", details });
   });

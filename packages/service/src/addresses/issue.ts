@@ -9,21 +9,22 @@ import type { Db } from "../db/schema.ts";
 import * as store from "./store.ts";
 import type { DepositAddress, Recipient } from "./types.ts";
 
-/** Asks for the vault of a commitment, of who alone can derive it, and for its word that it is. */
+/** Asks the signer for a commitment's vault and its binding. */
 export type FindVault = (
   commitment: Commitment,
 ) => Promise<{ readonly wallet: Address; readonly proof: Hex }>;
 
 /**
- * The deposit address of a recipient: the one that was issued, or a new one. The refund authority and the caps come
- * from the integrator as it is at the first request and are fixed then; the same request always answers the same, also
- * when many come at once.
+ * Returns the deposit address of a user and destination; issues it if it does not exist. The refund authority and caps are
+ * taken from the integrator at the first request and never change afterwards. Idempotent, also under concurrency.
+ * @throws OperatingError VALIDATION_ERROR without a refund authority for the family; CONFIG_MISSING if the stored address no
+ *   longer derives from its fields, or without a signer for vaults.
  */
 export async function issueAddress(
   deps: {
     readonly db: Db;
     readonly random: Random;
-    /** Only where deposits are taken on Solana. */
+    /** Undefined without deposits on Solana. */
     readonly findVault?: FindVault | undefined;
   },
   args: {
@@ -40,7 +41,7 @@ export async function issueAddress(
   const { kind: family } = chain;
   const issued = await store.getByRecipient(db, { integratorId, family, recipient });
   if (issued) {
-    // It is about to be paid to: a row that was changed, or that is of another deployment, must not be believed.
+    // Users will pay to this address, so an edited row or one of another deployment must fail.
     assertDerived(chain, issued);
     return issued;
   }
@@ -79,7 +80,7 @@ export async function issueAddress(
   return db.transaction().execute(async (tx) => {
     await store.insertAddress(tx, id, address);
     const stored = await store.getByRecipient(tx, { integratorId, family, recipient });
-    assert(stored !== null, "an address that was just inserted, or that was in the way, is there");
+    assert(stored !== null, "the address exists after an insert or a conflict");
     assertDerived(chain, stored);
     return stored;
   });
@@ -89,11 +90,11 @@ async function askForVault(findVault: FindVault | undefined, commitment: Commitm
   if (findVault) return findVault(commitment);
   throw new OperatingError(
     "CONFIG_MISSING",
-    "signers.vaults: expected the socket of the signer that derives vaults: addresses there cannot be issued.",
+    "signers.vaults: expected the socket of the signer that derives vaults, to issue addresses on Solana.",
   );
 }
 
-/** Who may take funds back on the chains of a family. Throws VALIDATION_ERROR where the integrator has named nobody there. */
+/** Returns the integrator's refund authority of a family. Throws VALIDATION_ERROR if it has none. */
 function refundAuthorityOf(
   integrator: { readonly refund_evm: string; readonly refund_solana: string | null },
   family: ChainKind,
@@ -108,8 +109,9 @@ function refundAuthorityOf(
 }
 
 /**
- * Proves that a stored address still is what it says before anything is done with it: somebody who can edit rows must
- * not be able to steer money. The contracts would refuse as well; this refuses before gas is spent.
+ * Checks that a stored address derives from its fields, so that an attacker who can edit rows cannot redirect money. The
+ * contracts would refuse it too; this check fails before gas is spent.
+ * @throws OperatingError CONFIG_MISSING with reason `address_row_changed` or `factory_changed`.
  */
 export function assertDerived(
   chain: Pick<Chain, "isWalletOf" | "hashCommitment" | "addresses">,

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test("an export of several pages has every address once, also where the last page is full", async () => {
+test("exports every address once across pages, also when the last page is full", async () => {
   const tenant = await createTenant(database.db);
   const { id } = await insertAddress(database.db, tenant);
   await database.pool.query(

@@ -1,4 +1,4 @@
-/** Deposit addresses as they are shown: in pages, one by one, and all of them. */
+/** Deposit addresses in the wire format: by page, by id, and as an export. */
 import { implementationOf } from "@sluice/sdk/address";
 import type {
   DepositAddress as ShownAddress,
@@ -14,7 +14,7 @@ import type { DepositAddress } from "./types.ts";
 
 type Display = (address: Address) => string;
 
-/** A page of an integrator's deposit addresses, newest first, strictly older than `cursor`. */
+/** Returns a page of an integrator's deposit addresses, newest first, strictly older than `cursor`. */
 export async function listAddresses(
   db: Db,
   integratorId: string,
@@ -37,7 +37,7 @@ export async function listAddresses(
   return { items, nextCursor: more ? (items.at(-1)?.createdAt ?? null) : null };
 }
 
-/** One address of an integrator with its preimage, or null where it has none of that id. */
+/** Returns an integrator's address with its preimage, or null if it has none with this id. */
 export async function findAddress(
   db: Db,
   integratorId: string,
@@ -54,7 +54,7 @@ export async function findAddress(
 
 const EXPORT_PAGE = 1_000;
 
-/** Every address with its preimage, of one integrator or of all, in order of their ids; never many in memory at once. */
+/** Yields every address of one or all integrators with its preimage, ordered by id. Reads pages, so memory is bounded. */
 export async function* iterateAddresses(
   db: Db,
   {
@@ -96,8 +96,8 @@ function showWithCommitment(
 }
 
 /**
- * The preimage of an address as it is shown: with these fields anyone computes it without asking, or on Solana checks it:
- * there `factory` is the account that signed for it, and `binding` its signature.
+ * Formats the preimage of an address for the wire. On EVM chains anybody can derive the address from these fields. On Solana
+ * anybody can verify it: `factory` is the signer's account and `binding` its signature.
  */
 export function formatCommitment(address: DepositAddress, display: Display): PayDepositCommitment {
   const { commitment } = address;

@@ -7,7 +7,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-test("lists each refund authority once", async () => {
+test("lists each EVM refund authority once", async () => {
   database = await createTestDatabase();
   const [one, other] = [`0x${"1a".repeat(20)}`, `0x${"2b".repeat(20)}`];
   for (const [name, authority] of [
@@ -21,7 +21,7 @@ test("lists each refund authority once", async () => {
       [name, authority],
     );
   }
-  // Nothing has code on Solana that could take anything back.
+  // The refund authority of a Solana address is not listed.
   await database.pool.query(
     `insert into addresses (id, integrator_id, chain_family, user_id, dest_chain, dest_wallet, dest_token, refund_authority,
        max_fee_bps, max_slippage_bps, version, wallet_kind, factory, commitment, wallet, proof, created_at)

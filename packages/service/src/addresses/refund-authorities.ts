@@ -1,7 +1,7 @@
 import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
 
-/** Lists the accounts that may take deposits on EVM chains back: of integrators and of issued addresses, each once. */
+/** Returns the distinct EVM refund authorities of integrators and issued addresses, sorted. */
 export async function listRefundAuthorities(db: Db): Promise<readonly EvmAddress[]> {
   const rows = await db
     .selectFrom("integrators")

@@ -14,7 +14,7 @@ import {
 import { lockStamps } from "../events/index.ts";
 import type { DepositAddress, Recipient } from "./types.ts";
 
-/** The address issued for a recipient, or null. */
+/** Returns the address that was issued for a user and destination, or null. */
 export async function getByRecipient(
   db: Db | Tx,
   {
@@ -40,7 +40,7 @@ export async function getByRecipient(
   return row ? parseAddress(row) : null;
 }
 
-/** Inserts a new address, unless another request issued it meanwhile. */
+/** Inserts an address. Does nothing if a concurrent request issued it. */
 export async function insertAddress(tx: Tx, id: string, address: DepositAddress): Promise<void> {
   await lockStamps(tx, address.integratorId);
   await tx
@@ -80,7 +80,7 @@ export async function insertAddress(tx: Tx, id: string, address: DepositAddress)
     .execute();
 }
 
-/** Which of the wallets are ours, by wallet. One indexed query, however many addresses exist. */
+/** Returns the deposit addresses of those wallets that are ours, by wallet, with one indexed query. */
 export async function listByWallets(
   db: Db | Tx,
   wallets: readonly Address[],
@@ -95,7 +95,7 @@ export async function listByWallets(
   return new Map(rows.map(parseAddress).map((address) => [address.wallet, address]));
 }
 
-/** The wallets of the newest addresses. */
+/** Returns the wallets of the newest addresses. */
 export async function listNewestWallets(
   db: Db,
   { family, limit }: { readonly family: ChainKind; readonly limit: number },
@@ -110,7 +110,7 @@ export async function listNewestWallets(
   return rows.map((row) => toAddress(row.wallet));
 }
 
-/** The wallets behind one in their own order; from the first where `after` is null. */
+/** Returns the wallets that sort after `after`, or the first ones if it is null. */
 export async function listWalletsAfter(
   db: Db,
   {
@@ -130,7 +130,7 @@ export async function listWalletsAfter(
   return rows.map((row) => toAddress(row.wallet));
 }
 
-/** The wallet that was issued for a commitment, or null. */
+/** Returns the wallet that was issued for a commitment, or null. */
 export async function findWalletByCommitment(db: Db, commitment: Hex32): Promise<Address | null> {
   const row = await db
     .selectFrom("addresses")
@@ -140,6 +140,7 @@ export async function findWalletByCommitment(db: Db, commitment: Hex32): Promise
   return row ? toAddress(row.wallet) : null;
 }
 
+/** Returns an address by its id. Throws if it does not exist. */
 export async function getById(db: Db | Tx, id: string): Promise<DepositAddress> {
   const row = await db
     .selectFrom("addresses")
@@ -149,7 +150,7 @@ export async function getById(db: Db | Tx, id: string): Promise<DepositAddress> 
   return parseAddress(row);
 }
 
-/** The preimage that an integrator, a user id, a recipient and caps make. */
+/** Returns the commitment of an integrator's terms, a user id and a destination. */
 export function commitmentOf(
   integrator: {
     readonly id: string;
@@ -171,7 +172,7 @@ export function commitmentOf(
   };
 }
 
-/** A row as the service works with it. */
+/** Converts a row to a deposit address. */
 export function parseAddress(row: Selectable<AddressesTable>): DepositAddress {
   const recipient: Recipient = {
     userId: row.user_id,

@@ -1,4 +1,4 @@
-/** T56 Prices out of the JSON of strangers: exact, or none. */
+/** Prices from untrusted JSON are exact or unavailable [T56]. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -21,7 +21,7 @@ const SOURCE: HttpPriceConfig = {
 const USD = 10n ** 18n;
 const ok = (body: string): HttpAnswer => ({ kind: "answered", status: 200, body });
 
-/** Sources over a server that answers what is set, when it is let. */
+/** Opens sources over a server with a settable answer and delay. */
 function open(first: HttpAnswer = ok("{}")) {
   const clock = createStillClock(NOW);
   const state = { answer: first, wait: Promise.resolve() };
@@ -44,12 +44,12 @@ const usdOf = async (number: string, scale = 0) => {
   return "usd" in answer ? answer.usd : answer.fault;
 };
 
-describe("a price in an answer", () => {
+describe("the price of an answer", () => {
   test.each([
     ["1", USD],
     ['"1"', USD],
     ["3456.78", 3_456_780_000_000_000_000_000n],
-    // No floating-point number has these digits.
+    // Not representable in floating point.
     ["0.100000000000000001", 100_000_000_000_000_001n],
     ["9007199254740993.000000000000000001", 9_007_199_254_740_993_000_000_000_000_000_001n],
     ['"1234.567890123456789012345"', 1_234_567_890_123_456_789_012n],
@@ -60,16 +60,16 @@ describe("a price in an answer", () => {
     ["-0.5", -USD / 2n],
     ["1e-19", 0n],
     ["1e999", 10n ** 1017n],
-  ] as const)("%s is taken to the digit", async (number, usd) => {
+  ] as const)("%s is parsed exactly", async (number, usd) => {
     expect(await usdOf(number)).toBe(usd);
   });
 
-  test("may be written without its decimals", async () => {
+  test("applies the configured scale", async () => {
     expect(await usdOf("345678000000", 8)).toBe(3_456_780_000_000_000_000_000n);
     expect(await usdOf("1", 30)).toBe(0n);
   });
 
-  test("is read as it was written, whatever it is", async () => {
+  test("is parsed exactly for every number", async () => {
     const digits = fc.bigInt({ min: 0n, max: 10n ** 36n });
     await fc.assert(
       fc.asyncProperty(digits, async (usd) => {
@@ -98,14 +98,14 @@ describe("a price in an answer", () => {
     `"${"9".repeat(61)}"`,
     '"１"',
     '"1_000"',
-    // No JSON.
+    // Not JSON.
     "NaN",
     "Infinity",
     "01",
     ".5",
     "1e",
     "+1",
-  ])("that is %s is none", async (number) => {
+  ])("%s is a bad answer", async (number) => {
     expect(await usdOf(number)).toBe("bad_answer");
   });
 
@@ -119,12 +119,12 @@ describe("a price in an answer", () => {
     ["1", "no number at the pointer"],
     ["null", "no number at the pointer"],
     ['"usd"', "no number at the pointer"],
-  ])("%#: other text is none", async (body, detail) => {
+  ])("is a bad answer for malformed or other JSON (%#)", async (body, detail) => {
     const answer = await readOf(body);
     expect(answer).toMatchObject({ fault: "bad_answer", ...(detail && { detail }) });
   });
 
-  test("is where the pointer says, and nothing inherited is", async () => {
+  test("is read at the pointer, ignoring inherited properties", async () => {
     const body = '{"a/b":{"m~n":[[],["7"]]},"__proto__":{"x":"1"}}';
     const at = async (...pointer: string[]) => {
       const answer = await readOf(body, { pointer });
@@ -150,12 +150,12 @@ describe("a price in an answer", () => {
     ["timed_out", { kind: "failed", reason: "timed_out" }],
     ["too_large", { kind: "failed", reason: "too_large" }],
     ["unreachable", { kind: "failed", reason: "unreachable" }],
-  ])("that did not come is none: %s", async (detail, answer) => {
+  ])("is unavailable after %s", async (detail, answer) => {
     expect(await open(answer).read(SOURCE)).toEqual({ fault: "no_answer", detail });
   });
 });
 
-describe("the time of a price", () => {
+describe("the timestamp of a price", () => {
   const timeOf = async (time: string) => {
     const answer = await readOf(`{"usd":1,"at":${time}}`, { timestampPointer: ["at"] });
     return "usd" in answer ? answer.published?.atMs : answer;
@@ -168,7 +168,7 @@ describe("the time of a price", () => {
     ['"2026-01-01T00:00:00Z"', NOW],
     ['"2026-01-01T01:00:00.250+01:00"', NOW + 250],
     ["0", 0],
-  ])("is %s", async (time, atMs) => {
+  ])("accepts %s", async (time, atMs) => {
     expect(await timeOf(time)).toBe(atMs);
   });
 
@@ -180,12 +180,12 @@ describe("the time of a price", () => {
     '"2026-01-01T00:00:00"',
     '"2026-13-01T00:00:00Z"',
     "{}",
-  ])("is not %s, and then there is no price", async (time) => {
+  ])("rejects %s as a bad answer", async (time) => {
     const detail = "no time at the timestampPointer";
     expect(await timeOf(time)).toEqual({ fault: "bad_answer", detail });
   });
 
-  test("is that of the question where the answer has none, not of the look", async () => {
+  test("is the time of the request when the answer has none", async () => {
     const { read, clock } = open(ok('{"usd":1}'));
     await read(SOURCE);
     clock.advance(9_999);
@@ -196,7 +196,7 @@ describe("the time of a price", () => {
 describe("the APIs of docs/configuration.md", () => {
   const page = readFileSync(join(import.meta.dirname, "../../../../docs/configuration.md"), "utf8");
   const namesOf = (pointer: string | undefined) => pointer?.split("/").slice(1);
-  /** What each answers, in its own form. */
+  /** Recorded answers of each API. */
   test.each([
     [
       "Coinbase",
@@ -221,7 +221,7 @@ describe("the APIs of docs/configuration.md", () => {
         published: { atMs: NOW - 60_000, maxAgeMs: 60_000 },
       },
     ],
-  ])("%s: its answer is read as the page says", async (name, body, answer) => {
+  ])("%s answers are read with the documented settings", async (name, body, answer) => {
     const item = page.split(/\n(?=- |\n)/).find((part) => part.startsWith(`- ${name}: `)) ?? "";
     const settings = new Map(
       [...item.matchAll(/`(\w+)`\s+`([^`]+)`/g)].map(([, setting, value]) => [setting, value]),
@@ -235,8 +235,8 @@ describe("the APIs of docs/configuration.md", () => {
   });
 });
 
-describe("a server", () => {
-  test("is asked once for all who ask together, and again after ten seconds", async () => {
+describe("an HTTP source", () => {
+  test("shares one request among callers and repeats it after ten seconds", async () => {
     const { read, clock, asked, state } = open(ok('{"usd":1,"other":"2"}'));
     const gate = Promise.withResolvers<void>();
     state.wait = gate.promise;
@@ -256,7 +256,7 @@ describe("a server", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test("that fails is left in peace as long, and its last price is not used on", async () => {
+  test("caches a failure for ten seconds and drops the earlier price", async () => {
     const { read, clock, asked, state } = open(ok('{"usd":1}'));
     await read(SOURCE);
     clock.advance(10_000);
@@ -270,7 +270,7 @@ describe("a server", () => {
     expect(await read(SOURCE)).toMatchObject({ usd: 2n * USD });
   });
 
-  test("is asked again after the clock was set back", async () => {
+  test("repeats the request after the clock was set back", async () => {
     const { read, clock, asked } = open(ok('{"usd":1}'));
     await read(SOURCE);
     clock.advance(-3_600_000);
@@ -278,7 +278,7 @@ describe("a server", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test("is asked within bounds, with the headers of the source", async () => {
+  test("sends the source's headers with a timeout and a size limit", async () => {
     const { read, asked } = open();
     const headers = new Map([["x-key", new Secret("canary")]]);
     await read({ ...SOURCE, headers });

@@ -1,21 +1,20 @@
 /**
- * Prices out of the JSON of HTTP APIs. What a server says is a stranger's text: it may be late, endless, another format
- * or a lie. It is taken digit by digit, never through a floating-point number, and whatever is not a number where one is
- * expected is no price.
+ * Price sources that are HTTP APIs with JSON answers. Answers are untrusted: late, too large, malformed or false. Numbers are
+ * parsed from their digits, never through floating point, and anything else at their place is a fault of the source.
  */
 import type { HttpPriceConfig } from "../config/index.ts";
 import { assert } from "../core/assert.ts";
 import type { Clock, Http } from "../core/ports.ts";
 import { PRICE_DECIMALS, type SourceAnswer } from "./price.ts";
 
-/** A quote and a scan wait for it. */
+/** Quotes and the scanner wait for a price. */
 const TIMEOUT_MS = 3_000;
-/** The largest list of tickers that anybody needs. */
+/** Enough for a full list of tickers. */
 const BODY_BYTES_MAX = 65_536;
-/** An answer, or the lack of one, holds for so long: many quotes ask once. */
+/** An answer or failure is cached this long, so that many quotes share one request. */
 const CACHE_MS = 10_000;
 
-/** What a URL answered, in the moment it was asked. */
+/** The cached answer of a URL and the time of its request. */
 interface Page {
   readonly askedAtMs: number;
   readonly answer: Promise<Parsed>;
@@ -26,22 +25,22 @@ type Parsed =
   | { readonly fault: "no_answer" | "bad_answer"; readonly detail: string };
 
 /**
- * Reads sources. One request for all tokens of a URL, and for all who ask at once; a server is asked again after ten
- * seconds at the earliest, also when it failed.
+ * Returns a reader of HTTP price sources. Tokens and callers share one request per URL; a server is asked at most every ten
+ * seconds, also after a failure.
  */
 export function createHttpSources(deps: {
   readonly http: Http;
   readonly clock: Clock;
 }): (source: HttpPriceConfig) => Promise<SourceAnswer> {
   const { http, clock } = deps;
-  /** As many as the configuration has URLs. */
+  /** Bounded by the number of URLs in the configuration. */
   const pages = new Map<string, Page>();
 
   function openPage({ url, headers }: HttpPriceConfig): Page {
     const key = JSON.stringify([url, ...headers.keys()]);
     const nowMs = clock.now();
     const known = pages.get(key);
-    // A clock that was set back must not keep an answer for ever.
+    // If the clock was set back, the cached answer must not live longer.
     if (known && nowMs >= known.askedAtMs && nowMs - known.askedAtMs < CACHE_MS) return known;
     const request = { url, headers, timeoutMs: TIMEOUT_MS, bytesMax: BODY_BYTES_MAX };
     const page = { askedAtMs: nowMs, answer: http(request).then(parseAnswer) };
@@ -63,13 +62,13 @@ function parseAnswer(answer: Awaited<ReturnType<Http>>): Parsed {
   try {
     return { document: parseExactly(answer.body) };
   } catch (error) {
-    // Not JSON, or nested too deeply to read.
+    // Not JSON, or nested too deeply.
     if (!(error instanceof SyntaxError) && !(error instanceof RangeError)) throw error;
     return { fault: "bad_answer", detail: "not JSON" };
   }
 }
 
-/** JSON whose numbers stay the text that they were. */
+/** Parses JSON, keeping each number as its source text. */
 function parseExactly(text: string): unknown {
   return JSON.parse(text, (_name, value: unknown, context?: { readonly source?: string }) => {
     if (typeof value !== "number") return value;
@@ -82,14 +81,14 @@ function readPoint(document: unknown, source: HttpPriceConfig, askedAtMs: number
   const { pointer, timestampPointer, scale, maxAgeMs } = source;
   const usd = parsePrice(find(document, pointer), scale);
   if (usd === null) return { fault: "bad_answer", detail: "no number at the pointer" };
-  // A source that says no time is as old as the question.
+  // Without a timestamp in the answer, the price is as old as the request.
   const atMs =
     timestampPointer === undefined ? askedAtMs : parseTime(find(document, timestampPointer));
   if (atMs === null) return { fault: "bad_answer", detail: "no time at the timestampPointer" };
   return { usd, published: { atMs, maxAgeMs } };
 }
 
-/** What stands at the names of a JSON pointer; undefined where nothing does. */
+/** Returns the value at the names of a JSON pointer, or undefined. Ignores inherited properties. */
 function find(document: unknown, names: readonly string[]): unknown {
   return names.reduce<unknown>(
     (at, name) =>
@@ -100,10 +99,10 @@ function find(document: unknown, names: readonly string[]): unknown {
   );
 }
 
-/** A number as JSON writes it, or the same in a string: bounded, so that no exponent makes a number without end. */
+/** A JSON number, also inside a string. Bounded, so that an exponent cannot exhaust memory. */
 const NUMBER = /^(-?)(\d{1,60})(?:\.(\d{1,80}))?(?:[eE]([+-]?\d{1,3}))?$/;
 
-/** US dollars times 1e18, digits beyond that cut off; null for what is no number. */
+/** Returns US dollars times 1e18, truncated; null if the value is not a number. */
 function parsePrice(value: unknown, scale: number): bigint | null {
   const match = typeof value === "string" ? NUMBER.exec(value) : null;
   if (!match) return null;
@@ -113,11 +112,11 @@ function parsePrice(value: unknown, scale: number): bigint | null {
   return shift >= 0 ? digits * 10n ** BigInt(shift) : digits / 10n ** BigInt(-shift);
 }
 
-/** The year 5138 in seconds, 1973 in milliseconds: no price is as old or as new as to be taken for the other. */
+/** The year 5138 in seconds and 1973 in milliseconds, so that a price's time is never ambiguous. */
 const MILLISECONDS_FROM = 100_000_000_000;
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
-/** Milliseconds since the epoch, of Unix seconds, Unix milliseconds or an ISO 8601 time with its zone; else null. */
+/** Parses Unix seconds, Unix milliseconds or ISO 8601 with a zone to milliseconds since the epoch; null for other values. */
 function parseTime(value: unknown): number | null {
   if (typeof value !== "string") return null;
   if (/^\d{1,15}(\.\d{1,9})?$/.test(value)) {

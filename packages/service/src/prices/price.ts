@@ -1,15 +1,15 @@
 /**
- * Prices in US dollars, exact: bigint, times 1e18. A price decides how two assets compare and whether a deposit is large
- * enough; it never is an amount by itself.
+ * Exact prices: US dollars per whole token, times 1e18, as bigint. A price converts between assets and decides whether a
+ * deposit is large enough; it is never an amount itself.
  */
 import { OperatingError } from "../core/errors.ts";
 
 /** Decimals of a price and of a rate. */
 export const PRICE_DECIMALS = 18;
-/** Prices and rates are times this. */
+/** Scale of prices and rates. */
 export const PRICE_SCALE = 10n ** BigInt(PRICE_DECIMALS);
 
-/** Why a source has no price that can be used. */
+/** Faults of one price source. */
 export const PRICE_FAULTS = [
   "no_answer",
   "bad_answer",
@@ -19,24 +19,24 @@ export const PRICE_FAULTS = [
 ] as const;
 export type PriceFault = (typeof PRICE_FAULTS)[number];
 
-/** Why a token has no price. */
+/** Reasons for which a token has no price. */
 export const PRICE_REFUSALS = [...PRICE_FAULTS, "sources_disagree", "no_source"] as const;
 export type PriceRefusal = (typeof PRICE_REFUSALS)[number];
 
-/** What one source says. */
+/** The price of one source. */
 export interface PricePoint {
-  /** US dollars per whole unit, times 1e18. */
+  /** US dollars per whole token, times 1e18. */
   readonly usd: bigint;
-  /** When it was published, and how old it may become; null for a price that never ages. */
+  /** Publication time and maximum age, in milliseconds; null for a fixed price. */
   readonly published: { readonly atMs: number; readonly maxAgeMs: number } | null;
 }
 
-/** What became of asking one source. */
+/** The answer of one source: a price or a fault. */
 export type SourceAnswer =
   | PricePoint
   | {
       readonly fault: "no_answer" | "bad_answer";
-      /** For operators: nothing of it is the source's own text. */
+      /** Detail for operators. Contains no text of the source, which is untrusted. */
       readonly detail: string;
     };
 
@@ -44,19 +44,19 @@ export type Combined =
   | { readonly kind: "price"; readonly usd: bigint }
   | { readonly kind: "unavailable"; readonly reason: PriceRefusal };
 
-/** Clocks differ a little; a point from further ahead is wrong. */
+/** Tolerated difference of clocks. A price from further in the future is a fault. */
 const AHEAD_MAX_MS = 60_000;
-/** A quadrillion dollars per unit: nothing is worth that. */
+/** A quadrillion dollars per whole token; anything above is a fault. */
 const USD_MAX = 10n ** 15n * PRICE_SCALE;
 
 /**
- * One price out of what the sources say: the median of the usable ones; with an even number, the lower of the middle two.
- * A source that failed, is too old or out of range is left out, as long as more than half of all are left: what is priced
- * by two must not come to be priced by one unnoticed. Two that are too far apart are no price, whoever of them is right.
+ * Returns the median of the usable prices; of an even number, the lower of the middle two. Faulty sources are left out, but
+ * more than half of all sources must remain, so that a token with two sources is never priced by one. Unavailable if the
+ * highest and lowest price deviate by more than `maxDeviationBps`.
  */
 export function combineAnswers(
   answers: readonly SourceAnswer[],
-  /** How far two points may lie apart, measured on the lower one. */
+  /** Maximum deviation of the highest price, relative to the lowest. */
   maxDeviationBps: number,
   nowMs: number,
 ): Combined {
@@ -77,7 +77,7 @@ export function combineAnswers(
   return { kind: "price", usd: sorted[Math.floor((sorted.length - 1) / 2)] ?? lowest };
 }
 
-/** What is wrong with an answer; null where nothing is. */
+/** Returns the fault of an answer, or null if its price is usable. */
 export function faultOf(answer: SourceAnswer, nowMs: number): PriceFault | null {
   if ("fault" in answer) return answer.fault;
   const { usd, published } = answer;
@@ -88,12 +88,12 @@ export function faultOf(answer: SourceAnswer, nowMs: number): PriceFault | null 
   return nowMs - publishedAtMs > maxAgeMs ? "too_old" : null;
 }
 
-/** Whole units out per whole unit in, times 1e18, rounded down. Prices are above zero. */
+/** Returns whole tokens out per whole token in, times 1e18, rounded down. Prices must be above zero. */
 export function rateBetween(usdIn: bigint, usdOut: bigint): bigint {
   return (usdIn * PRICE_SCALE) / usdOut;
 }
 
-/** A deferral: there is no price that can be trusted now. */
+/** Creates the error for a token without a usable price; it defers a settlement and uses up no try. */
 export function unavailable(reason: PriceRefusal): OperatingError {
   return new OperatingError("PRICE_UNAVAILABLE", "There is no price that can be trusted now.", {
     details: { reason },

@@ -1,4 +1,4 @@
-/** T56 A price is fresh, sane and agreed on, or there is none. */
+/** A price is fresh, in range and agreed on, or unavailable [T56]. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createStillClock, createStrictChain } from "../../test/support/doubles.ts";
@@ -17,14 +17,14 @@ const at = (usd: bigint, ageMs = 0, maxAgeMs = AGE_MS) => ({
   published: { atMs: NOW - ageMs, maxAgeMs },
 });
 const AWAY = { fault: "no_answer", detail: "timed_out" } as const;
-/** The price, or the reason why there is none. */
+/** Returns the combined price, or the reason why it is unavailable. */
 const combine = (...answers: SourceAnswer[]) => {
   const combined = combineAnswers(answers, DEVIATION_BPS, NOW);
   return combined.kind === "price" ? combined.usd : combined.reason;
 };
 
-describe("one price out of several", () => {
-  test("is the median, of an even number the lower of the middle two", () => {
+describe("combined prices", () => {
+  test("are the median, or the lower of the middle two", () => {
     expect(combine(at(1000n))).toBe(1000n);
     expect(combine(at(1001n), at(1000n))).toBe(1000n);
     expect(combine(at(1002n), at(1000n), at(1001n))).toBe(1001n);
@@ -45,11 +45,11 @@ describe("one price out of several", () => {
     ["no_answer", [at(1000n), AWAY]],
     ["no_answer", [at(1000n), at(1000n), AWAY, AWAY]],
     ["bad_answer", [{ fault: "bad_answer", detail: "not JSON" }, at(1000n)]],
-  ] as const)("%# is refused: %s", (reason, answers) => {
+  ] as const)("are unavailable (%#): %s", (reason, answers) => {
     expect(combine(...answers)).toBe(reason);
   });
 
-  test("leaves out what is too old or absurd, as long as more than half are left", () => {
+  test("leave out faulty sources while more than half remain", () => {
     expect(combine(at(1000n), at(1001n), at(5n, 60_001))).toBe(1000n);
     expect(combine(at(1000n), at(1001n), at(0n))).toBe(1000n);
     expect(combine(at(1000n), AWAY, at(1001n))).toBe(1000n);
@@ -57,21 +57,21 @@ describe("one price out of several", () => {
     expect(combine(at(1000n), at(1001n), three, five)).toBe("too_old");
   });
 
-  test("lets each source have its own age", () => {
+  test("apply the maximum age of each source", () => {
     const daily = 90_000_000;
     expect(combine(at(1000n), at(1001n, daily - 1, daily))).toBe(1000n);
     expect(combine(at(1000n), at(1001n, daily + 1, daily))).toBe("too_old");
     expect(combine(at(1000n, 60_001), at(1001n, daily, daily))).toBe("too_old");
   });
 
-  test("takes points up to the bounds, and fixed prices of any age", () => {
+  test("accept prices at the bounds and fixed prices of any age", () => {
     expect(combine(at(1000n, 60_000))).toBe(1000n);
     expect(combine(at(1000n, -60_000))).toBe(1000n);
     expect(combine(at(1000n), at(1010n))).toBe(1000n);
     expect(combine({ usd: 5n, published: null })).toBe(5n);
   });
 
-  test("one wrong source among honest ones never moves it past them", () => {
+  test("stay within the honest sources when one source is wrong", () => {
     const points = fc.array(fc.bigInt({ min: 1_000_000n, max: 1_001_000n }), { minLength: 2 });
     fc.assert(
       fc.property(points, fc.bigInt({ min: -10n, max: 10n ** 34n }), (honest, wrong) => {
@@ -86,12 +86,12 @@ describe("one price out of several", () => {
 });
 
 describe("rates", () => {
-  test("are whole units out per whole unit in, rounded down", () => {
+  test("are whole tokens out per whole token in, rounded down", () => {
     expect(rateBetween(PRICE_SCALE, 3000n * PRICE_SCALE)).toBe(333_333_333_333_333n);
     expect(rateBetween(3000n * PRICE_SCALE, PRICE_SCALE)).toBe(3000n * PRICE_SCALE);
   });
 
-  test("there and back never gains", () => {
+  test("never gain in a round trip", () => {
     const usd = fc.bigInt({ min: 1n, max: 10n ** 33n });
     fc.assert(
       fc.property(usd, usd, (one, other) => {
@@ -102,7 +102,7 @@ describe("rates", () => {
   });
 });
 
-describe("prices of tokens", () => {
+describe("token prices", () => {
   const token = { chainId: 2, token: toEvmAddress(`0x${"a0".repeat(20)}`) };
   const feed = { address: toEvmAddress(`0x${"fe".repeat(20)}`), maxAgeMs: AGE_MS };
   const api = {
@@ -145,21 +145,21 @@ describe("prices of tokens", () => {
   }
   const refusal = (reason: string) => ({ code: "PRICE_UNAVAILABLE", details: { reason } });
 
-  test("come from feeds, HTTP APIs and the configuration, which must agree", async () => {
+  test("combine feeds, HTTP APIs and fixed values, which must agree", async () => {
     const { prices, state } = open({ fixed: 1005n, feeds: [feed], http: [api] });
     expect(await prices.readUsd(token)).toBe(1004n);
     state.usd = 1100n;
     await expect(prices.readUsd(token)).rejects.toMatchObject(refusal("sources_disagree"));
   });
 
-  test("run out with their feed", async () => {
+  test("are unavailable when their feed is too old", async () => {
     const { prices, clock } = open({ feeds: [feed] });
     expect(await prices.readUsd(token)).toBe(1000n);
     clock.advance(60_001);
     await expect(prices.readUsd(token)).rejects.toMatchObject(refusal("too_old"));
   });
 
-  test("of three sources do without one, of two without none", async () => {
+  test("need two of three sources, and both of two", async () => {
     const { prices, state, reports } = open({ fixed: 1005n, feeds: [feed], http: [api] });
     state.fails = new OperatingError("RPC_UNAVAILABLE", "The node does not answer.");
     expect(await prices.readUsd(token)).toBe(1004n);
@@ -179,20 +179,20 @@ describe("prices of tokens", () => {
     await expect(two.prices.readUsd(token)).rejects.toMatchObject(refusal("no_answer"));
   });
 
-  test("a mistake of our own is no source that is away", async () => {
+  test("rethrow a bug in a source", async () => {
     const { prices, state } = open({ fixed: 1005n, feeds: [feed], http: [api] });
     state.fails = new TypeError("a bug");
     await expect(prices.readUsd(token)).rejects.toThrow(state.fails);
   });
 
-  test("are refused where there is no source, and where a rate would be nothing", async () => {
+  test("are unavailable without a source, and when the rate rounds to zero", async () => {
     await expect(open(undefined).prices.readUsd(token)).rejects.toMatchObject(refusal("no_source"));
     await expect(open({}).prices.readRate(token, token)).rejects.toMatchObject(
       refusal("no_source"),
     );
-    // A rate of a billionth of a billionth and less is nothing.
-    const dear = { chainId: 2, token: toEvmAddress(`0x${"a1".repeat(20)}`) };
-    const usdOf = (priced: typeof token) => (priced === dear ? 10n ** 22n : 1000n);
+    // A rate below 1e-18 rounds to zero.
+    const expensive = { chainId: 2, token: toEvmAddress(`0x${"a1".repeat(20)}`) };
+    const usdOf = (priced: typeof token) => (priced === expensive ? 10n ** 22n : 1000n);
     const prices = createPrices({
       chains: new Map([[2, createStrictChain({})]]),
       http: () => Promise.reject(new Error("nothing is asked")),
@@ -204,7 +204,7 @@ describe("prices of tokens", () => {
         maxDeviationBps: 0,
       }),
     });
-    await expect(prices.readRate(token, dear)).rejects.toMatchObject(refusal("out_of_range"));
-    expect(await prices.readRate(dear, token)).toBe(10n ** 37n);
+    await expect(prices.readRate(token, expensive)).rejects.toMatchObject(refusal("out_of_range"));
+    expect(await prices.readRate(expensive, token)).toBe(10n ** 37n);
   });
 });

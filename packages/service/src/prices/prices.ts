@@ -1,4 +1,4 @@
-/** Prices of listed tokens, out of the sources that the configuration names. */
+/** Prices of listed tokens from their configured sources. */
 import { assert } from "../core/assert.ts";
 import type { Chain, Chains } from "../chains/port/index.ts";
 import type { FeedConfig, PriceConfig } from "../config/index.ts";
@@ -22,38 +22,38 @@ export interface PricedToken {
   readonly token: Address;
 }
 
-/** How one source did. */
+/** State of one source after a read. */
 export interface SourceState {
-  /** Its place in the configuration, such as `http[0]`. Never its URL, which may hold a secret. */
+  /** Position in the configuration, such as `http[0]`. Never the URL, which may contain a secret. */
   readonly source: string;
   readonly fault: PriceFault | null;
-  /** More about the fault, for operators. */
+  /** Detail of the fault, for operators. */
   readonly detail: string | null;
 }
 
-/** A look at a token's sources. */
+/** The price of a token and the state of each of its sources. */
 export interface PriceReport {
   readonly result: Combined;
   readonly sources: readonly SourceState[];
 }
 
 export interface Prices {
-  /** What the sources of a token say now, and what that comes to. */
+  /** Reads all sources of a token. Never throws for a source that fails. */
   readReport(token: PricedToken): Promise<PriceReport>;
-  /** US dollars per whole unit, times 1e18. Throws PRICE_UNAVAILABLE. */
+  /** Returns US dollars per whole token, times 1e18. @throws OperatingError PRICE_UNAVAILABLE. */
   readUsd(token: PricedToken): Promise<bigint>;
-  /** Whole units of `to` per whole unit of `from`, times 1e18. Throws as `readUsd` does. */
+  /** Returns whole tokens of `to` per whole token of `from`, times 1e18. @throws OperatingError PRICE_UNAVAILABLE. */
   readRate(from: PricedToken, to: PricedToken): Promise<bigint>;
 }
 
-/** Prices over the given chains: the attestor has its own, over its own nodes and with its own calls. */
+/** Creates a price reader. The attestor has an instance with its own nodes and requests. */
 export function createPrices(options: {
   readonly chains: Chains;
   readonly http: Http;
   readonly clock: Clock;
-  /** Undefined for a token without a price. */
+  /** Returns the configured sources of a token; undefined if it has none. */
   readonly sourcesOf: (token: PricedToken) => PriceConfig | undefined;
-  /** Called after each look. */
+  /** Called after each read of a token's sources. */
   readonly onReport?: (token: PricedToken, report: PriceReport) => void;
 }): Prices {
   const { chains, clock, sourcesOf, onReport } = options;
@@ -65,7 +65,7 @@ export function createPrices(options: {
     const named = sources && chain ? await askAll(sources, chain, readHttp) : [];
     const nowMs = clock.now();
     const answers = named.map(({ answer }) => answer);
-    const seen = {
+    const report = {
       result: combineAnswers(answers, sources?.maxDeviationBps ?? 0, nowMs),
       sources: named.map(({ source, answer }) => ({
         source,
@@ -73,8 +73,8 @@ export function createPrices(options: {
         detail: "detail" in answer ? answer.detail : null,
       })),
     };
-    onReport?.(token, seen);
-    return seen;
+    onReport?.(token, report);
+    return report;
   }
 
   async function readUsd(token: PricedToken): Promise<bigint> {
@@ -95,7 +95,7 @@ export function createPrices(options: {
   };
 }
 
-/** Every source at once: the slowest decides how long it takes. */
+/** Reads all sources in parallel. */
 function askAll(
   { fixed, feeds, http }: PriceConfig,
   chain: Chain,
@@ -111,7 +111,7 @@ function askAll(
   return Promise.all(asked.map(async ({ source, answer }) => ({ source, answer: await answer })));
 }
 
-/** A node that does not answer costs this source alone. */
+/** Reads an on-chain feed. A node that does not answer is a fault of this source only. */
 async function askFeed(
   { priceFeeds }: Chain,
   { address, maxAgeMs }: FeedConfig,

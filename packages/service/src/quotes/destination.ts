@@ -1,4 +1,4 @@
-/** Whom a quote may name as the recipient: what is paid anywhere else is lost, or goes in a loop. */
+/** Checks of the destination wallet: a payment to a contract or program is lost, and one to a deposit address loops. */
 import { listByWallets } from "../addresses/index.ts";
 import type { AddressFormat } from "../chains/port/index.ts";
 import type { KnownChain } from "../core/chain-registry.ts";
@@ -7,7 +7,7 @@ import { findWalletFault } from "../core/solana-wallet.ts";
 import type { Db } from "../db/schema.ts";
 import { invalid } from "./invalid.ts";
 
-/** Below it are precompiled contracts, and names that routers give to themselves. */
+/** Addresses below are precompiled contracts and placeholders of routers. */
 const PRECOMPILES_END = 2n ** 16n;
 
 /** How a wallet of each family is told from what is none. */
@@ -27,12 +27,15 @@ const WALLETS = {
 export interface DestinationDeps {
   readonly db: Db;
   readonly format: AddressFormat;
-  /** Addresses nobody may name as a destination: our own contracts and accounts. */
+  /** Our own contracts and accounts, which cannot be destination wallets. */
   readonly reserved: ReadonlySet<Address>;
   readonly tokens: readonly { readonly address: Address }[];
 }
 
-/** The recipient on a chain. @throws OperatingError VALIDATION_ERROR that says what was expected. */
+/**
+ * Parses the destination wallet of a request; null if the request names none.
+ * @throws OperatingError VALIDATION_ERROR with the expected form.
+ */
 export async function parseDestinationAddress(
   deps: DestinationDeps,
   { kind }: Pick<KnownChain, "kind">,

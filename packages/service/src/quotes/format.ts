@@ -1,4 +1,4 @@
-/** The quote as clients read it. Amounts that the wire has as numbers are for display; the exact ones are strings. */
+/** Formats quotes for the wire. Amounts that are numbers on the wire are for display; exact amounts are strings. */
 import type { Quote } from "@sluice/sdk/wire";
 import { type DepositAddress, formatCommitment } from "../addresses/index.ts";
 import type { AddressFormat } from "../chains/port/index.ts";
@@ -9,20 +9,20 @@ import type { FeeItems, FeeTerms } from "../fees/index.ts";
 import type { Principal } from "../integrators/index.ts";
 import type { Route, RouteQuote } from "../routes/index.ts";
 
-/** A listed token. */
+/** A listed token of a chain. */
 export interface ListedToken {
   /** Bridge chain id. */
   readonly chainId: number;
-  /** EIP-155 id of its chain; 0 where it is not EVM. */
+  /** EIP-155 id of its chain; 0 if the chain is not EVM. */
   readonly evmChainId: number;
   readonly address: Address;
   readonly symbol: string;
   readonly decimals: number;
-  /** Base units. */
+  /** Minimum deposit in base units; undefined for none. */
   readonly minDeposit: bigint | undefined;
 }
 
-/** Formats one priced route. */
+/** Formats the quote of one route. */
 export function formatQuote(args: {
   readonly format: AddressFormat;
   readonly quoteId: string;
@@ -30,7 +30,7 @@ export function formatQuote(args: {
   readonly route: Route;
   readonly priced: RouteQuote;
   readonly fee: FeeTerms;
-  /** What the terms come to of the amount. */
+  /** The fees that the terms take from the amount. */
   readonly fees: FeeItems;
   readonly amount: bigint;
   readonly slippageBps: number;
@@ -83,9 +83,10 @@ export function formatQuote(args: {
   };
 }
 
+/** Seconds until `deadline64` of a quote. */
 const QUOTE_LIFETIME_S = 600;
 
-/** Whole units as a number, for display. */
+/** Converts base units to whole tokens as a number, for display only. */
 function toNumber(amount: bigint, decimals: number): number {
   return Number(formatUnits(amount, decimals));
 }

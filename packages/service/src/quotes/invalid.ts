@@ -1,6 +1,6 @@
 import { OperatingError } from "../core/errors.ts";
 
-/** Refuses a field of a request. */
+/** Creates the VALIDATION_ERROR of a request field. */
 export function invalid(field: string, expected: string): OperatingError {
   return new OperatingError("VALIDATION_ERROR", `${field}: expected ${expected}.`, {
     details: { field },

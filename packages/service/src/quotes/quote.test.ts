@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** A route that takes a fee of so many base units and so many seconds. */
+/** Creates a route with a fee in base units and a duration in seconds. */
 function createRoute(given: {
   readonly kind?: RouteKind;
   readonly fee?: bigint;
@@ -51,7 +51,7 @@ function createRoute(given: {
     etaSeconds,
     quote: async (amount) => ({ fair: amount, amountOut: amount - fee, minOut: amount - fee }),
   };
-  // CAST: a quote asks no more of a route.
+  // CAST: a quote uses no other member of a route.
   return members as Route;
 }
 
@@ -121,7 +121,7 @@ describe("amounts", () => {
   });
 
   test.each([0, "0.0", 1e-7, "4e-7", "1e-999", 1e300, "1e999", "1e72"])(
-    "amountIn %s is refused, and the refusal says what would do",
+    "amountIn %s is refused with the accepted range",
     async (amountIn) => {
       const refusal = await refusalOf({ ...rest, amountIn64: undefined as never, amountIn });
       expect(refusal).toMatchObject({ code: "VALIDATION_ERROR", details: { field: "amountIn" } });
@@ -138,14 +138,14 @@ describe("amounts", () => {
     },
   );
 
-  test("no amount at all is refused, and both fields are named", async () => {
+  test("a missing amount is refused, naming both fields", async () => {
     const refusal = await refusalOf({ ...rest, amountIn64: undefined as never });
     expect(refusal.message).toMatch(/amountIn64.*amountIn,/);
   });
 });
 
 describe("the native coin", () => {
-  test.each(["native", NATIVE_TOKEN])("is called %s", async (name) => {
+  test.each(["native", NATIVE_TOKEN])("is accepted as %s", async (name) => {
     const routes = [createRoute({ token: NATIVE_TOKEN })];
     const [offer] = await ask({ fromToken: name, toToken: name }, routes);
     expect(offer).toMatchObject({
@@ -154,19 +154,19 @@ describe("the native coin", () => {
     });
   });
 
-  test("has no other name, and the refusal names the field", async () => {
+  test("has no other name, and the error names the field", async () => {
     const refusal = await refusalOf({ fromToken: "NATIVE" });
     expect(refusal).toMatchObject({ code: "VALIDATION_ERROR", details: { field: "fromToken" } });
   });
 });
 
-describe("switches", () => {
+describe("route switches", () => {
   const swift = createRoute({ kind: "SWIFT" });
   const monoChain = createRoute({ kind: "MONO_CHAIN" });
   const kindsOf = async (request: Partial<QuoteRequest>) =>
     (await ask({ fullList: true, ...request }, [swift, monoChain])).map(({ type }) => type);
 
-  test("that say false leave their kind of routes out, and only those", async () => {
+  test("leave out only their own kind of route when false", async () => {
     expect(await kindsOf({})).toEqual(["SWIFT", "MONO_CHAIN"]);
     expect(await kindsOf({ swift: true, monoChain: true })).toEqual(["SWIFT", "MONO_CHAIN"]);
     expect(await kindsOf({ swift: false })).toEqual(["MONO_CHAIN"]);
@@ -175,38 +175,38 @@ describe("switches", () => {
     expect(await kindsOf({ ...others, gasless: true, onlyDirect: true })).toHaveLength(2);
   });
 
-  test("that leave nothing are named", async () => {
+  test("are named in the error when no route is left", async () => {
     const refusal = await refusalOf({ swift: false, monoChain: false }, [swift]);
     expect(refusal).toMatchObject({ code: "NO_ROUTE", details: { switchedOff: "swift" } });
     expect(refusal.message).toContain("it says false for swift");
   });
 });
 
-describe("the list", () => {
+describe("the list of quotes", () => {
   const slow = createRoute({ etaSeconds: 90, fee: 2n });
   const best = createRoute({ etaSeconds: 60, fee: 1n });
   const fast = createRoute({ etaSeconds: 10, fee: 9n });
   const etasOf = async (routes: readonly Route[], request: Partial<QuoteRequest> = {}) =>
     (await ask(request, routes)).map(({ etaSeconds }) => etaSeconds);
 
-  test("has the fastest, then the best; one where they are the same", async () => {
+  test("has the fastest and the best quote, or one if they are the same", async () => {
     expect(await etasOf([slow, best, fast])).toEqual([10, 60]);
     expect(await etasOf([slow, best])).toEqual([60]);
     expect(await etasOf([slow])).toEqual([90]);
   });
 
-  test("has all of them, in order of preference, where it is asked to be full", async () => {
+  test("has all quotes in order of preference with fullList", async () => {
     expect(await etasOf([slow, best, fast], { fullList: true })).toEqual([90, 60, 10]);
     expect(await etasOf([slow, best, fast], { fullList: "true" })).toEqual([90, 60, 10]);
   });
 
-  test("prefers what is first of equals", async () => {
+  test("prefers the first of equal quotes", async () => {
     const equal = [createRoute({ kind: "MONO_CHAIN" }), createRoute({ kind: "SWIFT" })];
     expect((await ask({}, equal)).map(({ type }) => type)).toEqual(["MONO_CHAIN"]);
   });
 });
 
-test.each(["1", "2", "ffff"])("a destination of 0x…%s is nobody's wallet", async (end) => {
+test.each(["1", "2", "ffff"])("refuses the reserved destination 0x…%s", async (end) => {
   const destinationAddress = `0x${end.padStart(40, "0")}`;
   expect(await refusalOf({ destinationAddress })).toMatchObject({
     code: "VALIDATION_ERROR",
@@ -214,7 +214,7 @@ test.each(["1", "2", "ffff"])("a destination of 0x…%s is nobody's wallet", asy
   });
 });
 
-describe("a route that cannot now", () => {
+describe("a failing route", () => {
   const failing = (code: "RPC_UNAVAILABLE" | "AMOUNT_TOO_SMALL"): Route => ({
     ...createRoute({ kind: "MONO_CHAIN" }),
     quote: async () => {
@@ -222,17 +222,17 @@ describe("a route that cannot now", () => {
     },
   });
 
-  test("is left out while another can", async () => {
+  test("is left out when another route succeeds", async () => {
     const quotes = await ask({}, [failing("RPC_UNAVAILABLE"), createRoute({})]);
     expect(quotes.map(({ type }) => type)).toEqual(["SWIFT"]);
   });
 
-  test("is the answer where none can: what the preferred one says", async () => {
+  test("gives the error of the preferred route when all fail", async () => {
     const refusal = await refusalOf({}, [failing("AMOUNT_TOO_SMALL"), failing("RPC_UNAVAILABLE")]);
     expect(refusal.code).toBe("AMOUNT_TOO_SMALL");
   });
 
-  test("is not passed over for a mistake of ours", async () => {
+  test("is rethrown when its error is a bug", async () => {
     const broken: Route = {
       ...createRoute({}),
       quote: async () => {
@@ -244,7 +244,7 @@ describe("a route that cannot now", () => {
 });
 
 describe("fees", () => {
-  /** A route that pays what the terms leave. */
+  /** Creates a route that pays the amount minus all fees. */
   function createCharging(given: Parameters<typeof createRoute>[0] = {}): Route {
     const route = createRoute(given);
     return {
@@ -256,7 +256,7 @@ describe("fees", () => {
     };
   }
 
-  /** Fees with gas of so much, plus 500 where a wallet has to be deployed. */
+  /** Creates fees with the given gas, plus 500 for a deployment. */
   function createFeesOf(gas: bigint): Fees {
     const sponsored = createSponsoredFees(10);
     return {
@@ -272,8 +272,8 @@ describe("fees", () => {
     };
   }
 
-  test("are itemised in base units of the source token, and the amounts are true", async () => {
-    // An address that is not issued yet has no wallet: its deployment is part of the gas.
+  test("are itemised in base units of the source token, with deployment gas", async () => {
+    // A new address has no wallet yet, so gas includes its deployment.
     const [offer] = await ask({}, [createCharging()], createFeesOf(2_500n));
     expect(offer).toMatchObject({
       fees: { service: "1000", gas: "3000", bridge: "300" },
@@ -284,7 +284,7 @@ describe("fees", () => {
     });
   });
 
-  test("that the operator pays are nothing but the service's", async () => {
+  test("contain only the service fee when gas is sponsored", async () => {
     const [offer] = await ask({}, [createCharging()], createSponsoredFees(10));
     expect(offer).toMatchObject({
       fees: { service: "1000", gas: "0", bridge: "0" },
@@ -293,12 +293,12 @@ describe("fees", () => {
     });
   });
 
-  test("of the service shrink under the cap, and say so", async () => {
+  test("reduce the service fee to stay under the cap", async () => {
     const [offer] = await ask({}, [createCharging()], createFeesOf(4_000n));
     expect(offer).toMatchObject({ fees: { service: "200" }, protocolBps: 2 });
   });
 
-  test("that do not fit are refused, with what is needed and what the cap is", async () => {
+  test("are refused above the cap, with the needed amount and the cap", async () => {
     const refusal = await refusalOf({}, [createCharging()], createFeesOf(4_500n));
     expect(refusal).toMatchObject({
       code: "FEE_NOT_COVERED",
@@ -308,7 +308,7 @@ describe("fees", () => {
     expect(small.code).toBe("AMOUNT_TOO_SMALL");
   });
 
-  test("that do not fit one route hide no other, and a mistake of ours is not hidden", async () => {
+  test("above the cap of one route hide neither other routes nor a bug", async () => {
     const charging = createCharging();
     const mono = createCharging({ kind: "MONO_CHAIN" });
     const fees = createFeesOf(0n);
@@ -316,7 +316,7 @@ describe("fees", () => {
       ...fees,
       plan: (request) =>
         request.route === charging
-          ? Promise.reject(new OperatingError("FEE_NOT_COVERED", "It is too dear."))
+          ? Promise.reject(new OperatingError("FEE_NOT_COVERED", "It is too expensive."))
           : fees.plan(request),
     };
     const both = [charging, mono];

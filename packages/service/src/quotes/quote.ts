@@ -1,6 +1,6 @@
 /**
- * The quote service: prices the routes of a pair and, on request, issues the deposit address that fixes the
- * destination for ever.
+ * The quote service: quotes the routes of a pair and, on request, issues the deposit address, which fixes the destination
+ * permanently.
  */
 import type { Quote, QuoteRequest, QuoteResponse } from "@sluice/sdk/wire";
 import { type DepositAddress, type FindVault, issueAddress } from "../addresses/index.ts";
@@ -29,17 +29,17 @@ export interface QuoteDeps {
   readonly fees: Fees;
   readonly tokens: readonly ListedToken[];
   readonly format: AddressFormat;
-  /** Addresses nobody may name as a destination: our own contracts and accounts. */
+  /** Our own contracts and accounts, which cannot be destination wallets. */
   readonly reserved: ReadonlySet<Address>;
-  /** Only where deposits are taken on Solana. */
+  /** Undefined without deposits on Solana. */
   readonly findVault?: FindVault | undefined;
-  /** The caps that quotes without an address assume. */
+  /** Caps of quotes without a deposit address. */
   readonly caps: Caps;
 }
 
 const NO_USER = NATIVE_TOKEN;
 const AMOUNT_END = 2n ** 256n;
-/** The most a client may ask for, as its SDK does. */
+/** Maximum slippage of a request, as in the SDK. */
 const SLIPPAGE_BPS_MAX = 500;
 
 /**
@@ -109,7 +109,10 @@ type Switch = QuoteRequest["fullList"];
 const isOn = (flag: Switch) => flag === true || flag === "true";
 const isOff = (flag: Switch) => flag === false || flag === "false";
 
-/** The fastest, then the one that returns most; one where they are the same. Of equals the preferred, which is first. */
+/**
+ * Returns the fastest quote and the one with the highest output; one quote if they are the same. Of equal quotes the first,
+ * which is preferred, wins.
+ */
 function pickFastestAndBest(quotes: readonly Quote[]): Quote[] {
   const outOf = (quote: Quote) => BigInt(quote.expectedAmountOutBaseUnits);
   const [fastest] = quotes.toSorted((one, other) => one.etaSeconds - other.etaSeconds);
@@ -120,15 +123,15 @@ function pickFastestAndBest(quotes: readonly Quote[]): Quote[] {
 const compare = (one: bigint, other: bigint) => (one < other ? -1 : one > other ? 1 : 0);
 
 /**
- * What the routes that can do it say: one that cannot now is no reason to have no quote.
- * @throws what the first of them threw when none can.
+ * Returns the quotes of the routes that succeed. Routes that fail with an operating error are left out.
+ * @throws the first route's error if every route fails; a bug in any route.
  */
 async function keepAnswers(asked: readonly Promise<Quote>[]): Promise<Quote[]> {
   const answers = await Promise.allSettled(asked);
   const quotes = answers.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   const failures = answers.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
-  const mistake = failures.find((reason) => !(reason instanceof OperatingError));
-  if (mistake !== undefined) throw mistake;
+  const bug = failures.find((reason) => !(reason instanceof OperatingError));
+  if (bug !== undefined) throw bug;
   if (quotes.length === 0) throw failures[0];
   return quotes;
 }
@@ -142,7 +145,7 @@ async function quoteRoute(
     readonly userId: Address;
     readonly principal: Principal;
     readonly address: DepositAddress | null;
-    /** Null where nobody was named. */
+    /** Null if the request names none. */
     readonly destWallet: Address | null;
     readonly fromToken: ListedToken;
     readonly toToken: ListedToken;
@@ -157,7 +160,7 @@ async function quoteRoute(
     route,
     amount,
     maxFeeBps,
-    // An address that is not known yet has no wallet either. On Solana a wallet is a key, and nothing is deployed.
+    // A new address has no wallet contract yet. On Solana a wallet is a key, so nothing is deployed.
     deploys: async () =>
       source.wallets.kind === "contract" &&
       (address === null || !(await source.hasCode(address.wallet))),

@@ -23,7 +23,7 @@ const SOL = "11111111111111111111111111111111";
 const ZERO = "0x0000000000000000000000000000000000000000";
 const USDC_MINT = "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v";
 const USDC_EVM = toEvmAddress(`0x${"5".repeat(40)}`);
-/** Keys that stand on the curve, made of the vectors of RFC 8032 and the generator. */
+/** Public keys on the curve, from the test vectors of RFC 8032. */
 const WALLET = toAddress("0xd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a");
 const ACCOUNT = toAddress("0x3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c");
 const VAULT = toAddress("0xfc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025");
@@ -75,11 +75,11 @@ function createRoute(srcChain: number, srcToken: Address, destChain: number, des
     etaSeconds: 30,
     quote: async (amount) => ({ fair: amount, amountOut: amount, minOut: amount }),
   };
-  // CAST: a quote asks no more of a route.
+  // CAST: a quote uses no other member of a route.
   return members as Route;
 }
 
-/** Asks; nothing of a chain is read beyond what the tests give it. */
+/** Requests quotes over strict chains, which answer only the given reads. */
 async function ask(
   request: Partial<QuoteRequest>,
   given: {
@@ -154,8 +154,8 @@ async function refusalOf(...args: Parameters<typeof ask>): Promise<OperatingErro
   throw new Error("it was not refused");
 }
 
-describe("a token of Solana", () => {
-  test("is named by its mint, and shown as one", async () => {
+describe("a Solana token", () => {
+  test("is named by its mint, and has a mint in the quote", async () => {
     const [offer] = await ask({ destinationAddress: DESTINATION });
     expect(offer).toMatchObject({
       toChain: "solana",
@@ -170,26 +170,23 @@ describe("a token of Solana", () => {
     expect(offer?.fromToken).not.toHaveProperty("mint");
   });
 
-  test.each([SOL, "native", ZERO])(
-    "that is SOL itself is called %s, and has no mint",
-    async (name) => {
-      const [offer] = await ask({
-        fromChain: "solana",
-        toChain: "solana",
-        fromToken: name,
-        toToken: name,
-      });
-      expect(offer?.fromToken).toMatchObject({ contract: SOL, standard: "native" });
-      expect(offer?.fromToken).not.toHaveProperty("mint");
-    },
-  );
+  test.each([SOL, "native", ZERO])("is SOL when named %s, without a mint", async (name) => {
+    const [offer] = await ask({
+      fromChain: "solana",
+      toChain: "solana",
+      fromToken: name,
+      toToken: name,
+    });
+    expect(offer?.fromToken).toMatchObject({ contract: SOL, standard: "native" });
+    expect(offer?.fromToken).not.toHaveProperty("mint");
+  });
 
   test.each([
     ["fromToken", { ...FROM_SOLANA, fromToken: USDC_EVM }],
     ["toToken", { toToken: USDC_EVM }],
     ["toToken", { ...FROM_SOLANA, toToken: USDC_MINT }],
     ["toToken", { toToken: "0OIl" }],
-  ])("is no %s of the other family: %j", async (field, request) => {
+  ])("is refused as %s on the other family: %j", async (field, request) => {
     expect(await refusalOf(request)).toMatchObject({
       code: "VALIDATION_ERROR",
       details: { field },
@@ -197,26 +194,26 @@ describe("a token of Solana", () => {
   });
 });
 
-describe("an amount that would not let the recipient's account be", () => {
+describe("an amount below the rent of the recipient's account", () => {
   const NATIVE = { fromChain: "solana", toChain: "solana", fromToken: SOL, toToken: SOL };
   const named = { ...NATIVE, destinationAddress: DESTINATION };
   const given = { leastPayment: (to: Address) => (to === WALLET ? 1_000_001n : 1n) };
 
-  test("is not offered", async () => {
+  test("is refused", async () => {
     expect(await refusalOf(named, given)).toMatchObject({
       code: "AMOUNT_TOO_SMALL",
       details: { reason: "recipient_account", amountOut: "1000000", least: "1000001" },
     });
   });
 
-  test("is offered a unit above, and where nobody is named yet", async () => {
+  test("is accepted one unit above, and without a destination wallet", async () => {
     expect(await ask({ ...named, amountIn64: "1000001" }, given)).toHaveLength(1);
     expect(await ask(NATIVE, given)).toHaveLength(1);
   });
 });
 
-describe("T43 a destination on Solana", () => {
-  test("is a wallet", async () => {
+describe("a destination on Solana [T43]", () => {
+  test("accepts a wallet", async () => {
     const [offer] = await ask({ destinationAddress: DESTINATION });
     expect(offer?.payDepositAddress).toBe(null);
   });
@@ -242,7 +239,7 @@ describe("T43 a destination on Solana", () => {
       "BwqrghZA2htAcqq8dzP1WDAhTXYTYWj7CHxF5j7TDBAe",
       "a wallet that a key stands behind",
     ],
-  ])("is not %s", async (_, destinationAddress, expected) => {
+  ])("refuses %s", async (_, destinationAddress, expected) => {
     const refusal = await refusalOf({ destinationAddress });
     expect(refusal).toMatchObject({
       code: "VALIDATION_ERROR",
@@ -251,7 +248,7 @@ describe("T43 a destination on Solana", () => {
     expect(refusal.message).toContain(`destinationAddress: expected ${expected}`);
   });
 
-  test("is no vault of anybody", async () => {
+  test("refuses the vault of a deposit address", async () => {
     await insertAddress(database.db, poor, {
       chain_family: "svm",
       wallet: BINDING,
@@ -263,7 +260,7 @@ describe("T43 a destination on Solana", () => {
   });
 });
 
-test("a destination on an EVM chain is no address of Solana", async () => {
+test("refuses a Solana address as the destination on an EVM chain", async () => {
   const refusal = await refusalOf({ ...FROM_SOLANA, destinationAddress: DESTINATION });
   expect(refusal.message).toBe(
     "destinationAddress: expected 0x and 40 hex digits, as on EVM chains, not an address of Solana.",
@@ -277,7 +274,7 @@ describe("a deposit address on Solana", () => {
     payDeposit: true,
   };
 
-  test("is the vault that the signer derives, with its word for it", async () => {
+  test("is the signer's vault with its binding, stored once", async () => {
     const findVault: FindVault = async (commitment) => {
       expect(commitment).toMatchObject({ destChain: 2, refundAuthority: ACCOUNT });
       return { wallet: VAULT, proof: PROOF };
@@ -292,18 +289,18 @@ describe("a deposit address on Solana", () => {
         binding: PROOF,
       },
     });
-    // It was stored: the signer is not asked again.
+    // Stored, so the signer is not asked again.
     const [again] = await ask(request);
     expect(again?.payDepositAddress).toBe(toBase58(VAULT));
   });
 
-  test("is not handed out without the signer's word for it, new or stored", async () => {
+  test("is refused without a valid binding, new or stored", async () => {
     const other = { ...request, destinationAddress: toEvmAddress(createHex(20)) };
     const changed = { code: "CONFIG_MISSING", details: { reason: "address_row_changed" } };
     await database.db.deleteFrom("addresses").where("wallet", "=", VAULT).execute();
     const findVault: FindVault = async () => ({ wallet: VAULT, proof: `0x${"2c".repeat(64)}` });
     expect(await refusalOf(other, { findVault })).toMatchObject(changed);
-    // Nothing was stored: a signer that is right is asked.
+    // Nothing was stored, so the signer is asked again.
     await ask(other, { findVault: async () => ({ wallet: VAULT, proof: PROOF }) });
     await database.db
       .updateTable("addresses")
@@ -313,7 +310,7 @@ describe("a deposit address on Solana", () => {
     expect(await refusalOf(other)).toMatchObject(changed);
   });
 
-  test("is not deployed, so that its first settlement costs no more", async () => {
+  test("needs no deployment", async () => {
     const asked: boolean[] = [];
     const sponsored = createSponsoredFees(10);
     const fees: QuoteDeps["fees"] = {
@@ -328,7 +325,7 @@ describe("a deposit address on Solana", () => {
     expect(asked).toEqual([false, true]);
   });
 
-  test("is refused to an integrator without a refund authority there", async () => {
+  test("is refused without a Solana refund authority of the integrator", async () => {
     const findVault: FindVault = () => Promise.reject(new Error("nobody is to be asked"));
     expect(await refusalOf(request, { tenant: poor, findVault })).toMatchObject({
       code: "VALIDATION_ERROR",
@@ -336,7 +333,7 @@ describe("a deposit address on Solana", () => {
     });
   });
 
-  test("is refused where no signer derives vaults", async () => {
+  test("is refused without a signer for vaults", async () => {
     const other = { ...request, destinationAddress: toEvmAddress(createHex(20)) };
     expect((await refusalOf(other)).code).toBe("CONFIG_MISSING");
   });

@@ -238,7 +238,7 @@ export function createQuorumChain(
     encodeLockData: pure.encodeLockData,
     encodeTransferData: pure.encodeTransferData,
     deliveryIdOf: pure.deliveryIdOf,
-    deliveryIdOfOrder: pure.deliveryIdOfOrder,
+    deliveryIdOfPayout: pure.deliveryIdOfPayout,
     addresses: pure.addresses,
   };
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createReadableSigner, createStillClock, LANE } from "../../test/support/doubles.ts";
-import type { DeliveryOrder } from "../chains/port/index.ts";
+import type { Payout } from "../chains/port/index.ts";
 import { type Hex, padAddress, toEvmAddress, toHex32 } from "../core/hex.ts";
 import { type AttestorRules, type Guard, type LaneRules, openGuard } from "./guard.ts";
 import type { AttestorSigner, TransactionIntent } from "./port.ts";
@@ -177,7 +177,7 @@ describe("a lane", () => {
 });
 
 describe("the attestor", () => {
-  const order: DeliveryOrder = {
+  const order: Payout = {
     commitment: {
       integrator: WORD,
       userId: WORD,
@@ -216,7 +216,7 @@ describe("the attestor", () => {
     signPrice: sign("0x04"),
   };
   const open = () => guard.guardAttestor(inner, rules);
-  const delivery = (change: Partial<DeliveryOrder> = {}) => ({
+  const delivery = (change: Partial<Payout> = {}) => ({
     ...order,
     deadline: soon(600),
     ...change,

@@ -3,13 +3,7 @@
  * journal, so neither a restart nor a database that was changed or restored makes it forget.
  */
 import { createHash } from "node:crypto";
-import type {
-  Call,
-  ClaimOrder,
-  DeliveryOrder,
-  PriceOrder,
-  ReturnOrder,
-} from "../chains/port/index.ts";
+import type { Call, ClaimOrder, Payout, PriceOrder, ReturnOrder } from "../chains/port/index.ts";
 import { assertNever } from "../core/assert.ts";
 import { type Address, type Hex, type Hex32, toAddress, toHex32 } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
@@ -57,10 +51,10 @@ export interface AttestorRules {
   /** The ids under which an order is journalled. */
   readonly identify: (
     destChain: number,
-    order: DeliveryOrder,
+    order: Payout,
   ) => { readonly deliveryId: Hex32; readonly commitment: Hex32 };
   /** Whether a pair is configured as a route from inventory. */
-  readonly isPair: (destChain: number, order: DeliveryOrder) => boolean;
+  readonly isPair: (destChain: number, order: Payout) => boolean;
   /** Whether a contract is configured as a priced route of the token on the chain. */
   readonly isPricedRoute: (srcChain: number, token: Address, route: Address) => boolean;
   readonly payoutWindowS: bigint;

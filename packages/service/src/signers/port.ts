@@ -5,7 +5,7 @@
 import type {
   Call,
   ClaimOrder,
-  DeliveryOrder,
+  Payout,
   Fees,
   Lifetime,
   PriceOrder,
@@ -48,7 +48,7 @@ export interface LaneSigner {
 export interface AttestorSigner {
   readonly address: Address;
   /** Signs towards the `Delivery` contract of the destination chain. */
-  signDelivery(destChain: number, order: DeliveryOrder): Promise<Hex>;
+  signDelivery(destChain: number, order: Payout): Promise<Hex>;
   /** Signs towards the `Escrow` contract of the source chain. */
   signClaim(srcChain: number, claim: ClaimOrder): Promise<Hex>;
   /** Signs towards the same contract that a lock may go back to its deposit address. */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createReadableSigner, LANE, silentLog } from "../../test/support/doubles.ts";
-import type { DeliveryOrder } from "../chains/port/index.ts";
+import type { Payout } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { padAddress, toAddress, toEvmAddress, toHex32, toTxHash } from "../core/hex.ts";
 import { connectSigner } from "./client.ts";
@@ -23,7 +23,7 @@ const INTENT: TransactionIntent = {
   gas: 100_000n,
   fees: { maxFeePerGas: 2n ** 70n, maxPriorityFeePerGas: 1n },
 };
-const ORDER: DeliveryOrder = {
+const ORDER: Payout = {
   commitment: {
     integrator: WORD,
     userId: WORD,

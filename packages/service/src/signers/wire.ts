@@ -1,7 +1,7 @@
 /** What crosses the socket of a signer: JSON, amounts in decimal digits. */
 import { type Static, Type } from "typebox";
 import type { Commitment } from "../core/commitment.ts";
-import type { ClaimOrder, DeliveryOrder, PriceOrder, ReturnOrder } from "../chains/port/index.ts";
+import type { ClaimOrder, Payout, PriceOrder, ReturnOrder } from "../chains/port/index.ts";
 import { type Hex, toAddress, toHex32 } from "../core/hex.ts";
 import type { TransactionIntent } from "./port.ts";
 
@@ -165,7 +165,7 @@ export function formatIntent(
   };
 }
 
-export function parseDelivery(request: Static<typeof DeliveryRequest>): DeliveryOrder {
+export function parseDelivery(request: Static<typeof DeliveryRequest>): Payout {
   const { commitment, srcChain, escrow, srcToken, seq, amount, deadline } = request;
   return {
     commitment: parseCommitment(commitment),
@@ -180,7 +180,7 @@ export function parseDelivery(request: Static<typeof DeliveryRequest>): Delivery
 
 export function formatDelivery(
   destChain: number,
-  { seq, amount, deadline, ...order }: DeliveryOrder,
+  { seq, amount, deadline, ...order }: Payout,
 ): Static<typeof DeliveryRequest> {
   return {
     destChain,

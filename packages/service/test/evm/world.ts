@@ -12,7 +12,7 @@ import { Secret } from "../../src/core/secret.ts";
 import { createEvmChain } from "../../src/chains/evm/evm-chain.ts";
 import { startAnvil } from "./anvil.ts";
 import { deployContracts, type Deployment, EVM_CHAIN_ID, HERE, THERE } from "./deployment.ts";
-import type { Call, DeliveryOrder, Receipt } from "../../src/chains/port/index.ts";
+import type { Call, Payout, Receipt } from "../../src/chains/port/index.ts";
 import type { ChainAtBlocks } from "../../src/chains/quorum.ts";
 import { createEvmAttestorSigner } from "../../src/signers/evm/attestor-signer.ts";
 import { createRawKey } from "../../src/signers/evm/key.ts";
@@ -116,7 +116,7 @@ export async function openWorld() {
       return receipt;
     },
 
-    async orderOf(commitment: Commitment, amount: bigint): Promise<DeliveryOrder> {
+    async payoutOf(commitment: Commitment, amount: bigint): Promise<Payout> {
       const { timestamp } = await deployment.client.getBlock();
       return {
         commitment,

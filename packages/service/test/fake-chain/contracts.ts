@@ -17,7 +17,7 @@ import {
 import type {
   BurnTerms,
   ClaimOrder,
-  DeliveryOrder,
+  Payout,
   Effect,
   FoundDelivery,
   FoundMint,
@@ -108,7 +108,7 @@ export type Action =
   | { readonly kind: "hidden_transfer"; readonly to: Address; readonly amount: bigint }
   | { readonly kind: "deploy"; readonly commitment: Commitment }
   | SettleAction
-  | { readonly kind: "deliver"; readonly order: DeliveryOrder; readonly signature: Hex }
+  | { readonly kind: "deliver"; readonly order: Payout; readonly signature: Hex }
   | { readonly kind: "claim"; readonly claim: ClaimOrder; readonly signature: Hex }
   | { readonly kind: "return"; readonly order: ReturnOrder; readonly signature: Hex }
   | { readonly kind: "refund"; readonly commitment: Commitment; readonly token: Address }

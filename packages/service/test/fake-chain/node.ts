@@ -253,7 +253,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     encodeLockData: () => "0x",
     encodeTransferData: (fee) => encode(fee),
     deliveryIdOf: (lock) => deliveryIdOf({ srcChain: chainId, escrow, ...lock }),
-    deliveryIdOfOrder: ({ commitment, srcChain, escrow: from, srcToken, seq }) =>
+    deliveryIdOfPayout: ({ commitment, srcChain, escrow: from, srcToken, seq }) =>
       deliveryIdOf({
         srcChain,
         escrow: from,

@@ -188,7 +188,7 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
     encodeLockData: (terms) => encode(terms),
     encodeTransferData: (fee) => encode(fee),
     deliveryIdOf: (lock) => deliveryIdOf({ srcChain: chainId, escrow, ...lock }),
-    deliveryIdOfOrder: ({ commitment, srcChain, escrow: from, srcToken: token, seq }) =>
+    deliveryIdOfPayout: ({ commitment, srcChain, escrow: from, srcToken: token, seq }) =>
       deliveryIdOf({ srcChain, escrow: from, wallet: predictWallet(commitment), token, seq }),
     async listOutflows(block) {
       return wholeOf(block).transactions.flatMap((mined, place) => outflowsOf(mined, () => place));

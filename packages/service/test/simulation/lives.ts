@@ -68,7 +68,7 @@ const PURE: ReadonlySet<string> = new Set([
   "encodeSwapData",
   "encodeSwapBurnData",
   "deliveryIdOf",
-  "deliveryIdOfOrder",
+  "deliveryIdOfPayout",
 ]);
 
 /** Objects of a chain whose methods ask a node as its own do. */

@@ -186,7 +186,7 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
     encodeTransferData: () => "0x",
     encodeSwapData: () => "0x",
     deliveryIdOf: () => ID,
-    deliveryIdOfOrder: () => ID,
+    deliveryIdOfPayout: () => ID,
     cctp: null,
     addresses: { factory: TOKEN, escrow: TOKEN, delivery: TOKEN },
   });

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deliveryIdOf, hashCommitment, predictWallet } from "../../src/chains/evm/commitment.ts";
-import type { AttestedPrice, DeliveryOrder } from "../../src/chains/port/index.ts";
+import type { AttestedPrice, Payout } from "../../src/chains/port/index.ts";
 import { fromBase58 } from "../../src/chains/solana/base58.ts";
 import type { MintFacts } from "../../src/chains/solana/instructions.ts";
 import { encodeOrders } from "../../src/chains/solana/order-codec.ts";
@@ -294,9 +294,9 @@ export async function startCustody(change: Partial<CustodyOptions> = {}) {
     async deliver(
       number: number,
       paid: Address = token,
-      fields: Partial<DeliveryOrder> = {},
+      fields: Partial<Payout> = {},
     ): Promise<DeliverOrder> {
-      const order: DeliveryOrder = {
+      const order: Payout = {
         commitment: towardsSolana(number, paid),
         srcChain: BASE,
         escrow: BASE_ESCROW,

@@ -24,7 +24,7 @@ import {
   toHex32,
 } from "../../src/core/hex.ts";
 import { deliveryIdOf, hashCommitment, predictWallet } from "../../src/chains/evm/commitment.ts";
-import type { DeliveryOrder } from "../../src/chains/port/index.ts";
+import type { Payout } from "../../src/chains/port/index.ts";
 import { bytesOf, fromBase58, toBase58 } from "../../src/chains/solana/base58.ts";
 import {
   associatedAccountOf,
@@ -110,7 +110,7 @@ export async function deploy(): Promise<Deployment> {
           token: padAddress(token),
           seq,
         }),
-      deliveryIdOfOrder: (order: DeliveryOrder) =>
+      deliveryIdOfPayout: (order: Payout) =>
         deliveryIdOf({
           srcChain: order.srcChain,
           escrow: padAddress(order.escrow),

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import {
   deliveryIdOf,
-  deliveryIdOfOrder,
+  deliveryIdOfPayout,
   hashCommitment,
   implementationOf,
   predictWallet,
@@ -85,10 +85,10 @@ test("an order is paid under the id of its lock in the wallet that its commitmen
     token: padAddress(srcToken),
     seq: 7n,
   };
-  expect(deliveryIdOfOrder(factory, order)).toBe(deliveryIdOf(lock));
-  expect(deliveryIdOfOrder(address("d"), order)).not.toBe(deliveryIdOf(lock));
+  expect(deliveryIdOfPayout(factory, order)).toBe(deliveryIdOf(lock));
+  expect(deliveryIdOfPayout(address("d"), order)).not.toBe(deliveryIdOf(lock));
   // What is paid, and until when, is not in it.
-  expect(deliveryIdOfOrder(factory, { ...order, amount: 2n, deadline: 2n })).toBe(
+  expect(deliveryIdOfPayout(factory, { ...order, amount: 2n, deadline: 2n })).toBe(
     deliveryIdOf(lock),
   );
 });

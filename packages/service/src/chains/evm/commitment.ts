@@ -17,7 +17,7 @@ import {
   toEvmAddress,
   toHex32,
 } from "../../core/hex.ts";
-import type { DeliveryOrder } from "../port/index.ts";
+import type { Payout } from "../port/index.ts";
 
 const DEPOSIT_DOMAIN = keccak256(stringToHex("sluice.deposit.v1"));
 const DELIVERY_DOMAIN = keccak256(stringToHex("sluice.delivery.v1"));
@@ -86,12 +86,12 @@ export function deliveryIdOf(lock: {
 }
 
 /** The id that an order would be paid under by a `Delivery` contract that trusts the given factory. */
-export function deliveryIdOfOrder(factory: EvmAddress, order: DeliveryOrder): Hex32 {
+export function deliveryIdOfPayout(factory: EvmAddress, payout: Payout): Hex32 {
   return deliveryIdOf({
-    srcChain: order.srcChain,
-    escrow: padAddress(order.escrow),
-    wallet: padAddress(predictWallet(factory, order.commitment)),
-    token: padAddress(order.srcToken),
-    seq: order.seq,
+    srcChain: payout.srcChain,
+    escrow: padAddress(payout.escrow),
+    wallet: padAddress(predictWallet(factory, payout.commitment)),
+    token: padAddress(payout.srcToken),
+    seq: payout.seq,
   });
 }

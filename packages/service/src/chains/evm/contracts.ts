@@ -11,7 +11,7 @@ import type {
 } from "../port/index.ts";
 import { combineCalls, tookEffect } from "./batches.ts";
 import { tagOf } from "./calls.ts";
-import { deliveryIdOf, deliveryIdOfOrder, hashCommitment, predictWallet } from "./commitment.ts";
+import { deliveryIdOf, deliveryIdOfPayout, hashCommitment, predictWallet } from "./commitment.ts";
 import { findDelivery, getDailyCapLeft, isDelivered } from "./deliveries.ts";
 import { getLock } from "./locks.ts";
 import { listOutflows } from "./outflows.ts";
@@ -116,7 +116,7 @@ export function createContracts(
         token: padAddress(token),
         seq,
       }),
-    deliveryIdOfOrder: (order) => deliveryIdOfOrder(factory, order),
+    deliveryIdOfPayout: (order) => deliveryIdOfPayout(factory, order),
 
     getLock: (deliveryId, at) => getLock(rpc, escrow, deliveryId, at),
     findRefund: async (args) => {

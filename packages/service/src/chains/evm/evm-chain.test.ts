@@ -66,7 +66,7 @@ describe("what is computed here is what the contracts compute", () => {
   });
 
   test("delivery id of an order", async () => {
-    const order = await world.orderOf(world.commitmentTo(THERE), 1n);
+    const order = await world.payoutOf(world.commitmentTo(THERE), 1n);
     const { commitment: c, escrow, srcToken, ...numbers } = order;
     const id = await world.client.readContract({
       address: world.contractsThere.delivery,
@@ -74,7 +74,7 @@ describe("what is computed here is what the contracts compute", () => {
       functionName: "deliveryIdOf",
       args: [{ ...numbers, c, escrow: padAddress(escrow), srcToken: padAddress(srcToken) }],
     });
-    expect(world.there.deliveryIdOfOrder(order)).toBe(id);
+    expect(world.there.deliveryIdOfPayout(order)).toBe(id);
     const wallet = world.here.predictWallet(c);
     expect(world.here.deliveryIdOf({ wallet, token: srcToken, seq: 0n })).toBe(id);
   });
@@ -158,7 +158,7 @@ describe("lock, delivery and claim", () => {
     expect(await world.there.findDelivery(deliveryId)).toBeNull();
     const amount = 24_975_000_000_000_000_000n;
     await world.mint(world.usdcThere, world.contractsThere.delivery, amount);
-    const order = await world.orderOf(commitment, amount);
+    const order = await world.payoutOf(commitment, amount);
     const paid = await world.execute(
       world.there,
       world.there.buildDeliver(order, await world.attestor.signDelivery(THERE, order)),
@@ -197,7 +197,7 @@ describe("lock, delivery and claim", () => {
 
   test("a signature over another amount is not the attestor's", async () => {
     const { commitment } = await world.lockDeposit();
-    const order = await world.orderOf(commitment, 10n);
+    const order = await world.payoutOf(commitment, 10n);
     const signature = await world.attestor.signDelivery(THERE, { ...order, amount: 11n });
     const call = world.there.buildDeliver(order, signature);
     expect(await world.there.simulate(world.lane.address, call)).toEqual({

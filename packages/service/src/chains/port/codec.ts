@@ -34,7 +34,7 @@ export interface ChainCodec {
   /** Whether a lock of this chain's escrow is of the commitment. */
   isLockOf(lock: Pick<Lock, "wallet" | "commitment">, commitment: Commitment): boolean;
   buildSettle(call: SettleCall): Call;
-  buildDeliver(order: DeliveryOrder, attestorSignature: Hex): Call;
+  buildDeliver(payout: Payout, attestorSignature: Hex): Call;
   buildClaim(claim: ClaimOrder, attestorSignature: Hex, lock: OpenLock): Call;
   buildReturn(order: ReturnOrder, attestorSignature: Hex, lock: OpenLock): Call;
   /**
@@ -53,7 +53,7 @@ export interface ChainCodec {
   /** The id under which an escrow of this chain keeps a lock. */
   deliveryIdOf(lock: { wallet: Address; token: Address; seq: bigint }): Hex32;
   /** The same id for an escrow of another chain. */
-  deliveryIdOfOrder(order: DeliveryOrder): Hex32;
+  deliveryIdOfPayout(payout: Payout): Hex32;
   /**
    * Whether a transfer is what the escrow gave back to a wallet: it belongs to the settlement that locked it, and is no new
    * deposit. `outflows` are those of its block.
@@ -105,7 +105,7 @@ export interface OpenLock {
 }
 
 /** The destination leg of a settlement from inventory, as the `Delivery` contract takes it. */
-export interface DeliveryOrder {
+export interface Payout {
   readonly commitment: Commitment;
   /** Bridge chain id of the escrow. */
   readonly srcChain: number;

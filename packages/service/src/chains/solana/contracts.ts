@@ -9,7 +9,7 @@ import type {
   Call,
   ChainCodec,
   ContractReader,
-  DeliveryOrder,
+  Payout,
   ContractAddresses,
   Effect,
   OpenLock,
@@ -67,7 +67,7 @@ export function createContracts(
         readonly token: Address;
         readonly seq: bigint;
       }) => Hex32;
-      readonly ofOrder: (order: DeliveryOrder) => Hex32;
+      readonly ofPayout: (payout: Payout) => Hex32;
     };
     /** What may be delivered of a token now under its cap over 24 hours, in base units: as the signer says, who keeps it. */
     readonly capLeftOf: (token: Address) => Promise<bigint>;
@@ -170,7 +170,7 @@ export function createContracts(
     encodeTransferData: encodeFee,
 
     deliveryIdOf: ids.ofLock,
-    deliveryIdOfOrder: ids.ofOrder,
+    deliveryIdOfPayout: ids.ofPayout,
     listOutflows,
     findRefund: ({ wallet, token, fromBlock: fromSlot }) =>
       agreeFinal((node, minSlot) =>
@@ -265,7 +265,7 @@ function tookEffect(
     ids,
   }: {
     readonly commitments: Commitments;
-    readonly ids: { readonly ofOrder: (order: DeliveryOrder) => Hex32 };
+    readonly ids: { readonly ofPayout: (payout: Payout) => Hex32 };
   },
 ): boolean {
   if (!succeeded) return false;
@@ -287,7 +287,7 @@ function tookEffect(
       // The port has no effect for it, and the transaction could not have succeeded without.
       return true;
     case "deliver": {
-      const deliveryId = ids.ofOrder(order.order);
+      const deliveryId = ids.ofPayout(order.order);
       return has((effect) => effect.kind === "delivered" && effect.deliveryId === deliveryId);
     }
     case "transfer":

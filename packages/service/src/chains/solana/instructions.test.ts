@@ -336,9 +336,9 @@ describe("SOL", () => {
   });
 
   test("is delivered once, and lamports at the marker neither hinder nor feign it", async () => {
-    const { delivery, deliveryIdOfOrder } = world.deployment.facts;
+    const { delivery, deliveryIdOfPayout } = world.deployment.facts;
     const deliver = deliverOf(NATIVE_SOL, SOL);
-    const marker = markerAddressOf(delivery, deliveryIdOfOrder(deliver.order));
+    const marker = markerAddressOf(delivery, deliveryIdOfPayout(deliver.order));
     world.giveSol(marker, rentOf(0));
     const before = lamportsOf(delivery);
     await succeed(deliver);
@@ -532,7 +532,7 @@ describe("what somebody else has power over", () => {
   });
 
   test("T32 an account of a recipient's that wants a memo is not paid, and nothing is marked as paid", async () => {
-    const { delivery, deliveryIdOfOrder } = world.deployment.facts;
+    const { delivery, deliveryIdOfPayout } = world.deployment.facts;
     const token = world.createMint(PLAIN_2022);
     await world.giveTokens(delivery, token, 5_000n);
     const deliver = deliverOf(token, 700n);
@@ -541,7 +541,7 @@ describe("what somebody else has power over", () => {
       writeAccount(to, token, [extension("MemoTransfer", { requireIncomingTransferMemos })]);
     await wanting(true);
     expect(await failureOf(deliver)).toMatch(/0x24\b/);
-    const marker = markerAddressOf(delivery, deliveryIdOfOrder(deliver.order));
+    const marker = markerAddressOf(delivery, deliveryIdOfPayout(deliver.order));
     expect(world.exists(marker)).toBe(false);
     expect(await world.tokensOf(delivery, token)).toBe(5_000n);
     await wanting(false);

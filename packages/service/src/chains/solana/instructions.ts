@@ -21,7 +21,7 @@ import { createNoopSigner, type Instruction, lamports, type TransactionSigner } 
 import { assert } from "../../core/assert.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { type Address, type Hex32, NATIVE_SOL, unpadAddress } from "../../core/hex.ts";
-import type { DeliveryOrder, TokenSource } from "../port/index.ts";
+import type { Payout, TokenSource } from "../port/index.ts";
 import { toBase58 } from "./base58.ts";
 import {
   associatedAccountOf,
@@ -74,7 +74,7 @@ export interface OrderFacts {
     readonly token: Address;
     readonly seq: bigint;
   }) => Hex32;
-  readonly deliveryIdOfOrder: (order: DeliveryOrder) => Hex32;
+  readonly deliveryIdOfPayout: (payout: Payout) => Hex32;
   /** Throws for a mint that is not known. Not asked for wrapped SOL. */
   readonly mintFactsOf: (mint: Address) => MintFacts;
   /** Lamports that an account of so many bytes must have. More than the chain asks does no harm: it comes back. */
@@ -255,7 +255,7 @@ async function emptyLock(
 async function buildDeliver({ order }: DeliverOrder, facts: OrderFacts): Promise<BuiltOrder> {
   const { commitment, amount } = order;
   const { delivery } = facts;
-  const deliveryId = facts.deliveryIdOfOrder(order);
+  const deliveryId = facts.deliveryIdOfPayout(order);
   const token = unpadAddress(commitment.destToken, "svm");
   const to = unpadAddress(commitment.destWallet, "svm");
   return {

@@ -6,7 +6,7 @@ import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { type Hex, toAddress, toHex, toHex32 } from "../../core/hex.ts";
 import type { Commitment } from "../../core/commitment.ts";
-import type { AttestedPrice, DeliveryOrder, TokenSource } from "../port/index.ts";
+import type { AttestedPrice, Payout, TokenSource } from "../port/index.ts";
 import type { Order } from "./orders.ts";
 
 const exact = { additionalProperties: false } as const;
@@ -323,7 +323,7 @@ function readCommitment(wire: Static<typeof WireCommitment>): Commitment {
   };
 }
 
-function readDelivery(wire: (WireOrder & { kind: "deliver" })["order"]): DeliveryOrder {
+function readDelivery(wire: (WireOrder & { kind: "deliver" })["order"]): Payout {
   return {
     commitment: readCommitment(wire.commitment),
     srcChain: wire.srcChain,

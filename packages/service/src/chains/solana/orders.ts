@@ -5,7 +5,7 @@
  */
 import type { Commitment } from "../../core/commitment.ts";
 import type { Address, Hex, Hex32 } from "../../core/hex.ts";
-import type { AttestedPrice, DeliveryOrder, TokenSource } from "../port/index.ts";
+import type { AttestedPrice, Payout, TokenSource } from "../port/index.ts";
 
 /** An order that moves what is in a vault. */
 interface FromVault {
@@ -73,7 +73,7 @@ export interface ReturnLockOrder extends OfLock {
 /** Pays the committed wallet from inventory, once per delivery id. */
 export interface DeliverOrder {
   readonly kind: "deliver";
-  readonly order: DeliveryOrder;
+  readonly order: Payout;
   /** The attestor's. */
   readonly signature: Hex;
 }

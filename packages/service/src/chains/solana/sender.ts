@@ -46,7 +46,7 @@ export interface SenderOptions {
   readonly chainId: number;
   readonly accounts: Accounts;
   readonly commitments: Commitments;
-  readonly ids: Pick<OrderFacts, "deliveryIdOfLock" | "deliveryIdOfOrder">;
+  readonly ids: Pick<OrderFacts, "deliveryIdOfLock" | "deliveryIdOfPayout">;
   /** The vault of a commitment's hash, which was issued and stored; null where there is none. */
   readonly vaultOf: (commitment: Hex32) => Promise<Address | null>;
   readonly findMintFacts: (mint: Address) => MintFacts | undefined;

@@ -180,7 +180,7 @@ describe.each([
       amount,
       deadline: DEADLINE,
     };
-    const deliveryId = here.deliveryIdOfOrder(order);
+    const deliveryId = here.deliveryIdOfPayout(order);
     expect(await here.findDelivery(deliveryId)).toBeNull();
     // Lamports at its marker are no delivery.
     const marker = markerAddressOf(here.addresses.delivery, deliveryId);
@@ -365,7 +365,7 @@ describe("a lock", () => {
       amount: 7n * USDC,
       deadline: DEADLINE,
     };
-    const id = here.deliveryIdOfOrder(order);
+    const id = here.deliveryIdOfPayout(order);
     const paid = await world.execute(here.buildDeliver(order, SIGNATURE));
     const found = await here.findDelivery(id);
     expect(found).toMatchObject({ txHash: paid.txHash, amount: 7n * USDC });

@@ -6,7 +6,7 @@ import type { Log } from "../../telemetry/log.ts";
 import type {
   BlockhashSequencing,
   Chain,
-  DeliveryOrder,
+  Payout,
   FinalBalances,
   VaultWallets,
 } from "../port/index.ts";
@@ -70,7 +70,7 @@ export function createSolanaChain(options: SolanaChainOptions): ChainOfVaults {
       token: padAddress(token),
       seq,
     });
-  const ofOrder = ({ srcChain, escrow, commitment, srcToken, seq }: DeliveryOrder) =>
+  const ofPayout = ({ srcChain, escrow, commitment, srcToken, seq }: Payout) =>
     commitments.deliveryIdOf({
       srcChain,
       escrow: padAddress(escrow),
@@ -81,7 +81,7 @@ export function createSolanaChain(options: SolanaChainOptions): ChainOfVaults {
   const ids = {
     deliveryIdOfLock: (lock: { commitment: Commitment; token: Address; seq: bigint }) =>
       ofLock({ wallet: commitments.walletOf(lock.commitment), token: lock.token, seq: lock.seq }),
-    deliveryIdOfOrder: ofOrder,
+    deliveryIdOfPayout: ofPayout,
   };
 
   return {
@@ -96,7 +96,7 @@ export function createSolanaChain(options: SolanaChainOptions): ChainOfVaults {
       chainId,
       accounts,
       commitments,
-      ids: { ofLock, ofOrder },
+      ids: { ofLock, ofPayout },
       capLeftOf,
       walkAt: levels.walkAt,
     }),

@@ -8,7 +8,7 @@ import {
   unseenMetrics,
 } from "../../../test/support/doubles.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/database.ts";
-import type { Chain, DeliveryOrder, FoundDelivery, Lock } from "../../chains/port/index.ts";
+import type { Chain, Payout, FoundDelivery, Lock } from "../../chains/port/index.ts";
 import { assert } from "../../core/assert.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { OperatingError } from "../../core/errors.ts";
@@ -85,7 +85,7 @@ function openAttestor() {
   const shared = {
     hashCommitment: () => COMMITMENT_HASH,
     predictWallet: () => WALLET,
-    deliveryIdOfOrder: () => DELIVERY_ID,
+    deliveryIdOfPayout: () => DELIVERY_ID,
   };
   const source: Chain = createStrictChain({
     ...shared,
@@ -157,7 +157,7 @@ function openAttestor() {
     ],
     wakeSettler: () => undefined,
   };
-  const order: DeliveryOrder = {
+  const order: Payout = {
     commitment,
     srcChain: 2,
     escrow: ESCROW,
@@ -196,7 +196,7 @@ function openAttestor() {
       .executeTakeFirstOrThrow();
     return row.refusal ?? row.signature ?? "waits";
   }
-  const askOrder = (change: Partial<DeliveryOrder> = {}, deliveryId?: Hex32, attestor = deps) =>
+  const askOrder = (change: Partial<Payout> = {}, deliveryId?: Hex32, attestor = deps) =>
     ask({ kind: "delivery", order: { ...order, ...change }, hints: HINTS }, deliveryId, attestor);
   const claim = { deliveryId: DELIVERY_ID, paidAmount: 999_000n, deadline: nowS + 3600n };
   const askClaim = (change: Partial<typeof claim> = {}) =>
@@ -258,7 +258,7 @@ describe("an order", () => {
     const source = deps.chains.get(30);
     assert(source, "there is a destination");
     Object.assign(source, {
-      deliveryIdOfOrder: ({ seq }: DeliveryOrder) => (seq === 1n ? slow : DELIVERY_ID),
+      deliveryIdOfPayout: ({ seq }: Payout) => (seq === 1n ? slow : DELIVERY_ID),
     });
     let release = () => {};
     state.slow.set(slow, new Promise((resolve) => (release = resolve)));
@@ -292,7 +292,7 @@ describe("an order", () => {
     expect(await askOrder()).toBe("waits");
   });
 
-  test.each<[string, string, Partial<DeliveryOrder>]>([
+  test.each<[string, string, Partial<Payout>]>([
     ["for less than was promised", "below_promised_minimum", { amount: 994_999n }],
     ["for more than was locked", "above_locked_value", { amount: 1_000_001n }],
     ["from an escrow that is not ours", "unknown_escrow", { escrow: address("66") }],

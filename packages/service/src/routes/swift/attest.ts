@@ -152,7 +152,7 @@ async function judgeOrder(
   const destination = deps.chains.get(commitment.destChain);
   if (!source || !destination) return refuse("unknown_chain");
   if (order.escrow !== source.addresses.escrow) return refuse("unknown_escrow");
-  if (destination.deliveryIdOfOrder(order) !== deliveryId) return refuse("other_delivery_id");
+  if (destination.deliveryIdOfPayout(order) !== deliveryId) return refuse("other_delivery_id");
   const pair = deps.pairs.find(
     (known) =>
       known.fromInventory &&

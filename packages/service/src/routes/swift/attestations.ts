@@ -5,7 +5,7 @@
 import { sql } from "kysely";
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
-import type { ClaimOrder, DeliveryOrder, ReturnOrder } from "../../chains/port/index.ts";
+import type { ClaimOrder, Payout, ReturnOrder } from "../../chains/port/index.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { OperatingError } from "../../core/errors.ts";
 import {
@@ -30,7 +30,7 @@ interface Provable {
 }
 
 export type AttestationRequest =
-  | ({ readonly kind: "delivery"; readonly order: DeliveryOrder } & Provable)
+  | ({ readonly kind: "delivery"; readonly order: Payout } & Provable)
   | ({
       readonly kind: "claim";
       readonly srcChain: number;

@@ -11,7 +11,7 @@ import type {
   Call,
   Chain,
   Chains,
-  DeliveryOrder,
+  Payout,
   FoundDelivery,
   Lock,
   OpenLock,
@@ -155,7 +155,7 @@ async function lookAtLocked(
   }
   if (sent) return poll(deps, delivery);
 
-  const order = orderOf(delivery, address, attestation.deadline);
+  const order = payoutOf(delivery, address, attestation.deadline);
   return plan(deps, delivery, {
     chain: destination,
     lanes: lanesOf(deps, delivery.destChain).deliver,
@@ -208,7 +208,7 @@ async function requestOrder(
       id: `delivery:${delivery.id}:${number}`,
       deliveryId: delivery.id,
       deadline,
-      request: { kind: "delivery", order: orderOf(delivery, address, deadline), hints },
+      request: { kind: "delivery", order: payoutOf(delivery, address, deadline), hints },
       nowMs: deps.clock.now(),
     });
   });
@@ -526,7 +526,7 @@ function assertNotRefused({ refusal }: Attestation, message: string): void {
   throw new OperatingError("INTERNAL", message, { details: { reason: refusal } });
 }
 
-function orderOf(delivery: Delivery, address: DepositAddress, deadline: bigint): DeliveryOrder {
+function payoutOf(delivery: Delivery, address: DepositAddress, deadline: bigint): Payout {
   return {
     commitment: address.commitment,
     srcChain: delivery.srcChain,

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { RouteConfig } from "../../config/index.ts";
 import { NATIVE_TOKEN, padAddress, toEvmAddress } from "../../core/hex.ts";
-import type { DeliveryOrder } from "../../chains/port/index.ts";
+import type { Payout } from "../../chains/port/index.ts";
 import { createEvmAttestorPolicy } from "./attestor-policy.ts";
 import { configuredRoute } from "../../../test/support/routes.ts";
 
@@ -44,7 +44,7 @@ test("prices are signed for swaps and for priced pairs, deliveries for what inve
   const isPair = (destChain: number, destToken = NATIVE_TOKEN) => {
     const commitment = { destToken: padAddress(destToken) };
     // CAST: what else is in an order is not looked at here.
-    const order = { srcChain: 2, srcToken: USDC, commitment } as DeliveryOrder;
+    const order = { srcChain: 2, srcToken: USDC, commitment } as Payout;
     return policy.isPair(destChain, order);
   };
   expect([isPair(30), isPair(2)]).toEqual([true, false]);

@@ -1,6 +1,6 @@
 /** Which pairs an attestor speaks for. */
 import type { RouteConfig } from "../../config/index.ts";
-import { deliveryIdOfOrder, hashCommitment } from "../../chains/evm/commitment.ts";
+import { deliveryIdOfPayout, hashCommitment } from "../../chains/evm/commitment.ts";
 import { type EvmAddress, padAddress } from "../../core/hex.ts";
 import type { AttestorRules } from "../guard.ts";
 import { SignerRefusal } from "../refusal.ts";
@@ -19,7 +19,7 @@ export function createEvmAttestorPolicy(options: {
       const chain = chains.get(destChain);
       if (!chain) throw new SignerRefusal(`a delivery to chain ${destChain}, which it lacks`);
       return {
-        deliveryId: deliveryIdOfOrder(chain.factory, order),
+        deliveryId: deliveryIdOfPayout(chain.factory, order),
         commitment: hashCommitment(order.commitment),
       };
     },

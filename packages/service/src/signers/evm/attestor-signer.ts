@@ -8,7 +8,7 @@ import {
 import { assert } from "../../core/assert.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { Address, EvmAddress, Hex } from "../../core/hex.ts";
-import { deliveryIdOfOrder, hashCommitment } from "../../chains/evm/commitment.ts";
+import { deliveryIdOfPayout, hashCommitment } from "../../chains/evm/commitment.ts";
 import type { AttestorSigner } from "../port.ts";
 import type { EvmKey } from "./key.ts";
 
@@ -111,7 +111,7 @@ export function createEvmAttestorSigner(options: {
         types: DELIVER,
         primaryType: "Deliver",
         message: {
-          deliveryId: deliveryIdOfOrder(destination.factory, order),
+          deliveryId: deliveryIdOfPayout(destination.factory, order),
           commitment: hashCommitment(commitment),
           amount,
           deadline,

@@ -1,8 +1,8 @@
 import { inspect } from "node:util";
 import { parseTransaction, recoverTransactionAddress, recoverTypedDataAddress } from "viem";
 import { describe, expect, test } from "vitest";
-import { deliveryIdOfOrder, hashCommitment } from "../../chains/evm/commitment.ts";
-import type { DeliveryOrder } from "../../chains/port/index.ts";
+import { deliveryIdOfPayout, hashCommitment } from "../../chains/evm/commitment.ts";
+import type { Payout } from "../../chains/port/index.ts";
 import { toEvmAddress, toHex32 } from "../../core/hex.ts";
 import { Secret } from "../../core/secret.ts";
 import { type AttestedChain, createEvmAttestorSigner } from "./attestor-signer.ts";
@@ -26,7 +26,7 @@ const DESTINATION = {
   escrow: address("e2"),
   delivery: address("d2"),
 } as const;
-const ORDER: DeliveryOrder = {
+const ORDER: Payout = {
   commitment: {
     integrator: WORD,
     userId: WORD,
@@ -120,7 +120,7 @@ describe("the attestor", () => {
       },
       primaryType: "Deliver",
       message: {
-        deliveryId: deliveryIdOfOrder(DESTINATION.factory, ORDER),
+        deliveryId: deliveryIdOfPayout(DESTINATION.factory, ORDER),
         commitment: hashCommitment(ORDER.commitment),
         amount: ORDER.amount,
         deadline: ORDER.deadline,

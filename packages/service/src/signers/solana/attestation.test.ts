@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { hashTypedData, recoverTypedDataAddress } from "viem";
 import { describe, expect, test } from "vitest";
-import { deliveryIdOfOrder, hashCommitment } from "../../chains/evm/commitment.ts";
-import type { DeliveryOrder } from "../../chains/port/index.ts";
+import { deliveryIdOfPayout, hashCommitment } from "../../chains/evm/commitment.ts";
+import type { Payout } from "../../chains/port/index.ts";
 import { type Hex, padAddress, toAddress, toEvmAddress, toHex, toHex32 } from "../../core/hex.ts";
 import { Secret } from "../../core/secret.ts";
 import { type AttestedChain, createEvmAttestorSigner } from "../evm/attestor-signer.ts";
@@ -34,7 +34,7 @@ const attestor = createEvmAttestorSigner({
     [30, BASE],
   ]),
 });
-const toSolana: DeliveryOrder = {
+const toSolana: Payout = {
   commitment: {
     integrator: WORD,
     userId: WORD,
@@ -52,7 +52,7 @@ const toSolana: DeliveryOrder = {
   amount: 1_000n,
   deadline: 1_800_000_000n,
 };
-const fromSolana: DeliveryOrder = {
+const fromSolana: Payout = {
   ...toSolana,
   commitment: { ...toSolana.commitment, destChain: 30, destToken: padAddress(WALLET) },
   srcChain: 1,
@@ -63,7 +63,7 @@ const fromSolana: DeliveryOrder = {
 describe("the attestor's signature towards Solana", () => {
   test("over a delivery is verified for its delivery account", async () => {
     const message = {
-      deliveryId: deliveryIdOfOrder(FACTORY, toSolana),
+      deliveryId: deliveryIdOfPayout(FACTORY, toSolana),
       commitment: hashCommitment(toSolana.commitment),
       amount: toSolana.amount,
       deadline: toSolana.deadline,
@@ -121,7 +121,7 @@ test("an order of a lock on Solana is signed for the contract of its destination
     },
     primaryType: "Deliver",
     message: {
-      deliveryId: deliveryIdOfOrder(FACTORY, fromSolana),
+      deliveryId: deliveryIdOfPayout(FACTORY, fromSolana),
       commitment: hashCommitment(fromSolana.commitment),
       amount: fromSolana.amount,
       deadline: fromSolana.deadline,

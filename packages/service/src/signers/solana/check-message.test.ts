@@ -14,7 +14,7 @@ import {
   walletOf,
 } from "../../../test/support/solana-custody.ts";
 import { deliveryIdOf, hashCommitment, predictWallet } from "../../chains/evm/commitment.ts";
-import type { DeliveryOrder } from "../../chains/port/index.ts";
+import type { Payout } from "../../chains/port/index.ts";
 import { toBase58 } from "../../chains/solana/base58.ts";
 import { buildInstructions, type MintFacts } from "../../chains/solana/instructions.ts";
 import type { Order } from "../../chains/solana/orders.ts";
@@ -59,7 +59,7 @@ beforeAll(async () => {
     deliveryIdOfLock: remembered(({ commitment, token: locked, seq }) =>
       idOfLock({ ...custody.lock(1), commitment, token: locked, seq }),
     ),
-    deliveryIdOfOrder: remembered((order: DeliveryOrder) =>
+    deliveryIdOfPayout: remembered((order: Payout) =>
       deliveryIdOf({
         srcChain: order.srcChain,
         escrow: padAddress(order.escrow),

@@ -273,7 +273,7 @@ function createExpectation(facts: SignerFacts) {
       }
       case "deliver": {
         const { commitment, amount } = order.order;
-        const deliveryId = facts.deliveryIdOfOrder(order.order);
+        const deliveryId = facts.deliveryIdOfPayout(order.order);
         const token = toAddress(commitment.destToken);
         const to = toAddress(commitment.destWallet);
         signers.add(delivery);

@@ -1,6 +1,6 @@
 /** Everything that a signer of Solana signs with, made of one seed and what the operator configured. */
 import type { MintFacts } from "../../chains/solana/instructions.ts";
-import type { DeliveryOrder } from "../../chains/port/index.ts";
+import type { Payout } from "../../chains/port/index.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { type Address, type EvmAddress, type Hex32, padAddress } from "../../core/hex.ts";
 import type { Secret } from "../../core/secret.ts";
@@ -80,8 +80,8 @@ export function openCustody(
   const tokens = new Map(options.tokens.map((listed) => [listed.token, listed]));
   const evmWalletOf = (commitment: Commitment) => predictWallet(factory, commitment);
 
-  const deliveryIdOfOrder = (
-    order: Pick<DeliveryOrder, "commitment" | "srcChain" | "escrow" | "srcToken" | "seq">,
+  const deliveryIdOfPayout = (
+    order: Pick<Payout, "commitment" | "srcChain" | "escrow" | "srcToken" | "seq">,
   ) =>
     deliveryIdOf({
       srcChain: order.srcChain,
@@ -93,7 +93,7 @@ export function openCustody(
   const facts = {
     treasury,
     hashCommitment,
-    deliveryIdOfOrder,
+    deliveryIdOfPayout,
     deliveryIdOfLock: ({
       commitment,
       token,
@@ -102,7 +102,7 @@ export function openCustody(
       readonly commitment: Commitment;
       readonly token: Address;
       readonly seq: bigint;
-    }) => deliveryIdOfOrder({ commitment, srcChain: chainId, escrow, srcToken: token, seq }),
+    }) => deliveryIdOfPayout({ commitment, srcChain: chainId, escrow, srcToken: token, seq }),
     mintFactsOf(mint: Address) {
       const found = tokens.get(mint)?.mint;
       if (!found) throw new SignerRefusal(`the token ${mint}`);

@@ -49,7 +49,7 @@ export interface LockPair {
 /** What the policy knows of Solana and of the destinations. */
 export interface OrderSurroundings extends Pick<
   OrderFacts,
-  "escrow" | "delivery" | "treasury" | "hashCommitment" | "deliveryIdOfLock" | "deliveryIdOfOrder"
+  "escrow" | "delivery" | "treasury" | "hashCommitment" | "deliveryIdOfLock" | "deliveryIdOfPayout"
 > {
   /** Bridge chain id. */
   readonly chainId: number;
@@ -145,7 +145,7 @@ export function createOrderPolicy(
     if (commitment.destChain !== chainId) {
       throw new SignerRefusal(`a delivery to chain ${commitment.destChain}`);
     }
-    const deliveryId = surroundings.deliveryIdOfOrder(order);
+    const deliveryId = surroundings.deliveryIdOfPayout(order);
     const hash = surroundings.hashCommitment(commitment);
     checkAttested(
       hashDeliver(surroundings.delivery, { deliveryId, commitment: hash, amount, deadline }),
@@ -236,7 +236,12 @@ export function createOrderPolicy(
       case "deliver": {
         const { commitment, amount } = order.order;
         const token = toAddress(commitment.destToken);
-        return { kind: order.kind, id: surroundings.deliveryIdOfOrder(order.order), token, amount };
+        return {
+          kind: order.kind,
+          id: surroundings.deliveryIdOfPayout(order.order),
+          token,
+          amount,
+        };
       }
       case "transfer":
       case "refund": {

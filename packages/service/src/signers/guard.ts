@@ -3,7 +3,7 @@
  * journal, so neither a restart nor a database that was changed or restored makes it forget.
  */
 import { createHash } from "node:crypto";
-import type { Call, ClaimOrder, Payout, PriceOrder, ReturnOrder } from "../chains/port/index.ts";
+import type { Call, ClaimProof, Payout, PriceRequest, ReturnProof } from "../chains/port/index.ts";
 import { assertNever } from "../core/assert.ts";
 import { type Address, type Hex, type Hex32, toAddress, toHex32 } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
@@ -272,12 +272,12 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
   };
 
   /** A lock ends one way. */
-  function checkEnding({ deliveryId }: ClaimOrder | ReturnOrder, wanted: Ending): void {
+  function checkEnding({ deliveryId }: ClaimProof | ReturnProof, wanted: Ending): void {
     const ending = endings.get(deliveryId)?.ending ?? wanted;
     if (ending !== wanted) throw new SignerRefusal(`a ${wanted} after the lock's ${ending}`);
   }
 
-  function checkPrice(srcChain: number, order: PriceOrder, rules: AttestorRules): void {
+  function checkPrice(srcChain: number, order: PriceRequest, rules: AttestorRules): void {
     if (!rules.isPricedRoute(srcChain, order.token, order.route)) {
       throw new SignerRefusal("a price for a route that is not configured as priced");
     }

@@ -4,12 +4,12 @@
  */
 import type {
   Call,
-  ClaimOrder,
+  ClaimProof,
   Payout,
   Fees,
   Lifetime,
-  PriceOrder,
-  ReturnOrder,
+  PriceRequest,
+  ReturnProof,
 } from "../chains/port/index.ts";
 import type { LanePurpose } from "../config/index.ts";
 import type { Commitment } from "../core/commitment.ts";
@@ -50,11 +50,11 @@ export interface AttestorSigner {
   /** Signs towards the `Delivery` contract of the destination chain. */
   signDelivery(destChain: number, order: Payout): Promise<Hex>;
   /** Signs towards the `Escrow` contract of the source chain. */
-  signClaim(srcChain: number, claim: ClaimOrder): Promise<Hex>;
+  signClaim(srcChain: number, claim: ClaimProof): Promise<Hex>;
   /** Signs towards the same contract that a lock may go back to its deposit address. */
-  signReturn(srcChain: number, order: ReturnOrder): Promise<Hex>;
+  signReturn(srcChain: number, proof: ReturnProof): Promise<Hex>;
   /** Signs towards a priced route of the source chain. */
-  signPrice(srcChain: number, order: PriceOrder): Promise<Hex>;
+  signPrice(srcChain: number, order: PriceRequest): Promise<Hex>;
 }
 
 /** Derives the deposit addresses of a chain where nobody else can. It signs nothing but its word for them. */

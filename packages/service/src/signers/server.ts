@@ -20,9 +20,9 @@ import type { AttestorSigner, LaneSigner, VaultSigner } from "./port.ts";
 import { SignerRefusal, SignerWaits } from "./refusal.ts";
 import {
   type Accounts,
-  CapRequest,
-  ClaimRequest,
-  DeliveryRequest,
+  CapBody,
+  ClaimBody,
+  DeliveryBody,
   type Failure,
   parseClaim,
   parseCommitment,
@@ -30,10 +30,10 @@ import {
   parseIntent,
   parsePrice,
   parseReturn,
-  PriceRequest,
-  ReturnRequest,
-  TransactionRequest,
-  VaultRequest,
+  PriceBody,
+  ReturnBody,
+  TransactionBody,
+  VaultBody,
 } from "./wire.ts";
 
 /** What is behind one socket: lanes, the attestor, or only what derives vaults. */
@@ -126,28 +126,28 @@ function createHandlers({ lanes, attestor, vaults }: HeldSigners): Handlers {
   return {
     "GET /accounts": async () => accounts,
 
-    "POST /transactions": handle(TransactionRequest, async (request) =>
+    "POST /transactions": handle(TransactionBody, async (request) =>
       getLane(request).sign(parseIntent(request)),
     ),
-    "POST /caps": handle(CapRequest, async (request) => {
+    "POST /caps": handle(CapBody, async (request) => {
       const lane = getLane(request);
       if (!lane.getCapLeft) throw new SignerRefusal("a cap, because it keeps none there");
       const left = await lane.getCapLeft(toAddress(request.token));
       return { left: left.toString() };
     }),
-    "POST /deliveries": handle(DeliveryRequest, async (request) => ({
+    "POST /deliveries": handle(DeliveryBody, async (request) => ({
       signature: await getAttestor().signDelivery(request.destChain, parseDelivery(request)),
     })),
-    "POST /claims": handle(ClaimRequest, async (request) => ({
+    "POST /claims": handle(ClaimBody, async (request) => ({
       signature: await getAttestor().signClaim(request.srcChain, parseClaim(request)),
     })),
-    "POST /returns": handle(ReturnRequest, async (request) => ({
+    "POST /returns": handle(ReturnBody, async (request) => ({
       signature: await getAttestor().signReturn(request.srcChain, parseReturn(request)),
     })),
-    "POST /prices": handle(PriceRequest, async (request) => ({
+    "POST /prices": handle(PriceBody, async (request) => ({
       signature: await getAttestor().signPrice(request.srcChain, parsePrice(request)),
     })),
-    "POST /vaults": handle(VaultRequest, async ({ commitment }) => {
+    "POST /vaults": handle(VaultBody, async ({ commitment }) => {
       if (!vaults) throw new SignerRefusal("a vault, because it holds no seed");
       return vaults.deriveVault(parseCommitment(commitment));
     }),

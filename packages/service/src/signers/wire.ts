@@ -1,7 +1,7 @@
 /** What crosses the socket of a signer: JSON, amounts in decimal digits. */
 import { type Static, Type } from "typebox";
 import type { Commitment } from "../core/commitment.ts";
-import type { ClaimOrder, Payout, PriceOrder, ReturnOrder } from "../chains/port/index.ts";
+import type { ClaimProof, Payout, PriceRequest, ReturnProof } from "../chains/port/index.ts";
 import { type Hex, toAddress, toHex32 } from "../core/hex.ts";
 import type { TransactionIntent } from "./port.ts";
 
@@ -27,7 +27,7 @@ const WireCommitment = Type.Object(
   exact,
 );
 
-export const TransactionRequest = Type.Object(
+export const TransactionBody = Type.Object(
   {
     chainId: ChainId,
     lane: Account,
@@ -43,7 +43,7 @@ export const TransactionRequest = Type.Object(
   exact,
 );
 
-export const DeliveryRequest = Type.Object(
+export const DeliveryBody = Type.Object(
   {
     destChain: ChainId,
     commitment: WireCommitment,
@@ -57,17 +57,17 @@ export const DeliveryRequest = Type.Object(
   exact,
 );
 
-export const ClaimRequest = Type.Object(
+export const ClaimBody = Type.Object(
   { srcChain: ChainId, deliveryId: Word, paidAmount: Quantity, deadline: Quantity },
   exact,
 );
 
-export const ReturnRequest = Type.Object(
+export const ReturnBody = Type.Object(
   { srcChain: ChainId, deliveryId: Word, deadline: Quantity },
   exact,
 );
 
-export const PriceRequest = Type.Object(
+export const PriceBody = Type.Object(
   {
     srcChain: ChainId,
     wallet: Account,
@@ -80,9 +80,9 @@ export const PriceRequest = Type.Object(
   exact,
 );
 
-export const CapRequest = Type.Object({ chainId: ChainId, lane: Account, token: Account }, exact);
+export const CapBody = Type.Object({ chainId: ChainId, lane: Account, token: Account }, exact);
 
-export const VaultRequest = Type.Object({ commitment: WireCommitment }, exact);
+export const VaultBody = Type.Object({ commitment: WireCommitment }, exact);
 
 export const Accounts = Type.Object({
   lanes: Type.Array(
@@ -121,7 +121,7 @@ export const Failure = Type.Object({
 });
 export type Failure = Static<typeof Failure>;
 
-export function parseIntent(request: Static<typeof TransactionRequest>): TransactionIntent {
+export function parseIntent(request: Static<typeof TransactionBody>): TransactionIntent {
   const { to, data, value, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, lifetime } = request;
   return {
     // CAST: the schema holds it to hex.
@@ -145,7 +145,7 @@ export function formatIntent(
   chainId: number,
   lane: string,
   { call, nonce, gas, fees, lifetime }: TransactionIntent,
-): Static<typeof TransactionRequest> {
+): Static<typeof TransactionBody> {
   return {
     chainId,
     lane,
@@ -165,7 +165,7 @@ export function formatIntent(
   };
 }
 
-export function parseDelivery(request: Static<typeof DeliveryRequest>): Payout {
+export function parseDelivery(request: Static<typeof DeliveryBody>): Payout {
   const { commitment, srcChain, escrow, srcToken, seq, amount, deadline } = request;
   return {
     commitment: parseCommitment(commitment),
@@ -181,7 +181,7 @@ export function parseDelivery(request: Static<typeof DeliveryRequest>): Payout {
 export function formatDelivery(
   destChain: number,
   { seq, amount, deadline, ...order }: Payout,
-): Static<typeof DeliveryRequest> {
+): Static<typeof DeliveryBody> {
   return {
     destChain,
     ...order,
@@ -191,7 +191,7 @@ export function formatDelivery(
   };
 }
 
-export function parseClaim(request: Static<typeof ClaimRequest>): ClaimOrder {
+export function parseClaim(request: Static<typeof ClaimBody>): ClaimProof {
   const { deliveryId, paidAmount, deadline } = request;
   return {
     deliveryId: toHex32(deliveryId),
@@ -200,11 +200,11 @@ export function parseClaim(request: Static<typeof ClaimRequest>): ClaimOrder {
   };
 }
 
-export function parseReturn(request: Static<typeof ReturnRequest>): ReturnOrder {
+export function parseReturn(request: Static<typeof ReturnBody>): ReturnProof {
   return { deliveryId: toHex32(request.deliveryId), deadline: BigInt(request.deadline) };
 }
 
-export function parsePrice(request: Static<typeof PriceRequest>): PriceOrder {
+export function parsePrice(request: Static<typeof PriceBody>): PriceRequest {
   return {
     wallet: toAddress(request.wallet),
     token: toAddress(request.token),

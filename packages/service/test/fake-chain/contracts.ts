@@ -16,13 +16,13 @@ import {
 } from "../../src/core/hex.ts";
 import type {
   BurnTerms,
-  ClaimOrder,
+  ClaimProof,
   Payout,
   Effect,
   FoundDelivery,
   FoundMint,
   Lock,
-  ReturnOrder,
+  ReturnProof,
   RouteFee,
   SwapBurnOrder,
   SwapOrder,
@@ -109,8 +109,8 @@ export type Action =
   | { readonly kind: "deploy"; readonly commitment: Commitment }
   | SettleAction
   | { readonly kind: "deliver"; readonly order: Payout; readonly signature: Hex }
-  | { readonly kind: "claim"; readonly claim: ClaimOrder; readonly signature: Hex }
-  | { readonly kind: "return"; readonly order: ReturnOrder; readonly signature: Hex }
+  | { readonly kind: "claim"; readonly claim: ClaimProof; readonly signature: Hex }
+  | { readonly kind: "return"; readonly order: ReturnProof; readonly signature: Hex }
   | { readonly kind: "refund"; readonly commitment: Commitment; readonly token: Address }
   | { readonly kind: "receive"; readonly message: Hex; readonly attestation: Hex }
   /** Somebody moves the pool, or the market. */

@@ -35,8 +35,8 @@ export interface ChainCodec {
   isLockOf(lock: Pick<Lock, "wallet" | "commitment">, commitment: Commitment): boolean;
   buildSettle(call: SettleCall): Call;
   buildDeliver(payout: Payout, attestorSignature: Hex): Call;
-  buildClaim(claim: ClaimOrder, attestorSignature: Hex, lock: OpenLock): Call;
-  buildReturn(order: ReturnOrder, attestorSignature: Hex, lock: OpenLock): Call;
+  buildClaim(claim: ClaimProof, attestorSignature: Hex, lock: OpenLock): Call;
+  buildReturn(proof: ReturnProof, attestorSignature: Hex, lock: OpenLock): Call;
   /**
    * Takes a wallet's whole balance to its refund authority, who alone may call it; or what it held, on a chain whose sweeps
    * name their amount, and only there `held` is needed.
@@ -119,7 +119,7 @@ export interface Payout {
 }
 
 /** Proof towards the escrow that a delivery was paid and is final. */
-export interface ClaimOrder {
+export interface ClaimProof {
   readonly deliveryId: Hex32;
   /** Destination base units that were paid. */
   readonly paidAmount: bigint;
@@ -128,7 +128,7 @@ export interface ClaimOrder {
 }
 
 /** Gives a lock back to its deposit address: it can no longer be delivered. */
-export interface ReturnOrder {
+export interface ReturnProof {
   readonly deliveryId: Hex32;
   /** Unix seconds after which the contract refuses. */
   readonly deadline: bigint;
@@ -180,7 +180,7 @@ export interface SwapOrder extends AttestedPrice {
 export interface SwapBurnOrder extends SwapOrder, BurnTerms {}
 
 /** A price for one wallet, as the attestor is asked to sign it. */
-export interface PriceOrder extends SignedPrice {
+export interface PriceRequest extends SignedPrice {
   readonly wallet: Address;
   readonly token: Address;
   /** The route's contract, which is what the signature is bound to. */

@@ -5,7 +5,7 @@
 import { sql } from "kysely";
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
-import type { ClaimOrder, Payout, ReturnOrder } from "../../chains/port/index.ts";
+import type { ClaimProof, Payout, ReturnProof } from "../../chains/port/index.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { OperatingError } from "../../core/errors.ts";
 import {
@@ -35,13 +35,13 @@ export type AttestationRequest =
       readonly kind: "claim";
       readonly srcChain: number;
       readonly commitment: Commitment;
-      readonly claim: ClaimOrder;
+      readonly claim: ClaimProof;
     } & Provable)
   | ({
       readonly kind: "return";
       readonly srcChain: number;
       readonly commitment: Commitment;
-      readonly order: ReturnOrder;
+      readonly order: ReturnProof;
     } & Provable)
   | {
       readonly kind: "price";

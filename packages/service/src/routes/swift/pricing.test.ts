@@ -19,7 +19,7 @@ import {
   toEvmAddress,
   toHex32,
 } from "../../core/hex.ts";
-import type { PriceOrder } from "../../chains/port/index.ts";
+import type { PriceRequest } from "../../chains/port/index.ts";
 import { lookAtRequests } from "./attest.ts";
 import { createPricing } from "./pricing.ts";
 
@@ -54,7 +54,7 @@ afterEach(async () => {
 function openDesk() {
   const clock = createStillClock();
   const state = { rate: RATE as bigint | null, blockTimeS: 0n };
-  const signed: PriceOrder[] = [];
+  const signed: PriceRequest[] = [];
   const source = createStrictChain({
     chainId: 2,
     predictWallet: () => WALLET,

@@ -4,7 +4,7 @@
  */
 import { secp256k1 } from "@noble/curves/secp256k1";
 import { keccak_256 } from "@noble/hashes/sha3";
-import type { ClaimOrder, ReturnOrder, SignedPrice } from "../../chains/port/index.ts";
+import type { ClaimProof, ReturnProof, SignedPrice } from "../../chains/port/index.ts";
 import {
   type Address,
   type EvmAddress,
@@ -36,13 +36,13 @@ export function hashDeliver(
 }
 
 /** Digest of a claim, for the escrow account. */
-export function hashClaim(escrow: Address, claim: ClaimOrder): Uint8Array {
+export function hashClaim(escrow: Address, claim: ClaimProof): Uint8Array {
   const { deliveryId, paidAmount, deadline } = claim;
   return digestOf("Sluice Escrow", escrow, CLAIM, [deliveryId, paidAmount, deadline]);
 }
 
 /** Digest of a return, for the escrow account. */
-export function hashReturn(escrow: Address, { deliveryId, deadline }: ReturnOrder): Uint8Array {
+export function hashReturn(escrow: Address, { deliveryId, deadline }: ReturnProof): Uint8Array {
   return digestOf("Sluice Escrow", escrow, RETURN, [deliveryId, deadline]);
 }
 

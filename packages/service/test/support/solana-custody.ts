@@ -8,12 +8,12 @@ import { fromBase58 } from "../../src/chains/solana/base58.ts";
 import type { MintFacts } from "../../src/chains/solana/instructions.ts";
 import { encodeOrders } from "../../src/chains/solana/order-codec.ts";
 import type {
-  ClaimLockOrder,
+  ClaimOrder,
   DeliverOrder,
   LockOrder,
   Order,
   RefundOrder,
-  ReturnLockOrder,
+  ReturnOrder,
   TransferOrder,
 } from "../../src/chains/solana/orders.ts";
 import { minOutOf } from "../../src/core/amounts.ts";
@@ -159,7 +159,7 @@ export async function startCustody(change: Partial<CustodyOptions> = {}) {
 
   const nowS = () => BigInt(Math.floor(clock.now() / 1000));
   const deadline = () => nowS() + 3_600n;
-  const idOfLock = ({ commitment, token: locked, seq }: LockOrder | ReturnLockOrder) =>
+  const idOfLock = ({ commitment, token: locked, seq }: LockOrder | ReturnOrder) =>
     deliveryIdOf({
       srcChain: SOLANA,
       escrow: padAddress(accounts.escrow),
@@ -272,12 +272,12 @@ export async function startCustody(change: Partial<CustodyOptions> = {}) {
         asOf: 1n,
       };
     },
-    async claim(lock: LockOrder, paidAmount = lock.minOut): Promise<ClaimLockOrder> {
+    async claim(lock: LockOrder, paidAmount = lock.minOut): Promise<ClaimOrder> {
       const claim = { deliveryId: idOfLock(lock), paidAmount, deadline: deadline() };
       const signature = await attestor.signClaim(SOLANA, claim);
       return { kind: "claim", ...claim, token: lock.token, amount: lock.amount, signature };
     },
-    async giveBack(lock: LockOrder): Promise<ReturnLockOrder> {
+    async giveBack(lock: LockOrder): Promise<ReturnOrder> {
       const order = { deliveryId: idOfLock(lock), deadline: deadline() };
       const signature = await attestor.signReturn(SOLANA, order);
       const { commitment, token: locked, seq, amount } = lock;

@@ -33,12 +33,12 @@ import {
 import type { MintFacts } from "./instructions.ts";
 import { ORDERS_MAX, SOURCES_MAX } from "./orders.ts";
 import type {
-  ClaimLockOrder,
+  ClaimOrder,
   DeliverOrder,
   LockOrder,
   Order,
   TransferOrder,
-  ReturnLockOrder,
+  ReturnOrder,
 } from "./orders.ts";
 import { TRANSACTION_BYTES_MAX } from "./transaction.ts";
 
@@ -93,7 +93,7 @@ const lockOf = (token: Address, amount: bigint, number = 1): LockOrder => ({
   asOf: 400_000_000n,
 });
 
-const claimOf = (lock: LockOrder, amount = lock.amount, held?: bigint): ClaimLockOrder => ({
+const claimOf = (lock: LockOrder, amount = lock.amount, held?: bigint): ClaimOrder => ({
   kind: "claim",
   deliveryId: world.deployment.facts.deliveryIdOfLock(lock),
   token: lock.token,
@@ -104,7 +104,7 @@ const claimOf = (lock: LockOrder, amount = lock.amount, held?: bigint): ClaimLoc
   ...(held !== undefined && { held }),
 });
 
-const returnOf = (lock: LockOrder, amount = lock.amount): ReturnLockOrder => ({
+const returnOf = (lock: LockOrder, amount = lock.amount): ReturnOrder => ({
   kind: "return",
   commitment: lock.commitment,
   token: lock.token,

@@ -34,12 +34,12 @@ import {
 } from "./derived-accounts.ts";
 import { buildMemo } from "./memos.ts";
 import type {
-  ClaimLockOrder,
+  ClaimOrder,
   DeliverOrder,
   LockOrder,
   Order,
   RefundOrder,
-  ReturnLockOrder,
+  ReturnOrder,
   TransferOrder,
 } from "./orders.ts";
 
@@ -178,7 +178,7 @@ async function buildLock(order: LockOrder, facts: OrderFacts): Promise<BuiltOrde
   };
 }
 
-async function buildClaim(order: ClaimLockOrder, facts: OrderFacts): Promise<BuiltOrder> {
+async function buildClaim(order: ClaimOrder, facts: OrderFacts): Promise<BuiltOrder> {
   const { deliveryId, token, amount, paidAmount } = order;
   const memo = buildMemo({ kind: "claim", deliveryId, token, amount, paidAmount }, [facts.escrow]);
   return {
@@ -187,7 +187,7 @@ async function buildClaim(order: ClaimLockOrder, facts: OrderFacts): Promise<Bui
   };
 }
 
-async function buildReturn(order: ReturnLockOrder, facts: OrderFacts): Promise<BuiltOrder> {
+async function buildReturn(order: ReturnOrder, facts: OrderFacts): Promise<BuiltOrder> {
   const { commitment, token, amount } = order;
   const vault = await facts.vaultOf(commitment);
   const deliveryId = facts.deliveryIdOfLock(order);
@@ -204,7 +204,7 @@ async function buildReturn(order: ReturnLockOrder, facts: OrderFacts): Promise<B
  * they pass through the fee payer, who keeps the rent.
  */
 async function emptyLock(
-  order: ClaimLockOrder | ReturnLockOrder,
+  order: ClaimOrder | ReturnOrder,
   deliveryId: Hex32,
   to: Address,
   facts: OrderFacts,

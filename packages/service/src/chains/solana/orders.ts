@@ -42,7 +42,7 @@ export interface LockOrder extends FromVault {
 }
 
 /** Takes a lock to the treasury: its delivery was paid. */
-export interface ClaimLockOrder extends OfLock {
+export interface ClaimOrder extends OfLock {
   readonly kind: "claim";
   readonly deliveryId: Hex32;
   readonly token: Address;
@@ -57,7 +57,7 @@ export interface ClaimLockOrder extends OfLock {
 }
 
 /** Gives a lock back to its vault: its delivery can no longer be paid. */
-export interface ReturnLockOrder extends OfLock {
+export interface ReturnOrder extends OfLock {
   readonly kind: "return";
   readonly commitment: Commitment;
   readonly token: Address;
@@ -100,7 +100,7 @@ export interface RefundOrder extends FromVault {
 }
 
 export type Order =
-  LockOrder | ClaimLockOrder | ReturnLockOrder | DeliverOrder | TransferOrder | RefundOrder;
+  LockOrder | ClaimOrder | ReturnOrder | DeliverOrder | TransferOrder | RefundOrder;
 
 /** How many token accounts an order may name and surely fit with it. */
 export const SOURCES_MAX = 2;

@@ -5,7 +5,7 @@
 import type { OrderFacts } from "../../chains/solana/instructions.ts";
 import { buildMemo, type Memo } from "../../chains/solana/memos.ts";
 import type { TokenSource } from "../../chains/port/index.ts";
-import type { ClaimLockOrder, Order, ReturnLockOrder } from "../../chains/solana/orders.ts";
+import type { ClaimOrder, Order, ReturnOrder } from "../../chains/solana/orders.ts";
 import { assertNever } from "../../core/assert.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { type Address, type Hex32, NATIVE_SOL, toAddress } from "../../core/hex.ts";
@@ -190,7 +190,7 @@ function createExpectation(facts: SignerFacts) {
   }
 
   /** What a lock holds goes to an owner, and its account to the fee payer; or the account itself goes to the owner. */
-  function expectEmptied(id: Hex32, order: ClaimLockOrder | ReturnLockOrder, owner: Address): void {
+  function expectEmptied(id: Hex32, order: ClaimOrder | ReturnOrder, owner: Address): void {
     const { token, amount, held = amount } = order;
     const mint = readMint(token);
     const { program } = mint;

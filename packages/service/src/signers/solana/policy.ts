@@ -6,11 +6,11 @@ import { createHash } from "node:crypto";
 import type { OrderFacts } from "../../chains/solana/instructions.ts";
 import { encodeOrders } from "../../chains/solana/order-codec.ts";
 import type {
-  ClaimLockOrder,
+  ClaimOrder,
   DeliverOrder,
   LockOrder,
   Order,
-  ReturnLockOrder,
+  ReturnOrder,
   TransferOrder,
 } from "../../chains/solana/orders.ts";
 import type { LanePurpose } from "../../config/index.ts";
@@ -166,7 +166,7 @@ export function createOrderPolicy(
     checkPayee(commitment, commitment.destWallet, token);
   }
 
-  function checkEnding(order: ClaimLockOrder | ReturnLockOrder, nowS: bigint): void {
+  function checkEnding(order: ClaimOrder | ReturnOrder, nowS: bigint): void {
     const { deadline, signature } = order;
     const { escrow } = surroundings;
     if (order.whole && isNative(order.token)) {

@@ -9,8 +9,8 @@ import type {
   Pools,
   Receipt,
   RouteFee,
-  SwapFacts,
-  SwapOrder,
+  PoolSwapFacts,
+  PoolSwapTerms,
 } from "../chains/port/index.ts";
 import { assert } from "../core/assert.ts";
 import { BPS, type Caps, convert } from "../core/amounts.ts";
@@ -31,7 +31,7 @@ export interface PoolSweep {
   /** Base units that left the wallet. */
   readonly amount: bigint;
   readonly logIndex: number;
-  readonly swapped: SwapFacts;
+  readonly swapped: PoolSwapFacts;
   /** The least that the price it was made at let come out. */
   readonly least: bigint;
 }
@@ -52,14 +52,14 @@ export interface Pool {
     address: DepositAddress,
     amount: bigint,
     fee: RouteFee,
-  ): Promise<{ readonly order: SwapOrder; readonly answer: bigint } | null>;
+  ): Promise<{ readonly order: PoolSwapTerms; readonly answer: bigint } | null>;
   /**
    * The swap of a wallet's sweep by the route; null where the receipt does not show all of it.
    * @throws OperatingError INTERNAL where nobody ever asked for a price of it.
    */
   readSweep(receipt: Receipt, address: DepositAddress): Promise<PoolSweep | null>;
   /** What the pool exchanged for a wallet, as the transaction that settled it says. */
-  findSwap(receipt: Receipt, wallet: Address): SwapFacts | null;
+  findSwap(receipt: Receipt, wallet: Address): PoolSwapFacts | null;
 }
 
 export interface PoolOptions {

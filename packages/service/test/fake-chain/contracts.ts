@@ -24,8 +24,8 @@ import type {
   Lock,
   ReturnProof,
   RouteFee,
-  SwapBurnOrder,
-  SwapOrder,
+  PoolSwapBurnTerms,
+  PoolSwapTerms,
 } from "../../src/chains/port/index.ts";
 import type { Order } from "../../src/chains/solana/orders.ts";
 import {
@@ -120,7 +120,7 @@ export type Action =
   | { readonly kind: "order"; readonly order: Order };
 
 /** What a relayer asks of a route. */
-export type RouteTerms = RouteFee | BurnTerms | SwapOrder | SwapBurnOrder;
+export type RouteTerms = RouteFee | BurnTerms | PoolSwapTerms | PoolSwapBurnTerms;
 
 export interface SettleAction {
   readonly kind: "settle";

@@ -1,7 +1,13 @@
 /** What routes take as their data, as each contract decodes it. */
 import { encodeAbiParameters, parseAbiParameters } from "viem";
 import type { Hex } from "../../core/hex.ts";
-import type { BurnTerms, LockTerms, RouteFee, SwapBurnOrder, SwapOrder } from "../port/index.ts";
+import type {
+  BurnTerms,
+  LockTerms,
+  RouteFee,
+  PoolSwapBurnTerms,
+  PoolSwapTerms,
+} from "../port/index.ts";
 
 const PRICE_DATA = parseAbiParameters([
   "Price price, bytes signature",
@@ -38,12 +44,12 @@ export function encodeBurnData({ fee, maxFee, minFinalityThreshold }: BurnTerms)
 }
 
 /** Encodes the route data of a swap. */
-export function encodeSwapData({ price, signature, fee, minOut, deadline }: SwapOrder): Hex {
+export function encodeSwapData({ price, signature, fee, minOut, deadline }: PoolSwapTerms): Hex {
   return encodeAbiParameters(SWAP_DATA, [price, signature, fee, minOut, deadline]);
 }
 
 /** Encodes the route data of a swap whose outcome is burned. */
-export function encodeSwapBurnData(order: SwapBurnOrder): Hex {
+export function encodeSwapBurnData(order: PoolSwapBurnTerms): Hex {
   const { price, signature, fee, minOut, deadline, maxFee, minFinalityThreshold } = order;
   const swap = [price, signature, fee, minOut, deadline] as const;
   return encodeAbiParameters(SWAP_BURN_DATA, [...swap, maxFee, minFinalityThreshold]);

@@ -3,7 +3,7 @@
  * https://docs.uniswap.org/contracts/v3/reference/periphery/lens/QuoterV2
  */
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from "viem";
-import type { ReadPoint, SwapQuestion } from "../port/index.ts";
+import type { ReadPoint, PoolSwapQuestion } from "../port/index.ts";
 import { findInView } from "./calls.ts";
 import type { Rpc } from "./rpc.ts";
 
@@ -17,7 +17,7 @@ const quoterAbi = parseAbi([
 const QUOTE_GAS_MAX = 4_000_000n;
 
 /** Base units that would come out; null when the quoter reverts or answers nonsense, as it does where there is no pool. */
-export function quoteSwap(rpc: Rpc, swap: SwapQuestion, at: ReadPoint): Promise<bigint | null> {
+export function quoteSwap(rpc: Rpc, swap: PoolSwapQuestion, at: ReadPoint): Promise<bigint | null> {
   const { quoter, tokenIn, tokenOut, poolFee: fee, amountIn } = swap;
   const question = { tokenIn, tokenOut, amountIn, fee, sqrtPriceLimitX96: 0n };
   const functionName = "quoteExactInputSingle";

@@ -2,7 +2,7 @@
 import type { Address, Hex, Hex32 } from "../../core/hex.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import type { BlockRef, ReadPoint } from "./blocks.ts";
-import type { BurnTerms, SwapBurnOrder, SwapOrder } from "./codec.ts";
+import type { BurnTerms, PoolSwapBurnTerms, PoolSwapTerms } from "./codec.ts";
 import type { FoundMint } from "./effects.ts";
 import type { TokenHolding } from "./reading.ts";
 import type { Call } from "./sending.ts";
@@ -53,13 +53,13 @@ export interface PriceFeeds {
 /** Pools of a chain that exchange what a wallet holds. */
 export interface Pools {
   /** What a pool would give now for an amount, in base units; null when it cannot, or there is none. */
-  quoteSwap(swap: SwapQuestion, at?: ReadPoint): Promise<bigint | null>;
+  quoteSwap(swap: PoolSwapQuestion, at?: ReadPoint): Promise<bigint | null>;
   /** Route data of a swap. */
-  encodeSwapData(order: SwapOrder): Hex;
+  encodeSwapData(terms: PoolSwapTerms): Hex;
 }
 
 /** A swap in one pool of Uniswap v3, as its quoter is asked. */
-export interface SwapQuestion {
+export interface PoolSwapQuestion {
   /** `QuoterV2`. */
   readonly quoter: Address;
   /** Never the native coin: a pool has its wrapped form. */
@@ -88,7 +88,7 @@ export interface CctpBridge {
   /** Route data of `FAST_MCTP`. */
   encodeBurnData(terms: BurnTerms): Hex;
   /** Route data of `FAST_MCTP` where a pool exchanges the token before it is burned. */
-  encodeSwapBurnData(order: SwapBurnOrder): Hex;
+  encodeSwapBurnData(terms: PoolSwapBurnTerms): Hex;
   /** What was minted for the message of a nonce, by whoever handed it in; null while nobody has. */
   findMint(nonce: Hex32, at?: ReadPoint): Promise<FoundMint | null>;
 }

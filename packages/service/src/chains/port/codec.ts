@@ -168,7 +168,7 @@ export interface AttestedPrice {
 }
 
 /** How a swap is asked for. */
-export interface SwapOrder extends AttestedPrice {
+export interface PoolSwapTerms extends AttestedPrice {
   readonly fee: RouteFee;
   /** The least that must come out; the contract never takes less than the price allows, whatever this says. */
   readonly minOut: bigint;
@@ -177,7 +177,7 @@ export interface SwapOrder extends AttestedPrice {
 }
 
 /** How a swap is asked for whose outcome is burned: `fee` is of the deposited token, `maxFee` of what comes out. */
-export interface SwapBurnOrder extends SwapOrder, BurnTerms {}
+export interface PoolSwapBurnTerms extends PoolSwapTerms, BurnTerms {}
 
 /** A price for one wallet, as the attestor is asked to sign it. */
 export interface PriceRequest extends SignedPrice {

@@ -22,7 +22,7 @@ export type Effect =
       readonly amount: bigint;
       readonly fee: bigint;
     }
-  | ({ readonly kind: "swapped" } & SwapFacts)
+  | ({ readonly kind: "swapped" } & PoolSwapFacts)
   | ({
       readonly kind: "locked";
       readonly escrow: Address;
@@ -57,7 +57,7 @@ export interface BurnFacts {
 }
 
 /** What a pool exchanged for a wallet. */
-export interface SwapFacts {
+export interface PoolSwapFacts {
   readonly wallet: Address;
   /** Who received what came out. */
   readonly to: Address;

@@ -10,7 +10,7 @@ import {
   insertSettlement,
   USDC,
 } from "../../../test/support/tenants.ts";
-import type { CctpBridge, FoundMint, SwapFacts } from "../../chains/port/index.ts";
+import type { CctpBridge, FoundMint, PoolSwapFacts } from "../../chains/port/index.ts";
 import { toEvmAddress, toHex32, toTxHash } from "../../core/hex.ts";
 import { formatStamp } from "../../core/stamp.ts";
 import { formatAudit } from "../../cli/audit.ts";
@@ -93,7 +93,7 @@ async function openTransfer(state: "burned" | "attested" | "final", swaps = fals
     db.updateTable("bridge_transfers").set(set).where("id", "=", id).execute();
   if (state !== "burned") await change({ state, ...attested, ...(isFinal ? minted : {}) });
 
-  const swapped: SwapFacts = {
+  const swapped: PoolSwapFacts = {
     wallet: toEvmAddress(address.wallet),
     to: toEvmAddress(address.wallet),
     tokenIn: WETH,
@@ -209,7 +209,7 @@ describe("V5 a transfer of what a pool gave", () => {
     ]);
   });
 
-  test.each<[string, Partial<SwapFacts>]>([
+  test.each<[string, Partial<PoolSwapFacts>]>([
     ["gave another amount than was burned", { amountOut: BURNED - 1n }],
     ["gave it to somebody else", { to: WETH }],
     ["is of another wallet", { wallet: WETH }],

@@ -8,8 +8,8 @@ import type {
   Effect,
   Receipt,
   SettleCall,
-  SwapBurnOrder,
-  SwapQuestion,
+  PoolSwapBurnTerms,
+  PoolSwapQuestion,
 } from "../../chains/port/index.ts";
 import type { Caps } from "../../core/amounts.ts";
 import type { Commitment } from "../../core/commitment.ts";
@@ -52,8 +52,8 @@ function openRoute() {
     fast: ((13n * SHARE_SCALE) / 100_000n) as bigint | null,
     standard: 0n as bigint | null,
     allowance: 10n ** 15n,
-    questions: [] as SwapQuestion[],
-    orders: [] as SwapBurnOrder[],
+    questions: [] as PoolSwapQuestion[],
+    orders: [] as PoolSwapBurnTerms[],
     calls: [] as SettleCall[],
   };
   const bridgeOf = (contracts: CctpBridge["contracts"]): CctpBridge => ({

@@ -4,7 +4,7 @@ import { getChain, getChainConfig, getToken } from "../configured.ts";
 import type { RouteModule } from "../module.ts";
 import { poolOptionsOf } from "../pool-options.ts";
 import { createMonoChainRoute, TRANSFER_GAS } from "./route.ts";
-import { createSwapRoute, SWAP_GAS } from "./swap.ts";
+import { createPoolSwapRoute, SWAP_GAS } from "./swap.ts";
 import { compareTerms } from "./doctor.ts";
 import { definition, type MonoChainConfig } from "./config.ts";
 
@@ -23,7 +23,7 @@ export const monoChain: RouteModule<MonoChainConfig> = {
     const chain = getChain(deps.chains, chainId);
     const deliveryConfirmations = deliveryConfirmationsOf(getChainConfig(config, chainId));
     if (swap) {
-      return createSwapRoute({
+      return createPoolSwapRoute({
         ...poolOptionsOf(route, swap, deps),
         chain,
         deliveryConfirmations,

@@ -12,7 +12,7 @@ import { OperatingError } from "../../core/errors.ts";
 import { toEvmAddress, toHex32 } from "../../core/hex.ts";
 import type { Pricing } from "../swift/pricing.ts";
 import { createMonoChainRoute } from "./route.ts";
-import { createSwapRoute } from "./swap.ts";
+import { createPoolSwapRoute } from "./swap.ts";
 import { chargeOf } from "./swap-terms.ts";
 
 const SWEPT_BLOCK = 7n;
@@ -145,7 +145,7 @@ behavesLikeRoute("MONO_CHAIN to another token", {
     };
     return {
       open: () =>
-        createSwapRoute({
+        createPoolSwapRoute({
           clock,
           chain,
           quoter: WETH,

@@ -8,13 +8,13 @@ import type {
   Effect,
   Receipt,
   SettleCall,
-  SwapOrder,
-  SwapQuestion,
+  PoolSwapTerms,
+  PoolSwapQuestion,
 } from "../../chains/port/index.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { NATIVE_TOKEN, toEvmAddress, toHex32 } from "../../core/hex.ts";
-import { createSwapRoute } from "./swap.ts";
+import { createPoolSwapRoute } from "./swap.ts";
 import { swapMinimumOf } from "./swap-terms.ts";
 
 const addressOf = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
@@ -43,8 +43,8 @@ function openPool() {
     attestedRate: RATE as bigint | null,
     rateInBlock: RATE as bigint | null,
     head: 10n,
-    questions: [] as SwapQuestion[],
-    orders: [] as SwapOrder[],
+    questions: [] as PoolSwapQuestion[],
+    orders: [] as PoolSwapTerms[],
     calls: [] as SettleCall[],
   };
   const unpriced = () => new OperatingError("PRICE_UNAVAILABLE", "No price.");
@@ -68,7 +68,7 @@ function openPool() {
       parentHash: toHex32(hashOf("before")),
     }),
   });
-  const route = createSwapRoute({
+  const route = createPoolSwapRoute({
     clock: createStillClock(Number(NOW_S) * 1000),
     chain,
     quoter: QUOTER,

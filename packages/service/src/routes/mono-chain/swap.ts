@@ -7,7 +7,7 @@ import { WITHOUT_INVENTORY } from "../without-inventory.ts";
 export const SWAP_GAS: readonly GasStep[] = [{ on: "source", gas: 300_000n }];
 
 /** `MONO_CHAIN` into another token of the same chain, through one pool of Uniswap v3. */
-export function createSwapRoute(
+export function createPoolSwapRoute(
   options: PoolOptions & { readonly deliveryConfirmations: number },
 ): Route {
   const { chain, token, tokenOut, contract, decimalsIn, decimalsOut } = options;

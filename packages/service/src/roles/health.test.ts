@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createReadableSigner, LANE } from "../../test/support/doubles.ts";
 import { OperatingError } from "../core/errors.ts";
-import type { AttestorSigner, LaneSigner, TransactionIntent } from "../signers/port.ts";
+import type { AttestorSigner, LaneSigner, SigningRequest } from "../signers/port.ts";
 import { SignerRefusal } from "../signers/refusal.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { countRefusals } from "./health.ts";
@@ -9,7 +9,7 @@ import { countRefusals } from "./health.ts";
 const away = new OperatingError("RPC_UNAVAILABLE", "The signer is away.");
 const refuse = () => Promise.reject(new SignerRefusal("a call of this test"));
 // CAST: no signer of this test looks at what it is asked.
-const intent = {} as TransactionIntent;
+const intent = {} as SigningRequest;
 const order = {} as Parameters<AttestorSigner["signDelivery"]>[1] &
   Parameters<AttestorSigner["signClaim"]>[1] &
   Parameters<AttestorSigner["signReturn"]>[1] &

@@ -13,7 +13,7 @@ import {
   CapLeft,
   Failure,
   formatDelivery,
-  formatIntent,
+  formatSigningRequest,
   Signature,
   Signed,
   Vault,
@@ -50,7 +50,7 @@ export async function connectSigner(socketPath: string): Promise<HeldSigners> {
     address: toAddress(address),
     retired,
     async sign(intent) {
-      const request = formatIntent(chainId, address, intent);
+      const request = formatSigningRequest(chainId, address, intent);
       const { raw, hash } = await ask("/transactions", request, Signed);
       // CAST: the schema holds it to hex.
       return { raw: raw as Hex, hash: toTxHash(hash) };

@@ -6,7 +6,7 @@ import { createReadableSigner, createStillClock, LANE } from "../../test/support
 import type { Payout } from "../chains/port/index.ts";
 import { type Hex, padAddress, toEvmAddress, toHex32 } from "../core/hex.ts";
 import { type AttestorRules, type Guard, type LaneRules, openGuard } from "./guard.ts";
-import type { AttestorSigner, TransactionIntent } from "./port.ts";
+import type { AttestorSigner, SigningRequest } from "./port.ts";
 
 const DAY_MS = 86_400_000;
 const TARGET = toEvmAddress(`0x${"2b".repeat(20)}`);
@@ -51,7 +51,7 @@ describe("a lane", () => {
     readonly gas?: bigint;
     readonly fee?: bigint;
     readonly tip?: bigint;
-  }): TransactionIntent => ({
+  }): SigningRequest => ({
     call: { to: TARGET, data: change.data ?? "0x01", value: change.value ?? 0n },
     nonce: change.nonce ?? 0,
     gas: change.gas ?? 100_000n,

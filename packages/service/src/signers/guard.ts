@@ -14,7 +14,7 @@ import {
   type OrderLimits,
   type OrderMemory,
 } from "./order-memory.ts";
-import type { AttestorSigner, LaneSigner, SignedTransaction, TransactionIntent } from "./port.ts";
+import type { AttestorSigner, LaneSigner, SignedTransaction, SigningRequest } from "./port.ts";
 import { SignerRefusal } from "./refusal.ts";
 
 /** What a lane may sign, beyond which calls. */
@@ -31,7 +31,7 @@ export interface LaneRules {
 /** A lane that follows orders, on a chain whose contracts are the signer. */
 export interface OrderSigner extends Omit<LaneSigner, "sign"> {
   /** Builds the message and proves that it is the orders. Throws `SignerRefusal`. Signs nothing yet. */
-  prepare(intent: TransactionIntent, nowMs: number): Promise<PreparedMessage>;
+  prepare(intent: SigningRequest, nowMs: number): Promise<PreparedMessage>;
 }
 
 export interface PreparedMessage extends GuardedMessage {
@@ -287,14 +287,14 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
 }
 
 /** Whether this call is in the journal under its nonce, at this cost or a higher one. */
-function isRecorded(memory: LaneMemory, intent: TransactionIntent): boolean {
+function isRecorded(memory: LaneMemory, intent: SigningRequest): boolean {
   const known = memory.nonces.get(intent.nonce);
   return known?.callHash === hashCall(intent.call) && costOf(intent) <= known.wei;
 }
 
 function checkTransaction(
   memory: LaneMemory,
-  intent: TransactionIntent,
+  intent: SigningRequest,
   rules: LaneRules,
   nowMs: number,
 ): void {
@@ -342,7 +342,7 @@ function rememberTransaction(
   memory.nonces.delete(memory.highest - NONCES_REMEMBERED);
 }
 
-function describe({ call, nonce, gas, fees }: TransactionIntent) {
+function describe({ call, nonce, gas, fees }: SigningRequest) {
   return {
     nonce,
     to: call.to,
@@ -389,7 +389,7 @@ function readMessage(entry: OrdersEntry): GuardedMessage {
   };
 }
 
-function costOf({ gas, fees }: TransactionIntent): bigint {
+function costOf({ gas, fees }: SigningRequest): bigint {
   return gas * fees.maxFeePerGas;
 }
 

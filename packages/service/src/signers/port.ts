@@ -15,7 +15,7 @@ import type { LanePurpose } from "../config/index.ts";
 import type { Commitment } from "../core/commitment.ts";
 import type { Address, Hex, TxHash } from "../core/hex.ts";
 
-export interface TransactionIntent {
+export interface SigningRequest {
   readonly call: Call;
   /** Only orders transactions where the chain has nonces. */
   readonly nonce: number;
@@ -39,7 +39,7 @@ export interface LaneSigner {
   /** Ends what it has begun, and begins nothing. */
   readonly retired: boolean;
   /** Throws `SignerRefusal` for what the policy does not allow, `SignerWaits` for what it does not allow yet, RPC_UNAVAILABLE when the key cannot be reached. */
-  sign(intent: TransactionIntent): Promise<SignedTransaction>;
+  sign(intent: SigningRequest): Promise<SignedTransaction>;
   /** What deliveries may still pay of a token today, in base units; only where no contract but the signer keeps the cap. */
   getCapLeft?(token: Address): Promise<bigint>;
 }

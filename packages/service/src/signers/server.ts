@@ -27,7 +27,7 @@ import {
   parseClaim,
   parseCommitment,
   parseDelivery,
-  parseIntent,
+  parseSigningRequest,
   parsePrice,
   parseReturn,
   PriceBody,
@@ -127,7 +127,7 @@ function createHandlers({ lanes, attestor, vaults }: HeldSigners): Handlers {
     "GET /accounts": async () => accounts,
 
     "POST /transactions": handle(TransactionBody, async (request) =>
-      getLane(request).sign(parseIntent(request)),
+      getLane(request).sign(parseSigningRequest(request)),
     ),
     "POST /caps": handle(CapBody, async (request) => {
       const lane = getLane(request);

@@ -10,14 +10,14 @@ import type { Payout } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { padAddress, toAddress, toEvmAddress, toHex32, toTxHash } from "../core/hex.ts";
 import { connectSigner } from "./client.ts";
-import type { AttestorSigner, LaneSigner, TransactionIntent, VaultSigner } from "./port.ts";
+import type { AttestorSigner, LaneSigner, SigningRequest, VaultSigner } from "./port.ts";
 import { SignerRefusal, SignerWaits } from "./refusal.ts";
 import { type HeldSigners, startSignerServer, withVaultsOnly } from "./server.ts";
-import { formatIntent } from "./wire.ts";
+import { formatSigningRequest } from "./wire.ts";
 
 const WORD = toHex32(`0x${"01".repeat(32)}`);
 const TARGET = toEvmAddress(`0x${"2b".repeat(20)}`);
-const INTENT: TransactionIntent = {
+const INTENT: SigningRequest = {
   call: { to: TARGET, data: "0x0102", value: 0n },
   nonce: 7,
   gas: 100_000n,
@@ -143,7 +143,7 @@ describe("over the socket", () => {
     expect(await connectSigner(socket)).toMatchObject({ lanes: [], attestor: null });
     const returns = JSON.stringify({ srcChain: 2, deliveryId: WORD, deadline: "1" });
     expect(await post("/returns", returns)).toMatchObject({ status: 403 });
-    const transaction = JSON.stringify(formatIntent(2, LANE, INTENT));
+    const transaction = JSON.stringify(formatSigningRequest(2, LANE, INTENT));
     expect(await post("/transactions", transaction)).toMatchObject({ status: 403 });
     const asRemote = await connectSigner(socket);
     expect(await asRemote.vaults?.deriveVault(ORDER.commitment)).toMatchObject({ wallet: VAULT });

@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import type { Commitment } from "../core/commitment.ts";
 import type { ClaimProof, Payout, PriceRequest, ReturnProof } from "../chains/port/index.ts";
 import { type Hex, toAddress, toHex32 } from "../core/hex.ts";
-import type { TransactionIntent } from "./port.ts";
+import type { SigningRequest } from "./port.ts";
 
 const exact = { additionalProperties: false } as const;
 const Quantity = Type.String({ pattern: "^(0|[1-9]\\d{0,77})$" });
@@ -121,7 +121,7 @@ export const Failure = Type.Object({
 });
 export type Failure = Static<typeof Failure>;
 
-export function parseIntent(request: Static<typeof TransactionBody>): TransactionIntent {
+export function parseSigningRequest(request: Static<typeof TransactionBody>): SigningRequest {
   const { to, data, value, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, lifetime } = request;
   return {
     // CAST: the schema holds it to hex.
@@ -141,10 +141,10 @@ export function parseIntent(request: Static<typeof TransactionBody>): Transactio
   };
 }
 
-export function formatIntent(
+export function formatSigningRequest(
   chainId: number,
   lane: string,
-  { call, nonce, gas, fees, lifetime }: TransactionIntent,
+  { call, nonce, gas, fees, lifetime }: SigningRequest,
 ): Static<typeof TransactionBody> {
   return {
     chainId,

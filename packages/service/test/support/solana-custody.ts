@@ -33,7 +33,7 @@ import {
 } from "../../src/signers/evm/attestor-signer.ts";
 import { createRawKey } from "../../src/signers/evm/key.ts";
 import { type Guard, openGuard } from "../../src/signers/guard.ts";
-import type { LaneSigner, TransactionIntent } from "../../src/signers/port.ts";
+import type { LaneSigner, SigningRequest } from "../../src/signers/port.ts";
 import {
   type CustodyOptions,
   type CustodyToken,
@@ -201,7 +201,7 @@ export async function startCustody(change: Partial<CustodyOptions> = {}) {
       height += blocks;
       world.svm.expireBlockhash();
     },
-    intentOf(orders: readonly Order[], fields: Partial<TransactionIntent> = {}): TransactionIntent {
+    intentOf(orders: readonly Order[], fields: Partial<SigningRequest> = {}): SigningRequest {
       return {
         call: { to: accounts.escrow, data: encodeOrders(orders), value: 0n },
         nonce: 0,

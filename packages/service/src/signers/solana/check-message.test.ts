@@ -20,7 +20,7 @@ import { buildInstructions, type MintFacts } from "../../chains/solana/instructi
 import type { Order } from "../../chains/solana/orders.ts";
 import { compileMessage } from "../../chains/solana/transaction.ts";
 import { type Address, NATIVE_SOL, padAddress, toAddress } from "../../core/hex.ts";
-import type { TransactionIntent } from "../port.ts";
+import type { SigningRequest } from "../port.ts";
 import { SignerRefusal } from "../refusal.ts";
 import { checkMessage, type SignerFacts } from "./check-message.ts";
 import { readMessage } from "./message.ts";
@@ -42,7 +42,7 @@ const FACTS: Readonly<Record<string, MintFacts>> = {
 
 let custody: TestCustody;
 let facts: SignerFacts;
-let intent: TransactionIntent;
+let intent: SigningRequest;
 /** Lists of orders of every kind and of every sort of token. */
 let honest: ReadonlyMap<string, readonly Order[]>;
 

@@ -10,7 +10,7 @@ import { assertNever } from "../../core/assert.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import { type Address, type Hex32, NATIVE_SOL, toAddress } from "../../core/hex.ts";
 import { SignerRefusal } from "../refusal.ts";
-import type { TransactionIntent } from "../port.ts";
+import type { SigningRequest } from "../port.ts";
 import { associatedAccountOf, seedOf, withSeed } from "./derived-accounts.ts";
 import { readMessage } from "./message.ts";
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from "./programs.ts";
@@ -42,7 +42,7 @@ const MARKER_BYTES = 1;
 export function checkMessage(
   bytes: Uint8Array,
   orders: readonly Order[],
-  { intent, facts }: { readonly intent: TransactionIntent; readonly facts: SignerFacts },
+  { intent, facts }: { readonly intent: SigningRequest; readonly facts: SignerFacts },
 ): CheckedMessage {
   const { signers, accounts, writable, blockhash, instructions } = readMessage(bytes);
   const { feePayer } = facts;

@@ -11,13 +11,19 @@
  * `final`: for good. From every state it may become `superseded`: the burn left its chain, and another one, of another
  * message, took its place. Restart: every state looks at the chain first.
  */
-export const TRANSFER_STATES = ["burned", "attested", "delivered", "final", "superseded"] as const;
-export type TransferState = (typeof TRANSFER_STATES)[number];
+export const BRIDGE_TRANSFER_STATES = [
+  "burned",
+  "attested",
+  "delivered",
+  "final",
+  "superseded",
+] as const;
+export type BridgeTransferState = (typeof BRIDGE_TRANSFER_STATES)[number];
 
 /** States in which there is something to do. */
 export const OPEN_STATES = ["burned", "attested", "delivered"] as const;
 
-const ALLOWED: Readonly<Record<TransferState, readonly TransferState[]>> = {
+const ALLOWED: Readonly<Record<BridgeTransferState, readonly BridgeTransferState[]>> = {
   burned: ["attested", "superseded"],
   attested: ["delivered", "burned", "superseded"],
   delivered: ["final", "attested", "superseded"],
@@ -26,6 +32,6 @@ const ALLOWED: Readonly<Record<TransferState, readonly TransferState[]>> = {
 };
 
 /** Whether a transfer may go from one state to another. */
-export function mayMove(from: TransferState, to: TransferState): boolean {
+export function mayMove(from: BridgeTransferState, to: BridgeTransferState): boolean {
   return ALLOWED[from].includes(to);
 }

@@ -6,7 +6,7 @@ import { poolOptionsOf } from "../pool-options.ts";
 import { BRIDGE_GAS, createFastMctpRoute } from "./route.ts";
 import { bridgeAudit } from "./audit.ts";
 import { bridgeGauges } from "./gauges.ts";
-import { lookAtDueTransfers, type RelayDeps } from "./relay.ts";
+import { pollBridgeTransfers, type RelayDeps } from "./relay.ts";
 import { wakeOfSettlement } from "./store.ts";
 import { createSwapMctpRoute, SWAP_BRIDGE_GAS } from "./swap.ts";
 import { checkService, compareTerms } from "./doctor.ts";
@@ -57,7 +57,7 @@ export const fastMctp: RouteModule<BridgeConfig> = {
       .filter(({ cctp }) => cctp)
       .map(({ chainId }) => ({
         name: `transfers to chain ${chainId}`,
-        look: () => lookAtDueTransfers(relay, chainId),
+        look: () => pollBridgeTransfers(relay, chainId),
       }));
   },
 

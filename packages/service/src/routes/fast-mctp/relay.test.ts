@@ -16,7 +16,7 @@ import type { BurnTerms, Effect, FoundMint, Receipt, Simulation } from "../../ch
 import { padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import type { AttestedMessage } from "./attestations.ts";
 import { type BurnMessage, encodeBurnMessage, ZERO_WORD } from "./message.ts";
-import { lookAtDueTransfers, type RelayDeps } from "./relay.ts";
+import { pollBridgeTransfers, type RelayDeps } from "./relay.ts";
 import { createFastMctpRoute } from "./route.ts";
 import * as store from "./store.ts";
 
@@ -231,7 +231,7 @@ async function openBridge() {
   /** Looks at what is due after a minute. */
   async function look(): Promise<void> {
     clock.advance(MINUTE);
-    await lookAtDueTransfers(deps, 30);
+    await pollBridgeTransfers(deps, 30);
   }
 
   async function transfer(): Promise<store.Transfer> {
@@ -636,7 +636,7 @@ describe("a burn whose block left the chain", () => {
       { ...bridge.settled, amount: AMOUNT + 5n } as Effect,
     ];
     await bridge.record(bridge.receiptOf(effects, "burn", 9n));
-    expect((await store.getTransfer(db, before.id))?.state).toBe("superseded");
+    expect((await store.getBridgeTransfer(db, before.id))?.state).toBe("superseded");
     const after = await transfer();
     expect(after).toMatchObject({ state: "burned", nonce: null, burn: more });
     // The service still shows the burn that is no more.
@@ -667,7 +667,7 @@ describe("a burn whose block left the chain", () => {
       { ...bridge.settled, amount: AMOUNT + 5n } as Effect,
     ];
     await bridge.record(bridge.receiptOf(effects, "burn", 9n));
-    expect((await store.getTransfer(db, before.id))?.state).toBe("superseded");
+    expect((await store.getBridgeTransfer(db, before.id))?.state).toBe("superseded");
     expect(await transfer()).toMatchObject({ state: "burned", mint: null, burn: more });
     // What the first one came to is posted back.
     expect(await books()).toEqual(["2 in_flight: 10000000", "2 transit: -10000000"]);

@@ -60,7 +60,7 @@ const TRANSFERS_AT_ONCE = 10;
 const EXPIRY_MARGIN_BLOCKS = 2n;
 
 /** Looks at every transfer towards a chain that is due. Returns true when there may be more. */
-export function lookAtDueTransfers(deps: RelayDeps, destChain: number): Promise<boolean> {
+export function pollBridgeTransfers(deps: RelayDeps, destChain: number): Promise<boolean> {
   return workOnDue(deps, {
     rows: store.dueTransfers,
     chainId: destChain,
@@ -73,7 +73,7 @@ export function lookAtDueTransfers(deps: RelayDeps, destChain: number): Promise<
 function lookSafely(deps: RelayDeps, id: string): Promise<void> {
   const { db, clock, log } = deps;
   return workAndRecordError({
-    read: () => store.getTransfer(db, id),
+    read: () => store.getBridgeTransfer(db, id),
     work: () => lookAtTransfer(deps, id),
     writeError: (transfer, trouble) => writeError(deps, transfer, trouble),
     showsErrors: ({ state }) => state === "burned" || state === "attested",
@@ -84,7 +84,7 @@ function lookSafely(deps: RelayDeps, id: string): Promise<void> {
 }
 
 async function lookAtTransfer(deps: RelayDeps, id: string): Promise<void> {
-  const transfer = await store.getTransfer(deps.db, id);
+  const transfer = await store.getBridgeTransfer(deps.db, id);
   assert(transfer !== null, "a transfer that was due is there");
   switch (transfer.state) {
     case "burned":

@@ -19,7 +19,7 @@ import { systemRandom } from "../../roles/system-ports.ts";
 import type { Pricing } from "../swift/pricing.ts";
 import { SHARE_SCALE } from "./attestations.ts";
 import { type BurnMessage, encodeBurnMessage, FINALITY, ZERO_WORD } from "./message.ts";
-import { lookAtDueTransfers, type RelayDeps } from "./relay.ts";
+import { pollBridgeTransfers, type RelayDeps } from "./relay.ts";
 import { createFastMctpRoute } from "./route.ts";
 import { createSwapMctpRoute } from "./swap.ts";
 
@@ -210,7 +210,7 @@ function openBench(db: Db, { token, contract }: SuitePair, swaps: boolean): Rout
     setAway: (away) => void (isAway = away),
     async work() {
       clock.advance(60_000);
-      await lookAtDueTransfers(relay, 30);
+      await pollBridgeTransfers(relay, 30);
     },
     findSource: (receipt) => receipt,
   };

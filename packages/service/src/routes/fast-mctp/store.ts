@@ -14,7 +14,7 @@ import type { Random } from "../../core/ports.ts";
 import { createDueRows } from "../../jobs/due.ts";
 import { formatStamp } from "../../core/stamp.ts";
 import type { BridgeTransfersTable, Database, Db, Tx } from "../../db/schema.ts";
-import { mayMove, OPEN_STATES, type TransferState } from "./lifecycle.ts";
+import { mayMove, OPEN_STATES, type BridgeTransferState } from "./lifecycle.ts";
 
 /** A burn on the source chain, as its receipt shows it. */
 export interface Burn {
@@ -47,7 +47,7 @@ export interface Attested {
 /** A burn, and what became of it. */
 export interface Transfer {
   readonly id: string;
-  readonly state: TransferState;
+  readonly state: BridgeTransferState;
   readonly version: number;
   readonly burn: Burn;
   /** The nonce stays when the attestation runs out. */
@@ -123,7 +123,7 @@ function takenOf({ fee, swapped, minOut }: Burn) {
   };
 }
 
-export async function getTransfer(db: Db | Tx, id: string): Promise<Transfer | null> {
+export async function getBridgeTransfer(db: Db | Tx, id: string): Promise<Transfer | null> {
   const row = await db
     .selectFrom("bridge_transfers")
     .selectAll()
@@ -179,7 +179,7 @@ export async function updateTransfer(
   tx: Db | Tx,
   transfer: Pick<Transfer, "id" | "version" | "state">,
   change: {
-    readonly state?: TransferState;
+    readonly state?: BridgeTransferState;
     readonly attested?: Attested;
     readonly delayReason?: string | null;
     readonly reattests?: number;
@@ -233,7 +233,7 @@ function parseTransfer(row: Selectable<BridgeTransfersTable>): Transfer {
   return {
     id: row.id,
     // CAST: held by the column's check constraint.
-    state: row.state as TransferState,
+    state: row.state as BridgeTransferState,
     version: row.version,
     burn: {
       settlementId: row.settlement_id,

@@ -40,7 +40,7 @@ import { createSeed } from "../signers/solana/seed.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { addressFormat } from "../roles/address-format.ts";
-import { openAttestations } from "../roles/attestations.ts";
+import { openBridgeAttestations } from "../roles/bridge-attestations.ts";
 import { createChains, RENT_PER_BYTE } from "../roles/chains.ts";
 import { createConfiguredPrices } from "../roles/prices.ts";
 import type { Call, Result } from "./command.ts";
@@ -100,7 +100,7 @@ export async function runDoctor(args: {
         return (await getTip(db, chainId))?.number ?? null;
       },
       prices,
-      attestations: openAttestations(config, ports),
+      attestations: openBridgeAttestations(config, ports),
       readDatabase: async () => inspectDatabase(await database.open(), systemClock),
       listRefundAuthorities: async () => listRefundAuthorities((await database.open()).db),
       listIntegrators: async () => listIntegrators((await openMigrated(database)).db),

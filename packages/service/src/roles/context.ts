@@ -6,7 +6,7 @@ import type { Clock, CrashPoint, Http, Random } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
 import type { Wakeups } from "../jobs/wakeups.ts";
 import type { Prices } from "../prices/index.ts";
-import type { Attestations, RouteBook } from "../routes/index.ts";
+import type { BridgeAttestations, RouteBook } from "../routes/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Watch } from "./health.ts";
 
@@ -27,7 +27,7 @@ export interface RoleContext {
   readonly prices: Prices;
   readonly routes: RouteBook;
   /** Circle's attestation service; null where no route needs it. One per process, so that requests go out in turn. */
-  readonly attestations: Attestations | null;
+  readonly attestations: BridgeAttestations | null;
   readonly format: AddressFormat;
   /** Derives vaults of Solana; absent where this process reaches no signer that can. */
   readonly findVault?: FindVault | undefined;

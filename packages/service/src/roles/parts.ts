@@ -6,7 +6,7 @@ import { createRoutes } from "../routes/index.ts";
 import type { LaneSigner } from "../signers/port.ts";
 import type { Log } from "../telemetry/log.ts";
 import { addressFormat } from "./address-format.ts";
-import { openAttestations } from "./attestations.ts";
+import { openBridgeAttestations } from "./bridge-attestations.ts";
 import { createChains } from "./chains.ts";
 import { type RoleContext, TOPICS } from "./context.ts";
 import type { Watch } from "./health.ts";
@@ -34,7 +34,7 @@ export function createParts(given: {
   const prices = once(() =>
     createConfiguredPrices(config, { chains: chains(), http, clock, log, metrics }),
   );
-  const attestations = once(() => openAttestations(config, { http, clock, log, metrics }));
+  const attestations = once(() => openBridgeAttestations(config, { http, clock, log, metrics }));
   const routes = once(() =>
     createRoutes(config, {
       db,

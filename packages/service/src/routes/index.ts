@@ -3,10 +3,10 @@ export { getConfigured, describeRoute, getChain, getChainConfig, getToken } from
 export { assertPayable } from "./payable.ts";
 export { createRouteBook, type RouteBook } from "./book.ts";
 export {
-  type Attestations,
-  createAttestations,
+  type BridgeAttestations,
+  createBridgeAttestations,
   SERVICE_FAILURES,
-} from "./fast-mctp/attestations.ts";
+} from "./fast-mctp/bridge-attestations.ts";
 export { listTransfers, type ShownTransfer } from "./fast-mctp/shown.ts";
 export type { RouteModule, ServiceCheckDeps, SettlerDeps } from "./module.ts";
 export type {

@@ -18,7 +18,7 @@ import type { AttestorSigner } from "../signers/port.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { RowGauge } from "../telemetry/row-gauge.ts";
-import type { Attestations } from "./fast-mctp/attestations.ts";
+import type { BridgeAttestations } from "./fast-mctp/bridge-attestations.ts";
 import type { Route } from "./port.ts";
 
 /** What routes of a process work with. */
@@ -30,7 +30,7 @@ export interface RouteDeps {
   readonly chains: Chains;
   readonly prices: Prices;
   /** The client of Circle's attestation service; null where no route needs it. */
-  readonly attestations: Attestations | null;
+  readonly attestations: BridgeAttestations | null;
   /** Tells the attestor that there is something to sign. */
   readonly wakeAttestor: () => void;
 }
@@ -48,7 +48,7 @@ export interface RoutePlace {
 export interface ServiceCheckDeps {
   readonly config: Pick<Config, "chains">;
   /** Null where no route needs Circle's attestation service. */
-  readonly attestations: Pick<Attestations, "getFees"> | null;
+  readonly attestations: Pick<BridgeAttestations, "getFees"> | null;
 }
 
 /** A loop of a role that works for routes. */
@@ -67,7 +67,7 @@ export interface SettlerDeps {
   readonly random: Random;
   readonly log: Log;
   /** The client of Circle's attestation service; null where no route needs it. */
-  readonly attestations: Attestations | null;
+  readonly attestations: BridgeAttestations | null;
   /** Senders by bridge chain id. */
   readonly lanes: ReadonlyMap<number, Readonly<Record<"settle" | "deliver", readonly Address[]>>>;
   /** Reads the deposit address of a settlement. */

@@ -16,7 +16,7 @@ import type { Http } from "../../src/core/ports.ts";
 import type { Wakeups } from "../../src/jobs/wakeups.ts";
 import { startAttestor } from "../../src/roles/attestor.ts";
 import { startAuditor } from "../../src/roles/auditor.ts";
-import { openAttestations } from "../../src/roles/attestations.ts";
+import { openBridgeAttestations } from "../../src/roles/bridge-attestations.ts";
 import { type RoleContext, TOPICS } from "../../src/roles/context.ts";
 import { createConfiguredPrices } from "../../src/roles/prices.ts";
 import { startScanner } from "../../src/roles/scanner.ts";
@@ -220,7 +220,7 @@ export function createLives(stage: Stage) {
     const prices = createConfiguredPrices(config, { chains: reached, http, clock, log, metrics });
     const random = { uuid: () => dice.uuid() };
     const service = stage.attestationsOf(life);
-    const attestations = openAttestations(config, { http: service, clock, log, metrics });
+    const attestations = openBridgeAttestations(config, { http: service, clock, log, metrics });
     const shared = { db, clock, random, log, chains: reached, prices, attestations };
     const context: RoleContext = {
       config,

@@ -8,7 +8,7 @@ import type { DepositAddress } from "../../addresses/index.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import type { GasStep } from "../../fees/index.ts";
 import type { DeliveryLook } from "../port.ts";
-import type { Attestations } from "./attestations.ts";
+import type { BridgeAttestations } from "./bridge-attestations.ts";
 import { type BurnMessage, listDifferences, parseBurnMessage, ZERO_WORD } from "./message.ts";
 import * as store from "./store.ts";
 import type { BridgeTerms } from "./terms.ts";
@@ -61,7 +61,7 @@ export interface BurnsOptions {
   readonly destination: Chain;
   /** The route's. */
   readonly contract: Address;
-  readonly attestations: Attestations;
+  readonly attestations: BridgeAttestations;
 }
 
 /** @param tokens What is deposited, what is burned on the source, and what is minted for it. */
@@ -179,7 +179,7 @@ function parseOther(bytes: Hex): BurnMessage | null {
 }
 
 async function readBridge(
-  attestations: Attestations,
+  attestations: BridgeAttestations,
   from: { readonly domain: number },
   to: { readonly domain: number },
 ): Promise<BridgeTerms> {

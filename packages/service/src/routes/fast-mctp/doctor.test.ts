@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { CHAIN, createDoctorDeps, USDC } from "../../../test/support/doctor-doubles.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { runChecks } from "../../doctor/run.ts";
-import type { BridgeFees } from "./attestations.ts";
+import type { BridgeFees } from "./bridge-attestations.ts";
 import { configuredRoute } from "../../../test/support/routes.ts";
 
 const here = { ...CHAIN, cctp: { domain: 0, messenger: USDC, transmitter: USDC } };

@@ -8,7 +8,7 @@ import { padAddress } from "../../core/hex.ts";
 import { describeRoute, getEvmChainConfig } from "../configured.ts";
 import type { RoutePlace, ServiceCheckDeps } from "../module.ts";
 import { listPoolTerms } from "../pool-terms.ts";
-import { type BridgeFees, SHARE_DECIMALS } from "./attestations.ts";
+import { type BridgeFees, SHARE_DECIMALS } from "./bridge-attestations.ts";
 import type { BridgeConfig } from "./config.ts";
 
 type BridgeRoute = BridgeConfig;

@@ -14,7 +14,7 @@ import { createTenant, insertAddress, insertSettlement } from "../../../test/sup
 import type { DepositAddress } from "../../addresses/index.ts";
 import type { BurnTerms, Effect, FoundMint, Receipt, Simulation } from "../../chains/port/index.ts";
 import { padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
-import type { AttestedMessage } from "./attestations.ts";
+import type { AttestedMessage } from "./bridge-attestations.ts";
 import { type BurnMessage, encodeBurnMessage, ZERO_WORD } from "./message.ts";
 import { pollBridgeTransfers, type RelayDeps } from "./relay.ts";
 import { createFastMctpRoute } from "./route.ts";

@@ -31,7 +31,7 @@ import {
   planCall,
   submitIntent,
 } from "../../transactions/index.ts";
-import type { Attestations, AttestedMessage } from "./attestations.ts";
+import type { BridgeAttestations, AttestedMessage } from "./bridge-attestations.ts";
 import { type BurnMessage, findUnlike, parseBurnMessage } from "./message.ts";
 import * as store from "./store.ts";
 import type { Attested, Transfer } from "./store.ts";
@@ -42,7 +42,7 @@ export interface RelayDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  readonly attestations: Attestations;
+  readonly attestations: BridgeAttestations;
   /** Who hands messages in, per destination chain. */
   readonly lanes: ReadonlyMap<number, readonly Address[]>;
   readonly deliveryConfirmations: ReadonlyMap<number, number>;

@@ -17,7 +17,7 @@ import type { Db } from "../../db/schema.ts";
 import { itemise } from "../../fees/index.ts";
 import { systemRandom } from "../../roles/system-ports.ts";
 import type { Pricing } from "../swift/pricing.ts";
-import { SHARE_SCALE } from "./attestations.ts";
+import { SHARE_SCALE } from "./bridge-attestations.ts";
 import { type BurnMessage, encodeBurnMessage, FINALITY, ZERO_WORD } from "./message.ts";
 import { pollBridgeTransfers, type RelayDeps } from "./relay.ts";
 import { createFastMctpRoute } from "./route.ts";

@@ -18,7 +18,7 @@ import { NATIVE_TOKEN, padAddress, toEvmAddress, toHex32 } from "../../core/hex.
 import { feeCapOf, planTerms } from "../../fees/index.ts";
 import { systemRandom } from "../../roles/system-ports.ts";
 import { swapMinimumOf } from "../mono-chain/swap-terms.ts";
-import { SHARE_SCALE } from "./attestations.ts";
+import { SHARE_SCALE } from "./bridge-attestations.ts";
 import { type BurnMessage, encodeBurnMessage, FINALITY, ZERO_WORD } from "./message.ts";
 import { createSwapMctpRoute } from "./swap.ts";
 

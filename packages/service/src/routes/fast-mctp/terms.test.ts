@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { OperatingError } from "../../core/errors.ts";
 import { feeCapOf, itemise, planTerms } from "../../fees/index.ts";
-import { SHARE_SCALE } from "./attestations.ts";
+import { SHARE_SCALE } from "./bridge-attestations.ts";
 import { chooseSpeed, maxFeeOf } from "./terms.ts";
 
 const USDC = 1_000_000n;

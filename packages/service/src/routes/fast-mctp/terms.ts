@@ -1,7 +1,7 @@
 /** What a transfer by the bridge costs, and whether it can go fast. Pure. */
 import { BPS } from "../../core/amounts.ts";
 import { OperatingError } from "../../core/errors.ts";
-import { type BridgeFees, SHARE_SCALE } from "./attestations.ts";
+import { type BridgeFees, SHARE_SCALE } from "./bridge-attestations.ts";
 import { FINALITY } from "./message.ts";
 
 /** The minimum may rise between the plan and the burn: this much is allowed for, of the minimum itself. */

@@ -36,7 +36,7 @@ export const SHARE_SCALE = 10_000_000_000n;
 /** Shares are basis points with so many decimals. */
 export const SHARE_DECIMALS = 6;
 
-export interface Attestations {
+export interface BridgeAttestations {
   /** The messages that a transaction sent; none while the service does not know it. */
   getMessages(sourceDomain: number, txHash: TxHash): Promise<readonly AttestedMessage[]>;
   /** Asks for a message to be attested anew, with another expiry. */
@@ -50,7 +50,7 @@ export interface Attestations {
 export const SERVICE_FAILURES = ["no_answer", "rate_limited"] as const;
 export type ServiceFailure = (typeof SERVICE_FAILURES)[number];
 
-export interface AttestationsOptions {
+export interface BridgeAttestationsOptions {
   readonly apiUrl: string;
   readonly http: Http;
   readonly clock: Clock;
@@ -106,7 +106,7 @@ const DELAY_REASONS: readonly DelayReason[] = [
 ];
 
 /** A client of the service at a URL. Everything throws RPC_UNAVAILABLE when there was no answer that can be used. */
-export function createAttestations(options: AttestationsOptions): Attestations {
+export function createBridgeAttestations(options: BridgeAttestationsOptions): BridgeAttestations {
   const { clock, log } = options;
   const apiUrl = options.apiUrl.replace(/\/+$/, "");
   /** When the next request may go out. */

@@ -1,11 +1,15 @@
 import type { Config } from "../config/index.ts";
 import type { Clock, Http } from "../core/ports.ts";
-import { type Attestations, createAttestations, SERVICE_FAILURES } from "../routes/index.ts";
+import {
+  type BridgeAttestations,
+  createBridgeAttestations,
+  SERVICE_FAILURES,
+} from "../routes/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
 /** The client of Circle's attestation service, where one is configured. What it is not answered is counted. */
-export function openAttestations(
+export function openBridgeAttestations(
   { cctp }: Config,
   {
     metrics,
@@ -16,10 +20,10 @@ export function openAttestations(
     readonly log: Log;
     readonly metrics: Metrics;
   },
-): Attestations | null {
+): BridgeAttestations | null {
   if (!cctp) return null;
   const { bridgeServiceFailures } = metrics;
   for (const reason of SERVICE_FAILURES) bridgeServiceFailures.inc({ reason }, 0);
   const onFailure = (reason: string) => bridgeServiceFailures.inc({ reason });
-  return createAttestations({ apiUrl: cctp.apiUrl, ...deps, onFailure });
+  return createBridgeAttestations({ apiUrl: cctp.apiUrl, ...deps, onFailure });
 }

@@ -5,7 +5,7 @@ import { createStillClock, silentLog } from "../../../test/support/doubles.ts";
 import { toHex32, toTxHash } from "../../core/hex.ts";
 import type { Http } from "../../core/ports.ts";
 import { systemHttp } from "../../roles/system-ports.ts";
-import { type Attestations, createAttestations } from "./attestations.ts";
+import { type BridgeAttestations, createBridgeAttestations } from "./bridge-attestations.ts";
 
 const TX = toTxHash(`0x${"ab".repeat(32)}`);
 const NONCE = toHex32(`0x${"cd".repeat(32)}`);
@@ -17,7 +17,7 @@ let asked: string[];
 let answer: Answer;
 let url: string;
 let clock: ReturnType<typeof createStillClock>;
-let client: Attestations;
+let client: BridgeAttestations;
 /** What was not answered, in turn. */
 let failed: string[];
 const onFailure = (failure: string) => void failed.push(failure);
@@ -45,7 +45,7 @@ beforeEach(async () => {
   if (typeof address !== "object" || address === null) throw new Error("a server has a port");
   url = `http://127.0.0.1:${address.port}`;
   clock = createStillClock();
-  client = createAttestations({
+  client = createBridgeAttestations({
     apiUrl: `${url}/`,
     http: systemHttp,
     clock,
@@ -187,7 +187,7 @@ describe("trouble", () => {
   test("an answer that does not come is waited for no longer than the timeout", async () => {
     answer = () => undefined;
     const impatient: Http = (request) => systemHttp({ ...request, timeoutMs: 50 });
-    const waiting = createAttestations({
+    const waiting = createBridgeAttestations({
       apiUrl: url,
       http: impatient,
       clock,
@@ -200,7 +200,7 @@ describe("trouble", () => {
   });
 
   test("an error names no URL: it may carry a key", async () => {
-    const gone = createAttestations({
+    const gone = createBridgeAttestations({
       apiUrl: "http://secret@127.0.0.1:1/",
       http: systemHttp,
       clock,
@@ -295,7 +295,7 @@ test("requests go out ten a second, and those beyond twenty seconds are told to 
     },
   };
   answer = json({ messages: [] });
-  const eager = createAttestations({
+  const eager = createBridgeAttestations({
     apiUrl: url,
     http: systemHttp,
     clock: patient,

@@ -8,4 +8,4 @@ export {
   listWalletsAfter,
 } from "./store.ts";
 export { listRefundAuthorities } from "./refund-authorities.ts";
-export type { DepositAddress, Recipient } from "./types.ts";
+export type { DepositAddress, Destination } from "./types.ts";

@@ -7,7 +7,7 @@ import { OperatingError } from "../core/errors.ts";
 import { type EvmAddress, padAddress, toEvmAddress, toHex32 } from "../core/hex.ts";
 import { systemRandom } from "../roles/system-ports.ts";
 import { assertDerived, issueAddress } from "./issue.ts";
-import type { DepositAddress, Recipient } from "./types.ts";
+import type { DepositAddress, Destination } from "./types.ts";
 
 const FACTORY = toEvmAddress(`0x${"fa".repeat(20)}`);
 const OTHER_FACTORY = toEvmAddress(`0x${"fb".repeat(20)}`);
@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-function createRecipient(): Recipient {
+function createDestination(): Destination {
   return {
     userId: createHex(20),
     destChain: 30,
@@ -42,9 +42,9 @@ function createRecipient(): Recipient {
   };
 }
 
-function issue(integratorId: string, recipient: Recipient, factory = FACTORY) {
+function issue(integratorId: string, destination: Destination, factory = FACTORY) {
   const deps = { db: database.db, random: systemRandom };
-  return issueAddress(deps, { chain: chainOf(factory), integratorId, recipient });
+  return issueAddress(deps, { chain: chainOf(factory), integratorId, destination });
 }
 
 async function countAddresses(integratorId: string): Promise<number> {
@@ -59,20 +59,20 @@ async function countAddresses(integratorId: string): Promise<number> {
 describe("an issued address", () => {
   test("derives from the destination, the integrator and the factory", async () => {
     const tenant = await createTenant(database.db);
-    const recipient = createRecipient();
-    const address = await issue(tenant.id, recipient);
+    const destination = createDestination();
+    const address = await issue(tenant.id, destination);
     const commitment = {
       integrator: `0x${tenant.id.replaceAll("-", "").padStart(64, "0")}`,
-      userId: padAddress(toEvmAddress(recipient.userId)),
+      userId: padAddress(toEvmAddress(destination.userId)),
       destChain: 30,
-      destWallet: padAddress(recipient.destWallet),
-      destToken: padAddress(recipient.destToken),
+      destWallet: padAddress(destination.destWallet),
+      destToken: padAddress(destination.destToken),
       refundAuthority: padAddress(toEvmAddress(`0x${"7".repeat(40)}`)),
       maxFeeBps: 50,
       maxSlippageBps: 100,
     };
     expect(address).toEqual({
-      ...recipient,
+      ...destination,
       id: address.id,
       integratorId: tenant.id,
       factory: FACTORY,
@@ -87,36 +87,36 @@ describe("an issued address", () => {
 
   test("is the same for the same user and destination, also under concurrency", async () => {
     const tenant = await createTenant(database.db);
-    const recipient = createRecipient();
-    const asked = await Promise.all(Array.from({ length: 8 }, () => issue(tenant.id, recipient)));
-    asked.push(await issue(tenant.id, recipient));
+    const destination = createDestination();
+    const asked = await Promise.all(Array.from({ length: 8 }, () => issue(tenant.id, destination)));
+    asked.push(await issue(tenant.id, destination));
     for (const address of asked) expect(address).toEqual(asked[0]);
     expect(await countAddresses(tenant.id)).toBe(1);
   });
 
   test("keeps its refund authority and caps when the integrator changes", async () => {
     const tenant = await createTenant(database.db);
-    const recipient = createRecipient();
-    const before = await issue(tenant.id, recipient);
+    const destination = createDestination();
+    const before = await issue(tenant.id, destination);
     await database.db
       .updateTable("integrators")
       .set({ refund_evm: createHex(20), max_fee_bps: 70, max_slippage_bps: 170 })
       .where("id", "=", tenant.id)
       .execute();
-    expect(await issue(tenant.id, recipient)).toEqual(before);
-    const after = await issue(tenant.id, createRecipient());
+    expect(await issue(tenant.id, destination)).toEqual(before);
+    const after = await issue(tenant.id, createDestination());
     expect(after.commitment).toMatchObject({ maxFeeBps: 70, maxSlippageBps: 170 });
   });
 
   test("is refused when another factory is configured", async () => {
     const tenant = await createTenant(database.db);
-    const recipient = createRecipient();
-    const before = await issue(tenant.id, recipient);
-    await expect(issue(tenant.id, recipient, OTHER_FACTORY)).rejects.toMatchObject({
+    const destination = createDestination();
+    const before = await issue(tenant.id, destination);
+    await expect(issue(tenant.id, destination, OTHER_FACTORY)).rejects.toMatchObject({
       code: "CONFIG_MISSING",
       details: { reason: "factory_changed" },
     });
-    expect(await issue(tenant.id, recipient)).toEqual(before);
+    expect(await issue(tenant.id, destination)).toEqual(before);
   });
 
   test.each([
@@ -127,10 +127,10 @@ describe("an issued address", () => {
     ["hash", { commitment: createHex(32) }],
   ])("is refused when the %s of its row was edited", async (_what, edit) => {
     const tenant = await createTenant(database.db);
-    const recipient = createRecipient();
-    const { id } = await issue(tenant.id, recipient);
+    const destination = createDestination();
+    const { id } = await issue(tenant.id, destination);
     await database.db.updateTable("addresses").set(edit).where("id", "=", id).execute();
-    await expect(issue(tenant.id, recipient)).rejects.toMatchObject({
+    await expect(issue(tenant.id, destination)).rejects.toMatchObject({
       code: "CONFIG_MISSING",
       details: { reason: "address_row_changed" },
     });
@@ -138,25 +138,25 @@ describe("an issued address", () => {
 
   test("is refused when its row is another user's with an edited destination", async () => {
     const tenant = await createTenant(database.db);
-    const [recipient, thief] = [createRecipient(), createRecipient()];
-    await issue(tenant.id, recipient);
+    const [destination, thief] = [createDestination(), createDestination()];
+    await issue(tenant.id, destination);
     const stolen = await issue(tenant.id, thief);
-    // The thief's row takes the place of the recipient's row.
+    // The thief's row takes the place of the destination's row.
     await database.db
       .deleteFrom("addresses")
       .where("integrator_id", "=", tenant.id)
-      .where("user_id", "=", recipient.userId)
+      .where("user_id", "=", destination.userId)
       .execute();
     await database.db
       .updateTable("addresses")
       .set({
-        user_id: recipient.userId,
-        dest_wallet: recipient.destWallet,
-        dest_token: recipient.destToken,
+        user_id: destination.userId,
+        dest_wallet: destination.destWallet,
+        dest_token: destination.destToken,
       })
       .where("id", "=", stolen.id)
       .execute();
-    await expect(issue(tenant.id, recipient)).rejects.toMatchObject({
+    await expect(issue(tenant.id, destination)).rejects.toMatchObject({
       details: { reason: "address_row_changed" },
     });
   });
@@ -164,15 +164,15 @@ describe("an issued address", () => {
   test("differs for another user, chain, wallet, token or integrator", async () => {
     const tenant = await createTenant(database.db);
     const other = await createTenant(database.db);
-    const recipient = createRecipient();
-    const { userId, destWallet, destToken } = createRecipient();
+    const destination = createDestination();
+    const { userId, destWallet, destToken } = createDestination();
     const issued = [
-      await issue(tenant.id, recipient),
-      await issue(tenant.id, { ...recipient, userId }),
-      await issue(tenant.id, { ...recipient, destChain: 2 }),
-      await issue(tenant.id, { ...recipient, destWallet }),
-      await issue(tenant.id, { ...recipient, destToken }),
-      await issue(other.id, recipient),
+      await issue(tenant.id, destination),
+      await issue(tenant.id, { ...destination, userId }),
+      await issue(tenant.id, { ...destination, destChain: 2 }),
+      await issue(tenant.id, { ...destination, destWallet }),
+      await issue(tenant.id, { ...destination, destToken }),
+      await issue(other.id, destination),
     ];
     expect(new Set(issued.map(({ wallet }) => wallet)).size).toBe(issued.length);
     expect(await countAddresses(tenant.id)).toBe(issued.length - 1);
@@ -180,7 +180,7 @@ describe("an issued address", () => {
 
   test("is not issued for an unknown integrator", async () => {
     const id = "00000000-0000-4000-8000-000000000000";
-    await expect(issue(id, createRecipient())).rejects.toThrow("no result");
+    await expect(issue(id, createDestination())).rejects.toThrow("no result");
   });
 });
 
@@ -200,7 +200,7 @@ describe("a stored address", () => {
   let address: DepositAddress;
   beforeAll(async () => {
     const tenant = await createTenant(database.db);
-    address = await issue(tenant.id, createRecipient());
+    address = await issue(tenant.id, createDestination());
   });
 
   test("passes if it derives from its fields", () => {

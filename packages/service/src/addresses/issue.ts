@@ -7,7 +7,7 @@ import type { Commitment } from "../core/commitment.ts";
 import { type Address, type Hex, toAddress } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
 import * as store from "./store.ts";
-import type { DepositAddress, Recipient } from "./types.ts";
+import type { DepositAddress, Destination } from "./types.ts";
 
 /** Asks the signer for a commitment's vault and its binding. */
 export type FindVault = (
@@ -33,13 +33,13 @@ export async function issueAddress(
       "kind" | "wallets" | "predictWallet" | "hashCommitment" | "isWalletOf" | "addresses"
     >;
     readonly integratorId: string;
-    readonly recipient: Recipient;
+    readonly destination: Destination;
   },
 ): Promise<DepositAddress> {
   const { db, random } = deps;
-  const { chain, integratorId, recipient } = args;
+  const { chain, integratorId, destination } = args;
   const { kind: family } = chain;
-  const issued = await store.getByRecipient(db, { integratorId, family, recipient });
+  const issued = await store.getByDestination(db, { integratorId, family, destination });
   if (issued) {
     // Users will pay to this address, so an edited row or one of another deployment must fail.
     assertDerived(chain, issued);
@@ -58,7 +58,7 @@ export async function issueAddress(
       maxFeeBps: integrator.max_fee_bps,
       maxSlippageBps: integrator.max_slippage_bps,
     },
-    recipient,
+    destination,
   );
   const { wallet, proof } =
     chain.wallets.kind === "contract"
@@ -66,7 +66,7 @@ export async function issueAddress(
       : await askForVault(deps.findVault, commitment);
   const id = random.uuid();
   const address: DepositAddress = {
-    ...recipient,
+    ...destination,
     id,
     integratorId,
     family,
@@ -79,7 +79,7 @@ export async function issueAddress(
   assertDerived(chain, address);
   return db.transaction().execute(async (tx) => {
     await store.insertAddress(tx, id, address);
-    const stored = await store.getByRecipient(tx, { integratorId, family, recipient });
+    const stored = await store.getByDestination(tx, { integratorId, family, destination });
     assert(stored !== null, "the address exists after an insert or a conflict");
     assertDerived(chain, stored);
     return stored;

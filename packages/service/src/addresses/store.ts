@@ -12,19 +12,19 @@ import {
   unpadAddress,
 } from "../core/hex.ts";
 import { lockStamps } from "../events/index.ts";
-import type { DepositAddress, Recipient } from "./types.ts";
+import type { DepositAddress, Destination } from "./types.ts";
 
 /** Returns the address that was issued for a user and destination, or null. */
-export async function getByRecipient(
+export async function getByDestination(
   db: Db | Tx,
   {
     integratorId,
     family,
-    recipient,
+    destination,
   }: {
     readonly integratorId: string;
     readonly family: ChainKind;
-    readonly recipient: Recipient;
+    readonly destination: Destination;
   },
 ): Promise<DepositAddress | null> {
   const row = await db
@@ -32,10 +32,10 @@ export async function getByRecipient(
     .selectAll()
     .where("integrator_id", "=", integratorId)
     .where("chain_family", "=", family)
-    .where("user_id", "=", recipient.userId)
-    .where("dest_chain", "=", recipient.destChain)
-    .where("dest_wallet", "=", recipient.destWallet)
-    .where("dest_token", "=", recipient.destToken)
+    .where("user_id", "=", destination.userId)
+    .where("dest_chain", "=", destination.destChain)
+    .where("dest_wallet", "=", destination.destWallet)
+    .where("dest_token", "=", destination.destToken)
     .executeTakeFirst();
   return row ? parseAddress(row) : null;
 }
@@ -158,14 +158,14 @@ export function commitmentOf(
     readonly maxFeeBps: number;
     readonly maxSlippageBps: number;
   },
-  recipient: Recipient,
+  destination: Destination,
 ): Commitment {
   return {
     integrator: toHex32(`0x${integrator.id.replaceAll("-", "").padStart(64, "0")}`),
-    userId: padAddress(toAddress(recipient.userId)),
-    destChain: recipient.destChain,
-    destWallet: padAddress(recipient.destWallet),
-    destToken: padAddress(recipient.destToken),
+    userId: padAddress(toAddress(destination.userId)),
+    destChain: destination.destChain,
+    destWallet: padAddress(destination.destWallet),
+    destToken: padAddress(destination.destToken),
     refundAuthority: padAddress(integrator.refundAuthority),
     maxFeeBps: integrator.maxFeeBps,
     maxSlippageBps: integrator.maxSlippageBps,
@@ -174,14 +174,14 @@ export function commitmentOf(
 
 /** Converts a row to a deposit address. */
 export function parseAddress(row: Selectable<AddressesTable>): DepositAddress {
-  const recipient: Recipient = {
+  const destination: Destination = {
     userId: row.user_id,
     destChain: row.dest_chain,
     destWallet: toAddress(row.dest_wallet),
     destToken: toAddress(row.dest_token),
   };
   return {
-    ...recipient,
+    ...destination,
     id: row.id,
     integratorId: row.integrator_id,
     family: row.chain_family,
@@ -196,7 +196,7 @@ export function parseAddress(row: Selectable<AddressesTable>): DepositAddress {
         maxFeeBps: row.max_fee_bps,
         maxSlippageBps: row.max_slippage_bps,
       },
-      recipient,
+      destination,
     ),
   };
 }

@@ -24,7 +24,7 @@ export interface DepositAddress {
 }
 
 /** The key of a deposit address within an integrator and chain family: user id and destination. */
-export interface Recipient {
+export interface Destination {
   readonly userId: string;
   readonly destChain: number;
   readonly destWallet: Address;

@@ -104,7 +104,7 @@ describe("one deposit address", () => {
           addresses: { factory: FACTORY, escrow: FACTORY, delivery: FACTORY },
         },
         integratorId: alice.id,
-        recipient: {
+        destination: {
           userId: createHex(20),
           destChain: 30,
           destWallet: toEvmAddress(createHex(20)),

@@ -89,7 +89,7 @@ export async function quote(
     ? await issueAddress(deps, {
         chain,
         integratorId: principal.integratorId,
-        recipient: {
+        destination: {
           userId,
           destChain: destination.chainId,
           destWallet,

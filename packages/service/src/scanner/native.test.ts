@@ -90,7 +90,7 @@ async function openScanner({ traces = false, minDeposit = 1n } = {}) {
     {
       chain,
       integratorId,
-      recipient: {
+      destination: {
         // All tests share a node, so each has its own user and wallet.
         userId: toEvmAddress(
           `0x${(await world.client.getBlockNumber()).toString(16).padStart(40, "0")}`,

@@ -196,7 +196,7 @@ async function openScanner() {
     {
       chain,
       integratorId,
-      recipient: {
+      destination: {
         userId: `0x${"01".repeat(20)}`,
         destChain: 30,
         destWallet: PAYER,

@@ -82,7 +82,7 @@ async function openScanner() {
     {
       chain: here,
       integratorId,
-      recipient: {
+      destination: {
         userId: `0x${(users += 1).toString(16).padStart(40, "0")}`,
         destChain: SOLANA,
         destWallet: world.deployment.facts.treasury,

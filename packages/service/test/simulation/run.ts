@@ -659,7 +659,7 @@ async function prepare(
         const chain = api.context.chains.get(chainId);
         if (!chain) throw new Error("the chains are there");
         const destChain = pair?.[1] ?? dice.pick(CHAIN_IDS);
-        const recipient = {
+        const destination = {
           userId: userOf(i),
           destChain,
           destWallet: on(destChain, accountOf(`recipient ${name} ${i}`)),
@@ -668,7 +668,7 @@ async function prepare(
         };
         const address = await issueAddress(
           { db, random, findVault },
-          { chain, integratorId, recipient },
+          { chain, integratorId, destination },
         );
         addresses.push({ chainId, address });
       }

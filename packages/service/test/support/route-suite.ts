@@ -192,7 +192,7 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
           {
             chain: createEncodingChain(route.pair.srcChain),
             integratorId: tenant.id,
-            recipient: {
+            destination: {
               userId: USER,
               destChain: route.pair.destChain,
               destWallet,

@@ -188,7 +188,7 @@ export async function openDesk() {
       {
         chain,
         integratorId,
-        recipient: {
+        destination: {
           userId: userId.padEnd(42, "0"),
           destChain: 30,
           destWallet: RECIPIENT,

@@ -1,11 +1,11 @@
 /**
  * Due work: rows of a table whose `next_check_at` has come.
  *
- * A worker claims some of them, which reschedules each to the end of a lease: no other worker takes it meanwhile, and when
+ * A worker leases some of them, which reschedules each to the end of a lease: no other worker takes it meanwhile, and when
  * the worker dies it is due again. Rows that are locked by somebody are skipped. The work itself says when a row is due
  * next; a row it says nothing about waits for its lease.
  *
- * A claim authorises nothing. The work reads the row, and every write of it is a compare-and-set.
+ * A lease authorises nothing. The work reads the row, and every write of it is a compare-and-set.
  */
 import type { ErrorObject } from "@sluice/sdk/wire";
 import { type Expression, sql, type SqlBool } from "kysely";
@@ -21,7 +21,7 @@ type DueTable = "settlements" | "deliveries" | "bridge_transfers";
 
 /** The due work of a table. */
 export interface DueRows<Id extends string> {
-  /** Claims rows of a chain that are due, the longest due first. */
+  /** Leases rows of a chain that are due, the longest due first. */
   lease(
     db: Db,
     args: {

@@ -1,7 +1,7 @@
 import { type Config, listSolanaChains } from "../config/index.ts";
 import { createWakeups } from "../jobs/wakeups.ts";
 import { takeParts } from "../roles/context.ts";
-import { createWatch } from "../roles/health.ts";
+import { createHealth } from "../roles/health.ts";
 import { createParts } from "../roles/parts.ts";
 import { createSettlementDeps, INTAKE_PARTS } from "../roles/settlement-deps.ts";
 import { systemClock } from "../roles/system-ports.ts";
@@ -19,8 +19,8 @@ export function withSettlements<Result>(
     const clock = systemClock;
     const wakeups = createWakeups({ address, pool, clock, log });
     try {
-      const watch = createWatch(config, clock, []);
-      const shared = { config, db, log, watch, wakeups };
+      const health = createHealth(config, clock, []);
+      const shared = { config, db, log, health, wakeups };
       const context = createParts({ ...shared, lanes: undefined, findVault: undefined });
       const parts = takeParts(context, INTAKE_PARTS);
       return await run(createSettlementDeps(parts, listSettleLanes(config)));

@@ -1,5 +1,5 @@
 export { readChain, type ReadingsOfChain } from "./readings.ts";
 export { type ChainHealth, type Readiness, type RoleHealth } from "./report.ts";
 export { createRows } from "./rows.ts";
-export { startWatchServer, type WatchServer } from "./server.ts";
+export { startHealthServer, type HealthServer } from "./server.ts";
 export { createVitals, type Vitals } from "./vitals.ts";

@@ -10,17 +10,17 @@ import { renderMetrics, type ReportDeps, reportReadiness } from "./report.ts";
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /** A running listener. */
-export interface WatchServer {
+export interface HealthServer {
   /** Base URL, with the port that was taken. */
   readonly url: string;
   stop(): Promise<void>;
 }
 
 /** Listens. Rejects with the system's error when it cannot. */
-export async function startWatchServer(
+export async function startHealthServer(
   deps: ReportDeps,
   options: { readonly host: string; readonly port: number; readonly log: Log },
-): Promise<WatchServer> {
+): Promise<HealthServer> {
   const { host, port, log } = options;
   const server = createServer(
     { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS },

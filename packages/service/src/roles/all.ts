@@ -12,7 +12,7 @@ import { AUDITOR_PARTS, startAuditor } from "./auditor.ts";
 import { createAttestorChains } from "./chains.ts";
 import { type Parts, type RoleContext, type RunningRole, takeParts } from "./context.ts";
 import { openServiceDatabase } from "./database.ts";
-import { countRefusals, createWatch, serveWatch, type Watch } from "./health.ts";
+import { countRefusals, createHealth, serveHealth, type Health } from "./health.ts";
 import { askEarly, type AskPassphrase, getSigners, getVaultSigner } from "./keys.ts";
 import { createParts } from "./parts.ts";
 import { QUOTER_PARTS } from "./quoter.ts";
@@ -47,12 +47,12 @@ export async function startRoles(
   const { roles } = options;
   const askPassphrase = await askEarly(config, options.askPassphrase);
   const log = createLog({ level: config.logLevel, role: isWhole(roles) ? "all" : roles.join(",") });
-  const watch = createWatch(config, systemClock, roles);
+  const health = createHealth(config, systemClock, roles);
   const cleanups: Cleanups = [];
   const stop = async () => {
     for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
   };
-  const starting: StartingProcess = { ...options, config, log, watch, cleanups, askPassphrase };
+  const starting: StartingProcess = { ...options, config, log, health, cleanups, askPassphrase };
   try {
     const { db, wakeups, telemetryUrl } = await openShared(starting);
     const settler = roles.includes("settler") ? await openSigners(starting, "settler") : null;
@@ -63,7 +63,7 @@ export async function startRoles(
       config,
       db,
       log,
-      watch,
+      health,
       wakeups,
       lanes: settler?.lanes,
       findVault: vaults ? (commitment) => vaults.deriveVault(commitment) : undefined,
@@ -87,7 +87,7 @@ interface StartingProcess {
   readonly roles: readonly RoleName[];
   readonly standby: boolean;
   readonly log: Log;
-  readonly watch: Watch;
+  readonly health: Health;
   readonly cleanups: Cleanups;
   readonly askPassphrase: AskPassphrase;
 }
@@ -97,7 +97,7 @@ function isWhole(roles: readonly RoleName[]): boolean {
 }
 
 /** Opens the database, the listener of metrics, the claim on the exclusive roles, and the wake-ups. */
-async function openShared({ config, roles, standby, log, watch, cleanups }: StartingProcess) {
+async function openShared({ config, roles, standby, log, health, cleanups }: StartingProcess) {
   const clock = systemClock;
   const database = await openServiceDatabase(config, log);
   const { db, pool, address } = database;
@@ -107,7 +107,7 @@ async function openShared({ config, roles, standby, log, watch, cleanups }: Star
   });
   let mayStopServer = database.startedServer;
   // Before the claim, so that a waiting standby can be watched as well.
-  const telemetry = await serveWatch({ config, clock, log, watch }, { db, pool });
+  const telemetry = await serveHealth({ config, clock, log, health }, { db, pool });
   if (telemetry) cleanups.push(() => telemetry.stop());
   const claimed = EXCLUSIVE_ROLES.filter((role) => roles.includes(role));
   if (standby) log.info({ roles: claimed }, "waiting until nobody else has the roles");
@@ -132,12 +132,12 @@ async function openShared({ config, roles, standby, log, watch, cleanups }: Star
 
 /** Opens the signers of a role; their refusals are counted. */
 async function openSigners(
-  { config, log, watch, cleanups, askPassphrase }: StartingProcess,
+  { config, log, health, cleanups, askPassphrase }: StartingProcess,
   name: SignerName,
 ) {
   const signers = await getSigners(config, name, { clock: systemClock, askPassphrase, log });
   cleanups.push(async () => signers.close());
-  return countRefusals(watch.metrics, signers);
+  return countRefusals(health.metrics, signers);
 }
 
 /** Starts each role with the parts that it declares. */
@@ -146,10 +146,10 @@ async function startEach(
   context: RoleContext,
   lanes: readonly LaneSigner[],
 ): Promise<Pick<RunningService, "apiUrl" | "quoteUrl">> {
-  const { roles, cleanups, watch } = starting;
+  const { roles, cleanups, health } = starting;
   const started = <Role extends RunningRole>(name: RoleName, role: Role): Role => {
     cleanups.push(() => role.stop());
-    watch.vitals.started(name);
+    health.vitals.started(name);
     return role;
   };
   if (roles.includes("attestor")) {

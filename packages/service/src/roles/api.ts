@@ -24,14 +24,14 @@ const TAIL_POLL_MS = 1_000;
 const REVOKED_POLL_MS = 500;
 
 /** Parts of the API. It has no readers: settling by request, which reads balances, is given to it as a function. */
-export const API_PARTS = ["config", "db", "clock", "log", "watch", "wakeups", "format"] as const;
+export const API_PARTS = ["config", "db", "clock", "log", "health", "wakeups", "format"] as const;
 
 /** Starts REST and stream. */
 export async function startApi(
   context: Parts<(typeof API_PARTS)[number]>,
   requestIndex: ApiDeps["requestIndex"],
 ): Promise<RunningServer> {
-  const { config, db, log, clock, wakeups, format, watch } = context;
+  const { config, db, log, clock, wakeups, format, health } = context;
   const pepper = config.apiKeyPepper;
   const limiter = createRateLimiter(config.rateLimits);
   const app = createApi({
@@ -46,7 +46,7 @@ export async function startApi(
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
   });
-  countRequests(app, watch.metrics, "api");
+  countRequests(app, health.metrics, "api");
   const stream = createStream({
     server: app.server,
     db,
@@ -57,7 +57,7 @@ export async function startApi(
     socketCaps: config.socketCaps,
   });
   const url = await listen(app, config.api, "api.port");
-  watch.countSockets = stream.countSockets;
+  health.countSockets = stream.countSockets;
   const loop = startRoleLoop(context, "api", {
     name: "stream",
     intervalMs: TAIL_POLL_MS,
@@ -99,7 +99,7 @@ export async function startQuoteServer(context: QuoterParts): Promise<RunningSer
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
   });
-  countRequests(app, context.watch.metrics, "quote");
+  countRequests(app, context.health.metrics, "quote");
   const url = await listen(app, config.quote, "quote.port");
   return { url, stop: () => app.close() };
 }

@@ -13,7 +13,7 @@ export const ATTESTOR_PARTS = [
   "db",
   "clock",
   "log",
-  "watch",
+  "health",
   "crashPoint",
   "wakeups",
   "http",
@@ -27,7 +27,7 @@ export function startAttestor(
 ): RunningRole {
   const { config, db, clock, log, wakeups, http } = context;
   // Its own prices, over its own nodes and with its own calls.
-  const { metrics } = context.watch;
+  const { metrics } = context.health;
   const prices = createConfiguredPrices(config, { chains, http, clock, log, metrics });
   const loops = ROUTE_MODULES.flatMap(
     (module) =>

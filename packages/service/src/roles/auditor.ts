@@ -12,7 +12,7 @@ import { getChain, ROUTE_AUDITS } from "../routes/index.ts";
 const AUDIT_POLL_MS = 30_000;
 
 /** Parts of the auditor. */
-export const AUDITOR_PARTS = ["config", "db", "clock", "log", "watch", "chains"] as const;
+export const AUDITOR_PARTS = ["config", "db", "clock", "log", "health", "chains"] as const;
 
 export function startAuditor(context: Parts<(typeof AUDITOR_PARTS)[number]>): RunningRole {
   const loops = createAudits(context).map((deps) =>

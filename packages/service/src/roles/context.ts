@@ -8,7 +8,7 @@ import type { Wakeups } from "../jobs/wakeups.ts";
 import type { Prices } from "../prices/index.ts";
 import type { BridgeAttestations, RouteBook } from "../routes/index.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { Watch } from "./health.ts";
+import type { Health } from "./health.ts";
 
 /** Every part of a process. */
 export interface RoleContext {
@@ -17,7 +17,7 @@ export interface RoleContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  readonly watch: Watch;
+  readonly health: Health;
   readonly crashPoint: CrashPoint;
   readonly wakeups: Wakeups;
   /** The service's own readers. The attestor makes its own from `attestor.rpcUrls`. */

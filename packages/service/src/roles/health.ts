@@ -22,12 +22,12 @@ import {
   createVitals,
   readChain,
   type ReadingsOfChain,
-  startWatchServer,
+  startHealthServer,
   type Vitals,
 } from "../health/index.ts";
 
 /** What the roles report to. */
-export interface Watch {
+export interface Health {
   readonly metrics: Metrics;
   readonly vitals: Vitals;
   /** Chain values that the roles of this process show; each role adds its own. */
@@ -39,7 +39,7 @@ export interface Watch {
 /** How often heads, balances and inventories are read for metrics. */
 const READINGS_POLL_MS = 15_000;
 
-export function createWatch(config: Config, clock: Clock, roles: readonly string[]): Watch {
+export function createHealth(config: Config, clock: Clock, roles: readonly string[]): Health {
   const metrics = createMetrics();
   startCounters(
     metrics,
@@ -53,16 +53,16 @@ export function createWatch(config: Config, clock: Clock, roles: readonly string
   };
 }
 
-interface WatchedContext {
+interface HealthContext {
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Log;
-  readonly watch: Watch;
+  readonly health: Health;
 }
 
 /** Starts a loop of a role that metrics and health know of. */
 export function startRoleLoop(
-  { clock, watch, ...context }: WatchedContext,
+  { clock, health, ...context }: HealthContext,
   role: string,
   options: {
     readonly name: string;
@@ -72,8 +72,8 @@ export function startRoleLoop(
   },
 ): Loop {
   const { name, intervalMs, log = context.log, look } = options;
-  const finished = watch.vitals.watchLoop({ role, name, intervalMs });
-  const count = countPolls(watch.metrics, name);
+  const finished = health.vitals.watchLoop({ role, name, intervalMs });
+  const count = countPolls(health.metrics, name);
   return startLoop({
     name,
     intervalMs,
@@ -92,11 +92,11 @@ export function startRoleLoop(
  * role: it works without metrics.
  */
 export function startReadings(
-  { config, clock, log, watch }: WatchedContext,
+  { config, clock, log, health }: HealthContext,
   readings: readonly ReadingsOfChain[],
 ): readonly Loop[] {
   if (!config.telemetry) return [];
-  watch.readings.push(...readings);
+  health.readings.push(...readings);
   return readings.map((wanted) => {
     const name = `readings of chain ${wanted.chain.chainId}`;
     return startLoop({
@@ -104,9 +104,9 @@ export function startReadings(
       intervalMs: READINGS_POLL_MS,
       clock,
       log,
-      onPoll: countPolls(watch.metrics, name),
+      onPoll: countPolls(health.metrics, name),
       async look() {
-        await readChain(watch.metrics, wanted);
+        await readChain(health.metrics, wanted);
         return false;
       },
     });
@@ -163,13 +163,13 @@ export function countRefusals<Signers extends HeldSigners>(
 }
 
 /** Serves metrics and health, where the configuration has a listener for them. Throws CONFIG_MISSING when it cannot. */
-export async function serveWatch(
-  { config, clock, log, watch }: WatchedContext,
+export async function serveHealth(
+  { config, clock, log, health }: HealthContext,
   { db, pool }: { readonly db: Db; readonly pool: pg.Pool },
 ): Promise<{ readonly url: string; stop(): Promise<void> } | undefined> {
   const { telemetry } = config;
   if (!telemetry) return undefined;
-  const { metrics, vitals, readings } = watch;
+  const { metrics, vitals, readings } = health;
   collectProcessMetrics(metrics);
   const deps = {
     metrics,
@@ -179,10 +179,10 @@ export async function serveWatch(
     rows: createRows({ db, clock, gauges: ROUTE_GAUGES }),
     clock,
     pool,
-    countSockets: () => watch.countSockets(),
+    countSockets: () => health.countSockets(),
   };
   try {
-    return await startWatchServer(deps, { ...telemetry, log });
+    return await startHealthServer(deps, { ...telemetry, log });
   } catch (cause) {
     throw new OperatingError(
       "CONFIG_MISSING",

@@ -7,7 +7,7 @@ import { API_PARTS } from "./api.ts";
 import { ATTESTOR_PARTS } from "./attestor.ts";
 import { AUDITOR_PARTS } from "./auditor.ts";
 import { type RoleContext, takeParts } from "./context.ts";
-import type { Watch } from "./health.ts";
+import type { Health } from "./health.ts";
 import { createParts } from "./parts.ts";
 import { QUOTER_PARTS } from "./quoter.ts";
 import { SCANNER_PARTS } from "./scanner.ts";
@@ -26,7 +26,7 @@ function createClosedParts(): RoleContext {
     config: closed as Config,
     db: {} as Db,
     log: silentLog,
-    watch: {} as Watch,
+    health: {} as Health,
     wakeups: {} as Wakeups,
     lanes: undefined,
     findVault: undefined,

@@ -9,7 +9,7 @@ import { addressFormat } from "./address-format.ts";
 import { openBridgeAttestations } from "./bridge-attestations.ts";
 import { createChains } from "./chains.ts";
 import { type RoleContext, TOPICS } from "./context.ts";
-import type { Watch } from "./health.ts";
+import type { Health } from "./health.ts";
 import { createConfiguredPrices } from "./prices.ts";
 import { createCrashPoint, systemClock, systemHttp, systemRandom } from "./system-ports.ts";
 
@@ -21,14 +21,14 @@ export function createParts(given: {
   readonly config: Config;
   readonly db: Db;
   readonly log: Log;
-  readonly watch: Watch;
+  readonly health: Health;
   readonly wakeups: Wakeups;
   /** Of the settler, where it runs in this process. */
   readonly lanes: readonly LaneSigner[] | undefined;
   readonly findVault: FindVault | undefined;
 }): RoleContext {
-  const { config, db, log, watch, wakeups, lanes, findVault } = given;
-  const { metrics } = watch;
+  const { config, db, log, health, wakeups, lanes, findVault } = given;
+  const { metrics } = health;
   const [clock, http, random] = [systemClock, systemHttp, systemRandom];
   const chains = once(() => createChains(config, { clock, log, db, lanes }));
   const prices = once(() =>
@@ -54,7 +54,7 @@ export function createParts(given: {
     clock,
     random,
     log,
-    watch,
+    health,
     wakeups,
     http,
     crashPoint: createCrashPoint(config.crashAt),

@@ -13,7 +13,7 @@ export const QUOTER_PARTS = [
   "clock",
   "random",
   "log",
-  "watch",
+  "health",
   "chains",
   "prices",
   "routes",
@@ -23,7 +23,7 @@ export const QUOTER_PARTS = [
 export type QuoterParts = Parts<(typeof QUOTER_PARTS)[number]>;
 
 /** Returns the function that answers quotes. */
-export function createQuoter(context: Omit<QuoterParts, "log" | "watch">) {
+export function createQuoter(context: Omit<QuoterParts, "log" | "health">) {
   const { config } = context;
   const reserved = config.chains.flatMap((chain) => [
     ...listOwnAccounts(chain),

@@ -23,8 +23,8 @@ export function startScanner(context: Parts<(typeof SCANNER_PARTS)[number]>): Ru
   const settlements = createIntakeDeps({ ...context, chains });
   const loops = config.chains.flatMap((chain) => {
     const log = context.log.child({ chainId: chain.chainId });
-    const vitals = context.watch.vitals.watchScanner(chain.chainId);
-    const { scannedBlocks } = context.watch.metrics;
+    const vitals = context.health.vitals.watchScanner(chain.chainId);
+    const { scannedBlocks } = context.health.metrics;
     const deps = {
       db,
       chain: getChain(chains, chain.chainId),

@@ -15,7 +15,7 @@ export const REQUEST_PARTS = [
   "clock",
   "random",
   "log",
-  "watch",
+  "health",
   "wakeups",
   "chains",
   "prices",
@@ -37,7 +37,7 @@ export function createRequestDeps(parts: RequestParts): RequestDeps {
     log: parts.log,
     chains: parts.chains,
     displayAddress: parts.format.display,
-    metrics: parts.watch.metrics,
+    metrics: parts.health.metrics,
     readMinimums: createMinimums(parts),
     wakeEvents(integratorId) {
       wakeups.wake(TOPICS.events, integratorId);

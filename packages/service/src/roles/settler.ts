@@ -154,7 +154,7 @@ function startLanes(context: SettlerParts, signers: readonly LaneSigner[]): Loop
       clock,
       random,
       log: log.child({ lane: purpose, chainId, account: signer.address }),
-      metrics: context.watch.metrics,
+      metrics: context.health.metrics,
       crashPoint,
       limits: limitsOf(context.config, signer),
       async onChanged(tx: Tx, { settlementId }: { readonly settlementId: string | null }) {

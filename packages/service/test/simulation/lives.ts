@@ -21,7 +21,7 @@ import { type RoleContext, TOPICS } from "../../src/roles/context.ts";
 import { createConfiguredPrices } from "../../src/roles/prices.ts";
 import { startScanner } from "../../src/roles/scanner.ts";
 import { startSettler } from "../../src/roles/settler.ts";
-import { createWatch } from "../../src/roles/health.ts";
+import { createHealth } from "../../src/roles/health.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import type { SharedDatabase } from "./database.ts";
 import type { Faults } from "./faults.ts";
@@ -214,8 +214,8 @@ export function createLives(stage: Stage) {
     const wakeups = wakeupsOf(life);
     const wakeAttestor = () => wakeups.wake(TOPICS.attestations);
     const log = logOf(life);
-    const watch = createWatch(config, clock, [role]);
-    const { metrics } = watch;
+    const health = createHealth(config, clock, [role]);
+    const { metrics } = health;
     const http = () => Promise.reject(new Error("no price of the simulation is somebody else's"));
     const prices = createConfiguredPrices(config, { chains: reached, http, clock, log, metrics });
     const random = { uuid: () => dice.uuid() };
@@ -229,7 +229,7 @@ export function createLives(stage: Stage) {
         stage.onCrashPoint(life, name);
         if (life.dead) throw new Killed(`killed at ${name}`);
       },
-      watch,
+      health,
       wakeups,
       http,
       routes: createRoutes(config, { ...shared, metrics, wakeAttestor }),

@@ -7,7 +7,7 @@ const amounts = fc.bigInt({ min: 0n, max: UINT256_MAX });
 const decimals = fc.integer({ min: 0, max: 77 });
 
 describe("units", () => {
-  test("T25 every uint256 survives being written in whole units and read back", () => {
+  test("round-trips every uint256 through whole tokens [T25]", () => {
     fc.assert(
       fc.property(amounts, decimals, (amount, places) => {
         expect(parseUnits(formatUnits(amount, places), places)).toBe(amount);
@@ -34,8 +34,8 @@ describe("units", () => {
   );
 });
 
-describe("numbers that went through floating point", () => {
-  test("every plain decimal is read as it is written", () => {
+describe("numbers from floating point", () => {
+  test("reads every plain decimal exactly", () => {
     fc.assert(
       fc.property(amounts, decimals, (amount, places) => {
         expect(roundUnits(formatUnits(amount, places), places)).toBe(amount);
@@ -43,7 +43,7 @@ describe("numbers that went through floating point", () => {
     );
   });
 
-  test("every number comes to what it would be without an exponent", () => {
+  test("reads every double to its value, with or without an exponent", () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1e40, noNaN: true }), (value) => {
         const [digits = "", exponent = "0"] = value.toExponential(16).split("e");
@@ -51,7 +51,7 @@ describe("numbers that went through floating point", () => {
         const shift = Number(exponent) - 16 + 18;
         const low = shift >= 0 ? exact * 10n ** BigInt(shift) : exact / 10n ** BigInt(-shift);
         const off = roundUnits(String(value), 18) - low;
-        // The shortest text of a double and 17 digits of it differ in the last place at most.
+        // The shortest text of a double and its 17 digits differ at most in the last place.
         const place = 10n ** BigInt(Math.max(0, shift + 1));
         expect(off >= -place && off <= place).toBe(true);
       }),
@@ -77,8 +77,8 @@ describe("numbers that went through floating point", () => {
   );
 });
 
-describe("promised minimum", () => {
-  test("V7 is never above what remains after the fee cap, and less than one unit below", () => {
+describe("minimum output", () => {
+  test("is the amount after the fee cap, rounded down [V7]", () => {
     fc.assert(
       fc.property(
         fc.bigInt({ min: 0n, max: 2n ** 128n }),
@@ -97,7 +97,7 @@ describe("promised minimum", () => {
     );
   });
 
-  test("V7 a payout after a fee under the cap is never below the promised minimum", () => {
+  test("is never above a payout whose fee is under the cap [V7]", () => {
     fc.assert(
       fc.property(
         fc.bigInt({ min: 0n, max: 2n ** 128n }),

@@ -1,9 +1,12 @@
 /**
- * Amounts are bigint in a token's base units. People read and write decimal strings in whole units; nothing here or
- * anywhere else turns an amount into a floating-point number to compute with it.
+ * Amounts are bigint in a token's base units; for people they are decimal strings of whole tokens. No code computes with an
+ * amount in floating point.
  */
 
-/** Base units of a plain decimal such as `"1.25"`; exact, and refuses more digits than the token has. */
+/**
+ * Parses a plain decimal such as `"1.25"` to base units, exactly.
+ * @throws RangeError for other forms and for more decimals than the token has.
+ */
 export function parseUnits(amountUnits: string, decimals: number): bigint {
   const match = /^(\d{1,78})(?:\.(\d{1,78}))?$/.exec(amountUnits);
   if (!match) throw new RangeError(`expected a plain decimal such as "1.25", got "${amountUnits}"`);
@@ -16,8 +19,9 @@ export function parseUnits(amountUnits: string, decimals: number): bigint {
 }
 
 /**
- * Base units of a number as programs print it, exponents included, rounded to the nearest: for amounts that went through
- * floating point before they came here. What moves money is read by `parseUnits`.
+ * Parses a number as programs print it, also with an exponent, rounded to the nearest base unit. Only for amounts of clients
+ * that passed through floating point; amounts that move money use `parseUnits`.
+ * @throws RangeError for other forms.
  */
 export function roundUnits(amountUnits: string, decimals: number): bigint {
   const match = /^(\d{1,400})(?:\.(\d{1,400}))?(?:e([+-]?\d{1,3}))?$/i.exec(amountUnits);
@@ -30,7 +34,7 @@ export function roundUnits(amountUnits: string, decimals: number): bigint {
   return (digits + divisor / 2n) / divisor;
 }
 
-/** The shortest plain decimal of an amount in base units, such as `"1.25"`. */
+/** Formats an amount in base units as the shortest plain decimal, such as `"1.25"`. */
 export function formatUnits(amount: bigint, decimals: number): string {
   const sign = amount < 0n ? "-" : "";
   const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, "0");
@@ -39,16 +43,17 @@ export function formatUnits(amount: bigint, decimals: number): string {
   return `${sign}${whole}${fraction ? `.${fraction}` : ""}`;
 }
 
+/** Basis points of the whole. */
 export const BPS = 10_000n;
 
-/** Moves an amount between two decimal scales, rounding down. */
+/** Converts an amount from `from` to `to` decimals, rounding down. */
 export function rescale(amount: bigint, from: number, to: number): bigint {
   return (amount * 10n ** BigInt(to)) / 10n ** BigInt(from);
 }
 
 /**
- * The least a same-asset settlement may deliver, in destination base units, rounded down:
- * `amount x (10000 - maxFeeBps) x 10^to / (10000 x 10^from)`. The contracts compute the same.
+ * Returns the minimum that a same-asset settlement must deliver, in destination base units, rounded down:
+ * `amount x (10000 - maxFeeBps) x 10^to / (10000 x 10^from)`. Equal to the computation of the contracts.
  */
 export function minOutOf(args: {
   readonly amount: bigint;
@@ -63,15 +68,15 @@ export function minOutOf(args: {
   );
 }
 
-/** The flat service fee of an amount, rounded down, in the same base units. */
+/** Returns a fee of `feeBps` basis points of an amount, in the same base units, rounded down. */
 export function feeOf(amount: bigint, feeBps: number): bigint {
   return (amount * BigInt(feeBps)) / BPS;
 }
 
-/** Rates are whole destination tokens per whole source token, times this. */
+/** Scale of rates, which are whole destination tokens per whole source token. */
 export const RATE_SCALE = 10n ** 18n;
 
-/** What an amount is worth at a rate, in destination base units, rounded down. */
+/** Converts an amount at a rate to destination base units, rounded down. */
 export function convert(args: {
   readonly amount: bigint;
   readonly rate: bigint;
@@ -82,21 +87,21 @@ export function convert(args: {
   return (amount * rate * 10n ** BigInt(decimalsOut)) / (RATE_SCALE * 10n ** BigInt(decimalsIn));
 }
 
-/** The caps a deposit address commits to, in basis points. */
+/** The caps of a commitment, in basis points. */
 export interface Caps {
   readonly maxFeeBps: number;
   readonly maxSlippageBps: number;
 }
 
-/** The least a priced settlement may deliver of a fair amount, rounded down. The contracts compute the same. */
+/** Returns the minimum that a priced settlement must deliver of a fair amount, rounded down. Equal to the contracts. */
 export function minOutOfFair(fair: bigint, { maxFeeBps, maxSlippageBps }: Caps): bigint {
   const given = BigInt(maxFeeBps) + BigInt(maxSlippageBps);
   return given >= BPS ? 0n : (fair * (BPS - given)) / BPS;
 }
 
 /**
- * The largest fair amount that promises no more than `minOut`: what a lock was worth when it was priced. Zero under caps
- * that promise nothing of any amount.
+ * Returns the largest fair amount whose minimum is at most `minOut`: the value of a lock at its pricing. Returns zero for
+ * caps of 100 % and more, under which every minimum is zero.
  */
 export function fairOfMinOut(minOut: bigint, { maxFeeBps, maxSlippageBps }: Caps): bigint {
   const kept = BPS - BigInt(maxFeeBps) - BigInt(maxSlippageBps);

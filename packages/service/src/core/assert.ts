@@ -1,14 +1,14 @@
-/** A broken assumption of our own: the unit of work stops. Never caught to go on. */
+/** A broken invariant of our own code. Stops the unit of work; no code catches it to continue. */
 export class Bug extends Error {
   override readonly name = "Bug";
 }
 
-/** Throws `Bug` unless the condition holds; the message says what must hold. */
-export function assert(condition: unknown, whatMustHold: string): asserts condition {
-  if (!condition) throw new Bug(`must hold: ${whatMustHold}`);
+/** Throws `Bug` unless the condition holds; `invariant` states what must hold. */
+export function assert(condition: unknown, invariant: string): asserts condition {
+  if (!condition) throw new Bug(`must hold: ${invariant}`);
 }
 
-/** Marks the end of an exhaustive switch; the compiler proves that it is never reached. */
+/** Ends an exhaustive switch. The compiler rejects it unless every case is handled. */
 export function assertNever(value: never): never {
   throw new Bug(`unreachable value: ${JSON.stringify(value)}`);
 }

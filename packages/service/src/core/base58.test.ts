@@ -7,7 +7,7 @@ const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
 
 const hexOf = (bytes: Uint8Array) => toHex(`0x${Buffer.from(bytes).toString("hex")}`);
 const bytesOf = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
-/** Also those that begin with zeros, which the digits of a number do not show. */
+/** Addresses, including those with leading zeros, which base58 encodes separately. */
 const addresses = fc
   .tuple(bytesOf(32), fc.integer({ min: 0, max: 32 }))
   .map(([bytes, zeros]) => toAddress(hexOf(bytes.fill(0, 0, zeros))));
@@ -20,7 +20,7 @@ describe("base58", () => {
       "USm3fpXnKG5EUBx2ndxBDMPVciP5hGey2Jh4NDv6gmeo1LkMeiKrLJUUBk6Z",
     ],
     ["0x0000287fb4cd", "11233QC4"],
-  ])("writes %s as its specification does", (bytes, text) => {
+  ])("encodes %s as in the specification", (bytes, text) => {
     expect(toBase58(toHex(bytes))).toBe(text);
   });
 
@@ -38,12 +38,12 @@ describe("base58", () => {
       "0xc6fa7af3bedbad3a3d65f36aabc97431b1bbe4c2d2f6e0e47ca60203452f5d61",
       "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v",
     ],
-  ])("knows %s as the chain names it", (bytes, text) => {
+  ])("converts %s both ways", (bytes, text) => {
     expect(toBase58(toAddress(bytes))).toBe(text);
     expect(parseSolanaAddress(text)).toBe(bytes);
   });
 
-  test("every address survives being written and read, zeros in front included", () => {
+  test("round-trips every address, including leading zeros", () => {
     fc.assert(
       fc.property(addresses, (address) => {
         expect(parseSolanaAddress(toBase58(address))).toBe(address);
@@ -52,7 +52,7 @@ describe("base58", () => {
     );
   });
 
-  test("every text is refused as an address, or is how its bytes are written", () => {
+  test("accepts only the canonical text of an address", () => {
     const texts = fc.string({
       unit: fc.constantFrom(...ALPHABET),
       minLength: 30,
@@ -71,20 +71,20 @@ describe("base58", () => {
     ["nothing", ""],
     ["31 bytes", "1".repeat(31)],
     ["33 bytes", "1".repeat(33)],
-    ["a character that is not of it", "0".repeat(32)],
+    ["a character outside the alphabet", "0".repeat(32)],
     ["an l instead of an L", "lokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"],
     ["a space around it", " 11111111111111111111111111111111"],
     ["an address of an EVM chain", `0x${"11".repeat(20)}`],
     ["32 bytes in hex", `0x${"11".repeat(32)}`],
-    ["an id of 64 bytes", "1".repeat(64)],
+    ["a transaction id of 64 bytes", "1".repeat(64)],
     ["very long text", "z".repeat(100_000)],
   ])("refuses %s as an address", (_, text) => {
     expect(parseSolanaAddress(text)).toBe(undefined);
   });
 });
 
-describe("what a transaction is known by", () => {
-  test("is in base58 where it is Solana's, and is read back", () => {
+describe("a transaction id", () => {
+  test("round-trips through base58 on Solana", () => {
     fc.assert(
       fc.property(bytesOf(64), (bytes) => {
         const txHash = toTxHash(hexOf(bytes));
@@ -95,13 +95,13 @@ describe("what a transaction is known by", () => {
     );
   });
 
-  test("is in hex where it is of an EVM chain", () => {
+  test("is hex on EVM chains", () => {
     const hash = `0x${"aB".repeat(32)}`;
     expect(displayTxHash(hash)).toBe(hash.toLowerCase());
   });
 
   test.each(["1".repeat(63), "1".repeat(65), "1".repeat(32), "", `0x${"11".repeat(64)}`])(
-    "is not read from %j",
+    "is not parsed from %j",
     (text) => {
       expect(parseSolanaTxHash(text)).toBe(undefined);
     },

@@ -1,4 +1,4 @@
 declare const brand: unique symbol;
 
-/** A primitive that must not be mixed up with another of the same primitive type. */
+/** A primitive type that the compiler keeps apart from others of the same primitive. */
 export type Brand<T, Name extends string> = T & { readonly [brand]: Name };

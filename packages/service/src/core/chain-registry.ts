@@ -1,6 +1,6 @@
 /**
- * Every chain of the bridge that the service can name. Bridge chain ids are Wormhole's; EVM ids are EIP-155's.
- * Which of them is watched or paid on is configuration.
+ * The registry of bridge chains: Wormhole chain ids, names, EIP-155 ids and explorers. The configuration decides which of
+ * them the service uses.
  */
 
 export type ChainKind = "evm" | "svm";
@@ -31,17 +31,17 @@ export const KNOWN_CHAINS: readonly KnownChain[] = [
   evm(52, "sonic", 146, "https://sonicscan.org/tx/"),
 ];
 
-/** The chain of a bridge id, or undefined when the bridge has none. */
+/** Returns the chain with a bridge chain id, or undefined. */
 export function findChainById(chainId: number): KnownChain | undefined {
   return KNOWN_CHAINS.find((chain) => chain.chainId === chainId);
 }
 
-/** The family of a bridge id; of one that the registry lacks, EVM. */
+/** Returns the family of a bridge chain id; EVM for unknown ids. */
 export function kindOfChain(chainId: number): ChainKind {
   return findChainById(chainId)?.kind ?? "evm";
 }
 
-/** The chain of a name in lower case, or undefined. */
+/** Returns the chain with a lower-case name, or undefined. */
 export function findChainByName(name: string): KnownChain | undefined {
   return KNOWN_CHAINS.find((chain) => chain.name === name);
 }

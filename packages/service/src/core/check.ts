@@ -1,46 +1,48 @@
 /**
- * A check looks at one thing and says what it found, what was expected and what to do. It runs only when every check
- * that it needs has found nothing broken: one fault is then named once, and not again by all that depends on it.
+ * Checks of the doctor. A check examines one thing and reports what it found, what was expected and the remedy. It runs only
+ * if every check that it needs found no problem, so that one fault is reported once.
  */
 
-/** From good to bad, except `skipped`: not looked at, and the finding says why. */
+/** From good to bad. `skipped` means not examined, for the reason in the finding. */
 export type CheckStatus = "ok" | "warning" | "problem" | "skipped";
 
 export interface Finding {
   readonly status: CheckStatus;
   readonly found: string;
   readonly expected: string;
-  /** What to do; null where there is nothing to do. */
+  /** The remedy; null if none is needed. */
   readonly advice: string | null;
 }
 
-/** What a check is about. */
+/** Identifies a check. */
 export interface CheckName {
-  /** What is looked at, such as `token.decimals`; `docs/doctor.md` has a row for each. */
+  /** Kind of check, such as `token.decimals`; `docs/doctor.md` lists each. */
   readonly id: string;
-  /** Whose, such as `chain 2 (ethereum)`. */
+  /** Subject, such as `chain 2 (ethereum)`. */
   readonly subject: string;
-  /** Which of several in the subject, such as a token or a lane. */
+  /** One of several items of the subject, such as a token or a lane. */
   readonly item?: string;
 }
 
 export interface Check extends CheckName {
   readonly needs: readonly Check[];
-  /** An `OperatingError` that it throws is a problem; anything else is a bug and goes on. */
+  /** Runs the check. An `OperatingError` is reported as a problem; any other error is a bug and is rethrown. */
   look(): Finding | Promise<Finding>;
 }
 
 export interface CheckResult extends CheckName, Finding {}
 
+/** Returns a finding without a problem. */
 export function ok(found: string, expected: string): Finding {
   return { status: "ok", found, expected, advice: null };
 }
 
+/** Returns the finding of a check that could not run. */
 export function skip(reason: string, expected: string): Finding {
   return { status: "skipped", found: reason, expected, advice: null };
 }
 
-/** `ok` when the expectation holds; otherwise a problem, or the status that is given. */
+/** Returns `ok` if the expectation holds, otherwise a problem or the given status. */
 export function judge(
   holds: boolean,
   args: {
@@ -54,20 +56,20 @@ export function judge(
   return holds ? ok(found, expected) : { status: otherwise, found, expected, advice };
 }
 
-/** Reads once what several checks look at; the first of them names the trouble when it fails. */
+/** Returns a function that reads a value once for several checks. If the read fails, each of them gets the error. */
 export function once<T>(read: () => Promise<T>): () => Promise<T> {
   let reading: Promise<T> | undefined;
   return () => (reading ??= read());
 }
 
-/** A named value, as it is and as it should be. */
+/** A named value: found and expected. */
 export interface Compared {
   readonly name: string;
   readonly found: string | number | bigint;
   readonly expected: string | number | bigint;
 }
 
-/** Compares named values; the finding names those that differ. Values are compared as text. */
+/** Compares named values as text and returns a finding with those that differ. */
 export function judgeSame(pairs: readonly Compared[], advice: string): Finding {
   const wrong = pairs.filter(({ found, expected }) => String(found) !== String(expected));
   const shown = wrong.length > 0 ? wrong : pairs;
@@ -76,7 +78,7 @@ export function judgeSame(pairs: readonly Compared[], advice: string): Finding {
   return judge(wrong.length === 0, { found: list("found"), expected: list("expected"), advice });
 }
 
-/** Whether a contract lists what it should. */
+/** Returns a finding on whether a contract lists an expected entry. */
 export function judgeListed(
   isListed: boolean,
   args: { readonly expected: string; readonly advice: string },

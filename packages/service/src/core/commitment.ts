@@ -1,8 +1,9 @@
 import type { Hex32 } from "./hex.ts";
 
 /**
- * What a deposit address promises: the preimage of its CREATE2 salt. The wallet stores nothing, so whoever acts on it
- * needs these fields; they are stored once, when the address is issued, and never derived again from configuration.
+ * The preimage of a deposit address's commitment, which is its CREATE2 salt. The wallet contract stores none of it, so every
+ * call on the wallet carries these fields. They are stored when the address is issued and never derived from configuration
+ * again.
  */
 export interface Commitment {
   /** The integrator's UUID, padded on the left. */
@@ -12,9 +13,9 @@ export interface Commitment {
   /** Bridge chain id of the destination. */
   readonly destChain: number;
   readonly destWallet: Hex32;
-  /** Zero is the native coin of any family. */
+  /** Zero for the native coin of any family. */
   readonly destToken: Hex32;
-  /** Who may take the funds back, on the source's family. */
+  /** The only account that can receive a refund, on the source family. */
   readonly refundAuthority: Hex32;
   readonly maxFeeBps: number;
   readonly maxSlippageBps: number;

@@ -18,11 +18,11 @@ function read(text: string): Address {
 }
 
 describe("a public key", () => {
-  test.each(PUBLISHED)("is %s, as the standard has it", (key) => {
+  test.each(PUBLISHED)("is %s, a test vector of the standard", (key) => {
     expect(isPublicKey(key)).toBe(true);
   });
 
-  test("is what every new key has", () => {
+  test("is accepted for every generated key", () => {
     for (let count = 0; count < 20; count += 1) {
       const { publicKey } = generateKeyPairSync("ed25519");
       const bytes = publicKey.export({ format: "der", type: "spki" }).subarray(-32);
@@ -35,12 +35,12 @@ describe("a public key", () => {
     ["the neutral element", toAddress(`0x01${"00".repeat(31)}`)],
     // Of the seeds "" and 1 under BPFLoader1111111111111111111111111111111111.
     ["an address derived for a program", read("BwqrghZA2htAcqq8dzP1WDAhTXYTYWj7CHxF5j7TDBAe")],
-    ["a number that is not below the prime", toAddress(`0x${"ff".repeat(32)}`)],
+    ["a coordinate not below the prime", toAddress(`0x${"ff".repeat(32)}`)],
   ])("is not %s", (_, address) => {
     expect(isPublicKey(address)).toBe(false);
   });
 
-  test("is what few mistyped addresses are", () => {
+  test("is rarely found in a mistyped address", () => {
     const [key = NATIVE_SOL] = PUBLISHED;
     const mistyped = Array.from({ length: 256 }, (_, byte) =>
       toAddress(`0x${byte.toString(16).padStart(2, "0")}${key.slice(4)}`),

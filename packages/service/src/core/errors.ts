@@ -1,11 +1,10 @@
 /**
- * Operating errors: what can go wrong outside our own code. The code is the interface's and decides what the API
- * answers and what a settlement does next; `details` is the part that is safe to show. A bug is an `assert`, and an
- * expected outcome is a value, never one of these.
+ * Operating errors: failures outside our own code. The interface defines the codes, which decide the API's answer and the
+ * next state of a settlement; `details` is safe to show. A bug is an `assert` instead, and an expected outcome is a value.
  */
 import { ERROR_CODES, type ErrorCode, type ErrorObject } from "@sluice/sdk/wire";
 
-/** Safe context: numbers, ids, thresholds, a short reason. Never text of an exception. */
+/** Context that is safe to show: numbers, ids, thresholds, a short reason. Never the text of an exception. */
 export type ErrorDetails = Readonly<Record<string, string | number | boolean>>;
 
 export class OperatingError extends Error {
@@ -28,7 +27,7 @@ export class OperatingError extends Error {
   }
 }
 
-/** The interface's error object of an operating error; `dead` settlements pass `retryable: false`. */
+/** Converts an operating error to the wire's error object. `dead` settlements pass `retryable: false`. */
 export function toErrorObject(error: OperatingError, retryable = error.retryable): ErrorObject {
   return {
     code: error.code,
@@ -38,13 +37,13 @@ export function toErrorObject(error: OperatingError, retryable = error.retryable
   };
 }
 
-/** An error that `toErrorObject` wrote down. */
+/** Restores an operating error from a stored error object. */
 export function fromErrorObject({ code, message, details }: ErrorObject): OperatingError {
-  // CAST: its details were written from ErrorDetails.
+  // CAST: toErrorObject wrote the details from ErrorDetails.
   return new OperatingError(code, message, { details: (details ?? {}) as ErrorDetails });
 }
 
-/** Any thrown value as an operating error. Unrecognised means retriable, and its text stays in the logs. */
+/** Converts any thrown value to an operating error. Others become INTERNAL, retryable, with their text only in the log. */
 export function toOperatingError(thrown: unknown): OperatingError {
   if (thrown instanceof OperatingError) return thrown;
   return new OperatingError("INTERNAL", "Something went wrong on our side.", { cause: thrown });

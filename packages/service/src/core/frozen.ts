@@ -2,7 +2,7 @@ import type { Secret } from "./secret.ts";
 
 type Whole = string | number | bigint | boolean | null | undefined | Secret;
 
-/** A type derived from a value that is made once and then only read: nothing in it can be assigned, at any depth. */
+/** A deeply read-only type, for values that are created once. `Secret` and primitives stay as they are. */
 export type Frozen<Value> = Value extends Whole
   ? Value
   : Value extends ReadonlyMap<infer Key, infer Item>

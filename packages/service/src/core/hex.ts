@@ -8,58 +8,58 @@ export type Hex = `0x${string}`;
 export type Hex32 = Brand<Hex, "Hex32">;
 
 /**
- * An address in the one canonical spelling inside the service: lower-case hex, 20 bytes on EVM chains and 32 on Solana.
- * The wire shows each as its family writes it: EIP-55, base58.
+ * An address in canonical form: lower-case hex, 20 bytes on EVM chains and 32 on Solana. On the wire it has the form of its
+ * family: EIP-55 or base58.
  */
 export type Address = Brand<Hex, "Address">;
 
 /** An address where only EVM chains are meant. */
 export type EvmAddress = Address;
 
-/** What a transaction is known by: its hash on EVM chains, 32 bytes; its first signature on Solana, 64. */
+/** A transaction id: the hash of 32 bytes on EVM chains, the first signature of 64 bytes on Solana. */
 export type TxHash = Brand<Hex, "TxHash">;
 
-/** The native coin of any EVM chain, as the interface spells it. */
-// CAST: 20 zero bytes are an address in canonical spelling.
+/** The native coin of any EVM chain, as on the wire. */
+// CAST: 20 zero bytes are a canonical address.
 export const NATIVE_TOKEN = "0x0000000000000000000000000000000000000000" as EvmAddress;
 
-/** The native coin of Solana: zero like any other, which is the address of its system program. */
-// CAST: 32 zero bytes are an address in canonical spelling.
+/** The native coin of Solana: zero, which is also the address of the system program. */
+// CAST: 32 zero bytes are a canonical address.
 export const NATIVE_SOL = `0x${"0".repeat(64)}` as Address;
 
-/** The native coin of the chains of a family. */
+/** Returns the native coin of a chain family. */
 export function nativeOf(kind: ChainKind): Address {
   return { evm: NATIVE_TOKEN, svm: NATIVE_SOL }[kind];
 }
 
-/** Whether a token is the native coin of its chain, of any family. */
+/** Reports whether a token is the native coin of either family. */
 export function isNative(token: Address): boolean {
   return token === NATIVE_TOKEN || token === NATIVE_SOL;
 }
 
-/** How clients write the native coin of any chain: by the word, or as the zero address of EVM chains. */
+/** Reports whether a client's text names the native coin of any chain: `native` or the EVM zero address. */
 export function isNativeName(text: string): boolean {
   return text === "native" || text.toLowerCase() === NATIVE_TOKEN;
 }
 
-/** The family that an address is of. */
+/** Returns the chain family of an address, by its length. */
 export function familyOf(address: Address): ChainKind {
   return address.length === NATIVE_TOKEN.length ? "evm" : "svm";
 }
 
-/** True for `0x` and exactly 40 hex digits in any case. */
+/** Reports whether a text is `0x` and exactly 40 hex digits in any case. */
 export function isEvmAddress(text: string): boolean {
   return /^0x[0-9a-fA-F]{40}$/.test(text);
 }
 
-/** Canonical spelling of an address whose form was already checked; throws when it was not. */
+/** Converts an EVM address to canonical form. Throws TypeError for any other text. */
 export function toEvmAddress(text: string): EvmAddress {
   if (!isEvmAddress(text)) throw new TypeError(`expected 0x and 40 hex digits, got "${text}"`);
   // CAST: the form was checked on the line above.
   return text.toLowerCase() as EvmAddress;
 }
 
-/** Canonical spelling of an address of any family whose bytes are in hex; throws on any other form. */
+/** Converts an address of any family, in hex, to canonical form. Throws TypeError for any other text. */
 export function toAddress(text: string): Address {
   if (!/^0x([0-9a-fA-F]{40}|[0-9a-fA-F]{64})$/.test(text)) {
     throw new TypeError(`expected 0x and 40 or 64 hex digits, got "${text}"`);
@@ -68,7 +68,7 @@ export function toAddress(text: string): Address {
   return text.toLowerCase() as Address;
 }
 
-/** Canonical spelling of 32 bytes; throws on any other form. */
+/** Converts 32 bytes in hex to canonical form. Throws TypeError for any other text. */
 export function toHex32(text: string): Hex32 {
   if (!/^0x[0-9a-fA-F]{64}$/.test(text)) {
     throw new TypeError(`expected 0x and 64 hex digits, got "${text}"`);
@@ -77,7 +77,7 @@ export function toHex32(text: string): Hex32 {
   return text.toLowerCase() as Hex32;
 }
 
-/** Canonical spelling of what a transaction is known by, of any family; throws on any other form. */
+/** Converts a transaction id of any family, in hex, to canonical form. Throws TypeError for any other text. */
 export function toTxHash(text: string): TxHash {
   if (!/^0x([0-9a-fA-F]{64}|[0-9a-fA-F]{128})$/.test(text)) {
     throw new TypeError(`expected 0x and 64 or 128 hex digits, got "${text}"`);
@@ -86,7 +86,7 @@ export function toTxHash(text: string): TxHash {
   return text.toLowerCase() as TxHash;
 }
 
-/** Canonical spelling of bytes in hex; throws on any other form. */
+/** Converts bytes in hex to canonical form. Throws TypeError for any other text. */
 export function toHex(text: string): Hex {
   if (!/^0x([0-9a-fA-F]{2})*$/.test(text))
     throw new TypeError(`expected bytes in hex, got "${text}"`);
@@ -94,12 +94,12 @@ export function toHex(text: string): Hex {
   return text.toLowerCase() as Hex;
 }
 
-/** An address as 32 bytes: of EVM padded with zeros on the left. */
+/** Returns an address as 32 bytes; EVM addresses are padded with zeros on the left. */
 export function padAddress(address: Address): Hex32 {
   return toHex32(`0x${address.slice(2).padStart(64, "0")}`);
 }
 
-/** The address of a family in 32 bytes; throws when an EVM address is not padded with zeros. */
+/** Returns the address in 32 bytes. Throws TypeError if an EVM address is not padded with zeros. */
 export function unpadAddress(word: Hex32, kind: ChainKind = "evm"): Address {
   return { evm: unpadEvmAddress, svm: toAddress }[kind](word);
 }

@@ -1,8 +1,8 @@
 import type { Secret } from "./secret.ts";
 
 /**
- * The ports for time, randomness, faults and calls of other people's servers. Everything below `roles/` takes them as arguments, so that a simulation
- * can put its own in their place; the tidy test bans the globals elsewhere.
+ * The ports for time, randomness, crash points and outbound HTTP. All code below `roles/` takes them as arguments, so that
+ * the simulation can replace them; the tidy test bans the globals elsewhere.
  */
 
 /** Wall clock and waiting. */
@@ -15,39 +15,39 @@ export interface Clock {
 
 /** Randomness from a cryptographic source. */
 export interface Random {
-  /** A UUID of version 4. */
+  /** Returns a UUID of version 4. */
   uuid(): string;
 }
 
 /**
- * Called at each named point around a side effect. Production does nothing; the kill tests end the process there.
- * Names are `<step>.<moment>`, such as `deliver.signed`.
+ * Called at each named point around a side effect. Does nothing in production; tests crash the process there. Names are
+ * `<step>.<moment>`, such as `deliver.signed`.
  */
 export type CrashPoint = (name: string) => void;
 
-/** A request to somebody else's server. */
+/** A request to an external server. */
 export interface HttpRequest {
-  /** `GET` unless given; nothing is sent along. */
+  /** `GET` by default. The request has no body. */
   readonly method?: "GET" | "POST";
   readonly url: string;
-  /** Revealed for the moment of the request only. */
+  /** Revealed only while the request is sent. */
   readonly headers: ReadonlyMap<string, Secret>;
-  /** For everything, to the last byte of the body. */
+  /** Timeout for the whole request, to the last byte of the body. */
   readonly timeoutMs: number;
-  /** Of the body, decompressed. */
+  /** Maximum size of the decompressed body. */
   readonly bytesMax: number;
 }
 
-/** What became of a request. What a server does is never an exception. */
+/** The outcome of a request. A failure of the server is a value, never an exception. */
 export type HttpAnswer =
   | {
       readonly kind: "answered";
       readonly status: number;
       readonly body: string;
-      /** For how long the server asks to be left alone, where it says so in a form that needs no clock of its own. */
+      /** The `retry-after` header in milliseconds, if it is a number of seconds. */
       readonly retryAfterMs?: number | undefined;
     }
   | { readonly kind: "failed"; readonly reason: "timed_out" | "too_large" | "unreachable" };
 
-/** Asks somebody else's server. A redirect is not followed: its status is the answer. */
+/** Sends a request to an external server. Does not follow redirects: their status is the answer. */
 export type Http = (request: HttpRequest) => Promise<HttpAnswer>;

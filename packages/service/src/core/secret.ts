@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 
-/** A value that never prints: every way of turning it into text gives `[redacted]`. */
+/** A value that never prints: every conversion to text gives `[redacted]`. */
 export class Secret {
   readonly #value: string;
 
@@ -8,7 +8,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The value itself. Call it where it is used, and hold the result no longer than that. */
+  /** Returns the value. Call it at the place of use and do not store the result. */
   reveal(): string {
     return this.#value;
   }

@@ -1,9 +1,9 @@
-/** Who can be paid on Solana: an account that a key stands behind, and no program. */
+/** Validation of destination wallets on Solana: accounts with a key, no programs or mints. */
 import { toBase58 } from "./base58.ts";
 import { isPublicKey } from "./ed25519.ts";
 import { type Address, isNative } from "./hex.ts";
 
-/** Programs that are named by keys of their own. */
+/** Programs whose addresses are valid public keys. */
 const PROGRAMS: ReadonlySet<string> = new Set([
   "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", // SPL Token
   "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb", // Token-2022
@@ -13,16 +13,16 @@ const PROGRAMS: ReadonlySet<string> = new Set([
   "metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s", // Token Metadata
 ]);
 
-/** Mints that stand for SOL itself, whether they are listed or not. */
+/** Mints of wrapped SOL, listed or not. */
 const NATIVE_MINTS: ReadonlySet<string> = new Set([
   "So11111111111111111111111111111111111111112",
   "9pan9bMn5HatX4EJdBwg9VgCa7Uz5HL8N1m5D3NdXej9",
 ]);
 
-/** Built-in programs and sysvars are words filled up with ones; no key's address ends like this by chance. */
+/** Addresses of built-in programs and sysvars are words padded with ones; no key has such an address by chance. */
 const BUILT_IN = /1{7}$/;
 
-/** What was expected instead of an address that is no wallet, in the words of a refusal; undefined of one that may be. */
+/** Returns the expected form, for an error message, if an address cannot be a wallet; undefined if it can. */
 export function findWalletFault(address: Address): string | undefined {
   if (isNative(address)) return "an address other than zero, which is the system program";
   const text = toBase58(address);

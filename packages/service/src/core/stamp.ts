@@ -1,4 +1,4 @@
-/** A time as the wire and the database write it: `YYYY-MM-DDTHH:mm:ss.SSSZ`. `ms` is milliseconds since the epoch. */
+/** Formats milliseconds since the epoch as on the wire and in the database: `YYYY-MM-DDTHH:mm:ss.SSSZ`. */
 export function formatStamp(ms: number): string {
   return new Date(ms).toISOString();
 }

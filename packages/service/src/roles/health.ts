@@ -113,11 +113,11 @@ export function startReadings(
   });
 }
 
-function countPolls({ lookSeconds, lookFailures }: Metrics, loop: string) {
-  lookFailures.inc({ loop }, 0);
+function countPolls({ pollSeconds, pollFailures }: Metrics, loop: string) {
+  pollFailures.inc({ loop }, 0);
   return ({ failed, durationMs }: { readonly failed: boolean; readonly durationMs: number }) => {
-    lookSeconds.observe({ loop }, durationMs / 1000);
-    if (failed) lookFailures.inc({ loop });
+    pollSeconds.observe({ loop }, durationMs / 1000);
+    if (failed) pollFailures.inc({ loop });
   };
 }
 

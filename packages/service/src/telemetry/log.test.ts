@@ -8,7 +8,7 @@ function capture() {
   return { log, lines };
 }
 
-test("T102 what somebody else wrote cannot break a line, speak to a terminal or forge a field", () => {
+test("escapes untrusted text, so that it cannot break lines, control terminals or forge fields [T102]", () => {
   const { log, lines } = capture();
   const hostile = '\r\n{"level":60,"msg":"forged"}\u001b[2J\u009b31m\u0000\u007f\u2028\u202e"}\\';
   log.warn({ symbol: hostile, err: new Error(hostile) }, hostile);
@@ -21,7 +21,7 @@ test("T102 what somebody else wrote cannot break a line, speak to a terminal or 
   }
 });
 
-test("T89 keys of requests and secrets do not print, however deep they are", () => {
+test("redacts API keys and secrets at any depth [T89]", () => {
   const { log, lines } = capture();
   const canary = "canary-0b5e";
   const request = { apiKey: canary, query: { apiKey: canary }, headers: { "x-api-key": canary } };

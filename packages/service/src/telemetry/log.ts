@@ -1,16 +1,16 @@
 import { pino, type Logger } from "pino";
 
-/** Structured logs, one JSON object a line. */
+/** Structured log: one JSON object per line. */
 export type Log = Logger;
 
 /**
- * Creates the process's logger on standard error: standard output belongs to the command line. Keys and credentials
- * are `Secret` values, which print as `[redacted]`; the paths below are a second net for request objects.
+ * Creates the logger of the process. It writes to standard error, because commands print their results to standard output.
+ * Credentials are `Secret` values, which print as `[redacted]`; the redacted paths also cover request objects.
  */
 export function createLog(options: {
   readonly level: string;
   readonly role: string;
-  /** Takes the lines instead of standard error. */
+  /** Receives the lines instead of standard error. */
   readonly write?: (line: string) => void;
 }): Log {
   const { level, role, write = createSink() } = options;
@@ -34,8 +34,8 @@ function createSink(): (line: string) => void {
 }
 
 /**
- * JSON leaves these as they are, and a terminal may obey them, break the line at them or show what follows in another
- * order. All of them stand inside strings.
+ * Escapes control characters that JSON leaves unescaped. A terminal may execute them, break the line or reverse the text
+ * that follows. They occur only inside strings.
  */
 function escapeControls(line: string): string {
   return line.replace(

@@ -1,26 +1,26 @@
 /**
- * What a process counts and shows to Prometheus. Values that are rows or facts of a chain are gauges, set when somebody
- * asks; values that are events are counters of this process, counted where they happen: what a database transaction
- * that was rolled back counted, the next one counts again.
+ * Prometheus metrics of a process. Rows and facts of a chain are gauges, set at each scrape. Events are counters of this
+ * process, incremented where they happen; an event in a database transaction that is rolled back is counted again by its
+ * repetition.
  *
- * Amounts are in base units. No label names a customer, an address of theirs, a key or a path: each has few values, all
- * from the configuration or the code.
+ * Amounts are in base units. Labels have few values, all from the configuration or the code; none names a customer, a
+ * deposit address, a key or a path.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { SETTLEMENT_STATUS_NAMES } from "@sluice/sdk/wire";
 import { findChainById } from "../core/chain-registry.ts";
 
-/** From a query that is in memory to a look that waits for a node until its timeout. */
+/** From a cached query to a poll that waits for a node until the timeout. */
 const SECONDS_BUCKETS = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** A chain as labels name it: by the name in the bridge's registry. */
+/** Returns the label of a chain: its name in the registry, or its bridge chain id. */
 export function chainLabel(chainId: number): string {
   return findChainById(chainId)?.name ?? String(chainId);
 }
 
-/** The metrics of one process, in a registry of their own. */
+/** Creates the metrics of one process in their own registry. */
 export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
@@ -52,77 +52,77 @@ export function createMetrics() {
   return {
     registry,
 
-    roleRunning: gauge("role_running", "1 for a role that this process has; 0 while it waits.", [
+    roleRunning: gauge("role_running", "1 if this process runs the role, 0 while it is standby.", [
       "role",
     ]),
-    databaseUp: gauge("database_up", "Whether the database answered this scrape."),
+    databaseUp: gauge("database_up", "1 if the database answered this scrape, else 0."),
     databaseConnections: gauge(
       "database_pool_connections",
-      "Connections of this process to the database, idle and busy.",
+      "Database connections of this process, by state (idle, busy).",
       ["state"],
     ),
-    databaseWaiting: gauge(
-      "database_pool_waiting",
-      "Queries that wait for a connection to the database.",
-    ),
+    databaseWaiting: gauge("database_pool_waiting", "Queries waiting for a database connection."),
 
-    scannerHead: gauge("scanner_head_height", "Height of the node's newest block.", ["chain"]),
+    scannerHead: gauge("scanner_head_height", "Height of the node's head.", ["chain"]),
     scannerScanned: gauge("scanner_scanned_height", "Height of the newest scanned block.", [
       "chain",
     ]),
     scannerFinal: gauge(
       "scanner_final_height",
-      "Height up to which the scanned chain is known to be final.",
+      "Height up to which the scanned blocks are final.",
       ["chain"],
     ),
-    scannerLag: gauge("scanner_lag_blocks", "Blocks between the node's newest and the scanned.", [
-      "chain",
-    ]),
+    scannerLag: gauge(
+      "scanner_lag_blocks",
+      "Blocks between the node's head and the newest scanned block.",
+      ["chain"],
+    ),
     scannerFinalLag: gauge(
       "scanner_final_lag_blocks",
-      "Blocks between the node's newest and the newest that is known to be final.",
+      "Blocks between the node's head and the newest scanned block that is final.",
       ["chain"],
     ),
     scannerBlockAge: gauge(
       "scanner_last_block_age_seconds",
-      "Seconds since a block was scanned, or since the start.",
+      "Seconds since the last block was scanned, or since the start.",
       ["chain"],
     ),
-    scannedBlocks: counter("scanner_scanned_blocks_total", "Blocks that were scanned.", ["chain"]),
+    scannedBlocks: counter("scanner_scanned_blocks_total", "Scanned blocks.", ["chain"]),
 
     depositsDetected: counter(
       "deposits_detected_total",
-      "Deposits that were detected, per wallet, token and block.",
+      "Detected deposits: one per wallet, token and block.",
       ["chain"],
     ),
     depositsIgnored: counter(
       "deposits_ignored_total",
-      "Those of them that no settlement takes for now, by reason.",
+      "Detected deposits that did not queue a settlement, by reason.",
       ["chain", "reason"],
     ),
 
-    settlements: gauge("settlements", "Settlements that have not ended, by status.", [
-      "chain",
-      "status",
-    ]),
+    settlements: gauge("settlements", "Active settlements, by status.", ["chain", "status"]),
     settlementsOldest: gauge(
       "settlements_oldest_active_age_seconds",
-      "Age of the oldest settlement that has not ended.",
+      "Age of the oldest active settlement.",
       ["chain"],
     ),
     transitions: counter(
       "settlement_transitions_total",
-      "Changes of a settlement's status, by the new one.",
+      "Status changes of settlements, by the new status.",
       ["chain", "status"],
     ),
 
-    laneOpen: gauge("lane_open_nonces", "Nonces that are given out and not mined.", lane),
-    laneQueued: gauge("lane_queued_transactions", "Transactions without a nonce yet.", lane),
-    laneNextNonce: gauge("lane_next_nonce", "The nonce that is given out next.", lane),
-    laneChainNonce: gauge("lane_chain_nonce", "How many nonces the chain has used.", lane),
+    laneOpen: gauge("lane_open_nonces", "Assigned nonces that are not mined.", lane),
+    laneQueued: gauge("lane_queued_transactions", "Queued transactions without a nonce.", lane),
+    laneNextNonce: gauge("lane_next_nonce", "Next nonce to assign.", lane),
+    laneChainNonce: gauge(
+      "lane_chain_nonce",
+      "Transaction count of the account on the chain.",
+      lane,
+    ),
     laneNonceGap: gauge(
       "lane_nonce_gap",
-      "Nonces that are given out and the chain has not used; below zero when it used some that were not.",
+      "Next nonce minus the on-chain count; negative if the chain is ahead of the database.",
       lane,
     ),
     laneStuck: gauge(
@@ -135,83 +135,89 @@ export function createMetrics() {
       "Age of the oldest transaction among the open nonces.",
       lane,
     ),
-    laneBalance: gauge("lane_balance_wei", "Native coin of the lane's account, for gas.", lane),
+    laneBalance: gauge(
+      "lane_balance_wei",
+      "Native coin of the lane's account, which pays for gas.",
+      lane,
+    ),
     laneReplacements: counter(
       "lane_replacements_total",
-      "Transactions that were signed again with higher fees.",
+      "Replacements signed with higher fees.",
       lane,
     ),
     laneReverts: counter("lane_reverts_total", "Mined transactions that reverted.", lane),
 
     pricesUnavailable: counter(
       "prices_unavailable_total",
-      "Looks for the price of a token that found none to trust, by reason.",
+      "Reads of a token's price without a usable result, by reason.",
       ["chain", "token", "reason"],
     ),
     priceSourceFaults: counter(
       "price_source_faults_total",
-      "Times that one source of a token's price had none that could be used.",
+      "Faults of single sources of a token's price.",
       ["chain", "token"],
     ),
 
-    auditBreaches: gauge("audit_breaches", "Breaches of the books that are open.", ["chain"]),
+    auditBreaches: gauge("audit_breaches", "Open breaches of the ledger.", ["chain"]),
     auditAge: gauge(
       "audit_age_seconds",
-      "Seconds since the books were last compared with a final block.",
+      "Seconds since the ledger was last compared with a final block.",
       ["chain"],
     ),
 
     inventoryBalance: gauge(
       "inventory_balance_base_units",
-      "What a Delivery contract holds of a token.",
+      "Inventory of a token in a Delivery contract.",
       inventory,
     ),
     inventoryReserved: gauge(
       "inventory_reserved_base_units",
-      "What is set aside of it for settlements under way.",
+      "Inventory reserved for active settlements.",
       inventory,
     ),
     inventoryMin: gauge(
       "inventory_min_base_units",
-      "What the operator wants it never to fall below (`inventoryMin`).",
+      "Configured minimum of the inventory (`inventoryMin`).",
       inventory,
     ),
     inventoryCapLeft: gauge(
       "inventory_daily_cap_left_base_units",
-      "What the cap over 24 hours still lets through.",
+      "Amount that the daily cap still allows to be paid.",
       inventory,
     ),
 
     bridgeServiceFailures: counter(
       "bridge_service_failures_total",
-      "Requests to the bridge's attestation service without an answer that can be used, by reason.",
+      "Failed requests for bridge attestations, by reason.",
       ["reason"],
     ),
     routesPaused: gauge(
       "routes_paused",
-      "Routes that are left alone because they failed again and again, by the source chain.",
+      "Routes paused after repeated failures, by source chain.",
       ["chain", "kind"],
     ),
 
-    attestationsSigned: counter("attestation_requests_signed_total", "Requests that were signed.", [
-      "kind",
-    ]),
+    attestationsSigned: counter(
+      "attestation_requests_signed_total",
+      "Requests that the attestor signed.",
+      ["kind"],
+    ),
     attestationsRefused: counter(
       "attestation_requests_refused_total",
-      "Requests that were refused.",
+      "Requests that the attestor refused.",
       ["kind"],
     ),
 
     signerRefusals: counter(
       "signer_refusals_total",
-      "What the policy of a signer did not allow, by the lane's purpose, or `attest`.",
+      "Requests refused by a signer's policy, by the lane's purpose or `attest`.",
       ["chain", "purpose"],
     ),
 
-    eventsAppended: counter("events_appended_total", "Events of integrators, by type.", ["type"]),
-    streamSockets: gauge("stream_sockets", "Sockets of the live stream that are connected."),
+    eventsAppended: counter("events_appended_total", "Appended events, by type.", ["type"]),
+    streamSockets: gauge("stream_sockets", "Connected sockets of the live stream."),
 
-    httpRequests: counter("http_requests_total", "Answered requests, by template of their route.", [
+    httpRequests: counter("http_requests_total", "Answered requests, by route template.", [
       "service",
       "method",
       "route",
@@ -223,23 +229,19 @@ export function createMetrics() {
       "route",
     ]),
 
-    lookSeconds: histogram("loop_look_duration_seconds", "How long the looks of a loop take.", [
-      "loop",
-    ]),
-    lookFailures: counter("loop_look_failures_total", "Looks that failed and are repeated.", [
-      "loop",
-    ]),
+    pollSeconds: histogram("loop_look_duration_seconds", "Duration of a loop's polls.", ["loop"]),
+    pollFailures: counter("loop_look_failures_total", "Failed polls, which are retried.", ["loop"]),
   };
 }
 
-/** Adds what is usual of every process: `process_*` and `nodejs_*`. */
+/** Registers the default metrics of a process: `process_*` and `nodejs_*`. */
 export function collectProcessMetrics({ registry }: Metrics): void {
   collectDefaultMetrics({ register: registry });
 }
 
 /**
- * Shows what has not happened yet as zero: a counter that appears with its first event shows no increase to whoever
- * watches for one.
+ * Initialises counters with zero for each label value. Otherwise a counter would appear with its first event, and
+ * `increase()` would not see that event.
  */
 export function startCounters(metrics: Metrics, chainIds: readonly number[]): void {
   for (const chain of chainIds.map(chainLabel)) {

@@ -1,34 +1,34 @@
-/** Pairs of gauges over rows: how many there are in each state, and how old the oldest is. */
+/** Pairs of gauges over rows: their count by state, and the age of the oldest. */
 import type { RawBuilder } from "kysely";
 import { Gauge, type Registry } from "prom-client";
 
-/** What such a pair counts. A new one needs no more than this. */
+/** Definition of a pair. A new pair needs nothing else. */
 export interface RowGauge {
-  /** The role whose processes show it, so that each value has one source. */
+  /** Role whose processes export the pair, so that each value has one source. */
   readonly role: string;
-  /** Of the count; without the prefix that all metrics have. */
+  /** Name of the count, without the prefix `sluice_`. */
   readonly name: string;
   readonly help: string;
   readonly oldestName: string;
   readonly oldestHelp: string;
-  /** Labels of both, from `chain_id` and `label` of the rows. */
+  /** Labels of both gauges, from `chain_id` and `label` of the rows. */
   readonly labels: readonly ["chain", string] | readonly [string];
   /**
-   * Selects `name`, `chain_id`, `label`, count and age of the oldest. `age` is that of the oldest in a group.
-   * Reads no more than what is under way: it is asked at every scrape.
+   * Returns the query for `name`, `chain_id`, `label`, count and age of the oldest row; `age` is the expression for the age.
+   * Must read only open rows, because it runs at every scrape.
    */
   select(age: RawBuilder<unknown>, nowMs: number): RawBuilder<unknown>;
 }
 
-/** A pair in a registry. */
+/** A pair of gauges in a registry. */
 export interface OpenRowGauge {
   readonly name: string;
-  /** Shows what is counted of the labels' values, in the order of the definition. */
+  /** Sets count and age of one group; `values` are in the order of the labels. */
   show(values: readonly string[], count: number, oldestS: number): void;
   reset(): void;
 }
 
-/** Adds a pair to a registry. */
+/** Registers both gauges of a pair. */
 export function openRowGauge(
   registry: Registry,
   { name, help, oldestName, oldestHelp, labels }: RowGauge,

@@ -27,7 +27,7 @@ export interface CheckName {
 export interface Check extends CheckName {
   readonly needs: readonly Check[];
   /** Runs the check. An `OperatingError` is reported as a problem; any other error is a bug and is rethrown. */
-  look(): Finding | Promise<Finding>;
+  run(): Finding | Promise<Finding>;
 }
 
 export interface CheckResult extends CheckName, Finding {}

@@ -31,7 +31,7 @@ export function checkCode(
     subject,
     item: name,
     needs: [identified],
-    async look() {
+    async run() {
       if (!(await inspector.hasCode(address))) {
         return judge(false, {
           found: `no code at ${deps.display(address)}`,

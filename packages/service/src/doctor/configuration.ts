@@ -20,8 +20,7 @@ export function checkConfiguration(deps: DoctorDeps): readonly Check[] {
   const loads: Check = {
     ...LOADS,
     needs: [],
-    look: () =>
-      ok(`${config.chains.length} chains, ${config.routes.length} routes`, LOADS.expected),
+    run: () => ok(`${config.chains.length} chains, ${config.routes.length} routes`, LOADS.expected),
   };
   return [
     loads,
@@ -37,7 +36,7 @@ function checkSecretFiles({ secretFiles }: DoctorDeps): Check {
     id: "config.secret-files",
     subject: SUBJECT,
     needs: [],
-    look() {
+    run() {
       const open = secretFiles.filter(({ isOpenToOthers }) => isOpenToOthers);
       return judge(open.length === 0, {
         found: open.length === 0 ? `${secretFiles.length} closed files` : listOpen(open),
@@ -58,7 +57,7 @@ function checkKeys(deps: DoctorDeps): Check {
     id: "keys.distinct",
     subject: SUBJECT,
     needs: [],
-    look() {
+    run() {
       const shared = listEvmChains(deps.config).flatMap(({ chainId }) => {
         const attestor = { name: "attestor", address: deps.attestor };
         return listShared([...deps.lanesOf(chainId), attestor]).map(
@@ -89,7 +88,7 @@ function checkFee({ feeBps, maxFeeBps }: Config): Check {
     id: "terms.fee",
     subject: SUBJECT,
     needs: [],
-    look: () =>
+    run: () =>
       judge(feeBps <= maxFeeBps, {
         found: `feeBps ${feeBps}`,
         expected: `at most maxFeeBps, ${maxFeeBps}`,
@@ -112,7 +111,7 @@ function checkMinimum(config: Config, route: RouteConfig): readonly Check[] {
   const minimum: Check = {
     ...name,
     id: "terms.minimum",
-    look() {
+    run() {
       if (minDeposit === undefined) {
         return judge(false, {
           found: "no minDeposit",

@@ -58,7 +58,7 @@ function checkDeployer({ deps, inspector, subject, identified }: Place): Check {
     id: "contract.deployer",
     subject,
     needs: [identified],
-    look: async () =>
+    run: async () =>
       judgeSame(
         [{ name: "code hash", found: await inspector.getCodeHash(address), expected: codeHash }],
         `This chain lacks the deterministic deployer at ${deps.display(address)}: the factory cannot stand at the same address here, so remove the chain.`,
@@ -77,7 +77,7 @@ function checkFactoryIdentity(place: Place, code: Check): readonly Check[] {
       id: "factory.identity",
       subject,
       needs: [code],
-      async look() {
+      async run() {
         const found = await inspector.getFactoryIdentity(factory);
         return judgeSame(
           [
@@ -100,7 +100,7 @@ function checkFactoryIdentity(place: Place, code: Check): readonly Check[] {
       id: "factory.implementation",
       subject,
       needs: [code],
-      async look() {
+      async run() {
         const isOurs = await inspector.isImplementationOf(expected.implementation, factory);
         return judge(isOurs, {
           found: isOurs ? "ours, and obeys the factory" : "other code, or of another factory",
@@ -120,7 +120,7 @@ function checkGovernance(place: Place, name: "factory" | "delivery", code: Check
     subject,
     item: name,
     needs: [code],
-    look: async () => judgeIt(await governance()),
+    run: async () => judgeIt(await governance()),
   });
   return [
     check("sealed", ({ isSealed }) =>
@@ -167,7 +167,7 @@ function checkTerms(
     id: "contract.terms",
     subject,
     needs: [code.escrow, code.delivery],
-    async look() {
+    async run() {
       const found = {
         escrow: await inspector.getContractTerms(escrow),
         delivery: await inspector.getContractTerms(delivery),
@@ -200,7 +200,7 @@ function checkTreasury(
     id: "contract.treasury",
     subject,
     needs: [code.escrow, code.delivery],
-    async look() {
+    async run() {
       const escrow = (await inspector.getContractTerms(chain.contracts.escrow)).treasury;
       const delivery = (await inspector.getContractTerms(chain.contracts.delivery)).treasury;
       return judge(escrow === delivery && escrow !== NATIVE_TOKEN, {

@@ -21,13 +21,13 @@ export function checkDatabase({ readDatabase }: Pick<DoctorDeps, "readDatabase">
     id: "database.reachable",
     subject: SUBJECT,
     needs: [],
-    async look() {
+    async run() {
       await facts();
       return ok("it answers", "a PostgreSQL that answers");
     },
   };
-  const check = (id: string, look: Check["look"]): Check => {
-    return { id: `database.${id}`, subject: SUBJECT, needs: [reachable], look };
+  const check = (id: string, run: Check["run"]): Check => {
+    return { id: `database.${id}`, subject: SUBJECT, needs: [reachable], run };
   };
 
   const version = check("version", async () => {

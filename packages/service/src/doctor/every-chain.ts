@@ -36,7 +36,7 @@ function checkFactoryAddress({ config, display }: DoctorDeps): Check {
     id: "factory.address",
     subject: SUBJECT,
     needs: [],
-    look() {
+    run() {
       const addresses = [
         ...new Set(listEvmChains(config).map(({ contracts }) => contracts.factory)),
       ];
@@ -55,7 +55,7 @@ function checkFactoryCode({ config, nodesOf }: DoctorDeps, needs: readonly Check
     id: "factory.code",
     subject: SUBJECT,
     needs,
-    async look() {
+    async run() {
       const hashes = await Promise.all(
         listEvmChains(config).map(({ chainId, contracts }) =>
           nodesOf(chainId).service.getCodeHash(contracts.factory),
@@ -105,7 +105,7 @@ function checkAuthorities(
     subject: SUBJECT,
     item,
     needs,
-    async look() {
+    async run() {
       const authorities = await list();
       const gaps = await Promise.all(authorities.map((authority) => findGaps(deps, authority)));
       const wrong = gaps.filter((gap) => gap !== null);

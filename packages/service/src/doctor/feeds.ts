@@ -45,7 +45,7 @@ function checkFeed(
     subject: subjectOf(chain),
     item,
     needs: [identified],
-    async look() {
+    async run() {
       const inspector = deps.nodesOf(chain.chainId).service;
       const expected = `${pairs?.join(" or ") ?? "a pair in US dollars"}, above zero`;
       if (!(await inspector.hasCode(feed))) {

@@ -18,7 +18,7 @@ export function checkLanes(deps: DoctorDeps, chain: EvmChain, identified: Check)
     subject: subjectOf(chain),
     item,
     needs: [identified],
-    async look() {
+    async run() {
       const balance = await inspector.getCoinBalance(account);
       const cost = (await feePerGas()) * GAS_PER_TRANSACTION;
       return judgeLaneBalance(

@@ -52,7 +52,7 @@ export function checkListedKeys(
     subject,
     item,
     needs: [needs],
-    look: async () =>
+    run: async () =>
       judgeListed(await isListed(), {
         expected: `${deps.display(account)} is ${role}`,
         advice: `Let the owner make ${deps.display(account)} ${role}, or configure the key that is.`,
@@ -68,7 +68,7 @@ export function checkDailyCaps(place: Place, deliveryCode: Check): readonly Chec
     subject,
     item,
     needs: [deliveryCode],
-    async look() {
+    async run() {
       const cap = await inspector.getDailyCap(chain.contracts.delivery, address);
       return judge(cap > 0n, {
         found: `${cap} base units in 24 hours`,

@@ -83,7 +83,7 @@ export function checkNodes<Inspector extends NodeInspector>(
     id: "node.second-view",
     subject,
     needs: [],
-    look: () =>
+    run: () =>
       judge(!areTheSame, {
         found: areTheSame ? "the service's own node" : "a node of its own",
         expected: "a node that is not the service's",
@@ -95,7 +95,7 @@ export function checkNodes<Inspector extends NodeInspector>(
     id: "node.agreement",
     subject,
     needs: [ours.first.final, theirs.first.final],
-    look: () => compareFinalBlocks(service, attestor),
+    run: () => compareFinalBlocks(service, attestor),
   };
   return {
     all: [...ours.all, checkQuorum(chain, ours.first.identified), ...theirs.all, separate, agree],
@@ -111,7 +111,7 @@ function checkQuorum(chain: ChainConfig, identified: Check): Check {
     subject: subjectOf(chain),
     // Whether it holds real money is known by the chain that it is.
     needs: [identified],
-    look: () =>
+    run: () =>
       judge(quorum > 1 || isLocal(chain), {
         found: `${quorum} of ${urls.length}`,
         expected: "at least 2 nodes that agree",
@@ -144,7 +144,7 @@ function checkView<Inspector extends NodeInspector>(
       id: "node.agreement",
       ...name,
       needs: [first.final, node.final],
-      look: () => compareFinalBlocks(inspector, other),
+      run: () => compareFinalBlocks(inspector, other),
     };
     return [...node.all, agree];
   });
@@ -165,7 +165,7 @@ function checkNode<Inspector extends NodeInspector>(
     id: "node.answers",
     ...name,
     needs: [],
-    async look() {
+    async run() {
       const { number } = await inspector.getHead("latest");
       return ok(`its head is block ${number}`, "an answer");
     },
@@ -174,7 +174,7 @@ function checkNode<Inspector extends NodeInspector>(
     id: "node.chain-id",
     ...name,
     needs: [answers],
-    async look() {
+    async run() {
       const identity = await family.identify(inspector);
       return judgeSame(
         [identity],
@@ -186,7 +186,7 @@ function checkNode<Inspector extends NodeInspector>(
     id: "node.head",
     ...name,
     needs: [identified],
-    async look() {
+    async run() {
       const { timestamp } = await inspector.getHead("latest");
       const behindS = BigInt(Math.floor(deps.clock.now() / 1000)) - timestamp;
       const apartS = behindS < 0n ? -behindS : behindS;
@@ -203,7 +203,7 @@ function checkNode<Inspector extends NodeInspector>(
     id: "node.finality",
     ...name,
     needs: [identified],
-    look: () => judgeFinality(deps, node, family.finalityWarningS),
+    run: () => judgeFinality(deps, node, family.finalityWarningS),
   };
   const more = family.more?.(node, identified) ?? [];
   return { all: [answers, identified, head, final, ...more], identified, final };

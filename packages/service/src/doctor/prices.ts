@@ -89,7 +89,7 @@ function checkSources(
     subject: SUBJECT,
     item: `${symbol} of chain ${chain.chainId}`,
     needs,
-    look() {
+    run() {
       const fixed = price.fixed === undefined ? 0 : 1;
       const alive = price.feeds.length + price.http.length;
       const found =
@@ -118,7 +118,7 @@ function checkSource(
     subject: SUBJECT,
     item: `${symbol} of chain ${token.chainId}`,
     needs,
-    async look() {
+    async run() {
       const { result, sources } = await deps.prices.readReport(token);
       const failing = sources.flatMap(({ source, fault, detail }) =>
         fault === null ? [] : [`${source} ${fault}${detail === null ? "" : ` (${detail})`}`],
@@ -190,7 +190,7 @@ function checkCost(
     subject: SUBJECT,
     item: describeRoute(config, route),
     needs,
-    async look() {
+    async run() {
       if (chainsOf(route).every((id) => isLocal(getChainConfig(config, id)))) {
         return skip("gas costs nothing on local chains", expectedOf(config.gas));
       }

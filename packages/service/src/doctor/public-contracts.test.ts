@@ -23,7 +23,7 @@ const identified = {
   id: "node.chain-id",
   subject: "chain",
   needs: [],
-  look: () => ok("1", "1"),
+  run: () => ok("1", "1"),
 } as const;
 
 function readPreset(name: string) {

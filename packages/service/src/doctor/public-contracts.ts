@@ -33,7 +33,7 @@ function checkCctp(place: Place, { domain, messenger, transmitter }: CctpConfig)
     id: "cctp.domain",
     subject: subjectOf(chain),
     needs: code,
-    async look() {
+    async run() {
       const inspector = deps.nodesOf(chain.chainId).service;
       const spokenThrough = await inspector.getCctpTransmitter(messenger);
       return judgeSame(
@@ -62,7 +62,7 @@ function checkUniswap(place: Place, { router, weth }: UniswapV3Config) {
     id: "uniswap.terms",
     subject: subjectOf(chain),
     needs: [code],
-    async look() {
+    async run() {
       const inspector = deps.nodesOf(chain.chainId).service;
       const found = await inspector.getSwapRouterTerms(router);
       const factory = known ? toEvmAddress(preset.factory) : found.factory;
@@ -101,7 +101,7 @@ function checkCode(
     subject: subjectOf(chain),
     item,
     needs: [identified],
-    async look() {
+    async run() {
       const hasCode = await deps.nodesOf(chain.chainId).service.hasCode(address);
       return judge(hasCode, {
         found: `${hasCode ? "code" : "no code"} at ${deps.display(address)}`,

@@ -24,7 +24,7 @@ export function checkRoute(
     subject,
     item,
     needs: [factoryCode, code],
-    look: async () =>
+    run: async () =>
       judgeListed(await inspector.isRoute(chain.contracts.factory, route.contract), {
         expected: "a route that the factory lists",
         advice: `Let the owner grant the route ${deps.display(route.contract)} and wait out the delay.`,
@@ -35,7 +35,7 @@ export function checkRoute(
     subject,
     item,
     needs: [code],
-    look: async () => {
+    run: async () => {
       const { config, display } = deps;
       const compared = await module.compareTerms({ chain, inspector, config, display }, route);
       return judgeSame(compared, WRONG_ROUTE);

@@ -3,8 +3,8 @@ import { OperatingError } from "../core/errors.ts";
 import { type Check, judge, ok } from "../core/check.ts";
 import { runChecks } from "./run.ts";
 
-function check(id: string, look: Check["look"], needs: readonly Check[] = []): Check {
-  return { id, subject: "s", needs, look };
+function check(id: string, run: Check["run"], needs: readonly Check[] = []): Check {
+  return { id, subject: "s", needs, run };
 }
 
 const fine = () => ok("x", "x");

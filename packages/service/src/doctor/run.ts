@@ -37,7 +37,7 @@ async function lookUnless(check: Check, needed: readonly CheckResult[]): Promise
     return { status: "skipped", found: why, expected: "that it is in order", advice: null };
   }
   try {
-    return await check.look();
+    return await check.run();
   } catch (error) {
     if (!(error instanceof OperatingError)) throw error;
     return toProblem(error);

@@ -42,7 +42,7 @@ function checkBlocks(node: NodeOf<SolanaInspector>, identified: Check): Check {
     id: "node.blocks",
     ...nameOf(node),
     needs: [identified],
-    async look() {
+    async run() {
       const count = await inspector.countTransactions();
       const version = await inspector.getVersion();
       // A node may say anything here, control characters included.
@@ -76,7 +76,7 @@ function checkHistory(
     id: "node.history",
     ...nameOf(node),
     needs: [identified],
-    async look() {
+    async run() {
       const first = await inspector.getFirstSlot();
       const found = `its oldest block is of slot ${first}`;
       const expected = `blocks from slot ${startSlot} on, or of the last ${HISTORY_MIN_HOURS} hours and from where the scanner is`;
@@ -111,7 +111,7 @@ function checkMemos(chain: SolanaChain, node: NodeOf<SolanaInspector>, identifie
     id: "node.memos",
     ...nameOf(node),
     needs: [identified],
-    async look() {
+    async run() {
       const expected = "the memos of past transactions, and the transactions themselves";
       const memos = await inspector.findMemos([...feePayersOf(chain), chain.accounts.escrow]);
       const advice =

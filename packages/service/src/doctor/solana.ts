@@ -61,7 +61,7 @@ function checkSeed({ deps, chain }: Place): Check {
     id: "seed.accounts",
     subject: subjectOf(chain),
     needs: [],
-    async look() {
+    async run() {
       const accounts = await deps.readSeedAccounts();
       const known = (["binding", "escrow", "delivery", "settle", "deliver"] as const).flatMap(
         (name) => {
@@ -87,7 +87,7 @@ function checkVaults({ chain }: Place, { setting, vouches }: VaultSource): Check
     subject: subjectOf(chain),
     item: setting,
     needs: [],
-    async look() {
+    async run() {
       const expected = "a vault, and a signature over it that the account binding verifies";
       const without = "Without it no address on Solana is issued.";
       try {
@@ -122,7 +122,7 @@ function checkAttestor({ deps, chain }: Place): Check {
     subject: subjectOf(chain),
     item: "attestor",
     needs: [],
-    look: () =>
+    run: () =>
       judgeListed(chain.attestors.includes(deps.attestor), {
         expected: `${attestor} is one of the attestors of the chain`,
         advice: `Add ${attestor} to attestors of the chain, where the signer runs too, or configure the key that is there.`,
@@ -142,7 +142,7 @@ function checkMint(
     subject: subjectOf(chain),
     item: token.symbol,
     needs: [identified],
-    async look() {
+    async run() {
       const fault = await inspector.findMintFault(token.address, mint);
       const fee = hasTransferFee ? ", keeps a fee of every transfer: refunded only" : "";
       return judge(fault === null, {
@@ -166,7 +166,7 @@ function checkSymbol({ chain }: Place, { symbol, address }: TokenConfig): readon
       subject: subjectOf(chain),
       item: symbol,
       needs: [],
-      look: () =>
+      run: () =>
         judge(toBase58(address) === known.address, {
           found: toBase58(address),
           expected: `${known.address}, which the preset knows as ${symbol}`,
@@ -185,7 +185,7 @@ function checkTreasury({ deps, chain, identified }: Place): Check {
     id: "treasury.account",
     subject: subjectOf(chain),
     needs: [identified],
-    async look() {
+    async run() {
       const isWallet = await inspector.isWallet(treasury);
       return judge(isWallet === true, {
         found:
@@ -223,7 +223,7 @@ function checkTreasuryAccount(
     subject: subjectOf(chain),
     item: token.symbol,
     needs,
-    async look() {
+    async run() {
       const account = await inspector.findTokenAccount(treasury, token.address, mint.program);
       const expected = "an account that can be paid, or none yet";
       if (account === null) return ok("none yet: whoever pays it first opens it", expected);
@@ -250,7 +250,7 @@ function checkCap({ chain }: Place, { symbol, address }: TokenConfig): Check {
     subject: subjectOf(chain),
     item: symbol,
     needs: [],
-    look() {
+    run() {
       const cap = chain.dailyCaps.get(address) ?? 0n;
       return judge(cap > 0n, {
         found: `${cap} base units in 24 hours`,
@@ -271,7 +271,7 @@ function checkInventory({ deps, chain }: Place, { token, mint, needs }: PlacedTo
     subject: subjectOf(chain),
     item,
     needs,
-    async look() {
+    async run() {
       const account = mint && (await inspector.findTokenAccount(delivery, address, mint.program));
       const amount = mint ? (account?.amount ?? 0n) : await inspector.getCoinBalance(delivery);
       if (account && (account.isFrozen || account.owner !== delivery)) {
@@ -298,7 +298,7 @@ function checkFeePayers({ deps, chain, identified }: Place): readonly Check[] {
       subject: subjectOf(chain),
       item,
       needs: [identified],
-      async look() {
+      async run() {
         const balance = await inspector.getCoinBalance(account);
         const advice = `Send SOL to ${deps.display(account)}.`;
         return judgeLaneBalance({ balance, cost: await cost() }, { show, advice });

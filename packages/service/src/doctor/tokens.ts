@@ -40,7 +40,7 @@ function checkInventory(
     subject: subjectOf(chain),
     item: token.symbol,
     needs,
-    look: async () =>
+    run: async () =>
       judgeInventory(token, {
         amount: await inspector.getBalance(token.address, delivery),
         holder: deps.display(delivery),
@@ -54,7 +54,7 @@ function checkCoin(chain: EvmChain, { symbol }: TokenConfig): Check {
     subject: subjectOf(chain),
     item: symbol,
     needs: [],
-    look: () => skip("the native coin has no contract", "18, to which the configuration is held"),
+    run: () => skip("the native coin has no contract", "18, to which the configuration is held"),
   };
 }
 
@@ -72,7 +72,7 @@ function checkToken(
     ...name,
     id: "token.code",
     needs: [identified],
-    async look() {
+    async run() {
       const hasCode = await inspector.hasCode(token.address);
       return judge(hasCode, {
         found: `${hasCode ? "code" : "no code"} at ${deps.display(token.address)}`,
@@ -85,7 +85,7 @@ function checkToken(
     ...name,
     id: "token.decimals",
     needs: [code],
-    look: async () =>
+    run: async () =>
       judgeSame(
         [
           {
@@ -101,7 +101,7 @@ function checkToken(
     ...name,
     id: "token.symbol",
     needs: [code],
-    async look() {
+    async run() {
       const found = await readSymbol(inspector, token.address);
       const expected = symbolOnChain(chain, token);
       return judge(found === expected, {

@@ -68,7 +68,7 @@ export function checkService(
       subject: "bridge",
       item: describeRoute(config, route),
       needs: [],
-      look: () => lookAtFees(() => attestations.getFees(from.domain, to.domain)),
+      run: () => lookAtFees(() => attestations.getFees(from.domain, to.domain)),
     },
   ];
 }

@@ -86,6 +86,7 @@ export async function issueAddress(
   });
 }
 
+/** Asks the signer for a vault. Throws CONFIG_MISSING without a configured signer for vaults. */
 async function askForVault(findVault: FindVault | undefined, commitment: Commitment) {
   if (findVault) return findVault(commitment);
   throw new OperatingError(

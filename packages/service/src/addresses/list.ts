@@ -12,6 +12,7 @@ import type { AddressesTable, Db } from "../db/schema.ts";
 import { parseAddress } from "./store.ts";
 import type { DepositAddress } from "./types.ts";
 
+/** Formats an address as on the wire, by its family. */
 type Display = (address: Address) => string;
 
 /** Returns a page of an integrator's deposit addresses, newest first, strictly older than `cursor`. */
@@ -52,6 +53,7 @@ export async function findAddress(
   return row ? showWithCommitment(row, display) : null;
 }
 
+/** Rows per query of an export. */
 const EXPORT_PAGE = 1_000;
 
 /** Yields every address of one or all integrators with its preimage, ordered by id. Reads pages, so memory is bounded. */

@@ -3,6 +3,7 @@
  * them the service uses.
  */
 
+/** Chain family: EVM chains or Solana. */
 export type ChainKind = "evm" | "svm";
 
 export interface KnownChain {

@@ -6,6 +6,7 @@
 /** From good to bad. `skipped` means not examined, for the reason in the finding. */
 export type CheckStatus = "ok" | "warning" | "problem" | "skipped";
 
+/** Result of one check, in words for operators. */
 export interface Finding {
   readonly status: CheckStatus;
   readonly found: string;

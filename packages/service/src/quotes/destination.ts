@@ -10,25 +10,27 @@ import { invalid } from "./invalid.ts";
 /** Addresses below are precompiled contracts and placeholders of routers. */
 const PRECOMPILES_END = 2n ** 16n;
 
-/** How a wallet of each family is told from what is none. */
+/** Per family: the check of a destination wallet and the expected forms in its errors. */
 const WALLETS = {
   evm: {
     findFault: findEvmFault,
-    noToken: "a wallet, not a token contract",
-    noneOfOurs: "a wallet, not one of our contracts",
+    notToken: "a wallet, not a token contract",
+    notOurs: "a wallet, not one of our contracts",
   },
   svm: {
     findFault: findWalletFault,
-    noToken: "a wallet, not a mint",
-    noneOfOurs: "a wallet, not one of our accounts",
+    notToken: "a wallet, not a mint",
+    notOurs: "a wallet, not one of our accounts",
   },
 } as const;
 
+/** Dependencies of the destination check. */
 export interface DestinationDeps {
   readonly db: Db;
   readonly format: AddressFormat;
   /** Our own contracts and accounts, which cannot be destination wallets. */
   readonly reserved: ReadonlySet<Address>;
+  /** Listed tokens of all chains. */
   readonly tokens: readonly { readonly address: Address }[];
 }
 
@@ -46,14 +48,14 @@ export async function parseDestinationAddress(
   const parsed = deps.format.parse(text, kind);
   if (parsed.kind === "invalid") throw refuse(parsed.expected);
   const { address } = parsed;
-  const { findFault, noToken, noneOfOurs } = WALLETS[kind];
+  const { findFault, notToken, notOurs } = WALLETS[kind];
   const fault = findFault(address);
   if (fault !== undefined) throw refuse(fault);
   if (deps.tokens.some((token) => token.address === address)) {
-    throw refuse(noToken);
+    throw refuse(notToken);
   }
   if (deps.reserved.has(address)) {
-    throw refuse(noneOfOurs);
+    throw refuse(notOurs);
   }
   if ((await listByWallets(deps.db, [address])).size > 0) {
     throw refuse("a wallet that is not a deposit address: it would settle in a loop");
@@ -61,6 +63,7 @@ export async function parseDestinationAddress(
   return address;
 }
 
+/** Returns the expected form if an EVM address cannot be a wallet; undefined if it can. */
 function findEvmFault(address: Address): string | undefined {
   if (isNative(address)) return "an address other than zero";
   return BigInt(address) < PRECOMPILES_END

@@ -20,6 +20,7 @@ import { parseDestinationAddress } from "./destination.ts";
 import { formatQuote, type ListedToken } from "./format.ts";
 import { invalid } from "./invalid.ts";
 
+/** Dependencies of the quote service. */
 export interface QuoteDeps {
   readonly db: Db;
   readonly clock: Clock;
@@ -37,7 +38,9 @@ export interface QuoteDeps {
   readonly caps: Caps;
 }
 
+/** User id of requests without `payUserId`. */
 const NO_USER = NATIVE_TOKEN;
+/** Exclusive upper bound of amounts, which are uint256 on chain. */
 const AMOUNT_END = 2n ** 256n;
 /** Maximum slippage of a request, as in the SDK. */
 const SLIPPAGE_BPS_MAX = 500;
@@ -136,6 +139,7 @@ async function keepAnswers(asked: readonly Promise<Quote>[]): Promise<Quote[]> {
   return quotes;
 }
 
+/** Quotes one route with its fees. Throws if the recipient cannot receive the output. */
 async function quoteRoute(
   deps: QuoteDeps,
   args: {
@@ -203,6 +207,7 @@ function parseChain(field: string, name: string): KnownChain {
   });
 }
 
+/** Returns the listed token that a field names. @throws OperatingError VALIDATION_ERROR or NO_ROUTE, naming the field. */
 function parseToken(
   deps: QuoteDeps,
   field: string,
@@ -219,6 +224,10 @@ function parseToken(
   });
 }
 
+/**
+ * Parses the amount of a request to base units; `amountIn64` takes precedence over `amountIn`.
+ * @throws OperatingError VALIDATION_ERROR with the accepted range.
+ */
 function parseAmount(request: QuoteRequest, token: ListedToken): bigint {
   const { amountIn64, amountIn } = request;
   if (amountIn64 !== undefined) {

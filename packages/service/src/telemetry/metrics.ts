@@ -13,6 +13,7 @@ import { findChainById } from "../core/chain-registry.ts";
 /** From a cached query to a poll that waits for a node until the timeout. */
 const SECONDS_BUCKETS = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
+/** Metrics of one process; each property is one metric. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Returns the label of a chain: its name in the registry, or its bridge chain id. */

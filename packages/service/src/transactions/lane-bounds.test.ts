@@ -347,8 +347,8 @@ describe("a replacement", () => {
     await submit("sweep:1:1");
     await poll();
     clock.advance(replaceAfterMs);
-    const broken = { ...signer, sign: () => Promise.reject(new TypeError("a mistake")) };
-    await expect(poll({ signer: broken })).rejects.toThrow("a mistake");
+    const broken = { ...signer, sign: () => Promise.reject(new TypeError("a bug")) };
+    await expect(poll({ signer: broken })).rejects.toThrow("a bug");
   });
 
   test("sends the attempt that another process committed first", async () => {
@@ -408,9 +408,9 @@ describe("combining", () => {
     await submit("sweep:2:1", "0x02");
     const broken = createStrictChain({
       ...node.members,
-      simulate: () => Promise.reject(new TypeError("a mistake")),
+      simulate: () => Promise.reject(new TypeError("a bug")),
     });
-    await expect(poll({ chain: broken })).rejects.toThrow("a mistake");
+    await expect(poll({ chain: broken })).rejects.toThrow("a bug");
   });
 
   test("allows four open nonces, so that later intents form a batch", () => {
@@ -441,7 +441,7 @@ describe("a plan", () => {
   });
 
   test("fails on a node error or a bug without trying another lane", async () => {
-    for (const error of [new OperatingError("RPC_UNAVAILABLE", "no"), new TypeError("a mistake")]) {
+    for (const error of [new OperatingError("RPC_UNAVAILABLE", "no"), new TypeError("a bug")]) {
       let asked = 0;
       const plan = planWith(async () => {
         asked += 1;

@@ -235,6 +235,7 @@ async function signForBlockhash(
   }
 }
 
+/** Moves a transaction and its members to `abandoned` and notifies their owners. */
 async function abandon({ db, onChanged, wakeOwners }: LaneDeps, { id }: LaneTransaction) {
   await db.transaction().execute(async (tx) => {
     for (const abandoned of await store.recordAbandoned(tx, id)) await onChanged(tx, abandoned);
@@ -343,6 +344,10 @@ async function recordReceipt(deps: LaneDeps, transaction: LaneTransaction): Prom
   return recordMined(deps, transaction, receipt);
 }
 
+/**
+ * Records the receipt of a transaction and of its members, each with its own outcome, and notifies their owners in the same
+ * database transaction. Idempotent: a concurrent poll that recorded it first wins.
+ */
 async function recordMined(
   deps: LaneDeps,
   transaction: LaneTransaction,
@@ -376,6 +381,7 @@ async function recordMined(
   return true;
 }
 
+/** Returns the receipt of any attempt, newest first, or null: a replaced attempt may be the one that is mined. */
 async function findReceipt(chain: Chain, attempts: readonly Attempt[]): Promise<Receipt | null> {
   for (const attempt of attempts) {
     const receipt = await chain.getReceipt(attempt.hash);
@@ -442,6 +448,10 @@ function sentLongAgo(attempt: Attempt, nowMs: number, limits: LaneLimits): boole
   return attempt.sentAtMs === null || nowMs - attempt.sentAtMs >= limits.resendAfterMs;
 }
 
+/**
+ * Signs a transaction, commits the attempt, then sends it. If another process committed this attempt first, sends nothing:
+ * that process sends its own bytes.
+ */
 async function signAndSend(
   deps: LaneDeps,
   transaction: LaneTransaction,

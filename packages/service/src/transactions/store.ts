@@ -87,7 +87,7 @@ export async function listQueued(
   return rows.map(parseTransaction);
 }
 
-/** Inserts a batch and assigns its members to it. Inserts nothing if one of them is no longer queued. */
+/** Inserts a batch and assigns its members to it. Throws `Bug` and inserts nothing if a member is no longer queued. */
 export async function insertBatch(
   db: Db,
   batch: Omit<Parameters<typeof insertIntent>[1], "settlementId">,

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startMeddler } from "./support/solana-meddler.ts";
+import { startTamperingProxy } from "./support/tampering-proxy.ts";
 import { openSolanaSandbox, type SolanaSandbox } from "./support/solana-sandbox.ts";
 
 const PROGRAM = join(import.meta.dirname, "../bin/sluice.js");
@@ -67,17 +67,17 @@ async function diagnose(change: (solana: SolanaFile, file: ConfigFile) => void =
   });
   expect(stderr).toBe("");
   const { checks }: { checks: readonly Finding[] } = JSON.parse(stdout);
-  const trouble = checks.filter(
+  const problems = checks.filter(
     ({ status, id }) => (status === "problem" || status === "warning") && id !== "node.second-view",
   );
-  return { code, checks, trouble };
+  return { code, checks, problems };
 }
 
 const ofSolana = ({ subject }: Finding) => subject === SOLANA || subject === ATTESTORS;
 
 test("a sandbox in order has nothing but one node's view to warn of", async () => {
-  const { code, checks, trouble } = await diagnose();
-  expect(trouble).toEqual([]);
+  const { code, checks, problems } = await diagnose();
+  expect(problems).toEqual([]);
   expect(code).toBe(0);
   const solana = checks.filter(ofSolana);
   expect(solana.length).toBeGreaterThan(30);
@@ -99,8 +99,8 @@ test("memos that were written are found", async () => {
   });
   await world.payTokens(mint, address, 25_000_000n);
   await world.settled(address);
-  const { checks, trouble } = await diagnose();
-  expect(trouble).toEqual([]);
+  const { checks, problems } = await diagnose();
+  expect(problems).toEqual([]);
   expect(checks.filter(({ id }) => id === "node.memos")).toMatchObject([
     { status: "ok", subject: SOLANA, found: expect.stringMatching(/^the memo of \w{80,}$/) },
     { status: "ok", subject: ATTESTORS },
@@ -108,11 +108,11 @@ test("memos that were written are found", async () => {
 });
 
 test("a node of another cluster is named, once for each view", async () => {
-  const { code, checks, trouble } = await diagnose((solana) => {
+  const { code, checks, problems } = await diagnose((solana) => {
     solana.genesisHash = ELSEWHERE;
   });
   expect(code).toBe(1);
-  expect(trouble.filter(({ id }) => id === "node.chain-id")).toMatchObject([
+  expect(problems.filter(({ id }) => id === "node.chain-id")).toMatchObject([
     { subject: SOLANA, found: expect.stringMatching(/^genesisHash Eqp/) },
     { subject: ATTESTORS },
   ]);
@@ -120,7 +120,7 @@ test("a node of another cluster is named, once for each view", async () => {
 });
 
 test("wrong accounts, attestors, caps and mints are named, each by itself", async () => {
-  const { code, trouble } = await diagnose((solana) => {
+  const { code, problems } = await diagnose((solana) => {
     solana.contracts["escrow"] = ELSEWHERE;
     solana.attestors = [STRANGER];
     solana.dailyCaps["USDC"] = "0";
@@ -130,7 +130,7 @@ test("wrong accounts, attestors, caps and mints are named, each by itself", asyn
     }
   });
   expect(code).toBe(1);
-  expect(trouble.filter(ofSolana)).toMatchObject([
+  expect(problems.filter(ofSolana)).toMatchObject([
     {
       id: "seed.accounts",
       status: "problem",
@@ -144,11 +144,11 @@ test("wrong accounts, attestors, caps and mints are named, each by itself", asyn
 });
 
 test("who pays fees and has no SOL is named", async () => {
-  const { code, trouble } = await diagnose((solana) => {
+  const { code, problems } = await diagnose((solana) => {
     solana.contracts["deliver"] = ELSEWHERE;
   });
   expect(code).toBe(1);
-  expect(trouble.filter(ofSolana)).toMatchObject([
+  expect(problems.filter(ofSolana)).toMatchObject([
     { id: "seed.accounts", expected: `deliver ${ELSEWHERE}` },
     {
       id: "lane.balance",
@@ -160,7 +160,7 @@ test("who pays fees and has no SOL is named", async () => {
 });
 
 test("a node that lost memos, shows other balances or has no old blocks is named", async () => {
-  const liar = await startMeddler(world.sandbox.solana.rpcUrl, ({ method }, said) => {
+  const liar = await startTamperingProxy(world.sandbox.solana.rpcUrl, ({ method }, said) => {
     if (method === "getFirstAvailableBlock") return { result: 1_000_000 };
     if (method === "getSignaturesForAddress") {
       // CAST: as the sandbox answers.
@@ -172,11 +172,11 @@ test("a node that lost memos, shows other balances or has no old blocks is named
     return { result: { ...(said.result as object), blockhash: ELSEWHERE } };
   });
   try {
-    const { code, trouble } = await diagnose((_, file) => {
+    const { code, problems } = await diagnose((_, file) => {
       file.attestor.rpcUrls["1"] = liar.url;
     });
     expect(code).toBe(1);
-    expect(trouble).toMatchObject([
+    expect(problems).toMatchObject([
       { id: "node.history", subject: ATTESTORS, status: "warning" },
       { id: "node.memos", subject: ATTESTORS, status: "problem", found: "a history without memos" },
       { id: "node.agreement", subject: ATTESTORS, status: "problem" },

@@ -14,26 +14,21 @@ import {
   USDC,
 } from "./support/deposits.ts";
 import { expectUnbroken } from "./support/history.ts";
-import {
-  type Mood,
-  NODE_SECRET,
-  startTroubledNode,
-  type TroubledNode,
-} from "./support/troubled-node.ts";
+import { type Mood, NODE_SECRET, startFaultyNode, type FaultyNode } from "./support/faulty-node.ts";
 import { openWorld, type World } from "./support/world.ts";
 
 const PROGRAM = join(import.meta.dirname, "../bin/sluice.js");
 
 let world: World;
 /** By chain, in the order of `rpcUrls`. */
-const nodes = { ethereum: [] as TroubledNode[], base: [] as TroubledNode[] };
+const nodes = { ethereum: [] as FaultyNode[], base: [] as FaultyNode[] };
 
 beforeAll(async () => {
   world = await openWorld({
     // Final is four behind the head, so that there is time between a lock and its delivery.
     slotsInAnEpoch: 2,
     async nodesOf(chain, rpcUrl) {
-      for (let at = 0; at < 3; at++) nodes[chain].push(await startTroubledNode(rpcUrl));
+      for (let at = 0; at < 3; at++) nodes[chain].push(await startFaultyNode(rpcUrl));
       return nodes[chain].map((node) => node.rpcUrl);
     },
   });

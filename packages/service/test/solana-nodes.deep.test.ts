@@ -5,7 +5,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Meddle, type Meddler, startMeddler } from "./support/solana-meddler.ts";
+import {
+  type Tamper,
+  type TamperingProxy,
+  startTamperingProxy,
+} from "./support/tampering-proxy.ts";
 import { openSolanaSandbox, type SolanaSandbox, USDC } from "./support/solana-sandbox.ts";
 
 const AMOUNT = 9n * USDC;
@@ -14,11 +18,12 @@ const PAID = AMOUNT - AMOUNT / 1_000n;
 const STANDSTILL_MS = 4_000;
 
 let world: SolanaSandbox;
-const nodes: Meddler[] = [];
+const nodes: TamperingProxy[] = [];
 
 beforeAll(async () => {
   world = await openSolanaSandbox();
-  for (let at = 0; at < 3; at += 1) nodes.push(await startMeddler(world.sandbox.solana.rpcUrl));
+  for (let at = 0; at < 3; at += 1)
+    nodes.push(await startTamperingProxy(world.sandbox.solana.rpcUrl));
   const rpcUrls = nodes.map(({ url }) => url);
   const config = JSON.parse(readFileSync(world.configPath, "utf8"));
   const solana = config.chains.find(({ chainId }: { chainId: number }) => chainId === 1);
@@ -33,30 +38,30 @@ afterAll(async () => {
   await Promise.all(nodes.map((node) => node.close()));
 });
 
-const honest: Meddle = (_, said) => said;
-const dead: Meddle = () => 503;
-const limiting: Meddle = () => 429;
+const honest: Tamper = (_, said) => said;
+const dead: Tamper = () => 503;
+const limiting: Tamper = () => 429;
 /** Ten times of every token in every account, in blocks and in balances. */
-const inflating: Meddle = ({ method }, said) =>
+const inflating: Tamper = ({ method }, said) =>
   method === "getBlock" || method === "getTransaction"
     ? change(said, /("postTokenBalances":.*?)"amount":"(\d+)"/g, '$1"amount":"$20"')
     : said;
 /** Blocks without what happened in them. */
-const hiding: Meddle = ({ method }, said) =>
+const hiding: Tamper = ({ method }, said) =>
   method === "getBlock" ? change(said, /"transactions":\[.*\]/, '"transactions":[]') : said;
 /** A chain that ended a while ago. */
-const behind: Meddle = ({ method }, said) =>
+const behind: Tamper = ({ method }, said) =>
   ["getSlot", "getBlockHeight"].includes(method) && typeof said.result === "number"
     ? { result: Math.max(0, said.result - 200) }
     : said;
 
-function change(said: Parameters<Meddle>[1], from: RegExp, to: string): Parameters<Meddle>[1] {
+function change(said: Parameters<Tamper>[1], from: RegExp, to: string): Parameters<Tamper>[1] {
   if (said.result === undefined || said.result === null) return said;
   return { result: JSON.parse(JSON.stringify(said.result).replace(from, to)) };
 }
 
-function setMoods(...moods: readonly [Meddle, Meddle, Meddle]): void {
-  for (const [at, node] of nodes.entries()) node.meddle = moods[at] ?? honest;
+function setMoods(...moods: readonly [Tamper, Tamper, Tamper]): void {
+  for (const [at, node] of nodes.entries()) node.tamper = moods[at] ?? honest;
 }
 
 const pay = () => world.depositUsdc("solana", "base", AMOUNT);

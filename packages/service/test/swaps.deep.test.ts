@@ -2,7 +2,7 @@
 import { type Address, parseEther } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { AuditReport } from "../src/cli/audit.ts";
-import { type MeddlingNode, startMeddlingNode } from "./support/meddling-node.ts";
+import { type TamperingNode, startTamperingNode } from "./support/tampering-node.ts";
 import { createPoolTrader, quoteEtherToUsdc } from "./support/pool-trader.ts";
 import { openWorld, type World } from "./support/world.ts";
 
@@ -12,14 +12,14 @@ const USDC = 1_000_000n;
 const LEAST_OF_ETHER = (2_997n * USDC * 99n) / 100n;
 
 let world: World;
-let node: MeddlingNode;
+let node: TamperingNode;
 let trader: Awaited<ReturnType<typeof createPoolTrader>>;
 
 beforeAll(async () => {
   world = await openWorld({
     async nodesOf(chain, rpcUrl) {
       if (chain !== "ethereum") return [rpcUrl];
-      node = await startMeddlingNode(rpcUrl);
+      node = await startTamperingNode(rpcUrl);
       return [node.rpcUrl];
     },
   });

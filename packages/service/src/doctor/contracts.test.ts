@@ -101,7 +101,7 @@ function createNode(chain: typeof HERE, given: Partial<ChainInspector>): ChainIn
 }
 
 /** What is not in order when chain 2 differs in what is given. */
-async function findTrouble(
+async function findProblems(
   given: Partial<ChainInspector>,
   config: Partial<Config> = {},
   others: Partial<DoctorDeps> = {},
@@ -137,7 +137,7 @@ const governed = (change: Partial<Governance>): Partial<ChainInspector> => ({
 
 describe("our contracts on real chains", () => {
   test("in order are in order", async () => {
-    expect(await findTrouble({})).toEqual([]);
+    expect(await findProblems({})).toEqual([]);
   });
 
   test("that have nothing to deliver are a warning", async () => {
@@ -150,7 +150,7 @@ describe("our contracts on real chains", () => {
       destToken: USDC,
       contract: ROUTE,
     });
-    const found = await findTrouble({ getBalance: async () => 0n }, { routes: [...routes, back] });
+    const found = await findProblems({ getBalance: async () => 0n }, { routes: [...routes, back] });
     expect(found.filter(({ id }) => id === "delivery.inventory")).toMatchObject([
       { subject: "chain 2 (ethereum)", item: "USDC", status: "warning", found: "0 USDC" },
     ]);
@@ -243,14 +243,14 @@ describe("our contracts on real chains", () => {
       { id: "authority.code", item: "owners" },
     ],
   ])("%s is named, and nothing else", async (_what, given, expected) => {
-    expect(await findTrouble(given)).toMatchObject([{ status: "problem", ...expected }]);
+    expect(await findProblems(given)).toMatchObject([{ status: "problem", ...expected }]);
   });
 
   test("a token without a symbol that can be read is warned of", async () => {
     const getTokenSymbol = async () => {
       throw new OperatingError("RPC_UNAVAILABLE", "No usable answer.");
     };
-    expect(await findTrouble({ getTokenSymbol })).toMatchObject([
+    expect(await findProblems({ getTokenSymbol })).toMatchObject([
       { id: "token.symbol", status: "warning", found: "none that can be read" },
     ]);
   });
@@ -260,15 +260,15 @@ describe("our contracts on real chains", () => {
     const other = toHex32(`0x${"bb".repeat(32)}`);
     const getCodeHash: ChainInspector["getCodeHash"] = async (address) =>
       address === deployer.address ? deployer.codeHash : other;
-    expect(await findTrouble({ getCodeHash })).toMatchObject([
+    expect(await findProblems({ getCodeHash })).toMatchObject([
       { id: "factory.code", status: "problem", found: `${other}, ${HASH}` },
     ]);
   });
 
   test("a factory at another address on one chain is named", async () => {
     const contracts = { ...THERE.contracts, factory: STRANGER };
-    const trouble = await findTrouble({}, { chains: [HERE, { ...THERE, contracts }] });
-    expect(trouble[trouble.length - 1]).toMatchObject({
+    const problems = await findProblems({}, { chains: [HERE, { ...THERE, contracts }] });
+    expect(problems[problems.length - 1]).toMatchObject({
       id: "factory.address",
       status: "problem",
       found: `${HERE.contracts.factory}, ${STRANGER}`,
@@ -318,7 +318,7 @@ describe("a route through a pool", () => {
     readUsd: async () => usd,
   };
   const findHere = (given: Partial<ChainInspector>) =>
-    findTrouble({ ...inOrder, ...given }, config, { prices });
+    findProblems({ ...inOrder, ...given }, config, { prices });
 
   test("that is in order is in order", async () => {
     expect(await findHere({})).toEqual([]);
@@ -419,7 +419,7 @@ describe("a route through a pool and the bridge", () => {
   /** What the doctor finds wrong with the route and its code. */
   async function findHere(given: Partial<ChainInspector>) {
     const usd = 10n ** 18n;
-    const found = await findTrouble(
+    const found = await findProblems(
       {
         getTokenSymbol: async (token) => (token === DAI ? "DAI" : "USDC"),
         getTokenDecimals: async (token) => (token === DAI ? 18 : 6),

@@ -109,7 +109,7 @@ function examine(given: Partial<ChainInspector>, chain: EvmChain = POLYGON) {
   ]);
 }
 
-const findTrouble = async (...given: Parameters<typeof examine>) =>
+const findProblems = async (...given: Parameters<typeof examine>) =>
   (await examine(...given)).filter(({ status }) => status === "problem" || status === "warning");
 
 const say = (change: Partial<FeedAnswer>): Partial<ChainInspector> => ({
@@ -196,7 +196,7 @@ describe("a chain made of a preset", () => {
       { id: "uniswap.code", item: "router", status: "problem" },
     ],
   ])("with %s: that is named, and nothing else", async (_what, given, expected) => {
-    expect(await findTrouble(given)).toMatchObject([expected]);
+    expect(await findProblems(given)).toMatchObject([expected]);
   });
 
   test("may have coins that changed their name", async () => {
@@ -205,7 +205,7 @@ describe("a chain made of a preset", () => {
       usd: USD,
       publishedAtMs: NOW_MS,
     });
-    expect(await findTrouble({ getPriceFeed })).toEqual([]);
+    expect(await findProblems({ getPriceFeed })).toEqual([]);
   });
 });
 
@@ -214,17 +214,17 @@ describe("a chain that the file describes by itself", () => {
 
   test("is believed as to the factory, and warned of what calls itself otherwise", async () => {
     const getSwapRouterTerms = async () => ({ factory: STRANGER, weth: facts.weth });
-    expect(await findTrouble({ getSwapRouterTerms }, plain)).toMatchObject([
+    expect(await findProblems({ getSwapRouterTerms }, plain)).toMatchObject([
       { id: "token.symbol", item: "USDT", status: "warning", found: '"USDT0"' },
     ]);
   });
 
   test("has feeds in US dollars, or a warning", async () => {
-    const trouble = await findTrouble(say({ description: "USDC / ETH" }), plain);
-    expect(trouble.filter(({ id }) => id === "price.feed")).toMatchObject([
+    const problems = await findProblems(say({ description: "USDC / ETH" }), plain);
+    expect(problems.filter(({ id }) => id === "price.feed")).toMatchObject([
       { item: "USDC", status: "warning", expected: "a pair in US dollars, above zero" },
     ]);
-    const nothing = await findTrouble(say({ usd: -1n }), plain);
+    const nothing = await findProblems(say({ usd: -1n }), plain);
     expect(nothing.filter(({ id }) => id === "price.feed")).toMatchObject([{ status: "problem" }]);
   });
 

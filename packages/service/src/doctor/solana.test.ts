@@ -68,7 +68,7 @@ function createNode(given: Partial<SolanaInspector> = {}): SolanaInspector {
 }
 
 /** What is not in order. */
-async function findTrouble(args: {
+async function findProblems(args: {
   readonly node?: Partial<SolanaInspector>;
   readonly attestorsNode?: Partial<SolanaInspector>;
   readonly chain?: Partial<SolanaChain>;
@@ -97,13 +97,13 @@ async function findTrouble(args: {
 }
 
 test("a chain in order has nothing to say", async () => {
-  expect(await findTrouble({})).toEqual([]);
+  expect(await findProblems({})).toEqual([]);
 });
 
 describe("a node", () => {
   test("of another cluster is named, and nothing is asked of it", async () => {
-    const trouble = await findTrouble({ node: { getGenesisHash: async () => OTHER_HASH } });
-    expect(trouble.filter(({ status }) => status === "problem")).toMatchObject([
+    const problems = await findProblems({ node: { getGenesisHash: async () => OTHER_HASH } });
+    expect(problems.filter(({ status }) => status === "problem")).toMatchObject([
       {
         id: "node.chain-id",
         subject: SUBJECT,
@@ -113,12 +113,12 @@ describe("a node", () => {
       },
       { id: "node.chain-id", subject: "attestor's node of chain 1" },
     ]);
-    expect(trouble.find(({ id }) => id === "token.mint")).toMatchObject({ status: "skipped" });
+    expect(problems.find(({ id }) => id === "token.mint")).toMatchObject({ status: "skipped" });
   });
 
   test("that shows other balances in a final block is named", async () => {
     expect(
-      await findTrouble({ attestorsNode: { getBlockHash: async () => OTHER_HASH } }),
+      await findProblems({ attestorsNode: { getBlockHash: async () => OTHER_HASH } }),
     ).toMatchObject([
       { id: "node.agreement", subject: "attestor's node of chain 1", status: "problem" },
     ]);
@@ -135,14 +135,14 @@ describe("a node", () => {
       parentHash: HASH,
       timestamp: at === "final" ? NOW_S - seconds : NOW_S,
     });
-    const [first] = await findTrouble({ node: { getHead } });
+    const [first] = await findProblems({ node: { getHead } });
     expect(first).toMatchObject({ id: "node.finality", subject: SUBJECT, status });
   });
 
   test("with transactions that cannot be read is a problem", async () => {
     const tooNew = new OperatingError("CONFIG_MISSING", "a newer release is needed");
     const countTransactions = () => Promise.reject(tooNew);
-    expect(await findTrouble({ node: { countTransactions } })).toMatchObject([
+    expect(await findProblems({ node: { countTransactions } })).toMatchObject([
       { id: "node.blocks", subject: SUBJECT, status: "problem", found: tooNew.message },
       { id: "node.blocks", subject: "attestor's node of chain 1", status: "problem" },
     ]);
@@ -156,7 +156,7 @@ describe("a node", () => {
     ["keeps less than four days of what was scanned", 9_500_000n, 9_600_000n, "warning"],
   ])("that %s is judged by it", async (_, first, scanned, status) => {
     const ours = (
-      await findTrouble({
+      await findProblems({
         node: { getFirstSlot: async () => first },
         getScanned: async () => scanned,
       })
@@ -168,7 +168,7 @@ describe("a node", () => {
 
   test("is asked for everything while the database cannot be read", async () => {
     const closed = new OperatingError("CONFIG_MISSING", "The database does not answer.");
-    const [first] = await findTrouble({
+    const [first] = await findProblems({
       node: { getFirstSlot: async () => 1_001n },
       getScanned: () => Promise.reject(closed),
     });
@@ -181,9 +181,9 @@ describe("a node", () => {
 
   test("of the attestor needs the last four days alone", async () => {
     const recent = { getFirstSlot: async () => HEAD - 32n - 96n * 9_000n };
-    expect(await findTrouble({ attestorsNode: recent })).toEqual([]);
+    expect(await findProblems({ attestorsNode: recent })).toEqual([]);
     const short = { getFirstSlot: async () => HEAD - 32n - 95n * 9_000n };
-    expect(await findTrouble({ attestorsNode: short })).toMatchObject([
+    expect(await findProblems({ attestorsNode: short })).toMatchObject([
       {
         id: "node.history",
         subject: "attestor's node of chain 1",
@@ -201,7 +201,7 @@ describe("a node", () => {
       { hasTransaction: async () => false },
     ],
   ])("with %s is a problem", async (found, node) => {
-    expect(await findTrouble({ node })).toMatchObject([
+    expect(await findProblems({ node })).toMatchObject([
       { id: "node.memos", subject: SUBJECT, status: "problem", found },
       { id: "node.memos", subject: "attestor's node of chain 1", status: "problem" },
     ]);
@@ -211,7 +211,7 @@ describe("a node", () => {
 describe("accounts", () => {
   test("that are not those of the seed are named", async () => {
     const seed = async () => ({ ...SEED_ACCOUNTS, escrow: SOLANA_TREASURY });
-    expect(await findTrouble({ seed })).toMatchObject([
+    expect(await findProblems({ seed })).toMatchObject([
       {
         id: "seed.accounts",
         status: "problem",
@@ -223,8 +223,8 @@ describe("accounts", () => {
 
   test("that a locked seed does not tell are not compared, its binding is", async () => {
     const { binding, escrow } = SEED_ACCOUNTS;
-    expect(await findTrouble({ seed: async () => ({ binding }) })).toEqual([]);
-    expect(await findTrouble({ seed: async () => ({ binding: escrow }) })).toMatchObject([
+    expect(await findProblems({ seed: async () => ({ binding }) })).toEqual([]);
+    expect(await findProblems({ seed: async () => ({ binding: escrow }) })).toMatchObject([
       { id: "seed.accounts", found: `binding ${escrow}` },
     ]);
   });
@@ -240,15 +240,15 @@ describe("accounts", () => {
     "have a signer that vouches for vaults, not one of which is said: %s",
     async (found, vouches) => {
       expect(
-        await findTrouble({ vaultSources: [{ setting: "signers.vaults", vouches }] }),
+        await findProblems({ vaultSources: [{ setting: "signers.vaults", vouches }] }),
       ).toMatchObject([{ id: "seed.vaults", item: "signers.vaults", status: "problem", found }]);
       const vaultSources = [{ setting: "signers.vaults", vouches: async () => true }];
-      expect(await findTrouble({ vaultSources })).toEqual([]);
+      expect(await findProblems({ vaultSources })).toEqual([]);
     },
   );
 
   test("know our attestor", async () => {
-    expect(await findTrouble({ chain: { attestors: [STRANGER] } })).toMatchObject([
+    expect(await findProblems({ chain: { attestors: [STRANGER] } })).toMatchObject([
       { id: "key.listed", item: "attestor", status: "problem", found: "not listed" },
     ]);
   });
@@ -261,7 +261,7 @@ describe("accounts", () => {
       getCoinBalance: async (owner: typeof NATIVE_SOL) =>
         owner === SEED_ACCOUNTS.deliver ? transactions * COST : 50n * COST,
     };
-    expect(await findTrouble({ node })).toMatchObject([
+    expect(await findProblems({ node })).toMatchObject([
       { id: "lane.balance", item: "deliver", status },
     ]);
   });
@@ -270,7 +270,7 @@ describe("accounts", () => {
 describe("tokens", () => {
   test("whose mint is refused are named with the reason", async () => {
     const node = { findMintFault: async () => "extension PermanentDelegate" };
-    const [first, ...others] = await findTrouble({ node });
+    const [first, ...others] = await findProblems({ node });
     expect(first).toMatchObject({
       id: "token.mint",
       item: "USDC",
@@ -287,8 +287,8 @@ describe("tokens", () => {
     const genesisHash = toHex32(parseSolanaAddress(preset.genesis.hash) ?? "");
     const node = { getGenesisHash: async () => genesisHash };
     const usdc = preset.tokens.find(({ symbol }) => symbol === "USDC");
-    const [trouble, ...others] = await findTrouble({ node, chain: { genesisHash } });
-    expect(trouble).toMatchObject({
+    const [problem, ...others] = await findProblems({ node, chain: { genesisHash } });
+    expect(problem).toMatchObject({
       id: "token.symbol",
       item: "USDC",
       status: "warning",
@@ -300,7 +300,7 @@ describe("tokens", () => {
 
   test("have a daily cap where they are delivered", async () => {
     const dailyCaps = new Map([[NATIVE_SOL, 1n]]);
-    expect(await findTrouble({ chain: { dailyCaps } })).toMatchObject([
+    expect(await findProblems({ chain: { dailyCaps } })).toMatchObject([
       { id: "delivery.cap", item: "USDC", status: "problem", found: "0 base units in 24 hours" },
     ]);
   });
@@ -310,7 +310,7 @@ describe("tokens", () => {
       findTokenAccount: async (owner) => ({ owner, amount: 4_999_999n, isFrozen: false }),
       getCoinBalance: async (owner) => (owner === SEED_ACCOUNTS.delivery ? 0n : 50n * COST),
     };
-    expect(await findTrouble({ node })).toMatchObject([
+    expect(await findProblems({ node })).toMatchObject([
       {
         id: "delivery.inventory",
         item: "SOLANA",
@@ -327,7 +327,7 @@ describe("tokens", () => {
       },
     ]);
     const none = { findTokenAccount: async () => null };
-    expect(await findTrouble({ node: none })).toMatchObject([
+    expect(await findProblems({ node: none })).toMatchObject([
       { id: "delivery.inventory", item: "USDC", status: "warning", found: "0 USDC" },
     ]);
   });
@@ -343,7 +343,7 @@ describe("tokens", () => {
         isFrozen: seen.isFrozen,
       }),
     };
-    expect(await findTrouble({ node })).toMatchObject([
+    expect(await findProblems({ node })).toMatchObject([
       { id: "treasury.account", item: "USDC", status: "problem" },
       { id: "delivery.inventory", item: "USDC", status: "problem" },
     ]);
@@ -353,7 +353,7 @@ describe("tokens", () => {
     [null, "warning"],
     [false, "problem"],
   ])("go to a treasury of which it is %s that it is a wallet: a %s", async (isWallet, status) => {
-    expect(await findTrouble({ node: { isWallet: async () => isWallet } })).toMatchObject([
+    expect(await findProblems({ node: { isWallet: async () => isWallet } })).toMatchObject([
       { id: "treasury.account", status },
     ]);
   });

@@ -16,7 +16,7 @@ import { compileMessage, decodeTransaction } from "../../src/chains/solana/trans
 import { assert } from "../../src/core/assert.ts";
 import { OperatingError } from "../../src/core/errors.ts";
 import { type Address, NATIVE_SOL, type TxHash } from "../../src/core/hex.ts";
-import { type Meddler, startMeddler } from "../support/solana-meddler.ts";
+import { type TamperingProxy, startTamperingProxy } from "../support/tampering-proxy.ts";
 import { commitmentOf } from "../support/solana-svm.ts";
 import { type SolanaWorld, startSolanaWorld } from "../support/solana-world.ts";
 
@@ -62,7 +62,7 @@ export async function runFuzz({
   const random = createRandom(seed);
   const world = await startSolanaWorld();
   const liars = await Promise.all(
-    [world.sandbox.url, world.sandbox.url].map((url) => startMeddler(url)),
+    [world.sandbox.url, world.sandbox.url].map((url) => startTamperingProxy(url)),
   );
   for (const liar of liars) hide(liar, nodes === "persistent" ? () => false : random);
   const [one = world.sandbox.url, other = world.sandbox.url] = liars.map(({ url }) => url);
@@ -349,10 +349,10 @@ async function sendTokens(
 }
 
 /** Hides blocks, at random or always the same, says that slots were skipped which were not, and limits the rate. */
-function hide(liar: Meddler, random: Random): void {
+function hide(liar: TamperingProxy, random: Random): void {
   const skipped = { error: { code: -32007, message: "Slot was skipped" } };
   const hidesAlways = (slot: unknown) => Number(slot) % HIDDEN_EVERY === 0;
-  liar.meddle = ({ method, params }, said) => {
+  liar.tamper = ({ method, params }, said) => {
     const isPersistent = !random(1);
     if (random(0.05)) return 429;
     if (method === "getBlock") {

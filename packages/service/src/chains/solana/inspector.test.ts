@@ -1,7 +1,7 @@
 /** The inspector against a node of the sandbox, with the real programs; what it lacks or changes is meddled in. */
 import { GENESIS_HASH } from "@sluice/sandbox/solana";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { type Meddler, startMeddler } from "../../../test/support/solana-meddler.ts";
+import { type TamperingProxy, startTamperingProxy } from "../../../test/support/tampering-proxy.ts";
 import { commitmentOf } from "../../../test/support/solana-svm.ts";
 import { startSolanaWorld, type SolanaWorld } from "../../../test/support/solana-world.ts";
 import { NATIVE_SOL, toAddress, toHex32 } from "../../core/hex.ts";
@@ -13,14 +13,14 @@ const NOBODY = toAddress(`0x${"77".repeat(32)}`);
 const USDC_FACTS = { program: "token", decimals: 6, hasTransferFee: false } as const;
 
 let world: SolanaWorld;
-let meddler: Meddler;
+let proxy: TamperingProxy;
 let inspector: SolanaInspector;
 beforeAll(async () => {
   world = await startSolanaWorld();
-  meddler = await startMeddler(world.sandbox.url);
+  proxy = await startTamperingProxy(world.sandbox.url);
   inspector = createSolanaInspector({
     chainId: 1,
-    rpcUrl: meddler.url,
+    rpcUrl: proxy.url,
     timeoutMs: 5_000,
     genesisHash: toHex32(fromBase58(GENESIS_HASH)),
     pricedBy: [world.deployment.facts.escrow],
@@ -29,10 +29,10 @@ beforeAll(async () => {
   });
 }, 60_000);
 afterEach(() => {
-  meddler.meddle = (_, said) => said;
+  proxy.tamper = (_, said) => said;
 });
 afterAll(async () => {
-  await meddler.close();
+  await proxy.close();
   await world.close();
 });
 
@@ -52,13 +52,13 @@ test("a block's hash changes with what the node shows in it, and a skipped slot 
   await world.finalize();
   const before = await inspector.getBlockHash(number);
   expect(before).toMatch(/^0x[0-9a-f]{64}$/);
-  meddler.meddle = ({ method }, said) =>
+  proxy.tamper = ({ method }, said) =>
     method === "getBlock" && "result" in said
       ? { result: JSON.parse(JSON.stringify(said.result).replaceAll("5000000", "5000001")) }
       : said;
   expect(await inspector.getBlockHash(number)).not.toBe(before);
 
-  meddler.meddle = (_, said) => said;
+  proxy.tamper = (_, said) => said;
   const skipped = (await world.sandbox.tick()) + 1n;
   await world.sandbox.skipSlots(1);
   await world.finalize();
@@ -66,7 +66,7 @@ test("a block's hash changes with what the node shows in it, and a skipped slot 
 });
 
 test("transactions of a version that is not understood are no trouble of the node's", async () => {
-  meddler.meddle = ({ method }, said) =>
+  proxy.tamper = ({ method }, said) =>
     method === "getBlock" ? { error: { code: -32_015, message: "version" } } : said;
   await expect(inspector.countTransactions()).rejects.toMatchObject({ code: "CONFIG_MISSING" });
 });
@@ -86,7 +86,7 @@ test("memos are kept, lost, or nobody wrote one", async () => {
   expect(await inspector.findMemos([])).toEqual({ kind: "kept", txHash });
   expect(await inspector.hasTransaction(txHash)).toBe(true);
 
-  meddler.meddle = ({ method }, said) => {
+  proxy.tamper = ({ method }, said) => {
     if (method === "getTransaction") return { result: null };
     if (method !== "getSignaturesForAddress") return said;
     // CAST: as the sandbox answers.

@@ -1,6 +1,6 @@
 /** Several nodes of which some lie, over real HTTP: blocks that are hidden, made up or forged, and state that is not so. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type Meddler, startMeddler } from "../../../test/support/solana-meddler.ts";
+import { type TamperingProxy, startTamperingProxy } from "../../../test/support/tampering-proxy.ts";
 import { commitmentOf } from "../../../test/support/solana-svm.ts";
 import { type SolanaWorld, startSolanaWorld } from "../../../test/support/solana-world.ts";
 import { type Address, NATIVE_SOL } from "../../core/hex.ts";
@@ -10,14 +10,14 @@ const UNAVAILABLE = { code: "RPC_UNAVAILABLE" };
 const SKIPPED = { error: { code: -32007, message: "Slot was skipped" } };
 
 let world: SolanaWorld;
-let liar: Meddler;
+let liar: TamperingProxy;
 
 beforeAll(async () => {
   world = await startSolanaWorld();
-  liar = await startMeddler(world.sandbox.url);
+  liar = await startTamperingProxy(world.sandbox.url);
 });
 afterEach(() => {
-  liar.meddle = (_, said) => said;
+  liar.tamper = (_, said) => said;
 });
 afterAll(async () => {
   await liar.close();
@@ -72,7 +72,7 @@ describe("blocks", () => {
     await sandbox.skipSlots(2);
     await world.finalize();
     expect(await here.getBlock(slot + 1n)).toBeNull();
-    liar.meddle = ({ method, params }, said) =>
+    liar.tamper = ({ method, params }, said) =>
       method === "getBlock" && params[0] === Number(slot) ? SKIPPED : said;
     await expect(alone().getBlock(slot)).rejects.toMatchObject(UNAVAILABLE);
     expect(await outvoted().getBlock(slot)).toMatchObject({ number: slot });
@@ -80,7 +80,7 @@ describe("blocks", () => {
 
   test("left out of a list are found by the parent of the next", async () => {
     const { wallet, before } = await depositBetweenSkips();
-    liar.meddle = ({ method }, said) =>
+    liar.tamper = ({ method }, said) =>
       method === "getBlocksWithLimit" && Array.isArray(said.result)
         ? { result: said.result.filter((slot) => slot % 5 === 0) }
         : said;
@@ -90,7 +90,7 @@ describe("blocks", () => {
   test("hidden by every node stop the scan, and are never passed over", async () => {
     const { wallet, before } = await depositBetweenSkips();
     const next = await world.here.getBlockAfter(before.number);
-    liar.meddle = ({ method, params }, said) => {
+    liar.tamper = ({ method, params }, said) => {
       if (method === "getBlock" && params[0] === Number(next?.number)) return SKIPPED;
       if (method === "getBlocksWithLimit" && Array.isArray(said.result)) {
         return { result: said.result.filter((slot) => slot !== Number(next?.number)) };
@@ -103,7 +103,7 @@ describe("blocks", () => {
 
   test("made up by one node in a list delay nothing", async () => {
     const { wallet, before } = await depositBetweenSkips();
-    liar.meddle = ({ method }, said) =>
+    liar.tamper = ({ method }, said) =>
       method === "getBlocksWithLimit" && Array.isArray(said.result)
         ? { result: [Number(before.number) + 1, Number(before.number) + 2, ...said.result] }
         : said;
@@ -119,7 +119,7 @@ describe("blocks", () => {
     "forged with %s are outvoted, and where there are two nodes nothing is believed",
     async (_, field) => {
       const { wallet, before } = await depositBetweenSkips();
-      liar.meddle = ({ method }, said) => (method === "getBlock" ? forge(said, field) : said);
+      liar.tamper = ({ method }, said) => (method === "getBlock" ? forge(said, field) : said);
       expect((await scan(outvoted(), before, wallet)).sum).toBe(5_000_000n);
       const two = world.connect([liar.url, world.sandbox.url], 2);
       await expect(scan(two, before, wallet)).rejects.toMatchObject(UNAVAILABLE);
@@ -130,14 +130,14 @@ describe("blocks", () => {
     const { wallet, before } = await depositBetweenSkips();
     expect((await scan(alone(), before, wallet)).sum).toBe(5_000_000n);
     const failed = (key: string, value: unknown) => (key === "err" ? "AccountInUse" : value);
-    liar.meddle = ({ method }, said) =>
+    liar.tamper = ({ method }, said) =>
       method === "getBlock" ? { result: JSON.parse(JSON.stringify(said.result, failed)) } : said;
     expect((await scan(alone(), before, wallet)).sum).toBe(0n);
   });
 
   test("T35 with a version that is not understood are loud", async () => {
     const { before } = await depositBetweenSkips();
-    liar.meddle = ({ method }, said) =>
+    liar.tamper = ({ method }, said) =>
       method === "getBlock"
         ? { error: { code: -32015, message: "Transaction version (2) is not supported" } }
         : said;
@@ -149,13 +149,13 @@ describe("blocks", () => {
 
   test("that no list names are found from the newest final one", async () => {
     const { wallet, before } = await depositBetweenSkips();
-    liar.meddle = ({ method }, said) => (method === "getBlocksWithLimit" ? { result: [] } : said);
+    liar.tamper = ({ method }, said) => (method === "getBlocksWithLimit" ? { result: [] } : said);
     expect((await scan(alone(), before, wallet)).sum).toBe(5_000_000n);
     // Too far back for that, it is an error, and not the end.
     await world.sandbox.tick(100);
     const chain = alone();
     await expect(chain.getBlockAfter(before.number)).rejects.toMatchObject(UNAVAILABLE);
-    liar.meddle = (_, said) => said;
+    liar.tamper = (_, said) => said;
     expect((await scan(chain, before, wallet)).sum).toBe(5_000_000n);
   });
 
@@ -175,7 +175,7 @@ describe("state", () => {
   test("T40 that one node forges is outvoted", async () => {
     const { wallet } = await depositBetweenSkips();
     const truth = await world.here.getBalance(NATIVE_SOL, wallet);
-    liar.meddle = ({ method }, said) =>
+    liar.tamper = ({ method }, said) =>
       method === "getMultipleAccounts"
         ? { result: { context: { slot: 9_000_000 }, value: [null] } }
         : said;
@@ -188,7 +188,7 @@ describe("state", () => {
 
   test("T40 of an older slot than is final is no answer", async () => {
     const { wallet } = await depositBetweenSkips();
-    liar.meddle = ({ method }, said) =>
+    liar.tamper = ({ method }, said) =>
       method === "getMultipleAccounts"
         ? { result: { context: { slot: 100 }, value: [null] } }
         : said;
@@ -206,7 +206,7 @@ describe("state", () => {
       { context: { slot: 9_000_000 }, value: [] },
       { context: { slot: 9_000_000 }, value: [{ lamports: -1, owner: "x", data: ["", "base64"] }] },
     ]) {
-      liar.meddle = ({ method }, said) => (method === "getMultipleAccounts" ? { result } : said);
+      liar.tamper = ({ method }, said) => (method === "getMultipleAccounts" ? { result } : said);
       await expect(alone().getBalance(NATIVE_SOL, wallet)).rejects.toMatchObject(UNAVAILABLE);
     }
   });
@@ -228,7 +228,7 @@ describe("state", () => {
       };
       const final = await here.getFinalNumber();
       for (const context of [{}, { slot: null }, { slot: Number(final) - 1 }]) {
-        liar.meddle = ({ method }, said) =>
+        liar.tamper = ({ method }, said) =>
           // CAST: an answer that has a context.
           method === dropped ? { result: { ...(said.result as object), context } } : said;
         await expect(ask(alone())).rejects.toMatchObject(UNAVAILABLE);
@@ -245,7 +245,7 @@ describe("state", () => {
     await world.finalize();
     const final = await world.here.getFinalNumber();
     const asked = new Map<string, unknown>();
-    liar.meddle = ({ method, params }, said) => {
+    liar.tamper = ({ method, params }, said) => {
       asked.set(method, params.at(-1));
       return said;
     };
@@ -277,7 +277,7 @@ describe("state", () => {
   test("is read by enough nodes although others are dead or limit the rate", async () => {
     const { wallet } = await depositBetweenSkips();
     const truth = await world.here.getBalance(NATIVE_SOL, wallet);
-    liar.meddle = () => 429;
+    liar.tamper = () => 429;
     expect(await outvoted().getBalance(NATIVE_SOL, wallet)).toBe(truth);
     await expect(alone().getBalance(NATIVE_SOL, wallet)).rejects.toMatchObject(UNAVAILABLE);
   });
@@ -286,9 +286,9 @@ describe("state", () => {
 describe("lifetimes", () => {
   test("are computed from a block that enough nodes have, never taken from one node's word", async () => {
     const truth = await world.here.sequencing.getLifetime();
-    liar.meddle = ({ method }, said) => (method === "getBlock" ? forge(said, "blockHeight") : said);
+    liar.tamper = ({ method }, said) => (method === "getBlock" ? forge(said, "blockHeight") : said);
     expect(await outvoted().sequencing.getLifetime()).toEqual(truth);
-    liar.meddle = ({ method }, said) => (method === "getBlockHeight" ? { result: 9e9 } : said);
+    liar.tamper = ({ method }, said) => (method === "getBlockHeight" ? { result: 9e9 } : said);
     expect(await outvoted().sequencing.isExpired(truth)).toBe(false);
   });
 
@@ -299,7 +299,7 @@ describe("lifetimes", () => {
     await world.finalize();
     const call = world.here.buildRefund(commitment, NATIVE_SOL, { amount: 5_000_000n });
     const { txHash } = await world.execute(call);
-    liar.meddle = ({ method }, said) => (method === "getTransaction" ? { result: null } : said);
+    liar.tamper = ({ method }, said) => (method === "getTransaction" ? { result: null } : said);
     expect(await outvoted().getReceipt(txHash)).toMatchObject({ succeeded: true });
   });
 });

@@ -1,6 +1,6 @@
 /** The chain port over the sandbox's Solana chain: every order, from the plan to what is read of it when it is final. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { startMeddler } from "../../../test/support/solana-meddler.ts";
+import { startTamperingProxy } from "../../../test/support/tampering-proxy.ts";
 import { commitmentOf, rentOf } from "../../../test/support/solana-svm.ts";
 import { type SolanaWorld, startSolanaWorld } from "../../../test/support/solana-world.ts";
 import type { Commitment } from "../../core/commitment.ts";
@@ -331,11 +331,11 @@ describe("a lock", () => {
 
   test("and its delivery are found by a hint, however long somebody made their histories", async () => {
     const { here, usdc, sandbox } = world;
-    const meddler = await startMeddler(sandbox.url, ({ method }, said) =>
+    const proxy = await startTamperingProxy(sandbox.url, ({ method }, said) =>
       method === "getSignaturesForAddress" ? { error: { code: -32000, message: "long" } } : said,
     );
-    onTestFinished(() => meddler.close());
-    const blind = world.connect([meddler.url]);
+    onTestFinished(() => proxy.close());
+    const blind = world.connect([proxy.url]);
     const { commitment, deliveryId, seq, receipt } = await lock(usdc, 25n * USDC);
     const other = await lock(usdc, 5n * USDC, 8n);
     const hints = [toTxHash(`0x${"ab".repeat(32)}`), other.receipt.txHash, receipt.txHash];
@@ -546,12 +546,12 @@ describe("sending", () => {
     await world.execute(pay(again, 1n));
     expect(await here.getBalance(NATIVE_SOL, to)).toBe(least + 1n);
 
-    const meddler = await startMeddler(sandbox.url, ({ method }, said) =>
+    const proxy = await startTamperingProxy(sandbox.url, ({ method }, said) =>
       method === "getMinimumBalanceForRentExemption" ? { result: 89_088 } : said,
     );
-    onTestFinished(() => meddler.close());
+    onTestFinished(() => proxy.close());
     const stranger = unpadAddress(newCommitment().destWallet, "svm");
-    expect(await world.connect([meddler.url]).getLeastPayment(NATIVE_SOL, stranger)).toBe(89_088n);
+    expect(await world.connect([proxy.url]).getLeastPayment(NATIVE_SOL, stranger)).toBe(89_088n);
   });
 
   test("dust that lands before a sweep is mined makes it fail, which its receipt says", async () => {

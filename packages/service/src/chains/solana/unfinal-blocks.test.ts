@@ -1,6 +1,10 @@
 /** Blocks that are confirmed and not final: walked over real HTTP, with forks, and nodes that are behind, hide or lie. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type Meddle, type Meddler, startMeddler } from "../../../test/support/solana-meddler.ts";
+import {
+  type Tamper,
+  type TamperingProxy,
+  startTamperingProxy,
+} from "../../../test/support/tampering-proxy.ts";
 import { commitmentOf } from "../../../test/support/solana-svm.ts";
 import { type SolanaWorld, startSolanaWorld } from "../../../test/support/solana-world.ts";
 import { type Address, NATIVE_SOL, toHex32 } from "../../core/hex.ts";
@@ -12,15 +16,15 @@ const AMOUNT = 5_000_000n;
 const ID = toHex32(`0x${"31".repeat(32)}`);
 
 let world: SolanaWorld;
-let liar: Meddler;
+let liar: TamperingProxy;
 let count = 0;
 
 beforeAll(async () => {
   world = await startSolanaWorld();
-  liar = await startMeddler(world.sandbox.url);
+  liar = await startTamperingProxy(world.sandbox.url);
 });
 afterEach(() => {
-  liar.meddle = (_, said) => said;
+  liar.tamper = (_, said) => said;
 });
 afterAll(async () => {
   await liar.close();
@@ -62,7 +66,7 @@ async function scan(chain: Chain, from: BlockRef, wallet: Address) {
 
 /** As a node says it that has not come further than a slot. */
 const behind =
-  (slot: bigint): Meddle =>
+  (slot: bigint): Tamper =>
   ({ method, params }, said) => {
     if (method === "getSlot") return { result: Math.min(Number(said.result), Number(slot)) };
     if (method === "getBlock" && Number(params[0]) > slot) {
@@ -204,11 +208,11 @@ describe("nodes of which some are behind", () => {
     expect(all).toMatchObject({ sum: AMOUNT, tip: { number: newest - 1n } });
     const slowest = newest - 1n;
     await sandbox.tick(10);
-    liar.meddle = behind(slowest);
+    liar.tamper = behind(slowest);
     const further = await scan(chain, all.tip, wallet);
     expect(further.tip.number).toBe(others.length === 2 ? newest + 9n : slowest);
     // The tip is there, or it is not known whether it is; never is it gone.
-    liar.meddle = behind(slowest - 5n);
+    liar.tamper = behind(slowest - 5n);
     const tip = await chain.getBlock(further.tip.number);
     const head = await chain.getHead();
     expect([tip, head.number]).toEqual(
@@ -221,7 +225,7 @@ describe("nodes of which some are behind", () => {
     const { before } = await depositUnfinal();
     const [chain, newest] = [alone(), await honest().getHead()];
     let left = 3;
-    liar.meddle = ({ method, params }, said) => {
+    liar.tamper = ({ method, params }, said) => {
       if (method !== "getBlock" || params[0] !== Number(newest.number) || left === 0) return said;
       left -= 1;
       return { error: { code: -32004, message: "Block not available for slot" } };
@@ -238,7 +242,7 @@ describe("nodes of which some are behind", () => {
     const { url } = world.sandbox;
     const chain = world.connect([liar.url, url], 2, { seenAt: "confirmed" });
     const { tip } = await scan(chain, before, wallet);
-    liar.meddle = (asked, said) => {
+    liar.tamper = (asked, said) => {
       const answer = behind(before.number)(asked, said);
       return asked.method === "getSlot" ? { result: Number(before.number) } : answer;
     };
@@ -253,7 +257,7 @@ describe("a node's word", () => {
     const { wallet, before } = await depositUnfinal();
     const chain = alone();
     const first = await chain.getBlockAfter(before.number);
-    liar.meddle = ({ method, params }, said) => {
+    liar.tamper = ({ method, params }, said) => {
       if (method === "getBlock" && params[0] === Number(first?.number)) return SKIPPED;
       if (method === "getBlocksWithLimit" && Array.isArray(said.result)) {
         return { result: said.result.filter((slot) => slot !== Number(first?.number)) };
@@ -271,10 +275,10 @@ describe("a node's word", () => {
     const { wallet, before } = await depositUnfinal();
     const chain = outvoted();
     const { tip } = await scan(chain, before, wallet);
-    liar.meddle = ({ method }, said) => (method === "getBlock" ? SKIPPED : said);
+    liar.tamper = ({ method }, said) => (method === "getBlock" ? SKIPPED : said);
     expect(await chain.getBlock(tip.number)).toEqual(tip);
     const answers = new Map<unknown, unknown>();
-    liar.meddle = ({ method, params }, said) => {
+    liar.tamper = ({ method, params }, said) => {
       if (method !== "getBlock") return said;
       if ("result" in said) answers.set(params[0], said.result);
       return { result: answers.get(params[0]) ?? said.result };
@@ -289,7 +293,7 @@ describe("a node's word", () => {
     "about a block with other %s is outvoted",
     async (field) => {
       const { wallet, before } = await depositUnfinal();
-      liar.meddle = ({ method }, said) => (method === "getBlock" ? forge(said, field) : said);
+      liar.tamper = ({ method }, said) => (method === "getBlock" ? forge(said, field) : said);
       expect((await scan(outvoted(), before, wallet)).sum).toBe(AMOUNT);
       const two = world.connect([liar.url, world.sandbox.url], 2, { seenAt: "confirmed" });
       await expect(scan(two, before, wallet)).rejects.toMatchObject(UNAVAILABLE);
@@ -301,7 +305,7 @@ test("only blocks that are walked, and what the gate asks, are asked for before 
   const { commitment, wallet, before } = await depositUnfinal();
   await world.finalize();
   const asked = new Set<string>();
-  liar.meddle = ({ method, params }, said) => {
+  liar.tamper = ({ method, params }, said) => {
     // CAST: what our own adapter sends.
     const { commitment: level } = (params.at(-1) ?? {}) as { commitment?: string };
     if (level) asked.add(`${method} ${level}`);

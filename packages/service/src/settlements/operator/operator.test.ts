@@ -57,7 +57,7 @@ async function openSwapping() {
 }
 
 /** The lock is mined for good and its delivery is in trouble. */
-async function openTroubled() {
+async function openWithDeliveryError() {
   const opened = await openSwapping();
   opened.desk.state.swept = 1_000n;
   opened.desk.state.balance = 0n;
@@ -70,7 +70,7 @@ async function openTroubled() {
 }
 
 async function openCompleted() {
-  const opened = await openTroubled();
+  const opened = await openWithDeliveryError();
   opened.desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 999n };
   await opened.desk.look();
   expect(await opened.statusOf()).toBe("completed");
@@ -178,7 +178,7 @@ describe("a retry", () => {
   test.each([
     ["that has not failed", openDeposit, "is pending_swap, and nothing failed"],
     ["whose sweep is sent", openSwapping, "in flight"],
-    ["whose delivery is in trouble", openTroubled, "in flight"],
+    ["whose delivery is in trouble", openWithDeliveryError, "in flight"],
     ["that is completed", openCompleted, "is completed"],
   ])("of a settlement %s is refused and not recorded", async (_what, open, why) => {
     const { retry, refund, actions, statusOf } = await open();
@@ -567,7 +567,7 @@ describe("what is shown", () => {
     ["pending", openDeposit, "deposit_address", "does a settler run?"],
     ["failing", openFailing, "deposit_address", "SIMULATION_REVERTED"],
     ["sweeping", openSwapping, "sweeping", "to get a place in its lane"],
-    ["delivering in trouble", openTroubled, "escrow", "its payment to be seen"],
+    ["delivering in trouble", openWithDeliveryError, "escrow", "its payment to be seen"],
     ["completed", openCompleted, "recipient", null],
     ["dead", openDead, "deposit_address", null],
   ])("of a settlement that is %s: where its value is and what it waits for", async (...args) => {

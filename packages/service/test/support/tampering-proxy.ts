@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** One request, as far as a meddler cares. */
+/** One request, as far as a proxy cares. */
 export interface Asked {
   readonly method: string;
   readonly params: readonly unknown[];
@@ -15,19 +15,19 @@ export interface Said {
 }
 
 /** Answers otherwise than the node; what it does not change goes through. A number is an HTTP status. */
-export type Meddle = (asked: Asked, said: Said) => Said | number;
+export type Tamper = (asked: Asked, said: Said) => Said | number;
 
-export interface Meddler {
+export interface TamperingProxy {
   readonly url: string;
-  meddle: Meddle;
+  tamper: Tamper;
   close(): Promise<void>;
 }
 
 /** Starts one in front of a node. */
-export async function startMeddler(
+export async function startTamperingProxy(
   node: string,
-  meddle: Meddle = (_, said) => said,
-): Promise<Meddler> {
+  tamper: Tamper = (_, said) => said,
+): Promise<TamperingProxy> {
   const server = createServer((request, response) => {
     let body = "";
     request.on("data", (part) => {
@@ -49,21 +49,21 @@ export async function startMeddler(
     // CAST: what our own adapter sends, and what the sandbox answers.
     const asked = JSON.parse(body) as Asked & { id: number };
     const { result, error } = (await answer.json()) as Said;
-    const said = meddler.meddle(asked, error ? { error } : { result });
+    const said = proxy.tamper(asked, error ? { error } : { result });
     if (typeof said === "number") return { status: said, text: "{}" };
     return { status: 200, text: JSON.stringify({ jsonrpc: "2.0", id: asked.id, ...said }) };
   }
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   // CAST: it listens on a port.
   const { port } = server.address() as AddressInfo;
-  const meddler: Meddler = {
+  const proxy: TamperingProxy = {
     url: `http://127.0.0.1:${port}`,
-    meddle,
+    tamper,
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();
         server.close(() => resolve());
       }),
   };
-  return meddler;
+  return proxy;
 }

@@ -10,7 +10,7 @@ import { createServer, type ServerResponse } from "node:http";
  */
 export type Mood = "honest" | "behind" | "inflating" | "hiding" | "hung" | "dead";
 
-export interface TroubledNode {
+export interface FaultyNode {
   /** Carries a credential, which must show up nowhere. */
   readonly rpcUrl: string;
   mood: Mood;
@@ -33,7 +33,7 @@ interface Request {
 }
 
 /** Listens on 127.0.0.1 in front of a node. */
-export async function startTroubledNode(target: string): Promise<TroubledNode> {
+export async function startFaultyNode(target: string): Promise<FaultyNode> {
   let answered = 0;
   const node = { mood: "honest" as Mood };
 

@@ -13,7 +13,7 @@ interface Answer {
   readonly error?: unknown;
 }
 
-export interface MeddlingNode {
+export interface TamperingNode {
   readonly rpcUrl: string;
   /** Done before a signed transaction is passed on; null for nothing. */
   beforeSend: ((raw: string) => Promise<void>) | null;
@@ -23,8 +23,8 @@ export interface MeddlingNode {
 }
 
 /** Listens on 127.0.0.1 in front of a node, honest until it is told otherwise. */
-export async function startMeddlingNode(target: string): Promise<MeddlingNode> {
-  const meddling: Pick<MeddlingNode, "beforeSend" | "tamperCall"> = {
+export async function startTamperingNode(target: string): Promise<TamperingNode> {
+  const tampering: Pick<TamperingNode, "beforeSend" | "tamperCall"> = {
     beforeSend: null,
     tamperCall: null,
   };
@@ -32,15 +32,15 @@ export async function startMeddlingNode(target: string): Promise<MeddlingNode> {
   async function respond(text: string): Promise<string> {
     // CAST: what the service sends.
     const { id, method, params } = JSON.parse(text) as Request;
-    if (method === "eth_sendRawTransaction") await meddling.beforeSend?.(String(params[0]));
+    if (method === "eth_sendRawTransaction") await tampering.beforeSend?.(String(params[0]));
     const headers = { "content-type": "application/json" };
     const response = await fetch(target, { method: "POST", headers, body: text });
     // CAST: the node's own answer.
     const answer = (await response.json()) as Answer;
-    if (method === "eth_call" && typeof answer.result === "string" && meddling.tamperCall) {
+    if (method === "eth_call" && typeof answer.result === "string" && tampering.tamperCall) {
       // CAST: the form of the method's parameter.
       const { to = "" } = params[0] as { readonly to?: string };
-      answer.result = meddling.tamperCall(to, answer.result);
+      answer.result = tampering.tamperCall(to, answer.result);
     }
     return JSON.stringify({ ...answer, id });
   }
@@ -59,7 +59,7 @@ export async function startMeddlingNode(target: string): Promise<MeddlingNode> {
   await once(server, "listening");
   const address = server.address();
   if (typeof address !== "object" || address === null) throw new Error("it listens on a port");
-  return Object.assign(meddling, {
+  return Object.assign(tampering, {
     rpcUrl: `http://127.0.0.1:${address.port}`,
     close() {
       server.closeAllConnections();

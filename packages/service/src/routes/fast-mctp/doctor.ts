@@ -68,12 +68,12 @@ export function checkService(
       subject: "bridge",
       item: describeRoute(config, route),
       needs: [],
-      run: () => lookAtFees(() => attestations.getFees(from.domain, to.domain)),
+      run: () => checkFees(() => attestations.getFees(from.domain, to.domain)),
     },
   ];
 }
 
-async function lookAtFees(read: () => Promise<BridgeFees>) {
+async function checkFees(read: () => Promise<BridgeFees>) {
   const expected = "that the attestation service names its fees";
   const advice =
     "Correct cctp.apiUrl, or wait: meanwhile the route is not offered and burns are not minted.";

@@ -74,7 +74,7 @@ function lookSafely(deps: RelayDeps, id: string): Promise<void> {
   const { db, clock, log } = deps;
   return workAndRecordError({
     read: () => store.getBridgeTransfer(db, id),
-    work: () => lookAtTransfer(deps, id),
+    work: () => advanceTransfer(deps, id),
     writeError: (transfer, trouble) => writeError(deps, transfer, trouble),
     showsErrors: ({ state }) => state === "burned" || state === "attested",
     report: (thrown, { code }) =>
@@ -83,16 +83,16 @@ function lookSafely(deps: RelayDeps, id: string): Promise<void> {
   });
 }
 
-async function lookAtTransfer(deps: RelayDeps, id: string): Promise<void> {
+async function advanceTransfer(deps: RelayDeps, id: string): Promise<void> {
   const transfer = await store.getBridgeTransfer(deps.db, id);
   assert(transfer !== null, "a transfer that was due is there");
   switch (transfer.state) {
     case "burned":
-      return lookAtBurned(deps, transfer);
+      return advanceBurned(deps, transfer);
     case "attested":
-      return lookAtAttested(deps, transfer);
+      return advanceAttested(deps, transfer);
     case "delivered":
-      return lookAtDelivered(deps, transfer);
+      return advanceDelivered(deps, transfer);
     case "final":
     case "superseded":
       return;
@@ -101,7 +101,7 @@ async function lookAtTransfer(deps: RelayDeps, id: string): Promise<void> {
   }
 }
 
-async function lookAtBurned(deps: RelayDeps, transfer: Transfer): Promise<void> {
+async function advanceBurned(deps: RelayDeps, transfer: Transfer): Promise<void> {
   const { burn } = transfer;
   const sent = parseBurnMessage(burn.message);
   const messages = await deps.attestations.getMessages(sent.sourceDomain, burn.txHash);
@@ -114,7 +114,7 @@ async function lookAtBurned(deps: RelayDeps, transfer: Transfer): Promise<void> 
   }
   const isExpired = await hasRunOut(deps, burn.destChain, attested);
   if (isExpired && (await findMint(deps, transfer, attested)) === null) {
-    return askAnew(deps, transfer, attested);
+    return requestReattestation(deps, transfer, attested);
   }
   const change = { state: "attested", attested, delayReason: null } as const;
   if (!(await store.updateTransfer(deps.db, transfer, change))) return;
@@ -177,7 +177,11 @@ async function waitForAttestation(
 }
 
 /** What ran out is attested anew, under the same nonce: with another expiry, or as final. */
-async function askAnew(deps: RelayDeps, transfer: Transfer, attested: Attested): Promise<void> {
+async function requestReattestation(
+  deps: RelayDeps,
+  transfer: Transfer,
+  attested: Attested,
+): Promise<void> {
   const nowMs = deps.clock.now();
   const askedMs = transfer.reattestedAtMs;
   if (askedMs === null || nowMs - askedMs >= REATTEST_AFTER_MS) {
@@ -189,7 +193,7 @@ async function askAnew(deps: RelayDeps, transfer: Transfer, attested: Attested):
   return poll(deps, transfer);
 }
 
-async function lookAtAttested(deps: RelayDeps, transfer: Transfer): Promise<void> {
+async function advanceAttested(deps: RelayDeps, transfer: Transfer): Promise<void> {
   const attested = attestedOf(transfer);
   const found = await findMint(deps, transfer, attested);
   if (found) return recordMint(deps, transfer, found);
@@ -261,7 +265,7 @@ async function recordMint(deps: RelayDeps, transfer: Transfer, found: FoundMint)
   return poll(deps, transfer);
 }
 
-async function lookAtDelivered(deps: RelayDeps, transfer: Transfer): Promise<void> {
+async function advanceDelivered(deps: RelayDeps, transfer: Transfer): Promise<void> {
   const { mint } = transfer;
   assert(mint !== null, "a delivered transfer has its mint");
   const attested = attestedOf(transfer);

@@ -20,7 +20,7 @@ import {
   toHex32,
   toTxHash,
 } from "../../core/hex.ts";
-import { type AttestorDeps, lookAtRequests } from "./attest.ts";
+import { type AttestorDeps, pollAttestationRequests } from "./attest.ts";
 import { type AttestationId, type AttestationRequest, insertAttestation } from "./attestations.ts";
 
 const address = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
@@ -181,7 +181,7 @@ function openAttestor() {
       .execute((tx) =>
         insertAttestation(tx, { id, deliveryId, deadline, request, nowMs: clock.now() }),
       );
-    if (looks) await lookAtRequests(attestor);
+    if (looks) await pollAttestationRequests(attestor);
     return answerOf(id);
   }
   function deadlineOf(request: AttestationRequest): bigint {
@@ -248,7 +248,7 @@ describe("an order", () => {
     expect(await askOrder()).toBe("waits");
     state.lock = lock;
     clock.advance(1_000);
-    await lookAtRequests(deps);
+    await pollAttestationRequests(deps);
     expect(await answerOf(`delivery:${DELIVERY_ID}:1`)).toBe(SIGNATURE);
   });
 
@@ -270,7 +270,7 @@ describe("an order", () => {
     );
     const other = ask({ kind: "delivery", order, hints: [] }, DELIVERY_ID, deps, false);
     await Promise.all([hangs, other]);
-    const look = lookAtRequests(deps);
+    const look = pollAttestationRequests(deps);
     await expect.poll(() => answerOf(`delivery:${DELIVERY_ID}:2`)).toBe(SIGNATURE);
     expect(await answerOf(`delivery:${slow}:1`)).toBe("waits");
     release();
@@ -360,8 +360,8 @@ describe("an order", () => {
     clock.advance(1);
     expect(await askOrder()).toBe(SIGNATURE);
     clock.advance(10_000);
-    await lookAtRequests(deps);
-    await lookAtRequests(deps);
+    await pollAttestationRequests(deps);
+    await pollAttestationRequests(deps);
     expect(await answerOf(`delivery:${DELIVERY_ID}:1`)).toBe(SIGNATURE);
   });
 

@@ -23,7 +23,7 @@ import {
   listOpenRequests,
   type OpenRequest,
   parseRequest,
-  putOffRequest,
+  rescheduleRequest,
 } from "./attestations.ts";
 
 export interface AttestorDeps {
@@ -66,18 +66,18 @@ type Verdict =
   | { readonly kind: "wait" };
 
 /** Answers what can be answered. Returns true when there may be more at once. */
-export async function lookAtRequests(deps: AttestorDeps): Promise<boolean> {
+export async function pollAttestationRequests(deps: AttestorDeps): Promise<boolean> {
   const open = await listOpenRequests(deps.db, {
     nowMs: deps.clock.now(),
     limit: REQUESTS_AT_ONCE,
   });
   // All at once: one whose chain takes long to answer, which others can bring about, holds up no other.
-  const looks = await Promise.allSettled(open.map((request) => lookAtRequest(deps, request)));
+  const looks = await Promise.allSettled(open.map((request) => answerRequest(deps, request)));
   for (const look of looks) if (look.status === "rejected") throw look.reason;
   return open.length === REQUESTS_AT_ONCE;
 }
 
-async function lookAtRequest(
+async function answerRequest(
   deps: AttestorDeps,
   { id, kind, deliveryId, row }: OpenRequest,
 ): Promise<void> {
@@ -87,9 +87,9 @@ async function lookAtRequest(
     verdict = await judgeUnlessHalted(deps, deliveryId, parseRequest(row));
   } catch (error) {
     log.warn({ err: error, attestation: id }, "could not be judged now, will be looked at again");
-    return putOffRequest(db, id, clock.now() + JUDGE_RETRY_MS);
+    return rescheduleRequest(db, id, clock.now() + JUDGE_RETRY_MS);
   }
-  if (verdict.kind === "wait") return putOffRequest(db, id, clock.now() + PROOF_RETRY_MS);
+  if (verdict.kind === "wait") return rescheduleRequest(db, id, clock.now() + PROOF_RETRY_MS);
   deps.crashPoint("attest.judged");
   const signature = verdict.kind === "sign" ? verdict.signature : null;
   const refusal = verdict.kind === "refuse" ? verdict.reason : null;

@@ -272,7 +272,7 @@ export async function getLastSignedDeadline(db: Db, deliveryId: Hex32): Promise<
 }
 
 /** Says when a request that cannot be answered yet is looked at again. */
-export async function putOffRequest(db: Db, id: AttestationId, atMs: number): Promise<void> {
+export async function rescheduleRequest(db: Db, id: AttestationId, atMs: number): Promise<void> {
   await db
     .updateTable("attestations")
     .set({ next_check_at: formatStamp(atMs) })

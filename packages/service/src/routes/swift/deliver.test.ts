@@ -7,7 +7,7 @@ import { assert } from "../../core/assert.ts";
 import { padAddress, toHex32 } from "../../core/hex.ts";
 import { submitIntent } from "../../transactions/index.ts";
 import { readAddressOf } from "../../settlements/index.ts";
-import { type DeliveryDeps, lookAtDueDeliveries } from "./deliver.ts";
+import { type DeliveryDeps, pollDeliveries } from "./deliver.ts";
 import { createSwiftRoute } from "./route.ts";
 import { getDelivery, insertDelivery } from "./store.ts";
 
@@ -112,7 +112,7 @@ async function openLocked() {
   };
   const look = async () => {
     clock.advance(60_000);
-    await lookAtDueDeliveries(deps, 30);
+    await pollDeliveries(deps, 30);
   };
   const requests = async () =>
     (await db.selectFrom("attestations").select(["id", "request"]).orderBy("id").execute()).map(

@@ -78,7 +78,7 @@ const ORDER_LIFETIME_S = 3600n;
 const DELIVERIES_AT_ONCE = 20;
 
 /** Looks at every delivery towards a chain that is due. Returns true when there may be more. */
-export function lookAtDueDeliveries(deps: DeliveryDeps, destChain: number): Promise<boolean> {
+export function pollDeliveries(deps: DeliveryDeps, destChain: number): Promise<boolean> {
   return workOnDue(deps, {
     rows: store.dueDeliveries,
     chainId: destChain,
@@ -92,7 +92,7 @@ function lookSafely(deps: DeliveryDeps, id: Hex32): Promise<void> {
   const { db, clock, log } = deps;
   return workAndRecordError({
     read: () => store.getDelivery(db, id),
-    work: () => lookAtDelivery(deps, id),
+    work: () => advanceDelivery(deps, id),
     writeError: (delivery, trouble) => writeError(deps, delivery, trouble),
     showsErrors: ({ state }) => state === "locked" || state === "returning",
     report: (thrown, { code }) =>
@@ -101,19 +101,19 @@ function lookSafely(deps: DeliveryDeps, id: Hex32): Promise<void> {
   });
 }
 
-async function lookAtDelivery(deps: DeliveryDeps, id: Hex32): Promise<void> {
+async function advanceDelivery(deps: DeliveryDeps, id: Hex32): Promise<void> {
   const delivery = await store.getDelivery(deps.db, id);
   assert(delivery !== null, "a delivery that was due is there");
   const address = await deps.readAddress(delivery.settlementId);
   switch (delivery.state) {
     case "locked":
-      return lookAtLocked(deps, delivery, address);
+      return advanceLocked(deps, delivery, address);
     case "delivered":
-      return lookAtDelivered(deps, delivery, address);
+      return advanceDelivered(deps, delivery, address);
     case "claiming":
-      return lookAtClaiming(deps, delivery);
+      return advanceClaiming(deps, delivery);
     case "returning":
-      return lookAtReturning(deps, delivery);
+      return advanceReturning(deps, delivery);
     case "claimed":
     case "returned":
     case "taken_back":
@@ -123,7 +123,7 @@ async function lookAtDelivery(deps: DeliveryDeps, id: Hex32): Promise<void> {
   }
 }
 
-async function lookAtLocked(
+async function advanceLocked(
   deps: DeliveryDeps,
   delivery: Delivery,
   address: DepositAddress,
@@ -249,7 +249,7 @@ async function recordDelivered(
   return poll(deps, delivery);
 }
 
-async function lookAtDelivered(
+async function advanceDelivered(
   deps: DeliveryDeps,
   delivery: Delivery,
   address: DepositAddress,
@@ -380,7 +380,7 @@ async function requestClaim(
   return poll(deps, delivery);
 }
 
-async function lookAtClaiming(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
+async function advanceClaiming(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
   const lock = await getLock(deps, delivery, "final");
   const sent = await getByIntent(deps.db, `claim:${delivery.id}:${delivery.claims}`);
   if (lock?.state === "claimed") {
@@ -455,7 +455,7 @@ async function requestReturn(
   return poll(deps, delivery);
 }
 
-async function lookAtReturning(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
+async function advanceReturning(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
   const lock = await getLock(deps, delivery, "final");
   if (lock?.state === "returned" || lock?.state === "taken_back") {
     return recordGivenBack(deps, delivery, lock.state);

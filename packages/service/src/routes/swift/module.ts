@@ -4,9 +4,9 @@ import type { Prices } from "../../prices/index.ts";
 import { getChain, getToken } from "../configured.ts";
 import type { AttestorDeps, RouteModule } from "../module.ts";
 import { pricingOf, rateOf } from "../pool-options.ts";
-import { type AttestedPair, lookAtRequests } from "./attest.ts";
+import { type AttestedPair, pollAttestationRequests } from "./attest.ts";
 import { swiftAudit } from "./audit.ts";
-import { type DeliveryDeps, lookAtDueDeliveries } from "./deliver.ts";
+import { type DeliveryDeps, pollDeliveries } from "./deliver.ts";
 import { swiftGauges } from "./gauges.ts";
 import { createSwiftRoute, SWIFT_GAS } from "./route.ts";
 import { wakeOfSettlement } from "./store.ts";
@@ -57,7 +57,7 @@ export const swift: RouteModule<SwiftConfig> = {
     };
     return [...deps.lanes.keys()].map((destChain) => ({
       name: `deliveries to chain ${destChain}`,
-      look: () => lookAtDueDeliveries(delivery, destChain),
+      look: () => pollDeliveries(delivery, destChain),
     }));
   },
 
@@ -65,7 +65,9 @@ export const swift: RouteModule<SwiftConfig> = {
   listAttestorWorkers({ config, prices, ...deps }) {
     const pairs = config.routes.map((route) => attestedPairOf(config, route, prices));
     const { payoutWindowS } = config;
-    return [{ name: "attestor", look: () => lookAtRequests({ ...deps, payoutWindowS, pairs }) }];
+    return [
+      { name: "attestor", look: () => pollAttestationRequests({ ...deps, payoutWindowS, pairs }) },
+    ];
   },
 
   wakeOfSettlement,

@@ -20,7 +20,7 @@ import {
   toHex32,
 } from "../../core/hex.ts";
 import type { PriceRequest } from "../../chains/port/index.ts";
-import { lookAtRequests } from "./attest.ts";
+import { pollAttestationRequests } from "./attest.ts";
 import { createPricing } from "./pricing.ts";
 
 const address = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
@@ -90,7 +90,7 @@ function openDesk() {
     throw new Error("not asked for");
   };
   const attest = (pairs = [pair]) =>
-    lookAtRequests({
+    pollAttestationRequests({
       db: database.db,
       chains: new Map([[2, source]]),
       signer: {

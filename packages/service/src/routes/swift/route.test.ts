@@ -21,9 +21,9 @@ import type { Caps } from "../../core/amounts.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { NATIVE_TOKEN, padAddress, toHex32 } from "../../core/hex.ts";
 import type { Db } from "../../db/schema.ts";
-import { lookAtRequests } from "./attest.ts";
+import { pollAttestationRequests } from "./attest.ts";
 import { readAddressOf } from "../../settlements/index.ts";
-import { type DeliveryDeps, lookAtDueDeliveries } from "./deliver.ts";
+import { type DeliveryDeps, pollDeliveries } from "./deliver.ts";
 import { createPricing } from "./pricing.ts";
 import { createSwiftRoute } from "./route.ts";
 
@@ -181,8 +181,8 @@ function openBench(db: Db, { token, contract }: SuitePair, scale: Scale): RouteB
 
     async work() {
       clock.advance(15_000);
-      await lookAtDueDeliveries(deliveries, THERE);
-      await lookAtRequests({
+      await pollDeliveries(deliveries, THERE);
+      await pollAttestationRequests({
         db,
         // What it would have to read of locks throws: it comes back to them, and signs none.
         chains: deliveries.chains,

@@ -10,7 +10,7 @@ export {
 export { listTransfers, type ShownTransfer } from "./fast-mctp/shown.ts";
 export type { RouteModule, ServiceCheckDeps, SettlerDeps } from "./module.ts";
 export type {
-  DeliveryLook,
+  DeliveryProgress,
   Inventory,
   Pair,
   Reservation,

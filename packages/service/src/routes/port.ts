@@ -3,7 +3,7 @@
  *
  * A route never names a recipient: the destination is in the commitment, and the contract of the route refuses any
  * other. Source leg and destination leg are kept apart: `readSweep` says what the mined source transaction did, and
- * `lookForDelivery` says whether the promised value has reached the committed wallet.
+ * `checkDelivery` says whether the promised value has reached the committed wallet.
  */
 import type { RouteKind } from "../config/index.ts";
 import type { Call, Held, Receipt } from "../chains/port/index.ts";
@@ -71,14 +71,14 @@ export interface SweptSettlement {
   readonly receipt: Receipt;
 }
 
-export type DeliveryLook =
+export type DeliveryProgress =
   | { readonly kind: "waiting" }
   | { readonly kind: "delivered"; readonly txHash: TxHash; readonly amount: bigint }
   /** The value is in the wallet again, for good: the sweep begins anew. */
   | { readonly kind: "returned"; readonly error: OperatingError }
   /** The refund authority has the value, for good. */
   | { readonly kind: "taken_back" }
-  | { readonly kind: "troubled"; readonly error: OperatingError };
+  | { readonly kind: "failing"; readonly error: OperatingError };
 
 export interface Route extends FeeRoute {
   readonly kind: RouteKind;
@@ -133,8 +133,8 @@ export interface Route extends FeeRoute {
   /** Records the source leg, in the transaction that moves the settlement on. */
   recordSweep(tx: Tx, swept: SweptSettlement): Promise<void>;
   /** Whether the value has arrived, by our own reading of the destination chain. */
-  lookForDelivery(
+  checkDelivery(
     swept: Omit<SweptSettlement, "receipt" | "fee">,
     source: Receipt | null,
-  ): Promise<DeliveryLook>;
+  ): Promise<DeliveryProgress>;
 }

@@ -253,7 +253,7 @@ async function openWalk() {
         break;
       case "trouble the delivery":
         state.delivery = {
-          kind: "troubled",
+          kind: "failing",
           error: new OperatingError("TX_REVERTED", "It reverted."),
         };
         break;

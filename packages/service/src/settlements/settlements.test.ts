@@ -620,7 +620,7 @@ describe("failures", () => {
     desk.state.swept = 1_000n;
     await desk.mine(`sweep:${id}`);
     const error = new OperatingError("TX_REVERTED", "It reverted.");
-    desk.state.delivery = { kind: "troubled", error };
+    desk.state.delivery = { kind: "failing", error };
     for (let i = 0; i < 20; i++) await desk.look();
     expect((await desk.swaps())[0]).toMatchObject({ status: "failed_swap", terminal: false });
     desk.state.delivery = { kind: "waiting" };

@@ -19,7 +19,7 @@ import { OperatingError } from "../../src/core/errors.ts";
 import { type EvmAddress, type TxHash, toEvmAddress, toHex32 } from "../../src/core/hex.ts";
 import type { Db } from "../../src/db/schema.ts";
 import { feeCapOf, type FeeTerms, planTerms } from "../../src/fees/index.ts";
-import type { DeliveryLook, Route, Sweep } from "../../src/routes/index.ts";
+import type { DeliveryProgress, Route, Sweep } from "../../src/routes/index.ts";
 import { systemRandom } from "../../src/roles/system-ports.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { hashOf } from "./doubles.ts";
@@ -228,13 +228,13 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
           .execute((tx) => by.recordSweep(tx, { settlementId, address, sweep, fee, receipt }));
       };
       /** What does not answer is trouble as well: a settlement shows it and comes back. */
-      async function look(by = route): Promise<DeliveryLook> {
+      async function look(by = route): Promise<DeliveryProgress> {
         const sweep = await readOwn();
         const source = bench.findSource(receipt);
         try {
-          return await by.lookForDelivery({ settlementId, address, sweep }, source);
+          return await by.checkDelivery({ settlementId, address, sweep }, source);
         } catch (error) {
-          if (error instanceof OperatingError) return { kind: "troubled", error };
+          if (error instanceof OperatingError) return { kind: "failing", error };
           throw error;
         }
       }
@@ -493,7 +493,7 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
         bench.setAway(true);
         await show({});
         expect(await look()).toMatchObject({
-          kind: "troubled",
+          kind: "failing",
           error: { code: "RPC_UNAVAILABLE" },
         });
         bench.setAway(false);

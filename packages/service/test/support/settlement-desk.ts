@@ -11,7 +11,7 @@ import { type FeeTerms, planTerms } from "../../src/fees/index.ts";
 import { createIntegrator } from "../../src/integrators/index.ts";
 import {
   createRouteBook,
-  type DeliveryLook,
+  type DeliveryProgress,
   type Pair,
   type Reservation,
   type Route,
@@ -66,7 +66,7 @@ export async function openDesk() {
     codeAt: new Set<string>([USDC]),
     simulation: { ok: true, gas: 100_000n } as Simulation,
     reserves: "reserved" as Reservation,
-    delivery: { kind: "waiting" } as DeliveryLook,
+    delivery: { kind: "waiting" } as DeliveryProgress,
     swept: 0n,
     /** The block up to which the sweep says that it took what had arrived; undefined where it took all. */
     upTo: undefined as bigint | undefined,
@@ -153,7 +153,7 @@ export async function openDesk() {
       ...(state.swapFee !== undefined && { swapFee: state.swapFee }),
     }),
     recordSweep: async (_tx, { fee }) => void state.recorded.push(fee),
-    lookForDelivery: async () => state.delivery,
+    checkDelivery: async () => state.delivery,
   };
   const deps: SettlementDeps = {
     db,

@@ -7,7 +7,7 @@ import type { Clock, Random } from "../../core/ports.ts";
 import type { DepositAddress } from "../../addresses/index.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import type { GasStep } from "../../fees/index.ts";
-import type { DeliveryLook } from "../port.ts";
+import type { DeliveryProgress } from "../port.ts";
 import type { BridgeAttestations } from "./bridge-attestations.ts";
 import { type BurnMessage, listDifferences, parseBurnMessage, ZERO_WORD } from "./message.ts";
 import * as store from "./store.ts";
@@ -50,7 +50,7 @@ export interface Burns {
     },
   ): Promise<void>;
   /** Whether it was minted, as the worker in `relay.ts` saw it. */
-  lookForMint(settlementId: string): Promise<DeliveryLook>;
+  checkMint(settlementId: string): Promise<DeliveryProgress>;
 }
 
 export interface BurnsOptions {
@@ -142,14 +142,14 @@ export function createBurns(
       );
     },
 
-    async lookForMint(settlementId) {
+    async checkMint(settlementId) {
       const transfer = await store.findOfSettlement(db, settlementId);
       assert(transfer !== null, "a recorded burn has its transfer");
       const { mint, state, trouble } = transfer;
       if (mint && (state === "delivered" || state === "final")) {
         return { kind: "delivered", txHash: mint.txHash, amount: mint.amount };
       }
-      return trouble ? { kind: "troubled", error: fromErrorObject(trouble) } : { kind: "waiting" };
+      return trouble ? { kind: "failing", error: fromErrorObject(trouble) } : { kind: "waiting" };
     },
   };
 }

@@ -242,8 +242,8 @@ async function openBridge() {
 
   const intents = () =>
     db.selectFrom("transactions").select(["intent", "to_address", "data"]).orderBy("id").execute();
-  const lookForDelivery = () =>
-    route.lookForDelivery(
+  const checkDelivery = () =>
+    route.checkDelivery(
       {
         settlementId,
         address: deposit,
@@ -296,7 +296,7 @@ async function openBridge() {
     look,
     transfer,
     intents,
-    lookForDelivery,
+    checkDelivery,
     books,
     endTransaction,
     minted,
@@ -381,7 +381,7 @@ describe("a burn", () => {
         data: bridge.attested().attested?.message,
       },
     ]);
-    expect(await bridge.lookForDelivery()).toEqual({ kind: "waiting" });
+    expect(await bridge.checkDelivery()).toEqual({ kind: "waiting" });
     expect(await books()).toEqual(["2 in_flight: 10000000", "2 transit: -10000000"]);
 
     state.mint = minted({ blockNumber: 99n });
@@ -391,7 +391,7 @@ describe("a burn", () => {
     await look();
     expect((await transfer()).state).toBe("delivered");
     expect(state.changed).toEqual([bridge.settlementId]);
-    expect(await bridge.lookForDelivery()).toEqual({
+    expect(await bridge.checkDelivery()).toEqual({
       kind: "delivered",
       txHash: hashOf("mint"),
       amount: BURNED - 1_299n,
@@ -475,8 +475,8 @@ describe("a burn", () => {
     state.mint = bridge.minted(change);
     for (let looks = 0; looks < 3; looks++) await look();
     expect((await transfer()).state).toBe("attested");
-    expect(await bridge.lookForDelivery()).toMatchObject({
-      kind: "troubled",
+    expect(await bridge.checkDelivery()).toMatchObject({
+      kind: "failing",
       error: { code: "INTERNAL", details: { reason: "mint" } },
     });
   });

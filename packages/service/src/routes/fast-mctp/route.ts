@@ -96,6 +96,6 @@ export function createFastMctpRoute(
       await burns.record(tx, recorded);
     },
 
-    lookForDelivery: ({ settlementId }) => burns.lookForMint(settlementId),
+    checkDelivery: ({ settlementId }) => burns.checkMint(settlementId),
   };
 }

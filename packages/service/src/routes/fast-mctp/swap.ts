@@ -121,7 +121,7 @@ export function createSwapMctpRoute(
       await burns.record(tx, { settlementId, address, receipt, burn, minOut, fee, swapped });
     },
 
-    lookForDelivery: ({ settlementId }) => burns.lookForMint(settlementId),
+    checkDelivery: ({ settlementId }) => burns.checkMint(settlementId),
   };
 }
 

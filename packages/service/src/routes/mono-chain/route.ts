@@ -70,7 +70,7 @@ export function createMonoChainRoute(options: {
 
     recordSweep: async () => {},
 
-    async lookForDelivery({ address, sweep }, source) {
+    async checkDelivery({ address, sweep }, source) {
       if (!source) return { kind: "waiting" };
       const head = await chain.getHead();
       const confirmations = head.number - source.blockNumber + 1n;

@@ -292,7 +292,7 @@ describe("what a swap did", () => {
     const { route, state } = openPool();
     const sweep = { amount: ETHER, minOut: 2_967_030_000n, logIndex: 7, deliveryId: null };
     const look = (effect: Effect) =>
-      route.lookForDelivery({ settlementId: "s", address, sweep }, receiptOf(effect, SETTLED));
+      route.checkDelivery({ settlementId: "s", address, sweep }, receiptOf(effect, SETTLED));
     const { txHash } = receiptOf();
     const least = { ...SWAPPED, amountOut: sweep.minOut };
     expect(await look(least)).toEqual({ kind: "delivered", txHash, amount: sweep.minOut });
@@ -305,7 +305,7 @@ describe("what a swap did", () => {
     }
     state.head = 9n;
     expect(await look(SWAPPED)).toEqual({ kind: "waiting" });
-    expect(await route.lookForDelivery({ settlementId: "s", address, sweep }, null)).toEqual({
+    expect(await route.checkDelivery({ settlementId: "s", address, sweep }, null)).toEqual({
       kind: "waiting",
     });
   });

@@ -65,7 +65,7 @@ export function createPoolSwapRoute(
 
     recordSweep: async () => {},
 
-    async lookForDelivery({ address, sweep }, source) {
+    async checkDelivery({ address, sweep }, source) {
       if (!source) return { kind: "waiting" };
       const head = await chain.getHead();
       const confirmations = head.number - source.blockNumber + 1n;

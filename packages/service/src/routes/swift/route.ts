@@ -231,7 +231,7 @@ export function createSwiftRoute(options: {
       );
     },
 
-    async lookForDelivery({ sweep }) {
+    async checkDelivery({ sweep }) {
       assert(sweep.deliveryId !== null, "a SWIFT sweep names its delivery");
       const delivery = await store.getDelivery(db, sweep.deliveryId);
       assert(delivery !== null, "a recorded lock has its delivery");
@@ -245,7 +245,7 @@ export function createSwiftRoute(options: {
       if (delivery.state === "taken_back") return { kind: "taken_back" };
       const trouble = delivery.trouble && fromErrorObject(delivery.trouble);
       if (delivery.state === "returned") return { kind: "returned", error: trouble ?? tooLate() };
-      return trouble ? { kind: "troubled", error: trouble } : { kind: "waiting" };
+      return trouble ? { kind: "failing", error: trouble } : { kind: "waiting" };
     },
   };
 }

@@ -57,11 +57,11 @@ async function recordFinality(
   // In another block than the settlement was completed by it may have taken something else. What it then sent on its way
   // is the route's to follow, whatever arrived already.
   const isMoved = block !== settlement.sweptBlock;
-  const look =
+  const progress =
     isMoved && route.deliversBySweep
-      ? await route.lookForDelivery({ settlementId: settlement.id, address, sweep }, receipt)
+      ? await route.checkDelivery({ settlementId: settlement.id, address, sweep }, receipt)
       : null;
-  if (look && look.kind !== "delivered") return;
+  if (progress && progress.kind !== "delivered") return;
   const fee = settlement.fee ?? deps.fees.planWithout(address.commitment.maxFeeBps);
   await deps.db.transaction().execute(async (tx) => {
     await lockHolding(tx, settlement);
@@ -72,7 +72,7 @@ async function recordFinality(
       upTo: sweep.upTo,
       recheckAtMs: deps.clock.now() + RECHECK_MS,
     });
-    const done = isMoved ? { sweep, deliveredAmount: look?.amount } : null;
+    const done = isMoved ? { sweep, deliveredAmount: progress?.amount } : null;
     if (done) {
       await route.recordSweep(tx, { settlementId: settlement.id, address, sweep, fee, receipt });
     }

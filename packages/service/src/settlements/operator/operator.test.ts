@@ -63,7 +63,7 @@ async function openWithDeliveryError() {
   opened.desk.state.balance = 0n;
   await opened.desk.mine(`sweep:${opened.id}`);
   const error = new OperatingError("TX_REVERTED", "It reverted.");
-  opened.desk.state.delivery = { kind: "troubled", error };
+  opened.desk.state.delivery = { kind: "failing", error };
   await opened.desk.look();
   expect(await opened.statusOf()).toBe("failed_swap");
   return opened;

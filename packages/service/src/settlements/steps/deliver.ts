@@ -40,7 +40,7 @@ export async function stepDeliver(
     return "again";
   }
   const source = await chainOf(deps, settlement).getReceipt(txHash);
-  const look = await route.lookForDelivery(
+  const progress = await route.checkDelivery(
     {
       settlementId: settlement.id,
       address,
@@ -53,12 +53,12 @@ export async function stepDeliver(
     },
     source,
   );
-  switch (look.kind) {
+  switch (progress.kind) {
     case "delivered":
-      await complete(deps, settlement, { ...look, swapTxHash });
+      await complete(deps, settlement, { ...progress, swapTxHash });
       return "wait";
     case "returned":
-      await restartSweep(deps, settlement, look.error);
+      await restartSweep(deps, settlement, progress.error);
       return "wait";
     case "taken_back":
       await giveUp(
@@ -69,9 +69,9 @@ export async function stepDeliver(
         }),
       );
       return "wait";
-    case "troubled":
+    case "failing":
       if (isSweeping(settlement.status) || isRetryDue(deps, settlement)) {
-        await fail(deps, settlement, look.error);
+        await fail(deps, settlement, progress.error);
       }
       return "wait";
     case "waiting":

@@ -128,7 +128,7 @@ export function createNodes<N extends Askable>(
     if (identity && Math.abs(clock.now() - identity.atMs) < IDENTITY_AGE_MAX_MS) {
       return identity.check;
     }
-    const check = lookAtIdentity(node);
+    const check = checkIdentity(node);
     node.identity = { atMs: clock.now(), check };
     check.catch(() => {
       if (node.identity?.check === check) node.identity = undefined;
@@ -136,7 +136,7 @@ export function createNodes<N extends Askable>(
     return check;
   }
 
-  async function lookAtIdentity(node: Node<N>): Promise<void> {
+  async function checkIdentity(node: Node<N>): Promise<void> {
     await node.chain.checkIdentity();
     const first = await readFirst(node.chain);
     if (first === null) throw lacking({ reason: "no first block" });
@@ -181,13 +181,16 @@ export function createNodes<N extends Askable>(
     }
   }
 
-  /** Asks every node at once; `look` sees all answers so far whenever one came, also when nobody waits any more. */
-  function ask<T>(read: Read<T, N>, look: (answers: readonly Answer<T>[], open: number) => void) {
+  /** Asks every node at once; `onAnswer` sees all answers so far whenever one came, also when nobody waits any more. */
+  function ask<T>(
+    read: Read<T, N>,
+    onAnswer: (answers: readonly Answer<T>[], open: number) => void,
+  ) {
     const answers: Answer<T>[] = [];
     for (const node of nodes) {
       void askOne(node, read).then((answer) => {
         answers.push(answer);
-        look(answers, nodes.length - answers.length);
+        onAnswer(answers, nodes.length - answers.length);
       });
     }
   }
@@ -255,9 +258,9 @@ export function createNodes<N extends Askable>(
     return new Promise((resolve, reject) => {
       const finished = new AbortController();
       let patience: "whole" | "running" | "gone" = "whole";
-      let look = () => {};
+      let onAnswer = () => {};
       ask(read, (answers, open) => {
-        look = () => {
+        onAnswer = () => {
           const values = answers.flatMap((answer) =>
             answer.kind === "value" ? [answer.value] : [],
           );
@@ -275,11 +278,11 @@ export function createNodes<N extends Askable>(
             patience = "running";
             void clock.sleep(STRAGGLER_MS, finished.signal).then(() => {
               patience = "gone";
-              look();
+              onAnswer();
             });
           }
         };
-        look();
+        onAnswer();
       });
     });
   }

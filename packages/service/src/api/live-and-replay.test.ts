@@ -62,7 +62,7 @@ async function startProcess() {
     clock: systemClock,
     log: silentLog,
     onPoll: () => undefined,
-    async look() {
+    async poll() {
       await stream.tail.pump();
       return false;
     },

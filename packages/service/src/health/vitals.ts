@@ -5,7 +5,7 @@
 import type { Clock } from "../core/ports.ts";
 
 /** A loop that has finished no look for this long, beside its interval, does not work. */
-export const LOOK_OVERDUE_MS = 300_000;
+export const POLL_OVERDUE_MS = 300_000;
 /** A scanner that has not reached the newest block for this long, or seen none, does not work. */
 export const SCANNER_LATE_MS = 300_000;
 
@@ -57,7 +57,7 @@ export function createVitals(clock: Clock, roles: readonly string[]): Vitals {
     listOverdue(role) {
       return loops.flatMap(({ name, intervalMs, finishedMs, ...loop }) => {
         const forMs = clock.now() - finishedMs;
-        return loop.role === role && forMs > intervalMs + LOOK_OVERDUE_MS ? [{ name, forMs }] : [];
+        return loop.role === role && forMs > intervalMs + POLL_OVERDUE_MS ? [{ name, forMs }] : [];
       });
     },
     watchScanner(chainId) {

@@ -8,7 +8,7 @@ import type { Clock } from "../core/ports.ts";
 import type { Log } from "../telemetry/log.ts";
 
 /** One look of a loop, once it is over. */
-export interface Look {
+export interface Poll {
   readonly failed: boolean;
   readonly durationMs: number;
 }
@@ -21,7 +21,7 @@ export interface Loop {
 }
 
 /**
- * Starts a loop. `look` returns true when there may be more work at once. A look that throws is logged and repeated
+ * Starts a loop. `poll` returns true when there may be more work at once. A look that throws is logged and repeated
  * after the interval: the work stays in its rows.
  */
 export function startLoop(options: {
@@ -29,11 +29,11 @@ export function startLoop(options: {
   readonly intervalMs: number;
   readonly clock: Clock;
   readonly log: Log;
-  readonly look: () => Promise<boolean>;
+  readonly poll: () => Promise<boolean>;
   /** Told of every look. */
-  readonly onPoll: (look: Look) => void;
+  readonly onPoll: (poll: Poll) => void;
 }): Loop {
-  const { name, intervalMs, clock, log, look, onPoll } = options;
+  const { name, intervalMs, clock, log, poll, onPoll } = options;
   let stopped = false;
   let woken = false;
   let pause = new AbortController();
@@ -45,7 +45,7 @@ export function startLoop(options: {
       let failed = false;
       const startedMs = clock.now();
       try {
-        more = await look();
+        more = await poll();
       } catch (error) {
         failed = true;
         log.error({ err: error, loop: name }, "a look failed and will be repeated");

@@ -61,7 +61,7 @@ export async function startApi(
   const loop = startRoleLoop(context, "api", {
     name: "stream",
     intervalMs: TAIL_POLL_MS,
-    async look() {
+    async poll() {
       await stream.tail.pump();
       return false;
     },
@@ -69,7 +69,7 @@ export async function startApi(
   const revokedLoop = startRoleLoop(context, "api", {
     name: "revoked keys",
     intervalMs: REVOKED_POLL_MS,
-    async look() {
+    async poll() {
       await stream.cutRevoked();
       return false;
     },

@@ -19,7 +19,7 @@ export function startAuditor(context: Parts<(typeof AUDITOR_PARTS)[number]>): Ru
     startRoleLoop(context, "auditor", {
       name: `audit of chain ${deps.chain.chainId}`,
       intervalMs: AUDIT_POLL_MS,
-      async look() {
+      async poll() {
         await auditChain(deps, "next");
         return false;
       },

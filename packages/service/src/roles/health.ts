@@ -68,10 +68,10 @@ export function startRoleLoop(
     readonly name: string;
     readonly intervalMs: number;
     readonly log?: Log;
-    readonly look: () => Promise<boolean>;
+    readonly poll: () => Promise<boolean>;
   },
 ): Loop {
-  const { name, intervalMs, log = context.log, look } = options;
+  const { name, intervalMs, log = context.log, poll } = options;
   const finished = health.vitals.watchLoop({ role, name, intervalMs });
   const count = countPolls(health.metrics, name);
   return startLoop({
@@ -79,7 +79,7 @@ export function startRoleLoop(
     intervalMs,
     clock,
     log,
-    look,
+    poll,
     onPoll(ended) {
       count(ended);
       if (!ended.failed) finished();
@@ -105,7 +105,7 @@ export function startReadings(
       clock,
       log,
       onPoll: countPolls(health.metrics, name),
-      async look() {
+      async poll() {
         await readChain(health.metrics, wanted);
         return false;
       },

@@ -297,8 +297,8 @@ async function expectHeldUp({ desk, ...opened }: Opened, reason: string): Promis
   const { queued, reason: why, ask } = await opened.request(10_000_000n);
   expect([queued, why]).toEqual([true, null]);
   expect(await ask()).toMatchObject({ queued: false, reason: "already_queued" });
-  await desk.look();
-  await desk.look();
+  await desk.poll();
+  await desk.poll();
   const waiting = {
     status: "failed_swap",
     error: { code: "PRICE_UNAVAILABLE", retryable: true },
@@ -315,7 +315,7 @@ async function expectRecovered({ desk, ...opened }: Opened): Promise<void> {
   // One unit at a dollar, where the coin is a thousand; without what the service takes.
   expect(await opened.quote()).toBe("1000000000000000");
   desk.state.balance = 10_000_000n;
-  await desk.look();
+  await desk.poll();
   const swept = { status: "swapping", error: null };
   expect(await desk.swaps()).toMatchObject([swept, swept]);
   expect((await opened.deposit(9_999_999n)).data).toMatchObject({ ignoredReason: "below_min" });

@@ -45,7 +45,7 @@ export function startScanner(context: Parts<(typeof SCANNER_PARTS)[number]>): Ru
         name: `scanner of chain ${chain.chainId}`,
         intervalMs: chain.pollIntervalMs,
         log,
-        async look() {
+        async poll() {
           const hasMore = await pollChain(deps);
           if (!hasMore) vitals.caughtUp();
           return hasMore;
@@ -59,7 +59,7 @@ export function startScanner(context: Parts<(typeof SCANNER_PARTS)[number]>): Ru
               name: `balances of chain ${chain.chainId}`,
               intervalMs: chain.balanceCheckIntervalMs,
               log,
-              look: () => pollBalances(deps),
+              poll: () => pollBalances(deps),
             }),
           ]),
     ];
@@ -68,7 +68,7 @@ export function startScanner(context: Parts<(typeof SCANNER_PARTS)[number]>): Ru
   const retention = startRoleLoop(context, "scanner", {
     name: "retention of events",
     intervalMs: RETENTION_POLL_MS,
-    async look() {
+    async poll() {
       const { created, dropped, deleted } = await maintainEvents(db, clock.now());
       if (created.length + dropped.length + deleted > 0) {
         context.log.info({ created, dropped, deleted }, "events were kept in order");

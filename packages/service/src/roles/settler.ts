@@ -48,13 +48,13 @@ export function startSettler(context: SettlerParts, signers: readonly LaneSigner
     startRoleLoop(context, "settler", {
       name: `settlements of chain ${chainId}`,
       intervalMs: POLL_MS,
-      look: () => pollDueSettlements(settlements, chainId),
+      poll: () => pollDueSettlements(settlements, chainId),
     }),
   );
   const unsettledLoop = startRoleLoop(context, "settler", {
     name: "unsettled deposits",
     intervalMs: UNSETTLED_POLL_MS,
-    async look() {
+    async poll() {
       await followCompleted(settlements);
       await pollRefunds(settlements);
       return pollUnsettledDeposits(settlements);
@@ -63,7 +63,7 @@ export function startSettler(context: SettlerParts, signers: readonly LaneSigner
   const refillLoop = startRoleLoop(context, "settler", {
     name: "refills of inventory",
     intervalMs: REFILL_POLL_MS,
-    async look() {
+    async poll() {
       await pollWaitingForInventory(settlements);
       return false;
     },
@@ -71,7 +71,7 @@ export function startSettler(context: SettlerParts, signers: readonly LaneSigner
   const gasLoop = startRoleLoop(context, "settler", {
     name: "falls of gas",
     intervalMs: GAS_POLL_MS,
-    async look() {
+    async poll() {
       await pollWaitingForGas(settlements);
       return false;
     },
@@ -171,7 +171,7 @@ function startLanes(context: SettlerParts, signers: readonly LaneSigner[]): Loop
       name: `lane ${purpose} of chain ${chainId}`,
       intervalMs: LANE_POLL_MS,
       log: deps.log,
-      look: () => pollLane(deps),
+      poll: () => pollLane(deps),
     });
   });
 }

@@ -55,7 +55,7 @@ export interface ServiceCheckDeps {
 export interface RouteWorker {
   readonly name: string;
   /** Does what is due. Returns true when there may be more at once. */
-  look(): Promise<boolean>;
+  poll(): Promise<boolean>;
 }
 
 /** What workers of the settler work with. */

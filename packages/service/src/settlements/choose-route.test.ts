@@ -24,14 +24,14 @@ async function openChoice(preferred: Partial<Route>, next: Partial<Route> = {}) 
     ...desk.deps,
     routes: createRouteBook([first, { ...desk.route, contract: NEXT, ...next }]),
   };
-  const look = async () => {
+  const poll = async () => {
     desk.clock.advance(900_000);
     await pollDueSettlements(deps, 2);
   };
   const row = () => desk.db.selectFrom("settlements").selectAll().executeTakeFirstOrThrow();
   const swap = async () => (await desk.swaps())[0];
   const paused = async () => (await metrics.routesPaused.get()).values;
-  return { desk, deps, look, row, swap, paused };
+  return { desk, deps, poll, row, swap, paused };
 }
 
 const fails = (code: "RPC_UNAVAILABLE" | "PRICE_UNAVAILABLE" | "FEE_NOT_COVERED") => async () => {
@@ -40,8 +40,8 @@ const fails = (code: "RPC_UNAVAILABLE" | "PRICE_UNAVAILABLE" | "FEE_NOT_COVERED"
 
 describe("of several routes", () => {
   test("the preferred one is taken, and its contract written down", async () => {
-    const { look, row } = await openChoice({});
-    await look();
+    const { poll, row } = await openChoice({});
+    await poll();
     expect(await row()).toMatchObject({
       status: "swapping",
       route: "SWIFT",
@@ -56,19 +56,19 @@ describe("of several routes", () => {
     ["would cost too much", { prepareSweep: fails("FEE_NOT_COVERED") }],
     ["promises nothing", { quote: async () => ({ fair: 1_000n, amountOut: 0n, minOut: 0n }) }],
   ])("the next is taken at once where the preferred one %s", async (_, preferred) => {
-    const { look, row, desk } = await openChoice(preferred);
-    await look();
+    const { poll, row, desk } = await openChoice(preferred);
+    await poll();
     expect(await row()).toMatchObject({ status: "swapping", route_contract: NEXT, retry_count: 0 });
     const sent = await desk.db.selectFrom("transactions").select("intent").execute();
     expect(sent).toHaveLength(1);
   });
 
   test("the deposit waits for the preferred one where none can, and says why that one cannot", async () => {
-    const { look, row, swap } = await openChoice(
+    const { poll, row, swap } = await openChoice(
       { reserve: async () => "inventory_too_low" },
       { quote: fails("PRICE_UNAVAILABLE") },
     );
-    await look();
+    await poll();
     expect(await swap()).toMatchObject({
       status: "failed_swap",
       error: { code: "INSUFFICIENT_BALANCE" },
@@ -77,12 +77,12 @@ describe("of several routes", () => {
   });
 
   test("what nobody foresaw is not passed over", async () => {
-    const { look, swap } = await openChoice({
+    const { poll, swap } = await openChoice({
       quote: async () => {
         throw new TypeError("a mistake of ours");
       },
     });
-    await look();
+    await poll();
     expect(await swap()).toMatchObject({ status: "failed_swap", error: { code: "INTERNAL" } });
   });
 
@@ -120,10 +120,10 @@ describe("of several routes", () => {
   });
 
   test("a settlement keeps to the one it was swept by, whatever is preferred later", async () => {
-    const { desk, deps, look, row } = await openChoice({
+    const { desk, deps, poll, row } = await openChoice({
       reserve: async () => "daily_cap_reached",
     });
-    await look();
+    await poll();
     desk.state.swept = 1_000n;
     await desk.mine("sweep");
     const asked: string[] = [];
@@ -142,16 +142,16 @@ describe("of several routes", () => {
   });
 
   test("one that is no longer configured is waited for, and no other takes its place", async () => {
-    const { desk, deps, look, row } = await openChoice({
+    const { desk, deps, poll, row } = await openChoice({
       reserve: async () => "daily_cap_reached",
     });
-    await look();
+    await poll();
     desk.state.swept = 1_000n;
     await desk.mine("sweep");
     desk.clock.advance(900_000);
     await pollDueSettlements({ ...deps, routes: createRouteBook([desk.route]) }, 2);
     expect(await row()).toMatchObject({ status: "swapping", swept_amount: null });
-    await look();
+    await poll();
     expect(await row()).toMatchObject({ status: "swapping", swept_amount: "1000" });
   });
 });

@@ -30,7 +30,7 @@ async function openPending(given: { readonly gas: bigint; readonly hasCode?: boo
 
 test("gas above the cap: the deposit waits without an attempt, and settles once gas falls", async () => {
   const { desk, id, statusOf, fileOf, intents } = await openPending({ gas: 6n });
-  for (let look = 0; look < 9; look++) await desk.look();
+  for (let poll = 0; poll < 9; poll++) await desk.poll();
   expect(await statusOf()).toMatchObject({
     status: "failed_swap",
     retryCount: 9,
@@ -47,7 +47,7 @@ test("gas above the cap: the deposit waits without an attempt, and settles once 
   expect((await fileOf()).settlement.retryAtMs).toBeNull();
   expect(await desk.events()).toHaveLength(events);
 
-  await desk.look();
+  await desk.poll();
   expect(await intents()).toEqual([`sweep:${id}:1`]);
   expect((await fileOf()).settlement).toMatchObject({
     status: "swapping",
@@ -61,14 +61,14 @@ test("gas above the cap: the deposit waits without an attempt, and settles once 
     txHash: hashOf("delivery"),
     amount: 995n,
   };
-  await desk.look();
+  await desk.poll();
   expect(await statusOf()).toMatchObject({ status: "completed", error: null });
   expect((await fileOf()).fees).toEqual({ service: 1n, gas: 4n, bridge: 0n });
 });
 
 test("gas that takes all of it defers as too small, and is looked at again as well", async () => {
   const { desk, statusOf, fileOf } = await openPending({ gas: 1_000n });
-  await desk.look();
+  await desk.poll();
   expect(await statusOf()).toMatchObject({
     status: "failed_swap",
     error: { code: "AMOUNT_TOO_SMALL", details: { reason: "fees", needed: "1000" } },
@@ -81,7 +81,7 @@ test("gas that takes all of it defers as too small, and is looked at again as we
 test("what is too small by its minimum does not wait for gas", async () => {
   const { desk, statusOf, fileOf } = await openPending({ gas: 1n });
   desk.state.minimums = { token: 2_000n, floor: undefined };
-  await desk.look();
+  await desk.poll();
   expect(await statusOf()).toMatchObject({ error: { code: "AMOUNT_TOO_SMALL" } });
   await pollWaitingForGas(desk.deps);
   expect((await fileOf()).settlement.retryAtMs).not.toBeNull();
@@ -89,7 +89,7 @@ test("what is too small by its minimum does not wait for gas", async () => {
 
 test("a wallet is not deployed for a deposit that does not cover it, and its deployment is charged", async () => {
   const { desk, id, statusOf, fileOf, intents } = await openPending({ gas: 4n, hasCode: false });
-  await desk.look();
+  await desk.poll();
   expect(await statusOf()).toMatchObject({
     status: "failed_deploy",
     error: { code: "FEE_NOT_COVERED", details: { needed: String(4n + DEPLOY_COST), cap: "5" } },
@@ -98,11 +98,11 @@ test("a wallet is not deployed for a deposit that does not cover it, and its dep
 
   desk.state.gas = 3n;
   await pollWaitingForGas(desk.deps);
-  await desk.look();
+  await desk.poll();
   expect(await intents()).toEqual([`deploy:${id}:1`]);
   await desk.mine(`deploy:${id}`);
   desk.state.hasCode = true;
-  await desk.look();
+  await desk.poll();
   expect((await fileOf()).settlement).toMatchObject({
     status: "swapping",
     fee: { bps: 0, flat: 3n + DEPLOY_COST, bridge: 0n },
@@ -111,7 +111,7 @@ test("a wallet is not deployed for a deposit that does not cover it, and its dep
 
 test("T82 a sweep keeps the terms it was planned on, whatever changes before it is mined", async () => {
   const { desk, id, fileOf } = await openPending({ gas: 4n });
-  await desk.look();
+  await desk.poll();
   const planned = { bps: 10, flat: 4n, bridge: 0n };
   expect(desk.state.prepared).toEqual([planned]);
 
@@ -120,26 +120,26 @@ test("T82 a sweep keeps the terms it was planned on, whatever changes before it 
   desk.state.swept = 1_000n;
   desk.state.balance = 0n;
   await desk.mine(`sweep:${id}`);
-  await desk.look();
+  await desk.poll();
   expect(desk.state.recorded).toEqual([planned]);
   expect((await fileOf()).settlement.fee).toEqual(planned);
 });
 
 test("a sweep that is tried again is planned on the terms of then", async () => {
   const { desk, id, statusOf, fileOf } = await openPending({ gas: 4n });
-  await desk.look();
+  await desk.poll();
   await desk.mine(`sweep:${id}`, false);
-  await desk.look();
+  await desk.poll();
   expect(await statusOf()).toMatchObject({ error: { code: "TX_REVERTED" } });
   desk.state.gas = 1n;
-  await desk.look();
+  await desk.poll();
   expect((await fileOf()).settlement.fee).toEqual({ bps: 10, flat: 1n, bridge: 0n });
   expect(desk.state.prepared.map(({ flat }) => flat)).toEqual([4n, 1n]);
 });
 
 test("a sweep from before terms were stored is recorded with the service's fee alone", async () => {
   const { desk, id } = await openPending({ gas: 4n });
-  await desk.look();
+  await desk.poll();
   await desk.db
     .updateTable("settlements")
     .set({ fee_bps: null, fee_flat: null, fee_bridge: null })
@@ -147,6 +147,6 @@ test("a sweep from before terms were stored is recorded with the service's fee a
   desk.state.swept = 1_000n;
   desk.state.balance = 0n;
   await desk.mine(`sweep:${id}`);
-  await desk.look();
+  await desk.poll();
   expect(desk.state.recorded).toEqual([{ bps: 10, flat: 0n, bridge: 0n }]);
 });

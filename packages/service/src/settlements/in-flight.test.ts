@@ -219,7 +219,7 @@ async function openWalk() {
     const last = (await desk.swaps()).at(-1);
     switch (action) {
       case "look":
-        await desk.look();
+        await desk.poll();
         await pollUnsettledDeposits(deps);
         break;
       case "revert the simulation":
@@ -304,7 +304,7 @@ async function openWalk() {
     expect(BigInt(locked.swept_amount ?? "0")).toBe(inFlight);
     end(inFlight);
     inFlight = 0n;
-    await desk.look();
+    await desk.poll();
     state.delivery = { kind: "waiting" };
   }
 

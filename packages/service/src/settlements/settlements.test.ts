@@ -129,7 +129,7 @@ describe("a deposit while a settlement is active", () => {
     const address = await desk.issue("0x05");
     desk.state.balance = 1_000n;
     await desk.arrive(address, { amount: 1_000n, block: 90n });
-    await desk.look();
+    await desk.poll();
     const [swap] = await desk.swaps();
     if (!swap) throw new Error("there is a settlement");
     expect(swap.status).toBe("swapping");
@@ -156,7 +156,7 @@ describe("a deposit while a settlement is active", () => {
     desk.state.balance = 500n;
     await desk.mine(`sweep:${id}`);
     desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 999n };
-    await desk.look();
+    await desk.poll();
     const swaps = await desk.swaps();
     expect(swaps.map((swap) => [swap.status, swap.amount])).toEqual([
       ["completed", "1000"],
@@ -174,7 +174,7 @@ describe("a deposit while a settlement is active", () => {
     desk.state.balance = 0n;
     await desk.mine(`sweep:${id}`);
     desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 1_499n };
-    await desk.look();
+    await desk.poll();
     expect((await desk.swaps()).map((swap) => swap.status)).toEqual(["completed"]);
     expect(new Set((await desk.deposits()).map((deposit) => deposit.settlement_id))).toEqual(
       new Set([id]),
@@ -190,7 +190,7 @@ describe("a deposit while a settlement is active", () => {
     desk.state.balance = 0n;
     await desk.mine(`sweep:${id}`);
     desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 1_499n };
-    await desk.look();
+    await desk.poll();
     expect(await owners()).toEqual([id, null]);
     // Another branch: the transfer is before the sweep, which the scanner finds only now, and then behind it again.
     await desk.arrive(address, { amount: 500n, block: 98n, tx: "late" });
@@ -215,7 +215,7 @@ describe("a deposit while a settlement is active", () => {
     desk.state.balance = 0n;
     await desk.mine(`sweep:${id}`);
     desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 1_499n };
-    await desk.look();
+    await desk.poll();
     await desk.arrive(address, { amount: 500n, block: 99n });
     expect((await desk.events()).at(-1)).toMatchObject({
       type: "deposit_detected",
@@ -239,7 +239,7 @@ describe("failures", () => {
   test("INSUFFICIENT_BALANCE of the inventory defers without using up an attempt, and recovers", async () => {
     const { desk } = await openPending(true);
     desk.state.reserves = "inventory_too_low";
-    for (let i = 0; i < 12; i++) await desk.look();
+    for (let i = 0; i < 12; i++) await desk.poll();
     const [deferred] = await desk.swaps();
     expect(deferred).toMatchObject({
       status: "failed_swap",
@@ -250,20 +250,20 @@ describe("failures", () => {
     expect(row.attempts_used).toBe(0);
     expect(await desk.db.selectFrom("transactions").selectAll().execute()).toEqual([]);
     desk.state.reserves = "reserved";
-    await desk.look();
+    await desk.poll();
     expect((await desk.swaps())[0]).toMatchObject({ status: "swapping", error: null });
   });
 
   test("a wallet that stays empty after a refund ends its settlement once that cannot change", async () => {
     const { desk } = await openPending(true);
     desk.state.balance = 0n;
-    for (let i = 0; i < 10; i++) await desk.look();
+    for (let i = 0; i < 10; i++) await desk.poll();
     expect((await desk.swaps())[0]).toMatchObject({
       status: "failed_swap",
       error: { code: "INSUFFICIENT_BALANCE", retryable: true },
     });
     desk.state.finalNumber = 90n;
-    await desk.look();
+    await desk.poll();
     expect((await desk.swaps())[0]).toMatchObject({
       status: "dead",
       error: { code: "INSUFFICIENT_BALANCE", retryable: false, details: { reason: "refunded" } },
@@ -277,13 +277,13 @@ describe("failures", () => {
       .updateTable("deposits")
       .set({ orphaned_at: "2026-01-01T00:00:00.000Z" })
       .execute();
-    for (let i = 0; i < 5; i++) await desk.look();
+    for (let i = 0; i < 5; i++) await desk.poll();
     expect((await desk.swaps())[0]).toMatchObject({
       status: "failed_swap",
       error: { code: "REORG", retryable: true },
     });
     desk.state.finalNumber = 90n;
-    await desk.look();
+    await desk.poll();
     expect((await desk.swaps())[0]).toMatchObject({
       status: "dead",
       error: { code: "REORG", retryable: false },
@@ -292,17 +292,17 @@ describe("failures", () => {
 
   test("X3 a revert is believed at a final block only, so no second sweep stands beside the first", async () => {
     const { desk } = await openPending(true);
-    await desk.look();
+    await desk.poll();
     await desk.mine("sweep:", false, "mined");
-    await desk.look();
-    await desk.look();
+    await desk.poll();
+    await desk.poll();
     expect((await desk.swaps())[0]?.status).toBe("swapping");
     // On the fork that stays the same bytes succeed.
     desk.state.swept = 1_000n;
     desk.state.balance = 0n;
     await desk.mine("sweep:", true);
     desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 999n };
-    await desk.look();
+    await desk.poll();
     expect((await desk.swaps())[0]?.status).toBe("completed");
     expect((await desk.db.selectFrom("transactions").selectAll().execute()).length).toBe(1);
   });
@@ -312,9 +312,9 @@ describe("failures", () => {
       const { desk } = await openPending(true);
       desk.state.metMore = true;
       for (let sent = 1; sent <= 9; sent += 1) {
-        await desk.look();
+        await desk.poll();
         await desk.mine("sweep:", false);
-        await desk.look();
+        await desk.poll();
         const [swap] = await desk.swaps();
         expect(swap).toMatchObject({ status: "failed_swap", error: { code: "RPC_UNAVAILABLE" } });
       }
@@ -332,14 +332,14 @@ describe("failures", () => {
       Object.assign(desk.state, { metMore: true, spare: 400n, balance });
       const amounts: (string | null)[] = [];
       for (let sent = 1; sent <= 5; sent += 1) {
-        await desk.look();
+        await desk.poll();
         const { planned_amount: planned } = await desk.db
           .selectFrom("settlements")
           .select("planned_amount")
           .executeTakeFirstOrThrow();
         amounts.push(planned);
         await desk.mine("sweep:", false);
-        await desk.look();
+        await desk.poll();
       }
       return amounts;
     };
@@ -355,9 +355,9 @@ describe("failures", () => {
     test("a settlement that waited for something else takes all that is there", async () => {
       const { desk } = await openPending(true);
       Object.assign(desk.state, { spare: 400n, reserves: "inventory_too_low" });
-      for (let looks = 1; looks <= 5; looks += 1) await desk.look();
+      for (let looks = 1; looks <= 5; looks += 1) await desk.poll();
       desk.state.reserves = "reserved";
-      await desk.look();
+      await desk.poll();
       expect(await desk.db.selectFrom("settlements").select("planned_amount").execute()).toEqual([
         { planned_amount: "1000" },
       ]);
@@ -366,45 +366,45 @@ describe("failures", () => {
 
   test("V2 what was set aside for a sweep that reverted for good is released, and not before", async () => {
     const { desk } = await openPending(true);
-    await desk.look();
+    await desk.poll();
     await desk.mine("sweep:", false, "mined");
-    await desk.look();
+    await desk.poll();
     expect(desk.state.released).toEqual([]);
     await desk.mine("sweep:", false);
-    await desk.look();
+    await desk.poll();
     expect(desk.state.released).toEqual([(await desk.swaps())[0]?.id]);
   });
 
   test("a lock is believed at a final block only, and its hash is shown before", async () => {
     const { desk } = await openPending(true);
-    await desk.look();
+    await desk.poll();
     desk.state.swept = 1_000n;
     desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 999n };
     await desk.mine("sweep:", true, "mined");
-    await desk.look();
+    await desk.poll();
     expect((await desk.swaps())[0]).toMatchObject({
       status: "swapping",
       swapTxHash: hashOf("sweep:"),
     });
     await desk.mine("sweep:");
-    await desk.look();
+    await desk.poll();
     expect((await desk.swaps())[0]?.status).toBe("completed");
   });
 
   test("T65 a sweep that moved to another block before it was delivered is read again", async () => {
     const { desk } = await openPending(true);
     desk.route.waitsForFinality = false;
-    await desk.look();
+    await desk.poll();
     desk.state.swept = 1_000n;
     await desk.mine("sweep:", true, "mined");
-    await desk.look();
+    await desk.poll();
     desk.state.block = 101n;
     desk.state.swept = 700n;
     desk.state.balance = 300n;
     await desk.mine("sweep:", true, "mined");
     desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 699n };
-    await desk.look();
-    await desk.look();
+    await desk.poll();
+    await desk.poll();
     const row = await desk.db
       .selectFrom("settlements")
       .selectAll()
@@ -417,12 +417,12 @@ describe("failures", () => {
   test("a completed settlement that was undone gives its deposits to a new one", async () => {
     const { desk } = await openPending(true);
     desk.route.waitsForFinality = false;
-    await desk.look();
+    await desk.poll();
     desk.state.swept = 1_000n;
     desk.state.balance = 0n;
     await desk.mine("sweep:", true, "mined");
     desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 999n };
-    await desk.look();
+    await desk.poll();
     expect((await desk.swaps())[0]?.status).toBe("completed");
     await desk.mine("sweep:", false, "final");
     desk.state.balance = 1_000n;
@@ -433,12 +433,12 @@ describe("failures", () => {
 
   test("V9 a completed settlement whose lock went back gives its deposits to a new one", async () => {
     const { desk } = await openPending(true);
-    await desk.look();
+    await desk.poll();
     desk.state.swept = 1_000n;
     desk.state.balance = 0n;
     await desk.mine("sweep:");
     desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 999n };
-    await desk.look();
+    await desk.poll();
     const [completed] = await desk.swaps();
     if (completed?.status !== "completed") throw new Error("it was delivered");
     // Its delivery left the chain too late to be made again.
@@ -452,7 +452,7 @@ describe("failures", () => {
   test("M5 a simulation that keeps reverting is dead at the seventh attempt, with its error", async () => {
     const { desk } = await openPending(true);
     desk.state.simulation = { ok: false, reason: "Leftover" };
-    for (let i = 0; i < 12; i++) await desk.look();
+    for (let i = 0; i < 12; i++) await desk.poll();
     expect((await desk.swaps())[0]).toMatchObject({
       status: "dead",
       terminal: true,
@@ -469,12 +469,12 @@ describe("failures", () => {
     async (hasCode) => {
       const { desk } = await openPending(hasCode);
       desk.state.balance = 99n;
-      for (let i = 0; i < 9; i++) await desk.look();
+      for (let i = 0; i < 9; i++) await desk.poll();
       const [swap] = await desk.swaps();
       const status = hasCode ? "failed_swap" : "failed_deploy";
       expect(swap).toMatchObject({ status, error: { code: "AMOUNT_TOO_SMALL" } });
       desk.state.balance = 100n;
-      await desk.look();
+      await desk.poll();
       expect((await desk.swaps())[0]?.status).toBe(hasCode ? "swapping" : "deploying");
     },
   );
@@ -491,7 +491,7 @@ describe("failures", () => {
       },
     });
     Object.assign(desk.deps, { chains: new Map([...desk.deps.chains, [30, destination]]) });
-    for (let looks = 1; looks <= 9; looks += 1) await desk.look();
+    for (let looks = 1; looks <= 9; looks += 1) await desk.poll();
     expect((await desk.swaps())[0]).toMatchObject({
       status: "failed_swap",
       error: { code: "AMOUNT_TOO_SMALL", details: { reason: "recipient_account", least: "1001" } },
@@ -499,7 +499,7 @@ describe("failures", () => {
     expect(await desk.db.selectFrom("transactions").selectAll().execute()).toEqual([]);
     expect(asked.at(-1)).toEqual([USDC, RECIPIENT]);
     least = 1_000n;
-    await desk.look();
+    await desk.poll();
     expect((await desk.swaps())[0]?.status).toBe("swapping");
   });
 
@@ -507,7 +507,7 @@ describe("failures", () => {
     const { desk } = await openPending(false);
     desk.state.balance = 0n;
     desk.state.finalNumber = 1_000n;
-    for (let i = 0; i < 9; i++) await desk.look();
+    for (let i = 0; i < 9; i++) await desk.poll();
     expect((await desk.swaps())[0]).toMatchObject({
       status: "dead",
       error: { code: "INSUFFICIENT_BALANCE", details: { reason: "refunded" } },
@@ -516,20 +516,20 @@ describe("failures", () => {
 
   test("T12 a token that fails after the delivery does not keep it from being completed", async () => {
     const { desk } = await openPending(true);
-    await desk.look();
+    await desk.poll();
     desk.state.swept = 1_000n;
     desk.state.fails = true;
     const [first] = await desk.swaps();
     await desk.mine(`sweep:${first?.id}`);
     desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 999n };
-    await desk.look();
+    await desk.poll();
     expect((await desk.swaps()).map((swap) => swap.status)).toEqual(["completed"]);
   });
 
   test("after dead the next deposit opens a settlement over the whole balance", async () => {
     const { desk, address } = await openPending(true);
     desk.state.simulation = { ok: false, reason: "Leftover" };
-    for (let i = 0; i < 8; i++) await desk.look();
+    for (let i = 0; i < 8; i++) await desk.poll();
     desk.state.balance = 1_200n;
     await desk.arrive(address, { amount: 200n, block: 200n });
     const swaps = await desk.swaps();
@@ -542,17 +542,17 @@ describe("failures", () => {
   test("the settlement after a dead one takes its deposits along", async () => {
     const { desk, address } = await openPending(true);
     desk.state.simulation = { ok: false, reason: "Leftover" };
-    for (let i = 0; i < 8; i++) await desk.look();
+    for (let i = 0; i < 8; i++) await desk.poll();
     desk.state.simulation = { ok: true, gas: 1n };
     desk.state.balance = 1_200n;
     await desk.arrive(address, { amount: 200n, block: 95n });
-    await desk.look();
+    await desk.poll();
     desk.state.swept = 1_200n;
     desk.state.balance = 0n;
     const [, second] = await desk.swaps();
     await desk.mine(`sweep:${second?.id}`);
     desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 1_199n };
-    await desk.look();
+    await desk.poll();
     expect((await desk.swaps()).map((swap) => swap.status)).toEqual(["dead", "completed"]);
     expect(new Set((await desk.deposits()).map((deposit) => deposit.settlement_id))).toEqual(
       new Set([second?.id]),
@@ -563,7 +563,7 @@ describe("failures", () => {
     const { desk } = await openPending(false);
     expect((await desk.swaps())[0]?.status).toBe("pending_deploy");
     desk.state.hasCode = true;
-    await desk.look();
+    await desk.poll();
     const [first] = (await desk.events()).filter((event) => event.type === "status_changed");
     expect(first?.data).toMatchObject({
       prevStatus: "pending_deploy",
@@ -574,14 +574,14 @@ describe("failures", () => {
 
   test("a reverted deployment is an attempt, and is planned anew under another intent", async () => {
     const { desk } = await openPending(false);
-    await desk.look();
+    await desk.poll();
     await desk.mine("deploy:", false);
-    await desk.look();
+    await desk.poll();
     expect((await desk.swaps())[0]).toMatchObject({
       status: "failed_deploy",
       error: { code: "TX_REVERTED" },
     });
-    await desk.look();
+    await desk.poll();
     const intents = await desk.db.selectFrom("transactions").select("intent").execute();
     expect(intents.map(({ intent }) => intent.split(":").at(-1)).toSorted()).toEqual(["1", "2"]);
   });
@@ -602,7 +602,7 @@ describe("failures", () => {
         .where("id", "=", address.id)
         .executeTakeFirstOrThrow();
       await desk.db.updateTable("addresses").set(change).where("id", "=", address.id).execute();
-      await desk.look();
+      await desk.poll();
       const [swap] = await desk.swaps();
       expect(swap?.status).toBe("failed_swap");
       expect(swap?.error?.code).toBe("CONFIG_MISSING");
@@ -615,20 +615,20 @@ describe("failures", () => {
 
   test("T80 trouble of a delivery is shown while value is in flight, never ends it, and passes", async () => {
     const { desk } = await openPending(true);
-    await desk.look();
+    await desk.poll();
     const [{ id } = { id: "" }] = await desk.swaps();
     desk.state.swept = 1_000n;
     await desk.mine(`sweep:${id}`);
     const error = new OperatingError("TX_REVERTED", "It reverted.");
     desk.state.delivery = { kind: "failing", error };
-    for (let i = 0; i < 20; i++) await desk.look();
+    for (let i = 0; i < 20; i++) await desk.poll();
     expect((await desk.swaps())[0]).toMatchObject({ status: "failed_swap", terminal: false });
     desk.state.delivery = { kind: "waiting" };
-    await desk.look();
+    await desk.poll();
     expect((await desk.swaps())[0]).toMatchObject({ status: "swapping", error: null });
     desk.state.balance = 0n;
     desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 999n };
-    await desk.look();
+    await desk.poll();
     expect((await desk.swaps())[0]?.status).toBe("completed");
   });
 });
@@ -640,7 +640,7 @@ describe("rows", () => {
     desk.state.balance = 1_000n;
     await desk.arrive(address, { amount: 1_000n, block: 90n });
     desk.state.simulation = { ok: false, reason: "Leftover" };
-    for (let i = 0; i < 8; i++) await desk.look();
+    for (let i = 0; i < 8; i++) await desk.poll();
     const change = desk.db
       .updateTable("settlements")
       .set({ status: "pending_swap", error_code: null })

@@ -13,7 +13,7 @@ async function openSwapped() {
   const address = await desk.issue("0x0c");
   desk.state.balance = 1_000n;
   await desk.arrive(address, { amount: 1_000n, block: 90n });
-  await desk.look();
+  await desk.poll();
   desk.state.balance = 0n;
   desk.state.swept = 1_000n;
   desk.state.swapFee = 3n;
@@ -36,10 +36,10 @@ async function readAccounts({ db }: Desk) {
 
 test("what a pool took and gave passes through an account of the settlement", async () => {
   const desk = await openSwapped();
-  await desk.look();
+  await desk.poll();
   expect(await readAccounts(desk)).toEqual(["in_flight token 1000"]);
   desk.state.delivery = { kind: "delivered", txHash: hashOf("sweep:"), amount: 77n };
-  await desk.look();
+  await desk.poll();
   expect((await desk.swaps()).map(({ status }) => status)).toEqual(["completed"]);
   expect(await readAccounts(desk)).toEqual([
     "delivered coin 77",
@@ -53,7 +53,7 @@ test("a fee of nothing is a swap all the same", async () => {
   const desk = await openSwapped();
   desk.state.swapFee = 0n;
   desk.state.delivery = { kind: "delivered", txHash: hashOf("sweep:"), amount: 77n };
-  await desk.look();
+  await desk.poll();
   expect(await readAccounts(desk)).toEqual([
     "delivered coin 77",
     "swapped coin -77",
@@ -63,15 +63,15 @@ test("a fee of nothing is a swap all the same", async () => {
 
 test("a sweep that moved to another block is read again, its fee too", async () => {
   const desk = await openSwapped();
-  await desk.look();
+  await desk.poll();
   desk.state.block = 101n;
   desk.state.swept = 700n;
   desk.state.swapFee = 2n;
   desk.state.balance = 300n;
   await desk.mine("sweep:", true, "mined");
   desk.state.delivery = { kind: "delivered", txHash: hashOf("sweep:"), amount: 54n };
-  await desk.look();
-  await desk.look();
+  await desk.poll();
+  await desk.poll();
   expect(await readAccounts(desk)).toEqual([
     "delivered coin 54",
     "fees token 2",
@@ -84,7 +84,7 @@ test("a sweep that moved to another block after it was completed is what it fina
   const desk = await openSwapped();
   desk.route.deliversBySweep = true;
   desk.state.delivery = { kind: "delivered", txHash: hashOf("sweep:"), amount: 77n };
-  await desk.look();
+  await desk.poll();
   desk.state.block = 101n;
   desk.state.swept = 1_200n;
   desk.state.swapFee = 4n;
@@ -104,7 +104,7 @@ test("a sweep that moved to another block after it was completed is what it fina
 test("what a sweep that moved sent on its way is the route's to follow", async () => {
   const desk = await openSwapped();
   desk.state.delivery = { kind: "delivered", txHash: hashOf("mint"), amount: 77n };
-  await desk.look();
+  await desk.poll();
   const recorded: bigint[] = [];
   desk.route.recordSweep = async (_tx, { sweep }) => void recorded.push(sweep.amount);
   desk.state.block = 101n;

@@ -79,7 +79,7 @@ describe("a settlement of what is not final", () => {
     expect(await desk.swaps()).toMatchObject([{ status: "failed_swap", error: { code: "REORG" } }]);
     desk.state.finalNumber = 60n;
     desk.state.held = { amount: 0n, asOf: 60n };
-    for (let looks = 0; looks < 5; looks += 1) await desk.look();
+    for (let looks = 0; looks < 5; looks += 1) await desk.poll();
     expect(await desk.swaps()).toMatchObject([{ status: "dead", error: { code: "REORG" } }]);
     expect(desk.state.prepared).toEqual([]);
   });
@@ -90,7 +90,7 @@ describe("a settlement of what is not final", () => {
     await arriveUnfinal(desk, address);
     await desk.db.transaction().execute((tx) => orphanAbove(tx, CHAIN, 59n, desk.clock.now()));
     // Looked at until the next retry is a quarter of an hour off.
-    for (let looks = 0; looks < 8; looks += 1) await desk.look();
+    for (let looks = 0; looks < 8; looks += 1) await desk.poll();
     expect(await desk.swaps()).toMatchObject([{ status: "failed_swap" }]);
     await desk.arrive(address, { amount: 1_000n, block: 61n, tx: "a" });
     desk.state.held = { amount: 1_000n, asOf: 61n };
@@ -107,7 +107,7 @@ describe("a settlement of what is not final", () => {
     await desk.db.transaction().execute((tx) => orphanAbove(tx, CHAIN, 59n, desk.clock.now()));
     desk.state.finalNumber = 60n;
     desk.state.held = { amount: 0n, asOf: 60n };
-    for (let looks = 0; looks < 5; looks += 1) await desk.look();
+    for (let looks = 0; looks < 5; looks += 1) await desk.poll();
     expect(await desk.swaps()).toMatchObject([{ status: "dead" }]);
     await desk.arrive(address, { amount: 1_000n, block: 70n, tx: "a" });
     await pollUnsettledDeposits(desk.deps);

@@ -228,7 +228,7 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
           .execute((tx) => by.recordSweep(tx, { settlementId, address, sweep, fee, receipt }));
       };
       /** What does not answer is trouble as well: a settlement shows it and comes back. */
-      async function look(by = route): Promise<DeliveryProgress> {
+      async function poll(by = route): Promise<DeliveryProgress> {
         const sweep = await readOwn();
         const source = bench.findSource(receipt);
         try {
@@ -294,7 +294,7 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
         read,
         readOwn,
         record,
-        look,
+        poll,
         prepare,
         show,
         arrival,
@@ -464,16 +464,16 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
 
     describe("follows", () => {
       test("a sweep until what was promised is in the committed wallet, confirmed, by our own reading", async () => {
-        const { record, look, show, arrival } = await open();
+        const { record, poll, show, arrival } = await open();
         await record();
-        expect(await look()).toEqual({ kind: "waiting" });
+        expect(await poll()).toEqual({ kind: "waiting" });
         await show(null);
-        expect(await look()).toEqual({ kind: "waiting" });
+        expect(await poll()).toEqual({ kind: "waiting" });
         await show({ isConfirmed: false });
-        expect(await look()).toEqual({ kind: "waiting" });
+        expect(await poll()).toEqual({ kind: "waiting" });
         await show({});
         const { txHash, amount: arrived } = await arrival();
-        expect(await look()).toEqual({ kind: "delivered", txHash, amount: arrived });
+        expect(await poll()).toEqual({ kind: "delivered", txHash, amount: arrived });
       });
 
       test.each<[string, (of: Arrival) => Partial<Arrival>]>([
@@ -481,30 +481,30 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
         ["in another token", () => ({ token: ANOTHER })],
         ["less than was promised", ({ amount: least }) => ({ amount: least - 1n })],
       ])("a sweep of which there arrived %s, and it is never delivered", async (_, change) => {
-        const { record, look, show, arrival } = await open();
+        const { record, poll, show, arrival } = await open();
         await record();
         await show(change(await arrival()));
-        expect((await look()).kind).not.toBe("delivered");
+        expect((await poll()).kind).not.toBe("delivered");
       });
 
       test("through trouble, which is shown and passes", async () => {
-        const { bench, record, look, show } = await open();
+        const { bench, record, poll, show } = await open();
         await record();
         bench.setAway(true);
         await show({});
-        expect(await look()).toMatchObject({
+        expect(await poll()).toMatchObject({
           kind: "failing",
           error: { code: "RPC_UNAVAILABLE" },
         });
         bench.setAway(false);
         await show({});
-        expect((await look()).kind).toBe("delivered");
+        expect((await poll()).kind).toBe("delivered");
       });
     });
 
     describe("recovers", () => {
       test("a sweep that is recorded twice is recorded once, and stays delivered", async () => {
-        const { record, look, show, books, reserve } = await open();
+        const { record, poll, show, books, reserve } = await open();
         expect(await reserve()).toBe("reserved");
         await record();
         const once = await books();
@@ -513,11 +513,11 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
         expect(await books()).toEqual(once);
         await show({});
         const delivered = await books();
-        const seen = await look();
+        const seen = await poll();
         expect(seen.kind).toBe("delivered");
         await record();
         expect(await books()).toEqual(delivered);
-        expect(await look()).toEqual(seen);
+        expect(await poll()).toEqual(seen);
       });
 
       test("what was set aside for a sweep that failed is there again", async () => {
@@ -531,16 +531,16 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
       });
 
       test("a process that was started anew goes on from the rows", async () => {
-        const { bench, route, address, swept, fee, prepare, record, look, show } = await open();
+        const { bench, route, address, swept, fee, prepare, record, poll, show } = await open();
         const call = await prepare(address);
         const restarted = bench.open();
         expect(restarted).not.toBe(route);
         expect(await restarted.prepareSweep(address, swept, fee)).toEqual(call);
         await record();
-        expect(await look(restarted)).toEqual({ kind: "waiting" });
+        expect(await poll(restarted)).toEqual({ kind: "waiting" });
         await show({});
-        expect(await look(bench.open())).toEqual(await look());
-        expect((await look(bench.open())).kind).toBe("delivered");
+        expect(await poll(bench.open())).toEqual(await poll());
+        expect((await poll(bench.open())).kind).toBe("delivered");
       });
     });
   });

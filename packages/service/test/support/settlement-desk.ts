@@ -233,7 +233,7 @@ export async function openDesk() {
   }
 
   /** Looks at what is due, after the longest wait there is. */
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     clock.advance(900_000);
     await pollDueSettlements(deps, 2);
   }
@@ -272,7 +272,7 @@ export async function openDesk() {
     clock,
     issue,
     arrive,
-    look,
+    poll,
     mine,
     swaps,
     events,

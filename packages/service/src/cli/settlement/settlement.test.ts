@@ -23,7 +23,7 @@ test("everything about a failing settlement that was retried and then ended for 
   desk.state.balance = 1_000n;
   await desk.arrive(address, { amount: 1_000n, block: 90n });
   desk.state.simulation = { ok: false, reason: "Paused" };
-  await desk.look();
+  await desk.poll();
   const [{ id } = { id: "" }] = await desk.swaps();
   const by = { id, operator: "ada@desk", reason: "ticket 7" };
 
@@ -69,7 +69,7 @@ test("what the sweep takes out of the deposit is itemised", async () => {
   desk.state.feeBps = 10;
   desk.state.gas = 3n;
   await desk.arrive(await desk.issue("0x01"), { amount: 1_000n, block: 90n });
-  await desk.look();
+  await desk.poll();
   const [{ id } = { id: "" }] = await desk.swaps();
   const file = await readSettlementFile(desk.db, id);
   if (!file) throw new Error("it is there");

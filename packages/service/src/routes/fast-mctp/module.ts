@@ -57,7 +57,7 @@ export const fastMctp: RouteModule<BridgeConfig> = {
       .filter(({ cctp }) => cctp)
       .map(({ chainId }) => ({
         name: `transfers to chain ${chainId}`,
-        look: () => pollBridgeTransfers(relay, chainId),
+        poll: () => pollBridgeTransfers(relay, chainId),
       }));
   },
 

@@ -229,7 +229,7 @@ async function openBridge() {
   }
 
   /** Looks at what is due after a minute. */
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     clock.advance(MINUTE);
     await pollBridgeTransfers(deps, 30);
   }
@@ -293,7 +293,7 @@ async function openBridge() {
     attested,
     receiptOf,
     record,
-    look,
+    poll,
     transfer,
     intents,
     checkDelivery,
@@ -363,16 +363,16 @@ describe("the route", () => {
 describe("a burn", () => {
   test("is handed in once it is attested, once, and delivered when the mint has its confirmations", async () => {
     const bridge = await openBridge();
-    const { state, look, transfer, intents, books, minted } = bridge;
+    const { state, poll, transfer, intents, books, minted } = bridge;
     await bridge.record();
-    await look();
+    await poll();
     expect((await transfer()).state).toBe("burned");
     expect(await intents()).toEqual([]);
 
     state.messages = [bridge.attested()];
-    await look();
-    await look();
-    await look();
+    await poll();
+    await poll();
+    await poll();
     const { id } = await transfer();
     expect(await intents()).toEqual([
       {
@@ -385,10 +385,10 @@ describe("a burn", () => {
     expect(await books()).toEqual(["2 in_flight: 10000000", "2 transit: -10000000"]);
 
     state.mint = minted({ blockNumber: 99n });
-    await look();
+    await poll();
     expect((await transfer()).state).toBe("attested");
     state.head = 101n;
-    await look();
+    await poll();
     expect((await transfer()).state).toBe("delivered");
     expect(state.changed).toEqual([bridge.settlementId]);
     expect(await bridge.checkDelivery()).toEqual({
@@ -405,39 +405,39 @@ describe("a burn", () => {
       "30 fees: 1299",
     ];
     expect(await books()).toEqual(settledBooks);
-    await look();
+    await poll();
     expect((await transfer()).state).toBe("delivered");
     state.mintIsFinal = true;
-    await look();
+    await poll();
     expect((await transfer()).state).toBe("final");
     expect(await books()).toEqual(settledBooks);
     expect(await intents()).toHaveLength(1);
   });
 
   test("T72 that somebody else handed in is delivered without a transaction of ours", async () => {
-    const { state, record, look, transfer, intents, attested, minted } = await openBridge();
+    const { state, record, poll, transfer, intents, attested, minted } = await openBridge();
     await record();
     state.messages = [attested()];
     state.mint = minted();
-    await look();
-    await look();
+    await poll();
+    await poll();
     expect((await transfer()).state).toBe("delivered");
     expect(await intents()).toEqual([]);
   });
 
   test("T72 that somebody hands in while ours is simulated is delivered, though it would revert", async () => {
     const bridge = await openBridge();
-    const { state, look, transfer, intents } = bridge;
+    const { state, poll, transfer, intents } = bridge;
     await bridge.record();
     state.messages = [bridge.attested()];
-    await look();
+    await poll();
     Object.defineProperty(state, "simulation", {
       get() {
         state.mint = bridge.minted();
         return { ok: false, reason: "Nonce already used" };
       },
     });
-    await look();
+    await poll();
     expect((await transfer()).state).toBe("delivered");
     expect((await transfer()).trouble).toBeNull();
     expect(await intents()).toEqual([]);
@@ -445,21 +445,21 @@ describe("a burn", () => {
 
   test("whose relay reverted is looked for again, and handed in anew where nobody has", async () => {
     const bridge = await openBridge();
-    const { state, look, intents } = bridge;
+    const { state, poll, intents } = bridge;
     await bridge.record();
     state.messages = [bridge.attested()];
-    await look();
-    await look();
+    await poll();
+    await poll();
     const { id } = await bridge.transfer();
     await bridge.endTransaction(`mint:${id}:1`, false);
-    await look();
+    await poll();
     expect((await intents()).map(({ intent }) => intent).toSorted()).toEqual([
       `mint:${id}:1`,
       `mint:${id}:2`,
     ]);
     await bridge.endTransaction(`mint:${id}:2`, true);
-    await look();
-    await look();
+    await poll();
+    await poll();
     expect(await intents()).toHaveLength(2);
   });
 
@@ -469,11 +469,11 @@ describe("a burn", () => {
     ["less than was promised", { amount: 9_949_999n }],
   ])("T74 for which was minted %s is never delivered, and says so", async (_, change) => {
     const bridge = await openBridge();
-    const { state, look, transfer } = bridge;
+    const { state, poll, transfer } = bridge;
     await bridge.record();
     state.messages = [bridge.attested()];
     state.mint = bridge.minted(change);
-    for (let looks = 0; looks < 3; looks++) await look();
+    for (let looks = 0; looks < 3; looks++) await poll();
     expect((await transfer()).state).toBe("attested");
     expect(await bridge.checkDelivery()).toMatchObject({
       kind: "failing",
@@ -487,52 +487,52 @@ describe("a burn", () => {
     ["a fee above what the burn allows", { feeExecuted: MAX_FEE + 1n }, "feeExecuted"],
     ["a caller", { destinationCaller: padAddress(THIEF) }, "destinationCaller"],
   ])("T70 that is attested with %s is not handed in", async (_, change, differs) => {
-    const { state, record, look, transfer, intents, attested } = await openBridge();
+    const { state, record, poll, transfer, intents, attested } = await openBridge();
     await record();
     state.messages = [attested(change)];
-    for (let looks = 0; looks < 3; looks++) await look();
+    for (let looks = 0; looks < 3; looks++) await poll();
     expect((await transfer()).state).toBe("burned");
     expect((await transfer()).trouble).toMatchObject({ details: { differs } });
     expect(await intents()).toEqual([]);
     state.messages = [attested()];
-    await look();
+    await poll();
     expect(await transfer()).toMatchObject({ state: "attested", trouble: null });
   });
 
   test("in a batch is told apart from the others, whether they are attested or not", async () => {
-    const { state, record, look, transfer, attested } = await openBridge();
+    const { state, record, poll, transfer, attested } = await openBridge();
     await record();
     const other = attested({ messageSender: padAddress(THIEF), nonce: toHex32(hashOf("other")) });
     const waiting: AttestedMessage = { attested: null, delayReason: "insufficient_fee" };
     state.messages = [other, waiting];
-    await look();
+    await poll();
     expect(await transfer()).toMatchObject({ state: "burned", trouble: null, delayReason: null });
     state.messages = [other, attested()];
-    await look();
+    await poll();
     expect(await transfer()).toMatchObject({ state: "attested", nonce: NONCE });
   });
 
   test("T73 whose attestation runs out is asked for anew, no oftener than once a minute, under the same nonce", async () => {
     const bridge = await openBridge();
-    const { state, look, transfer, intents } = bridge;
+    const { state, poll, transfer, intents } = bridge;
     await bridge.record();
     state.messages = [bridge.attested({ expirationBlock: 102n })];
-    await look();
+    await poll();
     expect(state.reattested).toEqual([NONCE]);
     expect((await transfer()).state).toBe("burned");
-    await look();
+    await poll();
     expect(state.reattested).toEqual([NONCE, NONCE]);
 
     state.messages = [bridge.attested({ expirationBlock: 103n })];
-    await look();
+    await poll();
     expect((await transfer()).state).toBe("attested");
     state.head = 101n;
-    await look();
+    await poll();
     expect((await transfer()).state).toBe("burned");
     expect(await intents()).toEqual([]);
 
     state.messages = [bridge.attested({ nonce: toHex32(hashOf("another")) })];
-    await look();
+    await poll();
     expect((await transfer()).trouble).toMatchObject({ code: "INTERNAL" });
     // As final it never runs out.
     state.messages = [
@@ -543,39 +543,39 @@ describe("a burn", () => {
       }),
     ];
     state.head = 100_000n;
-    await look();
-    await look();
+    await poll();
+    await poll();
     expect(await transfer()).toMatchObject({ state: "attested", trouble: null });
     expect(await intents()).toHaveLength(1);
   });
 
   test("T73 whose attestation ran out after somebody used it is delivered", async () => {
     const bridge = await openBridge();
-    const { state, look, transfer } = bridge;
+    const { state, poll, transfer } = bridge;
     await bridge.record();
     state.messages = [bridge.attested({ expirationBlock: 100n })];
     state.mint = bridge.minted();
-    await look();
-    await look();
+    await poll();
+    await poll();
     expect((await transfer()).state).toBe("delivered");
     expect(state.reattested).toEqual([]);
   });
 
   test("whose mint leaves the chain is posted back and looked for again", async () => {
     const bridge = await openBridge();
-    const { state, look, transfer, books } = bridge;
+    const { state, poll, transfer, books } = bridge;
     await bridge.record();
     state.messages = [bridge.attested()];
     state.mint = bridge.minted();
-    await look();
-    await look();
+    await poll();
+    await poll();
     expect((await transfer()).state).toBe("delivered");
     state.mint = null;
-    await look();
+    await poll();
     expect(await transfer()).toMatchObject({ state: "attested", mint: null });
     expect(await books()).toEqual(["2 in_flight: 10000000", "2 transit: -10000000"]);
     state.mint = bridge.minted({ txHash: hashOf("another mint") });
-    await look();
+    await poll();
     expect(await transfer()).toMatchObject({
       state: "delivered",
       mint: { txHash: hashOf("another mint") },
@@ -586,10 +586,10 @@ describe("a burn", () => {
 describe("a burn whose block left the chain", () => {
   test("stays the transfer that it is when the same burn is in another block", async () => {
     const bridge = await openBridge();
-    const { state, look, transfer } = bridge;
+    const { state, poll, transfer } = bridge;
     await bridge.record();
     state.messages = [bridge.attested()];
-    await look();
+    await poll();
     const { message, burned, settled } = bridge;
     const before = await transfer();
     await bridge.record(bridge.receiptOf([message(), burned, settled], "burn", 9n));
@@ -599,12 +599,12 @@ describe("a burn whose block left the chain", () => {
 
   test("stays it as well when it took another amount there, and the books follow", async () => {
     const bridge = await openBridge();
-    const { state, look, transfer, books } = bridge;
+    const { state, poll, transfer, books } = bridge;
     await bridge.record();
     state.messages = [bridge.attested()];
     state.mint = bridge.minted();
-    await look();
-    await look();
+    await poll();
+    await poll();
     const before = await transfer();
     expect(before).toMatchObject({ state: "delivered", burn: { fee: FEE } });
     const more = [
@@ -624,10 +624,10 @@ describe("a burn whose block left the chain", () => {
 
   test("gives way to another burn: what was attested for it is not handed in for that", async () => {
     const bridge = await openBridge();
-    const { db, state, look, transfer } = bridge;
+    const { db, state, poll, transfer } = bridge;
     await bridge.record();
     state.messages = [bridge.attested()];
-    await look();
+    await poll();
     const before = await transfer();
     const more = { amount: BURNED + 5n };
     const effects: Effect[] = [
@@ -640,24 +640,24 @@ describe("a burn whose block left the chain", () => {
     const after = await transfer();
     expect(after).toMatchObject({ state: "burned", nonce: null, burn: more });
     // The service still shows the burn that is no more.
-    await look();
+    await poll();
     expect(await transfer()).toMatchObject({
       state: "burned",
       trouble: { details: { differs: "amount" } },
     });
     state.messages = [bridge.attested(more)];
-    await look();
+    await poll();
     expect((await transfer()).state).toBe("attested");
   });
 
   test("after its mint was seen gives way all the same: what it burned now is asked for too", async () => {
     const bridge = await openBridge();
-    const { db, state, look, transfer, books } = bridge;
+    const { db, state, poll, transfer, books } = bridge;
     await bridge.record();
     state.messages = [bridge.attested()];
     state.mint = bridge.minted();
-    await look();
-    await look();
+    await poll();
+    await poll();
     const before = await transfer();
     expect(before.state).toBe("delivered");
     const more = { amount: BURNED + 5n };

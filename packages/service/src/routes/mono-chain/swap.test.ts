@@ -291,20 +291,20 @@ describe("what a swap did", () => {
   test("T70 is delivered when the committed wallet got at least the least, deep enough", async () => {
     const { route, state } = openPool();
     const sweep = { amount: ETHER, minOut: 2_967_030_000n, logIndex: 7, deliveryId: null };
-    const look = (effect: Effect) =>
+    const poll = (effect: Effect) =>
       route.checkDelivery({ settlementId: "s", address, sweep }, receiptOf(effect, SETTLED));
     const { txHash } = receiptOf();
     const least = { ...SWAPPED, amountOut: sweep.minOut };
-    expect(await look(least)).toEqual({ kind: "delivered", txHash, amount: sweep.minOut });
+    expect(await poll(least)).toEqual({ kind: "delivered", txHash, amount: sweep.minOut });
     for (const wrong of [
       { ...SWAPPED, to: WALLET },
       { ...SWAPPED, tokenOut: WETH },
       { ...SWAPPED, amountOut: sweep.minOut - 1n },
     ]) {
-      expect(await look(wrong)).toEqual({ kind: "waiting" });
+      expect(await poll(wrong)).toEqual({ kind: "waiting" });
     }
     state.head = 9n;
-    expect(await look(SWAPPED)).toEqual({ kind: "waiting" });
+    expect(await poll(SWAPPED)).toEqual({ kind: "waiting" });
     expect(await route.checkDelivery({ settlementId: "s", address, sweep }, null)).toEqual({
       kind: "waiting",
     });

@@ -270,11 +270,11 @@ describe("an order", () => {
     );
     const other = ask({ kind: "delivery", order, hints: [] }, DELIVERY_ID, deps, false);
     await Promise.all([hangs, other]);
-    const look = pollAttestationRequests(deps);
+    const poll = pollAttestationRequests(deps);
     await expect.poll(() => answerOf(`delivery:${DELIVERY_ID}:2`)).toBe(SIGNATURE);
     expect(await answerOf(`delivery:${slow}:1`)).toBe("waits");
     release();
-    await look;
+    await poll;
     expect(await answerOf(`delivery:${slow}:1`)).toBe(SIGNATURE);
   });
 

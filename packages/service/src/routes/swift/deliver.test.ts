@@ -20,7 +20,7 @@ async function openLocked() {
   const address = await desk.issue("0x01");
   desk.state.balance = 1_000n;
   await desk.arrive(address, { amount: 1_000n, block: 90n });
-  await desk.look();
+  await desk.poll();
   await desk.mine("sweep:");
   const [swap] = await desk.swaps();
   assert(swap, "there is a settlement");
@@ -110,7 +110,7 @@ async function openLocked() {
     wakeLanes: nothing,
     pollMs: 500,
   };
-  const look = async () => {
+  const poll = async () => {
     clock.advance(60_000);
     await pollDeliveries(deps, 30);
   };
@@ -119,14 +119,14 @@ async function openLocked() {
       // CAST: JSON of our own.
       ({ id, request }) => ({ id, ...(request as object) }),
     );
-  return { desk, deps, clock, settlementId: swap.id, state, look, requests };
+  return { desk, deps, clock, settlementId: swap.id, state, poll, requests };
 }
 
 describe("where a lock and its delivery are looked for", () => {
   test("are the transactions that we made, and the attestor is told", async () => {
-    const { desk, deps, settlementId, state, look, requests } = await openLocked();
+    const { desk, deps, settlementId, state, poll, requests } = await openLocked();
     const sweep = hashOf("sweep:");
-    await look();
+    await poll();
     expect(state.hinted).toEqual([
       ["delivery", [sweep]],
       ["lock", [sweep]],
@@ -157,9 +157,9 @@ describe("where a lock and its delivery are looked for", () => {
       txHash,
       blockNumber: 90n,
     };
-    await look();
+    await poll();
     expect((await getDelivery(desk.db, ID))?.state).toBe("delivered");
-    await look();
+    await poll();
     expect(state.hinted.at(-1)).toEqual(["lock", expect.arrayContaining([sweep, txHash])]);
     expect(await requests()).toMatchObject([
       { id: `claim:${ID}:1`, hints: expect.arrayContaining([sweep, txHash]) },
@@ -172,7 +172,7 @@ describe("a claim of a lock to which anybody may add", () => {
   /** Delivered for good, and the attestor has signed. */
   async function openClaim() {
     const opened = await openLocked();
-    const { desk, state, look } = opened;
+    const { desk, state, poll } = opened;
     const { amount, commitment } = state.lock;
     state.lock = { ...state.lock, held: amount };
     state.found = {
@@ -188,47 +188,47 @@ describe("a claim of a lock to which anybody may add", () => {
     const sign = async () => {
       await desk.db.updateTable("attestations").set({ signature: "0x51" }).execute();
     };
-    await look();
-    await look();
+    await poll();
+    await poll();
     await sign();
     const stateOf = async () => (await getDelivery(desk.db, ID))?.state;
     return { ...opened, sign, stateOf };
   }
 
   test("takes what it holds and closes it", async () => {
-    const { state, look, stateOf } = await openClaim();
-    await look();
+    const { state, poll, stateOf } = await openClaim();
+    await poll();
     expect(await stateOf()).toBe("claiming");
     expect(state.ended).toEqual([{ held: 1_000n }]);
   });
 
   test("takes it whole where the simulation finds that something came", async () => {
-    const { state, look, stateOf } = await openClaim();
+    const { state, poll, stateOf } = await openClaim();
     state.simulations = [{ ok: false, reason: "NonNativeHasBalance" }];
-    await look();
+    await poll();
     expect(await stateOf()).toBe("claiming");
     expect(state.ended).toEqual([{ held: 1_000n }, { held: 1_000n, whole: true }]);
   });
 
   test("takes it whole once it failed on the chain", async () => {
-    const { desk, state, look, sign, stateOf } = await openClaim();
-    await look();
+    const { desk, state, poll, sign, stateOf } = await openClaim();
+    await poll();
     await desk.mine(`claim:${ID}:1`, false);
-    await look();
+    await poll();
     expect(await stateOf()).toBe("delivered");
-    await look();
+    await poll();
     await sign();
     state.ended = [];
-    await look();
+    await poll();
     expect(await stateOf()).toBe("claiming");
     expect(state.ended).toEqual([{ held: 1_000n, whole: true }]);
   });
 
   test("that would fail in either way is not sent", async () => {
-    const { state, look, stateOf } = await openClaim();
+    const { state, poll, stateOf } = await openClaim();
     const frozen = { ok: false, reason: "AccountFrozen" } as const;
     state.simulations = [frozen, frozen];
-    await look();
+    await poll();
     expect(await stateOf()).toBe("delivered");
     expect(state.ended).toHaveLength(2);
   });

@@ -57,7 +57,7 @@ export const swift: RouteModule<SwiftConfig> = {
     };
     return [...deps.lanes.keys()].map((destChain) => ({
       name: `deliveries to chain ${destChain}`,
-      look: () => pollDeliveries(delivery, destChain),
+      poll: () => pollDeliveries(delivery, destChain),
     }));
   },
 
@@ -66,7 +66,7 @@ export const swift: RouteModule<SwiftConfig> = {
     const pairs = config.routes.map((route) => attestedPairOf(config, route, prices));
     const { payoutWindowS } = config;
     return [
-      { name: "attestor", look: () => pollAttestationRequests({ ...deps, payoutWindowS, pairs }) },
+      { name: "attestor", poll: () => pollAttestationRequests({ ...deps, payoutWindowS, pairs }) },
     ];
   },
 

@@ -56,17 +56,17 @@ describe("requests", () => {
     desk.state.balance = 1_000n;
     desk.state.minimums = { token: undefined, floor: "unpriced" };
     expect(await ask(desk, address)).toMatchObject({ queued: true });
-    await desk.look();
+    await desk.poll();
     expect(await desk.swaps()).toMatchObject([
       { error: { code: "PRICE_UNAVAILABLE", retryable: true } },
     ]);
     desk.state.minimums = { token: undefined, floor: 2_001n };
     desk.clock.advance(3_600_000);
-    await desk.look();
+    await desk.poll();
     expect(await desk.swaps()).toMatchObject([{ error: { code: "AMOUNT_TOO_SMALL" } }]);
     desk.state.minimums = { token: undefined, floor: 1_000n };
     desk.clock.advance(3_600_000);
-    await desk.look();
+    await desk.poll();
     expect(await desk.swaps()).toMatchObject([{ status: "swapping" }]);
   });
 
@@ -97,7 +97,7 @@ describe("requests", () => {
     desk.state.codeAt.add(unlisted);
     const result = await ask(desk, address, unlisted);
     expect(result.queued).toBe(true);
-    await desk.look();
+    await desk.poll();
     expect(await desk.swaps()).toMatchObject([
       { status: "failed_deploy", error: { code: "NO_ROUTE", retryable: true } },
     ]);

@@ -36,14 +36,14 @@ async function openDeposit() {
 async function openFailing() {
   const opened = await openDeposit();
   opened.desk.state.simulation = { ok: false, reason: "Paused" };
-  await opened.desk.look();
+  await opened.desk.poll();
   expect(await opened.statusOf()).toBe("failed_swap");
   return opened;
 }
 
 async function openDead() {
   const opened = await openFailing();
-  for (let i = 0; i < 7; i++) await opened.desk.look();
+  for (let i = 0; i < 7; i++) await opened.desk.poll();
   expect(await opened.statusOf()).toBe("dead");
   opened.desk.state.simulation = { ok: true, gas: 1n };
   return opened;
@@ -51,7 +51,7 @@ async function openDead() {
 
 async function openSwapping() {
   const opened = await openDeposit();
-  await opened.desk.look();
+  await opened.desk.poll();
   expect(await opened.statusOf()).toBe("swapping");
   return opened;
 }
@@ -64,7 +64,7 @@ async function openWithDeliveryError() {
   await opened.desk.mine(`sweep:${opened.id}`);
   const error = new OperatingError("TX_REVERTED", "It reverted.");
   opened.desk.state.delivery = { kind: "failing", error };
-  await opened.desk.look();
+  await opened.desk.poll();
   expect(await opened.statusOf()).toBe("failed_swap");
   return opened;
 }
@@ -72,7 +72,7 @@ async function openWithDeliveryError() {
 async function openCompleted() {
   const opened = await openWithDeliveryError();
   opened.desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 999n };
-  await opened.desk.look();
+  await opened.desk.poll();
   expect(await opened.statusOf()).toBe("completed");
   return opened;
 }
@@ -131,12 +131,12 @@ describe("a retry", () => {
     expect(await actions()).toMatchObject([
       { action: "retry", fromStatus: "dead", successorId: first.settlementId },
     ]);
-    await desk.look();
+    await desk.poll();
     desk.state.swept = 1_000n;
     desk.state.balance = 0n;
     await desk.mine(`sweep:${first.settlementId}`);
     desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 999n };
-    await desk.look();
+    await desk.poll();
     expect((await desk.swaps()).map(({ status }) => status)).toEqual(["dead", "completed"]);
     expect(await sweepsOf(desk)).toHaveLength(1);
     expect((await desk.deposits()).map((row) => row.settlement_id)).toEqual([first.settlementId]);
@@ -169,7 +169,7 @@ describe("a retry", () => {
       outcome.status === "rejected" ? [String(outcome.reason)] : [],
     );
     expect(refused.filter((reason) => !reason.includes("in flight"))).toEqual([]);
-    await desk.look();
+    await desk.poll();
     expect((await desk.swaps()).map(({ status }) => status)).toEqual(["swapping"]);
     expect(await sweepsOf(desk)).toHaveLength(1);
     expect((await actions()).length).toBeLessThanOrEqual(1);
@@ -229,7 +229,7 @@ describe("a refund", () => {
     expect(await actions()).toMatchObject([
       { action: "refund", fromStatus: "failed_swap", refundTo: AUTHORITY },
     ]);
-    await desk.look();
+    await desk.poll();
     expect(await sweepsOf(desk)).toEqual([]);
   });
 
@@ -262,7 +262,7 @@ describe("a refund", () => {
     const { desk, retry, refund } = await openDead();
     const { settlementId } = await retry();
     await expect(refund()).rejects.toThrow(`Settlement ${settlementId} is under way`);
-    await desk.look();
+    await desk.poll();
     await expect(refund()).rejects.toThrow(`Settlement ${settlementId} is under way`);
   });
 
@@ -363,10 +363,10 @@ describe("a refund", () => {
     expect(search.mock.calls.length).toBeGreaterThan(5);
     expect(search.mock.calls.length).toBeLessThan(40);
     const { settlementId } = await retry();
-    await desk.look();
+    await desk.poll();
     desk.state.swept = 1_000n;
     await desk.mine(`sweep:${settlementId}`);
-    await desk.look();
+    await desk.poll();
     search.mockClear();
     for (let hours = 0; hours < 48; hours++) {
       desk.clock.advance(3_600_000);
@@ -526,7 +526,7 @@ describe("a refund where only the signer can move what a wallet holds", () => {
     const { desk, id, refund, statusOf, abandon } = await openVault(openSwapping);
     await expect(refund()).rejects.toThrow("in flight");
     await abandon(`sweep:${id}:1`);
-    await desk.look();
+    await desk.poll();
     expect(await statusOf()).toBe("failed_swap");
     expect(await refund()).toMatchObject({ kind: "order", changed: true });
     expect(await statusOf()).toBe("dead");

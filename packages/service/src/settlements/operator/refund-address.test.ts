@@ -189,7 +189,7 @@ describe("a refund and a settlement of one holding", () => {
     await deposit(MINIMUM, 91n);
     const [swap] = await desk.swaps();
     await expect(ask()).rejects.toThrow(`Settlement ${swap?.id} is under way`);
-    await desk.look();
+    await desk.poll();
     expect((await sent()).map(({ intent }) => intent)).toEqual([`sweep:${swap?.id}:1`]);
     await expect(ask()).rejects.toThrow("(settling)");
   });
@@ -199,11 +199,11 @@ describe("a refund and a settlement of one holding", () => {
     const { refund } = await ask();
     await deposit(1_000n, 91n);
     const [swap] = await desk.swaps();
-    await desk.look();
-    await desk.look();
+    await desk.poll();
+    await desk.poll();
     expect((await sent()).map(({ intent }) => intent)).toEqual([refund.intent]);
     await desk.mine(refund.intent, true, "mined");
-    await desk.look();
+    await desk.poll();
     expect(await sent()).toHaveLength(1);
     expect((await desk.swaps())[0]).toMatchObject({
       status: "pending_settle",
@@ -215,7 +215,7 @@ describe("a refund and a settlement of one holding", () => {
       `${refund.intent} to be over: then what is left is swept`,
     );
     await land(refund.intent, 1_000n);
-    await desk.look();
+    await desk.poll();
     expect((await sent()).map(({ intent }) => intent)).toEqual([
       refund.intent,
       `sweep:${swap?.id}:1`,
@@ -228,13 +228,13 @@ describe("a refund and a settlement of one holding", () => {
     desk.state.meanwhile = async () => {
       desk.state.meanwhile = async () => {};
       await deposit(MINIMUM, 91n);
-      await desk.look();
+      await desk.poll();
       const [swap] = await desk.swaps();
       desk.state.balance = 0n;
       await desk.mine(`sweep:${swap?.id}`);
       desk.state.swept = MINIMUM + DUST;
       desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 1n };
-      await desk.look();
+      await desk.poll();
       expect((await desk.swaps())[0]).toMatchObject({ status: "completed" });
       desk.state.balance = 3n;
     };
@@ -246,7 +246,7 @@ describe("a refund and a settlement of one holding", () => {
     const { desk, ask, deposit, land } = await openDust();
     desk.state.simulation = { ok: false, reason: "Paused" };
     await deposit(MINIMUM, 91n);
-    for (let i = 0; i < 8; i++) await desk.look();
+    for (let i = 0; i < 8; i++) await desk.poll();
     const [swap] = await desk.swaps();
     if (!swap) throw new Error("there is a settlement");
     expect(swap).toMatchObject({ status: "dead" });

@@ -41,7 +41,7 @@ export async function identify(
 ): Promise<Principal> {
   const { limiter } = deps;
   const { key, address } = args;
-  const allowed = await limiter.look("wrongKeyPerAddress", address);
+  const allowed = await limiter.peek("wrongKeyPerAddress", address);
   if (allowed.isExceeded) args.enforce(allowed);
   try {
     return await authenticate(deps, key);

@@ -47,7 +47,7 @@ export interface RateLimiter {
   /** Counts one request of a key or an address. Never throws: what it found is in the answer. */
   take(name: keyof RateLimits, subject: string): Promise<Allowance>;
   /** What is left, without counting: exceeded when nothing is. */
-  look(name: keyof RateLimits, subject: string): Promise<Allowance>;
+  peek(name: keyof RateLimits, subject: string): Promise<Allowance>;
 }
 
 export function createRateLimiter(limits: RateLimits): RateLimiter {
@@ -69,7 +69,7 @@ export function createRateLimiter(limits: RateLimits): RateLimiter {
       const { counted, isExceeded } = await consume(limiters[name], subject);
       return { ...describe(name, counted), isExceeded };
     },
-    async look(name, subject) {
+    async peek(name, subject) {
       const counted = await limiters[name].get(subject);
       const allowance = describe(
         name,

@@ -23,7 +23,7 @@ function chainOf(
     isWalletOf: ({ commitment, wallet }) => predictWallet(factory, commitment) === wallet,
     hashCommitment,
     // CAST: issueAddress reads only the factory's address.
-    addresses: { factory } as Parameters<typeof assertDerived>[0]["addresses"],
+    addresses: { walletRoot: factory } as Parameters<typeof assertDerived>[0]["addresses"],
   };
 }
 

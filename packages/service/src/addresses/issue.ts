@@ -72,7 +72,7 @@ export async function issueAddress(
     family,
     wallet,
     proof,
-    factory: chain.addresses.factory,
+    factory: chain.addresses.walletRoot,
     commitment,
     commitmentHash: chain.hashCommitment(commitment),
   };
@@ -126,7 +126,9 @@ export function assertDerived(
     {
       details: {
         reason:
-          address.factory === chain.addresses.factory ? "address_row_changed" : "factory_changed",
+          address.factory === chain.addresses.walletRoot
+            ? "address_row_changed"
+            : "factory_changed",
       },
     },
   );

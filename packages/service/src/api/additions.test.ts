@@ -101,7 +101,7 @@ describe("one deposit address", () => {
           predictWallet: (commitment) => predictWallet(FACTORY, commitment),
           hashCommitment,
           isWalletOf: ({ commitment, wallet }) => predictWallet(FACTORY, commitment) === wallet,
-          addresses: { factory: FACTORY, escrow: FACTORY, delivery: FACTORY },
+          addresses: { walletRoot: FACTORY, escrow: FACTORY, delivery: FACTORY },
         },
         integratorId: alice.id,
         destination: {

@@ -11,7 +11,7 @@ import {
   type EvmChain,
   listEvmChains,
 } from "../config/index.ts";
-import type { EvmAddress, Hex } from "../core/hex.ts";
+import { type EvmAddress, type Hex, toEvmAddress } from "../core/hex.ts";
 import { describeRoute, moduleOf } from "../routes/index.ts";
 import type { Call, Result } from "./command.ts";
 
@@ -41,7 +41,12 @@ export function listContracts(config: Config): readonly ContractPlace[] {
         const derived =
           config.deployment &&
           moduleOf(route).definition.derive(config.deployment, config.chains, route);
-        return placeOf(chain, describeRoute(config, route), route.contract, derived ?? undefined);
+        return placeOf(
+          chain,
+          describeRoute(config, route),
+          toEvmAddress(route.contract),
+          derived ?? undefined,
+        );
       }),
   ]);
 }

@@ -14,7 +14,7 @@ import {
 import { assert, Bug } from "../core/assert.ts";
 import type { Commitment } from "../core/commitment.ts";
 import { OperatingError } from "../core/errors.ts";
-import { toHex32 } from "../core/hex.ts";
+import { toEvmAddress, toHex32 } from "../core/hex.ts";
 import { startEmbedded } from "../db/embedded.ts";
 import { listRefundAuthorities } from "../addresses/index.ts";
 import { inspectDatabase } from "../db/inspect.ts";
@@ -117,7 +117,7 @@ async function readAccounts(config: Config): Promise<Pick<DoctorDeps, "attestor"
   const attestor = accounts.find(({ lane }) => lane === null);
   assert(attestor, "the configuration has one attestor");
   return {
-    attestor: attestor.address,
+    attestor: toEvmAddress(attestor.address),
     lanesOf: (chainId) =>
       accounts.flatMap(({ lane, name, address }) =>
         lane?.chainId === chainId ? [{ name, purpose: lane.purpose, address }] : [],

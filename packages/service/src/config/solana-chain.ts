@@ -3,7 +3,13 @@ import { type Static, Type } from "typebox";
 import { parseUnits } from "../core/amounts.ts";
 import { parseSolanaAddress } from "../core/base58.ts";
 import type { Frozen } from "../core/frozen.ts";
-import { type Address, NATIVE_SOL, toEvmAddress, toHex32 } from "../core/hex.ts";
+import {
+  type Address,
+  NATIVE_SOL,
+  type SolanaAddress,
+  toEvmAddress,
+  toHex32,
+} from "../core/hex.ts";
 import { type GivenToChain, resolveShared, SharedSettings } from "./every-chain.ts";
 import { KeyRef } from "./keys.ts";
 import { listMarkets, solana as preset, type SolanaPresetToken } from "./presets/index.ts";
@@ -223,7 +229,7 @@ export function resolveSolanaChain(
   given: GivenToChain,
 ) {
   const { problems } = given;
-  const read = (text: string, where: string): Address => {
+  const read = (text: string, where: string): SolanaAddress => {
     const address = parseSolanaAddress(text);
     if (address === undefined) problems.push(`${setting}.${where}: expected 32 bytes in base58`);
     return address ?? NATIVE_SOL;
@@ -267,7 +273,7 @@ export function resolveSolanaChain(
       treasury: read(treasury, "contracts.treasury"),
     },
     tokens,
-    mints: new Map(
+    mints: new Map<Address, ReturnType<typeof resolveMint>>(
       chain.tokens.flatMap((token, index) => {
         const address = tokens[index]?.address ?? NATIVE_SOL;
         return address === NATIVE_SOL ? [] : [[address, resolveMint(token)] as const];
@@ -314,6 +320,6 @@ function resolveCaps(
 }
 
 /** The accounts that pay for the service's transactions. */
-export function feePayersOf({ accounts }: Pick<SolanaChain, "accounts">): readonly Address[] {
+export function feePayersOf({ accounts }: Pick<SolanaChain, "accounts">): readonly SolanaAddress[] {
   return [accounts.settle, accounts.deliver];
 }

@@ -1,6 +1,13 @@
 /** Base58, the text form of Solana's addresses and transaction ids. Inside the service both are hex. */
 import { base58 } from "@scure/base";
-import { type Address, type Hex, toAddress, toHex, toTxHash, type TxHash } from "./hex.ts";
+import {
+  type Hex,
+  type SolanaAddress,
+  toHex,
+  toSolanaAddress,
+  toTxHash,
+  type TxHash,
+} from "./hex.ts";
 
 const ADDRESS_BYTES = 32;
 const SIGNATURE_BYTES = 64;
@@ -13,9 +20,9 @@ export function toBase58(bytes: Hex): string {
 }
 
 /** Parses a Solana address; undefined unless the text is base58 of exactly 32 bytes. */
-export function parseSolanaAddress(text: string): Address | undefined {
+export function parseSolanaAddress(text: string): SolanaAddress | undefined {
   const bytes = decode(text, ADDRESS_BYTES);
-  return bytes && toAddress(bytes);
+  return bytes && toSolanaAddress(bytes);
 }
 
 /** Parses a Solana transaction id; undefined unless the text is base58 of exactly 64 bytes. */

@@ -11,10 +11,13 @@ export type Hex32 = Brand<Hex, "Hex32">;
  * An address in canonical form: lower-case hex, 20 bytes on EVM chains and 32 on Solana. On the wire it has the form of its
  * family: EIP-55 or base58.
  */
-export type Address = Brand<Hex, "Address">;
+export type Address = EvmAddress | SolanaAddress;
 
-/** An address where only EVM chains are meant. */
-export type EvmAddress = Address;
+/** An address on EVM chains: 20 bytes. */
+export type EvmAddress = Brand<Hex, "EvmAddress">;
+
+/** An address on Solana: 32 bytes. */
+export type SolanaAddress = Brand<Hex, "SolanaAddress">;
 
 /** A transaction id: the hash of 32 bytes on EVM chains, the first signature of 64 bytes on Solana. */
 export type TxHash = Brand<Hex, "TxHash">;
@@ -25,7 +28,7 @@ export const NATIVE_TOKEN = "0x0000000000000000000000000000000000000000" as EvmA
 
 /** The native coin of Solana: zero, which is also the address of the system program. */
 // CAST: 32 zero bytes are a canonical address.
-export const NATIVE_SOL = `0x${"0".repeat(64)}` as Address;
+export const NATIVE_SOL = `0x${"0".repeat(64)}` as SolanaAddress;
 
 /** Returns the native coin of a chain family. */
 export function nativeOf(kind: ChainKind): Address {
@@ -57,6 +60,15 @@ export function toEvmAddress(text: string): EvmAddress {
   if (!isEvmAddress(text)) throw new TypeError(`expected 0x and 40 hex digits, got "${text}"`);
   // CAST: the form was checked on the line above.
   return text.toLowerCase() as EvmAddress;
+}
+
+/** Converts a Solana address, in hex, to canonical form. Throws TypeError for any other text. */
+export function toSolanaAddress(text: string): SolanaAddress {
+  if (!/^0x[0-9a-fA-F]{64}$/.test(text)) {
+    throw new TypeError(`expected 0x and 64 hex digits, got "${text}"`);
+  }
+  // CAST: the form was checked above.
+  return text.toLowerCase() as SolanaAddress;
 }
 
 /** Converts an address of any family, in hex, to canonical form. Throws TypeError for any other text. */
@@ -101,7 +113,7 @@ export function padAddress(address: Address): Hex32 {
 
 /** Returns the address in 32 bytes. Throws TypeError if an EVM address is not padded with zeros. */
 export function unpadAddress(word: Hex32, kind: ChainKind = "evm"): Address {
-  return { evm: unpadEvmAddress, svm: toAddress }[kind](word);
+  return { evm: unpadEvmAddress, svm: toSolanaAddress }[kind](word);
 }
 
 function unpadEvmAddress(word: Hex32): EvmAddress {

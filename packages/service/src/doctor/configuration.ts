@@ -1,7 +1,7 @@
 /** Checks of the configuration, the keys and the terms: they need no node and no database. */
 import { type Config, listEvmChains, type RouteConfig } from "../config/index.ts";
 import { feeOf, minOutOf } from "../core/amounts.ts";
-import type { EvmAddress } from "../core/hex.ts";
+import type { Address } from "../core/hex.ts";
 import { type Check, type CheckResult, judge, ok } from "../core/check.ts";
 import { describeRoute, getToken } from "../routes/index.ts";
 import { type DoctorDeps } from "./facts.ts";
@@ -75,7 +75,7 @@ function checkKeys(deps: DoctorDeps): Check {
 
 /** Names that share an account, together. */
 function listShared(
-  accounts: readonly { readonly name: string; readonly address: EvmAddress }[],
+  accounts: readonly { readonly name: string; readonly address: Address }[],
 ): readonly string[][] {
   const byAddress = Map.groupBy(accounts, ({ address }) => address);
   return [...byAddress.values()]

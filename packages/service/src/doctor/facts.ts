@@ -19,7 +19,7 @@ export interface LaneAccount {
   /** Its purpose, and a number where several share it: `settle`, `settle[1]`. */
   readonly name: string;
   readonly purpose: LanePurpose;
-  readonly address: EvmAddress;
+  readonly address: Address;
 }
 
 /** The nodes of one chain. */
@@ -58,7 +58,7 @@ export interface DoctorDeps {
   /** Returns the module of a route's kind. */
   readonly moduleOf: (route: RouteConfig) => RouteModule;
   /** How people read addresses. */
-  readonly display: (address: EvmAddress) => string;
+  readonly display: (address: Address) => string;
   readonly attestor: EvmAddress;
   readonly lanesOf: (chainId: number) => readonly LaneAccount[];
   readonly nodesOf: (chainId: number) => ChainNodes;

@@ -1,6 +1,7 @@
 /** Checks of what the lanes of one chain have for gas. */
 import type { EvmChain } from "../config/index.ts";
 import { formatUnits } from "../core/amounts.ts";
+import { toEvmAddress } from "../core/hex.ts";
 import { type Check, type Finding, judge, once } from "../core/check.ts";
 import { type DoctorDeps, subjectOf } from "./facts.ts";
 
@@ -19,7 +20,7 @@ export function checkLanes(deps: DoctorDeps, chain: EvmChain, identified: Check)
     item,
     needs: [identified],
     async run() {
-      const balance = await inspector.getCoinBalance(account);
+      const balance = await inspector.getCoinBalance(toEvmAddress(account));
       const cost = (await feePerGas()) * GAS_PER_TRANSACTION;
       return judgeLaneBalance(
         { balance, cost },

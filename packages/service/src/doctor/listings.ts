@@ -4,6 +4,7 @@ import { formatUnits } from "../core/amounts.ts";
 import { assertNever } from "../core/assert.ts";
 import { type Check, type Finding, judge, judgeListed } from "../core/check.ts";
 import type { Place } from "./code.ts";
+import { toEvmAddress } from "../core/hex.ts";
 import { getToken } from "../routes/index.ts";
 
 /** The accounts of our keys have the roles that their work needs. */
@@ -25,7 +26,7 @@ export function checkListedKeys(
             needs: code.factory,
             role: "a relayer of the factory",
             account: address,
-            isListed: () => inspector.isRelayer(factory, address),
+            isListed: () => inspector.isRelayer(factory, toEvmAddress(address)),
           };
         case "deliver":
           return {
@@ -33,7 +34,7 @@ export function checkListedKeys(
             needs: code.delivery,
             role: "a settler of the delivery contract",
             account: address,
-            isListed: () => inspector.isSettler(delivery, address),
+            isListed: () => inspector.isSettler(delivery, toEvmAddress(address)),
           };
         default:
           return assertNever(purpose);
@@ -69,7 +70,7 @@ export function checkDailyCaps(place: Place, deliveryCode: Check): readonly Chec
     item,
     needs: [deliveryCode],
     async run() {
-      const cap = await inspector.getDailyCap(chain.contracts.delivery, address);
+      const cap = await inspector.getDailyCap(chain.contracts.delivery, toEvmAddress(address));
       return judge(cap > 0n, {
         found: `${cap} base units in 24 hours`,
         expected: "more than zero",

@@ -14,7 +14,7 @@ import {
 } from "../config/index.ts";
 import { assert } from "../core/assert.ts";
 import { OperatingError } from "../core/errors.ts";
-import { type EvmAddress, nativeOf } from "../core/hex.ts";
+import { type Address, nativeOf } from "../core/hex.ts";
 import { type ChainGas, listGas, priceOfGas } from "../fees/index.ts";
 import {
   type Check,
@@ -108,7 +108,7 @@ function checkSources(
 /** What is priced for a route, or for the floor of a chain, has a price now. */
 function checkSource(
   deps: DoctorDeps,
-  token: { readonly chainId: number; readonly token: EvmAddress },
+  token: { readonly chainId: number; readonly token: Address },
   needs: readonly Check[],
 ): Check {
   const { symbol } = getToken(deps.config, token.chainId, token.token);

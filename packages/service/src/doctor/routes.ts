@@ -1,5 +1,6 @@
 /** Checks of the contracts of the enabled routes. */
 import type { RouteConfig } from "../config/index.ts";
+import { toEvmAddress } from "../core/hex.ts";
 import { type Check, judgeListed, judgeSame } from "../core/check.ts";
 import { describeRoute } from "../routes/index.ts";
 import { checkCode, type Place } from "./code.ts";
@@ -13,10 +14,11 @@ export function checkRoute(
 ): readonly Check[] {
   const { chain, inspector, subject, deps } = place;
   const item = describeRoute(deps.config, route);
+  const contract = toEvmAddress(route.contract);
   const module = deps.moduleOf(route);
   const code = checkCode(place, {
     name: item,
-    address: route.contract,
+    address: contract,
     built: module.listBuilt(route),
   });
   const listed: Check = {
@@ -25,9 +27,9 @@ export function checkRoute(
     item,
     needs: [factoryCode, code],
     run: async () =>
-      judgeListed(await inspector.isRoute(chain.contracts.factory, route.contract), {
+      judgeListed(await inspector.isRoute(chain.contracts.factory, contract), {
         expected: "a route that the factory lists",
-        advice: `Let the owner grant the route ${deps.display(route.contract)} and wait out the delay.`,
+        advice: `Let the owner grant the route ${deps.display(contract)} and wait out the delay.`,
       }),
   };
   const terms: Check = {

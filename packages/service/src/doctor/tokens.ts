@@ -3,7 +3,7 @@ import type { ChainInspector } from "../chains/inspector.ts";
 import type { EvmChain, TokenConfig } from "../config/index.ts";
 import { findPresetToken } from "../config/presets/index.ts";
 import { OperatingError } from "../core/errors.ts";
-import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
+import { type EvmAddress, NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
 import { type Check, judge, judgeSame, skip } from "../core/check.ts";
 import { type DoctorDeps, subjectOf } from "./facts.ts";
 import { judgeInventory, listDelivered } from "./listings.ts";
@@ -42,7 +42,7 @@ function checkInventory(
     needs,
     run: async () =>
       judgeInventory(token, {
-        amount: await inspector.getBalance(token.address, delivery),
+        amount: await inspector.getBalance(toEvmAddress(token.address), delivery),
         holder: deps.display(delivery),
       }),
   };
@@ -68,14 +68,15 @@ function checkToken(
 ): { readonly all: readonly Check[]; readonly code: Check } {
   const inspector = deps.nodesOf(chain.chainId).service;
   const name = { subject: subjectOf(chain), item: token.symbol };
+  const contract = toEvmAddress(token.address);
   const code: Check = {
     ...name,
     id: "token.code",
     needs: [identified],
     async run() {
-      const hasCode = await inspector.hasCode(token.address);
+      const hasCode = await inspector.hasCode(contract);
       return judge(hasCode, {
-        found: `${hasCode ? "code" : "no code"} at ${deps.display(token.address)}`,
+        found: `${hasCode ? "code" : "no code"} at ${deps.display(contract)}`,
         expected: "the token's contract",
         advice: "Correct the address of the token.",
       });
@@ -90,7 +91,7 @@ function checkToken(
         [
           {
             name: "decimals",
-            found: await inspector.getTokenDecimals(token.address),
+            found: await inspector.getTokenDecimals(contract),
             expected: token.decimals,
           },
         ],
@@ -102,7 +103,7 @@ function checkToken(
     id: "token.symbol",
     needs: [code],
     async run() {
-      const found = await readSymbol(inspector, token.address);
+      const found = await readSymbol(inspector, contract);
       const expected = symbolOnChain(chain, token);
       return judge(found === expected, {
         // Anybody's contract may say anything here, control characters included.

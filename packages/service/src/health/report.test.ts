@@ -136,7 +136,7 @@ function open(
   const chain = (chainId: number) =>
     createStrictChain({
       chainId,
-      addresses: { factory: DELIVERY, escrow: DELIVERY, delivery: DELIVERY },
+      addresses: { walletRoot: DELIVERY, escrow: DELIVERY, delivery: DELIVERY },
       getHead: async () => {
         const hash = toHex32(hashOf("head"));
         return { number: 45n, hash, parentHash: hash };

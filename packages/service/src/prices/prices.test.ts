@@ -7,7 +7,7 @@ import type { HttpAnswer } from "../core/ports.ts";
 import type { PriceConfig } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { combineAnswers, PRICE_SCALE, rateBetween, type SourceAnswer } from "./price.ts";
-import { createPrices, type PriceReport } from "./prices.ts";
+import { createPrices, type PricedToken, type PriceReport } from "./prices.ts";
 
 const NOW = 1_000_000_000_000;
 const DEVIATION_BPS = 100;
@@ -192,7 +192,7 @@ describe("token prices", () => {
     );
     // A rate below 1e-18 rounds to zero.
     const expensive = { chainId: 2, token: toEvmAddress(`0x${"a1".repeat(20)}`) };
-    const usdOf = (priced: typeof token) => (priced === expensive ? 10n ** 22n : 1000n);
+    const usdOf = (priced: PricedToken) => (priced === expensive ? 10n ** 22n : 1000n);
     const prices = createPrices({
       chains: new Map([[2, createStrictChain({})]]),
       http: () => Promise.reject(new Error("nothing is asked")),

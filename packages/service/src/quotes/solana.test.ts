@@ -104,7 +104,7 @@ async function ask(
           hashCommitment,
           getLeastPayment: async (_token, to) => leastPayment(to),
           isWalletOf: ({ wallet, proof }) => wallet === VAULT && proof === PROOF,
-          addresses: { factory: BINDING, escrow: ACCOUNT, delivery: ACCOUNT },
+          addresses: { walletRoot: BINDING, escrow: ACCOUNT, delivery: ACCOUNT },
         }),
       ],
       [2, createStrictChain({ kind: "evm" })],

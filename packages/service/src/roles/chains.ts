@@ -14,7 +14,7 @@ import {
   type SolanaChain,
 } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
-import type { Address } from "../core/hex.ts";
+import type { EvmAddress } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { Db } from "../db/schema.ts";
 import { getChain } from "../routes/index.ts";
@@ -121,7 +121,7 @@ function openSolana(
 export const RENT_PER_BYTE = 6_960n;
 
 /** The factory of the EVM chains, which stands at one address: ids of deliveries are made with it. */
-export function findEvmFactory(config: Config): Address {
+export function findEvmFactory(config: Config): EvmAddress {
   const [chain] = listEvmChains(config);
   if (chain) return chain.contracts.factory;
   throw new OperatingError("CONFIG_MISSING", "chains: expected an EVM chain beside Solana.");

@@ -8,7 +8,7 @@ import type { DepositAddress } from "../addresses/index.ts";
 import type { Chains } from "../chains/port/index.ts";
 import type { Config, EvmChain, RouteConfig, RouteDefinition } from "../config/index.ts";
 import type { Check, Compared } from "../core/check.ts";
-import type { Address, EvmAddress } from "../core/hex.ts";
+import type { Address } from "../core/hex.ts";
 import type { Clock, CrashPoint, Random } from "../core/ports.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import type { GasStep } from "../fees/index.ts";
@@ -41,7 +41,7 @@ export interface RoutePlace {
   readonly chain: EvmChain;
   readonly inspector: ChainInspector;
   /** Shows an address as people read it. */
-  readonly display: (address: EvmAddress) => string;
+  readonly display: (address: Address) => string;
 }
 
 /** What checks of the services of others look at. */

@@ -3,7 +3,7 @@ import type { PoolTerms } from "../chains/inspector.ts";
 import type { SwapConfig } from "../config/index.ts";
 import { assert } from "../core/assert.ts";
 import type { Compared } from "../core/check.ts";
-import { type EvmAddress, NATIVE_TOKEN } from "../core/hex.ts";
+import { type Address, NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
 import { getToken } from "./configured.ts";
 import type { RoutePlace } from "./module.ts";
 
@@ -14,18 +14,18 @@ export async function listPoolTerms(
     token,
     swap: { tokenOut, poolFee },
     terms,
-  }: { readonly token: EvmAddress; readonly swap: SwapConfig; readonly terms: PoolTerms },
+  }: { readonly token: Address; readonly swap: SwapConfig; readonly terms: PoolTerms },
 ): Promise<readonly Compared[]> {
   const { uniswapV3 } = chain;
   assert(uniswapV3?.quoter, "a chain with swaps has Uniswap and its quoter");
   const { router, quoter, weth } = uniswapV3;
   const show = display;
-  const wrap = (address: EvmAddress) => (address === NATIVE_TOKEN ? weth : address);
+  const wrap = (address: Address) => (address === NATIVE_TOKEN ? weth : toEvmAddress(address));
   const { factory } = await inspector.getSwapRouterTerms(router);
   const asked = await inspector.getSwapRouterTerms(quoter);
   const tokens = [wrap(token), wrap(tokenOut)] as const;
   const pool = await inspector.findPool(factory, { tokens, fee: poolFee });
-  const decimalsOf = (address: EvmAddress) => getToken(config, chain.chainId, address).decimals;
+  const decimalsOf = (address: Address) => getToken(config, chain.chainId, address).decimals;
   return [
     { name: "evmChainId", found: terms.evmChainId, expected: chain.evmChainId },
     { name: "factory", found: show(terms.factory), expected: show(chain.contracts.factory) },

@@ -8,7 +8,7 @@ import {
   silentLog,
 } from "../../test/support/doubles.ts";
 import type { Outflow, Transfer } from "../chains/port/index.ts";
-import { type EvmAddress, NATIVE_TOKEN, toEvmAddress, toHex32 } from "../core/hex.ts";
+import { type Address, type EvmAddress, NATIVE_TOKEN, toEvmAddress, toHex32 } from "../core/hex.ts";
 import { fitTransfers, groupByHolding, verifyArrivals } from "./arrivals.ts";
 import type { ScannerDeps } from "./deps.ts";
 
@@ -31,7 +31,7 @@ const transferOf = (amount: bigint, logIndex: number, token: EvmAddress = TOKEN)
   ordinal: 0,
 });
 
-type Held = Readonly<Record<EvmAddress, bigint | null>>;
+type Held = Readonly<Record<Address, bigint | null>>;
 
 /** Verifies transfers against given balances and outflows; returns the credited tokens and amounts, and the requests. */
 async function verify(

@@ -14,7 +14,7 @@ import { createTestDatabase, type TestDatabase } from "../../test/support/databa
 import { issueAddress } from "../addresses/index.ts";
 import type { BlockRef, Transfer } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
-import { type EvmAddress, toEvmAddress, toHex32, unpadAddress } from "../core/hex.ts";
+import { type Address, toEvmAddress, toHex32, unpadAddress } from "../core/hex.ts";
 import { listEvents } from "../events/index.ts";
 import { createIntegrator } from "../integrators/index.ts";
 import { createRouteBook } from "../routes/index.ts";
@@ -40,7 +40,7 @@ interface FakeBlock {
 }
 
 /** Creates a chain of named blocks that supports reorgs and can hide its newest blocks. */
-function createForkingChain(payee: () => EvmAddress) {
+function createForkingChain(payee: () => Address) {
   let blocks: FakeBlock[] = [{ name: "genesis", pays: [] }];
   let visible = Infinity;
   let finalNumber = 0n;
@@ -50,7 +50,7 @@ function createForkingChain(payee: () => EvmAddress) {
   let beforePush: () => Promise<void> = async () => undefined;
   let lastAsked: string | null = null;
   let afterTip: () => Promise<void> = async () => undefined;
-  let outflowsOf: (block: bigint) => readonly EvmAddress[] = () => [];
+  let outflowsOf: (block: bigint) => readonly Address[] = () => [];
   const seen = () => blocks.slice(0, visible);
   const refOf = (number: number): BlockRef | null => {
     const block = seen()[number];
@@ -64,7 +64,7 @@ function createForkingChain(payee: () => EvmAddress) {
   };
   const members: ChainMembers = {
     chainId: 2,
-    addresses: { factory: FACTORY, escrow: FACTORY, delivery: FACTORY },
+    addresses: { walletRoot: FACTORY, escrow: FACTORY, delivery: FACTORY },
     predictWallet: (commitment) => unpadAddress(commitment.userId),
     hashCommitment: (commitment) => toHex32(hashOf(JSON.stringify(commitment))),
     getBlock: async (number) => {
@@ -129,7 +129,7 @@ function createForkingChain(payee: () => EvmAddress) {
       finalNumber = number;
     },
     /** Sets the wallets that are refunded in each block. */
-    refund: (wallets: (block: bigint) => readonly EvmAddress[]) => {
+    refund: (wallets: (block: bigint) => readonly Address[]) => {
       outflowsOf = wallets;
     },
     /** Sets an action between the reads of the tip and of the next block. */
@@ -168,7 +168,7 @@ async function openScanner() {
   const { db } = database;
   const random = createCountingRandom();
   const clock = createStillClock();
-  let wallet: EvmAddress = PAYER;
+  let wallet: Address = PAYER;
   const forking = createForkingChain(() => wallet);
   const { chain } = forking;
   const settlements: SettlementDeps = {

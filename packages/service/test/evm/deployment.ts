@@ -27,7 +27,13 @@ import {
   testTokenBytecode,
   transferRouteBytecode,
 } from "@sluice/contracts/bytecode";
-import { type EvmAddress, NATIVE_TOKEN, padAddress, toEvmAddress } from "../../src/core/hex.ts";
+import {
+  type Address,
+  type EvmAddress,
+  NATIVE_TOKEN,
+  padAddress,
+  toEvmAddress,
+} from "../../src/core/hex.ts";
 
 /** Bridge chain ids of the source and of the destination. */
 export const HERE = 2;
@@ -43,7 +49,7 @@ export type Deployment = Awaited<ReturnType<typeof deployContracts>>;
 /** Deploys everything. The relayer settles, claims and delivers; the attestor signs. */
 export async function deployContracts(
   rpcUrl: string,
-  roles: { readonly relayer: EvmAddress; readonly attestor: EvmAddress },
+  roles: { readonly relayer: Address; readonly attestor: Address },
 ) {
   const { relayer, attestor } = roles;
   const owner = account(0);
@@ -143,7 +149,7 @@ export async function deployContracts(
     create,
 
     /** Mints test tokens and waits for the block. */
-    async mint(token: EvmAddress, to: EvmAddress, amount: bigint) {
+    async mint(token: EvmAddress, to: Address, amount: bigint) {
       const mint = { address: token, abi: testTokenAbi, functionName: "mint" } as const;
       return mined(await wallet.writeContract({ ...mint, args: [to, amount] }));
     },

@@ -1,12 +1,6 @@
 /** Node, contracts, both chains and both signers: all that a deposit takes, for tests. */
 import type { Commitment } from "../../src/core/commitment.ts";
-import {
-  type EvmAddress,
-  type Hex,
-  padAddress,
-  toEvmAddress,
-  toHex32,
-} from "../../src/core/hex.ts";
+import { type Address, type Hex, padAddress, toEvmAddress, toHex32 } from "../../src/core/hex.ts";
 import type { TxHash } from "../../src/core/hex.ts";
 import { Secret } from "../../src/core/secret.ts";
 import { createEvmChain } from "../../src/chains/evm/evm-chain.ts";
@@ -132,7 +126,7 @@ export async function openWorld() {
     /** Locks 25 USDC of a new user. */
     async lockDeposit() {
       const commitment = world.commitmentTo(THERE);
-      const wallet: EvmAddress = here.predictWallet(commitment);
+      const wallet: Address = here.predictWallet(commitment);
       await deployment.mint(deployment.usdc, wallet, 25n * USDC);
       const receipt = await world.execute(here, world.settleCall(commitment));
       const deliveryId = here.deliveryIdOf({ wallet, token: deployment.usdc, seq: 0n });

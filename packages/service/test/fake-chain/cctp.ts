@@ -2,15 +2,22 @@
  * The bridge of the fake chain: messages as Circle's contracts lay them out, what the attestation service writes into
  * them, and its signature. Shares no code with the route, so that a mistake on one side shows on the other.
  */
-import { type Address, type Hex, type Hex32, toHex32, type TxHash } from "../../src/core/hex.ts";
+import {
+  type Address,
+  type EvmAddress,
+  type Hex,
+  type Hex32,
+  toHex32,
+  type TxHash,
+} from "../../src/core/hex.ts";
 import { hash } from "./codec.ts";
 
 /** The bridge on one chain, and how it is linked to the others. */
 export interface FakeCctp {
   /** The bridge's number of the chain. */
   readonly domain: number;
-  readonly messenger: Address;
-  readonly transmitter: Address;
+  readonly messenger: EvmAddress;
+  readonly transmitter: EvmAddress;
   readonly token: Address;
   /** Gets what the bridge keeps. */
   readonly feeRecipient: Address;

@@ -84,7 +84,7 @@ export function createFakeNode(chain: FakeChain): FakeNode {
     costOf: (gas, feePerGas) => gas * feePerGas,
     costOfStep: ({ gas }, feePerGas) => gas * feePerGas,
     isGivenBack: ({ from }) => from === escrow,
-    addresses: { factory, escrow, delivery },
+    addresses: { walletRoot: factory, escrow, delivery },
     coin: { token: NATIVE_TOKEN, decimals: 18 },
     sequencing: {
       kind: "nonce",

@@ -3,21 +3,21 @@
  * which is what the pair is worth and what a feed says. Shares no code with the routes, so that a mistake on one side
  * shows on the other.
  */
-import type { Address } from "../../src/core/hex.ts";
+import type { Address, EvmAddress } from "../../src/core/hex.ts";
 
 /** The pool of a chain. It holds what it gives, and never runs out. */
 export interface FakePool {
-  readonly account: Address;
-  readonly quoter: Address;
+  readonly account: EvmAddress;
+  readonly quoter: EvmAddress;
   /** The wrapped native coin, which is what it calls the coin. */
-  readonly weth: Address;
+  readonly weth: EvmAddress;
   readonly token: Address;
   readonly coinDecimals: bigint;
   readonly tokenDecimals: bigint;
   /** Kept of what goes in, in hundredths of a basis point. */
   readonly fee: bigint;
   /** Says what the coin is worth. */
-  readonly feed: Address;
+  readonly feed: EvmAddress;
 }
 
 /** Prices at a block: whole tokens per whole coin, times 1e18. */

@@ -54,7 +54,7 @@ export function createFakeSlotNode(chain: FakeSlotChain, dailyCap: bigint): Fake
     chainId,
     kind: "svm",
     isOrderOver: async (deadline) => finalBlock.time > deadline + ORDER_GRACE_S,
-    addresses: { factory: binding, escrow, delivery },
+    addresses: { walletRoot: binding, escrow, delivery },
     cctp: null,
     coin: { token: NATIVE_SOL, decimals: 9 },
     sequencing: {

@@ -114,7 +114,7 @@ function createQuoteDeps(): QuoteDeps {
   const chain = createStrictChain({
     predictWallet: (commitment) => predictWallet(factory, commitment),
     hashCommitment,
-    addresses: { factory, escrow: factory, delivery: factory },
+    addresses: { walletRoot: factory, escrow: factory, delivery: factory },
   });
   const route: Partial<Route> = {
     kind: "SWIFT",

@@ -22,7 +22,7 @@ import { SignerRefusal } from "../../src/signers/refusal.ts";
 export function createFakeLaneSigner(lane: {
   readonly chainId: number;
   readonly purpose: LanePurpose;
-  readonly address: EvmAddress;
+  readonly address: Address;
 }): LaneSigner {
   return {
     ...lane,

@@ -28,6 +28,7 @@ import {
   toAddress,
   toEvmAddress,
   toHex32,
+  toSolanaAddress,
 } from "../../src/core/hex.ts";
 import { Secret } from "../../src/core/secret.ts";
 import type { RouteChoice } from "./faults.ts";
@@ -126,6 +127,16 @@ export function poolOf(chainId: number): FakePool {
     tokenDecimals: 6n,
     fee: BigInt(POOL_FEE),
     feed: accountOf(`feed ${chainId}`),
+  };
+}
+
+/** Where the contracts of an EVM chain are. */
+function evmContractsOf(chainId: number): EvmChain["contracts"] {
+  const { factory, escrow, delivery } = contractsOf(chainId);
+  return {
+    factory: toEvmAddress(factory),
+    escrow: toEvmAddress(escrow),
+    delivery: toEvmAddress(delivery),
   };
 }
 
@@ -316,7 +327,7 @@ export function createConfig(
         traces: false,
         deliveryConfirmations: 2,
         uniswapV3: swaps ? { ...poolOf(chainId), router: poolOf(chainId).account } : undefined,
-        contracts: contractsOf(chainId),
+        contracts: evmContractsOf(chainId),
         cctp: isBridged ? cctpOf(chainId) : undefined,
         lanes: { deploy: [], settle: [], deliver: [] },
         dailyGasBudget: undefined,
@@ -369,15 +380,22 @@ const createFixedPrice = (fixed: bigint): PriceConfig => ({
 });
 
 function createSolanaConfig(): SolanaChain {
-  const { factory: binding, escrow, delivery, treasury } = solanaContracts();
-  const [settle, deliver] = [laneOf(SOLANA, "settle"), laneOf(SOLANA, "deliver")];
+  const { factory, escrow, delivery, treasury } = solanaContracts();
+  const accounts = {
+    binding: toSolanaAddress(factory),
+    escrow: toSolanaAddress(escrow),
+    delivery: toSolanaAddress(delivery),
+    treasury: toSolanaAddress(treasury),
+    settle: toSolanaAddress(laneOf(SOLANA, "settle")),
+    deliver: toSolanaAddress(laneOf(SOLANA, "deliver")),
+  };
   return {
     ...sharedOf(SOLANA, createFixedPrice(COIN_USD)),
     kind: "svm",
     genesisHash: toHex32(`0x${"0".repeat(64)}`),
     startSlot: 0,
     detectAt: "finalized",
-    accounts: { binding, escrow, delivery, treasury, settle, deliver },
+    accounts,
     mints: new Map(),
     seed: NO_KEY,
     attestors: [],
@@ -433,7 +451,7 @@ function listRoutes(between: readonly RouteChoice[number][], swaps: boolean): Ro
 /** From the coin to the token of the chain and back, and to the other chain's where there is the bridge. */
 function listSwaps(chainId: number, isBridged: boolean): RouteConfig[] {
   const [token, destChain] = [tokenOf(chainId), otherOf(chainId)];
-  const through = (tokenOut: EvmAddress) => ({
+  const through = (tokenOut: Address) => ({
     swap: { tokenOut, poolFee: POOL_FEE, maxImpactBps: 100, slippageBps: 50 },
   });
   const stay = { kind: "MONO_CHAIN", chainId } as const;

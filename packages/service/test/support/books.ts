@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { expect, vi } from "vitest";
 import type { BlockRef, FoundDelivery, Lock } from "../../src/chains/port/index.ts";
-import { type EvmAddress, NATIVE_TOKEN, toEvmAddress, toHex32 } from "../../src/core/hex.ts";
+import { NATIVE_TOKEN, toEvmAddress, toHex32 } from "../../src/core/hex.ts";
 import { formatStamp } from "../../src/core/stamp.ts";
 import type { Db } from "../../src/db/schema.ts";
 import { type AuditDeps, auditChain } from "../../src/ledger/index.ts";
@@ -95,7 +95,7 @@ export async function openBooks(db: Db) {
     /** What was asked, in order. */
     asked: [] as string[],
   };
-  const heldBy = (token: EvmAddress, wallet: EvmAddress) => {
+  const heldBy = (token: string, wallet: string) => {
     const held = says.held.get(`${token}:${wallet}`);
     return held === undefined ? 0n : held;
   };

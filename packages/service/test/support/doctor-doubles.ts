@@ -7,13 +7,15 @@ import {
   LANE_PURPOSES,
   type LanePurpose,
   type SolanaChain,
+  type MintConfig,
 } from "../../src/config/index.ts";
 import {
+  type Address,
   type EvmAddress,
   NATIVE_SOL,
-  toAddress,
   toEvmAddress,
   toHex32,
+  toSolanaAddress,
 } from "../../src/core/hex.ts";
 import { Secret } from "../../src/core/secret.ts";
 import type { ChainNodes, DoctorDeps, LaneAccount, SeedAccounts } from "../../src/doctor/index.ts";
@@ -57,16 +59,16 @@ export const CHAIN: EvmChain = {
   transactionSurcharge: 0n,
 };
 
-const accountOf = (pair: string) => toAddress(`0x${pair.repeat(32)}`);
+const accountOf = (pair: string) => toSolanaAddress(`0x${pair.repeat(32)}`);
 
 /** Accounts of the seed of `SOLANA_CHAIN`. */
-export const SEED_ACCOUNTS: SeedAccounts = {
+export const SEED_ACCOUNTS = {
   binding: accountOf("b1"),
   escrow: accountOf("b2"),
   delivery: accountOf("b3"),
   settle: accountOf("b4"),
   deliver: accountOf("b5"),
-};
+} satisfies SeedAccounts;
 export const SOLANA_TREASURY = accountOf("b6");
 export const SOLANA_USDC = accountOf("cc");
 const { binding, escrow, delivery, settle, deliver } = SEED_ACCOUNTS;
@@ -104,9 +106,11 @@ export const SOLANA_CHAIN: SolanaChain = {
   genesisHash: toHex32(accountOf("ab")),
   detectAt: "finalized",
   seed: { setting: "chains[1].seed", retired: false, source: { kind: "elsewhere" } },
-  mints: new Map([[SOLANA_USDC, { program: "token", decimals: 6, hasTransferFee: false }]]),
+  mints: new Map<Address, MintConfig>([
+    [SOLANA_USDC, { program: "token", decimals: 6, hasTransferFee: false }],
+  ]),
   attestors: [ATTESTOR],
-  dailyCaps: new Map([
+  dailyCaps: new Map<Address, bigint>([
     [NATIVE_SOL, 1n],
     [SOLANA_USDC, 1n],
   ]),

@@ -188,7 +188,7 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
     deliveryIdOf: () => ID,
     deliveryIdOfPayout: () => ID,
     cctp: null,
-    addresses: { factory: TOKEN, escrow: TOKEN, delivery: TOKEN },
+    addresses: { walletRoot: TOKEN, escrow: TOKEN, delivery: TOKEN },
   });
 }
 

@@ -16,7 +16,13 @@ import { type DepositAddress, issueAddress } from "../../src/addresses/index.ts"
 import type { Call, Effect, Receipt } from "../../src/chains/port/index.ts";
 import type { Caps } from "../../src/core/amounts.ts";
 import { OperatingError } from "../../src/core/errors.ts";
-import { type EvmAddress, type TxHash, toEvmAddress, toHex32 } from "../../src/core/hex.ts";
+import {
+  type Address,
+  type EvmAddress,
+  toEvmAddress,
+  toHex32,
+  type TxHash,
+} from "../../src/core/hex.ts";
 import type { Db } from "../../src/db/schema.ts";
 import { feeCapOf, type FeeTerms, planTerms } from "../../src/fees/index.ts";
 import type { DeliveryProgress, Route, Sweep } from "../../src/routes/index.ts";
@@ -28,8 +34,8 @@ import { createTenant, insertSettlement } from "./tenants.ts";
 
 /** What our own reader sees on the destination. */
 export interface Arrival {
-  readonly to: EvmAddress;
-  readonly token: EvmAddress;
+  readonly to: Address;
+  readonly token: Address;
   readonly amount: bigint;
   readonly txHash: TxHash;
   /** Whether it has the configured confirmations. */
@@ -41,9 +47,9 @@ export interface MinedSweep {
   readonly address: DepositAddress;
   readonly amount: bigint;
   readonly fee: FeeTerms;
-  readonly wallet?: EvmAddress;
-  readonly token?: EvmAddress;
-  readonly contract?: EvmAddress;
+  readonly wallet?: Address;
+  readonly token?: Address;
+  readonly contract?: Address;
 }
 
 /** The receipt of a sweep: what the route's contract did, then what the factory says of it. */

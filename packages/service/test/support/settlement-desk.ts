@@ -101,7 +101,7 @@ export async function openDesk() {
   });
   const chain: Chain = createStrictChain({
     chainId: 2,
-    addresses: { factory: FACTORY, escrow: FACTORY, delivery: FACTORY },
+    addresses: { walletRoot: FACTORY, escrow: FACTORY, delivery: FACTORY },
     predictWallet: walletOf,
     hashCommitment: (commitment) => toHex32(hashOf(JSON.stringify(commitment))),
     getBalance: async () => state.balance,

@@ -18,7 +18,14 @@ import { buildInstructions } from "../../src/chains/solana/instructions.ts";
 import { type ChainOfVaults, createSolanaChain } from "../../src/chains/solana/solana-chain.ts";
 import { compileMessage, decodeTransaction } from "../../src/chains/solana/transaction.ts";
 import type { Commitment } from "../../src/core/commitment.ts";
-import { type Address, type Hex32, NATIVE_SOL, toHex32, type TxHash } from "../../src/core/hex.ts";
+import {
+  type Address,
+  type Hex32,
+  NATIVE_SOL,
+  toHex32,
+  toSolanaAddress,
+  type TxHash,
+} from "../../src/core/hex.ts";
 import { assert } from "../../src/core/assert.ts";
 import type { Clock } from "../../src/core/ports.ts";
 import { silentLog } from "./doubles.ts";
@@ -102,8 +109,8 @@ export async function startSolanaWorld(): Promise<SolanaWorld> {
         binding,
         escrow: facts.escrow,
         delivery: facts.delivery,
-        treasury: facts.treasury,
-        feePayers: [facts.feePayer],
+        treasury: toSolanaAddress(facts.treasury),
+        feePayers: [toSolanaAddress(facts.feePayer)],
       },
       commitments: {
         hash: hashCommitment,

@@ -1,14 +1,8 @@
 /** Our contracts on an EVM chain: the calls to them and what they hold. */
 import { encodeFunctionData } from "viem";
 import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
-import { type EvmAddress, type Hex, padAddress } from "../../core/hex.ts";
-import type {
-  Call,
-  ChainCodec,
-  ContractAddresses,
-  ContractReader,
-  ContractWallets,
-} from "../port/index.ts";
+import { type EvmAddress, type Hex, padAddress, toEvmAddress } from "../../core/hex.ts";
+import type { Call, ChainCodec, ContractReader, ContractWallets } from "../port/index.ts";
 import { combineCalls, tookEffect } from "./batches.ts";
 import { tagOf } from "./calls.ts";
 import { deliveryIdOf, deliveryIdOfPayout, hashCommitment, predictWallet } from "./commitment.ts";
@@ -19,6 +13,13 @@ import { getTaggedBlock } from "./reader.ts";
 import { findRefund } from "./refunds.ts";
 import { encodeLockData, encodeTransferData } from "./route-data.ts";
 import type { Rpc } from "./rpc.ts";
+
+/** Our contracts on an EVM chain. */
+export interface EvmContracts {
+  readonly factory: EvmAddress;
+  readonly escrow: EvmAddress;
+  readonly delivery: EvmAddress;
+}
 
 /** Wallets are deployed by the factory. */
 export function createWallets(factory: EvmAddress): ContractWallets {
@@ -35,12 +36,12 @@ export function createWallets(factory: EvmAddress): ContractWallets {
 /** The contracts of a chain over a node. What is computed needs no node; what is read throws RPC_UNAVAILABLE. */
 export function createContracts(
   rpc: Rpc,
-  addresses: ContractAddresses,
+  contracts: EvmContracts,
   deployBlock: bigint,
 ): ChainCodec & ContractReader {
-  const { factory, escrow, delivery } = addresses;
+  const { factory, escrow, delivery } = contracts;
   return {
-    addresses,
+    addresses: { walletRoot: factory, escrow, delivery },
     costOf: (gas, feePerGas) => gas * feePerGas,
     costOfStep: ({ gas }, feePerGas) => gas * feePerGas,
     isGivenBack: (transfer) => transfer.from === escrow,
@@ -121,11 +122,14 @@ export function createContracts(
     getLock: (deliveryId, at) => getLock(rpc, escrow, deliveryId, at),
     findRefund: async (args) => {
       const { number: newest } = await getTaggedBlock(rpc, tagOf("final"));
-      return findRefund(rpc, factory, { ...args, newest });
+      const { wallet, token, fromBlock } = args;
+      const place = { wallet: toEvmAddress(wallet), token: toEvmAddress(token) };
+      return findRefund(rpc, factory, { ...place, fromBlock, newest });
     },
-    listOutflows: (block) => listOutflows(rpc, block, addresses),
+    listOutflows: (block) => listOutflows(rpc, block, contracts),
     isDelivered: (deliveryId, at) => isDelivered(rpc, delivery, deliveryId, at),
-    getDailyCapLeft: (token, at = "latest") => getDailyCapLeft(rpc, delivery, token, at),
+    getDailyCapLeft: (token, at = "latest") =>
+      getDailyCapLeft(rpc, delivery, toEvmAddress(token), at),
     findDelivery: (deliveryId, at = "latest") =>
       findDelivery(rpc, { address: delivery, deployBlock }, deliveryId, at),
   };

@@ -14,12 +14,13 @@ import {
   transferRouteAbi,
 } from "@sluice/contracts/abi";
 import { type EvmAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
-import type { ContractAddresses, Effect } from "../port/index.ts";
+import type { Effect } from "../port/index.ts";
 import type { LogAnswer } from "./answers.ts";
 import { transmitterAbi } from "./cctp.ts";
+import type { EvmContracts } from "./contracts.ts";
 
 /** Whose events count. */
-export type Emitters = ContractAddresses & {
+export type Emitters = EvmContracts & {
   /** The bridge's, where the chain has one. */
   readonly transmitter?: EvmAddress | undefined;
 };

@@ -2,7 +2,7 @@
 import { deliveryAbi, depositFactoryAbi } from "@sluice/contracts/abi";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
-  type EvmAddress,
+  type Address,
   type Hex32,
   NATIVE_TOKEN,
   padAddress,
@@ -226,7 +226,7 @@ describe("state at one block", () => {
   /** Everything that is read of state, before and after a deposit was locked. */
   const readAll = async (
     at: ReadPoint,
-    { wallet, deliveryId }: { readonly wallet: EvmAddress; readonly deliveryId: Hex32 },
+    { wallet, deliveryId }: { readonly wallet: Address; readonly deliveryId: Hex32 },
   ) => ({
     tokens: await world.here.getBalance(world.usdc, world.here.addresses.escrow, at),
     found: await world.here.findBalance(world.usdc, world.here.addresses.escrow, at),

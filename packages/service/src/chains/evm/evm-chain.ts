@@ -1,8 +1,9 @@
 /** An EVM chain behind the chain port: one node, our three contracts. */
-import type { CctpContracts, ContractAddresses } from "../port/index.ts";
+import { toEvmAddress } from "../../core/hex.ts";
+import type { CctpContracts } from "../port/index.ts";
 import type { ChainAtBlocks } from "../quorum.ts";
 import { createCctp } from "./cctp.ts";
-import { createContracts, createWallets } from "./contracts.ts";
+import { createContracts, createWallets, type EvmContracts } from "./contracts.ts";
 import { checkIdentity } from "./identity.ts";
 import { readPriceFeed } from "./price-feeds.ts";
 import { createBalances, createReader } from "./reader.ts";
@@ -18,7 +19,7 @@ export interface EvmChainOptions {
   readonly evmChainId: number;
   /** May carry credentials; never shown. */
   readonly rpcUrl: string;
-  readonly contracts: ContractAddresses;
+  readonly contracts: EvmContracts;
   /** Circle's contracts, where the chain has them. */
   readonly cctp?: CctpContracts | undefined;
   /** For one request, body included. */
@@ -38,7 +39,9 @@ export function createEvmChain(options: EvmChainOptions): ChainAtBlocks {
     sequencing: createNonceSequencing(rpc),
     balances: createBalances(rpc),
     wallets: createWallets(addresses.factory),
-    priceFeeds: { readPriceFeed: (feed, at = "latest") => readPriceFeed(rpc, feed, at) },
+    priceFeeds: {
+      readPriceFeed: (feed, at = "latest") => readPriceFeed(rpc, toEvmAddress(feed), at),
+    },
     pools: { quoteSwap: (swap, at = "latest") => quoteSwap(rpc, swap, at), encodeSwapData },
     cctp: cctp ? createCctp(rpc, cctp, deployBlock) : null,
     checkIdentity: () => checkIdentity(rpc, { evmChainId, addresses }),

@@ -3,7 +3,7 @@ import { decodeFunctionResult, encodeFunctionData } from "viem";
 import { depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
 import { OperatingError } from "../../core/errors.ts";
 import { type EvmAddress, toEvmAddress } from "../../core/hex.ts";
-import type { ContractAddresses } from "../port/index.ts";
+import type { EvmContracts } from "./contracts.ts";
 import { parseIndex } from "./answers.ts";
 import { readView } from "./calls.ts";
 import { implementationOf } from "./commitment.ts";
@@ -16,7 +16,7 @@ import type { Rpc } from "./rpc.ts";
  */
 export async function checkIdentity(
   rpc: Rpc,
-  expected: { readonly evmChainId: number; readonly addresses: ContractAddresses },
+  expected: { readonly evmChainId: number; readonly addresses: EvmContracts },
 ): Promise<void> {
   const { factory, escrow, delivery } = expected.addresses;
   const evmChainId = await rpc.ask("eth_chainId", [], parseIndex);

@@ -2,8 +2,9 @@
 import { decodeEventLog, toEventSelector } from "viem";
 import { escrowAbi } from "@sluice/contracts/abi";
 import { type Hex32, toEvmAddress, toHex32 } from "../../core/hex.ts";
-import type { BlockRef, ContractAddresses, Outflow } from "../port/index.ts";
+import type { BlockRef, Outflow } from "../port/index.ts";
 import type { LogAnswer } from "./answers.ts";
+import type { EvmContracts } from "./contracts.ts";
 import { decodeEffects } from "./effects.ts";
 import { getLock } from "./locks.ts";
 import type { Rpc } from "./rpc.ts";
@@ -15,7 +16,7 @@ const RETURNED = toEventSelector("Returned(bytes32,address,uint256)");
 export async function listOutflows(
   rpc: Rpc,
   block: BlockRef,
-  addresses: ContractAddresses,
+  addresses: EvmContracts,
 ): Promise<Outflow[]> {
   const { factory, escrow } = addresses;
   const isOurs = (log: LogAnswer) => log.address === factory || log.address === escrow;
@@ -28,7 +29,7 @@ export async function listOutflows(
   return outflows;
 }
 
-function readOutflow(log: LogAnswer, addresses: ContractAddresses): Outflow | null {
+function readOutflow(log: LogAnswer, addresses: EvmContracts): Outflow | null {
   const [effect] = decodeEffects([log], addresses);
   if (effect?.kind !== "settled" && effect?.kind !== "refunded") return null;
   const { wallet, token, amount } = effect;
@@ -40,7 +41,7 @@ function readOutflow(log: LogAnswer, addresses: ContractAddresses): Outflow | nu
 async function readReturn(
   rpc: Rpc,
   log: LogAnswer,
-  escrow: ContractAddresses["escrow"],
+  escrow: EvmContracts["escrow"],
 ): Promise<Outflow | null> {
   const [signature, ...rest] = log.topics;
   if (log.address !== escrow || signature !== RETURNED) return null;

@@ -1,7 +1,7 @@
 /** Reading an EVM chain through one node. */
 import { encodeFunctionData } from "viem";
 import { erc20Abi } from "@sluice/contracts/abi";
-import { type EvmAddress, NATIVE_TOKEN } from "../../core/hex.ts";
+import { type Address, type EvmAddress, NATIVE_TOKEN, toEvmAddress } from "../../core/hex.ts";
 import type { BalancesAtBlock, BlockRef, ChainReader, ReadPoint } from "../port/index.ts";
 import {
   type BlockAnswer,
@@ -26,8 +26,8 @@ export function createReader(rpc: Rpc): Omit<ChainReader, "checkIdentity"> {
     return toRef(block);
   }
 
-  function getBalance(token: EvmAddress, owner: EvmAddress, at: ReadPoint = "latest") {
-    if (token === NATIVE_TOKEN) return getNativeBalance(rpc, owner, at);
+  function getBalance(token: Address, owner: Address, at: ReadPoint = "latest") {
+    if (token === NATIVE_TOKEN) return getNativeBalance(rpc, toEvmAddress(owner), at);
     return readView(rpc, { ...balanceView(token, owner), at }, parseUintWord);
   }
 
@@ -43,15 +43,15 @@ export function createReader(rpc: Rpc): Omit<ChainReader, "checkIdentity"> {
     getBlock,
     getBlockAfter: (number) => getBlock(number + 1n),
 
-    listTransfers: (block, tokens) => listTransfers(rpc, block, tokens),
+    listTransfers: (block, tokens) => listTransfers(rpc, block, tokens.map(toEvmAddress)),
     listNativeTransfers: (block, choose) => listNativeTransfers(rpc, block, choose),
     getBalance,
     readHolding: async (token, owner) => ({ amount: await getBalance(token, owner) }),
     findBalance: (token, owner, at = "latest") =>
       token === NATIVE_TOKEN
-        ? getNativeBalance(rpc, owner, at)
+        ? getNativeBalance(rpc, toEvmAddress(owner), at)
         : findInView(rpc, { ...balanceView(token, owner), at }, parseUintWord),
-    hasCode: (address, at) => hasCode(rpc, address, at),
+    hasCode: (address, at) => hasCode(rpc, toEvmAddress(address), at),
     getLeastPayment: async () => 1n,
   };
 }
@@ -61,7 +61,7 @@ export function createBalances(rpc: Rpc): BalancesAtBlock {
   return {
     kind: "at_block",
     listTracedPayees: createTraceReader(rpc),
-    listNativeBalances: (block, owners) => listNativeBalances(rpc, block, owners),
+    listNativeBalances: (block, owners) => listNativeBalances(rpc, block, owners.map(toEvmAddress)),
     listTokenBalances: (blockHash, holdings) => listTokenBalances(rpc, blockHash, holdings),
   };
 }
@@ -99,9 +99,13 @@ export async function hasCode(
   return (await rpc.ask("eth_getCode", [address, blockParameterOf(at)], parseBytes)) !== "0x";
 }
 
-function balanceView(token: EvmAddress, owner: EvmAddress) {
-  const data = encodeFunctionData({ abi: erc20Abi, functionName: "balanceOf", args: [owner] });
-  return { to: token, data };
+function balanceView(token: Address, owner: Address) {
+  const data = encodeFunctionData({
+    abi: erc20Abi,
+    functionName: "balanceOf",
+    args: [toEvmAddress(owner)],
+  });
+  return { to: toEvmAddress(token), data };
 }
 
 function toRef({ number, hash, parentHash }: BlockAnswer): BlockRef {

@@ -1,7 +1,7 @@
 /** Sending to an EVM chain through one node. */
 import { keccak256 } from "viem";
 import { OperatingError } from "../../core/errors.ts";
-import type { EvmAddress } from "../../core/hex.ts";
+import { type EvmAddress, toEvmAddress } from "../../core/hex.ts";
 import type { Call, ChainSender, NonceSequencing, Simulation } from "../port/index.ts";
 import { parseIndex, parseQuantity, parseReceipt, parseTxHash } from "./answers.ts";
 import { blockParameterOf, toQuantity } from "./calls.ts";
@@ -20,7 +20,7 @@ export function createSender(rpc: Rpc, emitters: Emitters): ChainSender {
   return {
     isOrderOver: async (deadline) => (await getTaggedBlock(rpc, "finalized")).timestamp > deadline,
     suggestFees: () => suggestFees(rpc),
-    simulate: (from, call) => simulate(rpc, from, call),
+    simulate: (from, call) => simulate(rpc, toEvmAddress(from), call),
 
     async send(raw) {
       let answer: NodeAnswer;

@@ -3,6 +3,7 @@
  * https://docs.uniswap.org/contracts/v3/reference/periphery/lens/QuoterV2
  */
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from "viem";
+import { toEvmAddress } from "../../core/hex.ts";
 import type { ReadPoint, PoolSwapQuestion } from "../port/index.ts";
 import { findInView } from "./calls.ts";
 import type { Rpc } from "./rpc.ts";
@@ -18,7 +19,10 @@ const QUOTE_GAS_MAX = 4_000_000n;
 
 /** Base units that would come out; null when the quoter reverts or answers nonsense, as it does where there is no pool. */
 export function quoteSwap(rpc: Rpc, swap: PoolSwapQuestion, at: ReadPoint): Promise<bigint | null> {
-  const { quoter, tokenIn, tokenOut, poolFee: fee, amountIn } = swap;
+  const { poolFee: fee, amountIn } = swap;
+  const quoter = toEvmAddress(swap.quoter);
+  const tokenIn = toEvmAddress(swap.tokenIn);
+  const tokenOut = toEvmAddress(swap.tokenOut);
   const question = { tokenIn, tokenOut, amountIn, fee, sqrtPriceLimitX96: 0n };
   const functionName = "quoteExactInputSingle";
   const data = encodeFunctionData({ abi: quoterAbi, functionName, args: [question] });

@@ -1,5 +1,5 @@
 /** What some chains can do and others cannot. */
-import type { Address, Hex, Hex32 } from "../../core/hex.ts";
+import type { Address, EvmAddress, Hex, Hex32 } from "../../core/hex.ts";
 import type { Commitment } from "../../core/commitment.ts";
 import type { BlockRef, ReadPoint } from "./blocks.ts";
 import type { BurnTerms, PoolSwapBurnTerms, PoolSwapTerms } from "./codec.ts";
@@ -75,9 +75,9 @@ export interface CctpContracts {
   /** The bridge's number of the chain. */
   readonly domain: number;
   /** TokenMessengerV2. */
-  readonly messenger: Address;
+  readonly messenger: EvmAddress;
   /** MessageTransmitterV2. */
-  readonly transmitter: Address;
+  readonly transmitter: EvmAddress;
 }
 
 /** The bridge on a chain that has it. */

@@ -6,15 +6,16 @@ import type { Held, TokenSource, Transfer } from "./reading.ts";
 import type { Batch, Call, GasCall, Receipt } from "./sending.ts";
 
 /** Where our contracts are, or the accounts that stand in their place. */
-export interface ContractAddresses {
-  readonly factory: Address;
+export interface OwnAccounts {
+  /** What deposit addresses are derived from: the factory, or on Solana the account that vaults are bound to. */
+  readonly walletRoot: Address;
   readonly escrow: Address;
   readonly delivery: Address;
 }
 
 /** What is computed of a chain and its contracts. */
 export interface ChainCodec {
-  readonly addresses: ContractAddresses;
+  readonly addresses: OwnAccounts;
   /** What so much gas costs at a fee per gas, in base units of the native coin, rounded up. */
   costOf(gas: bigint, feePerGas: bigint): bigint;
   /** What a step of a settlement costs at a fee per gas, in base units of the native coin, rounded up. */

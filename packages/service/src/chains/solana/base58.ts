@@ -1,6 +1,12 @@
 /** Addresses and ids between the service's hex and the base58 of Solana. */
 import { address, getBase58Decoder, getBase58Encoder, isAddress } from "@solana/kit";
-import { type Address, toAddress, type TxHash, toTxHash } from "../../core/hex.ts";
+import {
+  type Address,
+  type SolanaAddress,
+  toSolanaAddress,
+  type TxHash,
+  toTxHash,
+} from "../../core/hex.ts";
 
 /** 32 bytes in base58. */
 export type Base58 = ReturnType<typeof address>;
@@ -14,9 +20,9 @@ export function toBase58(bytes: Address | `0x${string}`): Base58 {
 }
 
 /** What 32 bytes in base58 are in hex. Throws on any other text. */
-export function fromBase58(text: string): Address {
+export function fromBase58(text: string): SolanaAddress {
   if (!isAddress(text)) throw new TypeError("expected 32 bytes in base58");
-  return toAddress(hexOf(encoder.encode(text)));
+  return toSolanaAddress(hexOf(encoder.encode(text)));
 }
 
 /** Whether a transaction's id has the form of this family: 64 bytes. */

@@ -3,17 +3,23 @@ import { ed25519 } from "@noble/curves/ed25519";
 import { assert } from "../../core/assert.ts";
 import { feeOf } from "../../core/amounts.ts";
 import type { Commitment } from "../../core/commitment.ts";
-import { type Address, type Hex, type Hex32, NATIVE_SOL } from "../../core/hex.ts";
+import {
+  type Address,
+  type Hex,
+  type Hex32,
+  NATIVE_SOL,
+  type SolanaAddress,
+} from "../../core/hex.ts";
 import type {
   BlockRef,
   Call,
   ChainCodec,
   ContractReader,
   Payout,
-  ContractAddresses,
   Effect,
   OpenLock,
   Outflow,
+  OwnAccounts,
   Receipt,
   SettleCall,
 } from "../port/index.ts";
@@ -46,9 +52,9 @@ export interface Commitments {
 
 /** The accounts of a deployment. */
 export interface Accounts extends Actors {
-  readonly treasury: Address;
+  readonly treasury: SolanaAddress;
   /** Who pays for orders: every transaction of ours is paid by one of them. */
-  readonly feePayers: readonly Address[];
+  readonly feePayers: readonly SolanaAddress[];
 }
 
 /** What the binding key signs, before the commitment's hash and the vault. */
@@ -77,7 +83,7 @@ export function createContracts(
 ): ChainCodec & ContractReader {
   const { accounts, commitments, ids, capLeftOf, walkAt } = options;
   const { binding, escrow, delivery } = accounts;
-  const addresses = { factory: binding, escrow, delivery };
+  const addresses = { walletRoot: binding, escrow, delivery };
   const { agreeFinal, nodes } = quorum;
   const looking: Looking = { actors: accounts, searchHistory: createHistorySearch() };
 
@@ -226,14 +232,14 @@ function howEnded(
   return held !== undefined && held > amount ? { held } : {};
 }
 
-function callOf({ factory, escrow, delivery }: ContractAddresses, order: Order): Call {
+function callOf({ walletRoot, escrow, delivery }: OwnAccounts, order: Order): Call {
   const to = {
     lock: escrow,
     claim: escrow,
     return: escrow,
     deliver: delivery,
-    transfer: factory,
-    refund: factory,
+    transfer: walletRoot,
+    refund: walletRoot,
   };
   return { to: to[order.kind], data: encodeOrders([order]), value: 0n };
 }

@@ -214,7 +214,7 @@ describe.each([
     const { commitment, wallet } = await deposit(token, amount);
     const held = await here.readHolding(token, wallet);
     const routeData = here.encodeTransferData({ bps: 100, flat: 3n });
-    const route = here.addresses.factory;
+    const route = here.addresses.walletRoot;
     const call = here.buildSettle({ commitment, token, route, routeData, ...held });
     const receipt = await world.execute(call);
     const fee = amount / 100n + 3n;
@@ -399,7 +399,7 @@ describe("what is in a wallet", () => {
     const held = await here.readHolding(usdc, wallet);
     expect(held.amount).toBe(17n);
     expect(held.sources?.[1]).toEqual({ account: others[1], amount: 7n });
-    const route = here.addresses.factory;
+    const route = here.addresses.walletRoot;
     const routeData = here.encodeTransferData({ bps: 0, flat: 1n });
     const call = here.buildSettle({ commitment, token: usdc, route, routeData, ...held });
     const receipt = await world.execute(call);
@@ -660,7 +660,7 @@ describe("mints", () => {
       const token = await world.createMint(facts, request);
       const commitment = newCommitment();
       await world.issue(commitment);
-      const route = here.addresses.factory;
+      const route = here.addresses.walletRoot;
       const routeData = here.encodeTransferData({ bps: 0, flat: 0n });
       const settle = { commitment, token, route, routeData, amount: 10n, asOf: 1n };
       const call = here.buildSettle(settle);
@@ -678,7 +678,7 @@ describe("mints", () => {
     const token = await world.createMint(facts);
     const { commitment, wallet } = await deposit(token, 10n);
     const held = await here.readHolding(token, wallet);
-    const route = here.addresses.factory;
+    const route = here.addresses.walletRoot;
     const routeData = here.encodeTransferData({ bps: 0, flat: 0n });
     const call = here.buildSettle({ commitment, token, route, routeData, ...held });
     expect(await here.simulate(deployment.facts.feePayer, call)).toMatchObject({ ok: true });

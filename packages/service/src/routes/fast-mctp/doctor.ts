@@ -4,7 +4,7 @@ import { formatUnits } from "../../core/amounts.ts";
 import { assert } from "../../core/assert.ts";
 import { type Check, type Compared, judge } from "../../core/check.ts";
 import { OperatingError } from "../../core/errors.ts";
-import { padAddress } from "../../core/hex.ts";
+import { padAddress, toEvmAddress } from "../../core/hex.ts";
 import { describeRoute, getEvmChainConfig } from "../configured.ts";
 import type { RoutePlace, ServiceCheckDeps } from "../module.ts";
 import { listPoolTerms } from "../pool-terms.ts";
@@ -21,13 +21,13 @@ export async function compareTerms(
   const { chain, inspector, display } = place;
   const { token, contract, swap } = route;
   if (swap) {
-    const terms = await inspector.getSwapBridgePair(contract);
+    const terms = await inspector.getSwapBridgePair(toEvmAddress(contract));
     return [
       ...(await listPoolTerms(place, { token, swap, terms })),
       ...listBridgeTerms(place, route, terms),
     ];
   }
-  const pair = await inspector.getBridgePair(contract);
+  const pair = await inspector.getBridgePair(toEvmAddress(contract));
   return [
     { name: "evmChainId", found: pair.evmChainId, expected: chain.evmChainId },
     { name: "token", found: display(pair.token), expected: display(token) },

@@ -1,6 +1,7 @@
 /** The doctor's look at routes of the kind `MONO_CHAIN`. */
 import type { Compared } from "../../core/check.ts";
 import type { RoutePlace } from "../module.ts";
+import { toEvmAddress } from "../../core/hex.ts";
 import { listPoolTerms } from "../pool-terms.ts";
 import type { MonoChainConfig } from "./config.ts";
 
@@ -11,13 +12,13 @@ export async function compareTerms(
 ): Promise<readonly Compared[]> {
   const { chain, inspector, display } = place;
   if (swap) {
-    const terms = await inspector.getSwapTerms(contract);
+    const terms = await inspector.getSwapTerms(toEvmAddress(contract));
     return [
       { name: "bridgeId", found: terms.bridgeId, expected: chainId },
       ...(await listPoolTerms(place, { token, swap, terms })),
     ];
   }
-  const terms = await inspector.getTransferTerms(contract);
+  const terms = await inspector.getTransferTerms(toEvmAddress(contract));
   return [
     { name: "evmChainId", found: terms.evmChainId, expected: chain.evmChainId },
     { name: "bridgeId", found: terms.bridgeId, expected: chainId },

@@ -90,7 +90,7 @@ function openAttestor() {
   const source: Chain = createStrictChain({
     ...shared,
     chainId: 2,
-    addresses: { factory: address("fa"), escrow: ESCROW, delivery: address("d2") },
+    addresses: { walletRoot: address("fa"), escrow: ESCROW, delivery: address("d2") },
     getLock: async (id, at, hints) => {
       state.hinted.push(hints);
       await state.slow.get(id);
@@ -102,7 +102,7 @@ function openAttestor() {
   const destination: Chain = createStrictChain({
     ...shared,
     chainId: 30,
-    addresses: { factory: address("fa"), escrow: address("e0"), delivery: DELIVERY },
+    addresses: { walletRoot: address("fa"), escrow: address("e0"), delivery: DELIVERY },
     isDelivered: async (_id, at) => (at === "final" ? state.deliveredFinal : state.deliveredLatest),
     findDelivery: async (_id, _at, hints) => {
       state.hinted.push(hints);

@@ -241,7 +241,7 @@ describe("the number of a lock", () => {
     const seqs: bigint[] = [];
     const source = createStrictChain({
       chainId: 2,
-      addresses: { factory: RECIPIENT, escrow: RECIPIENT, delivery: RECIPIENT },
+      addresses: { walletRoot: RECIPIENT, escrow: RECIPIENT, delivery: RECIPIENT },
       encodeLockData: ({ seq }) => {
         seqs.push(seq);
         return "0x10";
@@ -250,7 +250,7 @@ describe("the number of a lock", () => {
     });
     const destination = createStrictChain({
       chainId: 30,
-      addresses: { factory: RECIPIENT, escrow: RECIPIENT, delivery: RECIPIENT },
+      addresses: { walletRoot: RECIPIENT, escrow: RECIPIENT, delivery: RECIPIENT },
     });
     const plan = async (token = USDC) => {
       const route = createSwiftRoute({

@@ -1,7 +1,7 @@
 /** The doctor's look at routes of the kind `SWIFT`. */
 import { deliveryOf } from "../../config/index.ts";
 import type { Compared } from "../../core/check.ts";
-import { padAddress } from "../../core/hex.ts";
+import { padAddress, toEvmAddress } from "../../core/hex.ts";
 import { getChainConfig, getToken } from "../configured.ts";
 import type { RoutePlace } from "../module.ts";
 import type { SwiftConfig } from "./config.ts";
@@ -12,7 +12,7 @@ export async function compareTerms(
   { chainId, token, destChain, destToken, contract }: SwiftConfig,
 ): Promise<readonly Compared[]> {
   const destination = getChainConfig(config, destChain);
-  const pair = await inspector.getEscrowPair(contract);
+  const pair = await inspector.getEscrowPair(toEvmAddress(contract));
   const decimalsIn = getToken(config, chainId, token).decimals;
   const decimalsOut = getToken(config, destChain, destToken).decimals;
   const delivery = padAddress(deliveryOf(destination));

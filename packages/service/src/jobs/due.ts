@@ -105,7 +105,7 @@ export async function workOnDue<Id extends string>(
 ): Promise<boolean> {
   const ids = await rows.lease(db, { chainId, nowMs: clock.now(), leaseMs, limit });
   for (const result of await Promise.allSettled(ids.map(work))) {
-    if (result.status === "rejected") log.error({ err: result.reason }, "a look failed");
+    if (result.status === "rejected") log.error({ err: result.reason }, "poll failed, retrying");
   }
   return ids.length === limit;
 }

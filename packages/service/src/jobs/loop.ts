@@ -7,21 +7,21 @@
 import type { Clock } from "../core/ports.ts";
 import type { Log } from "../telemetry/log.ts";
 
-/** One look of a loop, once it is over. */
+/** One pass of a loop, once it is over. */
 export interface Poll {
   readonly failed: boolean;
   readonly durationMs: number;
 }
 
 export interface Loop {
-  /** Looks at once instead of after the interval. */
+  /** Polls at once instead of after the interval. */
   wake(): void;
-  /** Ends the loop after the look under way. */
+  /** Ends the loop after the poll under way. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a loop. `poll` returns true when there may be more work at once. A look that throws is logged and repeated
+ * Starts a loop. `poll` returns true when there may be more work at once. A poll that throws is logged and repeated
  * after the interval: the work stays in its rows.
  */
 export function startLoop(options: {
@@ -30,7 +30,7 @@ export function startLoop(options: {
   readonly clock: Clock;
   readonly log: Log;
   readonly poll: () => Promise<boolean>;
-  /** Told of every look. */
+  /** Called after every poll. */
   readonly onPoll: (poll: Poll) => void;
 }): Loop {
   const { name, intervalMs, clock, log, poll, onPoll } = options;
@@ -48,7 +48,7 @@ export function startLoop(options: {
         more = await poll();
       } catch (error) {
         failed = true;
-        log.error({ err: error, loop: name }, "a look failed and will be repeated");
+        log.error({ err: error, loop: name }, "poll failed, retrying");
       }
       onPoll({ failed, durationMs: clock.now() - startedMs });
       if (stopped || more || woken) continue;

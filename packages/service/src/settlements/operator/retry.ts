@@ -32,7 +32,7 @@ export async function retrySettlement(
   request: OperatorRequest,
 ): Promise<RetryResult> {
   const settlement = await getExisting(deps, request.id);
-  const hurried = await deps.db.transaction().execute(async (tx) => {
+  const retried = await deps.db.transaction().execute(async (tx) => {
     await lockHolding(tx, settlement);
     const locked = await lockSettlement(tx, settlement.id);
     if (locked.status === "dead") return null;
@@ -44,7 +44,7 @@ export async function retrySettlement(
     await recordAction(tx, locked, { ...request, action: "retry" });
     return { ...result, changed: true };
   });
-  const result = hurried ?? (await reopen(deps, { ...settlement, status: "dead" }, request));
+  const result = retried ?? (await reopen(deps, { ...settlement, status: "dead" }, request));
   deps.wakeEvents(settlement.integratorId);
   return result;
 }

@@ -12,7 +12,7 @@ import type { Settlement } from "../types.ts";
 
 const SETTLEMENTS_AT_ONCE = 200;
 
-/** Hurries every waiting settlement whose fees would fit now. */
+/** Retries every waiting settlement whose fees would fit now. */
 export async function pollWaitingForGas(deps: SettlementDeps): Promise<void> {
   const nowMs = deps.clock.now();
   for (const settlement of await listWaitingForGas(deps.db, {

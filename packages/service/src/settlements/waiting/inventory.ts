@@ -10,7 +10,7 @@ import { retryNow, listWaitingForInventory } from "../store/due.ts";
 
 const SETTLEMENTS_AT_ONCE = 200;
 
-/** Hurries every waiting settlement that alone would fit now; which of them get it is decided when they reserve. */
+/** Retries every waiting settlement that alone would fit now; which of them get it is decided when they reserve. */
 export async function pollWaitingForInventory(deps: SettlementDeps): Promise<void> {
   const inventories = new Map<string, Promise<Inventory>>();
   const readOnce = (route: Route): Promise<Inventory> => {

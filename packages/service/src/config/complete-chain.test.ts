@@ -150,7 +150,8 @@ describe("the example of a production configuration", () => {
 });
 
 describe("Circle's service is known of Circle's own bridges alone:", () => {
-  const missing = "cctp: expected an object with apiUrl, a route of the kind FAST_MCTP needs it";
+  const missing =
+    "cctp: expected an object with apiUrl, because a route of the kind FAST_MCTP needs it";
   const bridge = { domain: 6, messenger: OTHER, transmitter: OTHER };
   const ids = { preset: undefined, chainId: 30, evmChainId: 84532 };
   const tokens = [{ symbol: "USDC", address: USDC_ON_BASE, decimals: 6 }];

@@ -676,17 +676,17 @@ describe("the bridge", () => {
     [
       "no service",
       (file) => ({ ...file, cctp: undefined }),
-      "cctp: expected an object with apiUrl, a route of the kind FAST_MCTP needs it",
+      "cctp: expected an object with apiUrl, because a route of the kind FAST_MCTP needs it",
     ],
     [
       "a destination without it, as BSC is",
       (file) => ({ ...file, chains: [file.chains[0], { ...file.chains[1], cctp: undefined }] }),
-      "routes[2].destChain: expected a chain with chains[1].cctp, as the bridge reaches no other",
+      "routes[2].destChain: expected a chain with chains[1].cctp, because the bridge needs it",
     ],
     [
       "a source without it",
       (file) => ({ ...file, chains: [{ ...file.chains[0], cctp: undefined }, file.chains[1]] }),
-      "routes[2].chainId: expected a chain with chains[0].cctp, as the bridge reaches no other",
+      "routes[2].chainId: expected a chain with chains[0].cctp, because the bridge needs it",
     ],
     [
       "one domain twice",
@@ -713,7 +713,7 @@ describe("the bridge", () => {
           { ...there, tokens: [{ symbol: "USDC", address: addressOf(5), decimals: 18 }] },
         ],
       }),
-      "routes[2].destToken: expected 6 decimals as token has, the bridge mints unit for unit",
+      "routes[2].destToken: expected 6 decimals like token, because the bridge mints one base unit per burned unit",
     ],
     [
       "the same chain twice",

@@ -150,7 +150,7 @@ describe("one route", () => {
     expect(stays?.contract).not.toBe(route?.contract);
     const group = { kind: "MONO_CHAIN", poolFee: 500 };
     expect(problemsOf(() => load({ routes: [group] }))).toEqual([
-      "routes[0].poolFee: expected nothing, a route without destToken swaps nothing",
+      "routes[0].poolFee: expected nothing, a route without destToken does not swap",
     ]);
   });
 
@@ -249,22 +249,22 @@ describe("a group of routes", () => {
     [
       "tokens that nobody named as one asset",
       { kind: "SWIFT" },
-      "routes[0].tokens: expected a list of symbols, it is missing",
+      "routes[0].tokens: expected a list of symbols, got nothing",
     ],
     [
       "native coins of several chains",
       { kind: "SWIFT", tokens: ["native"] },
-      "routes[0].tokens[0]: expected a symbol, native coins of two chains may be two assets",
+      "routes[0].tokens[0]: expected a symbol, because native coins of two chains may be different assets",
     ],
     [
       "a price",
       { kind: "SWIFT", tokens: ["USDC"], priced: true },
-      "routes[0].priced: expected nothing in a group, its tokens are one asset",
+      "routes[0].priced: expected nothing in a group, because each symbol is one asset",
     ],
     [
       "a token of one chain",
       { kind: "SWIFT", tokens: ["USDC", "BASE"] },
-      "routes[0].tokens[1]: expected a token of two of its chains",
+      "routes[0].tokens[1]: expected a token that two of its chains list",
     ],
     [
       "a token of no chain",

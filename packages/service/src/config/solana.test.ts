@@ -313,7 +313,7 @@ describe("Solana in the file", () => {
   ])("T42 offers no bridge that would burn for a wallet, in place of route %i", (index, field) => {
     const route = { ...ROUTES[index], kind: "FAST_MCTP" };
     const problems = problemsOf(() => load(createFile({}, [route])));
-    const problem = `routes[0].${field}: expected an EVM chain, the bridge is not used on Solana`;
+    const problem = `routes[0].${field}: expected an EVM chain, because the bridge does not support Solana`;
     expect(problems).toContainEqual(expect.stringContaining(problem));
   });
 

@@ -93,17 +93,17 @@ describe("a swap on one chain", () => {
     [
       "no pool's fee",
       ({ routes }) => Reflect.deleteProperty(routes[2] ?? {}, "poolFee"),
-      "routes[2].poolFee: expected the fee of the pool, as destToken is given",
+      "routes[2].poolFee: expected the fee of the pool, because destToken is given",
     ],
     [
       "a pool's fee, but no other token",
       ({ routes }) => Object.assign(routes[0] ?? {}, { poolFee: 500 }),
-      "routes[0].poolFee: expected nothing, a route without destToken swaps nothing",
+      "routes[0].poolFee: expected nothing, a route without destToken does not swap",
     ],
     [
       "a bound, but no other token",
       ({ routes }) => Object.assign(routes[0] ?? {}, { maxImpactBps: 1 }),
-      "routes[0].maxImpactBps: expected nothing, a route without destToken swaps nothing",
+      "routes[0].maxImpactBps: expected nothing, a route without destToken does not swap",
     ],
     [
       "a token that is not listed",
@@ -113,7 +113,7 @@ describe("a swap on one chain", () => {
     [
       "the same token",
       ({ routes }) => Object.assign(routes[3] ?? {}, { destToken: addressOf(0) }),
-      "routes[3].destToken: expected another token than the deposited one, wrapped or not",
+      "routes[3].destToken: expected a token other than the deposited one or its wrapped form",
     ],
     [
       "the zero address for a contract",
@@ -139,7 +139,7 @@ describe("a swap on one chain", () => {
     expect(problemsOf(() => load(file))).toEqual(
       [2, 3].map(
         (route) =>
-          `routes[${route}].destToken: expected another token than the deposited one, wrapped or not`,
+          `routes[${route}].destToken: expected a token other than the deposited one or its wrapped form`,
       ),
     );
   });
@@ -153,7 +153,7 @@ describe("a swap on one chain", () => {
     Reflect.deleteProperty(file.chains[0]?.tokens[0] ?? {}, "price");
     expect(problemsOf(() => load(file))).toEqual(
       [2, 3].flatMap((route) => [
-        `chains[0].uniswapV3: expected router, quoter and weth, as routes[${route}] swaps there`,
+        `chains[0].uniswapV3: expected router, quoter and weth, because routes[${route}] swaps there`,
         `routes[${route}].destToken: expected a price of the token USDC of chain 2`,
       ]),
     );
@@ -222,7 +222,7 @@ describe("a swap before the bridge", () => {
     [
       "no pool's fee",
       ({ routes }) => Reflect.deleteProperty(routes[0] ?? {}, "poolFee"),
-      "routes[0].poolFee: expected the fee of the pool, as bridgeToken is given",
+      "routes[0].poolFee: expected the fee of the pool, because bridgeToken is given",
     ],
     [
       "a pool's fee, but nothing that comes out of it",
@@ -230,7 +230,7 @@ describe("a swap before the bridge", () => {
         Reflect.deleteProperty(routes[0] ?? {}, "bridgeToken");
         Object.assign(routes[0] ?? {}, { token: addressOf(4) });
       },
-      "routes[0].poolFee: expected nothing, a route without bridgeToken swaps nothing",
+      "routes[0].poolFee: expected nothing, a route without bridgeToken does not swap",
     ],
     [
       "a token that is not listed for the bridge",
@@ -240,12 +240,12 @@ describe("a swap before the bridge", () => {
     [
       "the deposited token for the bridge",
       ({ routes }) => Object.assign(routes[0] ?? {}, { token: addressOf(4) }),
-      "routes[0].bridgeToken: expected another token than the deposited one, wrapped or not",
+      "routes[0].bridgeToken: expected a token other than the deposited one or its wrapped form",
     ],
     [
       "no quoter",
       ({ chains }) => Reflect.deleteProperty(chains[0] ?? {}, "uniswapV3"),
-      "chains[0].uniswapV3: expected router, quoter and weth, as routes[0] swaps there",
+      "chains[0].uniswapV3: expected router, quoter and weth, because routes[0] swaps there",
     ],
     [
       "no price of what comes out",
@@ -255,12 +255,12 @@ describe("a swap before the bridge", () => {
     [
       "other decimals than are minted",
       ({ chains }) => Object.assign(chains[1]?.tokens[0] ?? {}, { decimals: 18 }),
-      "routes[0].destToken: expected 6 decimals as bridgeToken has, the bridge mints unit for unit",
+      "routes[0].destToken: expected 6 decimals like bridgeToken, because the bridge mints one base unit per burned unit",
     ],
     [
       "a chain without the bridge",
       ({ chains }) => Reflect.deleteProperty(chains[1] ?? {}, "cctp"),
-      "routes[0].destChain: expected a chain with chains[1].cctp, as the bridge reaches no other",
+      "routes[0].destChain: expected a chain with chains[1].cctp, because the bridge needs it",
     ],
     [
       "a pool, but no chain to begin on",
@@ -280,7 +280,7 @@ describe("a swap before the bridge", () => {
   test("is no group's: a pool is of one pair", () => {
     const file = { ...createBridged(), routes: [{ kind: "FAST_MCTP", poolFee: 500 }] };
     expect(problemsOf(() => load(file))).toContain(
-      "routes[0].poolFee: expected nothing, a route without bridgeToken swaps nothing",
+      "routes[0].poolFee: expected nothing, a route without bridgeToken does not swap",
     );
   });
 });

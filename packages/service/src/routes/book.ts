@@ -2,20 +2,20 @@ import type { Address } from "../core/hex.ts";
 import type { RouteKind } from "../config/index.ts";
 import type { Pair, Route } from "./port.ts";
 
-/** The enabled routes, in order of preference. */
+/** Enabled routes, in order of preference. */
 export interface RouteBook {
-  /** The routes of a pair, the preferred first. */
+  /** Lists the routes of a pair, the preferred one first. */
   list(pair: Pair): readonly Route[];
   /**
-   * The route of a pair that a settlement chose earlier, or undefined when it is no longer enabled. Settlements that did
-   * not write down which contract it was took the first of its kind.
+   * Returns the route of a pair that a settlement chose earlier, or undefined if it is no longer enabled. A null contract
+   * matches the first route of the kind: settlements of early releases did not record their contract.
    */
   find(pair: Pair, kind: RouteKind, contract: Address | null): Route | undefined;
 }
 
 /**
- * A book over the configured routes; the order of configuration is the order of preference.
- * @param guard What stands before each of them.
+ * Returns a book over the configured routes; the order of configuration is the order of preference.
+ * @param guard Wraps each route, for example in a circuit breaker.
  */
 export function createRouteBook(
   configured: readonly Route[],

@@ -1,9 +1,8 @@
 /**
- * A circuit breaker per route: whoever stands behind it (a bridge's service, a pool, a price) and fails again and again
- * is left alone for a while, so that the next route of the pair is taken at once and nobody waits for time-outs.
+ * Circuit breaker per route. A provider (Circle's attestation service, a pool, a price source) that fails repeatedly is not
+ * called for a while: the next route of the pair is chosen at once, without waiting for time-outs.
  *
- * Only failures of the provider count. What a route says about a deposit (too small, not covered, no inventory) is an
- * answer.
+ * Only failures of the provider count. An answer about the deposit (too small, fee not covered, no inventory) is a success.
  */
 import type { ErrorCode } from "@sluice/sdk/wire";
 import { OperatingError } from "../core/errors.ts";
@@ -12,9 +11,9 @@ import type { Log } from "../telemetry/log.ts";
 import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
 import type { Route } from "./port.ts";
 
-/** Failures one after the other that pause a route. */
+/** Consecutive failures that pause a route. */
 const FAILURES_MAX = 5;
-/** How long it is paused; then one question is let through, and its answer decides. */
+/** Length of a pause in milliseconds. One probe then goes through, and its answer ends or extends the pause. */
 const PAUSE_MS = 30_000;
 
 const FAILURE_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -23,25 +22,25 @@ const FAILURE_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "INTERNAL",
 ]);
 
-/** Guards what a route asks of its provider before it commits to anything; what follows a sweep goes on regardless. */
+/** Guards the provider calls that a route makes before it commits to a sweep. Calls that follow a sweep are never paused. */
 export function withBreaker(
   route: Route,
   deps: { readonly clock: Clock; readonly log: Log; readonly metrics: Metrics },
 ): Route {
   const { routesPaused } = deps.metrics;
   const labels = { chain: chainLabel(route.pair.srcChain), kind: route.kind };
-  // Nothing paused is a number too.
+  // Exports the gauge as 0 before the first pause.
   routesPaused.inc(labels, 0);
   const facts = { route: route.kind, contract: route.contract, ...route.pair };
   const guard = createBreaker({
     clock: deps.clock,
     onPause(error) {
       routesPaused.inc(labels);
-      deps.log.warn({ ...facts, err: error }, "a route is paused: it failed again and again");
+      deps.log.warn({ ...facts, err: error }, "route paused: provider failed repeatedly");
     },
     onResume() {
       routesPaused.dec(labels);
-      deps.log.info(facts, "a paused route answers again");
+      deps.log.info(facts, "route resumed: provider answers");
     },
   });
   return {
@@ -56,10 +55,10 @@ export function withBreaker(
 type State =
   | { readonly kind: "closed"; readonly failures: number }
   | { readonly kind: "paused"; readonly untilMs: number }
-  /** One question is under way. */
+  /** One probe is under way. */
   | { readonly kind: "trying" };
 
-/** @returns a guard that throws RPC_UNAVAILABLE with the reason `provider_paused` instead of asking while it is paused. */
+/** Returns a guard. While it is paused it throws RPC_UNAVAILABLE with reason `provider_paused` without calling the provider. */
 export function createBreaker(options: {
   readonly clock: Clock;
   readonly onPause: (error: unknown) => void;
@@ -85,7 +84,7 @@ export function createBreaker(options: {
   function settle(answered: boolean, error?: unknown): void {
     const before = state;
     if (answered) {
-      // What was asked before a pause began says nothing about now.
+      // A call that began before the pause says nothing about the provider now.
       if (before.kind === "paused") return;
       state = { kind: "closed", failures: 0 };
       if (before.kind === "trying") onResume();
@@ -109,7 +108,7 @@ function isFailure(error: unknown): boolean {
 function paused(): OperatingError {
   return new OperatingError(
     "RPC_UNAVAILABLE",
-    "The route's provider failed again and again; it is left alone for a moment.",
+    "The route's provider failed repeatedly. The route is paused for up to 30 seconds.",
     {
       details: { reason: "provider_paused" },
     },

@@ -1,4 +1,4 @@
-/** Finds what a route names. The configuration was checked before, so what is missing here is a mistake of ours. */
+/** Finds the configured objects that a route names. The configuration was validated at load, so a missing object is a bug. */
 import type { Chain, Chains } from "../chains/port/index.ts";
 import {
   type ChainConfig,
@@ -54,8 +54,8 @@ export function describeRoute(config: Pick<Config, "chains">, route: RouteConfig
 }
 
 /**
- * Returns the part of a chain that work under way needs. Throws CONFIG_MISSING, which defers the work, where the chain is
- * not configured any more.
+ * Returns the part of a chain that work under way needs.
+ * @throws OperatingError CONFIG_MISSING, which defers the work, if the chain is no longer configured.
  */
 export function getConfigured<Part>(
   parts: ReadonlyMap<number, Part>,
@@ -67,9 +67,9 @@ export function getConfigured<Part>(
   throw new OperatingError("CONFIG_MISSING", message, { details: { chainId } });
 }
 
-/** Returns the error of something that the configuration lacks. */
+/** Returns the error for an object that the configuration lacks. */
 export function missing(what: string, chainId: number): OperatingError {
-  return new OperatingError("CONFIG_MISSING", `A ${what} of chain ${chainId} is not configured.`, {
+  return new OperatingError("CONFIG_MISSING", `Not configured: ${what} (chain ${chainId}).`, {
     details: { chainId },
   });
 }

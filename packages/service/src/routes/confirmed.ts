@@ -1,6 +1,6 @@
 import type { Chain } from "../chains/port/index.ts";
 
-/** Whether what was found in a block has this many confirmations, its own block included. */
+/** Returns whether a block has at least this many confirmations, counting the block itself. */
 export async function isConfirmed(
   chain: Pick<Chain, "getHead">,
   { blockNumber }: { readonly blockNumber: bigint },

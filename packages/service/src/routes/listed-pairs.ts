@@ -1,8 +1,8 @@
-/** Pairs of routes between chains, as groups of the configuration list them. */
+/** Expands a group of routes in the configuration into pairs between chains. */
 import { type ChainConfig, type ChainToken, findNamedToken } from "../config/index.ts";
 import type { Address } from "../core/hex.ts";
 
-/** Lists all pairs of the same symbol on two different chains. */
+/** Lists every pair of tokens with the same symbol on two different chains. */
 export function listSameSymbols(
   symbols: readonly string[],
   chains: readonly ChainConfig[],

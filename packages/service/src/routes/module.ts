@@ -1,6 +1,6 @@
 /**
- * The parts of the service that differ between kinds of routes, in one object per kind. The registry lists the modules;
- * composition hands them, or functions of them, to the rooms that work for every kind and import none.
+ * One object per kind of route, holding everything that differs between kinds. The registry lists the modules; composition
+ * passes them, or their functions, to code that works for every kind and imports none.
  */
 import type { QuoteRequest } from "@sluice/sdk/wire";
 import type { BuiltContract, ChainInspector } from "../chains/inspector.ts";
@@ -21,7 +21,7 @@ import type { RowGauge } from "../telemetry/row-gauge.ts";
 import type { BridgeAttestations } from "./fast-mctp/bridge-attestations.ts";
 import type { Route } from "./port.ts";
 
-/** What routes of a process work with. */
+/** Dependencies of the routes in a process. */
 export interface RouteDeps {
   readonly config: Pick<Config, "chains">;
   readonly db: Db;
@@ -29,36 +29,36 @@ export interface RouteDeps {
   readonly random: Random;
   readonly chains: Chains;
   readonly prices: Prices;
-  /** The client of Circle's attestation service; null where no route needs it. */
+  /** Client of Circle's attestation service; null if no route needs it. */
   readonly attestations: BridgeAttestations | null;
-  /** Tells the attestor that there is something to sign. */
+  /** Tells the attestor that a request is waiting. */
   readonly wakeAttestor: () => void;
 }
 
-/** A chain with contracts of routes, as the doctor looks at it. */
+/** A chain with route contracts, as the doctor inspects it. */
 export interface RoutePlace {
   readonly config: Pick<Config, "chains">;
   readonly chain: EvmChain;
   readonly inspector: ChainInspector;
-  /** Shows an address as people read it. */
+  /** Formats an address for people. */
   readonly display: (address: Address) => string;
 }
 
-/** What checks of the services of others look at. */
+/** Dependencies of the checks of third-party services. */
 export interface ServiceCheckDeps {
   readonly config: Pick<Config, "chains">;
-  /** Null where no route needs Circle's attestation service. */
+  /** Null if no route needs Circle's attestation service. */
   readonly attestations: Pick<BridgeAttestations, "getFees"> | null;
 }
 
 /** A loop of a role that works for routes. */
 export interface RouteWorker {
   readonly name: string;
-  /** Does what is due. Returns true when there may be more at once. */
+  /** Processes the due rows. Returns true if there may be more at once. */
   poll(): Promise<boolean>;
 }
 
-/** What workers of the settler work with. */
+/** Dependencies of the settler's workers. */
 export interface SettlerDeps {
   readonly config: Pick<Config, "chains" | "payoutWindowS">;
   readonly db: Db;
@@ -66,26 +66,26 @@ export interface SettlerDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** The client of Circle's attestation service; null where no route needs it. */
+  /** Client of Circle's attestation service; null if no route needs it. */
   readonly attestations: BridgeAttestations | null;
   /** Senders by bridge chain id. */
   readonly lanes: ReadonlyMap<number, Readonly<Record<"settle" | "deliver", readonly Address[]>>>;
   /** Reads the deposit address of a settlement. */
   readonly readAddress: (settlementId: string) => Promise<DepositAddress>;
-  /** Called in the transaction that records a delivery, or its trouble: wakes the settlement. */
+  /** Wakes the settlement, in the transaction that records its delivery or an error. */
   readonly onChanged: (tx: Tx, settlementId: string) => Promise<void>;
-  /** Called in the transaction that records that the value is back in the wallet, or with its refund authority. */
+  /** Wakes the settlement, in the transaction that records that the value is back in the wallet or with its refund authority. */
   readonly onGivenBack: (tx: Tx, settlementId: string) => Promise<void>;
-  /** Called once that is committed. */
+  /** Called after that transaction commits. */
   readonly wakeSettlements: () => void;
-  /** Tells the attestor that there is something to sign. */
+  /** Tells the attestor that a request is waiting. */
   readonly wakeAttestor: () => void;
-  /** Tells the lanes that there is something to send. */
+  /** Tells the lanes that a transaction is queued. */
   readonly wakeLanes: () => void;
   readonly pollMs: number;
 }
 
-/** What workers of the attestor work with, all of it the attestor's own. */
+/** Dependencies of the attestor's workers. Readers and prices are the attestor's own. */
 export interface AttestorDeps {
   readonly config: Pick<Config, "chains" | "routes" | "payoutWindowS">;
   readonly db: Db;
@@ -96,7 +96,7 @@ export interface AttestorDeps {
   readonly crashPoint: CrashPoint;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Tells the settler that there is an answer. */
+  /** Tells the settler that a request was answered. */
   readonly wakeSettler: () => void;
 }
 
@@ -107,31 +107,31 @@ type QuoteSwitch = {
     : never;
 }[keyof QuoteRequest];
 
-/** One kind of route. Each method is given routes of this kind only. */
+/** One kind of route. Each method receives routes of this kind only. */
 export interface RouteModule<Own extends RouteConfig = RouteConfig> {
   readonly kind: Own["kind"];
-  /** How it is configured. */
+  /** How the kind is configured. */
   readonly definition: RouteDefinition;
-  /** The flag of a quote request that leaves routes of the kind out. */
+  /** The flag of a quote request that excludes routes of this kind. */
   readonly quoteSwitch: QuoteSwitch;
   /** Lists the transactions of a settlement, besides the deployment of its wallet. */
   listGasSteps(route: Own): readonly GasStep[];
-  /** Creates a configured route. Throws CONFIG_MISSING where something that it needs is not configured. */
+  /** Creates a configured route. Throws CONFIG_MISSING if an object that it needs is not configured. */
   create(route: Own, deps: RouteDeps): Route;
-  /** Lists the contracts of this build that a route's contract may be. */
+  /** Lists the contracts of this build whose code a route's contract may have. */
   listBuilt(route: Own): readonly BuiltContract[];
-  /** Compares the terms that a route's contract was made with to the configuration. */
+  /** Compares the constructor terms of a route's contract with the configuration. */
   compareTerms(place: RoutePlace, route: Own): Promise<readonly Compared[]>;
-  /** Lists checks of the service of somebody else that a route depends on. */
+  /** Lists checks of third-party services that a route depends on. */
   checkService?(deps: ServiceCheckDeps, route: Own): readonly Check[];
-  /** The audit of what its sweeps do not deliver at once. */
+  /** Audits value that a sweep has not delivered yet. */
   readonly audit?: RouteAudit;
-  /** The gauges of what can stand still. */
+  /** Gauges of work that can stall. */
   readonly gauges?: readonly RowGauge[];
-  /** Lists the loops of the settler that follow what routes of the kind have under way, enabled or not. */
+  /** Lists the settler's loops that follow open work of this kind. They run even if no route of the kind is enabled. */
   listSettlerWorkers?(deps: SettlerDeps): readonly RouteWorker[];
-  /** Lists the loops of the attestor. */
+  /** Lists the attestor's loops. */
   listAttestorWorkers?(deps: AttestorDeps): readonly RouteWorker[];
-  /** Has the settler's loops look at a settlement now: a transaction of it was mined. */
+  /** Makes the settler's open work of a settlement due now, because one of its transactions was mined. */
   wakeOfSettlement?(tx: Tx, settlementId: string, nowMs: number): Promise<void>;
 }

@@ -1,12 +1,13 @@
-/** Whether a recipient can be given what a settlement would pay: found out before anything is locked for it. */
+/** Checks before a lock that the destination can pay the recipient. */
 import type { Chains } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import type { Address } from "../core/hex.ts";
 import type { Pair } from "./port.ts";
 
 /**
- * Throws AMOUNT_TOO_SMALL where the destination would not let so little be paid to the wallet now; RPC_UNAVAILABLE where
- * that cannot be read. `amountOut` is in destination base units.
+ * Checks that the destination accepts a payment of `amountOut` (destination base units) to the wallet.
+ * @throws OperatingError AMOUNT_TOO_SMALL if the amount is below the destination's minimum, RPC_UNAVAILABLE if that cannot
+ *   be read.
  */
 export async function assertPayable(
   chains: Chains,
@@ -17,7 +18,7 @@ export async function assertPayable(
   if (amountOut >= least) return;
   throw new OperatingError(
     "AMOUNT_TOO_SMALL",
-    "The recipient's account would hold less than its chain asks an account to have.",
+    "The payment would leave the recipient's account below the minimum balance of its chain.",
     {
       details: {
         reason: "recipient_account",

@@ -1,4 +1,4 @@
-/** The configuration of routes through a pool of Uniswap v3. */
+/** Configuration of routes through a Uniswap v3 pool. */
 import { type Static, Type } from "typebox";
 import {
   Bps,
@@ -12,12 +12,12 @@ import {
 } from "../config/index.ts";
 import { type Address, type Hex, isNative } from "../core/hex.ts";
 
-/** How far the answer of a pool may be from what is fair. */
+/** Default for how far a pool's quote may differ from the fair amount, in basis points. */
 const SWAP_IMPACT_MAX_BPS = 100;
-/** How far a pool may move between its answer and the swap, where the address allows as much. */
+/** Default for how far the pool may move between quote and swap, in basis points. The address's own cap applies too. */
 const SWAP_SLIPPAGE_BPS = 50;
 
-/** Settings of a route that swaps. */
+/** Settings of a route that swaps in a pool. */
 export const PoolSettings = {
   poolFee: setting(
     Type.Optional(
@@ -32,12 +32,12 @@ export const PoolSettings = {
   ),
   maxImpactBps: setting(
     Type.Optional(Bps),
-    "Of a route that swaps: how far the pool's answer may be from the fair price.",
+    "Of a route that swaps: how far the pool's quote may differ from the fair price.",
     { default: SWAP_IMPACT_MAX_BPS },
   ),
   slippageBps: setting(
     Type.Optional(Bps),
-    "Of a route that swaps: how far the pool may then move, never more than the address allows.",
+    "Of a route that swaps: how far the pool may move after the quote. The cap of the address applies too.",
     { default: SWAP_SLIPPAGE_BPS },
   ),
 };
@@ -45,8 +45,8 @@ export const PoolSettings = {
 const Written = Type.Object(PoolSettings);
 
 /**
- * Reads the swap of a route. Returns null where it has none.
- * @param out The setting that names the token which comes out, and its value.
+ * Returns the pool swap of a route, or null if it has none.
+ * @param out Name and value of the setting that names the output token.
  */
 export function resolveSwap(
   { poolFee, maxImpactBps, slippageBps }: Static<typeof Written>,
@@ -60,12 +60,12 @@ export function resolveSwap(
   if (tokenOut === undefined) {
     for (const [other, value] of Object.entries({ poolFee, maxImpactBps, slippageBps })) {
       if (value === undefined) continue;
-      problems.push(`${at}.${other}: expected nothing, a route without ${name} swaps nothing`);
+      problems.push(`${at}.${other}: expected nothing, a route without ${name} does not swap`);
     }
     return null;
   }
   if (poolFee === undefined) {
-    problems.push(`${at}.poolFee: expected the fee of the pool, as ${name} is given`);
+    problems.push(`${at}.poolFee: expected the fee of the pool, because ${name} is given`);
   }
   return {
     tokenOut: resolveToken(tokenOut, chainId, name),
@@ -75,7 +75,7 @@ export function resolveSwap(
   };
 }
 
-/** Lists what is wrong with a swap, which exchanges two listed tokens that its pool tells apart. */
+/** Lists the problems of a swap. Both tokens must be listed, and distinct after wrapping the native coin. */
 export function findSwapProblems(
   config: Pick<Config, "chains">,
   {
@@ -97,19 +97,21 @@ export function findSwapProblems(
   }
   if (!chain.uniswapV3?.quoter) {
     problems.push(
-      `chains[${index}].uniswapV3: expected router, quoter and weth, as ${at} swaps there`,
+      `chains[${index}].uniswapV3: expected router, quoter and weth, because ${at} swaps there`,
     );
     return problems;
   }
   const { weth } = chain.uniswapV3;
   const wrap = (address: Address) => (isNative(address) ? weth : address);
   if (wrap(token) === wrap(swap.tokenOut)) {
-    problems.push(`${at}.${name}: expected another token than the deposited one, wrapped or not`);
+    problems.push(
+      `${at}.${name}: expected a token other than the deposited one or its wrapped form`,
+    );
   }
   return problems;
 }
 
-/** Lists the arguments of the constructor of a route through a pool; null where the chain lacks some of it. */
+/** Lists the constructor arguments of a route through a pool, or returns null if the chain lacks one of them. */
 export function listPoolArguments(
   { contracts, uniswapV3, ...chain }: EvmChain,
   token: Address,
@@ -122,7 +124,7 @@ export function listPoolArguments(
   return [contracts.factory, router, weth, token, decimalsIn, tokenOut, decimalsOut, poolFee];
 }
 
-/** Returns the decimals of a token; undefined where the chain does not list it. */
+/** Returns the decimals of a token, or undefined if the chain does not list it. */
 export function decimalsOf(
   { tokens }: Pick<ChainConfig, "tokens">,
   token: Address,

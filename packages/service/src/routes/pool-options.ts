@@ -1,4 +1,4 @@
-/** Options of a route that sweeps at a price, as the configuration gives them. */
+/** Builds the options of priced routes from the configuration. */
 import { type ChainToken, type RouteConfig, type SwapConfig } from "../config/index.ts";
 import type { Prices } from "../prices/index.ts";
 import { getChain, getEvmChainConfig, getToken, missing } from "./configured.ts";
@@ -6,7 +6,7 @@ import type { RouteDeps } from "./module.ts";
 import type { PoolOptions } from "./pool.ts";
 import { createPricing, type Pricing, type ReadRate } from "./swift/pricing.ts";
 
-/** Reads the rate of a route's token in what it is priced in, as it is now. */
+/** Returns a reader of the current rate between a route's token and the token it is priced in. */
 export function rateOf(
   prices: Prices,
   { chainId, token }: ChainToken,
@@ -29,7 +29,7 @@ export function pricingOf(route: RouteConfig, pricedIn: ChainToken, deps: RouteD
   });
 }
 
-/** Returns the options of the pool that a route swaps in. Throws CONFIG_MISSING where its chain has no quoter. */
+/** Returns the options of the pool that a route swaps in. Throws CONFIG_MISSING if the chain has no quoter. */
 export function poolOptionsOf(
   route: RouteConfig,
   swap: SwapConfig,
@@ -38,7 +38,7 @@ export function poolOptionsOf(
   const { config, clock } = deps;
   const { chainId, token, contract } = route;
   const { quoter, weth } = getEvmChainConfig(config, chainId).uniswapV3 ?? {};
-  if (!quoter || !weth) throw missing("quoter of swaps", chainId);
+  if (!quoter || !weth) throw missing("Uniswap quoter", chainId);
   return {
     clock,
     quoter,

@@ -1,4 +1,4 @@
-/** The doctor's look at routes through a pool of Uniswap v3. */
+/** The doctor's checks of routes through a Uniswap v3 pool. */
 import type { PoolTerms } from "../chains/inspector.ts";
 import type { SwapConfig } from "../config/index.ts";
 import { assert } from "../core/assert.ts";
@@ -7,7 +7,7 @@ import { type Address, NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
 import { getToken } from "./configured.ts";
 import type { RoutePlace } from "./module.ts";
 
-/** Compares the terms of a route through a pool, the quoter that is asked before it, and the pool between them. */
+/** Compares the terms of a route, its quoter and its pool with the configuration. */
 export async function listPoolTerms(
   { chain, inspector, config, display }: RoutePlace,
   {

@@ -1,7 +1,7 @@
 /**
- * One pool of Uniswap v3, as the routes through it use it. What must come out follows from the price that the attestor
- * signed: the contract insists on it, whatever the pool, its traders or we say. The pool's own answer decides what is
- * offered, and what is insisted on beyond that.
+ * One Uniswap v3 pool, as routes use it. The minimum output follows from the price that the attestor signed; the contract
+ * enforces it regardless of the pool, its traders and this service. The pool's own quote decides the offered amount, and may
+ * raise the minimum.
  */
 import type {
   AttestedPrice,
@@ -21,7 +21,7 @@ import type { DepositAddress } from "../addresses/index.ts";
 import { assertFair, chargeOf, swapMinimumOf } from "./mono-chain/swap-terms.ts";
 import type { Pricing } from "./swift/pricing.ts";
 
-/** The pool is given this long; then the sweep is planned anew. */
+/** Seconds until a planned swap expires; the sweep is then planned again. */
 const SWAP_LIFETIME_S = 120n;
 
 type SlippageCap = Pick<Caps, "maxSlippageBps">;
@@ -32,33 +32,36 @@ export interface PoolSweep {
   readonly amount: bigint;
   readonly logIndex: number;
   readonly swapped: PoolSwapFacts;
-  /** The least that the price it was made at let come out. */
+  /** Minimum output under the attested price of the sweep, in output base units. */
   readonly least: bigint;
 }
 
 export interface Pool {
-  /** Our own rate. Throws PRICE_UNAVAILABLE. */
+  /** Returns the service's own rate. Throws PRICE_UNAVAILABLE. */
   readRate(): Promise<bigint>;
-  /** What an amount is worth at a rate, in base units of what comes out. */
+  /** Returns the value of an amount at a rate, in base units of the output token. */
   fairOf(amountIn: bigint, rate: bigint): bigint;
-  /** The least that the contract lets come out of an amount at a rate. */
+  /** Returns the minimum output that the contract accepts for an amount at a rate. */
   leastOf(amountIn: bigint, rate: bigint, caps: SlippageCap): bigint;
-  /** What the pool gives for an amount. Throws NO_ROUTE unless that is fair by the rate. */
+  /** Returns the pool's quote for an amount. Throws NO_ROUTE if it is not fair at the rate. */
   ask(amountIn: bigint, rate: bigint, caps: SlippageCap): Promise<bigint>;
-  /** The least to insist on of an answer: the pool may move a little, within what the address allows. */
+  /**
+   * Returns the minimum output to require of a quote. The pool may move by the configured slippage, within the cap of the
+   * address.
+   */
   insistOn(answer: bigint, caps: SlippageCap): bigint;
-  /** How to ask for the swap of a deposit, and what the pool gives for it; null while the attestor has not signed a price. */
+  /** Plans the swap of a deposit and returns it with the pool's quote, or null while the attestor has not signed a price. */
   planOrder(
     address: DepositAddress,
     amount: bigint,
     fee: RouteFee,
   ): Promise<{ readonly order: PoolSwapTerms; readonly answer: bigint } | null>;
   /**
-   * The swap of a wallet's sweep by the route; null where the receipt does not show all of it.
-   * @throws OperatingError INTERNAL where nobody ever asked for a price of it.
+   * Reads the swap of a wallet's sweep by this route; null if the receipt does not show all of it.
+   * @throws OperatingError INTERNAL if no price was ever requested for it.
    */
   readSweep(receipt: Receipt, address: DepositAddress): Promise<PoolSweep | null>;
-  /** What the pool exchanged for a wallet, as the transaction that settled it says. */
+  /** Finds the pool swap of a wallet in the receipt of its sweep. */
   findSwap(receipt: Receipt, wallet: Address): PoolSwapFacts | null;
 }
 
@@ -74,14 +77,14 @@ export interface PoolOptions {
   readonly poolFee: number;
   readonly maxImpactBps: number;
   readonly slippageBps: number;
-  /** The route's. */
+  /** The route's contract. */
   readonly contract: Address;
   readonly pricing: Pricing;
 }
 
 /** Returns the pools of a chain. */
 export function poolsOf({ pools }: Chain): Pools {
-  assert(pools, "the configuration names no swap on a chain without pools");
+  assert(pools, "a configured swap is on a chain with pools");
   return pools;
 }
 
@@ -155,9 +158,9 @@ export function createPool(options: PoolOptions): Pool {
   return pool;
 }
 
-/** The contract takes no price that was not signed here, so either the receipt or the database is wrong. */
+/** The contract accepts only signed prices, so a missing one means that the receipt or the database is wrong. */
 function unknownPrice(txHash: TxHash): OperatingError {
-  return new OperatingError("INTERNAL", "A swap at a price that was never asked for.", {
+  return new OperatingError("INTERNAL", "The swap used a price that was never requested.", {
     details: { txHash },
   });
 }

@@ -1,9 +1,9 @@
 /**
- * The route port: one way of delivering one pair of assets.
+ * The route port: one way to deliver one pair of tokens.
  *
- * A route never names a recipient: the destination is in the commitment, and the contract of the route refuses any
- * other. Source leg and destination leg are kept apart: `readSweep` says what the mined source transaction did, and
- * `checkDelivery` says whether the promised value has reached the committed wallet.
+ * A route never names a recipient: the commitment holds the destination, and the route's contract refuses any other. The
+ * source leg and the destination leg are separate: `readSweep` reports the effects of the mined source transaction, and
+ * `checkDelivery` reports whether the promised value has reached the committed wallet.
  */
 import type { RouteKind } from "../config/index.ts";
 import type { Call, Held, Receipt } from "../chains/port/index.ts";
@@ -21,62 +21,62 @@ export interface Pair {
   readonly destToken: Address;
 }
 
-/** What a route would deliver, in destination base units. */
+/** Expected amounts of a delivery, in destination base units. */
 export interface RouteQuote {
-  /** The whole value, before any fee. */
+  /** Value of the whole deposit, before any fee. */
   readonly fair: bigint;
   readonly amountOut: bigint;
-  /** The least the contracts accept under the committed caps. */
+  /** Minimum that the contracts accept under the committed caps. */
   readonly minOut: bigint;
-  /** How long it takes, where that depends on the amount; otherwise the route's own. */
+  /** Expected duration if it depends on the amount; otherwise the route's own applies. */
   readonly etaSeconds?: number;
 }
 
-/** Inventory at a moment; all zero where a route has none. */
+/** Inventory at one moment; all zero for a route without inventory. */
 export interface Inventory {
-  /** What was set aside, read before the balance: a payout in between then counts on both sides, never on neither. */
+  /** Sum of reservations, read before the balance: a payout in between counts on both sides, never on neither. */
   readonly reserved: bigint;
   readonly balance: bigint;
-  /** What the cap over 24 hours still lets through. */
+  /** Remainder of the daily cap. */
   readonly capLeft: bigint;
   /** Whole destination tokens per whole source token, times 1e18. */
   readonly rate: bigint;
 }
 
-/** What setting inventory aside came to. */
+/** Outcome of a reservation. */
 export type Reservation = "reserved" | "inventory_too_low" | "daily_cap_reached";
 
-/** What a mined sweep did. */
+/** Effects of a mined sweep. */
 export interface Sweep {
-  /** Source base units that left the wallet: the truth, whatever was planned. */
+  /** Source base units that left the wallet. Replaces the planned amount. */
   readonly amount: bigint;
   readonly minOut: bigint;
   readonly logIndex: number;
-  /** The block up to which it took what had arrived, where it did not take the whole balance of its moment. */
+  /** Last block whose arrivals the sweep covered, on chains where a sweep does not take the whole balance. */
   readonly upTo?: bigint | undefined;
-  /** Kept of the amount before a pool exchanged the rest, in source base units; undefined where none did. */
+  /** Fee taken before a pool swapped the rest, in source base units; undefined without a pool. */
   readonly swapFee?: bigint;
-  /** Set where the value waits in an escrow for its delivery. */
+  /** Set if the value waits in an escrow for its delivery. */
   readonly deliveryId: Hex32 | null;
 }
 
-/** Facts of a settlement that a route works with. */
+/** Facts of a settlement that a route needs after its sweep. */
 export interface SweptSettlement {
   readonly settlementId: string;
   readonly address: DepositAddress;
   readonly sweep: Sweep;
-  /** The terms on which the sweep was planned. */
+  /** Terms on which the sweep was planned. */
   readonly fee: FeeTerms;
-  /** The source transaction. */
+  /** Receipt of the source transaction. */
   readonly receipt: Receipt;
 }
 
 export type DeliveryProgress =
   | { readonly kind: "waiting" }
   | { readonly kind: "delivered"; readonly txHash: TxHash; readonly amount: bigint }
-  /** The value is in the wallet again, for good: the sweep begins anew. */
+  /** The value is in the wallet again, at a final block: the settlement sweeps again. */
   | { readonly kind: "returned"; readonly error: OperatingError }
-  /** The refund authority has the value, for good. */
+  /** The refund authority has the value, at a final block. */
   | { readonly kind: "taken_back" }
   | { readonly kind: "failing"; readonly error: OperatingError };
 
@@ -89,34 +89,34 @@ export interface Route extends FeeRoute {
   readonly decimalsOut: number;
   readonly etaSeconds: number;
   /**
-   * Whether a sweep is believed only once its block is final. So it is where value then leaves at our own risk: what
-   * was locked, and under which id, must not change any more.
+   * Whether a sweep counts only once its block is final. True where value then leaves at the operator's risk: lock amount
+   * and delivery id must not change after that.
    */
   readonly waitsForFinality: boolean;
-  /** Whether the sweep is the delivery: then both are final together. */
+  /** Whether the sweep is also the delivery, so that both become final together. */
   readonly deliversBySweep: boolean;
-  /** Whether a sweep carries a price that runs out: then a revert may mean no more than that. */
+  /** Whether a sweep carries a price that expires, so that a revert may mean only an expired price. */
   readonly isPriced: boolean;
   /**
-   * Throws PRICE_UNAVAILABLE where a price is needed and there is none, NO_ROUTE where the pool's answer is not what is
-   * fair.
+   * Returns the expected amounts.
+   * @throws OperatingError PRICE_UNAVAILABLE if a required price is missing, NO_ROUTE if the pool's quote is not fair.
    */
   quote(amount: bigint, caps: Caps, fee: FeeTerms): Promise<RouteQuote>;
-  /** The sweep of a balance, or null while the attestor has not signed the price it needs. */
+  /** Builds the sweep of a balance, or returns null while the attestor has not signed the required price. */
   prepareSweep(
     address: DepositAddress,
     amount: bigint,
     fee: FeeTerms,
-    /** How the amount was found, where the chain does not sweep the whole balance of a moment. */
+    /** How the amount was found, on chains where a sweep does not take the whole balance. */
     held?: Pick<Held, "asOf" | "sources">,
   ): Promise<Call | null>;
-  /** What there is to set aside from, read before the transaction that does it: no node is asked inside one. */
+  /** Reads the inventory before the transaction that reserves from it: no node is called inside a transaction. */
   readInventory(): Promise<Inventory>;
-  /** Whether the delivery of `amount` would fit what there is. */
+  /** Returns whether the inventory covers the delivery of `amount`. */
   judgeInventory(args: { readonly amount: bigint; readonly inventory: Inventory }): Reservation;
   /**
-   * Sets aside what the delivery of `amount` will need, in the transaction that plans the sweep; or says why it cannot,
-   * and then nothing was set aside.
+   * Reserves inventory for the delivery of `amount`, in the transaction that plans the sweep. Any result other than
+   * `reserved` means that nothing was reserved.
    */
   reserve(
     tx: Tx,
@@ -126,13 +126,13 @@ export interface Route extends FeeRoute {
       readonly inventory: Inventory;
     },
   ): Promise<Reservation>;
-  /** Gives back what was set aside: the sweep is known to have failed. */
+  /** Releases the reservation of a sweep that is known to have failed. */
   release(tx: Tx, settlementId: string): Promise<void>;
-  /** Reads the mined sweep of a wallet; null when the transaction did not sweep it by this route. */
+  /** Reads the mined sweep of a wallet; null if the transaction did not sweep it by this route. */
   readSweep(receipt: Receipt, address: DepositAddress): Promise<Sweep | null>;
-  /** Records the source leg, in the transaction that moves the settlement on. */
+  /** Records the source leg, in the transaction that advances the settlement. */
   recordSweep(tx: Tx, swept: SweptSettlement): Promise<void>;
-  /** Whether the value has arrived, by our own reading of the destination chain. */
+  /** Returns whether the value has arrived, as the service's own reader sees the destination chain. */
   checkDelivery(
     swept: Omit<SweptSettlement, "receipt" | "fee">,
     source: Receipt | null,

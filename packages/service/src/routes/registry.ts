@@ -1,4 +1,4 @@
-/** Every kind of route. A new one is a line here; nothing is loaded by name. */
+/** All kinds of routes. A new kind is one line here; nothing is loaded by name. */
 import type { Config, RouteDefinition } from "../config/index.ts";
 import { assert } from "../core/assert.ts";
 import type { RouteAudit } from "../ledger/index.ts";
@@ -15,17 +15,17 @@ import { swift } from "./swift/module.ts";
 
 export const ROUTE_MODULES: readonly RouteModule[] = [monoChain, swift, fastMctp];
 
-/** How the kinds are configured. */
+/** Configuration of each kind. */
 export const ROUTE_DEFINITIONS: readonly RouteDefinition[] = ROUTE_MODULES.map(
   ({ definition }) => definition,
 );
 
-/** The audits of the kinds that have one. */
+/** Audits of the kinds that have one. */
 export const ROUTE_AUDITS: readonly RouteAudit[] = ROUTE_MODULES.flatMap(
   ({ audit }) => audit ?? [],
 );
 
-/** The gauges of all kinds. */
+/** Gauges of all kinds. */
 export const ROUTE_GAUGES: readonly RowGauge[] = ROUTE_MODULES.flatMap(
   ({ gauges }) => gauges ?? [],
 );
@@ -33,11 +33,11 @@ export const ROUTE_GAUGES: readonly RowGauge[] = ROUTE_MODULES.flatMap(
 /** Returns the module of a route's kind. */
 export function moduleOf({ kind }: { readonly kind: RouteKind }): RouteModule {
   const module = ROUTE_MODULES.find((known) => known.kind === kind);
-  assert(module, "every kind of route has its module");
+  assert(module, "every kind of route has a module");
   return module;
 }
 
-/** Creates the enabled routes, in the order of the configuration, each with a circuit breaker of its own. */
+/** Creates the enabled routes in the order of the configuration, each with its own circuit breaker. */
 export function createRoutes(
   config: Config,
   deps: Omit<RouteDeps, "config"> & { readonly log: Log; readonly metrics: Metrics },

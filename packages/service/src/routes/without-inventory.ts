@@ -1,7 +1,7 @@
 import { RATE_SCALE } from "../core/amounts.ts";
 import type { Route } from "./port.ts";
 
-/** What a route says of inventory that pays nothing out of it: there is nothing to set aside, and nothing is lacking. */
+/** Inventory methods of a route that pays nothing from inventory: every reservation succeeds and reserves nothing. */
 export const WITHOUT_INVENTORY: Pick<
   Route,
   "readInventory" | "judgeInventory" | "reserve" | "release"

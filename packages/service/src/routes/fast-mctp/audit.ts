@@ -1,4 +1,4 @@
-/** The auditor's questions about value that a bridge carried. */
+/** Audit of value that Circle's bridge carried. */
 import { sql } from "kysely";
 import type { Effect, FoundMint } from "../../chains/port/index.ts";
 import { toHex32, toTxHash } from "../../core/hex.ts";
@@ -13,7 +13,7 @@ interface Carried {
   readonly sent_message: string;
   readonly burned: string;
   readonly fee: string;
-  /** Null where no pool exchanged anything. */
+  /** Null if the sweep used no pool. */
   readonly token_in: string | null;
   readonly amount_in: string | null;
   readonly nonce: string;
@@ -27,7 +27,7 @@ interface Carried {
 }
 
 const TRANSFERS_AT_ONCE = 200;
-/** How far a node may be behind. */
+/** How far a node may lag, in milliseconds. */
 const LAG_MAX_MS = 3_600_000;
 
 export const bridgeAudit: RouteAudit = {
@@ -44,9 +44,9 @@ export const bridgeAudit: RouteAudit = {
 };
 
 /**
- * V5: what a bridge delivered was burned on this chain, by the recorded message, and minted on the destination: to whom
- * the address commits, of what, at least the minimum, and what was burned is what came out and what the bridge kept; and
- * where a pool gave what was burned, it took and gave what is recorded. Once both sides are final once is enough.
+ * Checks V5 for bridge transfers: each recorded delivery matches a burn on this chain with the recorded message, and a mint
+ * to the committed wallet and token of at least the minimum, where burned = minted + bridge fee. If a pool supplied the
+ * burned amount, the pool swap must match too. A transfer whose both sides are final is audited once.
  */
 async function auditDelivered(
   { db, chain, chains, clock }: RouteAuditDeps,
@@ -75,7 +75,7 @@ async function auditDelivered(
     const burn = await chain.getReceipt(toTxHash(row.burn_tx_hash));
     const mint = await destination.cctp.findMint(toHex32(row.nonce), "final");
     if (!burn || !mint) {
-      // A node may be behind the one that saw it.
+      // This node may lag behind the node that saw the transaction.
       const isLate = clock.now() - Date.parse(row.created_at) > LAG_MAX_MS;
       if (isLate || scope === "all") breach({ on_chain: burn ? "no such mint" : "no such burn" });
       continue;
@@ -101,7 +101,7 @@ async function auditDelivered(
   return findings;
 }
 
-/** Whether an effect is the recorded swap: what a pool took and gave, and what was kept before it. */
+/** Returns whether an effect is the recorded pool swap, including the fee taken before it. */
 function isSwapOf(row: Carried, effect: Effect): boolean {
   return (
     effect.kind === "swapped" &&

@@ -248,7 +248,7 @@ describe("trouble", () => {
       });
     }
     await expect(client.getMessages(0, TX)).rejects.toMatchObject({
-      details: { reason: "left alone after: http 503" },
+      details: { reason: "paused after: http 503" },
     });
     expect(asked).toHaveLength(5);
     clock.advance(30_000);
@@ -256,7 +256,7 @@ describe("trouble", () => {
       details: { reason: "http 503" },
     });
     await expect(client.getMessages(0, TX)).rejects.toMatchObject({
-      details: { reason: "left alone after: http 503" },
+      details: { reason: "paused after: http 503" },
     });
     expect(asked).toHaveLength(6);
     expect(failed).toEqual(Array.from({ length: 6 }, () => "no_answer"));

@@ -1,10 +1,10 @@
 /**
- * The client of Circle's attestation service (its API v2), which vouches for burns. What it says is never believed: a
- * message is compared with the burn before it is relayed, and a fee is bounded by the commitment.
+ * Client of Circle's attestation service (API v2). Its answers are not trusted: a message is compared with the burn before
+ * it is relayed, and a fee is bounded by the commitment.
  *
- * The service allows 35 requests a second and blocks for five minutes whoever asks more often, so we ask far less often,
- * stand still when told to, and leave a service alone for a while that keeps failing. Requests are read-only but for
- * `reattest`, which may be repeated.
+ * The service allows 35 requests a second and blocks a client that exceeds this for five minutes. This client sends far
+ * fewer, pauses on a rate limit, and pauses after repeated failures. All requests are read-only except `reattest`, which can
+ * be repeated.
  */
 import { type Static, type TSchema, Type } from "typebox";
 import { Value } from "typebox/value";
@@ -14,39 +14,42 @@ import type { Hex, Hex32, TxHash } from "../../core/hex.ts";
 import type { Clock, Http, HttpRequest } from "../../core/ports.ts";
 import type { Log } from "../../telemetry/log.ts";
 
-/** Why an attestation keeps waiting, where the service says so. The fast way is closed; the standard one goes on. */
+/** Reason that the service gives for a delayed fast attestation. The standard attestation still follows. */
 export type DelayReason =
   "insufficient_fee" | "amount_above_max" | "insufficient_allowance_available";
 
-/** What the service says of one message of a transaction. */
+/** State of one message of a transaction at the service. */
 export interface AttestedMessage {
-  /** As attested; null while it is not. */
+  /** Message and signatures; null until the burn is attested. */
   readonly attested: { readonly message: Hex; readonly attestation: Hex } | null;
   readonly delayReason: DelayReason | null;
 }
 
-/** What the bridge keeps at least, as a share of what is burned: `share` of `SHARE_SCALE`. Null where it is not offered. */
+/**
+ * Minimum fees of the bridge as shares of the burned amount, in units of `1 / SHARE_SCALE`. Null where that speed is not
+ * offered.
+ */
 export interface BridgeFees {
   readonly fast: bigint | null;
   readonly standard: bigint | null;
 }
 
-/** A millionth of a basis point: the service states fractions of basis points. */
+/** Scale of a share: a millionth of a basis point, because the service states fractions of basis points. */
 export const SHARE_SCALE = 10_000_000_000n;
-/** Shares are basis points with so many decimals. */
+/** Decimals of a share in basis points. */
 export const SHARE_DECIMALS = 6;
 
 export interface BridgeAttestations {
-  /** The messages that a transaction sent; none while the service does not know it. */
+  /** Returns the messages that a transaction sent; empty while the service does not know it. */
   getMessages(sourceDomain: number, txHash: TxHash): Promise<readonly AttestedMessage[]>;
-  /** Asks for a message to be attested anew, with another expiry. */
+  /** Requests a new attestation of a message, with a later expiry. */
   reattest(nonce: Hex32): Promise<void>;
   getFees(sourceDomain: number, destinationDomain: number): Promise<BridgeFees>;
-  /** USDC that may still be sent fast by everybody together, in base units. */
+  /** Returns the USDC that all users together may still send fast, in base units. */
   getFastAllowance(): Promise<bigint>;
 }
 
-/** Why there was no answer: none came that can be used, or we asked too often. */
+/** Why a request failed: no usable answer, or a rate limit. */
 export const SERVICE_FAILURES = ["no_answer", "rate_limited"] as const;
 export type ServiceFailure = (typeof SERVICE_FAILURES)[number];
 
@@ -60,15 +63,15 @@ export interface BridgeAttestationsOptions {
 
 const NO_HEADERS: HttpRequest["headers"] = new Map();
 const TIMEOUT_MS = 10_000;
-/** Of a transaction with a hundred burns, decoded, with room to spare. */
+/** Bound on an answer: room for a transaction with a hundred decoded burns. */
 const BODY_BYTES_MAX = 2 * 1024 * 1024;
-/** Ten a second; a settler and a quoter together stay well below 35. */
+/** Spacing of ten requests a second; a settler and a quoter together stay well below 35. */
 const SPACING_MS = 100;
-/** Whoever would have to wait longer for its turn is told to come back. */
+/** Longest wait in the queue; a request that would wait longer fails. */
 const QUEUE_MAX_MS = 20_000;
-/** For how long the service blocks, where it does not say. */
+/** Pause after a rate limit without `Retry-After`: the service blocks for five minutes. */
 const BLOCKED_MS = 300_000;
-/** Failures in a row after which the service is left alone, and for how long. */
+/** Consecutive failures that pause the client, and the length of the pause. */
 const FAILURES_MAX = 5;
 const LEFT_ALONE_MS = 30_000;
 
@@ -105,13 +108,13 @@ const DELAY_REASONS: readonly DelayReason[] = [
   "insufficient_allowance_available",
 ];
 
-/** A client of the service at a URL. Everything throws RPC_UNAVAILABLE when there was no answer that can be used. */
+/** Returns a client of the service at a URL. Every method throws RPC_UNAVAILABLE if there is no usable answer. */
 export function createBridgeAttestations(options: BridgeAttestationsOptions): BridgeAttestations {
   const { clock, log } = options;
   const apiUrl = options.apiUrl.replace(/\/+$/, "");
-  /** When the next request may go out. */
+  /** Time at which the next request may be sent. */
   let nextAtMs = 0;
-  /** Until when none may, and why. */
+  /** End of the current pause, and its reason. */
   let stillUntilMs = 0;
   let stillBecause = "";
   let failures = 0;
@@ -121,28 +124,28 @@ export function createBridgeAttestations(options: BridgeAttestationsOptions): Br
     const nowMs = clock.now();
     if (nowMs < stillUntilMs) throw unavailable(stillBecause);
     const atMs = Math.max(nowMs, nextAtMs);
-    if (atMs - nowMs > QUEUE_MAX_MS) throw unavailable("too many requests of our own");
+    if (atMs - nowMs > QUEUE_MAX_MS) throw unavailable("local request queue is full");
     nextAtMs = atMs + SPACING_MS;
     if (atMs > nowMs) await clock.sleep(atMs - nowMs);
-    // Whoever went before may have been told to stand still.
+    // A request ahead in the queue may have started a pause.
     if (clock.now() < stillUntilMs) throw unavailable(stillBecause);
   }
 
   function standStill(ms: number, reason: string): void {
     stillUntilMs = Math.max(stillUntilMs, clock.now() + ms);
     stillBecause = reason;
-    log.warn({ ms, reason }, "the attestation service is left alone");
+    log.warn({ ms, reason }, "attestation service paused");
   }
 
   function noteFailure(reason: string): OperatingError {
     options.onFailure("no_answer");
     failures += 1;
-    // One request after the pause tells whether it is back: a single failure more closes again.
-    if (failures >= FAILURES_MAX) standStill(LEFT_ALONE_MS, `left alone after: ${reason}`);
+    // After the pause one request probes the service: another failure pauses it again.
+    if (failures >= FAILURES_MAX) standStill(LEFT_ALONE_MS, `paused after: ${reason}`);
     return unavailable(reason);
   }
 
-  /** The answer to a request, or null where the service knows nothing of what was asked for. */
+  /** Returns the answer to a request, or null if the service does not know the object (404). */
   async function ask<Answer extends TSchema>(
     method: "GET" | "POST",
     path: string,
@@ -165,7 +168,7 @@ export function createBridgeAttestations(options: BridgeAttestationsOptions): Br
     }
     if (status >= 500 || (status >= 300 && status < 400)) throw noteFailure(`http ${status}`);
     if (status !== 200 && status !== 404) {
-      // About this request alone: the service is there.
+      // Concerns this request only: the service itself answers.
       failures = 0;
       throw unavailable(`http ${status}`);
     }
@@ -189,7 +192,7 @@ export function createBridgeAttestations(options: BridgeAttestationsOptions): Br
         const delayReason = DELAY_REASONS.find((known) => known === entry.delayReason) ?? null;
         if (entry.status !== "complete") return [{ attested: null, delayReason }];
         if (!Value.Check(Complete, entry)) throw noteFailure("malformed answer");
-        // CAST: the pattern of the schema is that of the type.
+        // CAST: the schema's pattern is the same as the type's.
         const attested = entry as { message: Hex; attestation: Hex };
         const { message, attestation } = attested;
         return [{ attested: { message, attestation }, delayReason }];
@@ -223,7 +226,7 @@ export function createBridgeAttestations(options: BridgeAttestationsOptions): Br
 function unavailable(reason: string): OperatingError {
   return new OperatingError(
     "RPC_UNAVAILABLE",
-    "The attestation service did not give a usable answer.",
+    "Circle's attestation service gave no usable answer.",
     { details: { provider: "cctp", reason } },
   );
 }
@@ -232,7 +235,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Fails the schema.
+    // Does not match any schema.
     return undefined;
   }
 }

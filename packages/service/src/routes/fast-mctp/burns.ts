@@ -1,4 +1,4 @@
-/** What the routes share whose sweeps burn USDC for Circle's bridge: reading the burn, recording it, and its mint. */
+/** Shared by the routes that burn USDC for Circle's bridge: reads the burn, records it, and follows its mint. */
 import type { BurnFacts, CctpBridge, Chain, Effect, Receipt } from "../../chains/port/index.ts";
 import { assert } from "../../core/assert.ts";
 import { fromErrorObject } from "../../core/errors.ts";
@@ -13,13 +13,13 @@ import { type BurnMessage, listDifferences, parseBurnMessage, ZERO_WORD } from "
 import * as store from "./store.ts";
 import type { BridgeTerms } from "./terms.ts";
 
-/** Gas of the mint, above its cost on the sandbox for the same reason as that of the burn. */
+/** Gas of the mint. Higher than on the sandbox, for the reason given at the burn's gas. */
 export const MINT_GAS: GasStep = { on: "destination", gas: 220_000n };
 
-/** For how long fees and allowance are taken as they were. */
+/** How long fees and allowance are cached, in milliseconds. */
 const TERMS_AGE_MAX_MS = 15_000;
 
-/** A sweep by the bridge: what left the wallet, what was burned of it, and the message that the burn sent. */
+/** A sweep through the bridge: the amount that left the wallet, the burn, and the message that the burn sent. */
 export interface ReadBurn {
   readonly settled: Settled;
   readonly burned: BurnFacts;
@@ -28,13 +28,13 @@ export interface ReadBurn {
 
 type Settled = Extract<Effect, { kind: "settled" }>;
 
-/** One way over the bridge. */
+/** One direction of the bridge. */
 export interface Burns {
-  /** Fees and allowance of the bridge as they are about now. Throws as the attestation service does. */
+  /** Returns recent fees and allowance of the bridge. Throws as the attestation service does. */
   readTerms(): Promise<BridgeTerms>;
-  /** The sweep of a wallet in a receipt, whose burn is that of its commitment; null where the receipt does not show all of it. */
+  /** Reads a wallet's sweep whose burn matches the commitment; null if the receipt does not show all of it. */
   read(receipt: Receipt, address: DepositAddress): ReadBurn | null;
-  /** Records a burn that was seen mined, in the transaction that moves its settlement on. */
+  /** Records a mined burn, in the transaction that advances its settlement. */
   record(
     tx: Tx,
     args: {
@@ -43,13 +43,13 @@ export interface Burns {
       readonly receipt: Receipt;
       readonly burn: ReadBurn;
       readonly minOut: bigint;
-      /** Kept of the deposit. */
+      /** Route fee, in source base units. */
       readonly fee: bigint;
-      /** What a pool took for what was burned; null where none did. */
+      /** Input of the pool swap that supplied the burned amount; null without one. */
       readonly swapped: store.Burn["swapped"];
     },
   ): Promise<void>;
-  /** Whether it was minted, as the worker in `relay.ts` saw it. */
+  /** Returns whether the transfer was minted, as recorded by the worker in `relay.ts`. */
   checkMint(settlementId: string): Promise<DeliveryProgress>;
 }
 
@@ -59,12 +59,15 @@ export interface BurnsOptions {
   readonly random: Random;
   readonly source: Chain;
   readonly destination: Chain;
-  /** The route's. */
+  /** The route's contract. */
   readonly contract: Address;
   readonly attestations: BridgeAttestations;
 }
 
-/** @param tokens What is deposited, what is burned on the source, and what is minted for it. */
+/**
+ * Returns the burns of one direction.
+ * @param tokens Deposited token, burned token on the source, and minted token on the destination.
+ */
 export function createBurns(
   options: BurnsOptions,
   tokens: Readonly<Record<"deposited" | "burned" | "minted", Address>>,
@@ -73,14 +76,14 @@ export function createBurns(
   const from = bridgeOf(source).contracts;
   const to = bridgeOf(destination).contracts;
 
-  /** What the message of a burn must say, whoever asked for the burn. */
+  /** Returns the fields that the message of this burn must have. */
   function expectedOf(address: DepositAddress, burned: BurnFacts): Partial<BurnMessage> {
     return {
       sourceDomain: from.domain,
       destinationDomain: to.domain,
       sender: padAddress(from.messenger),
       recipient: padAddress(to.messenger),
-      // Anybody may hand it in.
+      // Anybody may relay it.
       destinationCaller: ZERO_WORD,
       burnToken: padAddress(tokens.burned),
       mintRecipient: address.commitment.destWallet,
@@ -104,7 +107,7 @@ export function createBurns(
           effect.token === tokens.deposited &&
           effect.route === contract,
       );
-      // A wallet may burn more than once in a transaction, of several tokens: each burn comes before what settles it.
+      // A transaction may burn several tokens of a wallet. Each burn precedes the effect that settles it.
       const before = effects.slice(0, Math.max(settledAt, 0));
       const burnedAt = before.findLastIndex(
         (effect) =>
@@ -115,7 +118,7 @@ export function createBurns(
       const sent = findMessage(before.slice(0, burnedAt), burned);
       if (!sent) return null;
       const unlike = listDifferences(sent.message, expectedOf(address, burned));
-      assert(unlike.length === 0, `the burn is that of the commitment (${unlike.join(", ")})`);
+      assert(unlike.length === 0, `a mined burn matches the commitment (${unlike.join(", ")})`);
       return { settled, burned, bytes: sent.bytes };
     },
 
@@ -144,7 +147,7 @@ export function createBurns(
 
     async checkMint(settlementId) {
       const transfer = await store.findOfSettlement(db, settlementId);
-      assert(transfer !== null, "a recorded burn has its transfer");
+      assert(transfer !== null, "a recorded burn has a bridge transfer");
       const { mint, state, trouble } = transfer;
       if (mint && (state === "delivered" || state === "final")) {
         return { kind: "delivered", txHash: mint.txHash, amount: mint.amount };
@@ -154,7 +157,7 @@ export function createBurns(
   };
 }
 
-/** The message that a burn sent: the one of this wallet and amount, of those that the transaction sent. */
+/** Finds the message of a burn among those that the transaction sent, by wallet and amount. */
 function findMessage(
   before: readonly Effect[],
   { wallet, amount }: BurnFacts,
@@ -169,7 +172,7 @@ function findMessage(
   return null;
 }
 
-/** Others of the same transaction may send messages that are no burns. */
+/** Other contracts in the same transaction may send messages that are not burns. */
 function parseOther(bytes: Hex): BurnMessage | null {
   try {
     return parseBurnMessage(bytes);
@@ -184,12 +187,12 @@ async function readBridge(
   to: { readonly domain: number },
 ): Promise<BridgeTerms> {
   const fees = await attestations.getFees(from.domain, to.domain);
-  // Where fast is not offered nothing is asked about it.
+  // The allowance matters only where fast transfers are offered.
   const allowance = fees.fast === null ? 0n : await attestations.getFastAllowance();
   return { fees, allowance };
 }
 
-/** The same answer for a while; a failure is forgotten at once. */
+/** Caches an answer for a while; a failure is not cached. */
 function keepFor<T>(ageMaxMs: number, clock: Clock, read: () => Promise<T>): () => Promise<T> {
   let kept: { readonly atMs: number; readonly value: Promise<T> } | undefined;
   return () => {
@@ -205,8 +208,8 @@ function keepFor<T>(ageMaxMs: number, clock: Clock, read: () => Promise<T>): () 
   };
 }
 
-/** Returns the bridge of a chain. */
+/** Returns the bridge contracts of a chain. */
 export function bridgeOf(chain: Chain): CctpBridge {
-  assert(chain.cctp !== null, "the configuration names the bridge on both chains of a route");
+  assert(chain.cctp !== null, "both chains of a bridge route have bridge contracts");
   return chain.cctp;
 }

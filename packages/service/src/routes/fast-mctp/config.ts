@@ -1,4 +1,4 @@
-/** The configuration of routes of the kind `FAST_MCTP`. */
+/** Configuration of routes of the kind `FAST_MCTP`. */
 import { cctpRouteBytecode, swapCctpRouteBytecode } from "@sluice/contracts/bytecode";
 import { type Static, Type } from "typebox";
 import {
@@ -29,7 +29,7 @@ import {
 
 export interface BridgeConfig extends RouteConfig {
   readonly kind: "FAST_MCTP";
-  /** How another token becomes the one that the bridge carries; null where it is deposited. */
+  /** Pool swap that turns the deposited token into USDC; null if USDC is deposited. */
   readonly swap: SwapConfig | null;
 }
 
@@ -40,12 +40,12 @@ const Written = Type.Object(
   {
     kind: setting(
       Type.Literal("FAST_MCTP"),
-      "USDC by Circle's bridge, between EVM chains with `cctp`.",
+      "USDC over Circle's bridge, between EVM chains with `cctp`.",
     ),
     ...RouteBetween,
     bridgeToken: setting(
       Type.Optional(TokenName),
-      "Of one route: the USDC of the chain, where another token is deposited. A Uniswap pool exchanges it first, in the same transaction.",
+      "Of one route: the USDC of the chain, if another token is deposited. A Uniswap pool swaps the deposit into it in the same transaction.",
       { defaultText: "the deposited token" },
     ),
     ...PoolSettings,
@@ -125,21 +125,28 @@ function pairOf(
   };
 }
 
-/** Lists what the bridge lacks beyond a pair: its contracts on both chains, its service, and one asset. */
+/**
+ * Lists what the bridge needs beyond a pair and lacks: contracts on both chains, the attestation service, and equal
+ * decimals.
+ */
 function findBridgeProblems(config: Config, route: BridgeConfig, at: string): string[] {
   const problems: string[] = [];
   if (!config.cctp) {
-    problems.push("cctp: expected an object with apiUrl, a route of the kind FAST_MCTP needs it");
+    problems.push(
+      "cctp: expected an object with apiUrl, because a route of the kind FAST_MCTP needs it",
+    );
   }
   for (const name of ["chainId", "destChain"] as const) {
     const index = config.chains.findIndex((chain) => chain.chainId === route[name]);
     if (index === -1) continue;
     const chain = findEvmChain(config, route[name]);
     if (!chain) {
-      problems.push(`${at}.${name}: expected an EVM chain, the bridge is not used on Solana`);
+      problems.push(
+        `${at}.${name}: expected an EVM chain, because the bridge does not support Solana`,
+      );
     } else if (!chain.cctp) {
       problems.push(
-        `${at}.${name}: expected a chain with chains[${index}].cctp, as the bridge reaches no other`,
+        `${at}.${name}: expected a chain with chains[${index}].cctp, because the bridge needs it`,
       );
     }
   }
@@ -153,7 +160,7 @@ function findBridgeProblems(config: Config, route: BridgeConfig, at: string): st
   const destination = decimalsAt({ chainId: route.destChain, token: route.destToken });
   if (source !== undefined && destination !== undefined && source !== destination) {
     problems.push(
-      `${at}.destToken: expected ${source} decimals as ${name} has, the bridge mints unit for unit`,
+      `${at}.destToken: expected ${source} decimals like ${name}, because the bridge mints one base unit per burned unit`,
     );
   }
   for (const [tokenName, token] of [
@@ -161,7 +168,9 @@ function findBridgeProblems(config: Config, route: BridgeConfig, at: string): st
     ["destToken", route.destToken],
   ] as const) {
     if (isNative(token)) {
-      problems.push(`${at}.${tokenName}: expected USDC, the bridge takes no native coin`);
+      problems.push(
+        `${at}.${tokenName}: expected USDC, because the bridge does not carry native coin`,
+      );
     }
   }
   return problems;

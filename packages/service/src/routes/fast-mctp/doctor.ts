@@ -1,4 +1,4 @@
-/** The doctor's look at routes of the kind `FAST_MCTP`; Circle's contracts are looked at with their chains. */
+/** The doctor's checks of routes of the kind `FAST_MCTP`. Circle's contracts are checked with their chains. */
 import type { BridgePair } from "../../chains/inspector.ts";
 import { formatUnits } from "../../core/amounts.ts";
 import { assert } from "../../core/assert.ts";
@@ -13,7 +13,7 @@ import type { BridgeConfig } from "./config.ts";
 
 type BridgeRoute = BridgeConfig;
 
-/** Compares the terms of a route's contract with the configuration. */
+/** Compares the constructor terms of a route's contract with the configuration. */
 export async function compareTerms(
   place: RoutePlace,
   route: BridgeRoute,
@@ -41,7 +41,7 @@ function listBridgeTerms(
   pair: Omit<BridgePair, "token">,
 ): readonly Compared[] {
   const { cctp } = getEvmChainConfig(config, destChain);
-  assert(chain.cctp && cctp, "both chains of the route have the bridge");
+  assert(chain.cctp && cctp, "both chains of a bridge route have bridge contracts");
   const { messenger } = chain.cctp;
   return [
     { name: "messenger", found: display(pair.messenger), expected: display(messenger) },
@@ -52,8 +52,8 @@ function listBridgeTerms(
 }
 
 /**
- * Checks that the attestation service answers for a route's way over the bridge: without it nothing new is burned, and
- * nothing burned is minted.
+ * Checks that the attestation service quotes fees for a route. While it does not answer, nothing is burned and no burn is
+ * minted.
  */
 export function checkService(
   { config, attestations }: ServiceCheckDeps,
@@ -74,9 +74,9 @@ export function checkService(
 }
 
 async function checkFees(read: () => Promise<BridgeFees>) {
-  const expected = "that the attestation service names its fees";
+  const expected = "fees from the attestation service";
   const advice =
-    "Correct cctp.apiUrl, or wait: meanwhile the route is not offered and burns are not minted.";
+    "Correct cctp.apiUrl, or wait until the service answers. Until then the route is not offered and burns are not minted.";
   try {
     const { fast, standard } = await read();
     const show = (share: bigint | null) =>

@@ -1,15 +1,15 @@
 /**
- * The life of a transfer by the bridge, after its burn was seen on the source chain:
+ * The states of a bridge transfer, after its burn was seen on the source chain:
  *
  *   burned -> attested -> delivered -> final
  *     ^          |  ^         |
  *     +----------+  +---------+
- *     (it ran out)  (the mint's block left the chain)
+ *      (expired)    (the mint's block was orphaned)
  *
- * `burned`: the attestation service is asked for the message. `attested`: the message is handed in on the destination,
- * by us or by anybody; our reader looks for the mint. `delivered`: the mint was seen, and is followed until it is final.
- * `final`: for good. From every state it may become `superseded`: the burn left its chain, and another one, of another
- * message, took its place. Restart: every state looks at the chain first.
+ * `burned`: waits for the bridge attestation. `attested`: the message is relayed on the destination, by the service or by
+ * anybody else; the reader looks for the mint. `delivered`: the mint was seen and is followed until it is final. `final`: the
+ * mint is final. Every state may become `superseded`: the burn was orphaned, and one with another message replaced it. After
+ * a restart every state checks the chain first.
  */
 export const BRIDGE_TRANSFER_STATES = [
   "burned",
@@ -20,7 +20,7 @@ export const BRIDGE_TRANSFER_STATES = [
 ] as const;
 export type BridgeTransferState = (typeof BRIDGE_TRANSFER_STATES)[number];
 
-/** States in which there is something to do. */
+/** States with work left. */
 export const OPEN_STATES = ["burned", "attested", "delivered"] as const;
 
 const ALLOWED: Readonly<Record<BridgeTransferState, readonly BridgeTransferState[]>> = {
@@ -31,7 +31,7 @@ const ALLOWED: Readonly<Record<BridgeTransferState, readonly BridgeTransferState
   superseded: [],
 };
 
-/** Whether a transfer may go from one state to another. */
+/** Returns whether a transfer may move from one state to another. */
 export function mayMove(from: BridgeTransferState, to: BridgeTransferState): boolean {
   return ALLOWED[from].includes(to);
 }

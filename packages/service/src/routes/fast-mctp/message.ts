@@ -1,36 +1,35 @@
 /**
- * The message of a burn as Circle's CCTP v2 contracts send and take it: a header of 148 bytes, and behind it the body of
- * a burn, at least 228 bytes. Integers are big-endian; addresses are padded to 32 bytes on the left.
+ * Encodes and parses burn messages of Circle's CCTP v2: a header of 148 bytes, followed by a burn body of at least 228
+ * bytes. Integers are big-endian; addresses are left-padded to 32 bytes.
  *
  * Layout: circlefin/evm-cctp-contracts, `src/messages/v2/MessageV2.sol` and `src/messages/v2/BurnMessageV2.sol`.
  *
- * What the source chain emits has zeros in four fields that the attestation service fills in: the nonce, the finality at
- * which it looked, the fee that it took and the block until which the message can be used. Everything else stays as it
- * was burned, and a message that differs in anything else is not of our burn.
+ * The source chain emits zeros in four fields that the attestation service fills in: nonce, executed finality, executed fee
+ * and expiration block. All other fields stay as emitted; a message that differs in any of them belongs to another burn.
  */
 import { type Hex, type Hex32, toHex32 } from "../../core/hex.ts";
 
-/** Both the message and its body carry this version in CCTP v2. */
+/** Version of both the message and its body in CCTP v2. */
 export const MESSAGE_VERSION = 1;
 
-/** Finality thresholds: from `FAST` on a message is attested before its block is final, from `STANDARD` on after. */
+/** Finality thresholds. A burn with `FAST` is attested before its block is final, one with `STANDARD` afterwards. */
 export const FINALITY = { FAST: 1000, STANDARD: 2000 } as const;
 
 /** `0x` and 32 zero bytes. */
 export const ZERO_WORD = toHex32(`0x${"0".repeat(64)}`);
 
-/** Every field of a burn message, in their order on the wire. */
+/** All fields of a burn message, in wire order. */
 export interface BurnMessage {
   readonly version: number;
   readonly sourceDomain: number;
   readonly destinationDomain: number;
   /** Zero as emitted. */
   readonly nonce: Hex32;
-  /** The token messenger of the source. */
+  /** Token messenger of the source chain. */
   readonly sender: Hex32;
-  /** The token messenger of the destination. */
+  /** Token messenger of the destination chain. */
   readonly recipient: Hex32;
-  /** Who alone may relay it; zero for anybody. */
+  /** The only account that may relay the message; zero for anybody. */
   readonly destinationCaller: Hex32;
   readonly minFinalityThreshold: number;
   /** Zero as emitted. */
@@ -38,22 +37,22 @@ export interface BurnMessage {
   readonly bodyVersion: number;
   readonly burnToken: Hex32;
   readonly mintRecipient: Hex32;
-  /** Base units of the source token that were burned. */
+  /** Burned amount in base units of the source token. */
   readonly amount: bigint;
-  /** Who burned. */
+  /** Account that burned. */
   readonly messageSender: Hex32;
-  /** The most that may be kept of the amount at the destination. */
+  /** Maximum fee kept of the amount at the destination. */
   readonly maxFee: bigint;
-  /** What is kept of it; zero as emitted. */
+  /** Fee that is kept; zero as emitted. */
   readonly feeExecuted: bigint;
-  /** The block of the destination from which on the message is refused; zero for never, and as emitted. */
+  /** Destination block from which the message is refused; zero means never, and is the emitted value. */
   readonly expirationBlock: bigint;
   readonly hookData: Hex;
 }
 
 type Field = keyof BurnMessage;
 
-/** Where each field begins, in bytes, and how long it is; `hookData` is the rest. */
+/** Offset and length of each field in bytes; `hookData` is the rest. */
 const FIXED = [
   ["version", 4],
   ["sourceDomain", 4],
@@ -76,15 +75,16 @@ const FIXED = [
 
 const FIXED_LENGTH = FIXED.reduce((sum, [, length]) => sum + length, 0);
 
-/** Far above any message of ours, and below what the contracts refuse. */
+/** Upper bound on a message: far above any of this service, and below the contracts' limit. */
 const LENGTH_MAX = 8_192;
 
 /**
- * Reads a burn message; nothing may be missing, and only hook data may follow.
- * @throws TypeError when the bytes are not one, or of another version.
+ * Parses a burn message. All fields must be present; only hook data may follow.
+ * @throws TypeError if the bytes are not a burn message of this version.
  */
 export function parseBurnMessage(bytes: string): BurnMessage {
-  if (!/^0x([0-9a-fA-F]{2})*$/.test(bytes)) throw new TypeError("expected 0x and whole bytes");
+  if (!/^0x([0-9a-fA-F]{2})*$/.test(bytes))
+    throw new TypeError("expected 0x and an even number of hex digits");
   const digits = bytes.slice(2).toLowerCase();
   const length = digits.length / 2;
   if (length < FIXED_LENGTH || length > LENGTH_MAX) {
@@ -127,7 +127,7 @@ export function parseBurnMessage(bytes: string): BurnMessage {
   return message;
 }
 
-/** The bytes of a message. Throws RangeError on a number that its field cannot hold. */
+/** Encodes a message. Throws RangeError if a number does not fit its field. */
 export function encodeBurnMessage(message: BurnMessage): Hex {
   const fixed = FIXED.map(([field, length]) => {
     const value = message[field];
@@ -140,13 +140,13 @@ export function encodeBurnMessage(message: BurnMessage): Hex {
   return `0x${fixed.join("")}${message.hookData.slice(2)}`;
 }
 
-/** The fields in which a message is not what was expected of it. */
+/** Returns the fields in which a message differs from the expected values. */
 export function listDifferences(message: BurnMessage, expected: Partial<BurnMessage>): Field[] {
   const fields: readonly Field[] = [...FIXED.map(([field]) => field), "hookData"];
   return fields.filter((field) => field in expected && message[field] !== expected[field]);
 }
 
-/** What the attestation service writes into a message. */
+/** Fields that the attestation service fills in. */
 const FILLED_IN: readonly Field[] = [
   "nonce",
   "finalityThresholdExecuted",
@@ -155,8 +155,8 @@ const FILLED_IN: readonly Field[] = [
 ];
 
 /**
- * The fields that speak against an attested message being that of a burn: what was burned must be there unchanged, and
- * what was filled in must be within what the burn allowed. Empty when it may be relayed.
+ * Returns the fields that disqualify an attested message: emitted fields must be unchanged, and filled-in fields must be
+ * within the bounds of the burn. Empty if the message may be relayed.
  */
 export function findUnlike(sent: BurnMessage, attested: BurnMessage): Field[] {
   const unlike = listDifferences(attested, sent).filter((field) => !FILLED_IN.includes(field));

@@ -1,4 +1,4 @@
-/** `FAST_MCTP`: USDC by Circle's CCTP v2, deposited or out of a pool. */
+/** `FAST_MCTP`: USDC over Circle's CCTP v2, deposited directly or bought in a pool. */
 import { deliveryConfirmationsOf, listEvmChains } from "../../config/index.ts";
 import { getChain, getToken, missing } from "../configured.ts";
 import type { RouteModule } from "../module.ts";
@@ -42,7 +42,7 @@ export const fastMctp: RouteModule<BridgeConfig> = {
     const { decimals } = getToken(config, chainId, token);
     return createFastMctpRoute({ ...bridge, token, decimals });
   },
-  /** One loop for each destination of the bridge. */
+  /** One loop per destination of the bridge. */
   listSettlerWorkers({ config, attestations, ...deps }) {
     if (!attestations) return [];
     const relay: RelayDeps = {
@@ -56,7 +56,7 @@ export const fastMctp: RouteModule<BridgeConfig> = {
     return listEvmChains(config)
       .filter(({ cctp }) => cctp)
       .map(({ chainId }) => ({
-        name: `transfers to chain ${chainId}`,
+        name: `bridge transfers to chain ${chainId}`,
         poll: () => pollBridgeTransfers(relay, chainId),
       }));
   },

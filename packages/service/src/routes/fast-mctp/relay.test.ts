@@ -355,7 +355,7 @@ describe("the route", () => {
     const { route, deposit, message, burned, settled, receiptOf } = await openBridge();
     const receipt = receiptOf([message(change), burned, settled]);
     await expect(route.readSweep(receipt, deposit)).rejects.toThrow(
-      "the burn is that of the commitment",
+      "a mined burn matches the commitment",
     );
   });
 });

@@ -1,11 +1,11 @@
 /**
- * The worker of the bridge: asks for the attestation of what was burned, hands it in on the destination, and follows the
- * mint until it is final.
+ * Worker of the bridge: requests the attestation of each burn, relays the message on the destination, and follows the mint
+ * until it is final.
  *
- * The attestation service is believed in nothing: a message is relayed only when it is the one that was burned, field by
- * field. Handing a message in is nobody's privilege, so every look begins with the chain: what somebody else minted is
- * as good as what we did, and is never minted again, because a nonce is used once. What counts is what our own reader saw
- * arrive in the committed wallet.
+ * The attestation service is not trusted: a message is relayed only if every emitted field equals the burn's. Anybody may
+ * relay a message, so every poll checks the chain first. A mint relayed by somebody else counts like our own and is not
+ * repeated, because a nonce mints once. A delivery is recorded only when the service's own reader sees the mint to the
+ * committed wallet.
  */
 import { getConfigured } from "../configured.ts";
 import { isConfirmed } from "../confirmed.ts";
@@ -43,23 +43,23 @@ export interface RelayDeps {
   readonly random: Random;
   readonly log: Log;
   readonly attestations: BridgeAttestations;
-  /** Who hands messages in, per destination chain. */
+  /** Lanes that relay messages, by destination chain. */
   readonly lanes: ReadonlyMap<number, readonly Address[]>;
   readonly deliveryConfirmations: ReadonlyMap<number, number>;
-  /** Called in the transaction that records the mint, or trouble: wakes the settlement. */
+  /** Wakes the settlement, in the transaction that records the mint or an error. */
   readonly onChanged: (tx: Tx, settlementId: string) => Promise<void>;
-  /** Called once that is committed. */
+  /** Called after that transaction commits. */
   readonly wakeSettlements: () => void;
-  /** Tells the lanes that there is something to send. */
+  /** Tells the lanes that a transaction is queued. */
   readonly wakeLanes: () => void;
   readonly pollMs: number;
 }
 
 const TRANSFERS_AT_ONCE = 10;
-/** What runs out in so many blocks is not handed in any more: it would be mined too late. */
+/** Blocks before expiry from which a message is no longer relayed, because it would be mined too late. */
 const EXPIRY_MARGIN_BLOCKS = 2n;
 
-/** Looks at every transfer towards a chain that is due. Returns true when there may be more. */
+/** Polls the due transfers to a chain. Returns true if there may be more. */
 export function pollBridgeTransfers(deps: RelayDeps, destChain: number): Promise<boolean> {
   return workOnDue(deps, {
     rows: store.dueTransfers,
@@ -78,14 +78,14 @@ function lookSafely(deps: RelayDeps, id: string): Promise<void> {
     writeError: (transfer, trouble) => writeError(deps, transfer, trouble),
     showsErrors: ({ state }) => state === "burned" || state === "attested",
     report: (thrown, { code }) =>
-      log.warn({ err: thrown, transferId: id, code }, "a transfer could not go on"),
+      log.warn({ err: thrown, transferId: id, code }, "bridge transfer failed, retrying"),
     retryLater: () => store.dueTransfers.reschedule(db, id, clock.now() + ERROR_RETRY_MS),
   });
 }
 
 async function advanceTransfer(deps: RelayDeps, id: string): Promise<void> {
   const transfer = await store.getBridgeTransfer(deps.db, id);
-  assert(transfer !== null, "a transfer that was due is there");
+  assert(transfer !== null, "a due transfer exists");
   switch (transfer.state) {
     case "burned":
       return advanceBurned(deps, transfer);
@@ -108,9 +108,13 @@ async function advanceBurned(deps: RelayDeps, transfer: Transfer): Promise<void>
   const attested = findOurs(sent, messages);
   if (!attested) return waitForAttestation(deps, transfer, messages);
   if (transfer.nonce !== null && transfer.nonce !== attested.nonce) {
-    throw new OperatingError("INTERNAL", "The burn was attested under another nonce than before.", {
-      details: { reason: "attestation", before: transfer.nonce, now: attested.nonce },
-    });
+    throw new OperatingError(
+      "INTERNAL",
+      "Circle's attestation service returned a different nonce for the same burn.",
+      {
+        details: { reason: "attestation", before: transfer.nonce, now: attested.nonce },
+      },
+    );
   }
   const isExpired = await hasRunOut(deps, burn.destChain, attested);
   if (isExpired && (await findMint(deps, transfer, attested)) === null) {
@@ -118,13 +122,13 @@ async function advanceBurned(deps: RelayDeps, transfer: Transfer): Promise<void>
   }
   const change = { state: "attested", attested, delayReason: null } as const;
   if (!(await store.updateTransfer(deps.db, transfer, change))) return;
-  deps.log.info({ transferId: transfer.id, nonce: attested.nonce }, "a burn was attested");
+  deps.log.info({ transferId: transfer.id, nonce: attested.nonce }, "burn attested");
   return store.dueTransfers.reschedule(deps.db, transfer.id, deps.clock.now());
 }
 
 /**
- * The attested message of a burn among those of its transaction; null while it is not there. A message that claims to be
- * it, and is not, is trouble: either the service or the burn is not what it seems, and nothing is handed in.
+ * Finds the attested message of a burn among those of its transaction; null until it is attested.
+ * @throws OperatingError INTERNAL if a message claims to be this burn's but differs: nothing is relayed then.
  */
 function findOurs(sent: BurnMessage, messages: readonly AttestedMessage[]): Attested | null {
   const unlike = new Set<string>();
@@ -141,7 +145,7 @@ function findOurs(sent: BurnMessage, messages: readonly AttestedMessage[]): Atte
     if (!isOfAnother) for (const field of differences) unlike.add(field);
   }
   if (messages.length === 0 || (isOneWaiting && unlike.size === 0)) return null;
-  throw new OperatingError("INTERNAL", "What was attested is not what was burned.", {
+  throw new OperatingError("INTERNAL", "The attested message differs from the burn.", {
     details: { reason: "attestation", differs: [...unlike].join(", ") || "messageSender" },
   });
 }
@@ -150,7 +154,7 @@ function parseAttested(bytes: string): BurnMessage | null {
   try {
     return parseBurnMessage(bytes);
   } catch {
-    // Another contract's message in the same transaction, or nonsense: no burn either way.
+    // Another contract's message in the same transaction, or malformed: not a burn in either case.
     return null;
   }
 }
@@ -160,12 +164,12 @@ async function waitForAttestation(
   transfer: Transfer,
   messages: readonly AttestedMessage[],
 ): Promise<void> {
-  // Of several messages nobody says whose reason it is.
+  // With several messages it is unknown which one is delayed.
   const [only] = messages;
   const delayReason = messages.length === 1 ? (only?.delayReason ?? null) : transfer.delayReason;
   if (delayReason !== transfer.delayReason) {
     await store.updateTransfer(deps.db, transfer, { delayReason });
-    deps.log.info({ transferId: transfer.id, delayReason }, "an attestation takes longer");
+    deps.log.info({ transferId: transfer.id, delayReason }, "bridge attestation delayed");
   }
   const nowMs = deps.clock.now();
   const waitMs = Math.min((nowMs - transfer.createdAtMs) / 8, ATTESTATION_RETRY_MAX_MS);
@@ -176,7 +180,7 @@ async function waitForAttestation(
   );
 }
 
-/** What ran out is attested anew, under the same nonce: with another expiry, or as final. */
+/** Requests a new attestation for an expired message, under the same nonce with a later expiry or as final. */
 async function requestReattestation(
   deps: RelayDeps,
   transfer: Transfer,
@@ -187,7 +191,7 @@ async function requestReattestation(
   if (askedMs === null || nowMs - askedMs >= REATTEST_AFTER_MS) {
     const change = { reattests: transfer.reattests + 1, reattestedAtMs: nowMs };
     if (!(await store.updateTransfer(deps.db, transfer, change))) return;
-    deps.log.warn({ transferId: transfer.id }, "an attestation ran out, asking for it anew");
+    deps.log.warn({ transferId: transfer.id }, "bridge attestation expired, requesting another");
     await deps.attestations.reattest(attested.nonce);
   }
   return poll(deps, transfer);
@@ -205,16 +209,16 @@ async function advanceAttested(deps: RelayDeps, transfer: Transfer): Promise<voi
   }
   if (transfer.relays > 0) {
     const sent = await getByIntent(deps.db, intentOf(transfer, transfer.relays));
-    assert(sent, "a relay that was counted was planned");
-    // A mint that the node does not show yet, or a block that left the chain: the lane follows it.
+    assert(sent, "a relay that was counted has an intent");
+    // The node does not show the mint yet, or its block was orphaned: the lane rebroadcasts.
     if (!sent.mined || sent.mined.succeeded) return poll(deps, transfer);
     const { txHash } = sent.mined;
-    deps.log.warn({ transferId: transfer.id, txHash }, "a relay reverted, planning it anew");
+    deps.log.warn({ transferId: transfer.id, txHash }, "relay reverted, planning another");
   }
   return planRelay(deps, transfer, attested);
 }
 
-/** Queues the transaction that hands the message in, in the transaction that counts it. */
+/** Queues the relay of a message, in the transaction that counts it. */
 async function planRelay(deps: RelayDeps, transfer: Transfer, attested: Attested): Promise<void> {
   const { destChain, settlementId } = transfer.burn;
   const chain = chainOf(deps, destChain);
@@ -224,7 +228,7 @@ async function planRelay(deps: RelayDeps, transfer: Transfer, attested: Attested
     const lanes = lanesOf(deps, destChain);
     planned = await planCall({ db: deps.db, chain }, { lanes, call, what: "The mint" });
   } catch (error) {
-    // Somebody may have handed it in since we looked.
+    // The message may have been relayed since the last check.
     const found = await findMint(deps, transfer, attested);
     if (found) return recordMint(deps, transfer, found);
     throw error;
@@ -241,13 +245,13 @@ async function planRelay(deps: RelayDeps, transfer: Transfer, attested: Attested
   return poll(deps, transfer);
 }
 
-/** Writes down a mint that our own reader saw, once it has the configured confirmations. */
+/** Records a mint that the service's own reader saw, once it has the configured confirmations. */
 async function recordMint(deps: RelayDeps, transfer: Transfer, found: FoundMint): Promise<void> {
   const { burn } = transfer;
   const isPromised =
     found.to === burn.destWallet && found.token === burn.destToken && found.amount >= burn.minOut;
   if (!isPromised) {
-    throw new OperatingError("INTERNAL", "What was minted is not what was promised.", {
+    throw new OperatingError("INTERNAL", "The mint differs from the commitment.", {
       details: { reason: "mint", txHash: found.txHash },
     });
   }
@@ -261,18 +265,18 @@ async function recordMint(deps: RelayDeps, transfer: Transfer, found: FoundMint)
     await deps.onChanged(tx, burn.settlementId);
   });
   deps.wakeSettlements();
-  deps.log.info({ transferId: transfer.id, txHash }, "delivered by the bridge");
+  deps.log.info({ transferId: transfer.id, txHash }, "bridge transfer delivered");
   return poll(deps, transfer);
 }
 
 async function advanceDelivered(deps: RelayDeps, transfer: Transfer): Promise<void> {
   const { mint } = transfer;
-  assert(mint !== null, "a delivered transfer has its mint");
+  assert(mint !== null, "a delivered transfer has a mint");
   const attested = attestedOf(transfer);
   const found = await findMint(deps, transfer, attested);
   if (found?.txHash !== mint.txHash || found.amount !== mint.amount || found.fee !== mint.fee) {
-    // Its block left the chain: the lane sends the same bytes again, and we look for it again.
-    deps.log.warn({ transferId: transfer.id }, "a mint left the chain");
+    // The mint's block was orphaned: the lane rebroadcasts, and the mint is looked up again.
+    deps.log.warn({ transferId: transfer.id }, "reorg: mint orphaned");
     if (!(await store.updateTransfer(deps.db, transfer, { state: "attested", mint: null }))) return;
     return poll(deps, transfer);
   }
@@ -282,7 +286,7 @@ async function advanceDelivered(deps: RelayDeps, transfer: Transfer): Promise<vo
   await store.updateTransfer(deps.db, transfer, { state: "final" });
 }
 
-/** The mint of a message in the newest block, by whoever handed it in. */
+/** Finds the mint of a message at the newest block, whoever relayed it. */
 function findMint(
   deps: RelayDeps,
   { burn }: Transfer,
@@ -318,7 +322,7 @@ function intentOf({ id }: Transfer, relays: number): IntentName {
 }
 
 function attestedOf({ attested }: Transfer): Attested {
-  assert(attested !== null, "what is attested has its message");
+  assert(attested !== null, "an attested transfer has a message");
   return attested;
 }
 
@@ -327,16 +331,24 @@ async function poll(deps: RelayDeps, { id }: Transfer): Promise<void> {
 }
 
 function chainOf({ chains }: RelayDeps, chainId: number): Chain {
-  return getConfigured(chains, chainId, "The chain of a transfer is not configured.");
+  return getConfigured(
+    chains,
+    chainId,
+    "The destination chain of a bridge transfer is not configured.",
+  );
 }
 
 function bridgeOf({ chainId, cctp }: Chain): CctpBridge {
   if (cctp) return cctp;
-  throw new OperatingError("CONFIG_MISSING", "The chain of a transfer has no bridge.", {
-    details: { chainId },
-  });
+  throw new OperatingError(
+    "CONFIG_MISSING",
+    "The destination chain of a bridge transfer has no bridge contracts.",
+    {
+      details: { chainId },
+    },
+  );
 }
 
 function lanesOf({ lanes }: RelayDeps, chainId: number): readonly Address[] {
-  return getConfigured(lanes, chainId, "The chain of a transfer has no lanes.");
+  return getConfigured(lanes, chainId, "The destination chain of a bridge transfer has no lanes.");
 }

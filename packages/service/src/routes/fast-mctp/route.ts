@@ -7,28 +7,28 @@ import { type BurnsOptions, bridgeOf, createBurns, MINT_GAS } from "./burns.ts";
 import { chooseSpeed, etaOf, FAST_SECONDS, maxFeeOf } from "./terms.ts";
 
 /**
- * Gas of the burn and the mint. Above the cost on the sandbox's stand-ins: Circle's contracts and its token each go
- * through a proxy, and count what was burned and minted.
+ * Gas of burn and mint. Higher than on the sandbox: Circle's contracts and its token are behind proxies and count burned and
+ * minted amounts.
  */
 export const BRIDGE_GAS: readonly GasStep[] = [{ on: "source", gas: 230_000n }, MINT_GAS];
 
 /**
- * `FAST_MCTP`: USDC is burned on the source chain, and Circle's CCTP v2 mints it to the committed wallet on the
- * destination. No inventory, and nothing at our own risk: the burn names its recipient. The destination leg is followed
- * by the worker in `relay.ts`.
+ * `FAST_MCTP`: burns USDC on the source chain; Circle's CCTP v2 mints it to the committed wallet on the destination. It uses
+ * no inventory and carries no risk for the operator, because the burn names its recipient. The worker in `relay.ts` follows
+ * the destination leg.
  */
 export function createFastMctpRoute(
   options: BurnsOptions & {
     readonly token: Address;
     readonly destToken: Address;
-    /** Of both tokens: the bridge mints as many base units as it burned. */
+    /** Of both tokens: the bridge mints one base unit per burned unit. */
     readonly decimals: number;
   },
 ): Route {
   const { source, destination, token, destToken, decimals, contract } = options;
   const burns = createBurns(options, { deposited: token, burned: token, minted: destToken });
 
-  /** What a sweep burns, and how that goes. */
+  /** Returns the amount that a sweep burns, and the terms of the burn. */
   async function planBurn(amount: bigint, fee: FeeTerms, maxFeeBps: number) {
     const { service, gas, bridge: maxFee } = itemise(amount, fee, maxFeeBps);
     const burned = amount - service - gas;
@@ -75,7 +75,7 @@ export function createFastMctpRoute(
       return source.buildSettle({ commitment, token, route: contract, routeData, amount });
     },
 
-    // The bridge mints: there is nothing to set aside.
+    // The bridge mints, so no inventory is reserved.
     ...WITHOUT_INVENTORY,
 
     async readSweep(receipt, address) {
@@ -83,14 +83,17 @@ export function createFastMctpRoute(
       if (!burn) return null;
       const { burned } = burn;
       const { amount, logIndex } = burn.settled;
-      assert(amount === burned.amount + burned.fee, "what left the wallet was burned");
+      assert(
+        amount === burned.amount + burned.fee,
+        "the burn and its fee add up to the swept amount",
+      );
       const minOut = leastAfterFees(amount, address.commitment.maxFeeBps);
       return { amount, minOut, logIndex, deliveryId: null };
     },
 
     async recordSweep(tx, { settlementId, address, sweep: { minOut }, receipt }) {
       const burn = burns.read(receipt, address);
-      assert(burn, "a sweep by the bridge burns");
+      assert(burn, "a sweep through the bridge burns");
       const { fee } = burn.burned;
       const recorded = { settlementId, address, receipt, burn, minOut, fee, swapped: null };
       await burns.record(tx, recorded);

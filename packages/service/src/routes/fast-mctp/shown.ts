@@ -1,22 +1,22 @@
-/** The burns of a settlement, as an operator is shown them. */
+/** Burns of a settlement, for display to an operator. */
 import type { Db } from "../../db/schema.ts";
 
-/** A burn for the bridge, and what became of it. */
+/** A burn for the bridge, and its progress. */
 export interface ShownTransfer {
   readonly id: string;
   readonly state: string;
   readonly burnedAmount: bigint;
   readonly burnTxHash: string;
-  /** Null until the attestation service gave it one. */
+  /** Null until the attestation service assigns it. */
   readonly nonce: string | null;
-  /** Why its attestation takes longer, as the service says. */
+  /** Reason for a delayed attestation, as the service gives it. */
   readonly delayReason: string | null;
   readonly mintTxHash: string | null;
   readonly trouble: string | null;
   readonly createdAt: string;
 }
 
-/** Lists the transfers of a settlement, oldest first. */
+/** Lists the bridge transfers of a settlement, oldest first. */
 export async function listTransfers(db: Db, id: string): Promise<ShownTransfer[]> {
   const rows = await db
     .selectFrom("bridge_transfers")

@@ -24,12 +24,12 @@ export interface Burn {
   readonly block: bigint;
   readonly wallet: Address;
   readonly token: Address;
-  /** Kept by the route of the deposited token. */
+  /** Route fee, in base units of the deposited token. */
   readonly fee: bigint;
-  /** What a pool took of the deposited token for what was burned; null where that was the deposited token. */
+  /** Input of the pool swap that supplied the burned amount; null if the deposited token was burned. */
   readonly swapped: { readonly token: Address; readonly amount: bigint } | null;
   readonly amount: bigint;
-  /** The message as it was sent. */
+  /** The message as emitted. */
   readonly message: Hex;
   readonly minOut: bigint;
   readonly destChain: number;
@@ -37,20 +37,20 @@ export interface Burn {
   readonly destWallet: Address;
 }
 
-/** A message that the attestation service vouches for. */
+/** A message with the signatures of Circle's attesters. */
 export interface Attested {
   readonly nonce: Hex32;
   readonly message: Hex;
   readonly attestation: Hex;
 }
 
-/** A burn, and what became of it. */
+/** A burn and its progress. */
 export interface Transfer {
   readonly id: string;
   readonly state: BridgeTransferState;
   readonly version: number;
   readonly burn: Burn;
-  /** The nonce stays when the attestation runs out. */
+  /** Kept when the attestation expires. */
   readonly nonce: Hex32 | null;
   readonly attested: Attested | null;
   readonly delayReason: string | null;
@@ -62,7 +62,7 @@ export interface Transfer {
   readonly createdAtMs: number;
 }
 
-/** What our own reader saw on the destination. */
+/** A mint, as the service's own reader saw it on the destination. */
 export interface Mint {
   readonly txHash: TxHash;
   readonly amount: bigint;
@@ -70,8 +70,8 @@ export interface Mint {
 }
 
 /**
- * Records a burn that was seen mined. The same burn in another block stays the transfer that it is; another burn, of
- * another message, takes its place: what was attested for the first is not of the second.
+ * Records a mined burn. The same burn in another block keeps its transfer. A burn with another message supersedes the
+ * transfer, because the first attestation does not apply to it.
  */
 export async function recordBurn(
   tx: Tx,
@@ -89,7 +89,7 @@ export async function recordBurn(
   }
   if (known) {
     const superseded = await updateTransfer(tx, known, { state: "superseded" });
-    assert(superseded, "a locked transfer is as it was read");
+    assert(superseded, "a locked transfer keeps its version");
   }
   await tx
     .insertInto("bridge_transfers")
@@ -113,7 +113,7 @@ export async function recordBurn(
     .execute();
 }
 
-/** What a sweep took for its burn: in another block it may be another amount for the same message. */
+/** Columns of a sweep that may differ when the same message is mined in another block. */
 function takenOf({ fee, swapped, minOut }: Burn) {
   return {
     fee,
@@ -132,7 +132,7 @@ export async function getBridgeTransfer(db: Db | Tx, id: string): Promise<Transf
   return row ? parseTransfer(row) : null;
 }
 
-/** The transfer of a settlement's burn. */
+/** Finds the transfer of a settlement's current burn. */
 export async function findOfSettlement(
   db: Db | Tx,
   settlementId: string,
@@ -157,14 +157,14 @@ async function lockOfSettlement(tx: Tx, settlementId: string): Promise<Transfer 
   return row ? parseTransfer(row) : null;
 }
 
-/** Transfers that are not over, by destination. */
+/** Transfers that have not ended, by destination. */
 export const dueTransfers = createDueRows({
   table: "bridge_transfers",
   chain: "dest_chain",
   isOpen: expressionBuilder<Database, "bridge_transfers">()("state", "in", OPEN_STATES),
 });
 
-/** Wakes the transfer of a settlement, in the transaction that records what it waited for. */
+/** Makes a settlement's transfer due, in the transaction that records the event it waited for. */
 export async function wakeOfSettlement(tx: Tx, settlementId: string, nowMs: number): Promise<void> {
   await tx
     .updateTable("bridge_transfers")
@@ -174,7 +174,7 @@ export async function wakeOfSettlement(tx: Tx, settlementId: string, nowMs: numb
     .execute();
 }
 
-/** Changes a transfer if it still is at the version that was read; false when it is not. */
+/** Updates a transfer if its version is unchanged; returns false otherwise. */
 export async function updateTransfer(
   tx: Db | Tx,
   transfer: Pick<Transfer, "id" | "version" | "state">,
@@ -232,7 +232,7 @@ function parseTransfer(row: Selectable<BridgeTransfersTable>): Transfer {
   const { mint_tx_hash: mintTxHash, delivered_amount: delivered, bridge_fee: bridgeFee } = row;
   return {
     id: row.id,
-    // CAST: held by the column's check constraint.
+    // CAST: the column's check constraint allows only these.
     state: row.state as BridgeTransferState,
     version: row.version,
     burn: {
@@ -273,6 +273,6 @@ function parseTransfer(row: Selectable<BridgeTransfersTable>): Transfer {
 }
 
 function toBytes(text: string): Hex {
-  // CAST: written from bytes that were parsed before.
+  // CAST: written from parsed bytes.
   return text as Hex;
 }

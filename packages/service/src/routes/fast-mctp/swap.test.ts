@@ -411,17 +411,17 @@ describe("what a sweep did", () => {
     [
       "burned another amount than the pool gave",
       [{ ...swapped, amountOut: BURNED + 1n }, messageOf(), burned, settled],
-      "what the pool gave was burned",
+      "the whole pool output is burned",
     ],
     [
       "gave what came out to another",
       [{ ...swapped, to: RECIPIENT }, messageOf(), burned, settled],
-      "the pool gave it to the wallet",
+      "the pool pays the wallet",
     ],
     [
       "burned for another recipient",
       [swapped, messageOf({ mintRecipient: padAddress(USDC) }), burned, settled],
-      "the burn is that of the commitment (mintRecipient)",
+      "a mined burn matches the commitment (mintRecipient)",
     ],
   ])("is not believed where it %s", async (_, effects, reason) => {
     const { route } = openRoute();

@@ -9,13 +9,13 @@ import { WITHOUT_INVENTORY } from "../without-inventory.ts";
 import { type BurnsOptions, bridgeOf, createBurns, MINT_GAS } from "./burns.ts";
 import { chooseSpeed, etaOf, FAST_SECONDS, maxFeeOf } from "./terms.ts";
 
-/** Gas of the swap and burn in one transaction, above its cost on the sandbox as of each alone, and of the mint. */
+/** Gas of swap and burn in one transaction, above the sandbox's cost like each alone; and of the mint. */
 export const SWAP_BRIDGE_GAS: readonly GasStep[] = [{ on: "source", gas: 360_000n }, MINT_GAS];
 
 /**
- * `FAST_MCTP` of another token than the bridge carries: one pool of Uniswap v3 exchanges it for USDC, which is burned in
- * the same transaction. The fee is taken of the deposited token before the pool; what the bridge may keep is what that
- * leaves of the committed cap, at the price of the swap. What the pool gives is burned, to the unit.
+ * `FAST_MCTP` with another deposited token: a Uniswap v3 pool swaps it for USDC, which is burned in the same transaction.
+ * The route fee is taken from the deposit before the pool swap; the bridge fee may use the rest of the committed cap, at the
+ * price of the swap. The whole output of the pool is burned.
  */
 export function createSwapMctpRoute(
   options: BurnsOptions & Omit<PoolOptions, "chain"> & { readonly destToken: Address },
@@ -26,8 +26,8 @@ export function createSwapMctpRoute(
   const burns = createBurns(options, { deposited: token, burned: tokenOut, minted: destToken });
 
   /**
-   * How what the pool gives is burned. The bridge may keep what was planned for it at the price that is insisted on: the
-   * contract refuses more, should the pool give no more than that.
+   * Plans the burn of the pool's output. The bridge fee is limited to the plan at the minimum output: the contract refuses a
+   * higher one if the pool gives only the minimum.
    */
   async function planBurn(
     { amountIn, answer }: { readonly amountIn: bigint; readonly answer: bigint },
@@ -65,14 +65,14 @@ export function createSwapMctpRoute(
     async quote(amount, caps, fee) {
       const rate = await pool.readRate();
       const minOut = leastMinted(pool.leastOf(leastAfterFees(amount, caps.maxFeeBps), rate, caps));
-      // The contract insists on something, so there is nothing to ask the pool.
+      // The contract requires a positive minimum, so the pool is not queried.
       if (minOut === 0n) return { fair: 0n, amountOut: 0n, minOut: 0n };
       const { service, gas, bridge } = itemise(amount, fee, caps.maxFeeBps);
       const amountIn = amount - service - gas;
       const answer = await pool.ask(amountIn, rate, caps);
       const burn = await planBurn({ amountIn, answer }, bridge, caps);
       return {
-        // Before all fees, and at the pool's price: what is missing from it is the fees.
+        // At the pool's price before all fees, so that the difference to `amountOut` is the fees.
         fair: (answer * amount) / amountIn,
         amountOut: answer - burn.expectedFee,
         minOut,
@@ -97,7 +97,7 @@ export function createSwapMctpRoute(
       return source.buildSettle({ commitment, token, route: contract, routeData, amount });
     },
 
-    // The bridge mints: there is nothing to set aside.
+    // The bridge mints, so no inventory is reserved.
     ...WITHOUT_INVENTORY,
 
     async readSweep(receipt, address) {
@@ -106,16 +106,16 @@ export function createSwapMctpRoute(
       if (!burn || !swept) return null;
       const { swapped, least, amount, logIndex } = swept;
       const { burned } = burn;
-      assert(swapped.to === address.wallet, "the pool gave it to the wallet");
-      assert(swapped.amountOut === burned.amount, "what the pool gave was burned");
-      assert(swapped.amountOut >= least, "the pool gave what the price demands");
+      assert(swapped.to === address.wallet, "the pool pays the wallet");
+      assert(swapped.amountOut === burned.amount, "the whole pool output is burned");
+      assert(swapped.amountOut >= least, "the pool output meets the attested price");
       return { amount, logIndex, minOut: burned.amount - burned.maxFee, deliveryId: null };
     },
 
     async recordSweep(tx, { settlementId, address, sweep: { minOut }, receipt }) {
       const burn = burns.read(receipt, address);
       const facts = pool.findSwap(receipt, address.wallet);
-      assert(burn && facts, "a sweep by the bridge swaps and burns");
+      assert(burn && facts, "a sweep through the bridge swaps and burns");
       const { fee } = facts;
       const swapped = { token, amount: facts.amountIn };
       await burns.record(tx, { settlementId, address, receipt, burn, minOut, fee, swapped });
@@ -126,9 +126,8 @@ export function createSwapMctpRoute(
 }
 
 /**
- * The least that arrives where the pool has to give `least` of what the whole cap leaves. The contract rounds down what
- * the pool has to give of an amount twice before it takes the bridge's part of it: of another fee than the whole cap a
- * unit less may be left.
+ * Returns the minimum mint if the pool must give `least` after the whole fee cap. The contract rounds the pool's minimum
+ * down twice before it deducts the bridge fee, so a smaller fee can leave one base unit less.
  */
 function leastMinted(least: bigint): bigint {
   return least > 0n ? least - 1n : 0n;

@@ -1,31 +1,31 @@
-/** What a transfer by the bridge costs, and whether it can go fast. Pure. */
+/** Cost and speed of a bridge transfer. Pure. */
 import { BPS } from "../../core/amounts.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { type BridgeFees, SHARE_SCALE } from "./bridge-attestations.ts";
 import { FINALITY } from "./message.ts";
 
-/** The minimum may rise between the plan and the burn: this much is allowed for, of the minimum itself. */
+/** Margin on the bridge's minimum fee, in basis points: the minimum may rise between plan and burn. */
 const MARGIN_BPS = 2_000n;
 
-/** Circle's own figures: seconds after the burn, and about a quarter of an hour where a source has to be final first. */
+/** Circle's figures in seconds after the burn: a standard transfer waits about 15 minutes until the source block is final. */
 export const FAST_SECONDS = 60;
 const STANDARD_SECONDS = 1_200;
 
-/** How long a burn takes to be minted that waits for this finality. */
+/** Returns the seconds until a burn with this finality threshold is minted. */
 export function etaOf(minFinalityThreshold: number): number {
   return minFinalityThreshold < FINALITY.STANDARD ? FAST_SECONDS : STANDARD_SECONDS;
 }
 
-/** What the bridge says of itself. */
+/** Fees and allowance as the bridge states them. */
 export interface BridgeTerms {
   readonly fees: BridgeFees;
-  /** What may still be sent fast, by everybody, in base units. */
+  /** Base units that all users together may still send fast. */
   readonly allowance: bigint;
 }
 
 /**
- * The most that the bridge is to keep of a sweep of `amount`: for going fast where that is at most `room` and within
- * the allowance, for the standard way otherwise.
+ * Returns the maximum bridge fee for a sweep of `amount`: the fast fee if it is at most `room` and the allowance suffices,
+ * otherwise the standard fee.
  */
 export function maxFeeOf(amount: bigint, room: bigint, { fees, allowance }: BridgeTerms): bigint {
   const fast = fees.fast === null ? 0n : withMargin(shareOf(amount, fees.fast));
@@ -33,28 +33,32 @@ export function maxFeeOf(amount: bigint, room: bigint, { fees, allowance }: Brid
   return fees.standard === null ? fast : withMargin(shareOf(amount, fees.standard));
 }
 
-/** How a burn goes. */
+/** Terms of a burn. */
 export interface Speed {
-  /** What the bridge is going to keep as things stand, in base units. */
+  /** Fee that the bridge would keep now, in base units. */
   readonly expectedFee: bigint;
   readonly minFinalityThreshold: number;
 }
 
 /**
- * How a burn of `burned` goes for which the bridge may keep `maxFee`: fast where that and the allowance are enough.
- * @throws OperatingError AMOUNT_TOO_SMALL where nothing would be left of it, FEE_NOT_COVERED where the bridge by now asks
- *   for more than was planned.
+ * Chooses the finality threshold of a burn whose bridge fee is at most `maxFee`: fast if fee and allowance permit.
+ * @throws OperatingError AMOUNT_TOO_SMALL if the fee would consume the burn, FEE_NOT_COVERED if the bridge now requires more
+ *   than planned.
  */
 export function chooseSpeed(
   burned: bigint,
   maxFee: bigint,
   { fees, allowance }: BridgeTerms,
 ): Speed {
-  // The messenger wants something to be left of what is burned.
+  // The token messenger requires the fee to be below the amount.
   if (burned <= maxFee) {
-    throw new OperatingError("AMOUNT_TOO_SMALL", "The amount is too small for the bridge.", {
-      details: { burned: burned.toString(), maxFee: maxFee.toString() },
-    });
+    throw new OperatingError(
+      "AMOUNT_TOO_SMALL",
+      "The amount does not exceed the maximum bridge fee.",
+      {
+        details: { burned: burned.toString(), maxFee: maxFee.toString() },
+      },
+    );
   }
   const fast = fees.fast === null ? null : shareOf(burned, fees.fast);
   if (fast !== null && fast <= maxFee && burned <= allowance) {
@@ -64,12 +68,12 @@ export function chooseSpeed(
   if (standard !== null && standard <= maxFee) {
     return { expectedFee: standard, minFinalityThreshold: FINALITY.STANDARD };
   }
-  throw new OperatingError("FEE_NOT_COVERED", "The bridge asks for more than was planned.", {
+  throw new OperatingError("FEE_NOT_COVERED", "The bridge fee exceeds the planned maximum.", {
     details: { needed: String(standard ?? fast ?? "unknown"), maxFee: maxFee.toString() },
   });
 }
 
-/** Rounded up, as a minimum is. */
+/** Rounds up, as the bridge does for its minimum. */
 function shareOf(amount: bigint, share: bigint): bigint {
   return (amount * share + SHARE_SCALE - 1n) / SHARE_SCALE;
 }

@@ -1,4 +1,4 @@
-/** The configuration of routes of the kind `MONO_CHAIN`. */
+/** Configuration of routes of the kind `MONO_CHAIN`. */
 import { swapRouteBytecode, transferRouteBytecode } from "@sluice/contracts/bytecode";
 import { type Static, Type } from "typebox";
 import {
@@ -20,23 +20,23 @@ import { findSwapProblems, listPoolArguments, PoolSettings, resolveSwap } from "
 
 export interface MonoChainConfig extends RouteConfig {
   readonly kind: "MONO_CHAIN";
-  /** How another token is delivered than the deposited one; null where it is the same. */
+  /** Pool swap into another token; null if the deposited token is delivered. */
   readonly swap: SwapConfig | null;
 }
 
 const Written = Type.Object(
   {
-    kind: setting(Type.Literal("MONO_CHAIN"), "On the chain of the deposit."),
+    kind: setting(Type.Literal("MONO_CHAIN"), "Delivers on the chain of the deposit."),
     ...RouteSource,
     destToken: setting(
       Type.Optional(TokenName),
-      "Of one route: another token of the chain that is delivered instead, through a Uniswap pool.",
+      "Of one route: another token of the chain to deliver, through a Uniswap pool.",
       { defaultText: "the deposited token" },
     ),
     ...PoolSettings,
     tokens: setting(
       Type.Optional(TokenNames),
-      'Of a group: the tokens that it is kept to, by symbol, or `"native"`.',
+      'Of a group: limits it to these tokens, by symbol or `"native"`.',
       { defaultText: "every token of every chain" },
     ),
   },

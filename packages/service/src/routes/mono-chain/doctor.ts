@@ -1,11 +1,11 @@
-/** The doctor's look at routes of the kind `MONO_CHAIN`. */
+/** The doctor's checks of routes of the kind `MONO_CHAIN`. */
 import type { Compared } from "../../core/check.ts";
 import type { RoutePlace } from "../module.ts";
 import { toEvmAddress } from "../../core/hex.ts";
 import { listPoolTerms } from "../pool-terms.ts";
 import type { MonoChainConfig } from "./config.ts";
 
-/** Compares the terms of a route's contract with the configuration. */
+/** Compares the constructor terms of a route's contract with the configuration. */
 export async function compareTerms(
   place: RoutePlace,
   { chainId, token, contract, swap }: MonoChainConfig,

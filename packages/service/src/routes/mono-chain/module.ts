@@ -1,4 +1,4 @@
-/** `MONO_CHAIN`: deliveries on the chain of the deposit, of the same token or through a pool into another. */
+/** `MONO_CHAIN`: delivers on the chain of the deposit, in the same token or through a pool in another. */
 import { deliveryConfirmationsOf } from "../../config/index.ts";
 import { getChain, getChainConfig, getToken } from "../configured.ts";
 import type { RouteModule } from "../module.ts";

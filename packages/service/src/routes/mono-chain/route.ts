@@ -4,12 +4,12 @@ import { type GasStep, itemise, leastAfterFees } from "../../fees/index.ts";
 import type { Route } from "../port.ts";
 import { WITHOUT_INVENTORY } from "../without-inventory.ts";
 
-/** Gas of the sweep, which pays the recipient. */
+/** Gas of the sweep, which also pays the recipient. */
 export const TRANSFER_GAS = [
   { on: "source", gas: 79_000n, paysRecipient: true },
 ] as const satisfies readonly GasStep[];
 
-/** `MONO_CHAIN`: the same token on the same chain, moved straight from the wallet to the committed one. */
+/** `MONO_CHAIN`: transfers the same token on the same chain from the wallet to the committed one. */
 export function createMonoChainRoute(options: {
   readonly chain: Chain;
   readonly token: Address;
@@ -36,7 +36,7 @@ export function createMonoChainRoute(options: {
     isPriced: false,
     gasSteps: TRANSFER_GAS,
 
-    // What is swept never leaves the chain.
+    // The value never leaves the chain.
     readBridgeFee: async () => 0n,
 
     async quote(amount, { maxFeeBps }, fee) {
@@ -54,7 +54,7 @@ export function createMonoChainRoute(options: {
       return chain.buildSettle(settle);
     },
 
-    // The delivery is the sweep itself: there is nothing to set aside.
+    // The sweep is the delivery, so no inventory is reserved.
     ...WITHOUT_INVENTORY,
 
     async readSweep(receipt, { wallet, commitment }) {

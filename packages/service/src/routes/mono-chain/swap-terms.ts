@@ -1,12 +1,12 @@
 /**
- * What a swap may cost and must bring: the same numbers as the contract's (`UniswapSwap`, `RouteFee`), and the bounds
- * within which a pool is believed. Pure.
+ * Fees and minimum output of a pool swap, computed as the contract does (`UniswapSwap`, `RouteFee`), and the bounds within
+ * which a pool's quote is accepted. Pure.
  */
 import type { RouteFee } from "../../chains/port/index.ts";
 import { BPS, type Caps, convert, feeOf, minOutOfFair } from "../../core/amounts.ts";
 import { OperatingError } from "../../core/errors.ts";
 
-/** A pair, as its decimals and a rate make it. */
+/** Rate and decimals of a pair. */
 export interface Rated {
   /** Whole destination tokens per whole source token, times 1e18. */
   readonly rate: bigint;
@@ -14,12 +14,12 @@ export interface Rated {
   readonly decimalsOut: number;
 }
 
-/** What the route keeps of an amount before it swaps the rest. */
+/** Returns the route fee taken before the swap, in source base units. */
 export function chargeOf(amount: bigint, { bps, flat }: RouteFee): bigint {
   return feeOf(amount, bps) + flat;
 }
 
-/** The least that the contract lets a swap of `amountIn` bring at a rate, rounded down twice. */
+/** Returns the minimum output that the contract accepts for `amountIn` at a rate, rounded down twice. */
 export function swapMinimumOf(
   amountIn: bigint,
   rated: Rated,
@@ -29,9 +29,9 @@ export function swapMinimumOf(
 }
 
 /**
- * Whether a pool's answer is one to act on. One that is far below what is fair is a bad deal, or somebody's trap; one
- * that is far above means that the pool or the price is wrong, and promises what nobody may get.
- * @throws OperatingError NO_ROUTE, which defers a settlement until pool and price agree again.
+ * Checks that a pool's quote is close to the fair amount. A much lower quote is a bad price or a manipulated pool. A much
+ * higher one means that the pool or the price is wrong, and would promise too much.
+ * @throws OperatingError NO_ROUTE, which defers a settlement until pool and price agree.
  */
 export function assertFair(
   answer: bigint | null,
@@ -56,7 +56,7 @@ function refusal(
     fair: fair.toString(),
     ...(answer === undefined ? {} : { offered: answer.toString() }),
   };
-  return new OperatingError("NO_ROUTE", "No pool swaps this at a fair price right now.", {
+  return new OperatingError("NO_ROUTE", "No pool offers a fair price for this pair now.", {
     details,
   });
 }

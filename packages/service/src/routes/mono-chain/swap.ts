@@ -3,10 +3,10 @@ import { createPool, type PoolOptions, poolsOf } from "../pool.ts";
 import type { Route } from "../port.ts";
 import { WITHOUT_INVENTORY } from "../without-inventory.ts";
 
-/** Gas of the sweep, measured on the sandbox: a pool's gas depends on what it crosses. */
+/** Gas of the sweep, measured on the sandbox. A pool's gas depends on the ticks that the swap crosses. */
 export const SWAP_GAS: readonly GasStep[] = [{ on: "source", gas: 300_000n }];
 
-/** `MONO_CHAIN` into another token of the same chain, through one pool of Uniswap v3. */
+/** `MONO_CHAIN` into another token of the same chain, through one Uniswap v3 pool. */
 export function createPoolSwapRoute(
   options: PoolOptions & { readonly deliveryConfirmations: number },
 ): Route {
@@ -30,7 +30,7 @@ export function createPoolSwapRoute(
     isPriced: true,
     gasSteps: SWAP_GAS,
 
-    // What is swept never leaves the chain.
+    // The value never leaves the chain.
     readBridgeFee: async () => 0n,
 
     async quote(amount, caps, fee) {
@@ -38,10 +38,10 @@ export function createPoolSwapRoute(
       const { service, gas } = itemise(amount, fee, caps.maxFeeBps);
       const swapped = amount - service - gas;
       const minOut = pool.leastOf(leastAfterFees(amount, caps.maxFeeBps), rate, caps);
-      // The contract insists on something, so there is nothing to ask the pool.
+      // The contract requires a positive minimum, so the pool is not queried.
       if (minOut === 0n) return { fair: 0n, amountOut: 0n, minOut: 0n };
       const amountOut = await pool.ask(swapped, rate, caps);
-      // Before the fee, and at the pool's price: what is missing from it is the fee.
+      // At the pool's price before the fee, so that the difference to `amountOut` is the fee.
       return { fair: (amountOut * amount) / swapped, amountOut, minOut };
     },
 
@@ -53,7 +53,7 @@ export function createPoolSwapRoute(
       return chain.buildSettle({ commitment, token, route: contract, routeData, amount });
     },
 
-    // The delivery is the sweep itself: there is nothing to set aside.
+    // The sweep is the delivery, so no inventory is reserved.
     ...WITHOUT_INVENTORY,
 
     async readSweep(receipt, address) {

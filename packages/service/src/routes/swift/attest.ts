@@ -1,6 +1,6 @@
 /**
- * The attestor's work: it reads the chains with its own eyes and signs only what it finds there at final blocks. The
- * rows it is handed are questions, never evidence.
+ * The attestor's worker. It reads the chains with its own nodes and signs only facts of final blocks. Rows in the database
+ * are requests, never evidence.
  */
 import type { Chain, Chains, Lock } from "../../chains/port/index.ts";
 import { fairOfMinOut, rescale } from "../../core/amounts.ts";
@@ -35,43 +35,43 @@ export interface AttestorDeps {
   readonly crashPoint: CrashPoint;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** How long after its lock an order may be used, in seconds. */
+  /** Seconds after its lock in which a payout may be used. */
   readonly payoutWindowS: bigint;
-  /** The pairs it vouches for. */
+  /** Pairs that the attestor signs for. */
   readonly pairs: readonly AttestedPair[];
-  /** Tells the settler that there is an answer. */
+  /** Tells the settler that a request was answered. */
   readonly wakeSettler: () => void;
 }
 
-/** A pair as the attestor knows it from its own configuration. */
+/** A pair from the attestor's own configuration. */
 export interface AttestedPair extends Pair {
   readonly decimalsIn: number;
   readonly decimalsOut: number;
   /** The route's contract on the source chain. */
   readonly contract: Address;
-  /** Whether it is delivered out of inventory: of no other pair a delivery is vouched for. */
+  /** Whether the pair is paid from inventory. Payouts are signed for no other pair. */
   readonly fromInventory: boolean;
-  /** The attestor's own rate where the pair is not the same asset. Throws PRICE_UNAVAILABLE. */
+  /** The attestor's own rate for pairs of different assets; null for the same asset. Throws PRICE_UNAVAILABLE. */
   readonly readRate: (() => Promise<bigint>) | null;
 }
 
-/** The contract refuses prices that are good for longer. */
+/** Longest lifetime of a price that the contract accepts, in seconds. */
 const PRICE_LIFETIME_MAX_S = 120n;
 const REQUESTS_AT_ONCE = 20;
 
 type Verdict =
   | { readonly kind: "sign"; readonly signature: Hex; readonly rate?: bigint }
   | { readonly kind: "refuse"; readonly reason: string }
-  /** Not provable yet: the chain has not come far enough. */
+  /** Not provable yet: the final block is too old. */
   | { readonly kind: "wait" };
 
-/** Answers what can be answered. Returns true when there may be more at once. */
+/** Answers the requests that can be answered. Returns true if there may be more at once. */
 export async function pollAttestationRequests(deps: AttestorDeps): Promise<boolean> {
   const open = await listOpenRequests(deps.db, {
     nowMs: deps.clock.now(),
     limit: REQUESTS_AT_ONCE,
   });
-  // All at once: one whose chain takes long to answer, which others can bring about, holds up no other.
+  // In parallel, so that a request whose chain is slow, which a third party can provoke, does not delay the others.
   const looks = await Promise.allSettled(open.map((request) => answerRequest(deps, request)));
   for (const look of looks) if (look.status === "rejected") throw look.reason;
   return open.length === REQUESTS_AT_ONCE;
@@ -86,14 +86,14 @@ async function answerRequest(
   try {
     verdict = await judgeUnlessHalted(deps, deliveryId, parseRequest(row));
   } catch (error) {
-    log.warn({ err: error, attestation: id }, "could not be judged now, will be looked at again");
+    log.warn({ err: error, attestation: id }, "attestation request failed, retrying");
     return rescheduleRequest(db, id, clock.now() + JUDGE_RETRY_MS);
   }
   if (verdict.kind === "wait") return rescheduleRequest(db, id, clock.now() + PROOF_RETRY_MS);
   deps.crashPoint("attest.judged");
   const signature = verdict.kind === "sign" ? verdict.signature : null;
   const refusal = verdict.kind === "refuse" ? verdict.reason : null;
-  if (refusal) log.error({ attestation: id, refusal }, "refused to sign");
+  if (refusal) log.error({ attestation: id, refusal }, "attestation refused");
   const rate = verdict.kind === "sign" ? verdict.rate : undefined;
   await answerAttestation(db, id, {
     ...(rate === undefined ? {} : { rate }),
@@ -108,7 +108,7 @@ async function answerRequest(
   deps.wakeSettler();
 }
 
-/** Nothing is vouched for while the books of either chain do not balance. */
+/** Signs nothing while the ledger of either chain has a breach. */
 async function judgeUnlessHalted(
   deps: AttestorDeps,
   deliveryId: Hex32,
@@ -141,7 +141,7 @@ async function judge(
   }
 }
 
-/** An order is signed when the escrow holds the lock at a final block, for this destination, and it is not paid yet. */
+/** Signs a payout if the escrow holds the lock at a final block, for this destination, and it is unpaid. */
 async function judgeOrder(
   deps: AttestorDeps,
   deliveryId: Hex32,
@@ -174,7 +174,7 @@ async function judgeOrder(
   return { kind: "sign", signature: await deps.signer.signDelivery(commitment.destChain, order) };
 }
 
-/** What a lock is worth in destination base units: of the same asset its amount, else what it was priced at. */
+/** Returns a lock's value in destination base units: the amount for the same asset, otherwise the priced value. */
 function valueOf(
   pair: AttestedPair,
   lock: { readonly amount: bigint; readonly minOut: bigint },
@@ -185,7 +185,7 @@ function valueOf(
     : rescale(lock.amount, pair.decimalsIn, pair.decimalsOut);
 }
 
-/** A price is the attestor's own, for the wallet of the commitment and a route of its own configuration. */
+/** Signs the attestor's own price, for the commitment's wallet and a route of its own configuration. */
 async function judgePrice(
   deps: AttestorDeps,
   request: AttestationRequest & { readonly kind: "price" },
@@ -218,7 +218,7 @@ async function judgePrice(
   return { kind: "sign", rate, signature: await deps.signer.signPrice(srcChain, order) };
 }
 
-/** A claim is signed when the payment of exactly this lock is in a final block of the destination. */
+/** Signs a claim if the payout of exactly this lock is in a final block of the destination. */
 async function judgeClaim(
   deps: AttestorDeps,
   deliveryId: Hex32,
@@ -248,8 +248,8 @@ async function judgeClaim(
 }
 
 /**
- * A return is signed when the delivery has not been made at a final block of the destination that lies past every
- * deadline an order for it can have: the contract there refuses it from then on, so it can never be made.
+ * Signs a return if the delivery is unpaid at a final block of the destination that is later than every possible payout
+ * deadline. The contract refuses payouts from then on, so the delivery can never be paid.
  */
 async function judgeReturn(
   deps: AttestorDeps,
@@ -265,11 +265,11 @@ async function judgeReturn(
   if (!lock) return { kind: "wait" };
   if (lock.state !== "locked") return refuse(`already_${lock.state}`);
   if (!isLockOf(source, destination, lock, commitment)) return refuse("other_lock");
-  // The window covers what was signed under this setting, the record what was signed under a longer one.
+  // The window bounds payouts signed under this setting; the record bounds those signed under a longer one.
   const windowEnd = lock.lockedAt + deps.payoutWindowS;
   const signed = (await getLastSignedDeadline(deps.db, deliveryId)) ?? 0n;
   const last = signed > windowEnd ? signed : windowEnd;
-  // The time first: a later final block may only have delivered more.
+  // The time is read first: a later final block can only contain more payouts.
   if (!(await destination.isOrderOver(last))) return { kind: "wait" };
   if (await destination.isDelivered(deliveryId, "final")) return refuse("already_delivered");
   return { kind: "sign", signature: await deps.signer.signReturn(srcChain, order) };

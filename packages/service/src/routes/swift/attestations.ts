@@ -1,6 +1,6 @@
 /**
- * The desk between settler and attestor: a request is a row, the answer is written into it. The two run in different
- * processes in production; a row that nobody answers is asked again under another number once it has expired.
+ * Requests from settler to attestor. A request is a row, and the answer is written into it, because the two run in separate
+ * processes in production. A request that expires unanswered is repeated under the next number.
  */
 import { sql } from "kysely";
 import { type Static, Type } from "typebox";
@@ -20,12 +20,12 @@ import {
 import { formatStamp } from "../../core/stamp.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 
-/** `delivery:<deliveryId>:<number>`, and the same for claims and returns. */
+/** `delivery:<deliveryId>:<number>`, and likewise for claims, returns and prices. */
 export type AttestationId = `${AttestationRequest["kind"]}:${Hex32}:${number}`;
 
-/** Asked of what is on a chain. */
+/** A request that needs evidence on a chain. */
 interface Provable {
-  /** Transactions where the proof may be: only where to look first. */
+  /** Transactions that may hold the evidence: tried first, never trusted. */
   readonly hints: readonly TxHash[];
 }
 
@@ -56,10 +56,10 @@ export type AttestationRequest =
 export interface Attestation {
   readonly id: AttestationId;
   readonly deliveryId: Hex32;
-  /** Unix seconds; the signature is worth nothing afterwards. */
+  /** Unix seconds after which the signature is refused. */
   readonly deadline: bigint;
   readonly signature: Hex | null;
-  /** Why the attestor will not sign this, in one word. */
+  /** Reason for a refusal, as one word. */
   readonly refusal: string | null;
 }
 
@@ -120,7 +120,7 @@ const RequestRow = Type.Union([
   }),
 ]);
 
-/** Asks for a signature, in the transaction that counts the request. */
+/** Inserts a request, in the transaction that counts it. */
 export async function insertAttestation(
   tx: Tx,
   args: {
@@ -162,7 +162,7 @@ export async function getAttestation(db: Db | Tx, id: AttestationId): Promise<At
   };
 }
 
-/** A question to the attestor; `row` is parsed when it is judged, so that a broken one troubles nobody else. */
+/** An open request. `row` is parsed when it is judged, so that a malformed one does not block the others. */
 export interface OpenRequest {
   readonly id: AttestationId;
   readonly kind: string;
@@ -170,7 +170,7 @@ export interface OpenRequest {
   readonly row: unknown;
 }
 
-/** Requests without an answer that are due and can still be answered in time. */
+/** Lists due requests without an answer whose deadline has not passed. */
 export async function listOpenRequests(
   db: Db,
   args: { readonly nowMs: number; readonly limit: number },
@@ -194,9 +194,9 @@ export async function listOpenRequests(
   }));
 }
 
-/** What a price is for: a token in a wallet, and the route that takes it. */
+/** Scope of a price: a token in a wallet, and the route that sweeps it. */
 export interface PriceScope {
-  /** The commitment's hash. */
+  /** Hash of the commitment. */
   readonly commitment: Hex32;
   readonly srcChain: number;
   readonly token: Address;
@@ -213,7 +213,7 @@ const ofScope = (db: Db, { commitment, srcChain, token, route }: PriceScope) =>
         = (${String(srcChain)}, ${token}, ${route})`,
     );
 
-/** The newest price that was asked for a token, wallet and route; null when none was. */
+/** Returns the newest price request for a token, wallet and route, or null. */
 export async function getLatestPrice(db: Db, scope: PriceScope) {
   const row = await ofScope(db, scope)
     .select(["request", "rate", "deadline", "signature", "refusal"])
@@ -233,7 +233,7 @@ export async function getLatestPrice(db: Db, scope: PriceScope) {
   };
 }
 
-/** The number of the next price of a wallet, whatever it is for. */
+/** Returns the number of a wallet's next price request, for any token and route. */
 export async function nextPriceNumber(db: Db, commitment: Hex32): Promise<number> {
   const { asked } = await db
     .selectFrom("attestations")
@@ -244,7 +244,7 @@ export async function nextPriceNumber(db: Db, commitment: Hex32): Promise<number
   return Number(asked) + 1;
 }
 
-/** The lowest rate that was signed for a token, wallet and route and could be used at a time; null when there is none. */
+/** Returns the lowest signed rate for a token, wallet and route that was usable at a time, or null. */
 export async function findLowestRate(
   db: Db,
   scope: PriceScope,
@@ -259,7 +259,7 @@ export async function findLowestRate(
   return row.lowest === null ? null : BigInt(row.lowest);
 }
 
-/** The latest deadline of the orders signed for a delivery; null when none was. */
+/** Returns the latest deadline of the payouts signed for a delivery, or null. */
 export async function getLastSignedDeadline(db: Db, deliveryId: Hex32): Promise<bigint | null> {
   const row = await db
     .selectFrom("attestations")
@@ -271,7 +271,7 @@ export async function getLastSignedDeadline(db: Db, deliveryId: Hex32): Promise<
   return row.latest === null ? null : BigInt(row.latest);
 }
 
-/** Says when a request that cannot be answered yet is looked at again. */
+/** Reschedules a request that cannot be answered yet. */
 export async function rescheduleRequest(db: Db, id: AttestationId, atMs: number): Promise<void> {
   await db
     .updateTable("attestations")
@@ -289,7 +289,7 @@ export async function answerAttestation(
     readonly nowMs: number;
     readonly signature: Hex | null;
     readonly refusal: string | null;
-    /** The attestor's own rate, where a price was asked for. */
+    /** The attestor's own rate, for a price request. */
     readonly rate?: bigint;
   },
 ): Promise<void> {
@@ -352,10 +352,13 @@ function formatRequest(request: AttestationRequest): Static<typeof RequestRow> {
   };
 }
 
-/** Reads a request. @throws OperatingError INTERNAL when it does not have its shape. */
+/**
+ * Parses a request.
+ * @throws OperatingError INTERNAL if it is malformed.
+ */
 export function parseRequest(row: unknown): AttestationRequest {
   if (!Value.Check(RequestRow, row)) {
-    throw new OperatingError("INTERNAL", "An attestation request does not have its shape.");
+    throw new OperatingError("INTERNAL", "The attestation request is malformed.");
   }
   const commitment: Commitment = {
     integrator: toHex32(row.commitment.integrator),

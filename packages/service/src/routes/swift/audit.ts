@@ -1,12 +1,12 @@
-/** The auditor's questions about locks and deliveries from inventory. It shares none with the code that wrote the rows. */
+/** Audit of locks and deliveries from inventory. It shares no queries with the code that wrote the rows. */
 import { sql } from "kysely";
 import type { BlockRef } from "../../chains/port/index.ts";
 import { toHex32, toTxHash, type TxHash } from "../../core/hex.ts";
 import type { Finding, RouteAudit, RouteAuditDeps } from "../../ledger/index.ts";
 
-/** Deliveries of one look. */
+/** Deliveries per poll. */
 const DELIVERIES_AT_ONCE = 200;
-/** How far a node may be behind. */
+/** How far a node may lag, in milliseconds. */
 const LAG_MAX_MS = 3_600_000;
 
 export const swiftAudit: RouteAudit = {
@@ -24,8 +24,8 @@ export const swiftAudit: RouteAudit = {
 };
 
 /**
- * V5: what was claimed for a delivery from inventory was delivered: to whom, of what, at least the minimum. A claim is
- * made only when the delivery is final, so once is enough.
+ * Checks V5 for deliveries from inventory: each claimed one paid the committed wallet and token at least the minimum. A
+ * claim follows a final delivery, so each is audited once.
  */
 async function auditDelivered(
   { db, chain, chains, clock }: RouteAuditDeps,
@@ -60,7 +60,7 @@ async function auditDelivered(
     if (!destination) continue;
     const found = await destination.findDelivery(toHex32(row.id), "final", toHints(row.hint));
     if (!found) {
-      // The node may be behind the one that the claim was vouched for by.
+      // This node may lag behind the one that proved the claim.
       const isLate = clock.now() - Date.parse(row.created_at) > LAG_MAX_MS;
       if (isLate || scope === "all") breach({ delivery: row.id, on_chain: "no such delivery" });
       continue;
@@ -74,7 +74,7 @@ async function auditDelivered(
   return findings;
 }
 
-/** V2: what is in flight from inventory is in the escrow. */
+/** Checks V2: every lock in flight from inventory is in the escrow. */
 async function auditHeld({ db, chain }: RouteAuditDeps, block: BlockRef): Promise<Finding[]> {
   const { rows } = await sql<{ id: string; locked: string; hint: string | null }>`
     select d.id, d.locked_amount::text as locked, s.swap_tx_hash as hint from deliveries d join settlements s on s.id = d.settlement_id
@@ -94,7 +94,7 @@ async function auditHeld({ db, chain }: RouteAuditDeps, block: BlockRef): Promis
   return findings;
 }
 
-/** Where to look first on a chain that must search. What is found there has to prove itself like anything else. */
+/** Transactions to try first on a chain without an index. They are hints; the evidence is verified like any other. */
 function toHints(txHash: string | null): TxHash[] {
   return txHash === null ? [] : [toTxHash(txHash)];
 }

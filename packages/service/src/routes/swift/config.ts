@@ -1,4 +1,4 @@
-/** The configuration of routes of the kind `SWIFT`. */
+/** Configuration of routes of the kind `SWIFT`. */
 import { pricedRouteBytecode, sameAssetRouteBytecode } from "@sluice/contracts/bytecode";
 import { type Static, Type } from "typebox";
 import {
@@ -26,16 +26,16 @@ export interface SwiftConfig extends RouteConfig {
 
 const Written = Type.Object(
   {
-    kind: setting(Type.Literal("SWIFT"), "From inventory."),
+    kind: setting(Type.Literal("SWIFT"), "Pays from inventory."),
     ...RouteBetween,
     priced: setting(
       Type.Optional(Flag),
-      "Of one route: whether its two tokens are not the same asset, so that it needs their prices.",
+      "Of one route: whether its two tokens are different assets, so that it needs their prices.",
       { default: false },
     ),
     tokens: setting(
       Type.Optional(TokenNames),
-      "Of a group: symbols, each of which is exchanged **one for one** between all chains that list it. Name only what is the same asset on all of them: USDC of BSC, for one, is not Circle's.",
+      "Of a group: symbols, each exchanged **one for one** between all chains that list it. Name only symbols that are the same asset on every chain: USDC on BSC, for example, is not issued by Circle.",
       { defaultText: "required in a group" },
     ),
   },
@@ -57,16 +57,18 @@ export const definition: RouteDefinition<Static<typeof Written>, SwiftConfig> = 
   },
 
   checkGroup({ tokens, priced }, chains, { setting: at, problems }) {
-    if (!tokens) problems.push(`${at}.tokens: expected a list of symbols, it is missing`);
+    if (!tokens) problems.push(`${at}.tokens: expected a list of symbols, got nothing`);
     if (priced) {
-      problems.push(`${at}.priced: expected nothing in a group, its tokens are one asset`);
+      problems.push(`${at}.priced: expected nothing in a group, because each symbol is one asset`);
     }
     for (const [index, name] of (tokens ?? []).entries()) {
       const place = `${at}.tokens[${index}]`;
       if (name === NATIVE_NAME) {
-        problems.push(`${place}: expected a symbol, native coins of two chains may be two assets`);
+        problems.push(
+          `${place}: expected a symbol, because native coins of two chains may be different assets`,
+        );
       } else if (chains.filter((chain) => findNamedToken(chain, name)).length < 2) {
-        problems.push(`${place}: expected a token of two of its chains`);
+        problems.push(`${place}: expected a token that two of its chains list`);
       }
     }
   },

@@ -1,8 +1,8 @@
 /**
- * The delivery worker: pays what is locked, once, and then has the escrow release it.
+ * Delivery worker: pays each lock once, then claims the lock from the escrow.
  *
- * Every look begins with the chain: whether the delivery id was paid is asked of the destination before anything is
- * ordered, whatever our rows say. Several orders for one delivery id are harmless, since the contract pays an id once.
+ * Every poll checks the chain first: before a payout is ordered, the destination is asked whether the delivery id was paid,
+ * regardless of the database. Several payouts of one delivery id are harmless, because the contract pays an id once.
  */
 import { getConfigured } from "../configured.ts";
 import { isConfirmed } from "../confirmed.ts";
@@ -50,34 +50,34 @@ export interface DeliveryDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Sender of payouts per destination chain, and of claims per source chain. */
+  /** Lanes of payouts by destination chain, and of claims and returns by source chain. */
   readonly lanes: ReadonlyMap<
     number,
     { readonly deliver: readonly Address[]; readonly claim: readonly Address[] }
   >;
   readonly deliveryConfirmations: ReadonlyMap<number, number>;
-  /** How long after its lock a delivery may be made, in seconds; then it is given back. */
+  /** Seconds after its lock in which a delivery may be paid; afterwards the lock is returned. */
   readonly payoutWindowS: bigint;
   /** Reads the deposit address of a settlement. */
   readonly readAddress: (settlementId: string) => Promise<DepositAddress>;
-  /** Called in the transaction that records the delivery, or its trouble: wakes the settlement. */
+  /** Wakes the settlement, in the transaction that records the delivery or an error. */
   readonly onChanged: (tx: Tx, settlementId: string) => Promise<void>;
-  /** Called in the transaction that records that the value is back in the wallet, or with its refund authority. */
+  /** Wakes the settlement, in the transaction that records that the value is back in the wallet or with its refund authority. */
   readonly onGivenBack: (tx: Tx, settlementId: string) => Promise<void>;
-  /** Called once that is committed. */
+  /** Called after that transaction commits. */
   readonly wakeSettlements: () => void;
-  /** Tells the attestor that there is something to sign. */
+  /** Tells the attestor that a request is waiting. */
   readonly wakeAttestor: () => void;
-  /** Tells the lanes that there is something to send. */
+  /** Tells the lanes that a transaction is queued. */
   readonly wakeLanes: () => void;
   readonly pollMs: number;
 }
 
-/** How long an order, a claim or a return may be used after it was asked for. */
+/** Seconds for which a payout, claim or return may be used after its request. */
 const ORDER_LIFETIME_S = 3600n;
 const DELIVERIES_AT_ONCE = 20;
 
-/** Looks at every delivery towards a chain that is due. Returns true when there may be more. */
+/** Polls the due deliveries to a chain. Returns true if there may be more. */
 export function pollDeliveries(deps: DeliveryDeps, destChain: number): Promise<boolean> {
   return workOnDue(deps, {
     rows: store.dueDeliveries,
@@ -96,14 +96,14 @@ function lookSafely(deps: DeliveryDeps, id: Hex32): Promise<void> {
     writeError: (delivery, trouble) => writeError(deps, delivery, trouble),
     showsErrors: ({ state }) => state === "locked" || state === "returning",
     report: (thrown, { code }) =>
-      log.error({ err: thrown, deliveryId: id, code }, "a delivery could not go on"),
+      log.error({ err: thrown, deliveryId: id, code }, "delivery failed, retrying"),
     retryLater: () => store.dueDeliveries.reschedule(db, id, clock.now() + ERROR_RETRY_MS),
   });
 }
 
 async function advanceDelivery(deps: DeliveryDeps, id: Hex32): Promise<void> {
   const delivery = await store.getDelivery(deps.db, id);
-  assert(delivery !== null, "a delivery that was due is there");
+  assert(delivery !== null, "a due delivery exists");
   const address = await deps.readAddress(delivery.settlementId);
   switch (delivery.state) {
     case "locked":
@@ -137,7 +137,7 @@ async function advanceLocked(
   if (!attestation || isPast(deps, attestation.deadline)) {
     return requestOrder(deps, delivery, address);
   }
-  assertNotRefused(attestation, "The delivery was not attested.");
+  assertNotRefused(attestation, "The attestor refused to sign the payout.");
   if (attestation.signature === null) return poll(deps, delivery);
 
   const intent: IntentName = `deliver:${delivery.id}:${delivery.orders}`;
@@ -145,11 +145,11 @@ async function advanceLocked(
   const failure = failureOf(sent);
   if (failure) {
     const { txHash } = failure;
-    deps.log.warn({ intent, txHash }, "a delivery was not made, ordering anew");
+    deps.log.warn({ intent, txHash }, "payout not mined, requesting another");
     await requestOrder(deps, delivery, address);
     throw txHash === null
-      ? new OperatingError("INTERNAL", "The delivery was not sent: its signer refused it.")
-      : new OperatingError("TX_REVERTED", "The delivery transaction reverted.", {
+      ? new OperatingError("INTERNAL", "The signer refused the payout transaction.")
+      : new OperatingError("TX_REVERTED", "The payout transaction reverted.", {
           details: { txHash },
         });
   }
@@ -166,7 +166,7 @@ async function advanceLocked(
   });
 }
 
-/** What the destination shows of a delivery. Where we made it is known, so that nobody can hide it in a long history. */
+/** Finds the payout on the destination chain. Passes our own transaction as a hint, so that a long history cannot hide it. */
 async function findDelivery(
   deps: DeliveryDeps,
   { id, settlementId, destChain }: Delivery,
@@ -175,7 +175,7 @@ async function findDelivery(
   return chainOf(deps, destChain).findDelivery(id, "latest", hints);
 }
 
-/** What the source shows of a delivery's lock, found as above. */
+/** Reads the delivery's lock on the source chain, with hints as above. */
 async function getLock(
   deps: DeliveryDeps,
   { id, settlementId, srcChain }: Delivery,
@@ -185,7 +185,7 @@ async function getLock(
   return chainOf(deps, srcChain).getLock(id, at, hints);
 }
 
-/** Asks the attestor for the next order, in the transaction that counts it. */
+/** Requests the next payout signature, in the transaction that counts it. */
 async function requestOrder(
   deps: DeliveryDeps,
   delivery: Delivery,
@@ -216,7 +216,7 @@ async function requestOrder(
   return poll(deps, delivery);
 }
 
-/** Writes down a payment that our own reader saw, once it has the configured confirmations. */
+/** Records a payout that the service's own reader saw, once it has the configured confirmations. */
 async function recordDelivered(
   deps: DeliveryDeps,
   delivery: Delivery,
@@ -227,13 +227,9 @@ async function recordDelivered(
     found.token !== delivery.destToken ||
     found.amount < delivery.minOut
   ) {
-    throw new OperatingError(
-      "INTERNAL",
-      "The delivery on chain is not the one that was promised.",
-      {
-        details: { txHash: found.txHash },
-      },
-    );
+    throw new OperatingError("INTERNAL", "The payout on chain differs from the promised one.", {
+      details: { txHash: found.txHash },
+    });
   }
   const confirmations = deps.deliveryConfirmations.get(delivery.destChain) ?? 1;
   if (!(await isConfirmed(chainOf(deps, delivery.destChain), found, confirmations)))
@@ -260,7 +256,7 @@ async function advanceDelivered(
   if (!(await destination.isDelivered(delivery.id, "final"))) return poll(deps, delivery);
   const lock = await getLock(deps, delivery, "latest");
   if (lock?.state === "claimed") {
-    // By an earlier claim of ours, or another relayer's: only its finality is left to see.
+    // Claimed by an earlier transaction or another relayer: only its finality is missing.
     await deps.db.transaction().execute((tx) => move(tx, delivery, "claiming", { trouble: null }));
     return poll(deps, delivery);
   }
@@ -272,7 +268,7 @@ async function advanceDelivered(
   if (!attestation || isPast(deps, attestation.deadline) || failureOf(sent)) {
     return requestClaim(deps, delivery, address);
   }
-  assertNotRefused(attestation, "The claim was not attested.");
+  assertNotRefused(attestation, "The attestor refused to sign the claim.");
   if (attestation.signature === null) return poll(deps, delivery);
 
   const order = claimOf(delivery, attestation.deadline);
@@ -288,7 +284,7 @@ async function advanceDelivered(
   });
 }
 
-/** What the escrow holds for a delivery. */
+/** Returns the escrow lock of a delivery. */
 function openLockOf(
   { token, seq, lockedAmount: amount }: Delivery,
   { commitment }: DepositAddress,
@@ -297,15 +293,15 @@ function openLockOf(
 }
 
 /**
- * Plans what ends a lock. Where anybody may add to one, that can make it fail, again and again: after the first time it is
- * ended in the way that nobody can hinder.
+ * Plans the transaction that ends a lock. Where anybody can add to a lock's account, a third party can make this fail
+ * repeatedly: after the first failure it uses the form that nobody can block.
  */
 async function planEnding(
   deps: DeliveryDeps,
   delivery: Delivery,
   args: Pick<PlanArgs, "intent" | "what" | "record"> & {
     readonly lock: Lock | null;
-    /** What was sent to end it before, if anything was. */
+    /** The previous transaction for this purpose, if any. */
     readonly previous: IntentName;
     readonly buildCall: (ending: Pick<OpenLock, "held" | "whole">) => Call;
   },
@@ -334,7 +330,7 @@ interface PlanArgs {
   readonly intent: IntentName;
   readonly call: Call;
   readonly what: string;
-  /** False when the delivery changed meanwhile: then nothing is queued. */
+  /** Returns false if the delivery changed meanwhile: then nothing is queued. */
   readonly record: (tx: Tx) => Promise<boolean>;
 }
 
@@ -392,7 +388,7 @@ async function advanceClaiming(deps: DeliveryDeps, delivery: Delivery): Promise<
     return;
   }
   if (failureOf(sent)) {
-    deps.log.warn({ deliveryId: delivery.id }, "a claim reverted, planning it anew");
+    deps.log.warn({ deliveryId: delivery.id }, "claim reverted, planning another");
     await deps.db.transaction().execute(async (tx) => {
       await move(tx, delivery, "delivered", {});
     });
@@ -400,7 +396,7 @@ async function advanceClaiming(deps: DeliveryDeps, delivery: Delivery): Promise<
   return poll(deps, delivery);
 }
 
-/** Too late to be paid: has the escrow give the lock back to the deposit address, where it settles anew. */
+/** Returns a lock whose payout is too late to its deposit address, where it settles again. */
 async function giveBack(
   deps: DeliveryDeps,
   delivery: Delivery,
@@ -413,7 +409,7 @@ async function giveBack(
   if (!attestation || isPast(deps, attestation.deadline) || failureOf(sent)) {
     return requestReturn(deps, delivery, address);
   }
-  assertNotRefused(attestation, "The return was not attested.");
+  assertNotRefused(attestation, "The attestor refused to sign the return.");
   if (attestation.signature === null) return poll(deps, delivery);
   const source = chainOf(deps, delivery.srcChain);
   const order = { deliveryId: delivery.id, deadline: attestation.deadline };
@@ -451,7 +447,7 @@ async function requestReturn(
     });
   });
   deps.wakeAttestor();
-  deps.log.warn({ deliveryId }, "a lock is too old to be paid out and goes back");
+  deps.log.warn({ deliveryId }, "payout window passed, returning the lock");
   return poll(deps, delivery);
 }
 
@@ -462,13 +458,13 @@ async function advanceReturning(deps: DeliveryDeps, delivery: Delivery): Promise
   }
   const sent = await getByIntent(deps.db, `return:${delivery.id}:${delivery.returns}`);
   if (failureOf(sent)) {
-    deps.log.warn({ deliveryId: delivery.id }, "a return reverted, planning it anew");
+    deps.log.warn({ deliveryId: delivery.id }, "return reverted, planning another");
     await deps.db.transaction().execute((tx) => move(tx, delivery, "locked", {}));
   }
   return poll(deps, delivery);
 }
 
-/** The lock ended undelivered, for good: what was set aside for it is free again. */
+/** Records that the lock ended unpaid at a final block, and releases its reservation. */
 async function recordGivenBack(
   deps: DeliveryDeps,
   delivery: Delivery,
@@ -480,12 +476,12 @@ async function recordGivenBack(
     await deps.onGivenBack(tx, delivery.settlementId);
   });
   deps.wakeSettlements();
-  deps.log.warn({ deliveryId: delivery.id, state }, "a lock was given back");
+  deps.log.warn({ deliveryId: delivery.id, state }, "lock returned or taken back");
 }
 
-/** The block of the delivery left its chain: the lane sends the same bytes again, and we look for it again. */
+/** The payout's block was orphaned: the lane rebroadcasts, and the payout is looked up again. */
 async function reopen(deps: DeliveryDeps, delivery: Delivery): Promise<void> {
-  deps.log.warn({ deliveryId: delivery.id }, "a delivery left the chain");
+  deps.log.warn({ deliveryId: delivery.id }, "reorg: payout orphaned");
   await deps.db.transaction().execute(async (tx) => {
     const change = { deliveredTxHash: null, deliveredAmount: null };
     if (!(await move(tx, delivery, "locked", change))) return;
@@ -520,7 +516,7 @@ async function writeError(
   });
 }
 
-/** Throws INTERNAL where the attestor refused to sign. */
+/** Throws INTERNAL if the attestor refused to sign. */
 function assertNotRefused({ refusal }: Attestation, message: string): void {
   if (refusal === null) return;
   throw new OperatingError("INTERNAL", message, { details: { reason: refusal } });
@@ -539,7 +535,7 @@ function payoutOf(delivery: Delivery, address: DepositAddress, deadline: bigint)
 }
 
 function claimOf(delivery: Delivery, deadline: bigint) {
-  assert(delivery.deliveredAmount !== null, "only a delivery that was seen is claimed");
+  assert(delivery.deliveredAmount !== null, "only a recorded delivery is claimed");
   return { deliveryId: delivery.id, paidAmount: delivery.deliveredAmount, deadline };
 }
 

@@ -1,4 +1,4 @@
-/** The doctor's look at routes of the kind `SWIFT`. */
+/** The doctor's checks of routes of the kind `SWIFT`. */
 import { deliveryOf } from "../../config/index.ts";
 import type { Compared } from "../../core/check.ts";
 import { padAddress, toEvmAddress } from "../../core/hex.ts";

@@ -1,4 +1,4 @@
-/** What can stand still of deliveries from inventory, and of the attestor's work. */
+/** Gauges of deliveries from inventory and of attestation requests that have not ended. */
 import { sql } from "kysely";
 import type { RowGauge } from "../../telemetry/row-gauge.ts";
 
@@ -8,7 +8,7 @@ export const swiftGauges: readonly RowGauge[] = [
     name: "deliveries",
     help: "Deliveries that have not ended, by state.",
     oldestName: "deliveries_oldest_age_seconds",
-    oldestHelp: "Age of the oldest delivery in a state, since its lock was recorded.",
+    oldestHelp: "Age in seconds of the oldest delivery in a state, since its lock was recorded.",
     labels: ["chain", "state"],
     select: (age) => sql`select 'deliveries', dest_chain, state, count(*)::float8, ${age}
         from deliveries where state not in ('claimed', 'returned', 'taken_back')
@@ -17,9 +17,9 @@ export const swiftGauges: readonly RowGauge[] = [
   {
     role: "attestor",
     name: "attestation_requests_open",
-    help: "Requests to the attestor that can still be answered and are not.",
+    help: "Attestation requests that are unanswered and not expired.",
     oldestName: "attestation_requests_oldest_age_seconds",
-    oldestHelp: "Age of the oldest of them.",
+    oldestHelp: "Age in seconds of the oldest unanswered attestation request.",
     labels: ["kind"],
     select: (
       age,

@@ -1,4 +1,4 @@
-/** What an operator wants to know of an inventory: what it holds, what is spoken for, what comes back, how long it lasts. */
+/** Inventory report for an operator: balance, reservations, unclaimed payouts and runway. */
 import { sql } from "kysely";
 import type { Chain } from "../../chains/port/index.ts";
 import type { Address } from "../../core/hex.ts";
@@ -7,36 +7,36 @@ import { formatStamp } from "../../core/stamp.ts";
 import type { Db } from "../../db/schema.ts";
 import { sumReserved } from "./store.ts";
 
-/** One token on one destination chain. Amounts in its base units. */
+/** One token on one destination chain. Amounts are in base units. */
 export interface InventoryReport {
   readonly chainId: number;
   readonly token: Address;
   readonly balance: bigint;
   readonly reserved: bigint;
-  /** What the cap over 24 hours still lets through. */
+  /** Remainder of the daily cap. */
   readonly capLeft: bigint;
-  /** What a new deposit may take: balance or cap, whichever is less, without what is reserved. */
+  /** Amount available to new deposits: the smaller of balance and cap, minus reservations. */
   readonly available: bigint;
   /** Locks that wait for their payout. */
   readonly unpaid: { readonly count: number; readonly amount: bigint };
   /** Paid deliveries whose locks are not in the treasury yet. */
   readonly unclaimed: {
     readonly count: number;
-    /** What was paid for them. */
+    /** Sum of their payouts. */
     readonly amount: bigint;
-    /** Age of the oldest lock among them in milliseconds; null without any. */
+    /** Age of the oldest such lock in milliseconds; null without any. */
     readonly oldestMs: number | null;
   };
-  /** Paid out of locks of the last seven days. */
+  /** Payouts of locks of the last seven days. */
   readonly paidIn7Days: bigint;
-  /** Whole hours that `available` lasts at the pace of the last seven days; null when nothing was paid. */
+  /** Whole hours that `available` lasts at the pace of the last seven days; null if nothing was paid. */
   readonly runwayHours: bigint | null;
 }
 
 const WEEK_MS = 7 * 24 * 3_600_000;
 const WEEK_HOURS = 168n;
 
-/** Reports on one inventory. Throws RPC_UNAVAILABLE when its chain does not answer. */
+/** Reports on one inventory. Throws RPC_UNAVAILABLE if its chain does not answer. */
 export async function reportInventory(
   deps: { readonly db: Db; readonly clock: Clock },
   chain: Chain,

@@ -1,18 +1,18 @@
 /**
- * The life of a delivery from inventory, after its lock was seen on the source chain:
+ * The states of a delivery from inventory, after its lock was seen on the source chain:
  *
  *   locked -> delivered -> claiming -> claimed
  *    |  ^       |  ^           |
- *    |  |       v  +-----------+   (the claim failed and is planned anew)
- *    |  |     locked               (the delivery's block left the chain)
+ *    |  |       v  +-----------+   (the claim failed; another is planned)
+ *    |  |     locked               (the payout's block was orphaned)
  *    |  |
- *    +--+--> returning -> returned (too late to be paid: the escrow gives it back to the deposit address)
+ *    +--+--> returning -> returned (payout window passed: the escrow returns the lock to the deposit address)
  *    +-----> taken_back            (the refund authority took it, 72 hours after the lock)
  *
- * `locked`: the attestor is asked for an order; the order is sent; our reader looks for the payment. `delivered`: the
- * payment was seen; once it is final the attestor is asked for the claim. `claiming`: the claim is sent. `claimed`: the
- * escrow has released the funds to the treasury, at a final block. `returning`: the return is sent. `returned`,
- * `taken_back`: the escrow says so at a final block. Restart: every state looks at the chain first.
+ * `locked`: the attestor is asked to sign the payout; the payout is sent; the reader looks for it. `delivered`: the payout was
+ * seen; once it is final the attestor is asked to sign the claim. `claiming`: the claim is sent. `claimed`: the escrow has
+ * released the lock to the treasury at a final block. `returning`: the return is sent. `returned`, `taken_back`: the escrow
+ * reports it at a final block. After a restart every state checks the chain first.
  */
 export const DELIVERY_STATES = [
   "locked",
@@ -25,7 +25,7 @@ export const DELIVERY_STATES = [
 ] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** States that are never left. */
+/** Terminal states. */
 export const ENDED_STATES = ["claimed", "returned", "taken_back"] as const;
 
 const ALLOWED: Readonly<Record<DeliveryState, readonly DeliveryState[]>> = {
@@ -38,7 +38,7 @@ const ALLOWED: Readonly<Record<DeliveryState, readonly DeliveryState[]>> = {
   taken_back: [],
 };
 
-/** Whether a delivery may go from one state to another. */
+/** Returns whether a delivery may move from one state to another. */
 export function mayMove(from: DeliveryState, to: DeliveryState): boolean {
   return ALLOWED[from].includes(to);
 }

@@ -40,7 +40,7 @@ export const swift: RouteModule<SwiftConfig> = {
       pricing: route.pricedIn && pricingOf(route, route.pricedIn, deps),
     });
   },
-  /** One loop for each destination. */
+  /** One loop per destination. */
   listSettlerWorkers({ config, ...deps }) {
     const delivery: DeliveryDeps = {
       ...deps,
@@ -61,7 +61,7 @@ export const swift: RouteModule<SwiftConfig> = {
     }));
   },
 
-  /** Vouches for deliveries, claims and returns, and for the prices of sweeps by any kind of route. */
+  /** Signs payouts, claims and returns, and prices for sweeps by any kind of route. */
   listAttestorWorkers({ config, prices, ...deps }) {
     const pairs = config.routes.map((route) => attestedPairOf(config, route, prices));
     const { payoutWindowS } = config;

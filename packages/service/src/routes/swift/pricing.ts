@@ -1,6 +1,6 @@
 /**
- * Pairs that are not the same asset: what they are worth, and the price an attestor signs for a sweep. Our own rate
- * decides over quotes and over what is set aside; the rate that counts on chain is the attestor's, from its own sources.
+ * Pricing of pairs of different assets. The service's own rate decides quotes and reservations; the rate that the contract
+ * enforces is the attestor's, from its own sources.
  */
 import type { AttestedPrice, BlockId, Chain } from "../../chains/port/index.ts";
 import { OperatingError } from "../../core/errors.ts";
@@ -15,27 +15,30 @@ import {
   nextPriceNumber,
 } from "./attestations.ts";
 
-/** A rate: whole destination tokens per whole source token, times 1e18. Throws PRICE_UNAVAILABLE. */
+/** Returns a rate: whole destination tokens per whole source token, times 1e18. Throws PRICE_UNAVAILABLE. */
 export type ReadRate = () => Promise<bigint>;
 
 export interface Pricing {
   readonly readRate: ReadRate;
-  /** A price for a sweep of up to `amount`, or null while the attestor has not answered. */
+  /** Returns a signed price for a sweep of up to `amount`, or null while the attestor has not answered. */
   attestPrice(address: DepositAddress, amount: bigint): Promise<AttestedPrice | null>;
-  /** The lowest rate at which a route can have swept in a block; null when none was signed for it. */
+  /** Returns the lowest rate at which a route can have swept in a block; null if no price was signed. */
   findRateAt(
     address: DepositAddress,
     at: { readonly route: Address; readonly block: BlockId },
   ): Promise<bigint | null>;
 }
 
-/** The contract takes prices whose deadline is at most 120 s ahead of a block that may be a little old. */
+/**
+ * Lifetime of a price in seconds. The contract accepts deadlines at most 120 s ahead of its block, which may be slightly
+ * old.
+ */
 const PRICE_LIFETIME_MAX_S = 120n;
 const PRICE_LIFETIME_S = 100n;
-/** A price with less time left is not sent any more. */
+/** Minimum time left, in seconds, for a price to be sent. */
 const TIME_TO_MINE_S = 30n;
 
-/** Prices of one pair, asked of the attestor through the desk in the database. */
+/** Returns the prices of one pair, requested from the attestor through the database. */
 export function createPricing(options: {
   readonly db: Db;
   readonly clock: Clock;
@@ -91,7 +94,7 @@ export function createPricing(options: {
             commitment,
             token,
             route: contract,
-            // Somebody may add a little meanwhile; a much larger balance asks for a price of its own.
+            // Allows for small additions meanwhile; a much larger balance needs a new price.
             maxAmount: amount + amount / 10n + 1n,
             deadline,
           },

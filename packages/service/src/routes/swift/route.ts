@@ -26,13 +26,12 @@ export const SWIFT_GAS = [
   { on: "source", gas: 65_000n },
 ] as const satisfies readonly GasStep[];
 
-/** How far the attestor's rate may be above ours before a payout needs more than was set aside: 2 %. */
+/** How far the attestor's rate may exceed ours before a payout needs more than its reservation: 2 %. */
 const RATE_MARGIN_BPS = 200;
 
 /**
- * `SWIFT`: the wallet's balance is locked in an escrow on the source chain, and the destination is paid from inventory.
- * The contracts hold the pair, and paying one lock twice is impossible on chain. Pairs that are not the same asset have
- * a `pricing`.
+ * `SWIFT`: locks the wallet's balance in an escrow on the source chain and pays from inventory on the destination. The
+ * contracts fix the pair, and a lock cannot be paid twice. Pairs of different assets have a `pricing`.
  */
 export function createSwiftRoute(options: {
   readonly db: Db;
@@ -54,7 +53,10 @@ export function createSwiftRoute(options: {
   const fairAt = (rate: bigint, amount: bigint) =>
     convert({ amount, rate, decimalsIn, decimalsOut });
 
-  /** What is paid of a lock. The fee is taken in source units where that is exact, so that it never rounds up. */
+  /**
+   * Returns the payout of a lock. The fee is taken in source units where the conversion is exact, so that it never rounds
+   * up.
+   */
   function payoutOf(
     lock: { amount: bigint; minOut: bigint },
     caps: Caps,
@@ -64,7 +66,7 @@ export function createSwiftRoute(options: {
     if (pricing) {
       const fair = fairOfMinOut(lock.minOut, caps);
       const payout = fair - feeOf(fair, fee.bps) - (fair * items.gas) / lock.amount;
-      // What was planned for more than is there would promise too little.
+      // Fees planned for a larger amount could push the payout below the promised minimum.
       return { payout: payout > lock.minOut ? payout : lock.minOut, items };
     }
     const kept = items.service + items.gas;
@@ -77,14 +79,14 @@ export function createSwiftRoute(options: {
     return capLeft - reserved < needed ? "daily_cap_reached" : "reserved";
   }
 
-  /** The least that the committed caps let be delivered of an amount. */
+  /** Returns the minimum delivery of an amount under the committed caps. */
   function minOutAt(rate: bigint, amount: bigint, caps: Caps): bigint {
     return pricing
       ? minOutOfFair(fairAt(rate, amount), caps)
       : minOutOf({ amount, maxFeeBps: caps.maxFeeBps, decimalsIn, decimalsOut });
   }
 
-  /** Without the fee; the attestor's rate may be a little above ours. */
+  /** Before fees; the attestor's rate may be slightly above ours. */
   function largestPayout(amount: bigint, rate: bigint): bigint {
     const fair = fairAt(rate, amount);
     return pricing ? fair + feeOf(fair, RATE_MARGIN_BPS) : fair;
@@ -107,14 +109,14 @@ export function createSwiftRoute(options: {
     isPriced: pricing !== null,
     gasSteps: SWIFT_GAS,
 
-    // Inventory pays: no bridge is crossed.
+    // Paid from inventory, so no bridge fee.
     readBridgeFee: async () => 0n,
 
     async quote(amount, caps, fee) {
       const rate = await readRate();
       const fair = fairAt(rate, amount);
       const minOut = minOutAt(rate, amount, caps);
-      // The payout of a priced lock is read back from its minimum, and may round up to what is fair, no further.
+      // The payout of a priced lock is computed back from its minimum and may round up, but not above the fair value.
       const { payout } = payoutOf({ amount, minOut }, caps, fee);
       return { fair, minOut, amountOut: payout < fair ? payout : fair };
     },
@@ -127,7 +129,7 @@ export function createSwiftRoute(options: {
       const routeData = source.encodeLockData({
         price,
         minOut: minOutAt(price ? price.price.rate : RATE_SCALE, amount, commitment),
-        // One settlement at a time takes a token out of a wallet, so no two are given the same.
+        // Only one settlement at a time sweeps a token of a wallet, so each gets its own number.
         seq: await store.nextSeq(db, ofLock, clock.now()),
         delivery: padAddress(destination.addresses.delivery),
       });
@@ -152,7 +154,7 @@ export function createSwiftRoute(options: {
     judgeInventory: ({ amount, inventory }) => judge(amount, inventory),
 
     async reserve(tx, { settlementId, amount, inventory }) {
-      // Whichever sum is larger: reservations made and given back since the balance was read are both in one of them.
+      // The larger sum: a reservation made or released since the balance was read is in one of the two.
       const now = await store.lockReserved(tx, held);
       const reserved = now > inventory.reserved ? now : inventory.reserved;
       const verdict = judge(amount, { ...inventory, reserved });
@@ -179,7 +181,7 @@ export function createSwiftRoute(options: {
       if (settled?.kind !== "settled" || locked?.kind !== "locked") return null;
       assert(
         locked.commitment === source.hashCommitment(commitment),
-        "the escrow locks under the commitment of the wallet",
+        "a lock's commitment is the wallet's",
       );
       return {
         amount: locked.amount,
@@ -198,7 +200,7 @@ export function createSwiftRoute(options: {
       const known = await store.getDelivery(tx, locked.deliveryId);
       if (known) {
         const isSame = known.settlementId === settlementId && known.lockedAmount === locked.amount;
-        assert(isSame, "a lock is recorded once, of one settlement");
+        assert(isSame, "a lock belongs to one settlement and is recorded once");
         return;
       }
       const { payout: payAmount, items } = payoutOf(sweep, address.commitment, fee);
@@ -232,9 +234,9 @@ export function createSwiftRoute(options: {
     },
 
     async checkDelivery({ sweep }) {
-      assert(sweep.deliveryId !== null, "a SWIFT sweep names its delivery");
+      assert(sweep.deliveryId !== null, "a SWIFT sweep has a delivery id");
       const delivery = await store.getDelivery(db, sweep.deliveryId);
-      assert(delivery !== null, "a recorded lock has its delivery");
+      assert(delivery !== null, "a recorded lock has a delivery");
       if (delivery.deliveredTxHash !== null && delivery.deliveredAmount !== null) {
         return {
           kind: "delivered",
@@ -251,7 +253,11 @@ export function createSwiftRoute(options: {
 }
 
 function tooLate(): OperatingError {
-  return new OperatingError("INTERNAL", "The delivery was not made in time and was given back.", {
-    details: { reason: "returned" },
-  });
+  return new OperatingError(
+    "INTERNAL",
+    "The delivery was not paid in time and its lock was returned.",
+    {
+      details: { reason: "returned" },
+    },
+  );
 }

@@ -1,7 +1,7 @@
-/** The locks of a settlement, as an operator is shown them. */
+/** Locks of a settlement, for display to an operator. */
 import type { Db } from "../../db/schema.ts";
 
-/** A lock in the escrow, and what became of it. */
+/** A lock in the escrow, and its progress. */
 export interface ShownDelivery {
   readonly id: string;
   readonly state: string;

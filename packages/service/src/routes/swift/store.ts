@@ -7,7 +7,7 @@ import { formatStamp } from "../../core/stamp.ts";
 import type { Database, Db, DeliveriesTable, Tx } from "../../db/schema.ts";
 import { type DeliveryState, ENDED_STATES } from "./lifecycle.ts";
 
-/** The destination leg of one lock. */
+/** Destination leg of one lock. */
 export interface Delivery {
   readonly id: Hex32;
   readonly settlementId: string;
@@ -23,9 +23,9 @@ export interface Delivery {
   readonly destChain: number;
   readonly destToken: Address;
   readonly destWallet: Address;
-  /** Destination base units to pay. */
+  /** Amount to pay, in destination base units. */
   readonly payAmount: bigint;
-  /** What the payout leaves in the lock, in source base units: for the service, and for gas. Null of old ones. */
+  /** Parts of the lock kept for the service and for gas, in source base units. Null in rows of early releases. */
   readonly feeService: bigint | null;
   readonly feeGas: bigint | null;
   readonly orders: number;
@@ -36,7 +36,7 @@ export interface Delivery {
   readonly trouble: ErrorObject | null;
 }
 
-/** Records a lock that was seen mined, once. */
+/** Records a mined lock, once. */
 export async function insertDelivery(
   tx: Tx,
   delivery: Omit<
@@ -82,8 +82,8 @@ export async function getDelivery(db: Db | Tx, id: Hex32): Promise<Delivery | nu
 }
 
 /**
- * A number for the next lock of a wallet and token that no lock of theirs had: above all that are known, whatever the clock
- * says, and at least what it says, as a database that was restored knows too few.
+ * Returns an unused number for the next lock of a wallet and token: above all recorded ones, and at least the clock in
+ * milliseconds, because a restored database may lack recent locks.
  */
 export async function nextSeq(
   db: Db,
@@ -102,14 +102,14 @@ export async function nextSeq(
   return greatest === null || BigInt(greatest) < now ? now : BigInt(greatest) + 1n;
 }
 
-/** Deliveries that are not over, by destination. */
+/** Deliveries that have not ended, by destination. */
 export const dueDeliveries = createDueRows<Hex32>({
   table: "deliveries",
   chain: "dest_chain",
   isOpen: expressionBuilder<Database, "deliveries">()("state", "not in", ENDED_STATES),
 });
 
-/** Wakes the delivery of a settlement, in the transaction that records what it waited for. */
+/** Makes a settlement's delivery due, in the transaction that records the event it waited for. */
 export async function wakeOfSettlement(tx: Tx, settlementId: string, nowMs: number): Promise<void> {
   await tx
     .updateTable("deliveries")
@@ -119,7 +119,7 @@ export async function wakeOfSettlement(tx: Tx, settlementId: string, nowMs: numb
     .execute();
 }
 
-/** Changes a delivery if it still is at the version that was read; false when it is not. */
+/** Updates a delivery if its version is unchanged; returns false otherwise. */
 export async function updateDelivery(
   tx: Tx,
   delivery: Pick<Delivery, "id" | "version" | "state">,
@@ -158,13 +158,13 @@ export async function updateDelivery(
   return result.numUpdatedRows === 1n;
 }
 
-/** One token's inventory on one chain. */
+/** Inventory of one token on one chain. */
 interface Held {
   readonly destChain: number;
   readonly token: Address;
 }
 
-/** Sum of what is set aside of an inventory. */
+/** Returns the sum of reservations of an inventory. */
 export async function sumReserved(db: Db | Tx, held: Held): Promise<bigint> {
   const row = await db
     .selectFrom("inventory_reservations")
@@ -175,14 +175,14 @@ export async function sumReserved(db: Db | Tx, held: Held): Promise<bigint> {
   return BigInt(row.total);
 }
 
-/** The same after locking the inventory for this transaction: reservations are made one at a time. */
+/** Locks the inventory for this transaction, so that reservations are serialised, and returns its sum. */
 export async function lockReserved(tx: Tx, held: Held): Promise<bigint> {
   const key = `${held.destChain}:${held.token}`;
   await sql`select pg_advisory_xact_lock(10, hashtext(${key}))`.execute(tx);
   return sumReserved(tx, held);
 }
 
-/** Sets inventory aside for a settlement, or changes what it has set aside. */
+/** Inserts or updates the reservation of a settlement. */
 export async function upsertReservation(
   tx: Tx,
   reservation: {
@@ -214,7 +214,7 @@ function parseDelivery(row: Selectable<DeliveriesTable>): Delivery {
   return {
     id: toHex32(row.id),
     settlementId: row.settlement_id,
-    // CAST: held by the column's check constraint.
+    // CAST: the column's check constraint allows only these.
     state: row.state as DeliveryState,
     version: row.version,
     srcChain: row.src_chain,

@@ -1,27 +1,27 @@
 /**
- * Metrics whose truth is on a chain: heads, the gas money of lanes, inventories. Read now and then, not by a scrape: how
- * often somebody looks must not decide how often a node is asked. What could not be read is not shown.
+ * Metrics read from chains: heads, gas balances of lanes, inventories. They are read on a schedule, not by a scrape, so
+ * that the scrape interval does not set the load on nodes. A value that could not be read is removed.
  */
 import type { Chain } from "../chains/port/index.ts";
 import { type Address } from "../core/hex.ts";
 import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
 
-/** What is read of one chain. */
+/** The values to read from one chain. */
 export interface ReadingsOfChain {
   readonly chain: Chain;
-  /** Whether the head is wanted: where the scanner is. */
+  /** Whether to read the head; true in the scanner's process. */
   readonly head: boolean;
   readonly lanes: readonly { readonly purpose: string; readonly address: Address }[];
   /** Tokens that are paid from inventory there. */
   readonly inventory: readonly {
     readonly token: Address;
     readonly symbol: string;
-    /** Base units that the operator wants there at least. */
+    /** Configured minimum, in base units. */
     readonly min: bigint | undefined;
   }[];
 }
 
-/** Reads a chain's values into their gauges. Throws the first failure after everything was tried. */
+/** Reads a chain's values into their gauges. Throws the first failure after all reads have ended. */
 export async function readChain(metrics: Metrics, wanted: ReadingsOfChain): Promise<void> {
   const { chain } = wanted;
   const { sequencing } = chain;
@@ -58,7 +58,7 @@ async function readHead(metrics: Metrics, chain: Chain, label: string): Promise<
   await show(metrics.scannerHead, { chain: label }, async () => (await chain.getHead()).number);
 }
 
-/** A gauge shows what was read last, or nothing: an old value would look like a new one. */
+/** Sets the gauge, or removes it when the read fails: a stale value would look current. */
 async function show<Labels extends Record<string, string>>(
   gauge: { set(labels: Labels, value: number): void; remove(labels: Labels): void },
   labels: Labels,

@@ -1,4 +1,4 @@
-/** What a process shows of itself: its metrics, and whether each of its roles can work. */
+/** Renders the metrics of a process and the readiness of its roles. */
 import type { Clock } from "../core/ports.ts";
 import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
 import type { OpenRowGauge } from "../telemetry/row-gauge.ts";
@@ -35,7 +35,7 @@ export interface Readiness {
 
 export interface ReportDeps {
   readonly metrics: Metrics;
-  /** Those of the kinds of routes, whose rows `rows` reads. */
+  /** Gauges of the route kinds; `rows` reads their rows. */
   readonly gauges: readonly OpenRowGauge[];
   readonly vitals: Vitals;
   readonly rows: Rows;
@@ -53,7 +53,10 @@ export interface ReportDeps {
 /** A database that takes longer counts as away. */
 const DATABASE_TIMEOUT_MS = 3_000;
 
-/** The metrics in the text format of Prometheus. Without a database it shows what it can, and says so. */
+/**
+ * Returns the metrics in the text format of Prometheus. Without a database it omits the gauges of rows and sets
+ * `sluice_database_up` to 0.
+ */
 export async function renderMetrics(deps: ReportDeps): Promise<string> {
   const { metrics, vitals, pool, countSockets } = deps;
   const rows = await readRows(deps);
@@ -74,7 +77,7 @@ export async function renderMetrics(deps: ReportDeps): Promise<string> {
   return metrics.registry.metrics();
 }
 
-/** Whether each role of this process can work. */
+/** Returns whether each role of this process can work, and the lag of its scanners. */
 export async function reportReadiness(deps: ReportDeps): Promise<Readiness> {
   const { vitals } = deps;
   const rows = await readRows(deps);
@@ -82,7 +85,7 @@ export async function reportReadiness(deps: ReportDeps): Promise<Readiness> {
   const lags = await showGaps(deps);
   const roles = Object.fromEntries(
     vitals.roles.map((role) => {
-      const reason = rows ? findTrouble(vitals, role) : "the database does not answer";
+      const reason = rows ? findFailure(vitals, role) : "the database does not answer";
       return [role, { ok: reason === null, reason }];
     }),
   );
@@ -97,8 +100,8 @@ export async function reportReadiness(deps: ReportDeps): Promise<Readiness> {
   return { ok: Object.values(roles).every(({ ok }) => ok), roles, chains };
 }
 
-/** Why a role cannot work; null when it can. */
-function findTrouble(vitals: Vitals, role: string): string | null {
+/** Returns the reason that a role cannot work, or null. */
+function findFailure(vitals: Vitals, role: string): string | null {
   if (!vitals.isStarted(role)) return "not started: it waits for the database, or another process";
   const [overdue] = vitals.listOverdue(role);
   if (overdue) {
@@ -118,12 +121,12 @@ function findTrouble(vitals: Vitals, role: string): string | null {
   return null;
 }
 
-/** Null when the database does not answer in time. */
+/** Returns the rows, or null when the database does not answer in time. */
 async function readRows({ rows, vitals, clock }: ReportDeps): Promise<readonly Row[] | null> {
   const waiting = new AbortController();
   const started = vitals.roles.filter((role) => vitals.isStarted(role));
   try {
-    // Why it does not answer is in the log of the loops, which ask it all the time.
+    // The loops query the database too and log its error.
     return await Promise.race([
       rows.read(started).catch(() => null),
       clock.sleep(DATABASE_TIMEOUT_MS, waiting.signal).then(() => null),
@@ -133,7 +136,7 @@ async function readRows({ rows, vitals, clock }: ReportDeps): Promise<readonly R
   }
 }
 
-/** Sets the gauges of rows; what has no row any more is gone, and all of it while the database is away. */
+/** Sets the gauges of rows. Resets them first: values without a row disappear, and all while the database is away. */
 function showRows({ metrics, gauges, readings }: ReportDeps, rows: readonly Row[] | null): void {
   for (const gauge of [
     metrics.scannerScanned,
@@ -164,7 +167,7 @@ function showRows({ metrics, gauges, readings }: ReportDeps, rows: readonly Row[
       purpose: "unknown",
       account,
     };
-  // Nothing open is a number too.
+  // Lanes without open transactions show zero.
   for (const lane of lanes) {
     metrics.laneOpen.set(lane, 0);
     metrics.laneQueued.set(lane, 0);
@@ -198,7 +201,7 @@ function showRows({ metrics, gauges, readings }: ReportDeps, rows: readonly Row[
     queued: ({ value }, chain, account) => metrics.laneQueued.set(laneOf(chain, account), value),
     stuck: ({ value }, chain, account) => metrics.laneStuck.set(laneOf(chain, account), value),
     next_nonce({ value }, chain, account) {
-      // Lanes whose keys are gone from the configuration have their row for ever.
+      // Lanes whose keys are gone from the configuration have their row permanently.
       const lane = lanes.find((known) => known.chain === chain && known.account === account);
       if (lane) metrics.laneNextNonce.set(lane, value);
     },
@@ -220,7 +223,7 @@ function showRows({ metrics, gauges, readings }: ReportDeps, rows: readonly Row[
   for (const [chain, age] of oldest) metrics.settlementsOldest.set({ chain }, age);
 }
 
-/** How far the scanners are behind the newest block that was read of their chains, and the chains' use of nonces. */
+/** Sets the lag of scanners behind the newest block read, and the gap between used and assigned nonces. */
 async function showGaps({ metrics }: ReportDeps): Promise<ReadonlyMap<string, Lag>> {
   const lags = new Map<string, Lag>();
   for (const gauge of [metrics.scannerLag, metrics.scannerFinalLag, metrics.laneNonceGap]) {
@@ -231,7 +234,7 @@ async function showGaps({ metrics }: ReportDeps): Promise<ReadonlyMap<string, La
   const { values: final } = await metrics.scannerFinal.get();
   for (const { labels, value: head } of heads) {
     const chain = String(labels.chain);
-    // The head is read now and then, and the scanner may be past it.
+    // The head is read on a schedule, so the scanner may be past it.
     const behind = (heights: typeof heads) => {
       const height = heights.find((known) => known.labels.chain === chain);
       return height ? Math.max(0, head - height.value) : null;

@@ -1,6 +1,6 @@
 /**
- * Metrics whose truth is rows. One query a scrape, and each part of it is bounded by what is under way: it reads indexes
- * that leave out what has ended. A role's rows are shown by the process that has the role, so each value has one source.
+ * Metrics read from the database with one query per scrape. Each part is bounded by the work in progress: it reads
+ * partial indexes without ended rows. Only the process that has a role shows its rows, so each value has one source.
  */
 import { type RawBuilder, sql } from "kysely";
 import type { Clock } from "../core/ports.ts";
@@ -8,7 +8,7 @@ import { formatStamp } from "../core/stamp.ts";
 import type { Db } from "../db/schema.ts";
 import type { RowGauge } from "../telemetry/row-gauge.ts";
 
-/** One number about rows: `name` says which, the rest of what. */
+/** One value; `name` selects the gauge, the other fields are its labels. */
 export interface Row {
   /** One of the names below, or of a gauge that was handed over. */
   readonly name: string;
@@ -37,9 +37,9 @@ export interface Rows {
   read(roles: readonly string[]): Promise<readonly Row[]>;
 }
 
-/** Whoever asks within this time gets the same answer. */
+/** Requests within this time share one answer. */
 const CACHE_MS = 1_000;
-/** An attempt that is not mined for this long is stuck: it was replaced with higher fees again and again. */
+/** A transaction whose first attempt is older than this and not mined is stuck, whatever fees replaced it. */
 const STUCK_AFTER_MS = 300_000;
 
 export function createRows({
@@ -49,7 +49,7 @@ export function createRows({
 }: {
   readonly db: Db;
   readonly clock: Clock;
-  /** Those of the kinds of routes. */
+  /** Gauges of the route kinds. */
   readonly gauges: readonly RowGauge[];
 }): Rows {
   let last: { readonly key: string; readonly atMs: number; rows: Promise<Row[]> } | undefined;
@@ -76,7 +76,7 @@ async function query(
     ...(PARTS[role]?.(age, nowMs) ?? []),
     ...gauges.filter((gauge) => gauge.role === role).map((gauge) => gauge.select(age, nowMs)),
   ]);
-  // Without a part of its own it still says whether the database answers.
+  // A role without a part still tests whether the database answers.
   const all = [
     sql`select null::text as name, null::integer as chain_id, null::text as label,
         0::float8 as value, null::float8 as oldest where false`,
@@ -112,7 +112,7 @@ const PARTS: Readonly<Record<string, Part>> = {
         from settlements where status not in ('completed', 'dead') group by chain_id, status`,
     sql`select 'reserved', dest_chain, token, sum(amount)::float8, ${age}
         from inventory_reservations group by dest_chain, token`,
-    // What carries its members counts once: they have no nonce of their own.
+    // A batch counts once: its members have no nonce of their own.
     sql`select 'nonces', chain_id, lane, count(*)::float8, ${age}
         from transactions where state = 'assigned' group by chain_id, lane`,
     sql`select 'queued', chain_id, lane, count(*)::float8, ${age}

@@ -1,6 +1,6 @@
 /**
- * Metrics and health over HTTP, on a listener of its own: whoever watches the service is not whoever uses it. It has no
- * keys and shows no customer, and is never on the port of the API.
+ * Serves metrics and health over HTTP on a separate listener, for monitoring only. It needs no API key, contains no
+ * customer data and never shares the API's port.
  */
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
@@ -16,7 +16,7 @@ export interface HealthServer {
   stop(): Promise<void>;
 }
 
-/** Listens. Rejects with the system's error when it cannot. */
+/** Starts listening. Rejects with the system's error when the address cannot be used. */
 export async function startHealthServer(
   deps: ReportDeps,
   options: { readonly host: string; readonly port: number; readonly log: Log },

@@ -1,12 +1,12 @@
 /**
- * What this process knows of its own health without asking anybody: which roles it has, when each of their loops last
- * finished a look, and when the scanner of each chain last moved and last had nothing left to scan.
+ * The process's own health, known without a query: its roles, when each of their loops last finished a poll, and when
+ * the scanner of each chain last moved and last caught up with the chain.
  */
 import type { Clock } from "../core/ports.ts";
 
-/** A loop that has finished no look for this long, beside its interval, does not work. */
+/** A loop that has finished no poll for this long, in addition to its interval, is unhealthy. */
 export const POLL_OVERDUE_MS = 300_000;
-/** A scanner that has not reached the newest block for this long, or seen none, does not work. */
+/** A scanner that has not reached or seen a newest block for this long is unhealthy. */
 export const SCANNER_LATE_MS = 300_000;
 
 export interface Vitals {
@@ -14,15 +14,15 @@ export interface Vitals {
   readonly roles: readonly string[];
   started(role: string): void;
   isStarted(role: string): boolean;
-  /** Watches a loop of a role; the answer is called when a look ended well. */
+  /** Registers a loop of a role. Returns the function to call after each poll that succeeded. */
   watchLoop(loop: {
     readonly role: string;
     readonly name: string;
     readonly intervalMs: number;
   }): () => void;
-  /** Loops of a role whose last finished look is too long ago. */
+  /** Returns the loops of a role whose last successful poll is overdue. */
   listOverdue(role: string): readonly { readonly name: string; readonly forMs: number }[];
-  /** Watches the scanner of a chain. */
+  /** Registers the scanner of a chain. */
   watchScanner(chainId: number): ScannerVitals;
   readonly scanners: ReadonlyMap<number, ScannerVitals>;
 }

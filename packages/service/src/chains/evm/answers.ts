@@ -1,4 +1,4 @@
-/** The forms of a node's answers, and what we make of them. Each parser throws `TypeError` on any other form. */
+/** Parses a node's answers. Each parser throws `TypeError` on any other form. */
 import { type Static, type TSchema, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import {
@@ -47,7 +47,7 @@ const FullBlock = Type.Object({
     Type.Object({
       hash: Word,
       from: Address,
-      // Absent or null where the transaction creates a contract.
+      // Absent or null if the transaction creates a contract.
       to: Type.Optional(Type.Union([Type.Null(), Address])),
       value: Quantity,
     }),
@@ -61,7 +61,7 @@ const Receipt = Type.Object({
   status: Type.Union([Type.Literal("0x0"), Type.Literal("0x1")]),
   gasUsed: Quantity,
   effectiveGasPrice: Quantity,
-  // What OP Stack chains charge beside the gas for their data on the chain below.
+  // OP Stack chains charge this in addition to gas, for data on the parent chain.
   l1Fee: Type.Optional(Quantity),
   logs: Type.Array(Log),
 });
@@ -72,7 +72,7 @@ export interface BlockAnswer {
   readonly parentHash: Hex32;
   /** Unix seconds. */
   readonly timestamp: bigint;
-  /** The header says that the block has logs. False also where it says nothing. */
+  /** Whether the header's bloom says that the block has logs; false if the header has no bloom. */
   readonly hasLogs: boolean;
   /** Wei per gas; undefined on chains without EIP-1559. */
   readonly baseFeePerGas: bigint | undefined;
@@ -82,18 +82,18 @@ export interface BlockAnswer {
 export interface FullBlockAnswer {
   readonly number: bigint;
   readonly hash: Hex32;
-  /** The header says that the block has logs. False also where it says nothing. */
+  /** Whether the header's bloom says that the block has logs; false if the header has no bloom. */
   readonly hasLogs: boolean;
   readonly transactions: readonly PaymentAnswer[];
 }
 
-/** A transaction as a payment. */
+/** The payment that a transaction makes. */
 export interface PaymentAnswer {
   readonly hash: TxHash;
   /** Position in its block. */
   readonly index: number;
   readonly from: EvmAddress;
-  /** Null where it creates a contract. */
+  /** Null if the transaction creates a contract. */
   readonly to: EvmAddress | null;
   /** Wei. */
   readonly value: bigint;
@@ -106,10 +106,10 @@ export interface LogAnswer {
   readonly blockHash: Hex32;
   readonly blockNumber: bigint;
   readonly txHash: TxHash;
-  /** Position of the transaction in its block; the first where the node does not say. */
+  /** Position of the transaction in its block; zero if the node omits it. */
   readonly txIndex: number;
   readonly logIndex: number;
-  /** The node says that the log's block left the chain. */
+  /** The node reports that the log's block was orphaned. */
   readonly removed: boolean;
 }
 
@@ -130,7 +130,7 @@ export const parseIndex = parser(Quantity, toIndex);
 
 export const parseBytes = parser(Bytes, toBytes);
 
-/** A number in exactly one ABI word, so that a longer answer is not cut to fit. */
+/** Parses a number in exactly one ABI word, so that a longer answer is not truncated. */
 export const parseUintWord = parser(Word, BigInt);
 
 export const parseTxHash = parser(Word, toTxHash);
@@ -165,7 +165,7 @@ export const parseFullBlock = parser(
     },
 );
 
-/** Words in a row. */
+/** Parses consecutive words. */
 export const parseBalances = parser(Bytes, (text): bigint[] => {
   const digits = text.slice(2);
   if (digits.length % 64 !== 0) throw new TypeError("the bytes end within a word");

@@ -1,4 +1,4 @@
-/** Several calls of one lane as one call of the factory. */
+/** Combines several calls of one lane into one call of the factory. */
 import { depositFactoryAbi } from "@sluice/contracts/abi";
 import { decodeFunctionData, encodeFunctionData } from "viem";
 import type { Commitment } from "../../core/commitment.ts";
@@ -6,19 +6,19 @@ import { type EvmAddress, type Hex, toEvmAddress, toHex32 } from "../../core/hex
 import type { Batch, Call, GasCall, Receipt } from "../port/index.ts";
 import { predictWallet } from "./commitment.ts";
 
-/** Under every block's limit, and what signers allow. */
+/** Below the block gas limits, and within what signers allow. */
 const BATCH_GAS_MAX = 8_000_000n;
 const BATCH_SIZE_MAX = 50;
-/** `DepositFactory.JOB_OVERHEAD`, and a margin for the copy of the job's data. */
+/** `DepositFactory.JOB_OVERHEAD` plus a margin for copying the job's data. */
 const JOB_OVERHEAD = 25_000n;
 const TRANSACTION_GAS = 50_000n;
 
 type FactoryCall = ReturnType<typeof decodeFactoryCall>;
 
 /**
- * The longest batch that begins with the oldest call and can be made of those after it: `deployMany` or `settleMany`.
- * Null when that is fewer than two. Every job of `settleMany` may use as much gas as the greediest, and so much is there
- * for each: none can starve another.
+ * Returns the longest batch that starts with the oldest call and combines the calls after it: `deployMany` or `settleMany`.
+ * Null for fewer than two calls. Every job of `settleMany` may use as much gas as the most expensive one, and the batch
+ * carries that much for each, so that none can starve another.
  */
 export function combineCalls(factory: EvmAddress, calls: readonly GasCall[]): Batch | null {
   for (const method of ["deploy", "settle"] as const) {
@@ -70,8 +70,8 @@ function encodeMany(calls: readonly FactoryCall[], gasPerJob: bigint) {
 }
 
 /**
- * Whether a call of ours had its effect in a mined batch, by the logs: a batch succeeds whatever its jobs do. A
- * deployment that somebody else made first had none.
+ * Returns whether a call had its effect in a mined batch, read from the logs: a batch succeeds even if its jobs fail. A
+ * deployment that somebody else made first has no effect.
  */
 export function tookEffect(factory: EvmAddress, receipt: Receipt, call: Call): boolean {
   const decoded = decodeFactoryCall(factory, call);
@@ -93,7 +93,7 @@ export function tookEffect(factory: EvmAddress, receipt: Receipt, call: Call): b
   return false;
 }
 
-/** A call to the factory, or null: of another contract, or not one of its methods. */
+/** Decodes a call to the factory; null for another contract or method. */
 function decodeFactoryCall(factory: EvmAddress, { to, data }: Call) {
   if (to !== factory) return null;
   try {
@@ -103,7 +103,7 @@ function decodeFactoryCall(factory: EvmAddress, { to, data }: Call) {
   }
 }
 
-/** As we encoded it ourselves. */
+/** Converts a commitment that this service encoded. */
 function toCommitment(c: {
   readonly [Name in keyof Commitment]: Commitment[Name] extends number ? number : Hex;
 }): Commitment {

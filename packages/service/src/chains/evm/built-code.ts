@@ -1,4 +1,4 @@
-/** Whether code on a chain is that of this build. */
+/** Compares code on a chain with this build. */
 import {
   cctpRouteBytecode,
   deliveryBytecode,
@@ -27,13 +27,12 @@ const CREATION_CODE: Readonly<Record<BuiltContract, Hex>> = {
   swapCctpRoute: swapCctpRouteBytecode,
 };
 
-/** PUSH32 of zero: where the compiler leaves room for an immutable value. No other code of ours pushes that. */
+/** PUSH32 of zero: the compiler's placeholder for an immutable value. Our contracts push it nowhere else. */
 const HOLE = `7f${"0".repeat(64)}`;
 
 /**
- * The immutable values of the code, in order of their places, or null when the code is not that of the contract. The
- * creation code holds the code that it returns, and its constructor pushes where that begins and how long it is: so a
- * part of the code is not taken for all of it.
+ * Returns the immutable values of the code in order, or null if the code is not the contract's. The creation code contains
+ * the code that it returns and pushes its offset and size, so a fragment cannot pass for the whole.
  */
 export function readImmutables(contract: BuiltContract, code: Hex): readonly Hex[] | null {
   const creation = CREATION_CODE[contract].slice(2);
@@ -47,7 +46,7 @@ export function readImmutables(contract: BuiltContract, code: Hex): readonly Hex
   return null;
 }
 
-/** Offsets in bytes at which code of that size may begin: pushed by what stands before it, as the size is. */
+/** Lists byte offsets at which code of that size may start: the creation code pushes both offset and size. */
 function listBegins(creation: string, size: number): readonly number[] {
   const begins: number[] = [];
   const pushed = new Set<number>();
@@ -62,12 +61,12 @@ function listBegins(creation: string, size: number): readonly number[] {
   return begins;
 }
 
-/** How many bytes follow an instruction as its operand: PUSH1 is 0x60, PUSH32 is 0x7f. */
+/** Returns the operand size of an instruction in bytes: PUSH1 is 0x60, PUSH32 is 0x7f. */
 function pushWidthOf(opcode: number): number {
   return opcode >= 0x60 && opcode <= 0x7f ? opcode - 0x5f : 0;
 }
 
-/** The values in the holes, or null when anything else differs. */
+/** Returns the values in the placeholders, or null if anything else differs. */
 function matchBuilt(built: string, found: string): readonly Hex[] | null {
   if (built.length !== found.length) return null;
   const immutables: Hex[] = [];

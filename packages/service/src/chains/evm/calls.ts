@@ -1,31 +1,31 @@
-/** Reading a contract at a named point of view. */
+/** Reads a contract at a named read point. */
 import type { EvmAddress, Hex } from "../../core/hex.ts";
 import type { ReadAt, ReadPoint } from "../port/index.ts";
 import { parseBytes } from "./answers.ts";
 import { revertReasonOf } from "./revert.ts";
 import type { Rpc } from "./rpc.ts";
 
-/** More than any view needs, including balances of tokens behind proxies; keeps a hostile one from burning a node. */
+/** Gas limit of a view: enough for balances of tokens behind proxies, and a bound on hostile contracts. */
 const VIEW_GAS_MAX = 2_000_000n;
 
-/** The tag of a point of view. Nothing falls back from `finalized` to a weaker one. */
+/** Returns the block tag of a read point. `finalized` never falls back to a weaker tag. */
 export function tagOf(at: ReadAt): "latest" | "finalized" {
   return at === "final" ? "finalized" : "latest";
 }
 
-/** The parameter of a read of state. A node that has another block at the height refuses it (EIP-1898). */
+/** Returns the block parameter of a state read. A node with another block at that height refuses it (EIP-1898). */
 export function blockParameterOf(at: ReadPoint) {
   return typeof at === "string" ? tagOf(at) : { blockHash: at.hash, requireCanonical: true };
 }
 
-/** A number as JSON-RPC writes it. */
+/** Formats a number as a JSON-RPC quantity. */
 export function toQuantity(value: bigint | number): Hex {
   return `0x${value.toString(16)}`;
 }
 
 /**
- * Calls a view of a contract that anybody may have named. Null when it reverts, burns all gas or returns another form;
- * throws RPC_UNAVAILABLE when the node gave no answer about it.
+ * Calls a view of an untrusted contract. Returns null if it reverts, runs out of gas or returns another form. Throws
+ * RPC_UNAVAILABLE if the node gave no answer about it.
  */
 export async function findInView<T>(
   rpc: Rpc,
@@ -41,7 +41,7 @@ export async function findInView<T>(
   try {
     return parse(returned);
   } catch {
-    // The contract's own bytes, in whatever form it likes.
+    // The contract returned bytes of another form.
     return null;
   }
 }
@@ -50,7 +50,7 @@ interface View {
   readonly to: EvmAddress;
   readonly data: Hex;
   readonly at: ReadPoint;
-  /** The most that it may take; enough for any plain view unless given. */
+  /** Gas limit; the default suffices for any plain view. */
   readonly gas?: bigint;
 }
 
@@ -58,7 +58,7 @@ function callView(rpc: Rpc, { to, data, at, gas = VIEW_GAS_MAX }: View) {
   return rpc.call("eth_call", [{ to, data, gas: toQuantity(gas) }, blockParameterOf(at)]);
 }
 
-/** Calls a view and parses what it returned. Throws RPC_UNAVAILABLE when it reverts or returns another form. */
+/** Calls a view and parses its result. Throws RPC_UNAVAILABLE if it reverts or returns another form. */
 export async function readView<T>(rpc: Rpc, view: View, parse: (returned: Hex) => T): Promise<T> {
   const answer = await callView(rpc, view);
   if (!answer.ok) {

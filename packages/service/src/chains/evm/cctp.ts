@@ -1,5 +1,5 @@
 /**
- * Circle's CCTP v2 on an EVM chain: handing messages in, and finding what was minted for them.
+ * Circle's CCTP v2 on an EVM chain: relays messages and finds their mints.
  *
  * Interface: circlefin/evm-cctp-contracts, `src/v2/MessageTransmitterV2.sol` and `src/v2/BaseTokenMessenger.sol`.
  */
@@ -28,7 +28,7 @@ const MESSAGE_RECEIVED = toEventSelector(
 );
 const MINTED = toEventSelector("MintAndWithdraw(address,uint256,address,uint256)");
 
-/** The bridge over a node. What is read throws RPC_UNAVAILABLE without a usable answer. */
+/** Returns the bridge over a node. Reads throw RPC_UNAVAILABLE without a usable answer. */
 export function createCctp(rpc: Rpc, contracts: CctpContracts, deployBlock: bigint): CctpBridge {
   const { transmitter } = contracts;
   return {
@@ -49,8 +49,8 @@ export function createCctp(rpc: Rpc, contracts: CctpContracts, deployBlock: bigi
 }
 
 /**
- * The transmitter's state decides whether a nonce was used; its event is looked for only then, backwards from the newest
- * block. Not finding it throws RPC_UNAVAILABLE: null would mean "not minted".
+ * Finds the mint of a nonce. The transmitter's state decides whether the nonce was used; only then is the event searched,
+ * backwards from the newest block. A failed search throws RPC_UNAVAILABLE, because null would mean "not minted".
  */
 async function findMint(
   rpc: Rpc,
@@ -74,8 +74,8 @@ async function findMint(
 }
 
 /**
- * One transaction may hand several messages in. The messenger mints while the transmitter hands a message to it, so what
- * belongs to a message is the last mint before its event, and after that of the message before.
+ * Reads the mint of a message. A transaction may relay several messages, and the messenger mints while the transmitter
+ * processes a message: the mint is the last one before the message's event and after the previous message's.
  */
 async function readMint(
   rpc: Rpc,

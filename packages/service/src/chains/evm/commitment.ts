@@ -1,4 +1,7 @@
-/** Addresses and ids that follow from a commitment. For ever: issued addresses depend on every byte of it. */
+/**
+ * Derives addresses and ids from a commitment. The derivation can never change, because issued addresses depend on every
+ * byte.
+ */
 import {
   concat,
   encodeAbiParameters,
@@ -27,7 +30,7 @@ const COMMITMENT_WORDS = parseAbiParameters(
 );
 const DELIVERY_WORDS = parseAbiParameters("bytes32, uint16, bytes32, bytes32, bytes32, uint64");
 
-/** The CREATE2 salt of a commitment. Throws when a number is out of its range of 16 bits. */
+/** Returns the CREATE2 salt of a commitment. Throws if a number does not fit 16 bits. */
 export function hashCommitment(c: Commitment): Hex32 {
   const encoded = encodeAbiParameters(COMMITMENT_WORDS, [
     DEPOSIT_DOMAIN,
@@ -45,12 +48,12 @@ export function hashCommitment(c: Commitment): Hex32 {
   return toHex32(keccak256(encoded));
 }
 
-/** The address of the code that every wallet of a factory runs: the first contract that the factory makes. */
+/** Returns the address of the wallet implementation of a factory: the first contract that the factory creates. */
 export function implementationOf(factory: EvmAddress): EvmAddress {
   return toEvmAddress(getContractAddress({ opcode: "CREATE", from: factory, nonce: 1n }));
 }
 
-/** The creation code of every wallet of a factory. */
+/** Returns the creation code of a factory's wallets. */
 export function walletInitCodeOf(factory: EvmAddress): Hex {
   return concat([
     "0x3d603380600a3d3981f3",
@@ -60,7 +63,7 @@ export function walletInitCodeOf(factory: EvmAddress): Hex {
   ]);
 }
 
-/** The one deposit address of a commitment under a factory. Computed here, never asked of a node. */
+/** Returns the deposit address of a commitment under a factory, computed without a node. */
 export function predictWallet(factory: EvmAddress, commitment: Commitment): EvmAddress {
   const bytecode = walletInitCodeOf(factory);
   return toEvmAddress(
@@ -68,7 +71,7 @@ export function predictWallet(factory: EvmAddress, commitment: Commitment): EvmA
   );
 }
 
-/** The id of one lock, as escrow and delivery contracts compute it. Addresses of any family, padded on the left. */
+/** Returns the id of a lock, as the escrow and delivery contracts compute it. Addresses of any chain family are left-padded. */
 export function deliveryIdOf(lock: {
   /** Bridge chain id of the chain that holds the lock. */
   readonly srcChain: number;
@@ -85,7 +88,7 @@ export function deliveryIdOf(lock: {
   );
 }
 
-/** The id that an order would be paid under by a `Delivery` contract that trusts the given factory. */
+/** Returns the id under which a `Delivery` contract of the given factory would pay a payout. */
 export function deliveryIdOfPayout(factory: EvmAddress, payout: Payout): Hex32 {
   return deliveryIdOf({
     srcChain: payout.srcChain,

@@ -1,4 +1,4 @@
-/** Our contracts on an EVM chain: the calls to them and what they hold. */
+/** Calls to the service's contracts on an EVM chain, and reads of their state. */
 import { encodeFunctionData } from "viem";
 import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
 import { type EvmAddress, type Hex, padAddress, toEvmAddress } from "../../core/hex.ts";
@@ -21,7 +21,7 @@ export interface EvmContracts {
   readonly delivery: EvmAddress;
 }
 
-/** Wallets are deployed by the factory. */
+/** Returns the wallet operations: the factory deploys wallets. */
 export function createWallets(factory: EvmAddress): ContractWallets {
   return {
     kind: "contract",
@@ -33,7 +33,7 @@ export function createWallets(factory: EvmAddress): ContractWallets {
   };
 }
 
-/** The contracts of a chain over a node. What is computed needs no node; what is read throws RPC_UNAVAILABLE. */
+/** Returns the contracts of a chain over a node. Computed values need no node; reads throw RPC_UNAVAILABLE. */
 export function createContracts(
   rpc: Rpc,
   contracts: EvmContracts,

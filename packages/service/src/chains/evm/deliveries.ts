@@ -1,4 +1,4 @@
-/** Payments as a `Delivery` contract made them. */
+/** Reads payouts of a `Delivery` contract. */
 import { decodeFunctionResult, encodeFunctionData, toEventSelector } from "viem";
 import { deliveryAbi } from "@sluice/contracts/abi";
 import type { EvmAddress, Hex32 } from "../../core/hex.ts";
@@ -11,7 +11,7 @@ import type { Rpc } from "./rpc.ts";
 
 const DELIVERED = toEventSelector("Delivered(bytes32,bytes32,address,address,uint256)");
 
-/** Whether the contract paid the id. */
+/** Returns whether the contract paid the id. */
 export function isDelivered(
   rpc: Rpc,
   delivery: EvmAddress,
@@ -25,7 +25,7 @@ export function isDelivered(
   );
 }
 
-/** What the contract may still pay of a token in the current 24 hours. */
+/** Returns the remainder of a token's daily cap, in base units. */
 export function getDailyCapLeft(
   rpc: Rpc,
   delivery: EvmAddress,
@@ -40,8 +40,8 @@ export function getDailyCapLeft(
 }
 
 /**
- * The payment of the id, or null when the contract has made none. The contract's state decides; its event is looked for
- * only then, backwards from the newest block. Not finding it throws RPC_UNAVAILABLE: null would mean "not paid".
+ * Returns the payout of the id, or null if there is none. The contract's state decides; only then is the event searched,
+ * backwards from the newest block. A failed search throws RPC_UNAVAILABLE, because null would mean "not paid".
  */
 export async function findDelivery(
   rpc: Rpc,

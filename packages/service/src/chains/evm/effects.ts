@@ -1,7 +1,7 @@
 /**
- * What our contracts did, read from the logs of a receipt. Anybody can emit an event of any name, so a log counts only
- * by who emitted it: the factory, the escrow and the delivery contract of this chain, the bridge's transmitter, and a
- * wallet that the factory says it settled in the same transaction.
+ * Decodes the effects of the service's contracts from the logs of a receipt. Anybody can emit an event of any name, so a log
+ * counts only by its emitter: the factory, escrow and delivery contract of this chain, the bridge's transmitter, or a wallet
+ * that the factory settled in the same transaction.
  */
 import { AbiEventSignatureNotFoundError, decodeEventLog, toEventSelector } from "viem";
 import type { Abi } from "viem";
@@ -19,20 +19,20 @@ import type { LogAnswer } from "./answers.ts";
 import { transmitterAbi } from "./cctp.ts";
 import type { EvmContracts } from "./contracts.ts";
 
-/** Whose events count. */
+/** Contracts whose events count. */
 export type Emitters = EvmContracts & {
-  /** The bridge's, where the chain has one. */
+  /** The bridge's transmitter, if the chain has one. */
   readonly transmitter?: EvmAddress | undefined;
 };
 
-/** The effects in the order of their logs. Throws when a log of ours cannot be decoded: then the node is not to be trusted. */
+/** Returns the effects in log order. Throws if a log of our contracts cannot be decoded: the node is then not trustworthy. */
 export function decodeEffects(logs: readonly LogAnswer[], emitters: Emitters): Effect[] {
   const kept = logs.filter((log) => !log.removed);
   const ours = kept.map((log) => decodeOurs(log, emitters));
   const settled = new Set(
     ours.flatMap((effect) => (effect?.kind === "settled" ? [holdingOf(effect)] : [])),
   );
-  /** What wallets swapped into themselves, to burn it. */
+  /** Outputs of pool swaps that wallets received in order to burn them. */
   const exchanged = new Set<string>();
   return kept.flatMap((log, index): readonly Effect[] => {
     const effect = ours[index] ?? decodeTransferred(log) ?? decodeBurned(log) ?? decodeSwapped(log);
@@ -78,7 +78,7 @@ function decodeOurs(
   }
 }
 
-/** What the factory states, or null for its other events. Assumes that it emitted the log. */
+/** Decodes an event of the factory, or returns null for its other events. The caller has checked the emitter. */
 export function decodeOfFactory(log: LogAnswer): Effect | null {
   const event = decode(depositFactoryAbi, log);
   switch (event?.eventName) {
@@ -138,7 +138,7 @@ function decodeOfEscrow(log: LogAnswer): Effect | null {
   }
 }
 
-/** A payment that the `Delivery` contract states, or null for its other events. Assumes that it emitted the log. */
+/** Decodes a payout of the `Delivery` contract, or returns null for its other events. The caller has checked the emitter. */
 export function decodeOfDelivery(log: LogAnswer): (Effect & { kind: "delivered" }) | null {
   const event = decode(deliveryAbi, log);
   if (event?.eventName !== "Delivered") return null;
@@ -152,7 +152,7 @@ export function decodeOfDelivery(log: LogAnswer): (Effect & { kind: "delivered" 
   };
 }
 
-/** What the bridge's transmitter sent, or null for its other events. Assumes that it emitted the log. */
+/** Decodes a message of the bridge's transmitter, or returns null for its other events. The caller has checked the emitter. */
 function decodeOfTransmitter(log: LogAnswer): Effect | null {
   const event = decode(transmitterAbi, log);
   if (event?.eventName !== "MessageSent") return null;
@@ -164,8 +164,8 @@ const TRANSFERRED = toEventSelector(
 );
 
 /**
- * The route's event, which the wallet emits because the route's code runs inside it. Whether the emitter is a wallet is
- * for the caller to say; a log that merely resembles it is somebody else's and is ignored, decodable or not.
+ * Decodes the route's event, which the wallet emits because the route's code runs inside it. The caller checks that the
+ * emitter is a wallet. A log that only resembles the event is ignored.
  */
 function decodeTransferred(log: LogAnswer): (Effect & { kind: "transferred" }) | null {
   if (log.topics[0] !== TRANSFERRED || log.topics.length !== 3) return null;
@@ -187,7 +187,7 @@ function decodeTransferred(log: LogAnswer): (Effect & { kind: "transferred" }) |
 
 const BURNED = toEventSelector("Burned(address,address,uint256,uint256,uint256,uint32,bytes32)");
 
-/** The event of the route to a bridge, which the wallet emits as it does the other. */
+/** Decodes the event of the bridge route, emitted by the wallet like the one above. */
 function decodeBurned(log: LogAnswer): (Effect & { kind: "burned" }) | null {
   if (log.topics[0] !== BURNED || log.topics.length !== 2) return null;
   if (log.data.length !== 2 + 6 * 64 || log.topics[1]?.slice(26) !== log.address.slice(2)) {
@@ -212,7 +212,7 @@ const SWAPPED = toEventSelector(
   "Swapped(address indexed wallet, address indexed to, address tokenIn, address tokenOut, uint256 amountIn, uint256 amountOut, uint256 fee)",
 );
 
-/** The event of a route that swaps, which the wallet emits as it does the other. */
+/** Decodes the event of a route that swaps, emitted by the wallet like the ones above. */
 function decodeSwapped(log: LogAnswer): (Effect & { kind: "swapped" }) | null {
   if (log.topics[0] !== SWAPPED || log.topics.length !== 3) return null;
   if (log.data.length !== 2 + 5 * 64 || log.topics[1]?.slice(26) !== log.address.slice(2)) {
@@ -233,7 +233,7 @@ function decodeSwapped(log: LogAnswer): (Effect & { kind: "swapped" }) | null {
   };
 }
 
-/** The event of a log, or null when the contract has no event of that signature. Throws on other topics or data. */
+/** Decodes a log by an ABI, or returns null if the ABI has no event of that signature. Throws on other topics or data. */
 function decode<const A extends Abi>(abi: A, log: LogAnswer) {
   const [signature, ...rest] = log.topics;
   if (!signature) return null;

@@ -1,8 +1,8 @@
-/** How trouble with a node becomes an operating error: a short reason from our own words, and no text of the node's. */
+/** Turns node failures into operating errors: a short reason in our own words, never the node's text. */
 import { HttpRequestError, ResponseBodyTooLargeError, TimeoutError, UnknownRpcError } from "viem";
 import { OperatingError } from "../../core/errors.ts";
 
-/** The node gave no answer that can be used; this says nothing about the chain. Retriable. */
+/** Returns the retriable error for a node without a usable answer. It says nothing about the chain. */
 export function rpcUnavailable(chainId: number, reason: string, cause?: unknown): OperatingError {
   return new OperatingError("RPC_UNAVAILABLE", "The chain's node did not give a usable answer.", {
     details: { chainId, reason },
@@ -10,7 +10,7 @@ export function rpcUnavailable(chainId: number, reason: string, cause?: unknown)
   });
 }
 
-/** The reason of a failed request in a few words. */
+/** Returns a short reason for a failed request. */
 export function reasonOf(error: unknown, timedOut: boolean): string {
   if (timedOut || error instanceof TimeoutError) return "timeout";
   if (error instanceof ResponseBodyTooLargeError) return "answer too large";
@@ -18,7 +18,7 @@ export function reasonOf(error: unknown, timedOut: boolean): string {
     if (error.status !== undefined) return `http ${error.status}`;
     if (error.cause instanceof SyntaxError) return "malformed answer";
   }
-  // The transport takes an answer apart without looking: null has no parts.
+  // The transport destructures the answer unchecked; a null answer fails there.
   if (error instanceof UnknownRpcError && error.cause instanceof TypeError) {
     return "malformed answer";
   }
@@ -26,17 +26,14 @@ export function reasonOf(error: unknown, timedOut: boolean): string {
   return code === undefined ? "unreachable" : `unreachable (${code})`;
 }
 
-/**
- * Whether a node says that it no longer has the state of a block, as nodes do that keep the state of the newest blocks
- * only. That is no trouble of the moment: the same node never answers.
- */
+/** Returns whether a node reports that it has pruned a block's state. Retrying the same node never succeeds. */
 export function isStateMissing({ message }: { readonly message: string }): boolean {
   return STATE_MISSING.test(message);
 }
 
 const STATE_MISSING = new RegExp(
   [
-    "missing trie node", // geth, and what is made of it
+    "missing trie node", // geth and its forks
     "historical state .*(un|not )available", // geth, reth
     "state .*is pruned", // reth
     "old data not available due to pruning", // erigon
@@ -47,8 +44,8 @@ const STATE_MISSING = new RegExp(
 );
 
 /**
- * The text of an error for the log, without what the URL keeps secret: a library's message quotes the URL, and URLs
- * carry keys in their path, query or user part.
+ * Removes the secrets of a URL from an error text for the log. Library messages quote the URL, which may carry keys in path,
+ * query or credentials.
  */
 export function redactUrl(text: string, url: string): string {
   const withoutUrls = text.replace(/\b(?:https?|wss?):\/\/[^\s"'<>]+/g, "[url]");
@@ -60,7 +57,7 @@ export function redactUrl(text: string, url: string): string {
 function secretsOf(url: string): string[] {
   if (!URL.canParse(url)) return [url];
   const { username, password, pathname, searchParams } = new URL(url);
-  // As it is sent, should the node repeat it.
+  // Basic credentials as sent, in case the node echoes them.
   const basic = Buffer.from(`${decodeSafely(username)}:${decodeSafely(password)}`);
   return [
     basic.toString("base64"),
@@ -77,12 +74,12 @@ function decodeSafely(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    // Not percent-encoded; as it stands it is covered already.
+    // Not percent-encoded: the raw form is covered already.
     return part;
   }
 }
 
-/** The system's code of a failed connection, such as ECONNREFUSED, from wherever in the chain of causes it stands. */
+/** Returns the system's error code of a failed connection, such as ECONNREFUSED, from anywhere in the chain of causes. */
 function codeOf(error: unknown): string | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
     if ("code" in at && typeof at.code === "string" && /^[A-Z_]{3,40}$/.test(at.code)) {

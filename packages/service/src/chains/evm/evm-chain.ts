@@ -1,4 +1,4 @@
-/** An EVM chain behind the chain port: one node, our three contracts. */
+/** An EVM chain behind the chain port: one node and the service's three contracts. */
 import { toEvmAddress } from "../../core/hex.ts";
 import type { CctpContracts } from "../port/index.ts";
 import type { ChainAtBlocks } from "../quorum.ts";
@@ -15,20 +15,20 @@ import { quoteSwap } from "./swaps.ts";
 export interface EvmChainOptions {
   /** Bridge chain id. */
   readonly chainId: number;
-  /** EIP-155 chain id, which the node must serve. */
+  /** EIP-155 chain id that the node must serve. */
   readonly evmChainId: number;
-  /** May carry credentials; never shown. */
+  /** May carry credentials; never displayed. */
   readonly rpcUrl: string;
   readonly contracts: EvmContracts;
-  /** Circle's contracts, where the chain has them. */
+  /** Circle's contracts, if the chain has them. */
   readonly cctp?: CctpContracts | undefined;
-  /** For one request, body included. */
+  /** Per request, including the body. */
   readonly timeoutMs: number;
-  /** No delivery is older than this block; 0 unless given. */
+  /** No delivery is older than this block; default 0. */
   readonly deployBlock?: bigint;
 }
 
-/** The chain over its node. Makes no request yet: `checkIdentity` says whether the node is the right one. */
+/** Returns the chain over its node, without sending a request: `checkIdentity` verifies the node. */
 export function createEvmChain(options: EvmChainOptions): ChainAtBlocks {
   const { evmChainId, contracts: addresses, cctp, deployBlock = 0n } = options;
   const rpc = createRpc(options);

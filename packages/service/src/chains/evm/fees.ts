@@ -1,13 +1,13 @@
-/** What a transaction should offer per gas. */
+/** Suggests gas prices. */
 import type { Fees } from "../port/index.ts";
 import { parseQuantity } from "./answers.ts";
 import { getTaggedBlock } from "./reader.ts";
 import type { Rpc } from "./rpc.ts";
 
-/** Offered to validators where the node does not know what others offer: 1 gwei. */
+/** Tip if the node cannot suggest one: 1 gwei. */
 const TIP_WITHOUT_ADVICE = 1_000_000_000n;
 
-/** Twice the base fee plus the tip: enough for six full blocks of rising base fee. Wei per gas. */
+/** Returns twice the base fee plus the tip, in wei per gas: enough for six full blocks of rising base fee. */
 export async function suggestFees(rpc: Rpc): Promise<Fees> {
   const [block, tip] = await Promise.all([getTaggedBlock(rpc, "latest"), suggestTip(rpc)]);
   if (block.baseFeePerGas === undefined) throw rpc.unavailable("no base fee");

@@ -1,4 +1,4 @@
-/** Whether a node serves the chain of the configuration, and the addresses hold the contracts they should. */
+/** Checks that a node serves the configured chain and that the addresses hold the expected contracts. */
 import { decodeFunctionResult, encodeFunctionData } from "viem";
 import { depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
 import { OperatingError } from "../../core/errors.ts";
@@ -11,8 +11,8 @@ import { hasCode } from "./reader.ts";
 import type { Rpc } from "./rpc.ts";
 
 /**
- * Throws CONFIG_MISSING when the node serves another chain, or when a configured address is not the contract it should
- * be: an escrow under another bridge id locks under ids that nobody can pay. RPC_UNAVAILABLE says neither.
+ * Throws CONFIG_MISSING if the node serves another chain or a configured address is another contract: an escrow under
+ * another bridge id would create locks that cannot be paid. RPC_UNAVAILABLE leaves both open.
  */
 export async function checkIdentity(
   rpc: Rpc,
@@ -45,7 +45,7 @@ function readImplementation(rpc: Rpc, factory: EvmAddress): Promise<EvmAddress> 
   );
 }
 
-/** `factory()` and `bridgeId()` are the same in the escrow and the delivery contract. */
+/** Reads `factory()`. It and `bridgeId()` are the same in the escrow and the delivery contract. */
 function readFactory(rpc: Rpc, to: EvmAddress): Promise<EvmAddress> {
   const call = { abi: escrowAbi, functionName: "factory" } as const;
   return readView(rpc, { to, data: encodeFunctionData(call), at: "latest" }, (data) =>

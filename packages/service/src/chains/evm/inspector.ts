@@ -41,16 +41,16 @@ import { cctpAbi, feedDescriptionAbi, poolsAbi, swapRouterAbi } from "./public-c
 import { getNativeBalance, getTaggedBlock, hasCode } from "./reader.ts";
 import { createRpc, type Rpc } from "./rpc.ts";
 
-/** The canonical deployer and the hash of its 69 bytes. https://github.com/Arachnid/deterministic-deployment-proxy */
+/** Canonical deployer and the hash of its 69 bytes of code. https://github.com/Arachnid/deterministic-deployment-proxy */
 const DEPLOYER = {
   address: toEvmAddress("0x4e59b44847b379578588920cA78FbF26c0B4956C"),
   codeHash: toHex32("0x2fa86add0aed31f33a762c9d88e807c475bd51d0f52bd0955754b2608f7e4989"),
 };
 
-/** How the code of an ordinary account begins that delegates to a contract (EIP-7702). */
+/** Code prefix of an account that delegates to a contract (EIP-7702). */
 const DELEGATION = "0xef0100";
 
-/** What a factory of this build must say of itself. */
+/** Values that a factory of this build must report. */
 export const evmFactoryExpectation: FactoryExpectation = {
   deployer: DEPLOYER,
   identityOf(factory) {
@@ -61,13 +61,13 @@ export const evmFactoryExpectation: FactoryExpectation = {
   },
 };
 
-/** Inspects a chain through one node. */
+/** Returns an inspector of a chain through one node. */
 export function createEvmInspector(options: {
   /** Bridge chain id. */
   readonly chainId: number;
-  /** May carry credentials; never shown. */
+  /** May carry credentials; never displayed. */
   readonly rpcUrl: string;
-  /** For one request, body included. */
+  /** Per request, including the body. */
   readonly timeoutMs: number;
 }): ChainInspector {
   const rpc = createRpc(options);
@@ -106,7 +106,7 @@ export function createEvmInspector(options: {
     getTokenDecimals: (token) => view(token, { abi: erc20Abi, functionName: "decimals" }),
     getTokenSymbol: (token) => view(token, { abi: erc20Abi, functionName: "symbol" }),
 
-    // The governing functions are the same in factory and delivery.
+    // Factory and delivery share the governance functions.
     async getGovernance(contract) {
       const abi = depositFactoryAbi;
       return {
@@ -126,7 +126,7 @@ export function createEvmInspector(options: {
       };
     },
 
-    // These functions are the same in escrow and delivery.
+    // Escrow and delivery share these functions.
     async getContractTerms(contract) {
       const abi = escrowAbi;
       return {
@@ -147,7 +147,7 @@ export function createEvmInspector(options: {
       };
     },
 
-    // `pair` is the same in every route into the escrow.
+    // Every route into the escrow has the same `pair`.
     async getEscrowPair(route) {
       const pair = await view(route, { abi: sameAssetRouteAbi, functionName: "pair" });
       return {
@@ -250,7 +250,7 @@ async function getHead(rpc: Rpc, at: ReadAt): Promise<SeenBlock> {
   return { number, hash, parentHash, timestamp };
 }
 
-/** Calls views by their ABI: name and arguments are held to it, and so is what comes back. */
+/** Calls views by their ABI, which types name, arguments and result. */
 function createViews(rpc: Rpc) {
   return function view<
     const A extends Abi,
@@ -261,14 +261,14 @@ function createViews(rpc: Rpc) {
     call: { readonly abi: A; readonly functionName: Name; readonly args?: Args },
   ): Promise<ContractFunctionReturnType<A, "view", Name, Args>> {
     const { abi, functionName } = call;
-    // CAST: the library's types do not follow an ABI that is a type parameter; the parameters above hold the call to it.
+    // CAST: the library's types do not follow a generic ABI; the parameters above check the call.
     const data = encodeFunctionData(call as unknown as EncodeFunctionDataParameters);
     function parse(returned: Hex): unknown {
       const answer = { abi, functionName, data: returned };
       // CAST: as above.
       return decodeFunctionResult(answer as unknown as DecodeFunctionResultParameters);
     }
-    // CAST: decoded by the same ABI that the type is computed from.
+    // CAST: decoded by the ABI that the type is computed from.
     return readView(rpc, { to, data, at: "latest" }, parse) as Promise<
       ContractFunctionReturnType<A, "view", Name, Args>
     >;

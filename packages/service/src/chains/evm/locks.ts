@@ -1,4 +1,4 @@
-/** Locks as an escrow holds them. */
+/** Reads locks of an escrow. */
 import { decodeFunctionResult, encodeFunctionData } from "viem";
 import { escrowAbi } from "@sluice/contracts/abi";
 import { type EvmAddress, type Hex32, toEvmAddress, toHex32 } from "../../core/hex.ts";
@@ -6,7 +6,7 @@ import type { Lock, ReadPoint } from "../port/index.ts";
 import { readView } from "./calls.ts";
 import type { Rpc } from "./rpc.ts";
 
-/** The lock of a delivery id, or null when the escrow knows none. */
+/** Returns the lock of a delivery id, or null if the escrow has none. */
 export function getLock(
   rpc: Rpc,
   escrow: EvmAddress,
@@ -34,5 +34,5 @@ export function getLock(
   });
 }
 
-/** `LockState` of the contract, by its number. */
+/** `LockState` of the contract by number. */
 const STATES = ["none", "locked", "claimed", "returned", "taken_back"] as const;

@@ -1,24 +1,24 @@
-/** Looking for one event backwards through blocks, on nodes that take ranges of unknown size. */
+/** Searches one event backwards through blocks, on nodes with unknown limits on block ranges. */
 import type { EvmAddress, Hex } from "../../core/hex.ts";
 import { type LogAnswer, parseLogs } from "./answers.ts";
 import { toQuantity } from "./calls.ts";
 import type { Rpc } from "./rpc.ts";
 
-/** Blocks of the first search. What is looked for mostly happened a short while ago. */
+/** Blocks of the first search. Most events are recent. */
 const FIRST_SPAN = 2_000n;
 const REQUESTS_MAX = 64;
 
 export interface LogSearch<Found> {
   readonly address: EvmAddress;
   readonly topics: readonly (Hex | null)[];
-  /** The last block that is searched; the search goes back from there. */
+  /** Last block to search; the search goes back from there. */
   readonly newest: bigint;
   readonly oldest: bigint;
-  /** What a log of the address is, or null for one that is not meant. */
+  /** Parses a log of the address, or returns null for a log that does not match. */
   readonly read: (log: LogAnswer) => Found | null;
 }
 
-/** The newest event that is meant, null when there is none, "unfinished" when the search had to end before it knew. */
+/** Returns the newest matching event, null if there is none, or "unfinished" if the search was cut short. */
 export async function searchBackwards<Found>(
   rpc: Rpc,
   search: LogSearch<Found>,
@@ -42,7 +42,10 @@ export async function searchBackwards<Found>(
   return end < oldest ? null : "unfinished";
 }
 
-/** The newest in a range of blocks, or null; "refused" when the node states an error: it may take a smaller range. */
+/**
+ * Returns the newest match in a block range, or null; "refused" if the node returns an error, as it may accept a smaller
+ * range.
+ */
 async function searchBlocks<Found>(
   rpc: Rpc,
   { address, topics, read }: LogSearch<Found>,

@@ -1,6 +1,6 @@
 /**
- * The native coin at deposit addresses. It leaves no logs: what a block's own transactions pay is in the full block,
- * what contracts pay is seen only in the balance.
+ * Native coin at deposit addresses. It leaves no logs: transfers by a block's own transactions are in the full block, and
+ * transfers by contracts show only in the balance.
  */
 import { concat, type Hex } from "viem";
 import { type EvmAddress, NATIVE_TOKEN } from "../../core/hex.ts";
@@ -16,14 +16,14 @@ import { blockParameterOf } from "./calls.ts";
 import type { Rpc } from "./rpc.ts";
 import { getLogs } from "./transfers.ts";
 
-/** Receipts asked for at once. */
+/** Receipts per request batch. */
 const RECEIPTS_AT_ONCE = 20;
-/** The answer counts as code of a contract, which may have 24,576 bytes: 768 words. */
+/** The result is deployed like contract code, which may have 24,576 bytes: 768 words. */
 const BALANCES_AT_ONCE = 500;
 
 /**
- * What the block's own transactions paid in the native coin to those whom `choose` picks, in order. A transaction that
- * failed paid nothing, although it shows its value. Throws RPC_UNAVAILABLE when the node lacks the block or a receipt.
+ * Lists native coin that a block's own transactions paid to the accounts picked by `choose`, in order. A failed transaction
+ * pays nothing, although it shows a value. Throws RPC_UNAVAILABLE if the node lacks the block or a receipt.
  */
 export async function listNativeTransfers(
   rpc: Rpc,
@@ -35,7 +35,7 @@ export async function listNativeTransfers(
   const chosen = await choose(paying.flatMap(({ to }) => to ?? []));
   const ours = paying.filter(({ to }) => to !== null && chosen.has(to));
   if (ours.length === 0) return [];
-  // Where each transaction stands among the block's logs, so that it has a place before or after a sweep.
+  // Positions among the block's logs order each payment before or after a sweep.
   const logs = full.hasLogs ? await getLogs(rpc, block, {}) : [];
   if (full.hasLogs && logs.length === 0) throw rpc.unavailable("logs missing");
   const succeeded = await listSucceeded(rpc, block, ours);
@@ -89,20 +89,23 @@ async function hasSucceeded(rpc: Rpc, block: BlockRef, txHash: string): Promise<
 }
 
 /**
- * Creation code that reads the native balance of each 20-byte address appended to it and returns one word for each:
- * many balances in one `eth_call`, without a contract on the chain.
+ * Creation code that reads the native balance of each appended 20-byte address and returns one word per address: many
+ * balances in one `eth_call` without a deployed contract.
  */
 const BALANCE_READER: Hex = concat([
-  "0x60276000", // from the first appended byte, into an empty memory
-  "0x5b388210600e57", // while there are bytes left
-  "0x6000f3", // return what was written
-  "0x5b60148282600c0139", // the next address, as one word
-  "0x8051318152", // gives way to its balance
-  "0x60200190601401906004", // the next of both
+  "0x60276000", // start at the first appended byte, with empty memory
+  "0x5b388210600e57", // while bytes are left
+  "0x6000f3", // return the words
+  "0x5b60148282600c0139", // load the next address as one word
+  "0x8051318152", // replace it with its balance
+  "0x60200190601401906004", // advance both offsets
   "0x56",
 ]);
 
-/** Wei of each account at exactly this block, in order. Throws RPC_UNAVAILABLE when the node lacks its state. */
+/**
+ * Returns the wei of each account at exactly this block, in order. Throws RPC_UNAVAILABLE if the node lacks the block's
+ * state.
+ */
 export async function listNativeBalances(
   rpc: Rpc,
   block: BlockRef,

@@ -1,4 +1,4 @@
-/** What left deposit addresses in exactly one block, and what the escrow gave back to them: both are in our own logs. */
+/** Outflows of deposit addresses in one block, and locks that the escrow returned to them, from our contracts' logs. */
 import { decodeEventLog, toEventSelector } from "viem";
 import { escrowAbi } from "@sluice/contracts/abi";
 import { type Hex32, toEvmAddress, toHex32 } from "../../core/hex.ts";
@@ -12,7 +12,7 @@ import { listLogs } from "./transfers.ts";
 
 const RETURNED = toEventSelector("Returned(bytes32,address,uint256)");
 
-/** In order, of every token. Throws RPC_UNAVAILABLE when the answer cannot be the whole truth. */
+/** Lists outflows of every token in log order. Throws RPC_UNAVAILABLE if the answer may be incomplete. */
 export async function listOutflows(
   rpc: Rpc,
   block: BlockRef,
@@ -37,7 +37,7 @@ function readOutflow(log: LogAnswer, addresses: EvmContracts): Outflow | null {
   return { kind, wallet, token, amount, txHash: log.txHash, logIndex: log.logIndex };
 }
 
-/** The event does not name the token: the lock does, which outlives it. */
+/** Reads the token of a return from its lock, because the event does not name it. The lock outlives the event. */
 async function readReturn(
   rpc: Rpc,
   log: LogAnswer,

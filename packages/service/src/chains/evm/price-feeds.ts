@@ -14,10 +14,10 @@ const feedAbi = parseAbi([
 ]);
 
 const SCALE_DECIMALS = 18;
-/** Far above any feed; keeps the powers of ten small. */
+/** Far above any real feed; bounds the powers of ten. */
 const DECIMALS_MAX = 36;
 
-/** The newest answer, times 1e18, and when it was published. Throws RPC_UNAVAILABLE when there is no feed of that form. */
+/** Returns the newest answer times 1e18, and its publication time. Throws RPC_UNAVAILABLE if the address is not such a feed. */
 export async function readPriceFeed(
   rpc: Rpc,
   feed: EvmAddress,
@@ -50,5 +50,5 @@ export async function readPriceFeed(
   return { usd, publishedAtMs: Number(seconds) * 1000 };
 }
 
-/** The year 5138: later times are nonsense, and must not lose digits as a number. */
+/** The year 5138: later times are invalid and would lose precision as a number. */
 const MILLENNIUM_S = 100_000_000_000n;

@@ -1,4 +1,4 @@
-/** The views of other people's contracts with which the doctor sees whether they are what the configuration takes them for. */
+/** Views of third-party contracts with which the doctor verifies configured addresses. */
 import { parseAbi } from "viem";
 
 /** https://docs.chain.link/data-feeds/api-reference */
@@ -10,7 +10,7 @@ export const cctpAbi = parseAbi([
   "function localDomain() view returns (uint32)",
 ]);
 
-/** `PeripheryImmutableState`, which every router and quoter of Uniswap v3 has. https://github.com/Uniswap/v3-periphery */
+/** `PeripheryImmutableState`, inherited by every Uniswap v3 router and quoter. https://github.com/Uniswap/v3-periphery */
 export const swapRouterAbi = parseAbi([
   "function factory() view returns (address)",
   "function WETH9() view returns (address)",

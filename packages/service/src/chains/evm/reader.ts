@@ -1,4 +1,4 @@
-/** Reading an EVM chain through one node. */
+/** Reads an EVM chain through one node. */
 import { encodeFunctionData } from "viem";
 import { erc20Abi } from "@sluice/contracts/abi";
 import { type Address, type EvmAddress, NATIVE_TOKEN, toEvmAddress } from "../../core/hex.ts";
@@ -17,7 +17,10 @@ import { listTokenBalances } from "./token-balances.ts";
 import { createTraceReader } from "./traces.ts";
 import { listTransfers } from "./transfers.ts";
 
-/** The chain's reads over a node; `checkIdentity` is in identity.ts. All throw RPC_UNAVAILABLE without a usable answer. */
+/**
+ * Returns the chain's reads over a node; `checkIdentity` is in identity.ts. All throw RPC_UNAVAILABLE without a usable
+ * answer.
+ */
 export function createReader(rpc: Rpc): Omit<ChainReader, "checkIdentity"> {
   async function getBlock(number: bigint): Promise<BlockRef | null> {
     const block = await rpc.ask("eth_getBlockByNumber", [toQuantity(number), false], parseBlock);
@@ -56,7 +59,7 @@ export function createReader(rpc: Rpc): Omit<ChainReader, "checkIdentity"> {
   };
 }
 
-/** Nodes keep the state of blocks. */
+/** Returns reads of balances at a block: EVM nodes keep the state of recent blocks. */
 export function createBalances(rpc: Rpc): BalancesAtBlock {
   return {
     kind: "at_block",
@@ -66,7 +69,7 @@ export function createBalances(rpc: Rpc): BalancesAtBlock {
   };
 }
 
-/** The newest block under a tag. Throws RPC_UNAVAILABLE when the node has none, as before its first final block. */
+/** Returns the newest block under a tag. Throws RPC_UNAVAILABLE if there is none, as before the first final block. */
 export async function getTaggedBlock(rpc: Rpc, tag: "latest" | "finalized"): Promise<BlockAnswer> {
   const block = await rpc.ask("eth_getBlockByNumber", [tag, false], parseBlock);
   if (block === null) throw rpc.unavailable(`no ${tag} block`);
@@ -81,7 +84,7 @@ async function getBlockAt(rpc: Rpc, at: ReadPoint): Promise<BlockAnswer> {
   return block;
 }
 
-/** Wei of an account. */
+/** Returns the wei of an account. */
 export function getNativeBalance(
   rpc: Rpc,
   owner: EvmAddress,
@@ -90,7 +93,7 @@ export function getNativeBalance(
   return rpc.ask("eth_getBalance", [owner, blockParameterOf(at)], parseQuantity);
 }
 
-/** Whether there is code at an address. */
+/** Returns whether an address has code. */
 export async function hasCode(
   rpc: Rpc,
   address: EvmAddress,

@@ -1,4 +1,4 @@
-/** What refund authorities got back, as the factory states it. */
+/** Reads refunds from the factory's events. */
 import { toEventSelector } from "viem";
 import { type EvmAddress, padAddress } from "../../core/hex.ts";
 import type { FoundRefund } from "../port/index.ts";
@@ -9,8 +9,8 @@ import type { Rpc } from "./rpc.ts";
 const REFUNDED = toEventSelector("Refunded(address,address,address,uint256)");
 
 /**
- * The newest refund of a wallet and token in a final block from `fromBlock` on, or null. Throws RPC_UNAVAILABLE when
- * the node gave no whole answer.
+ * Returns the newest refund of a wallet and token in a final block from `fromBlock` on, or null. Throws RPC_UNAVAILABLE if
+ * the search is incomplete.
  */
 export async function findRefund(
   rpc: Rpc,

@@ -1,9 +1,9 @@
-/** What a node's refusal of a signed transaction means. Nodes agree on no codes, only roughly on words. */
+/** Classifies a node's refusal of a signed transaction. Nodes share no error codes, only similar messages. */
 import type { SendOutcome } from "../port/index.ts";
 
 /**
- * In order: the first pattern that matches decides. Words of geth, erigon, nethermind, besu, reth and anvil. What is
- * not listed is `unknown`: the transaction may have been accepted all the same.
+ * The first matching pattern decides. Messages of geth, erigon, nethermind, besu, reth and anvil. An unlisted one is
+ * `unknown`: the transaction may have been accepted.
  */
 const OUTCOMES: readonly (readonly [RegExp, SendOutcome])[] = [
   [/already known|already imported|alreadyknown|\bknown transaction|tx with same hash/i, "known"],
@@ -14,7 +14,7 @@ const OUTCOMES: readonly (readonly [RegExp, SendOutcome])[] = [
   [/insufficient ?funds|upfront cost exceeds|enough funds/i, "insufficient_funds"],
 ];
 
-/** The outcome of a refusal by the node's own words. */
+/** Returns the outcome of a refusal by the node's message. */
 export function classifyRefusal(message: string): SendOutcome {
   return OUTCOMES.find(([pattern]) => pattern.test(message))?.[1] ?? "unknown";
 }

@@ -1,11 +1,11 @@
-/** Tells a revert from other errors of a node, and names it. */
+/** Distinguishes a revert from other node errors, and names it. */
 import { decodeErrorResult, isHex } from "viem";
 import { errorsAbi } from "@sluice/contracts/abi";
 import type { NodeError } from "./rpc.ts";
 
 /**
- * The name of the contract's error, "reverted" when it has none of ours, or null when the error is not about the call.
- * Free text of a revert is not passed on: anybody's token can write there.
+ * Returns the name of the contract's error, "reverted" for an unknown error, or null if the error is not a revert. Free text
+ * is not passed on, because any token can write there.
  */
 export function revertReasonOf(error: NodeError): string | null {
   const data = revertDataOf(error.data);
@@ -18,14 +18,14 @@ export function revertReasonOf(error: NodeError): string | null {
   return aboutTheCall ? "reverted" : null;
 }
 
-/** True when the node says that the sender cannot pay for the call. */
+/** Returns whether the node reports that the sender cannot pay for the call. */
 export function isLackOfFunds(error: NodeError): boolean {
   return /insufficient (funds|balance)|insufficientfunds|upfront cost exceeds|enough funds/i.test(
     error.message,
   );
 }
 
-/** The revert data, wherever a node puts it: plain, behind a word, or one level deeper. */
+/** Returns the revert data: nodes put it plain, after a word, or one level deeper. */
 function revertDataOf(data: unknown): `0x${string}` | null {
   if (typeof data === "string") {
     const hex = data.replace(/^Reverted /, "");
@@ -40,7 +40,7 @@ function nameOf(data: `0x${string}`): string {
     const name: string = decodeErrorResult({ abi: errorsAbi, data }).errorName;
     return name === "Error" || name === "Panic" ? "reverted" : name;
   } catch {
-    // A foreign contract's error, or none: there is no name of ours for it.
+    // An error of a foreign contract, or no data.
     return "reverted";
   }
 }

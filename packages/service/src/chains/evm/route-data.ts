@@ -1,4 +1,4 @@
-/** What routes take as their data, as each contract decodes it. */
+/** Encodes route data as each route contract decodes it. */
 import { encodeAbiParameters, parseAbiParameters } from "viem";
 import type { Hex } from "../../core/hex.ts";
 import type {
@@ -28,7 +28,7 @@ const BURN_DATA = parseAbiParameters(
   "(uint16 bps, uint256 flat), uint256 maxFee, uint32 minFinalityThreshold",
 );
 
-/** Encodes the route data of a lock: the attested price, or nothing where both sides are the same asset. */
+/** Encodes the route data of a lock: the attested price, or nothing for a pair of the same asset. */
 export function encodeLockData({ price }: LockTerms): Hex {
   return price === null ? "0x" : encodeAbiParameters(PRICE_DATA, [price.price, price.signature]);
 }
@@ -43,12 +43,12 @@ export function encodeBurnData({ fee, maxFee, minFinalityThreshold }: BurnTerms)
   return encodeAbiParameters(BURN_DATA, [fee, maxFee, minFinalityThreshold]);
 }
 
-/** Encodes the route data of a swap. */
+/** Encodes the route data of a pool swap. */
 export function encodeSwapData({ price, signature, fee, minOut, deadline }: PoolSwapTerms): Hex {
   return encodeAbiParameters(SWAP_DATA, [price, signature, fee, minOut, deadline]);
 }
 
-/** Encodes the route data of a swap whose outcome is burned. */
+/** Encodes the route data of a pool swap whose output is burned. */
 export function encodeSwapBurnData(order: PoolSwapBurnTerms): Hex {
   const { price, signature, fee, minOut, deadline, maxFee, minFinalityThreshold } = order;
   const swap = [price, signature, fee, minOut, deadline] as const;

@@ -1,17 +1,17 @@
-/** One JSON-RPC node over HTTP. Nothing of an answer goes on unchecked. */
+/** One JSON-RPC node over HTTP. Every answer is checked before use. */
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { http } from "viem";
 import type { OperatingError } from "../../core/errors.ts";
 import { reasonOf, redactUrl, rpcUnavailable } from "./errors.ts";
 
-/** What a node answered: a result, or an error of its own. */
+/** Result of a node, or its own error. */
 export type NodeAnswer =
   { readonly ok: true; readonly result: unknown } | ({ readonly ok: false } & NodeError);
 
 export interface NodeError {
   readonly code: number;
-  /** The node's text: to match against, never to show. */
+  /** The node's text: for matching only, never displayed. */
   readonly message: string;
   readonly data: unknown;
 }
@@ -19,17 +19,17 @@ export interface NodeError {
 export interface Rpc {
   /** Bridge chain id. */
   readonly chainId: number;
-  /** One request. Throws RPC_UNAVAILABLE when no answer came; an error that the node states is a value. */
+  /** Sends one request. Throws RPC_UNAVAILABLE without an answer; an error from the node is a value. */
   call(method: string, params: readonly unknown[]): Promise<NodeAnswer>;
-  /** One request whose result is parsed. Throws RPC_UNAVAILABLE also when the node states an error or `parse` throws. */
+  /** Sends one request and parses its result. Also throws RPC_UNAVAILABLE if the node returns an error or `parse` throws. */
   ask<T>(method: string, params: readonly unknown[], parse: (result: unknown) => T): Promise<T>;
-  /** Parses a result. Throws RPC_UNAVAILABLE when `parse` throws: an answer of another form is as good as none. */
+  /** Parses a result. Throws RPC_UNAVAILABLE if `parse` throws, because a malformed answer is no answer. */
   read<T>(method: string, result: unknown, parse: (result: unknown) => T): T;
-  /** RPC_UNAVAILABLE of this node, for a short reason of our own words. The cause is for the log, without the URL. */
+  /** Returns RPC_UNAVAILABLE of this node with a short reason of ours. The cause is for the log, with the URL redacted. */
   unavailable(reason: string, cause?: unknown): OperatingError;
 }
 
-/** A block may hold tens of thousands of transfers of nothing, and anybody can make one. */
+/** Anybody can create a block with tens of thousands of zero-value transfers. */
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
 
 const StatedError = Compile(
@@ -40,7 +40,7 @@ const StatedError = Compile(
   }),
 );
 
-/** Speaks to one node. Each request is sent once: whoever asked decides about asking again. */
+/** Returns a client of one node. Each request is sent once; the caller decides about retries. */
 export function createRpc(options: {
   readonly chainId: number;
   readonly rpcUrl: string;
@@ -53,17 +53,17 @@ export function createRpc(options: {
     timeout: timeoutMs,
     maxResponseBodySize: BODY_BYTES_MAX,
   })({});
-  // CAST: the transport types the methods it knows; here every result is checked by whoever asked.
+  // CAST: the transport types only known methods; here every caller checks its result.
   const request = transport.request as unknown as RawRequest;
 
   function unavailable(reason: string, cause?: unknown): OperatingError {
-    // Never the library's own error: its text, and so every log of it, would quote the URL.
+    // Never the library's error: its text quotes the URL, and so would every log line.
     const said = cause === undefined ? undefined : new Error(redactUrl(String(cause), rpcUrl));
     return rpcUnavailable(chainId, reason, said);
   }
 
   async function call(method: string, params: readonly unknown[]): Promise<NodeAnswer> {
-    // The transport's own timeout ends when the headers are there; this one covers the body too.
+    // The transport's own timeout covers only the headers; this one covers the body too.
     const signal = AbortSignal.timeout(timeoutMs);
     let answer: RawAnswer;
     try {

@@ -1,4 +1,4 @@
-/** Sending to an EVM chain through one node. */
+/** Sends to an EVM chain through one node. */
 import { keccak256 } from "viem";
 import { OperatingError } from "../../core/errors.ts";
 import { type EvmAddress, toEvmAddress } from "../../core/hex.ts";
@@ -12,10 +12,10 @@ import { isLackOfFunds, revertReasonOf } from "./revert.ts";
 import type { NodeAnswer, NodeError, Rpc } from "./rpc.ts";
 import { classifyRefusal } from "./refusals.ts";
 
-/** The least that is added to an estimate. Small calls vary by more than a quarter, as by a storage slot's first use. */
+/** Minimum margin on a gas estimate. Small calls vary by more than a quarter, for example on the first use of a storage slot. */
 const GAS_MARGIN_MIN = 30_000n;
 
-/** The chain's sending over a node. All but `send` throw RPC_UNAVAILABLE without a usable answer. */
+/** Returns the chain's sending over a node. All but `send` throw RPC_UNAVAILABLE without a usable answer. */
 export function createSender(rpc: Rpc, emitters: Emitters): ChainSender {
   return {
     isOrderOver: async (deadline) => (await getTaggedBlock(rpc, "finalized")).timestamp > deadline,
@@ -27,7 +27,7 @@ export function createSender(rpc: Rpc, emitters: Emitters): ChainSender {
       try {
         answer = await rpc.call("eth_sendRawTransaction", [raw]);
       } catch (error) {
-        // No answer may still mean that the node took it.
+        // Without an answer the node may still have accepted the transaction.
         if (error instanceof OperatingError) return "unknown";
         throw error;
       }
@@ -52,7 +52,7 @@ export function createSender(rpc: Rpc, emitters: Emitters): ChainSender {
   };
 }
 
-/** Transactions are mined in the order of their nonces, and never expire. */
+/** Transactions are mined in nonce order and never expire. */
 export function createNonceSequencing(rpc: Rpc): NonceSequencing {
   return {
     kind: "nonce",
@@ -62,8 +62,8 @@ export function createNonceSequencing(rpc: Rpc): NonceSequencing {
 }
 
 /**
- * Runs the call on the newest block without sending it. Throws INSUFFICIENT_BALANCE with reason "gas" when the sender
- * cannot pay for it at the suggested fees: nodes let a call of a penniless sender pass and refuse its transaction.
+ * Simulates the call on the newest block. Throws INSUFFICIENT_BALANCE with reason "gas" if the sender cannot pay at the
+ * suggested fees: nodes simulate a call of an empty account but refuse its transaction.
  */
 async function simulate(rpc: Rpc, from: EvmAddress, call: Call): Promise<Simulation> {
   const { to, data, value } = call;
@@ -92,7 +92,7 @@ function lackOfGas(rpc: Rpc): OperatingError {
   });
 }
 
-/** A quarter more, because state may change before the transaction is mined. */
+/** Adds a quarter, because state may change before the transaction is mined. */
 function withMargin(estimate: bigint): bigint {
   const quarter = estimate / 4n;
   return estimate + (quarter > GAS_MARGIN_MIN ? quarter : GAS_MARGIN_MIN);
@@ -102,7 +102,7 @@ function isHashOf(result: unknown, raw: `0x${string}`): boolean {
   try {
     return parseTxHash(result) === keccak256(raw);
   } catch {
-    // Not even a hash: whatever it means, the transaction may be in.
+    // Not a hash: the transaction may still have been accepted.
     return false;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * What a pool of Uniswap v3 would give now: `QuoterV2` runs the swap and takes it back.
+ * Quotes a Uniswap v3 pool: `QuoterV2` runs the swap and reverts it.
  * https://docs.uniswap.org/contracts/v3/reference/periphery/lens/QuoterV2
  */
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from "viem";
@@ -10,14 +10,14 @@ import type { Rpc } from "./rpc.ts";
 
 const quoterAbi = parseAbi([
   "struct Question { address tokenIn; address tokenOut; uint256 amountIn; uint24 fee; uint160 sqrtPriceLimitX96; }",
-  // It changes nothing that lasts, so it is asked as a view.
+  // Declared as a view, because it leaves no state.
   "function quoteExactInputSingle(Question params) view returns (uint256 amountOut, uint160 sqrtPriceX96After, uint32 initializedTicksCrossed, uint256 gasEstimate)",
 ]);
 
-/** A swap through many thin ranges takes more than a view does, and more than this no lane would send. */
+/** Gas limit of a quote: a swap across many thin ranges exceeds a plain view's limit, and no lane would send more than this. */
 const QUOTE_GAS_MAX = 4_000_000n;
 
-/** Base units that would come out; null when the quoter reverts or answers nonsense, as it does where there is no pool. */
+/** Returns the output in base units; null if the quoter reverts or answers in another form, as without a pool. */
 export function quoteSwap(rpc: Rpc, swap: PoolSwapQuestion, at: ReadPoint): Promise<bigint | null> {
   const { poolFee: fee, amountIn } = swap;
   const quoter = toEvmAddress(swap.quoter);

@@ -1,6 +1,6 @@
 /**
- * Balances of tokens at exactly one block, many in one `eth_call`. Every contract is asked under a gas limit of its own
- * and one word of its answer is looked at, so that none of them can spoil the answer of the others.
+ * Reads token balances at one block, many in one `eth_call`. Each contract is called with its own gas limit and one word of
+ * its answer is read, so that none can spoil the others' answers.
  */
 import { concat, type Hex } from "viem";
 import type { Hex32 } from "../../core/hex.ts";
@@ -9,33 +9,33 @@ import { parseBalances } from "./answers.ts";
 import { isStateMissing } from "./errors.ts";
 import type { Rpc } from "./rpc.ts";
 
-/** So many times the gas limit stays under what nodes allow a call. */
+/** This many times the gas limit stays below the limit of nodes. */
 const HOLDINGS_AT_ONCE = 50;
 
 /**
- * Creation code that asks for the balance of each pair of 20-byte addresses appended to it, token and owner, and returns
- * two words for each: whether the contract answered with one word, and that word.
+ * Creation code that calls `balanceOf` for each appended pair of 20-byte addresses (token, owner) and returns two words per
+ * pair: whether the contract returned exactly one word, and that word.
  */
 const BALANCE_READER: Hex = concat([
-  "0x60516040", // from the first appended byte, into memory behind two words of scratch
-  "0x5b388210601257", // while there are bytes left
-  "0x604090036040f3", // return what was written
+  "0x60516040", // start at the first appended byte, with memory after two scratch words
+  "0x5b388210601257", // while bytes are left
+  "0x604090036040f3", // return the words
   "0x5b6370a0823160e01b600052", // balanceOf
-  "0x60148083016010", // of the owner
+  "0x60148083016010", // with the owner
   "0x39",
-  "0x60148282600c0139", // the next token, as one word
-  "0x602081602001602460008451", // gives its answer
+  "0x60148282600c0139", // load the next token as one word
+  "0x602081602001602460008451", // write its answer
   "0x62061a80fa", // with 400,000 gas
-  "0x3d6020141681", // and gives way to whether that is one word
+  "0x3d6020141681", // replace it with whether that is one word
   "0x52",
-  "0x60400190602801906004", // the next of both
+  "0x60400190602801906004", // advance both offsets
   "0x56",
 ]);
 
 /**
- * Base units of each holding at exactly this block, in order; null where the token's contract reverts, burns its gas or
- * answers nonsense. Null for all when the node no longer has the state of the block; throws RPC_UNAVAILABLE when it
- * gives no usable answer.
+ * Returns the base units of each holding at exactly this block, in order; null for a token that reverts, runs out of gas or
+ * answers in another form. Returns null for all if the node has pruned the block's state. Throws RPC_UNAVAILABLE without a
+ * usable answer.
  */
 export async function listTokenBalances(
   rpc: Rpc,

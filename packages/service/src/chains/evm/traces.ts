@@ -1,6 +1,6 @@
 /**
- * Traces, where the node has them: whom contracts may have paid in a block. They are a hint of where to look at a
- * balance and nothing more, so a frame that was undone, or a node that makes traces up, costs one look.
+ * Reads traces, where the node offers them: accounts that contracts may have paid in a block. A trace is only a hint to read
+ * a balance, so a wrong one costs one balance read.
  */
 import { Type } from "typebox";
 import { Compile } from "typebox/compile";
@@ -11,7 +11,7 @@ import type { Rpc } from "./rpc.ts";
 
 const Traces = Compile(Type.Array(Type.Object({ result: Type.Unknown() })));
 
-/** A frame of `callTracer`. Its own calls are checked one by one: they nest a thousand deep. */
+/** A frame of `callTracer`. Nested calls are checked one by one, because they can nest a thousand deep. */
 const Frame = Compile(
   Type.Object({
     to: Type.Optional(Type.String({ pattern: "^0x[0-9a-fA-F]{40}$" })),
@@ -21,7 +21,7 @@ const Frame = Compile(
   }),
 );
 
-/** Reads payees by traces. A node that states an error to the first request is not asked again. */
+/** Returns a reader of payees by traces. A node that refuses the first request is not asked again. */
 export function createTraceReader(
   rpc: Rpc,
 ): (block: BlockRef) => Promise<readonly EvmAddress[] | null> {
@@ -39,7 +39,7 @@ export function createTraceReader(
   };
 }
 
-/** Everybody to whom a frame that was not undone gave value. Throws TypeError on another form. */
+/** Lists the accounts that successful frames gave value to. Throws TypeError on another form. */
 function listPayees(result: unknown): EvmAddress[] {
   if (!Traces.Check(result)) throw new TypeError("the answer is not of the expected form");
   const payees = new Set<EvmAddress>();

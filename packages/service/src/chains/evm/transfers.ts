@@ -1,4 +1,4 @@
-/** The token transfers of exactly one block. */
+/** Reads the token transfers of one block. */
 import { toEventSelector } from "viem";
 import { type EvmAddress, type Hex32, NATIVE_TOKEN, unpadAddress } from "../../core/hex.ts";
 import type { BlockRef, Transfer } from "../port/index.ts";
@@ -8,9 +8,9 @@ import type { Rpc } from "./rpc.ts";
 const TRANSFER = toEventSelector("Transfer(address,address,uint256)");
 
 /**
- * Every transfer of the tokens in the block, in order; transfers of nothing and logs of another form left out. The
- * native coin has no logs and is skipped: see native.ts. Throws RPC_UNAVAILABLE when the node lacks the block, or when its answer
- * cannot be the whole truth: a node behind another may answer with no logs instead of an error.
+ * Lists every transfer of the tokens in the block, in log order, without zero-value transfers and logs of another form.
+ * Native coin has no logs: see native.ts. Throws RPC_UNAVAILABLE if the node lacks the block or its answer may be
+ * incomplete: a lagging node may answer with no logs instead of an error.
  */
 export async function listTransfers(
   rpc: Rpc,
@@ -18,14 +18,14 @@ export async function listTransfers(
   tokens: readonly EvmAddress[],
 ): Promise<Transfer[]> {
   const listed = new Set(tokens.filter((token) => token !== NATIVE_TOKEN));
-  // An empty list of addresses would mean any address.
+  // An empty address filter would match every address.
   if (listed.size === 0) return [];
   const isListed = (log: LogAnswer) => listed.has(log.address) && log.topics[0] === TRANSFER;
   const filter = { address: [...listed], topics: [TRANSFER] };
   return toTransfers(await listLogs(rpc, block, filter, isListed));
 }
 
-/** The block's logs under a filter, whose meaning `isListed` repeats: no node is believed to have applied it. */
+/** Lists the block's logs under a filter. `isListed` repeats the filter, because the node is not trusted to apply it. */
 export async function listLogs(
   rpc: Rpc,
   block: BlockRef,
@@ -43,7 +43,7 @@ interface LogFilter {
   readonly topics?: readonly Hex32[] | readonly `0x${string}`[];
 }
 
-/** No logs is believed when the node has the block, and its header and the block's other logs agree. */
+/** Accepts an empty answer only if the node has the block, and its header and the block's other logs agree. */
 async function assertNoneMissing(
   rpc: Rpc,
   block: BlockRef,
@@ -59,7 +59,7 @@ async function assertNoneMissing(
   if (all.length === 0 || all.some(isListed)) throw rpc.unavailable("logs missing");
 }
 
-/** The logs of exactly this block, in order. */
+/** Returns the logs of exactly this block, in order. */
 export async function getLogs(rpc: Rpc, block: BlockRef, filter: LogFilter): Promise<LogAnswer[]> {
   const answer = await rpc.ask("eth_getLogs", [{ blockHash: block.hash, ...filter }], parseLogs);
   const logs = answer
@@ -74,7 +74,7 @@ export async function getLogs(rpc: Rpc, block: BlockRef, filter: LogFilter): Pro
   return logs;
 }
 
-/** Counts the ordinal over all logs, before any is left out, so that it depends on transaction and token alone. */
+/** Counts the ordinal over all logs before filtering, so that it depends only on transaction and token. */
 function toTransfers(logs: readonly LogAnswer[]): Transfer[] {
   const seen = new Map<string, number>();
   return logs.flatMap((log) => {

@@ -432,7 +432,7 @@ describe("what a sweep did", () => {
     const { route, state } = openRoute();
     const receipt = receiptOf(swapped, messageOf(), burned, settled);
     state.rateInBlock = (RATE * 103n) / 100n;
-    await expect(route.readSweep(receipt, address)).rejects.toThrow("what the price demands");
+    await expect(route.readSweep(receipt, address)).rejects.toThrow("the attested price");
     state.rateInBlock = null;
     expect(await refusalOf(route.readSweep(receipt, address))).toEqual(["INTERNAL", undefined]);
   });

@@ -161,7 +161,9 @@ test("the attestor's key is in a KMS: while that is away nothing is paid, and ev
 test("a second signer of the same name is refused in one line", async () => {
   const { code, said } = await processes.run("signer", "--for", "settler");
   expect(code).toBe(1);
-  expect(said).toMatch(/^The signer's socket [^\n]*: another signer listens there\.\n$/);
+  expect(said).toMatch(
+    /^Cannot listen on the signer's socket [^\n]*: another signer already listens there; stop it first\.\n$/,
+  );
 });
 
 test("whoever holds the service gets no signature that moves money elsewhere", async () => {
@@ -234,7 +236,7 @@ test("a lock that was claimed is not given back, whatever is asked", async () =>
   const giveBack = { srcChain: 2, deliveryId, deadline: "99999999999" };
   expect(await ask("attestor", "/returns", giveBack)).toMatchObject({
     status: 403,
-    body: { message: "a return after the lock's claim" },
+    body: { message: "return after the lock's claim" },
   });
 });
 

@@ -1,4 +1,4 @@
-/** A signer that is a process of its own, seen from the role that uses it. */
+/** The client of a signer process: one HTTP request over its unix socket for each signature. */
 import { Agent, type IncomingMessage, request as httpRequest } from "node:http";
 import { text } from "node:stream/consumers";
 import type { Static, TSchema } from "typebox";
@@ -19,12 +19,12 @@ import {
   Vault,
 } from "./wire.ts";
 
-/** A KMS may be behind it. */
+/** Leaves time for a signer that itself waits for a KMS. */
 const TIMEOUT_MS = 30_000;
 
 /**
- * Asks the signer of a socket for its accounts, and returns signers that ask it for each signature.
- * @throws OperatingError RPC_UNAVAILABLE when nobody answers there.
+ * Connects to the signer at a socket and returns its signers. Reads the accounts once; each signature is a request.
+ * @throws OperatingError RPC_UNAVAILABLE when no process answers at the socket.
  */
 export async function connectSigner(socketPath: string): Promise<HeldSigners> {
   const agent = new Agent({ keepAlive: true });
@@ -36,7 +36,7 @@ export async function connectSigner(socketPath: string): Promise<HeldSigners> {
   ): Promise<Static<Answer>> {
     const { status, answer } = await exchange({ socketPath, agent, path, body });
     if (status === 200 && Value.Check(schema, answer)) return answer;
-    if (!Value.Check(Failure, answer)) throw unavailable(socketPath, `it answered ${status}`);
+    if (!Value.Check(Failure, answer)) throw unavailable(socketPath, `unexpected status ${status}`);
     if (answer.error === "REFUSED") throw new SignerRefusal(answer.message);
     if (answer.error === "WAITS") throw new SignerWaits(answer.message);
     throw unavailable(socketPath, answer.message);
@@ -52,7 +52,7 @@ export async function connectSigner(socketPath: string): Promise<HeldSigners> {
     async sign(intent) {
       const request = formatSigningRequest(chainId, address, intent);
       const { raw, hash } = await ask("/transactions", request, Signed);
-      // CAST: the schema holds it to hex.
+      // CAST: the schema allows only hex.
       return { raw: raw as Hex, hash: toTxHash(hash) };
     },
     async getCapLeft(token) {
@@ -63,7 +63,7 @@ export async function connectSigner(socketPath: string): Promise<HeldSigners> {
 
   async function attest(path: string, body: object): Promise<Hex> {
     const { signature } = await ask(path, body, Signature);
-    // CAST: the schema holds it to hex.
+    // CAST: the schema allows only hex.
     return signature as Hex;
   }
   const attestor: AttestorSigner | null =
@@ -89,7 +89,7 @@ export async function connectSigner(socketPath: string): Promise<HeldSigners> {
   return { lanes, attestor, vaults };
 }
 
-/** A flat order with its amounts in decimal digits. */
+/** Formats the bigints of a flat object as decimal strings. */
 function formatBigints(order: object): object {
   return Object.fromEntries(
     Object.entries(order).map(([name, value]: [string, unknown]) => [
@@ -113,15 +113,21 @@ async function exchange(options: {
         resolve,
       );
       outgoing.on("error", reject);
-      outgoing.on("timeout", () => outgoing.destroy(new Error("no answer in time")));
+      outgoing.on("timeout", () =>
+        outgoing.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)),
+      );
       outgoing.end(body && JSON.stringify(body));
     });
     return { status: response.statusCode ?? 0, answer: JSON.parse(await text(response)) };
   } catch (cause) {
-    throw unavailable(socketPath, "it does not answer", cause);
+    throw unavailable(socketPath, "no answer", cause);
   }
 }
 
 function unavailable(socketPath: string, why: string, cause?: unknown): OperatingError {
-  return new OperatingError("RPC_UNAVAILABLE", `The signer at ${socketPath}: ${why}.`, { cause });
+  return new OperatingError(
+    "RPC_UNAVAILABLE",
+    `The signer at ${socketPath} is unavailable: ${why}.`,
+    { cause },
+  );
 }

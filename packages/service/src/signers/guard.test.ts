@@ -84,7 +84,7 @@ describe("a lane", () => {
 
   test.each([
     ["native coin", { value: 1n }, "carries native coin"],
-    ["too much gas", { gas: 1_000_001n }, "gas above 1000000"],
+    ["too much gas", { gas: 1_000_001n }, "gas 1000001 above 1000000"],
     ["too high a fee", { fee: 101n }, "fees above 100 wei"],
     ["a tip above its fee", { tip: 11n }, "priority fee above"],
   ])("X8 refuses %s, signs nothing and writes nothing", async (_what, change, reason) => {
@@ -112,7 +112,7 @@ describe("a lane", () => {
     // A crash came between signing and committing, and gas became cheaper meanwhile.
     await lane.sign(intent({ nonce: 7, fee: 5n }));
     await expect(lane.sign(intent({ nonce: 7, data: "0x02" }))).rejects.toThrow(
-      "another call under the nonce 7",
+      "another call was signed for nonce 7",
     );
     restart();
     const again = open();
@@ -137,7 +137,7 @@ describe("a lane", () => {
     const { lane } = open();
     await lane.sign(intent({ nonce: 5 }));
     await expect(lane.sign(intent({ nonce: Number.MAX_SAFE_INTEGER }))).rejects.toThrow(
-      "far ahead",
+      "too far ahead",
     );
     await lane.sign(intent({ nonce: 1_005 }));
     await lane.sign(intent({ nonce: 6 }));
@@ -147,7 +147,7 @@ describe("a lane", () => {
     const { lane } = open();
     await lane.sign(intent({ nonce: 20_000 }));
     await lane.sign(intent({ nonce: 10_001 }));
-    await expect(lane.sign(intent({ nonce: 10_000 }))).rejects.toThrow("long past");
+    await expect(lane.sign(intent({ nonce: 10_000 }))).rejects.toThrow("too old");
     await lane.sign(intent({ nonce: 20_001 }));
   });
 
@@ -246,14 +246,14 @@ describe("the attestor", () => {
   test("a lock ends one way, whatever a database says, over restarts", async () => {
     await open().signReturn(2, giveBack);
     restart();
-    await expect(open().signClaim(2, claim)).rejects.toThrow("a claim after the lock's return");
+    await expect(open().signClaim(2, claim)).rejects.toThrow("claim after the lock's return");
     await expect(open().signDelivery(30, delivery())).rejects.toThrow(
-      "a delivery after the lock's return",
+      "delivery after the lock's return",
     );
     await open().signReturn(2, giveBack);
     const other = { ...claim, deliveryId: OTHER_ID };
     await open().signClaim(2, other);
-    await expect(open().signReturn(2, other)).rejects.toThrow("a return after the lock's claim");
+    await expect(open().signReturn(2, other)).rejects.toThrow("return after the lock's claim");
     await expect(open().signDelivery(30, delivery({ seq: 1n }))).rejects.toThrow("claim");
     expect(countEntries()).toBe(3);
   });
@@ -263,7 +263,7 @@ describe("the attestor", () => {
     // A shorter one afterwards takes nothing back.
     await open().signDelivery(30, delivery({ deadline: soon(600) }));
     restart();
-    await expect(open().signReturn(2, giveBack)).rejects.toThrow("a return while an order is good");
+    await expect(open().signReturn(2, giveBack)).rejects.toThrow("return while a payout is valid");
     await open().signReturn(2, { ...giveBack, deliveryId: OTHER_ID });
     clock.advance(40_000_000);
     await open().signReturn(2, giveBack);
@@ -277,19 +277,23 @@ describe("the attestor", () => {
   });
 
   test.each([
-    ["a pair without a route", () => open().signDelivery(31, delivery()), "pair without a route"],
-    ["nothing", () => open().signDelivery(30, delivery({ amount: 0n })), "delivery of nothing"],
+    [
+      "a pair without a route",
+      () => open().signDelivery(31, delivery()),
+      "no inventory route is configured",
+    ],
+    ["nothing", () => open().signDelivery(30, delivery({ amount: 0n })), "delivery amount is zero"],
     [
       "a delivery without end",
       () => open().signDelivery(30, delivery({ deadline: soon(43_200 + 3_700) })),
-      "a deadline later than",
+      "is later than",
     ],
     [
       "a price without end",
       () => open().signPrice(2, { ...price(), deadline: soon(3_800) }),
-      "a deadline later than",
+      "is later than",
     ],
-    ["a price of nothing", () => open().signPrice(2, { ...price(), rate: 0n }), "price of nothing"],
+    ["a price of nothing", () => open().signPrice(2, { ...price(), rate: 0n }), "price is zero"],
     ["a price for another route", () => open().signPrice(3, price()), "not configured as priced"],
   ])("X8 refuses %s", async (_what, sign, reason) => {
     await expect(sign()).rejects.toThrow(reason);

@@ -1,6 +1,6 @@
 /**
- * The policy of a signer: every request passes here before a key is touched. What it remembers is read back from the
- * journal, so neither a restart nor a database that was changed or restored makes it forget.
+ * The signer's policy, checked before any key is used. Its memory is rebuilt from the journal, so it survives a
+ * restart and does not depend on the database, which may be restored from a backup or changed by an attacker.
  */
 import { createHash } from "node:crypto";
 import type { Call, ClaimProof, Payout, PriceRequest, ReturnProof } from "../chains/port/index.ts";
@@ -17,20 +17,20 @@ import {
 import type { AttestorSigner, LaneSigner, SignedTransaction, SigningRequest } from "./port.ts";
 import { SignerRefusal } from "./refusal.ts";
 
-/** What a lane may sign, beyond which calls. */
+/** Limits of a lane that signs calls to contracts. */
 export interface LaneRules {
-  /** The method that a call invokes. Throws `SignerRefusal` when the lane has no business with it. */
+  /** Returns the method that a call invokes. Throws `SignerRefusal` for a call that the lane may not sign. */
   readonly checkCall: (call: Call) => string;
   readonly gasMax: bigint;
   /** Wei per gas. */
   readonly maxFeePerGas: bigint;
-  /** Wei that may be committed to gas in 24 hours; undefined for any. */
+  /** Most wei committed to gas in 24 hours; undefined for no limit. */
   readonly dailyGasBudget: bigint | undefined;
 }
 
-/** A lane that follows orders, on a chain whose contracts are the signer. */
+/** A lane on a chain without contracts of ours: the signer itself checks and carries out orders. */
 export interface OrderSigner extends Omit<LaneSigner, "sign"> {
-  /** Builds the message and proves that it is the orders. Throws `SignerRefusal`. Signs nothing yet. */
+  /** Builds the message and checks that it does exactly what the orders say, without signing it. Throws `SignerRefusal`. */
   prepare(intent: SigningRequest, nowMs: number): Promise<PreparedMessage>;
 }
 
@@ -38,7 +38,7 @@ export interface PreparedMessage extends GuardedMessage {
   sign(): SignedTransaction;
 }
 
-/** What a lane that follows orders may sign, beyond which orders. */
+/** Limits of a lane that carries out orders. */
 export interface OrderRules extends OrderLimits {
   /** Compute units. */
   readonly gasMax: bigint;
@@ -46,29 +46,29 @@ export interface OrderRules extends OrderLimits {
   readonly maxFeePerGas: bigint;
 }
 
-/** What an attestor may sign, beyond the contracts it was configured with. */
+/** The configuration that an attestor's signatures are checked against. */
 export interface AttestorRules {
-  /** The ids under which an order is journalled. */
+  /** Computes the ids under which a payout is journaled. */
   readonly identify: (
     destChain: number,
     order: Payout,
   ) => { readonly deliveryId: Hex32; readonly commitment: Hex32 };
-  /** Whether a pair is configured as a route from inventory. */
+  /** Returns whether the payout's pair is configured as a route from inventory. */
   readonly isPair: (destChain: number, order: Payout) => boolean;
-  /** Whether a contract is configured as a priced route of the token on the chain. */
+  /** Returns whether the contract is configured as a priced route of the token on the chain. */
   readonly isPricedRoute: (srcChain: number, token: Address, route: Address) => boolean;
   readonly payoutWindowS: bigint;
 }
 
-/** Clocks of chains run apart from ours. */
+/** Tolerated difference between a chain's clock and ours. */
 const CLOCK_SLACK_S = 3_600n;
 const PRICE_LIFETIME_S = 120n;
 const DAY_MS = 86_400_000;
-/** How many of a lane's newest nonces are remembered; older ones are not signed any more. */
+/** Number of a lane's newest nonces to remember; older nonces are refused. */
 const NONCES_REMEMBERED = 10_000;
-/** A lane has few open; a far nonce would make all that follow it look long past. */
+/** Largest step ahead of the highest nonce. A far nonce would make every real one older than the memory. */
 const NONCES_AHEAD = 1_000;
-/** Far more than the 72 hours after which nothing can be done about a lock any more. */
+/** Must exceed 72 hours, after which anybody can take a lock back; sixty days is far above it. */
 const ORDERS_REMEMBERED_MS = 60 * DAY_MS;
 
 interface Spent {
@@ -77,7 +77,7 @@ interface Spent {
 }
 
 interface LaneMemory {
-  /** What each nonce was signed for, and the most that it may cost. */
+  /** By nonce: the call that was signed, and its maximum cost in wei. */
   readonly nonces: Map<number, { readonly callHash: string; readonly wei: bigint }>;
   highest: number;
   spent: Spent[];
@@ -85,7 +85,7 @@ interface LaneMemory {
 
 type Ending = "claim" | "return";
 
-/** Everything that one signer process remembers. */
+/** Wraps signers in the policy; one guard per process shares one journal and one memory. */
 export interface Guard {
   guardLane(signer: LaneSigner, rules: LaneRules): LaneSigner;
   guardOrders(signer: OrderSigner, rules: OrderRules): LaneSigner;
@@ -93,15 +93,15 @@ export interface Guard {
   close(): void;
 }
 
-/** Opens the journal and the memory that follows from it. Throws CONFIG_MISSING when the journal was tampered with. */
+/** Opens the journal and rebuilds the memory from it. Throws CONFIG_MISSING when its hash chain is broken. */
 export function openGuard(options: { readonly journal: string; readonly clock: Clock }): Guard {
   const { clock } = options;
   const lanes = new Map<string, LaneMemory>();
-  /** The latest deadline that was signed for each delivery. */
+  /** By delivery id: the latest deadline that was signed. */
   const orders = new Map<string, { readonly deadline: bigint; readonly atMs: number }>();
   const endings = new Map<string, { readonly ending: Ending; readonly atMs: number }>();
 
-  /** By chain. */
+  /** By bridge chain id. */
   const memories = new Map<number, OrderMemory>();
 
   function orderMemoryOf(chainId: number): OrderMemory {
@@ -146,7 +146,7 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
 
   const journal: Journal = openJournal(options.journal, remember);
 
-  /** The last thing before a signature, and never undone. */
+  /** Writes to the journal, then to memory. It is the last step before a signature and is never undone. */
   function record(entry: JournalEntry): void {
     const now = clock.now();
     for (const memory of [endings, orders]) {
@@ -161,7 +161,7 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
 
   function checkDeadline(deadline: bigint, lifetimeS: bigint): void {
     const latest = BigInt(Math.floor(clock.now() / 1000)) + lifetimeS + CLOCK_SLACK_S;
-    if (deadline > latest) throw new SignerRefusal(`a deadline later than ${latest}`);
+    if (deadline > latest) throw new SignerRefusal(`deadline ${deadline} is later than ${latest}`);
   }
 
   return {
@@ -173,7 +173,7 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
         async sign(intent) {
           const method = rules.checkCall(intent.call);
           checkTransaction(memory, intent, rules, clock.now());
-          // Asked again for what is written down, as while a KMS is away: there is nothing to add.
+          // A repeated request (a KMS was unavailable, say) is journaled already.
           if (!isRecorded(memory, intent))
             record({ kind: "transaction", chainId, lane: address, method, ...describe(intent) });
           return signer.sign(intent);
@@ -190,12 +190,12 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
         async sign(intent) {
           const { gas, fees } = intent;
           const { gasMax, maxFeePerGas } = rules;
-          if (gas > gasMax) throw new SignerRefusal(`more than ${gasMax} compute units`);
+          if (gas > gasMax) throw new SignerRefusal(`${gas} compute units, above ${gasMax}`);
           if (fees.maxFeePerGas > maxFeePerGas) {
-            throw new SignerRefusal(`fees above ${maxFeePerGas} micro-lamports`);
+            throw new SignerRefusal(`fees above ${maxFeePerGas} micro-lamports per compute unit`);
           }
           const prepared = await prepare(intent, clock.now());
-          // Nothing waits between the look at the memory and the entry.
+          // No await may stand between the check of the memory and the journal entry.
           if (!memory.isRecorded(prepared)) {
             memory.check(address, prepared, rules, clock.now());
             record({ kind: "orders", chainId, lane: address, ...describeMessage(prepared) });
@@ -210,11 +210,12 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
         ...signer,
         async signDelivery(destChain, order) {
           const { deliveryId, commitment } = rules.identify(destChain, order);
-          if (!rules.isPair(destChain, order)) throw new SignerRefusal("a pair without a route");
+          if (!rules.isPair(destChain, order))
+            throw new SignerRefusal("no inventory route is configured for the pair");
           const ending = endings.get(deliveryId)?.ending;
-          if (ending) throw new SignerRefusal(`a delivery after the lock's ${ending}`);
+          if (ending) throw new SignerRefusal(`delivery after the lock's ${ending}`);
           const { amount, deadline } = order;
-          if (amount === 0n) throw new SignerRefusal("a delivery of nothing");
+          if (amount === 0n) throw new SignerRefusal("delivery amount is zero");
           checkDeadline(deadline, rules.payoutWindowS);
           record({
             kind: "delivery",
@@ -242,10 +243,10 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
         async signReturn(srcChain, order) {
           checkEnding(order, "return");
           const { deliveryId, deadline } = order;
-          // Whatever a database says: an order that can still be used would pay for a lock that went back.
+          // Independent of the database: a payout that is still usable would pay for a returned lock.
           const { deadline: usableUntil = 0n } = orders.get(deliveryId) ?? {};
           if (usableUntil > BigInt(Math.floor(clock.now() / 1000)) + CLOCK_SLACK_S) {
-            throw new SignerRefusal(`a return while an order is good until ${usableUntil}`);
+            throw new SignerRefusal(`return while a payout is valid until ${usableUntil}`);
           }
           record({ kind: "return", srcChain, deliveryId, deadline: deadline.toString() });
           return signer.signReturn(srcChain, order);
@@ -271,22 +272,22 @@ export function openGuard(options: { readonly journal: string; readonly clock: C
     close: () => journal.close(),
   };
 
-  /** A lock ends one way. */
+  /** Refuses the second way to end a lock: it is claimed or returned, never both. */
   function checkEnding({ deliveryId }: ClaimProof | ReturnProof, wanted: Ending): void {
     const ending = endings.get(deliveryId)?.ending ?? wanted;
-    if (ending !== wanted) throw new SignerRefusal(`a ${wanted} after the lock's ${ending}`);
+    if (ending !== wanted) throw new SignerRefusal(`${wanted} after the lock's ${ending}`);
   }
 
   function checkPrice(srcChain: number, order: PriceRequest, rules: AttestorRules): void {
     if (!rules.isPricedRoute(srcChain, order.token, order.route)) {
-      throw new SignerRefusal("a price for a route that is not configured as priced");
+      throw new SignerRefusal("route is not configured as priced");
     }
-    if (order.rate === 0n) throw new SignerRefusal("a price of nothing");
+    if (order.rate === 0n) throw new SignerRefusal("price is zero");
     checkDeadline(order.deadline, PRICE_LIFETIME_S);
   }
 }
 
-/** Whether this call is in the journal under its nonce, at this cost or a higher one. */
+/** Returns whether the journal has this call under its nonce, at this cost or a higher one. */
 function isRecorded(memory: LaneMemory, intent: SigningRequest): boolean {
   const known = memory.nonces.get(intent.nonce);
   return known?.callHash === hashCall(intent.call) && costOf(intent) <= known.wei;
@@ -300,30 +301,32 @@ function checkTransaction(
 ): void {
   const { call, nonce, gas, fees } = intent;
   const { gasMax, maxFeePerGas, dailyGasBudget } = rules;
-  if (call.value !== 0n) throw new SignerRefusal("a transaction that carries native coin");
-  if (gas > gasMax) throw new SignerRefusal(`gas above ${gasMax}`);
+  if (call.value !== 0n) throw new SignerRefusal("transaction carries native coin");
+  if (gas > gasMax) throw new SignerRefusal(`gas ${gas} above ${gasMax}`);
   if (fees.maxFeePerGas > maxFeePerGas) throw new SignerRefusal(`fees above ${maxFeePerGas} wei`);
   if (fees.maxPriorityFeePerGas > fees.maxFeePerGas) {
-    throw new SignerRefusal("a priority fee above the fee");
+    throw new SignerRefusal("priority fee above the maximum fee");
   }
   const known = memory.nonces.get(nonce);
   if (known && known.callHash !== hashCall(call)) {
-    throw new SignerRefusal(`another call under the nonce ${nonce}`);
+    throw new SignerRefusal(`another call was signed for nonce ${nonce}`);
   }
   if (memory.highest >= 0 && nonce > memory.highest + NONCES_AHEAD) {
-    throw new SignerRefusal(`the nonce ${nonce}, far ahead of the lane's others`);
+    throw new SignerRefusal(
+      `nonce ${nonce} is too far ahead of the lane's highest, ${memory.highest}`,
+    );
   }
   if (!known && nonce <= memory.highest - NONCES_REMEMBERED) {
-    throw new SignerRefusal(`the nonce ${nonce}, which is long past`);
+    throw new SignerRefusal(`nonce ${nonce} is too old`);
   }
   if (dailyGasBudget === undefined) return;
   const spent = memory.spent
     .filter(({ atMs }) => atMs > nowMs - DAY_MS)
     .reduce((sum, { wei }) => sum + wei, 0n);
-  // A replacement costs what it offers more.
+  // A replacement adds only the difference: one attempt of a nonce is mined.
   const more = costOf(intent) - (known?.wei ?? 0n);
   if (more > 0n && spent + more > dailyGasBudget) {
-    throw new SignerRefusal(`more than the daily gas budget of ${dailyGasBudget} wei`);
+    throw new SignerRefusal(`daily gas budget of ${dailyGasBudget} wei exceeded`);
   }
 }
 

@@ -85,7 +85,7 @@ describe("a journal", () => {
     write(3);
     const lines = readFileSync(path, "utf8").trimEnd().split("\n");
     writeFileSync(path, `${change(lines).join("\n")}\n`);
-    const message = `its chain of hashes is broken at line ${line}`;
+    const message = `hash chain is broken at line ${line}`;
     expect(() => verifyJournal(path)).toThrow(message);
     expect(() => openJournal(path, () => undefined)).toThrow(message);
   });
@@ -94,7 +94,7 @@ describe("a journal", () => {
     const one = openJournal(path, () => undefined);
     const other = openJournal(path, () => undefined);
     one.append(entryOf(0), 0);
-    expect(() => other.append(entryOf(1), 1)).toThrow("another process writes it");
+    expect(() => other.append(entryOf(1), 1)).toThrow("another process wrote to it");
     expect(readEntries()).toEqual([entryOf(0)]);
     one.close();
     other.close();

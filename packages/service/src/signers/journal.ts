@@ -1,6 +1,6 @@
 /**
- * The signer's journal: what it signed, one JSON object a line, each with the hash of the one before. An entry is on
- * the disk before its signature leaves, so nothing was ever signed that is not here.
+ * The signer's journal: one JSON object a line, each with the hash of the line before.
+ * Invariant: an entry is on disk before its signature leaves the process, so the journal has every signature.
  */
 import { createHash } from "node:crypto";
 import {
@@ -23,14 +23,14 @@ const Account = Type.String({ pattern: "^0x([0-9a-f]{40}|[0-9a-f]{64})$" });
 const Word = Type.String({ pattern: "^0x[0-9a-f]{64}$" });
 const ChainId = Type.Integer({ minimum: 1 });
 
-/** What was signed. Amounts are base units or wei in decimal digits, deadlines Unix seconds. */
+/** One signature. Amounts are base units or wei as decimal strings; deadlines are Unix seconds. */
 export const JournalEntry = Type.Union([
   Type.Object({
     kind: Type.Literal("transaction"),
     chainId: ChainId,
     lane: Account,
     nonce: Type.Integer({ minimum: 0 }),
-    /** Such as `settle`. */
+    /** Contract method, such as `settle`. */
     method: Type.String(),
     to: Account,
     /** SHA-256 of the call's data. */
@@ -48,7 +48,7 @@ export const JournalEntry = Type.Union([
     lastValidHeight: Quantity,
     /** SHA-256 of the message that was signed. */
     messageHash: Word,
-    /** The most that the fee payer loses by it: fees and rent. */
+    /** Maximum cost to the fee payer: fees and rent. */
     lamports: Quantity,
     orders: Type.Array(
       Type.Object({
@@ -60,11 +60,11 @@ export const JournalEntry = Type.Union([
           Type.Literal("transfer"),
           Type.Literal("refund"),
         ]),
-        /** Of the delivery, or the hash of an order that has none. */
+        /** Delivery id, or the hash of an order that has none. */
         id: Word,
         token: Account,
         amount: Quantity,
-        /** Of a lock. */
+        /** Locks only. */
         minOut: Type.Optional(Quantity),
       }),
     ),
@@ -115,11 +115,11 @@ const Line = Type.Object(
   { additionalProperties: false },
 );
 
-/** Before the first entry. */
+/** The previous hash of the first line. */
 const GENESIS = "0".repeat(64);
 const CHUNK = 1_048_576;
 
-/** Where a journal stands: how many entries it has, and the hash of the newest. */
+/** The number of entries and the hash of the newest. */
 export interface JournalHead {
   readonly count: number;
   readonly hash: string;
@@ -127,15 +127,15 @@ export interface JournalHead {
 
 export interface Journal {
   head(): JournalHead;
-  /** Writes an entry down for good. Throws CONFIG_MISSING when another process writes the same file. */
+  /** Appends an entry and flushes it to disk. Throws CONFIG_MISSING when another process writes the same file. */
   append(entry: JournalEntry, atMs: number): void;
   close(): void;
 }
 
 /**
- * Opens a journal, and makes it where there is none. Every entry is checked and handed to `replay`. What a crash left
- * of an entry that was never finished is cut off: nothing was signed for it.
- * @throws OperatingError CONFIG_MISSING that names the line when the chain of hashes is broken.
+ * Opens a journal or creates it, and passes every entry to `replay`. Truncates an incomplete last line that a crash
+ * left: no signature was made for it.
+ * @throws OperatingError CONFIG_MISSING with the line number when the hash chain is broken.
  */
 export function openJournal(
   path: string,
@@ -150,10 +150,10 @@ export function openJournal(
     return {
       head: () => head,
       append(entry, atMs) {
-        if (isBroken) throw broken(path, "a write failed and could not be taken back: start anew");
-        // The checks before this line were made from what this process has read and written.
+        if (isBroken) throw broken(path, "a failed write could not be undone; restart the signer");
+        // The policy's checks hold only for a file that no other process has written.
         if (fstatSync(file).size !== size) {
-          throw broken(path, "another process writes it: expected one signer for one journal");
+          throw broken(path, "another process wrote to it; expected one signer per journal");
         }
         const line = formatLine({ seq: head.count, at: atMs, prev: head.hash, entry });
         const bytes = Buffer.from(line.text);
@@ -161,7 +161,7 @@ export function openJournal(
           writeAll(file, bytes);
           fdatasyncSync(file);
         } catch (error) {
-          // A full disk, say. What is there of the line is taken back, so that the next one follows a whole one.
+          // A full disk, say. Removes the partial line, so that the next line follows a complete one.
           isBroken = true;
           ftruncateSync(file, size);
           fdatasyncSync(file);
@@ -179,7 +179,7 @@ export function openJournal(
   }
 }
 
-/** Reads a journal without changing it. Throws CONFIG_MISSING as above; an unfinished last line is passed over. */
+/** Verifies a journal without changing it; ignores an incomplete last line. Throws CONFIG_MISSING as `openJournal` does. */
 export function verifyJournal(path: string): JournalHead {
   let file: number;
   try {
@@ -195,14 +195,14 @@ export function verifyJournal(path: string): JournalHead {
   }
 }
 
-/** A disk that fills up takes a part without an error. */
+/** Writes all bytes. A disk that fills up can accept a part of them without an error. */
 function writeAll(file: number, bytes: Buffer): void {
   for (let written = 0; written < bytes.length;) {
     written += writeSync(file, bytes, written);
   }
 }
 
-/** Reads whole lines from the start; `size` is where the last of them ends. */
+/** Reads complete lines from the start; `size` is the offset after the last of them. */
 function readJournal(
   file: number,
   path: string,
@@ -219,7 +219,7 @@ function readJournal(
     for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10)) {
       const line = parseLine(rest.subarray(0, end).toString("utf8"));
       if (line?.seq !== count || line.prev !== hash) {
-        throw broken(path, `its chain of hashes is broken at line ${count + 1}`);
+        throw broken(path, `hash chain is broken at line ${count + 1}`);
       }
       replay(line.entry, line.at);
       count += 1;
@@ -238,7 +238,7 @@ function formatLine(line: Unsealed): { readonly text: string; readonly hash: str
   return { text: `${JSON.stringify({ ...line, hash })}\n`, hash };
 }
 
-/** A line whose own hash is right, or null. */
+/** Parses a line and checks its own hash. Returns null when either fails. */
 function parseLine(text: string): Static<typeof Line> | null {
   let parsed: unknown;
   try {

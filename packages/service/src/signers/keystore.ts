@@ -1,6 +1,6 @@
 /**
- * Encrypted keystores: "Web3 Secret Storage", version 3, the format of every Ethereum client. scrypt is written, scrypt
- * and PBKDF2 are read. What is in one are 32 bytes of any family, which says what address they are proved by.
+ * Encrypted keystores in the format of Ethereum clients, "Web3 Secret Storage" version 3. Writes scrypt; reads scrypt
+ * and PBKDF2. A keystore holds 32 bytes (a private key or a seed); the chain family derives the address that proves them.
  * @see https://ethereum.org/developers/docs/data-structures-and-encoding/web3-secret-storage/
  */
 import {
@@ -21,10 +21,10 @@ import { OperatingError } from "../core/errors.ts";
 import { type Address, toAddress } from "../core/hex.ts";
 import { Secret } from "../core/secret.ts";
 
-/** What geth calls the standard cost: 256 MiB of memory. */
+/** Geth's standard cost: 256 MiB of memory. */
 const SCRYPT = { n: 262_144, r: 8, p: 1 } as const;
 const KEY_LENGTH = 32;
-/** Nobody's file may ask for more memory or time than this. */
+/** Bytes. Bounds the memory that an untrusted file can demand. */
 const SCRYPT_MEMORY_MAX = 1_073_741_824;
 
 const HexBytes = (bytes: number) => Type.String({ pattern: `^[0-9a-fA-F]{${bytes * 2}}$` });
@@ -67,20 +67,20 @@ const Keystore = Type.Object({
 
 export type Keystore = Static<typeof Keystore>;
 
-/** What it costs to try one passphrase. */
+/** Work factors of scrypt: the cost of trying one passphrase. */
 export interface ScryptCost {
   readonly n: number;
   readonly r: number;
   readonly p: number;
 }
 
-/** 32 bytes and the address that shows which they are. */
+/** 32 secret bytes and the address derived from them. */
 export interface KeptKey {
   readonly key: Secret;
   readonly address: Address;
 }
 
-/** Encrypts 32 bytes, 0x and hex digits. `cost` is lower in tests alone. */
+/** Encrypts 32 bytes, given as 0x and 64 hex digits. Only tests lower `cost`. */
 export async function encryptKeystore(
   { key, address }: KeptKey,
   passphrase: Secret,
@@ -109,8 +109,8 @@ export async function encryptKeystore(
 }
 
 /**
- * Reads a keystore's text. Throws CONFIG_MISSING when it is none.
- * @param whose the setting that names it, for messages
+ * Parses a keystore file. Throws CONFIG_MISSING for any other content.
+ * @param whose the setting that names the file, for messages
  */
 export function parseKeystore(text: string, whose: string): Keystore {
   let parsed: unknown;
@@ -119,7 +119,7 @@ export function parseKeystore(text: string, whose: string): Keystore {
   } catch {
     throw notAKeystore(whose);
   }
-  // Some clients write `Crypto`.
+  // Some clients capitalize the key as `Crypto`.
   const file = Value.Check(Type.Object({ Crypto: Type.Unknown() }), parsed)
     ? { ...parsed, crypto: parsed.Crypto }
     : parsed;
@@ -131,14 +131,14 @@ export function parseKeystore(text: string, whose: string): Keystore {
   return file;
 }
 
-/** The address as the file states it; null where it does not. Proved only by opening it. */
+/** Returns the address that the file states, or null. It is unverified until the keystore is decrypted. */
 export function addressOfKeystore({ address }: Keystore): Address | null {
   return address === undefined ? null : toAddress(`0x${address.replace(/^0x/, "")}`);
 }
 
 /**
- * Decrypts a keystore. Throws CONFIG_MISSING for a wrong passphrase, or an address that is not the key's.
- * @param addressOf what the family makes of the bytes
+ * Decrypts a keystore. Throws CONFIG_MISSING for a wrong passphrase, or when the stated address is not the key's.
+ * @param addressOf derives the family's address from the bytes
  */
 export async function decryptKeystore(
   keystore: Keystore,
@@ -189,7 +189,7 @@ async function deriveKey(kdf: Kdf, passphrase: Secret): Promise<Buffer> {
       return await promisify(pbkdf2)(password, salt, kdf.kdfparams.c, KEY_LENGTH, "sha256");
     }
     const { n: N, r, p } = kdf.kdfparams;
-    // RFC 7914 allows no such cost, and OpenSSL refuses it; keystores of early clients have it all the same.
+    // RFC 7914 forbids this cost and OpenSSL refuses it, but keystores of early clients use it.
     if (N >= 2 ** (16 * r))
       return Buffer.from(await scryptAsync(password, salt, { N, r, p, dkLen: KEY_LENGTH }));
     const maxmem = memoryOf(kdf.kdfparams) + 1_048_576;

@@ -1,46 +1,46 @@
 /**
- * What a signer remembers of the orders that it followed, on a chain that has no contracts to remember it. Everything is
- * read back from the journal.
+ * The signer's memory of orders, on a chain without contracts of ours to keep it: replays, endings of locks, caps and
+ * budgets. It is rebuilt from the journal at start.
  */
 import type { Address, Hex32 } from "../core/hex.ts";
 import type { Lifetime } from "../chains/port/index.ts";
 import type { JournalEntry } from "./journal.ts";
 import { SignerRefusal, SignerWaits } from "./refusal.ts";
 
-/** An order, as far as it matters to what may be signed after it. */
+/** The facts of an order that decide what may be signed after it. */
 export interface GuardedOrder {
   readonly kind: (JournalEntry & { readonly kind: "orders" })["orders"][number]["kind"];
-  /** Of the delivery, or the hash of an order that has none. */
+  /** Delivery id, or the hash of an order that has none. */
   readonly id: Hex32;
   readonly token: Address;
   /** Base units. */
   readonly amount: bigint;
-  /** Of a lock. */
+  /** Locks only: the least that the delivery may pay, in base units of the destination token. */
   readonly minOut?: bigint;
-  /** Of a claim. */
+  /** Claims only. */
   readonly paidAmount?: bigint;
 }
 
-/** One message with everything it does. */
+/** One Solana message with all of its effects. */
 export interface GuardedMessage {
   readonly messageHash: Hex32;
   readonly lifetime: Lifetime;
   readonly orders: readonly GuardedOrder[];
-  /** The most that the fee payer loses by it. */
+  /** Maximum cost to the fee payer: fees and rent. */
   readonly lamports: bigint;
 }
 
 export interface OrderLimits {
-  /** The most that deliveries may pay of a token in any 24 hours, in base units. */
+  /** Returns the most that deliveries may pay of a token in any 24 hours, in base units. */
   readonly dailyCapOf: (token: Address) => bigint;
-  /** Lamports that a lane may commit to fees and rent in 24 hours; undefined for any. */
+  /** Most lamports that a lane may commit to fees and rent in 24 hours; undefined for no limit. */
   readonly dailyBudget: bigint | undefined;
 }
 
 /** Blocks for which a transaction is valid. */
 const LIFETIME_BLOCKS = 150n;
 const DAY_MS = 86_400_000;
-/** Far longer than any signature lives. */
+/** Far above the lifetime of a signed transaction (about a minute). */
 const SETTLED_MS = 600_000;
 
 interface Signed {
@@ -60,27 +60,30 @@ interface KnownLock {
   readonly token: Address;
   readonly amount: bigint;
   readonly minOut: bigint;
-  /** When it was signed anew; a signature but the newest may still be alive for a while after. */
+  /** Time of the last repeated signature; until `SETTLED_MS` later an older signature may still be mined. */
   readonly signedAgainMs: number | null;
 }
 
+/** Decides from the orders signed so far whether a message may be signed. */
 export interface OrderMemory {
-  /** Whether exactly this message is in the journal. */
+  /** Returns whether the journal has exactly this message. */
   isRecorded(message: GuardedMessage): boolean;
-  /** Throws `SignerRefusal` for what must not be signed after what was, `SignerWaits` for what may be signed later. */
+  /** Throws `SignerRefusal` for a message that may never be signed, `SignerWaits` for one that may be signed later. */
   check(lane: Address, message: GuardedMessage, limits: OrderLimits, nowMs: number): void;
+  /** Records a signed message; also called for every journal entry at start. */
   remember(lane: Address, message: GuardedMessage, atMs: number): void;
-  /** What deliveries may still pay of a token at a time under its cap over 24 hours, in base units. */
+  /** Returns what deliveries may still pay of a token under its 24-hour cap, in base units. */
   capLeft(token: Address, cap: bigint, nowMs: number): bigint;
 }
 
+/** Creates an empty memory. */
 export function createOrderMemory(): OrderMemory {
-  /** The newest signature for each thing that happens once, by what it is. */
+  /** By `onceOf`: the newest signature for each effect that may happen once. */
   const newest = new Map<string, Signed>();
   const locks = new Map<Hex32, KnownLock>();
-  /** For ever: after an ending the chain would let the same lock be opened again. */
+  /** Kept permanently: after an ending the chain would allow the same lock to be opened again. */
   const endings = new Map<Hex32, "claim" | "return">();
-  /** What was delivered of each id in the last 24 hours, the newest last. */
+  /** By delivery id: amounts delivered in the last 24 hours, newest last. */
   const delivered = new Map<Hex32, Spending & { readonly token: Address }>();
   const spent = new Map<Address, Spending[]>();
 
@@ -95,45 +98,45 @@ export function createOrderMemory(): OrderMemory {
   function checkOnce(order: GuardedOrder, message: GuardedMessage): void {
     const known = newest.get(onceOf(order));
     if (!known || known.messageHash === message.messageHash) return;
-    // A lifetime begins at its blockhash: one that ends so much later began when the other was over.
+    // A lifetime is 150 blocks from its blockhash, so one that ends 150 blocks later starts after the first expired.
     if (message.lifetime.lastValidHeight <= known.lastValidHeight + LIFETIME_BLOCKS) {
       throw new SignerWaits(
-        `what it signed for the ${order.kind} ${order.id} may be mined up to the height ${known.lastValidHeight}`,
+        `an earlier signature of ${order.kind} ${order.id} is valid up to height ${known.lastValidHeight}`,
       );
     }
   }
 
   function checkLock(order: GuardedOrder): void {
     const ending = endings.get(order.id);
-    if (ending) throw new SignerRefusal(`the lock ${order.id} again after its ${ending}`);
+    if (ending) throw new SignerRefusal(`lock ${order.id} again after its ${ending}`);
     const known = locks.get(order.id);
     if (known && !isSameLock(known, order)) {
-      throw new SignerRefusal(`another lock under the id ${order.id}`);
+      throw new SignerRefusal(`another lock was signed for id ${order.id}`);
     }
   }
 
   function checkEnding(order: GuardedOrder, ending: "claim" | "return", nowMs: number): void {
     const { id, paidAmount } = order;
     const before = endings.get(id) ?? ending;
-    if (before !== ending) throw new SignerRefusal(`a ${ending} after the lock's ${before}`);
+    if (before !== ending) throw new SignerRefusal(`${ending} after the lock's ${before}`);
     const lock = locks.get(id);
-    // From before this journal, which was lost: the attestor's word stands alone.
+    // The lock is older than this journal (the previous one was lost): the attestation alone decides.
     if (!lock) return;
     if (lock.token !== order.token || lock.amount !== order.amount) {
-      throw new SignerRefusal(`a ${ending} of another amount than was locked`);
+      throw new SignerRefusal(`${ending} of another token or amount than was locked`);
     }
     if (paidAmount !== undefined && paidAmount < lock.minOut) {
-      throw new SignerRefusal(`a claim for ${paidAmount}, less than the lock's ${lock.minOut}`);
+      throw new SignerRefusal(`claim for ${paidAmount}, less than the lock's ${lock.minOut}`);
     }
     if (lock.signedAgainMs !== null && lock.signedAgainMs > nowMs - SETTLED_MS) {
-      throw new SignerWaits(`another signature of the lock ${id} may be alive`);
+      throw new SignerWaits(`another signature of lock ${id} may still be valid`);
     }
   }
 
   function checkCap(orders: readonly GuardedOrder[], limits: OrderLimits, nowMs: number): void {
     for (const token of new Set(orders.map((order) => order.token))) {
       const wanted = orders.filter((order) => order.token === token);
-      // Signed anew, a delivery is counted once: it is paid once.
+      // A delivery that is signed again counts once: it is paid once.
       const total = wanted.reduce(
         (sum, { id, amount }) => {
           const before = amountLately(id, token, nowMs);
@@ -142,7 +145,8 @@ export function createOrderMemory(): OrderMemory {
         deliveredLately(token, nowMs),
       );
       const cap = limits.dailyCapOf(token);
-      if (total > cap) throw new SignerRefusal(`more of ${token} than its daily cap of ${cap}`);
+      if (total > cap)
+        throw new SignerRefusal(`deliveries of ${token} above its daily cap of ${cap}`);
     }
   }
 
@@ -164,7 +168,7 @@ export function createOrderMemory(): OrderMemory {
       const { orders, lamports } = message;
       const names = orders.map(onceOf);
       if (new Set(names).size !== names.length) {
-        throw new SignerRefusal("an order twice in one transaction");
+        throw new SignerRefusal("the same order twice in one transaction");
       }
       for (const order of orders) {
         checkOnce(order, message);
@@ -213,7 +217,7 @@ export function createOrderMemory(): OrderMemory {
   };
 }
 
-/** What happens once: a lock ends one way, a delivery is paid once. */
+/** Names the effect that may happen once: a lock ends one way, so a claim and a return share their name. */
 function onceOf({ kind, id }: GuardedOrder): string {
   return `${kind === "return" ? "claim" : kind} ${id}`;
 }
@@ -222,13 +226,13 @@ function isSameLock(known: KnownLock, { token, amount, minOut }: GuardedOrder): 
   return known.token === token && known.amount === amount && known.minOut === minOut;
 }
 
-/** As the newest. */
+/** Sets a key as the map's newest entry. */
 function put<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
   map.delete(key);
   map.set(key, value);
 }
 
-/** Takes out what is older than a day: a map has the oldest first. */
+/** Removes and returns entries older than a day. Assumes insertion order is time order. */
 function forget<Value extends { readonly atMs: number }>(
   map: Map<string, Value>,
   nowMs: number,

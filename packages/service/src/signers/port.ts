@@ -1,6 +1,6 @@
 /**
- * The signer port: the only code that holds keys is behind it. A signer is told what to sign, not bytes to sign: it
- * builds the transaction or the typed message itself, and signs nothing that its policy does not allow.
+ * The signer port: only code behind it holds keys. A signer receives facts, never bytes to sign: it builds the
+ * transaction or the typed message itself and signs nothing that its policy does not allow.
  */
 import type {
   Call,
@@ -17,11 +17,11 @@ import type { Address, Hex, TxHash } from "../core/hex.ts";
 
 export interface SigningRequest {
   readonly call: Call;
-  /** Only orders transactions where the chain has nonces. */
+  /** On a chain without nonces it only orders the lane's transactions. */
   readonly nonce: number;
   readonly gas: bigint;
   readonly fees: Fees;
-  /** Set on a chain without nonces, and only there. */
+  /** Set exactly on chains without nonces. */
   readonly lifetime?: Lifetime | undefined;
 }
 
@@ -36,33 +36,39 @@ export interface LaneSigner {
   readonly chainId: number;
   readonly purpose: LanePurpose;
   readonly address: Address;
-  /** Ends what it has begun, and begins nothing. */
+  /** The lane finishes its open transactions and takes no new ones. */
   readonly retired: boolean;
-  /** Throws `SignerRefusal` for what the policy does not allow, `SignerWaits` for what it does not allow yet, RPC_UNAVAILABLE when the key cannot be reached. */
+  /**
+   * Builds and signs a transaction. Throws `SignerRefusal` when the policy forbids it, `SignerWaits` when the policy
+   * does not allow it yet, RPC_UNAVAILABLE when the key cannot be reached.
+   */
   sign(intent: SigningRequest): Promise<SignedTransaction>;
-  /** What deliveries may still pay of a token today, in base units; only where no contract but the signer keeps the cap. */
+  /** Returns what deliveries may still pay of a token in 24 hours, in base units. Only where the signer keeps the cap. */
   getCapLeft?(token: Address): Promise<bigint>;
 }
 
-/** The second key: says what is final, and so what inventory may pay and what escrows may release. Throws as above. */
+/**
+ * The second key: attests finality, which allows inventory to pay and escrows to release. Each method throws as
+ * `LaneSigner.sign` does.
+ */
 export interface AttestorSigner {
   readonly address: Address;
-  /** Signs towards the `Delivery` contract of the destination chain. */
+  /** Signs a payout for the `Delivery` contract of the destination chain. */
   signDelivery(destChain: number, order: Payout): Promise<Hex>;
-  /** Signs towards the `Escrow` contract of the source chain. */
+  /** Signs a claim for the `Escrow` contract of the source chain. */
   signClaim(srcChain: number, claim: ClaimProof): Promise<Hex>;
-  /** Signs towards the same contract that a lock may go back to its deposit address. */
+  /** Signs a return for the `Escrow` contract of the source chain: the lock may go back to its deposit address. */
   signReturn(srcChain: number, proof: ReturnProof): Promise<Hex>;
-  /** Signs towards a priced route of the source chain. */
+  /** Signs a price for a priced route of the source chain. */
   signPrice(srcChain: number, order: PriceRequest): Promise<Hex>;
 }
 
-/** Derives the deposit addresses of a chain where nobody else can. It signs nothing but its word for them. */
+/** Derives deposit addresses (vaults) on a chain where only the signer can. Signs bindings and nothing else. */
 export interface VaultSigner {
   /** Bridge chain id. */
   readonly chainId: number;
-  /** Whose signature a proof is. */
+  /** The account whose signature a proof is. */
   readonly binding: Address;
-  /** The one deposit address of a commitment, and the proof of it. */
+  /** Returns a commitment's vault and its binding. */
   deriveVault(commitment: Commitment): Promise<{ readonly wallet: Address; readonly proof: Hex }>;
 }

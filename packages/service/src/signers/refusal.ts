@@ -1,6 +1,6 @@
 import { OperatingError } from "../core/errors.ts";
 
-/** The policy of a signer does not allow it. Nothing was signed, and a person must look. */
+/** The signer's policy forbids the request. Nothing was signed; a person must investigate. */
 export class SignerRefusal extends OperatingError {
   readonly reason: string;
 
@@ -10,7 +10,7 @@ export class SignerRefusal extends OperatingError {
   }
 }
 
-/** The policy of a signer does not allow it yet. Nothing was signed; the same may be asked again a little later. */
+/** The signer's policy does not allow the request yet. Nothing was signed; the same request may succeed later. */
 export class SignerWaits extends OperatingError {
   readonly reason: string;
 

@@ -1,6 +1,6 @@
 /**
- * A signer as a process of its own: HTTP over a unix socket that only its user and group can open. Requests are what to sign;
- * no answer has a key in it, and no request could have one.
+ * The signer process: HTTP over a unix socket that only its user and group can open. A request names what to sign;
+ * neither requests nor answers can contain a key.
  */
 import { once } from "node:events";
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
@@ -36,15 +36,15 @@ import {
   VaultBody,
 } from "./wire.ts";
 
-/** What is behind one socket: lanes, the attestor, or only what derives vaults. */
+/** The signers behind one socket: lanes, the attestor, or only the vault signer. */
 export interface HeldSigners {
   readonly lanes: readonly LaneSigner[];
   readonly attestor: AttestorSigner | null;
-  /** Null where no chain needs it. */
+  /** Null when no chain needs vaults. */
   readonly vaults: VaultSigner | null;
 }
 
-/** The same, for whoever may have vaults derived and nothing signed. */
+/** Returns signers for a client that may derive vaults but request no signature. */
 export function withVaultsOnly({ vaults }: HeldSigners): HeldSigners {
   return { lanes: [], attestor: null, vaults };
 }
@@ -57,8 +57,8 @@ class BadRequest extends Error {
 }
 
 /**
- * Listens on the socket until `stop`. One that a killed signer left behind is replaced; one that answers is not.
- * @throws OperatingError CONFIG_MISSING for a path that cannot be a socket, or when another signer listens there.
+ * Listens on the socket until `stop`. Replaces a socket that a killed signer left behind, but not one that answers.
+ * @throws OperatingError CONFIG_MISSING for a path that cannot be a socket, or when another signer listens at it.
  */
 export async function startSignerServer(options: {
   readonly socket: string;
@@ -67,9 +67,13 @@ export async function startSignerServer(options: {
 }): Promise<{ stop(): Promise<void> }> {
   const { socket, signers, log } = options;
   if (Buffer.byteLength(socket) > SOCKET_PATH_MAX) {
-    throw unusable(socket, `expected a path of at most ${SOCKET_PATH_MAX} bytes`);
+    throw unusable(
+      socket,
+      `path has ${Buffer.byteLength(socket)} bytes; expected at most ${SOCKET_PATH_MAX}`,
+    );
   }
-  if (await isAnswering(socket)) throw unusable(socket, "another signer listens there");
+  if (await isAnswering(socket))
+    throw unusable(socket, "another signer already listens there; stop it first");
   try {
     mkdirSync(dirname(socket), { recursive: true, mode: 0o700 });
     rmSync(socket, { force: true });
@@ -80,7 +84,7 @@ export async function startSignerServer(options: {
   const server = createServer((request, response) => {
     void answer(handlers, request, response, log);
   });
-  // Between these two lines the socket has the mode of the process's mask, which is why the mask is set.
+  // The umask decides the socket's mode between `listen` and `chmod`: without it others could connect in between.
   const mask = process.umask(0o117);
   try {
     server.listen(socket);
@@ -116,12 +120,12 @@ function createHandlers({ lanes, attestor, vaults }: HeldSigners): Handlers {
   };
   const getAttestor = (): AttestorSigner => {
     if (attestor) return attestor;
-    throw new SignerRefusal("an attestation, because it holds no attestor's key");
+    throw new SignerRefusal("it holds no attestor key");
   };
   const getLane = ({ chainId, lane: address }: { chainId: number; lane: string }): LaneSigner => {
     const lane = lanes.find((held) => held.chainId === chainId && held.address === address);
     if (lane) return lane;
-    throw new SignerRefusal(`the lane ${address} of chain ${chainId}, which it lacks`);
+    throw new SignerRefusal(`it holds no key of lane ${address} on chain ${chainId}`);
   };
   return {
     "GET /accounts": async () => accounts,
@@ -131,7 +135,7 @@ function createHandlers({ lanes, attestor, vaults }: HeldSigners): Handlers {
     ),
     "POST /caps": handle(CapBody, async (request) => {
       const lane = getLane(request);
-      if (!lane.getCapLeft) throw new SignerRefusal("a cap, because it keeps none there");
+      if (!lane.getCapLeft) throw new SignerRefusal("the lane has no daily cap");
       const left = await lane.getCapLeft(toAddress(request.token));
       return { left: left.toString() };
     }),
@@ -148,7 +152,7 @@ function createHandlers({ lanes, attestor, vaults }: HeldSigners): Handlers {
       signature: await getAttestor().signPrice(request.srcChain, parsePrice(request)),
     })),
     "POST /vaults": handle(VaultBody, async ({ commitment }) => {
-      if (!vaults) throw new SignerRefusal("a vault, because it holds no seed");
+      if (!vaults) throw new SignerRefusal("it holds no seed to derive vaults");
       return vaults.deriveVault(parseCommitment(commitment));
     }),
   };
@@ -179,12 +183,12 @@ async function answer(
   };
   try {
     const handler = handlers[`${request.method} ${request.url}`];
-    if (!handler) throw new BadRequest("there is no such request");
+    if (!handler) throw new BadRequest(`no such request: ${request.method} ${request.url}`);
     const body = request.method === "POST" ? await readJson(request) : undefined;
     reply(200, await handler(body));
   } catch (error) {
     const [status, failure] = describeFailure(error);
-    log.error({ err: error, url: request.url }, "signed nothing");
+    log.error({ err: error, url: request.url }, "signing request failed");
     reply(status, failure);
   }
 }
@@ -196,7 +200,7 @@ function describeFailure(error: unknown): readonly [number, Failure] {
   if (error instanceof OperatingError && error.code === "RPC_UNAVAILABLE") {
     return [503, { error: "RPC_UNAVAILABLE", message: error.message }];
   }
-  return [500, { error: "INTERNAL", message: "Something went wrong in the signer." }];
+  return [500, { error: "INTERNAL", message: "Internal error of the signer; see its log." }];
 }
 
 async function readJson(request: IncomingMessage): Promise<unknown> {
@@ -206,13 +210,13 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
     // CAST: a request without an encoding yields buffers.
     const bytes = chunk as Buffer;
     size += bytes.length;
-    if (size > BODY_MAX) throw new BadRequest("expected at most 1 MiB");
+    if (size > BODY_MAX) throw new BadRequest(`body too large, expected at most ${BODY_MAX} bytes`);
     chunks.push(bytes);
   }
   try {
     return JSON.parse(Buffer.concat(chunks).toString("utf8"));
   } catch {
-    throw new BadRequest("expected JSON");
+    throw new BadRequest("body is not valid JSON");
   }
 }
 
@@ -221,15 +225,19 @@ async function isAnswering(socketPath: string): Promise<boolean> {
   probe.end();
   try {
     const [response] = await once(probe, "response");
-    // CAST: what the event carries.
+    // CAST: the event carries a message.
     (response as IncomingMessage).resume();
     return true;
   } catch {
-    // Nobody there.
+    // No process listens at the socket.
     return false;
   }
 }
 
 function unusable(socket: string, why: string, cause?: unknown): OperatingError {
-  return new OperatingError("CONFIG_MISSING", `The signer's socket ${socket}: ${why}.`, { cause });
+  return new OperatingError(
+    "CONFIG_MISSING",
+    `Cannot listen on the signer's socket ${socket}: ${why}.`,
+    { cause },
+  );
 }

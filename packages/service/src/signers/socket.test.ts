@@ -181,8 +181,8 @@ describe("over the socket", () => {
   });
 
   test.each([
-    ["another request", "/keys", "{}", "there is no such request"],
-    ["no JSON", "/claims", "{", "expected JSON"],
+    ["another request", "/keys", "{}", "no such request"],
+    ["no JSON", "/claims", "{", "not valid JSON"],
     [
       "a member too many",
       "/returns",
@@ -278,7 +278,7 @@ describe("the path", () => {
 
   test("where a signer listens is refused", async () => {
     await expect(start({ lanes: [], attestor: null, vaults: null })).rejects.toThrow(
-      "another signer listens there",
+      "another signer already listens there",
     );
     expect((await connectSigner(socket)).lanes).toHaveLength(1);
   });
@@ -286,7 +286,7 @@ describe("the path", () => {
   test("too long for a socket is refused", async () => {
     socket = join(folder, "x".repeat(120));
     await expect(start({ lanes: [], attestor: null, vaults: null })).rejects.toThrow(
-      "at most 103 bytes",
+      "expected at most 103",
     );
   });
 });

@@ -1,4 +1,4 @@
-/** What crosses the socket of a signer: JSON, amounts in decimal digits. */
+/** The protocol of the signer's socket: JSON, amounts as decimal strings. */
 import { type Static, Type } from "typebox";
 import type { Commitment } from "../core/commitment.ts";
 import type { ClaimProof, Payout, PriceRequest, ReturnProof } from "../chains/port/index.ts";
@@ -124,7 +124,7 @@ export type Failure = Static<typeof Failure>;
 export function parseSigningRequest(request: Static<typeof TransactionBody>): SigningRequest {
   const { to, data, value, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, lifetime } = request;
   return {
-    // CAST: the schema holds it to hex.
+    // CAST: the schema allows only hex.
     call: { to: toAddress(to), data: data as Hex, value: BigInt(value) },
     nonce,
     gas: BigInt(gas),

@@ -1,11 +1,11 @@
-/** Which pairs an attestor speaks for. */
+/** The pairs and priced routes for which an attestor may sign. */
 import type { RouteConfig } from "../../config/index.ts";
 import { deliveryIdOfPayout, hashCommitment } from "../../chains/evm/commitment.ts";
 import { type EvmAddress, padAddress } from "../../core/hex.ts";
 import type { AttestorRules } from "../guard.ts";
 import { SignerRefusal } from "../refusal.ts";
 
-/** The pairs of the configured routes from inventory, on the factories of their chains; and prices of every priced route. */
+/** Creates the policy from the configuration: payouts on pairs paid from inventory, prices of priced routes. */
 export function createEvmAttestorPolicy(options: {
   /** By bridge chain id. */
   readonly chains: ReadonlyMap<number, { readonly factory: EvmAddress }>;
@@ -17,7 +17,8 @@ export function createEvmAttestorPolicy(options: {
   return {
     identify(destChain, order) {
       const chain = chains.get(destChain);
-      if (!chain) throw new SignerRefusal(`a delivery to chain ${destChain}, which it lacks`);
+      if (!chain)
+        throw new SignerRefusal(`delivery to chain ${destChain}, which is not configured`);
       return {
         deliveryId: deliveryIdOfPayout(chain.factory, order),
         commitment: hashCommitment(order.commitment),

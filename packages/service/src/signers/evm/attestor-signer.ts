@@ -12,7 +12,7 @@ import { deliveryIdOfPayout, hashCommitment } from "../../chains/evm/commitment.
 import type { AttestorSigner } from "../port.ts";
 import type { EvmKey } from "./key.ts";
 
-/** What a signature for a chain is bound to. */
+/** The facts of a chain that go into the EIP-712 domain of its signatures. */
 export type AttestedChain =
   | {
       readonly kind: "evm";
@@ -24,9 +24,9 @@ export type AttestedChain =
     }
   | {
       readonly kind: "svm";
-      /** The EVM factory: wallets are named by the address that it gives their commitments. */
+      /** The EVM factory. Delivery ids use the address that it would give a commitment's wallet. */
       readonly factory: EvmAddress;
-      /** Accounts of the signer that verifies. */
+      /** Accounts of the Solana signer, which verifies the signatures in place of contracts. */
       readonly escrow: Address;
       readonly delivery: Address;
     };
@@ -66,7 +66,7 @@ const PRICE = {
   ],
 } as const;
 
-/** As above, of a token in 32 bytes. */
+/** `PRICE` with a token of 32 bytes. */
 const PRICE_OF_SOLANA = {
   Price: [
     { name: "factory", type: "address" },
@@ -79,9 +79,9 @@ const PRICE_OF_SOLANA = {
 } as const;
 
 /**
- * The attestor's key. Builds each message itself: the delivery id and the commitment's hash are computed from the order,
- * the contract and chain id come from the configuration, or the account of the signer on Solana. Throws CONFIG_MISSING when a message is for a chain that is not
- * configured.
+ * Creates the attestor's signer. It builds each message itself: delivery id and commitment hash are computed from the
+ * payout; contract and chain id (on Solana, the signer's account) come from the configuration. Throws CONFIG_MISSING
+ * for a chain that is not configured.
  */
 export function createEvmAttestorSigner(options: {
   readonly key: EvmKey;
@@ -160,7 +160,7 @@ export function createEvmAttestorSigner(options: {
   };
 }
 
-/** Where no contract verifies, the account of the signer that does stands in its place. */
+/** Returns the EIP-712 domain. On Solana the account of the verifying signer is its salt, in place of a contract. */
 function domainOf(name: string, chain: AttestedChain, verifier: Address): TypedDataDomain {
   if (chain.kind === "svm") return { name, salt: verifier };
   return { name, version: "1", chainId: chain.evmChainId, verifyingContract: verifier };
@@ -169,7 +169,11 @@ function domainOf(name: string, chain: AttestedChain, verifier: Address): TypedD
 function getChain(chains: ReadonlyMap<number, AttestedChain>, chainId: number): AttestedChain {
   const chain = chains.get(chainId);
   if (chain) return chain;
-  throw new OperatingError("CONFIG_MISSING", "The attestor does not know this chain.", {
-    details: { chainId },
-  });
+  throw new OperatingError(
+    "CONFIG_MISSING",
+    `Chain ${chainId} is not configured for the attestor.`,
+    {
+      details: { chainId },
+    },
+  );
 }

@@ -1,4 +1,4 @@
-/** What signs with one private key, wherever that key is. */
+/** Signatures with one private key, in memory or in a KMS. */
 import { secp256k1 } from "@noble/curves/secp256k1";
 import type { Signature } from "viem";
 import { publicKeyToAddress } from "viem/accounts";
@@ -6,19 +6,19 @@ import { type EvmAddress, type Hex, toEvmAddress } from "../../core/hex.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { Secret } from "../../core/secret.ts";
 
-/** Signs digests of 32 bytes. Never handed out: only what builds a message itself may hold one. */
+/** Signs digests of 32 bytes. Held only by code that builds the messages itself, never passed on. */
 export interface EvmKey {
   readonly address: EvmAddress;
-  /** A signature with its `s` in the lower half of the order (EIP-2). */
+  /** Returns a signature with `s` in the lower half of the curve's order (EIP-2). */
   sign(digest: Hex): Promise<Signature>;
 }
 
-/** The key of a `Secret`. Throws CONFIG_MISSING that names the expected form and never the value. */
+/** Creates a key from a `Secret`. Throws CONFIG_MISSING, which names the expected form but never the value. */
 export function createRawKey(key: Secret, whose: string): EvmKey {
-  // The closure keeps the `Secret`; bytes of the key live as long as one signature.
+  // The closure keeps the `Secret`; the key's bytes exist only during a signature.
   const bytesOf = () => Buffer.from(key.reveal().slice(2), "hex");
   if (!/^0x[0-9a-fA-F]{64}$/.test(key.reveal())) throw malformed(whose);
-  // Zero, or above the curve's order.
+  // Zero, or not below the curve's order.
   if (!secp256k1.utils.isValidPrivateKey(bytesOf())) throw malformed(whose);
   const publicKey = secp256k1.getPublicKey(bytesOf(), false);
   return {
@@ -30,12 +30,12 @@ export function createRawKey(key: Secret, whose: string): EvmKey {
   };
 }
 
-/** The address of an uncompressed public key. */
+/** Returns the address of an uncompressed public key. */
 export function addressOf(publicKey: Uint8Array): EvmAddress {
   return toEvmAddress(publicKeyToAddress(`0x${Buffer.from(publicKey).toString("hex")}`));
 }
 
-/** A number as 32 bytes. */
+/** Formats a number as 32 bytes of hex. */
 export function toWord(value: bigint): Hex {
   return `0x${value.toString(16).padStart(64, "0")}`;
 }

@@ -1,4 +1,4 @@
-/** Keystores whose 32 bytes are a private key of an EVM account. */
+/** Keystores that hold the private key of an EVM account. */
 import { randomBytes } from "node:crypto";
 import type { EvmAddress } from "../../core/hex.ts";
 import { Secret } from "../../core/secret.ts";
@@ -11,7 +11,7 @@ import {
 } from "../keystore.ts";
 import { createRawKey } from "./key.ts";
 
-/** A new key, encrypted. `cost` is lower in tests alone. */
+/** Generates and encrypts a private key. Only tests lower `cost`. */
 export async function createEvmKeystore(
   passphrase: Secret,
   cost?: ScryptCost,
@@ -30,7 +30,7 @@ export async function encryptEvmKey(
   return { keystore: await encryptKeystore({ key, address }, passphrase, cost), address };
 }
 
-/** Decrypts a private key. Throws CONFIG_MISSING as `decryptKeystore` does, and for bytes that are no private key. */
+/** Decrypts a private key. Throws CONFIG_MISSING as `decryptKeystore` does, and for bytes that are not a private key. */
 export async function decryptEvmKeystore(
   keystore: Keystore,
   passphrase: Secret,

@@ -1,4 +1,4 @@
-/** A key that never leaves AWS KMS: it is asked for one signature at a time. */
+/** A key in AWS KMS, which it never leaves: each signature is one request. */
 import { createPublicKey } from "node:crypto";
 import { secp256k1 } from "@noble/curves/secp256k1";
 import { AwsClient } from "aws4fetch";
@@ -9,10 +9,10 @@ import { OperatingError } from "../../core/errors.ts";
 import { addressOf, type EvmKey, toWord } from "./key.ts";
 
 const TIMEOUT_MS = 10_000;
-/** Beyond the first; the lanes try again by themselves. */
+/** Retries after the first request; lanes retry on their own. */
 const RETRIES = 2;
 
-/** Where AWS names the kind of an error. */
+/** The field that holds the type of an AWS error. */
 const TYPE = "__type";
 
 const PublicKeyAnswer = Type.Object({
@@ -22,9 +22,8 @@ const PublicKeyAnswer = Type.Object({
 const SignAnswer = Type.Object({ Signature: Type.String({ minLength: 1 }) });
 
 /**
- * Opens a key of AWS KMS, which must be of the kind ECC_SECG_P256K1. The API is the one of the AWS Key Management
- * Service API Reference (`GetPublicKey`, `Sign` with a digest). Throws RPC_UNAVAILABLE when it does not answer, and
- * CONFIG_MISSING when it refuses.
+ * Opens a key of AWS KMS, whose key spec must be ECC_SECG_P256K1. Throws RPC_UNAVAILABLE when KMS does not answer,
+ * CONFIG_MISSING when it refuses. Source: AWS KMS API Reference (`GetPublicKey`, `Sign` with a digest).
  */
 export async function openKmsKey(
   source: KeySource & { readonly kind: "kms" },
@@ -45,7 +44,7 @@ export async function openKmsKey(
     body: object,
     schema: Answer,
   ): Promise<Static<Answer>> {
-    // Made anew for each request: its credentials are plain text.
+    // Created for each request, so that plain-text credentials do not stay in memory.
     const aws = new AwsClient({
       accessKeyId,
       secretAccessKey: secretAccessKey.reveal(),
@@ -68,7 +67,7 @@ export async function openKmsKey(
       });
       text = await response.text();
     } catch (cause) {
-      throw unavailable(setting, "it does not answer", cause);
+      throw unavailable(setting, "it did not answer", cause);
     }
     const answer = parseJson(text);
     if (response.ok && Value.Check(schema, answer)) return answer;
@@ -76,7 +75,7 @@ export async function openKmsKey(
     throw new OperatingError(
       "CONFIG_MISSING",
       `${setting}: AWS KMS refused ${action} (${errorTypeOf(answer) ?? `status ${response.status}`}); ` +
-        `expected an enabled key of the kind ECC_SECG_P256K1 for signing, and the right to use it`,
+        `expected an enabled signing key with key spec ECC_SECG_P256K1, and permission to use it`,
     );
   }
 
@@ -95,7 +94,7 @@ export async function openKmsKey(
         },
         SignAnswer,
       );
-      // KMS answers in DER, with either `s`, and does not say which of the two public keys it was.
+      // KMS returns DER with a high or low `s` and no recovery id: normalize `s`, then try both recovery ids.
       const signature = secp256k1.Signature.fromDER(Buffer.from(der, "base64")).normalizeS();
       for (const yParity of [0, 1] as const) {
         const recovered = signature.addRecoveryBit(yParity).recoverPublicKey(digest.slice(2));
@@ -103,12 +102,12 @@ export async function openKmsKey(
           return { r: toWord(signature.r), s: toWord(signature.s), yParity };
         }
       }
-      throw unavailable(setting, "it signed with another key than it shows");
+      throw unavailable(setting, "it signed with a key other than its public key");
     },
   };
 }
 
-/** The uncompressed point of a SubjectPublicKeyInfo (RFC 5480). */
+/** Returns the uncompressed point of a SubjectPublicKeyInfo (RFC 5480). */
 function readPublicKey(spki: Buffer): Uint8Array {
   const { x, y } = createPublicKey({ key: spki, format: "der", type: "spki" }).export({
     format: "jwk",
@@ -128,14 +127,18 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Such as `AccessDeniedException`; the message beside it may name accounts. */
+/** Returns the error type, such as `AccessDeniedException`. Leaves out the message, which may name accounts. */
 function errorTypeOf(answer: unknown): string | undefined {
   const Failure = Type.Object({ [TYPE]: Type.String({ pattern: "^[\\w.#]{1,100}$" }) });
   return Value.Check(Failure, answer) ? answer[TYPE] : undefined;
 }
 
 function unavailable(setting: string, what: string, cause?: unknown): OperatingError {
-  return new OperatingError("RPC_UNAVAILABLE", `The key of ${setting} is in AWS KMS: ${what}.`, {
-    cause,
-  });
+  return new OperatingError(
+    "RPC_UNAVAILABLE",
+    `The AWS KMS key of ${setting} is unavailable: ${what}.`,
+    {
+      cause,
+    },
+  );
 }

@@ -1,4 +1,4 @@
-/** Which calls a lane may sign: those of its purpose, to the contracts of its chain, and nothing beside them. */
+/** The calls that a lane may sign: methods of its purpose, on the contracts of its chain, and no others. */
 import { deliveryAbi, depositFactoryAbi, escrowAbi } from "@sluice/contracts/abi";
 import { type Abi, decodeFunctionData, encodeFunctionData, pad, parseAbi, slice } from "viem";
 import type { Call } from "../../chains/port/index.ts";
@@ -6,7 +6,7 @@ import type { LanePurpose } from "../../config/index.ts";
 import type { EvmAddress } from "../../core/hex.ts";
 import { SignerRefusal } from "../refusal.ts";
 
-/** What the policy knows of a lane's chain. */
+/** The policy's facts about a lane's chain. */
 export interface LaneSurroundings {
   /** Bridge chain id. */
   readonly chainId: number;
@@ -15,15 +15,15 @@ export interface LaneSurroundings {
     readonly escrow: EvmAddress;
     readonly delivery: EvmAddress;
   };
-  /** Circle's contracts, where the chain has them. */
+  /** Circle's CCTP contracts; undefined where the chain has none. */
   readonly cctp?: { readonly messenger: EvmAddress; readonly transmitter: EvmAddress } | undefined;
-  /** Contracts of the routes that start there, in lower case. */
+  /** Contracts of the routes that start on the chain, in lower case. */
   readonly routes: ReadonlySet<string>;
 }
 
 type Target = "factory" | "escrow" | "delivery" | "transmitter";
 
-/** Methods per purpose. Whatever moves money to a place of the caller's choice does not exist in these contracts. */
+/** Methods per purpose. None of them lets the caller choose where money goes. */
 const METHODS: Readonly<Record<LanePurpose, Readonly<Partial<Record<Target, readonly string[]>>>>> =
   {
     deploy: { factory: ["deploy", "deployMany"] },
@@ -31,16 +31,16 @@ const METHODS: Readonly<Record<LanePurpose, Readonly<Partial<Record<Target, read
       factory: ["settle", "settleMany", "refundBySignature"],
       escrow: ["claim", "returnToWallet"],
     },
-    // Handing a message in moves nothing that its attesters did not already send.
+    // Submitting a bridge message mints only to the recipient that Circle's attesters signed.
     deliver: { delivery: ["deliver"], transmitter: ["receiveMessage"] },
   };
 
-/** Circle's MessageTransmitterV2 (circlefin/evm-cctp-contracts), as much of it as is called. */
+/** The called part of Circle's MessageTransmitterV2 (circlefin/evm-cctp-contracts). */
 const transmitterAbi = parseAbi([
   "function receiveMessage(bytes message, bytes attestation) returns (bool success)",
 ]);
 
-/** Where a message names the contract that it is for (MessageV2.sol), in bytes. */
+/** Byte range of a bridge message's recipient contract (MessageV2.sol). */
 const RECIPIENT = [76, 108] as const;
 
 const ABIS: Readonly<Record<Target, Abi>> = {
@@ -51,8 +51,8 @@ const ABIS: Readonly<Record<Target, Abi>> = {
 };
 
 /**
- * The method that a call invokes. Its data must be exactly what the contract's interface encodes to: no other selector,
- * no bytes behind, no values out of range. Throws `SignerRefusal`.
+ * Creates the check of a lane's calls, which returns the method. Calldata must equal the ABI encoding byte for byte: no
+ * other selector, no trailing bytes, no values out of range. Throws `SignerRefusal`.
  */
 export function createLanePolicy(
   purpose: LanePurpose,
@@ -67,7 +67,7 @@ export function createLanePolicy(
   function checkRoutes(jobs: readonly { readonly route: string }[]): void {
     for (const { route } of jobs) {
       if (!routes.has(route.toLowerCase())) {
-        throw new SignerRefusal(`the route ${route}, which is not configured for chain ${chainId}`);
+        throw new SignerRefusal(`route ${route} is not configured for chain ${chainId}`);
       }
     }
   }
@@ -77,13 +77,11 @@ export function createLanePolicy(
       (name) => targets[name] === to,
     );
     const allowed = target && METHODS[purpose][target];
-    if (!allowed) throw new SignerRefusal(`a call to ${to} from a lane that may only ${purpose}`);
+    if (!allowed) throw new SignerRefusal(`call to ${to} from a lane that may only ${purpose}`);
     const abi = ABIS[target];
     const method = readMethod(abi, data);
     if (!allowed.includes(method)) {
-      throw new SignerRefusal(
-        `the method ${method} of ${target} from a lane that may only ${purpose}`,
-      );
+      throw new SignerRefusal(`method ${method} of ${target} from a lane that may only ${purpose}`);
     }
     if (target === "factory") {
       const call = decodeFunctionData({ abi: depositFactoryAbi, data });
@@ -93,7 +91,9 @@ export function createLanePolicy(
     if (target === "delivery") {
       const call = decodeFunctionData({ abi: deliveryAbi, data });
       if (call.functionName === "deliver" && call.args[0].c.destChain !== chainId) {
-        throw new SignerRefusal(`a delivery to chain ${call.args[0].c.destChain} on ${chainId}`);
+        throw new SignerRefusal(
+          `delivery to chain ${call.args[0].c.destChain} on chain ${chainId}`,
+        );
       }
     }
     if (target === "transmitter") {
@@ -101,20 +101,22 @@ export function createLanePolicy(
       const recipient =
         args[0].length >= 2 + 2 * RECIPIENT[1] ? slice(args[0], ...RECIPIENT) : "0x";
       if (!cctp || recipient !== pad(cctp.messenger)) {
-        throw new SignerRefusal(`a message for ${recipient}, which is not the messenger`);
+        throw new SignerRefusal(
+          `bridge message for ${recipient}, which is not the configured messenger`,
+        );
       }
     }
     return method;
   };
 }
 
-/** The name of the method whose encoding the data are, to the byte. */
+/** Returns the name of the method whose encoding equals the calldata. */
 function readMethod(abi: Abi, data: Call["data"]): string {
   try {
     const { functionName, args } = decodeFunctionData({ abi, data });
     if (encodeFunctionData({ abi, functionName, args }) === data.toLowerCase()) return functionName;
   } catch {
-    // Not of this interface: refused below, without repeating its bytes.
+    // Not in the ABI: refused below, without repeating the bytes in the message.
   }
-  throw new SignerRefusal("data that no method of the contract encodes to");
+  throw new SignerRefusal("calldata is not the encoding of any method of the contract");
 }

@@ -5,7 +5,7 @@ import { toTxHash } from "../../core/hex.ts";
 import type { LaneSigner } from "../port.ts";
 import type { EvmKey } from "./key.ts";
 
-/** A sender account on one EVM chain. Signs EIP-1559 transactions for that chain and no other. */
+/** Creates the signer of one lane on one EVM chain. It signs EIP-1559 transactions for that chain only. */
 export function createEvmLaneSigner(options: {
   readonly key: EvmKey;
   /** Bridge chain id. */
@@ -13,7 +13,7 @@ export function createEvmLaneSigner(options: {
   /** EIP-155 chain id, part of what is signed. */
   readonly evmChainId: number;
   readonly purpose: LanePurpose;
-  /** Default false. */
+  /** Defaults to false. */
   readonly retired?: boolean;
 }): LaneSigner {
   const { key, chainId, evmChainId, purpose, retired = false } = options;

@@ -1,6 +1,6 @@
 /**
- * What the attestor signs towards Solana, verified here as contracts verify it elsewhere: EIP-712 of the same structs,
- * with the account that stands for the contract as the salt of the domain.
+ * Digests of the attestor's messages for Solana and recovery of their signer. They are the same EIP-712 structs that
+ * contracts verify on EVM chains; the domain's salt is the account that stands for the contract.
  */
 import { secp256k1 } from "@noble/curves/secp256k1";
 import { keccak_256 } from "@noble/hashes/sha3";
@@ -21,7 +21,7 @@ const RETURN = "Return(bytes32 deliveryId,uint256 deadline)";
 const PRICE =
   "Price(address factory,address wallet,bytes32 token,uint256 rate,uint256 maxAmount,uint256 deadline)";
 
-/** Digest of an order to pay, for the delivery account. */
+/** Returns the digest of a payout, for the delivery account. */
 export function hashDeliver(
   delivery: Address,
   order: {
@@ -35,24 +35,24 @@ export function hashDeliver(
   return digestOf("Sluice Delivery", delivery, DELIVER, [deliveryId, commitment, amount, deadline]);
 }
 
-/** Digest of a claim, for the escrow account. */
+/** Returns the digest of a claim, for the escrow account. */
 export function hashClaim(escrow: Address, claim: ClaimProof): Uint8Array {
   const { deliveryId, paidAmount, deadline } = claim;
   return digestOf("Sluice Escrow", escrow, CLAIM, [deliveryId, paidAmount, deadline]);
 }
 
-/** Digest of a return, for the escrow account. */
+/** Returns the digest of a return, for the escrow account. */
 export function hashReturn(escrow: Address, { deliveryId, deadline }: ReturnProof): Uint8Array {
   return digestOf("Sluice Escrow", escrow, RETURN, [deliveryId, deadline]);
 }
 
-/** Digest of a price of a token of Solana, for the escrow account. */
+/** Returns the digest of a Solana token's price, for the escrow account. */
 export function hashPrice(
   escrow: Address,
   price: SignedPrice & {
     /** The EVM factory. */
     readonly factory: EvmAddress;
-    /** The wallet's address on EVM chains. */
+    /** The address that the EVM factory would give the commitment's wallet. */
     readonly wallet: EvmAddress;
     readonly token: Address;
   },
@@ -62,7 +62,7 @@ export function hashPrice(
   return digestOf("Sluice PricedRoute", escrow, PRICE, words);
 }
 
-/** Who signed a digest: r, s in the lower half of the order, and v of 27 or 28. Null for anything else. */
+/** Recovers a digest's signer from r, s (low half of the order) and v (27 or 28). Returns null for any other form. */
 export function recoverSigner(digest: Uint8Array, signature: Hex): EvmAddress | null {
   const match = /^0x([0-9a-f]{128})(1b|1c)$/.exec(signature);
   if (!match) return null;
@@ -73,7 +73,7 @@ export function recoverSigner(digest: Uint8Array, signature: Hex): EvmAddress | 
     const [, ...point] = parsed.recoverPublicKey(digest).toRawBytes(false);
     return toEvmAddress(`0x${toHexDigits(keccak_256(Uint8Array.from(point))).slice(24)}`);
   } catch {
-    // Numbers out of range, or no point of the curve: nobody's signature.
+    // r or s is out of range, or r is not on the curve: no key made this signature.
     return null;
   }
 }
@@ -93,7 +93,7 @@ function hashText(text: string): Uint8Array {
   return keccak_256(Buffer.from(text, "utf8"));
 }
 
-/** 32 bytes of hex, or a number. */
+/** Encodes 32 bytes of hex, or a number, as one ABI word. */
 function wordOf(value: string | bigint): Uint8Array {
   const digits = typeof value === "bigint" ? value.toString(16).padStart(64, "0") : value.slice(2);
   return Buffer.from(digits, "hex");

@@ -194,7 +194,7 @@ describe.each(NAMES)("of %s", { timeout: 30_000 }, (name) => {
       expect(passes(message.subarray(0, length), orders)).toBe(false);
     }
     const longer = Buffer.concat([message, Uint8Array.of(0)]);
-    expect(() => check(longer, orders)).toThrow("more than it announces");
+    expect(() => check(longer, orders)).toThrow("more bytes than it declares");
   });
 
   test("no message passes with an instruction too many, too few, or twice", async () => {
@@ -266,11 +266,11 @@ describe("a message", () => {
     const orders = listOf("a refund of a token");
     const other = { blockhash: padAddress(ATTACKER), lastValidHeight: 1n };
     for (const [fields, reason] of [
-      [{ lifetime: other }, "another lifetime"],
+      [{ lifetime: other }, "another blockhash"],
       [{ unitLimit: 400_001n }, "unit limit"],
       [{ unitPrice: 1_001n }, "unit price"],
-      [{ feePayer: custody.accounts.deliver }, "the fee payer"],
-      [{ feePayer: ATTACKER }, "the fee payer"],
+      [{ feePayer: custody.accounts.deliver }, "unexpected fee payer"],
+      [{ feePayer: ATTACKER }, "unexpected fee payer"],
     ] as const) {
       const changed = await compile(orders, undefined, fields);
       expect(() => check(changed, orders)).toThrow(reason);
@@ -294,7 +294,7 @@ describe("a message", () => {
     const orders = listOf("a refund of SOL");
     const message = await compile(orders);
     // Without the version in front and the tables behind.
-    expect(() => check(message.subarray(1, -1), orders)).toThrow("a version but 0");
+    expect(() => check(message.subarray(1, -1), orders)).toThrow("a version other than 0");
   });
 
   test("is read as its library wrote it", async () => {

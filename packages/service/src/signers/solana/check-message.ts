@@ -1,6 +1,6 @@
 /**
- * The last look before a signature: the message is read back from its bytes, and everything that it would move must be
- * what the orders move and nothing else. Shares no code with what builds messages but the text of memos.
+ * The last check before a signature: decodes the message from its bytes and requires that its effects equal the
+ * orders' effects. Independent of the code that builds messages, except for the text of memos.
  */
 import type { OrderFacts } from "../../chains/solana/instructions.ts";
 import { buildMemo, type Memo } from "../../chains/solana/memos.ts";
@@ -16,29 +16,29 @@ import { readMessage } from "./message.ts";
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM, WRAPPED_SOL } from "./programs.ts";
 import { listChanged, readStep, type Step } from "./steps.ts";
 
-/** What a signer builds and checks with. */
+/** The facts from which the signer builds and checks messages. */
 export interface SignerFacts extends OrderFacts {
   readonly vaultOf: (commitment: Commitment) => Address;
 }
 
-/** What a message is, when it is what it should be. */
+/** The facts of a message that passed the check. */
 export interface CheckedMessage {
-  /** Who must sign, the fee payer first. */
+  /** Accounts that must sign, the fee payer first. */
   readonly signers: readonly Address[];
-  /** The most that the fee payer loses by it: fees and rent. */
+  /** Maximum cost to the fee payer: fees and rent. */
   readonly lamports: bigint;
 }
 
 const SIGNATURE_LAMPORTS = 5_000n;
 const MICRO = 1_000_000n;
 const TOKEN_ACCOUNT_BYTES = 165;
-/** With what Token-2022 keeps back of transfers. */
+/** A token account with Token-2022's extension for withheld transfer fees. */
 const FEE_ACCOUNT_BYTES = 178;
-/** More than any associated account of a listed mint. */
+/** An upper bound for associated accounts of listed mints. */
 const ASSOCIATED_ACCOUNT_BYTES = 200;
 const MARKER_BYTES = 1;
 
-/** Throws `SignerRefusal` for a message that is anything but the orders, for this lifetime and at this price. */
+/** Checks that a message is exactly the orders, with the requested lifetime and fees. Throws `SignerRefusal`. */
 export function checkMessage(
   bytes: Uint8Array,
   orders: readonly Order[],
@@ -51,11 +51,12 @@ export function checkMessage(
   expected.once({ kind: "unit limit", limit: intent.gas });
   expected.once({ kind: "unit price", price: intent.fees.maxFeePerGas });
 
-  if (blockhash !== intent.lifetime?.blockhash) throw new SignerRefusal("another lifetime");
-  if (signers[0] !== feePayer) throw new SignerRefusal(`the fee payer ${signers[0]}`);
+  if (blockhash !== intent.lifetime?.blockhash)
+    throw new SignerRefusal("message has another blockhash than requested");
+  if (signers[0] !== feePayer) throw new SignerRefusal(`unexpected fee payer ${signers[0]}`);
   const wanted = new Set([feePayer, ...expected.signers]);
   if (signers.length !== wanted.size || !signers.every((signer) => wanted.has(signer))) {
-    throw new SignerRefusal("a signature of an account that the orders have no use for");
+    throw new SignerRefusal("message requires other signers than its orders");
   }
   const used = new Set<Address>(signers);
   const changed = new Set<Address>([feePayer]);
@@ -66,10 +67,12 @@ export function checkMessage(
     for (const account of listChanged(step)) changed.add(account);
   }
   if (accounts.some((account) => !used.has(account))) {
-    throw new SignerRefusal("an account that no instruction names");
+    throw new SignerRefusal("message lists an account that no instruction uses");
   }
   if (writable.length !== changed.size || !writable.every((account) => changed.has(account))) {
-    throw new SignerRefusal("other writable accounts than its instructions change");
+    throw new SignerRefusal(
+      "writable accounts differ from the accounts that the instructions change",
+    );
   }
   expected.end();
   const priority = (intent.gas * intent.fees.maxFeePerGas + MICRO - 1n) / MICRO;
@@ -77,7 +80,7 @@ export function checkMessage(
   return { signers, lamports: fee + expected.rent() };
 }
 
-/** A token as its programs know it. */
+/** A token's facts, as the token program checks them. */
 interface Mint {
   readonly address: Address;
   readonly program: Address;
@@ -86,8 +89,8 @@ interface Mint {
 }
 
 /**
- * What orders may do, taken away as it is found: amounts that go from somewhere to somewhere, in however many steps, and
- * steps that are taken once each.
+ * The effects that the orders require, subtracted as the message's steps are read: amounts per sender and receiver,
+ * which several steps may add up to, and single steps. At the end nothing may be left.
  */
 function createExpectation(facts: SignerFacts) {
   const { feePayer, escrow, delivery, treasury } = facts;
@@ -112,7 +115,7 @@ function createExpectation(facts: SignerFacts) {
     return { address: token, program: address, decimals, hasTransferFee };
   }
 
-  /** An account at a base's seed, with the rent that the fee payer puts there. */
+  /** Expects a new account at a base's seed, with its rent paid by the fee payer. */
   function expectOpened(
     account: Address,
     of: { base: Address; id: Hex32; bytes: number; owner: Address },
@@ -131,7 +134,7 @@ function createExpectation(facts: SignerFacts) {
     });
   }
 
-  /** Tokens of an authority's accounts, to an account. */
+  /** Expects tokens to move from an authority's accounts to one account. */
   function expectTokens(
     mint: Mint,
     authority: Address,
@@ -157,7 +160,7 @@ function createExpectation(facts: SignerFacts) {
     return account;
   }
 
-  /** What leaves an owner's SOL or tokens for others, each with its amount. */
+  /** Expects payments of an owner's SOL or tokens to others. */
   function expectPaid(
     owner: Address,
     token: Address,
@@ -189,7 +192,7 @@ function createExpectation(facts: SignerFacts) {
     once({ kind: "memo", text: Buffer.from(data ?? []).toString("utf8"), signers: memoSigners });
   }
 
-  /** What a lock holds goes to an owner, and its account to the fee payer; or the account itself goes to the owner. */
+  /** Expects a lock to end: its tokens go to `owner` and its rent to the fee payer, or `owner` gets the account itself. */
   function expectEmptied(id: Hex32, order: ClaimOrder | ReturnOrder, owner: Address): void {
     const { token, amount, held = amount } = order;
     const mint = readMint(token);
@@ -316,7 +319,7 @@ function createExpectation(facts: SignerFacts) {
 
   function takeAmount(name: string, amount: bigint, step: Step): void {
     const left = amounts.get(name) ?? 0n;
-    if (amount > left) throw new SignerRefusal(`to ${describe(step)}`);
+    if (amount > left) throw new SignerRefusal(`no order allows the step: ${describe(step)}`);
     amounts.set(name, left - amount);
   }
 
@@ -333,7 +336,7 @@ function createExpectation(facts: SignerFacts) {
     }
     const name = nameOf(step);
     const left = steps.get(name) ?? 0;
-    if (left === 0) throw new SignerRefusal(`to ${describe(step)}`);
+    if (left === 0) throw new SignerRefusal(`no order allows the step: ${describe(step)}`);
     steps.set(name, left - 1);
   }
 
@@ -343,11 +346,11 @@ function createExpectation(facts: SignerFacts) {
     expect,
     take,
     rent: () => rent,
-    /** Half of an order is none. */
+    /** Requires that nothing is left: a partial order is not an order. */
     end(): void {
       const isLeft = [...amounts.values()].some((left) => left > 0n);
       if (isLeft || [...steps.values()].some((left) => left > 0)) {
-        throw new SignerRefusal("a message that does less than its orders");
+        throw new SignerRefusal("message does less than its orders");
       }
     },
   };
@@ -367,13 +370,13 @@ function nameOfTarget(mint: Named, authority: Address, to: Address): string {
   return `for ${to} ${authority} ${mint.address} ${mint.program} ${mint.decimals}`;
 }
 
-/** The same for the same step, whatever order its fields were written in. */
+/** Returns the same name for equal steps, independent of the order of their fields. */
 function nameOf(step: Step): string {
   const fields = Object.entries(step).map(([name, value]) => `${name}=${String(value)}`);
   return JSON.stringify(fields.toSorted());
 }
 
-/** For a log: what would be done, and to whom. */
+/** Describes a step for the refusal's message. */
 function describe(step: Step): string {
   switch (step.kind) {
     case "send lamports":
@@ -385,8 +388,8 @@ function describe(step: Step): string {
     case "close":
       return `close ${step.account} for ${step.to}`;
     case "hand over":
-      return `hand ${step.account} over to ${step.to}`;
+      return `change the owner of ${step.account} to ${step.to}`;
     default:
-      return `${step.kind}, as no order does`;
+      return step.kind;
   }
 }

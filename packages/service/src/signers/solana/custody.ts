@@ -1,4 +1,4 @@
-/** Everything that a signer of Solana signs with, made of one seed and what the operator configured. */
+/** Composes the Solana signer: its lanes and vault signer, from one seed and the configuration. */
 import type { MintFacts } from "../../chains/solana/instructions.ts";
 import type { Payout } from "../../chains/port/index.ts";
 import type { Commitment } from "../../core/commitment.ts";
@@ -12,13 +12,13 @@ import { createOrderPolicy, type LockPair } from "./policy.ts";
 import { createSeed, type Seed } from "./seed.ts";
 import { createSolanaVaultSigner } from "./vault-signer.ts";
 
-/** A token that a signer moves. Any other lies where it is. */
+/** A token that the signer may move. */
 export interface CustodyToken {
-  /** Mint, or zero for SOL itself. */
+  /** Mint, or zero for SOL. */
   readonly token: Address;
-  /** Null for SOL itself. */
+  /** Null for SOL. */
   readonly mint: MintFacts | null;
-  /** The most that deliveries may pay of it in any 24 hours, in base units. */
+  /** The most that deliveries may pay of the token in any 24 hours, in base units. */
   readonly dailyCap: bigint;
 }
 
@@ -28,20 +28,20 @@ export interface CustodyOptions {
   readonly setting: string;
   /** Bridge chain id. */
   readonly chainId: number;
-  /** Where claims and fees go. */
+  /** Receives claimed locks and fees. */
   readonly treasury: Address;
-  /** Any of them may attest. */
+  /** A signature of any one of them suffices. */
   readonly attestors: readonly EvmAddress[];
   readonly tokens: readonly CustodyToken[];
-  /** What may be locked for a delivery elsewhere. */
+  /** Pairs whose deposits may be locked for a delivery on another chain. */
   readonly pairs: readonly LockPair[];
-  /** Lamports that each fee payer may commit to fees and rent in 24 hours; undefined for any. */
+  /** Most lamports that each fee payer may commit to fees and rent in 24 hours; undefined for no limit. */
   readonly dailyBudget?: bigint | undefined;
-  /** Lamports that an account costs per byte and for 128 more; more than the chain asks does no harm. */
+  /** Rent in lamports per byte, including 128 bytes of overhead per account. Too high a value is harmless. */
   readonly lamportsPerByte?: bigint;
-  /** The EVM factory: wallets are named by the address that it gives their commitments. */
+  /** The EVM factory. Delivery ids use the address that it would give a commitment's wallet. */
   readonly factory: EvmAddress;
-  /** How commitments are hashed and locks are named on every chain. */
+  /** Hashes and ids that are the same on every chain. */
   readonly hashing: {
     hashCommitment(commitment: Commitment): Hex32;
     predictWallet(factory: EvmAddress, commitment: Commitment): EvmAddress;
@@ -55,21 +55,21 @@ export interface CustodyOptions {
   };
 }
 
-/** The most that a transaction may use on Solana. */
+/** Solana's limit of compute units per transaction. */
 const UNIT_LIMIT_MAX = 1_400_000n;
-/** Micro-lamports: at most 0.014 SOL for a transaction. */
+/** Micro-lamports per compute unit; bounds the priority fee of a transaction to 0.014 SOL. */
 const UNIT_PRICE_MAX = 10_000_000n;
-/** What accounts cost before it was lowered. */
+/** Solana's original rent per byte, an upper bound for today's. */
 const LAMPORTS_PER_BYTE = 6_960n;
 
-/** The fee payers behind the guard's memory, and what derives vaults. Throws CONFIG_MISSING for a malformed seed. */
+/** Opens the lanes, guarded by the policy, and the vault signer. Throws CONFIG_MISSING for a malformed seed. */
 export function openCustody(
   options: CustodyOptions,
   guard: Guard,
 ): {
   readonly lanes: readonly LaneSigner[];
   readonly vaults: VaultSigner;
-  /** What the seed comes to, to be compared with what was configured. */
+  /** The seed's accounts, for comparison with the configured ones. */
   readonly accounts: Seed["accounts"];
 } {
   const { chainId, treasury, factory, pairs, dailyBudget } = options;
@@ -105,7 +105,7 @@ export function openCustody(
     }) => deliveryIdOfPayout({ commitment, srcChain: chainId, escrow, srcToken: token, seq }),
     mintFactsOf(mint: Address) {
       const found = tokens.get(mint)?.mint;
-      if (!found) throw new SignerRefusal(`the token ${mint}`);
+      if (!found) throw new SignerRefusal(`token ${mint} is not configured`);
       return found;
     },
     rentOf: (bytes: number) => (128n + BigInt(bytes)) * lamportsPerByte,

@@ -1,20 +1,20 @@
-/** Accounts that follow from others, derived by the signer itself: what it checks was built elsewhere. */
+/** Derivation of accounts, independent of the code in chains/solana that builds the messages to check. */
 import { createHash } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519";
 import { type Address, type Hex32, toAddress } from "../../core/hex.ts";
 import { ASSOCIATED_TOKEN_PROGRAM } from "./programs.ts";
 
-/** The seed of the accounts of a delivery id: its first 24 bytes in base64url. */
+/** Returns the derivation seed of a delivery id's accounts: its first 24 bytes in base64url. */
 export function seedOf(deliveryId: Hex32): string {
   return bytesOf(deliveryId).subarray(0, 24).toString("base64url");
 }
 
-/** The account of a base and a seed that a program owns (`Pubkey::create_with_seed`). */
+/** Derives an account from a base, a seed and the owning program (`Pubkey::create_with_seed`). */
 export function withSeed(base: Address, seed: string, owner: Address): Address {
   return sha256(bytesOf(base), Buffer.from(seed, "utf8"), bytesOf(owner));
 }
 
-/** The associated token account of an owner: the first of its candidates that is no public key. */
+/** Derives an owner's associated token account: the first candidate, from bump 255 down, that is not a public key. */
 export function associatedAccountOf(owner: Address, mint: Address, tokenProgram: Address): Address {
   const seeds = [owner, tokenProgram, mint].map(bytesOf);
   const suffix = [bytesOf(ASSOCIATED_TOKEN_PROGRAM), Buffer.from("ProgramDerivedAddress")];
@@ -25,13 +25,13 @@ export function associatedAccountOf(owner: Address, mint: Address, tokenProgram:
   throw new RangeError("no associated account");
 }
 
-/** Whether an address can be a public key: a point of the curve in its one spelling (RFC 8032). */
+/** Returns whether an address can be a public key: the canonical encoding of a point of the curve (RFC 8032). */
 export function isOnCurve(account: Address): boolean {
   try {
     ed25519.ExtendedPoint.fromHex(account.slice(2));
     return true;
   } catch {
-    // No point of the curve has these bytes.
+    // The bytes encode no point of the curve.
     return false;
   }
 }

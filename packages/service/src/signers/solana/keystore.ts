@@ -1,4 +1,4 @@
-/** Keystores whose 32 bytes are a seed. The address that they state is the one of the binding key. */
+/** Keystores that hold a seed. The address that they state is the binding key's. */
 import type { Address } from "../../core/hex.ts";
 import type { Secret } from "../../core/secret.ts";
 import {
@@ -10,7 +10,7 @@ import {
 } from "../keystore.ts";
 import { createSeed } from "./seed.ts";
 
-/** Encrypts a seed. `cost` is lower in tests alone. */
+/** Encrypts a seed. Only tests lower `cost`. */
 export async function encryptSeed(
   seed: Secret,
   passphrase: Secret,

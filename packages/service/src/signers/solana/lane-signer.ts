@@ -1,4 +1,4 @@
-/** A fee payer on Solana. It is told orders, builds the message itself, and reads it back before anything signs it. */
+/** The signer of a lane on Solana: builds a message from orders and decodes it again before it signs. */
 import { createHash } from "node:crypto";
 import { buildInstructions } from "../../chains/solana/instructions.ts";
 import { parseOrders } from "../../chains/solana/order-codec.ts";
@@ -12,13 +12,14 @@ import { SignerRefusal } from "../refusal.ts";
 import { checkMessage, type SignerFacts } from "./check-message.ts";
 import type { Seed, Whose } from "./seed.ts";
 
+/** Creates the signer of one lane. Nothing is signed before the guard has checked and journaled the message. */
 export function createSolanaLaneSigner(options: {
   readonly seed: Seed;
   /** Bridge chain id. */
   readonly chainId: number;
   readonly purpose: "settle" | "deliver";
   readonly facts: Omit<SignerFacts, "feePayer" | "escrow" | "delivery" | "vaultOf">;
-  /** Throws `SignerRefusal` for an order that is not to be followed. */
+  /** Checks one order; throws `SignerRefusal` for an order that is not allowed. `nowS` is Unix seconds. */
   readonly checkOrder: (order: Order, nowS: bigint) => GuardedOrder;
 }): OrderSigner {
   const { seed, chainId, purpose, checkOrder } = options;
@@ -31,7 +32,7 @@ export function createSolanaLaneSigner(options: {
     vaultOf: (commitment) => seed.vaultOf(options.facts.hashCommitment(commitment)),
   };
 
-  /** Whose keys sign for the accounts of some orders. */
+  /** Maps the accounts that the orders may need signatures of to their keys. */
   function keysOf(orders: readonly Order[]): ReadonlyMap<Address, Whose> {
     const keys = new Map<Address, Whose>([
       [facts.feePayer, purpose],
@@ -54,8 +55,8 @@ export function createSolanaLaneSigner(options: {
 
     async prepare(intent, nowMs) {
       const { call, gas, fees, lifetime } = intent;
-      if (!lifetime) throw new SignerRefusal("a transaction without a lifetime");
-      if (call.value !== 0n) throw new SignerRefusal("a transaction that carries native coin");
+      if (!lifetime) throw new SignerRefusal("transaction has no lifetime");
+      if (call.value !== 0n) throw new SignerRefusal("transaction carries native coin");
       const orders = readOrders(call.data);
       const nowS = BigInt(Math.floor(nowMs / 1000));
       const guarded = orders.map((order) => checkOrder(order, nowS));
@@ -91,12 +92,12 @@ export function createSolanaLaneSigner(options: {
   };
 }
 
-/** The orders that a call's data are, to the byte. */
+/** Decodes a call's data as orders, in their one canonical encoding. */
 function readOrders(data: Hex): readonly Order[] {
   try {
     return parseOrders(data);
   } catch {
-    // Without repeating its bytes.
-    throw new SignerRefusal("data that are no orders");
+    // The message does not repeat the bytes.
+    throw new SignerRefusal("data is not an encoding of orders");
   }
 }

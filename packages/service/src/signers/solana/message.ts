@@ -1,6 +1,6 @@
 /**
- * Messages read back from their bytes, by nothing that wrote them: what a signer is about to sign is judged by what it
- * is, not by what was meant. Only version 0 without lookup tables, which names every account in full.
+ * A decoder of Solana messages, independent of the encoder: the signer judges the bytes that it is about to sign.
+ * Accepts only version 0 without lookup tables, where the message itself lists every account.
  * @see https://solana.com/docs/core/transactions
  */
 import { type Address, type Hex32, toAddress, toHex32 } from "../../core/hex.ts";
@@ -16,7 +16,7 @@ export interface ReadMessage {
   /** The fee payer first. */
   readonly signers: readonly Address[];
   readonly accounts: readonly Address[];
-  /** Those that it may change. */
+  /** Accounts that the message may change. */
   readonly writable: readonly Address[];
   readonly blockhash: Hex32;
   readonly instructions: readonly ReadInstruction[];
@@ -25,10 +25,10 @@ export interface ReadMessage {
 const VERSION_0 = 0x80;
 const ADDRESS_BYTES = 32;
 
-/** Reads a message to its last byte. Throws `SignerRefusal` for any other form. */
+/** Decodes a message to its last byte. Throws `SignerRefusal` for any other form. */
 export function readMessage(bytes: Uint8Array): ReadMessage {
   const cursor = createCursor(bytes);
-  if (cursor.byte() !== VERSION_0) throw malformed("a version but 0");
+  if (cursor.byte() !== VERSION_0) throw malformed("a version other than 0");
   const [required, readonlySigned, readonlyUnsigned] = [
     cursor.byte(),
     cursor.byte(),
@@ -36,13 +36,13 @@ export function readMessage(bytes: Uint8Array): ReadMessage {
   ];
   const accounts = cursor.list(() => toAddress(cursor.hex(ADDRESS_BYTES)));
   if (required < 1 || readonlySigned >= required || required + readonlyUnsigned > accounts.length) {
-    throw malformed("a header that does not fit its accounts");
+    throw malformed("a header that contradicts its account list");
   }
-  if (new Set(accounts).size !== accounts.length) throw malformed("an account twice");
+  if (new Set(accounts).size !== accounts.length) throw malformed("a duplicate account");
   const blockhash = toHex32(cursor.hex(ADDRESS_BYTES));
   const accountAt = (index: number): Address => {
     const account = accounts[index];
-    if (account === undefined) throw malformed("an account that it does not have");
+    if (account === undefined) throw malformed("an account index out of range");
     return account;
   };
   const instructions = cursor.list(() => ({
@@ -69,18 +69,19 @@ function createCursor(bytes: Uint8Array) {
   const buffer = Buffer.from(bytes);
   let at = 0;
   const take = (length: number): Buffer => {
-    if (at + length > buffer.length) throw malformed("less than it announces");
+    if (at + length > buffer.length) throw malformed("fewer bytes than it declares");
     at += length;
     return buffer.subarray(at - length, at);
   };
   const byte = (): number => take(1).readUInt8();
-  /** Seven bits a byte, the lowest first; in one spelling only. */
+  /** Reads a compact-u16: seven bits a byte, lowest first. Accepts only the shortest encoding. */
   const length = (): number => {
     const low = byte();
     if (low < 0x80) return low;
     const high = byte();
-    // No message is as long as three bytes could say.
-    if (high === 0 || high >= 0x80) throw malformed("a length that is spelled in another way");
+    // A packet is too small for lengths of three bytes.
+    if (high === 0 || high >= 0x80)
+      throw malformed("a length that is not in its shortest encoding");
     return (low & 0x7f) | (high << 7);
   };
   return {
@@ -90,11 +91,11 @@ function createCursor(bytes: Uint8Array) {
     hex: (size: number): string => `0x${take(size).toString("hex")}`,
     list: <Item>(read: () => Item): readonly Item[] => Array.from({ length: length() }, read),
     end(): void {
-      if (at !== buffer.length) throw malformed("more than it announces");
+      if (at !== buffer.length) throw malformed("more bytes than it declares");
     },
   };
 }
 
 function malformed(what: string): SignerRefusal {
-  return new SignerRefusal(`a message with ${what}`);
+  return new SignerRefusal(`message has ${what}`);
 }

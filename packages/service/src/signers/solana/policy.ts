@@ -1,6 +1,6 @@
 /**
- * Which orders a signer of Solana follows. What contracts ask of their callers elsewhere is asked here: the committed caps,
- * a configured pair, the attestor's word.
+ * The orders that the Solana signer carries out. It makes the checks that contracts make on EVM chains: committed caps,
+ * configured pairs, attestations and deadlines.
  */
 import { createHash } from "node:crypto";
 import type { OrderFacts } from "../../chains/solana/instructions.ts";
@@ -32,37 +32,37 @@ import { SignerRefusal } from "../refusal.ts";
 import { hashClaim, hashDeliver, hashPrice, hashReturn, recoverSigner } from "./attestation.ts";
 import { isOnCurve } from "./derived-accounts.ts";
 
-/** A pair of which deposits on Solana are locked for a delivery elsewhere. */
+/** A pair whose deposits on Solana are locked for a delivery on another chain. */
 export interface LockPair {
   readonly token: Address;
-  /** Of the token. */
+  /** Decimals of the token. */
   readonly decimals: number;
   readonly destChain: number;
   readonly destToken: Hex32;
   readonly destDecimals: number;
-  /** The destination's `Delivery`, in 32 bytes. */
+  /** The `Delivery` contract of the destination, as 32 bytes. */
   readonly delivery: Hex32;
-  /** The pair is not the same asset: locks carry a price that the attestor signs. */
+  /** The tokens are different assets, so a lock needs a price signed by the attestor. */
   readonly priced: boolean;
 }
 
-/** What the policy knows of Solana and of the destinations. */
+/** The policy's facts about Solana and the destinations. */
 export interface OrderSurroundings extends Pick<
   OrderFacts,
   "escrow" | "delivery" | "treasury" | "hashCommitment" | "deliveryIdOfLock" | "deliveryIdOfPayout"
 > {
   /** Bridge chain id. */
   readonly chainId: number;
-  /** Where nothing is ever paid to: every account of the seed that is not a vault. */
+  /** The seed's accounts other than vaults; no payment may go to them. */
   readonly ownAccounts: ReadonlySet<Address>;
   readonly vaultOf: (commitment: Commitment) => Address;
-  /** Any of them may attest. */
+  /** A signature of any one of them suffices. */
   readonly attestors: ReadonlySet<EvmAddress>;
   readonly factory: EvmAddress;
-  /** The wallet that the EVM factory would give a commitment: prices name it. */
+  /** Returns the wallet that the EVM factory would give a commitment; signed prices name it. */
   readonly evmWalletOf: (commitment: Commitment) => EvmAddress;
   readonly pairs: readonly LockPair[];
-  /** Every token that may be moved, the native coin among them where it may. */
+  /** Returns whether a token may be moved; the native coin must be listed too. */
   readonly isListed: (token: Address) => boolean;
 }
 
@@ -75,11 +75,11 @@ const PURPOSES: Readonly<Record<Order["kind"], LanePurpose>> = {
   deliver: "deliver",
 };
 
-/** Prices are good for two minutes; clocks of processes run apart by less than as much again. */
+/** A price is valid for two minutes; the other two tolerate clocks that differ between processes. */
 const PRICE_LIFETIME_S = 240n;
 const U64_MAX = 2n ** 64n - 1n;
 
-/** What an order is, for the memory of a signer. Throws `SignerRefusal` when it is not to be followed. */
+/** Creates the check of orders. It returns an order's facts for the signer's memory, or throws `SignerRefusal`. */
 export function createOrderPolicy(
   purpose: LanePurpose,
   surroundings: OrderSurroundings,
@@ -89,20 +89,20 @@ export function createOrderPolicy(
   function checkAttested(digest: Uint8Array, signature: Hex): void {
     const attestor = recoverSigner(digest, signature);
     if (!attestor || !attestors.has(attestor)) {
-      throw new SignerRefusal("what no attestor of the configuration has signed");
+      throw new SignerRefusal("no configured attestor signed this");
     }
   }
 
-  /** Somebody who can have it, and is not us. */
+  /** Requires a recipient that can use the payment and is not an account of the service. */
   function checkPayee(commitment: Commitment, payee: Hex32, token: Address): void {
     const account = toAddress(payee);
-    if (account === NATIVE_SOL) throw new SignerRefusal("a payment to the zero address");
+    if (account === NATIVE_SOL) throw new SignerRefusal("payment to the zero address");
     if (ownAccounts.has(account) || account === surroundings.vaultOf(commitment)) {
-      throw new SignerRefusal("a payment to an account of its own");
+      throw new SignerRefusal("payment to an account of the service");
     }
-    // A token account of an owner without a key is out of reach for good, but for a program that knows of it.
+    // Without a private key its owner could never move tokens from the associated account.
     if (!isNative(token) && !isOnCurve(account)) {
-      throw new SignerRefusal(`tokens for ${account}, which is no public key`);
+      throw new SignerRefusal(`payment of tokens to ${account}, which is not a public key`);
     }
   }
 
@@ -114,28 +114,31 @@ export function createOrderPolicy(
         known.token === token && known.destChain === destChain && known.destToken === destToken,
     );
     if (!pair || destChain === chainId)
-      throw new SignerRefusal("a lock for a pair without a route");
+      throw new SignerRefusal("no route is configured for the lock's pair");
     if (order.delivery !== pair.delivery) {
-      throw new SignerRefusal(`a lock for the delivery contract ${order.delivery}`);
+      throw new SignerRefusal(
+        `lock names the delivery contract ${order.delivery}, expected ${pair.delivery}`,
+      );
     }
     const { decimals: decimalsIn, destDecimals: decimalsOut } = pair;
     if (!pair.priced) {
-      if (order.price) throw new SignerRefusal("a price between tokens of one asset");
+      if (order.price) throw new SignerRefusal("lock of a same-asset pair has a price");
       const { maxFeeBps } = commitment;
       checkMinOut(minOut, minOutOf({ amount, maxFeeBps, decimalsIn, decimalsOut }));
       return;
     }
-    if (!order.price) throw new SignerRefusal("a lock of a priced pair without a price");
+    if (!order.price) throw new SignerRefusal("lock of a priced pair has no price");
     const { price, signature } = order.price;
     const { factory, escrow } = surroundings;
     const wallet = surroundings.evmWalletOf(commitment);
     checkAttested(hashPrice(escrow, { ...price, factory, wallet, token }), signature);
     checkDeadline(price.deadline, nowS);
     if (price.deadline > nowS + PRICE_LIFETIME_S) {
-      throw new SignerRefusal(`a price that is good until ${price.deadline}`);
+      throw new SignerRefusal(`price deadline ${price.deadline} is too far in the future`);
     }
-    if (price.rate === 0n) throw new SignerRefusal("a price of nothing");
-    if (amount > price.maxAmount) throw new SignerRefusal("more than the price is for");
+    if (price.rate === 0n) throw new SignerRefusal("price is zero");
+    if (amount > price.maxAmount)
+      throw new SignerRefusal("lock amount above the maximum of its price");
     const fair = convert({ amount, rate: price.rate, decimalsIn, decimalsOut });
     checkMinOut(minOut, minOutOfFair(fair, commitment));
   }
@@ -143,7 +146,7 @@ export function createOrderPolicy(
   function checkDeliver({ order, signature }: DeliverOrder, nowS: bigint): void {
     const { commitment, amount, deadline } = order;
     if (commitment.destChain !== chainId) {
-      throw new SignerRefusal(`a delivery to chain ${commitment.destChain}`);
+      throw new SignerRefusal(`delivery to chain ${commitment.destChain} on chain ${chainId}`);
     }
     const deliveryId = surroundings.deliveryIdOfPayout(order);
     const hash = surroundings.hashCommitment(commitment);
@@ -157,12 +160,12 @@ export function createOrderPolicy(
 
   function checkTransfer({ commitment, token, amount, fee }: TransferOrder): void {
     if (commitment.destChain !== chainId || toAddress(commitment.destToken) !== token) {
-      throw new SignerRefusal("a transfer of what is to be delivered otherwise");
+      throw new SignerRefusal("transfer to another chain or token than committed");
     }
     if (fee > feeOf(amount, commitment.maxFeeBps)) {
-      throw new SignerRefusal("a fee above the committed cap");
+      throw new SignerRefusal("fee above the committed cap");
     }
-    if (fee >= amount) throw new SignerRefusal("a transfer of nothing");
+    if (fee >= amount) throw new SignerRefusal("fee takes the whole transfer");
     checkPayee(commitment, commitment.destWallet, token);
   }
 
@@ -170,10 +173,10 @@ export function createOrderPolicy(
     const { deadline, signature } = order;
     const { escrow } = surroundings;
     if (order.whole && isNative(order.token)) {
-      throw new SignerRefusal("a lock of native coin to be handed over");
+      throw new SignerRefusal("the account of a native lock cannot change its owner");
     }
     if (order.held !== undefined && order.held < order.amount) {
-      throw new SignerRefusal("a lock that holds less than was locked");
+      throw new SignerRefusal("lock holds less than was locked");
     }
     checkDeadline(deadline, nowS);
     if (order.kind === "claim") {
@@ -187,14 +190,15 @@ export function createOrderPolicy(
 
   return (order, nowS) => {
     if (PURPOSES[order.kind] !== purpose) {
-      throw new SignerRefusal(`a ${order.kind} from a lane that may only ${purpose}`);
+      throw new SignerRefusal(`${order.kind} from a lane that may only ${purpose}`);
     }
     checkSeq(order);
     const guarded = describe(order);
     if (guarded.amount === 0n || guarded.amount > U64_MAX) {
-      throw new SignerRefusal(`a ${order.kind} of ${guarded.amount}`);
+      throw new SignerRefusal(`${order.kind} amount ${guarded.amount} is zero or above u64`);
     }
-    if (!isListed(guarded.token)) throw new SignerRefusal(`the token ${guarded.token}`);
+    if (!isListed(guarded.token))
+      throw new SignerRefusal(`token ${guarded.token} is not configured`);
     checkSources(order);
     switch (order.kind) {
       case "lock":
@@ -254,24 +258,24 @@ export function createOrderPolicy(
   }
 }
 
-/** Ids are made of 64 bits of it. */
+/** Requires a sequence number of 64 bits, the width that ids encode. */
 function checkSeq(order: Order): void {
   const seq = order.kind === "deliver" ? order.order.seq : "seq" in order ? order.seq : 0n;
-  if (seq > U64_MAX) throw new SignerRefusal(`the sequence number ${seq}`);
+  if (seq > U64_MAX) throw new SignerRefusal(`sequence number ${seq} above u64`);
 }
 
-/** Token accounts that are named make up the amount; SOL has none. */
+/** Requires that the named token accounts add up to the amount. An order of SOL names none. */
 function checkSources(order: Order): void {
   if (order.kind !== "lock" && order.kind !== "transfer" && order.kind !== "refund") return;
   const { token, amount, sources } = order;
   if (!sources) return;
   const total = sources.reduce((sum, source) => sum + source.amount, 0n);
   if (isNative(token) || total !== amount) {
-    throw new SignerRefusal("sources that do not make up the amount");
+    throw new SignerRefusal("token accounts do not add up to the amount");
   }
 }
 
-/** What an order without an id of its own is known by. */
+/** Returns the id of an order that has no delivery id: its hash. */
 function hashOrder(order: Order): Hex32 {
   const digest = createHash("sha256")
     .update(encodeOrders([order]))
@@ -280,9 +284,9 @@ function hashOrder(order: Order): Hex32 {
 }
 
 function checkMinOut(minOut: bigint, least: bigint): void {
-  if (minOut < least) throw new SignerRefusal(`a lock for less than ${least}`);
+  if (minOut < least) throw new SignerRefusal(`minOut ${minOut} is below ${least}`);
 }
 
 function checkDeadline(deadline: bigint, atS: bigint): void {
-  if (deadline < atS) throw new SignerRefusal(`what was good until ${deadline}`);
+  if (deadline < atS) throw new SignerRefusal(`deadline ${deadline} has passed`);
 }

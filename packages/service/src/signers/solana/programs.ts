@@ -1,7 +1,7 @@
-/** The only programs that a signed message may name, in the service's spelling of addresses. */
+/** The only programs that a signed message may call, as hex addresses (base58 in the comments). */
 import { type Address, NATIVE_SOL, toAddress } from "../../core/hex.ts";
 
-/** Its address is the one of SOL itself: zero. */
+/** The zero address, which also stands for SOL. */
 export const SYSTEM_PROGRAM: Address = NATIVE_SOL;
 /** ComputeBudget111111111111111111111111111111 */
 export const COMPUTE_BUDGET_PROGRAM = toAddress(
@@ -29,7 +29,7 @@ export const WRAPPED_SOL = toAddress(
   "0x069b8857feab8184fb687f634618c035dac439dc1aeb3b5598a0f00000000001",
 );
 
-/** SysvarRent111111111111111111111111111111111, no program: what accounts cost. */
+/** SysvarRent111111111111111111111111111111111, an account with the rent parameters, not a program. */
 export const RENT_SYSVAR = toAddress(
   "0x06a7d517192c5c51218cc94c3d4af17f58daee089ba1fd44e3dbd98a00000000",
 );

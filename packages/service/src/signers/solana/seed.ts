@@ -1,6 +1,6 @@
 /**
- * The seed, and every account that follows from it. docs/solana.md has the derivation to the letter: issued vaults depend
- * on it for ever.
+ * The seed and the accounts derived from it. docs/solana.md specifies the derivation; it must never change, because
+ * issued vaults depend on it.
  */
 import {
   createPrivateKey,
@@ -17,27 +17,27 @@ import { Secret } from "../../core/secret.ts";
 const SALT = "sluice/solana/v1";
 const SEED_LENGTH = 32;
 
-/** An ed25519 private key of 32 bytes as PKCS #8 (RFC 8410), up to the bytes themselves. */
+/** DER prefix of an ed25519 private key in PKCS #8 (RFC 8410); the 32 key bytes follow. */
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
-/** A public key as SubjectPublicKeyInfo is 12 bytes and the key. */
+/** Bytes before the public key in a SubjectPublicKeyInfo. */
 const SPKI_PREFIX_LENGTH = 12;
 
 export const ROLES = ["binding", "escrow", "delivery", "settle", "deliver"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** One of the five accounts, or the vault of a commitment. */
+/** One of the five accounts, or a commitment's vault. */
 export type Whose = Role | { readonly vault: Hex32 };
 
-/** Signs for every account of a deployment. Never handed out: only what builds a message itself may hold one. */
+/** Signs for every account of a deployment. Held only by code that builds the messages itself, never passed on. */
 export interface Seed {
   /** The five accounts that are not vaults. */
   readonly accounts: Readonly<Record<Role, Address>>;
   vaultOf(commitment: Hex32): Address;
-  /** The ed25519 signature, 64 bytes. */
+  /** Returns the ed25519 signature, 64 bytes. */
   sign(whose: Whose, message: Uint8Array): Uint8Array;
 }
 
-/** The accounts of a seed. Throws CONFIG_MISSING that names the expected form and never the value. */
+/** Opens a seed. Throws CONFIG_MISSING, which names the expected form but never the value. */
 export function createSeed(secret: Secret, whose: string): Seed {
   if (!/^0x[0-9a-fA-F]{64}$/.test(secret.reveal())) {
     throw new OperatingError(
@@ -45,7 +45,7 @@ export function createSeed(secret: Secret, whose: string): Seed {
       `${whose}: the seed is malformed: expected 0x and 64 hex digits.`,
     );
   }
-  // The closure keeps the `Secret`; bytes of the seed and of keys live as long as one signature.
+  // The closure keeps the `Secret`; bytes of seed and keys exist only during a derivation or signature.
   const addressOf = (account: Whose): Address => withKey(secret, account, publicKeyOf);
   const [binding, escrow, delivery, settle, deliver] = [
     addressOf("binding"),
@@ -61,7 +61,7 @@ export function createSeed(secret: Secret, whose: string): Seed {
   };
 }
 
-/** A new seed. */
+/** Generates a random seed. */
 export function drawSeed(): Secret {
   const bytes = randomBytes(SEED_LENGTH);
   const secret = new Secret(`0x${bytes.toString("hex")}`);
@@ -69,7 +69,7 @@ export function drawSeed(): Secret {
   return secret;
 }
 
-/** What HKDF is told of an account. */
+/** Returns the HKDF info that selects an account. */
 function infoOf(account: Whose): Buffer {
   if (typeof account === "string") return Buffer.from(account, "utf8");
   return Buffer.concat([Buffer.from("vault", "utf8"), Buffer.from(account.vault.slice(2), "hex")]);

@@ -1,4 +1,4 @@
-/** What an instruction does, read from its bytes. There are a few that a signer knows, and no others. */
+/** A decoder of instructions. It knows the few that the signer's messages use and refuses all others. */
 import { assertNever } from "../../core/assert.ts";
 import { type Address, toAddress } from "../../core/hex.ts";
 import { SignerRefusal } from "../refusal.ts";
@@ -13,6 +13,7 @@ import {
   TOKEN_PROGRAM,
 } from "./programs.ts";
 
+/** The effect of one instruction. Amounts are lamports or base units. */
 export type Step =
   | { readonly kind: "unit limit"; readonly limit: bigint }
   | { readonly kind: "unit price"; readonly price: bigint }
@@ -61,7 +62,7 @@ export type Step =
       readonly authority: Address;
     }
   | {
-      /** Gives a token account another owner. */
+      /** Changes the owner of a token account. */
       readonly kind: "hand over";
       readonly program: Address;
       readonly account: Address;
@@ -78,7 +79,7 @@ export type Step =
     }
   | { readonly kind: "memo"; readonly text: string; readonly signers: readonly Address[] };
 
-/** Reads an instruction, accounts and bytes to the last. Throws `SignerRefusal` for any that it does not know. */
+/** Decodes an instruction with all its accounts and bytes. Throws `SignerRefusal` for an unknown one. */
 export function readStep(instruction: ReadInstruction): Step {
   const { program, data } = instruction;
   switch (program) {
@@ -104,11 +105,11 @@ export function readStep(instruction: ReadInstruction): Step {
     case MEMO_PROGRAM:
       return { kind: "memo", text: data.toString("utf8"), signers: instruction.accounts };
     default:
-      throw new SignerRefusal(`the program ${program}`);
+      throw new SignerRefusal(`program ${program} is not allowed`);
   }
 }
 
-/** The accounts that a step changes. */
+/** Lists the accounts that a step changes. */
 export function listChanged(step: Step): readonly Address[] {
   switch (step.kind) {
     case "unit limit":
@@ -153,7 +154,7 @@ function readSystem(instruction: ReadInstruction): Step {
     const [from, to] = takeAccounts(instruction, 2);
     return { kind: "send lamports", from, to, amount: data.readBigUInt64LE(4) };
   }
-  // The number 9, the base, the seed after its length, the size and the owner.
+  // CreateAccountWithSeed: number 9, base, seed with its length, size, owner.
   const seedLength = data.length - (4 + 32 + 8 + 8 + 32);
   if (
     seedLength > 0 &&
@@ -191,7 +192,7 @@ function readToken(instruction: ReadInstruction): Step {
     const [account, to, authority] = takeAccounts(instruction, 3);
     return { kind: "close", program, account, to, authority };
   }
-  // The authority of its owner, to somebody.
+  // SetAuthority of type AccountOwner (2), with a new authority (1).
   if (data[0] === 6 && data.length === 35 && data[1] === 2 && data[2] === 1) {
     const [account, authority] = takeAccounts(instruction, 2);
     return { kind: "hand over", program, account, to: addressAt(data, 3), authority };
@@ -208,18 +209,18 @@ function readToken(instruction: ReadInstruction): Step {
   throw unknown(program);
 }
 
-/** As many accounts as `N`. */
+/** A tuple of `N` accounts. */
 type Tuple<N extends number, Taken extends readonly Address[] = []> = Taken["length"] extends N
   ? Taken
   : Tuple<N, readonly [...Taken, Address]>;
 
-/** Exactly so many accounts: one more could be another signer of the instruction. */
+/** Requires exactly `count` accounts: an extra one could be another signer. */
 function takeAccounts<const N extends number>(
   { program, accounts }: ReadInstruction,
   count: N,
 ): Tuple<N> {
   if (accounts.length !== count) throw unknown(program);
-  // CAST: it has as many.
+  // CAST: the length was checked above.
   return accounts as unknown as Tuple<N>;
 }
 
@@ -237,5 +238,5 @@ function addressAt(data: Buffer, offset: number): Address {
 }
 
 function unknown(program: Address): SignerRefusal {
-  return new SignerRefusal(`an instruction of the program ${program} that it has no use for`);
+  return new SignerRefusal(`unknown instruction of program ${program}`);
 }

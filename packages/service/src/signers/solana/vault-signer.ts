@@ -1,18 +1,18 @@
-/** Derives vaults, and vouches for them. */
+/** Derivation of vaults and signatures of their bindings. */
 import type { Commitment } from "../../core/commitment.ts";
 import type { Hex32 } from "../../core/hex.ts";
 import type { VaultSigner } from "../port.ts";
 import type { Seed } from "./seed.ts";
 
-/** Before the two words that a binding is signed over: 24 bytes, so that no other message of ours could be one. */
+/** Prefix of the signed binding: 24 bytes, so that no other message of the service can equal one. */
 const BINDING_DOMAIN = "sluice/solana/binding/v1";
 
-/** The vaults of a seed. All that it ever signs are bindings, with a key that no transaction knows. */
+/** Creates the vault signer of a seed. It signs only bindings, with a key that signs no transactions. */
 export function createSolanaVaultSigner(options: {
   readonly seed: Seed;
   /** Bridge chain id. */
   readonly chainId: number;
-  /** As on EVM chains. */
+  /** The same hash as on EVM chains. */
   readonly hashCommitment: (commitment: Commitment) => Hex32;
 }): VaultSigner {
   const { seed, chainId, hashCommitment } = options;

@@ -51,22 +51,22 @@ export interface ChainCodec {
   encodeLockData(terms: LockTerms): Hex;
   /** Route data of `MONO_CHAIN`. */
   encodeTransferData(fee: RouteFee): Hex;
-  /** The id under which an escrow of this chain keeps a lock. */
+  /** Returns the id of a lock in this chain's escrow. */
   deliveryIdOf(lock: { wallet: Address; token: Address; seq: bigint }): Hex32;
-  /** The same id for an escrow of another chain. */
+  /** Returns the delivery id of a payout, whose escrow is on another chain. */
   deliveryIdOfPayout(payout: Payout): Hex32;
   /**
-   * Whether a transfer is what the escrow gave back to a wallet: it belongs to the settlement that locked it, and is no new
-   * deposit. `outflows` are those of its block.
+   * Returns whether a transfer is a lock that the escrow returned to its wallet. It belongs to the settlement that locked
+   * it and is not a new deposit. `outflows` are those of the transfer's block.
    */
   isGivenBack(transfer: Transfer, outflows: readonly Outflow[]): boolean;
 }
 
 /** One transaction of a settlement. */
 export interface Step {
-  /** As the contracts' gas tests measure it. */
+  /** Gas measured by the contracts' gas tests. */
   readonly gas: bigint;
-  /** Whether it pays the recipient: on Solana that may open an account, whose rent stays there. */
+  /** Set if the step pays the recipient: on Solana that may open an account, whose rent is not returned. */
   readonly paysRecipient?: true;
 }
 
@@ -75,7 +75,7 @@ export interface SettleCall {
   readonly token: Address;
   readonly route: Address;
   readonly routeData: Hex;
-  /** What was planned with; only a chain whose sweeps name their amount needs it, as the next. */
+  /** The planned amount. Only needed on a chain whose sweeps name their amount; so is the next field. */
   readonly amount: bigint;
   readonly asOf?: bigint | undefined;
   readonly sources?: readonly TokenSource[] | undefined;
@@ -83,25 +83,25 @@ export interface SettleCall {
 
 /** Terms of a lock. */
 export interface LockTerms {
-  /** Null where both sides are the same asset. */
+  /** Null when both tokens are the same asset. */
   readonly price: AttestedPrice | null;
-  /** The least that is to be delivered, in destination base units; a contract computes it itself. */
+  /** Least delivered amount in destination base units; contracts compute it themselves. */
   readonly minOut: bigint;
-  /** Unlike any other of the wallet and token; a contract counts itself. */
+  /** Unique per wallet and token; contracts count it themselves. */
   readonly seq: bigint;
-  /** The destination's `Delivery`. */
+  /** The `Delivery` contract of the destination. */
   readonly delivery: Hex32;
 }
 
-/** A lock to be ended, as far as whoever builds the call must know it; contracts know their locks themselves. */
+/** The facts of a lock that a call to end it needs, on a chain without contracts of ours. */
 export interface OpenLock {
   readonly commitment: Commitment;
   readonly token: Address;
   readonly seq: bigint;
   readonly amount: bigint;
-  /** As the lock says. */
+  /** Present balance, as in `Lock.held`. */
   readonly held?: bigint | undefined;
-  /** Ends it in a way that nobody can hinder by adding to it. Costs more; only where `held` is told. */
+  /** Ends the lock in a way that later additions cannot fail. Costs more; only valid with `held`. */
   readonly whole?: boolean | undefined;
 }
 
@@ -119,7 +119,7 @@ export interface Payout {
   readonly deadline: bigint;
 }
 
-/** Proof towards the escrow that a delivery was paid and is final. */
+/** The attestor's message to an escrow that a delivery was paid and is final. */
 export interface ClaimProof {
   readonly deliveryId: Hex32;
   /** Destination base units that were paid. */
@@ -128,14 +128,14 @@ export interface ClaimProof {
   readonly deadline: bigint;
 }
 
-/** Gives a lock back to its deposit address: it can no longer be delivered. */
+/** The attestor's message to an escrow that a lock can no longer be delivered and may return. */
 export interface ReturnProof {
   readonly deliveryId: Hex32;
   /** Unix seconds after which the contract refuses. */
   readonly deadline: bigint;
 }
 
-/** What a route takes out of a deposit, all of it under the committed cap. */
+/** The part of a deposit that a route keeps, within the committed cap. */
 export interface RouteFee {
   /** A share of the deposit, in basis points. */
   readonly bps: number;
@@ -143,12 +143,12 @@ export interface RouteFee {
   readonly flat: bigint;
 }
 
-/** How a burn is asked for. */
+/** Terms of a burn. */
 export interface BurnTerms {
   readonly fee: RouteFee;
-  /** The most that the bridge may keep of what is burned, in base units. */
+  /** The most that the bridge may keep of the burned amount, in base units. */
   readonly maxFee: bigint;
-  /** The bridge's own scale. */
+  /** Finality threshold on CCTP's own scale. */
   readonly minFinalityThreshold: number;
 }
 
@@ -162,28 +162,28 @@ export interface SignedPrice {
   readonly deadline: bigint;
 }
 
-/** A price, and the attestor's signature over it. */
+/** A price with the attestor's signature. */
 export interface AttestedPrice {
   readonly price: SignedPrice;
   readonly signature: Hex;
 }
 
-/** How a swap is asked for. */
+/** Terms of a pool swap. */
 export interface PoolSwapTerms extends AttestedPrice {
   readonly fee: RouteFee;
-  /** The least that must come out; the contract never takes less than the price allows, whatever this says. */
+  /** Least output in base units. The contract also enforces the price's own bound. */
   readonly minOut: bigint;
   /** Unix seconds after which the contract refuses. */
   readonly deadline: bigint;
 }
 
-/** How a swap is asked for whose outcome is burned: `fee` is of the deposited token, `maxFee` of what comes out. */
+/** Terms of a pool swap whose output is burned: `fee` is in the deposited token, `maxFee` in the output token. */
 export interface PoolSwapBurnTerms extends PoolSwapTerms, BurnTerms {}
 
-/** A price for one wallet, as the attestor is asked to sign it. */
+/** The attestor's signing input for a price of one wallet. */
 export interface PriceRequest extends SignedPrice {
   readonly wallet: Address;
   readonly token: Address;
-  /** The route's contract, which is what the signature is bound to. */
+  /** The route's contract, to which the signature is bound. */
   readonly route: Address;
 }

@@ -1,7 +1,7 @@
-/** What our contracts say that they did, as the logs of a mined transaction or a search on the chain shows it. */
+/** Effects of the service's contracts, found in the logs of a transaction or by a search on the chain. */
 import type { Address, Hex, Hex32, TxHash } from "../../core/hex.ts";
 
-/** What one of our contracts says that it did, read from the logs of a mined transaction. */
+/** One effect, read from the logs of a mined transaction. */
 export type Effect =
   | { readonly kind: "deployed"; readonly wallet: Address; readonly commitment: Hex32 }
   | {
@@ -11,7 +11,7 @@ export type Effect =
       readonly route: Address;
       readonly amount: bigint;
       readonly logIndex: number;
-      /** The block up to which it took what had arrived, where the sweep says so. */
+      /** The sweep took arrivals up to this block; undefined where the sweep does not state it. */
       readonly upTo?: bigint | undefined;
     }
   | {
@@ -38,7 +38,7 @@ export type Effect =
       readonly amount: bigint;
     }
   | ({ readonly kind: "burned" } & BurnFacts)
-  /** What the bridge's transmitter sent, as it stands on the chain. */
+  /** The bridge message that the transmitter emitted. */
   | { readonly kind: "message_sent"; readonly message: Hex };
 
 /** A wallet's burn for a bridge. */
@@ -47,19 +47,19 @@ export interface BurnFacts {
   readonly token: Address;
   /** Base units that were burned. */
   readonly amount: bigint;
-  /** Kept of the deposit before the burn. */
+  /** Base units of the deposit kept before the burn. */
   readonly fee: bigint;
-  /** The most that the bridge may keep of what was burned. */
+  /** The most that the bridge may keep of the burned amount, in base units. */
   readonly maxFee: bigint;
   /** The bridge's number of the destination. */
   readonly destDomain: number;
   readonly recipient: Hex32;
 }
 
-/** What a pool exchanged for a wallet. */
+/** A pool swap of a wallet. */
 export interface PoolSwapFacts {
   readonly wallet: Address;
-  /** Who received what came out. */
+  /** The recipient of the output. */
   readonly to: Address;
   readonly tokenIn: Address;
   readonly tokenOut: Address;
@@ -67,7 +67,7 @@ export interface PoolSwapFacts {
   readonly amountIn: bigint;
   /** Base units by which the recipient's balance grew. */
   readonly amountOut: bigint;
-  /** Kept of the deposit before the swap, in base units of `tokenIn`. */
+  /** Base units of `tokenIn` kept before the pool swap. */
   readonly fee: bigint;
 }
 
@@ -92,19 +92,19 @@ export interface DeliveredFacts {
 
 export type OutflowKind = "swept" | "refunded" | "returned";
 
-/** Value that left a deposit address by one of its two ways out, a sweep or a refund: it takes the whole balance. */
+/** Value that left a deposit address in a sweep or refund, which always takes the whole balance. */
 export interface Outflow {
   readonly kind: OutflowKind;
   readonly wallet: Address;
   readonly token: Address;
-  /** Base units; below zero where the escrow gave a lock back (`returned`), which is no new deposit. */
+  /** Base units; negative where the escrow returned a lock (`returned`), which is not a new deposit. */
   readonly amount: bigint;
   readonly txHash: TxHash;
   /** Position of the log in its block. */
   readonly logIndex: number;
 }
 
-/** `claimed`, `returned` to its deposit address, or `taken_back` by its refund authority: the last three are for good. */
+/** State of a lock: `claimed`, `returned` to its deposit address and `taken_back` by its refund authority are terminal. */
 export type LockState = "locked" | "claimed" | "returned" | "taken_back";
 
 /** A lock as the escrow holds it. */
@@ -112,11 +112,11 @@ export interface Lock extends LockFacts {
   readonly state: LockState;
   /** Unix seconds of the block of the lock. */
   readonly lockedAt: bigint;
-  /** What lies in it now, where anybody may add to a lock: what ends it takes all of that. */
+  /** Present balance, on a chain where anybody can add to a lock; ending the lock takes all of it. */
   readonly held?: bigint | undefined;
 }
 
-/** Value that a refund authority got back from a deposit address. */
+/** Value that a refund authority received from a deposit address. */
 export interface FoundRefund {
   readonly to: Address;
   readonly amount: bigint;
@@ -126,13 +126,13 @@ export interface FoundRefund {
   readonly logIndex: number;
 }
 
-/** What a bridge minted for one message, found on its chain by our own reader. */
+/** The mint of one bridge message, found on its chain by our own reader. */
 export interface FoundMint {
   readonly to: Address;
   readonly token: Address;
-  /** Base units that the recipient got. */
+  /** Base units that the recipient received. */
   readonly amount: bigint;
-  /** Kept by the bridge. */
+  /** Base units that the bridge kept. */
   readonly fee: bigint;
   readonly txHash: TxHash;
   readonly blockNumber: bigint;
@@ -144,5 +144,5 @@ export interface FoundDelivery extends DeliveredFacts {
   readonly blockNumber: bigint;
 }
 
-/** Why an order from a vault would fail, or failed, that met more than it takes: anybody can send some at any time. */
+/** Failure reason: the balance grew after the order was built (dust). Anybody can cause it by sending to a vault. */
 export const MORE_ARRIVED = "more arrived than is final";

@@ -1,6 +1,6 @@
 /**
- * The chain port: what the service asks of a chain. What one family cannot do is a capability that is absent, never a
- * method that throws. Heights and amounts are bigint; token address zero is the native coin.
+ * The chain port: the operations that the service needs of a chain. An operation that a family lacks is an absent
+ * capability, never a method that throws. Heights and amounts are bigint; token address zero is the native coin.
  */
 export type * from "./blocks.ts";
 export type * from "./reading.ts";

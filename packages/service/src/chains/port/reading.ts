@@ -1,8 +1,8 @@
 /**
- * What is read of a chain: its blocks, what moved in them, and what accounts hold.
+ * Reads of a chain: blocks, the transfers in them, and balances.
  *
- * Reads name the block they are about where that matters: a listing is by block hash, so it can never mix two forks, and
- * what decides over inventory is read at the final block. A call that fails because the node did not answer throws
+ * Reads name their block where it matters: a listing is by block hash, so it can never mix two forks, and decisions
+ * about inventory use the final block. A call that fails because the node did not answer throws
  * `OperatingError` RPC_UNAVAILABLE and says nothing about the chain; "not there" is `null` or `false`.
  */
 import type { ChainKind } from "../../core/chain-registry.ts";
@@ -32,29 +32,29 @@ export interface TokenHolding {
   readonly wallet: Address;
 }
 
-/** What a wallet holds of a token to be swept. */
+/** The balance of a token that a sweep can take. */
 export interface Held {
   /** Base units. */
   readonly amount: bigint;
-  /** The block up to which arrivals are in the amount; undefined where a sweep takes all that is there when it is mined. */
+  /** The amount counts arrivals up to this block; undefined where a sweep takes the whole balance when it is mined. */
   readonly asOf?: bigint | undefined;
-  /** Where it lies, where that is in more accounts than the one to be expected. */
+  /** The accounts that hold the amount, if it is not only the default account. */
   readonly sources?: readonly TokenSource[] | undefined;
   /**
-   * What must be left where a sweep is to go through whatever else arrives before it is mined; undefined where nothing that
-   * arrives can hinder one. Base units.
+   * Base units to leave behind so that later arrivals cannot fail the sweep; undefined where arrivals never fail a
+   * sweep.
    */
   readonly spare?: bigint | undefined;
 }
 
-/** An account of a token, and what is taken of it. */
+/** A token account and the amount to take from it. */
 export interface TokenSource {
   readonly account: Address;
   /** Base units. */
   readonly amount: bigint;
 }
 
-/** Picks the accounts that matter out of many. */
+/** Returns the subset of accounts whose payments matter. */
 export type ChoosePayees = (accounts: readonly Address[]) => Promise<ReadonlySet<Address>>;
 
 /** The native coin of a chain. */
@@ -63,7 +63,7 @@ export interface Coin {
   readonly decimals: number;
 }
 
-/** Reading a chain. Addresses are of the chain's own family. */
+/** Reads a chain. Addresses belong to the chain's own family. */
 export interface ChainReader {
   /** Bridge chain id. */
   readonly chainId: number;
@@ -72,30 +72,30 @@ export interface ChainReader {
   /** Throws `OperatingError` CONFIG_MISSING when the node serves another chain than configured. */
   checkIdentity(): Promise<void>;
   getHead(): Promise<BlockRef>;
-  /** Height of the newest block that cannot be undone. */
+  /** Returns the height of the newest final block. */
   getFinalNumber(): Promise<bigint>;
-  /** The time of a block, in Unix seconds. */
+  /** Returns the time of a block, in Unix seconds. */
   getTime(at: ReadPoint): Promise<bigint>;
   getBlock(number: bigint): Promise<BlockRef | null>;
   /**
-   * The block that follows a height: the next higher one, whatever its parent, as slots may be skipped; null while there is
-   * none.
+   * Returns the next block above a height, or null while there is none. Heights can have gaps (skipped slots); the parent
+   * is not checked.
    */
   getBlockAfter(number: bigint): Promise<BlockRef | null>;
-  /** Every transfer of the tokens in exactly this block, in order. Throws when the node no longer has the block. */
+  /** Lists the tokens' transfers in exactly this block, in order. Throws when the node no longer has the block. */
   listTransfers(block: BlockRef, tokens: readonly Address[]): Promise<Transfer[]>;
-  /** What transactions of exactly this block paid in the native coin to those whom `choose` picks, in order. */
+  /** Lists native payments of exactly this block to the accounts that `choose` returns, in order. */
   listNativeTransfers(block: BlockRef, choose: ChoosePayees): Promise<Transfer[]>;
-  /** In the newest block unless another is named, as everywhere below. */
+  /** Returns a balance, in the newest block unless `at` names another; the same default holds below. */
   getBalance(token: Address, owner: Address, at?: ReadPoint): Promise<bigint>;
-  /** What may be swept of a token, and which arrivals are in it. */
+  /** Returns the balance of a token that a sweep can take, and the arrivals that it includes. */
   readHolding(token: Address, owner: Address): Promise<Held>;
   /**
-   * What a wallet holds as its payers see it, which the gate looks at. Null where the token's contract, which anybody may
-   * have named, reverts, burns all gas or answers nonsense.
+   * Returns the balance that the gate checks. Null when the token's contract, which anybody can name, reverts, uses up
+   * all gas or returns malformed data.
    */
   findBalance(token: Address, owner: Address, at?: ReadPoint): Promise<bigint | null>;
   hasCode(address: Address, at?: ReadPoint): Promise<boolean>;
-  /** The least that can be paid to an account now, in base units: some chains let no account hold less than its rent. */
+  /** Returns the least that can be paid to an account now, in base units; on some chains rent sets a minimum balance. */
   getLeastPayment(token: Address, to: Address): Promise<bigint>;
 }

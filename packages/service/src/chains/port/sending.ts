@@ -1,4 +1,4 @@
-/** Sending to a chain, one signed transaction at a time. */
+/** Simulation and sending of signed transactions. */
 import type { Address, Hex, Hex32, TxHash } from "../../core/hex.ts";
 import type { Effect } from "./effects.ts";
 
@@ -10,15 +10,15 @@ export interface Call {
   readonly value: bigint;
 }
 
-/** A call, and the gas limit under which it is to run. */
+/** A call and its gas limit. */
 export interface GasCall {
   readonly call: Call;
   readonly gas: bigint;
 }
 
-/** Several calls as one. */
+/** Several calls combined into one. */
 export interface Batch extends GasCall {
-  /** Which of them, by their positions. */
+  /** Positions of the combined calls. */
   readonly members: readonly number[];
 }
 
@@ -35,7 +35,7 @@ export interface Fees {
   readonly maxPriorityFeePerGas: bigint;
 }
 
-/** What a node said to a signed transaction. `unknown` may have been accepted: never plan anew, only look or resend. */
+/** A node's answer to a signed transaction. `unknown` may have been accepted: only poll or rebroadcast, never replan. */
 export type SendOutcome =
   "accepted" | "known" | "nonce_too_low" | "underpriced" | "insufficient_funds" | "unknown";
 
@@ -44,9 +44,9 @@ export interface Receipt {
   readonly blockHash: Hex32;
   readonly blockNumber: bigint;
   readonly succeeded: boolean;
-  /** Set of a transaction that failed only for what somebody sent to a vault before it was mined. */
+  /** Set when the transaction failed only because a vault received more before it was mined. */
   readonly metMore?: true | undefined;
-  /** Wei that the sender paid for gas, the fee of the chain below included. */
+  /** Wei that the sender paid for gas, including a rollup's L1 fee. */
   readonly gasCost: bigint;
   readonly effects: readonly Effect[];
 }
@@ -54,11 +54,11 @@ export interface Receipt {
 /** Sending to a chain, one signed transaction at a time. */
 export interface ChainSender {
   /**
-   * Whether a final block shows that no order of this deadline, in Unix seconds, can still be carried out: where the chain
-   * itself looks at deadlines it is past this one; elsewhere what was signed in time is mined by now or never.
+   * Returns whether a final block proves that no payout with this deadline (Unix seconds) can still be mined: a chain that
+   * checks deadlines has passed it; elsewhere every transaction signed in time is mined or expired.
    */
   isOrderOver(deadline: bigint): Promise<boolean>;
-  /** What a transaction should offer now: twice the base fee and the tip. */
+  /** Returns the fees to offer now: twice the base fee plus the tip. */
   suggestFees(): Promise<Fees>;
   simulate(from: Address, call: Call): Promise<Simulation>;
   send(raw: Hex): Promise<SendOutcome>;

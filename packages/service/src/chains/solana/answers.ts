@@ -1,4 +1,4 @@
-/** The forms of a node's answers, and what we make of them. Each parser throws `TypeError` on any other form. */
+/** Parsers of a node's answers. Each throws `TypeError` on any other form. */
 import { type Static, type TSchema, Type } from "typebox";
 import { Compile } from "typebox/compile";
 import { AccountState, getTokenDecoder as getTokenAccountDecoder } from "@solana-program/token";
@@ -11,7 +11,7 @@ import { MEMO_PROGRAM } from "./memos.ts";
 const Key = Type.String({ pattern: "^[1-9A-HJ-NP-Za-km-z]{32,44}$" });
 const Signature = Type.String({ pattern: "^[1-9A-HJ-NP-Za-km-z]{64,88}$" });
 const Whole = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
-/** What accounts hold may be more than a number can say; then the number is not exact. */
+/** Can exceed the safe integers; then the number is inexact. */
 const Lamports = Type.Number({ minimum: 0 });
 const Digits = Type.String({ pattern: "^(0|[1-9][0-9]{0,19})$" });
 
@@ -121,15 +121,15 @@ const Checks = {
   ),
 };
 
-/** What an answer holds for a change of SOL of one account that holds no tokens. */
+/** A change of SOL of one account that is not a token account. */
 export interface SolChange {
   /** In base58. */
   readonly account: string;
-  /** Lamports; null where they are more than a number can say. */
+  /** Lamports; null when they exceed the safe integers. */
   readonly change: bigint | null;
 }
 
-/** A change of what an owner has of a mint, over all of its token accounts. */
+/** A change of an owner's balance of a mint, summed over its token accounts. */
 export interface TokenChange {
   /** Both in base58. */
   readonly owner: string;
@@ -137,20 +137,20 @@ export interface TokenChange {
   readonly change: bigint;
 }
 
-/** What a transaction changed. Keys are in base58: a block names tens of thousands, and few of them matter. */
+/** The balance changes of a transaction. Keys stay in base58: a block has tens of thousands, and few are decoded. */
 export interface Changes {
   readonly sol: readonly SolChange[];
   readonly tokens: readonly TokenChange[];
 }
 
-/** A transaction of a block that succeeded. */
+/** A successful transaction of a block. */
 export interface BlockTransaction extends Changes {
-  /** In the block. */
+  /** Position in the block. */
   readonly index: number;
   readonly signature: string;
   readonly feePayer: string;
   readonly signers: readonly string[];
-  /** Whether it called the memo program, or named it. */
+  /** Whether it lists the memo program among its accounts. */
   readonly hasMemo: boolean;
 }
 
@@ -161,16 +161,16 @@ export interface BlockHeadAnswer {
   readonly parentHash: Hex32;
   readonly parentSlot: bigint;
   readonly height: bigint;
-  /** Unix seconds; null where the node does not know. */
+  /** Unix seconds; null when the node does not know it. */
   readonly time: bigint | null;
 }
 
-/** A block, as far as it is read. */
+/** A block with its successful transactions. */
 export interface BlockAnswer extends BlockHeadAnswer {
   readonly transactions: readonly BlockTransaction[];
 }
 
-/** A memo, and who signed it. */
+/** A memo and its signers. */
 export interface MemoAnswer {
   readonly text: string;
   readonly signers: readonly Address[];
@@ -179,19 +179,19 @@ export interface MemoAnswer {
 /** A transaction with its memos. */
 export interface TransactionAnswer extends Changes {
   readonly slot: bigint;
-  /** Unix seconds; null where the node does not know. */
+  /** Unix seconds; null when the node does not know it. */
   readonly time: bigint | null;
   readonly signature: string;
   readonly succeeded: boolean;
-  /** Whether it failed for what was left at an account that signed it. */
+  /** Whether it failed because an account that signed would keep less than its rent: more arrived there since. */
   readonly metMore: boolean;
   readonly feePayer: string;
-  /** What its fee payer has less, in lamports. */
+  /** Lamports that the fee payer lost. */
   readonly cost: bigint;
   readonly memos: readonly MemoAnswer[];
 }
 
-/** An account that is there. */
+/** An existing account. */
 export interface AccountAnswer {
   /** In base58. */
   readonly owner: string;
@@ -203,7 +203,7 @@ export interface AccountAnswer {
 export interface TokenAccountAnswer {
   readonly account: Address;
   readonly amount: bigint;
-  /** Whether somebody else may move or close it. */
+  /** Whether another account may move its tokens or close it. */
   readonly isShared: boolean;
 }
 
@@ -212,7 +212,7 @@ export interface HistoryEntry {
   readonly signature: string;
   readonly slot: bigint;
   readonly succeeded: boolean;
-  /** All memos of it as one text, null where it has none. */
+  /** All memos of the transaction as one text; null without memos. */
   readonly memo: string | null;
 }
 
@@ -225,22 +225,22 @@ function expectForm<T>(check: Check<T>, what: string, value: unknown): T {
   return value;
 }
 
-/** A whole number: a slot, a height, a length. */
+/** Parses a whole number: a slot, height or length. */
 export function parseWhole(value: unknown): bigint {
   return BigInt(expectForm(Checks.whole, "a whole number", value));
 }
 
-/** A hash. */
+/** Parses a hash. */
 export function parseHash(value: unknown): Hex32 {
   return toHex32(fromBase58(expectForm(Checks.key, "a hash", value)));
 }
 
-/** Slots, as they come. */
+/** Parses slots, in the order of the answer. */
 export function parseSlots(value: unknown): bigint[] {
   return expectForm(Checks.slots, "slots", value).map(BigInt);
 }
 
-/** A block with the balances of its transactions. */
+/** Parses a block with the balance changes of its transactions. */
 export function parseBlock(slot: bigint, value: unknown): BlockAnswer {
   const block = expectForm(Checks.block, "a block", value);
   const transactions = block.transactions.flatMap(({ transaction, meta }, index) => {
@@ -262,12 +262,12 @@ export function parseBlock(slot: bigint, value: unknown): BlockAnswer {
   return { ...readHead(slot, block), transactions };
 }
 
-/** A block without its transactions. */
+/** Parses a block without its transactions. */
 export function parseBlockHead(slot: bigint, value: unknown): BlockHeadAnswer {
   return readHead(slot, expectForm(Checks.head, "a block", value));
 }
 
-/** A block and the ids of its transactions. */
+/** Parses a block and the ids of its transactions. */
 export function parseBlockSignatures(slot: bigint, value: unknown) {
   const block = expectForm(Checks.signatures, "a block", value);
   return { head: readHead(slot, block), signatures: block.signatures };
@@ -286,7 +286,7 @@ function readHead(slot: bigint, block: Static<typeof BlockHead>): BlockHeadAnswe
   };
 }
 
-/** A transaction, or null where the node does not know it. */
+/** Parses a transaction; null when the node does not know it. */
 export function parseTransaction(value: unknown): TransactionAnswer | null {
   const found = expectForm(Checks.transaction, "a transaction", value);
   if (found === null) return null;
@@ -361,12 +361,12 @@ function keyAt(keys: readonly string[], index: number): string {
   return key;
 }
 
-/** Data of an instruction as text; whatever bytes it has. */
+/** Decodes an instruction's data as UTF-8; invalid bytes become replacement characters. */
 function decodeText(data: string): string {
   return Buffer.from(decodeBase58(data)).toString("utf8");
 }
 
-/** Accounts in the order they were asked for, and the slot that they are of. */
+/** Parses accounts, in the order of the request, and the slot of their state. */
 export function parseAccounts(value: unknown): {
   readonly slot: bigint;
   readonly accounts: readonly (AccountAnswer | null)[];
@@ -382,7 +382,7 @@ function readAccount(account: Static<typeof Account>): AccountAnswer | null {
   return { owner, lamports: BigInt(lamports), data: Buffer.from(data[0], "base64") };
 }
 
-/** The token accounts of an owner and a mint that are open, and the slot that they are of. */
+/** Parses the open token accounts of an owner and mint, and the slot of their state. */
 export function parseTokenAccounts(
   expected: { readonly owner: string; readonly mint: string },
   value: unknown,
@@ -406,7 +406,7 @@ export function parseTokenAccounts(
 
 const TOKEN_ACCOUNT_BYTES = 165;
 
-/** Part of a history. */
+/** Parses a page of an account's history. */
 export function parseHistory(value: unknown): readonly HistoryEntry[] {
   return expectForm(Checks.history, "a history", value).map(({ signature, slot, err, memo }) => ({
     signature,
@@ -416,17 +416,17 @@ export function parseHistory(value: unknown): readonly HistoryEntry[] {
   }));
 }
 
-/** Micro-lamports per compute unit that recent blocks took at least. */
+/** Parses the lowest priority fees that recent blocks accepted, in micro-lamports per compute unit. */
 export function parsePrices(value: unknown): readonly bigint[] {
   return expectForm(Checks.prices, "prices", value).map(({ prioritizationFee }) =>
     BigInt(prioritizationFee),
   );
 }
 
-/** What a simulation came to, and the slot that it is of. */
+/** Parses the result of a simulation and the slot of its state. */
 export function parseSimulation(value: unknown): {
   readonly slot: bigint;
-  /** The node's form of an error; null where there is none. */
+  /** The node's error as it sent it; null without an error. */
   readonly error: unknown;
   readonly units: bigint;
 } {

@@ -1,8 +1,8 @@
 /**
- * The blocks of a chain that some nodes show together, as of one commitment level: final ones, or all that are confirmed.
+ * The blocks of one commitment level (finalized, or confirmed) that enough nodes agree on.
  *
- * What is final never changes. What is only confirmed may leave the chain: a block that was read before is then asked
- * for again by its head, before it is said to be there.
+ * Final blocks never change and are cached. A confirmed block can be orphaned, so its head is read again before the
+ * cached block is returned.
  */
 import { OperatingError } from "../../core/errors.ts";
 import type { Hex32 } from "../../core/hex.ts";
@@ -11,15 +11,15 @@ import type { Nodes, Read, Rule } from "../ask-nodes.ts";
 import type { BlockAnswer } from "./answers.ts";
 import type { CommitmentLevel, ReadBlock, SolanaNode } from "./node.ts";
 
-/** Blocks that were read and are kept: each is asked for several times in a row. */
+/** Size of the cache: callers read a block several times in a row. */
 const BLOCKS_KEPT = 8;
-/** How far a list of slots is asked for ahead. */
+/** Number of slots to list ahead. */
 const SLOTS_AHEAD = 64;
-/** Slots of a list that are tried, where nodes name some that none has. */
+/** Listed slots to try when nodes list slots that have no block. */
 const SLOTS_TRIED_MAX = 8;
-/** How far is gone back from a block that was found to the one that follows. */
+/** Most parents to follow back from a found block to the next one. */
 const BLOCKS_BACK_MAX = 64;
-/** How often what is new is asked for, and how long is waited in between: about as long as a slot. */
+/** Attempts to read a new confirmed block, and the pause between them: about one slot. */
 const ASKS_MAX = 4;
 const PAUSE_MS = 400;
 
@@ -27,35 +27,35 @@ const NOTHING_LISTED = { after: 0n, slots: [] };
 
 /** Blocks of one level. */
 export interface Blocks {
-  /** The newest slot that enough nodes have come to. What is final never goes back. */
+  /** Returns the newest slot that enough nodes have reached. The final slot never decreases. */
   getSlot(): Promise<bigint>;
-  /** A slot to read state at or above: that of `getSlot`, and below no block that was read. */
+  /** Returns the minimum slot for state reads: `getSlot`, but not below any block that was read. */
   getStateSlot(): Promise<bigint>;
-  /** The block of a slot, or null where there is surely none. */
+  /** Returns the block of a slot; null when the slot certainly has none. */
   findBlock(slot: bigint): Promise<BlockAnswer | null>;
-  /** The block that follows a slot, or null while none does. No block between the two can be hidden. */
+  /** Returns the first block after a slot, or null while there is none. Nodes cannot hide a block in between. */
   readBlockAfter(slot: bigint): Promise<BlockAnswer | null>;
-  /** Exactly this block, also where it has left the chain meanwhile and was read before. */
+  /** Returns exactly this block, even if it was orphaned after it was read. */
   readExactly(block: { readonly number: bigint; readonly hash: Hex32 }): Promise<BlockAnswer>;
 }
 
-/** All throw RPC_UNAVAILABLE without answers enough. */
+/** Creates the blocks of one level. Every method throws RPC_UNAVAILABLE without enough agreeing answers. */
 export function createBlocks(
   nodes: Nodes<SolanaNode>,
   options: {
     readonly commitment: CommitmentLevel;
     readonly clock: Clock;
-    /** RPC_UNAVAILABLE, for a short reason of our own words. */
+    /** Creates an RPC_UNAVAILABLE error. `reason` is our own text, never a node's. */
     readonly unavailable: (reason: string) => OperatingError;
   },
 ): Blocks {
   const { commitment, clock, unavailable } = options;
   const isFinal = commitment === "finalized";
-  /** By slot, in the order of their reading. */
+  /** Cached blocks by slot, in the order they were read. */
   const kept = new Map<bigint, BlockAnswer>();
   let finalSlot = 0n;
   let highestRead = 0n;
-  /** Slots that were listed after one: what is older than that one is not in it. */
+  /** Slots listed after `after`; it has no older ones. */
   let listed: { readonly after: bigint; readonly slots: readonly bigint[] } = NOTHING_LISTED;
 
   async function getSlot(): Promise<bigint> {
@@ -71,7 +71,7 @@ export function createBlocks(
     return slot > highestRead ? slot : highestRead;
   }
 
-  /** A block at or below the newest slot. Throws RPC_UNAVAILABLE also where the slot has none. */
+  /** Reads a block at or below the newest slot. Throws RPC_UNAVAILABLE also when the slot has none. */
   async function readBlock(slot: bigint): Promise<BlockAnswer> {
     const known = kept.get(slot);
     if (known && (isFinal || (await isThere(known)))) return known;
@@ -85,13 +85,13 @@ export function createBlocks(
     return block;
   }
 
-  /** Whether a block that was read is still on the chain. Its head says it, at a fraction of the bytes. */
+  /** Returns whether a cached block is still on the chain. Reads only its head, a fraction of the bytes. */
   async function isThere({ slot, hash }: BlockAnswer): Promise<boolean> {
     const head = await nodes.agree((node) => node.readHead(slot, commitment));
     return head.hash === hash;
   }
 
-  /** The parent of a block that is on the chain: named by its hash, it is as surely there. */
+  /** Returns the parent of a block on the chain. The hash proves that the parent is on the chain too. */
   async function readParent({ parentSlot, parentHash }: BlockAnswer): Promise<BlockAnswer> {
     const known = kept.get(parentSlot);
     const parent = known?.hash === parentHash ? known : await readBlock(parentSlot);
@@ -99,7 +99,7 @@ export function createBlocks(
     return parent;
   }
 
-  /** Slots after one that some node says have a block, lowest first: a hint, as any of them may be made up or left out. */
+  /** Lists slots that some node says have a block, lowest first. A hint only: a node can invent or omit slots. */
   async function listSlotsAfter(slot: bigint, newest: bigint): Promise<readonly bigint[]> {
     const isAhead = (other: bigint) => other > slot && other <= newest;
     const known = listed.after <= slot ? listed.slots.filter(isAhead) : [];
@@ -114,14 +114,14 @@ export function createBlocks(
   async function findAnyAfter(slot: bigint, newest: bigint): Promise<BlockAnswer> {
     let failure: unknown;
     const slots = await listSlotsAfter(slot, newest);
-    // Where lists say nothing, the newest is known to be there, and leads back.
+    // If no list helps, the newest slot has a block, whose parents lead back.
     for (const candidate of [...slots.slice(0, SLOTS_TRIED_MAX), newest]) {
       try {
         return await readBlock(candidate);
       } catch (error) {
         if (!isUnavailable(error)) throw error;
         failure = error;
-        // Made up, or of a fork that is gone: it would stand before those that are there at the next try.
+        // Invented, or of an orphaned fork: drop it, so that the next read does not try it first.
         const others = listed.slots.filter((one) => one !== candidate);
         listed = { ...listed, slots: others };
       }
@@ -133,7 +133,7 @@ export function createBlocks(
     const newest = await getSlot();
     if (slot >= newest) return null;
     let block = await findAnyAfter(slot, newest);
-    // A list may leave blocks out. A block names its parent, and of that it can be no mistake.
+    // A list can omit blocks, but the parent hash of a block cannot be wrong.
     for (let back = 0; block.parentSlot > slot; back += 1) {
       if (back === BLOCKS_BACK_MAX) {
         listed = NOTHING_LISTED;
@@ -144,7 +144,7 @@ export function createBlocks(
     return block;
   }
 
-  /** What was just confirmed is not at every node, nor behind every address of one, although it was said to be. */
+  /** Retries at level confirmed: a new block is not yet at every node, or not at every backend of one. */
   async function readBlockAfter(slot: bigint): Promise<BlockAnswer | null> {
     for (let asks = 1; ; asks += 1) {
       try {
@@ -164,7 +164,7 @@ export function createBlocks(
       return await readBlock(slot);
     } catch (error) {
       if (!isUnavailable(error)) throw error;
-      // Nodes say that a slot was skipped also where they lack its block: what follows it tells.
+      // Nodes report a slot as skipped also when they lack its block: the next block's parent decides.
       const next = slot === 0n ? null : await readBlockAfter(slot - 1n);
       if (next === null) throw error;
       return next.slot === slot ? next : null;
@@ -185,7 +185,7 @@ function isUnavailable(error: unknown): boolean {
   return error instanceof OperatingError && error.code === "RPC_UNAVAILABLE";
 }
 
-/** Blocks are large: what they hold is compared by its hash. */
+/** Compares blocks by their digest, since they are large. */
 const SAME_BLOCK: Rule<ReadBlock> = {
   isSame: (one, other) => one.digest === other.digest,
   merge([first]) {

@@ -1,4 +1,4 @@
-/** What stands in the place of contracts on Solana: orders to the signer, and what the chain shows of them. */
+/** The contract port on Solana, which has no contracts of ours: orders to the signer, and their effects on the chain. */
 import { ed25519 } from "@noble/curves/ed25519";
 import { assert } from "../../core/assert.ts";
 import { feeOf } from "../../core/amounts.ts";
@@ -36,10 +36,10 @@ import type { Quorum } from "./quorum.ts";
 import { costOfStep, costOfUnits } from "./costs.ts";
 import { encodeFee, encodeLockTerms, parseFee, parseLockTerms } from "./route-data.ts";
 
-/** How commitments are hashed, and what their ids are: as on EVM chains, which know nothing of Solana. */
+/** Hashes and ids of commitments, the same as on EVM chains. */
 export interface Commitments {
   readonly hash: (commitment: Commitment) => Hex32;
-  /** The address that the commitment has on EVM chains. */
+  /** Returns the commitment's address on EVM chains. */
   readonly walletOf: (commitment: Commitment) => Address;
   readonly deliveryIdOf: (lock: {
     readonly srcChain: number;
@@ -53,14 +53,14 @@ export interface Commitments {
 /** The accounts of a deployment. */
 export interface Accounts extends Actors {
   readonly treasury: SolanaAddress;
-  /** Who pays for orders: every transaction of ours is paid by one of them. */
+  /** Accounts that pay the fees of orders; one of them pays for every transaction of the service. */
   readonly feePayers: readonly SolanaAddress[];
 }
 
-/** What the binding key signs, before the commitment's hash and the vault. */
+/** Prefix of the signed binding; the commitment's hash and the vault follow. */
 const BINDING_DOMAIN = Buffer.from("sluice/solana/binding/v1", "utf8");
 
-/** The orders of a chain, and what is found of them. What is read throws RPC_UNAVAILABLE. */
+/** Creates the builder of orders and the reader of their effects. Every read may throw RPC_UNAVAILABLE. */
 export function createContracts(
   quorum: Quorum,
   options: {
@@ -75,9 +75,9 @@ export function createContracts(
       }) => Hex32;
       readonly ofPayout: (payout: Payout) => Hex32;
     };
-    /** What may be delivered of a token now under its cap over 24 hours, in base units: as the signer says, who keeps it. */
+    /** Asks the signer, which keeps the daily cap, what may still be delivered of a token. Base units. */
     readonly capLeftOf: (token: Address) => Promise<bigint>;
-    /** Whose blocks are walked. */
+    /** Commitment level of the blocks that the scanner walks. */
     readonly walkAt: CommitmentLevel;
   },
 ): ChainCodec & ContractReader {
@@ -87,14 +87,14 @@ export function createContracts(
   const { agreeFinal, nodes } = quorum;
   const looking: Looking = { actors: accounts, searchHistory: createHistorySearch() };
 
-  /** Transactions of a block that may be of ours: whoever is not paid by us is not looked into. */
+  /** Selects transactions of a block that may be orders: only these are read in full. */
   const paysForOrders = new Set(accounts.feePayers.map((account) => String(toBase58(account))));
   const mayBeOurs = ({ feePayer, hasMemo }: BlockTransaction) =>
     hasMemo && paysForOrders.has(feePayer);
 
   async function readTransaction(signature: string, slot: bigint): Promise<TransactionAnswer> {
     const found = await nodes.agree((node) => node.getTransaction(signature, walkAt));
-    // What was in a block that left the chain may be in another by now, where it may have done otherwise.
+    // After a reorg the transaction may be in another block, with another outcome.
     if (!found?.succeeded || found.slot !== slot) throw unreadable();
     return found;
   }
@@ -167,7 +167,7 @@ export function createContracts(
         ...(sources && { sources }),
       });
     },
-    // One transaction does all of it or nothing: an order that fails would take others with it.
+    // A transaction is atomic: one failing order would fail the others of a batch.
     combine: () => null,
     tookEffect: (receipt, call) =>
       parseOrders(call.data).every((order) => tookEffect(receipt, order, { commitments, ids })),
@@ -192,7 +192,7 @@ export function createContracts(
   };
 }
 
-/** Whether the binding key signed that a vault is the one of a commitment. */
+/** Returns whether the binding key signed that a vault belongs to a commitment. */
 function isBound({
   binding,
   commitment,
@@ -208,7 +208,7 @@ function isBound({
   try {
     return ed25519.verify(bytesOf(proof), message, bytesOf(binding), { zip215: false });
   } catch {
-    // Of another length, or no point of the curve: then nobody signed anything.
+    // A wrong length, or not a point of the curve: not a valid signature.
     return false;
   }
 }
@@ -223,7 +223,7 @@ function settleOrderOf(call: SettleCall, { escrow, binding }: Accounts): Order {
   return { kind: "transfer", ...facts, fee: feeOf(amount, bps) + flat };
 }
 
-/** Native coin is taken by closing the account, whatever it holds; and what it holds is named only where it is more. */
+/** Returns how an order ends a lock. Native coin leaves by closing the account; `held` is set only if above the amount. */
 function howEnded(
   { held, whole = false }: Pick<OpenLock, "held" | "whole">,
   { token, amount }: Pick<OpenLock, "token" | "amount">,
@@ -244,7 +244,7 @@ function callOf({ walletRoot, escrow, delivery }: OwnAccounts, order: Order): Ca
   return { to: to[order.kind], data: encodeOrders([order]), value: 0n };
 }
 
-/** What a transaction took out of vaults, or gave back to them. */
+/** Lists the value that a transaction took out of vaults or returned to them. */
 function outflowsOf(transaction: TransactionAnswer, actors: Actors, logIndex: number): Outflow[] {
   const txHash = fromSignature(transaction.signature);
   const left = readEffects(transaction, actors, logIndex).flatMap((effect): Outflow[] => {
@@ -262,7 +262,7 @@ function outflowsOf(transaction: TransactionAnswer, actors: Actors, logIndex: nu
   return [...left, ...returned];
 }
 
-/** Whether an order did what it was for. A transaction does all of it or nothing; its effects say that it is this one. */
+/** Returns whether an order took effect. A transaction is atomic; its effects identify the order. */
 function tookEffect(
   { succeeded, effects }: Receipt,
   order: Order,

@@ -1,6 +1,6 @@
 /**
- * What our orders did, read from a transaction: its memos say it, and they count only where those signed who alone may
- * do it, and where the balances changed as they say.
+ * The effects of orders, read from a transaction's memos. A memo counts only if the accounts that alone may do this
+ * signed it and the balances changed as it says.
  */
 import { type Address, NATIVE_SOL } from "../../core/hex.ts";
 import type { Effect } from "../port/index.ts";
@@ -9,7 +9,7 @@ import { toBase58 } from "./base58.ts";
 import { mintOf } from "./derived-accounts.ts";
 import { type Memo, parseMemo, type ReturnMemo } from "./memos.ts";
 
-/** Accounts whose word counts. */
+/** Accounts whose signed memos count. */
 export interface Actors {
   /** Stands where the factory stands on EVM chains: what leaves a vault by no lock goes by its name. */
   readonly binding: Address;
@@ -17,12 +17,12 @@ export interface Actors {
   readonly delivery: Address;
 }
 
-/** What is read of a transaction that succeeded. */
+/** The facts of a successful transaction. */
 interface Done extends Changes {
   readonly memos: readonly MemoAnswer[];
 }
 
-/** Memos of a transaction that are true. */
+/** Lists the memos of a transaction that its signers and balance changes confirm. */
 export function listMemos(done: Done, actors: Actors): readonly Memo[] {
   const memos = done.memos.flatMap(({ text, signers }) => {
     const memo = parseMemo(text, signers);
@@ -31,7 +31,7 @@ export function listMemos(done: Done, actors: Actors): readonly Memo[] {
   return memos.filter((memo) => isTrue(memo, memos, { done, actors }));
 }
 
-/** Effects of a transaction that succeeded, in the order of its memos. */
+/** Returns the effects of a successful transaction, in the order of its memos. */
 export function readEffects(done: Done, actors: Actors, logIndex: number): Effect[] {
   return listMemos(done, actors).flatMap((memo) => toEffects(memo, done, { actors, logIndex }));
 }
@@ -87,7 +87,7 @@ function toEffects(
   }
 }
 
-/** What a lock holds: of a token what arrived of it, of SOL what was sent, for its account may have had lamports before. */
+/** Returns a lock's amount: tokens that arrived, or SOL that was sent, since its account may have held lamports before. */
 export function lockedBy(
   { token, amount }: { readonly token: Address; readonly amount: bigint },
   changes: Changes,
@@ -96,10 +96,10 @@ export function lockedBy(
   return token === NATIVE_SOL ? amount : gainOf(changes, escrow, token);
 }
 
-/** What a vault got back by a return, the mint's own fee left out. */
+/** Returns what a vault received by a return, after the mint's transfer fee. */
 export function returnedBy({ vault, token, amount }: ReturnMemo, changes: Changes): bigint {
   const gain = gainOf(changes, vault, token);
-  // What somebody added to the lock is a deposit like any other.
+  // Tokens that somebody added to the lock count as a deposit.
   return gain < amount ? gain : amount;
 }
 
@@ -118,7 +118,7 @@ function isOfActor(memo: Memo, [first]: readonly Address[], { escrow, delivery }
   }
 }
 
-/** Whether the balances changed as a memo says. */
+/** Returns whether the balances changed as a memo says. */
 function isTrue(
   memo: Memo,
   all: readonly Memo[],
@@ -152,7 +152,7 @@ function isOfLocks({ kind }: Memo): boolean {
   return kind === "lock" || kind === "claim" || kind === "return";
 }
 
-/** Whether as much left the locks as all memos of the mint say. */
+/** Returns whether the locks lost as much of a mint as all of its memos say. */
 function isTaken(
   { token }: Memo,
   all: readonly Memo[],
@@ -164,7 +164,7 @@ function isTaken(
   return gainOf(done, actors.escrow, mint) <= -taken;
 }
 
-/** What an owner has more of a token; below zero where it has less. */
+/** Returns the change of an owner's balance of a token; negative for a loss. */
 function gainOf(changes: Changes, owner: Address, token: Address): bigint {
   const account = toBase58(owner);
   if (token === NATIVE_SOL) {

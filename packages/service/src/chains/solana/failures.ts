@@ -1,4 +1,4 @@
-/** Why a transaction would fail, in one word. */
+/** Names for the failures of transactions. */
 import type { Instruction } from "@solana/kit";
 import { SYSTEM_PROGRAM_ADDRESS } from "@solana-program/system";
 import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
@@ -6,7 +6,7 @@ import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 /** Instructions that set limit and price come before those of the orders. */
 const BUDGET_INSTRUCTIONS = 2;
 
-/** Custom errors of the token programs that orders can meet. */
+/** Custom errors of the token programs that orders can cause. */
 const TOKEN_ERRORS: Readonly<Record<number, string>> = {
   1: "InsufficientFunds",
   2: "InvalidMint",
@@ -26,8 +26,8 @@ const SYSTEM_ERRORS: Readonly<Record<number, string>> = {
 };
 
 /**
- * Whether an order would leave something at an account that signs it beside the payer, and less than an account must have:
- * vaults are emptied, so somebody sent it a little since.
+ * Returns whether the transaction would leave a signing account other than the payer below its minimum balance. Vaults
+ * are emptied, so somebody sent a small amount after the order was built (dust).
  */
 export function isLeftover(error: unknown, signersCount: number): boolean {
   const rent = isRecord(error) ? error["InsufficientFundsForRent"] : undefined;
@@ -37,7 +37,7 @@ export function isLeftover(error: unknown, signersCount: number): boolean {
 }
 
 /**
- * The name of an error as nodes write them. `gas` where the payer cannot pay fee or rent: that is no fault of the order.
+ * Returns the name of a node's error; `gas` when the payer cannot pay fee or rent, which is not a fault of the order.
  */
 export function readFailure(
   error: unknown,
@@ -62,7 +62,7 @@ export function readFailure(
   const isOfPayer = instruction?.accounts?.[0]?.address === payer;
   switch (instruction?.programAddress) {
     case SYSTEM_PROGRAM_ADDRESS:
-    // Passes on what the system program says when it pays for the account that it opens.
+    // Forwards errors of the system program, which funds the account that it opens.
     case ASSOCIATED_TOKEN_PROGRAM_ADDRESS:
       if (code === 1 && isOfPayer) return "gas";
       return SYSTEM_ERRORS[code] ?? `Custom${code}`;
@@ -71,7 +71,7 @@ export function readFailure(
   }
 }
 
-/** Only names, never text of a node's. */
+/** Returns the text if it is a plain name; never passes on a node's free text. */
 function named(text: string): string {
   return /^[A-Za-z]{1,60}$/.test(text) ? text : "reverted";
 }

@@ -1,13 +1,13 @@
-/** What wallets hold at the newest final block, which the node names: no other state of Solana can be read. */
+/** Balances of wallets at the newest final slot, as nodes report it: Solana serves no other final state. */
 import { type Address, NATIVE_SOL } from "../../core/hex.ts";
 import type { FinalBalances, HeldAt, TokenHolding } from "../port/index.ts";
 import type { TokenAccountAnswer } from "./answers.ts";
 import type { Quorum } from "./quorum.ts";
 
-/** Questions that are under way at once. */
+/** Concurrent requests. */
 const AT_ONCE = 8;
 
-/** Throws RPC_UNAVAILABLE without answers enough. */
+/** Creates the reader of final balances. Throws RPC_UNAVAILABLE without enough agreeing answers. */
 export function createFinalBalances({ agreeFinal }: Pick<Quorum, "agreeFinal">): FinalBalances {
   async function readOne({ token, wallet }: TokenHolding): Promise<HeldAt> {
     const held = await (token === NATIVE_SOL ? readLamports(wallet) : readTokens(token, wallet));
@@ -20,7 +20,7 @@ export function createFinalBalances({ agreeFinal }: Pick<Quorum, "agreeFinal">):
       return { amount: accounts[0]?.lamports ?? 0n, at: slot };
     }, SAME_AMOUNT);
 
-  /** Over all accounts of the wallet, also those that others may move: what arrives in them is counted too. */
+  /** Sums all accounts of the wallet, including those that others may move, because arrivals there count too. */
   const readTokens = (token: Address, wallet: Address) =>
     agreeFinal(async (node, minSlot) => {
       const { slot, accounts } = await node.readTokenAccounts(wallet, token, minSlot);

@@ -1,41 +1,41 @@
 /**
- * What happened to an account, read backwards from its history. Anybody may add to a history, at the price of a transaction
- * each. So one search asks a node only so often; where that is not enough the next one goes on from there.
+ * A search through an account's history, newest first. Anybody can make a history long, one transaction fee per entry,
+ * so the requests of one search are limited; the next search resumes where it stopped.
  */
 import type { Address } from "../../core/hex.ts";
 import { OperatingError } from "../../core/errors.ts";
 import type { HistoryEntry, TransactionAnswer } from "./answers.ts";
 import { HISTORY_PAGE, type SolanaNode } from "./node.ts";
 
-/** How often one search asks its node. */
+/** Most requests of one search. */
 export const CALLS_MAX = 60;
-/** Searches of each node that are gone on with, the newest ones. */
+/** Unfinished searches kept per node, the newest ones. */
 const SEARCHES_KEPT = 200;
 
 export interface Search {
-  /** The same for the same search only. */
+  /** Identifies the search, so that it can be resumed. */
   readonly name: string;
   readonly account: Address;
   readonly minSlot: bigint;
-  /** Nodes keep the memos of a transaction beside the history: one without this text is not looked at. */
+  /** Text that the memo in the history entry must contain; other transactions are not fetched. */
   readonly text: string;
-  /** Nothing older is looked at. */
+  /** The oldest slot to search. */
   readonly fromSlot?: bigint;
   readonly isHit: (transaction: TransactionAnswer) => boolean;
-  /** Whether what was found, the newest first, makes all that is older superfluous. */
+  /** Returns whether the hits so far, newest first, suffice. */
   readonly isEnough: (hits: readonly TransactionAnswer[]) => boolean;
 }
 
 /**
- * Transactions of an account that succeeded and are hits, newest first, to the end of its history or until they are enough.
- * Throws RPC_UNAVAILABLE also where the history is too long for one search: then the same search goes on.
+ * Finds successful transactions of an account, newest first, to the end of its history or until `isEnough`. Throws
+ * RPC_UNAVAILABLE also when one search cannot finish; calling it again resumes it.
  */
 export type SearchHistory = (
   node: SolanaNode,
   search: Search,
 ) => Promise<readonly TransactionAnswer[]>;
 
-/** A part of a history that was not looked at, between two of its transactions. */
+/** A part of a history that is not searched yet, between two of its transactions. */
 interface Gap {
   readonly kind: "gap";
   /** Undefined from the newest on. */
@@ -49,15 +49,15 @@ interface Hit {
   readonly transaction: TransactionAnswer;
 }
 
-/** How far a search came. */
+/** The progress of a search. */
 interface Progress {
-  /** The newest transaction that was looked at. */
+  /** The newest searched transaction. */
   newest: string | undefined;
-  /** The history from the newest on, without what was looked at and is no hit. */
+  /** Hits and unsearched gaps, newest first. */
   pieces: (Gap | Hit)[];
 }
 
-/** Makes a search with a memory of its own. */
+/** Creates a search with its own progress memory. */
 export function createHistorySearch(): SearchHistory {
   const kept = new WeakMap<SolanaNode, Map<string, Progress>>();
 
@@ -82,12 +82,12 @@ export function createHistorySearch(): SearchHistory {
       ? { newest: known.newest, pieces: known.pieces.map((piece) => ({ ...piece })) }
       : { newest: undefined, pieces: [] };
     const isKept = known !== undefined;
-    // What came since.
+    // Transactions since the last search.
     progress.pieces.unshift({ kind: "gap", before: undefined, until: progress.newest });
     const calls = createBudget();
     try {
       const hits = await close(node, search, progress, calls);
-      // That nothing was found is looked into again: a node may not have had all of its history yet.
+      // A search without hits starts over: the node may have had an incomplete history.
       if (isKept && hits.length > 0) keep(node, name, progress);
       else progressOf(node).delete(name);
       return hits;
@@ -112,7 +112,7 @@ function createBudget() {
   };
 }
 
-/** Looks into gaps, the newest first, until the hits before the next one are enough. */
+/** Searches gaps, newest first, until the hits before the next gap suffice. */
 async function close(
   node: SolanaNode,
   search: Search,
@@ -131,7 +131,7 @@ async function close(
   }
 }
 
-/** Looks at a page of a gap. After each entry the progress says what is left. */
+/** Searches one page of a gap. The progress is updated after each entry. */
 async function lookInto(
   node: SolanaNode,
   gap: Gap,

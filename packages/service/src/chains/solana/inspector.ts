@@ -1,4 +1,4 @@
-/** The inspector port over one node of Solana. */
+/** The inspector port over one Solana node. */
 import { AccountState, getTokenDecoder } from "@solana-program/token";
 import { SYSTEM_PROGRAM_ADDRESS } from "@solana-program/system";
 import { OperatingError } from "../../core/errors.ts";
@@ -18,7 +18,7 @@ import { rentOf } from "./solana-chain.ts";
 
 const TOKEN_ACCOUNT_BYTES = 165;
 const MARKER_BYTES = 1;
-/** What nodes say of a slot without a block: skipped, or not in their ledger or their long-term storage. */
+/** Error codes for a slot without a block: skipped, or missing in the ledger or long-term storage. */
 const NO_BLOCK_CODES: readonly number[] = [-32007, -32009];
 
 const COMMITMENTS: Readonly<Record<ReadAt, CommitmentLevel>> = {
@@ -29,16 +29,16 @@ const COMMITMENTS: Readonly<Record<ReadAt, CommitmentLevel>> = {
 export interface SolanaInspectorOptions {
   /** Bridge chain id. */
   readonly chainId: number;
-  /** May carry credentials; never shown. */
+  /** May contain credentials; never shown. */
   readonly rpcUrl: string;
-  /** For one request, body included. */
+  /** Per request, including the body. */
   readonly timeoutMs: number;
   readonly genesisHash: Hex32;
-  /** Accounts whose recent prices decide what is offered. */
+  /** Accounts whose recent priority fees decide the offered fee. */
   readonly pricedBy: readonly Address[];
-  /** Micro-lamports per compute unit: the most that is offered. */
+  /** The highest offered priority fee, in micro-lamports per compute unit. */
   readonly unitPriceMax: bigint;
-  /** Lamports per byte that accounts are opened with. */
+  /** Rent in lamports per byte that new accounts receive. */
   readonly rentPerByte: bigint;
 }
 
@@ -109,7 +109,7 @@ export function createSolanaInspector(options: SolanaInspectorOptions): SolanaIn
 
     async findTokenAccount(owner, mint, program) {
       const account = await readAccount(await associatedAccountOf(owner, mint, program));
-      // Before it is open, anybody may have sent lamports to its address.
+      // Not open yet: anybody can send lamports to its address.
       if (account?.owner !== TOKEN_PROGRAMS[program]) return null;
       const token = getTokenDecoder().decode(account.data.subarray(0, TOKEN_ACCOUNT_BYTES));
       if (token.state === AccountState.Uninitialized) return null;
@@ -122,7 +122,7 @@ export function createSolanaInspector(options: SolanaInspectorOptions): SolanaIn
   };
 }
 
-/** Whether the node says that a final slot has no block; any other trouble is for the reading that follows. */
+/** Returns whether the node says that a final slot has no block. Other errors are left to the read that follows. */
 async function isSkipped(rpc: Rpc, slot: bigint): Promise<boolean> {
   const options = { commitment: "finalized", transactionDetails: "none", rewards: false };
   const answer = await rpc.call("getBlock", [Number(slot), options]);

@@ -1,6 +1,6 @@
 /**
- * Orders as instructions. Pure: whoever signs and whoever simulates build the same from the same facts, and nothing here
- * is taken from an order but what it moves and whose it is. Where to follows from the commitment.
+ * Builds instructions from orders. Pure: signing and simulation build the same bytes from the same facts. An order only
+ * names the asset and its owner; the recipient follows from the commitment.
  */
 import {
   getAllocateWithSeedInstruction,
@@ -43,11 +43,11 @@ import type {
   TransferOrder,
 } from "./orders.ts";
 
-/** What is known of a mint. */
+/** Facts of a mint. */
 export interface MintFacts {
   readonly program: TokenProgram;
   readonly decimals: number;
-  /** Whether Token-2022 may keep something back of every transfer. */
+  /** Whether Token-2022 withholds a fee of every transfer. */
   readonly hasTransferFee: boolean;
 }
 
@@ -58,14 +58,14 @@ export const WRAPPED_SOL_FACTS: MintFacts = {
   hasTransferFee: false,
 };
 
-/** Facts that orders are built with. */
+/** Facts from which orders are built. */
 export interface OrderFacts {
-  /** Pays fees and rent, and gets rent back. */
+  /** Pays fees and rent, and receives rent back. */
   readonly feePayer: Address;
   readonly escrow: Address;
   readonly delivery: Address;
   readonly treasury: Address;
-  /** The vault of a commitment; whoever has the seed derives it, others look it up. */
+  /** Returns a commitment's vault: the signer derives it from the seed, others look it up. */
   readonly vaultOf: (commitment: Commitment) => Address | Promise<Address>;
   readonly hashCommitment: (commitment: Commitment) => Hex32;
   /** The id of the lock of this chain's escrow. */
@@ -75,21 +75,21 @@ export interface OrderFacts {
     readonly seq: bigint;
   }) => Hex32;
   readonly deliveryIdOfPayout: (payout: Payout) => Hex32;
-  /** Throws for a mint that is not known. Not asked for wrapped SOL. */
+  /** Throws for an unknown mint. Not called for wrapped SOL. */
   readonly mintFactsOf: (mint: Address) => MintFacts;
-  /** Lamports that an account of so many bytes must have. More than the chain asks does no harm: it comes back. */
+  /** Returns the rent of an account in lamports. Too high a value is harmless, since rent is returned. */
   readonly rentOf: (bytes: number) => bigint;
 }
 
 /** Bytes of a token account, and with what Token-2022 keeps back in it. */
 const TOKEN_ACCOUNT_BYTES = 165;
 const FEE_ACCOUNT_BYTES = 178;
-/** An account of the system program has data only where its own key or base said so: lamports anybody can send there. */
+/** Only the account's key or base can allocate data, so one byte proves the delivery; lamports prove nothing. */
 const MARKER_BYTES = 1;
 
 /**
- * The instructions of some orders, in their order. Throws when two of them would change the same balance, which would
- * make their memos unreadable.
+ * Builds the instructions of orders, in sequence. Throws when two orders change the same balance: their memos could not
+ * be checked against the balance changes.
  */
 export async function buildInstructions(
   orders: readonly Order[],
@@ -199,9 +199,9 @@ async function buildReturn(order: ReturnOrder, facts: OrderFacts): Promise<Built
 }
 
 /**
- * Takes what a lock holds to its next owner and closes its account, or hands the account over as it is, which nothing that
- * is added to it can hinder. Wrapped SOL becomes lamports by the closing alone:
- * they pass through the fee payer, who keeps the rent.
+ * Transfers a lock's balance to its next owner and closes the account, or changes the account's owner, which additions
+ * to the lock cannot prevent. Closing turns wrapped SOL into lamports; they pass through the fee payer, which keeps the
+ * rent.
  */
 async function emptyLock(
   order: ClaimOrder | ReturnOrder,
@@ -239,7 +239,7 @@ async function emptyLock(
   return [
     target.open,
     ...sendFrom(sources, { to: target.account, amount: held, mint, owner: escrow }),
-    // What was kept back in the account would hinder its closing; it belongs to the mint.
+    // Withheld transfer fees would prevent closing; they belong to the mint.
     ...(mint.hasTransferFee
       ? [
           getHarvestWithheldTokensToMintInstruction({
@@ -357,7 +357,7 @@ async function payFrom(
   return instructions;
 }
 
-/** Token accounts of an owner that make up an amount. */
+/** Returns the owner's token accounts that add up to an amount. */
 async function takeFrom(
   owner: Address,
   order: { readonly amount: bigint; readonly sources?: readonly TokenSource[] },
@@ -416,7 +416,7 @@ function leaveOf(sources: readonly TokenSource[], amount: bigint): readonly Toke
   });
 }
 
-/** The associated account of an owner, opened where it is not there. */
+/** Returns an owner's associated account, with the instruction that opens it if it is missing. */
 async function openAssociated(owner: Address, mint: Mint, { feePayer }: OrderFacts) {
   const account = await associatedAccountOf(owner, mint.address, mint.program);
   const open = await getCreateAssociatedTokenIdempotentInstructionAsync({
@@ -430,8 +430,8 @@ async function openAssociated(owner: Address, mint: Mint, { feePayer }: OrderFac
 }
 
 /**
- * Opens an account whose address follows from a base and an id, or fails when it is open. Lamports that somebody sent
- * there before do not hinder it, as they would `CreateAccountWithSeed`.
+ * Opens the account derived from a base and an id; fails when it is open. Unlike `CreateAccountWithSeed` it succeeds
+ * although somebody sent lamports to the address before.
  */
 function openWithSeed(
   account: Address,

@@ -1,4 +1,4 @@
-/** Locks and deliveries, read from their accounts and from what happened to these. */
+/** Locks, deliveries and refunds, read from their accounts and histories. */
 import type { Address, Hex32, TxHash } from "../../core/hex.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { getTokenDecoder } from "@solana-program/token";
@@ -30,8 +30,8 @@ interface ById extends Looking {
 }
 
 /**
- * One node's word about a lock; null where it was never opened. Whether it is open its account says, of which anybody may
- * make the history long; which transactions opened and ended it is found there only where no hint leads to them.
+ * Returns a lock as one node reports it; null when it was never opened. Its account shows whether it is open. The
+ * history, which anybody can make long, is searched only when the hints do not include the opening and ending.
  */
 export async function readLock(
   node: SolanaNode,
@@ -68,12 +68,12 @@ export async function readLock(
   return null;
 }
 
-/** What of hints there is and succeeded, the newest first. */
+/** Reads the hinted transactions that exist and succeeded, newest first. */
 async function readHinted(
   node: SolanaNode,
   { hints }: Pick<ById, "hints">,
 ): Promise<readonly TransactionAnswer[]> {
-  // Of other chains, perhaps: theirs have another length.
+  // Hints can be transactions of other chains, whose ids have another length.
   const signatures = hints.filter(isSignature).map(toSignature);
   const found = await Promise.all(
     signatures.map((signature) => node.getTransaction(signature, "finalized")),
@@ -85,7 +85,7 @@ async function readHinted(
 
 type OfLock = LockMemo | ClaimMemo | ReturnMemo;
 
-/** What a transaction did to the lock of an id. */
+/** Returns the memo of a transaction about a lock. */
 function findMemo(
   transaction: TransactionAnswer,
   { deliveryId, actors }: Pick<ById, "deliveryId" | "actors">,
@@ -101,7 +101,7 @@ interface Life {
   readonly end: "claim" | "return" | null;
 }
 
-/** The newest lock of an id, and what ended it, from transactions with the newest first. */
+/** Returns the newest lock of an id and its ending, from transactions ordered newest first. */
 function readLife(
   transactions: readonly TransactionAnswer[],
   { node, asked }: { readonly node: SolanaNode; readonly asked: ById },
@@ -115,7 +115,7 @@ function readLife(
   return { lock: null, end };
 }
 
-/** Opening, closing and handing over are in the history as soon as they are in the state. */
+/** Returns whether history and state agree: a change of state is in the history at once. */
 function isLife({ end }: Life, held: bigint | null): boolean {
   return (held === null) === (end !== null);
 }
@@ -137,7 +137,7 @@ function readFacts(
   return { wallet, commitment, token, amount, minOut, seq, destChain, delivery, lockedAt };
 }
 
-/** What a lock's account holds; null where it is not open, or somebody else's by now. */
+/** Returns the balance of a lock's account; null when it is closed or has another owner. */
 function heldIn(
   account: AccountAnswer | null,
   { program, escrow }: { readonly program: TokenProgram; readonly escrow: Address },
@@ -147,7 +147,7 @@ function heldIn(
   return owner === toBase58(escrow) ? amount : null;
 }
 
-/** Whether a node says that an id was delivered: its marker has its byte. Lamports alone anybody can send there. */
+/** Returns whether the marker of a delivery id has its byte. Lamports alone prove nothing: anybody can send them. */
 export async function isMarked(
   node: SolanaNode,
   minSlot: bigint,
@@ -157,7 +157,7 @@ export async function isMarked(
   return (accounts[0]?.data.length ?? 0) > 0;
 }
 
-/** One node's word about a delivery. The marker decides; not finding its transaction is no answer. */
+/** Returns a delivery as one node reports it. The marker decides; a missing transaction is an unusable answer. */
 export async function readDelivery(
   node: SolanaNode,
   minSlot: bigint,
@@ -191,7 +191,7 @@ export async function readDelivery(
   return find(found);
 }
 
-/** One node's word about the newest refund of a vault from a slot on. */
+/** Returns the newest refund of a vault since a slot, as one node reports it. */
 export async function readRefund(
   node: SolanaNode,
   minSlot: bigint,

@@ -1,7 +1,7 @@
 /**
- * Memos: what a transaction of ours says that it did, on the chain for everybody to read. One JSON object per order,
- * with addresses and ids in base58 and amounts in decimal digits. Who did it is not in the text: the accounts of a memo
- * are those that signed it, which the memo program sees to.
+ * Memos: the public record of an order's effects in its transaction. One JSON object per order, with addresses and ids
+ * in base58 and amounts as decimal strings. The signers are not in the text: the memo program requires that the
+ * accounts of a memo signed it.
  */
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
@@ -86,7 +86,7 @@ const Quantity = Type.String({ pattern: "^(0|[1-9][0-9]{0,77})$" });
 const Word = Type.String({ pattern: "^[1-9A-HJ-NP-Za-km-z]{32,44}$" });
 const ChainId = Type.Integer({ minimum: 1, maximum: 65_535 });
 
-/** The memo of a kind on the chain. */
+/** The JSON form of each kind of memo. */
 const WireMemo = Type.Union([
   Type.Object(
     {
@@ -138,7 +138,7 @@ const WireMemo = Type.Union([
 type WireMemo = Static<typeof WireMemo>;
 const Checked = Compile(WireMemo);
 
-/** A memo as an instruction that these sign: who alone may do it first, then the vault of a lock. */
+/** Builds a memo instruction. The first signer is the account that alone may act, the second a lock's vault. */
 export function buildMemo(memo: Memo, signers: readonly [Address, ...Address[]]): Instruction {
   return {
     programAddress: MEMO_PROGRAM,
@@ -150,13 +150,13 @@ export function buildMemo(memo: Memo, signers: readonly [Address, ...Address[]])
   };
 }
 
-/** The memo of a text and of those who signed it, or null when it is somebody else's. */
+/** Parses a memo from its text and signers; null for a memo of somebody else. */
 export function parseMemo(text: string, signers: readonly Address[]): Memo | null {
   try {
     const written: unknown = JSON.parse(text);
     return Checked.Check(written) ? readMemo(written, signers) : null;
   } catch {
-    // Anybody may write any memo.
+    // Anybody can write any memo.
     return null;
   }
 }
@@ -220,7 +220,7 @@ function writeMemo(memo: Memo): WireMemo {
   }
 }
 
-/** Null where a signer is missing. Throws on words that are not of 32 bytes. */
+/** Returns null when a signer is missing. Throws on words that are not 32 bytes. */
 function readMemo(wire: WireMemo, [first, second]: readonly Address[]): Memo | null {
   if (first === undefined) return null;
   const token = fromBase58(wire.token);

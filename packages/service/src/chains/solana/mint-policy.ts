@@ -1,6 +1,6 @@
 /**
- * Which mints of Token-2022 are settled. An extension may let somebody else move, stop or hide what is in a vault; what
- * is not known to be harmless is refused. docs/solana.md shows this table.
+ * The policy for Token-2022 mints. An extension can let a third party move, freeze or hide a vault's tokens, so every
+ * extension that is not known to be harmless is refused. docs/solana.md shows this table.
  */
 import { AccountState, type Extension, getMintDecoder } from "@solana-program/token-2022";
 import { unwrapOption } from "@solana/kit";
@@ -11,19 +11,19 @@ import { toBase58 } from "./base58.ts";
 import { TOKEN_PROGRAMS } from "./derived-accounts.ts";
 import type { MintFacts } from "./instructions.ts";
 
-/** `net`: what arrives is less than what was sent. */
+/** `net`: the recipient receives less than was sent. */
 type Verdict = "allowed" | "refused" | "net";
 
-/** What is done about each extension, of mints and of accounts. */
+/** The verdict on each extension of mints and accounts. */
 export const EXTENSION_POLICY: Readonly<Record<Extension["__kind"], Verdict>> = {
-  // Keeps a part of every transfer: what arrived is what counts.
+  // Withholds a part of every transfer: amounts are counted as received.
   TransferFeeConfig: "net",
   ConfidentialTransferFee: "allowed",
-  // Needs the owner's consent on every account, and vaults give none: nobody can hide a deposit.
+  // Every account owner must opt in, which vaults never do, so deposits cannot be hidden.
   ConfidentialTransferMint: "allowed",
-  // A mint can only be closed while nobody has any of it, and decimals are looked at before each settlement.
+  // A mint can be closed only at zero supply, and decimals are checked before each settlement.
   MintCloseAuthority: "allowed",
-  // Refused where accounts begin frozen, see below.
+  // Refused below if accounts start frozen.
   DefaultAccountState: "allowed",
   MetadataPointer: "allowed",
   TokenMetadata: "allowed",
@@ -31,19 +31,19 @@ export const EXTENSION_POLICY: Readonly<Record<Extension["__kind"], Verdict>> = 
   TokenGroup: "allowed",
   GroupMemberPointer: "allowed",
   TokenGroupMember: "allowed",
-  // Somebody else moves everybody's tokens.
+  // A third party can move everybody's tokens.
   PermanentDelegate: "refused",
-  // Runs somebody else's program in every transfer.
+  // Every transfer runs a third party's program.
   TransferHook: "refused",
-  // Somebody else stops all transfers.
+  // A third party can stop all transfers.
   PausableConfig: "refused",
   NonTransferable: "refused",
-  // What people are shown is not what moves.
+  // Displayed amounts differ from transferred amounts.
   InterestBearingConfig: "refused",
   ScaledUiAmountConfig: "refused",
   ConfidentialMintBurn: "refused",
   PermissionedBurn: "refused",
-  // Of accounts, which no mint has.
+  // Extensions of accounts, never of mints.
   Uninitialized: "refused",
   TransferFeeAmount: "refused",
   ConfidentialTransferAccount: "refused",
@@ -57,8 +57,7 @@ export const EXTENSION_POLICY: Readonly<Record<Extension["__kind"], Verdict>> = 
 };
 
 /**
- * Throws UNSUPPORTED_ROUTE unless a mint is what the configuration says, and nothing that is refused. An account that is
- * not there is no mint.
+ * Throws UNSUPPORTED_ROUTE unless the account is a mint that matches the configuration and has only allowed extensions.
  */
 export function assertMint(
   account: AccountAnswer | null,
@@ -82,12 +81,12 @@ export function assertMint(
   if (keepsFee !== hasTransferFee) throw refusal(mint, "transfer fee differs");
 }
 
-/** Null where the bytes are no mint, or one with an extension that is not known. */
+/** Decodes a mint; null for other bytes and for unknown extensions. */
 function decodeMint(data: Uint8Array) {
   try {
     return getMintDecoder().decode(data);
   } catch {
-    // Somebody else's bytes.
+    // Not a mint, or an unknown extension.
     return null;
   }
 }

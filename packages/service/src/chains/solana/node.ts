@@ -1,4 +1,4 @@
-/** One node of Solana: what it is asked, and what it says. All throw RPC_UNAVAILABLE without a usable answer. */
+/** The requests to one Solana node. All throw RPC_UNAVAILABLE without a usable answer. */
 import { createHash } from "node:crypto";
 import { OperatingError } from "../../core/errors.ts";
 import type { Address, Hex, Hex32 } from "../../core/hex.ts";
@@ -26,49 +26,49 @@ import {
 } from "./answers.ts";
 import { bytesOf, toBase58 } from "./base58.ts";
 
-/** How sure what is read must be. */
+/** Solana's commitment level, the certainty that a read requires. */
 export type CommitmentLevel = "confirmed" | "finalized";
 
-/** Transactions of this version and below are understood: a block that holds a newer one cannot be read at all. */
+/** Highest supported transaction version; nodes refuse to return a block that has a newer one. */
 const VERSION_MAX = 1;
 const UNSUPPORTED_VERSION = -32015;
-/** Entries of a history in one answer. */
+/** Entries in one page of a history. */
 export const HISTORY_PAGE = 1_000;
 
-/** A block, and what says in few bytes whether another node says the same. */
+/** A block and its digest, by which the answers of nodes are compared. */
 export interface ReadBlock {
   readonly block: BlockAnswer;
   readonly digest: string;
 }
 
-/** A node. Whatever is read is finalized unless said otherwise. */
+/** A Solana node. Reads are at level finalized unless stated otherwise. */
 export interface SolanaNode {
   /** Bridge chain id. */
   readonly chainId: number;
-  /** Throws CONFIG_MISSING when it serves another cluster. */
+  /** Throws CONFIG_MISSING when the node serves another cluster. */
   checkIdentity(): Promise<void>;
   readGenesis(): Promise<Hex32>;
   getSlot(commitment: CommitmentLevel): Promise<bigint>;
   getHeight(): Promise<bigint>;
-  /** Slots with a block from one on, as many as asked for. A node that leaves some out is not found out here. */
+  /** Lists up to `limit` slots with a block. Omitted slots cannot be detected here. */
   listSlots(
     from: bigint,
     args: { readonly limit: number; readonly commitment: CommitmentLevel },
   ): Promise<readonly bigint[]>;
   readBlock(slot: bigint, commitment: CommitmentLevel): Promise<ReadBlock>;
   readHead(slot: bigint, commitment: CommitmentLevel): Promise<BlockHeadAnswer>;
-  /** The place of a transaction in the block of a slot; null where it is not in it. */
+  /** Returns the position of a transaction in a slot's block; null when the block does not contain it. */
   findPlace(
     slot: bigint,
     signature: string,
   ): Promise<{ readonly hash: Hex32; readonly index: number } | null>;
   getTransaction(signature: string, commitment: CommitmentLevel): Promise<TransactionAnswer | null>;
-  /** Newest first, at most a page. Throws where the node is not as far as `minSlot`. */
+  /** Lists a page of an account's history, newest first. Throws when the node is behind `minSlot`. */
   listHistory(
     account: Address,
     args: { readonly before?: string | undefined; readonly minSlot: bigint },
   ): Promise<readonly HistoryEntry[]>;
-  /** Throws where the node is not as far as `minSlot`, as does the next. */
+  /** Throws when the node is behind `minSlot`; so does the next method. */
   readAccounts(
     accounts: readonly Address[],
     minSlot: bigint,
@@ -80,10 +80,10 @@ export interface SolanaNode {
     minSlot: bigint,
     commitment?: CommitmentLevel,
   ): Promise<{ readonly slot: bigint; readonly accounts: readonly TokenAccountAnswer[] }>;
-  /** Lamports that an account of so many bytes must have. */
+  /** Returns the rent in lamports of an account of a size in bytes. */
   readRent(bytes: number): Promise<bigint>;
   listPrices(writable: readonly Address[]): Promise<readonly bigint[]>;
-  /** Throws where the node is not as far as `minSlot`. */
+  /** Throws when the node is behind `minSlot`. */
   simulate(
     transaction: Hex,
     minSlot: bigint,
@@ -91,18 +91,18 @@ export interface SolanaNode {
   send(raw: Hex, signature: string): Promise<SendOutcome>;
 }
 
-/** Where a node is, and what it must serve. */
+/** The address of a node and the cluster that it must serve. */
 export interface NodeOptions {
   readonly chainId: number;
-  /** May carry credentials; never shown. */
+  /** May contain credentials; never shown. */
   readonly rpcUrl: string;
-  /** For one request, body included. */
+  /** Per request, including the body. */
   readonly timeoutMs: number;
   /** Hash of the cluster's first block. */
   readonly genesisHash: Hex32;
 }
 
-/** A node over HTTP. Makes no request yet. */
+/** Creates a node over HTTP, without a request. */
 export function createNode(options: NodeOptions): SolanaNode {
   const rpc = createRpc(options);
   const { chainId } = rpc;
@@ -215,11 +215,11 @@ export function createNode(options: NodeOptions): SolanaNode {
     async send(raw, signature) {
       let answer: NodeAnswer;
       try {
-        // What is sent was simulated already, and is sent again until it is seen: the node need do neither.
+        // The lane has simulated the transaction and rebroadcasts it, so the node need do neither.
         const options = { encoding: "base64", skipPreflight: true, maxRetries: 0 };
         answer = await rpc.call("sendTransaction", [toBase64(raw), options]);
       } catch (error) {
-        // No answer may still mean that the node took it.
+        // Without an answer the node may still have accepted it.
         if (error instanceof OperatingError) return "unknown";
         throw error;
       }
@@ -232,7 +232,7 @@ export function createNode(options: NodeOptions): SolanaNode {
 const FINAL = { commitment: "finalized" } as const;
 const BLOCK = { maxSupportedTransactionVersion: VERSION_MAX, rewards: false } as const;
 
-/** A version that is not understood will not be the next time either: that is for a person to see at once. */
+/** Turns an unsupported transaction version into CONFIG_MISSING: retries cannot help, an operator must upgrade. */
 async function askLoudly<T>(
   rpc: Rpc,
   method: string,

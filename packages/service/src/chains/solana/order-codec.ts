@@ -1,6 +1,6 @@
 /**
- * Orders as the data of a call: JSON in hex, in one spelling only, so that what was planned, what was signed and what is
- * compared later are the same bytes.
+ * The encoding of orders as the data of a call: canonical JSON in hex, so that planned, signed and compared orders are
+ * the same bytes.
  */
 import { type Static, Type } from "typebox";
 import { Compile } from "typebox/compile";
@@ -11,9 +11,9 @@ import type { Order } from "./orders.ts";
 
 const exact = { additionalProperties: false } as const;
 const Quantity = Type.String({ pattern: "^(0|[1-9][0-9]{0,77})$" });
-/** An address of Solana, a hash or an id. */
+/** A Solana address, a hash or an id. */
 const Word = Type.String({ pattern: "^0x[0-9a-f]{64}$" });
-/** An address of any family. */
+/** An address of any chain family. */
 const Account = Type.String({ pattern: "^0x([0-9a-f]{40}|[0-9a-f]{64})$" });
 const Bytes = Type.String({ pattern: "^0x([0-9a-f]{2})*$" });
 const ChainId = Type.Integer({ minimum: 1, maximum: 65_535 });
@@ -133,12 +133,12 @@ type WireOrder = Static<typeof WireOrder>;
 
 const WireOrders = Compile(Type.Array(WireOrder, { minItems: 1 }));
 
-/** Orders as the data of a call. */
+/** Encodes orders as the data of a call. */
 export function encodeOrders(orders: readonly Order[]): Hex {
   return toHex(`0x${Buffer.from(JSON.stringify(orders.map(writeOrder))).toString("hex")}`);
 }
 
-/** The orders of a call's data. Throws `TypeError` on anything that `encodeOrders` would not have written. */
+/** Decodes the orders of a call's data. Throws `TypeError` on any bytes that `encodeOrders` would not write. */
 export function parseOrders(data: Hex): readonly Order[] {
   const written = parseJson(data);
   if (!WireOrders.Check(written)) throw new TypeError("the data of the call is no list of orders");
@@ -151,12 +151,12 @@ function parseJson(data: Hex): unknown {
   try {
     return JSON.parse(Buffer.from(data.slice(2), "hex").toString());
   } catch {
-    // Reported as any other form.
+    // The caller reports it as malformed.
     return undefined;
   }
 }
 
-/** Fields in the order of the schema: that is the one spelling. */
+/** Writes fields in the order of the schema, which is the canonical one. */
 function writeOrder(order: Order): WireOrder {
   switch (order.kind) {
     case "lock":

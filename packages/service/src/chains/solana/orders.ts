@@ -1,23 +1,22 @@
 /**
- * What the signer of Solana is asked to do. An order names what is moved and whose it is, never where to: that follows
- * from the commitment. It travels as the data of a call, so that everything between the chain port and the signer stays
- * one family's business.
+ * Instructions to the Solana signer. An order names the asset and its owner; the recipient follows from the commitment.
+ * Orders travel as the data of a call, so that code outside this chain family need not know them.
  */
 import type { Commitment } from "../../core/commitment.ts";
 import type { Address, Hex, Hex32 } from "../../core/hex.ts";
 import type { AttestedPrice, Payout, TokenSource } from "../port/index.ts";
 
-/** An order that moves what is in a vault. */
+/** An order that moves a vault's balance. */
 interface FromVault {
-  /** Token accounts of the vault that make up the amount; absent, it is all in the associated one. */
+  /** Token accounts of the vault that add up to the amount. Absent: the associated account holds all of it. */
   readonly sources?: readonly TokenSource[];
 }
 
 /** An order that ends a lock. */
 interface OfLock {
-  /** What the lock's account holds, where somebody added to the lock's amount: all of it goes where the lock goes. */
+  /** Balance of the lock's account, if somebody added to it: all of it follows the lock. */
   readonly held?: bigint;
-  /** Its account itself changes hands instead, with its rent and all that it holds then. Not of native coin. */
+  /** The lock's account changes owner instead, with its rent and whole balance. Never for native coin. */
   readonly whole?: true;
 }
 
@@ -25,23 +24,23 @@ interface OfLock {
 export interface LockOrder extends FromVault {
   readonly kind: "lock";
   readonly commitment: Commitment;
-  /** Mint, or zero for SOL itself. */
+  /** Mint, or zero for SOL. */
   readonly token: Address;
   /** Base units. */
   readonly amount: bigint;
-  /** The least that may be delivered for it, in destination base units: at least what the signer computes. */
+  /** Least delivered amount in destination base units; not below the signer's own computation. */
   readonly minOut: bigint;
-  /** What the attestor says the token is worth; null between tokens of one asset. */
+  /** The attested price; null between tokens of the same asset. */
   readonly price: AttestedPrice | null;
-  /** Unlike any other of this vault and token. */
+  /** Unique per vault and token. */
   readonly seq: bigint;
-  /** The destination's `Delivery`, in 32 bytes. */
+  /** The `Delivery` contract of the destination, as 32 bytes. */
   readonly delivery: Hex32;
-  /** The slot up to which arrivals are counted in the amount. */
+  /** The amount counts arrivals up to this slot. */
   readonly asOf: bigint;
 }
 
-/** Takes a lock to the treasury: its delivery was paid. */
+/** Releases a lock to the treasury, after its delivery was paid. */
 export interface ClaimOrder extends OfLock {
   readonly kind: "claim";
   readonly deliveryId: Hex32;
@@ -56,7 +55,7 @@ export interface ClaimOrder extends OfLock {
   readonly signature: Hex;
 }
 
-/** Gives a lock back to its vault: its delivery can no longer be paid. */
+/** Releases a lock to its vault, when its delivery can no longer be paid. */
 export interface ReturnOrder extends OfLock {
   readonly kind: "return";
   readonly commitment: Commitment;
@@ -85,7 +84,7 @@ export interface TransferOrder extends FromVault {
   readonly token: Address;
   /** Base units that leave the vault. */
   readonly amount: bigint;
-  /** Of these, base units for the treasury: never above the committed cap. */
+  /** Base units of the amount that go to the treasury; at most the committed cap. */
   readonly fee: bigint;
   readonly asOf: bigint;
 }
@@ -102,10 +101,10 @@ export interface RefundOrder extends FromVault {
 export type Order =
   LockOrder | ClaimOrder | ReturnOrder | DeliverOrder | TransferOrder | RefundOrder;
 
-/** How many token accounts an order may name and surely fit with it. */
+/** Most token accounts of an order that always fit one transaction. */
 export const SOURCES_MAX = 2;
 
-/** How many orders of a kind surely fit one transaction. */
+/** Most orders of a kind that always fit one transaction. */
 export const ORDERS_MAX: Readonly<Record<Order["kind"], number>> = {
   lock: 1,
   claim: 2,

@@ -1,9 +1,9 @@
 /**
- * Solana through several nodes, of which some may lie, lag or be dead.
+ * Solana through several nodes, some of which may lie, lag or be down.
  *
- * State cannot be read at a named block here, so nodes cannot be asked the same question at the same moment. What they
- * say must be the same all the same, at slots that are not below one that enough of them call final (or confirmed, where
- * that is asked for); where it is not, they are asked again, a little later. Blocks are compared whole.
+ * Solana cannot read state at a given block, so nodes answer for slightly different slots. Their answers must be equal,
+ * at slots not below one that enough nodes call final (or confirmed); otherwise they are asked again after a pause.
+ * Blocks are compared whole.
  */
 import { OperatingError } from "../../core/errors.ts";
 import type { Clock } from "../../core/ports.ts";
@@ -13,36 +13,36 @@ import type { BlockAnswer } from "./answers.ts";
 import { type Blocks, createBlocks } from "./blocks.ts";
 import type { CommitmentLevel, SolanaNode } from "./node.ts";
 
-/** How often state is asked for before a disagreement is one, and how long is waited in between. */
+/** Attempts to read state before nodes count as disagreeing, and the pause between them. */
 const ASKS_MAX = 4;
 const PAUSE_MS = 400;
-/** The nodes of the chain, asked together. */
+/** Reads that enough nodes of a chain must agree on. */
 export interface Quorum {
   readonly nodes: Nodes<SolanaNode>;
-  /** Blocks as of each level. */
+  /** Blocks at each commitment level. */
   readonly blocks: Readonly<Record<CommitmentLevel, Blocks>>;
-  /** The newest slot that enough nodes call final. Never goes back. */
+  /** Returns the newest slot that enough nodes call final. It never decreases. */
   getFinalSlot(): Promise<bigint>;
-  /** The final block that follows a slot, or null while none does. */
+  /** Returns the first final block after a slot, or null while there is none. */
   readBlockAfter(slot: bigint): Promise<BlockAnswer | null>;
-  /** The final block of a slot, or null where there is surely none. */
+  /** Returns the final block of a slot; null when the slot certainly has none. */
   findBlock(slot: bigint): Promise<BlockAnswer | null>;
-  /** A reading of state as of a level, which must not be of a slot below the one that is given. */
+  /** Reads state at a level; the answer's slot must not be below the given one. */
   agreeAt<T>(
     commitment: CommitmentLevel,
     read: (node: SolanaNode, minSlot: bigint) => Promise<T>,
     rule?: Rule<T>,
   ): Promise<T>;
-  /** The same of what is final. */
+  /** Reads final state. */
   agreeFinal<T>(
     read: (node: SolanaNode, minSlot: bigint) => Promise<T>,
     rule?: Rule<T>,
   ): Promise<T>;
-  /** RPC_UNAVAILABLE, for a short reason of our own words. */
+  /** Creates an RPC_UNAVAILABLE error. `reason` is our own text, never a node's. */
   unavailable(reason: string): OperatingError;
 }
 
-/** Puts nodes together. */
+/** Combines nodes into a quorum. */
 export function createQuorum(
   members: readonly SolanaNode[],
   options: { readonly required: number; readonly clock: Clock; readonly log: Log },

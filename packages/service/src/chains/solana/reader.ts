@@ -1,6 +1,6 @@
 /**
- * Reading Solana. What money is decided on is final. Blocks may be walked before, by who takes off again what leaves the
- * chain; then a block of a commitment level that is not reached is no block here.
+ * Reads of Solana. Decisions about money use final state. The scanner may walk confirmed blocks, since it removes
+ * orphaned ones; a block that has not reached the configured level does not exist for it.
  */
 import { Bug } from "../../core/assert.ts";
 import type { OperatingError } from "../../core/errors.ts";
@@ -21,20 +21,20 @@ import { SOURCES_MAX } from "./orders.ts";
 import type { CommitmentLevel } from "./node.ts";
 import type { Quorum } from "./quorum.ts";
 
-/** How sure what is read must be, where that is a choice. */
+/** Configurable commitment levels of reads. */
 export interface Levels {
-  /** What `findBalance` shows: at which level a deposit counts as seen. */
+  /** The level of `findBalance`, at which a deposit counts as detected. */
   readonly detectAt: CommitmentLevel;
-  /** Whose blocks are walked, with what is listed in them. */
+  /** The level of the blocks that the scanner walks. */
   readonly walkAt: CommitmentLevel;
 }
 
-/** What the reader is told of a mint. */
+/** Facts of a mint that the reader needs. */
 interface MintOf {
   readonly program: TokenProgram;
 }
 
-/** The chain's reads. All throw RPC_UNAVAILABLE without answers enough. */
+/** Creates the chain's reader. Every method throws RPC_UNAVAILABLE without enough agreeing answers. */
 export function createReader(
   quorum: Quorum,
   options: {
@@ -79,7 +79,7 @@ export function createReader(
     );
   }
 
-  /** Lamports that an empty account must have. They are lowered over time, and only the cluster knows when. */
+  /** Reads the rent of an empty account. The cluster lowers it over time, so it is not a constant. */
   function readLeast(): Promise<bigint> {
     return nodes.agree((node) => node.readRent(0));
   }
@@ -119,7 +119,7 @@ export function createReader(
     chainId,
     kind: "svm",
     coin: { token: NATIVE_SOL, decimals: 9 },
-    // Each node is looked at before it is asked anything.
+    // Every node's identity is checked before its first request.
     checkIdentity: () => nodes.agree(async () => undefined),
     getHead,
     getFinalNumber: getFinalSlot,
@@ -141,7 +141,7 @@ export function createReader(
         .filter(({ to }) => chosen.has(to))
         .map((one) => withAmount(one, unavailable));
     },
-    // Whatever block was asked for: state can be read at none that is named.
+    // Ignores the requested block: Solana cannot read state at a given block.
     getBalance: (token, owner) => readBalance(token, owner, "finalized"),
     readHolding,
     findBalance: (token, owner) => readBalance(token, owner, levels.detectAt),
@@ -158,12 +158,12 @@ function toRef({ slot, hash, parentHash }: BlockAnswer): BlockRef {
   return { number: slot, hash, parentHash };
 }
 
-/** What no other may move or close, over all accounts. */
+/** Sums the accounts that nobody else may move or close. */
 function sumOf(accounts: readonly TokenAccountAnswer[]): bigint {
   return accounts.reduce((sum, { amount, isShared }) => (isShared ? sum : sum + amount), 0n);
 }
 
-/** The accounts that one order takes from: the associated one, and of the others those with most. */
+/** Chooses the accounts that one order takes from: the associated one, then those with the largest balance. */
 function chooseSources(
   accounts: readonly TokenAccountAnswer[],
   associated: Address,
@@ -185,7 +185,7 @@ function compare<T extends bigint | string>(one: T, other: T): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** Nodes need not list accounts in one order. */
+/** Returns a digest that is independent of the order in which nodes list accounts. */
 function digestOf(accounts: readonly TokenAccountAnswer[]): string {
   return accounts
     .map(({ account, amount, isShared }) => `${account}:${amount}:${isShared}`)
@@ -217,14 +217,14 @@ function listTokenTransfers(block: BlockAnswer, tokens: readonly Address[]): Tra
   });
 }
 
-/** Who has less of a mint, most of all; else who paid for the transaction. */
+/** Returns the account that lost most of a mint, otherwise the fee payer. */
 function payerOf({ tokens, feePayer }: BlockTransaction, mint: string): string {
   const losses = tokens.filter((one) => one.mint === mint && one.change < 0n);
   const [first] = losses.toSorted((one, other) => compare(one.change, other.change));
   return first?.owner ?? feePayer;
 }
 
-/** A transfer of SOL, whose amount is null where it is more than a number can say. */
+/** A transfer of SOL; its amount is null when it exceeds the safe integers. */
 type SolTransfer = Omit<Transfer, "amount"> & { readonly amount: bigint | null };
 
 function listSolTransfers(block: BlockAnswer): SolTransfer[] {

@@ -82,7 +82,7 @@ test("a sandbox in order has nothing but one node's view to warn of", async () =
   const solana = checks.filter(ofSolana);
   expect(solana.length).toBeGreaterThan(30);
   expect(solana.filter(({ status }) => status === "skipped")).toMatchObject([
-    { id: "node.memos", subject: SOLANA, found: "nobody wrote a memo yet" },
+    { id: "node.memos", subject: SOLANA, found: "no memo written yet" },
     { id: "node.memos", subject: ATTESTORS },
   ]);
 });

@@ -228,7 +228,7 @@ describe("sluice doctor", () => {
       expect(problems).toMatchObject([
         {
           id: "config.secret-files",
-          found: "others may use the files of chains[1].lanes.deploy",
+          found: "other users can access the files of chains[1].lanes.deploy",
           advice: `Run chmod 600 ${path}`,
         },
       ]);

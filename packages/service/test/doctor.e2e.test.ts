@@ -31,7 +31,7 @@ describe("sluice doctor", () => {
         id: "authority.code",
         item: "refund authorities",
         status: "skipped",
-        found: "database.migrations of database comes first",
+        found: "database.migrations of database did not pass",
       }),
     );
     await world.migrate();
@@ -65,13 +65,13 @@ describe("sluice doctor", () => {
     try {
       const { checks } = await world.diagnose();
       const claim = checks.find(({ id }) => id === "database.claim");
-      expect(claim).toMatchObject({ status: "ok", found: "a running service has claimed it" });
+      expect(claim).toMatchObject({ status: "ok", found: "claimed by a running service" });
     } finally {
       await service.stop();
     }
     const { checks } = await world.diagnose();
     const claim = checks.find(({ id }) => id === "database.claim");
-    expect(claim).toMatchObject({ status: "ok", found: "no service runs on it" });
+    expect(claim).toMatchObject({ status: "ok", found: "not claimed by a running service" });
   });
 
   test("lists every mistake of a configuration, without a stack", async () => {

@@ -258,17 +258,17 @@ test("what the smallest deposit costs is weighed by the terms of each integrator
   await setFeeds();
   const usdcOfBase = async () =>
     (await diagnose(/^terms\.cost$/)).filter(({ item }) => item === "MONO_CHAIN USDC of chain 30");
-  const lack = expect.stringMatching(/integrators are not looked at: the database cannot be read$/);
+  const lack = expect.stringMatching(/integrators left out: the database cannot be read$/);
   expect(await usdcOfBase()).toMatchObject([{ status: "ok", found: lack }]);
 
   // Brings the schema.
   expect(JSON.parse(await run("integrator list"))).toEqual({ integrators: [] });
-  const sponsored = expect.stringMatching(/of gas, for a fee of 0\.001$/);
+  const sponsored = expect.stringMatching(/of gas; the fee is 0\.001$/);
   expect(await usdcOfBase()).toMatchObject([{ status: "ok", found: sponsored }]);
 
   await run(
     `integrator create --name till --refund-evm ${stranger.address} --gas charged --max-fee-bps 0`,
   );
-  const charged = expect.stringMatching(/of gas, under a cap of 0 of the integrator till$/);
+  const charged = expect.stringMatching(/of gas; the fee cap of integrator till is 0$/);
   expect(await usdcOfBase()).toMatchObject([{ status: "problem", found: charged }]);
 });

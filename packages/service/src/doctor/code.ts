@@ -1,21 +1,24 @@
-/** Whether the code at an address is ours. */
+/** Checks that the code at an address is a contract of this build. */
 import type { BuiltContract, ChainInspector } from "../chains/inspector.ts";
 import type { EvmChain } from "../config/index.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import { type Check, judge } from "../core/check.ts";
 import type { DoctorDeps } from "./facts.ts";
 
-/** A chain whose contracts are looked at, through the service's node. */
+/** A chain whose contracts are checked, and the service's node through which they are read. */
 export interface Place {
   readonly chain: EvmChain;
   readonly inspector: ChainInspector;
   readonly subject: string;
   readonly deps: DoctorDeps;
-  /** Holds when the node serves the chain. */
+  /** Passes when the node serves the chain. */
   readonly identified: Check;
 }
 
-/** The code at an address is that of one of the contracts of this build, whatever values it was made with. */
+/**
+ * Returns a check that the code at an address is one of the `built` contracts of this build. Immutable values set at
+ * deployment are ignored.
+ */
 export function checkCode(
   { deps, inspector, subject, identified }: Place,
   contract: {
@@ -45,7 +48,8 @@ export function checkCode(
           ? `ours, at ${deps.display(address)}`
           : `other code at ${deps.display(address)}`,
         expected,
-        advice: "Correct the address, or run the version of the service that was deployed with it.",
+        advice:
+          "Correct the address, or run the release of the service that deployed this contract.",
       });
     },
   };

@@ -18,7 +18,7 @@ async function examine(given: Parameters<typeof createDoctorDeps>[0]) {
   return results.filter(({ status }) => status === "problem" || status === "warning");
 }
 
-/** The chain with another minimum of its token. */
+/** Returns the chain with another minimum for its token. */
 function withMinimum(minDepositUnits: string | undefined, minDeposit: bigint | undefined) {
   const chain: ChainConfig = {
     ...CHAIN,
@@ -28,11 +28,11 @@ function withMinimum(minDepositUnits: string | undefined, minDeposit: bigint | u
 }
 
 describe("the configuration", () => {
-  test("in order is in order", async () => {
+  test("has no findings when it is correct", async () => {
     expect(await examine({ config: { routes: [STAY] } })).toEqual([]);
   });
 
-  test("with one key for two lanes, or for a lane and the attestor, is named", async () => {
+  test("is a problem when two lanes, or a lane and the attestor, share a key", async () => {
     const one = { ...LANES, settle: LANES.deploy };
     expect(await examine({ lanes: one })).toMatchObject([
       { id: "keys.distinct", status: "problem", found: "deploy and settle of chain 2" },
@@ -43,7 +43,7 @@ describe("the configuration", () => {
     ]);
   });
 
-  test("with a secret that others may read is named, and says how to close it", async () => {
+  test("is a problem when others can read a secret file, with the chmod to run", async () => {
     const secretFiles = [
       { setting: "attestor.key", path: "/keys/attestor", isOpenToOthers: true },
       { setting: "apiKeyPepper", path: "/keys/pepper", isOpenToOthers: false },
@@ -52,25 +52,25 @@ describe("the configuration", () => {
       {
         id: "config.secret-files",
         status: "problem",
-        found: "others may use the files of attestor.key",
+        found: "other users can access the files of attestor.key",
         advice: "Run chmod 600 /keys/attestor",
       },
     ]);
   });
 
-  test("with a fee above the cap is named", async () => {
+  test("is a problem when the fee is above the cap", async () => {
     expect(await examine({ config: { feeBps: 51 } })).toMatchObject([
       { id: "terms.fee", status: "problem", found: "feeBps 51" },
     ]);
   });
 
-  test("without a minimum is warned of", async () => {
+  test("is a warning without a minimum", async () => {
     expect(await examine(withMinimum(undefined, undefined))).toMatchObject([
       { id: "terms.minimum", item: "MONO_CHAIN USDC of chain 2", status: "warning" },
     ]);
   });
 
-  test("with a minimum that pays nothing, or no fee, is named", async () => {
+  test("is a problem when the minimum leaves no payout or no fee", async () => {
     expect(await examine(withMinimum("0.000001", 1n))).toMatchObject([
       { id: "terms.minimum", status: "problem" },
     ]);

@@ -1,4 +1,4 @@
-/** Checks of the configuration, the keys and the terms: they need no node and no database. */
+/** Checks of the configuration, the keys and the terms. They need neither a node nor the database. */
 import { type Config, listEvmChains, type RouteConfig } from "../config/index.ts";
 import { feeOf, minOutOf } from "../core/amounts.ts";
 import type { Address } from "../core/hex.ts";
@@ -7,14 +7,15 @@ import { describeRoute, getToken } from "../routes/index.ts";
 import { type DoctorDeps } from "./facts.ts";
 
 const SUBJECT = "configuration";
-const LOADS = { id: "config.loads", subject: SUBJECT, expected: "every setting is understood" };
+const LOADS = { id: "config.loads", subject: SUBJECT, expected: "every setting is valid" };
 
-/** The results when the configuration itself cannot be used: each problem, and nothing else was looked at. */
+/** Returns the report of an invalid configuration: one result per problem. No other check can run. */
 export function refuseConfiguration(problems: readonly string[]): readonly CheckResult[] {
   const advice = "Correct the setting; docs/configuration.md describes each.";
   return problems.map((found) => ({ ...LOADS, status: "problem", found, advice }));
 }
 
+/** Returns the checks of the configuration's own consistency. */
 export function checkConfiguration(deps: DoctorDeps): readonly Check[] {
   const { config } = deps;
   const loads: Check = {
@@ -39,8 +40,8 @@ function checkSecretFiles({ secretFiles }: DoctorDeps): Check {
     run() {
       const open = secretFiles.filter(({ isOpenToOthers }) => isOpenToOthers);
       return judge(open.length === 0, {
-        found: open.length === 0 ? `${secretFiles.length} closed files` : listOpen(open),
-        expected: "files that only their owner may read",
+        found: open.length === 0 ? `${secretFiles.length} private files` : listOpen(open),
+        expected: "files that only their owner can access",
         advice: `Run chmod 600 ${open.map(({ path }) => path).join(" ")}`,
       });
     },
@@ -48,10 +49,10 @@ function checkSecretFiles({ secretFiles }: DoctorDeps): Check {
 }
 
 function listOpen(open: DoctorDeps["secretFiles"]): string {
-  return `others may use the files of ${open.map(({ setting }) => setting).join(", ")}`;
+  return `other users can access the files of ${open.map(({ setting }) => setting).join(", ")}`;
 }
 
-/** The same account on several chains has a sequence of nonces on each, so only keys of one chain are compared. */
+/** Compares the keys of each chain only: one account on two chains has a nonce sequence on each. */
 function checkKeys(deps: DoctorDeps): Check {
   return {
     id: "keys.distinct",
@@ -65,15 +66,15 @@ function checkKeys(deps: DoctorDeps): Check {
         );
       });
       return judge(shared.length === 0, {
-        found: shared.length === 0 ? "every key has an account of its own" : shared.join(", "),
-        expected: "a key for each lane of a chain, and another for the attestor",
-        advice: "Make a new key for one of them, and list its account in the contracts.",
+        found: shared.length === 0 ? "every key has its own account" : shared.join(", "),
+        expected: "a separate key for each lane of a chain and for the attestor",
+        advice: "Create a new key for one of them, and list its account in the contracts.",
       });
     },
   };
 }
 
-/** Names that share an account, together. */
+/** Returns the groups of names that share an account. */
 function listShared(
   accounts: readonly { readonly name: string; readonly address: Address }[],
 ): readonly string[][] {
@@ -92,12 +93,12 @@ function checkFee({ feeBps, maxFeeBps }: Config): Check {
       judge(feeBps <= maxFeeBps, {
         found: `feeBps ${feeBps}`,
         expected: `at most maxFeeBps, ${maxFeeBps}`,
-        advice: "Lower feeBps: no address allows more than its cap.",
+        advice: "Lower feeBps: an address never allows more than its committed cap.",
       }),
   };
 }
 
-/** Whether the smallest deposit that settles by a route is worth settling. */
+/** Checks that the smallest deposit of a route leaves a payout and a fee after rounding. */
 function checkMinimum(config: Config, route: RouteConfig): readonly Check[] {
   const token = getToken(config, route.chainId, route.token);
   const { destChain, destToken } = route;
@@ -115,8 +116,8 @@ function checkMinimum(config: Config, route: RouteConfig): readonly Check[] {
       if (minDeposit === undefined) {
         return judge(false, {
           found: "no minDeposit",
-          expected: "a minimum above the cost of settling",
-          advice: "Set minDeposit of the token: anybody can make you pay gas for a dust deposit.",
+          expected: "a minimum above the cost of a settlement",
+          advice: "Set minDeposit of the token: without it, anybody can make you pay gas for dust.",
           otherwise: "warning",
         });
       }
@@ -129,7 +130,7 @@ function checkMinimum(config: Config, route: RouteConfig): readonly Check[] {
       const fee = feeOf(minDeposit, config.feeBps);
       return judge(minOut > 0n && (fee > 0n || config.feeBps === 0), {
         found: `minDeposit ${minDepositUnits} pays at least ${minOut} and a fee of ${fee} base units`,
-        expected: "more than zero of both",
+        expected: "both above zero",
         advice: "Raise minDeposit of the token: the contracts refuse a payout of zero.",
       });
     },

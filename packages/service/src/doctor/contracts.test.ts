@@ -45,7 +45,7 @@ const routes: readonly RouteConfig[] = [
   }),
 ];
 
-/** A node of one of two real chains on which everything is as it should be, except what is given. */
+/** Returns a double of the node of one of two public chains: correct, except for the overrides. */
 function createNode(chain: typeof HERE, given: Partial<ChainInspector>): ChainInspector {
   const { factory, escrow, delivery } = chain.contracts;
   const { deployer, identityOf } = createDoctorDeps({}).factory;
@@ -100,7 +100,7 @@ function createNode(chain: typeof HERE, given: Partial<ChainInspector>): ChainIn
   });
 }
 
-/** What is not in order when chain 2 differs in what is given. */
+/** Returns the findings when chain 2 has the given overrides. */
 async function findProblems(
   given: Partial<ChainInspector>,
   config: Partial<Config> = {},
@@ -135,12 +135,12 @@ const governed = (change: Partial<Governance>): Partial<ChainInspector> => ({
     contract === HERE.contracts.factory ? { ...GOVERNANCE, ...change } : GOVERNANCE,
 });
 
-describe("our contracts on real chains", () => {
-  test("in order are in order", async () => {
+describe("the contracts on public chains", () => {
+  test("have no findings when they are correct", async () => {
     expect(await findProblems({})).toEqual([]);
   });
 
-  test("that have nothing to deliver are a warning", async () => {
+  test("are a warning without inventory to deliver", async () => {
     const back: RouteConfig = configuredRoute({
       kind: "SWIFT",
       chainId: 30,
@@ -163,7 +163,7 @@ describe("our contracts on real chains", () => {
       { id: "contract.deployer", found: `code hash ${HASH}` },
     ],
     [
-      "a factory that makes other wallets",
+      "a factory that deploys other wallets",
       {
         getFactoryIdentity: async () => ({ implementation: STRANGER, initCodeHash: HASH }),
       },
@@ -218,7 +218,7 @@ describe("our contracts on real chains", () => {
       { id: "contract.treasury" },
     ],
     [
-      "a treasury that is nobody",
+      "a treasury of address zero",
       {
         getContractTerms: async () => ({
           factory: HERE.contracts.factory,
@@ -229,7 +229,7 @@ describe("our contracts on real chains", () => {
       { id: "contract.treasury" },
     ],
     [
-      "a refund authority that is a contract here alone",
+      "a refund authority that is a contract on one chain only",
       { isContract: async (address) => address === STRANGER },
       {
         id: "authority.code",
@@ -238,24 +238,24 @@ describe("our contracts on real chains", () => {
       },
     ],
     [
-      "an owner that is a contract here alone",
+      "an owner that is a contract on one chain only",
       { isContract: async (address) => address === OWNER },
       { id: "authority.code", item: "owners" },
     ],
-  ])("%s is named, and nothing else", async (_what, given, expected) => {
+  ])("reports %s, and nothing else", async (_name, given, expected) => {
     expect(await findProblems(given)).toMatchObject([{ status: "problem", ...expected }]);
   });
 
-  test("a token without a symbol that can be read is warned of", async () => {
+  test("warns of a token without a readable symbol", async () => {
     const getTokenSymbol = async () => {
       throw new OperatingError("RPC_UNAVAILABLE", "No usable answer.");
     };
     expect(await findProblems({ getTokenSymbol })).toMatchObject([
-      { id: "token.symbol", status: "warning", found: "none that can be read" },
+      { id: "token.symbol", status: "warning", found: "no readable symbol" },
     ]);
   });
 
-  test("a factory made with other values on one chain is named", async () => {
+  test("reports a factory deployed with other values on one chain", async () => {
     const { deployer } = createDoctorDeps({}).factory;
     const other = toHex32(`0x${"bb".repeat(32)}`);
     const getCodeHash: ChainInspector["getCodeHash"] = async (address) =>
@@ -265,10 +265,10 @@ describe("our contracts on real chains", () => {
     ]);
   });
 
-  test("a factory at another address on one chain is named", async () => {
+  test("reports a factory at another address on one chain", async () => {
     const contracts = { ...THERE.contracts, factory: STRANGER };
-    const problems = await findProblems({}, { chains: [HERE, { ...THERE, contracts }] });
-    expect(problems[problems.length - 1]).toMatchObject({
+    const trouble = await findProblems({}, { chains: [HERE, { ...THERE, contracts }] });
+    expect(trouble[trouble.length - 1]).toMatchObject({
       id: "factory.address",
       status: "problem",
       found: `${HERE.contracts.factory}, ${STRANGER}`,
@@ -276,7 +276,7 @@ describe("our contracts on real chains", () => {
   });
 });
 
-describe("a route through a pool", () => {
+describe("a pool swap route", () => {
   const [router, quoter, weth, UNISWAP, DAI] = ["a1", "a2", "a3", "a4", "a5"].map((byte) =>
     toEvmAddress(`0x${byte.repeat(20)}`),
   );
@@ -320,7 +320,7 @@ describe("a route through a pool", () => {
   const findHere = (given: Partial<ChainInspector>) =>
     findProblems({ ...inOrder, ...given }, config, { prices });
 
-  test("that is in order is in order", async () => {
+  test("has no findings when it is correct", async () => {
     expect(await findHere({})).toEqual([]);
   });
 
@@ -356,13 +356,13 @@ describe("a route through a pool", () => {
       `factory of the quoter ${STRANGER}`,
     ],
     ["no pool", { findPool: async () => null }, "pool none"],
-  ])("%s is named", async (_, given, found) => {
+  ])("reports %s", async (_, given, found) => {
     expect(await findHere(given)).toMatchObject([
       { id: "route.terms", item: "MONO_CHAIN USDC of chain 2 to DAI of chain 2", found },
     ]);
   });
 
-  test("code of another route is named", async () => {
+  test("reports the code of another kind of route", async () => {
     const isOfBuild: ChainInspector["isOfBuild"] = async (_, contract) => contract !== "swapRoute";
     expect(await findHere({ isOfBuild })).toMatchObject([
       {
@@ -374,7 +374,7 @@ describe("a route through a pool", () => {
   });
 });
 
-describe("a route through a pool and the bridge", () => {
+describe("a route with a pool swap before the bridge", () => {
   const addressOf = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
   const [router, quoter, weth] = [addressOf("a1"), addressOf("a2"), addressOf("a3")];
   const [UNISWAP, DAI] = [addressOf("a4"), addressOf("a5")];
@@ -416,7 +416,7 @@ describe("a route through a pool and the bridge", () => {
     destToken: padAddress(destToken),
     destDomain: 6,
   };
-  /** What the doctor finds wrong with the route and its code. */
+  /** Returns the findings about the route and its code. */
   async function findHere(given: Partial<ChainInspector>) {
     const usd = 10n ** 18n;
     const found = await findProblems(
@@ -449,13 +449,13 @@ describe("a route through a pool and the bridge", () => {
     ["another messenger", { messenger: UNISWAP }, `messenger ${UNISWAP}`],
     ["another destination", { destDomain: 7 }, "destDomain 7"],
     ["another token there", { destToken: padAddress(DAI) }, `destToken ${padAddress(DAI)}`],
-  ])("for %s is named", async (_, change, found) => {
+  ])("reports a contract for %s", async (_, change, found) => {
     const given = { getSwapBridgePair: async () => ({ ...terms, ...change }) };
     const wrong = (await findHere(given)).filter(({ id }) => id === "route.terms");
     expect(wrong).toMatchObject([{ status: "problem", item: ITEM, found }]);
   });
 
-  test("is in order where all of it is, and its code is that of no other route", async () => {
+  test("has no findings when it is correct, and accepts the code of no other route", async () => {
     const ofRoute = async (isOfBuild: ChainInspector["isOfBuild"]) =>
       (await findHere({ isOfBuild })).filter(({ id }) => /^(route|contract)[.]/.test(id));
     expect(await ofRoute(async () => true)).toEqual([]);

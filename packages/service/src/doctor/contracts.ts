@@ -1,4 +1,4 @@
-/** Checks of our contracts on one chain: that they are ours, agree with the configuration, and know our keys. */
+/** Checks of the service's contracts on one chain: their code, their agreement with the configuration, their listed keys. */
 import type { ContractTerms, Governance } from "../chains/inspector.ts";
 import { type EvmChain, isLocal } from "../config/index.ts";
 import { NATIVE_TOKEN } from "../core/hex.ts";
@@ -8,15 +8,16 @@ import { type DoctorDeps, subjectOf } from "./facts.ts";
 import { checkDailyCaps, checkListedKeys } from "./listings.ts";
 import { checkRoute } from "./routes.ts";
 
-/** Seven days: whoever watches the contracts has that long to leave before an addition counts. */
+/** Seven days: users who watch the contracts can leave within this time before an addition takes effect. */
 const DELAY_MIN_S = 604_800n;
 
 export interface ContractChecks {
   readonly all: readonly Check[];
-  /** Hold when the code at the address is ours. */
+  /** Each passes when the contract's code is of this build; checks that read the contract need it. */
   readonly code: Readonly<Record<keyof EvmChain["contracts"], Check>>;
 }
 
+/** Returns the checks of an EVM chain's contracts. All of them are skipped unless `identified` passes. */
 export function checkContracts(
   deps: DoctorDeps,
   chain: EvmChain,
@@ -61,7 +62,7 @@ function checkDeployer({ deps, inspector, subject, identified }: Place): Check {
     run: async () =>
       judgeSame(
         [{ name: "code hash", found: await inspector.getCodeHash(address), expected: codeHash }],
-        `This chain lacks the deterministic deployer at ${deps.display(address)}: the factory cannot stand at the same address here, so remove the chain.`,
+        `Remove the chain: without the deterministic deployer at ${deps.display(address)}, the factory cannot have the same address here.`,
       ),
   };
 }
@@ -71,7 +72,7 @@ function checkFactoryIdentity(place: Place, code: Check): readonly Check[] {
   const { factory } = chain.contracts;
   const expected = deps.factory.identityOf(factory);
   const advice =
-    "Do not issue addresses with this factory: wallets would not be what they promise.";
+    "Do not issue addresses with this factory: its wallets would not run the committed code.";
   return [
     {
       id: "factory.identity",
@@ -103,8 +104,8 @@ function checkFactoryIdentity(place: Place, code: Check): readonly Check[] {
       async run() {
         const isOurs = await inspector.isImplementationOf(expected.implementation, factory);
         return judge(isOurs, {
-          found: isOurs ? "ours, and obeys the factory" : "other code, or of another factory",
-          expected: "the wallet code of this build, which obeys the factory",
+          found: isOurs ? "of this build, for this factory" : "other code, or for another factory",
+          expected: "the wallet code of this build, for this factory",
           advice,
         });
       },
@@ -127,37 +128,37 @@ function checkGovernance(place: Place, name: "factory" | "delivery", code: Check
       judge(isSealed, {
         found: isSealed ? "sealed" : "not sealed",
         expected: "sealed",
-        advice: "Let the owner call seal: until then the contract refuses every call.",
+        advice: "Have the owner call seal: until then the contract refuses every call.",
       }),
     ),
     check("paused", ({ isPaused }) =>
       judge(!isPaused, {
         found: isPaused ? "paused" : "not paused",
         expected: "not paused",
-        advice: "Nothing settles or is delivered until the owner lifts the pause.",
+        advice: "Have the owner lift the pause: until then nothing settles or is delivered.",
         otherwise: "warning",
       }),
     ),
     check("delay", ({ delaySeconds }) => {
-      if (isLocal(chain)) return ok(`${delaySeconds} s, on a local test chain`, "any there");
+      if (isLocal(chain)) return ok(`${delaySeconds} s, on a local test chain`, "any delay");
       return judge(delaySeconds >= DELAY_MIN_S, {
         found: `${delaySeconds} s`,
         expected: `at least ${DELAY_MIN_S} s, 7 days`,
-        advice: "Deploy anew with a longer delay: nobody could leave before an addition counts.",
+        advice: "Deploy again with a longer delay: users need it to leave before an addition.",
       });
     }),
     check("owner", ({ owner, guardian }) =>
       judge(owner !== guardian && owner !== NATIVE_TOKEN, {
         found: `owner ${deps.display(owner)}, guardian ${deps.display(guardian)}`,
-        expected: "an owner, and a guardian that is another account",
+        expected: "an owner, and another account as guardian",
         advice:
-          "Let the owner name another guardian: one stolen key would stop what should stop it.",
+          "Have the owner name another guardian: with one account, a stolen key controls both roles.",
       }),
     ),
   ];
 }
 
-/** Escrow and delivery were made for this chain and this factory. */
+/** Checks that escrow and delivery were deployed for this chain and this factory. */
 function checkTerms(
   { chain, inspector, subject, deps }: Place,
   code: ContractChecks["code"],
@@ -186,7 +187,7 @@ function checkTerms(
           ...own,
           { name: "escrow.evmChainId", found: escrowEvmChainId, expected: chain.evmChainId },
         ],
-        "Correct the addresses under contracts: these were made for another chain or factory.",
+        "Correct the addresses under contracts: these were deployed for another chain or factory.",
       );
     },
   };
@@ -206,7 +207,7 @@ function checkTreasury(
       return judge(escrow === delivery && escrow !== NATIVE_TOKEN, {
         found: `escrow ${deps.display(escrow)}, delivery ${deps.display(delivery)}`,
         expected: "one treasury",
-        advice: "Deploy them with one treasury: what is claimed cannot refill the inventory.",
+        advice: "Deploy both with one treasury: otherwise claims cannot refill the inventory.",
       });
     },
   };

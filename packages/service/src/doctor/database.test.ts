@@ -19,7 +19,7 @@ async function examine(facts: Partial<DatabaseFacts>) {
 }
 
 describe("the database", () => {
-  test("in order is in order", async () => {
+  test("has no findings when it is correct", async () => {
     expect(await examine({})).toEqual([]);
   });
 
@@ -44,18 +44,18 @@ describe("the database", () => {
     ],
     [
       { missingMigrations: ["0002-x"] },
-      { id: "database.migrations", status: "problem", found: "it lacks 0002-x" },
+      { id: "database.migrations", status: "problem", found: "missing migrations: 0002-x" },
     ],
-  ])("with %j is named", async (facts, expected) => {
+  ])("reports %j", async (facts, expected) => {
     expect(await examine(facts)).toMatchObject([expected]);
   });
 
-  test("a commit that waits for other servers too is durable", async () => {
+  test("accepts a commit that also waits for other servers as durable", async () => {
     const durability = { ...IN_ORDER.durability, synchronous_commit: "remote_apply" };
     expect(await examine({ durability })).toEqual([]);
   });
 
-  test("that cannot be reached is named once", async () => {
+  test("is reported once when it is unreachable", async () => {
     const readDatabase = async () => {
       throw new OperatingError("CONFIG_MISSING", "It cannot be used.");
     };

@@ -1,17 +1,17 @@
-/** Checks of the database. */
+/** Checks of the database: reachability, version, schema, durability and clock. */
 import { DURABILITY_SETTINGS } from "../db/inspect.ts";
 import { type Check, judge, ok, once } from "../core/check.ts";
 import type { DoctorDeps } from "./facts.ts";
 
 const SUBJECT = "database";
-/** Older versions get no fixes any more. */
+/** PostgreSQL no longer maintains older major versions. */
 const MAJOR_VERSION_MIN = 15;
 const CLOCK_WARNING_MS = 1_000;
 const CLOCK_PROBLEM_MS = 30_000;
 
 export interface DatabaseChecks {
   readonly all: readonly Check[];
-  /** Holds when the tables can be read. */
+  /** Passes when the tables can be read. */
   readonly migrated: Check;
 }
 
@@ -35,7 +35,7 @@ export function checkDatabase({ readDatabase }: Pick<DoctorDeps, "readDatabase">
     return judge(majorVersion >= MAJOR_VERSION_MIN, {
       found: `PostgreSQL ${majorVersion}`,
       expected: `PostgreSQL ${MAJOR_VERSION_MIN} or newer`,
-      advice: "Upgrade the server: its version gets no fixes any more.",
+      advice: "Upgrade the server: this version is no longer maintained.",
       otherwise: "warning",
     });
   });
@@ -44,9 +44,9 @@ export function checkDatabase({ readDatabase }: Pick<DoctorDeps, "readDatabase">
     return judge(missingMigrations.length === 0, {
       found:
         missingMigrations.length === 0
-          ? "the newest schema"
-          : `it lacks ${missingMigrations.join(", ")}`,
-      expected: "the newest schema",
+          ? "the current schema"
+          : `missing migrations: ${missingMigrations.join(", ")}`,
+      expected: "the current schema",
       advice: "Run sluice migrate.",
     });
   });
@@ -57,7 +57,7 @@ export function checkDatabase({ readDatabase }: Pick<DoctorDeps, "readDatabase">
       found: (wrong.length === 0 ? DURABILITY_SETTINGS : wrong)
         .map((name) => `${name} = ${values[name]}`)
         .join(", "),
-      expected: "every setting on: a committed transaction survives a power cut",
+      expected: "every setting on, so that a committed transaction survives a power failure",
       advice: `Set ${wrong.map((name) => `${name} = on`).join(", ")} and restart the server.`,
     });
   });
@@ -67,19 +67,19 @@ export function checkDatabase({ readDatabase }: Pick<DoctorDeps, "readDatabase">
     return judge(apartMs < CLOCK_WARNING_MS, {
       found: `${apartMs} ms ${clockAheadMs < 0 ? "behind" : "ahead of"} this machine`,
       expected: `less than ${CLOCK_WARNING_MS} ms apart`,
-      advice: "Let both machines follow the same time servers (NTP).",
+      advice: "Synchronise both machines with the same time servers (NTP).",
       otherwise: apartMs < CLOCK_PROBLEM_MS ? "warning" : "problem",
     });
   });
   const claim = check("claim", async () => {
     const { isClaimed } = await facts();
-    const found = isClaimed ? "a running service has claimed it" : "no service runs on it";
+    const found = isClaimed ? "claimed by a running service" : "not claimed by a running service";
     return ok(found, "either");
   });
   return { all: [reachable, version, migrated, durability, clock, claim], migrated };
 }
 
-/** `remote_write` and stronger wait for more than the local disk; `local` waits for that. Only `off` waits for none. */
+/** Returns whether a value is durable. For `synchronous_commit` every value but `off` waits at least for the local disk. */
 function isDurable(name: string, value: string): boolean {
   return name === "synchronous_commit" ? value !== "off" : value === "on";
 }

@@ -1,4 +1,4 @@
-/** Checks over all chains together. */
+/** Checks that compare the chains with one another. */
 import { type EvmChain, listEvmChains } from "../config/index.ts";
 import type { EvmAddress } from "../core/hex.ts";
 import { type Check, judge } from "../core/check.ts";
@@ -49,7 +49,7 @@ function checkFactoryAddress({ config, display }: DoctorDeps): Check {
   };
 }
 
-/** Also the immutable values are equal: the same owner, guardian and delay were given everywhere. */
+/** Compares code hashes with their immutable values: owner, guardian and delay must be equal on every chain. */
 function checkFactoryCode({ config, nodesOf }: DoctorDeps, needs: readonly Check[]): Check {
   return {
     id: "factory.code",
@@ -85,8 +85,8 @@ async function listOwners(
 }
 
 /**
- * An authority that is a contract on one chain must be one on every chain: elsewhere somebody else may deploy to its
- * address, and with it take what is sent there.
+ * Checks that an authority that is a contract on one chain is a contract on every chain. Where it has no code, a stranger
+ * may be able to deploy to its address and take the funds sent there.
  */
 function checkAuthorities(
   deps: DoctorDeps,
@@ -110,15 +110,15 @@ function checkAuthorities(
       const gaps = await Promise.all(authorities.map((authority) => findGaps(deps, authority)));
       const wrong = gaps.filter((gap) => gap !== null);
       return judge(wrong.length === 0, {
-        found: wrong.length === 0 ? `${authorities.length} looked at` : wrong.join("; "),
+        found: wrong.length === 0 ? `${authorities.length} checked` : wrong.join("; "),
         expected: "each a contract on every chain, or on none",
-        advice: "Deploy the contract where it lacks, or let it be replaced by another authority.",
+        advice: "Deploy the contract on the chains without it, or replace the authority.",
       });
     },
   };
 }
 
-/** Says on which chains an authority that is a contract elsewhere has no code; null when there is none. */
+/** Describes the chains on which an authority lacks the code that it has elsewhere; null without a gap. */
 async function findGaps(
   { config, nodesOf, display }: DoctorDeps,
   authority: EvmAddress,

@@ -9,7 +9,7 @@ import { configuredRoute } from "../../test/support/routes.ts";
 const contract = toEvmAddress(`0x${"7".repeat(40)}`);
 const page = readFileSync(join(import.meta.dirname, "../../../../docs/doctor.md"), "utf8");
 
-/** One chain that plays both, so that every kind of check is there. */
+/** One chain as source and destination, so that every kind of check is present. */
 const evm = {
   ...CHAIN,
   cctp: { domain: 0, messenger: contract, transmitter: contract },
@@ -66,17 +66,17 @@ const checks = listChecks(
   }),
 ).flat();
 
-test("every check has its row in docs/doctor.md, and every row its check", () => {
+test("docs/doctor.md has exactly one row for each check", () => {
   const rows = [...page.matchAll(/^\| `([a-z]+\.[a-z-]+)`/gm)].map((match) => match[1] ?? "");
   expect(rows.toSorted()).toEqual([...new Set(checks.map(({ id }) => id))].toSorted());
 });
 
-test("no two checks have the same name", () => {
+test("names every check differently", () => {
   const names = checks.map(({ id, subject, item }) => JSON.stringify([id, subject, item]));
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });
 
-test("what a check needs runs before it, or in a group that it does not hold up", () => {
+test("lists needed checks before, or in a group that does not wait for this one", () => {
   const early = checks.filter((check, index) =>
     check.needs.some((need) => checks.indexOf(need) > index || !checks.includes(need)),
   );

@@ -15,12 +15,12 @@ import { checkSolana } from "./solana.ts";
 import { checkSolanaNodes } from "./solana-nodes.ts";
 import { checkTokens } from "./tokens.ts";
 
-/** Looks at everything that a running service depends on. Changes nothing. */
+/** Runs every check of what a running service depends on. Changes nothing. */
 export function examine(deps: DoctorDeps): Promise<readonly CheckResult[]> {
   return runChecks(listChecks(deps));
 }
 
-/** Every check, in the groups in which they run: a new one belongs in the list of its subject. */
+/** Lists every check in the groups in which they run. A new check belongs in the group of its subject. */
 export function listChecks(deps: DoctorDeps): readonly (readonly Check[])[] {
   const database = checkDatabase(deps);
   const chains = listEvmChains(deps.config).map((chain) => {

@@ -11,7 +11,7 @@ const solanaOf = (genesis: string) => ({
   genesisHash: toHex32(parseSolanaAddress(genesis) ?? ""),
 });
 
-test("the chains of the sandbox are local, those with real money are not", () => {
+test("treats the sandbox's chains as local, and public chains as not", () => {
   expect(isLocal(evmOf(900_002))).toBe(true);
   expect(isLocal(evmOf(1))).toBe(false);
   expect(isLocal(solanaOf(GENESIS_HASH))).toBe(true);

@@ -1,4 +1,4 @@
-/** What the checks look at: the configuration, and ports to everything outside of it. */
+/** Inputs of the checks: the configuration, and ports to nodes, database, signers and price sources. */
 import type { ChainInspector, FactoryExpectation, SolanaInspector } from "../chains/inspector.ts";
 import type {
   ChainConfig,
@@ -14,9 +14,9 @@ import type { DatabaseFacts } from "../db/inspect.ts";
 import type { Prices } from "../prices/index.ts";
 import type { RouteModule, ServiceCheckDeps } from "../routes/index.ts";
 
-/** The account of a lane. */
+/** A lane's account, named as the report names it. */
 export interface LaneAccount {
-  /** Its purpose, and a number where several share it: `settle`, `settle[1]`. */
+  /** The lane's purpose, with an index where several lanes share it: `settle`, `settle[1]`. */
   readonly name: string;
   readonly purpose: LanePurpose;
   readonly address: Address;
@@ -24,28 +24,28 @@ export interface LaneAccount {
 
 /** The nodes of one chain. */
 export interface ChainNodes<Inspector = ChainInspector> {
-  /** The first of the service's, through which contracts, tokens and lanes are looked at. */
+  /** The service's first node; contracts, tokens and lanes are read through it. */
   readonly service: Inspector;
   readonly attestor: Inspector;
-  /** The others of a quorum, in the order of the configuration. */
+  /** The further nodes of the quorum, in the order of the configuration. */
   readonly furtherOfService: readonly Inspector[];
   readonly furtherOfAttestor: readonly Inspector[];
-  /** Whether the attestor reads through a node of the service. */
+  /** True if the attestor reads through a node that the service uses too. */
   readonly areTheSame: boolean;
 }
 
-/** Accounts that follow from the seed of Solana, by their names in the configuration. */
+/** Accounts derived from the seed of Solana, by their names in the configuration. */
 export type SeedAccounts = Readonly<
   Record<"binding" | "escrow" | "delivery" | "settle" | "deliver", Address>
 >;
 
-/** Who derives vaults on Solana. */
+/** A signer, or a key in this process, that derives vaults on Solana. */
 export interface VaultSource {
-  /** The setting that names it. */
+  /** The setting that configures it. */
   readonly setting: string;
   /**
-   * Has a vault derived that nobody uses. `none` where it derives none, and `false` where its word for the vault does not
-   * verify. Throws RPC_UNAVAILABLE when nobody answers.
+   * Asks for an unused test vault and verifies its binding. Returns `none` if the source derives no vaults, and `false` if
+   * the binding does not verify. Throws RPC_UNAVAILABLE if the source does not answer.
    */
   vouches(): Promise<boolean | "none">;
 }
@@ -57,22 +57,22 @@ export interface DoctorDeps {
   readonly factory: FactoryExpectation;
   /** Returns the module of a route's kind. */
   readonly moduleOf: (route: RouteConfig) => RouteModule;
-  /** How people read addresses. */
+  /** Formats an address for people, in its chain's own form. */
   readonly display: (address: Address) => string;
   readonly attestor: EvmAddress;
   readonly lanesOf: (chainId: number) => readonly LaneAccount[];
   readonly nodesOf: (chainId: number) => ChainNodes;
   readonly solanaNodesOf: (chainId: number) => ChainNodes<SolanaInspector>;
   /**
-   * Those that can be told: a signer's socket shows `binding` and the two that pay fees, a locked keystore `binding` alone.
-   * Throws `OperatingError` when the seed cannot be read.
+   * Returns the accounts that can be read: a signer's socket shows `binding` and the two fee payers, a locked keystore only
+   * `binding`. Throws `OperatingError` when the seed cannot be read.
    */
   readonly readSeedAccounts: () => Promise<Partial<SeedAccounts>>;
   readonly vaultSources: readonly VaultSource[];
-  /** The newest scanned block; null before the first. Throws `OperatingError` CONFIG_MISSING as `readDatabase`. */
+  /** Returns the newest scanned block; null before the first. Throws `OperatingError` CONFIG_MISSING as `readDatabase`. */
   readonly getScanned: (chainId: number) => Promise<bigint | null>;
   readonly prices: Pick<Prices, "readReport" | "readUsd">;
-  /** Null where no route needs the bridge's service. */
+  /** Null if no route uses Circle's service. */
   readonly attestations: ServiceCheckDeps["attestations"];
   /** Throws `OperatingError` CONFIG_MISSING when the database cannot be used. */
   readonly readDatabase: () => Promise<DatabaseFacts>;
@@ -81,10 +81,10 @@ export interface DoctorDeps {
   readonly listIntegrators: () => Promise<readonly IntegratorTerms[]>;
 }
 
-/** What an integrator has of its own. */
+/** An integrator's own terms. */
 export interface IntegratorTerms {
   readonly name: string;
-  /** Null where the configuration decides. */
+  /** Null where the configuration's value applies. */
   readonly gas: GasPolicy | null;
   readonly maxFeeBps: number;
 }

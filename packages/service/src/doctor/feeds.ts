@@ -8,7 +8,7 @@ import { type DoctorDeps, subjectOf } from "./facts.ts";
 
 const USD_DECIMALS = 18;
 const ADVICE =
-  "Correct the address of the feed: priced pairs and floors would go by a wrong price.";
+  "Correct the address of the feed: priced pairs and minimums would use a wrong price.";
 
 export function checkFeeds(deps: DoctorDeps, chain: EvmChain, identified: Check): readonly Check[] {
   return chain.tokens.flatMap((token) =>
@@ -27,7 +27,7 @@ function nameOf({ symbol }: TokenConfig, index: number | undefined): string {
   return index === undefined ? symbol : `${symbol} feeds[${index}]`;
 }
 
-/** Whether it is the feed of the pair that the preset says, or at least one in dollars, and answers. */
+/** Checks that the feed answers, and describes the preset's pair; without a preset, any pair in US dollars. */
 function checkFeed(
   deps: DoctorDeps,
   given: {
@@ -55,13 +55,13 @@ function checkFeed(
       const { description, usd, publishedAtMs } = await inspector.getPriceFeed(feed);
       const isMeant = pairs ? pairs.includes(description) : description.endsWith(" / USD");
       const ageS = Math.floor((deps.clock.now() - publishedAtMs) / 1000);
-      // Anybody's contract may say anything here, control characters included.
+      // The text is an untrusted contract's and may contain control characters.
       const shown = JSON.stringify(description.slice(0, 32));
       return judge(isMeant && usd > 0n, {
         found: `${shown}, ${formatUnits(usd, USD_DECIMALS)} US dollars, ${ageS} s old`,
         expected,
         advice: ADVICE,
-        // What a feed of somebody's own is called is not ours to say.
+        // Without a preset the feed's name is not known, so another description is only a warning.
         otherwise: known || usd <= 0n ? "problem" : "warning",
       });
     },

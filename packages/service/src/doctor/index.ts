@@ -1,4 +1,4 @@
-/** What is wrong with an installation, and what to do: configuration, database, nodes, contracts, tokens, gas. */
+/** Checks an installation and names remedies: configuration, database, nodes, contracts, tokens, gas. */
 export { refuseConfiguration } from "./configuration.ts";
 export { examine } from "./examine.ts";
 export {

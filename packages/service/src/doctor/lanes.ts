@@ -1,11 +1,11 @@
-/** Checks of what the lanes of one chain have for gas. */
+/** Checks of the lanes' native coin on one chain. */
 import type { EvmChain } from "../config/index.ts";
 import { formatUnits } from "../core/amounts.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import { type Check, type Finding, judge, once } from "../core/check.ts";
 import { type DoctorDeps, subjectOf } from "./facts.ts";
 
-/** More than a deployment, a settlement, a delivery or a claim of one job needs. */
+/** Gas per transaction: above the need of one deployment, sweep, delivery or claim. */
 const GAS_PER_TRANSACTION = 250_000n;
 const TRANSACTIONS_WARNING = 50n;
 const TRANSACTIONS_PROBLEM = 5n;
@@ -33,16 +33,16 @@ export function checkLanes(deps: DoctorDeps, chain: EvmChain, identified: Check)
   }));
 }
 
-/** Whether an account can pay for transactions enough, each at what it costs now. */
+/** Judges a balance by the number of transactions it pays for at the current fee. */
 export function judgeLaneBalance(
   { balance, cost }: { readonly balance: bigint; readonly cost: bigint },
   { show, advice }: { readonly show: (amount: bigint) => string; readonly advice: string },
 ): Finding {
-  // A chain without fees has none to run out of.
+  // On a chain without fees every balance is enough.
   const transactions = cost === 0n ? TRANSACTIONS_WARNING : balance / cost;
   return judge(transactions >= TRANSACTIONS_WARNING, {
     found: `${show(balance)}, enough for ${transactions} transactions`,
-    expected: `${show(cost * TRANSACTIONS_WARNING)}, enough for ${TRANSACTIONS_WARNING} transactions at the present fee`,
+    expected: `${show(cost * TRANSACTIONS_WARNING)}, enough for ${TRANSACTIONS_WARNING} transactions at the current fee`,
     advice,
     otherwise: transactions >= TRANSACTIONS_PROBLEM ? "warning" : "problem",
   });

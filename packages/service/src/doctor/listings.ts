@@ -1,4 +1,4 @@
-/** Checks of what the owner has listed on one chain for our keys and tokens. */
+/** Checks of the owner's listings on one chain: the keys' roles and the tokens' daily caps. */
 import type { Config, TokenConfig } from "../config/index.ts";
 import { formatUnits } from "../core/amounts.ts";
 import { assertNever } from "../core/assert.ts";
@@ -7,7 +7,7 @@ import type { Place } from "./code.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import { getToken } from "../routes/index.ts";
 
-/** The accounts of our keys have the roles that their work needs. */
+/** Checks that each lane and the attestor have the role in the contracts that their calls need. */
 export function checkListedKeys(
   place: Place,
   code: { readonly factory: Check; readonly delivery: Check },
@@ -56,12 +56,12 @@ export function checkListedKeys(
     run: async () =>
       judgeListed(await isListed(), {
         expected: `${deps.display(account)} is ${role}`,
-        advice: `Let the owner make ${deps.display(account)} ${role}, or configure the key that is.`,
+        advice: `Have the owner make ${deps.display(account)} ${role}, or configure the listed key.`,
       }),
   }));
 }
 
-/** What may be paid on this chain has a cap above zero: without one the contract pays nothing. */
+/** Checks that every token delivered on this chain has a daily cap: at a cap of zero the contract pays nothing. */
 export function checkDailyCaps(place: Place, deliveryCode: Check): readonly Check[] {
   const { chain, inspector, subject, deps } = place;
   return listDelivered(deps.config, chain.chainId).map(({ symbol: item, address }) => ({
@@ -74,13 +74,13 @@ export function checkDailyCaps(place: Place, deliveryCode: Check): readonly Chec
       return judge(cap > 0n, {
         found: `${cap} base units in 24 hours`,
         expected: "more than zero",
-        advice: "Let the owner raise the daily cap of the token and wait out the delay.",
+        advice: "Have the owner raise the daily cap of the token and wait out the delay.",
       });
     },
   }));
 }
 
-/** Tokens that routes deliver on a chain from inventory. */
+/** Lists the tokens that routes deliver from inventory on a chain. */
 export function listDelivered(config: Config, chainId: number): readonly TokenConfig[] {
   const tokens = config.routes
     .filter(({ fromInventory, destChain }) => fromInventory && destChain === chainId)
@@ -88,7 +88,7 @@ export function listDelivered(config: Config, chainId: number): readonly TokenCo
   return [...new Set(tokens)].map((token) => getToken(config, chainId, token));
 }
 
-/** Whether there is as much of a token to deliver as the configuration asks for, or any. */
+/** Judges a token's inventory: at least `inventoryMin` of the configuration, or else above zero. */
 export function judgeInventory(
   { symbol, decimals, inventoryMin }: TokenConfig,
   {
@@ -104,7 +104,7 @@ export function judgeInventory(
   return judge(amount >= (inventoryMin ?? 1n), {
     found: show(amount),
     expected: inventoryMin === undefined ? "more than zero" : `at least ${show(inventoryMin)}`,
-    advice: `Send ${symbol} to ${holder}: what there is too little for waits.`,
+    advice: `Send ${symbol} to ${holder}: deliveries above the inventory wait.`,
     otherwise: "warning",
   });
 }

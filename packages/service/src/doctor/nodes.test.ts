@@ -14,12 +14,12 @@ import { runChecks } from "./run.ts";
 const NOW_S = 1_800_000_000;
 const HASH = toHex32(`0x${"aa".repeat(32)}`);
 const OTHER_HASH = toHex32(`0x${"bb".repeat(32)}`);
-/** A chain with real money: no leniency. */
+/** A public chain, where the exceptions for local test chains do not apply. */
 const REAL: Partial<EvmChain> = { evmChainId: 1 };
 
 interface Node {
   readonly evmChainId?: number;
-  /** Seconds by which the head is behind the clock, and the final block behind the head. */
+  /** Seconds: the head behind the clock, and the final block behind the head. */
   readonly headBehindS?: number;
   readonly finalBehindS?: number;
   readonly finalBehindBlocks?: bigint;
@@ -70,7 +70,7 @@ async function examine(args: {
 }
 
 describe("nodes", () => {
-  test("in order are in order", async () => {
+  test("have no findings when they are correct", async () => {
     expect(await examine({})).toEqual([]);
   });
 
@@ -85,7 +85,7 @@ describe("nodes", () => {
     ]);
   });
 
-  test("a local test chain may stand still", async () => {
+  test("accept an old head on a local test chain", async () => {
     const chain = { evmChainId: 900_002 };
     const node = { evmChainId: 900_002, headBehindS: 100_000 };
     const results = await examine({ chain, service: node, attestor: node });
@@ -95,14 +95,14 @@ describe("nodes", () => {
     ]);
   });
 
-  test("a node that calls its head final is refused, except where blocks are final at once", async () => {
+  test("are a problem when the head is final, except where blocks are final at once", async () => {
     const node = { finalBehindBlocks: 0n, finalBehindS: 0 };
     expect(await examine({ attestor: node })).toMatchObject([
       {
         id: "node.finality",
         subject: "attestor's node of chain 2",
         status: "problem",
-        found: "every block is final as soon as it is made",
+        found: "every block is final at once",
       },
       { id: "node.agreement", status: "skipped" },
     ]);
@@ -118,7 +118,7 @@ describe("nodes", () => {
     expect(first).toMatchObject({ id: "node.finality", status });
   });
 
-  test("two final blocks at one height are named", async () => {
+  test("are a problem when they disagree on a final block", async () => {
     expect(await examine({ attestor: { finalHash: OTHER_HASH } })).toMatchObject([
       {
         id: "node.agreement",
@@ -129,7 +129,7 @@ describe("nodes", () => {
     ]);
   });
 
-  test("of a quorum are looked at one by one, and named by their place in the list", async () => {
+  test("are checked one by one in a quorum, and named by their position in the list", async () => {
     const results = await examine({
       furtherOfService: [{ evmChainId: 5 }, { finalHash: OTHER_HASH }],
       furtherOfAttestor: [{ headBehindS: 121 }],
@@ -145,7 +145,7 @@ describe("nodes", () => {
     ]);
   });
 
-  test("that are one are a warning, except on a local test chain", async () => {
+  test("are a warning when there is only one, except on a local test chain", async () => {
     const nodes: ChainConfig["nodes"] = { urls: ["http://127.0.0.1:1"], quorum: 1 };
     expect(await examine({ chain: { nodes } })).toMatchObject([
       { id: "node.quorum", status: "warning", found: "1 of 1" },
@@ -156,7 +156,7 @@ describe("nodes", () => {
     );
   });
 
-  test("the service's own node is no second view", async () => {
+  test("are a warning when the attestor shares the service's node", async () => {
     expect(await examine({ areTheSame: true })).toMatchObject([
       { id: "node.second-view", status: "warning" },
     ]);

@@ -1,4 +1,4 @@
-/** Checks of the nodes of a chain: the service's, and the attestor's as its second view. */
+/** Checks of a chain's nodes: the service's, and the attestor's, which is the second view. */
 import type { NodeInspector } from "../chains/inspector.ts";
 import { type ChainConfig, type EvmChain, isLocal } from "../config/index.ts";
 import { chainOf, PRESETS } from "../config/presets/index.ts";
@@ -9,7 +9,7 @@ const HEAD_WARNING_S = 120n;
 const HEAD_PROBLEM_S = 600n;
 const FINALITY_WARNING_S = 3_600n;
 
-/** Bridge ids of chains whose blocks are final as soon as they are made: HyperEVM, Sonic, and of presets Avalanche. */
+/** Bridge ids of chains whose blocks are final at once: HyperEVM, Sonic and, among presets, Avalanche. */
 const FINAL_AT_ONCE: readonly number[] = [
   47,
   52,
@@ -18,32 +18,32 @@ const FINAL_AT_ONCE: readonly number[] = [
 
 export interface NodeChecks {
   readonly all: readonly Check[];
-  /** Holds when the service's node serves the configured chain. */
+  /** Passes when the service's node serves the configured chain. */
   readonly identified: Check;
 }
 
-/** How the nodes of one family are looked at. */
+/** The parts of the node checks that differ between chain families. */
 export interface NodesOfFamily<Inspector extends NodeInspector> {
   readonly nodes: ChainNodes<Inspector>;
-  /** What tells the chain that a node serves from all others. */
+  /** Identity of the chain that a node serves: EVM chain id or genesis hash. */
   readonly identify: (inspector: Inspector) => Promise<Compared>;
-  /** Seconds by which the final block is usually behind the head at most, and more. */
+  /** Seconds that the final block may be behind the head before a warning, and before a problem. */
   readonly finalityWarningS: bigint;
-  /** What else is looked at of each node. */
+  /** Returns the family's further checks of a node. */
   readonly more?: (node: NodeOf<Inspector>, identified: Check) => readonly Check[];
 }
 
-/** One node, as its checks name it. */
+/** A node and the names of its checks. */
 export interface NodeOf<Inspector> {
   readonly inspector: Inspector;
   readonly subject: string;
-  /** Its place in the list, where there are several. */
+  /** Position in the configured list, where it has several nodes. */
   readonly item?: string;
-  /** Whether it is the service's, else it is the attestor's. */
+  /** True for a node of the service, false for one of the attestor. */
   readonly isOurs: boolean;
 }
 
-/** The nodes of an EVM chain. */
+/** Returns the checks of an EVM chain's nodes. */
 export function checkEvmNodes(deps: DoctorDeps, chain: EvmChain): NodeChecks {
   return checkNodes(deps, chain, {
     nodes: deps.nodesOf(chain.chainId),
@@ -56,7 +56,7 @@ export function checkEvmNodes(deps: DoctorDeps, chain: EvmChain): NodeChecks {
   });
 }
 
-/** The nodes of a chain of any family. */
+/** Returns the checks of a chain's nodes, of any family. */
 export function checkNodes<Inspector extends NodeInspector>(
   deps: DoctorDeps,
   chain: ChainConfig,
@@ -85,9 +85,9 @@ export function checkNodes<Inspector extends NodeInspector>(
     needs: [],
     run: () =>
       judge(!areTheSame, {
-        found: areTheSame ? "the service's own node" : "a node of its own",
-        expected: "a node that is not the service's",
-        advice: `Set attestor.rpcUrls.${chain.chainId} to a node of another operator: the same node is not a second view, and whoever controls it deceives both keys.`,
+        found: areTheSame ? "shared with the service" : "not shared with the service",
+        expected: "a node that the service does not use",
+        advice: `Set attestor.rpcUrls.${chain.chainId} to a node of another operator: a shared node is no second view, and its operator can deceive both keys.`,
         otherwise: "warning",
       }),
   };
@@ -103,26 +103,26 @@ export function checkNodes<Inspector extends NodeInspector>(
   };
 }
 
-/** One node is believed whatever it says. */
+/** Warns of a quorum of one: the service then believes that node unconditionally. */
 function checkQuorum(chain: ChainConfig, identified: Check): Check {
   const { urls, quorum } = chain.nodes;
   return {
     id: "node.quorum",
     subject: subjectOf(chain),
-    // Whether it holds real money is known by the chain that it is.
+    // Only the chain's identity tells a local test chain, where one node is enough.
     needs: [identified],
     run: () =>
       judge(quorum > 1 || isLocal(chain), {
         found: `${quorum} of ${urls.length}`,
-        expected: "at least 2 nodes that agree",
+        expected: "a quorum of at least 2 nodes",
         advice:
-          "List three nodes of different operators in rpcUrls: whoever controls the only one deceives the service.",
+          "List three nodes of different operators in rpcUrls: the operator of a single node can deceive the service.",
         otherwise: "warning",
       }),
   };
 }
 
-/** Every node of a quorum by itself, and each after the first against the first. */
+/** Checks every node of a quorum by itself, and compares each further node with the first. */
 function checkView<Inspector extends NodeInspector>(
   deps: DoctorDeps,
   view: {
@@ -167,7 +167,7 @@ function checkNode<Inspector extends NodeInspector>(
     needs: [],
     async run() {
       const { number } = await inspector.getHead("latest");
-      return ok(`its head is block ${number}`, "an answer");
+      return ok(`head at block ${number}`, "an answer");
     },
   };
   const identified: Check = {
@@ -193,8 +193,8 @@ function checkNode<Inspector extends NodeInspector>(
       return judge(apartS <= HEAD_WARNING_S, {
         found: `${apartS} s ${behindS < 0n ? "ahead of" : "behind"} this machine's clock`,
         expected: `at most ${HEAD_WARNING_S} s`,
-        advice: "Wait until the node has caught up, or see to its peers and to this clock.",
-        // A chain may stand still without fault of the node where nobody but the operator mines.
+        advice: "Wait until the node has caught up; check its peers and this machine's clock.",
+        // A local test chain mines only on demand, so an old head is no fault of the node.
         otherwise: apartS <= HEAD_PROBLEM_S || isLocal(chain) ? "warning" : "problem",
       });
     },
@@ -210,15 +210,15 @@ function checkNode<Inspector extends NodeInspector>(
 }
 
 async function judgeFinality({ config }: DoctorDeps, { chain, inspector }: Node, warningS: bigint) {
-  // The head first: a block made in between can only make a finality that is invented look more so.
+  // Reads the head first: a block produced in between cannot hide an invented finality.
   const newest = await inspector.getHead("latest");
   const final = await inspector.getHead("final");
   const isInstant = isLocal(chain) || FINAL_AT_ONCE.includes(chain.chainId);
   if (final.number >= newest.number && !isInstant) {
     return judge(false, {
-      found: "every block is final as soon as it is made",
+      found: "every block is final at once",
       expected: "a final block behind the head",
-      advice: "Use a node that knows finality: this one invents it, and inventory is paid on it.",
+      advice: "Use a node that knows finality: this one invents it, and payouts rely on it.",
     });
   }
   const behindS = newest.timestamp - final.timestamp;
@@ -226,12 +226,12 @@ async function judgeFinality({ config }: DoctorDeps, { chain, inspector }: Node,
     found: `block ${final.number}, ${behindS} s behind the head`,
     expected: `at most ${warningS} s behind the head`,
     advice:
-      "See whether the chain or the node has stopped to finalise: deliveries from inventory wait for it, and are taken back when it takes longer than payoutWindowSeconds.",
+      "Check whether the chain or the node has stopped finalising: deliveries from inventory wait for finality, and their locks are returned after payoutWindowSeconds.",
     otherwise: behindS <= config.payoutWindowS ? "warning" : "problem",
   });
 }
 
-/** The hash of the newest block that both nodes call final. */
+/** Compares the hashes of the newest block that both nodes call final. */
 async function compareFinalBlocks(one: NodeInspector, other: NodeInspector) {
   const [ours, theirs] = await Promise.all([one.getHead("final"), other.getHead("final")]);
   const height = ours.number < theirs.number ? ours.number : theirs.number;
@@ -242,6 +242,6 @@ async function compareFinalBlocks(one: NodeInspector, other: NodeInspector) {
   const [name, none] = [`block ${height}`, "unknown"];
   return judgeSame(
     [{ name, found: found ?? none, expected: expected ?? none }],
-    "Stop the service and find out which node is right: two final blocks at one height mean that one of them lies.",
+    "Stop the service and find out which node is right: two final blocks at one height mean that one node lies.",
   );
 }

@@ -58,7 +58,7 @@ function examine(given: {
     transactionSurcharge: given.surcharge ?? 0n,
   };
   const node = createStrictInspector({
-    // A base fee of nothing: the tip is all that a unit of gas costs.
+    // Without a base fee, a unit of gas costs only the tip.
     suggestFees: async () => ({
       maxFeePerGas: given.feePerGas ?? 0n,
       maxPriorityFeePerGas: given.feePerGas ?? 0n,
@@ -71,7 +71,8 @@ function examine(given: {
     listIntegrators: given.listIntegrators ?? (async () => []),
     prices: {
       readUsd: async ({ token }) => (token === NATIVE_TOKEN ? 3_000n * USD : USD),
-      readReport: given.readReport ?? (() => Promise.reject(new Error("no report is expected"))),
+      readReport:
+        given.readReport ?? (() => Promise.reject(new Error("unexpected read of a report"))),
     },
   });
   return runChecks([checkPrices(deps, new Map())]);
@@ -80,25 +81,25 @@ function examine(given: {
 const examineOnly = async (id: string, given: Parameters<typeof examine>[0]) =>
   (await examine(given)).filter((result) => result.id === id);
 
-test("the fee of the smallest deposit is weighed against its gas", async () => {
+test("warns when the fee of the smallest deposit is below its gas", async () => {
   // 10 basis points of one dollar; 153,000 gas at a thousandth of a gwei are 0.000459 dollars.
   expect(await examineOnly("terms.cost", { feePerGas: 10n ** 6n })).toMatchObject([
     {
       id: "terms.cost",
       status: "ok",
-      found: "about 0.000459 US dollars of gas, for a fee of 0.001",
+      found: "about 0.000459 US dollars of gas; the fee is 0.001",
     },
   ]);
   expect(await examineOnly("terms.cost", { feePerGas: 10n ** 9n })).toMatchObject([
     {
       id: "terms.cost",
       status: "warning",
-      found: "about 0.459 US dollars of gas, for a fee of 0.001",
+      found: "about 0.459 US dollars of gas; the fee is 0.001",
     },
   ]);
 });
 
-test("what a payment to Solana takes is weighed too, with the rent of what it may open", async () => {
+test("includes the cost of a payment on Solana, with the rent of a new account", async () => {
   const route: RouteConfig = configuredRoute({
     kind: "SWIFT",
     chainId: 2,
@@ -132,16 +133,16 @@ test("what a payment to Solana takes is weighed too, with the rent of what it ma
     listIntegrators: async () => [],
     prices: {
       readUsd: async ({ token }) => (token === NATIVE_SOL ? 150n * USD : USD),
-      readReport: () => Promise.reject(new Error("no report is expected")),
+      readReport: () => Promise.reject(new Error("unexpected read of a report")),
     },
   });
   const results = await runChecks([checkPrices(deps, new Map())]);
   expect(results.filter(({ id }) => id === "terms.cost")).toMatchObject([
-    { status: "warning", found: "about 0.45 US dollars of gas, for a fee of 0.001" },
+    { status: "warning", found: "about 0.45 US dollars of gas; the fee is 0.001" },
   ]);
 });
 
-test("gas that is charged must fit the cap of the smallest deposit, or the minimum is refused", async () => {
+test("reports charged gas above the fee cap of the smallest deposit as a problem", async () => {
   // 50 basis points of one dollar are 0.005 dollars; 153,000 gas at a hundredth of a gwei are 0.00459.
   const charged = async (feePerGas: bigint, surcharge = 0n) => {
     const source = { source: "static", fault: null, detail: null } as const;
@@ -160,22 +161,22 @@ test("gas that is charged must fit the cap of the smallest deposit, or the minim
     {
       id: "terms.cost",
       status: "ok",
-      found: "about 0.00459 US dollars of gas, under a cap of 0.005",
+      found: "about 0.00459 US dollars of gas; the fee cap is 0.005",
     },
   ]);
   expect(await costOf(12n * 10n ** 6n)).toMatchObject({
     id: "terms.cost",
     status: "problem",
-    found: "about 0.005508 US dollars of gas, under a cap of 0.005",
+    found: "about 0.005508 US dollars of gas; the fee cap is 0.005",
   });
   // Each of two transactions costs 0.0003 dollars on top.
   expect(await costOf(10n ** 7n, 10n ** 11n)).toMatchObject({
     status: "problem",
-    found: "about 0.00519 US dollars of gas, under a cap of 0.005",
+    found: "about 0.00519 US dollars of gas; the fee cap is 0.005",
   });
 });
 
-describe("an integrator's own terms count as the configuration's do, and the worst is said:", () => {
+describe("with terms of integrators", () => {
   // 153,000 gas at a thousandth of a gwei are 0.000459 dollars; 10 basis points of one dollar are 0.001.
   const costOf = (
     integrators: Awaited<ReturnType<DoctorDeps["listIntegrators"]>>,
@@ -187,35 +188,35 @@ describe("an integrator's own terms count as the configuration's do, and the wor
       ...(gas && { gas, readReport: async () => report("price") }),
     });
 
-  test("one that is charged under a cap that gas does not fit is a problem", async () => {
+  test("reports a problem when gas is charged to an integrator above its fee cap", async () => {
     const sponsored = { name: "shop", gas: null, maxFeeBps: 3 };
     const charged = { name: "till", gas: "charged", maxFeeBps: 4 } as const;
     expect(await costOf([sponsored, charged])).toMatchObject([
       {
         status: "problem",
-        found: "about 0.000459 US dollars of gas, under a cap of 0.0004 of the integrator till",
+        found: "about 0.000459 US dollars of gas; the fee cap of integrator till is 0.0004",
       },
     ]);
   });
 
-  test("a cap below the fee leaves less of the fee, which is a warning", async () => {
+  test("warns when an integrator's fee cap lowers the fee below the gas", async () => {
     expect(await costOf([{ name: "shop", gas: null, maxFeeBps: 3 }])).toMatchObject([
       {
         status: "warning",
-        found: "about 0.000459 US dollars of gas, for a fee of 0.0003 of the integrator shop",
+        found: "about 0.000459 US dollars of gas; the fee of integrator shop is 0.0003",
       },
     ]);
   });
 
-  test("one that says nothing is as the configuration says, and one that is better changes nothing", async () => {
-    const found = "about 0.000459 US dollars of gas, under a cap of 0.005";
+  test("reports the configuration's terms when every integrator's are equal or better", async () => {
+    const found = "about 0.000459 US dollars of gas; the fee cap is 0.005";
     const rich = { name: "rich", gas: "sponsored", maxFeeBps: 500 } as const;
     expect(await costOf([rich], "charged")).toMatchObject([{ status: "ok", found }]);
     const poor = { name: "poor", gas: null, maxFeeBps: 4 };
     expect(await costOf([rich, poor], "charged")).toMatchObject([{ status: "problem" }]);
   });
 
-  test("one that is charged needs prices, where the configuration does not", async () => {
+  test("needs prices when gas is charged only to an integrator", async () => {
     const results = await examineOnly("terms.cost", {
       tokens: [{ ...usdc, price: PRICE }],
       listIntegrators: async () => [{ name: "till", gas: "charged", maxFeeBps: 50 }],
@@ -223,12 +224,12 @@ describe("an integrator's own terms count as the configuration's do, and the wor
     expect(results).toMatchObject([
       {
         status: "problem",
-        found: "the native coin of chain 2 has no price, and gas of the integrator till is charged",
+        found: "the native coin of chain 2 has no price, but gas of integrator till is charged",
       },
     ]);
   });
 
-  test("without a database the configuration's are judged, and it says so", async () => {
+  test("judges only the configuration's terms, and says so, without a database", async () => {
     const results = await examineOnly("terms.cost", {
       feePerGas: 10n ** 6n,
       listIntegrators: () => Promise.reject(new OperatingError("CONFIG_MISSING", "no database")),
@@ -237,7 +238,7 @@ describe("an integrator's own terms count as the configuration's do, and the wor
       {
         status: "ok",
         found:
-          "about 0.000459 US dollars of gas, for a fee of 0.001; integrators are not looked at: the database cannot be read",
+          "about 0.000459 US dollars of gas; the fee is 0.001; integrators left out: the database cannot be read",
       },
     ]);
   });
@@ -247,7 +248,7 @@ test.each([
   ["the native coin of chain 2 has no price", [{ ...usdc, price: PRICE }]],
   ["USDC has no price", [usdc, { ...coin, price: PRICE }]],
   ["no minDeposit", [{ ...usdc, price: PRICE, minDeposit: undefined }]],
-])("what cannot be weighed says why: %s", async (found, tokens) => {
+])("skips the cost with its reason: %s", async (found, tokens) => {
   const results = await examineOnly("terms.cost", { tokens });
   expect(results).toMatchObject([{ id: "terms.cost", status: "skipped", found }]);
 });
@@ -260,7 +261,7 @@ const report = (
   sources,
 });
 
-test("a floor in dollars needs prices that can be read now, and names the sources that fail", async () => {
+test("requires usable prices for a minimum in US dollars, and names the failing sources", async () => {
   const results = await examineOnly("price.source", {
     minDepositUsd: USD,
     tokens: [
@@ -288,7 +289,7 @@ test("a floor in dollars needs prices that can be read now, and names the source
   ]);
 });
 
-describe("T56 nobody sets a price alone where money is real", () => {
+describe("requires two price sources, one of them live, on a public chain [T56]", () => {
   const API = {
     url: "https://prices.example",
     headers: new Map(),
@@ -308,7 +309,7 @@ describe("T56 nobody sets a price alone where money is real", () => {
     const given = { tokens: [{ ...usdc, price: { ...sources, maxDeviationBps: 1 } }] };
     const name = { item: "USDC of chain 2", found };
     expect(await examineOnly("price.independent", given)).toMatchObject([{ ...name, status }]);
-    // The sandbox's prices are written down.
+    // The sandbox has only static prices.
     const local = await examineOnly("price.independent", { ...given, evmChainId: 900_002 });
     expect(local).toMatchObject([{ ...name, status: "ok" }]);
   });

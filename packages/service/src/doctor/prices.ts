@@ -1,7 +1,4 @@
-/**
- * Checks of prices: that no single source decides one, that there are some where they are needed, and what settling costs
- * by them.
- */
+/** Checks of prices: independent sources, a usable price wherever one is needed, and the cost of a settlement. */
 import { formatUnits } from "../core/amounts.ts";
 import {
   type ChainConfig,
@@ -34,7 +31,7 @@ const BPS = 10_000n;
 
 export function checkPrices(
   deps: DoctorDeps,
-  /** By bridge chain id: what holds when its node serves the chain. */
+  /** By bridge chain id: the check that passes when the node serves the chain. */
   identified: ReadonlyMap<number, Check>,
 ): readonly Check[] {
   const { config } = deps;
@@ -74,13 +71,13 @@ export function checkPrices(
 }
 
 /**
- * Nobody decides a price alone. What the operator wrote down keeps others near it, which suits pegged assets, but it never
- * moves: at least one source must be alive.
+ * Checks that no single source decides a price. A `static` price bounds the others, which suits pegged assets, but never
+ * moves, so at least one source must be a feed or an HTTP API.
  */
 function checkSources(
   chain: ChainConfig,
   { symbol, price }: { readonly symbol: string; readonly price: PriceConfig },
-  /** What says that the chain is the one that it is configured as: local, or not. */
+  /** Passes when the node serves the configured chain, so that `isLocal` can be trusted. */
   needs: readonly Check[],
 ): Check {
   const expected = "at least two sources, at least one of them a feed or an HTTP API";
@@ -98,21 +95,20 @@ function checkSources(
       return judge(alive >= 1 && alive + fixed >= 2, {
         found,
         expected,
-        advice:
-          "Add feeds or http to the price of the token: whoever sets its only source sets it.",
+        advice: "Add feeds or http to the price of the token: a single source decides it alone.",
       });
     },
   };
 }
 
-/** What is priced for a route, or for the floor of a chain, has a price now. */
+/** Checks that a token priced for a route or a chain's minimum has a usable price now. */
 function checkSource(
   deps: DoctorDeps,
   token: { readonly chainId: number; readonly token: Address },
   needs: readonly Check[],
 ): Check {
   const { symbol } = getToken(deps.config, token.chainId, token.token);
-  const expected = "a price that can be trusted now, and no source that fails";
+  const expected = "a usable price, and no failing source";
   return {
     id: "price.source",
     subject: SUBJECT,
@@ -130,16 +126,16 @@ function checkSource(
       return judge(result.kind === "price" && failing.length === 0, {
         found: [price, ...failing].join("; "),
         expected,
-        advice: "Correct the sources of the token, or wait for them.",
+        advice: "Correct the token's price sources, or wait until they answer.",
         otherwise: result.kind === "price" ? "warning" : "problem",
       });
     },
   };
 }
 
-/** Whose deposits a route settles, and on which terms. */
+/** One party's fee terms for the deposits of a route. */
 interface Party {
-  /** Empty for the configuration's own terms. */
+  /** Names the integrator in the finding; empty for the configuration's terms. */
   readonly suffix: string;
   readonly gas: GasPolicy;
   readonly maxFeeBps: number;
@@ -147,29 +143,29 @@ interface Party {
 
 interface Parties {
   readonly all: readonly Party[];
-  /** Why those of integrators are not among them; empty where they are. */
+  /** Reason why integrators are left out; empty if they are included. */
   readonly lack: string;
 }
 
-/** The terms of the configuration, which hold for integrators to come, and those of every integrator. */
+/** Returns the terms of the configuration, which new integrators get, and of every integrator. */
 async function listParties({ config, listIntegrators }: DoctorDeps): Promise<Parties> {
   const own: Party = { suffix: "", gas: config.gas, maxFeeBps: config.maxFeeBps };
   try {
     const integrators = (await listIntegrators()).map(({ name, gas, maxFeeBps }): Party => ({
-      suffix: ` of the integrator ${name}`,
+      suffix: ` of integrator ${name}`,
       gas: gas ?? config.gas,
       maxFeeBps,
     }));
     return { all: [own, ...integrators], lack: "" };
   } catch (error) {
     if (!(error instanceof OperatingError)) throw error;
-    return { all: [own], lack: "; integrators are not looked at: the database cannot be read" };
+    return { all: [own], lack: "; integrators left out: the database cannot be read" };
   }
 }
 
 /**
- * Whether the smallest deposit is worth its gas: where the operator pays it, by the fee that it brings; where it is
- * charged, under the cap above which it would wait. Of the configuration and all integrators, the worst is said.
+ * Checks that the smallest deposit covers its gas: sponsored gas by the fee, charged gas under the fee cap, above which
+ * the deposit would wait. Reports the worst of the configuration and all integrators.
  */
 function checkCost(
   deps: DoctorDeps,
@@ -203,9 +199,9 @@ function checkCost(
       const charged = all.find(({ gas }) => gas === "charged");
       if (missing !== undefined && charged) {
         return judge(false, {
-          found: `${missing}, and gas${charged.suffix} is charged`,
-          expected: "prices of what pays for gas, and of what it is paid in",
-          advice: "Add the price: until then such deposits wait as PRICE_UNAVAILABLE.",
+          found: `${missing}, but gas${charged.suffix} is charged`,
+          expected: "prices of the deposited token and of the native coins",
+          advice: "Add the price: until then these deposits wait as PRICE_UNAVAILABLE.",
         });
       }
       const { minDeposit } = token;
@@ -223,7 +219,7 @@ function checkCost(
   };
 }
 
-/** The worse, the higher. */
+/** In ascending order of severity. */
 const SEVERITIES: readonly CheckStatus[] = ["skipped", "ok", "warning", "problem"];
 const severityOf = ({ status }: Finding) => SEVERITIES.indexOf(status);
 
@@ -233,7 +229,7 @@ function expectedOf(gas: GasPolicy): string {
     : "less than the fee of the smallest deposit";
 }
 
-/** The cost of a deposit against what one party's terms leave for it, all in US dollars times 1e18. */
+/** Judges the cost of the smallest deposit against one party's terms, in US dollars times 1e18. */
 function judgeCost(
   { feeBps }: Config,
   { suffix, gas, maxFeeBps }: Party,
@@ -245,15 +241,15 @@ function judgeCost(
   const expected = expectedOf(gas);
   if (gas === "charged") {
     return judge(cost <= fee, {
-      found: `about ${show(cost)} US dollars of gas, under a cap of ${show(fee)}${suffix}`,
+      found: `about ${show(cost)} US dollars of gas; the fee cap${suffix} is ${show(fee)}`,
       expected,
-      advice: "Raise minDeposit or maxFeeBps: such a deposit waits as FEE_NOT_COVERED.",
+      advice: "Raise minDeposit or maxFeeBps: the smallest deposit waits as FEE_NOT_COVERED.",
     });
   }
   return judge(cost <= fee, {
-    found: `about ${show(cost)} US dollars of gas, for a fee of ${show(fee)}${suffix}`,
+    found: `about ${show(cost)} US dollars of gas; the fee${suffix} is ${show(fee)}`,
     expected,
-    advice: "Raise minDeposit or feeBps, or accept that small deposits cost more than they bring.",
+    advice: "Raise minDeposit or feeBps, or accept that small deposits cost more than they earn.",
     otherwise: "warning",
   });
 }
@@ -262,13 +258,13 @@ function chainsOf({ chainId, destChain }: RouteConfig): readonly number[] {
   return [...new Set([chainId, destChain])];
 }
 
-/** What the first settlement of an address costs in gas, in US dollars times 1e18. */
+/** Returns the gas cost of an address's first settlement, deployment included, in US dollars times 1e18. */
 async function readCost(deps: DoctorDeps, route: RouteConfig): Promise<bigint> {
   const { destChain, destToken } = route;
   const pair = { srcChain: route.chainId, srcToken: route.token, destChain, destToken };
   let usd = 0n;
   const costly = { pair, gasSteps: deps.moduleOf(route).listGasSteps(route) };
-  // On Solana nothing is deployed.
+  // Wallets on Solana are not deployed.
   const deploys = findEvmChain(deps.config, route.chainId) !== undefined;
   for (const step of listGas(costly, deploys)) {
     const { chainId } = step;
@@ -281,7 +277,7 @@ async function readCost(deps: DoctorDeps, route: RouteConfig): Promise<bigint> {
 
 const COIN_DECIMALS = { evm: 18n, svm: 9n } as const;
 
-/** What a transaction takes now, in base units of the native coin; on Solana with the rent of what stays open. */
+/** Returns the current cost of a transaction in base units of the native coin; on Solana with the rent of new accounts. */
 async function readStepCost(
   deps: DoctorDeps,
   { chainId, gas, paysRecipient }: ChainGas,

@@ -1,4 +1,4 @@
-/** The terms and the prices of the example of a production configuration, as it stands. */
+/** Checks of the terms and prices of the example production configuration. */
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import {
@@ -35,7 +35,7 @@ const deps = createDoctorDeps({
   },
 });
 
-test("no price of it is anybody's alone, with nothing written down", async () => {
+test("has independent sources for every price, without static prices", async () => {
   const results = await runChecks([checkPrices(deps, new Map())]);
   const independent = results.filter(({ id }) => id === "price.independent");
   expect(independent.map(({ item, status, found }) => `${item}: ${status}, ${found}`)).toEqual(
@@ -46,7 +46,7 @@ test("no price of it is anybody's alone, with nothing written down", async () =>
   expect(results.filter(({ status }) => status === "problem")).toEqual([]);
 });
 
-test("every minimum of it pays out, and leaves a fee", async () => {
+test("leaves a payout and a fee from every minimum", async () => {
   const results = await runChecks([checkConfiguration(deps)]);
   const minimums = results.filter(({ id }) => id === "terms.minimum");
   expect(minimums).toHaveLength(config.routes.length);

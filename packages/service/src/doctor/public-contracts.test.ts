@@ -1,4 +1,4 @@
-/** What the doctor finds where a chain is not what its preset says, or what the file says instead. */
+/** Findings about a chain that differs from its preset, or from the configuration file. */
 import { describe, expect, test } from "vitest";
 import {
   CHAIN,
@@ -44,7 +44,7 @@ function readPreset(name: string) {
 
 const facts = readPreset("polygon");
 
-/** The chain as its preset makes it, without what a test is not about. */
+/** Returns the preset's chain, without the parts that a test does not use. */
 const POLYGON: EvmChain = {
   ...CHAIN,
   preset: facts.preset,
@@ -75,7 +75,7 @@ const pairOf = (address: EvmAddress): string =>
   facts.tokens.find(({ feed }) => feed && toEvmAddress(feed.address) === address)?.feed?.pair ??
   "?";
 
-/** A node of the real chain, as the preset knows it, but for what is given. */
+/** Returns a double of the public chain's node: as the preset describes it, except for the overrides. */
 function createNode(given: Partial<ChainInspector>): ChainInspector {
   return createStrictInspector({
     hasCode: async () => true,
@@ -121,8 +121,8 @@ const say = (change: Partial<FeedAnswer>): Partial<ChainInspector> => ({
   }),
 });
 
-describe("a chain made of a preset", () => {
-  test("is in order where the chain is as the preset says, and every fact was looked at", async () => {
+describe("a chain from a preset", () => {
+  test("has no findings when it matches the preset, and checks every fact", async () => {
     const results = await examine({});
     expect(results.filter(({ status }) => status !== "ok")).toMatchObject([
       { id: "token.decimals", item: "POLYGON", status: "skipped" },
@@ -195,11 +195,11 @@ describe("a chain made of a preset", () => {
       { hasCode: async (address) => address !== facts.router },
       { id: "uniswap.code", item: "router", status: "problem" },
     ],
-  ])("with %s: that is named, and nothing else", async (_what, given, expected) => {
+  ])("with %s has that finding, and no other", async (_name, given, expected) => {
     expect(await findProblems(given)).toMatchObject([expected]);
   });
 
-  test("may have coins that changed their name", async () => {
+  test("accepts coins that were renamed", async () => {
     const getPriceFeed: ChainInspector["getPriceFeed"] = async (feed) => ({
       description: pairOf(feed).replace("MATIC", "POL"),
       usd: USD,
@@ -209,26 +209,26 @@ describe("a chain made of a preset", () => {
   });
 });
 
-describe("a chain that the file describes by itself", () => {
+describe("a chain without a preset", () => {
   const plain: EvmChain = { ...POLYGON, preset: undefined };
 
-  test("is believed as to the factory, and warned of what calls itself otherwise", async () => {
+  test("accepts any Uniswap factory, and warns of a token with another symbol", async () => {
     const getSwapRouterTerms = async () => ({ factory: STRANGER, weth: facts.weth });
     expect(await findProblems({ getSwapRouterTerms }, plain)).toMatchObject([
       { id: "token.symbol", item: "USDT", status: "warning", found: '"USDT0"' },
     ]);
   });
 
-  test("has feeds in US dollars, or a warning", async () => {
-    const problems = await findProblems(say({ description: "USDC / ETH" }), plain);
-    expect(problems.filter(({ id }) => id === "price.feed")).toMatchObject([
+  test("warns of a feed that is not in US dollars", async () => {
+    const trouble = await findProblems(say({ description: "USDC / ETH" }), plain);
+    expect(trouble.filter(({ id }) => id === "price.feed")).toMatchObject([
       { item: "USDC", status: "warning", expected: "a pair in US dollars, above zero" },
     ]);
     const nothing = await findProblems(say({ usd: -1n }), plain);
     expect(nothing.filter(({ id }) => id === "price.feed")).toMatchObject([{ status: "problem" }]);
   });
 
-  test("is not asked about what it does not have", async () => {
+  test("skips CCTP and Uniswap where they are not configured", async () => {
     const bare = { ...plain, cctp: undefined, uniswapV3: undefined, tokens: [] };
     expect(await examine({}, bare)).toMatchObject([{ id: "node.chain-id" }]);
   });

@@ -1,9 +1,10 @@
-/** Checks of other people's contracts on one chain that routes go through: CCTP and Uniswap. */
+/** Checks of the third-party contracts on one chain that routes use: CCTP and Uniswap. */
 import type { CctpConfig, EvmChain, UniswapV3Config } from "../config/index.ts";
 import { type EvmAddress, toEvmAddress } from "../core/hex.ts";
 import { type Check, judge, judgeSame } from "../core/check.ts";
 import { type DoctorDeps, subjectOf } from "./facts.ts";
 
+/** Returns the checks of CCTP and Uniswap, where the chain configures them. */
 export function checkPublicContracts(
   deps: DoctorDeps,
   chain: EvmChain,
@@ -22,7 +23,7 @@ interface Place {
   readonly identified: Check;
 }
 
-/** The messenger speaks through the transmitter, and the transmitter is of the domain: a burn goes where it should. */
+/** Checks that the messenger uses the transmitter, and that its domain is the configured one. A wrong domain mints elsewhere. */
 function checkCctp(place: Place, { domain, messenger, transmitter }: CctpConfig) {
   const { deps, chain } = place;
   const code = [
@@ -45,14 +46,14 @@ function checkCctp(place: Place, { domain, messenger, transmitter }: CctpConfig)
           },
           { name: "domain", found: await inspector.getCctpDomain(transmitter), expected: domain },
         ],
-        "Correct cctp of the chain before anything is burnt: it would be minted on another chain, or nowhere.",
+        "Correct cctp of the chain before anything is burned: it would be minted on another chain, or nowhere.",
       );
     },
   };
   return [...code, terms];
 }
 
-/** The router is of Uniswap's factory, as far as a preset knows it, and wraps the native coin as the configuration says. */
+/** Checks the router's wrapped coin, and its factory: the preset's where a preset knows it. */
 function checkUniswap(place: Place, { router, weth }: UniswapV3Config) {
   const { deps, chain } = place;
   const code = checkCode(place, { id: "uniswap.code", item: "router", address: router });
@@ -69,7 +70,7 @@ function checkUniswap(place: Place, { router, weth }: UniswapV3Config) {
       if (!(await inspector.hasCode(found.factory))) {
         return judge(false, {
           found: `no code at its factory ${deps.display(found.factory)}`,
-          expected: "a factory of pools",
+          expected: "a pool factory",
           advice: ADVICE,
         });
       }
@@ -89,7 +90,7 @@ function checkUniswap(place: Place, { router, weth }: UniswapV3Config) {
   return [code, terms];
 }
 
-const ADVICE = "Correct uniswapV3 of the chain: swaps would go through another contract.";
+const ADVICE = "Correct uniswapV3 of the chain: pool swaps would use another contract.";
 
 function checkCode(
   { deps, chain, identified }: Place,
@@ -106,7 +107,7 @@ function checkCode(
       return judge(hasCode, {
         found: `${hasCode ? "code" : "no code"} at ${deps.display(address)}`,
         expected: "a contract",
-        advice: "Correct the address, or leave out the routes that go through it.",
+        advice: "Correct the address, or remove the routes that use it.",
       });
     },
   };

@@ -17,7 +17,7 @@ const CHECKS: readonly CheckResult[] = [
   { id: "token.symbol", subject: "chain 2 (ethereum)", item: "USDC", ...wrong, status: "warning" },
 ];
 
-test("groups by subject, says what to do where something is wrong, and counts", () => {
+test("groups checks by subject, adds the remedy of each finding, and counts findings", () => {
   expect(formatReport(toReport(CHECKS))).toBe(
     [
       "chain 2 (ethereum)",
@@ -37,7 +37,7 @@ test("groups by subject, says what to do where something is wrong, and counts", 
   );
 });
 
-test("is in order with warnings, and not with a problem", () => {
+test("is ok with warnings, and not ok with a problem", () => {
   expect(toReport(CHECKS).ok).toBe(false);
   expect(toReport(CHECKS.filter(({ status }) => status !== "problem")).ok).toBe(true);
 });

@@ -1,8 +1,8 @@
 import type { CheckResult, CheckStatus } from "../core/check.ts";
 
-/** What `sluice doctor --json` prints. */
+/** The object that `sluice doctor --json` prints. */
 export interface Report {
-  /** False when a check found a problem. Warnings and skipped checks leave it true. */
+  /** False if a check found a problem. Warnings and skipped checks leave it true. */
   readonly ok: boolean;
   readonly checks: readonly CheckResult[];
 }
@@ -13,7 +13,7 @@ export function toReport(checks: readonly CheckResult[]): Report {
 
 const STATUS_WIDTH = "problem".length;
 
-/** The report for people: by subject, one line for what is in order, and the count at the end. */
+/** Formats the report for people: grouped by subject, one line per passed check, and the counts last. */
 export function formatReport({ checks }: Report): string {
   const subjects = [...new Set(checks.map(({ subject }) => subject))];
   const blocks = subjects.map((subject) => {

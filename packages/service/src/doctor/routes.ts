@@ -1,13 +1,14 @@
-/** Checks of the contracts of the enabled routes. */
+/** Checks of the contracts of the configured routes. */
 import type { RouteConfig } from "../config/index.ts";
 import { toEvmAddress } from "../core/hex.ts";
 import { type Check, judgeListed, judgeSame } from "../core/check.ts";
 import { describeRoute } from "../routes/index.ts";
 import { checkCode, type Place } from "./code.ts";
 
-const WRONG_ROUTE = "Correct the route's contract or its pair: the route refuses every other pair.";
+const WRONG_ROUTE =
+  "Correct the route's contract or its pair: the contract accepts only its own pair.";
 
-/** The route of the configuration is ours, is listed, and was made for the pair. */
+/** Checks that a route's contract is of this build, listed by the factory, and deployed for the configured pair. */
 export function checkRoute(
   place: Place,
   { route, factoryCode }: { readonly route: RouteConfig; readonly factoryCode: Check },
@@ -29,7 +30,7 @@ export function checkRoute(
     run: async () =>
       judgeListed(await inspector.isRoute(chain.contracts.factory, contract), {
         expected: "a route that the factory lists",
-        advice: `Let the owner grant the route ${deps.display(contract)} and wait out the delay.`,
+        advice: `Have the owner add the route ${deps.display(contract)} and wait out the delay.`,
       }),
   };
   const terms: Check = {

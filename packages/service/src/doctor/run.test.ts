@@ -8,32 +8,32 @@ function check(id: string, run: Check["run"], needs: readonly Check[] = []): Che
 }
 
 const fine = () => ok("x", "x");
-const broken = () => judge(false, { found: "y", expected: "x", advice: "mend it" });
+const broken = () => judge(false, { found: "y", expected: "x", advice: "repair it" });
 const never = () => {
   throw new Error("looked at although something it needs is broken");
 };
 
-describe("running checks", () => {
-  test("skips what needs a broken check, and what needs that in turn", async () => {
+describe("runChecks", () => {
+  test("skips the checks that need a failed check, directly or indirectly", async () => {
     const first = check("first", broken);
     const second = check("second", never, [first]);
     const third = check("third", never, [second]);
     const free = check("free", fine);
     expect(await runChecks([[first, second, third], [free]])).toMatchObject([
-      { id: "first", status: "problem", found: "y", expected: "x", advice: "mend it" },
-      { id: "second", status: "skipped", found: "first of s comes first" },
-      { id: "third", status: "skipped", found: "second of s comes first" },
+      { id: "first", status: "problem", found: "y", expected: "x", advice: "repair it" },
+      { id: "second", status: "skipped", found: "first of s did not pass" },
+      { id: "third", status: "skipped", found: "second of s did not pass" },
       { id: "free", status: "ok" },
     ]);
   });
 
-  test("a warning holds nothing up", async () => {
+  test("runs the checks that need a check with a warning", async () => {
     const warned = check("warned", () => ({ ...broken(), status: "warning" }));
     const results = await runChecks([[warned, check("next", fine, [warned])]]);
     expect(results.map(({ status }) => status)).toEqual(["warning", "ok"]);
   });
 
-  test("an operating error is a problem with its reason, and its cause stays unsaid", async () => {
+  test("reports an operating error as a problem, with its reason and without its cause", async () => {
     const dead = check("dead", () => {
       throw new OperatingError("RPC_UNAVAILABLE", "No answer.", {
         details: { reason: "timeout" },
@@ -45,11 +45,11 @@ describe("running checks", () => {
     expect(JSON.stringify(results)).not.toContain("canary");
   });
 
-  test("a bug is not taken for a finding", async () => {
+  test("rejects with any other error instead of reporting a finding", async () => {
     await expect(runChecks([[check("bug", never)]])).rejects.toThrow("looked at although");
   });
 
-  test("a group that waits holds up only what needs it", async () => {
+  test("delays only the checks that need a slow group", async () => {
     const gate = Promise.withResolvers<void>();
     const slow = check("slow", async () => {
       await gate.promise;

@@ -3,9 +3,10 @@ import { OperatingError } from "../core/errors.ts";
 import type { Check, CheckResult, Finding } from "../core/check.ts";
 
 /**
- * Runs groups of checks: the groups at the same time, so that a dead node holds up its own chain alone; the checks of a
- * group one after another, which is gentle to its node. Returns every result in the order given. What a check needs
- * stands before it in its group, or in a group that needs nothing of this one.
+ * Runs groups of checks and returns every result in the given order. Groups run in parallel, so that a dead node delays
+ * only its own chain; the checks of a group run in sequence, which limits the load on its node.
+ *
+ * Invariant: the checks that a check needs come before it in its group, or are in a group that needs nothing of this one.
  */
 export async function runChecks(
   groups: readonly (readonly Check[])[],
@@ -15,7 +16,7 @@ export async function runChecks(
   );
   const resultOf = (check: Check) => {
     const result = results.get(check);
-    assert(result, "what a check needs is run as well");
+    assert(result, "a needed check is missing from the groups");
     return result;
   };
 
@@ -33,8 +34,13 @@ export async function runChecks(
 async function lookUnless(check: Check, needed: readonly CheckResult[]): Promise<Finding> {
   const broken = needed.find(({ status }) => status === "problem" || status === "skipped");
   if (broken) {
-    const why = `${describe(broken)} of ${broken.subject} comes first`;
-    return { status: "skipped", found: why, expected: "that it is in order", advice: null };
+    const why = `${describe(broken)} of ${broken.subject} did not pass`;
+    return {
+      status: "skipped",
+      found: why,
+      expected: "the check that this one needs to pass",
+      advice: null,
+    };
   }
   try {
     return await check.run();
@@ -54,7 +60,7 @@ function toProblem(error: OperatingError): Finding {
     advice:
       error.code === "RPC_UNAVAILABLE"
         ? "Start the node, or configure the URL of one that answers."
-        : "Correct what the message names.",
+        : "Correct the setting that the message names.",
   };
 }
 

@@ -1,4 +1,4 @@
-/** Checks of the nodes of Solana: those of every family, and what a node may lack there alone. */
+/** Checks of Solana's nodes: those of every family, and the history, memos and block versions that a node may lack. */
 import { feePayersOf, isLocal, type SolanaChain } from "../config/index.ts";
 import type { SolanaInspector } from "../chains/inspector.ts";
 import { toBase58 } from "../core/base58.ts";
@@ -7,11 +7,11 @@ import { type Check, judge, ok, skip } from "../core/check.ts";
 import { type DoctorDeps } from "./facts.ts";
 import { checkNodes, type NodeChecks, type NodeOf } from "./nodes.ts";
 
-/** Some 13 seconds, while the cluster is well. */
+/** About 13 seconds is normal while the cluster is healthy. */
 const FINALITY_WARNING_S = 120n;
-/** What a slot takes, as the cluster means it: about as long as it does. */
+/** The cluster's target time per slot; the actual time is close to it. */
 const SLOTS_PER_HOUR = 9_000n;
-/** A lock may be open for 72 hours, and what was made of it is looked for after that. */
+/** A lock can stay open for 72 hours, and its outcome is read from history after that. */
 const HISTORY_MIN_HOURS = 96n;
 
 export function checkSolanaNodes(deps: DoctorDeps, chain: SolanaChain): NodeChecks {
@@ -35,7 +35,7 @@ function nameOf({ subject, item }: NodeOf<SolanaInspector>) {
   return item === undefined ? { subject } : { subject, item };
 }
 
-/** A block that holds one transaction of a version that is not understood cannot be read at all. */
+/** Checks that the newest final block can be read: one transaction of an unknown version makes a whole block unreadable. */
 function checkBlocks(node: NodeOf<SolanaInspector>, identified: Check): Check {
   const { inspector } = node;
   return {
@@ -45,14 +45,17 @@ function checkBlocks(node: NodeOf<SolanaInspector>, identified: Check): Check {
     async run() {
       const count = await inspector.countTransactions();
       const version = await inspector.getVersion();
-      // A node may say anything here, control characters included.
+      // The text is an untrusted node's and may contain control characters.
       const shown = JSON.stringify(version.slice(0, 64));
-      return ok(`${count} transactions in its newest final block; it is ${shown}`, "whole blocks");
+      return ok(
+        `${count} transactions in its newest final block; software ${shown}`,
+        "a readable block",
+      );
     },
   };
 }
 
-/** What is not scanned yet must still be there, and what was settled in the last days too. */
+/** Checks that the node still has the blocks not yet scanned, and those of recent settlements. */
 function checkHistory(
   { getScanned }: DoctorDeps,
   chain: SolanaChain,
@@ -66,7 +69,7 @@ function checkHistory(
     try {
       return await getScanned(chain.chainId);
     } catch (error) {
-      // A database that cannot be read is named by its own checks: then everything is still to be scanned.
+      // The database's own checks report a failure to read it. Then nothing counts as scanned.
       if (error instanceof OperatingError) return null;
       throw error;
     }
@@ -78,8 +81,8 @@ function checkHistory(
     needs: [identified],
     async run() {
       const first = await inspector.getFirstSlot();
-      const found = `its oldest block is of slot ${first}`;
-      const expected = `blocks from slot ${startSlot} on, or of the last ${HISTORY_MIN_HOURS} hours and from where the scanner is`;
+      const found = `its oldest block is at slot ${first}`;
+      const expected = `blocks from slot ${startSlot} on, or those of the last ${HISTORY_MIN_HOURS} hours and all not yet scanned`;
       if (first <= startSlot) return ok(found, expected);
       const scanned = isOurs ? await findScanned() : startSlot;
       const next = scanned === null ? startSlot : scanned + 1n;
@@ -88,7 +91,7 @@ function checkHistory(
           found: `${found}, and the scanner reads slot ${next} next`,
           expected,
           advice:
-            "Use a node that has these blocks: the scanner stands still, as what was paid in them would never be seen.",
+            "Use a node that has these blocks: the scanner stops rather than miss the deposits in them.",
         });
       }
       const { number: head } = await inspector.getHead("final");
@@ -97,14 +100,14 @@ function checkHistory(
         found: `${found}, about ${hours} hours ago`,
         expected,
         advice:
-          "Use a node that keeps more: what became of locks and deliveries is read from their history.",
+          "Use a node that keeps more history: the outcome of locks and deliveries is read from it.",
         otherwise: "warning",
       });
     },
   };
 }
 
-/** What was done is read from memos: nodes show them with the history of an account, if they keep them. */
+/** Checks that the node keeps memos in the history of accounts: locks and deliveries are found by them. */
 function checkMemos(chain: SolanaChain, node: NodeOf<SolanaInspector>, identified: Check): Check {
   const { inspector } = node;
   return {
@@ -115,18 +118,18 @@ function checkMemos(chain: SolanaChain, node: NodeOf<SolanaInspector>, identifie
       const expected = "the memos of past transactions, and the transactions themselves";
       const memos = await inspector.findMemos([...feePayersOf(chain), chain.accounts.escrow]);
       const advice =
-        "Use a node that keeps the history of accounts with its memos: locks and deliveries are found by them.";
+        "Use a node that keeps the history of accounts with memos: locks and deliveries are found by them.";
       switch (memos.kind) {
         case "none":
-          if (isLocal(chain)) return skip("nobody wrote a memo yet", expected);
-          return judge(false, { found: "no history, of nobody", expected, advice });
+          if (isLocal(chain)) return skip("no memo written yet", expected);
+          return judge(false, { found: "no history of any account", expected, advice });
         case "lost":
           return judge(false, { found: "a history without memos", expected, advice });
         case "kept": {
           const hasIt = await inspector.hasTransaction(memos.txHash);
           const shown = toBase58(memos.txHash);
           return judge(hasIt, {
-            found: hasIt ? `the memo of ${shown}` : `the memo of ${shown}, not the transaction`,
+            found: hasIt ? `the memo of ${shown}` : `the memo of ${shown}, but not the transaction`,
             expected,
             advice,
           });

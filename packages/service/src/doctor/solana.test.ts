@@ -42,7 +42,7 @@ const deliver = (destToken: typeof NATIVE_SOL): RouteConfig =>
     contract: STRANGER,
   });
 
-/** A node on which everything is as it should be, except what is given. */
+/** Returns a double of a correct node, except for the overrides. */
 function createNode(given: Partial<SolanaInspector> = {}): SolanaInspector {
   return createStrictSolanaInspector({
     getGenesisHash: async () => SOLANA_CHAIN.genesisHash,
@@ -67,7 +67,7 @@ function createNode(given: Partial<SolanaInspector> = {}): SolanaInspector {
   });
 }
 
-/** What is not in order. */
+/** Returns the findings: every check that did not pass. */
 async function findProblems(args: {
   readonly node?: Partial<SolanaInspector>;
   readonly attestorsNode?: Partial<SolanaInspector>;
@@ -96,14 +96,14 @@ async function findProblems(args: {
   return results.filter(({ status }) => status !== "ok");
 }
 
-test("a chain in order has nothing to say", async () => {
+test("has no findings when the chain is correct", async () => {
   expect(await findProblems({})).toEqual([]);
 });
 
 describe("a node", () => {
-  test("of another cluster is named, and nothing is asked of it", async () => {
-    const problems = await findProblems({ node: { getGenesisHash: async () => OTHER_HASH } });
-    expect(problems.filter(({ status }) => status === "problem")).toMatchObject([
+  test("is a problem when it serves another cluster, and is not read further", async () => {
+    const trouble = await findProblems({ node: { getGenesisHash: async () => OTHER_HASH } });
+    expect(trouble.filter(({ status }) => status === "problem")).toMatchObject([
       {
         id: "node.chain-id",
         subject: SUBJECT,
@@ -116,7 +116,7 @@ describe("a node", () => {
     expect(problems.find(({ id }) => id === "token.mint")).toMatchObject({ status: "skipped" });
   });
 
-  test("that shows other balances in a final block is named", async () => {
+  test("is a problem when it shows other balances in a final block", async () => {
     expect(
       await findProblems({ attestorsNode: { getBlockHash: async () => OTHER_HASH } }),
     ).toMatchObject([
@@ -128,7 +128,7 @@ describe("a node", () => {
     [32n, 121n, "warning"],
     [32n, 43_201n, "problem"],
     [0n, 0n, "problem"],
-  ])("that is %i slots and %i s from final is a %s", async (slots, seconds, status) => {
+  ])("with a final block %i slots and %i s behind is a %s", async (slots, seconds, status) => {
     const getHead: SolanaInspector["getHead"] = async (at) => ({
       number: at === "final" ? HEAD - slots : HEAD,
       hash: HASH,
@@ -139,7 +139,7 @@ describe("a node", () => {
     expect(first).toMatchObject({ id: "node.finality", subject: SUBJECT, status });
   });
 
-  test("with transactions that cannot be read is a problem", async () => {
+  test("is a problem when transactions of its final block cannot be read", async () => {
     const tooNew = new OperatingError("CONFIG_MISSING", "a newer release is needed");
     const countTransactions = () => Promise.reject(tooNew);
     expect(await findProblems({ node: { countTransactions } })).toMatchObject([
@@ -149,12 +149,12 @@ describe("a node", () => {
   });
 
   test.each<[string, bigint, bigint | null, string | null]>([
-    ["has everything from the first slot", 1_000n, null, null],
-    ["lacks what is scanned next", 9_000_002n, 9_000_000n, "problem"],
-    ["begins at what is scanned next", 9_000_001n, 9_000_000n, null],
-    ["lacks the first slot, of which nothing is scanned", 1_001n, null, "problem"],
-    ["keeps less than four days of what was scanned", 9_500_000n, 9_600_000n, "warning"],
-  ])("that %s is judged by it", async (_, first, scanned, status) => {
+    ["has every block from the first slot", 1_000n, null, null],
+    ["lacks the slot to scan next", 9_000_002n, 9_000_000n, "problem"],
+    ["begins at the slot to scan next", 9_000_001n, 9_000_000n, null],
+    ["lacks the first slot before anything is scanned", 1_001n, null, "problem"],
+    ["keeps less than four days of scanned blocks", 9_500_000n, 9_600_000n, "warning"],
+  ])("is judged by its history: %s", async (_, first, scanned, status) => {
     const ours = (
       await findProblems({
         node: { getFirstSlot: async () => first },
@@ -166,7 +166,7 @@ describe("a node", () => {
     );
   });
 
-  test("is asked for everything while the database cannot be read", async () => {
+  test("needs every block while the database cannot be read", async () => {
     const closed = new OperatingError("CONFIG_MISSING", "The database does not answer.");
     const [first] = await findProblems({
       node: { getFirstSlot: async () => 1_001n },
@@ -175,11 +175,11 @@ describe("a node", () => {
     expect(first).toMatchObject({
       id: "node.history",
       status: "problem",
-      found: "its oldest block is of slot 1001, and the scanner reads slot 1000 next",
+      found: "its oldest block is at slot 1001, and the scanner reads slot 1000 next",
     });
   });
 
-  test("of the attestor needs the last four days alone", async () => {
+  test("of the attestor needs only the last four days", async () => {
     const recent = { getFirstSlot: async () => HEAD - 32n - 96n * 9_000n };
     expect(await findProblems({ attestorsNode: recent })).toEqual([]);
     const short = { getFirstSlot: async () => HEAD - 32n - 95n * 9_000n };
@@ -188,16 +188,16 @@ describe("a node", () => {
         id: "node.history",
         subject: "attestor's node of chain 1",
         status: "warning",
-        found: "its oldest block is of slot 9144968, about 95 hours ago",
+        found: "its oldest block is at slot 9144968, about 95 hours ago",
       },
     ]);
   });
 
   test.each<[string, Partial<SolanaInspector>]>([
     ["a history without memos", { findMemos: async () => ({ kind: "lost" }) }],
-    ["no history, of nobody", { findMemos: async () => ({ kind: "none" }) }],
+    ["no history of any account", { findMemos: async () => ({ kind: "none" }) }],
     [
-      `the memo of ${toBase58(TX_HASH)}, not the transaction`,
+      `the memo of ${toBase58(TX_HASH)}, but not the transaction`,
       { hasTransaction: async () => false },
     ],
   ])("with %s is a problem", async (found, node) => {
@@ -209,7 +209,7 @@ describe("a node", () => {
 });
 
 describe("accounts", () => {
-  test("that are not those of the seed are named", async () => {
+  test("are a problem when they are not those of the seed", async () => {
     const seed = async () => ({ ...SEED_ACCOUNTS, escrow: SOLANA_TREASURY });
     expect(await findProblems({ seed })).toMatchObject([
       {
@@ -221,7 +221,7 @@ describe("accounts", () => {
     ]);
   });
 
-  test("that a locked seed does not tell are not compared, its binding is", async () => {
+  test("are compared only by the binding when the seed is locked", async () => {
     const { binding, escrow } = SEED_ACCOUNTS;
     expect(await findProblems({ seed: async () => ({ binding }) })).toEqual([]);
     expect(await findProblems({ seed: async () => ({ binding: escrow }) })).toMatchObject([
@@ -230,24 +230,21 @@ describe("accounts", () => {
   });
 
   test.each<[string, VaultSource["vouches"]]>([
-    ["it derives no vaults", async () => "none"],
-    ["its word for a vault does not verify", async () => false],
+    ["derives no vaults", async () => "none"],
+    ["its test binding does not verify", async () => false],
     [
       "The signer does not answer.",
       () => Promise.reject(new OperatingError("RPC_UNAVAILABLE", "The signer does not answer.")),
     ],
-  ])(
-    "have a signer that vouches for vaults, not one of which is said: %s",
-    async (found, vouches) => {
-      expect(
-        await findProblems({ vaultSources: [{ setting: "signers.vaults", vouches }] }),
-      ).toMatchObject([{ id: "seed.vaults", item: "signers.vaults", status: "problem", found }]);
-      const vaultSources = [{ setting: "signers.vaults", vouches: async () => true }];
-      expect(await findProblems({ vaultSources })).toEqual([]);
-    },
-  );
+  ])("are a problem when the vault source fails: %s", async (found, vouches) => {
+    expect(
+      await findProblems({ vaultSources: [{ setting: "signers.vaults", vouches }] }),
+    ).toMatchObject([{ id: "seed.vaults", item: "signers.vaults", status: "problem", found }]);
+    const vaultSources = [{ setting: "signers.vaults", vouches: async () => true }];
+    expect(await findProblems({ vaultSources })).toEqual([]);
+  });
 
-  test("know our attestor", async () => {
+  test("are a problem when the attestor is not listed", async () => {
     expect(await findProblems({ chain: { attestors: [STRANGER] } })).toMatchObject([
       { id: "key.listed", item: "attestor", status: "problem", found: "not listed" },
     ]);
@@ -268,7 +265,7 @@ describe("accounts", () => {
 });
 
 describe("tokens", () => {
-  test("whose mint is refused are named with the reason", async () => {
+  test("are a problem when their mint is refused, with the reason", async () => {
     const node = { findMintFault: async () => "extension PermanentDelegate" };
     const [first, ...others] = await findProblems({ node });
     expect(first).toMatchObject({
@@ -283,12 +280,12 @@ describe("tokens", () => {
     ]);
   });
 
-  test("of a known symbol and another mint are a warning on the public network", async () => {
+  test("are a warning with a known symbol and another mint on the public network", async () => {
     const genesisHash = toHex32(parseSolanaAddress(preset.genesis.hash) ?? "");
     const node = { getGenesisHash: async () => genesisHash };
     const usdc = preset.tokens.find(({ symbol }) => symbol === "USDC");
-    const [problem, ...others] = await findProblems({ node, chain: { genesisHash } });
-    expect(problem).toMatchObject({
+    const [trouble, ...others] = await findProblems({ node, chain: { genesisHash } });
+    expect(trouble).toMatchObject({
       id: "token.symbol",
       item: "USDC",
       status: "warning",
@@ -298,14 +295,14 @@ describe("tokens", () => {
     expect(others).toEqual([]);
   });
 
-  test("have a daily cap where they are delivered", async () => {
+  test("are a problem when they are delivered without a daily cap", async () => {
     const dailyCaps = new Map([[NATIVE_SOL, 1n]]);
     expect(await findProblems({ chain: { dailyCaps } })).toMatchObject([
       { id: "delivery.cap", item: "USDC", status: "problem", found: "0 base units in 24 hours" },
     ]);
   });
 
-  test("to deliver are fewer than the configuration asks for, or none", async () => {
+  test("are a warning when the inventory is below the minimum, or empty", async () => {
     const node: Partial<SolanaInspector> = {
       findTokenAccount: async (owner) => ({ owner, amount: 4_999_999n, isFrozen: false }),
       getCoinBalance: async (owner) => (owner === SEED_ACCOUNTS.delivery ? 0n : 50n * COST),
@@ -334,8 +331,8 @@ describe("tokens", () => {
 
   test.each<[string, { readonly isFrozen: boolean; readonly isOwn: boolean }]>([
     ["frozen", { isFrozen: true, isOwn: true }],
-    ["somebody else's", { isFrozen: false, isOwn: false }],
-  ])("in an account that is %s are neither received nor delivered", async (_, seen) => {
+    ["a stranger's", { isFrozen: false, isOwn: false }],
+  ])("are a problem in a treasury or delivery account that is %s", async (_, seen) => {
     const node: Partial<SolanaInspector> = {
       findTokenAccount: async (owner) => ({
         owner: seen.isOwn ? owner : SEED_ACCOUNTS.binding,
@@ -352,7 +349,7 @@ describe("tokens", () => {
   test.each<[boolean | null, string]>([
     [null, "warning"],
     [false, "problem"],
-  ])("go to a treasury of which it is %s that it is a wallet: a %s", async (isWallet, status) => {
+  ])("have a treasury whose isWallet is %s: a %s", async (isWallet, status) => {
     expect(await findProblems({ node: { isWallet: async () => isWallet } })).toMatchObject([
       { id: "treasury.account", status },
     ]);

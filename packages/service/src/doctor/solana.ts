@@ -1,4 +1,4 @@
-/** Checks of what stands in the place of contracts on Solana: accounts of the seed, mints, caps, and what pays for it all. */
+/** Checks of Solana's counterparts of contracts: the seed's accounts, mints, treasury, daily caps, inventory and fee payers. */
 import { formatUnits } from "../core/amounts.ts";
 import { toBase58 } from "../core/base58.ts";
 import { OperatingError } from "../core/errors.ts";
@@ -21,6 +21,7 @@ interface Place {
   readonly identified: Check;
 }
 
+/** Returns the checks of a Solana chain. Those that read it are skipped unless `identified` passes. */
 export function checkSolana(
   deps: DoctorDeps,
   chain: SolanaChain,
@@ -55,7 +56,7 @@ export function checkSolana(
   ];
 }
 
-/** The accounts of the configuration are those of the seed: what a signer moves are the latter. */
+/** Compares the configured accounts with those of the seed: the signer moves only the latter. */
 function checkSeed({ deps, chain }: Place): Check {
   return {
     id: "seed.accounts",
@@ -74,13 +75,13 @@ function checkSeed({ deps, chain }: Place): Check {
       );
       return judgeSame(
         known,
-        "Correct the accounts under contracts, which `sluice keys` shows, or configure their seed: what is paid to other accounts is not moved.",
+        "Correct the accounts under contracts (see `sluice keys show`), or configure their seed: the signer cannot move funds of other accounts.",
       );
     },
   };
 }
 
-/** Whoever derives vaults must answer, and give its word for one in the way that addresses are checked by. */
+/** Checks that a vault source answers, and that its binding verifies as it does when an address is issued. */
 function checkVaults({ chain }: Place, { setting, vouches }: VaultSource): Check {
   return {
     id: "seed.vaults",
@@ -88,17 +89,17 @@ function checkVaults({ chain }: Place, { setting, vouches }: VaultSource): Check
     item: setting,
     needs: [],
     async run() {
-      const expected = "a vault, and a signature over it that the account binding verifies";
+      const expected = "a vault, with a signature that the account binding verifies";
       const without = "Without it no address on Solana is issued.";
       try {
         const word = await vouches();
         return judge(word === true, {
           found:
             word === "none"
-              ? "it derives no vaults"
+              ? "derives no vaults"
               : word
-                ? "its word for a vault verifies"
-                : "its word for a vault does not verify",
+                ? "its test binding verifies"
+                : "its test binding does not verify",
           expected,
           advice: `Run the signer of the configured contracts there, with this configuration. ${without}`,
         });
@@ -114,7 +115,7 @@ function checkVaults({ chain }: Place, { setting, vouches }: VaultSource): Check
   };
 }
 
-/** The signer takes the word of the attestors that it was told, and of nobody else. */
+/** Checks that the attestor is in the chain's list: the signer accepts no other attestations. */
 function checkAttestor({ deps, chain }: Place): Check {
   const attestor = deps.display(deps.attestor);
   return {
@@ -125,7 +126,7 @@ function checkAttestor({ deps, chain }: Place): Check {
     run: () =>
       judgeListed(chain.attestors.includes(deps.attestor), {
         expected: `${attestor} is one of the attestors of the chain`,
-        advice: `Add ${attestor} to attestors of the chain, where the signer runs too, or configure the key that is there.`,
+        advice: `Add ${attestor} to the chain's attestors, also where the signer runs, or configure the listed key.`,
       }),
   };
 }
@@ -144,18 +145,18 @@ function checkMint(
     needs: [identified],
     async run() {
       const fault = await inspector.findMintFault(token.address, mint);
-      const fee = hasTransferFee ? ", keeps a fee of every transfer: refunded only" : "";
+      const fee = hasTransferFee ? ", with a transfer fee: deposits are only refunded" : "";
       return judge(fault === null, {
         found: fault ?? `a mint of the program ${program} with ${decimals} decimals${fee}`,
-        expected: `a mint of the program ${program} with ${decimals} decimals, ${hasTransferFee ? "a transfer fee" : "no transfer fee"}, and nothing that lets others stop, move or hide tokens`,
+        expected: `a mint of the program ${program} with ${decimals} decimals, ${hasTransferFee ? "a transfer fee" : "no transfer fee"}, and no extension that lets others stop, move or hide tokens`,
         advice:
-          "Correct address, program, decimals or transferFee of the token. Leave out one with an extension that docs/solana.md refuses: nothing of it settles.",
+          "Correct address, program, decimals or transferFee of the token. Remove a token with an extension that docs/solana.md refuses: its deposits never settle.",
       });
     },
   };
 }
 
-/** On the public network symbols mean something: a mint of another address is somebody else's. */
+/** Warns on the public network if a symbol known to the preset is configured with another mint. */
 function checkSymbol({ chain }: Place, { symbol, address }: TokenConfig): readonly Check[] {
   const isPublic = toBase58(chain.genesisHash) === preset.genesis.hash;
   const known = preset.tokens.find((token) => token.symbol === symbol);
@@ -170,14 +171,14 @@ function checkSymbol({ chain }: Place, { symbol, address }: TokenConfig): readon
         judge(toBase58(address) === known.address, {
           found: toBase58(address),
           expected: `${known.address}, which the preset knows as ${symbol}`,
-          advice: "See whether this is the token that you mean.",
+          advice: "Check that this is the token you mean.",
           otherwise: "warning",
         }),
     },
   ];
 }
 
-/** An account that is not there yet cannot take less SOL than keeps it. */
+/** Checks that the treasury is a wallet with SOL: an account that does not exist refuses less than its rent. */
 function checkTreasury({ deps, chain, identified }: Place): Check {
   const inspector = deps.solanaNodesOf(chain.chainId).service;
   const { treasury } = chain.accounts;
@@ -193,12 +194,12 @@ function checkTreasury({ deps, chain, identified }: Place): Check {
             ? "an account without SOL"
             : isWallet
               ? "a wallet"
-              : "an account of some program",
+              : "an account of a program",
         expected: "a wallet with SOL in it",
         advice:
           isWallet === null
-            ? `Send some SOL to ${deps.display(treasury)}: until then claims and fees of little SOL fail.`
-            : "Name a wallet as contracts.treasury.",
+            ? `Send SOL to ${deps.display(treasury)}: until then small claims and fees in SOL fail.`
+            : "Set contracts.treasury to a wallet.",
         otherwise: isWallet === null ? "warning" : "problem",
       });
     },
@@ -211,7 +212,7 @@ interface PlacedToken {
   readonly needs: readonly Check[];
 }
 
-/** Where it is missing, the transaction that pays it opens it. */
+/** Checks the treasury's token account. A missing one is fine: the first payment opens it. */
 function checkTreasuryAccount(
   { deps, chain }: Place,
   { token, mint, needs }: PlacedToken & { readonly mint: MintConfig },
@@ -226,24 +227,24 @@ function checkTreasuryAccount(
     async run() {
       const account = await inspector.findTokenAccount(treasury, token.address, mint.program);
       const expected = "an account that can be paid, or none yet";
-      if (account === null) return ok("none yet: whoever pays it first opens it", expected);
+      if (account === null) return ok("none yet: the first payment opens it", expected);
       const isOwn = account.owner === treasury;
       return judge(isOwn && !account.isFrozen, {
         found: !isOwn
-          ? `it belongs to ${deps.display(account.owner)}`
+          ? `belongs to ${deps.display(account.owner)}`
           : account.isFrozen
-            ? "it is frozen"
+            ? "frozen"
             : "open",
         expected,
         advice: isOwn
-          ? "Have it thawed by whoever issues the token: locks cannot be claimed."
-          : "Name another treasury: what is claimed would be somebody else's.",
+          ? "Ask the token's issuer to thaw it: until then locks cannot be claimed."
+          : "Name another treasury: claims would go to a stranger's account.",
       });
     },
   };
 }
 
-/** The signer's own: without one it delivers nothing. */
+/** Checks the daily cap that the signer enforces: at zero it delivers nothing. */
 function checkCap({ chain }: Place, { symbol, address }: TokenConfig): Check {
   return {
     id: "delivery.cap",
@@ -255,13 +256,13 @@ function checkCap({ chain }: Place, { symbol, address }: TokenConfig): Check {
       return judge(cap > 0n, {
         found: `${cap} base units in 24 hours`,
         expected: "more than zero",
-        advice: "Raise dailyCaps of the token, where the signer runs too, and restart both.",
+        advice: "Raise dailyCaps of the token, also where the signer runs, and restart both.",
       });
     },
   };
 }
 
-/** What can be delivered lies in the delivery account's own associated account; of SOL, in the account itself. */
+/** Checks the inventory: tokens in the delivery account's associated account, SOL in the delivery account itself. */
 function checkInventory({ deps, chain }: Place, { token, mint, needs }: PlacedToken): Check {
   const inspector = deps.solanaNodesOf(chain.chainId).service;
   const { delivery } = chain.accounts;
@@ -276,9 +277,9 @@ function checkInventory({ deps, chain }: Place, { token, mint, needs }: PlacedTo
       const amount = mint ? (account?.amount ?? 0n) : await inspector.getCoinBalance(delivery);
       if (account && (account.isFrozen || account.owner !== delivery)) {
         return judge(false, {
-          found: account.isFrozen ? "frozen" : `of ${deps.display(account.owner)}`,
-          expected: "an account that the delivery account moves",
-          advice: "Take the routes out that deliver the token: nothing of it can be delivered.",
+          found: account.isFrozen ? "frozen" : `belongs to ${deps.display(account.owner)}`,
+          expected: "an account that the delivery account controls",
+          advice: "Remove the routes that deliver the token: it cannot be delivered.",
         });
       }
       return judgeInventory(token, { amount, holder: deps.display(delivery) });
@@ -286,7 +287,7 @@ function checkInventory({ deps, chain }: Place, { token, mint, needs }: PlacedTo
   };
 }
 
-/** What pays for fees and rent, in the manner of the lanes of EVM chains. */
+/** Checks the accounts that pay fees and rent, as `checkLanes` does on EVM chains. */
 function checkFeePayers({ deps, chain, identified }: Place): readonly Check[] {
   const inspector = deps.solanaNodesOf(chain.chainId).service;
   const cost = once(() => inspector.getTransactionCost(true));

@@ -1,4 +1,4 @@
-/** Checks of the listed tokens of one chain. */
+/** Checks of the configured tokens of one EVM chain: code, decimals, symbol and inventory. */
 import type { ChainInspector } from "../chains/inspector.ts";
 import type { EvmChain, TokenConfig } from "../config/index.ts";
 import { findPresetToken } from "../config/presets/index.ts";
@@ -8,6 +8,7 @@ import { type Check, judge, judgeSame, skip } from "../core/check.ts";
 import { type DoctorDeps, subjectOf } from "./facts.ts";
 import { judgeInventory, listDelivered } from "./listings.ts";
 
+/** Returns the checks of a chain's tokens, and of the inventory of those that routes deliver. */
 export function checkTokens(
   deps: DoctorDeps,
   chain: EvmChain,
@@ -24,7 +25,7 @@ export function checkTokens(
   });
 }
 
-/** What the delivery contract has to deliver. */
+/** Checks the delivery contract's balance of a token. */
 function checkInventory(
   deps: DoctorDeps,
   {
@@ -54,7 +55,7 @@ function checkCoin(chain: EvmChain, { symbol }: TokenConfig): Check {
     subject: subjectOf(chain),
     item: symbol,
     needs: [],
-    run: () => skip("the native coin has no contract", "18, to which the configuration is held"),
+    run: () => skip("the native coin has no contract", "18, which the configuration enforces"),
   };
 }
 
@@ -106,10 +107,10 @@ function checkToken(
       const found = await readSymbol(inspector, contract);
       const expected = symbolOnChain(chain, token);
       return judge(found === expected, {
-        // Anybody's contract may say anything here, control characters included.
-        found: found === null ? "none that can be read" : JSON.stringify(found.slice(0, 32)),
+        // The text is an untrusted contract's and may contain control characters.
+        found: found === null ? "no readable symbol" : JSON.stringify(found.slice(0, 32)),
         expected: JSON.stringify(expected),
-        advice: "See whether this is the token that you mean.",
+        advice: "Check that this is the token you mean.",
         otherwise: "warning",
       });
     },
@@ -117,12 +118,12 @@ function checkToken(
   return { all: [code, decimals, symbol], code };
 }
 
-/** Some contracts call themselves otherwise than people do, and presets know it of theirs. */
+/** Returns the symbol that the contract should report. Presets record where it differs from the common symbol. */
 function symbolOnChain(chain: EvmChain, { address, symbol }: TokenConfig): string {
   return (chain.preset && findPresetToken(chain.preset, address)?.symbolOnChain) ?? symbol;
 }
 
-/** Null where the token has no symbol, or one of an older form. */
+/** Returns the token's symbol; null if it has none, or encodes it as bytes32 instead of a string. */
 async function readSymbol(inspector: ChainInspector, token: EvmAddress): Promise<string | null> {
   try {
     return await inspector.getTokenSymbol(token);

@@ -68,7 +68,7 @@ test.each([0, 400, 800, 1_200, 1_600, 2_400, 3_200])(
     for (const role of ["scanner", "settler", "attestor"]) {
       const { code, said } = await processes.deathOf(role);
       expect(code).toBe(1);
-      expect(said).toContain("the claim on the database was lost");
+      expect(said).toContain("database claim lost, stopping");
       // The last line says it, and it is no stack of the driver's.
       expect(said.trimEnd().split("\n").at(-1)).toContain('"level":60');
     }

@@ -1,4 +1,4 @@
-/** How addresses are read and shown, whichever family they are of. */
+/** Parses and formats addresses of every chain family. */
 import { hasValidChecksum, toChecksumAddress } from "../chains/evm/checksum.ts";
 import type { AddressFormat, ParsedAddress } from "../chains/port/index.ts";
 import { parseSolanaAddress, toBase58 } from "../core/base58.ts";

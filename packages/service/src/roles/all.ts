@@ -1,4 +1,4 @@
-/** Roles in one process: all of them on a laptop and in the sandbox, some of them where each has its own machine. */
+/** Starts roles in one process: all of them on a laptop and in the sandbox, or some of them per machine. */
 import { type Config, ROLE_NAMES, type RoleName, type SignerName } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { claimRoles, EXCLUSIVE_ROLES } from "../db/instance.ts";
@@ -26,15 +26,15 @@ export interface RunningService {
   readonly apiUrl: string | undefined;
   /** Undefined without the role `quoter`. */
   readonly quoteUrl: string | undefined;
-  /** Where metrics and health are; undefined where the configuration has no listener for them. */
+  /** Base URL of metrics and health; undefined if the configuration has no listener for them. */
   readonly telemetryUrl: string | undefined;
-  /** Ends every role, then the database connections and the embedded server. */
+  /** Stops every role, then closes the database connections and the embedded server. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the roles. What was started is stopped again when a later part cannot start.
- * @throws OperatingError that says what to do about it.
+ * Starts the roles. If a part cannot start, stops the parts that were started before it.
+ * @throws OperatingError whose message names the setting to correct.
  */
 export async function startRoles(
   config: Config,
@@ -68,7 +68,7 @@ export async function startRoles(
       lanes: settler?.lanes,
       findVault: vaults ? (commitment) => vaults.deriveVault(commitment) : undefined,
     });
-    // The attestor reads through nodes of its own.
+    // The attestor reads through its own nodes.
     if (roles.some((role) => role !== "attestor")) await checkChains(context);
     const urls = await startEach(starting, context, settler?.lanes ?? []);
     return { ...urls, telemetryUrl, stop };
@@ -78,7 +78,7 @@ export async function startRoles(
   }
 }
 
-/** In the order in which they were opened; they are closed in reverse. */
+/** Opened resources in order; they are closed in reverse. */
 type Cleanups = (() => Promise<void>)[];
 
 /** A process whose roles are being started. */
@@ -106,22 +106,20 @@ async function openShared({ config, roles, standby, log, health, cleanups }: Sta
     if (mayStopServer) await database.stopServer();
   });
   let mayStopServer = database.startedServer;
-  // Before the claim, so that a waiting standby can be watched as well.
+  // Starts before the claim, so that a waiting standby can be monitored too.
   const telemetry = await serveHealth({ config, clock, log, health }, { db, pool });
   if (telemetry) cleanups.push(() => telemetry.stop());
   const claimed = EXCLUSIVE_ROLES.filter((role) => roles.includes(role));
-  if (standby) log.info({ roles: claimed }, "waiting until nobody else has the roles");
+  if (standby) log.info({ roles: claimed }, "standby: waiting for the roles");
   if (claimed.length > 0) {
     const instance = await claimRoles(pool, claimed, {
       standby,
       onLost() {
-        log.fatal(
-          "the claim on the database was lost: stopping before another service works on it",
-        );
+        log.fatal("database claim lost, stopping");
         process.exit(1);
       },
     });
-    // An embedded server that was left behind is ours only if the whole service is.
+    // A leftover embedded server may be stopped only by a process that runs the whole service.
     mayStopServer ||= isWhole(roles);
     cleanups.push(() => instance.release());
   }
@@ -130,7 +128,7 @@ async function openShared({ config, roles, standby, log, health, cleanups }: Sta
   return { db, wakeups, telemetryUrl: telemetry?.url };
 }
 
-/** Opens the signers of a role; their refusals are counted. */
+/** Opens the signers of a role, and counts their refusals. */
 async function openSigners(
   { config, log, health, cleanups, askPassphrase }: StartingProcess,
   name: SignerName,
@@ -182,20 +180,20 @@ async function openAttestorSigner(starting: StartingProcess): Promise<AttestorSi
   );
 }
 
-/** Settling by request reads balances and prices; the API itself gets only the function. */
+/** Returns the function that settles by request. It reads balances and prices, to which the API itself has no access. */
 function startApiOf(context: RoleContext): Promise<RunningServer> {
   const deps = createRequestDeps(takeParts(context, REQUEST_PARTS));
   return startApi(takeParts(context, API_PARTS), (request) => requestIndex(deps, request));
 }
 
-/** Refuses to start on a node of another chain. One that does not answer now is looked at again by the loops. */
+/** Refuses to start on a node of another chain. A node that does not answer is only logged: the loops retry it. */
 async function checkChains({ chains, log }: Parts<"chains" | "log">): Promise<void> {
   for (const chain of chains.values()) {
     try {
       await chain.checkIdentity();
     } catch (error) {
       if (!(error instanceof OperatingError) || error.code !== "RPC_UNAVAILABLE") throw error;
-      log.error({ err: error, chainId: chain.chainId }, "a chain's node does not answer");
+      log.error({ err: error, chainId: chain.chainId }, "node does not answer");
     }
   }
 }

@@ -14,16 +14,16 @@ import { createQuoter, type QuoterParts } from "./quoter.ts";
 import { startRoleLoop } from "./health.ts";
 
 export interface RunningServer extends RunningRole {
-  /** Base URL, with the port that was taken. */
+  /** Base URL with the actual port. */
   readonly url: string;
 }
 
-/** How often the stream looks for events when no wake-up comes, in milliseconds. */
+/** Interval at which the stream polls for events without a wake-up, in milliseconds. */
 const TAIL_POLL_MS = 1_000;
-/** A revoked key is cut within a second. */
+/** Interval of the poll for revoked keys, whose sockets it closes, in milliseconds. */
 const REVOKED_POLL_MS = 500;
 
-/** Parts of the API. It has no readers: settling by request, which reads balances, is given to it as a function. */
+/** Parts of the API. It has no chain readers: settling by request, which reads balances, is passed in as a function. */
 export const API_PARTS = ["config", "db", "clock", "log", "health", "wakeups", "format"] as const;
 
 /** Starts REST and stream. */
@@ -117,7 +117,7 @@ async function listen(
       "CONFIG_MISSING",
       taken
         ? `${setting}: expected a free port, ${listener.port} is in use.`
-        : `${setting}: ${listener.host}:${listener.port} cannot be listened on.`,
+        : `${setting}: ${listener.host}:${listener.port} is not available.`,
       { cause },
     );
   }

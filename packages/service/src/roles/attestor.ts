@@ -1,4 +1,4 @@
-/** The attestor: the second key. It reads the chains through nodes of its own and answers requests. */
+/** The attestor: the second key. It reads the chains through its own nodes and answers requests for attestations. */
 import type { Chains } from "../chains/port/index.ts";
 import { ROUTE_MODULES } from "../routes/index.ts";
 import type { AttestorSigner } from "../signers/port.ts";
@@ -7,7 +7,7 @@ import { createConfiguredPrices } from "./prices.ts";
 import { POLL_MS } from "./settlement-deps.ts";
 import { startRoleLoop } from "./health.ts";
 
-/** Parts of the attestor: it shares no reader and no price with the other roles. */
+/** Parts of the attestor. It shares neither readers nor prices with the other roles. */
 export const ATTESTOR_PARTS = [
   "config",
   "db",
@@ -19,14 +19,14 @@ export const ATTESTOR_PARTS = [
   "http",
 ] as const;
 
-/** Starts the attestor over readers of its own. */
+/** Starts the attestor over its own readers. */
 export function startAttestor(
   context: Parts<(typeof ATTESTOR_PARTS)[number]>,
   signer: AttestorSigner,
   chains: Chains,
 ): RunningRole {
   const { config, db, clock, log, wakeups, http } = context;
-  // Its own prices, over its own nodes and with its own calls.
+  // Separate prices, read over the attestor's nodes with separate HTTP calls.
   const { metrics } = context.health;
   const prices = createConfiguredPrices(config, { chains, http, clock, log, metrics });
   const loops = ROUTE_MODULES.flatMap(

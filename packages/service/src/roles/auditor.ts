@@ -1,4 +1,4 @@
-/** The auditor: per chain, one loop that proves the ledger against final state. Holds no key and moves nothing. */
+/** The auditor: per chain, one loop that compares the ledger with final state. Holds no key and sends nothing. */
 import type { Chains } from "../chains/port/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Clock } from "../core/ports.ts";
@@ -32,7 +32,7 @@ export function startAuditor(context: Parts<(typeof AUDITOR_PARTS)[number]>): Ru
   };
 }
 
-/** What an audit of each configured chain works with. */
+/** Returns the dependencies of the audit of each configured chain. */
 export function createAudits(context: {
   readonly config: Config;
   readonly db: Db;

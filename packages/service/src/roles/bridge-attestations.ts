@@ -8,7 +8,7 @@ import {
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 
-/** The client of Circle's attestation service, where one is configured. What it is not answered is counted. */
+/** Creates the client of Circle's attestation service, if one is configured, and counts its failures. */
 export function openBridgeAttestations(
   { cctp }: Config,
   {

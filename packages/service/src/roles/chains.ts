@@ -1,4 +1,4 @@
-/** The readers of the configured chains: the place that names a chain family. */
+/** Creates the readers of the configured chains. Outside `chains/`, only this file chooses by chain family. */
 import { findWalletByCommitment } from "../addresses/index.ts";
 import { deliveryIdOf, hashCommitment, predictWallet } from "../chains/evm/commitment.ts";
 import { createEvmChain } from "../chains/evm/evm-chain.ts";
@@ -22,15 +22,15 @@ import type { LaneSigner } from "../signers/port.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { RoleContext } from "./context.ts";
 
-/** The readers of the configured chains, over the given nodes of each: the service's own unless others are given. */
+/** Creates the readers of the configured chains, over the service's nodes unless others are given. */
 export function createChains(
   config: Config,
   deps: {
     readonly clock: Clock;
     readonly log: Log;
-    /** Where vaults are looked up; only what plans transactions of Solana needs it. */
+    /** Source of vaults; needed only to plan transactions of Solana. */
     readonly db?: Db | undefined;
-    /** Of which one keeps the daily cap of Solana; only what plans deliveries there needs it. */
+    /** Signers, one of which enforces the daily cap on Solana; needed only to plan deliveries there. */
     readonly lanes?: readonly LaneSigner[] | undefined;
   },
   nodesOf = (chain: ChainConfig): NodesConfig => chain.nodes,
@@ -61,8 +61,8 @@ export function createChains(
 }
 
 /**
- * The chain as the scanner walks it: of Solana also the blocks that may still be undone, where the configuration has
- * deposits shown before they are final. Everybody else is given final blocks there.
+ * Returns the chain as the scanner reads it. On Solana that includes blocks that are not final, if the configuration shows
+ * deposits before finality; every other role reads only final blocks there.
  */
 export function createScannerChain(
   { config, chains, ...deps }: Pick<RoleContext, "config" | "chains" | "clock" | "log">,
@@ -108,7 +108,7 @@ function openSolana(
     },
     mints,
     vaultOf: async (commitment) => (db ? findWalletByCommitment(db, commitment) : null),
-    // Whoever reaches no signer knows only what it was told itself.
+    // Without a signer, only the cap of the configuration is known.
     capLeftOf: async (token) => (await keeper?.getCapLeft?.(token)) ?? dailyCaps.get(token) ?? 0n,
     rentPerByte: RENT_PER_BYTE,
     unitPrice: { min: 0n, max: priorityFeeMax },
@@ -117,17 +117,17 @@ function openSolana(
   });
 }
 
-/** What accounts cost before it was lowered; what is more than the cluster asks comes back when they are closed. */
+/** Rent at the rate before it was lowered. An excess over the cluster's rate is returned when the account is closed. */
 export const RENT_PER_BYTE = 6_960n;
 
-/** The factory of the EVM chains, which stands at one address: ids of deliveries are made with it. */
+/** Returns the factory of the EVM chains, which has one address on all of them and is part of delivery ids. */
 export function findEvmFactory(config: Config): EvmAddress {
   const [chain] = listEvmChains(config);
   if (chain) return chain.contracts.factory;
   throw new OperatingError("CONFIG_MISSING", "chains: expected an EVM chain beside Solana.");
 }
 
-/** The same over the attestor's own nodes. */
+/** Creates the readers over the attestor's own nodes. */
 export function createAttestorChains(
   config: Config,
   deps: { readonly clock: Clock; readonly log: Log },

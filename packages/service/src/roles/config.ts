@@ -1,4 +1,4 @@
-/** Loads the configuration with every kind of route. */
+/** Loads the configuration for every kind of route. */
 import { loadConfig as load } from "../config/index.ts";
 import type { Config } from "../config/index.ts";
 import { ROUTE_DEFINITIONS } from "../routes/index.ts";

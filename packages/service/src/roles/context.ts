@@ -1,4 +1,4 @@
-/** The parts that roles are composed of. Each role declares the ones that it uses, and is given no others. */
+/** The parts that compose roles. Each role declares the parts that it uses, and receives no others. */
 import type { FindVault } from "../addresses/index.ts";
 import type { AddressFormat, Chains } from "../chains/port/index.ts";
 import type { Config } from "../config/index.ts";
@@ -20,23 +20,23 @@ export interface RoleContext {
   readonly health: Health;
   readonly crashPoint: CrashPoint;
   readonly wakeups: Wakeups;
-  /** The service's own readers. The attestor makes its own from `attestor.rpcUrls`. */
+  /** The service's readers. The attestor creates its own from `attestor.rpcUrls`. */
   readonly chains: Chains;
   readonly http: Http;
-  /** Read through `chains` and `http`. The attestor makes its own. */
+  /** Prices read through `chains` and `http`. The attestor creates its own. */
   readonly prices: Prices;
   readonly routes: RouteBook;
-  /** Circle's attestation service; null where no route needs it. One per process, so that requests go out in turn. */
+  /** Circle's attestation service; null if no route needs it. One client per process, so that requests are sent in turn. */
   readonly attestations: BridgeAttestations | null;
   readonly format: AddressFormat;
-  /** Derives vaults of Solana; absent where this process reaches no signer that can. */
+  /** Derives vaults on Solana; absent if this process reaches no signer that can. */
   readonly findVault?: FindVault | undefined;
 }
 
 /** The named parts of a process, for one role. */
 export type Parts<Name extends keyof RoleContext> = Pick<RoleContext, Name>;
 
-/** Returns the named parts. Parts that are made on first use are made only when they are named. */
+/** Returns the named parts. A part that is created on first use is created only if it is named. */
 export function takeParts<Name extends keyof RoleContext>(
   context: RoleContext,
   names: readonly Name[],
@@ -46,12 +46,12 @@ export function takeParts<Name extends keyof RoleContext>(
   return Object.fromEntries(parts) as Parts<Name>;
 }
 
-/** A running role; `stop` ends its loops after the look under way. */
+/** A running role; `stop` ends its loops after the current poll. */
 export interface RunningRole {
   stop(): Promise<void>;
 }
 
-/** Topics of wake-ups. A lost one costs one poll. */
+/** Topics of wake-ups. A lost wake-up delays work until the next poll. */
 export const TOPICS = {
   events: "events",
   settlements: "settlements",

@@ -5,12 +5,12 @@ import { type DatabaseAddress, type OpenDatabase, openDatabase } from "../db/poo
 import { assert } from "../core/assert.ts";
 import type { Log } from "../telemetry/log.ts";
 
-/** The database of a configuration: one's own, or the embedded server, started when it does not run. */
+/** The configured database: an external server, or the embedded one, which is started if it does not run. */
 export interface ServiceDatabase extends OpenDatabase {
   readonly address: DatabaseAddress;
   /** Whether this process started the embedded server. */
   readonly startedServer: boolean;
-  /** Ends the embedded server, if that is what this is. */
+  /** Stops the embedded server; does nothing for an external one. */
   stopServer(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export async function openServiceDatabase(config: Config, log: Log): Promise<Ser
   const { stateDir } = config;
   const server = config.databaseUrl ? null : await startEmbedded({ stateDir, log });
   const address = server?.address ?? (config.databaseUrl && { url: config.databaseUrl });
-  assert(address, "the database is one's own or the embedded one");
+  assert(address, "the database is external or embedded");
   const database = await openDatabase(address, { max: CONNECTIONS_MAX });
   await migrateToLatest(database.db);
   return {

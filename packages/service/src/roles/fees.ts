@@ -3,7 +3,7 @@ import { createFees, createGasCosts, type Fees } from "../fees/index.ts";
 import { getChainConfig } from "../routes/index.ts";
 import type { RoleContext } from "./context.ts";
 
-/** The fees of settlements, by the configured policy and prices. */
+/** Creates the fees of settlements from the configured policy and prices. */
 export function createConfiguredFees({
   config,
   db,

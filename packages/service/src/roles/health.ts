@@ -1,4 +1,4 @@
-/** How the roles of a process are watched: their loops, what is read of chains for metrics, and the listener. */
+/** Monitoring of a process: the loops of its roles, chain readings for metrics, and the listener. */
 import type pg from "pg";
 import type { Config } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
@@ -26,7 +26,7 @@ import {
   type Vitals,
 } from "../health/index.ts";
 
-/** What the roles report to. */
+/** Receives what the roles report about themselves. */
 export interface Health {
   readonly metrics: Metrics;
   readonly vitals: Vitals;
@@ -36,7 +36,7 @@ export interface Health {
   countSockets: () => number | undefined;
 }
 
-/** How often heads, balances and inventories are read for metrics. */
+/** Interval at which heads, balances and inventories are read for metrics. */
 const READINGS_POLL_MS = 15_000;
 
 export function createHealth(config: Config, clock: Clock, roles: readonly string[]): Health {
@@ -60,7 +60,7 @@ interface HealthContext {
   readonly health: Health;
 }
 
-/** Starts a loop of a role that metrics and health know of. */
+/** Starts a loop of a role, observed by metrics and health. */
 export function startRoleLoop(
   { clock, health, ...context }: HealthContext,
   role: string,
@@ -88,8 +88,8 @@ export function startRoleLoop(
 }
 
 /**
- * Reads chains for metrics again and again, where metrics are served. A node that does not answer is no trouble of the
- * role: it works without metrics.
+ * Starts the loops that read chains for metrics, if metrics are served. A node that does not answer does not make the role
+ * unready, since the role works without metrics.
  */
 export function startReadings(
   { config, clock, log, health }: HealthContext,
@@ -121,7 +121,7 @@ function countPolls({ pollSeconds, pollFailures }: Metrics, loop: string) {
   };
 }
 
-/** The same signers; what they refuse is counted. */
+/** Wraps signers so that their refusals are counted. */
 export function countRefusals<Signers extends HeldSigners>(
   { signerRefusals }: Metrics,
   signers: Signers,
@@ -162,7 +162,7 @@ export function countRefusals<Signers extends HeldSigners>(
   };
 }
 
-/** Serves metrics and health, where the configuration has a listener for them. Throws CONFIG_MISSING when it cannot. */
+/** Serves metrics and health, if the configuration has a listener for them. Throws CONFIG_MISSING if it cannot listen. */
 export async function serveHealth(
   { config, clock, log, health }: HealthContext,
   { db, pool }: { readonly db: Db; readonly pool: pg.Pool },
@@ -186,7 +186,7 @@ export async function serveHealth(
   } catch (cause) {
     throw new OperatingError(
       "CONFIG_MISSING",
-      `telemetry.port: expected a free port, ${telemetry.host}:${telemetry.port} cannot be listened on.`,
+      `telemetry.port: expected a free port, ${telemetry.host}:${telemetry.port} is not available.`,
       { cause },
     );
   }

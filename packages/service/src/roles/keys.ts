@@ -1,4 +1,4 @@
-/** Opens the keys of the configuration, in this process or in a signer's. */
+/** Opens the configured keys, in this process or in a signer's process. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -42,9 +42,7 @@ import { findEvmFactory } from "./chains.ts";
 /** Asks a person for the passphrase of the keystores. */
 export type AskPassphrase = (question?: string) => Promise<Secret>;
 
-/**
- * Asks now what would be asked later: a standby opens its keys only when it takes over, and then nobody may be there.
- */
+/** Asks for the passphrase at the start: a standby opens its keys only when it takes over, possibly unattended. */
 export async function askEarly(
   config: Config,
   askPassphrase: AskPassphrase,
@@ -60,26 +58,26 @@ export async function askEarly(
   return async () => passphrase;
 }
 
-/** How long a role that starts waits for its signer: two minutes. */
+/** A starting role waits for its signer for two minutes: tries and the delay between them. */
 const SIGNER_RETRY_MS = 1_000;
 const SIGNER_TRIES = 120;
 
 /** More than a full batch needs. */
 const GAS_MAX = 8_000_000n;
 
-/** Signers, and what must be closed after them. */
+/** Signers, and the resources to close after them. */
 export interface OpenedSigners extends HeldSigners {
   close(): void;
 }
 
-/** The journal of a signer: beside the rest of the state. */
+/** Returns the path of a signer's journal, in the state directory. */
 export function journalPath(config: Config, name: SignerName): string {
   return join(config.stateDir, "signers", `${name}.jsonl`);
 }
 
 /**
- * The signers of a name: those of its own process where the configuration names a socket, else opened here.
- * @throws OperatingError that names the setting when a key cannot be opened, RPC_UNAVAILABLE when nobody answers.
+ * Opens the signers of a name: over the socket if the configuration names one, else in this process.
+ * @throws OperatingError that names the setting when a key cannot be opened, RPC_UNAVAILABLE when the socket is silent.
  */
 export async function getSigners(
   config: Config,
@@ -92,8 +90,8 @@ export async function getSigners(
 }
 
 /**
- * What derives vaults, for a process that holds no keys: null where the configuration names no socket for it.
- * @throws OperatingError CONFIG_MISSING when the signer has another seed, RPC_UNAVAILABLE when nobody answers.
+ * Opens the source of vaults for a process without keys; null if the configuration names no socket for it.
+ * @throws OperatingError CONFIG_MISSING when the signer has another seed, RPC_UNAVAILABLE when the socket is silent.
  */
 export async function getVaultSigner(
   config: Config,
@@ -115,14 +113,15 @@ async function reachSigner(
   name: string,
   deps: { readonly clock: Clock; readonly log: Log },
 ): Promise<HeldSigners> {
-  // After a reboot the signer may come later, and may wait for somebody who types its passphrase.
+  // After a reboot the signer may start later, and may wait for its passphrase.
   for (let tries = 1; ; tries += 1) {
     try {
       return await connectSigner(socket);
     } catch (error) {
       const isAway = error instanceof OperatingError && error.code === "RPC_UNAVAILABLE";
       if (!isAway || tries >= SIGNER_TRIES) throw error;
-      if (tries === 1) deps.log.warn({ err: error, signer: name }, "waiting for the signer");
+      if (tries === 1)
+        deps.log.warn({ err: error, signer: name }, "signer does not answer, retrying");
       await deps.clock.sleep(SIGNER_RETRY_MS);
     }
   }
@@ -148,10 +147,10 @@ export async function openSigners(
   }
 }
 
-/** Opens keys of the configuration. */
+/** Opens the configured keys, each on first use. */
 export interface KeyOpener {
   key(key: KeyConfig): Promise<EvmKey>;
-  /** What every account on Solana is derived from. */
+  /** The seed from which every account on Solana is derived. */
   seed(key: KeyConfig): Promise<Secret>;
 }
 
@@ -178,7 +177,7 @@ async function openSettler(config: Config, open: KeyOpener, guard: Guard) {
     },
     guard,
   );
-  // All of them: what is locked in another escrow than the one that is read would never be seen again.
+  // Compares every account: a lock in an escrow that is not scanned would never be found.
   const names = ["binding", "escrow", "delivery", "settle", "deliver"] as const;
   if (names.some((name) => custody.accounts[name] !== chain.accounts[name])) {
     throw new OperatingError(
@@ -189,14 +188,15 @@ async function openSettler(config: Config, open: KeyOpener, guard: Guard) {
   return { lanes: [...lanes, ...custody.lanes], vaults: custody.vaults };
 }
 
-/** What may be locked on Solana for a delivery elsewhere. */
+/** Returns the locks that the signer may sign on Solana, from the routes that deliver elsewhere. */
 function listLockPairs(config: Config, { chainId, tokens }: ChainConfig): LockPair[] {
   return config.routes.flatMap((route): LockPair[] => {
     if (!route.fromInventory || route.chainId !== chainId) return [];
     const destination = config.chains.find((known) => known.chainId === route.destChain);
     const source = tokens.find(({ address }) => address === route.token);
     const token = destination?.tokens.find(({ address }) => address === route.destToken);
-    if (!destination || !source || !token) throw new Bug("routes join listed tokens");
+    if (!destination || !source || !token)
+      throw new Bug("a route names a token that is not listed");
     return [
       {
         token: route.token,
@@ -234,7 +234,7 @@ async function openLanes(config: Config, open: KeyOpener, guard: Guard): Promise
   return lanes;
 }
 
-/** Keys that were told apart by their settings can still be one: an account has one sequence of nonces. */
+/** Refuses one account under two settings of a chain: an account has one sequence of nonces. */
 function refuseTwice(seen: Map<Address, string>, setting: string, address: Address): void {
   const other = seen.get(address);
   if (other !== undefined) {
@@ -284,7 +284,7 @@ async function openAttestor(
   });
 }
 
-/** Opens one key after the other; whoever is asked for the passphrase is asked once. */
+/** Opens keys one after another, so that the passphrase is asked for once. */
 export function createKeyOpener(config: Config, askPassphrase: AskPassphrase): KeyOpener {
   let asked: Promise<Secret> | undefined;
   const readPassphrase = () => (asked ??= getPassphrase(config, askPassphrase));
@@ -301,7 +301,7 @@ export function createKeyOpener(config: Config, askPassphrase: AskPassphrase): K
         case "kms":
           return openKmsKey(source, { setting, credentials: config.aws });
         case "elsewhere":
-          throw new Bug("a key is opened only by the process whose it is");
+          throw new Bug("a key was opened by a process that does not hold it");
         default:
           return assertNever(source);
       }
@@ -315,7 +315,7 @@ export function createKeyOpener(config: Config, askPassphrase: AskPassphrase): K
   };
 }
 
-/** What opens the keystores: the setting, or a person. */
+/** Returns the passphrase of the keystores, from the setting or from a person. */
 export async function getPassphrase(
   config: Pick<Config, "keystorePassphrase">,
   askPassphrase: AskPassphrase,
@@ -323,7 +323,7 @@ export async function getPassphrase(
   return config.keystorePassphrase ?? askPassphrase();
 }
 
-/** Reads a keystore's file. Throws CONFIG_MISSING that names the setting. */
+/** Reads a keystore's file. Throws CONFIG_MISSING with the setting's name. */
 export function readKeystore(path: string, setting: string): Keystore {
   let text: string;
   try {
@@ -331,7 +331,7 @@ export function readKeystore(path: string, setting: string): Keystore {
   } catch (cause) {
     throw new OperatingError(
       "CONFIG_MISSING",
-      `${setting}: expected a readable keystore at ${path}; \`sluice keys init\` makes the missing ones`,
+      `${setting}: expected a readable keystore at ${path}; \`sluice keys init\` creates missing keystores`,
       { cause },
     );
   }
@@ -355,7 +355,7 @@ export interface KeyAccount {
   } | null;
 }
 
-/** Every configured account, without opening a keystore: its address is the one that its file states. */
+/** Lists every configured account without opening a keystore: the address is read from its file, unverified. */
 export async function listAccounts(config: Config): Promise<readonly KeyAccount[]> {
   const remote = {
     settler: await askSigner(config, "settler"),

@@ -14,8 +14,8 @@ import { createConfiguredPrices } from "./prices.ts";
 import { createCrashPoint, systemClock, systemHttp, systemRandom } from "./system-ports.ts";
 
 /**
- * Composes the parts of a process over the ports of the real world. Readers, prices, routes and the client of the bridge
- * are made when a role takes them, once per process.
+ * Composes the parts of a process over the system ports. Readers, prices, routes and the bridge client are created when a
+ * role first takes them, once per process.
  */
 export function createParts(given: {
   readonly config: Config;
@@ -23,7 +23,7 @@ export function createParts(given: {
   readonly log: Log;
   readonly health: Health;
   readonly wakeups: Wakeups;
-  /** Of the settler, where it runs in this process. */
+  /** Signers of the settler, if it runs in this process. */
   readonly lanes: readonly LaneSigner[] | undefined;
   readonly findVault: FindVault | undefined;
 }): RoleContext {

@@ -14,7 +14,7 @@ import { getChainConfig, getToken } from "../routes/index.ts";
 import type { Log } from "../telemetry/log.ts";
 import { chainLabel, type Metrics } from "../telemetry/metrics.ts";
 
-/** Prices from the configured sources, read over the given chains. What the sources do is logged and counted. */
+/** Creates prices from the configured sources, read over the given chains. Failures of sources are logged and counted. */
 export function createConfiguredPrices(
   config: Config,
   deps: {
@@ -32,12 +32,12 @@ export function createConfiguredPrices(
   });
 }
 
-/** Counts what a look at prices found, and logs each source when it begins to fail and when it is back. */
+/** Counts the results of each read, and logs a source when it begins to fail and when it recovers. */
 function watchPrices(
   config: Config,
   { log, metrics }: { readonly log: Log; readonly metrics: Metrics },
 ): (token: PricedToken, report: PriceReport) => void {
-  // A counter that appears with its first event shows no increase to whoever watches for one.
+  // Initialises each counter: Prometheus sees no increase in a series that first appears with a value of 1.
   for (const { chainId, tokens } of config.chains) {
     for (const { symbol: token } of tokens.filter(({ price }) => price)) {
       const labels = { chain: chainLabel(chainId), token };
@@ -45,7 +45,7 @@ function watchPrices(
       for (const reason of PRICE_REFUSALS) metrics.pricesUnavailable.inc({ ...labels, reason }, 0);
     }
   }
-  /** Faults by source; as many as the configuration has sources. */
+  /** Faults by source; bounded by the number of configured sources. */
   const faults = new Map<string, string>();
   return ({ chainId, token: address }, { result, sources }) => {
     const { symbol: token } = getToken(config, chainId, address);
@@ -61,10 +61,10 @@ function watchPrices(
       const facts = { chainId, token, source };
       if (fault === null) {
         faults.delete(name);
-        log.info(facts, "a source of prices is back");
+        log.info(facts, "price source recovered");
       } else {
         faults.set(name, fault);
-        log.warn({ ...facts, fault, detail }, "a source of prices fails");
+        log.warn({ ...facts, fault, detail }, "price source failed");
       }
     }
   };

@@ -1,4 +1,4 @@
-/** The quoter: prices routes and issues deposit addresses, on a port of its own. Holds no key. */
+/** The quoter: prices routes and issues deposit addresses, on a separate port. Holds no key. */
 import { listOwnAccounts } from "../config/index.ts";
 import { implementationOf } from "@sluice/sdk/address";
 import { toAddress } from "../core/hex.ts";
@@ -27,7 +27,7 @@ export function createQuoter(context: Omit<QuoterParts, "log" | "health">) {
   const { config } = context;
   const reserved = config.chains.flatMap((chain) => [
     ...listOwnAccounts(chain),
-    // The code that every wallet runs; a payment to it is lost.
+    // The implementation behind every wallet is no recipient: a payment to it is lost.
     ...(chain.kind === "evm" ? [implementationOf(chain.contracts.factory)] : []),
   ]);
   const deps: QuoteDeps = {

@@ -1,4 +1,4 @@
-/** The scanner: per chain, one loop turns blocks into deposits and one compares balances. Holds no key. */
+/** The scanner: per chain, one loop turns blocks into deposits and one finds deposits by balance. Holds no key. */
 import { startOf } from "../config/index.ts";
 import { maintainEvents } from "../events/index.ts";
 import { chainLabel } from "../telemetry/metrics.ts";
@@ -19,7 +19,7 @@ export function startScanner(context: Parts<(typeof SCANNER_PARTS)[number]>): Ru
   const chains = new Map(
     config.chains.map((chain) => [chain.chainId, createScannerChain(context, chain)] as const),
   );
-  // With the scanner's own view of the chains, so that the balance of a wallet is not older than the block it was paid in.
+  // Uses the scanner's own readers, so that a wallet's balance is not older than the block that paid it.
   const settlements = createIntakeDeps({ ...context, chains });
   const loops = config.chains.flatMap((chain) => {
     const log = context.log.child({ chainId: chain.chainId });
@@ -51,7 +51,7 @@ export function startScanner(context: Parts<(typeof SCANNER_PARTS)[number]>): Ru
           return hasMore;
         },
       }),
-      // Where state is read at no block, nothing is found by balance: every payment is in one.
+      // A chain without state at a block needs no balance loop: its blocks show every payment.
       ...(chain.kind === "svm"
         ? []
         : [
@@ -64,14 +64,14 @@ export function startScanner(context: Parts<(typeof SCANNER_PARTS)[number]>): Ru
           ]),
     ];
   });
-  // One process has this role, so one keeps the events.
+  // Only one process has this role, so only one runs the retention of events.
   const retention = startRoleLoop(context, "scanner", {
     name: "retention of events",
     intervalMs: RETENTION_POLL_MS,
     async poll() {
       const { created, dropped, deleted } = await maintainEvents(db, clock.now());
       if (created.length + dropped.length + deleted > 0) {
-        context.log.info({ created, dropped, deleted }, "events were kept in order");
+        context.log.info({ created, dropped, deleted }, "event retention ran");
       }
       return false;
     },

@@ -66,7 +66,7 @@ export function createSettlementDeps(
   };
 }
 
-/** What a balance must reach, from the configuration and the prices of now. */
+/** Returns the minimums of a balance, from the configuration and current prices. */
 export function createMinimums({
   config,
   prices,
@@ -76,7 +76,7 @@ export function createMinimums({
     const chain = config.chains.find((known) => known.chainId === chainId);
     const token = chain?.tokens.find((known) => known.address === address);
     const minimum = token?.minDeposit;
-    // What has no source of prices is never priced: nothing is asked of it.
+    // A token without price sources has no minimum in US dollars.
     if (!chain || !token?.price || chain.minDepositUsd === undefined) {
       return { token: minimum, floor: undefined };
     }
@@ -87,7 +87,7 @@ export function createMinimums({
       return { token: minimum, floor };
     } catch (error) {
       if (!(error instanceof OperatingError) || error.code !== "PRICE_UNAVAILABLE") throw error;
-      log.warn({ err: error, chainId, token: address }, "no price for the floor");
+      log.warn({ err: error, chainId, token: address }, "no price for the minimum in US dollars");
       return { token: minimum, floor: "unpriced" };
     }
   };

@@ -28,7 +28,7 @@ import { type Parts, type RunningRole, TOPICS } from "./context.ts";
 import { createSettlementDeps, INTAKE_PARTS, POLL_MS } from "./settlement-deps.ts";
 import { startReadings, startRoleLoop } from "./health.ts";
 
-/** Accounts per purpose that new work may go to. */
+/** Accounts per purpose that take new work. */
 type ChainLanes = Readonly<Record<LanePurpose, readonly Address[]>>;
 
 const LANE_POLL_MS = 250;
@@ -95,7 +95,7 @@ export function startSettler(context: SettlerParts, signers: readonly LaneSigner
   };
 }
 
-/** What metrics show of the settler's chains. */
+/** Returns the chain readings of the settler for metrics. */
 function listReadings({ config, chains }: SettlerParts, signers: readonly LaneSigner[]) {
   return config.chains.map(({ chainId, tokens }) => ({
     chain: getChain(chains, chainId),
@@ -112,7 +112,7 @@ function listReadings({ config, chains }: SettlerParts, signers: readonly LaneSi
   }));
 }
 
-/** The loops of every kind of route. */
+/** Starts the loops of every kind of route. */
 function startRouteWorkers(
   context: SettlerParts,
   lanes: ReadonlyMap<number, ChainLanes>,
@@ -141,7 +141,7 @@ function startRouteWorkers(
   );
 }
 
-/** One loop for each lane, retired ones included: what they sent is theirs to follow. */
+/** Starts one loop per lane. Retired lanes are included, since they must finish their open transactions. */
 function startLanes(context: SettlerParts, signers: readonly LaneSigner[]): Loop[] {
   const { db, clock, random, log, crashPoint, wakeups } = context;
   const wakesOfSettlement = ROUTE_MODULES.flatMap(({ wakeOfSettlement }) => wakeOfSettlement ?? []);
@@ -176,7 +176,7 @@ function startLanes(context: SettlerParts, signers: readonly LaneSigner[]): Loop
   });
 }
 
-/** A batch takes at most a quarter of what the signer allows in a day. */
+/** Limits a batch to a quarter of the signer's daily limit. */
 function limitsOf({ chains }: Config, { chainId, purpose }: LaneSigner): LaneLimits {
   const chain = chains.find((known) => known.chainId === chainId);
   if (chain?.kind === "svm") return SHORT_LIVED_LANE_LIMITS;
@@ -185,7 +185,7 @@ function limitsOf({ chains }: Config, { chainId, purpose }: LaneSigner): LaneLim
   return { ...BATCHING_LANE_LIMITS, batchCostMax: budget === undefined ? undefined : budget / 4n };
 }
 
-/** Throws CONFIG_MISSING where the signer holds no lane for a purpose of a configured chain. */
+/** Returns the lanes for new work. Throws CONFIG_MISSING if the signer lacks a lane for a purpose of a configured chain. */
 function groupLanes(
   { chains }: Config,
   signers: readonly LaneSigner[],
@@ -198,7 +198,7 @@ function groupLanes(
       const lanesFor = (purpose: LanePurpose) => {
         const mine = signers.filter((lane) => lane.chainId === chainId && lane.purpose === purpose);
         const active = mine.filter(({ retired }) => !retired).map(({ address }) => address);
-        // On Solana a wallet is a key: nothing is deployed.
+        // A wallet on Solana is a key and is not deployed.
         if (active.length > 0 || (kind === "svm" && purpose === "deploy")) return active;
         throw lacking(`expected a lane to ${purpose} on chain ${chainId}`);
       };

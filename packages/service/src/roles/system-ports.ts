@@ -1,4 +1,4 @@
-/** The ports as the real world has them: the only place that reads the clock, draws randomness and calls strangers. */
+/** The system ports: the only code that reads the clock, draws randomness and makes outbound HTTP calls. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock, CrashPoint, Http, Random } from "../core/ports.ts";
@@ -9,7 +9,7 @@ export const systemClock: Clock = {
     try {
       await delay(ms, undefined, signal ? { signal } : {});
     } catch (error) {
-      // An aborted sleep is a sleep that ended early; anything else is a bug.
+      // An abort only ends the sleep early; any other error is a bug.
       if (!signal?.aborted) throw error;
     }
   },
@@ -38,19 +38,19 @@ export const systemHttp: Http = async (request) => {
     if (error instanceof DOMException && error.name === "TimeoutError") {
       return { kind: "failed", reason: "timed_out" };
     }
-    // `fetch` says so of every connection that fails, before the head of the answer or in its body.
+    // `fetch` throws a TypeError for every failed connection, before the response's head or in its body.
     if (error instanceof TypeError) return { kind: "failed", reason: "unreachable" };
     throw error;
   }
 };
 
-/** Only the form in seconds: a date needs two clocks that agree. Nobody is waited for longer than a day. */
+/** Parses `Retry-After` in seconds, at most a day. Dates are ignored, since they need synchronised clocks. */
 function parseRetryAfter(value: string | null): number | undefined {
   if (value === null || !/^\d{1,9}$/.test(value)) return undefined;
   return Math.min(Number(value), 86_400) * 1000;
 }
 
-/** The body as text; null, and the rest is not waited for, when it is larger. */
+/** Reads the body as text; returns null without reading the rest if it is larger than the limit. */
 async function readBody(response: Response, bytesMax: number): Promise<string | null> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -63,8 +63,8 @@ async function readBody(response: Response, bytesMax: number): Promise<string | 
 }
 
 /**
- * The crash points of a process. Nothing happens at them, unless a test named one: then the process kills itself there
- * with SIGKILL, as a power cut would.
+ * The crash points of a process. They do nothing unless a test names one: there the process kills itself with SIGKILL, as
+ * in a power failure.
  */
 export function createCrashPoint(crashAt: string | undefined): CrashPoint {
   if (crashAt === undefined) return () => {};

@@ -77,7 +77,7 @@ export function createProcesses(configPath: string) {
       const child = launch(["serve", "--roles", role, "--standby"]);
       running.set(name, { child, said: Promise.resolve("") });
       for await (const line of createInterface({ input: child.stderr })) {
-        if (line.includes("waiting until nobody else has the roles")) return;
+        if (line.includes("standby: waiting for the roles")) return;
       }
       throw new Error(`${name} ended before it waited`);
     },

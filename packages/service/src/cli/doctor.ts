@@ -129,7 +129,10 @@ async function readAccounts(config: Config): Promise<Pick<DoctorDeps, "attestor"
 async function openMigrated(database: ReturnType<typeof createLazyDatabase>) {
   const opened = await database.open();
   if ((await listMissingMigrations(opened.db)).length === 0) return opened;
-  throw new OperatingError("CONFIG_MISSING", "The database has not the newest schema.");
+  throw new OperatingError(
+    "CONFIG_MISSING",
+    "The database schema is out of date. Run `sluice migrate`.",
+  );
 }
 
 /** What can be told of the accounts without asking anybody for a passphrase. */

@@ -58,7 +58,7 @@ async function expectAllDelivered(deposits: readonly Deposit[]): Promise<void> {
   await expectEmptyEscrow(world);
 }
 
-test("thirty deposits at once are delivered, and some of their deployments go together", async () => {
+test("delivers thirty simultaneous deposits, with some of their deployments in batches", async () => {
   const deployer = await accountOf("deploy");
   const deposits = await payMany(30, 3n * USDC);
   await expectAllDelivered(deposits);
@@ -76,7 +76,7 @@ test.each(["batch.signed", "batch.sent", "batch.mined"])(
   },
 );
 
-test("a lane that is stuck does not stop the other, and goes on when it can", async () => {
+test("a stuck lane does not stop the other lane, and continues once it can pay", async () => {
   const [stuck] = settlers;
   if (!stuck) throw new Error("there is a lane");
   await addLane();

@@ -81,8 +81,8 @@ async function burnOf(address: Address): Promise<Hex> {
   return hash;
 }
 
-describe("the attestation service", () => {
-  test("T73 is away for a while after the burn: the settlement waits, shows it, and completes", async () => {
+describe("Circle's attestation service", () => {
+  test("unavailable after the burn: the settlement waits, shows the delay, and completes [T73]", async () => {
     const { controls } = world.attestations;
     controls.paused = true;
     const { address, recipient } = await pay(10n * USDC);
@@ -105,7 +105,7 @@ describe("the attestation service", () => {
     expect(await world.balance("base", recipient)).toBe(afterFast(10n * USDC));
   });
 
-  test("T73 is away before the burn: nothing is burned, and inventory pays", async () => {
+  test("unavailable before the burn: nothing is burned, and inventory pays [T73]", async () => {
     const recipient = world.newRecipient();
     const { address } = await world.quote({ from: "ethereum", to: "base", recipient });
     world.attestations.controls.down = true;
@@ -116,7 +116,7 @@ describe("the attestation service", () => {
     expect(await world.countDeliveries("base", recipient)).toBe(1);
   });
 
-  test("T73 refuses the fast way after the burn: the standard one follows by itself, without the bridge's fee", async () => {
+  test("refuses the fast transfer after the burn: the standard one follows, without the bridge fee [T73]", async () => {
     const { controls } = world.attestations;
     controls.paused = true;
     const { address, recipient } = await pay(6n * USDC);
@@ -128,7 +128,7 @@ describe("the attestation service", () => {
     expect(await world.balance("base", recipient)).toBe(afterStandard(6n * USDC));
   });
 
-  test("T73 has no allowance before the burn: it is asked for as standard, and quoted so", async () => {
+  test("has no fast allowance before the burn: the burn is standard, and quoted so [T73]", async () => {
     world.attestations.controls.allowance = 1n;
     const { address, recipient } = await pay(7n * USDC, afterStandard(10n * USDC));
     const receipt = await world.chains.ethereum.client.getTransactionReceipt({
@@ -140,7 +140,7 @@ describe("the attestation service", () => {
     expect(await world.balance("base", recipient)).toBe(afterStandard(7n * USDC));
   });
 
-  test("T73 says what runs out before it is handed in: it is attested anew", async () => {
+  test("returns an attestation that expires before it is submitted: a new one is requested [T73]", async () => {
     const { controls } = world.attestations;
     controls.paused = true;
     const { address, recipient } = await pay(8n * USDC);
@@ -154,7 +154,7 @@ describe("the attestation service", () => {
     expect(await world.balance("base", recipient)).toBe(afterStandard(8n * USDC));
   });
 
-  test("T70 vouches for another recipient: it is not handed in, and the true message is once it comes", async () => {
+  test("attests another recipient: that message is not submitted, and the true one is once attested [T70]", async () => {
     const thief = world.newRecipient();
     const { controls } = world.attestations;
     // The mint recipient, 148 + 36 bytes in.
@@ -175,7 +175,7 @@ describe("the attestation service", () => {
   });
 });
 
-describe("another token than the bridge carries", () => {
+describe("a token other than USDC", () => {
   const ETHER = parseEther("1");
   /** What the sandbox's price makes of one ether after the fee of 10 basis points, less the committed slippage of 1 %. */
   const LEAST_OF_ETHER = (2_997n * USDC * 99n) / 100n;
@@ -240,7 +240,7 @@ describe("another token than the bridge carries", () => {
     expect(receipt.gasUsed).toBeGreaterThan((gas * 7n) / 10n);
   });
 
-  test("T69 waits in its wallet while somebody has moved the pool, until the price is back", async () => {
+  test("waits in its wallet while the pool is manipulated, until the price is back [T69]", async () => {
     const trader = await createPoolTrader(world);
     const recipient = world.newRecipient();
     const { address } = await toBase(recipient);
@@ -263,7 +263,7 @@ describe("another token than the bridge carries", () => {
     expect(await world.balance("base", recipient)).toBeGreaterThanOrEqual(LEAST_OF_ETHER);
   });
 
-  test("the doctor finds nothing wrong with its routes", async () => {
+  test("has no findings of the doctor about its routes", async () => {
     const report = await world.command("doctor", "--json").catch((error: { stdout?: string }) => {
       if (error.stdout === undefined) throw error;
       return JSON.parse(error.stdout);
@@ -279,7 +279,7 @@ describe("another token than the bridge carries", () => {
   });
 });
 
-test("T72 somebody else hands the message in first: it is delivered, and once", async () => {
+test("delivers once when somebody else submits the bridge message first [T72]", async () => {
   const { controls } = world.attestations;
   controls.paused = true;
   const { address, recipient } = await pay(11n * USDC);
@@ -317,5 +317,5 @@ test("T72 somebody else hands the message in first: it is delivered, and once", 
   expect(received.map(({ args }) => args.caller)).toEqual([stranger.address]);
 });
 
-test("the books are proved: what was burned came out, and nothing is in flight", () =>
+test("the ledger matches the chains: every burn was minted, and nothing is in flight", () =>
   expectProvedBooks(world));

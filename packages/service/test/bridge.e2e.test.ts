@@ -13,7 +13,7 @@ afterAll(async () => {
   await world.close();
 });
 
-test("USDC on ethereum is burned, and minted to the recipient on base", async () => {
+test("burns USDC on ethereum and mints it to the recipient on base", async () => {
   const recipient = world.newRecipient();
   const { address, quotes } = await world.quote({ from: "ethereum", to: "base", recipient });
   expect(quotes.map(({ type }) => type)).toEqual(["FAST_MCTP", "SWIFT"]);
@@ -32,5 +32,5 @@ test("USDC on ethereum is burned, and minted to the recipient on base", async ()
   expect(await world.balance("ethereum", address)).toBe(0n);
 });
 
-test("the books are proved: what was burned came out, and nothing is in flight", () =>
+test("the ledger matches the chains: every burn was minted, and nothing is in flight", () =>
   expectProvedBooks(world));

@@ -14,7 +14,7 @@ afterAll(async () => {
 });
 
 describe("delivery", () => {
-  test("USDC on ethereum arrives as USDC on base, the wallet deployed on the way", async () => {
+  test("delivers USDC on ethereum as USDC on base, and deploys the wallet", async () => {
     const recipient = world.newRecipient();
     const { address } = await world.quote({ from: "ethereum", to: "base", recipient });
     await world.pay("ethereum", address, 25n * USDC);
@@ -39,7 +39,7 @@ describe("delivery", () => {
     expect(await world.hasCode("ethereum", address)).toBe(true);
   });
 
-  test("a second payment to the same address needs no deployment", async () => {
+  test("settles a second payment to the same address without a deployment", async () => {
     const recipient = world.newRecipient();
     const { address } = await world.quote({ from: "base", to: "ethereum", recipient });
     await world.pay("base", address, 5n * USDC);
@@ -52,7 +52,7 @@ describe("delivery", () => {
     );
   });
 
-  test("USDC on one chain arrives as USDC on the same chain", async () => {
+  test("delivers USDC on the same chain", async () => {
     const recipient = world.newRecipient();
     const { address, quotes } = await world.quote({ from: "base", to: "base", recipient });
     expect(quotes.map((quote) => quote.type)).toEqual(["MONO_CHAIN"]);
@@ -66,7 +66,7 @@ describe("delivery", () => {
     expect(await world.balance("base", address)).toBe(0n);
   });
 
-  test("every lock ends claimed, and escrow and treasury hold what the deposits brought", async () => {
+  test("claims every lock, and escrow and treasury hold the deposited amounts", async () => {
     await world.until("no lock is open", async () => (await world.openLocks()) === 0, 60_000);
     expect(await world.escrowBalance("ethereum")).toBe(0n);
     expect(await world.escrowBalance("base")).toBe(0n);
@@ -76,7 +76,7 @@ describe("delivery", () => {
 });
 
 describe("gate", () => {
-  test("V9 a deposit below the minimum is reported and waits until another lifts the balance", async () => {
+  test("reports a deposit below the minimum, which waits until another lifts the balance [V9]", async () => {
     const recipient = world.newRecipient();
     const { address } = await world.quote({ from: "ethereum", to: "base", recipient });
     await world.pay("ethereum", address, USDC - 1n);
@@ -98,7 +98,7 @@ describe("gate", () => {
 });
 
 describe("deposits during a settlement", () => {
-  test("T75 a second and a third deposit while the first is in flight are all delivered", async () => {
+  test("are all delivered when a second and a third arrive while the first is in flight [T75]", async () => {
     const recipient = world.newRecipient();
     const { address } = await world.quote({ from: "ethereum", to: "base", recipient });
     await world.pay("ethereum", address, 10n * USDC);
@@ -123,7 +123,7 @@ describe("deposits during a settlement", () => {
 });
 
 describe("addresses", () => {
-  test("M8 the quote's address is the factory's and the one computed offline", async () => {
+  test("the quoted address equals the factory's and the one computed offline [M8]", async () => {
     const recipient = world.newRecipient();
     const { address, quote } = await world.quote({ from: "ethereum", to: "base", recipient });
     const claimed = quote.payDepositCommitment;
@@ -141,7 +141,7 @@ describe("addresses", () => {
     expect(verified.kind).toBe("ok");
   });
 
-  test("T107 many first quotes at once give one address", async () => {
+  test("simultaneous first quotes return one address [T107]", async () => {
     const recipient = world.newRecipient();
     const answers = await Promise.all(
       Array.from({ length: 12 }, () => world.quote({ from: "ethereum", to: "base", recipient })),
@@ -151,7 +151,7 @@ describe("addresses", () => {
     expect(listed.filter((item) => item.walletAddress === answers[0]?.address).length).toBe(1);
   });
 
-  test("T108 two integrators with the same user and recipient get different addresses", async () => {
+  test("two integrators with the same user and recipient get different addresses [T108]", async () => {
     const recipient = world.newRecipient();
     const userId = `0x${"ab".repeat(20)}`;
     const one = await world.quote({ from: "ethereum", to: "base", recipient, userId });
@@ -159,7 +159,7 @@ describe("addresses", () => {
     expect(one.address).not.toBe(other.address);
   });
 
-  test("I1 two integrators never see each other's rows or events", async () => {
+  test("two integrators never see each other's rows or events [I1]", async () => {
     const recipient = world.newRecipient();
     const userId = `0x${"cd".repeat(20)}`;
     const mine = await world.quote({ from: "ethereum", to: "base", recipient, userId, by: 0 });
@@ -203,7 +203,7 @@ describe("addresses", () => {
 });
 
 describe("events", () => {
-  test("E5 replay equals the live stream", async () => {
+  test("the replay equals the live stream [E5]", async () => {
     for (const by of [0, 1]) {
       await world.until("the stream has caught up", async () => {
         return world.liveEvents(by).length === (await world.allEvents(by)).length;
@@ -219,7 +219,7 @@ describe("events", () => {
     }
   });
 
-  test("E2 the events of every settlement form one chain that ends as the settlement does", async () => {
+  test("the events of every settlement form one chain that ends in its final status [E2]", async () => {
     for (const swap of await world.allSwaps(0)) {
       const events = await world.statusEvents(swap.id);
       expect(events.slice(1).map((event) => event.prevStatus)).toEqual(

@@ -75,7 +75,7 @@ async function diagnose(change: (solana: SolanaFile, file: ConfigFile) => void =
 
 const ofSolana = ({ subject }: Finding) => subject === SOLANA || subject === ATTESTORS;
 
-test("a sandbox in order has nothing but one node's view to warn of", async () => {
+test("a correct sandbox has only the warnings of a single node", async () => {
   const { code, checks, problems } = await diagnose();
   expect(problems).toEqual([]);
   expect(code).toBe(0);
@@ -87,7 +87,7 @@ test("a sandbox in order has nothing but one node's view to warn of", async () =
   ]);
 });
 
-test("memos that were written are found", async () => {
+test("finds the memos of past transactions", async () => {
   const mint = world.mintOf("USDC");
   const { address } = await world.quote({
     fromChain: "solana",
@@ -107,7 +107,7 @@ test("memos that were written are found", async () => {
   ]);
 });
 
-test("a node of another cluster is named, once for each view", async () => {
+test("reports a node of another cluster, once for the service and once for the attestor", async () => {
   const { code, checks, problems } = await diagnose((solana) => {
     solana.genesisHash = ELSEWHERE;
   });
@@ -119,7 +119,7 @@ test("a node of another cluster is named, once for each view", async () => {
   expect(checks.find(({ id }) => id === "token.mint")?.status).toBe("skipped");
 });
 
-test("wrong accounts, attestors, caps and mints are named, each by itself", async () => {
+test("reports wrong accounts, attestors, caps and mints separately", async () => {
   const { code, problems } = await diagnose((solana) => {
     solana.contracts["escrow"] = ELSEWHERE;
     solana.attestors = [STRANGER];
@@ -143,7 +143,7 @@ test("wrong accounts, attestors, caps and mints are named, each by itself", asyn
   ]);
 });
 
-test("who pays fees and has no SOL is named", async () => {
+test("reports a fee payer without SOL", async () => {
   const { code, problems } = await diagnose((solana) => {
     solana.contracts["deliver"] = ELSEWHERE;
   });
@@ -159,7 +159,7 @@ test("who pays fees and has no SOL is named", async () => {
   ]);
 });
 
-test("a node that lost memos, shows other balances or has no old blocks is named", async () => {
+test("reports a node without memos, with other balances or without old blocks", async () => {
   const liar = await startTamperingProxy(world.sandbox.solana.rpcUrl, ({ method }, said) => {
     if (method === "getFirstAvailableBlock") return { result: 1_000_000 };
     if (method === "getSignaturesForAddress") {

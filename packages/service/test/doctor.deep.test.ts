@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 describe("sluice doctor", () => {
-  test("names decimals that the token does not have, and the route that was made with others", async () => {
+  test("reports wrong decimals, and the route deployed with other decimals", async () => {
     const { code, problems } = await world.diagnose((file) =>
       Object.assign(tokenOf(file, 2), { decimals: 8 }),
     );
@@ -54,7 +54,7 @@ describe("sluice doctor", () => {
     );
   });
 
-  test("warns of a token that calls itself something else", async () => {
+  test("warns of a token with another symbol", async () => {
     const { code, checks } = await world.diagnose((file) =>
       Object.assign(tokenOf(file, 2), { symbol: "USDT" }),
     );
@@ -65,7 +65,7 @@ describe("sluice doctor", () => {
     ]);
   });
 
-  test("names a token without code", async () => {
+  test("reports a token without code", async () => {
     const nowhere = `0x${"12".repeat(20)}`;
     const { code, problems, checks } = await world.diagnose((file) => {
       const known = tokenOf(file, 30).address;
@@ -83,7 +83,7 @@ describe("sluice doctor", () => {
     expect(statusOf(checks, { id: "token.decimals", subject: BASE, item: "USDC" })).toBe("skipped");
   });
 
-  test("names another EVM chain id, once for each node, and looks at nothing else of the chain", async () => {
+  test("reports another EVM chain id once per node, and skips the chain's other checks", async () => {
     const { code, problems, checks } = await world.diagnose((file) =>
       Object.assign(chainOf(file, 2), { evmChainId: 900_003 }),
     );
@@ -100,7 +100,7 @@ describe("sluice doctor", () => {
     expectOnlySkipped(checks, ["node.answers", "node.chain-id"]);
   });
 
-  test("names a dead node, and looks at the other chain all the same", async () => {
+  test("reports a dead node, and still checks the other chain", async () => {
     const gone = await startLiar(world.chains.ethereum.rpcUrl);
     gone.close();
     const { code, problems, checks } = await world.diagnose((file) =>
@@ -119,7 +119,7 @@ describe("sluice doctor", () => {
     expect(JSON.stringify(checks)).not.toContain("canary");
   });
 
-  test("names an attestor's node that knows another final block", async () => {
+  test("reports an attestor's node with another final block", async () => {
     const liar = await startLiar(world.chains.ethereum.rpcUrl);
     try {
       const { code, problems, checks } = await world.diagnose((file) =>
@@ -140,7 +140,7 @@ describe("sluice doctor", () => {
     }
   });
 
-  test("names an escrow that is other code", async () => {
+  test("reports an escrow with other code", async () => {
     const { problems, checks } = await world.diagnose((file) =>
       Object.assign(chainOf(file, 2).contracts, { escrow: tokenOf(file, 2).address }),
     );
@@ -165,7 +165,7 @@ describe("sluice doctor", () => {
     }
   });
 
-  test("names a relayer that the factory does not list", async () => {
+  test("reports a relayer that the factory does not list", async () => {
     const relayer = world.keys.lanes.ethereum.settle.account.address;
     const list = (on: boolean) =>
       world.send("ethereum", world.keys.owner.account, {
@@ -190,7 +190,7 @@ describe("sluice doctor", () => {
     }
   });
 
-  test("names a lane without gas, and warns of one that has little", async () => {
+  test("reports a lane without native coin, and warns of one with little", async () => {
     const { client } = world.chains.ethereum;
     const { deliver, settle } = world.keys.lanes.ethereum;
     const fee = (await client.getBlock()).baseFeePerGas ?? 0n;
@@ -219,7 +219,7 @@ describe("sluice doctor", () => {
     }
   });
 
-  test("names a secret that others may read", async () => {
+  test("reports a secret file that others can read", async () => {
     const { path } = world.keys.lanes.base.deploy;
     chmodSync(path, 0o644);
     try {
@@ -237,7 +237,7 @@ describe("sluice doctor", () => {
     }
   });
 
-  test("names a refund authority that is a contract on one chain alone", async () => {
+  test("reports a refund authority that is a contract on one chain only", async () => {
     const contract = world.deployment.chains.ethereum.escrow.toLowerCase();
     await world.insertIntegrator(contract);
     const { code, problems } = await world.diagnose();

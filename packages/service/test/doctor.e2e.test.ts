@@ -15,7 +15,7 @@ afterAll(async () => {
 });
 
 describe("sluice doctor", () => {
-  test("names a database without the schema, and migrates nothing itself", async () => {
+  test("reports a database without the schema, and does not migrate it", async () => {
     const { code, problems, checks } = await world.diagnose();
     expect(code).toBe(1);
     expect(problems).toMatchObject([
@@ -37,7 +37,7 @@ describe("sluice doctor", () => {
     await world.migrate();
   });
 
-  test("finds nothing wrong with a world in order, and ends with 0", async () => {
+  test("reports no problem with a correct installation, and exits with 0", async () => {
     const { code, ok, checks, problems } = await world.diagnose();
     expect(problems).toEqual([]);
     expect({ code, ok }).toEqual({ code: 0, ok: true });
@@ -51,7 +51,7 @@ describe("sluice doctor", () => {
     );
   });
 
-  test("prints the same for people, with the count at the end and without secrets", async () => {
+  test("prints the report for people, with the counts last and without secrets", async () => {
     const { code, stdout, stderr } = await world.run(world.configPath, []);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain(`\n${ETHEREUM}\n  ok       node.answers`);
@@ -60,7 +60,7 @@ describe("sluice doctor", () => {
       expect(stdout).not.toContain(privateKey.slice(2));
   });
 
-  test("sees a running service at work on the database", async () => {
+  test("reports that a running service uses the database", async () => {
     const service = await startService({ stateDir: world.stateDir });
     try {
       const { checks } = await world.diagnose();
@@ -74,7 +74,7 @@ describe("sluice doctor", () => {
     expect(claim).toMatchObject({ status: "ok", found: "not claimed by a running service" });
   });
 
-  test("lists every mistake of a configuration, without a stack", async () => {
+  test("lists every problem of a configuration, without a stack", async () => {
     const strange = await world.diagnose((file) =>
       Object.assign(file, { feeBps: -1, surprise: true }),
     );

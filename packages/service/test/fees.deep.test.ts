@@ -76,7 +76,7 @@ async function expectProved(): Promise<void> {
   });
 }
 
-test("to the same chain, the fee recipient gets exactly what is itemised, and a wallet is paid for once", async () => {
+test("pays the fee recipient exactly the itemised fees on one chain, and charges the deployment once", async () => {
   const recipient = world.newRecipient();
   const { address, quote } = await ask("ethereum", recipient);
   expect(expectTrue(quote)).toBeGreaterThan(0n);
@@ -97,7 +97,7 @@ test("to the same chain, the fee recipient gets exactly what is itemised, and a 
   expect(withWallet).toBeLessThan((withoutWallet * 3n) / 4n);
 });
 
-test("from inventory, the payout is the deposit less what is itemised; the treasury keeps it, and the books prove it", async () => {
+test("pays the deposit less the itemised fees from inventory; the treasury keeps them, and the ledger matches", async () => {
   await setGas(1n, (gas) => gas !== null && gas < 4n * USDC);
   const recipient = world.newRecipient();
   const { address, quote } = await ask("base", recipient);
@@ -115,7 +115,7 @@ test("from inventory, the payout is the deposit less what is itemised; the treas
   await expectProved();
 });
 
-test("an integrator whose gas is sponsored pays the service's fee alone, in the same minute", async () => {
+test("charges an integrator with sponsored gas only the service's fee", async () => {
   const recipient = world.newRecipient();
   const { address, quote } = await ask("base", recipient, 0);
   expect(quote.fees).toEqual({ service: String(AMOUNT / 1000n), gas: "0", bridge: "0" });
@@ -124,7 +124,7 @@ test("an integrator whose gas is sponsored pays the service's fee alone, in the 
   expect(await world.balance("base", recipient)).toBe(afterFee(AMOUNT));
 });
 
-test("gas rises and the deposit waits, nothing spent; gas falls and it settles", async () => {
+test("a deposit waits at no cost while gas is too expensive, and settles once it falls", async () => {
   const recipient = world.newRecipient();
   const { address } = await ask("base", recipient);
   await setGas(100n, (gas) => gas === null);

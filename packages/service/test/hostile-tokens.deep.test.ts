@@ -83,7 +83,7 @@ async function refund(commitment: Quote["payDepositCommitment"]): Promise<Addres
   return authority;
 }
 
-test("T02 T17 transfers that a token only states are no deposits", async () => {
+test("transfers that exist only as events are not deposits [T02] [T17]", async () => {
   const { address } = await odd.quote("base");
   await odd.call("ethereum", { functionName: "pretend", args: [address, address, AMOUNT, 3n] });
   await odd.behave("ethereum", { pretends: true });
@@ -95,7 +95,7 @@ test("T02 T17 transfers that a token only states are no deposits", async () => {
   expect(await world.swapsOf(address)).toEqual([]);
 });
 
-test("T02 what a token states beside what it moved counts for nothing", async () => {
+test("extra transfer events beside a real transfer are ignored [T02]", async () => {
   const { address, recipient } = await odd.quote("base");
   await odd.call("ethereum", { functionName: "pretend", args: [address, address, AMOUNT, 1n] });
   await odd.pay(address, AMOUNT);
@@ -121,7 +121,7 @@ test.each([
   expect(await odd.balance("base", goes.recipient)).toBe(afterFee(AMOUNT));
 });
 
-test("T07 of a token that keeps a part, what arrived is credited and what arrives is promised", async () => {
+test("credits and quotes the received amount of a token with a transfer fee [T07]", async () => {
   await odd.behave("ethereum", { feeBps: 30 });
   const { address, recipient } = await odd.quote("ethereum");
   await odd.pay(address, AMOUNT);
@@ -132,7 +132,7 @@ test("T07 of a token that keeps a part, what arrived is credited and what arrive
   expect(await odd.balance("ethereum", recipient)).toBe(sent - (sent * 30n) / 10_000n);
 });
 
-test("T07 a token that keeps more than the cap pays nobody, and its deposit is the refund authority's", async () => {
+test("a transfer fee above the cap pays nobody, and leaves the deposit to the refund authority [T07]", async () => {
   await odd.behave("ethereum", { feeBps: 5_000 });
   const deposits = [await odd.quote("ethereum"), await odd.quote("base")];
   for (const { address } of deposits) await odd.pay(address, AMOUNT);
@@ -147,7 +147,7 @@ test("T07 a token that keeps more than the cap pays nobody, and its deposit is t
   await othersGoOn();
 });
 
-test("T08 what is settled is what a rebase left, and below the minimum it waits", async () => {
+test("settles the balance after a rebase, and waits below the minimum [T08]", async () => {
   const { address, recipient } = await odd.quote("ethereum");
   await whileBlocked([recipient], async () => {
     await odd.pay(address, AMOUNT);
@@ -163,7 +163,7 @@ test("T08 what is settled is what a rebase left, and below the minimum it waits"
   expect(await odd.balance("ethereum", recipient)).toBe(afterFee(2n * AMOUNT));
 });
 
-test("T09 a paused token waits and is delivered later; meanwhile the others are", async () => {
+test("a paused token waits and is delivered later; other tokens are delivered meanwhile [T09]", async () => {
   const deposits = [await odd.quote("ethereum"), await odd.quote("base")];
   const { escrow } = world.deployment.chains.ethereum;
   await whileBlocked([escrow, ...deposits.map(({ recipient }) => recipient)], async () => {
@@ -216,7 +216,7 @@ test.each([
   expect(await world.countDeliveries("base", recipient)).toBe(1);
 });
 
-test("T11 a token that calls back gets nothing by it", async () => {
+test("a token that calls back gains nothing [T11]", async () => {
   const { address, recipient, quote } = await odd.quote("ethereum");
   const { payDepositCommitment } = quote;
   const data = encodeFunctionData({
@@ -251,7 +251,7 @@ test.each([
   await expectCompleted(address);
 });
 
-test("T13 a balance that is not there settles nothing", async () => {
+test("a token that reports a false balance settles nothing [T13]", async () => {
   const { address, recipient } = await odd.quote("ethereum");
   // Nodes ask in the name of the zero address, so that is not who hears the truth.
   const lie = { told: true, balance: AMOUNT, confidant: recipient };

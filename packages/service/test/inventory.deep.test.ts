@@ -17,7 +17,7 @@ afterAll(async () => {
   await world.close();
 });
 
-test("inventory that is too low defers, locks nothing, and is noticed when it is filled", async () => {
+test("defers without a lock while inventory is too low, and continues once it is refilled", async () => {
   const recipient = world.newRecipient();
   const { address } = await world.quote({ from: "ethereum", to: "base", recipient });
   await world.emptyInventory("base");
@@ -61,7 +61,7 @@ test("inventory that is too low defers, locks nothing, and is noticed when it is
   });
 });
 
-test("the cap over 24 hours defers, and raising it is the owner's to wait for", async () => {
+test("defers above the daily cap until the owner's raise takes effect", async () => {
   const recipient = world.newRecipient();
   const { address } = await world.quote({ from: "base", to: "ethereum", recipient });
   const { token, delivery } = world.deployment.chains.ethereum;
@@ -84,7 +84,7 @@ test("the cap over 24 hours defers, and raising it is the owner's to wait for", 
   expect(await world.balance("ethereum", within)).toBe(afterFee(29n * USDC));
 });
 
-test("a lock that was not paid in time goes back to its address, and is settled from there", async () => {
+test("returns a lock that was not paid in time to its address, and settles it from there", async () => {
   const recipient = world.newRecipient();
   const { address } = await world.quote({ from: "ethereum", to: "base", recipient });
   await world.pay("ethereum", address, 50n * USDC);

@@ -120,7 +120,7 @@ async function laneOf(purpose: string, chainId = 2): Promise<string> {
   return lane.address;
 }
 
-test("a deposit is delivered by a service that holds no key", async () => {
+test("delivers a deposit with a service that holds no key", async () => {
   await expectDelivered(world, await deposit(world, 5n * USDC));
 });
 
@@ -138,7 +138,7 @@ test.each(["settler", "attestor"] as const)(
   },
 );
 
-test("a service that starts before its signer waits for it", async () => {
+test("waits for a signer that starts after the service", async () => {
   await processes.stop("settler", "SIGKILL");
   const started = world.replaceService({ roles: "api,quoter,scanner,settler,attestor" });
   await delay(3_000);
@@ -147,7 +147,7 @@ test("a service that starts before its signer waits for it", async () => {
   await expectDelivered(world, await deposit(world, 4n * USDC));
 });
 
-test("the attestor's key is in a KMS: while that is away nothing is paid, and everything is when it is back", async () => {
+test("pays nothing while the attestor's KMS is unavailable, and everything once it is back", async () => {
   await world.until("no lock is open", async () => (await world.openLocks()) === 0);
   kms.fail({ status: 503, body: "" });
   const waiting = await deposit(world, 4n * USDC);
@@ -158,7 +158,7 @@ test("the attestor's key is in a KMS: while that is away nothing is paid, and ev
   await expectDelivered(world, waiting);
 });
 
-test("a second signer of the same name is refused in one line", async () => {
+test("refuses a second signer of the same name with a one-line error", async () => {
   const { code, said } = await processes.run("signer", "--for", "settler");
   expect(code).toBe(1);
   expect(said).toMatch(
@@ -166,7 +166,7 @@ test("a second signer of the same name is refused in one line", async () => {
   );
 });
 
-test("whoever holds the service gets no signature that moves money elsewhere", async () => {
+test("a compromised service gets no signature that moves money elsewhere", async () => {
   const thief = world.newRecipient();
   const { token, escrow } = world.deployment.chains.ethereum;
   const settle = await laneOf("settle");
@@ -225,7 +225,7 @@ test("whoever holds the service gets no signature that moves money elsewhere", a
   });
 });
 
-test("a lock that was claimed is not given back, whatever is asked", async () => {
+test("refuses to return a claimed lock for any request", async () => {
   const done = await deposit(world, 7n * USDC);
   await expectDelivered(world, done);
   await world.until("no lock is open", async () => (await world.openLocks()) === 0);
@@ -249,7 +249,7 @@ function readJournal(name: "settler" | "attestor") {
     .map((line) => JSON.parse(line).entry);
 }
 
-test("the journals are unbroken, and have every transaction that a lane ever sent", async () => {
+test("the journals are unbroken, and contain every transaction of every lane", async () => {
   hidePassphrase();
   // CAST: what the command prints.
   const { journals } = (await world.command("keys", "verify", "--json")) as {
@@ -274,7 +274,7 @@ test("the journals are unbroken, and have every transaction that a lane ever sen
   }
 });
 
-test("a lane's key is changed, and nothing that was under way is lost", async () => {
+test("rotates a lane's key without losing open transactions", async () => {
   const setting = "chains[0].lanes.settle";
   const before = await laneOf("settle");
   const under = await deposit(world, 8n * USDC);
@@ -305,7 +305,7 @@ test("a lane's key is changed, and nothing that was under way is lost", async ()
   expect(before).not.toBe(address.toLowerCase());
 });
 
-test("keys init makes what is missing, and keys show names every account", async () => {
+test("keys init creates missing keystores, and keys show lists every account", async () => {
   showPassphrase();
   const missing = join(folder, "new", "deliver.json");
   changeConfig(({ chains }) => {

@@ -55,7 +55,7 @@ async function killPostgres(): Promise<void> {
   process.kill(pid, "SIGKILL");
 }
 
-test("a deposit goes through", async () => {
+test("delivers a deposit", async () => {
   await expectDeliveredUnbroken(await deposit(world, 5n * USDC));
 });
 
@@ -80,7 +80,7 @@ test.each([0, 400, 800, 1_200, 1_600, 2_400, 3_200])(
   },
 );
 
-test("a standby outlives PostgreSQL, and takes over when nobody is left", async () => {
+test("a standby survives a restart of PostgreSQL, and takes over when the service is gone", async () => {
   await processes.standBy("standby", "settler");
   const under = await deposit(world, 8n * USDC);
   await delay(500);
@@ -93,7 +93,7 @@ test("a standby outlives PostgreSQL, and takes over when nobody is left", async 
   await processes.serve("settler");
 });
 
-test("kill -9 of the quoter alone: money moves on, and the same question has the same address", async () => {
+test("kill -9 of the quoter: settlements continue, and the same request gets the same address", async () => {
   const ask = async (quoteUrl: string | undefined, recipient: string) => {
     if (quoteUrl === undefined) throw new Error("the quoter said where it listens");
     const { baseUrl } = world.serviceUrls();
@@ -118,7 +118,7 @@ test("kill -9 of the quoter alone: money moves on, and the same question has the
   expect(await ask((await processes.serve("quoter")).quote, recipient)).toEqual(before);
 });
 
-test("kill -9 of the api alone: money moves on, and what was missed is replayed", async () => {
+test("kill -9 of the api: settlements continue, and missed events are replayed", async () => {
   const under = await deposit(world, 10n * USDC);
   await world.killService();
   await world.until("it is paid", async () => (await world.balance("base", under.recipient)) > 0n);
@@ -126,6 +126,6 @@ test("kill -9 of the api alone: money moves on, and what was missed is replayed"
   await expectDeliveredUnbroken(under);
 });
 
-test("nothing is left behind", async () => {
+test("leaves no process and no open work", async () => {
   await expectEmptyEscrow(world);
 });

@@ -40,7 +40,7 @@ async function expectProved(): Promise<AuditReport> {
   return report;
 }
 
-test("the ledger is what the chains say, and what is not settled is listed with its reason", async () => {
+test("the ledger matches the chains, and lists unsettled value with its reason", async () => {
   await expectDelivered(world, await deposit(world, 8n * USDC));
   const dust = await deposit(world, USDC / 2n);
   await world.deposits(dust.address, 1);
@@ -61,7 +61,7 @@ test("the ledger is what the chains say, and what is not settled is listed with 
   expect(report.chains.every(({ block }) => block !== null)).toBe(true);
 });
 
-test("T116 a service on a database that is older than the chains signs nothing until an operator has looked", async () => {
+test("signs nothing on a restored older database until an operator ends the breaches [T116]", async () => {
   const copy = (from: string, to: string) => execFileSync("cp", ["-a", from, to]);
   const recipient = world.newRecipient();
   const { address } = await world.quote({ from: "ethereum", to: "base", recipient });

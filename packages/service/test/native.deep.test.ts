@@ -88,7 +88,7 @@ const ways: [string, (address: Address) => Promise<unknown>][] = [
 ];
 
 describe("native coin", () => {
-  test.each(ways)("T05 what comes from %s is delivered once", async (_way, pay) => {
+  test.each(ways)("native coin from %s is delivered once [T05]", async (_way, pay) => {
     const recipient = world.newRecipient();
     const address = await quoteNative(recipient);
     await pay(address);
@@ -102,7 +102,7 @@ describe("native coin", () => {
     expect(await balanceOf(address)).toBe(0n);
   });
 
-  test("T05 the same address takes every way, each detected once and nothing left", async () => {
+  test("one address detects each kind of payment once, and nothing is left [T05]", async () => {
     const recipient = world.newRecipient();
     const address = await quoteNative(recipient);
     const [plain, called, constructed, destroyed] = ways;
@@ -123,7 +123,7 @@ describe("native coin", () => {
     expect(await balanceOf(recipient)).toBe(4n * afterFee(AMOUNT));
   });
 
-  test("T03 a transaction that failed with its value is no deposit", async () => {
+  test("a failed transaction with a value is not a deposit [T03]", async () => {
     const recipient = world.newRecipient();
     const address = await quoteNative(recipient);
     await send({ to: address, value: AMOUNT });

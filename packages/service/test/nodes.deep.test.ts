@@ -65,7 +65,7 @@ async function expectDeliveredOnce(made: Deposit): Promise<void> {
   expect(await world.swapsOf(made.address)).toHaveLength(1);
 }
 
-test("T47 T48 T49 with one of three that lags, lies either way, hangs or is dead, a deposit is delivered once", async () => {
+test("delivers once while one node of three lags, lies, hangs or is dead [T47] [T48] [T49]", async () => {
   for (const mood of ["behind", "inflating", "hiding", "hung", "dead"] as const) {
     // A place of its own for each, the first included.
     for (const chain of [nodes.ethereum, nodes.base]) chain.push(...chain.splice(0, 1));
@@ -75,7 +75,7 @@ test("T47 T48 T49 with one of three that lags, lies either way, hangs or is dead
   setMoods("honest", "honest", "honest");
 });
 
-test("T49 a node dies in the middle of a settlement and returns in that of the next", async () => {
+test("delivers while a node dies during a settlement and returns during the next [T49]", async () => {
   const first = await pay();
   await world.deposits(first.address, 1);
   setMoods("dead", "honest", "honest");
@@ -86,7 +86,7 @@ test("T49 a node dies in the middle of a settlement and returns in that of the n
   await expectDeliveredOnce(second);
 });
 
-test("T48 one lags while another lies: what they say together counts for nothing, and all is delivered after", async () => {
+test("waits while one node lags and another lies, and delivers everything after [T48]", async () => {
   setMoods("honest", "behind", "inflating");
   const one = await pay();
   await delay(STANDSTILL_MS);
@@ -98,7 +98,7 @@ test("T48 one lags while another lies: what they say together counts for nothing
   await expectDeliveredOnce(two);
 });
 
-test("T49 D5 with two of three down nothing moves and nothing is lost, whoever the third is", async () => {
+test("with two nodes of three down nothing moves and nothing is lost [T49] [D5]", async () => {
   for (const third of ["honest", "inflating"] as const) {
     setMoods(third, "dead", "hung");
     const waiting = await pay();
@@ -114,7 +114,7 @@ test("T49 D5 with two of three down nothing moves and nothing is lost, whoever t
   }
 });
 
-test("T49 with two down between lock and delivery inventory is not touched, and is paid on return", async () => {
+test("with two nodes down between lock and delivery, pays from inventory only after they return [T49]", async () => {
   setMoods("honest", "honest", "honest");
   const waiting = await pay();
   await world.until("it is locked", async () => {
@@ -129,7 +129,7 @@ test("T49 with two down between lock and delivery inventory is not touched, and 
   await expectDeliveredOnce(waiting);
 });
 
-test("in the end each lock is claimed and every unit accounted for", async () => {
+test("finally every lock is claimed and every base unit accounted for", async () => {
   setMoods("honest", "honest", "honest");
   await expectEmptyEscrow(world);
   expect(await world.treasuryBalance("ethereum")).toBe(AMOUNT * BigInt(deposits.length));
@@ -138,7 +138,7 @@ test("in the end each lock is claimed and every unit accounted for", async () =>
   }
 });
 
-test("the log names who lied and who was silent by their places, and shows no URL", () => {
+test("the log names lying and silent nodes by position, without URLs", () => {
   const log = world.readLog();
   expect(log).not.toContain(NODE_SECRET);
   const lines = log.split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
@@ -160,7 +160,7 @@ async function diagnose(): Promise<readonly Readonly<Record<string, unknown>>[]>
   return JSON.parse(stdout).checks;
 }
 
-test("the doctor shows each node, and which of them is dead", async () => {
+test("the doctor reports each node, and the dead one as a problem", async () => {
   setMoods("honest", "dead", "honest");
   const checks = await diagnose();
   const answers = checks.filter(({ id, subject }) => {

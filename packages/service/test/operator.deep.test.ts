@@ -57,7 +57,7 @@ async function awaitDeath({ address }: Deposit): Promise<string> {
 
 const show = (id: string) => world.command("settlement", "show", id, "--json");
 
-test("a settlement that is dead is shown, retried once its cause is gone, and delivered once", async () => {
+test("a dead settlement is shown, retried after its cause is gone, and delivered once", async () => {
   await setPaused(true);
   const paid = await deposit(world, 30n * USDC);
   const id = await awaitDeath(paid);
@@ -102,7 +102,7 @@ test("a settlement that is dead is shown, retried once its cause is gone, and de
   expect(await world.balance("ethereum", paid.address)).toBe(0n);
 });
 
-test("a settlement is refunded by its refund authority alone, even while sweeps are paused", async () => {
+test("only the refund authority can take a refund, even while sweeps are paused", async () => {
   await setPaused(true);
   const paid = await deposit(world, 20n * USDC);
   await world.until("it fails", async () => {

@@ -58,7 +58,7 @@ describe("native coin to native coin of the other chain", () => {
     expect(await world.nativeBalance("ethereum", escrow)).toBe(0n);
   });
 
-  test("T19 a recipient that refuses or burns all gas holds up nobody, and loses nothing", async () => {
+  test("a recipient that reverts or burns all gas delays nobody else, and loses nothing [T19]", async () => {
     // revert; and an endless loop.
     const refusing = await deployOnBase("0x60006000fd");
     const burning = await deployOnBase("0x5b600056");
@@ -93,7 +93,7 @@ describe("native coin to native coin of the other chain", () => {
   });
 });
 
-describe("pairs that are not the same asset", () => {
+describe("pairs of different assets", () => {
   /** The sandbox's ether is 3,000 USDC. */
   const PRICE = 3000n;
   /** Rates have 18 digits and are rounded down; a payout is read back from the promised minimum. */

@@ -119,7 +119,7 @@ async function diagnose(): Promise<readonly Finding[]> {
   );
 }
 
-test("everything that the preset says is looked at, and is so", async () => {
+test("every fact of the preset is checked and holds", async () => {
   const checks = await diagnose();
   expect(checks.filter(({ status }) => status !== "ok")).toMatchObject([
     { id: "token.decimals", item: "BASE", status: "skipped" },
@@ -141,7 +141,7 @@ test("everything that the preset says is looked at, and is so", async () => {
   );
 });
 
-test("what is not so is named", async () => {
+test("facts that differ from the preset are reported", async () => {
   const usdc = tokens.find(({ symbol }) => symbol === "USDC");
   assert(usdc?.feed, "the preset has a feed of USDC");
   await answer(usdc.address, {

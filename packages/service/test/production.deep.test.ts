@@ -189,7 +189,7 @@ async function seal(chainId: number, contracts: readonly Contract[], lane: numbe
   }
 }
 
-test("before anything is deployed the doctor names every contract that lacks", async () => {
+test("the doctor reports every missing contract before the deployment", async () => {
   const missing = (await diagnose(ABOUT_CONTRACTS)).filter(
     ({ id, status }) => id === "contract.code" && status === "problem",
   );
@@ -199,7 +199,7 @@ test("before anything is deployed the doctor names every contract that lacks", a
   );
 });
 
-test("what the command says to send puts every contract where the service looks for it", async () => {
+test("the printed transactions deploy every contract at its expected address", async () => {
   const contracts = await listContracts();
   expect(contracts.map(({ chainId, name }) => `${chainId} ${name}`)).toEqual([
     "2 factory",
@@ -254,7 +254,7 @@ async function setFeeds(): Promise<void> {
   }
 }
 
-test("what the smallest deposit costs is weighed by the terms of each integrator", async () => {
+test("the cost of the smallest deposit is judged by the terms of each integrator", async () => {
   await setFeeds();
   const usdcOfBase = async () =>
     (await diagnose(/^terms\.cost$/)).filter(({ item }) => item === "MONO_CHAIN USDC of chain 30");

@@ -17,8 +17,8 @@ afterAll(async () => {
   await world.close();
 });
 
-test("kill -9 after a sweep was sent and before that was recorded: the deposit is delivered once", () =>
+test("delivers once after kill -9 between sending and recording a sweep", () =>
   expectDeliveredAfterCrash(world, "sweep.sent"));
 
-test("the last five blocks leave the chain after a deposit was swept: it is delivered once", () =>
+test("delivers once after a reorg of five blocks that contained the sweep", () =>
   expectDeliveredAfterReorganisations(world, [{ depth: 5, stage: STAGES.swept, dies: false }]));

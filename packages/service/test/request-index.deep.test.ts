@@ -41,7 +41,7 @@ async function mintUnlisted(to: Address, amount: bigint): Promise<Address> {
   return contractAddress;
 }
 
-test("an empty wallet and one below the minimum queue nothing, and say so", async () => {
+test("an empty wallet, or one below the minimum, queues nothing and returns the reason", async () => {
   const { address } = await world.quote({
     from: "ethereum",
     to: "base",
@@ -67,7 +67,7 @@ test("an empty wallet and one below the minimum queue nothing, and say so", asyn
   expect(await world.swapsOf(address)).toEqual([]);
 });
 
-test("a settlement under way is already queued, under every name of its token", async () => {
+test("an active settlement is reported as already queued, under every name of its token", async () => {
   const recipient = world.newRecipient();
   const { address } = await world.quote({
     from: "ethereum",
@@ -95,7 +95,7 @@ test("a settlement under way is already queued, under every name of its token", 
   expect(await world.deposits(address, 1)).toHaveLength(1);
 });
 
-test("T01 a token that only calls itself USDC waits for a route, and moves nothing", async () => {
+test("a false USDC waits for a route, and moves nothing [T01]", async () => {
   const { address } = await world.quote({
     from: "ethereum",
     to: "base",

@@ -19,7 +19,7 @@ afterAll(async () => {
   await world.close();
 });
 
-test("a deposit goes through five processes", async () => {
+test("delivers a deposit with the roles in five processes", async () => {
   await expectDelivered(world, await deposit(world, 5n * USDC));
 });
 
@@ -35,14 +35,14 @@ test.each(["scanner", "settler", "attestor"])(
   },
 );
 
-test("a standby takes over from a settler that was killed", async () => {
+test("a standby takes over from a killed settler", async () => {
   await processes.standBy("standby", "settler");
   const before = await deposit(world, 8n * USDC);
   await processes.stop("settler", "SIGKILL");
   await expectDelivered(world, before);
 });
 
-test("a second process of an exclusive role is refused in one line", async () => {
+test("refuses a second process of an exclusive role with a one-line error", async () => {
   const { code, said } = await processes.run("serve", "--roles", "scanner");
   expect(code).toBe(1);
   expect(said).toMatch(
@@ -50,6 +50,6 @@ test("a second process of an exclusive role is refused in one line", async () =>
   );
 });
 
-test("nothing is left behind", async () => {
+test("leaves no process and no open work", async () => {
   await expectEmptyEscrow(world);
 });

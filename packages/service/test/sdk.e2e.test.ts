@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const service = () => ({ ...world.serviceUrls(), apiKey: world.apiKeyOf(0) });
 
-test("an order is paid by the URI that is shown, and known to be", async () => {
+test("an order is paid by its payment URI, and reported as paid", async () => {
   const { order, terms } = await orderOf(world, "0d");
   const outcome = await acceptPayment(service(), { order, terms }, async ({ address, uri }) => {
     // The customer's wallet reads it.
@@ -34,7 +34,7 @@ test("an order is paid by the URI that is shown, and known to be", async () => {
   expect(await world.balance("base", order.destination)).toBe(5n * USDC - 5_000n);
 });
 
-test("an order of which a part is delivered is not paid, and is when the rest is", async () => {
+test("a partly delivered order is unpaid until the rest is delivered", async () => {
   const { order, terms } = await orderOf(world, "0e");
   const show = async ({ address }: { readonly address: string }) => {
     if (!isAddress(address)) throw new Error("no address was shown");
@@ -47,7 +47,7 @@ test("an order of which a part is delivered is not paid, and is when the rest is
   expect(all).toEqual({ isPaid: true, delivered: 5n * USDC });
 });
 
-test("an address that promises anything else than was agreed is not shown", async () => {
+test("an address with other terms than agreed is not shown", async () => {
   const { order, terms } = await orderOf(world, "0f");
   const somebody = world.newRecipient();
   const show = () => Promise.reject(new Error("the address was shown"));
@@ -72,7 +72,7 @@ function keepPort(): void {
   writeFileSync(world.configPath, JSON.stringify(config));
 }
 
-test("every event is processed once and in order, across a restart of the consumer and a kill of the service", async () => {
+test("every event is processed once and in order across a consumer restart and a service kill", async () => {
   const processed: EventItem[] = [];
   const store: EventStore = {
     readCursor: async () => processed.at(-1)?.timestamp,

@@ -84,7 +84,7 @@ async function open(
 
 const service = () => ({ ...world.serviceUrls(), apiKey: world.apiKeyOf(0) });
 
-test("an order is paid by the URI that the page shows, and the page knows it is", async () => {
+test("an order is paid by the payment URI of the page, and the page shows it as paid", async () => {
   const { order, terms } = await orderOf(world, "b0");
   await open({
     async show({ address, uri }) {
@@ -102,7 +102,7 @@ test("an order is paid by the URI that the page shows, and the page knows it is"
   expect(complaints).toEqual([]);
 });
 
-test("the page has every event once and in order, from the stream of another origin", async () => {
+test("the page gets every event once and in order from the stream of another origin", async () => {
   const processed: EventItem[] = [];
   await open({ record: (line) => processed.push(JSON.parse(line)) });
   await page.evaluate((given) => globalThis.page.processEvents(given), service());
@@ -114,14 +114,14 @@ test("the page has every event once and in order, from the stream of another ori
   expect(complaints).toEqual([]);
 });
 
-test("a refusal comes to the page as the service's error", async () => {
+test("a refusal reaches the page as the service's error", async () => {
   await open({});
   const stranger = { ...service(), apiKey: "00000000-0000-4000-8000-000000000000" };
   const code = await page.evaluate((given) => globalThis.page.readRefusal(given), stranger);
   expect(code).toBe("FORBIDDEN");
 });
 
-test("T104 a page of an origin that is not configured reads nothing", async () => {
+test("a page of an origin that is not configured reads nothing [T104]", async () => {
   await open({}, origin.replace("127.0.0.1", "localhost"));
   const answer = await page.evaluate((given) => globalThis.page.readRefusal(given), service());
   expect(answer).toContain("Failed to fetch");

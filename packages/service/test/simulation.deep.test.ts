@@ -13,7 +13,7 @@ const SEEDS_MIN = 21;
 const TIMEOUT_MS = 900_000;
 const { databases, collect } = useSimulations();
 
-test("a seed replays exactly, also where the database is asked again what it has said", async () => {
+test("a seed replays exactly, also when database answers are requested again", async () => {
   for (const seed of [7, 10, 17, 23, 39]) {
     const runs = await Promise.all(
       databases.map((database, index) => runSeed(database, seed, { asksAll: index > 0 })),
@@ -27,7 +27,7 @@ test("a seed replays exactly, also where the database is asked again what it has
   }
 });
 
-test("what is disturbed in the same way goes the same way", async () => {
+test("the same disturbances give the same run", async () => {
   const [one, other] = databases;
   if (!one || !other) throw new Error("two databases are open");
   for (const base of BASES.slice(-2)) {
@@ -49,7 +49,7 @@ test(
   },
 );
 
-test("a process may end at every step of a lane of Solana", { timeout: TIMEOUT_MS }, async () => {
+test("a process can end at every step of a Solana lane", { timeout: TIMEOUT_MS }, async () => {
   const [database] = databases;
   if (!database) throw new Error("a database is open");
   const cases = [];
@@ -60,7 +60,7 @@ test("a process may end at every step of a lane of Solana", { timeout: TIMEOUT_M
   expect(await collect(chosen, runCrashCase)).toEqual([]);
 });
 
-test(`seeds hold, for ${SECONDS} seconds`, { timeout: TIMEOUT_MS }, async () => {
+test(`random seeds pass, for ${SECONDS} seconds`, { timeout: TIMEOUT_MS }, async () => {
   const endsAt = performance.now() + SECONDS * 1000;
   let count = 0;
   function* seeds() {

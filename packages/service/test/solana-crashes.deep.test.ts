@@ -70,7 +70,7 @@ describe("T39 T41 a chain", () => {
   });
 });
 
-test("in the end the ledger is what the chains say", async () => {
+test("finally the ledger matches the chains", async () => {
   const report = await world.audit();
   expect(report.breaches).toEqual([]);
   expect(report.ok).toBe(true);

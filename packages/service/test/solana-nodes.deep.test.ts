@@ -104,7 +104,7 @@ test.each([
   await expectDeliveredOnce(waiting);
 });
 
-test("in the end the ledger is what the chains say", async () => {
+test("finally the ledger matches the chains", async () => {
   setMoods(honest, honest, honest);
   const report = await world.audit();
   expect(report.breaches).toEqual([]);

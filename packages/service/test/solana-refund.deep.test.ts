@@ -29,7 +29,7 @@ async function deliverBothWays(): Promise<void> {
   }
 }
 
-test("a deposit that cannot be delivered goes back to its refund authority, and the ledger is proved", async () => {
+test("refunds an undeliverable deposit to its refund authority, and the ledger matches", async () => {
   await deliverBothWays();
   const authority = await refundAuthority();
   const mint = world.mintOf("USDC");
@@ -80,7 +80,7 @@ test("a deposit that cannot be delivered goes back to its refund authority, and 
   });
 });
 
-describe("what never became a settlement", () => {
+describe("a deposit without a settlement", () => {
   const WETH = 100_000_000n;
   /** Below every minimum, and enough for an account to be there. */
   const LAMPORTS = 900_000n;
@@ -111,7 +111,7 @@ describe("what never became a settlement", () => {
     });
   }
 
-  test("goes back once a final block shows it: dust, SOL, and a token that no route takes", async () => {
+  test("is refunded once it is final: dust, SOL, and a token without a route", async () => {
     const before = await world.solanaBalance(authority);
     await world.payTokens(world.mintOf("USDC"), address, USDC / 2n);
     await ignored(1, "below_token_min");
@@ -144,7 +144,7 @@ describe("what never became a settlement", () => {
     expect(await world.swapsOf(address)).toEqual([]);
   });
 
-  test("is refused where it is not what was meant, and nothing is sent", async () => {
+  test("is refused for a wrong address or token, and nothing is sent", async () => {
     await expect(refund("USDT")).rejects.toThrow(/holds nothing of the token/);
     await expect(refund("USDC", address)).rejects.toThrow(/can go back to nobody else/);
     await expect(refund("USDC", authority, authority)).rejects.toThrow(/no deposit address/);
@@ -154,7 +154,7 @@ describe("what never became a settlement", () => {
     await expect(refund("DOGE")).rejects.toThrow(/expected a token of the chain/);
   });
 
-  test("is not given back from under a settlement", async () => {
+  test("is not refunded while a settlement uses it", async () => {
     const mint = world.mintOf("USDC");
     await world.payTokens(mint, address, TOO_MUCH);
     await world.until("a settlement waits for inventory", async () => {
@@ -170,7 +170,7 @@ describe("what never became a settlement", () => {
     );
   });
 
-  test("leaves nothing that the books do not know of", async () => {
+  test("leaves nothing outside the ledger", async () => {
     const audit = await world.audit();
     expect(audit).toMatchObject({ ok: true, breaches: [], unsettled: [] });
   });

@@ -51,7 +51,7 @@ async function countTold(address: string): Promise<number> {
 const isGone = async (address: string) =>
   (await world.depositsOf(address)).every(({ confirmations }) => confirmations === 0);
 
-test("T41 a fork takes one deposit for good and brings another back: one is never paid, the other once", async () => {
+test("a fork drops one deposit and re-includes another: the first is never paid, the second once [T41]", async () => {
   const [lost, kept] = [await openVault(), await openVault()];
   await world.controls.pause();
 
@@ -103,7 +103,7 @@ test("T41 a fork takes one deposit for good and brings another back: one is neve
   expect(await world.swapsOf(kept.address)).toHaveLength(1);
 });
 
-test("two deposits of which the second is not final yet are both settled, each once", async () => {
+test("two deposits, the second not yet final, are both settled once", async () => {
   const { address, paid } = await openVault();
   const mint = world.mintOf("USDC");
   await world.payTokens(mint, address, 5n * USDC);
@@ -118,7 +118,7 @@ test("two deposits of which the second is not final yet are both settled, each o
   expect(await world.solanaBalance(address, mint)).toBe(0n);
 });
 
-test("the ledger is what the chains say", async () => {
+test("the ledger matches the chains", async () => {
   const mint = world.mintOf("USDC");
   await world.until(
     "the treasury has what was locked",

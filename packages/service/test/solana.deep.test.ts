@@ -44,7 +44,7 @@ describe("from Solana", () => {
     expect(await world.solanaBalance(address)).toBe(0n);
   });
 
-  test("SOL and wrapped SOL at one vault are two balances, each settled as what it is", async () => {
+  test("SOL and wrapped SOL in one vault settle as separate balances", async () => {
     const recipient = world.newEvmWallet();
     const token = world.tokenOn("ethereum");
     const pair = { fromChain: "solana", toChain: "ethereum", toToken: token, recipient };
@@ -81,7 +81,7 @@ describe("from Solana", () => {
     expect(await world.evmBalance("ethereum", recipient)).toBe(afterFee(ETHER / 2n));
   });
 
-  test("USDT stays on Solana: to a wallet whose token account is made for it", async () => {
+  test("USDT stays on Solana, for a wallet whose token account is created", async () => {
     const mint = world.mintOf("USDT");
     const { address } = await world.quote({
       fromChain: "solana",
@@ -96,7 +96,7 @@ describe("from Solana", () => {
     expect(await world.solanaBalance(RECIPIENTS.usdt, mint)).toBe(afterFee(5n * USDC));
   });
 
-  test("what is below the minimum waits, and goes with what lifts it", async () => {
+  test("a deposit below the minimum waits, and settles with the one that lifts the balance", async () => {
     const recipient = world.newEvmWallet();
     const token = world.tokenOn("base");
     const mint = world.mintOf("USDC");
@@ -143,7 +143,7 @@ describe("to Solana", () => {
     expect(await world.solanaBalance(RECIPIENTS.weth)).toBe(afterFee(LAMPORTS));
   });
 
-  test("T43 nobody is paid who could not use it, and families are not mixed up", async () => {
+  test("refuses recipients that cannot use the payment, or of another chain family [T43]", async () => {
     const asked = {
       fromChain: "ethereum",
       fromToken: world.tokenOn("ethereum"),
@@ -164,7 +164,7 @@ describe("to Solana", () => {
   });
 });
 
-test("every lock is claimed to the treasury, and the ledger is what the chains say", () =>
+test("every lock is claimed to the treasury, and the ledger matches the chains", () =>
   expectClaimedAndProved(world, {
     lamportsBefore: treasuryLamports,
     brought: { usdc: USDC, wsol: 2n * LAMPORTS, lamports: 2n * LAMPORTS },

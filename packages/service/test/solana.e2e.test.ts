@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.close());
 
-test("USDC on Solana arrives as USDC on ethereum, from a vault that is verified, and again", async () => {
+test("USDC on Solana arrives as USDC on ethereum, twice, from a verified vault", async () => {
   const recipient = world.newEvmWallet();
   const token = world.tokenOn("ethereum");
   const mint = world.mintOf("USDC");
@@ -45,7 +45,7 @@ test("USDC on Solana arrives as USDC on ethereum, from a vault that is verified,
   );
 });
 
-test("USDC on ethereum arrives in a token account that is made for it", async () => {
+test("USDC on ethereum arrives in a token account created for it", async () => {
   const token = world.tokenOn("ethereum");
   const { address } = await world.quote({
     fromChain: "ethereum",
@@ -61,7 +61,7 @@ test("USDC on ethereum arrives in a token account that is made for it", async ()
   expect(await world.solanaBalance(RECIPIENT, world.mintOf("USDC"))).toBe(afterFee(25n * USDC));
 });
 
-test("every lock is claimed to the treasury, and the ledger is what the chains say", () =>
+test("every lock is claimed to the treasury, and the ledger matches the chains", () =>
   expectClaimedAndProved(world, {
     lamportsBefore: treasuryLamports,
     brought: { usdc: 25n * USDC + 7n * USDC, wsol: 0n, lamports: 0n },

@@ -52,7 +52,7 @@ async function audit(): Promise<AuditReport> {
   return (await world.command("audit", "--json")) as unknown as AuditReport;
 }
 
-test("T69 whoever moved the pool before the sweep makes it wait, until the price is back", async () => {
+test("a sweep waits while the pool is manipulated, until the price is back [T69]", async () => {
   const recipient = world.newRecipient();
   const { address } = await toUsdc(recipient);
   await trader.pushDown();
@@ -72,7 +72,7 @@ test("T69 whoever moved the pool before the sweep makes it wait, until the price
   expect(await world.balance("ethereum", recipient)).toBeGreaterThanOrEqual(LEAST_OF_ETHER);
 });
 
-test("T69 T58 whoever sells right before the sweep makes it revert, and takes nothing", async () => {
+test("a sale right before the sweep makes it revert, and gains nothing [T69] [T58]", async () => {
   const recipient = world.newRecipient();
   const { address } = await toUsdc(recipient);
   const route = world.deployment.chains.ethereum.nativeToUsdcSwapRoute.slice(2).toLowerCase();
@@ -128,7 +128,7 @@ test.each([
   },
 );
 
-test("the doctor finds nothing wrong with the routes, and the ledger is proved", async () => {
+test("the doctor has no findings about the routes, and the ledger matches", async () => {
   const report = await world.command("doctor", "--json").catch((error: { stdout?: string }) => {
     if (error.stdout === undefined) throw error;
     return JSON.parse(error.stdout);

@@ -27,7 +27,7 @@ afterAll(async () => {
   await world.close();
 });
 
-test("native coin arrives as USDC on the same chain, at what the pool gives", async () => {
+test("native coin arrives as USDC on the same chain, at the pool's price", async () => {
   const recipient = world.newRecipient();
   const { address, quote } = await quoteEtherToUsdc(world, recipient);
   expect(quote).toMatchObject({ type: "MONO_CHAIN", protocolBps: 10 });

@@ -32,7 +32,7 @@ async function readiness() {
   return { status: response.status, body: await response.json() };
 }
 
-test("a deposit is seen in the metrics from its arrival to its claim", async () => {
+test("metrics show a deposit from its arrival to its claim", async () => {
   const recipient = world.newRecipient();
   const { address } = await world.quote({ from: "ethereum", to: "base", recipient });
   await world.until("what is on the chains was read", async () =>
@@ -118,7 +118,7 @@ test("a deposit is seen in the metrics from its arrival to its claim", async () 
   expect([...seen.keys()].some((name) => name.startsWith("process_cpu_seconds_total"))).toBe(true);
 });
 
-test("requests are counted by the template of their route; nothing names a customer, a key or a path", async () => {
+test("requests are counted by path template, without users, keys or full paths", async () => {
   const recipient = world.newRecipient();
   const { address } = await world.quote({ from: "ethereum", to: "base", recipient });
   const { baseUrl } = world.serviceUrls();
@@ -144,7 +144,7 @@ test("requests are counted by the template of their route; nothing names a custo
   expect(seen.size).toBeLessThan(1_500);
 });
 
-test("health says what works, and neither is on the ports of the interface", async () => {
+test("health reports each role, and neither health nor metrics is on the interface's ports", async () => {
   const live = await fetch(`${world.telemetryUrl()}/health/live`);
   expect([live.status, await live.json()]).toEqual([200, { ok: true }]);
   const { status, body } = await readiness();

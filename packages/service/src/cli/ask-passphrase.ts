@@ -1,4 +1,4 @@
-/** A passphrase typed at a terminal, which does not show it. */
+/** Reads a passphrase from the terminal without echo. */
 import { OperatingError } from "../core/errors.ts";
 import { Secret } from "../core/secret.ts";
 
@@ -6,7 +6,7 @@ const ENTER = new Set(["\r", "\n", "\u0004"]);
 const ERASE = new Set(["\u007f", "\b"]);
 const INTERRUPT = "\u0003";
 
-/** Asks on standard error. Throws CONFIG_MISSING where nobody can be asked. */
+/** Asks on standard error. Throws CONFIG_MISSING without a terminal. */
 export async function askPassphrase(question = "Passphrase of the keystores: "): Promise<Secret> {
   const { stdin, stderr } = process;
   if (!stdin.isTTY) {
@@ -32,7 +32,7 @@ export async function askPassphrase(question = "Passphrase of the keystores: "):
   } finally {
     stdin.setRawMode(false);
     stdin.pause();
-    // A question that was answered keeps no process running.
+    // Lets the process exit after the answer.
     stdin.unref();
     stderr.write("\n");
   }

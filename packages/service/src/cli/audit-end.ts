@@ -6,7 +6,7 @@ import type { Call, Result } from "./command.ts";
 import { nameOperator } from "./operator.ts";
 import { withDatabase } from "./with-database.ts";
 
-/** Closes a breach. Throws VALIDATION_ERROR when none of that number is open. */
+/** Closes a breach. Throws VALIDATION_ERROR if no open breach has that number. */
 export async function run(
   call: Call,
   { breach: id, reason }: { readonly breach: string; readonly reason: string },

@@ -1,4 +1,4 @@
-/** `sluice audit`: proves the ledger against the chains, and says where every base unit is that is not settled. */
+/** `sluice audit`: compares the ledger with the chains, and lists the place of every base unit that is not settled. */
 import type { Config } from "../config/index.ts";
 import { formatUnits } from "../core/amounts.ts";
 import { findChainById } from "../core/chain-registry.ts";
@@ -18,11 +18,11 @@ import { systemClock } from "../roles/system-ports.ts";
 import { ROUTE_AUDITS } from "../routes/index.ts";
 
 export interface AuditReport {
-  /** Every chain could be compared, and no breach is open. */
+  /** True if every chain could be compared and no breach is open. */
   readonly ok: boolean;
   readonly breaches: readonly Breach[];
   readonly unsettled: readonly Unsettled[];
-  /** Up to which final block each chain was compared, and how many wallets; null where it could not be. */
+  /** Final block up to which each chain was compared, null if it could not be, and the number of wallets. */
   readonly chains: readonly {
     readonly chainId: number;
     readonly block: string | null;
@@ -30,14 +30,14 @@ export interface AuditReport {
   }[];
 }
 
-/** Proves the ledger against the chains; fails when it cannot. */
+/** Compares the ledger with the chains; fails if it cannot, or if a breach is open. */
 export async function run(call: Call): Promise<Result> {
   const config = call.readConfig({ roles: [] });
   const report = await auditCommand(config);
   return { json: report, text: formatAudit(config, report), failed: !report.ok };
 }
 
-/** Audits every chain from end to end. Throws RPC_UNAVAILABLE when a node does not answer: nothing is proved then. */
+/** Audits every chain completely. Throws RPC_UNAVAILABLE if a node does not answer, without a result. */
 export async function auditCommand(config: Config): Promise<AuditReport> {
   const log = createLog({ level: config.logLevel, role: "audit" });
   const chains = createChains(config, { clock: systemClock, log });
@@ -60,7 +60,7 @@ export async function auditCommand(config: Config): Promise<AuditReport> {
 
 const PLACES = { wallet: "in wallet", transit: "in transit", in_flight: "in flight" } as const;
 
-/** A report as lines of text. */
+/** Formats a report as lines of text. */
 export function formatAudit(config: Config, report: AuditReport): string {
   const nameOf = (chainId: number) => findChainById(chainId)?.name ?? `chain ${chainId}`;
   const show = ({ chainId, token, amount }: Unsettled) => {

@@ -2,18 +2,18 @@
 import type { Config, RoleName, SignerName } from "../config/index.ts";
 import type { Secret } from "../core/secret.ts";
 
-/** An option of a command. A switch has no placeholder. */
+/** An option of a command. A flag has no placeholder. */
 export interface Option<Value> {
   readonly placeholder: string | null;
   readonly summary: string;
   readonly isRequired: boolean;
-  /** The value as the help shows it, where the option is not given. */
+  /** The default value as the help shows it. */
   readonly fallback?: Value;
-  /** Throws commander's `InvalidArgumentError` that names what was expected. */
+  /** Parses the value. Throws commander's `InvalidArgumentError` with the expected form. */
   readonly parse?: (text: string) => Value;
 }
 
-/** An option that must be given. */
+/** Returns a required option. */
 export function required(placeholder: string, summary: string): Option<string>;
 export function required<Value>(
   placeholder: string,
@@ -28,7 +28,7 @@ export function required(
   return { placeholder, summary, isRequired: true, ...(parse && { parse }) };
 }
 
-/** An option that may be left out, and is undefined then. */
+/** Returns an optional option; undefined if absent. */
 export function optional(placeholder: string, summary: string): Option<string | undefined>;
 export function optional<Value>(
   placeholder: string,
@@ -43,7 +43,7 @@ export function optional(
   return { placeholder, summary, isRequired: false, ...(parse && { parse }) };
 }
 
-/** An option with a value where it is left out. */
+/** Returns an option with a default value. */
 export function defaulting<Value>(
   placeholder: string,
   summary: string,
@@ -52,35 +52,35 @@ export function defaulting<Value>(
   return { placeholder, summary, isRequired: false, ...value };
 }
 
-/** An option without a value. */
+/** Returns an option without a value; true if given. */
 export function flag(summary: string): Option<boolean> {
   return { placeholder: null, summary, isRequired: false, fallback: false };
 }
 
 /** Shared services of every command. */
 export interface Call {
-  /** Where the configuration is. Throws `OperatingError` that lists the places where none was found. */
+  /** Returns the path of the configuration. Throws `OperatingError` that lists the places searched. */
   configPath(): string;
-  /** Loads the configuration; secrets are read for the given roles or keys alone, and for all roles without either. */
+  /** Loads the configuration with the secrets of the given roles or keys only; without either, of all roles. */
   readConfig(secrets?: {
     readonly roles?: readonly RoleName[];
     readonly keysOf?: SignerName | "all";
   }): Config;
-  /** Asks at the terminal, without showing what is typed. */
+  /** Asks for a passphrase at the terminal, without echo. */
   askPassphrase(question?: string): Promise<Secret>;
-  /** Writes a line to standard output; resolves when there is room for more. */
+  /** Writes a line to standard output; resolves when the buffer has room again. */
   write(line: string): Promise<void>;
-  /** Stops a service when the process is asked to end. */
+  /** Stops a service on SIGINT or SIGTERM. */
   stopOnSignal(running: { stop(): Promise<void> }): void;
 }
 
-/** The outcome of a command that ran. */
+/** The result of a command that ran. */
 export interface Result {
-  /** Printed with `--json`; bigints as decimal strings. */
+  /** Printed with `--json`, with bigints as decimal strings. */
   readonly json: object;
-  /** Printed without `--json`; null where only JSON is printed, "" where nothing is. */
+  /** Printed without `--json`. Null prints the JSON instead, "" prints nothing. */
   readonly text: string | null;
-  /** The command did its work and the answer is bad news: it ends with the exit code of a failure. */
+  /** True if the command worked but found a failure: the exit code is that of a failure. */
   readonly failed?: boolean;
 }
 
@@ -89,16 +89,16 @@ export interface CommandFile<Input> {
   run(call: Call, input: Input): Promise<Result | undefined>;
 }
 
-/** A row of the table. */
+/** A row of the command table. */
 export interface CommandRow {
-  /** As it is typed, such as `settlement show`. */
+  /** The words of the command, such as `settlement show`. */
   readonly name: string;
   readonly summary: string;
-  /** Summaries of the arguments by name, in their order. All of them are required. */
+  /** Summaries of the arguments by name, in order. All are required. */
   readonly arguments: Readonly<Record<string, string>>;
-  /** By the name that `run` sees: `maxFeeBps` is typed `--max-fee-bps`. */
+  /** Options by the name that `run` receives: `maxFeeBps` is `--max-fee-bps` on the command line. */
   readonly options: Readonly<Record<string, Option<unknown>>>;
-  /** When it ends with the exit code of a failure although it could do its work. */
+  /** Condition under which a command that worked exits with the code of a failure. */
   readonly failsWhen: string | null;
   run(call: Call, input: Readonly<Record<string, unknown>>): Promise<Result | undefined>;
 }
@@ -107,7 +107,7 @@ type InputOf<Arguments, Options> = { readonly [Name in keyof Arguments]: string 
   readonly [Name in keyof Options]: Options[Name] extends Option<infer Value> ? Value : never;
 };
 
-/** A row whose file takes exactly the row's arguments and options. The file is loaded when the command runs. */
+/** Returns a row whose module takes exactly the row's arguments and options. The module is loaded when the command runs. */
 export function command<
   Arguments extends Readonly<Record<string, string>> = Record<never, string>,
   Options extends Readonly<Record<string, Option<unknown>>> = Record<never, Option<unknown>>,

@@ -20,7 +20,7 @@ export interface ContractPlace {
   readonly chain: string;
   readonly name: string;
   readonly address: string;
-  /** What makes it, whoever sends it; null for one whose address the configuration names. */
+  /** The deployment transaction, which any account can send; null for a contract that the configuration names. */
   readonly transaction: { readonly to: string; readonly data: Hex } | null;
 }
 
@@ -30,9 +30,9 @@ export async function run(call: Call): Promise<Result> {
   return { json: { contracts }, text: formatContracts(contracts) };
 }
 
-/** Every contract of the configuration, of each chain in the order in which they have to be made. */
+/** Lists every contract of the configuration, per chain in the order of deployment. */
 export function listContracts(config: Config): readonly ContractPlace[] {
-  // On Solana there are none: its accounts follow from the seed.
+  // Solana has no contracts: its accounts are derived from the seed.
   return listEvmChains(config).flatMap((chain) => [
     ...listOfChain(config, chain),
     ...config.routes
@@ -86,7 +86,7 @@ function placeOf(
   };
 }
 
-/** For people: a line each, without the data. */
+/** Formats the contracts for people, one line each, without call data. */
 export function formatContracts(contracts: readonly ContractPlace[]): string {
   const width = Math.max(...contracts.map(({ name }) => name.length));
   return contracts

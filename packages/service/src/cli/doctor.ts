@@ -1,4 +1,4 @@
-/** The doctor's command: opens what there is to look at, and says what is wrong. */
+/** `sluice doctor`: opens nodes, database, keys and signers for the checks, and prints the report. */
 import { createEvmInspector, evmFactoryExpectation } from "../chains/evm/inspector.ts";
 import type { Chains } from "../chains/port/index.ts";
 import { createSolanaInspector } from "../chains/solana/inspector.ts";
@@ -50,13 +50,13 @@ import { systemClock, systemHttp } from "../roles/system-ports.ts";
 const RPC_TIMEOUT_MS = 10_000;
 const CONNECTIONS_MAX = 2;
 
-/** Examines the installation; fails when a check found a problem. */
+/** Examines the installation; fails if a check found a problem. */
 export async function run({ configPath, readConfig }: Call): Promise<Result> {
   const report = await runDoctor({ configPath, readConfig: () => readConfig() });
   return { json: report, text: formatReport(report), failed: !report.ok };
 }
 
-/** Examines an installation. A configuration that cannot be used is a finding like any other. */
+/** Examines an installation. An invalid configuration is reported as a finding. */
 export async function runDoctor(args: {
   readonly configPath: () => string;
   /** Throws `ConfigError` with every problem. */
@@ -77,7 +77,7 @@ export async function runDoctor(args: {
     return toReport(refuseConfiguration([error.message]));
   }
   const database = createLazyDatabase(config);
-  // Its checks say what each node does.
+  // The checks report each node, so its log is not needed.
   const log = createLog({ level: "silent", role: "doctor" });
   const chains = createChains(config, { clock: systemClock, log });
   const ports = { http: systemHttp, clock: systemClock, log, metrics: createMetrics() };
@@ -111,7 +111,7 @@ export async function runDoctor(args: {
   }
 }
 
-/** The accounts of the configured keys. Throws OperatingError that names the key that cannot be read. */
+/** Returns the accounts of the configured keys. Throws OperatingError that names an unreadable key. */
 async function readAccounts(config: Config): Promise<Pick<DoctorDeps, "attestor" | "lanesOf">> {
   const accounts = await listAccounts(config);
   const attestor = accounts.find(({ lane }) => lane === null);
@@ -125,7 +125,7 @@ async function readAccounts(config: Config): Promise<Pick<DoctorDeps, "attestor"
   };
 }
 
-/** Throws CONFIG_MISSING also where there are tables that cannot be read yet. */
+/** Throws CONFIG_MISSING if migrations are missing, since the tables cannot be read then. */
 async function openMigrated(database: ReturnType<typeof createLazyDatabase>) {
   const opened = await database.open();
   if ((await listMissingMigrations(opened.db)).length === 0) return opened;
@@ -135,7 +135,7 @@ async function openMigrated(database: ReturnType<typeof createLazyDatabase>) {
   );
 }
 
-/** What can be told of the accounts without asking anybody for a passphrase. */
+/** Returns the accounts that can be read without asking for a passphrase. */
 async function readSeedAccounts(config: Config): Promise<Partial<SeedAccounts>> {
   const [chain] = listSolanaChains(config);
   assert(chain, "only Solana has a seed");
@@ -165,7 +165,7 @@ async function readSeedAccounts(config: Config): Promise<Partial<SeedAccounts>> 
   return createSeed(secret, seed.setting).accounts;
 }
 
-/** Signers at sockets. Without any, the settler derives vaults itself, of the seed whose accounts are compared. */
+/** Lists the signers at sockets. Without any, the settler derives vaults itself from the seed that is compared. */
 function listVaultSources({ signers }: Config, chains: Chains): readonly VaultSource[] {
   return (["settler", "vaults"] as const).flatMap((name): VaultSource[] => {
     const socket = signers[name];
@@ -185,7 +185,7 @@ function listVaultSources({ signers }: Config, chains: Chains): readonly VaultSo
 
 const ZERO = toHex32(`0x${"0".repeat(64)}`);
 
-/** A commitment that no address has: nobody's of nobody. */
+/** A test commitment that no deposit address can have: every field is zero. */
 const NOBODYS: Commitment = {
   integrator: ZERO,
   userId: ZERO,
@@ -255,7 +255,7 @@ function find<T>(byChain: ReadonlyMap<number, T>, chainId: number): T {
   return found;
 }
 
-/** Opened by the first check that asks, so that trouble with it is a finding. Never migrates. */
+/** Opens the database on the first use, so that a failure is a finding. Never migrates. */
 function createLazyDatabase(config: Config) {
   let opening: Promise<{ database: OpenDatabase; end(): Promise<void> }> | undefined;
   async function start() {
@@ -286,7 +286,7 @@ function createLazyDatabase(config: Config) {
   return {
     open: async () => (await (opening ??= start())).database,
     async close() {
-      // What could not be opened has been reported, and there is nothing to close.
+      // A failure to open was reported by its check, and leaves nothing to close.
       const opened = await opening?.catch(() => undefined);
       await opened?.end();
     },

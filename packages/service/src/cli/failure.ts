@@ -1,11 +1,11 @@
-/** Errors as the command line shows them: a line for people, an object with `--json`, and an exit code. */
+/** Formats errors of the command line: a line for people, an object with `--json`, and an exit code. */
 import { ConfigError } from "../config/index.ts";
 import { OperatingError, toErrorObject } from "../core/errors.ts";
 
 /** Exit codes of the program. */
 export const EXIT = { ok: 0, failed: 1 } as const;
 
-/** The command line itself cannot be used: unknown command or option, missing or unusable value. */
+/** An invalid command line: unknown command or option, missing or invalid value. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
@@ -14,20 +14,20 @@ export class UsageError extends Error {
 export interface ShownError {
   readonly code: string;
   readonly message: string;
-  /** Only of a configuration that cannot be used: every reason. */
+  /** Every problem; only for an invalid configuration. */
   readonly problems?: readonly string[];
-  /** Only of an operating error: whether the same command may succeed later. */
+  /** Whether the same command may succeed later; only for an operating error. */
   readonly retryable?: boolean;
   readonly details?: object;
 }
 
-/** One line per problem; the stack only of a bug. */
+/** Formats an error for people, one line per problem. Only a bug shows its stack. */
 export function formatFailure(error: unknown): string {
   if (isExpected(error)) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** The same for programs. */
+/** Returns an error as `--json` prints it. */
 export function describeFailure(error: unknown): ShownError {
   if (error instanceof OperatingError) return toErrorObject(error);
   if (error instanceof UsageError) return { code: "USAGE_ERROR", message: error.message };

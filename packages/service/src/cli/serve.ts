@@ -2,7 +2,7 @@ import { ROLE_NAMES, type RoleName } from "../config/index.ts";
 import { startRoles } from "../roles/all.ts";
 import type { Call, Result } from "./command.ts";
 
-/** Starts the roles, and prints where they listen once they are ready. */
+/** Starts the roles, and prints their URLs once they are ready. */
 export async function run(
   call: Call,
   input: { readonly roles: readonly RoleName[] | undefined; readonly standby: boolean },

@@ -1,4 +1,4 @@
-/** A signer as a process of its own. */
+/** `sluice signer`: runs a signer as a separate process. */
 import type { Config, SignerName } from "../config/index.ts";
 import { OperatingError } from "../core/errors.ts";
 import { startSignerServer, withVaultsOnly } from "../signers/server.ts";
@@ -22,7 +22,8 @@ export async function run(
 }
 
 /**
- * Opens the keys of a signer and listens; the settler's also where vaults are asked for and nothing can be signed. Throws OperatingError that names the setting to correct.
+ * Opens the keys of a signer and listens on its socket. The settler's signer also listens on the socket that only derives
+ * vaults. Throws OperatingError with the setting to correct.
  */
 export async function startSigner(
   config: Config,

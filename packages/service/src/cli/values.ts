@@ -1,4 +1,4 @@
-/** Parsers of option values. Each throws InvalidArgumentError that names what was expected. */
+/** Parsers of option values. Each throws InvalidArgumentError with the expected form. */
 import { InvalidArgumentError } from "commander";
 import {
   type GasPolicy,
@@ -8,7 +8,7 @@ import {
   type SignerName,
 } from "../config/index.ts";
 
-/** A gas policy of an integrator; `default` is the one of the configuration. */
+/** An integrator's gas policy; `default` stands for the configuration's. */
 export type GasChoice = GasPolicy | "default";
 export const GAS_CHOICES = "sponsored, charged or default";
 

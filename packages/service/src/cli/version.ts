@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { getNewestMigration } from "../db/migrate.ts";
 import type { Result } from "./command.ts";
 
-/** Prints the versions, without a configuration. */
+/** Prints the versions. Needs no configuration. */
 export async function run(): Promise<Result> {
   const manifest: { readonly version: string } = JSON.parse(
     readFileSync(new URL("../../package.json", import.meta.url), "utf8"),

@@ -2,7 +2,7 @@ import type { Config } from "../config/index.ts";
 import { openServiceDatabase, type ServiceDatabase } from "../roles/database.ts";
 import { createLog } from "../telemetry/log.ts";
 
-/** Opens the database for one command; an embedded server that was not running is stopped afterwards. */
+/** Opens the database for one command, and afterwards stops an embedded server that it started. */
 export async function withDatabase<Result>(
   config: Config,
   run: (database: ServiceDatabase) => Promise<Result>,

@@ -9,7 +9,7 @@ import type { SettlementDeps } from "../settlements/index.ts";
 import { createLog } from "../telemetry/log.ts";
 import { withDatabase } from "./with-database.ts";
 
-/** Opens the dependencies of the settlement functions. Nothing is signed here: lanes send the transactions queued. */
+/** Opens the dependencies of the settlement functions. Signs nothing: the lanes of the service send queued transactions. */
 export function withSettlements<Result>(
   config: Config,
   run: (deps: SettlementDeps) => Promise<Result>,
@@ -30,7 +30,7 @@ export function withSettlements<Result>(
   });
 }
 
-/** The lanes that send refunds: on Solana the first fee payer, whose key follows from the seed. */
+/** Returns the lanes that send refunds: on Solana the first fee payer, whose key is derived from the seed. */
 function listSettleLanes(config: Config): SettlementDeps["lanes"] {
   return new Map(
     listSolanaChains(config).map(({ chainId, accounts: { settle } }) => [

@@ -1,4 +1,4 @@
-/** `sluice addresses refund`: gives back what a deposit address on Solana holds and no settlement takes. */
+/** `sluice addresses refund`: refunds value in a deposit address on Solana that no settlement takes. */
 import {
   type ChainConfig,
   type Config,
@@ -16,7 +16,7 @@ import type { Call, Result } from "../command.ts";
 import { nameOperator, parseReason } from "../operator.ts";
 import { withSettlements } from "../with-settlements.ts";
 
-/** A refund as it is shown. Amounts are in whole units for people, and in base units. */
+/** A refund as the command prints it. Amounts are in whole units for people, and in base units. */
 export interface ShownRefund {
   readonly refundId: string;
   readonly chainId: number;
@@ -28,11 +28,11 @@ export interface ShownRefund {
   readonly amountUnits: string;
   readonly refundTo: string;
   readonly intent: string;
-  /** `pending` while it may still be mined or be undone. */
+  /** `pending` until the refund is final or has failed. */
   readonly outcome: "pending" | "refunded" | "failed";
-  /** Null until one is signed; of one that is pending, another may follow. */
+  /** Null until a transaction is signed; while the refund is pending, another may replace it. */
   readonly txHash: string | null;
-  /** False when it was asked for before; then nothing was changed or recorded. */
+  /** False if the refund was requested before; then nothing was changed or recorded. */
   readonly changed: boolean;
 }
 
@@ -57,13 +57,13 @@ interface Asked {
   readonly token: string;
   readonly to: string;
   readonly reason: string;
-  /** How long to wait for the end; after it, a refund that is still pending is shown as that. */
+  /** How long to wait until the refund is final or failed; after that it is shown as pending. */
   readonly waitMs: number;
 }
 
 /**
- * Queues the refund, or finds the one that is on its way, and waits until it is over.
- * @throws OperatingError VALIDATION_ERROR, saying why, where nothing can be refunded, and as `refundAddress`.
+ * Queues the refund, or finds the open one, and waits until it is final or failed.
+ * @throws OperatingError VALIDATION_ERROR with the reason if nothing can be refunded, and as `refundAddress`.
  */
 export async function refundAddressCommand(config: Config, asked: Asked): Promise<ShownRefund> {
   const chain = findSolana(config);
@@ -109,7 +109,7 @@ function parseAddress(what: string, text: string): Address {
   throw refusal(`${what}: expected ${parsed.expected}${elsewhere}, got "${text}".`);
 }
 
-/** The signer moves the tokens of its configuration and no others, with a route or without. */
+/** Finds the token in the configuration: the signer moves only configured tokens, with or without a route. */
 function findToken({ tokens }: ChainConfig, text: string): TokenConfig {
   const address = isNativeName(text) ? NATIVE_SOL : parseSolanaAddress(text);
   const found = tokens.find((token) => token.symbol === text || token.address === address);
@@ -144,7 +144,7 @@ function outcomeOf({ state, succeeded }: AddressRefund): ShownRefund["outcome"] 
   return succeeded ? "refunded" : "failed";
 }
 
-/** A refund in words. */
+/** Formats a refund for people. */
 export function formatAddressRefund(refund: ShownRefund): string {
   const { outcome, address, amountUnits, symbol, refundTo, txHash, changed, intent } = refund;
   const what = `${amountUnits} ${symbol} of ${address}`;

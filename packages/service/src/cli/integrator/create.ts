@@ -4,7 +4,7 @@ import type { Call, Result } from "../command.ts";
 import type { GasChoice } from "../values.ts";
 import { withDatabase } from "../with-database.ts";
 
-/** Creates an integrator; caps that are not given are the configuration's. */
+/** Creates an integrator; absent caps default to the configuration's. */
 export async function run(
   call: Call,
   input: {

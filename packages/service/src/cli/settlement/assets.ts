@@ -1,11 +1,11 @@
-/** Chains and amounts as people read them. */
+/** Formats chains and amounts for people. */
 import type { Config } from "../../config/index.ts";
 import { formatUnits } from "../../core/amounts.ts";
 import { findChainById } from "../../core/chain-registry.ts";
 import { type Address, isNative } from "../../core/hex.ts";
 import { addressFormat } from "../../roles/address-format.ts";
 
-/** Describes a token of a chain, and formats its amounts: in whole units where the configuration lists it. */
+/** Describes a token of a chain and formats its amounts, in whole units if the configuration lists it. */
 export function assetOf(config: Pick<Config, "chains">, chainId: number, address: Address) {
   const chain = config.chains.find((known) => known.chainId === chainId);
   const token = chain?.tokens.find((known) => known.address === address);

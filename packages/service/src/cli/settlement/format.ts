@@ -1,4 +1,4 @@
-/** A settlement as lines of text. */
+/** Formats a settlement as lines of text. */
 import type { Config } from "../../config/index.ts";
 import { displayTxHash } from "../../core/base58.ts";
 import { toAddress, unpadAddress } from "../../core/hex.ts";
@@ -18,7 +18,7 @@ const PLACES: Readonly<Record<ValuePlace, string>> = {
   elsewhere: "no deposit is its own: a later settlement took them, or none was seen",
 };
 
-/** A settlement as lines of text. */
+/** Formats a settlement as lines of text. */
 export function formatSettlement(config: Pick<Config, "chains">, shown: ShownSettlement): string {
   const { settlement, address, error, value } = shown;
   const { chainId, token } = settlement;

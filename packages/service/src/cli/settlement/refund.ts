@@ -12,7 +12,7 @@ import { nameOperator, parseReason } from "../operator.ts";
 import { withSettlements } from "../with-settlements.ts";
 import { nameOf } from "./assets.ts";
 
-/** Ends a settlement for a refund: prints the call of the refund authority, or has it paid on Solana. */
+/** Ends a settlement for a refund: prints the refund authority's call, or on Solana queues the payment. */
 export async function run(
   call: Call,
   { id, to, reason }: { readonly id: string; readonly to: string; readonly reason: string },
@@ -33,7 +33,7 @@ export async function run(
   return { json: result, text: formatRefund(config, result) };
 }
 
-/** A refund in words: as the refund authority needs it, or who pays it. */
+/** Formats a refund for people: the refund authority's call, or the signer's payment. */
 export function formatRefund(config: Pick<Config, "chains">, refund: RefundResult): string {
   return refund.kind === "call" ? formatCall(config, refund) : formatOrder(refund);
 }

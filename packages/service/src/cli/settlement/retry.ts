@@ -18,7 +18,7 @@ export async function run(
   return { json: result, text: formatRetry(result) };
 }
 
-/** What a retry came to, in words. */
+/** Formats the result of a retry for people. */
 export function formatRetry({ kind, settlementId, changed }: RetryResult): string {
   if (kind === "hurried") {
     return `settlement ${settlementId} is ${changed ? "tried again now" : "due already"}`;

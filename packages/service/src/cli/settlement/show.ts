@@ -14,24 +14,24 @@ import type { Call, Result } from "../command.ts";
 import { withDatabase } from "../with-database.ts";
 import { formatSettlement } from "./format.ts";
 
-/** Shows everything that is known about a settlement. */
+/** Shows every recorded fact about a settlement. */
 export async function run(call: Call, { id }: { readonly id: string }): Promise<Result> {
   const config = call.readConfig({ roles: [] });
   const shown = await showSettlement(config, id);
   return { json: shown, text: formatSettlement(config, shown) };
 }
 
-/** A settlement as it is shown: what is recorded, and what its deposit address holds at this moment. */
+/** A settlement as the command prints it: its records, and the current balance of its deposit address. */
 export interface ShownSettlement extends SettlementFile {
   readonly value: {
     readonly place: ValuePlace;
-    /** What the deposit address holds of the token, in base units; null when the chain's node does not answer. */
+    /** Balance of the token in the deposit address, in base units; null if the node does not answer. */
     readonly walletBalance: bigint | null;
   };
   readonly waitsFor: string | null;
 }
 
-/** Everything about a settlement. Throws VALIDATION_ERROR when there is none of that id. */
+/** Reads everything about a settlement. Throws VALIDATION_ERROR if none has that id. */
 export async function showSettlement(config: Config, id: string): Promise<ShownSettlement> {
   return withDatabase(config, async ({ db }) => {
     const file = isUuid(id) ? await readSettlementFile(db, id) : null;
@@ -45,7 +45,7 @@ export async function showSettlement(config: Config, id: string): Promise<ShownS
   });
 }
 
-/** The rest is worth showing while a node is away. */
+/** Returns null instead of failing: the records are worth showing while a node does not answer. */
 async function readBalance(read: () => Promise<bigint | null>): Promise<bigint | null> {
   try {
     return await read();

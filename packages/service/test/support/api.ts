@@ -11,7 +11,7 @@ import { PEPPER } from "./tenants.ts";
 export type RunningApi = Awaited<ReturnType<typeof startApi>>;
 export type RunningStream = Awaited<ReturnType<typeof startStream>>;
 
-/** Counts, and refuses nothing that a test asks. */
+/** Rate limits that no test reaches. */
 export function createGenerousLimiter(): RateLimiter {
   const many = 1_000_000;
   return createRateLimiter({
@@ -24,7 +24,7 @@ export function createGenerousLimiter(): RateLimiter {
 
 type TestDeps = Pick<ApiDeps, "db"> & Partial<ApiDeps>;
 
-/** The REST interface. Unless given, it scans no chain, and settling by request is not expected. */
+/** Creates the REST interface. By default it has no scanned chain, and settling by request throws. */
 export function createTestApi(deps: TestDeps) {
   return createApi({
     pepper: PEPPER,
@@ -40,7 +40,7 @@ export function createTestApi(deps: TestDeps) {
   });
 }
 
-/** Starts it, on a port of its own. */
+/** Starts the REST interface on a free port. */
 export async function startApi(deps: TestDeps) {
   const app = createTestApi(deps);
   const url = await app.listen({ host: "127.0.0.1", port: 0 });

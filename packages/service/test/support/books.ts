@@ -1,4 +1,4 @@
-/** Books to audit: rows written as the service writes them, on a chain whose answers a test sets by hand. */
+/** Ledgers to audit: rows written as the service writes them, on a chain whose answers the test sets. */
 import { sql } from "kysely";
 import { expect, vi } from "vitest";
 import type { BlockRef, FoundDelivery, Lock } from "../../src/chains/port/index.ts";
@@ -19,9 +19,9 @@ import { createTenant, insertAddress, insertSettlement, USDC } from "./tenants.t
 
 export const TOKEN = toEvmAddress(USDC);
 export const CHAIN_ID = 2;
-/** Where deliveries go. */
+/** Destination chain of deliveries. */
 export const DEST_CHAIN_ID = 30;
-/** The block up to which is scanned, and which is final. */
+/** The scanned and final height. */
 export const TIP = 10_000n;
 
 export const blockAt = (number: bigint): BlockRef => ({
@@ -45,16 +45,16 @@ const TABLES = [
   "addresses",
 ] as const;
 
-/** Removes what tests wrote. The ledger refuses that: tests alone may, with its triggers off. */
+/** Removes the rows of a test. The ledger refuses deletes, so this turns its triggers off. */
 export async function emptyBooks(db: Db): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await sql`set local session_replication_role = replica`.execute(tx);
-    // Of few rows this is a tenth of what it takes to truncate.
+    // For few rows, deleting takes a tenth of the time of truncating.
     for (const table of TABLES) await tx.deleteFrom(table).execute();
   });
 }
 
-/** Does several things while nothing can be written to a table, and lets them go on once each waits for a lock. */
+/** Starts several writers while a table is locked, and releases the lock once each of them waits for it. */
 export async function whileBlocked<T>(
   db: Db,
   table: "ledger_lines" | "breaches",
@@ -63,7 +63,7 @@ export async function whileBlocked<T>(
   const begun = await db.transaction().execute(async (tx) => {
     await sql`lock table ${sql.table(table)} in share mode`.execute(tx);
     const running = works.map((work) => work());
-    // Asked outside of the transaction, which would be told the same again and again.
+    // Queries outside the transaction, inside which the answer would never change.
     await vi.waitFor(async () => {
       const { rows } = await sql`select from pg_stat_activity
         where wait_event_type = 'Lock' and datname = current_database()`.execute(db);
@@ -74,12 +74,12 @@ export async function whileBlocked<T>(
   return Promise.all(begun.running);
 }
 
-/** A chain in which nothing is wrong: scanned and final up to the tip, with one lane that never sent. */
+/** Creates a correct chain: scanned and final up to the tip, with one lane that never sent. */
 export async function openBooks(db: Db) {
   const tenant = await createTenant(db);
   const { log, lines } = createKeepingLog();
   const clock = createStillClock();
-  /** What the chain says; a test changes it. */
+  /** Answers of the chain, which a test changes. */
   const says = {
     finalNumber: TIP,
     /** Whether the node has final state. */
@@ -90,9 +90,9 @@ export async function openBooks(db: Db) {
     delivered: new Map<string, FoundDelivery>(),
     count: 0,
     block: (number: bigint): BlockRef | null => blockAt(number),
-    /** Happens while balances are read. */
+    /** Called while balances are read. */
     meanwhile: async () => {},
-    /** What was asked, in order. */
+    /** Reads of the chain, in order. */
     asked: [] as string[],
   };
   const heldBy = (token: string, wallet: string) => {
@@ -171,7 +171,7 @@ export async function openBooks(db: Db) {
     audit: (scope: "next" | "all", changed: Partial<AuditDeps> = {}) =>
       auditChain({ ...deps, ...changed }, scope),
 
-    /** A deposit that the chain shows, and the wallet holds. */
+    /** Records a deposit that the chain shows and the wallet holds. */
     async arrive(address: Address, amount: bigint, { token = TOKEN, block = TIP } = {}) {
       count += 1;
       await db
@@ -197,7 +197,7 @@ export async function openBooks(db: Db) {
       says.held.set(at, (says.held.get(at) ?? 0n) + amount);
     },
 
-    /** A sweep, or another way out of a wallet, as the scanner records it. Returns its place. */
+    /** Records a sweep or another outflow as the scanner does. Returns its position. */
     async leave(
       address: Address,
       amount: bigint,
@@ -221,7 +221,7 @@ export async function openBooks(db: Db) {
       return { place: `${block}:${count}`, logIndex: count };
     },
 
-    /** A settlement that took what `swept` says, and ended unless `status` says otherwise. */
+    /** Records a settlement that swept `swept`; completed unless `status` is given. */
     async settle(
       address: Address,
       row: {
@@ -255,7 +255,7 @@ export async function openBooks(db: Db) {
       return id;
     },
 
-    /** A delivery of a settlement, which the chains show as it was recorded. */
+    /** Records a delivery of a settlement, which the chains show as recorded. */
     async deliver(
       settlementId: string,
       name: string,
@@ -329,7 +329,7 @@ export async function openBooks(db: Db) {
       return id;
     },
 
-    /** A move between two accounts that no row explains. */
+    /** Posts a movement between two ledger accounts that no row explains. */
     async post(line: {
       readonly from: readonly [account: string, owner: string];
       readonly to: readonly [account: string, owner: string];

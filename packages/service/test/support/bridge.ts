@@ -1,8 +1,8 @@
-/** What the bridge takes of a deposit, and what the books say once it has delivered. */
+/** The fees of a bridged deposit, and its state in the ledger after delivery. */
 import { expect } from "vitest";
 import type { World } from "./world.ts";
 
-/** What the route keeps, and what the bridge keeps of the rest when it is fast: 1.3 basis points, rounded up. */
+/** Returns the route's fee, and the fast bridge fee of the rest: 1.3 basis points, rounded up. */
 const serviceFee = (amount: bigint) => amount / 1000n;
 export const bridgeFee = (burned: bigint) => (burned * 130n + 999_999n) / 1_000_000n;
 export const afterFast = (amount: bigint) => {

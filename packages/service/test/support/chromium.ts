@@ -1,4 +1,4 @@
-/** Finds the machine's own Chromium: tests drive what people have, and download nothing. */
+/** Finds the machine's Chromium: tests use an installed browser and download nothing. */
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 

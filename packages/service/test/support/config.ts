@@ -1,6 +1,6 @@
 import { ConfigError } from "../../src/config/index.ts";
 
-/** What a configuration is refused for, a line each; nothing for one that is taken. */
+/** Returns the problems of a configuration, one per line; none for a valid one. */
 export function problemsOf(run: () => unknown): readonly string[] {
   try {
     run();

@@ -16,7 +16,7 @@ const USER = "sluice";
 
 export interface TestDatabase extends OpenDatabase {
   readonly address: DatabaseAddress;
-  /** The same as a DATABASE_URL, for a service of its own. */
+  /** The database as a DATABASE_URL, for a separate service process. */
   readonly url: string;
   /** Closes the pool and deletes the database. */
   drop(): Promise<void>;
@@ -24,12 +24,12 @@ export interface TestDatabase extends OpenDatabase {
 
 let count = 0;
 
-/** A database with the newest schema and nothing in it. */
+/** Creates an empty database with the current schema. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   return copyDatabase(TEMPLATE);
 }
 
-/** A database without even the schema. */
+/** Creates a database without the schema. */
 export async function createEmptyDatabase(): Promise<TestDatabase> {
   return copyDatabase("template0");
 }
@@ -52,7 +52,7 @@ async function copyDatabase(template: string): Promise<TestDatabase> {
   };
 }
 
-/** The address of a database by its URL, as configuration would give it. */
+/** Returns a database's address from its URL, as the configuration parses it. */
 export function addressOf(url: string): DatabaseAddress {
   return { url: new Secret(url) };
 }

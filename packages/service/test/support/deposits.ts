@@ -1,4 +1,4 @@
-/** USDC on ethereum for a recipient on base: how stories pay it, and what they look for at its end. */
+/** Deposits of USDC on ethereum for a recipient on base: paying them, and checks after their delivery. */
 import type { Swap } from "@sluice/sdk";
 import type { Address, Hex } from "viem";
 import { expect } from "vitest";
@@ -6,7 +6,7 @@ import type { World } from "./world.ts";
 
 export const USDC = 1_000_000n;
 
-/** What arrives of an amount, in any asset: the sandbox charges 10 basis points. */
+/** Returns an amount less the sandbox's fee of 10 basis points, in base units of any asset. */
 export const afterFee = (amount: bigint) => amount - amount / 1000n;
 
 export interface Deposit {
@@ -19,7 +19,7 @@ export interface PaidDeposit extends Deposit {
   readonly payment: Hex;
 }
 
-/** Pays to the address of a new recipient. */
+/** Pays to the deposit address of a new recipient. */
 export async function deposit(world: World, amount: bigint): Promise<PaidDeposit> {
   const recipient = world.newRecipient();
   const { address } = await world.quote({ from: "ethereum", to: "base", recipient });
@@ -27,7 +27,7 @@ export async function deposit(world: World, amount: bigint): Promise<PaidDeposit
   return { recipient, address, amount, payment };
 }
 
-/** Waits until a deposit is settled: its recipient has it, and was paid once. */
+/** Waits until a deposit is settled, and checks that its recipient was paid once. */
 export async function expectDelivered(world: World, made: Deposit): Promise<Swap> {
   const swap = await world.settled(made.address);
   expect(swap.status).toBe("completed");
@@ -36,7 +36,7 @@ export async function expectDelivered(world: World, made: Deposit): Promise<Swap
   return swap;
 }
 
-/** Waits until every lock is claimed: then no deposit is in the escrow. */
+/** Waits until every lock is claimed, so that the escrow holds no deposit. */
 export async function expectEmptyEscrow(world: World): Promise<void> {
   await world.until("no lock is open", async () => (await world.openLocks()) === 0);
   expect(await world.escrowBalance("ethereum")).toBe(0n);

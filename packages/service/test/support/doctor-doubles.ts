@@ -1,4 +1,4 @@
-/** What the doctor looks at, for unit tests of its checks. What a test does not give must not be asked for. */
+/** Doubles for unit tests of the doctor's checks. They throw on every call that a test does not provide. */
 import type { ChainInspector, SolanaInspector } from "../../src/chains/inspector.ts";
 import {
   type ChainConfig,
@@ -73,7 +73,7 @@ export const SOLANA_TREASURY = accountOf("b6");
 export const SOLANA_USDC = accountOf("cc");
 const { binding, escrow, delivery, settle, deliver } = SEED_ACCOUNTS;
 
-/** Solana with real money: no leniency. */
+/** Solana's public network, where the exceptions for local test chains do not apply. */
 export const SOLANA_CHAIN: SolanaChain = {
   kind: "svm",
   chainId: 1,
@@ -128,12 +128,12 @@ function listLanes(lanes: typeof LANES): readonly LaneAccount[] {
   return LANE_PURPOSES.map((purpose) => ({ name: purpose, purpose, address: lanes[purpose] }));
 }
 
-/** A node that answers what is given, and throws at everything else. */
+/** Returns a node that answers the given calls, and throws on all others. */
 export function createStrictInspector(members: Partial<ChainInspector>): ChainInspector {
   return createStrict(members);
 }
 
-/** The same of Solana. */
+/** Returns such a node of Solana. */
 export function createStrictSolanaInspector(members: Partial<SolanaInspector>): SolanaInspector {
   return createStrict(members);
 }
@@ -148,7 +148,7 @@ function createStrict<Inspector extends object>(members: Partial<Inspector>): In
   }) as Inspector;
 }
 
-/** The service and the attestor with a node each, which answer alike. */
+/** Returns separate nodes for the service and the attestor, with equal answers. */
 export function nodesFor<Inspector>(inspector: Inspector): ChainNodes<Inspector> {
   const none: readonly Inspector[] = [];
   return {

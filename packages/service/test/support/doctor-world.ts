@@ -1,4 +1,4 @@
-/** Chains, contracts and a database for the doctor to examine, and a configuration that a test may break. */
+/** Chains, contracts and a database for the doctor to examine, with a configuration that a test can change. */
 import { execFile } from "node:child_process";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ import { startEmbedded } from "../../src/db/embedded.ts";
 import { migrateToLatest } from "../../src/db/migrate.ts";
 import { type OpenDatabase, openDatabase } from "../../src/db/pool.ts";
 
-/** Where Node keeps what it has compiled, if anywhere: the program starts in half the time. */
+/** Node's compile cache, if one is set: it halves the program's start time. */
 const COMPILED = { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "" };
 const PROGRAM = join(import.meta.dirname, "../../bin/sluice.js");
 
@@ -56,7 +56,7 @@ function readConfigFile(path: string) {
 /** Chains, contracts, configuration, and an embedded database without the schema. */
 export async function openDoctorWorld() {
   const stateDir = mkdtempSync(join(tmpdir(), "sluice-doctor-"));
-  // The embedded PostgreSQL runs as `nobody` where the tests run as root.
+  // The embedded PostgreSQL runs as the user `nobody` if the tests run as root.
   chmodSync(stateDir, 0o755);
   const chains = await startChains({
     stateDir,
@@ -84,7 +84,7 @@ export async function openDoctorWorld() {
     });
   }
 
-  /** The server may have been ended by whoever used it last. */
+  /** Starts the server again if its last user stopped it. */
   async function withDatabase(use: (database: OpenDatabase) => Promise<unknown>): Promise<void> {
     const server = await startEmbedded({ stateDir: join(stateDir, "service") });
     const database = await openDatabase(server.address, { max: 2 });
@@ -102,7 +102,7 @@ export async function openDoctorWorld() {
     run,
     secretKeys: [keys.attestor, ...Object.values(keys.lanes.ethereum)],
 
-    /** Runs the doctor on the configuration, after a change of it. */
+    /** Runs the doctor on a changed copy of the configuration. */
     async diagnose(change: (file: ConfigFile) => void = () => {}): Promise<Diagnosis> {
       const file = readConfigFile(configPath);
       change(file);

@@ -1,4 +1,4 @@
-/** Doubles at the chain port, named for how they behave. Whatever a test does not expect throws. */
+/** Doubles of the chain port, named for their behaviour. Calls that a test does not expect throw. */
 import type {
   BalancesAtBlock,
   Batch,
@@ -29,25 +29,25 @@ import { createHash } from "node:crypto";
 import { createLog } from "../../src/telemetry/log.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 
-/** Counts, and nobody looks. */
+/** Metrics that no test reads. */
 export const unseenMetrics = createMetrics();
 export const silentLog = createLog({ level: "silent", role: "test" });
 
-/** A line of a log. 30 is for information, 40 a warning, 50 an error, 60 what stops the work. */
+/** A log line. Levels: 30 information, 40 warning, 50 error, 60 fatal. */
 export interface LogLine {
   readonly msg: string;
   readonly level: number;
   readonly [about: string]: unknown;
 }
 
-/** A log that keeps its lines. */
+/** Creates a log that keeps its lines. */
 export function createKeepingLog() {
   const lines: LogLine[] = [];
   const write = (line: string) => void lines.push(JSON.parse(line));
   return { log: createLog({ level: "info", role: "test", write }), lines };
 }
 
-/** A clock that stands still until it is set. */
+/** Creates a clock that stands still until it is set. */
 export function createStillClock(startMs = Date.parse("2026-01-01T00:00:00.000Z")) {
   let now = startMs;
   const clock: Clock & { advance(ms: number): void } = {
@@ -60,7 +60,7 @@ export function createStillClock(startMs = Date.parse("2026-01-01T00:00:00.000Z"
   return clock;
 }
 
-/** Fees whose gas the operator pays: no database, node or price is asked. */
+/** Fees with sponsored gas: they read no database, node or price. */
 export function createSponsoredFees(serviceBps: number): Fees {
   const planWithout = (maxFeeBps: number) => ({
     bps: Math.min(serviceBps, maxFeeBps),
@@ -70,7 +70,7 @@ export function createSponsoredFees(serviceBps: number): Fees {
   return { plan: async ({ maxFeeBps }) => planWithout(maxFeeBps), planWithout };
 }
 
-/** UUIDs in a row. */
+/** Returns sequential UUIDs. */
 export function createCountingRandom(): Random {
   let count = 0;
   return {
@@ -95,7 +95,7 @@ function unexpected(name: string): never {
   throw new Error(`the test did not expect chain.${name}`);
 }
 
-/** What every EVM chain is, whatever it answers. */
+/** The fixed properties of every EVM chain. */
 const familyOf = ({
   predictWallet,
   hashCommitment,
@@ -146,7 +146,7 @@ const familyOf = ({
       predictWallet?.(commitment) === lock.wallet,
   }) as const satisfies ChainMembers;
 
-/** A chain whose members throw unless given; it is of EVM unless it says otherwise. */
+/** Creates a chain whose members throw unless given; an EVM chain by default. */
 export function createStrictChain(members: ChainMembers): ChainAtBlocks {
   // CAST: what is missing throws when it is used.
   return new Proxy({ ...familyOf(members), ...members } as ChainAtBlocks, {
@@ -160,7 +160,7 @@ export function createStrictChain(members: ChainMembers): ChainAtBlocks {
 
 export const LANE: EvmAddress = toEvmAddress(`0x${"1a".repeat(20)}`);
 
-/** A signer whose transactions are readable: the nonce and the fee are in the bytes. */
+/** Creates a signer with readable transactions: nonce and fee are in the bytes. */
 export function createReadableSigner(chainId: number): LaneSigner & { readonly signed: string[] } {
   const signed: string[] = [];
   return {
@@ -183,8 +183,8 @@ export function hashOf(raw: string): TxHash {
 }
 
 /**
- * A node that mines what it is told to, and can lose an answer although it accepted, forget what it accepted, or take a
- * block back.
+ * A node that mines on command, and can lose the answer to an accepted transaction, drop an accepted transaction, or
+ * orphan a block.
  */
 export function createCapriciousNode() {
   const pool = new Map<TxHash, { readonly nonce: number; readonly raw: string }>();
@@ -214,7 +214,7 @@ export function createCapriciousNode() {
     setFinal: (number: bigint) => {
       finalNumber = number;
     },
-    /** Puts what the pool has for the next nonces into a block. */
+    /** Mines a block with the pool's transactions of the next nonces. */
     mine() {
       salt += 1;
       const number = blocks.length;
@@ -239,7 +239,7 @@ export function createCapriciousNode() {
         });
       }
     },
-    /** Takes the newest block back and drops its transactions, as reorganisations do. */
+    /** Orphans the newest block and drops its transactions, as a reorg does. */
     takeBack() {
       const block = blocks.pop();
       for (const txHash of block?.transactions ?? []) receipts.delete(txHash);

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { World } from "./world.ts";
 
-/** What an integrator saw of a settlement: each change goes on where the one before ended, and nothing came twice. */
+/** Checks an integrator's events of a settlement: each change starts at the status of the one before, without duplicates. */
 export async function expectUnbroken(world: World, id: string): Promise<void> {
   const events = await world.statusEvents(id);
   const statuses = events.map(({ status }) => status);

@@ -1,4 +1,4 @@
-/** Tokens that misbehave as they are told, listed in a world: one on each chain, and routes from ethereum's. */
+/** Hostile tokens with adjustable behaviour in a test world: one on each chain, with routes from the one on ethereum. */
 import { readFileSync, writeFileSync } from "node:fs";
 import {
   deliveryAbi,
@@ -34,7 +34,7 @@ type HostileCall = Parameters<typeof encodeFunctionData<typeof hostileTokenAbi>>
   ? Omit<T & object, "abi">
   : never;
 
-/** What `balanceOf` and calls answer with where ERC-20 says `bool`. */
+/** The return value of transfers, where ERC-20 specifies `bool`. */
 export const ANSWER = { true: 0, nothing: 1, false: 2 } as const;
 
 const PLAIN: Conduct = {

@@ -1,4 +1,4 @@
-/** A process that ends in the middle of its work. */
+/** Simulates a process that is killed at a crash point. */
 import type { CrashPoint } from "../../src/core/ports.ts";
 
 export class Killed extends Error {}

@@ -53,7 +53,7 @@ export async function startKmsStandIn(privateKey: string): Promise<KmsStandIn> {
           if (MessageType !== "DIGEST" || SigningAlgorithm !== "ECDSA_SHA_256") {
             return refuse(400, "ValidationException");
           }
-          // KMS does not care in which half `s` is; neither does it tell.
+          // KMS returns `s` in either half of the order, without saying which.
           const signature = secp256k1.sign(Buffer.from(Message, "base64"), privateKey, {
             lowS: false,
           });

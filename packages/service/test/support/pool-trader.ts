@@ -1,4 +1,4 @@
-/** Somebody who trades in the sandbox's pool, with as much as it takes. */
+/** A trader in the sandbox's pool with unlimited funds. */
 import { erc20Abi } from "@sluice/contracts/abi";
 import {
   type Address,
@@ -39,7 +39,7 @@ export async function createPoolTrader(world: World) {
   await client.setBalance({ address: account.address, value: parseEther("100000") });
   const wallet = createWalletClient({ account, chain: client.chain, transport: http(rpcUrl) });
 
-  /** Sent, and not waited for. */
+  /** Sends a transaction without waiting for its receipt. */
   const send = (call: { readonly to: Address; readonly data: Hex; readonly value?: bigint }) =>
     wallet.sendTransaction({ ...call, gas: 500_000n });
   const awaitAll = async (hashes: readonly Hex[]) => {
@@ -75,7 +75,7 @@ export async function createPoolTrader(world: World) {
       await awaitAll([await swap(weth, token, parseEther("3000"))]);
     },
 
-    /** Buys back with all that the sales brought. */
+    /** Buys back with the whole proceeds of the sales. */
     async pushBackUp(): Promise<void> {
       const held = await world.balance("ethereum", account.address);
       const data = encodeFunctionData({

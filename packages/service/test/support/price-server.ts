@@ -1,10 +1,10 @@
-/** A server of prices on loopback that does what a test says, well or badly, and hears what it was asked. */
+/** A price server on loopback whose behaviour the test sets, and which records its requests. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** Answers one request; what it does not end stays open until the test does. */
+/** Answers one request. A response that it does not end stays open until the end of the test. */
 export type Behaviour = (response: ServerResponse, request: IncomingMessage) => void;
 
 export interface PriceServer {
@@ -30,7 +30,7 @@ export const HTML = says("<!doctype html><title>Attention Required!</title>", 20
 /** Takes the request and never answers. */
 export const silent: Behaviour = () => undefined;
 
-/** Begins an answer and never ends it: whitespace, which JSON allows, as fast as it is read. */
+/** Answers endlessly with whitespace, which JSON allows, as fast as it is read. */
 export const endless: Behaviour = (response) => {
   const chunk = " ".repeat(16_384);
   const write = (): void => {
@@ -41,7 +41,7 @@ export const endless: Behaviour = (response) => {
   write();
 };
 
-/** Says a little every moment, so that no timeout between two bytes ever ends it. */
+/** Sends a byte at short intervals, so that no idle timeout ends the response. */
 export const dripping: Behaviour = (response) => {
   response.writeHead(200, { "content-type": "application/json" });
   const timer = setInterval(() => response.write(" "), 20);
@@ -54,7 +54,7 @@ export const breaksOff: Behaviour = (response) => {
   setImmediate(() => response.destroy());
 };
 
-/** Starts one for the present test. */
+/** Starts a price server for the current test. */
 export async function startPriceServer(first: Behaviour = silent): Promise<PriceServer> {
   let behaviour = first;
   const asked: PriceServer["asked"] = [];

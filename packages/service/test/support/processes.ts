@@ -1,4 +1,4 @@
-/** Processes of the service besides the world's own, by names that a story gives them. */
+/** Further processes of the service beside the world's own, by names given in a story. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import type { RunningService } from "@sluice/sandbox";
 
 const MAIN = join(import.meta.dirname, "../../src/main.ts");
 
-/** How a process ended, and what it had said on its standard error. */
+/** Exit of a process, and its standard error. */
 export interface Ending {
   readonly code: number | null;
   readonly said: string;
@@ -22,7 +22,7 @@ interface Running {
 
 export type Processes = ReturnType<typeof createProcesses>;
 
-/** How a service ended: its signal or its code. Waits until it does, and throws when it does not in time. */
+/** Waits for a service to exit, and returns its signal or code. Throws if it does not exit in time. */
 export async function deathOf(
   { exited }: Pick<RunningService, "exited">,
   deadlineMs: number,
@@ -47,7 +47,7 @@ export function createProcesses(configPath: string) {
     return { code: child.exitCode, said: await said };
   }
 
-  /** Starts a command, and returns what it says when it is ready. */
+  /** Starts a command, and returns its output once it is ready. */
   async function start(name: string, ...args: readonly string[]) {
     const child = launch(args);
     running.set(name, { child, said: text(child.stderr) });
@@ -82,14 +82,14 @@ export function createProcesses(configPath: string) {
       throw new Error(`${name} ended before it waited`);
     },
 
-    /** Runs a command that ends by itself. */
+    /** Runs a command to its end. */
     async run(...args: readonly string[]): Promise<Ending> {
       const child = launch(args);
       child.stdout.resume();
       return endOf({ child, said: text(child.stderr) });
     },
 
-    /** Waits until a process has ended by itself. */
+    /** Waits until a process has exited by itself. */
     async deathOf(name: string): Promise<Ending> {
       const one = running.get(name);
       if (!one) throw new Error(`${name} was not started`);

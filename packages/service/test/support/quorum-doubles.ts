@@ -1,4 +1,4 @@
-/** Nodes of one imaginary chain: honest ones, wherever they are on it, and every kind of other ones. */
+/** Nodes of one fake chain: honest ones at any height, and every kind of faulty or lying one. */
 import type { BlockRef, ReadPoint } from "../../src/chains/port/index.ts";
 import type { ChainAtBlocks } from "../../src/chains/quorum.ts";
 import { OperatingError } from "../../src/core/errors.ts";
@@ -26,7 +26,7 @@ export const blockAt = (number: bigint): BlockRef => ({
   parentHash: hashAt(number - 1n),
 });
 
-/** How far a node is. */
+/** The heights of a node. */
 export interface View {
   head: bigint;
   final: bigint;
@@ -41,9 +41,9 @@ export function unavailable(reason = "unreachable"): OperatingError {
   });
 }
 
-/** A node that tells the truth of what it has. All state changes with every block. */
+/** Creates an honest node for the blocks that it has. All state changes with every block. */
 export function createHonestNode(view: View = { head: HEAD, final: FINAL }): ChainAtBlocks {
-  /** The height at which is read. Throws where the node has not the block. */
+  /** Returns the height to read at. Throws if the node lacks the block. */
   const at = (point: ReadPoint = "latest"): bigint => {
     if (point === "latest") return view.head;
     if (point === "final") return view.final;
@@ -192,7 +192,7 @@ export function createHonestNode(view: View = { head: HEAD, final: FINAL }): Cha
   });
 }
 
-/** What a chain's adapter asks a node for, in the port's words. */
+/** The reads that a chain's adapter makes, by the port's names. */
 export type NodeMethod = (typeof NODE_METHODS)[number];
 
 export const NODE_METHODS = [
@@ -269,7 +269,7 @@ export const createDeadNode = (): ChainAtBlocks =>
   createOddNode(() => Promise.reject(unavailable()));
 export const createHungNode = (): ChainAtBlocks => createOddNode(() => new Promise(() => {}));
 
-/** Every way to say something else than the truth, one field at a time. */
+/** Returns every falsified answer, with one changed field each. */
 export function lieAbout(truth: unknown): readonly unknown[] {
   if (typeof truth === "bigint") return [truth + 1n, truth - 1n, truth * 1_000n, 0n];
   if (typeof truth === "number") return [truth + 1, truth - 1, 0];
@@ -292,7 +292,7 @@ export function lieAbout(truth: unknown): readonly unknown[] {
   return [null, ...inOne];
 }
 
-/** A clock whose sleeps end once everything that can happen has happened. */
+/** A clock whose sleeps end once all pending work has settled. */
 export function createQuickClock() {
   let now = Date.parse("2026-01-01T00:00:00.000Z");
   return {

@@ -1,4 +1,4 @@
-/** A deposit that the service dies over, or whose block leaves the chain: how stories play it, and what holds after it. */
+/** Stories of a deposit during which the service is killed, or whose block is orphaned, and the checks after them. */
 import { expect } from "vitest";
 import {
   afterFee,
@@ -11,7 +11,7 @@ import {
 import { expectUnbroken } from "./history.ts";
 import type { World } from "./world.ts";
 
-/** Has the service kill itself at a point of the next deposit, starts it again, and expects exactly one delivery. */
+/** Kills the service at a crash point of the next deposit, restarts it, and expects exactly one delivery. */
 export async function expectDeliveredAfterCrash(world: World, point: string): Promise<void> {
   const amount = 8n * USDC;
   await world.restartService({ crashAt: point });
@@ -21,7 +21,7 @@ export async function expectDeliveredAfterCrash(world: World, point: string): Pr
 
   await world.restartService({});
   await world.settled(made.address);
-  // Once its lock is claimed, whatever was going to be paid twice has been.
+  // A double payment would have happened before the lock is claimed.
   await expectEmptyEscrow(world);
   const swap = await expectDelivered(world, made);
   expect(await world.inventory("base")).toBe(inventoryBefore - afterFee(amount));
@@ -30,7 +30,7 @@ export async function expectDeliveredAfterCrash(world: World, point: string): Pr
   await expectUnbroken(world, swap.id);
 }
 
-/** How far a deposit has come when the blocks go, and on which chain. */
+/** The stage of a deposit when blocks are orphaned, and the chain of the reorg. */
 export interface Stage {
   readonly chain: "ethereum" | "base";
   readonly reached: (world: World, made: PaidDeposit) => Promise<boolean>;
@@ -56,14 +56,14 @@ export const STAGES = {
 export interface Reorganisation {
   readonly depth: number;
   readonly stage: Stage;
-  /** Whether the service dies before the blocks go. */
+  /** Whether the service is killed before the reorg. */
   readonly dies: boolean;
 }
 
 const AMOUNT = 9n * USDC;
 const PATIENCE_MS = 150_000;
 
-/** Plays reorganisations one after another, each over a deposit of its own; every deposit is delivered once. */
+/** Plays reorgs one after another, each with its own deposit, and expects every deposit to be delivered once. */
 export async function expectDeliveredAfterReorganisations(
   world: World,
   reorganisations: readonly Reorganisation[],
@@ -87,7 +87,7 @@ export async function expectDeliveredAfterReorganisations(
     const isDelivered = async () => (await world.balance("base", recipient)) > 0n;
     await world.until("it is delivered", isDelivered, PATIENCE_MS);
   }
-  // Once every lock is claimed, all of it is final, and whatever was going to happen twice has happened.
+  // Once every lock is claimed everything is final, so a double effect would be visible.
   const isClaimed = async () => (await world.openLocks()) === 0;
   await world.until("no lock is open", isClaimed, PATIENCE_MS);
   for (const { recipient, address } of deposits) {

@@ -102,8 +102,8 @@ test("has no findings when the chain is correct", async () => {
 
 describe("a node", () => {
   test("is a problem when it serves another cluster, and is not read further", async () => {
-    const trouble = await findProblems({ node: { getGenesisHash: async () => OTHER_HASH } });
-    expect(trouble.filter(({ status }) => status === "problem")).toMatchObject([
+    const problems = await findProblems({ node: { getGenesisHash: async () => OTHER_HASH } });
+    expect(problems.filter(({ status }) => status === "problem")).toMatchObject([
       {
         id: "node.chain-id",
         subject: SUBJECT,
@@ -284,8 +284,8 @@ describe("tokens", () => {
     const genesisHash = toHex32(parseSolanaAddress(preset.genesis.hash) ?? "");
     const node = { getGenesisHash: async () => genesisHash };
     const usdc = preset.tokens.find(({ symbol }) => symbol === "USDC");
-    const [trouble, ...others] = await findProblems({ node, chain: { genesisHash } });
-    expect(trouble).toMatchObject({
+    const [problem, ...others] = await findProblems({ node, chain: { genesisHash } });
+    expect(problem).toMatchObject({
       id: "token.symbol",
       item: "USDC",
       status: "warning",

@@ -188,7 +188,7 @@ test("T89 T101 T102 T115 no secret is written at any level, and every line is JS
   await ask(apiKey);
   await sendRaw(`GET /swaps/\u009b31m\u0085?apiKey=${apiKey} HTTP/1.1\r\n${raw}`);
   await expect
-    .poll(() => stderr.includes("a request failed") && stderr.includes("poll failed"))
+    .poll(() => stderr.includes("request failed") && stderr.includes("poll failed"))
     .toBe(true);
   const shown = await Promise.all(
     ["metrics", "health/ready", "health/live"].map(async (path) =>

@@ -1,6 +1,6 @@
 /**
- * Who may ask, and how often: after the path and before the body, whatever is in it. A key that is missing or wrong
- * counts against the address. Where too many were wrong no further one is looked at, right or not: so keys cannot be
+ * Authentication and rate limits, after the path is known and before the body is read. A missing or wrong key counts against
+ * the address. After too many wrong keys no further key of that address is checked, right or wrong, so that keys cannot be
  * guessed.
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -12,11 +12,11 @@ import { authenticate, isMissing, type Principal } from "../integrators/index.ts
 import { createAddressReader } from "./client-address.ts";
 import { type Allowance, enforce, type RateLimiter } from "./rate-limits.ts";
 
-/** What a route asks of whoever calls it. */
+/** Requirements of a route. */
 export interface Admission {
-  /** How the key comes; null where none is needed. */
+  /** Reads the key from a request; null if the route needs none. */
   readonly keyOf: ((request: FastifyRequest) => unknown) | null;
-  /** A second limit, for what costs more. */
+  /** A second limit for an expensive route. */
   readonly limit?: "requestIndexPerKey";
 }
 
@@ -27,15 +27,15 @@ declare module "fastify" {
 }
 
 /**
- * Who a key belongs to that came from an address.
- * @throws OperatingError as `authenticate` does; and RateLimited, whatever the key, where too many were wrong.
+ * Returns the principal of a key.
+ * @throws OperatingError as `authenticate` does; RateLimited, for any key, if the address sent too many wrong ones.
  */
 export async function identify(
   deps: { readonly db: Db; readonly pepper: Secret; readonly limiter: RateLimiter },
   args: {
     readonly key: unknown;
     readonly address: string;
-    /** Says what is left to whoever asked, and throws where nothing is. */
+    /** Applies an allowance: writes it to the answer, and throws if it is exceeded. */
     readonly enforce: (allowance: Allowance) => void;
   },
 ): Promise<Principal> {
@@ -47,13 +47,13 @@ export async function identify(
     return await authenticate(deps, key);
   } catch (error) {
     const isWrong = error instanceof OperatingError && error.code === "FORBIDDEN";
-    // Many may have been looked at at once.
+    // Several wrong keys may have been checked at the same time.
     if (isWrong) args.enforce(await limiter.take("wrongKeyPerAddress", address));
     throw error;
   }
 }
 
-/** Checks every request of an instance, and returns who each is of. Every route must say what it asks. */
+/** Checks every request of an instance and returns a reader of its principal. Every route must declare its requirements. */
 export function admit(
   app: FastifyInstance,
   deps: {
@@ -70,7 +70,7 @@ export function admit(
   app.addHook("onRequest", async (request, reply) => {
     if (request.is404) return;
     const { admission } = request.routeOptions.config;
-    assert(admission, "every route says whether it needs a key");
+    assert(admission, "every route declares its admission");
     const address = addressOf(request.raw);
     const key = admission.keyOf?.(request);
     if (isMissing(key)) enforce(reply, await limiter.take("perAddress", address));
@@ -87,7 +87,7 @@ export function admit(
 
   return (request) => {
     const principal = principals.get(request);
-    assert(principal, "a request is let in before it is handled");
+    assert(principal, "a request is admitted before it is handled");
     return principal;
   };
 }

@@ -1,4 +1,4 @@
-/** The REST interface over the database. Only `POST /request-index` has a chain read, through the settlements. */
+/** The REST interface over the database. Only `POST /request-index` reads a chain, through the settlements. */
 import {
   ChainList,
   DepositAddressPage,
@@ -41,7 +41,7 @@ import { isHandshake, STREAM_PATH } from "./handshake.ts";
 import type { RateLimiter } from "./rate-limits.ts";
 import { type IndexRequest, parseIndexBody, readIndexRequest } from "./request-index.ts";
 
-/** A chain with a scanner and what the scanner looks for. */
+/** A scanned chain and the addresses and tokens that its scanner watches. */
 export interface ScannedChain {
   readonly chainId: number;
   readonly name: string;
@@ -60,38 +60,38 @@ export interface ApiDeps {
   readonly log: Log;
   readonly clock: Clock;
   readonly format: AddressFormat;
-  /** Queues a settlement; reads the chain, which nothing else here does. */
+  /** Queues a settlement. The only dependency here that reads a chain. */
   readonly requestIndex: (request: IndexRequest) => Promise<RequestResult>;
   readonly scanned: readonly ScannedChain[];
   readonly limiter: RateLimiter;
-  /** Proxies whose word about the caller's address is taken, by address or range. */
+  /** Proxies whose `X-Forwarded-For` is trusted, by address or range. */
   readonly trustedProxies: readonly string[];
   /** Origins whose pages may call from a browser. */
   readonly corsOrigins: readonly string[];
 }
 
-/** Limits of a server that anybody may talk to. */
+/** Limits of a public server. */
 export const SERVER_LIMITS = {
   bodyLimit: 64 * 1024,
   requestTimeout: 10_000,
-  // How often that is looked at: Node's own half minute is longer than the connection lives.
+  // Interval of the connection check: Node's default of 30 seconds exceeds the connection timeout.
   http: {
     connectionsCheckingInterval: 1_000,
     headersTimeout: 10_000,
-    // Refused in the interface's form instead of by an empty answer.
+    // Refused later with the interface's error object instead of an empty answer.
     requireHostHeader: false,
-    // An upgrade that nobody asked for, such as curl's to h2c, is answered as plain HTTP.
+    // An unexpected upgrade, such as curl's to h2c, is answered as plain HTTP.
     shouldUpgradeCallback: () => false,
   },
   connectionTimeout: 15_000,
   keepAliveTimeout: 30_000,
-  // While it closes, a server goes on answering: a refusal of the framework would have a shape of its own.
+  // A closing server keeps answering: the framework's 503 has another shape.
   return503OnClosing: false,
-  // Node bounds the whole of a path: an id that is too long is the id of nothing.
+  // Node bounds the path length; an id that is too long is answered as not found.
   routerOptions: { maxParamLength: 16_384 },
 } as const;
 
-/** Creates the REST application; the caller makes it listen. */
+/** Returns the REST application; the caller makes it listen. */
 export function createApi(deps: ApiDeps): FastifyInstance {
   const { db, format } = deps;
   const { display } = format;
@@ -202,7 +202,7 @@ export function createApi(deps: ApiDeps): FastifyInstance {
   return app;
 }
 
-/** The interface's own description: two documents and a page, none of which may load or run anything. */
+/** Serves the interface's description: two documents and a page. The page may load and run nothing. */
 function serveReference(app: FastifyInstance, config: { admission: Admission }): void {
   const openApi = JSON.stringify(createOpenApi());
   const asyncApi = JSON.stringify(createAsyncApi());
@@ -235,18 +235,18 @@ function describeSource(chain: ScannedChain, display: (address: Address) => stri
   };
 }
 
-/** The serialisation of a success, from the wire's schema: only documented fields leave the service. */
+/** Returns the serialisation of a success from the wire schema, so that only documented fields leave the service. */
 function answers(schema: object) {
   return { response: { 200: schema } };
 }
 
-/** The id in the path of a route that has one; null for what can be the id of nothing. */
+/** Returns the id in the path; null if no object can have it. */
 function idOf(request: FastifyRequest): string | null {
-  // CAST: the path has a parameter of that name.
+  // CAST: the route's path has a parameter of that name.
   return parseId((request.params as Record<string, unknown>)["id"]);
 }
 
-/** A header that may be given once. */
+/** Returns a header that may be given only once. */
 function headerOf(request: FastifyRequest, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value.join(",") : value;

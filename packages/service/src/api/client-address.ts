@@ -1,14 +1,11 @@
-/** Who asks, as far as limits go: an IPv4 address, or the network of 64 bits that an IPv6 address is one of. */
+/** Client addresses for rate limits: an IPv4 address, or the /64 network of an IPv6 address. */
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 
-/** Tells the caller of a request from the proxies in front. */
+/** Returns the client address of a request, behind proxies. */
 export type AddressReader = (request: IncomingMessage) => string;
 
-/**
- * Makes a reader that believes `X-Forwarded-For` as far back as it was written by proxies that are trusted, which are
- * given by address or range.
- */
+/** Returns a reader that follows `X-Forwarded-For` back through trusted proxies, given by address or range. */
 export function createAddressReader(trustedProxies: readonly string[]): AddressReader {
   const trusted = new BlockList();
   for (const proxy of trustedProxies) {
@@ -30,14 +27,14 @@ export function createAddressReader(trustedProxies: readonly string[]): AddressR
 
 const familyOf = (address: string) => (isIP(address) === 6 ? "ipv6" : "ipv4");
 
-/** Some proxies write the port as well, which says nothing about the caller. */
+/** Removes the port that some proxies append. */
 function stripPort(text: string): string {
   const [, address = text] =
     /^\[(.*)\](?::\d+)?$/.exec(text) ?? /^(\d+(?:\.\d+){3}):\d+$/.exec(text) ?? [];
   return address;
 }
 
-/** The part of an address that one caller cannot choose (RFC 6177); a zone is no part of it. */
+/** Returns the /64 network of an address without its zone: one client can choose the remaining bits (RFC 6177). */
 function networkOf(address: string): string {
   const [plain = ""] = address.split("%");
   if (isIP(plain) !== 6) return plain;
@@ -49,7 +46,7 @@ function networkOf(address: string): string {
   return `${network.join(":")}::/64`;
 }
 
-/** The eight groups of an IPv6 address in any of its spellings. */
+/** Returns the eight groups of an IPv6 address in any spelling. */
 function expand(address: string): readonly number[] {
   const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [head = [], tail = []] = canonical

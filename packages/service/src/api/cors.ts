@@ -1,15 +1,14 @@
 /**
- * Which pages of other origins may call (https://fetch.spec.whatwg.org/#http-cors-protocol): those of the
- * configuration, and none by default. Keys come in a header or the query, never in a cookie, so nothing is ever sent
- * that a page does not have already.
+ * Cross-origin access (https://fetch.spec.whatwg.org/#http-cors-protocol) for configured origins; none by default. Keys are
+ * in a header or the query, never in a cookie, so a page gains nothing that it does not have already.
  */
 import type { FastifyInstance } from "fastify";
 
-/** Headers of answers that a page may read beside the plain ones. */
+/** Response headers that a page may read besides the default ones. */
 const EXPOSED = "RateLimit, RateLimit-Policy, Retry-After";
 const PREFLIGHT_AGE_S = 600;
 
-/** Answers for the origins of the list. Goes before everything that can refuse: a page may read a refusal too. */
+/** Adds CORS headers for the listed origins. Runs before anything that can refuse, so that a page can read a refusal. */
 export function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
   if (origins.length === 0) return;
   app.addHook("onRequest", async (request, reply) => {

@@ -2,8 +2,8 @@ import type { FastifyInstance } from "fastify";
 import type { Metrics } from "../telemetry/metrics.ts";
 
 /**
- * Counts the answers of an instance by the template of their route, never by path, query or key: what anybody may
- * invent goes under one name.
+ * Counts the answers of an instance by route template, never by path, query or key: unknown paths share one label, so that
+ * callers cannot create labels.
  */
 export function countRequests(
   app: FastifyInstance,

@@ -1,4 +1,4 @@
-/** Every answer that is not a success is the interface's error object; never a stack, never HTML. */
+/** Answers every failure with the interface's error object, never with a stack trace or HTML. */
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { ERROR_CODES, type ErrorObject } from "@sluice/sdk/wire";
@@ -13,12 +13,12 @@ import { OperatingError, toErrorObject, toOperatingError } from "../core/errors.
 import type { Log } from "../telemetry/log.ts";
 import { RateLimited } from "./rate-limits.ts";
 
-/** Turns an error into the body of an answer. */
+/** Converts an error to the body of an answer. */
 export type ErrorBody = (error: ErrorObject, status: number) => unknown;
 
 /** Makes an instance answer every error, its own and the framework's, with a body of the interface. */
 export function handleErrors(app: FastifyInstance, log: Log, body: ErrorBody): void {
-  // JSON is the only kind of body.
+  // JSON is the only accepted body type.
   app.removeContentTypeParser("text/plain");
   const routes = listRoutes(app);
   const answer = (reply: FastifyReply, error: ErrorObject, status: number) =>
@@ -33,7 +33,7 @@ export function handleErrors(app: FastifyInstance, log: Log, body: ErrorBody): v
     }
     const status =
       error instanceof RateLimited ? error.httpStatus : (ERROR_CODES[error.code].httpStatus ?? 500);
-    if (status >= 500) log.error({ err: thrown, path: pathOf(request) }, "a request failed");
+    if (status >= 500) log.error({ err: thrown, path: pathOf(request) }, "request failed");
     return answer(reply, toErrorObject(error), status);
   });
 
@@ -43,15 +43,15 @@ export function handleErrors(app: FastifyInstance, log: Log, body: ErrorBody): v
     app.server.emit("request", request, response);
   });
 
-  // Of no path, and never for the router. Without a listener it would be cut off without an answer.
+  // CONNECT has no path and never reaches the router. Without a listener the connection would be cut without an answer.
   app.server.on("connect", (_request, socket) => {
     const { error, status } = describeMethod(["GET", "POST"]);
     answerRaw(socket, { status, allow: "GET, POST", body: body(error, status) });
-    // The server has let go of it, and would wait for ever for the other end to hang up.
+    // The server has released the socket, which would otherwise wait for the client to close it.
     socket.once("finish", () => socket.destroy());
   });
 
-  // The path comes before everything else of a request that is well formed, also before the body is read.
+  // In a well-formed request the path is checked first, before the body is read.
   app.addHook("onRequest", async (request, reply) => {
     void reply.header("cache-control", "no-store");
     const { headers, httpVersion } = request.raw;
@@ -79,7 +79,7 @@ interface KnownRoute {
   readonly path: RegExp;
 }
 
-/** The routes of an instance, those that are added later too; a parameter stands for one segment. */
+/** Lists the routes of an instance, including those added later; a parameter matches one segment. */
 function listRoutes(app: FastifyInstance): readonly KnownRoute[] {
   const routes: KnownRoute[] = [];
   app.addHook("onRoute", ({ method, url }) => {
@@ -91,7 +91,7 @@ function listRoutes(app: FastifyInstance): readonly KnownRoute[] {
   return routes;
 }
 
-/** Nothing is at a path, or something that takes other methods. */
+/** Describes an unknown path, or a known path with another method. */
 function describeUnknown(routes: readonly KnownRoute[], url: string) {
   const taken = new Set(routes.flatMap(({ methods, path }) => (path.test(url) ? methods : [])));
   const methods = (["GET", "POST"] as const).filter((method) => taken.has(method));
@@ -107,7 +107,7 @@ function describeMethod(methods: readonly string[]) {
   return { error: toErrorObject(error), status: 405 };
 }
 
-/** Answers on a connection that the framework has no reply for, and ends it. */
+/** Answers on a connection without a framework reply, and closes it. */
 function answerRaw(
   socket: Duplex,
   answer: { readonly status: number; readonly allow?: string; readonly body: unknown },
@@ -120,14 +120,14 @@ function answerRaw(
     `Content-Length: ${Buffer.byteLength(text)}`,
     "Connection: close",
   ];
-  // Whoever asked may be gone before the answer is.
+  // The client may have disconnected before the answer.
   socket.on("error", () => socket.destroy());
   socket.end(`${head.join("\r\n")}\r\n\r\n${text}`);
 }
 
 /**
- * Options of a server whose refusals below the router are the interface's too: a path that cannot be decoded, and bytes
- * that are not HTTP.
+ * Server options that answer failures below the router in the interface's form: an undecodable path, and bytes that are not
+ * HTTP.
  */
 export function refusalOptions(
   body: ErrorBody,
@@ -150,7 +150,7 @@ export function refusalOptions(
   };
 }
 
-/** What the framework refused before a handler ran: the request's fault, with the status it has in HTTP. */
+/** Describes a refusal by the framework before a handler ran, with its HTTP status. */
 function describeRefusal(
   thrown: FastifyError | Error,
 ): { readonly error: ErrorObject; readonly status: number } | null {

@@ -1,17 +1,17 @@
 /**
- * Which requests become sockets of the stream. Everything else, other upgrades included, is answered as plain HTTP: the
- * library would answer what it refuses in a form of its own, or not at all.
+ * Decides which requests become sockets of the stream. All others, including other upgrades, are answered as plain HTTP: the
+ * library would answer them in another form, or not at all.
  */
 import type { IncomingMessage } from "node:http";
 
-/** Where sockets are made. */
+/** Path of the stream. */
 export const STREAM_PATH = "/socket.io/";
 
-/** Whether a request is a handshake that the stream's library takes: a websocket of its protocol 4, and a new one. */
+/** Returns whether a request is a handshake that the stream's library accepts: a new websocket of protocol 4. */
 export function isHandshake({ method, url = "", headers }: IncomingMessage): boolean {
   if (method !== "GET" || headers.host === undefined || !url.startsWith(STREAM_PATH)) return false;
   const { pathname, searchParams } = new URL(url, "http://stream");
-  // What is given twice is the last one, as for the library.
+  // Of repeated parameters the last one counts, as in the library.
   const query = new Map(searchParams);
   return (
     pathname === STREAM_PATH &&

@@ -1,4 +1,4 @@
-/** The queries of the lists, parsed once at the border. */
+/** Parses the queries of the lists. */
 import {
   DEPOSIT_CURSOR_PATTERN,
   EVENT_TYPES,
@@ -34,7 +34,10 @@ export function parseListQuery(query: RawQuery): {
   };
 }
 
-/** Page of the settlements, and what they must have. @throws as above. */
+/**
+ * Returns page and filters of a list of settlements.
+ * @throws OperatingError VALIDATION_ERROR naming the parameter.
+ */
 export function parseSwapsQuery(
   query: RawQuery,
   format: AddressFormat,
@@ -50,7 +53,10 @@ export function parseSwapsQuery(
   };
 }
 
-/** Page of the deposits, and what they must have. @throws as above. */
+/**
+ * Returns page and filters of a list of deposits.
+ * @throws OperatingError VALIDATION_ERROR naming the parameter.
+ */
 export function parseDepositsQuery(query: RawQuery, format: AddressFormat) {
   return {
     limit: parseLimit(query, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX),
@@ -61,13 +67,16 @@ export function parseDepositsQuery(query: RawQuery, format: AddressFormat) {
   };
 }
 
-/** An id in a path; null for what can be the id of nothing. */
+/** Returns the id in a path; null if no object can have it. */
 export function parseId(text: unknown): string | null {
   const isId = typeof text === "string" && new RegExp(UUID_PATTERN).test(text);
   return isId ? text.toLowerCase() : null;
 }
 
-/** Page of the replay. @throws OperatingError VALIDATION_ERROR naming the parameter. */
+/**
+ * Returns the page of a replay.
+ * @throws OperatingError VALIDATION_ERROR naming the parameter.
+ */
 export function parseEventsQuery(
   query: RawQuery,
   format: AddressFormat,
@@ -75,7 +84,7 @@ export function parseEventsQuery(
   readonly limit: number;
   readonly since: string | undefined;
   readonly type: EventType | undefined;
-  /** As it is shown. */
+  /** As it is displayed. */
   readonly walletAddress: string | undefined;
 } {
   const wallet = parseWallet(query, format);
@@ -138,7 +147,7 @@ function parseTxHash(query: RawQuery): TxHash | undefined {
   throw invalid("txHash", "0x and 64 hex digits, or 64 bytes in base58");
 }
 
-/** As a quote takes it: the same text means the same user. */
+/** Parses a user id as a quote does: the same text means the same user. */
 function parseUserIdParam(query: RawQuery): Address | undefined {
   const text = single(query, "userId");
   if (text === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** The quote service's HTTP side, on a port of its own. */
+/** HTTP interface of the quote service, on its own port. */
 import {
   type ErrorObject,
   type QuoteErrorResponse,
@@ -28,14 +28,14 @@ export interface QuoteAppDeps {
   readonly log: Log;
   readonly clock: Clock;
   readonly limiter: RateLimiter;
-  /** Proxies whose word about the caller's address is taken, by address or range. */
+  /** Proxies whose `X-Forwarded-For` is trusted, by address or range. */
   readonly trustedProxies: readonly string[];
   /** Origins whose pages may call from a browser. */
   readonly corsOrigins: readonly string[];
   readonly quote: (request: QuoteRequest, principal: Principal) => Promise<QuoteResponse>;
 }
 
-/** Creates the quote application; the caller makes it listen. */
+/** Returns the quote application; the caller makes it listen. */
 export function createQuoteApp(deps: QuoteAppDeps): FastifyInstance {
   const app = Fastify({
     logger: false,
@@ -67,8 +67,8 @@ export function createQuoteApp(deps: QuoteAppDeps): FastifyInstance {
         throw nameAsSent(thrown, spelled);
       }
       if (!spelled.isTheirs) return response;
-      // The schema of the answer does not know these names: what it does not know is taken out before.
-      // CAST: cleaning takes members away, and none that is documented.
+      // The response schema has no alternative names, so unknown fields are removed before they are added. CAST: cleaning
+      // removes only undocumented fields.
       const { quotes, ...rest } = Value.Clean(QuoteResponse, response) as QuoteResponse;
       const theirs = { ...rest, quotes: quotes.map((quote) => toTheirSpelling({ ...quote })) };
       return reply
@@ -121,7 +121,7 @@ const EXPECTED: Readonly<Record<keyof QuoteRequest, string>> = {
   sdkVersion: 'the numbers of a version joined by underscores, such as "15_2_0"',
 };
 
-/** Clients of the quote service read errors at the top level, clients of the rest read the error object. */
+/** Returns both error forms: clients of the quote service read errors at the top level, other clients read the error object. */
 function bothConventions(error: ErrorObject, status: number): QuoteErrorResponse {
   return {
     error,

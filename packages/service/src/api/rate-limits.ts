@@ -1,7 +1,4 @@
-/**
- * Limits on how often one key, or one address, may ask. Counted in this process: with several of them behind a balancer
- * each counts for itself.
- */
+/** Rate limits per key and per address. Counted in this process: several processes behind a load balancer count separately. */
 import type { FastifyReply } from "fastify";
 import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import { OperatingError } from "../core/errors.ts";
@@ -10,17 +7,17 @@ import { OperatingError } from "../core/errors.ts";
 export interface RateLimits {
   /** Of one key, over all endpoints. */
   readonly perKey: number;
-  /** Of one address: requests that need no key or have none, and handshakes of the stream. */
+  /** Per address: requests without a key, and handshakes of the stream. */
   readonly perAddress: number;
-  /** Of one address, with a wrong key. Beyond it no key is looked at, so that keys cannot be guessed. */
+  /** Per address, wrong keys. Beyond it no key is checked, so that keys cannot be guessed. */
   readonly wrongKeyPerAddress: number;
-  /** Of one key, on `POST /request-index` alone: each may cost the service calls to a node. */
+  /** Per key, `POST /request-index` only: each call may cost calls to a node. */
   readonly requestIndexPerKey: number;
 }
 
 const WINDOW_S = 60;
 
-/** More than is allowed: 429, which the closed set of codes has under RPC_UNAVAILABLE. */
+/** A limit is exceeded: 429, under the code RPC_UNAVAILABLE of the interface's closed set. */
 export class RateLimited extends OperatingError {
   readonly httpStatus = 429;
   readonly retryAfterS: number;
@@ -33,20 +30,20 @@ export class RateLimited extends OperatingError {
   }
 }
 
-/** What is left of a limit. */
+/** State of a limit. */
 export interface Allowance {
   readonly name: keyof RateLimits;
   readonly limit: number;
   readonly remaining: number;
-  /** Seconds until the window begins anew. */
+  /** Seconds until the window restarts. */
   readonly resetS: number;
   readonly isExceeded: boolean;
 }
 
 export interface RateLimiter {
-  /** Counts one request of a key or an address. Never throws: what it found is in the answer. */
+  /** Counts one request of a key or an address. Never throws: the result is in the allowance. */
   take(name: keyof RateLimits, subject: string): Promise<Allowance>;
-  /** What is left, without counting: exceeded when nothing is. */
+  /** Returns the allowance without counting; exceeded if nothing is left. */
   peek(name: keyof RateLimits, subject: string): Promise<Allowance>;
 }
 
@@ -80,7 +77,7 @@ export function createRateLimiter(limits: RateLimits): RateLimiter {
   };
 }
 
-/** The library answers an exceeded limit by a rejection that is no error. */
+/** Consumes a point. The library signals an exceeded limit by a rejection that is not an error. */
 async function consume(limiter: RateLimiterMemory, subject: string) {
   try {
     return { counted: await limiter.consume(subject), isExceeded: false };
@@ -90,14 +87,14 @@ async function consume(limiter: RateLimiterMemory, subject: string) {
   }
 }
 
-/** @throws RateLimited when a limit is exceeded. */
+/** Throws RateLimited if a limit is exceeded. */
 export function refuseExceeded({ isExceeded, resetS }: Allowance): void {
   if (isExceeded) throw new RateLimited(resetS);
 }
 
 /**
- * States a limit in the headers of an answer (IETF draft-ietf-httpapi-ratelimit-headers-10).
- * @throws RateLimited when it is exceeded.
+ * Writes a limit to the headers of an answer (IETF draft-ietf-httpapi-ratelimit-headers-10).
+ * @throws RateLimited if it is exceeded.
  */
 export function enforce(reply: FastifyReply, allowance: Allowance): void {
   const { name, limit, remaining, resetS } = allowance;

@@ -1,7 +1,4 @@
-/**
- * `POST /request-index`: the order of checks is key, body, chain, the form of the
- * addresses, wallet, then what the settlements say.
- */
+/** `POST /request-index`. Checks run in this order: key, body, chain, address format, wallet, then the settlements. */
 import { RequestIndexBody } from "@sluice/sdk/wire";
 import { Value } from "typebox/value";
 import { type DepositAddress, listByWallets } from "../addresses/index.ts";
@@ -12,7 +9,7 @@ import { type Address, isNativeName, nativeOf } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
 import type { Principal } from "../integrators/index.ts";
 
-/** A request whose fields were understood and whose wallet is the integrator's. */
+/** A validated request for a wallet of the integrator. */
 export interface IndexRequest {
   readonly chainId: number;
   readonly address: DepositAddress;
@@ -21,14 +18,14 @@ export interface IndexRequest {
 
 /**
  * Reads a request.
- * @throws OperatingError VALIDATION_ERROR naming the field; UNSUPPORTED_CHAIN; NOT_FOUND for a wallet that is not the
- * integrator's, whether it is nobody's or somebody else's.
+ * @throws OperatingError VALIDATION_ERROR naming the field; UNSUPPORTED_CHAIN; NOT_FOUND for a wallet of nobody or of
+ *   another integrator.
  */
 export async function readIndexRequest(
   deps: {
     readonly db: Db;
     readonly format: AddressFormat;
-    /** Bridge ids of the chains that are scanned. */
+    /** Bridge ids of the scanned chains. */
     readonly scanned: ReadonlySet<number>;
   },
   body: RequestIndexBody,
@@ -53,7 +50,7 @@ export async function readIndexRequest(
   return { chainId: body.chain, address, token };
 }
 
-/** Checks the form of a body before anything of it is used. */
+/** Validates the form of a body. */
 export function parseIndexBody(body: unknown): RequestIndexBody {
   if (Value.Check(RequestIndexBody, body)) return body;
   const [first] = Value.Errors(RequestIndexBody, body);

@@ -1,31 +1,31 @@
 /**
- * How many sockets there may be at once. Counted in this process, as the rate limits are. A connection becomes a socket
- * when it asks to be let in; what has not asked yet, or was refused and is still there, is bounded too.
+ * Limits on open sockets, counted in this process like the rate limits. A connection becomes a socket when it asks for
+ * admission; connections that have not asked, or were refused and are still open, are bounded too.
  */
 import { OperatingError } from "../core/errors.ts";
 
-/** Sockets that are open at once. */
+/** Limits on sockets open at the same time. */
 export interface SocketCaps {
   readonly perKey: number;
-  /** Of one address, whatever its keys. */
+  /** Per address, for any keys. */
   readonly perAddress: number;
 }
 
-/** What carries a socket, and says when it is gone. */
+/** The connection under a socket, which reports its end. */
 interface Connection {
   readonly readyState: string;
   once(event: "close", listener: () => void): unknown;
 }
 
-/** Connections of an address for each socket that it may have. */
+/** Connections of an address per allowed socket. */
 const CONNECTIONS_PER_SOCKET = 2;
 
 export interface SocketCounter {
-  /** Counts any connection until it is gone. False when an address has too many, and it is to be cut. */
+  /** Counts any connection until it closes. Returns false if the address has too many: the caller closes it. */
   accept(address: string, connection: Connection): boolean;
   /**
-   * Counts a connection until it is gone.
-   * @throws OperatingError RPC_UNAVAILABLE when as many are there as may be.
+   * Counts a socket until it closes.
+   * @throws OperatingError RPC_UNAVAILABLE if the limit is reached.
    */
   enter(name: keyof SocketCaps, subject: string, connection: Connection): void;
 }
@@ -38,12 +38,12 @@ export function createSocketCounter(caps: SocketCaps): SocketCounter {
     connections: new Map<string, number>(),
   };
 
-  /** Counts one more, unless there are as many as may be. */
+  /** Counts one more, unless the limit is reached. */
   function count(name: keyof typeof open, subject: string, connection: Connection): boolean {
     const counts = open[name];
     const before = counts.get(subject) ?? 0;
     if (before >= limits[name]) return false;
-    // It went while its key was looked at, and will not say so again.
+    // Closed while its key was checked; it will not report that again.
     if (connection.readyState === "closed") return true;
     counts.set(subject, before + 1);
     connection.once("close", () => {

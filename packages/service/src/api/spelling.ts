@@ -1,6 +1,6 @@
 /**
- * Clients of the original service spell what begins with `pay` with a prefix of its vendor. A request that does is
- * answered in the same spelling, so that such a client need not be changed.
+ * Clients of the original service prefix fields that begin with `pay` with a vendor name. Such a request is answered in the
+ * same spelling, so that these clients need no change.
  */
 import { OperatingError } from "../core/errors.ts";
 
@@ -9,16 +9,16 @@ const THEIRS = "mps";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A request in our spelling, and how it was sent. */
+/** A request in our spelling, and its original spelling. */
 export interface Spelled {
   readonly request: unknown;
-  /** Whether something in it was in theirs. */
+  /** Whether any field was in their spelling. */
   readonly isTheirs: boolean;
-  /** The name that a field of ours had in it. */
+  /** Returns the name that a field had in the request. */
   readonly nameOf: (field: string) => string;
 }
 
-/** Reads a request in either spelling. Where both are given, ours counts. */
+/** Reads a request in either spelling. If both are given, ours counts. */
 export function readSpelling(request: unknown): Spelled {
   const asItIs = { request, isTheirs: false, nameOf: (field: string) => field };
   if (!isFields(request)) return asItIs;
@@ -35,7 +35,7 @@ export function readSpelling(request: unknown): Spelled {
   };
 }
 
-/** An error about a field of a request, with the name that the field had in it. */
+/** Returns an error about a field, under the name that the field had in the request. */
 export function nameAsSent(thrown: unknown, { nameOf }: Spelled): unknown {
   const field = thrown instanceof OperatingError ? thrown.details?.["field"] : undefined;
   if (!(thrown instanceof OperatingError) || typeof field !== "string") return thrown;
@@ -50,7 +50,7 @@ export function nameAsSent(thrown: unknown, { nameOf }: Spelled): unknown {
   });
 }
 
-/** The fields of an object in their spelling. */
+/** Converts the fields of an object to their spelling. */
 export function toTheirSpelling(fields: Fields): Fields {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
@@ -60,7 +60,7 @@ export function toTheirSpelling(fields: Fields): Fields {
   );
 }
 
-/** A prefix, and then a word of its own: `payDeposit`, not `payment`. */
+/** A prefix followed by a capitalised word: `payDeposit`, not `payment`. */
 function isSpelled(name: string, prefix: string): boolean {
   return name.startsWith(prefix) && /^[A-Z]/.test(name.slice(prefix.length));
 }

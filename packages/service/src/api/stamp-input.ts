@@ -1,19 +1,16 @@
-/**
- * Times that callers send: dates of the calendar, with or without a time, as ISO 8601 writes them, and never one that
- * the calendar or the database does not have.
- */
+/** Parses times from callers: ISO 8601 calendar dates with or without a time, within the range of the database. */
 import { ISO_8601_PATTERN } from "@sluice/sdk/wire";
 import { formatStamp } from "../core/stamp.ts";
 
-/** Where a time between two milliseconds goes. */
+/** Rounding of a time between two milliseconds. */
 export type Rounding = "down" | "up";
 
 const FORM = new RegExp(ISO_8601_PATTERN);
-/** The parts of what has the form, with or without its separators. */
+/** Parts of a well-formed time, with or without separators. */
 const PARTS =
   /^(\d{4})-?(\d\d)-?(\d\d)(?:[Tt ](\d\d):?(\d\d)(?::?(\d\d)(?:[.,](\d+))?)?)?(?:[Zz]|([+-])(\d\d):?(\d\d)?)?$/;
 
-/** The wire's spelling of a time, in UTC where it has no offset; undefined when it is not one. */
+/** Returns the wire spelling of a time, in UTC if it has no offset; undefined if it is invalid. */
 export function parseStamp(text: string, rounding: Rounding): string | undefined {
   const parts = FORM.test(text) ? PARTS.exec(text) : null;
   if (!parts) return undefined;
@@ -25,11 +22,11 @@ export function parseStamp(text: string, rounding: Rounding): string | undefined
   if (hour > 24 || minute > 59 || second > 59 || offsetHour > 23 || offsetMinute > 59) {
     return undefined;
   }
-  // 24:00 is the end of the day, and nothing comes after it.
+  // 24:00 is the end of the day and allows no further time.
   if (hour === 24 && minute + second + Number(fraction) > 0) return undefined;
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
-  // The calendar moves a day that does not exist into the next month.
+  // Date moves a nonexistent day into the next month.
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
 
   const between = rounding === "up" && Number(fraction.slice(3)) > 0 ? 1 : 0;
@@ -39,6 +36,6 @@ export function parseStamp(text: string, rounding: Rounding): string | undefined
   return ms >= STAMP_MIN_MS && ms <= STAMP_MAX_MS ? formatStamp(ms) : undefined;
 }
 
-/** The years that four digits can write; the database has no year 0. */
+/** Years of four digits; the database has no year 0. */
 const STAMP_MIN_MS = Date.parse("0001-01-01T00:00:00.000Z");
 const STAMP_MAX_MS = Date.parse("9999-12-31T23:59:59.999Z");

@@ -1,6 +1,6 @@
 /**
- * The live stream: Socket.IO, websocket only. A socket is let into the room of its integrator, which the server
- * chooses, and gets what the tail of the event log hands out there. Clients may say nothing.
+ * The live stream: Socket.IO over websocket only. A socket joins the room of its integrator, which the server chooses, and
+ * receives the events that the tail of the event log emits there. Clients send nothing.
  */
 import { STREAM_CONNECTED_CHANNEL, STREAM_EVENT_CHANNEL } from "@sluice/sdk/wire";
 import type { Server as HttpServer, RequestListener } from "node:http";
@@ -17,30 +17,30 @@ import { type RateLimiter, refuseExceeded } from "./rate-limits.ts";
 import { createSocketCounter, type SocketCaps } from "./socket-caps.ts";
 
 export interface Stream {
-  /** The live end of the event log; roles wake and pump it. */
+  /** Live end of the event log; roles wake and pump it. */
   readonly tail: Tail;
-  /** Cuts the sockets whose key was revoked since they came. */
+  /** Closes sockets whose key was revoked after they connected. */
   cutRevoked(): Promise<void>;
-  /** How many sockets are connected now. */
+  /** Returns the number of connected sockets. */
   countSockets(): number;
   close(): Promise<void>;
 }
 
-/** Events, of less than a kilobyte each, that may wait for a slow reader before it is cut. */
+/** Events of less than a kilobyte each that may wait for a slow client before its socket is closed. */
 const WAITING_PACKETS_MAX = 2_000;
 const PACKET_BYTES_MAX = 16_000;
-/** Messages of a connection before it is closed. Clients come and go in one each; what else they say may be answered. */
+/** Messages of a connection before it is closed. Clients connect and disconnect in one each; any other may cost an answer. */
 const MESSAGES_MAX = 100;
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Attaches the stream to a server that listens, or will, and lets nothing but handshakes upgrade. */
+/** Attaches the stream to a server, listening or not, and allows only handshakes to upgrade. */
 export function createStream(options: {
   readonly server: HttpServer;
   readonly db: Db;
   readonly pepper: Secret;
   readonly log: Log;
   readonly limiter: RateLimiter;
-  /** Proxies whose word about the caller's address is taken, by address or range. */
+  /** Proxies whose `X-Forwarded-For` is trusted, by address or range. */
   readonly trustedProxies: readonly string[];
   readonly socketCaps: SocketCaps;
 }): Stream {
@@ -57,12 +57,12 @@ export function createStream(options: {
     maxHttpBufferSize: PACKET_BYTES_MAX,
     connectTimeout: CONNECT_TIMEOUT_MS,
   });
-  // The library takes handshakes only: what it would refuse is answered by who answers the rest.
+  // The library gets handshakes only; the application answers all other requests.
   server.removeAllListeners("request");
-  // CAST: listeners of that event, taken from it above.
+  // CAST: listeners of that event, removed from it above.
   for (const listener of plain) server.on("request", listener as RequestListener);
   const principals = new WeakMap<Socket, Principal>();
-  /** Connections that have asked to be let in. */
+  /** Connections that have asked for admission. */
   const asked = new WeakSet<Socket["conn"]>();
   const tail = createTail({
     db,
@@ -77,7 +77,7 @@ export function createStream(options: {
     },
   });
 
-  /** Handshakes count against the address, whatever their key: each costs more than a request. */
+  /** Handshakes count against the address for any key: each costs more than a request. */
   async function admit(socket: Socket): Promise<Principal> {
     const { conn } = socket;
     if (asked.has(conn)) {
@@ -113,9 +113,9 @@ export function createStream(options: {
       },
       (thrown: unknown) => {
         const error = toOperatingError(thrown);
-        if (error.code === "INTERNAL") log.error({ err: thrown }, "a handshake failed");
+        if (error.code === "INTERNAL") log.error({ err: thrown }, "handshake failed");
         next(Object.assign(new Error(error.message), { data: toErrorObject(error) }));
-        // Behind the refusal, which the library sends in the next tick as well.
+        // After the refusal, which the library sends in the next tick.
         process.nextTick(() => socket.conn.close());
       },
     );
@@ -134,8 +134,8 @@ export function createStream(options: {
       return true;
     };
     tail.join(integratorId, enter).catch((error: unknown) => {
-      log.error({ err: error }, "a socket could not join its room");
-      // A lost connection: clients do not come back by themselves from a farewell.
+      log.error({ err: error }, "socket could not join its room");
+      // Closes the connection without a disconnect packet: clients do not reconnect after one.
       socket.conn.close();
     });
     return undefined;
@@ -156,28 +156,28 @@ export function createStream(options: {
   };
 }
 
-/** The key as it came: from the handshake, or from the address where a browser cannot do better. */
+/** Returns the key from the handshake, or from the query for browsers. */
 function keyOf(socket: Socket): unknown {
   const { auth, query } = socket.handshake;
   return auth.apiKey ?? query.apiKey;
 }
 
 /**
- * Cuts a socket whose reader does not keep up. Its client sees a lost connection, comes back by itself and catches up by
- * replay. What waits is in the queue of the connection, which holds everything while one write is under way.
+ * Closes a socket whose client does not keep up. The client sees a lost connection, reconnects and catches up by replay.
+ * Waiting events are in the connection's queue, which holds everything while one write is in progress.
  */
 function cutIfSlow(socket: Socket, log: Log): void {
   const queue: unknown = Reflect.get(socket.conn, "writeBuffer");
   const waiting = Array.isArray(queue) ? queue.length : 0;
   if (waiting <= WAITING_PACKETS_MAX) return;
-  log.warn({ waiting }, "a slow reader was cut; it catches up by replay");
+  log.warn({ waiting }, "slow client disconnected");
   cut(socket.conn);
 }
 
-/** Ends a connection at once, whatever is still to be written. */
+/** Ends a connection at once and drops unsent data. */
 function cut(conn: Socket["conn"]): void {
   conn.close(true);
-  // The websocket would wait for an answer to its farewell, and hold what was written, for another 30 seconds.
+  // The websocket would wait 30 seconds for the close handshake and hold unsent data until then.
   const raw: unknown = Reflect.get(conn.transport, "socket");
   if (typeof raw !== "object" || raw === null || !("terminate" in raw)) return;
   if (typeof raw.terminate === "function") raw.terminate();

@@ -1,6 +1,6 @@
 /**
- * What clients of a quote send in other words than the schema's, and mean the same: nulls and empty parameters for what
- * they leave out, booleans as other languages write them, and numbers that went through floating point.
+ * Accepts values that clients of a quote send in another form with the same meaning: nulls and empty parameters for omitted
+ * fields, booleans in other spellings, and numbers with floating-point error.
  */
 import type { QuoteRequest } from "@sluice/sdk/wire";
 
@@ -19,7 +19,7 @@ const SWITCHES: readonly string[] = [
   "fullList",
 ] satisfies readonly (keyof QuoteRequest)[];
 
-/** A request without the fields that were given as nothing. */
+/** Returns a request without fields that are null or empty. */
 export function dropAbsent(request: unknown): unknown {
   if (!isFields(request)) return request;
   return Object.fromEntries(
@@ -27,7 +27,7 @@ export function dropAbsent(request: unknown): unknown {
   );
 }
 
-/** A request in the words of the schema; what cannot be understood stays as it is, for the schema to refuse. */
+/** Converts a request to the schema's form. Values that cannot be converted stay, and the schema refuses them. */
 export function readTolerantly(request: unknown): unknown {
   if (!isFields(request)) return request;
   return Object.fromEntries(
@@ -47,7 +47,7 @@ function readSwitch(value: unknown): unknown {
   return word === "false" || word === "0" ? false : value;
 }
 
-/** 29 where 0.29 per cent came to 28.999999999999996 basis points, as a number or as its text. */
+/** Returns 29 for 28.999999999999996 (0.29 per cent as basis points), as a number or text. */
 function readWhole(value: unknown): unknown {
   const isText = typeof value === "string" && /^\d+(\.\d+)?$/.test(value);
   return isText || typeof value === "number" ? Math.round(Number(value)) : value;

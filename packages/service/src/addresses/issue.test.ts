@@ -75,7 +75,7 @@ describe("an issued address", () => {
       ...destination,
       id: address.id,
       integratorId: tenant.id,
-      factory: FACTORY,
+      walletRoot: FACTORY,
       commitment,
       family: "evm",
       wallet: predictWallet(FACTORY, address.commitment),

@@ -72,7 +72,7 @@ export async function issueAddress(
     family,
     wallet,
     proof,
-    factory: chain.addresses.walletRoot,
+    walletRoot: chain.addresses.walletRoot,
     commitment,
     commitmentHash: chain.hashCommitment(commitment),
   };
@@ -126,7 +126,7 @@ export function assertDerived(
     {
       details: {
         reason:
-          address.factory === chain.addresses.walletRoot
+          address.walletRoot === chain.addresses.walletRoot
             ? "address_row_changed"
             : "factory_changed",
       },

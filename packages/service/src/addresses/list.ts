@@ -114,8 +114,8 @@ export function formatCommitment(address: DepositAddress, display: Display): Pay
     refundAuthority: commitment.refundAuthority,
     maxFeeBps: commitment.maxFeeBps,
     maxSlippageBps: commitment.maxSlippageBps,
-    factory: display(address.factory),
-    ...(address.proof === null ? { implementation: implementationOf(address.factory) } : {}),
+    factory: display(address.walletRoot),
+    ...(address.proof === null ? { implementation: implementationOf(address.walletRoot) } : {}),
     commitment: address.commitmentHash,
     ...(address.proof === null ? {} : { binding: address.proof }),
   };

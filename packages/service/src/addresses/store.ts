@@ -58,7 +58,7 @@ export async function insertAddress(tx: Tx, id: string, address: DepositAddress)
       max_slippage_bps: address.commitment.maxSlippageBps,
       version: COMMITMENT_VERSION,
       wallet_kind: WALLET_KIND,
-      factory: address.factory,
+      factory: address.walletRoot,
       commitment: address.commitmentHash,
       wallet: address.wallet,
       proof: address.proof,
@@ -187,7 +187,7 @@ export function parseAddress(row: Selectable<AddressesTable>): DepositAddress {
     family: row.chain_family,
     proof: row.proof === null ? null : toHex(row.proof),
     wallet: toAddress(row.wallet),
-    factory: toAddress(row.factory),
+    walletRoot: toAddress(row.factory),
     commitmentHash: toHex32(row.commitment),
     commitment: commitmentOf(
       {

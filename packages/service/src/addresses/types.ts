@@ -16,7 +16,7 @@ export interface DepositAddress {
   readonly destWallet: Address;
   readonly destToken: Address;
   /** Factory contract on EVM chains; on Solana the signer's account that signed the binding. */
-  readonly factory: Address;
+  readonly walletRoot: Address;
   readonly commitment: Commitment;
   readonly commitmentHash: Hex32;
   /** The signer's binding of a vault to the commitment; null on EVM chains, where anybody can derive the wallet. */

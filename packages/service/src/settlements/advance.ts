@@ -1,7 +1,7 @@
 /**
- * The settlement worker: looks at what is due and takes each settlement as far as it goes now. A look authorises
- * nothing by itself: what it may do is in the row, and every write is a compare-and-set on it, so two looks at once,
- * or a look after a crash, do no harm.
+ * The settlement worker: polls due settlements and advances each as far as it can go now. A poll carries no authority:
+ * the row decides the next step, and every write is a compare-and-set on it, so concurrent polls, or a poll after a
+ * crash, are harmless.
  */
 import { getAddressById } from "../addresses/index.ts";
 import { assert, assertNever } from "../core/assert.ts";
@@ -21,12 +21,12 @@ import { getSettlement } from "./store/read.ts";
 import type { Settlement } from "./types.ts";
 
 const BATCH_SIZE = 20;
-/** Steps of one look; a settlement that wants more is looked at again. */
+/** Steps per settlement and poll; the next poll continues. */
 const STEPS_MAX = 8;
 
 /**
- * Looks at every settlement of a source chain that is due. Returns true when there may be more. Chains are looked at
- * apart, so that one whose node hangs does not slow the others.
+ * Advances the due settlements of a source chain. Returns true when there may be more. Each chain is polled by itself,
+ * so that a hanging node does not slow the others.
  */
 export function pollDueSettlements(deps: SettlementDeps, chainId: number): Promise<boolean> {
   return workOnDue(deps, {
@@ -38,21 +38,21 @@ export function pollDueSettlements(deps: SettlementDeps, chainId: number): Promi
   });
 }
 
-/** Takes one settlement as far as it goes now. Never throws for its own troubles: they are its status. */
+/** Advances one settlement as far as it can go now. Its own errors become its status and are not thrown. */
 export async function advance(deps: SettlementDeps, id: string): Promise<void> {
-  for (let looks = 0; looks < STEPS_MAX; looks++) {
+  for (let steps = 0; steps < STEPS_MAX; steps++) {
     const settlement = await getSettlement(deps.db, id);
-    assert(settlement !== null, "a settlement that was due is there");
+    assert(settlement !== null, "a due settlement exists");
     if (settlement.step === "done") return;
-    const tooEarlyMs = waitBeforeRetry(deps, settlement);
-    if (tooEarlyMs !== null) return dueSettlements.reschedule(deps.db, id, tooEarlyMs);
+    const retryAtMs = findPendingRetry(deps, settlement);
+    if (retryAtMs !== null) return dueSettlements.reschedule(deps.db, id, retryAtMs);
     if ((await stepSafely(deps, settlement)) === "wait") break;
   }
 }
 
 async function stepSafely(deps: SettlementDeps, settlement: Settlement): Promise<StepResult> {
   try {
-    // Put off first: the step itself may set a later or an earlier time, and it wins.
+    // Reschedules before the step: the step may set another time, and that one must win.
     await dueSettlements.reschedule(deps.db, settlement.id, deps.clock.now() + deps.pollMs);
     const address = await getAddressById(deps.db, settlement.addressId);
     switch (settlement.step) {
@@ -70,8 +70,11 @@ async function stepSafely(deps: SettlementDeps, settlement: Settlement): Promise
   } catch (thrown) {
     if (thrown instanceof ConcurrentChange) return "again";
     if (isTransientDatabaseError(thrown)) {
-      // It says nothing about the settlement, and whether a commit went through is in the row.
-      deps.log.error({ err: thrown, settlementId: settlement.id }, "the database did not answer");
+      // No statement about the settlement: the next poll reads from the row whether the commit succeeded.
+      deps.log.error(
+        { err: thrown, settlementId: settlement.id },
+        "database unavailable, retrying",
+      );
       return "wait";
     }
     return recordFailure(deps, settlement, thrown);
@@ -79,8 +82,8 @@ async function stepSafely(deps: SettlementDeps, settlement: Settlement): Promise
 }
 
 /**
- * A step that could not be taken becomes the settlement's status, unless it was only waiting for something already
- * sent: then a node that did not answer says nothing about it.
+ * Records the error of a step as the settlement's status. While a sent transaction is awaited, the error is only logged:
+ * a node that does not answer proves nothing about that transaction.
  */
 async function recordFailure(
   deps: SettlementDeps,
@@ -91,16 +94,16 @@ async function recordFailure(
   const facts = { err: thrown, settlementId: settlement.id, code: error.code };
   const waiting = settlement.status === "deploying" || isSweeping(settlement.status);
   if (waiting) {
-    deps.log.warn(facts, "could not look at what was sent, will look again");
+    deps.log.warn(facts, "transaction not readable, retrying");
     return "wait";
   }
-  deps.log.warn(facts, "a step failed or was deferred");
+  deps.log.warn(facts, "settlement step failed");
   await fail(deps, settlement, error);
   return "wait";
 }
 
-/** When a failing settlement is looked at before its time, the time it is to be looked at; null to go on. */
-function waitBeforeRetry(deps: SettlementDeps, settlement: Settlement): number | null {
+/** Returns the time of the next retry while it is in the future; null when the step may run. */
+function findPendingRetry(deps: SettlementDeps, settlement: Settlement): number | null {
   if (settlement.retryAtMs === null || settlement.step === "deliver") return null;
   return deps.clock.now() < settlement.retryAtMs ? settlement.retryAtMs : null;
 }

@@ -1,4 +1,4 @@
-/** Which route a settlement takes. */
+/** Chooses the route of a settlement. */
 import type { Holding } from "../deposits/index.ts";
 import type { DepositAddress } from "../addresses/index.ts";
 import { OperatingError } from "../core/errors.ts";
@@ -6,7 +6,7 @@ import type { Pair, Route } from "../routes/index.ts";
 import type { SettlementDeps } from "./deps.ts";
 import type { Settlement } from "./types.ts";
 
-/** The enabled routes of the settlement's pair, the preferred first. */
+/** Returns the enabled routes of the settlement's pair, the preferred one first. Throws NO_ROUTE when there is none. */
 export function listRoutes(
   deps: SettlementDeps,
   settlement: Settlement,
@@ -20,9 +20,9 @@ export function listRoutes(
 }
 
 /**
- * Takes the first route that can do it. What one says of the deposit or of itself sends it to the next; when none can,
- * the deposit waits for the preferred one.
- * @throws what the preferred route threw.
+ * Tries the routes in order and returns the first success. An operating error of one route moves on to the next; any
+ * other error is thrown at once.
+ * @throws the error of the preferred route when every route fails: the deposit waits for that one.
  */
 export async function takeFirst<T>(
   [preferred, ...others]: readonly [Route, ...Route[]],
@@ -43,7 +43,7 @@ export async function takeFirst<T>(
   }
 }
 
-/** The route by which the settlement's open sweep was sent. */
+/** Returns the route of the settlement's last planned sweep. Throws CONFIG_MISSING when it is no longer configured. */
 export function usedRoute(
   deps: SettlementDeps,
   settlement: Settlement,
@@ -57,7 +57,7 @@ export function usedRoute(
   });
 }
 
-/** Returns the pair that a holding is delivered by. */
+/** Returns the pair of tokens that a holding settles between. */
 export function pairOf(
   { chainId, token }: Pick<Holding, "chainId" | "token">,
   { destChain, destToken }: Pick<DepositAddress, "destChain" | "destToken">,

@@ -8,24 +8,24 @@ import type { Log } from "../telemetry/log.ts";
 import type { Holding } from "../deposits/index.ts";
 import type { StoreDeps } from "./store/transition.ts";
 
-/** Accounts that send for settlements of a chain; several of a kind share the work. */
+/** Sender accounts for the settlements of a chain; several of one purpose share the work. */
 export interface SettlementLanes {
   readonly deploy: readonly Address[];
   readonly settle: readonly Address[];
 }
 
-/** Dependencies of settling by request; the API has no more of settlements. */
+/** Dependencies of settling by request: all that the API needs. */
 export interface RequestDeps extends StoreDeps {
   readonly db: Db;
   readonly chains: Chains;
   readonly log: Log;
-  /** Reads the minimum of a token at present. A price that is unavailable is part of the answer. */
+  /** Reads the current minimums of a token. A missing price is part of the result, not an error. */
   readonly readMinimums: (chainId: number, token: Address) => Promise<Minimums>;
-  /** Tells the streams of an integrator that there are events; called after the commit. */
+  /** Wakes an integrator's streams because there are new events; called after the commit. */
   readonly wakeEvents: (integratorId: string) => void;
 }
 
-/** Dependencies of turning arrived value into settlements; composed by the scanner role. */
+/** Dependencies of the intake, which turns arrived value into settlements; composed by the scanner role. */
 export interface IntakeDeps extends RequestDeps {
   readonly routes: RouteBook;
 }
@@ -35,15 +35,15 @@ export interface SettlementDeps extends IntakeDeps {
   readonly fees: Fees;
   /** Senders per source chain. */
   readonly lanes: ReadonlyMap<number, SettlementLanes>;
-  /** Tells the lanes of a chain that there is something to send; called after the commit. */
+  /** Wakes the lanes of a chain because there is a new intent; called after the commit. */
   readonly wakeLanes: (chainId: number) => void;
-  /** How often a waiting settlement is polled when nothing wakes it, in milliseconds. */
+  /** Poll interval of a waiting settlement that nothing wakes, in milliseconds. */
   readonly pollMs: number;
   /** Delays of retries in milliseconds; the published schedule unless a test says otherwise. */
   readonly retryScheduleMs?: readonly number[];
 }
 
-/** Returns the senders for settlements of a chain. Throws CONFIG_MISSING, a deferral, where there are none any more. */
+/** Returns the senders for settlements of a chain. Throws CONFIG_MISSING, a deferral, when they are no longer configured. */
 export function lanesOf(
   { lanes }: Pick<SettlementDeps, "lanes">,
   { chainId }: Pick<Holding, "chainId">,
@@ -51,7 +51,7 @@ export function lanesOf(
   return getConfigured(lanes, chainId, "The chain of this settlement has no lanes.");
 }
 
-/** Returns the chain of a settlement. Throws CONFIG_MISSING, a deferral, where it is not configured any more. */
+/** Returns the chain of a settlement. Throws CONFIG_MISSING, a deferral, when it is no longer configured. */
 export function chainOf(
   { chains }: Pick<SettlementDeps, "chains">,
   { chainId }: Pick<Holding, "chainId">,

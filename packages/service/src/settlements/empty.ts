@@ -4,12 +4,14 @@ import { chainOf, type SettlementDeps } from "./deps.ts";
 import { giveUp } from "./fail.ts";
 import type { Settlement } from "./types.ts";
 
-/** Looks that must find a wallet empty before it is believed: nodes behind one address differ for a while. */
+/** Polls that must find the wallet empty: nodes behind a load balancer may disagree for some time. */
 const EMPTY_POLLS_MIN = 3;
 
 /**
- * An empty wallet: its deposits may come back while their blocks are not final, or a node may lag. Once that cannot be,
- * the settlement ends: with REORG when its deposits left the chain, else with a refund, the only other way out.
+ * Defers or ends the settlement of an empty wallet. While the deposits' blocks are not final the deposits may reappear,
+ * and a node may lag, so the settlement is deferred. Afterwards it ends: with REORG when all deposits are orphaned,
+ * otherwise as refunded, the only other way out of a wallet.
+ * @throws OperatingError REORG or INSUFFICIENT_BALANCE while the settlement is deferred.
  */
 export async function recordEmpty(deps: SettlementDeps, settlement: Settlement): Promise<"wait"> {
   const { all, orphaned, highest } = await countOrphaned(deps.db, settlement.id);

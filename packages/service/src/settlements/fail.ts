@@ -8,8 +8,8 @@ import { transition } from "./store/transition.ts";
 import type { Settlement, SettlementError } from "./types.ts";
 
 /**
- * Records that a step failed or was deferred: retried on the schedule, or given up where no retry is left and nothing
- * is in flight. In the caller's transaction; false when the settlement changed meanwhile.
+ * Records in the caller's transaction that a step failed or was deferred: the settlement is retried on the schedule, or
+ * given up when no try is left and nothing is in flight. Returns false when the settlement was changed concurrently.
  */
 export async function failIn(
   tx: Tx,
@@ -40,7 +40,7 @@ export async function failIn(
         ...counts,
         step: "done",
         retryAtMs: null,
-        // From here on it is looked for a refund.
+        // Due at once: from here on the settlement is polled for a refund.
         nextCheckAtMs: deps.clock.now(),
       },
     });
@@ -53,7 +53,7 @@ export async function failIn(
   });
 }
 
-/** Ends a settlement that no retry can help: nothing is left in the wallet, for good, and nothing is in flight. */
+/** Ends a settlement that no retry can help: the wallet is empty at finality, and nothing is in flight. */
 export async function giveUp(
   deps: SettlementDeps,
   settlement: Settlement,
@@ -75,7 +75,7 @@ export async function giveUp(
   deps.wakeEvents(settlement.integratorId);
 }
 
-/** `failIn` in a transaction of its own. */
+/** Records a failed or deferred step in a transaction of its own; see `failIn`. */
 export async function fail(
   deps: SettlementDeps,
   settlement: Settlement,

@@ -1,8 +1,10 @@
 import type { Settlement } from "./types.ts";
 
 /**
- * Whether value of a settlement is on its way: a sweep is planned and its end is not known for good, or what it took is
- * not delivered, given back or taken back. Such a settlement is never `dead`, and nobody plans a second sweep for it.
+ * Returns whether a settlement has value in flight: its sweep is planned and has no final result, or the swept value is
+ * not yet delivered, returned or taken back.
+ *
+ * Invariant: a settlement with value in flight never becomes `dead`, and no second sweep is planned for it.
  */
 export function hasValueInFlight({
   step,

@@ -1,42 +1,42 @@
 /**
- * The lifecycle of a settlement as data: every status has a row, every trigger a cell. A cell is the next status, or
- * why the trigger cannot happen there. `docs/lifecycle.md` is drawn from this table.
+ * The lifecycle of a settlement as data: one row per status, one cell per trigger. A cell is the next status, or the
+ * reason why the trigger cannot happen in that status. `docs/lifecycle.md` is generated from this table.
  *
- * Invariants: a status changes only through `transition` in `store.ts`, which asks this table; the interface's names
- * are used to the letter; `completed` and `dead` are final; value that has left the wallet is never `dead`.
+ * Invariants: a status changes only through `transition` in `store/transition.ts`, which reads this table; the names
+ * are the interface's own; `completed` and `dead` are terminal; a settlement with value in flight is never `dead`.
  */
 import type { SettlementStatus } from "@sluice/sdk/wire";
 
-/** What can happen to a settlement. */
+/** Events that can change a status. */
 export const TRIGGERS = [
-  /** The wallet has code, by our deployment or somebody else's. */
+  /** The wallet has code, from our deployment or another. */
   "wallet_ready",
   /** The deployment is committed to a lane. */
   "deploy_planned",
-  /** The sweep is committed to a lane, or its delivery goes on after trouble. */
+  /** The sweep is committed to a lane, or its delivery continues after an error. */
   "sweep_planned",
-  /** A step was attempted and failed, for the first time or again. */
+  /** A step was attempted and failed; uses up a try. */
   "failed",
-  /** A step could not be attempted for a cause outside the settlement, for the first time or again. */
+  /** A step could not be attempted, for a cause outside the settlement; uses up no try. */
   "deferred",
-  /** Our own reader saw the promised value in the committed wallet. */
+  /** Our own reader found the promised value at the destination wallet. */
   "delivered",
-  /** No retry is left, or none may help, and no value is in flight. */
+  /** No try is left, or no retry can help, and no value is in flight. */
   "given_up",
 ] as const;
 export type Trigger = (typeof TRIGGERS)[number];
 
 export type Cell =
   | { readonly to: SettlementStatus }
-  /** Why it cannot happen; an attempt is a bug. */
+  /** The reason why the trigger cannot happen; a caller that tries has a bug. */
   | { readonly reject: string };
 
-/** Whether the sweep is on its way, and nothing is wrong with it. */
+/** Returns whether the sweep or its delivery is under way without an error. */
 export function isSweeping(status: SettlementStatus): boolean {
   return status === "swapping" || status === "settling";
 }
 
-/** Returns the status a settlement begins with. `walletDeployed` is null where nothing is deployed. */
+/** Returns the initial status. `walletDeployed` is null on chains where wallets are not deployed. */
 export function firstStatus(walletDeployed: boolean | null): SettlementStatus {
   if (walletDeployed === null) return "pending_settle";
   return walletDeployed ? "pending_swap" : "pending_deploy";
@@ -45,11 +45,11 @@ export function firstStatus(walletDeployed: boolean | null): SettlementStatus {
 const to = (status: SettlementStatus): Cell => ({ to: status });
 const reject = (why: string): Cell => ({ reject: why });
 
-const FINAL = reject("a final settlement never changes");
+const FINAL = reject("a terminal status never changes");
 const NO_WALLET = reject("a wallet without code is not swept");
 const DEPLOYED = reject("the wallet has code");
 const NOT_SWEPT = reject("nothing has left the wallet");
-const NO_DEPLOYMENT = reject("this family has no deployment");
+const NO_DEPLOYMENT = reject("wallets on this kind of chain are not deployed");
 
 const FINAL_ROW: Readonly<Record<Trigger, Cell>> = {
   wallet_ready: FINAL,

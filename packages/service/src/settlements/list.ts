@@ -10,7 +10,7 @@ import { type Address, toAddress } from "../core/hex.ts";
 import { errorOf } from "./store/row.ts";
 import type { Db } from "../db/schema.ts";
 
-/** What settlements must have; undefined for any. */
+/** Filters of a page; undefined matches every settlement. */
 export interface SwapFilter {
   readonly status?: SettlementStatus | undefined;
   readonly wallet?: Address | undefined;
@@ -18,7 +18,7 @@ export interface SwapFilter {
   readonly chainId?: number | undefined;
 }
 
-/** A page of an integrator's settlements, newest first, strictly older than `cursor`. */
+/** Returns a page of an integrator's settlements, newest first, strictly older than `cursor`. */
 export async function listSwaps(
   db: Db,
   integratorId: string,
@@ -45,7 +45,7 @@ export async function listSwaps(
   return { items, nextCursor: more ? (items.at(-1)?.createdAt ?? null) : null };
 }
 
-/** One settlement of an integrator, or null: what is somebody else's does not exist. */
+/** Returns one settlement of an integrator; null for an unknown id and for another integrator's settlement alike. */
 export async function findSwap(
   db: Db,
   integratorId: string,

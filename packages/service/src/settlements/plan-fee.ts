@@ -1,4 +1,4 @@
-/** What a settlement costs the deposit, as things are now. */
+/** Plans the fee terms of a settlement at current costs. */
 import type { DepositAddress } from "../addresses/index.ts";
 import type { FeeTerms } from "../fees/index.ts";
 import type { Route } from "../routes/index.ts";
@@ -6,8 +6,8 @@ import { chainOf, type SettlementDeps } from "./deps.ts";
 import type { Settlement } from "./types.ts";
 
 /**
- * The terms of a sweep of `amount`. A deployment that was sent for this settlement is part of its cost, as is one that
- * it still needs.
+ * Returns the fee terms of a sweep of `amount`, in base units of the source token. The wallet's deployment is included
+ * if this settlement sent it or still needs it.
  * @throws OperatingError as `Fees.plan` does.
  */
 export function planFee(

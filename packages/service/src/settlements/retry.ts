@@ -2,12 +2,12 @@ import type { ErrorCode } from "@sluice/sdk/wire";
 import { ERROR_CODES } from "@sluice/sdk/wire";
 import { RETRY_SCHEDULE_MS } from "../jobs/delays.ts";
 
-/** Attempts after which a settlement is `dead`. */
+/** Tries after which a settlement is `dead`. */
 export const TRIES_MAX = 7;
 
 /**
- * Causes outside the settlement: nothing was attempted, so no attempt is used up and the settlement waits for as long
- * as it takes. The others that are retryable use up attempts; those that are not are `dead` at once.
+ * Causes outside the settlement: nothing was attempted, so no try is used up and the settlement waits without limit.
+ * Other retryable codes use up a try; codes that are not retryable make the settlement `dead` at once.
  */
 const DEFERRALS: ReadonlySet<ErrorCode> = new Set([
   "INSUFFICIENT_BALANCE",
@@ -23,7 +23,7 @@ const DEFERRALS: ReadonlySet<ErrorCode> = new Set([
 export type Verdict =
   | {
       readonly kind: "retry";
-      /** Whether nothing was attempted, and nothing is in flight. */
+      /** True when nothing was attempted and nothing is in flight. */
       readonly deferred: boolean;
       readonly retryCount: number;
       readonly triesUsed: number;
@@ -32,8 +32,9 @@ export type Verdict =
   | { readonly kind: "give_up"; readonly retryCount: number; readonly triesUsed: number };
 
 /**
- * What a failure means for a settlement. `retryCount` counts every re-check; `triesUsed` only what was attempted.
- * Value in flight is never given up: it is looked at every 15 minutes until delivered or taken back.
+ * Decides between a retry and giving up. `retryCount` counts every re-check, `triesUsed` only attempted steps. A
+ * settlement with value in flight is never given up: it is retried, in the end every 15 minutes, until its value is
+ * delivered, returned or taken back.
  */
 export function judgeFailure(failure: {
   readonly code: ErrorCode;

@@ -1,13 +1,18 @@
-/** Dust: whoever sends a little to a wallet again and again must not hold up what takes all that is in it. */
+/** Protection against dust: payments that keep arriving in a vault must not block the orders that empty it. */
 import { type Held, MORE_ARRIVED } from "../chains/port/index.ts";
 import type { ErrorDetails } from "../core/errors.ts";
 
-/** Whether an order from a wallet met more than it takes. */
-export function metMore(error: { readonly details?: ErrorDetails | undefined } | null): boolean {
+/** Returns whether an order failed because the balance grew after the order was built. */
+export function failedByArrival(
+  error: { readonly details?: ErrorDetails | undefined } | null,
+): boolean {
   return error?.details?.["reason"] === MORE_ARRIVED;
 }
 
-/** What goes through whatever else arrives; the same where nothing hinders it, or more would be left than taken. */
+/**
+ * Reduces the amount of an order by the vault's spare, so that later arrivals cannot fail it. Returns the holding
+ * unchanged where it has no spare, or where more would be left behind than taken.
+ */
 export function leaveSpare(held: Held): Held {
   const { amount, spare } = held;
   return spare === undefined || amount < 2n * spare ? held : { ...held, amount: amount - spare };

@@ -1,9 +1,9 @@
-/** What every step of a settlement shares. */
+/** Types that the steps of a settlement share. */
 
-/** `again` when another look may find more to do at once. */
+/** `again` when the next step may run at once; `wait` until the settlement is due. */
 export type StepResult = "again" | "wait";
 
-/** Rolls a transaction back because somebody else changed the settlement first; the next look starts from the row. */
+/** Rolls a transaction back because the settlement was changed concurrently; the step starts again from the row. */
 export class ConcurrentChange extends Error {
   override readonly name = "ConcurrentChange";
 }

@@ -1,8 +1,8 @@
 /**
- * Settlement: the interface's swap or queue item. It sweeps a wallet's whole live balance of one token and sees it
- * delivered; at most one is active per chain, wallet and token.
- * Sweep: its source leg. Delivery: its destination leg. Step: what is done next, so that a retry never repeats a leg
- * that already moved value.
+ * Settlement: the interface's swap or queue item. It sweeps a wallet's live balance of one token and follows the value
+ * until it is delivered; at most one is active per holding.
+ * Sweep: the source leg. Delivery: the destination leg. Step: the next action; it is stored, so that a retry never
+ * repeats a leg that already moved value.
  */
 import type { ErrorCode, SettlementStatus } from "@sluice/sdk/wire";
 import type { Address, Hex32, TxHash } from "../core/hex.ts";
@@ -23,17 +23,17 @@ export interface Settlement {
   readonly status: SettlementStatus;
   readonly step: Step;
   readonly version: number;
-  /** Which route the last planned sweep took, and its contract; null before the first. */
+  /** Route of the last planned sweep, and its contract; null before the first. */
   readonly route: RouteKind | null;
   readonly routeContract: Address | null;
-  /** Running number of the last planned deployment; 0 when none was planned. */
+  /** Number of the last planned deployment; 0 when none was planned. */
   readonly deploysSent: number;
   readonly sweepsSent: number;
-  /** The wallet's balance when the sweep was planned; null when none is open. */
+  /** Base units that the open sweep was planned for; null when no sweep is open. */
   readonly plannedAmount: bigint | null;
-  /** The terms on which the last sweep was planned; null where none was, or before terms were stored. */
+  /** Fee terms of the last planned sweep; null before the first, or if it was planned before terms were stored. */
   readonly fee: FeeTerms | null;
-  /** What the mined sweep took. */
+  /** Base units that the mined sweep took; null before it is recorded. */
   readonly sweptAmount: bigint | null;
   readonly sweptBlock: bigint | null;
   readonly sweptLogIndex: number | null;

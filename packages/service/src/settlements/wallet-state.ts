@@ -1,7 +1,7 @@
 import type { Chain } from "../chains/port/index.ts";
 import type { Address } from "../core/hex.ts";
 
-/** Returns whether a wallet is deployed; null on a chain where wallets are keys and nothing is deployed. */
+/** Returns whether a wallet is deployed; null on a chain where wallets are keys and need no deployment. */
 export async function readDeployed(chain: Chain, wallet: Address): Promise<boolean | null> {
   const hasCode = await chain.hasCode(wallet);
   return chain.wallets.kind === "contract" ? hasCode : null;

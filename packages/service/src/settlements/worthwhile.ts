@@ -3,10 +3,10 @@ import type { SettlementDeps } from "./deps.ts";
 import type { Settlement } from "./types.ts";
 
 /**
- * Before anything is spent on a balance it is weighed again: what could not be priced was queued all the same, and a
- * token may take back what it gave.
- * @throws OperatingError AMOUNT_TOO_SMALL for what is below the token's minimum by now, or what the floor of its chain
- *   turns out to refuse; PRICE_UNAVAILABLE while there is no price for the floor.
+ * Checks the minimums again before gas is spent on a balance: the gate passes balances that it cannot price, and a token
+ * may reduce balances by itself.
+ * @throws OperatingError AMOUNT_TOO_SMALL when the balance is below the token's minimum or below half of the chain's
+ *   floor; PRICE_UNAVAILABLE while the floor cannot be priced.
  */
 export async function assertWorthwhile(
   deps: SettlementDeps,
@@ -23,7 +23,7 @@ export async function assertWorthwhile(
       details: { chainId: settlement.chainId },
     });
   }
-  // It was worth it when it was queued: half is what a price moves meanwhile, less was never weighed.
+  // A balance that passed the gate may lose up to half its value to a price movement; less was never priced there.
   if (balance * 2n < floor) {
     throw tooSmall("The balance is below the chain's minimum.", { balance, minimum: floor });
   }

@@ -1,7 +1,7 @@
 /**
- * A settlement may be `completed` before its sweep is final, where the sweep itself delivers. It stays `completed`; but
- * which deposits it took is settled for good here, and deposits of a sweep that in the end took nothing are looked at
- * again.
+ * Follows completed settlements whose sweep is not final yet, which happens where the sweep itself delivers. The status
+ * stays `completed`. Once the sweep is final, its deposits are assigned by its final position; a sweep that finally
+ * reverted releases them to the next settlement.
  */
 import { assignSwept, releaseDeposits } from "../../deposits/index.ts";
 import { getAddressById } from "../../addresses/index.ts";
@@ -17,7 +17,7 @@ import { usedRoute } from "../choose-route.ts";
 
 const SETTLEMENTS_AT_ONCE = 100;
 
-/** Follows completed settlements until their sweeps are final. */
+/** Polls completed settlements until their sweeps are final. An error affects one settlement only. */
 export async function followCompleted(deps: SettlementDeps): Promise<void> {
   for (const settlement of await listToFollow(deps.db, SETTLEMENTS_AT_ONCE)) {
     const intent = `sweep:${settlement.id}:${settlement.sweepsSent}` as const;
@@ -26,7 +26,10 @@ export async function followCompleted(deps: SettlementDeps): Promise<void> {
     try {
       await recordFinality(deps, settlement, sent.mined);
     } catch (error) {
-      deps.log.warn({ err: error, settlementId: settlement.id }, "a final sweep could not be read");
+      deps.log.warn(
+        { err: error, settlementId: settlement.id },
+        "final sweep not readable, retrying",
+      );
     }
   }
 }
@@ -39,7 +42,7 @@ async function recordFinality(
   if (!mined.succeeded) {
     deps.log.error(
       { settlementId: settlement.id, txHash: mined.txHash },
-      "a completed settlement was undone by a reorganisation; its deposits are settled anew",
+      "reorg: completed settlement undone, releasing its deposits",
     );
     await deps.db.transaction().execute(async (tx) => {
       await lockHolding(tx, settlement);
@@ -54,8 +57,8 @@ async function recordFinality(
   const sweep = receipt && (await route.readSweep(receipt, address));
   if (!receipt || !sweep) return;
   const { txHash, blockNumber: block } = receipt;
-  // In another block than the settlement was completed by it may have taken something else. What it then sent on its way
-  // is the route's to follow, whatever arrived already.
+  // In another block the sweep may have taken another amount. Where the sweep is the delivery, the route looks it up in
+  // the final receipt.
   const isMoved = block !== settlement.sweptBlock;
   const progress =
     isMoved && route.deliversBySweep

@@ -1,6 +1,6 @@
 /**
- * A refund authority may take the deposits of a dead settlement back, by itself or asked by an operator. The settlement
- * stays `dead`; once a final block shows the refund, its error says so.
+ * Finds refunds of dead settlements. A refund authority may refund the deposits by itself or at an operator's request.
+ * The settlement stays `dead`; once a final block contains the refund, its error details name it.
  */
 import type { FoundRefund } from "../../chains/port/index.ts";
 import { REFUND_POLL_MAX_MS, REFUND_POLL_MIN_MS } from "../../jobs/delays.ts";
@@ -10,7 +10,7 @@ import { type DeadSettlement, listDeadDue, recordRefunded, watchForRefund } from
 
 const SETTLEMENTS_AT_ONCE = 50;
 
-/** Looks at dead settlements that are due, less and less often. */
+/** Polls due dead settlements for a refund; the interval grows with the time since the settlement ended. */
 export async function pollRefunds(deps: SettlementDeps): Promise<void> {
   const nowMs = deps.clock.now();
   for (const dead of await listDeadDue(deps.db, { nowMs, limit: SETTLEMENTS_AT_ONCE })) {
@@ -20,16 +20,16 @@ export async function pollRefunds(deps: SettlementDeps): Promise<void> {
     );
     await watchForRefund(deps.db, dead.id, nowMs + waitMs);
     try {
-      await lookAt(deps, dead);
+      await pollRefund(deps, dead);
     } catch (error) {
-      deps.log.warn({ err: error, settlementId: dead.id }, "a refund could not be looked for");
+      deps.log.warn({ err: error, settlementId: dead.id }, "refund poll failed, retrying");
     }
   }
 }
 
-async function lookAt(deps: SettlementDeps, dead: DeadSettlement): Promise<void> {
+async function pollRefund(deps: SettlementDeps, dead: DeadSettlement): Promise<void> {
   const last = await getLastDeposit(deps.db, dead.id);
-  // Its deposits are with a settlement that swept them: there is nothing of its own to refund.
+  // A later settlement swept its deposits: there is nothing left to refund.
   if (!last) return watchForRefund(deps.db, dead.id, null);
   const { wallet, token } = dead;
   const chain = chainOf(deps, dead);
@@ -37,7 +37,7 @@ async function lookAt(deps: SettlementDeps, dead: DeadSettlement): Promise<void>
   if (!refund || !isAfter(refund, last)) return;
   const { txHash, amount, to } = refund;
   await recordRefunded(deps.db, dead.id, { txHash });
-  deps.log.info({ settlementId: dead.id, txHash, amount, to }, "a settlement was refunded");
+  deps.log.info({ settlementId: dead.id, txHash, amount, to }, "settlement refunded");
 }
 
 function isAfter(

@@ -1,9 +1,9 @@
 /**
- * Value that arrived becomes a deposit, and a settlement where the gate lets it through.
+ * Records arrived value as deposits, and queues a settlement where the gate passes.
  *
- * Deposit, settlement and event are one database transaction under the lock of the holding, so that a deposit is
- * decided about against exactly one state of the holding's settlement. What is decided here is what the event says;
- * which sweep really took a deposit is settled by chain order once the sweep is mined.
+ * Deposit, settlement and event are written in one database transaction under the lock of the holding, so that each
+ * deposit is decided against one state of the holding's settlement. The event reports this decision; the sweep that
+ * really took a deposit is known by chain order, once the sweep is mined.
  */
 import { pairOf } from "../choose-route.ts";
 import {
@@ -32,10 +32,10 @@ import { insertSettlement } from "../store/transition.ts";
 import { promiseSuccessor } from "../store/sweep.ts";
 import type { Settlement } from "../types.ts";
 
-/** What must still hold where a finding is recorded, in the transaction that records it; it throws where it does not. */
+/** A check inside the transaction that records a finding; throws when the finding no longer holds. */
 export type Premise = (tx: Tx) => Promise<void>;
 
-/** Records the transfers of one token to one of our wallets in one block. Recording them again changes nothing. */
+/** Records the transfers of one token to one wallet in one block. Idempotent. */
 export async function acceptValue(
   deps: IntakeDeps,
   arrived: ArrivedValue,
@@ -43,7 +43,7 @@ export async function acceptValue(
   premise: Premise,
 ): Promise<void> {
   const chain = chainOf(deps, arrived);
-  // A token whose contract fails must not hold up its chain: its deposit is looked at again.
+  // A failing token contract must not block its chain: zero leaves the deposit to the re-check.
   const balance = (await chain.findBalance(arrived.token, arrived.wallet)) ?? 0n;
   const walletDeployed = await readDeployed(chain, arrived.wallet);
   const minimums = await deps.readMinimums(arrived.chainId, arrived.token);
@@ -57,8 +57,8 @@ export async function acceptValue(
 }
 
 /**
- * Records what a wallet held at a block beyond what is known of it. The premise is that every transfer and outflow up to
- * that block is recorded. Looking again, at the same block or another, records nothing twice.
+ * Records as deposits what a wallet held at a block beyond its recorded deposits and outflows. Assumes that every
+ * transfer and outflow up to that block is recorded. Idempotent, for the same block and for others.
  */
 export async function acceptBalance(
   deps: IntakeDeps,
@@ -87,13 +87,16 @@ export async function acceptBalance(
 interface Arrival {
   readonly arrived: ArrivedValue;
   readonly address: DepositAddress;
-  /** What the wallet holds now. */
+  /** Base units that the wallet holds now. */
   readonly balance: bigint;
   readonly walletDeployed: boolean | null;
   readonly minimums: Minimums;
 }
 
-/** Deposits, settlement and event of what is new of an arrival; null when nothing is. Assumes the lock of the holding. */
+/**
+ * Records deposits, settlement and event of the new transfers of an arrival. Returns null when none is new. Assumes the
+ * lock of the holding.
+ */
 async function record(tx: Tx, deps: IntakeDeps, arrival: Arrival): Promise<DepositOutcome | null> {
   const { arrived, address } = arrival;
   const { fresh, hasMoved } = await refreshKnown(
@@ -131,7 +134,7 @@ async function record(tx: Tx, deps: IntakeDeps, arrival: Arrival): Promise<Depos
   return outcome;
 }
 
-/** What came back after its block had left the chain: the settlement that lacked it need not wait for its next retry. */
+/** Retries at once the settlement that waits for a deposit which reappeared after a reorg. */
 async function retryWaiting(tx: Tx, deps: IntakeDeps, arrived: ArrivedValue): Promise<void> {
   const active = await getActive(tx, arrived);
   if (active?.plannedAmount !== null || active.sweptAmount !== null) return;
@@ -186,7 +189,7 @@ async function decide(tx: Tx, deps: IntakeDeps, facts: Arrival): Promise<Deposit
   return { queued: true, settlementId };
 }
 
-/** A deposit while a settlement is active: it joins what is not sent yet, and is promised a successor otherwise. */
+/** Adds a deposit to the active settlement while its sweep is not sent; promises it a successor otherwise. */
 async function joinActive(
   tx: Tx,
   deps: IntakeDeps,
@@ -204,7 +207,7 @@ async function joinActive(
     return { queued: true, settlementId: active.id };
   }
   const amount = arrived.transfers.reduce((sum, transfer) => sum + transfer.amount, 0n);
-  // A sweep takes the whole balance: less there than has just arrived means that it took this deposit too.
+  // A sweep takes the whole balance: a balance below this deposit means that the sweep took it too.
   if (sweep.kind === "mined_unseen" && balance < amount) {
     return { queued: true, settlementId: active.id };
   }
@@ -217,9 +220,9 @@ async function joinActive(
 
 type SweepState =
   | { readonly kind: "not_sent" }
-  /** Sent, and the balance still holds what it was planned to take. */
+  /** Sent, and the balance still covers the planned amount. */
   | { readonly kind: "open"; readonly planned: bigint }
-  /** Mined, though not recorded yet: its hash is known, or the balance is below what it was planned to take. */
+  /** Mined and not recorded yet: its hash is known, or the balance is below the planned amount. */
   | { readonly kind: "mined_unseen" }
   | { readonly kind: "recorded" };
 

@@ -1,7 +1,7 @@
 /**
- * Nothing is stranded: deposits that no settlement has are looked at again, less and less often. What was below the
- * minimum stays below it; but a balance that a node read too low, a deposit that came back after a reorganisation, or
- * one whose settlement ended without it, is found here and settles.
+ * Polls deposits without a settlement, at growing intervals, so that none is stranded. This settles deposits whose
+ * balance a node read too low, that reappeared after a reorg, or whose settlement ended without them. Deposits below the
+ * minimum stay where they are.
  */
 import { pairOf } from "../choose-route.ts";
 import {
@@ -22,7 +22,7 @@ import { RECHECK_MAX_MS, RECHECK_MS } from "../../jobs/delays.ts";
 
 const HOLDINGS_AT_ONCE = 50;
 
-/** Looks at every holding that is due. Returns true when there may be more. */
+/** Re-checks the due holdings. Returns true when there may be more. An error affects one holding only. */
 export async function pollUnsettledDeposits(deps: SettlementDeps): Promise<boolean> {
   const nowMs = deps.clock.now();
   const due = await listUnsettled(deps.db, { nowMs, limit: HOLDINGS_AT_ONCE });
@@ -36,7 +36,7 @@ export async function pollUnsettledDeposits(deps: SettlementDeps): Promise<boole
     try {
       await recheck(deps, holding);
     } catch (error) {
-      deps.log.warn({ err: error, wallet: holding.wallet }, "a holding could not be looked at");
+      deps.log.warn({ err: error, wallet: holding.wallet }, "holding re-check failed, retrying");
     }
   }
   return due.length === HOLDINGS_AT_ONCE;
@@ -71,6 +71,6 @@ async function recheck(deps: SettlementDeps, holding: Unsettled): Promise<void> 
     return id;
   });
   if (!created) return;
-  deps.log.info({ settlementId: created, wallet }, "deposits without a settlement got one");
+  deps.log.info({ settlementId: created, wallet }, "re-check queued a settlement");
   deps.wakeEvents(integratorId);
 }

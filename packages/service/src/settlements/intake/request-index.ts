@@ -1,9 +1,9 @@
 /**
- * Settling by request: a token that is not detected by itself, or a deposit that nobody noticed.
+ * Settles by request: for tokens that the scanner does not watch, and for deposits that it missed.
  *
- * A request decides about the live balance under the lock of the holding, as an arrival does. It records no deposit:
- * those that the scanner has seen or will see join the settlement by their place on the chain, so that the same value
- * counts once in whichever order the two come.
+ * A request compares the live balance with the minimums under the lock of the holding, as an arrival does. It records no
+ * deposit: deposits that the scanner finds before or later join the settlement by their position on the chain, so the
+ * same value counts once in either order.
  */
 import type { NotQueuedReason } from "@sluice/sdk/wire";
 import type { DepositAddress } from "../../addresses/index.ts";
@@ -22,8 +22,8 @@ export type RequestResult =
   | { readonly queued: false; readonly reason: NotQueuedReason };
 
 /**
- * Queues a settlement of everything that a wallet holds of a token.
- * @throws OperatingError RPC_UNAVAILABLE when the chain's node does not answer; then nothing was queued.
+ * Queues a settlement of a wallet's whole balance of a token.
+ * @throws OperatingError RPC_UNAVAILABLE when the chain's node does not answer; nothing is queued then.
  */
 export async function requestIndex(
   deps: RequestDeps,
@@ -32,15 +32,15 @@ export async function requestIndex(
     readonly address: DepositAddress;
     readonly token: Address;
   },
-  /** Called in the transaction that queues it. */
+  /** Called in the transaction that queues the settlement. */
   onQueued: (tx: Tx, settlementId: string) => Promise<void> = async () => {},
 ): Promise<RequestResult> {
   const { chainId, address, token } = request;
   const { wallet, integratorId, id: addressId } = address;
   const holding = { chainId, wallet, token };
   const chain = chainOf(deps, holding);
-  const look = async (): Promise<RequestResult | "again"> => {
-    // Before anything is asked of a node: most repeated requests end here.
+  const tryQueue = async (): Promise<RequestResult | "again"> => {
+    // Checked before any node request: most repeated requests end here.
     if (await getActive(deps.db, holding)) return { queued: false, reason: "already_queued" };
     const before = await countSettlements(deps.db, holding);
     const balance = await readBalance(chain, token, wallet);
@@ -50,7 +50,7 @@ export async function requestIndex(
     return deps.db.transaction().execute(async (tx) => {
       await lockHolding(tx, holding);
       if (await getActive(tx, holding)) return { queued: false, reason: "already_queued" };
-      // One came and went since: the balance may be the one that it took.
+      // A settlement began and ended since: the balance that was read may be swept already.
       if ((await countSettlements(tx, holding)) !== before) return "again";
       const settlement = { ...holding, integratorId, addressId, walletDeployed, amount: null };
       const settlementId = await insertSettlement(tx, deps, settlement);
@@ -59,16 +59,16 @@ export async function requestIndex(
       return { queued: true, settlementId };
     });
   };
-  let result = await look();
-  while (result === "again") result = await look();
+  let result = await tryQueue();
+  while (result === "again") result = await tryQueue();
   if (!result.queued) return result;
   const { settlementId } = result;
-  deps.log.info({ chainId, wallet, token, settlementId }, "a settlement was requested");
+  deps.log.info({ chainId, wallet, token, settlementId }, "settlement requested");
   deps.wakeEvents(integratorId);
   return result;
 }
 
-/** A contract that states no balance holds none that could be settled: anybody can name one that reverts. */
+/** Returns the balance, zero where the contract gives none: anybody can request a token whose contract reverts. */
 async function readBalance(chain: Chain, token: Address, wallet: Address): Promise<bigint> {
   if (!isNative(token) && !(await chain.hasCode(token))) return 0n;
   return (await chain.findBalance(token, wallet)) ?? 0n;

@@ -1,4 +1,4 @@
-/** The record of what operators did by hand. The database only takes new rows. */
+/** Records the actions of operators. The table is append-only. */
 import type { Address } from "../../core/hex.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import type { Settlement } from "../types.ts";
@@ -11,14 +11,14 @@ export interface RecordedAction {
   readonly reason: string;
   readonly fromStatus: string;
   readonly fromStep: string;
-  /** The settlement that a retry of a dead one opened. */
+  /** Settlement that a retry of a dead one queued; null otherwise. */
   readonly successorId: string | null;
-  /** The refund authority. */
+  /** Refund authority; null for a retry. */
   readonly refundTo: string | null;
   readonly at: string;
 }
 
-/** Records an action in the transaction that takes it. */
+/** Records an action, in the transaction that performs it. */
 export async function recordAction(
   tx: Tx,
   settlement: Pick<Settlement, "id" | "status" | "step">,
@@ -45,7 +45,7 @@ export async function recordAction(
     .execute();
 }
 
-/** What was done to a settlement, oldest first. */
+/** Returns the operator actions on a settlement, oldest first. */
 export async function listActions(db: Db | Tx, settlementId: string): Promise<RecordedAction[]> {
   const rows = await db
     .selectFrom("operator_actions")

@@ -1,25 +1,25 @@
-/** Says of a settlement where its value is and what it waits for, as far as its file shows. */
+/** Explains where a settlement's value is and what the settlement waits for, from its file. */
 import { isTerminal } from "@sluice/sdk/wire";
 import type { ShownTransaction } from "../../transactions/index.ts";
 import { hasValueInFlight } from "../in-flight.ts";
 import type { SettlementFile } from "./file.ts";
 
-/** Where the value of a settlement is now, as far as is recorded. */
+/** Recorded place of a settlement's value. */
 export type ValuePlace =
-  /** It waits in the deposit address. */
+  /** In the deposit address. */
   | "deposit_address"
-  /** A sweep is on its way and may still fail. */
+  /** A sweep is sent and may still fail. */
   | "sweeping"
-  /** Locked, or swept and not seen at its recipient yet. */
+  /** Locked, or swept and not yet found at its recipient. */
   | "escrow"
   | "recipient"
   | "refund_authority"
-  /** Its deposits left the chain. */
+  /** Its deposits are orphaned. */
   | "nowhere"
-  /** It has no deposits of its own: a later settlement took them, or none was ever seen. */
+  /** It has no deposits: a later settlement took them, or none was found. */
   | "elsewhere";
 
-/** What the record says about where the value is. */
+/** Returns the place of a settlement's value. */
 export function locateValue(file: SettlementFile): ValuePlace {
   const { settlement, error, deposits, deliveries } = file;
   if (settlement.status === "completed") return "recipient";
@@ -32,7 +32,7 @@ export function locateValue(file: SettlementFile): ValuePlace {
   return "deposit_address";
 }
 
-/** What a settlement waits for, in words; null where it is final, but for a refund on its way. */
+/** Returns what a settlement waits for, in words; null for a terminal one without an open refund. */
 export function explainWait(file: SettlementFile): string | null {
   const { settlement, error, retryAt, transactions, deliveries, transfers, openRefund } = file;
   const open = transactions.findLast(({ state }) => state !== "final" && state !== "abandoned");
@@ -42,9 +42,8 @@ export function explainWait(file: SettlementFile): string | null {
     return describeOpen(open);
   const lock = deliveries.findLast(({ state }) => state !== "returned" && state !== "taken_back");
   if (settlement.step === "deliver" && lock) {
-    const trouble = error ?? lock.trouble;
-    const why =
-      trouble === null ? "" : `: ${typeof trouble === "string" ? trouble : trouble.message}`;
+    const cause = error ?? lock.trouble;
+    const why = cause === null ? "" : `: ${typeof cause === "string" ? cause : cause.message}`;
     return `the delivery of lock ${lock.id} (${lock.state})${why}`;
   }
   const transfer = transfers.findLast(({ state }) => state !== "superseded");

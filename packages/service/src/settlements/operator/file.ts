@@ -1,4 +1,4 @@
-/** Everything that is known about one settlement, for an operator who has to understand why it stands where it does. */
+/** Reads all recorded facts about one settlement, so that an operator can see why it is in its state. */
 import { type DepositAddress, getAddressById } from "../../addresses/index.ts";
 import type { Db } from "../../db/schema.ts";
 import { listDepositsOf, type ShownDeposit } from "../../deposits/index.ts";
@@ -22,11 +22,11 @@ export interface SettlementFile {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly error: SettlementError | null;
-  /** When a failing settlement is tried again. */
+  /** Time of the next retry of a failing settlement. */
   readonly retryAt: string | null;
-  /** When a worker looks at it next; of a dead one, when it is looked for a refund. */
+  /** Time of the next poll; of a dead settlement, of the next poll for a refund. */
   readonly nextCheckAt: string | null;
-  /** What the sweep takes, or took, out of the deposit; null until one was planned. */
+  /** Fees of the last planned or mined sweep, in base units; null before one is planned. */
   readonly fees: FeeItems | null;
   readonly deliveredAmount: bigint | null;
   readonly deliveryTxHash: string | null;
@@ -36,7 +36,7 @@ export interface SettlementFile {
   readonly deliveries: readonly ShownDelivery[];
   readonly transfers: readonly ShownTransfer[];
   readonly actions: readonly RecordedAction[];
-  /** The refund of what its deposit address holds that may still be mined, by whatever it was asked for. */
+  /** Intent of a refund of the holding that may still be mined, by settlement or by address; null when there is none. */
   readonly openRefund: string | null;
 }
 
@@ -48,9 +48,9 @@ export interface ShownTransition {
   readonly txHash: string | null;
 }
 
-/** Reads a settlement with everything about it, or null when there is none of that id. */
+/** Returns the file of a settlement; null when the id is unknown. */
 export async function readSettlementFile(db: Db, id: string): Promise<SettlementFile | null> {
-  // One point of view: the service goes on meanwhile.
+  // One snapshot: the service keeps writing while the file is read.
   return db
     .transaction()
     .setIsolationLevel("repeatable read")

@@ -3,12 +3,13 @@ import type { Call, Chain, Held } from "../../chains/port/index.ts";
 import { OperatingError } from "../../core/errors.ts";
 import { type CallPlan, planCall } from "../../transactions/index.ts";
 import { lanesOf, type SettlementDeps } from "../deps.ts";
-import { leaveSpare, metMore } from "../spare.ts";
+import { leaveSpare, failedByArrival } from "../spare.ts";
 import type { Holding } from "../../deposits/index.ts";
 
 /**
- * The order that takes what a vault holds to its refund authority, tried against the newest block. Throws what `planCall`
- * throws when it would fail now.
+ * Plans the order that pays a vault's balance to its refund authority, simulated against the newest block. When dust that
+ * arrives meanwhile fails the order, a second plan leaves the spare behind.
+ * @throws OperatingError as `planCall` does, when the order would fail now.
  */
 export async function planRefund(
   deps: SettlementDeps,
@@ -29,7 +30,7 @@ export async function planRefund(
   try {
     return await plan(held);
   } catch (error) {
-    if (!(error instanceof OperatingError) || !metMore(error)) throw error;
+    if (!(error instanceof OperatingError) || !failedByArrival(error)) throw error;
     return plan(leaveSpare(held));
   }
 }

@@ -1,14 +1,14 @@
 /**
- * Gives back what a vault holds and no settlement takes: a deposit below the minimum, or one that no route delivers.
+ * Refunds a vault's balance that no settlement takes: deposits below the minimum, or without a route.
  *
- * Only where the signer alone can move what is in a wallet; elsewhere the refund authority takes it by itself. The order
- * names the commitment, and the signer pays the authority in it and nobody else, whatever is asked for here.
+ * Applies only where the signer alone can move a wallet's funds; elsewhere the refund authority refunds itself. The
+ * order names the commitment, and the signer pays only the authority in it, whatever the request says.
  *
- * Invariant: of a holding no refund is open beside another or beside a settlement that may sweep it. A refund is queued
- * under the lock of the holding while no settlement is active; a settlement that begins later plans no sweep until the
- * refund is over. The database refuses both besides.
+ * Invariant: a holding has at most one open refund, and none beside a settlement that may sweep it. A refund is queued
+ * under the lock of the holding while no settlement is active; a later settlement plans no sweep until the refund is
+ * over. The database enforces both as well.
  *
- * What is on its way is answered again and not asked for twice, so a command that was killed is simply repeated.
+ * Idempotent: an open refund is returned, not queued twice, so an interrupted command can be repeated.
  */
 import { assertAuthority, holdsNothing, refusal } from "./request.ts";
 import { assertDerived, type DepositAddress, listByWallets } from "../../addresses/index.ts";
@@ -29,7 +29,7 @@ import { countSettlements, getActive, lockHolding } from "../store/read.ts";
 import type { Holding } from "../../deposits/index.ts";
 
 export interface RefundRequest extends Holding {
-  /** Must be the refund authority of the address: whoever asks says whom they mean. */
+  /** Must be the refund authority of the address; the operator states it as a confirmation. */
   readonly to: Address;
   readonly operator: string;
   readonly reason: string;
@@ -37,15 +37,15 @@ export interface RefundRequest extends Holding {
 
 export interface RefundedAddress {
   readonly refund: AddressRefund;
-  /** False when it was asked for before; then nothing was changed or recorded. */
+  /** False when the refund was requested before; nothing was changed or recorded then. */
   readonly changed: boolean;
 }
 
 /**
- * Queues the refund of all that a deposit address holds of a token. Where one is on its way, returns that; where there is
- * nothing any more, the last one, if it paid.
- * @throws OperatingError VALIDATION_ERROR, saying why, where nothing can be refunded; what `planCall` throws when the order
- *   would fail now. Then nothing was changed.
+ * Queues the refund of a deposit address's whole balance of a token. Returns the open refund when there is one, and the
+ * last refund when the balance is zero because it paid.
+ * @throws OperatingError VALIDATION_ERROR with the reason when nothing can be refunded, and as `planCall` does when the
+ *   order would fail now. Nothing is changed then.
  */
 export async function refundAddress(
   deps: SettlementDeps,
@@ -54,7 +54,7 @@ export async function refundAddress(
   const { chainId, wallet, token } = request;
   const holding: Holding = { chainId, wallet, token };
   const chain = deps.chains.get(chainId);
-  assert(chain, "whoever asks names a configured chain");
+  assert(chain, "the caller names a configured chain");
   if (chain.wallets.kind !== "vault") {
     throw refusal("Only on Solana are deposits given back for their refund authority.");
   }
@@ -64,13 +64,13 @@ export async function refundAddress(
   const authority = assertAuthority(deps, address, request.to);
   let result: RefundedAddress | "again";
   do {
-    result = await tryOnce(deps, { chain, holding, address, authority, request });
+    result = await tryRefund(deps, { chain, holding, address, authority, request });
   } while (result === "again");
   if (result.changed) deps.wakeLanes(chainId);
   return result;
 }
 
-interface Asked {
+interface RefundContext {
   readonly chain: Chain;
   readonly holding: Holding;
   readonly address: DepositAddress;
@@ -78,12 +78,12 @@ interface Asked {
   readonly request: RefundRequest;
 }
 
-async function tryOnce(
+async function tryRefund(
   deps: SettlementDeps,
-  { chain, holding, address, authority, request }: Asked,
+  { chain, holding, address, authority, request }: RefundContext,
 ): Promise<RefundedAddress | "again"> {
   const { db, random } = deps;
-  // Counted first: what begins after this is either seen below or changes the count.
+  // Counted first: a settlement or refund that begins later is found below or changes the count.
   const before = await countAll(db, holding);
   const open = await findOpenRefund(db, holding);
   if (open) return readOpen(deps, holding, open);
@@ -95,7 +95,7 @@ async function tryOnce(
     await lockHolding(tx, holding);
     await refuseActive(tx, holding);
     if (await findOpenRefund(tx, holding)) return false;
-    // Another came since and may have gone: what was read may be what it took.
+    // A settlement or refund began and ended since: the balance that was read may be taken already.
     if ((await countAll(tx, holding)) !== before) return false;
     const { amount } = taken;
     const { operator, reason } = request;
@@ -108,11 +108,11 @@ async function tryOnce(
   });
   if (!queued) return "again";
   const refund = await findLastRefund(db, holding);
-  assert(refund, "it was just recorded");
+  assert(refund, "the refund was just recorded");
   return { refund, changed: true };
 }
 
-/** One that was asked for by the id of a settlement is that one's to tell of. */
+/** Returns the open refund of an address. Refuses a refund that was requested by a settlement's id. */
 async function readOpen(
   { db }: SettlementDeps,
   holding: Holding,

@@ -1,8 +1,8 @@
 /**
- * An operator has a settlement end for a refund: through the lifecycle, so that no worker sweeps it. Neither way moves
- * value here. A contract lets the committed refund authority alone take it, so a refund returns the call for it; on Solana
- * only the signer can move the funds of a vault, so there a refund queues the order that pays the authority. Locks and
- * repetition as in `retry.ts`.
+ * Ends a settlement for a refund at an operator's request, through the lifecycle, so that no worker sweeps it. On EVM
+ * chains only the committed refund authority can make the call, so a refund returns that call. On Solana only the signer
+ * can move a vault's funds, so a refund queues the order that pays the authority. Locks and idempotency are those of
+ * `retry.ts`.
  */
 import { assertDerived, type DepositAddress, getAddressById } from "../../addresses/index.ts";
 import type { Call, Chain } from "../../chains/port/index.ts";
@@ -30,38 +30,38 @@ import {
 
 interface RefundFacts {
   readonly settlementId: string;
-  /** The refund authority of the address: nobody else is ever paid. */
+  /** The refund authority of the address, the only possible recipient. */
   readonly authority: Address;
   readonly chainId: number;
-  /** What the deposit address holds, in base units. */
+  /** Balance of the deposit address, in base units. */
   readonly balance: bigint;
-  /** False when the refund was prepared before; then nothing was changed or recorded. */
+  /** False when the refund was requested before; nothing was changed or recorded then. */
   readonly changed: boolean;
 }
 
-/** The authority takes the deposits itself: nobody else can make the call. */
+/** A refund that the authority makes itself, by a call that nobody else can make. */
 export interface RefundByCall extends RefundFacts {
   readonly kind: "call";
   readonly call: Call;
-  /** Null when the call would succeed now, else why not, such as a token that is paused. */
+  /** Why the call would fail now, such as a paused token; null when it would succeed. */
   readonly obstacle: string | null;
 }
 
-/** The signer pays the authority, which does nothing. */
+/** A refund that the signer pays; the authority does nothing. */
 export interface RefundByOrder extends RefundFacts {
   readonly kind: "order";
-  /** The transaction to watch. */
+  /** The intent to watch. */
   readonly intent: IntentName;
 }
 
 export type RefundResult = RefundByCall | RefundByOrder;
 
 /**
- * Ends a failing settlement for a refund, or takes one that is dead. Returns the call that its refund authority has to
- * make, or on Solana the order that pays it, which is queued then. Once a final block shows the refund, the settlement
- * says so; an order that failed can be asked for again.
- * @throws OperatingError VALIDATION_ERROR, saying why, where nothing can be refunded; on Solana what `planCall` throws when
- *   the order would fail now. Then nothing was changed.
+ * Refunds a failing settlement, which ends by it, or a dead one. Returns the call that its refund authority has to make;
+ * on Solana, queues and returns the order that pays it. A final block with the refund is recorded in the settlement. A
+ * failed order can be requested again.
+ * @throws OperatingError VALIDATION_ERROR with the reason when nothing can be refunded; on Solana, as `planCall` does
+ *   when the order would fail now. Nothing is changed then.
  */
 export async function refundSettlement(
   deps: SettlementDeps,
@@ -73,13 +73,13 @@ export async function refundSettlement(
   assertDerived(chain, address);
   const authority = assertAuthority(deps, address, request.to);
   assertRefundable(settlement);
-  const asked = { ...request, authority };
+  const authorized = { ...request, authority };
   return chain.wallets.kind === "vault"
-    ? refundByOrder(deps, { chain, settlement, address, request: asked })
-    : refundByCall(deps, { chain, settlement, address, request: asked });
+    ? refundByOrder(deps, { chain, settlement, address, request: authorized })
+    : refundByCall(deps, { chain, settlement, address, request: authorized });
 }
 
-interface AskedRefund {
+interface RefundContext {
   readonly chain: Chain;
   readonly settlement: Settlement;
   readonly address: DepositAddress;
@@ -88,7 +88,7 @@ interface AskedRefund {
 
 async function refundByCall(
   deps: SettlementDeps,
-  { chain, settlement, address, request }: AskedRefund,
+  { chain, settlement, address, request }: RefundContext,
 ): Promise<RefundByCall> {
   const { authority } = request;
   const balance = (await chain.findBalance(settlement.token, settlement.wallet)) ?? 0n;
@@ -110,7 +110,7 @@ async function refundByCall(
 
 async function refundByOrder(
   deps: SettlementDeps,
-  { chain, settlement, address, request }: AskedRefund,
+  { chain, settlement, address, request }: RefundContext,
 ): Promise<RefundByOrder> {
   const { authority } = request;
   const { chainId, id: settlementId } = settlement;
@@ -124,7 +124,7 @@ async function refundByOrder(
     changed,
     intent,
   });
-  // What is on its way may have taken everything already.
+  // Checked before the balance: an open refund may have taken it already.
   const { open } = await readRefunds(deps.db, settlementId);
   if (open) return result(open, false);
   if (held.amount === 0n) throw holdsNothing();
@@ -144,7 +144,7 @@ async function refundByOrder(
   return result(intent, changed);
 }
 
-/** The refund of a settlement that may still be mined, and the name of the next. */
+/** Returns a settlement's refund that may still be mined, and the intent name of the next one. */
 async function readRefunds(
   db: Db | Tx,
   settlementId: string,
@@ -158,7 +158,7 @@ async function readRefunds(
   }
 }
 
-/** Locks a settlement that may be refunded, of a holding that no other has under way. */
+/** Locks a refundable settlement. Refuses it while another settlement of its holding is active. */
 async function lockRefundable(tx: Tx, settlement: Settlement): Promise<Settlement> {
   await lockHolding(tx, settlement);
   const locked = await lockSettlement(tx, settlement.id);
@@ -174,21 +174,21 @@ async function endForRefund(
   tx: Tx,
   deps: SettlementDeps,
   locked: Settlement,
-  { authority: refundTo, operator, reason }: AskedRefund["request"],
+  { authority: refundTo, operator, reason }: RefundContext["request"],
 ): Promise<void> {
   await recordAction(tx, locked, { action: "refund", operator, reason, refundTo });
   if (locked.status === "dead") return watchForRefund(tx, locked.id, deps.clock.now());
   const error = await getError(tx, locked.id);
-  assert(error !== null, "a settlement that fails has an error");
+  assert(error !== null, "a failing settlement has an error");
   const moved = await transition(tx, deps, locked, {
     trigger: "given_up",
     error: { ...error, retryable: false },
     change: { step: "done", retryAtMs: null, nextCheckAtMs: deps.clock.now() },
   });
-  assert(moved, "a settlement whose row is locked stays as it is");
+  assert(moved, "a locked settlement cannot change");
 }
 
-/** Why the call would fail now; null when it would not. Throws RPC_UNAVAILABLE when the node does not answer. */
+/** Returns why the call would fail now; null when it would succeed. Throws RPC_UNAVAILABLE without an answer. */
 async function findObstacle(chain: Chain, from: Address, call: Call): Promise<string | null> {
   try {
     const simulation = await chain.simulate(from, call);

@@ -1,13 +1,13 @@
-/** The record of refunds that were asked for by address and token. The database only takes new rows. */
+/** Records refunds that were requested by address and token. The table is append-only. */
 import { toAddress, toTxHash, type Address, type TxHash } from "../../core/hex.ts";
 import type { Db, Tx } from "../../db/schema.ts";
 import type { IntentName, TransactionState } from "../../transactions/index.ts";
 import type { Holding } from "../../deposits/index.ts";
 
-/** A refund, and what became of it. */
+/** A refund and the state of its transaction. */
 export interface AddressRefund extends Holding {
   readonly id: string;
-  /** Base units that its order takes. */
+  /** Base units of its order. */
   readonly amount: bigint;
   readonly authority: Address;
   readonly operator: string;
@@ -16,11 +16,11 @@ export interface AddressRefund extends Holding {
   readonly state: TransactionState;
   /** Null until mined. */
   readonly succeeded: boolean | null;
-  /** The transaction that was mined, else the one that was signed last; null until one is signed. */
+  /** Hash of the mined attempt, else of the last signed one; null before the first. */
   readonly txHash: TxHash | null;
 }
 
-/** The refund of a holding that may still be mined, by whatever it was asked for; null where there is none. */
+/** Returns the refund of a holding that may still be mined, by settlement or by address; null when there is none. */
 export async function findOpenRefund(
   db: Db | Tx,
   { chainId, wallet, token }: Holding,
@@ -32,11 +32,11 @@ export async function findOpenRefund(
     .where("wallet", "=", wallet)
     .where("token", "=", token)
     .executeTakeFirst();
-  // CAST: every intent is named so.
+  // CAST: the column holds intent names only.
   return (row?.intent ?? null) as IntentName | null;
 }
 
-/** The newest refund of a holding that was asked for by address; null where none ever was. */
+/** Returns the newest refund of a holding that was requested by address; null when there was none. */
 export async function findLastRefund(
   db: Db | Tx,
   { chainId, wallet, token }: Holding,
@@ -72,7 +72,7 @@ export async function findLastRefund(
     authority: toAddress(row.refund_to),
     operator: row.operator,
     reason: row.reason,
-    // CAST: both are held by the database.
+    // CAST: held by the columns' check constraints.
     intent: row.intent as IntentName,
     state: row.state as TransactionState,
     succeeded: row.succeeded,
@@ -80,7 +80,7 @@ export async function findLastRefund(
   };
 }
 
-/** How many refunds of a holding were ever asked for by address. */
+/** Counts the refunds of a holding that were ever requested by address. */
 export async function countRefunds(
   db: Db | Tx,
   { chainId, wallet, token }: Holding,
@@ -95,7 +95,7 @@ export async function countRefunds(
   return count;
 }
 
-/** Records a refund, in the transaction that queues what pays it. Returns the intent of that. */
+/** Records a refund, in the transaction that queues its order. Returns the order's intent. */
 export async function insertRefund(
   tx: Tx,
   refund: Omit<AddressRefund, "intent" | "state" | "succeeded" | "txHash"> & {
@@ -117,6 +117,6 @@ export async function insertRefund(
     })
     .returning("intent")
     .executeTakeFirstOrThrow();
-  // CAST: the column is generated.
+  // CAST: the database generates the intent name.
   return intent as IntentName;
 }

@@ -1,4 +1,4 @@
-/** What an operator asks of a settlement, and when it is refused. */
+/** The operator's request about a settlement, and the checks that refuse it. */
 import type { DepositAddress } from "../../addresses/index.ts";
 import { type Address, unpadAddress } from "../../core/hex.ts";
 import { categoryOf } from "@sluice/sdk/wire";
@@ -8,14 +8,14 @@ import { hasValueInFlight } from "../in-flight.ts";
 import { getSettlement } from "../store/read.ts";
 import type { Settlement } from "../types.ts";
 
-/** Who asks, and why. */
+/** A request with the operator's name and reason, which are recorded permanently. */
 export interface OperatorRequest {
   readonly id: string;
   readonly operator: string;
   readonly reason: string;
 }
 
-/** Refuses what is delivered, on its way, or has not failed. */
+/** Throws VALIDATION_ERROR unless the settlement is failing or deferred, with no value in flight. */
 export function assertFailing(settlement: Settlement, what: "retry" | "refund"): void {
   const { status } = settlement;
   if (status === "completed") {
@@ -31,6 +31,7 @@ export function assertFailing(settlement: Settlement, what: "retry" | "refund"):
   }
 }
 
+/** Returns a settlement. Throws VALIDATION_ERROR for an unknown or malformed id. */
 export async function getExisting(deps: SettlementDeps, id: string): Promise<Settlement> {
   const settlement = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)
     ? await getSettlement(deps.db, id)
@@ -39,7 +40,7 @@ export async function getExisting(deps: SettlementDeps, id: string): Promise<Set
   throw refusal(`There is no settlement ${id}.`);
 }
 
-/** Returns the refund authority of an address. Refuses a request for another: nobody else is ever paid. */
+/** Returns the refund authority of an address. Refuses any other recipient. */
 export function assertAuthority(
   { displayAddress }: Pick<SettlementDeps, "displayAddress">,
   { commitment, family }: DepositAddress,
@@ -52,10 +53,12 @@ export function assertAuthority(
   );
 }
 
+/** Returns the refusal for an empty deposit address. */
 export function holdsNothing(): OperatingError {
   return refusal("The deposit address holds nothing of the token.");
 }
 
+/** Returns the error of a refused request. The message tells the operator why. */
 export function refusal(message: string): OperatingError {
   return new OperatingError("VALIDATION_ERROR", message);
 }

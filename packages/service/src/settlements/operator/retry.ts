@@ -1,8 +1,8 @@
 /**
- * An operator has a settlement tried again. A failing one is due at once; for a dead one a new settlement is queued, as a
- * deposit would queue it. Both are decided under the lock of the holding and of the row, so a worker that holds the
- * settlement either was first, and then the request is refused, or finds its compare-and-set failed. Doing the same again
- * changes nothing and is not recorded again.
+ * Retries a settlement at an operator's request. A failing settlement becomes due at once; for a dead one another
+ * settlement is queued, as a deposit would queue it. Both happen under the locks of the holding and the row: a worker
+ * with the same settlement either commits first, and the request is refused, or its compare-and-set fails. Idempotent: a
+ * repeated request changes and records nothing.
  */
 import { getAddressById } from "../../addresses/index.ts";
 import type { SettlementDeps } from "../deps.ts";
@@ -15,17 +15,17 @@ import { findOpenRefund } from "./refunds.ts";
 import { assertFailing, getExisting, type OperatorRequest, refusal } from "./request.ts";
 
 export interface RetryResult {
-  /** `hurried`: it is tried again at once. `reopened`: it was dead, and another settles what the wallet holds. */
+  /** `hurried`: due at once. `reopened`: it was dead, and another settlement takes the wallet's balance. */
   readonly kind: "hurried" | "reopened";
-  /** The settlement to watch now. */
+  /** The settlement to watch from now on. */
   readonly settlementId: string;
-  /** False when that was so already; then nothing was changed or recorded. */
+  /** False when this was so already; nothing was changed or recorded then. */
   readonly changed: boolean;
 }
 
 /**
- * Has a failing or deferred settlement tried at once, or what a dead one left in its wallet settled anew.
- * @throws OperatingError VALIDATION_ERROR, saying why, where there is nothing to retry.
+ * Retries a failing or deferred settlement at once, or queues another for the balance that a dead one left.
+ * @throws OperatingError VALIDATION_ERROR with the reason when there is nothing to retry.
  */
 export async function retrySettlement(
   deps: SettlementDeps,
@@ -38,7 +38,7 @@ export async function retrySettlement(
     if (locked.status === "dead") return null;
     assertFailing(locked, "retry");
     const result = { kind: "hurried", settlementId: locked.id } as const;
-    // A failing settlement without a time to wait for is due, or in a worker's hands.
+    // Without a retry time the settlement is due already, or leased by a worker.
     if (locked.retryAtMs === null) return { ...result, changed: false };
     await retryNow(tx, locked.id, deps.clock.now());
     await recordAction(tx, locked, { ...request, action: "retry" });

@@ -1,6 +1,7 @@
 /**
- * Waits until our own reader sees the promised value in the committed wallet, and completes. At completion the balance
- * is read again: what arrived meanwhile starts the next settlement in the same transaction, so nothing is stranded.
+ * Completes a settlement once our own reader finds the promised value at the destination wallet. At completion the
+ * source balance is read again: a remainder above the minimums starts the next settlement in the same transaction, so
+ * nothing is stranded.
  */
 import type { DepositAddress } from "../../addresses/index.ts";
 import { assert } from "../../core/assert.ts";
@@ -20,6 +21,7 @@ import type { Settlement } from "../types.ts";
 import { ConcurrentChange, type StepResult } from "../step.ts";
 import { usedRoute } from "../choose-route.ts";
 
+/** Polls the delivery of a recorded sweep: completes, restarts, ends or fails the settlement, or waits. */
 export async function stepDeliver(
   deps: SettlementDeps,
   settlement: Settlement,
@@ -28,14 +30,14 @@ export async function stepDeliver(
   const { sweptAmount, minOut, sweptLogIndex, swapTxHash } = settlement;
   assert(
     sweptAmount !== null && minOut !== null && sweptLogIndex !== null && swapTxHash !== null,
-    "a settlement that delivers has its sweep",
+    "the delivery step has a recorded sweep",
   );
   const route = usedRoute(deps, settlement, address);
   const sweepSent = await getByIntent(deps.db, `sweep:${settlement.id}:${settlement.sweepsSent}`);
   if (!sweepSent?.mined) return "wait";
   const { txHash, blockNumber } = sweepSent.mined;
   if (txHash !== swapTxHash || blockNumber !== settlement.sweptBlock) {
-    // Its block left the chain and it is in another now, where it may have taken something else, or nothing.
+    // Reorg: the sweep is in another block now, where it may have taken another amount, or reverted.
     await deps.db.transaction().execute((tx) => forgetSweep(tx, settlement));
     return "again";
   }
@@ -80,7 +82,7 @@ export async function stepDeliver(
   }
 }
 
-/** The value is back in the wallet: the settlement begins its sweep anew, as after any failure. */
+/** Restarts the sweep of a settlement whose value was returned to the wallet; counts as a failure. */
 async function restartSweep(
   deps: SettlementDeps,
   settlement: Settlement,
@@ -93,7 +95,7 @@ async function restartSweep(
     if (!(await failIn(tx, deps, forgotten, error, { plannedAmount: null }))) {
       throw new ConcurrentChange();
     }
-    // The time of retries has passed in the escrow.
+    // The value waited in escrow long enough: no further delay.
     await retryNow(tx, settlement.id, deps.clock.now());
   });
   deps.wakeEvents(settlement.integratorId);
@@ -105,9 +107,9 @@ async function complete(
   delivered: { readonly txHash: TxHash; readonly amount: bigint; readonly swapTxHash: TxHash },
 ): Promise<void> {
   const chain = chainOf(deps, settlement);
-  // Read before the transaction: a deposit that is promised a successor meanwhile changes the version, and the
-  // transition below then fails and is tried again with a newer balance.
-  // A token whose contract fails meanwhile does not keep what was delivered from being completed.
+  // Read before the transaction: a deposit that is promised a successor meanwhile changes the version, so the
+  // transition below fails and is repeated with a newer balance. A failing token contract must not prevent the
+  // completion of a delivered settlement.
   const remaining = (await chain.findBalance(settlement.token, settlement.wallet)) ?? 0n;
   const minimums = await deps.readMinimums(settlement.chainId, settlement.token);
   const gate = gateBalance(remaining, minimums);
@@ -142,9 +144,9 @@ async function complete(
 }
 
 /**
- * Notes that a lock ended undelivered, in the transaction that records it. A settlement under way looks at once; one
- * that is completed already (its delivery left the chain too late to be made again) lets go of its deposits, and the
- * re-check settles what is back in the wallet.
+ * Handles a lock that ended undelivered, in the transaction that records its end. An active settlement is polled at
+ * once. A completed one, whose delivery was orphaned too late to be repeated, releases its deposits, and the re-check
+ * settles the value that is back in the wallet.
  */
 export async function recordUndeliveredLock(
   tx: Tx,
@@ -156,7 +158,7 @@ export async function recordUndeliveredLock(
   await releaseDeposits(tx, settlementId, nowMs);
 }
 
-/** The trouble is over: the delivery goes on. */
+/** Clears the error of a delivery that continues. */
 async function resume(deps: SettlementDeps, settlement: Settlement): Promise<void> {
   await deps.db.transaction().execute((tx) =>
     transition(tx, deps, settlement, {

@@ -1,6 +1,6 @@
 /**
- * Deploys the wallet: `pending_deploy -> deploying -> pending_swap`. It does not wait for the deposit's finality, since
- * the wallet does not depend on it; and whoever else deploys it first has done our work.
+ * Deploys the wallet: `pending_deploy -> deploying -> pending_swap`. Does not wait for the deposit's finality, since the
+ * wallet does not depend on it. A deployment by anybody else counts as well.
  */
 import { assertDerived, type DepositAddress } from "../../addresses/index.ts";
 import { assert } from "../../core/assert.ts";
@@ -17,6 +17,7 @@ import { transition } from "../store/transition.ts";
 import type { Settlement } from "../types.ts";
 import { assertWorthwhile } from "../worthwhile.ts";
 
+/** Plans the deployment, or follows the one that was sent. */
 export async function stepDeploy(
   deps: SettlementDeps,
   settlement: Settlement,
@@ -27,17 +28,17 @@ export async function stepDeploy(
   if (await chain.hasCode(settlement.wallet)) return recordReady(deps, settlement, null);
 
   assertDerived(chain, address);
-  // A requested token may have no route: then a wallet would be paid for in vain.
+  // A requested token may have no route: the deployment would be paid for nothing.
   const routes = listRoutes(deps, settlement, address);
   const balance = await chain.getBalance(settlement.token, settlement.wallet);
   if (balance === 0n) return recordEmpty(deps, settlement);
   await assertWorthwhile(deps, settlement, balance);
-  // What the deposit does not cover waits before anything is spent on it.
+  // A deposit that does not cover its fees waits before gas is spent on it.
   await takeFirst(routes, (route) =>
     planFee(deps, settlement, { address, route, amount: balance }),
   );
   const { wallets } = chain;
-  assert(wallets.kind === "contract", "only what is deployed waits for its deployment");
+  assert(wallets.kind === "contract", "only contract wallets have a deployment step");
   const call = wallets.buildDeploy(address.commitment);
   const { deploy: lanes } = lanesOf(deps, settlement);
   const { lane, gas } = await planCall(

@@ -1,6 +1,6 @@
 /**
- * Sweeps the wallet by a route: `pending_swap -> swapping`. The sweep takes the live balance; what it really took is
- * read from the mined receipt, and so is which deposits it took.
+ * Sweeps the wallet through a route: `pending_swap -> swapping`. The sweep takes the live balance; the real amount, and
+ * the deposits that it took, are read from the mined receipt.
  */
 import { type Held, MORE_ARRIVED } from "../../chains/port/index.ts";
 import { assertDerived, type DepositAddress } from "../../addresses/index.ts";
@@ -32,9 +32,10 @@ import type { Settlement } from "../types.ts";
 import { FINALITY_RETRY_MS, RECHECK_MS } from "../../jobs/delays.ts";
 import { assertWorthwhile } from "../worthwhile.ts";
 import { ConcurrentChange, type StepResult } from "../step.ts";
-import { leaveSpare, metMore } from "../spare.ts";
+import { leaveSpare, failedByArrival } from "../spare.ts";
 import { recordEmpty } from "../empty.ts";
 
+/** Plans a sweep, or follows the one that was sent. */
 export async function stepSweep(
   deps: SettlementDeps,
   settlement: Settlement,
@@ -43,7 +44,7 @@ export async function stepSweep(
   if (hasValueInFlight(settlement)) return followSweep(deps, settlement, address);
   const chain = chainOf(deps, settlement);
   assertDerived(chain, address);
-  // It may be signed anew until it is over, and would take what this sweep is for; or leave it less than it counts.
+  // An open refund may be signed again until it is over, and would take the balance of this sweep.
   if (chain.wallets.kind === "vault" && (await findOpenRefund(deps.db, settlement))) return "wait";
   const routes = listRoutes(deps, settlement, address);
   const held = await readSweepable(deps, settlement);
@@ -68,8 +69,8 @@ export async function stepSweep(
 const TOO_LITTLE: ReadonlySet<string> = new Set(["AMOUNT_TOO_SMALL", "FEE_NOT_COVERED"]);
 
 /**
- * Whether a deposit was seen that is not in what may be swept yet, as its block is not final: it is waited for without an
- * error, where what there is does not do. What does is swept, so that nobody holds it up by paying a little now and then.
+ * Returns whether a recorded deposit is not sweepable yet because its block is not final. A balance that is too small
+ * then waits without an error. A sufficient balance is swept at once, so that frequent small payments cannot delay it.
  */
 async function awaitsFinalDeposit(
   { db }: SettlementDeps,
@@ -85,16 +86,16 @@ async function waitForFinality(deps: SettlementDeps, { id }: Settlement): Promis
 }
 
 /**
- * What a sweep takes: all that is held. One that keeps meeting more than it takes leaves behind what makes that no
- * hindrance: whoever sends dust again and again could hold it up for ever.
+ * Returns the amount to sweep: the whole balance. After repeated failures by arrivals the vault's spare is left behind,
+ * since a sender of dust could otherwise block the sweep permanently.
  */
 async function readSweepable(deps: SettlementDeps, settlement: Settlement): Promise<Held> {
   const held = await chainOf(deps, settlement).readHolding(settlement.token, settlement.wallet);
-  if (settlement.retryCount < MET_MORE_MAX) return held;
-  return metMore(await getError(deps.db, settlement.id)) ? leaveSpare(held) : held;
+  if (settlement.retryCount < ARRIVAL_FAILURES_MAX) return held;
+  return failedByArrival(await getError(deps.db, settlement.id)) ? leaveSpare(held) : held;
 }
 
-/** Plans the sweep by a route, or says why that route cannot do it now; then nothing was planned or set aside. */
+/** Plans the sweep through a route. Throws when the route cannot take it now; nothing is planned or reserved then. */
 async function planSweep(
   deps: SettlementDeps,
   {
@@ -131,9 +132,9 @@ async function planSweep(
   const number = settlement.sweepsSent + 1;
   await deps.db.transaction().execute(async (tx) => {
     await lockHolding(tx, settlement);
-    const wish = { settlementId: settlement.id, amount: balance, inventory };
-    const reservation = await route.reserve(tx, wish);
-    if (reservation !== "reserved") throw lacking(route, balance, reservation);
+    const request = { settlementId: settlement.id, amount: balance, inventory };
+    const reservation = await route.reserve(tx, request);
+    if (reservation !== "reserved") throw notReserved(route, balance, reservation);
     await submitIntent(tx, deps.random, {
       chainId: settlement.chainId,
       lane,
@@ -161,7 +162,7 @@ async function planSweep(
   return "wait";
 }
 
-function lacking(
+function notReserved(
   route: Route,
   balance: bigint,
   reason: Exclude<Reservation, "reserved">,
@@ -176,7 +177,7 @@ function lacking(
   });
 }
 
-/** Reads the mined sweep: what it took moves on to the delivery, a revert is an attempt that failed. */
+/** Follows the sent sweep: a mined one moves to the delivery, a final revert counts as a failed try. */
 async function followSweep(
   deps: SettlementDeps,
   settlement: Settlement,
@@ -186,20 +187,20 @@ async function followSweep(
   const failure = failureOf(sent);
   if (!sent?.mined && !failure) return "wait";
   const route = usedRoute(deps, settlement, address);
-  // On another fork the same bytes may still succeed, and then a second sweep would have been planned beside it.
+  // On another fork the same transaction may still succeed; a second sweep would then run beside it.
   if (failure)
     return failure.isFinal ? recordRevert(deps, settlement, route, failure.txHash) : "wait";
-  assert(sent?.mined, "what did not fail was mined");
+  assert(sent?.mined, "a sweep that did not fail is mined");
   const isFinal = sent.state === "final";
   await recordSwapTransaction(deps.db, settlement, sent.mined.txHash);
   if (route.waitsForFinality && !isFinal) return "wait";
   const fee = settlement.fee ?? deps.fees.planWithout(address.commitment.maxFeeBps);
   const receipt = await chainOf(deps, settlement).getReceipt(sent.mined.txHash);
-  // The block may just have left the chain: the lane follows it and wakes us.
+  // The block may be orphaned just now: the lane follows the transaction and wakes this settlement.
   if (!receipt) return "wait";
   const sweep = await route.readSweep(receipt, address);
   if (!sweep) {
-    // A sweep that succeeded says so in its logs: an answer without them is not the whole truth.
+    // A successful sweep emits logs: a receipt without them is incomplete.
     throw new OperatingError("RPC_UNAVAILABLE", "The node answered without the sweep's logs.", {
       details: { chainId: settlement.chainId, reason: "logs missing" },
     });
@@ -225,13 +226,13 @@ async function followSweep(
   return "again";
 }
 
-/** Re-checks in which a second deposit that just arrived becomes final, and is swept along: by then 50 seconds passed. */
-const MET_MORE_MAX = 3;
+/** Failures by arrivals before the spare is left behind; after 50 seconds, when the second deposit is final too. */
+const ARRIVAL_FAILURES_MAX = 3;
 
-/** Reverts of one settlement that are taken for prices that ran out. */
+/** Reverts of one settlement that count as expired prices. */
 const PRICED_REVERTS_MAX = 3;
 
-/** A final revert: what was set aside is given back, and an attempt is used up, unless others could bring it about. */
+/** Records a final revert: releases the reservation, and uses up a try unless others could have caused the revert. */
 async function recordRevert(
   deps: SettlementDeps,
   settlement: Settlement,
@@ -261,7 +262,7 @@ async function explainRevert(
     });
   }
   const details = txHash === null ? { reason: "refused by the signer" } : { txHash };
-  // A price that ran out on the way is not the settlement's fault; but not for ever.
+  // An expired price is not the settlement's fault, up to a limit.
   return route.isPriced && settlement.sweepsSent <= PRICED_REVERTS_MAX
     ? new OperatingError("PRICE_UNAVAILABLE", "The sweep came too late for its price.", { details })
     : new OperatingError("TX_REVERTED", "The sweep transaction reverted.", { details });

@@ -1,4 +1,4 @@
-/** The refund of a dead settlement: when to look for it, and what was found. */
+/** Stores when a dead settlement is next polled for a refund, and the refund that was found. */
 import { sql } from "kysely";
 import { displayTxHash } from "../../core/base58.ts";
 import { toAddress, type TxHash } from "../../core/hex.ts";
@@ -9,11 +9,11 @@ import type { Holding } from "../../deposits/index.ts";
 /** A settlement that ended without moving its deposits. */
 export interface DeadSettlement extends Holding {
   readonly id: string;
-  /** Since when it is dead, or when an operator last did something about it. */
+  /** Time of its end, or of the last operator action if later. */
   readonly sinceMs: number;
 }
 
-/** Dead settlements whose deposits may have been refunded and that are to be looked at. */
+/** Returns due dead settlements whose deposits may have been refunded, the longest due first. */
 export async function listDeadDue(
   db: Db,
   args: { readonly nowMs: number; readonly limit: number },
@@ -42,7 +42,7 @@ export async function listDeadDue(
   }));
 }
 
-/** Says when a dead settlement is next looked at for a refund; null for never. */
+/** Sets when a dead settlement is next polled for a refund; null stops the polls. */
 export async function watchForRefund(db: Db | Tx, id: string, atMs: number | null): Promise<void> {
   await db
     .updateTable("settlements")
@@ -52,7 +52,7 @@ export async function watchForRefund(db: Db | Tx, id: string, atMs: number | nul
     .execute();
 }
 
-/** Notes that a dead settlement's deposits went back: the status is final, what is known about it is not. */
+/** Records the refund in the error details of a dead settlement. The status, which is terminal, stays. */
 export async function recordRefunded(
   db: Db,
   id: string,

@@ -1,11 +1,11 @@
-/** What deposits and settlements say of each other. */
+/** SQL that relates deposits to settlements. */
 import { expressionBuilder, sql } from "kysely";
 import type { Database, Db } from "../../db/schema.ts";
 import type { SettlementConditions } from "../../deposits/index.ts";
 
 const ofDeposit = expressionBuilder<Database, "deposits">();
 
-/** The conditions by which deposits are assigned to settlements. */
+/** Conditions that assign deposits to settlements; see `SettlementConditions`. */
 export const SETTLEMENT_CONDITIONS: SettlementConditions = {
   isDead: ofDeposit.exists(
     ofDeposit
@@ -24,7 +24,7 @@ export const SETTLEMENT_CONDITIONS: SettlementConditions = {
     order by s.taken_block, s.taken_log_index limit 1)`,
 };
 
-/** Where the last deposit of a settlement stands on the chain; null when it has none there. */
+/** Returns the chain position of a settlement's last deposit; null when it has none on the chain. */
 export async function getLastDeposit(
   db: Db,
   settlementId: string,
@@ -32,7 +32,7 @@ export async function getLastDeposit(
   const row = await db
     .selectFrom("deposits")
     .innerJoin("settlements", (join) =>
-      // By the holding, which has an index.
+      // Joins by the holding, which has an index.
       join
         .onRef("settlements.chain_id", "=", "deposits.chain_id")
         .onRef("settlements.wallet", "=", "deposits.wallet")

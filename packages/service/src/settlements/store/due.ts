@@ -1,4 +1,4 @@
-/** Says which settlements a worker looks at, and when. None of it changes a status. */
+/** Selects and reschedules the settlements that workers poll. Nothing here changes a status. */
 import { expressionBuilder, sql } from "kysely";
 import { createDueRows } from "../../jobs/due.ts";
 import { formatStamp } from "../../core/stamp.ts";
@@ -10,7 +10,7 @@ import { parseSettlement } from "./row.ts";
 
 const OF_SETTLEMENT = expressionBuilder<Database, "settlements">();
 
-/** Settlements that are not final, chain by chain. A final one is never changed. */
+/** Due work of the settlements that are not terminal, by chain. A terminal row is never changed. */
 export const dueSettlements = createDueRows({
   table: "settlements",
   chain: "chain_id",
@@ -18,7 +18,7 @@ export const dueSettlements = createDueRows({
   keepsEnded: true,
 });
 
-/** Completed settlements whose sweep is not known to be final, the longest untouched first. */
+/** Returns completed settlements whose sweep is not recorded as final, the longest unchanged first. */
 export async function listToFollow(db: Db, limit: number): Promise<Settlement[]> {
   const rows = await db
     .selectFrom("settlements")
@@ -31,7 +31,7 @@ export async function listToFollow(db: Db, limit: number): Promise<Settlement[]>
   return rows.map(parseSettlement);
 }
 
-/** Settlements that wait for inventory and are not due yet, the longest waiting first. */
+/** Returns settlements that wait for inventory and are not due yet, the oldest first. */
 export async function listWaitingForInventory(
   db: Db,
   args: { readonly nowMs: number; readonly limit: number },
@@ -52,7 +52,7 @@ export async function listWaitingForInventory(
 
 const WAITS_FOR_INVENTORY = ["inventory_too_low", "daily_cap_reached"] satisfies Reservation[];
 
-/** Settlements that wait until gas costs less and are not due yet, the longest waiting first. */
+/** Returns settlements that wait for lower gas costs and are not due yet, the oldest first. */
 export async function listWaitingForGas(
   db: Db,
   args: { readonly nowMs: number; readonly limit: number },
@@ -78,7 +78,7 @@ export async function listWaitingForGas(
   return rows.map(parseSettlement);
 }
 
-/** Has a settlement tried again at once: what it waited for may have changed. */
+/** Makes a settlement due at once, without its scheduled retry. A terminal settlement is not changed. */
 export async function retryNow(tx: Tx, id: string, nowMs: number): Promise<void> {
   await tx
     .updateTable("settlements")

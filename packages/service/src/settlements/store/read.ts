@@ -6,13 +6,13 @@ import type { Holding } from "../../deposits/index.ts";
 import type { Settlement, SettlementError } from "../types.ts";
 import { errorOf, parseSettlement } from "./row.ts";
 
-/** Holds a holding until the end of the transaction: what is decided about it is decided one at a time. */
+/** Locks a holding until the end of the transaction, so that decisions about it are serialized. */
 export async function lockHolding(tx: Tx, holding: Holding): Promise<void> {
   const key = `${holding.chainId}:${holding.wallet}:${holding.token}`;
   await sql`select pg_advisory_xact_lock(8, hashtext(${key}))`.execute(tx);
 }
 
-/** The one settlement of a holding that is not final, or null. */
+/** Returns the active settlement of a holding, at most one; null when all are terminal. */
 export async function getActive(db: Db | Tx, holding: Holding): Promise<Settlement | null> {
   const row = await selectHolding(db, holding)
     .where("status", "not in", ["completed", "dead"])
@@ -20,7 +20,7 @@ export async function getActive(db: Db | Tx, holding: Holding): Promise<Settleme
   return row ? parseSettlement(row) : null;
 }
 
-/** The settlement whose mined sweep comes after a position on the chain, and so took what stood there. */
+/** Returns the first settlement whose mined sweep is after a chain position: it took the deposit at that position. */
 export async function getSweptAfter(
   db: Db | Tx,
   holding: Holding,
@@ -35,6 +35,7 @@ export async function getSweptAfter(
   return row ? parseSettlement(row) : null;
 }
 
+/** Returns a settlement, or null when the id is unknown. */
 export async function getSettlement(db: Db | Tx, id: string): Promise<Settlement | null> {
   const row = await db
     .selectFrom("settlements")
@@ -44,7 +45,7 @@ export async function getSettlement(db: Db | Tx, id: string): Promise<Settlement
   return row ? parseSettlement(row) : null;
 }
 
-/** How many settlements a holding has ever had. */
+/** Counts all settlements that a holding ever had. */
 export async function countSettlements(
   db: Db | Tx,
   holding: Pick<Holding, "chainId" | "wallet" | "token">,
@@ -59,7 +60,7 @@ export async function countSettlements(
   return count;
 }
 
-/** Reads the deposit address that a settlement sweeps. */
+/** Returns the deposit address that a settlement sweeps. */
 export async function readAddressOf(db: Db, id: string): Promise<DepositAddress> {
   const { address_id } = await db
     .selectFrom("settlements")
@@ -69,7 +70,7 @@ export async function readAddressOf(db: Db, id: string): Promise<DepositAddress>
   return getAddressById(db, address_id);
 }
 
-/** Locks a settlement's row and reads it. */
+/** Locks and returns a settlement's row. */
 export async function lockSettlement(tx: Tx, id: string): Promise<Settlement> {
   const row = await tx
     .selectFrom("settlements")
@@ -80,7 +81,7 @@ export async function lockSettlement(tx: Tx, id: string): Promise<Settlement> {
   return parseSettlement(row);
 }
 
-/** The error of a failing, deferred or dead settlement; null of any other. */
+/** Returns the error of a failing, deferred or dead settlement; null for any other status. */
 export async function getError(db: Db | Tx, id: string): Promise<SettlementError | null> {
   const row = await db
     .selectFrom("settlements")

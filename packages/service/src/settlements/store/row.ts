@@ -1,4 +1,4 @@
-/** The columns of a settlement: how a row is read, and how a change is written. Only this file knows both sides. */
+/** Maps the columns of `settlements` to `Settlement` and back. Only this file knows both sides. */
 import type { ErrorCode, SettlementStatus } from "@sluice/sdk/wire";
 import type { Selectable } from "kysely";
 import type { ErrorDetails } from "../../core/errors.ts";
@@ -9,7 +9,7 @@ import type { FeeTerms } from "../../fees/index.ts";
 import type { RouteKind } from "../../routes/index.ts";
 import type { Settlement, SettlementError, Step } from "../types.ts";
 
-/** Returns the error that a row of a settlement shows; null where it shows none. */
+/** Returns the error that a row contains; null when it contains none. */
 export function errorOf(row: {
   readonly error_code: string | null;
   readonly error_message: string | null;
@@ -18,7 +18,7 @@ export function errorOf(row: {
 }): SettlementError | null {
   if (row.error_code === null) return null;
   return {
-    // CAST: written from an operating error, whose code is of the closed set.
+    // CAST: written from an operating error, whose code is one of the closed set.
     code: row.error_code as ErrorCode,
     message: row.error_message ?? "",
     retryable: row.error_retryable ?? false,
@@ -26,13 +26,14 @@ export function errorOf(row: {
   };
 }
 
-/** The three columns are null together. */
+/** Returns the stored fee terms. The three columns are null together. */
 function feeOf(row: Selectable<SettlementsTable>): FeeTerms | null {
   const { fee_bps: bps, fee_flat: flat, fee_bridge: bridge } = row;
   if (bps === null || flat === null || bridge === null) return null;
   return { bps, flat: BigInt(flat), bridge: BigInt(bridge) };
 }
 
+/** Converts a row to a settlement. Amounts are base units. */
 export function parseSettlement(row: Selectable<SettlementsTable>): Settlement {
   const bigintOf = (text: string | null) => (text === null ? null : BigInt(text));
   return {
@@ -67,7 +68,7 @@ export function parseSettlement(row: Selectable<SettlementsTable>): Settlement {
   };
 }
 
-/** What a transition changes besides the status. */
+/** Fields that a transition changes besides the status; undefined fields stay as they are. */
 export interface Change {
   readonly step?: Step;
   readonly route?: RouteKind;
@@ -86,6 +87,7 @@ export interface Change {
   readonly nextCheckAtMs?: number | null;
 }
 
+/** Converts a change to the columns of an update. */
 export function columnsOf(change: Change) {
   const stamp = (ms: number | null | undefined) =>
     ms === undefined ? undefined : ms === null ? null : formatStamp(ms);
@@ -108,6 +110,6 @@ export function columnsOf(change: Change) {
     retry_at: stamp(change.retryAtMs),
     next_check_at: stamp(change.nextCheckAtMs),
   };
-  // kysely leaves out what is undefined and writes null where null is given.
+  // Kysely leaves out undefined columns and writes null for null.
   return columns;
 }

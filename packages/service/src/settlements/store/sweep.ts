@@ -1,4 +1,4 @@
-/** Records what the mined sweep of a settlement did, in which block, and whether that is final. */
+/** Stores the result of a settlement's mined sweep, its block, and its finality. */
 import { assert } from "../../core/assert.ts";
 import type { TxHash } from "../../core/hex.ts";
 import { formatStamp } from "../../core/stamp.ts";
@@ -7,7 +7,10 @@ import type { Sweep } from "../../routes/index.ts";
 import type { Settlement } from "../types.ts";
 import type { StoreDeps } from "./transition.ts";
 
-/** Records what the mined sweep did; the status stays, the version does not. */
+/**
+ * Records the result of the mined sweep and moves to the delivery step. The status stays; the version grows. Returns
+ * false when the settlement was changed concurrently.
+ */
 export async function recordSweep(
   tx: Tx,
   deps: StoreDeps,
@@ -42,7 +45,7 @@ export async function recordSweep(
   return result.numUpdatedRows === 1n;
 }
 
-/** Shows the hash of a mined sweep before it is believed; no part of the settlement's state. */
+/** Stores the hash of a mined sweep for display, before its receipt is verified. It is not part of the state. */
 export async function recordSwapTransaction(
   db: Db,
   settlement: Settlement,
@@ -57,7 +60,10 @@ export async function recordSwapTransaction(
     .execute();
 }
 
-/** Forgets a recorded sweep whose block left the chain: it is followed from its transaction again. */
+/**
+ * Removes a recorded sweep whose block was orphaned, and returns to the sweep step, which follows the transaction again.
+ * Returns false when the settlement was changed concurrently.
+ */
 export async function forgetSweep(tx: Tx, settlement: Settlement): Promise<boolean> {
   const result = await tx
     .updateTable("settlements")
@@ -80,7 +86,7 @@ export async function forgetSweep(tx: Tx, settlement: Settlement): Promise<boole
   return result.numUpdatedRows === 1n;
 }
 
-/** Notes where the sweep of a completed settlement finally stands, and what it did there. */
+/** Records the final position and result of a completed settlement's sweep; null when the sweep finally reverted. */
 export async function recordFinalSweep(
   tx: Tx,
   settlement: Settlement,
@@ -88,7 +94,7 @@ export async function recordFinalSweep(
     readonly txHash: TxHash;
     readonly block: bigint;
     readonly logIndex: number;
-    /** What it did in another block than was recorded, and what it delivered where the sweep is the delivery. */
+    /** The result, where the final block is not the recorded one; with the amount, where the sweep is the delivery. */
     readonly done: { readonly sweep: Sweep; readonly deliveredAmount: bigint | undefined } | null;
   } | null,
 ): Promise<void> {
@@ -111,7 +117,7 @@ export async function recordFinalSweep(
     .execute();
 }
 
-/** Notes that a deposit which came too late for the sweep was promised a settlement of its own. */
+/** Records that a deposit which arrived too late for the sweep was promised another settlement. */
 export async function promiseSuccessor(tx: Tx, settlement: Settlement): Promise<void> {
   const result = await tx
     .updateTable("settlements")

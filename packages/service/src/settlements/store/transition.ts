@@ -1,4 +1,4 @@
-/** Creates settlements and changes their status: nothing else writes that column. */
+/** Creates settlements and changes their status. Nothing else writes that column. */
 import { categoryOf, isTerminal, phaseOf, type StatusChangedData } from "@sluice/sdk/wire";
 import { sql } from "kysely";
 import { assert } from "../../core/assert.ts";
@@ -17,21 +17,21 @@ import { type Change, columnsOf } from "./row.ts";
 export interface StoreDeps {
   readonly clock: Clock;
   readonly random: Random;
-  /** How an address is written on the wire. */
+  /** Returns an address in the spelling of the wire. */
   readonly displayAddress: (address: Address) => string;
   readonly metrics: Metrics;
 }
 
-/** Creates a settlement, without an event: there is no status before the first. The caller holds the holding. */
+/** Creates a settlement and returns its id. Appends no event. Assumes the lock of the holding. */
 export async function insertSettlement(
   tx: Tx,
   deps: StoreDeps,
   settlement: Holding & {
     readonly integratorId: string;
     readonly addressId: string;
-    /** Null on a chain where nothing is deployed. */
+    /** Null on a chain where wallets are not deployed. */
     readonly walletDeployed: boolean | null;
-    /** For display; null where nothing was seen to arrive. */
+    /** Base units, for display; null when no arrival was seen. */
     readonly amount: bigint | null;
   },
 ): Promise<string> {
@@ -62,9 +62,9 @@ export async function insertSettlement(
 }
 
 /**
- * The only way a status changes: compare-and-set on status and version, a row of history, and the event, in the
- * caller's transaction, whose last statement this should be. Returns false, with nothing written, when somebody else
- * changed the settlement since it was read; the caller then looks again.
+ * Changes a status; nothing else does. Writes the new status by compare-and-set on status and version, a row of history
+ * and the event, in the caller's transaction, as its last statement where possible. Returns false, with nothing
+ * written, when the settlement was changed since it was read; the caller then starts from the row again.
  */
 export async function transition(
   tx: Tx,
@@ -74,7 +74,7 @@ export async function transition(
     readonly trigger: Trigger;
     readonly change?: Change;
     readonly error?: SettlementError;
-    /** The transaction that the event names, where the interface names one. */
+    /** Transaction hash of the event, where the interface has one. */
     readonly txHash?: TxHash | null;
   },
 ): Promise<boolean> {

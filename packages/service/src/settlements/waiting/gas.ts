@@ -1,6 +1,6 @@
 /**
- * Settlements whose gas the deposit does not cover are tried again as soon as it does, not only when their next retry is
- * due. What gas costs is kept for a few seconds, so looking costs two reads per settlement, and makes no event.
+ * Retries settlements that wait for lower gas costs as soon as the deposit covers them, before their scheduled retry.
+ * Gas costs are cached for a few seconds, so a poll costs two reads per settlement and appends no event.
  */
 import { getAddressById } from "../../addresses/index.ts";
 import { OperatingError } from "../../core/errors.ts";
@@ -23,7 +23,7 @@ export async function pollWaitingForGas(deps: SettlementDeps): Promise<void> {
       if (!(await isCovered(deps, settlement))) continue;
       await deps.db.transaction().execute((tx) => retryNow(tx, settlement.id, nowMs));
     } catch (error) {
-      deps.log.warn({ err: error, settlementId: settlement.id }, "gas could not be looked at");
+      deps.log.warn({ err: error, settlementId: settlement.id }, "gas poll failed, retrying");
     }
   }
 }

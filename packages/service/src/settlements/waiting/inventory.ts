@@ -1,6 +1,6 @@
 /**
- * Settlements that wait for inventory are tried again as soon as there is enough, not only when their next retry is
- * due. Looking costs two reads per inventory, and makes no event.
+ * Retries settlements that wait for inventory as soon as it suffices, before their scheduled retry. A poll costs two
+ * reads per inventory and appends no event.
  */
 import { pairOf } from "../choose-route.ts";
 import { getAddressById } from "../../addresses/index.ts";
@@ -36,10 +36,7 @@ export async function pollWaitingForInventory(deps: SettlementDeps): Promise<voi
       if (route.judgeInventory({ amount, inventory }) !== "reserved") continue;
       await deps.db.transaction().execute((tx) => retryNow(tx, settlement.id, nowMs));
     } catch (error) {
-      deps.log.warn(
-        { err: error, settlementId: settlement.id },
-        "inventory could not be looked at",
-      );
+      deps.log.warn({ err: error, settlementId: settlement.id }, "inventory poll failed, retrying");
     }
   }
 }

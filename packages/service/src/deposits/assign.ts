@@ -1,29 +1,29 @@
 /**
- * Which settlement has which deposit: a settlement waits for deposits, and its mined sweep takes those before it on the
- * chain. Settlements are above this folder, so their part of a condition is handed in, and each assignment stays one
- * statement.
+ * Assigns deposits to settlements. A settlement holds deposits while it waits; its mined sweep takes the deposits before
+ * it on the chain. Settlements are a layer above this folder, so the caller passes their part of each condition, and
+ * each assignment remains one statement.
  */
 import { type Expression, sql, type SqlBool } from "kysely";
 import { formatStamp } from "../core/stamp.ts";
 import type { Tx } from "../db/schema.ts";
 import type { ArrivedValue, Holding } from "./types.ts";
 
-/** Conditions on the settlements of a deposit: SQL about the row of `deposits` that a statement here changes. */
+/** Conditions on the settlement of a deposit: SQL about the row of `deposits` that a statement here updates. */
 export interface SettlementConditions {
   /** The settlement of the deposit is dead. */
   readonly isDead: Expression<SqlBool>;
-  /** It is dead because its deposits left the chain. */
+  /** The settlement is dead because its deposits were orphaned. */
   readonly isDeadByReorg: Expression<SqlBool>;
-  /** Its mined sweep is before the deposit on the chain. */
+  /** The settlement's mined sweep is before the deposit on the chain. */
   readonly hasSweptBefore: Expression<SqlBool>;
-  /** Id of the settlement whose mined sweep is the next after the deposit; null where there is none. */
+  /** Id of the settlement with the next mined sweep after the deposit; null when there is none. */
   readonly taker: Expression<string | null>;
 }
 
 /**
- * The transfers that are new to us, and whether others came back. A known one that was orphaned, or that is now in another
- * block, gets its new place and is not counted twice; if no settlement has it, or one that gave up because it had left the
- * chain, its holding is looked at again.
+ * Returns the transfers that are not recorded yet, and whether recorded ones moved. A recorded transfer that was
+ * orphaned, or that is in another block now, is updated and not counted twice. Without a settlement, or with one that
+ * ended by the reorg, it becomes due for a re-check.
  */
 export async function refreshKnown(
   tx: Tx,
@@ -72,7 +72,7 @@ export async function refreshKnown(
   return { fresh: { ...arrived, transfers: fresh }, hasMoved };
 }
 
-/** Gives a new settlement the deposits that no sweep has taken and no settlement waits for. */
+/** Assigns to a settlement the deposits of its holding that have no settlement. */
 export async function assignUnsettled(
   tx: Tx,
   holding: Holding,
@@ -89,8 +89,8 @@ export async function assignUnsettled(
 }
 
 /**
- * Settles who took what once a sweep is mined: deposits before it in chain order are the sweep's, whatever their event
- * said, and those after it wait for the next.
+ * Assigns deposits by a mined sweep: those before it in chain order belong to the sweep, whatever their event reported;
+ * those after it wait for the next settlement.
  */
 export async function assignSwept(
   tx: Tx,
@@ -100,9 +100,9 @@ export async function assignSwept(
     readonly settlementId: string;
     readonly block: bigint;
     readonly logIndex: number;
-    /** Where it took no more than what arrived up to a block. */
+    /** The last block whose deposits it took, where the sweep names one. */
     readonly upTo?: bigint | undefined;
-    /** When what it did not take is looked at again, should nothing else come of it. */
+    /** When deposits that it did not take are re-checked, unless a settlement takes them first. */
     readonly recheckAtMs: number;
   },
 ): Promise<void> {
@@ -118,7 +118,7 @@ export async function assignSwept(
   await ofHolding
     .set({ settlement_id: sweep.settlementId })
     .where((eb) =>
-      // What an earlier settlement gave up is taken along by the one that does sweep.
+      // The sweep also takes deposits of earlier settlements that are dead.
       eb.or([eb("settlement_id", "is", null), settlements.isDead]),
     )
     .where(before)
@@ -131,9 +131,8 @@ export async function assignSwept(
 }
 
 /**
- * The same for deposits that came to their place after a sweep was recorded, as a scanner that is behind finds them
- * after a reorganisation: one before a sweep is the sweep's, one behind the sweep of its settlement waits for the next.
- * Assumes the lock of the holding.
+ * Assigns deposits that were recorded, or moved by a reorg, after a sweep was recorded. A deposit before a sweep belongs
+ * to that sweep; one after its own settlement's sweep waits for the next settlement. Assumes the lock of the holding.
  */
 export async function assignBySweeps(
   tx: Tx,
@@ -158,7 +157,7 @@ export async function assignBySweeps(
     .execute();
 }
 
-/** Takes the deposits away from a settlement that in the end took nothing; they are looked at at once. */
+/** Releases the deposits of a settlement whose sweep finally took nothing. They are due for a re-check at once. */
 export async function releaseDeposits(tx: Tx, settlementId: string, nowMs: number): Promise<void> {
   await tx
     .updateTable("deposits")
@@ -167,7 +166,7 @@ export async function releaseDeposits(tx: Tx, settlementId: string, nowMs: numbe
     .execute();
 }
 
-/** Takes deposits that are on the chain away from settlements that gave up because theirs had left it. */
+/** Releases deposits that are on the chain again from settlements that ended because of a reorg. */
 async function releaseFromReorged(
   tx: Tx,
   settlements: SettlementConditions,

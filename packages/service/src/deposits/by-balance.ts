@@ -1,10 +1,10 @@
 /**
- * Value that only the balance shows: native coin that a contract paid, that a destroyed contract left, that a block
- * credited. It makes no log and is in no transaction's own value.
+ * Finds deposits by balance: native coin paid by a contract call, by a self-destructed contract or by a block. Such value
+ * emits no log and is not the value of a transaction.
  *
- * Invariant: at a block up to which everything is recorded, the native balance of a wallet is the sum of its deposits up
- * to that block minus its outflows up to that block. What is missing from that sum is recorded as a deposit, so it is
- * never missing again: the same coin is counted once, however often and by whomever it is looked at.
+ * Invariant: at a fully recorded block, a wallet's native balance is the sum of its deposits minus its outflows up to
+ * that block. A difference is recorded as a deposit, which restores the sum, so the same coin is counted once, however
+ * often the balance is compared.
  */
 import { sql } from "kysely";
 import type { BlockRef, Outflow } from "../chains/port/index.ts";
@@ -12,7 +12,7 @@ import { type Address, type Hex32, toAddress, toHex32 } from "../core/hex.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import type { ArrivedValue } from "./types.ts";
 
-/** What a wallet held at a block. */
+/** Balance of a wallet at a block, in base units. */
 export interface HeldAt {
   readonly chainId: number;
   readonly wallet: Address;
@@ -21,10 +21,10 @@ export interface HeldAt {
   readonly balance: bigint;
 }
 
-/** After everything else in its block. */
+/** Log index after all other logs of a block. */
 const LOG_INDEX_LAST = 2 ** 31 - 1;
 
-/** Deposits minus outflows of each wallet up to a block; zero for wallets that are not in the answer. */
+/** Returns deposits minus outflows of each wallet up to a block, in base units. Wallets without an entry have zero. */
 export async function listExplained(
   db: Db,
   at: {
@@ -48,8 +48,9 @@ export async function listExplained(
 }
 
 /**
- * What nothing else explains of a holding, as arrivals in chain order; none when all is explained. Assumes the lock of
- * the holding. What the last outflow took came before it; the rest is somewhere up to the block, and counts as its last.
+ * Returns the unexplained part of a balance as arrivals in chain order; none when deposits and outflows explain it.
+ * Assumes the lock of the holding. The part that the last outflow took is placed just before that outflow; the rest at
+ * the end of the given block, since its real position is unknown.
  */
 export async function findUnexplained(tx: Tx, held: HeldAt): Promise<ArrivedValue[]> {
   const explained = await listExplained(tx, {
@@ -93,8 +94,8 @@ export async function findUnexplained(tx: Tx, held: HeldAt): Promise<ArrivedValu
 }
 
 /**
- * What was found by balance at later blocks: it may have come before this one. If it did not, what is missing here is
- * found by the next look at a later block.
+ * Returns the sum of deposits found by balance at later blocks. They may have arrived before this block, so they count
+ * as known here; if they did not, the next comparison at a later block finds the difference.
  */
 async function sumFoundAfter(tx: Tx, held: HeldAt): Promise<bigint> {
   const { total } = await tx
@@ -133,7 +134,7 @@ async function getLastOutflow(tx: Tx, held: HeldAt): Promise<OutflowPlace | null
   return { number: row.block_number, hash: toHex32(row.block_hash), logIndex: row.log_index };
 }
 
-/** Deposits, and what the escrow gave back, after a place. */
+/** Returns the sum of deposits and returned locks after a chain position, up to the block. */
 async function sumArrivedAfter(tx: Tx, held: HeldAt, place: OutflowPlace): Promise<bigint> {
   const { rows } = await sql<{ total: string }>`
     select coalesce(sum(amount), 0) as total from (
@@ -150,7 +151,7 @@ async function sumArrivedAfter(tx: Tx, held: HeldAt, place: OutflowPlace): Promi
   return BigInt(rows[0]?.total ?? "0");
 }
 
-/** Records what left wallets of ours in a block. Recording it again changes nothing. */
+/** Records the outflows of our wallets in a block. Idempotent. */
 export async function insertOutflows(
   tx: Tx,
   chainId: number,
@@ -177,7 +178,7 @@ export async function insertOutflows(
     .execute();
 }
 
-/** Forgets the outflows of blocks above a height: those blocks are no longer on the chain. */
+/** Deletes the outflows of orphaned blocks, those above a height. */
 export async function removeOutflowsAbove(tx: Tx, chainId: number, height: bigint): Promise<void> {
   await tx
     .deleteFrom("outflows")
@@ -186,7 +187,7 @@ export async function removeOutflowsAbove(tx: Tx, chainId: number, height: bigin
     .execute();
 }
 
-/** Wallets with deposits in the newest blocks, the newest first. */
+/** Returns wallets with deposits from a block on, the newest deposit first. */
 export async function listRecentWallets(
   db: Db,
   args: { readonly chainId: number; readonly fromBlock: bigint; readonly limit: number },

@@ -1,24 +1,24 @@
 /**
- * The gate: whether a balance is worth settling. It looks at the live balance, not at one transfer, so that small
- * deposits which together clear the minimum settle.
+ * The gate: decides whether a balance is worth settling. It compares the live balance, not one transfer, so that small
+ * deposits settle once together they reach the minimum.
  */
 
 export type GateResult =
   | { readonly kind: "pass" }
   | { readonly kind: "ignore"; readonly reason: "below_token_min" | "below_min" };
 
-/** What a balance must reach, in base units; undefined where nothing is asked. */
+/** Minimum balances, in base units; undefined for no minimum. */
 export interface Minimums {
   /** The token's own minimum. */
   readonly token: bigint | undefined;
-  /** What the chain's floor in US dollars comes to at the present price; `unpriced` while there is none. */
+  /** The chain's floor in US dollars at the current price; `unpriced` while there is no price. */
   readonly floor: bigint | "unpriced" | undefined;
 }
 
 /**
- * Compares a balance with the minimums, all in base units and to the unit: the token's first, then the chain's floor. A
- * balance that cannot be priced now passes: its settlement waits for the price. A balance of zero never passes: it is
- * below the token's minimum where one is set, and below the chain's floor otherwise.
+ * Compares a balance with the minimums exactly, in base units: the token's minimum first, then the chain's floor. A
+ * balance that cannot be priced passes, and its settlement waits for the price. Zero never passes: it is below the
+ * token's minimum where one is set, and below the chain's floor otherwise.
  */
 export function gateBalance(balance: bigint, { token, floor }: Minimums): GateResult {
   if (token !== undefined && balance < token) return { kind: "ignore", reason: "below_token_min" };
@@ -29,7 +29,7 @@ export function gateBalance(balance: bigint, { token, floor }: Minimums): GateRe
   return { kind: "pass" };
 }
 
-/** The least balance whose value reaches a floor. Floor and price are US dollars times 1e18, the price of a whole unit. */
+/** Returns the smallest balance, in base units, that is worth the floor. Floor and price are US dollars times 1e18. */
 export function floorAmount(args: {
   readonly floorUsd: bigint;
   readonly priceUsd: bigint;

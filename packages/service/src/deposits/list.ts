@@ -4,13 +4,13 @@ import { displayTxHash } from "../core/base58.ts";
 import { type Address, toAddress, type TxHash } from "../core/hex.ts";
 import type { Db } from "../db/schema.ts";
 
-/** Where a page of deposits goes on. */
+/** Position of the last deposit of a page; the next page continues after it. */
 export interface DepositCursor {
   readonly detectedAt: string;
   readonly id: string;
 }
 
-/** A page of an integrator's deposits, newest first, behind `cursor`. */
+/** Returns a page of an integrator's deposits, newest first, after `cursor`. */
 export async function listDeposits(
   db: Db,
   integratorId: string,
@@ -37,7 +37,7 @@ export async function listDeposits(
     .limit(page.limit + 1);
   const { cursor, wallet, chainId, txHash } = page;
   if (cursor) {
-    // Many arrive in one millisecond: the id tells them apart.
+    // Several deposits may share a millisecond: the id orders them.
     query = query.where(
       sql<boolean>`(deposits.detected_at, deposits.id)
         < (${cursor.detectedAt}::timestamptz, ${cursor.id}::uuid)`,
@@ -68,7 +68,7 @@ export async function listDeposits(
   return { items, nextCursor: last ? `${last.detectedAt}_${last.id}` : null };
 }
 
-/** From its own block to the newest that was scanned, both included. */
+/** Returns the number of blocks from the deposit's block to the newest scanned one, both included; at least 1. */
 function confirmationsOf(tip: bigint | null, blockNumber: bigint): number {
   const blocks = (tip ?? blockNumber) - blockNumber + 1n;
   return blocks < 1n ? 1 : Number(blocks);

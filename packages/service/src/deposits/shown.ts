@@ -1,19 +1,19 @@
-/** The deposits of a settlement, as an operator is shown them. */
+/** Reads the deposits of a settlement for operators. */
 import type { Db } from "../db/schema.ts";
 import type { Address } from "../core/hex.ts";
 
 export interface ShownDeposit {
   readonly amount: bigint;
-  /** Null where the balance alone showed it. */
+  /** Null for a deposit found by balance. */
   readonly txHash: string | null;
   readonly sender: string | null;
   readonly block: bigint;
   readonly detectedAt: string;
-  /** When its block left the chain, if it did. */
+  /** Time when its block was found orphaned; null on the chain. */
   readonly orphanedAt: string | null;
 }
 
-/** Lists the deposits that a settlement has, in the order of the chain. */
+/** Returns the deposits of a settlement, in chain order. */
 export async function listDepositsOf(
   db: Db,
   settlement: {
@@ -26,7 +26,7 @@ export async function listDepositsOf(
   const rows = await db
     .selectFrom("deposits")
     .selectAll()
-    // By the holding, which has an index.
+    // Selects by the holding, which has an index.
     .where("chain_id", "=", settlement.chainId)
     .where("wallet", "=", settlement.wallet)
     .where("token", "=", settlement.token)

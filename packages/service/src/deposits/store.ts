@@ -4,10 +4,10 @@ import { formatStamp } from "../core/stamp.ts";
 import type { Db, Tx } from "../db/schema.ts";
 import type { ArrivedValue, DepositOutcome, Holding } from "./types.ts";
 
-/** Rows of one statement: PostgreSQL takes 65,535 parameters, and a block may hold far more transfers. */
+/** Rows per statement: PostgreSQL accepts 65,535 parameters, and a block may contain far more transfers. */
 const ROWS_MAX = 1_000;
 
-/** Records new transfers with what became of them. */
+/** Records new transfers as deposits, with the outcome that was decided for them. */
 export async function insertDeposits(
   tx: Tx,
   random: Random,
@@ -50,14 +50,14 @@ export async function insertDeposits(
   }
 }
 
-/** A holding with deposits that no settlement has, and the age of the oldest of them. */
+/** A holding with deposits that have no settlement, and the detection time of the oldest. */
 export interface Unsettled extends Holding {
   readonly addressId: string;
   readonly integratorId: string;
   readonly oldestMs: number;
 }
 
-/** Holdings that are to be looked at again. */
+/** Returns holdings with unsettled deposits that are due for a re-check. */
 export async function listUnsettled(
   db: Db,
   args: { readonly nowMs: number; readonly limit: number },
@@ -82,7 +82,7 @@ export async function listUnsettled(
   }));
 }
 
-/** Says when the unsettled deposits of a holding are looked at again. */
+/** Sets when the unsettled deposits of a holding are re-checked. */
 export async function rescheduleUnsettled(
   db: Db | Tx,
   holding: Holding,
@@ -98,7 +98,7 @@ export async function rescheduleUnsettled(
     .execute();
 }
 
-/** Whether a deposit of a holding is in a block above a height. */
+/** Returns whether a deposit of a holding is in a block above a height. */
 export async function hasDepositAbove(db: Db, holding: Holding, height: bigint): Promise<boolean> {
   const row = await db
     .selectFrom("deposits")
@@ -113,7 +113,7 @@ export async function hasDepositAbove(db: Db, holding: Holding, height: bigint):
   return row !== undefined;
 }
 
-/** Marks the deposits of blocks above a height as orphaned: those blocks are no longer on the chain. */
+/** Marks the deposits of orphaned blocks, those above a height. Returns how many were marked. */
 export async function orphanAbove(
   tx: Tx,
   chainId: number,
@@ -130,7 +130,7 @@ export async function orphanAbove(
   return Number(result.numUpdatedRows);
 }
 
-/** Whether all of the arrivals are recorded, as of this block. */
+/** Returns whether all arrivals of a block are recorded with this block's hash. */
 export async function hasAllAt(
   tx: Tx,
   chainId: number,
@@ -146,15 +146,17 @@ export async function hasAllAt(
     .where("block_hash", "=", block.hash)
     .where("orphaned_at", "is", null)
     .execute();
-  const there = new Set(
+  const recorded = new Set(
     rows.map(({ wallet, token, tx_hash, ordinal }) => [wallet, token, tx_hash, ordinal].join(":")),
   );
   return arrivals.every(({ wallet, token, transfers }) =>
-    transfers.every(({ txHash, ordinal }) => there.has([wallet, token, txHash, ordinal].join(":"))),
+    transfers.every(({ txHash, ordinal }) =>
+      recorded.has([wallet, token, txHash, ordinal].join(":")),
+    ),
   );
 }
 
-/** Marks deposits that were recorded from another block of this height, one that was never made the cursor. */
+/** Marks as orphaned the deposits of other blocks at this height, which never became the cursor. */
 export async function orphanOthers(
   tx: Tx,
   chainId: number,
@@ -171,7 +173,7 @@ export async function orphanOthers(
     .execute();
 }
 
-/** How many deposits a settlement has, how many of them left the chain, and the highest block that held one. */
+/** Counts a settlement's deposits and the orphaned ones among them, and returns the highest block of any. */
 export async function countOrphaned(
   db: Db | Tx,
   settlementId: string,
@@ -188,7 +190,7 @@ export async function countOrphaned(
   return {
     all: Number(row.all),
     orphaned: Number(row.orphaned),
-    // The maximum of no rows is null.
+    // `max` of no rows is null.
     highest: row.highest ?? 0n,
   };
 }

@@ -1,7 +1,7 @@
 /**
- * Transfer: a fact on a chain. Deposit: our record of value that arrived at a deposit address; its identity is the
- * transfer's place in its transaction, and its block may change in a reorganisation. One that only the balance shows has
- * no transaction: its identity is its block.
+ * Transfer: a movement of value on a chain. Deposit: our record of a transfer to a deposit address. A deposit is
+ * identified by the transfer's position in its transaction, since a reorg may change its block. One found by balance has
+ * no transaction and is identified by its block.
  */
 import type { Address, Hex32, TxHash } from "../core/hex.ts";
 
@@ -14,16 +14,16 @@ export interface Holding {
 
 export type IgnoredReason = "below_token_min" | "below_min" | "no_adapter" | "enqueue_error";
 
-/** What became of a deposit when it was seen. */
+/** Decision about a deposit when it was detected. */
 export type DepositOutcome =
   | {
       readonly queued: true;
-      /** Null while the settlement that will take it does not exist yet. */
+      /** Null for a deposit that was promised a settlement which does not exist yet. */
       readonly settlementId: string | null;
     }
   | { readonly queued: false; readonly reason: IgnoredReason };
 
-/** A transfer to a wallet, or value that was found by its balance: then nobody says by whom or in what transaction. */
+/** A transfer to a wallet, or value found by balance, whose sender and transaction are unknown (null). */
 export interface ArrivedTransfer {
   readonly from: Address | null;
   readonly txHash: TxHash | null;
@@ -31,11 +31,11 @@ export interface ArrivedTransfer {
   readonly amount: bigint;
   /** Position among the logs of its block. */
   readonly logIndex: number;
-  /** Position among the transfers of its transaction, or among what was found by balance in its block. */
+  /** Position among the transfers of its transaction, or among the values found by balance in its block. */
   readonly ordinal: number;
 }
 
-/** The transfers of one token to one wallet in one block: they make one `deposit_detected`. */
+/** The transfers of one token to one wallet in one block. They append one `deposit_detected` event. */
 export interface ArrivedValue extends Holding {
   readonly blockNumber: bigint;
   readonly blockHash: Hex32;

@@ -1,47 +1,47 @@
 /**
- * Delays of retries and leases of claims, in milliseconds. Every row that waits or failed is due again after one of them,
- * or sooner when it is woken; none of them decides anything about value.
+ * Delays of retries and polls, and durations of leases, in milliseconds. A row that waits or failed is due again after
+ * one of these delays, or sooner when it is woken. None of them affects the safety of value.
  */
 
 /**
- * Retries of a settlement, the first failure first; the last one repeats. Published: integrators rely on it. 5 s, 15 s,
- * 30 s, 45 s, 1 min, 5 min, 15 min.
+ * Delays between the tries of a settlement, the first retry first; the last one repeats: 5 s, 15 s, 30 s, 45 s, 1 min,
+ * 5 min, 15 min. Published: integrators rely on them.
  */
 export const RETRY_SCHEDULE_MS: readonly number[] = [
   5_000, 15_000, 30_000, 45_000, 60_000, 300_000, 900_000,
 ];
 
 /**
- * How long a claimed row is left to its worker. Longer than its requests take when a node answers each at its time limit;
- * a transfer also waits in the queue of the attestation service.
+ * Duration of a row's lease. Longer than the work takes when nodes answer each request just before its timeout. The lease
+ * of a bridge transfer also covers the queue for Circle's rate-limited service.
  */
 export const LEASE_MS = { settlement: 30_000, delivery: 30_000, transfer: 60_000 } as const;
 
-/** A delivery or transfer with an error: most pass with a node or a price, and each retry asks the chains again. */
+/** Retry of a delivery or bridge transfer after an error. Most errors pass with a node or a price. */
 export const ERROR_RETRY_MS = 15_000;
 
-/** A transaction that its signer does not sign yet, as another signature for the same lock may still be valid. */
+/** Retry of a transaction whose signer waits, since another signature for the same lock may still be valid. */
 export const SIGNER_RETRY_MS = 15_000;
 
-/** A request that the attestor could not judge: a node did not answer. Shorter, as an order has a deadline. */
+/** Retry of an attestor request that a silent node left undecided. Short, because payouts have a deadline. */
 export const JUDGE_RETRY_MS = 5_000;
 
-/** A request whose proof is not final yet. Short, as a delivery or a claim waits for it. */
+/** Retry of an attestor request whose proof is not final. Short, because a delivery or a claim waits for it. */
 export const PROOF_RETRY_MS = 500;
 
-/** A deposit that is not final yet: each retry asks every node of the chain for the balance. */
+/** Retry of a sweep that waits for a deposit's finality. Each retry reads the balance from every node of the chain. */
 export const FINALITY_RETRY_MS = 2_000;
 
-/** A burn without its attestation, at the most: it takes seconds, or a quarter of an hour, and requests are limited. */
+/** Maximum delay between polls for a bridge attestation, which takes seconds to 15 minutes; requests are limited. */
 export const ATTESTATION_RETRY_MAX_MS = 30_000;
 
-/** Between two requests to attest an expired burn again. */
+/** Delay between two requests to attest an expired burn again. */
 export const REATTEST_AFTER_MS = 60_000;
 
-/** A deposit without a settlement, the first time and at the most: the delay doubles, so that dust costs next to nothing. */
+/** First and maximum delay of a deposit's re-check. The delay grows with its age, so that dust costs almost nothing. */
 export const RECHECK_MS = 60_000;
 export const RECHECK_MAX_MS = 24 * 3_600_000;
 
-/** A refund of a dead settlement, at the least and at the most: the delay is a quarter of the time since it died. */
+/** Minimum and maximum delay of polls for a refund: a quarter of the time since the settlement ended, in these bounds. */
 export const REFUND_POLL_MIN_MS = 5_000;
 export const REFUND_POLL_MAX_MS = 6 * 3_600_000;

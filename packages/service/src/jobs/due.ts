@@ -1,11 +1,11 @@
 /**
- * Due work: rows of a table whose `next_check_at` has come.
+ * Due work: rows of a table whose `next_check_at` has passed.
  *
- * A worker leases some of them, which reschedules each to the end of a lease: no other worker takes it meanwhile, and when
- * the worker dies it is due again. Rows that are locked by somebody are skipped. The work itself says when a row is due
- * next; a row it says nothing about waits for its lease.
+ * A worker leases due rows, which reschedules each to the end of its lease: no other worker takes the row meanwhile, and
+ * the row is due again if the worker dies. Locked rows are skipped. The work sets when the row is due next; otherwise the
+ * row waits for the end of its lease.
  *
- * A lease authorises nothing. The work reads the row, and every write of it is a compare-and-set.
+ * Invariant: a lease authorizes nothing. The work reads the row, and every write of it is a compare-and-set.
  */
 import type { ErrorObject } from "@sluice/sdk/wire";
 import { type Expression, sql, type SqlBool } from "kysely";
@@ -16,12 +16,12 @@ import type { Db, Tx } from "../db/schema.ts";
 import { isTransientDatabaseError } from "../db/transient-errors.ts";
 import type { Log } from "../telemetry/log.ts";
 
-/** Tables with a `next_check_at`, whose rows are worked on chain by chain. */
+/** Tables with a `next_check_at`, whose rows are polled by chain. */
 type DueTable = "settlements" | "deliveries" | "bridge_transfers";
 
 /** The due work of a table. */
 export interface DueRows<Id extends string> {
-  /** Leases rows of a chain that are due, the longest due first. */
+  /** Leases due rows of a chain, the longest due first, and returns their ids. */
   lease(
     db: Db,
     args: {
@@ -31,11 +31,11 @@ export interface DueRows<Id extends string> {
       readonly limit: number;
     },
   ): Promise<Id[]>;
-  /** Sets when a row is due; does not count as a change of it. */
+  /** Sets when a row is due next. The row's version stays. */
   reschedule(db: Db | Tx, id: Id, atMs: number): Promise<void>;
 }
 
-/** Names the due work of a table. The folder that owns the table calls it. */
+/** Creates the due work of a table, in the folder that owns the table. */
 export function createDueRows<Id extends string = string>({
   table,
   chain,
@@ -43,11 +43,11 @@ export function createDueRows<Id extends string = string>({
   keepsEnded = false,
 }: {
   readonly table: DueTable;
-  /** The column with the chain that a worker is for. */
+  /** Column of the chain by which workers divide the rows. */
   readonly chain: "chain_id" | "dest_chain";
-  /** Whether a row may still be worked on. */
+  /** Condition of rows that still have work. */
   readonly isOpen: Expression<SqlBool>;
-  /** Whether rows that are not open are left as they are when one is rescheduled. */
+  /** Whether `reschedule` ignores rows that are not open. */
   readonly keepsEnded?: boolean;
 }): DueRows<Id> {
   return {
@@ -84,8 +84,8 @@ export function createDueRows<Id extends string = string>({
 }
 
 /**
- * Works on the rows of a chain that are due, all at once and each apart. Returns true when there may be more. What the
- * work throws is logged: the row stays due and is worked on again when its lease ends.
+ * Processes the due rows of a chain concurrently and independently. Returns true when there may be more. An error of the
+ * work is logged, and the row is due again when its lease ends.
  */
 export async function workOnDue<Id extends string>(
   { db, clock, log }: { readonly db: Db; readonly clock: Clock; readonly log: Log },
@@ -111,21 +111,21 @@ export async function workOnDue<Id extends string>(
 }
 
 /**
- * Works on one row whose trouble is shown: an error is written into the row and does not hold up the others, and work
- * that goes well clears the error of an earlier time. Trouble of the database is thrown, as it says nothing about the row.
+ * Processes one row that shows its last error: an error is stored in the row, and a later success clears it. Transient
+ * database errors are thrown instead, since they are not about the row.
  */
 export async function workAndRecordError<
   Row extends { readonly trouble: ErrorObject | null },
 >(row: {
   readonly read: () => Promise<Row | null>;
   readonly work: () => Promise<void>;
-  /** Writes the trouble, or null to clear it, unless the row changed since it was read. */
+  /** Stores the error, or null to clear it, unless the row changed since it was read. */
   readonly writeError: (row: Row, trouble: ErrorObject | null) => Promise<void>;
-  /** Logs what was thrown, and the error that it is taken for. */
+  /** Logs the thrown value and the operating error that it was converted to. */
   readonly report: (thrown: unknown, error: OperatingError) => void;
-  /** Whether the row shows errors in the state that it is in. */
+  /** Returns whether the row shows errors in its current state. */
   readonly showsErrors: (row: Row) => boolean;
-  /** Has the row worked on again later. */
+  /** Reschedules the row for a retry. */
   readonly retryLater: () => Promise<void>;
 }): Promise<void> {
   try {

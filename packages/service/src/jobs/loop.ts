@@ -1,8 +1,8 @@
 /**
- * The engine's heartbeat: a loop that looks for due work, again and again.
+ * The polling loop of every role.
  *
- * Work lives in rows (`next_check_at`, an unanswered request, a block not yet scanned), never in a queue of its own, so
- * a restart resumes from rows and a lost wake-up costs one interval. `wake` only says "look now"; it authorises nothing.
+ * Work is stored in rows (`next_check_at`, an open request, an unscanned block), never in a queue in memory, so a restart
+ * resumes from the rows and a lost wake-up costs one interval. `wake` only starts the next poll; it authorizes nothing.
  */
 import type { Clock } from "../core/ports.ts";
 import type { Log } from "../telemetry/log.ts";

@@ -1,6 +1,6 @@
 /**
- * Wake-ups: "look now", within a process at once and between processes through PostgreSQL's NOTIFY. They carry no
- * authority and may get lost: every loop looks by itself after its interval.
+ * Wake-ups of loops: immediate within a process, and through PostgreSQL's NOTIFY between processes. They carry no
+ * authority and may be lost: every loop also polls after its interval.
  */
 import pg from "pg";
 import { toClientConfig, type DatabaseAddress } from "../db/pool.ts";
@@ -8,22 +8,23 @@ import type { Clock } from "../core/ports.ts";
 import type { Log } from "../telemetry/log.ts";
 
 const CHANNEL = "sluice_wakeups";
-/** A NOTIFY takes a lock of the whole server at commit, so many wake-ups share one. */
+/** Collects wake-ups into one NOTIFY, which takes a server-wide lock at commit. */
 const BATCH_MS = 5;
-/** Keeps a message under PostgreSQL's limit of 8000 bytes. */
+/** Wake-ups per message; keeps it below PostgreSQL's limit of 8000 bytes. */
 const BATCH_MESSAGES = 100;
 const RECONNECT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 
 export interface Wakeups {
-  /** Says that there is something to look at. `subject` narrows it, such as an integrator's id. */
+  /** Wakes the listeners of a topic. `subject` narrows it, such as an integrator's id. */
   wake(topic: string, subject?: string): void;
   /** Calls `listener` on each wake-up of a topic, with its subject or undefined. */
   on(topic: string, listener: (subject: string | undefined) => void): void;
+  /** Stops listening and sends the pending wake-ups. */
   close(): Promise<void>;
 }
 
-/** Connects a process to the wake-ups of its database. */
+/** Connects a process to the wake-ups of its database. Reconnects after a lost connection. */
 export function createWakeups(options: {
   readonly address: DatabaseAddress;
   readonly pool: pg.Pool;
@@ -35,7 +36,7 @@ export function createWakeups(options: {
   const pending = new Set<string>();
   const closing = new AbortController();
   let sending: Promise<void> | null = null;
-  /** Names this process in its messages: the server process behind our listener, unique on the server. */
+  /** Sender id of this process: the server process id of its listening connection, unique on the server. */
   let self: number | null = null;
 
   function deliver(topic: string, subject: string | undefined): void {
@@ -43,8 +44,8 @@ export function createWakeups(options: {
       try {
         listener(subject);
       } catch (error) {
-        // Whoever wakes has just committed its work; it must not fail for a listener.
-        log.error({ err: error, topic }, "a listener of wake-ups failed");
+        // The caller has just committed its work and must not fail because of a listener.
+        log.error({ err: error, topic }, "wake-up listener failed");
       }
     }
   }
@@ -60,7 +61,7 @@ export function createWakeups(options: {
         await pool.query("select pg_notify($1, $2)", [CHANNEL, batch]);
       }
     } catch (error) {
-      log.debug({ err: error }, "a wake-up was lost; the loops look by themselves");
+      log.debug({ err: error }, "wake-up not sent, loops poll by interval");
     }
   }
 
@@ -69,7 +70,7 @@ export function createWakeups(options: {
     try {
       parts = JSON.parse(payload);
     } catch (error) {
-      log.warn({ err: error }, "somebody else sends on the channel of wake-ups");
+      log.warn({ err: error }, "invalid wake-up message ignored");
       return;
     }
     const [sender, ...messages] = parts;
@@ -80,7 +81,7 @@ export function createWakeups(options: {
     }
   }
 
-  /** Listens over one connection until it breaks or is closed. */
+  /** Listens over one connection until the connection ends or `close` is called. */
   async function listenOnce(): Promise<void> {
     const client = new pg.Client({
       ...toClientConfig(address),
@@ -100,7 +101,7 @@ export function createWakeups(options: {
       await client.query(`listen ${CHANNEL}`);
       if (!closing.signal.aborted) await over.promise;
     } catch (error) {
-      log.debug({ err: error }, "wake-ups are not connected; the loops look by themselves");
+      log.debug({ err: error }, "wake-ups disconnected, loops poll by interval");
     } finally {
       closing.signal.removeEventListener("abort", finish);
       await client.end().catch(() => undefined);

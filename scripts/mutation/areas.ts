@@ -272,10 +272,10 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   },
   ...[
     ["ConditionalExpression", "true"],
-    ["EqualityOperator", "amount >= says"],
+    ["EqualityOperator", "amount >= booked"],
   ].map(([mutator = "", replacement = ""]) => ({
     file: "ledger/audit.ts",
-    line: "} else if (amount > says && token !== NATIVE_TOKEN) {",
+    line: '} else if (amount > booked && (chain.balances.kind === "final" || !isNative(token))) {',
     mutator,
     replacement,
     why: "only saves a transaction: the surplus is recomputed under a lock, and zero is not posted",

@@ -1,45 +1,46 @@
-/** The fees of a settlement: its terms, out of the configuration, the integrator's and what gas costs now. */
+/** Plans the fee terms of a settlement from the configuration, the integrator's policy and current gas costs. */
 import type { GasPolicy } from "../config/index.ts";
 import type { Db } from "../db/schema.ts";
 import { readGasPolicy } from "../integrators/index.ts";
 import type { GasCosts, GasRoute } from "./gas.ts";
 import { feeCapOf, type FeeTerms, planTerms } from "./terms.ts";
 
-/** The route that a settlement takes, as far as its fees are concerned. */
+/** The properties of a route that determine its fees. */
 export interface FeeRoute extends GasRoute {
   /**
-   * The most that a bridge may keep of a sweep of `amount`, in base units of the source token; zero without one. Where
-   * the bridge has a slower way that keeps less, it is chosen when the faster one is above `room`.
+   * Returns the most that a bridge may keep of a sweep of `amount`, in base units of the source token; zero without a
+   * bridge. A bridge with a slower, cheaper mode uses it when the fast one costs more than `room`.
    */
   readBridgeFee(amount: bigint, room: bigint): Promise<bigint>;
 }
 
-/** A sweep whose terms are asked for. */
+/** A sweep to plan terms for. */
 export interface FeeRequest {
   readonly integratorId: string;
   readonly route: FeeRoute;
   readonly amount: bigint;
-  /** The committed cap. */
+  /** The committed fee cap. */
   readonly maxFeeBps: number;
-  /** Whether the wallet has to be deployed for it; asked only where gas is charged. */
+  /** Returns whether the settlement includes the wallet's deployment; called only where gas is charged. */
   readonly deploys: () => Promise<boolean>;
 }
 
 export interface Fees {
   /**
-   * The terms of a sweep as things are now.
-   * @throws OperatingError FEE_NOT_COVERED or AMOUNT_TOO_SMALL where gas and bridge do not fit; PRICE_UNAVAILABLE,
-   *   RPC_UNAVAILABLE or CONFIG_MISSING where gas is charged and cannot be priced.
+   * Returns the terms of a sweep at current costs.
+   * @throws OperatingError FEE_NOT_COVERED or AMOUNT_TOO_SMALL when gas and bridge exceed the cap or the amount;
+   *   PRICE_UNAVAILABLE, RPC_UNAVAILABLE or CONFIG_MISSING when charged gas cannot be priced.
    */
   plan(request: FeeRequest): Promise<FeeTerms>;
-  /** The terms of a sweep that was planned before terms were stored with it: the service's fee and nothing else. */
+  /** Returns the terms of a sweep that was planned before terms were stored: the service's fee only. */
   planWithout(maxFeeBps: number): FeeTerms;
 }
 
+/** Creates the fee planner of the service. */
 export function createFees(options: {
   readonly db: Db;
   readonly serviceBps: number;
-  /** Who pays for gas where the integrator has no policy of its own. */
+  /** Gas policy of integrators without one of their own. */
   readonly gas: GasPolicy;
   readonly gasCosts: GasCosts;
 }): Fees {

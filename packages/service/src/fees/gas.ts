@@ -1,7 +1,6 @@
 /**
- * What the transactions of a settlement cost, in base units of the token that pays for them. Gas of each step is a
- * constant, so that a quote and the sweep that follows it count the same; what a unit of gas costs, and what coin and
- * token are worth, is read.
+ * Computes the gas costs of a settlement, in base units of the token that pays them. The gas of each step is a constant,
+ * so that a quote and its sweep use the same numbers; gas price, coin price and token price are read.
  */
 import type { Chain, Chains, Fees as GasFees, Step } from "../chains/port/index.ts";
 import { OperatingError } from "../core/errors.ts";
@@ -9,19 +8,19 @@ import type { Address } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import type { PricedToken, Prices } from "../prices/index.ts";
 
-/** One transaction, and the chain of a route that it is on. */
+/** One transaction of a route, with the chain that it is sent on. */
 export interface GasStep extends Step {
   readonly on: "source" | "destination";
 }
 
 /**
- * Gas of the deployment of a wallet. As every step that the contracts' gas tests measure
- * (`packages/contracts/vectors/gas/GasTest.json`) it is the more expensive of the first and a repeated transaction,
- * rounded up to the next thousand. Batches cost less.
+ * Gas of a wallet's deployment. Like all steps measured by the contracts' gas tests
+ * (`packages/contracts/vectors/gas/GasTest.json`), it is the maximum of a first and a repeated transaction, rounded up
+ * to the next thousand. Batches cost less.
  */
 export const DEPLOY_GAS = 74_000n;
 
-/** The route whose transactions are paid for. */
+/** The properties of a route that determine its gas costs. */
 export interface GasRoute {
   readonly pair: {
     readonly srcChain: number;
@@ -30,7 +29,7 @@ export interface GasRoute {
     readonly destToken: Address;
   };
   readonly decimalsIn: number;
-  /** The transactions of a settlement, besides the deployment of its wallet. */
+  /** Transactions of a settlement, without the wallet's deployment. */
   readonly gasSteps: readonly GasStep[];
 }
 
@@ -39,7 +38,7 @@ export interface ChainGas extends Step {
   readonly chainId: number;
 }
 
-/** Lists the gas of a settlement by a route, chain by chain. */
+/** Returns the transactions of a settlement through a route, each with its chain. */
 export function listGas(
   { pair, gasSteps }: Omit<GasRoute, "decimalsIn">,
   deploys: boolean,
@@ -54,28 +53,30 @@ export function listGas(
   }));
 }
 
-/** Wei of a unit of gas now: the base fee and the tip, where a transaction offers twice the base fee and the tip. */
+/** Returns the current price of a unit of gas in wei: base fee plus tip, since `maxFeePerGas` is 2 x base fee + tip. */
 export function priceOfGas({ maxFeePerGas, maxPriorityFeePerGas }: GasFees): bigint {
   return (maxFeePerGas - maxPriorityFeePerGas + 1n) / 2n + maxPriorityFeePerGas;
 }
 
+/** Prices the gas of settlements. */
 export interface GasCosts {
   /**
-   * What a settlement by a route costs in gas, in base units of its source token, rounded up.
+   * Returns the gas costs of a settlement through a route, in base units of its source token, rounded up.
    * @throws OperatingError PRICE_UNAVAILABLE, RPC_UNAVAILABLE, CONFIG_MISSING.
    */
   read(route: GasRoute, deploys: boolean): Promise<bigint>;
 }
 
-/** How long what was read is good for: a settlement waits longer than this between two looks. */
+/** Cache lifetime of prices; shorter than the interval between two polls of a settlement. */
 const MEMO_MS = 3_000;
 const WEI_PER_COIN = 10n ** 18n;
 
+/** Creates the gas cost reader. Prices are cached for a few seconds. */
 export function createGasCosts(options: {
   readonly chains: Chains;
   readonly prices: Prices;
   readonly clock: Clock;
-  /** Wei that each transaction on a chain costs besides its gas: what a rollup charges for the chain below. */
+  /** Returns the wei that each transaction costs besides its gas, such as a rollup's fee for layer 1 data. */
   readonly surchargeOf: (chainId: number) => bigint;
 }): GasCosts {
   const { chains, prices, clock, surchargeOf } = options;
@@ -108,12 +109,12 @@ export function createGasCosts(options: {
   };
 }
 
-/** What a transaction costs, in units of which a coin has 1e18. */
+/** Returns the cost of a transaction, scaled to 1e18 units per coin. */
 function costOf(chain: Chain, step: ChainGas, price: bigint): bigint {
   return chain.costOfStep(step, price) * 10n ** BigInt(18 - chain.coin.decimals);
 }
 
-/** Answers are kept for a few seconds, failures are not. */
+/** Caches results for `MEMO_MS`, and shares a pending read. Failures are not cached. */
 function memoise<Key, Value>(
   clock: Clock,
   read: (key: Key) => Promise<Value>,

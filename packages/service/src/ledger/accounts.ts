@@ -1,16 +1,16 @@
-/** Reading accounts of the ledger, and the one kind of line that code writes: an adjustment. */
+/** Reads ledger accounts and posts surpluses. Adjustments are the only ledger lines that code writes. */
 import { sql } from "kysely";
 import { type Address, toAddress } from "../core/hex.ts";
 import type { Db, Tx } from "../db/schema.ts";
 
-/** A balance of one owner in one token; base units. */
+/** Balance of one owner in one token, in base units. */
 export interface Balance {
   readonly owner: Address;
   readonly token: Address;
   readonly amount: bigint;
 }
 
-/** What accounts of the wallets said after a block; those that were never used are left out. */
+/** Returns the wallets' ledger balances after a block. Accounts without lines are left out. */
 export async function listBalances(
   db: Db | Tx,
   args: {
@@ -32,19 +32,19 @@ export async function listBalances(
   }));
 }
 
-/** Where a wallet stands on a chain. */
+/** Balance of a wallet on the chain, after a block. */
 interface HeldAt {
   readonly chainId: number;
   readonly wallet: Address;
   readonly token: Address;
   readonly block: bigint;
-  /** Base units on the chain, after the block. */
+  /** Base units on the chain. */
   readonly held: bigint;
 }
 
 /**
- * Posts what a wallet holds beyond what is known to have arrived: a token may raise balances without a transfer. Under a
- * lock, so that two auditors post it once. Returns what was posted.
+ * Posts the surplus of a wallet's chain balance over its ledger balance: a token may raise balances without a transfer.
+ * Runs under a lock, so that two auditors post it once. Returns the posted amount, zero without a surplus.
  */
 export async function postSurplus(db: Db, at: HeldAt): Promise<bigint> {
   return db.transaction().execute(async (tx) => {
@@ -61,7 +61,7 @@ export async function postSurplus(db: Db, at: HeldAt): Promise<bigint> {
   });
 }
 
-/** Postings that do not add up to zero: none, as the database refuses them. */
+/** Returns postings whose lines do not sum to zero. Expected to be empty, since the database rejects them. */
 export async function listUnbalanced(db: Db, chainId: number): Promise<string[]> {
   const { rows } = await sql<{ posting: string }>`
     select posting::text from ledger_lines where chain_id = ${chainId}

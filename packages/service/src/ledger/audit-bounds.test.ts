@@ -148,7 +148,7 @@ describe("a round", () => {
     const { findings } = await audit("next");
     expect(findings).toHaveLength(1);
     expect(lines).toMatchObject([
-      { level: 50, msg: "the books do not balance", findings: [{ invariant: "V1" }] },
+      { level: 50, msg: "audit: invariants violated", findings: [{ invariant: "V1" }] },
     ]);
     expect((await audit("next")).findings).toHaveLength(1);
     expect(lines).toHaveLength(1);
@@ -241,7 +241,11 @@ describe("V1 a wallet", () => {
     says.hasState = false;
     expect((await audit("all")).findings).toEqual([]);
     expect(lines.slice(1)).toMatchObject([
-      { level: 40, msg: "the node does not have the state of a final block", block: Number(TIP) },
+      {
+        level: 40,
+        msg: "audit skipped: node lacks the state of the final block",
+        block: Number(TIP),
+      },
     ]);
   });
 

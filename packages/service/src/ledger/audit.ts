@@ -1,10 +1,10 @@
 /**
- * The auditor: compares rows with rows and with final state of the chain, by questions of its own. It shares none with
- * the code that wrote the rows, so that a mistake there is not made again here.
+ * The auditor: compares rows with each other and with final chain state. Its queries are separate from the code that
+ * wrote the rows, so that an error there is not repeated here.
  *
- * A look compares the wallets in which something happened lately and the next of a round over all addresses, so its cost
- * has a bound and no wallet is left out. What does not hold becomes a breach, which stops the chain until an operator
- * ends it: halting beats guessing.
+ * Each poll compares the wallets with recent movements and the next wallets of a round over all addresses, so its cost is
+ * bounded and no wallet is skipped. A violated invariant opens a breach, which halts the chain until an operator ends
+ * it.
  */
 import { type Selectable, sql } from "kysely";
 import type { BlockRef, Chain, Chains, FinalBalances } from "../chains/port/index.ts";
@@ -23,17 +23,17 @@ export interface AuditDeps {
   readonly chain: Chain;
   /** The audits of the kinds of routes. */
   readonly routes: readonly RouteAudit[];
-  /** Where deliveries of the chain's settlements are looked for. */
+  /** Destination chains of the chain's settlements. */
   readonly chains: Chains;
-  /** Listed on the chain; zero for the native coin. */
+  /** Configured tokens of the chain; the zero address is the native coin. */
   readonly tokens: readonly Address[];
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** What came of an audit of one chain. */
+/** Result of an audit of one chain. */
 export interface Audit {
-  /** The final block that was compared; null where none is scanned yet, or the node is on another branch. */
+  /** The compared final block; null when none is scanned yet, or the node is on another branch. */
   readonly block: bigint | null;
   /** Wallets whose balances were compared. */
   readonly wallets: number;
@@ -42,14 +42,14 @@ export interface Audit {
 
 const WALLETS_AT_ONCE = 500;
 const RECENT_BLOCKS = 5_000n;
-/** Settlements are looked at again for this long after they last changed. */
+/** Settlements are audited again for this long after their last change. */
 const RECENT_MS = 3_600_000;
-/** How long the scanner is waited for where the node chooses the block. */
+/** Wait for the scanner, where the node chooses the block of the comparison. */
 const SCANNER_WAIT_MS = 500;
 const SCANNER_TRIES = 20;
 const NOTHING: Audit = { block: null, wallets: 0, findings: [] };
 
-/** Audits a chain, the next part of it or all, and opens breaches for what does not hold. */
+/** Audits the next part of a chain or all of it, and opens a breach for each violation. */
 export async function auditChain(deps: AuditDeps, scope: "next" | "all"): Promise<Audit> {
   const { db, chain, clock, log } = deps;
   const block = await findComparable(deps);
@@ -85,12 +85,12 @@ export async function auditChain(deps: AuditDeps, scope: "next" | "all"): Promis
     ...new Map(findings.map((one) => [`${one.invariant}:${one.subject}`, one])).values(),
   ];
   const opened = await recordFindings(db, distinct);
-  if (opened.length > 0) log.error({ findings: opened }, "the books do not balance");
+  if (opened.length > 0) log.error({ findings: opened }, "audit: invariants violated");
   await putRound(db, chain.chainId, block.number, clock.now(), last);
   return { block: block.number, wallets, findings: distinct };
 }
 
-/** The newest final block that is scanned, when the scanner saw the same one; null otherwise. */
+/** Returns the newest final block that is scanned; null when there is none, or the scanner has another hash. */
 async function findComparable({ db, chain }: AuditDeps): Promise<BlockRef | null> {
   const tip = await readTip(db, chain.chainId);
   if (tip < 0n) return null;
@@ -99,7 +99,7 @@ async function findComparable({ db, chain }: AuditDeps): Promise<BlockRef | null
   return block && (await isScanned(db, chain.chainId, block)) ? block : null;
 }
 
-/** Whether the scanner was at exactly this block. */
+/** Returns whether the scanner processed exactly this block. */
 async function isScanned(db: Db, chainId: number, block: BlockRef): Promise<boolean> {
   const { rows: seen } = await sql<{ hash: string }>`
     select hash from scanner_blocks where chain_id = ${chainId} and number = ${block.number}`.execute(
@@ -108,7 +108,7 @@ async function isScanned(db: Db, chainId: number, block: BlockRef): Promise<bool
   return seen[0]?.hash === block.hash;
 }
 
-/** V1: what the ledger says of wallets is what the chain says, to the unit. */
+/** V1: the ledger balance of each wallet equals its chain balance exactly. */
 async function auditWallets(
   deps: AuditDeps,
   block: BlockRef,
@@ -122,34 +122,34 @@ async function auditWallets(
   return findings;
 }
 
-/** Compares what wallets hold as of one block. */
+/** Compares the balances of wallets at one block. */
 async function compareHeld(deps: AuditDeps, held: HeldAmounts): Promise<Finding[]> {
   const { db, chain, tokens, log } = deps;
   const { chainId } = chain;
-  // As of one block the chain never holds less than what is recorded, however much of it is recorded meanwhile.
+  // At one block the chain never holds less than the ledger, even while more lines are being recorded.
   const args = { chainId, wallets: held.wallets, block: held.at };
   const known = await listBalances(db, { ...args, account: "wallet" });
   const transit = await listBalances(db, { ...args, account: "transit" });
   const findings = await auditTransit(deps, held.at, transit);
   for (const { token, wallet, amount } of held.amounts) {
-    const says = known.find((one) => one.owner === wallet && one.token === token)?.amount ?? 0n;
-    if (amount < says) {
+    const booked = known.find((one) => one.owner === wallet && one.token === token)?.amount ?? 0n;
+    if (amount < booked) {
       findings.push({
         chainId,
         invariant: "V1",
         subject: `${wallet}:${token}`,
-        details: { block: `${held.at}`, ledger: `${says}`, chain: `${amount}` },
+        details: { block: `${held.at}`, ledger: `${booked}`, chain: `${amount}` },
         repair: {
           kind: "write_off",
           account: "wallet",
           owner: wallet,
           token,
-          amount: `${says - amount}`,
+          amount: `${booked - amount}`,
           block: `${held.at}`,
         },
       });
-    } else if (amount > says && (chain.balances.kind === "final" || !isNative(token))) {
-      // The native coin that no transfer of an EVM chain shows is a deposit, which the scanner finds.
+    } else if (amount > booked && (chain.balances.kind === "final" || !isNative(token))) {
+      // On EVM chains unexplained native coin is a deposit, which the scanner finds by balance.
       const surplus = await postSurplus(db, {
         chainId,
         wallet,
@@ -161,19 +161,19 @@ async function compareHeld(deps: AuditDeps, held: HeldAmounts): Promise<Finding[
     }
   }
   if (tokens.length > 0 && held.amounts.length === 0) {
-    log.warn({ block: held.at }, "the node does not have the state of a final block");
+    log.warn({ block: held.at }, "audit skipped: node lacks the state of the final block");
   }
   return findings;
 }
 
-/** What wallets hold, as of a block up to which everything is recorded. */
+/** Balances of wallets at a fully recorded block, in base units. */
 interface HeldAmounts {
   readonly at: bigint;
   readonly wallets: readonly Address[];
   readonly amounts: readonly { token: Address; wallet: Address; amount: bigint }[];
 }
 
-/** Balances of the listed tokens; those that cannot be read are left out. */
+/** Returns the balances of the configured tokens. Unreadable balances are left out. */
 async function readHeld(
   deps: AuditDeps,
   block: BlockRef,
@@ -201,7 +201,7 @@ async function readHeld(
   return [{ at: block.number, wallets, amounts: [...held, ...coins] }];
 }
 
-/** The same where the node chooses the block: it is waited for until the scanner has come there. */
+/** Returns balances where the node chooses the block, once the scanner has reached it; none when it stays behind. */
 async function readFinal(
   { db, chain, tokens, clock, log }: AuditDeps,
   balances: FinalBalances,
@@ -212,7 +212,7 @@ async function readFinal(
   const last = held.reduce((newest, { at }) => (at > newest ? at : newest), 0n);
   for (let tries = 0; !(await isReached({ db, chain }, last)); tries += 1) {
     if (tries === SCANNER_TRIES) {
-      log.warn({ block: last }, "the scanner is too far behind for an audit");
+      log.warn({ block: last }, "audit skipped: scanner behind");
       return [];
     }
     await clock.sleep(SCANNER_WAIT_MS);
@@ -224,7 +224,7 @@ async function readFinal(
   }));
 }
 
-/** Whether all up to a final height is scanned, by the blocks that are final: what was scanned before may have left the chain. */
+/** Returns whether the chain is scanned up to a final height. The hash must match: scanned blocks may be orphaned. */
 async function isReached(
   { db, chain }: Pick<AuditDeps, "db" | "chain">,
   number: bigint,
@@ -234,14 +234,14 @@ async function isReached(
   return block !== null && isScanned(db, chain.chainId, block);
 }
 
-/** How far the chain is scanned; -1 where it is not. */
+/** Returns the newest scanned height; -1 before the first block. */
 async function readTip(db: Db, chainId: number): Promise<bigint> {
   const { rows } = await sql<{ tip: bigint | null }>`
     select max(number) as tip from scanner_blocks where chain_id = ${chainId}`.execute(db);
   return rows[0]?.tip ?? -1n;
 }
 
-/** V4: what left a wallet by a sweep is what a settlement recorded, once the settlement is done with it. */
+/** V4: sweeps took from a wallet what its settlements recorded, once the settlements have ended. */
 async function auditTransit(
   { db, chain }: AuditDeps,
   at: bigint,
@@ -273,7 +273,7 @@ async function auditTransit(
   return findings;
 }
 
-/** V4: every sweep on the final chain is a transaction of ours. */
+/** V4: every sweep on the final chain is one of our transactions. */
 async function auditSweeps(
   { db, chain }: AuditDeps,
   block: BlockRef,
@@ -293,7 +293,7 @@ async function auditSweeps(
   }));
 }
 
-/** V6, V8: a settlement that ended took what its sweep shows, and has nothing in flight that nothing follows. */
+/** V6, V8: an ended settlement recorded the amount of its sweep, and has no value in flight without a follower. */
 async function auditEnded(
   { db, chain, routes }: AuditDeps,
   block: BlockRef,
@@ -337,7 +337,7 @@ async function auditEnded(
   ];
 }
 
-/** V10, T116, T117: no lane has sent what is not known here. */
+/** V10, T116, T117: no lane has used a nonce that the database has not assigned. */
 async function auditLanes({ db, chain }: AuditDeps): Promise<Finding[]> {
   const { sequencing } = chain;
   const ofChain = db.selectFrom("lanes").where("chain_id", "=", chain.chainId);
@@ -347,7 +347,7 @@ async function auditLanes({ db, chain }: AuditDeps): Promise<Finding[]> {
     const address = toAddress(lane.address);
     if (sequencing.kind !== "nonce") continue;
     const used = await sequencing.getTransactionCount(address, "final");
-    // Read after the chain was: a nonce is given out before the chain can use it.
+    // Read after the chain: a nonce is assigned before the chain can use it.
     const { next_nonce: next } = await ofChain
       .select("next_nonce")
       .where("address", "=", address)
@@ -357,7 +357,7 @@ async function auditLanes({ db, chain }: AuditDeps): Promise<Finding[]> {
   return findings;
 }
 
-/** The chain used nonces of a lane that were never given out: an older database, or somebody else has its key. */
+/** Returns the finding of a lane whose on-chain nonce is ahead: an old database backup, or a leaked key. */
 export function nonceTaken(
   chainId: number,
   lane: Address,
@@ -373,7 +373,7 @@ export function nonceTaken(
   };
 }
 
-/** V3. */
+/** V3: the lines of every posting sum to zero. */
 async function auditPostings({ db, chain }: AuditDeps): Promise<Finding[]> {
   const { chainId } = chain;
   return (await listUnbalanced(db, chainId)).map((posting) => ({

@@ -1,29 +1,29 @@
-/** Breaches: what the auditor found to be otherwise than it must be. While a chain has an open one, nothing moves there. */
+/** Breaches: violated invariants that the auditor found. A chain with an open breach is halted. */
 import { sql } from "kysely";
 import type { Address } from "../core/hex.ts";
 import type { Clock } from "../core/ports.ts";
 import { formatStamp } from "../core/stamp.ts";
 import type { Db, Tx } from "../db/schema.ts";
 
-/** Names of the invariants, as `docs/ledger.md` explains them. */
+/** Names of the invariants, defined in `docs/ledger.md`. */
 export const INVARIANTS = ["V1", "V2", "V3", "V4", "V5", "V6", "V8", "V10"] as const;
 export type Invariant = (typeof INVARIANTS)[number];
 
-/** One statement that does not hold of one thing. */
+/** A violation of one invariant by one subject. */
 export interface Finding {
   readonly chainId: number;
   readonly invariant: Invariant;
-  /** What it is about: a wallet and token, a settlement, a lane, a block and log. */
+  /** The violating object: wallet and token, settlement, lane, or block and log. */
   readonly subject: string;
-  /** For a person: amounts are decimal strings of base units. */
+  /** Facts for the operator. Amounts are decimal strings of base units. */
   readonly details: Readonly<Record<string, string>>;
-  /** What has to be posted or changed before the finding can be ended. */
+  /** Correction that ending the breach applies. */
   readonly repair?: Repair;
 }
 
-/** Told apart by `kind`. */
+/** Correction of the ledger or of a lane. */
 export type Repair =
-  /** The account says more than there is; what is missing goes to `external`. */
+  /** Moves the missing amount from the account to `external`. */
   | {
       readonly kind: "write_off";
       readonly account: "wallet" | "transit";
@@ -32,7 +32,7 @@ export type Repair =
       readonly amount: string;
       readonly block: string;
     }
-  /** The lane goes on from the chain's count. */
+  /** Continues the lane from the chain's nonce. */
   | { readonly kind: "adopt_nonce"; readonly lane: Address; readonly nonce: number };
 
 export interface Breach extends Finding {
@@ -40,7 +40,7 @@ export interface Breach extends Finding {
   readonly foundAt: string;
 }
 
-/** Whether nothing may move on a chain. */
+/** Returns whether a chain is halted by an open breach. */
 export async function isHalted(db: Db | Tx, chainId: number): Promise<boolean> {
   const row = await db
     .selectFrom("breaches")
@@ -53,8 +53,8 @@ export async function isHalted(db: Db | Tx, chainId: number): Promise<boolean> {
 }
 
 /**
- * Opens a breach for each finding that has none; returns those it opened. What an operator has ended stays ended while
- * it is the same in every detail: a sweep of another time stays on the chain for ever.
+ * Opens a breach for each finding without one, and returns the new ones. A breach that an operator ended is not opened
+ * again while all its details are the same: an unknown sweep, for example, stays on the chain permanently.
  */
 export async function recordFindings(db: Db, findings: readonly Finding[]): Promise<Finding[]> {
   const opened: Finding[] = [];
@@ -73,7 +73,7 @@ export async function recordFindings(db: Db, findings: readonly Finding[]): Prom
   return opened;
 }
 
-/** The open ones, of one chain or all, the oldest first. */
+/** Returns the open breaches of one chain or of all, the oldest first. */
 export async function listBreaches(db: Db | Tx, chainId?: number): Promise<Breach[]> {
   const rows = await db
     .selectFrom("breaches")
@@ -98,10 +98,11 @@ export async function listBreaches(db: Db | Tx, chainId?: number): Promise<Breac
   });
 }
 
+/** Dependencies of ending a breach. */
 export interface EndDeps {
   readonly db: Db;
   readonly clock: Clock;
-  /** Has a lane go on from a nonce of the chain's, unless it is there already. */
+  /** Moves a lane forward to a nonce of the chain; does nothing when the lane is there already. */
   readonly adoptNonce: (
     tx: Tx,
     lane: { readonly chainId: number; readonly address: Address },
@@ -110,8 +111,8 @@ export interface EndDeps {
 }
 
 /**
- * Ends a breach that an operator has understood: what is missing is written off in the ledger, a lane goes on from the
- * chain's count. What still does not hold is found again. Returns false when no open breach has the id.
+ * Ends a breach and applies its repair, in one transaction. An invariant that is still violated opens another breach at
+ * the next audit. Returns false when no open breach has the id.
  */
 export async function endBreach(
   deps: EndDeps,

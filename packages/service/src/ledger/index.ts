@@ -1,4 +1,4 @@
-/** The ledger: where every base unit is. Lines are written by the database (migration 0007); here they are proved. */
+/** The ledger accounts for every base unit. The database writes its lines (migration 0007); this folder audits them. */
 export { type Audit, auditChain, type AuditDeps, nonceTaken } from "./audit.ts";
 export {
   type Breach,

@@ -1,4 +1,4 @@
-/** Every base unit that reached a deposit address and is not settled, and why. */
+/** Lists every base unit that reached a deposit address and is not settled, with the reason. */
 import { sql } from "kysely";
 import type { Db } from "../db/schema.ts";
 import type { RouteAudit } from "./route-audit.ts";
@@ -10,13 +10,13 @@ export interface Unsettled {
   /** Base units, as a decimal string. */
   readonly amount: string;
   readonly place: "wallet" | "transit" | "in_flight";
-  /** The settlement that has it, or had it last. */
+  /** Settlement that holds the value, or held it last; null when there was none. */
   readonly settlementId: string | null;
-  /** A status with its error, why a deposit is ignored, or that nothing is known to have been sent. */
+  /** Status with error code, ignored reason of the deposit, or a note that no transfer is known. */
   readonly reason: string;
 }
 
-/** Lists it by chain, wallet and token, the largest first. */
+/** Returns unsettled value by chain, wallet and token, the largest amount first. */
 export async function listUnsettled(
   db: Db,
   routes: readonly Pick<RouteAudit, "inFlight">[],

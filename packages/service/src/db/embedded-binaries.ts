@@ -1,19 +1,19 @@
-/** The server's binaries: taken from the platform's npm package, kept beside the data they fit. */
+/** Copies the PostgreSQL binaries from the platform's npm package to a folder beside the data. */
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { unusable } from "./embedded-error.ts";
 
-/** Major version of the binaries in the pinned packages. Data of another one needs the binaries kept beside it. */
+/** Major version of the pinned packages. Data of another version needs the binaries that were copied beside it. */
 const MAJOR = "18";
 
-/** Copies the binaries into `home`, complete or not at all, and returns their folder. */
+/** Copies the binaries into `home` atomically and returns their folder. Does nothing when they are there already. */
 export function copyBinaries(home: string, dataDir: string): string {
   const major = majorOf(dataDir);
   const native = path.join(home, `postgresql-${major}`);
   if (fs.existsSync(native)) return native;
   if (major !== MAJOR) {
-    throw unusable(`${dataDir} is of PostgreSQL ${major}, and this version brings ${MAJOR}`);
+    throw unusable(`${dataDir} is of PostgreSQL ${major}, expected ${MAJOR}`);
   }
   const partial = fs.mkdtempSync(`${native}.partial-`);
   fs.chmodSync(partial, 0o755);
@@ -22,7 +22,7 @@ export function copyBinaries(home: string, dataDir: string): string {
   try {
     fs.renameSync(partial, native);
   } catch (cause) {
-    // Of two that copy at once one wins.
+    // Another process copied at the same time and won.
     fs.rmSync(partial, { recursive: true, force: true });
     if (!fs.existsSync(native)) throw cause;
   }
@@ -44,7 +44,7 @@ function findPackage(): string {
   }
 }
 
-/** npm cannot pack symbolic links; the package lists those that belong. */
+/** Creates the symbolic links that the package lists: npm cannot pack links. */
 function restoreLinks(native: string): void {
   const list = path.join(native, "pg-symlinks.json");
   const links: { source: string; target: string }[] = JSON.parse(fs.readFileSync(list, "utf8"));

@@ -1,6 +1,6 @@
 import { OperatingError } from "../core/errors.ts";
 
-/** The embedded server cannot be had here; one's own is always the way out. */
+/** Returns the error of an unusable embedded server. The message names the alternative, DATABASE_URL. */
 export function unusable(what: string, cause?: unknown): OperatingError {
   return new OperatingError(
     "CONFIG_MISSING",

@@ -1,4 +1,4 @@
-/** Where the embedded server lives, and as whom. */
+/** Finds the folder and the user of the embedded server. */
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import os from "node:os";
@@ -6,7 +6,7 @@ import path from "node:path";
 import type { Log } from "../telemetry/log.ts";
 import { unusable } from "./embedded-error.ts";
 
-/** Who the server runs as; empty for ourselves. */
+/** User of the server process; empty for the current user. */
 export interface Owner {
   readonly uid?: number;
   readonly gid?: number;
@@ -14,13 +14,13 @@ export interface Owner {
 
 const NOBODY = { uid: 65534, gid: 65534 };
 const SYSTEM_DIR = "/var/lib/sluice";
-/** Bytes of a socket's path that every system takes, and its name. */
+/** Longest socket path, in bytes, that every system accepts. */
 const SOCKET_PATH_MAX = 103;
 const SOCKET_NAME = ".s.PGSQL.5432";
 
 /**
- * The folder of the server: `postgres` in the state folder. Where `nobody` could not reach that, a link there leads to
- * a system folder, so that whoever deletes the state folder finds the rest.
+ * Returns the folder of the server: `postgres` in the state folder. Where `nobody` cannot reach the state folder, this
+ * is a link to a system folder, so that the data can be found from the state folder.
  */
 export function findHome(stateDir: string, log?: Log): string {
   const home = path.join(stateDir, "postgres");
@@ -32,7 +32,7 @@ export function findHome(stateDir: string, log?: Log): string {
   fs.symlinkSync(elsewhere, home);
   log?.warn(
     { stateDir, home: elsewhere },
-    "PostgreSQL runs as nobody, who cannot reach the state folder: its data are elsewhere",
+    "state folder not reachable by user nobody, PostgreSQL data in another folder",
   );
   return elsewhere;
 }
@@ -51,7 +51,7 @@ function resolveHome(link: string): string {
   return home;
 }
 
-/** Who the server must run as: whoever owns the data, and never root. */
+/** Returns the user that the server must run as: the owner of the data, never root. */
 export function findOwner(home: string): Owner {
   if (!isRoot()) return {};
   const data = path.join(home, "data");
@@ -60,19 +60,19 @@ export function findOwner(home: string): Owner {
   return uid === 0 ? NOBODY : { uid, gid };
 }
 
-/** Makes a folder that only its owner can enter. One that somebody else put in the way is refused. */
+/** Creates a folder with mode 0700. Refuses an existing folder of another user. */
 export function makePrivateDir(dir: string, owner: Owner): void {
   fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
   const found = fs.lstatSync(dir);
   const us = process.getuid?.() ?? found.uid;
   if (!found.isDirectory() || (found.uid !== us && found.uid !== owner.uid)) {
-    throw unusable(`${dir} belongs to somebody else`);
+    throw unusable(`${dir} belongs to another user (${found.uid})`);
   }
   if (owner.uid !== undefined && owner.gid !== undefined) fs.chownSync(dir, owner.uid, owner.gid);
   fs.chmodSync(dir, 0o700);
 }
 
-/** Where the socket is: beside the data, or in the temporary folder where that path is too long for a socket. */
+/** Returns the socket's folder: beside the data, or in the temporary folder when that path is too long. */
 export function socketDirOf(home: string): string {
   if (Buffer.byteLength(path.join(home, SOCKET_NAME)) <= SOCKET_PATH_MAX) return home;
   const hash = createHash("sha256").update(home).digest("hex").slice(0, 16);
@@ -83,7 +83,7 @@ function isLinkOrFolder(at: string): boolean {
   return fs.lstatSync(at, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** Whether a user can enter a folder and all above it, by the mode bits. */
+/** Returns whether a user can enter a folder and all its parents, by the mode bits. */
 function isReachable(dir: string, uid: number): boolean {
   for (let at = dir; ; at = path.dirname(at)) {
     const found = fs.statSync(at);

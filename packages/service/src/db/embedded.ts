@@ -1,9 +1,9 @@
 /**
- * The embedded PostgreSQL: real server binaries from npm, data in the state folder, a unix socket and nothing else.
+ * The embedded PostgreSQL: server binaries from npm, data in the state folder, connections through a Unix socket only.
  *
- * The server is a detached process: it outlives a killed service, and the next start adopts it. The binaries are copied
- * beside the data, so they always fit it and `nobody` can read them: PostgreSQL refuses to run as root. Trust
- * authentication rests on the folder's mode, 0700. The server's environment is empty: ours holds secrets.
+ * The server is a detached process: it survives a killed service, and the next start adopts it. The binaries are copied
+ * beside the data, so that they match its version and `nobody` can read them: PostgreSQL refuses to run as root. Trust
+ * authentication relies on the folder's mode, 0700. The server's environment is empty, since ours contains secrets.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import fs from "node:fs";
@@ -19,25 +19,25 @@ import { type DatabaseAddress, toClientConfig } from "./pool.ts";
 
 const USER = "sluice";
 const START_TIMEOUT_MS = 60_000;
-/** How long a stop waits for the last connections of others to close. */
+/** Time that a stop waits for the connections of other processes to close. */
 const STOP_PATIENCE_MS = 1_000;
 const POLL_MS = 20;
 const ENVIRONMENT = { LC_ALL: "C" };
 
 export interface EmbeddedServer {
   readonly address: DatabaseAddress & { readonly socketDir: string };
-  /** True when a running server was found, of an earlier process that did not stop it. */
+  /** True when a server of an earlier process was running already. */
   readonly adopted: boolean;
   /**
-   * Ends the server and waits until it is gone. Leaves it to those who still use it, unless `force` cuts them: a command
-   * that started the server must not take it from a service that found it running.
+   * Stops the server and waits for its end. Leaves it running while other processes are connected, unless `force` is
+   * set: a command that started the server must not stop it under a service that adopted it.
    */
   stop(options?: { readonly force?: boolean }): Promise<void>;
 }
 
 /**
- * Starts the embedded server of a state folder, or adopts the one that runs there.
- * @throws OperatingError CONFIG_MISSING that names what is missing; DATABASE_URL is always the way out.
+ * Starts the embedded server of a state folder, or adopts the running one.
+ * @throws OperatingError CONFIG_MISSING with the reason and the alternative, DATABASE_URL.
  */
 export async function startEmbedded(options: {
   readonly stateDir: string;
@@ -66,7 +66,7 @@ export async function startEmbedded(options: {
       : {}),
   };
   const child = await launch({ command: bin("postgres"), dataDir, home, settings, owner, address });
-  // Of two that start at once one wins, and the other adopts.
+  // When two processes start at the same time, one wins and the other adopts its server.
   const adopted = child?.pid === undefined || child.pid !== readPid(dataDir);
   return {
     address,
@@ -78,7 +78,7 @@ export async function startEmbedded(options: {
   };
 }
 
-/** Creates the data folder, complete or not at all. Of two that do it at once one wins. */
+/** Creates the data folder atomically. When two processes do it at the same time, one wins. */
 async function initialise(args: {
   readonly command: string;
   readonly dataDir: string;
@@ -105,12 +105,12 @@ async function initialise(args: {
   } catch (cause) {
     fs.rmSync(partial, { recursive: true, force: true });
     if (!fs.existsSync(path.join(dataDir, "PG_VERSION"))) {
-      throw unusable(`${dataDir} is in the way and is not a data folder`, cause);
+      throw unusable(`${dataDir} exists and is not a PostgreSQL data folder`, cause);
     }
   }
 }
 
-/** Waits for a server, starting one unless it answers already. Returns the last one started, or null. */
+/** Waits until a server answers, and starts one if needed. Returns the last started process, or null. */
 async function launch(args: {
   readonly command: string;
   readonly dataDir: string;
@@ -127,7 +127,7 @@ async function launch(args: {
   while (!(await answers(address))) {
     if (failure !== undefined) throw unusable(`it did not start (${reasonOf(failure)})`, failure);
     if (Date.now() > deadline) throw unusable(`it did not start, see ${log}`);
-    // A server that was just killed may hold its lock file for a moment: try again.
+    // A killed server may hold its lock file for a moment: a start that failed is repeated.
     if (!child || child.exitCode !== null || child.signalCode !== null) {
       const out = fs.openSync(log, "a", 0o600);
       const flags = Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`]);
@@ -151,7 +151,7 @@ async function answers(address: DatabaseAddress): Promise<boolean> {
   return (await query(address, "select 1")) !== null;
 }
 
-/** Rows of one statement over a connection of its own, or null while the server does not answer. */
+/** Returns the rows of one statement over a new connection; null while the server does not answer. */
 async function query(address: DatabaseAddress, text: string): Promise<unknown[] | null> {
   const client = new pg.Client({ ...toClientConfig(address), connectionTimeoutMillis: 5_000 });
   client.on("error", () => undefined);
@@ -161,7 +161,7 @@ async function query(address: DatabaseAddress, text: string): Promise<unknown[] 
     await client.end();
     return rows;
   } catch {
-    // Not there, or still starting or stopping: the caller asks again until its deadline.
+    // Not running, starting or stopping: the caller retries until its deadline.
     return null;
   }
 }
@@ -178,7 +178,7 @@ async function stopServer(args: {
       address,
       "select from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()",
     );
-    // No answer means no server: its lock file may be left from a crash and name the process of somebody else.
+    // No answer means no server. Its lock file may be left from a crash and name an unrelated process.
     if (others === null) return;
     if (force || others.length === 0) break;
     if (Date.now() > patience) return;
@@ -186,7 +186,7 @@ async function stopServer(args: {
   }
   const pid = readPid(dataDir);
   if (pid === null) return;
-  // Fast shutdown: open transactions are rolled back, everything committed is kept.
+  // Fast shutdown: open transactions are rolled back, committed ones are kept.
   process.kill(pid, "SIGINT");
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (readPid(dataDir) === pid) {
@@ -195,13 +195,13 @@ async function stopServer(args: {
   }
 }
 
-/** Removes a folder, unless it is in use or gone. */
+/** Removes a folder if it exists and is empty. */
 function removeIfEmpty(dir: string): void {
   const inUse = fs.existsSync(dir) && fs.readdirSync(dir).length > 0;
   if (!inUse) fs.rmSync(dir, { recursive: true, force: true });
 }
 
-/** The process id in the server's lock file, or null where there is none. */
+/** Returns the process id in the server's lock file; null without a lock file. */
 function readPid(dataDir: string): number | null {
   try {
     return Number.parseInt(fs.readFileSync(path.join(dataDir, "postmaster.pid"), "utf8"), 10);
@@ -211,10 +211,10 @@ function readPid(dataDir: string): number | null {
   }
 }
 
-/** One line about a program that failed: what it printed last, or why it could not be run. */
+/** Returns one line about a failed program: its error output, or why it could not be run. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // The file is there, so what is missing is its loader: these binaries need glibc.
+  // The binary exists, so its loader is missing: these binaries need glibc.
   if ("code" in error && error.code === "ENOENT") return "this system has no glibc";
   const printed = "stderr" in error && typeof error.stderr === "string" ? error.stderr : "";
   const line = printed.split("\n").find((text) => text.includes("error:")) ?? error.message;

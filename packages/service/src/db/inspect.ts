@@ -1,10 +1,10 @@
-/** What `sluice doctor` asks of a database. Reads only. */
+/** Reads the facts that `sluice doctor` checks of a database. Changes nothing. */
 import type { Clock } from "../core/ports.ts";
 import { isClaimed } from "./instance.ts";
 import { listMissingMigrations } from "./migrate.ts";
 import type { OpenDatabase } from "./pool.ts";
 
-/** Settings of the server without which a committed transaction may be lost. */
+/** Server settings that protect committed transactions from loss. */
 export const DURABILITY_SETTINGS = ["fsync", "synchronous_commit", "full_page_writes"] as const;
 
 export interface DatabaseFacts {
@@ -12,14 +12,15 @@ export interface DatabaseFacts {
   readonly majorVersion: number;
   /** Values of the durability settings, such as `on`. */
   readonly durability: Readonly<Record<(typeof DURABILITY_SETTINGS)[number], string>>;
-  /** How far the database's clock is ahead of this machine's, in milliseconds; negative when it is behind. */
+  /** Milliseconds by which the database's clock is ahead of this machine's; negative when it is behind. */
   readonly clockAheadMs: number;
-  /** Names of the migrations that it lacks. */
+  /** Names of the migrations that are not applied. */
   readonly missingMigrations: readonly string[];
-  /** Whether a running service works on it. */
+  /** Whether a running service holds a role on it. */
   readonly isClaimed: boolean;
 }
 
+/** Reads version, durability, clock difference, migrations and claims of a database. */
 export async function inspectDatabase(
   { db, pool }: Pick<OpenDatabase, "db" | "pool">,
   clock: Clock,

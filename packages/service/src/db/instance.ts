@@ -1,32 +1,33 @@
 /**
- * One holder per exclusive role and database: two settlers would both send on its lanes. Whoever waits for a role takes
- * over when its holder is gone.
+ * Limits each exclusive role to one process per database, by a session-level advisory lock: two settlers would send on
+ * the same lanes. A standby takes over when the holder's session ends.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
 import { OperatingError } from "../core/errors.ts";
 
+/** Exclusive roles held by this process. */
 export interface InstanceClaim {
   release(): Promise<void>;
 }
 
-/** Class of the session locks; 7, 8 and 10 are classes of locks of transactions. */
+/** Class of the session-level locks; 7, 8, 10 and 11 are classes of transaction-level locks. */
 const LOCK_CLASS = 9;
 /** Key of each exclusive role's lock. */
 const LOCK_KEYS = { scanner: 1, settler: 2, attestor: 3 } as const;
 export type ExclusiveRole = keyof typeof LOCK_KEYS;
-/** Every role that only one process may have. */
+/** The roles that only one process may hold. */
 export const EXCLUSIVE_ROLES: readonly ExclusiveRole[] = ["scanner", "settler", "attestor"];
-/** A process that was killed holds its lock until the server notices. */
+/** Wait for a lock: a killed process holds its lock until the server notices. */
 const PATIENCE_MS = 3_000;
 const RETRY_MS = 100;
 const RECONNECT_MS = 1_000;
 
 /**
- * Claims roles for this process, all or none, until `release` or the end of the process. `onLost` is called when the
- * connection that holds the claim breaks: from then on another process may claim them. A standby waits for as long as
- * another process has one of them.
- * @throws OperatingError CONFIG_MISSING when another process has one of them, and this is no standby.
+ * Locks roles for this process, all or none, until `release` or the end of the process. `onLost` is called when the
+ * connection with the locks breaks: from then on another process may take the roles. A standby waits without limit while
+ * another process holds one of them.
+ * @throws OperatingError CONFIG_MISSING when another process holds one of them and this process is no standby.
  */
 export async function claimRoles(
   pool: pg.Pool,
@@ -37,7 +38,7 @@ export async function claimRoles(
   const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
     const client = await connect(pool, standby);
-    // From the first moment: a connection that breaks while we wait must not end the process with the driver's error.
+    // Registered at once: a connection that breaks during the wait must not end the process with the driver's error.
     let broken: Error | undefined;
     const onBroken = (error?: Error) => {
       broken ??= error ?? new Error("the connection ended");
@@ -59,7 +60,7 @@ export async function claimRoles(
   }
 }
 
-/** A standby waits for a server that is away as well. */
+/** Connects to the server. A standby retries until the server is reachable. */
 async function connect(pool: pg.Pool, standby: boolean): Promise<pg.PoolClient> {
   for (;;) {
     try {
@@ -71,7 +72,7 @@ async function connect(pool: pg.Pool, standby: boolean): Promise<pg.PoolClient> 
   }
 }
 
-/** Holds what was claimed over a connection, and tells when that is gone. */
+/** Holds the locks of a connection, and reports when the connection is lost. */
 function watch(
   client: pg.PoolClient,
   isBroken: () => Error | undefined,
@@ -91,13 +92,13 @@ function watch(
     async release() {
       if (!held) return;
       held = false;
-      // Ending the session ends the lock.
+      // The end of the session releases its locks.
       client.release(true);
     },
   };
 }
 
-/** Whether a running service has claimed any role on the database. */
+/** Returns whether a running service holds any exclusive role on the database. */
 export async function isClaimed(pool: pg.Pool): Promise<boolean> {
   // `objsubid` 2 marks a lock of two keys.
   const { rows } = await pool.query(
@@ -109,7 +110,7 @@ export async function isClaimed(pool: pg.Pool): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Locks all of the roles, or none and says which one somebody else has. */
+/** Locks all roles and returns null; or locks none and returns a role that another process holds. */
 async function tryLock(
   client: pg.PoolClient,
   roles: readonly ExclusiveRole[],

@@ -1,4 +1,4 @@
-/** Brings a database to the newest schema: the files of `migrations/`, by name, each once. */
+/** Migrates a database to the newest schema: applies the files of `migrations/` in order of their names, each once. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
@@ -9,8 +9,8 @@ import type { Db } from "./schema.ts";
 const FOLDER = join(import.meta.dirname, "../../migrations");
 
 /**
- * Applies what is missing and returns the names. All of it is one transaction under an advisory lock, so two processes
- * that start together do not disturb each other and a failure changes nothing.
+ * Applies the missing migrations and returns their names. All run in one transaction under an advisory lock, so that
+ * concurrent starts are safe and a failure changes nothing.
  */
 export async function migrateToLatest(db: Db): Promise<string[]> {
   const { error, results } = await createMigrator(db).migrateToLatest();
@@ -18,24 +18,24 @@ export async function migrateToLatest(db: Db): Promise<string[]> {
   return (results ?? []).map((result) => result.migrationName);
 }
 
-/** Throws unless every migration has been applied. */
+/** Throws CONFIG_MISSING unless every migration is applied. */
 export async function assertMigrated(db: Db): Promise<void> {
   const missing = await listMissingMigrations(db);
   if (missing.length === 0) return;
   throw new OperatingError(
     "CONFIG_MISSING",
-    `The database lacks ${missing.length} migration(s): run \`sluice migrate\` first.`,
+    `Schema is out of date: ${missing.length} migration(s) missing. Run \`sluice migrate\`.`,
     { details: { missing: missing.length } },
   );
 }
 
-/** Names of the migrations that the database lacks. Changes nothing, not even in an empty database. */
+/** Returns the names of missing migrations. Changes nothing, not even in an empty database. */
 export async function listMissingMigrations(db: Db): Promise<string[]> {
   const migrations = await createMigrator(db).getMigrations();
   return migrations.filter(({ executedAt }) => executedAt === undefined).map(({ name }) => name);
 }
 
-/** Name of the newest migration of this version, such as `0001_start`. */
+/** Returns the name of this version's newest migration, such as `0001-initial`. */
 export async function getNewestMigration(): Promise<string> {
   return (await listFiles()).at(-1)?.slice(0, -".sql".length) ?? "none";
 }
@@ -54,7 +54,7 @@ async function readMigrations(): Promise<Record<string, Migration>> {
     const text = await readFile(join(FOLDER, file), "utf8");
     migrations[file.slice(0, -".sql".length)] = {
       async up(tx) {
-        // A migration may rewrite a table; the limit of ordinary statements does not apply to it.
+        // A migration may rewrite a table, which can exceed the limit of ordinary statements.
         await sql`set local statement_timeout to 0`.execute(tx);
         await sql.raw(text).execute(tx);
       },

@@ -1,27 +1,27 @@
 /**
- * Which folder writes each table, and which others read it. The tidy test compares this with the statements in the code,
- * so that a query of a table is found in the store of its owner, and no folder depends on rows of one above it.
+ * Lists the folder that writes each table, and the folders that read it. The tidy test compares this list with the
+ * statements in the code, so that queries are in the store of the table's owner, and no folder depends on rows of a
+ * folder above it.
  *
- * Triggers and functions of the database are not listed: triggers write the lines of the ledger, whichever statement has
- * them written, and `append_event` the events.
+ * Triggers and functions of the database are not listed: triggers write the ledger lines, and `append_event` the events.
  */
 import type { Database } from "./schema.ts";
 
-/** Folders below `src`, or files without their ending. */
+/** Owner and readers of a table: folders below `src`, or files without their extension. */
 export interface TableOwner {
-  /** The only one with statements that write the table. */
+  /** The only folder with statements that write the table. */
   readonly owner: string;
-  /** Others that read it in statements of their own, and why they are not handed what they need. */
+  /** Other folders with statements that read the table, and why the owner does not read for them. */
   readonly readers?: Readonly<Record<string, string>>;
   /**
-   * Parts of the auditor, which compares rows of the whole service with each other and with the chains. They alone may
-   * stand below the owner: they change nothing that they compare, and only composition calls them.
+   * Parts of the auditor, which compares rows of the whole service with each other and with the chains. Only they may be
+   * below the owner: they do not change the rows that they compare, and only composition calls them.
    */
   readonly proofs?: readonly string[];
 }
 
 const ROUTE_AUDITS = ["routes/swift/audit", "routes/fast-mctp/audit"];
-/** Gauges count rows of many tables in one statement. */
+/** Gauges, which count rows of several tables in one statement. */
 const GAUGES = { "health/rows": "counts rows for metrics" };
 
 export const TABLE_OWNERS: Readonly<Record<keyof Database, TableOwner>> = {

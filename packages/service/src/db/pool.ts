@@ -1,6 +1,6 @@
 /**
- * The connection pool. Types of PostgreSQL arrive as the rest of the service reads them: `int8` as bigint, `timestamptz`
- * as the wire's timestamp, `numeric` as decimal string.
+ * The connection pool. It parses PostgreSQL types for the service: `int8` as bigint, `timestamptz` as the wire's
+ * timestamp, `numeric` as a decimal string.
  */
 import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
@@ -8,19 +8,20 @@ import { OperatingError } from "../core/errors.ts";
 import type { Secret } from "../core/secret.ts";
 import type { Database, Db } from "./schema.ts";
 
-/** Where a database is: an address with credentials, or the socket of the embedded server. */
+/** Address of a database: a URL with credentials, or the socket of the embedded server. */
 export type DatabaseAddress =
   | { readonly url: Secret }
   | { readonly socketDir: string; readonly user: string; readonly database: string };
 
+/** An open connection pool, with its query builder. */
 export interface OpenDatabase {
   readonly db: Db;
-  /** The same connections, for what needs one of its own: notifications, session locks. */
+  /** The pool itself, for users that need a dedicated connection: notifications and session locks. */
   readonly pool: pg.Pool;
   close(): Promise<void>;
 }
 
-/** A statement that takes longer is ended, so that one bad query cannot hold the others up. */
+/** Statement timeout, so that one slow query cannot block the others. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** The oldest PostgreSQL that the migrations run on. */
@@ -29,7 +30,7 @@ const SERVER_VERSION_MIN = 13;
 const INT8 = pg.types.builtins.INT8;
 const TIMESTAMPTZ = pg.types.builtins.TIMESTAMPTZ;
 
-/** Parsers of this pool's connections; nothing global is changed. */
+/** Type parsers of this pool's connections; the driver's global parsers stay unchanged. */
 const types: pg.CustomTypesConfig = {
   getTypeParser: (id: number, format?: "text" | "binary") => {
     if (id === INT8) return (text: string) => BigInt(text);
@@ -39,8 +40,8 @@ const types: pg.CustomTypesConfig = {
 };
 
 /**
- * Opens a pool and proves that it reaches a database.
- * @throws OperatingError CONFIG_MISSING, without credentials, when it does not.
+ * Opens a pool and checks that it reaches a supported database.
+ * @throws OperatingError CONFIG_MISSING, without credentials in the message, when it does not.
  */
 export async function openDatabase(
   address: DatabaseAddress,
@@ -79,20 +80,20 @@ function createPool(address: DatabaseAddress, max: number): pg.Pool {
         `set time zone 'UTC'; set datestyle to 'ISO'; set statement_timeout to ${STATEMENT_TIMEOUT_MS}`,
       ),
   });
-  // A connection that breaks fails the query that uses it, and the next one gets another connection. Without these
-  // listeners a server that restarts would end the process instead.
+  // A broken connection fails its query, and the next query gets another connection. Without these listeners a restart
+  // of the server would end the process.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }
 
-/** The settings of one connection to an address, for clients outside the pool. */
+/** Returns the settings of one connection, for clients outside the pool. */
 export function toClientConfig(address: DatabaseAddress): pg.ClientConfig {
   if ("url" in address) return { connectionString: address.url.reveal() };
   return { host: address.socketDir, user: address.user, database: address.database };
 }
 
-/** `2026-01-31 12:00:00.123+00`, as a session in UTC writes it, in the wire's spelling. */
+/** Converts `2026-01-31 12:00:00.123+00`, the format of a session in UTC, to the wire's timestamp. */
 function parseTimestamptz(text: string): string {
   const match = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/.exec(text);
   if (!match) throw new RangeError(`expected a time in UTC of a year with four digits: ${text}`);
@@ -109,7 +110,7 @@ function assertVersion(serverVersion: number): void {
   );
 }
 
-/** Says which database cannot be reached and why, by the driver's code: its text may repeat the address. */
+/** Returns the error of an unreachable database. Uses the driver's code only, since its text may contain the URL. */
 function unreachable(address: DatabaseAddress, cause: unknown): OperatingError {
   const code =
     cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "";
@@ -121,7 +122,7 @@ function unreachable(address: DatabaseAddress, cause: unknown): OperatingError {
   return new OperatingError("CONFIG_MISSING", `${what} cannot be used: ${why}.`, { cause });
 }
 
-/** What the codes of a refused connection mean, those of the system and those of PostgreSQL. */
+/** Meanings of connection error codes, of the system and of PostgreSQL. */
 const CONNECT_FAILURES: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there",
   ENOENT: "the socket does not exist",
@@ -137,7 +138,7 @@ const CONNECT_FAILURES: Readonly<Record<string, string>> = {
   "57P03": "it is starting up or shutting down",
 };
 
-/** Host and database of an address, never its user or password. */
+/** Returns the host of a URL, never its user or password. */
 function hostOf(url: Secret): string {
   const parsed = URL.parse(url.reveal());
   return parsed?.hostname ? ` at ${parsed.host}` : "";

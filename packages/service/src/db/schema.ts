@@ -1,8 +1,8 @@
 /**
- * The tables as kysely sees them. `migrations/` is the truth; a test compares the two.
+ * The tables as Kysely types. `migrations/` defines the schema; a test compares the two.
  *
- * `numeric` comes back as a decimal string and is turned into bigint in the stores, `bigint` comes back as bigint, and
- * `timestamptz` comes back as the wire's timestamp (`YYYY-MM-DDTHH:mm:ss.SSSZ`); see `pool.ts`.
+ * `numeric` is read as a decimal string and converted to bigint in the stores, `bigint` as bigint, and `timestamptz` as
+ * the wire's timestamp (`YYYY-MM-DDTHH:mm:ss.SSSZ`); see `pool.ts`.
  */
 import type { ChainKind } from "../core/chain-registry.ts";
 import type { ErrorObject } from "@sluice/sdk/wire";
@@ -164,7 +164,7 @@ export interface OutflowsTable {
   tx_hash: string;
 }
 
-/** Written by triggers, and by the auditor where the chain holds more than is known. */
+/** Ledger lines. Written by triggers, and by the auditor for surpluses and write-offs. */
 export interface LedgerLinesTable {
   id: Generated<bigint>;
   posting: Int8;
@@ -367,7 +367,7 @@ export interface AddressRefundsTable {
   at: GeneratedStamp;
 }
 
-/** Refunds that may still be mined. A view, of whose columns the database does not say that they are never null. */
+/** Refunds that may still be mined. A view: PostgreSQL does not report its columns as not null. */
 export interface OpenRefundsView {
   intent: string | null;
   chain_id: number | null;
@@ -412,5 +412,5 @@ export interface Database {
 
 /** The pool, outside any transaction. */
 export type Db = Kysely<Database>;
-/** A database transaction of the caller: what is written through it commits together. */
+/** A database transaction of the caller. All its writes commit together. */
 export type Tx = Transaction<Database>;

@@ -24,7 +24,7 @@ export async function assertMigrated(db: Db): Promise<void> {
   if (missing.length === 0) return;
   throw new OperatingError(
     "CONFIG_MISSING",
-    `Schema is out of date: ${missing.length} migration(s) missing. Run \`sluice migrate\`.`,
+    `The database lacks ${missing.length} migration(s): run \`sluice migrate\` first.`,
     { details: { missing: missing.length } },
   );
 }

@@ -22,7 +22,7 @@ describe("sluice doctor", () => {
       {
         id: "database.migrations",
         subject: "database",
-        found: expect.stringMatching(/^it lacks 0001-initial/),
+        found: expect.stringMatching(/^missing migrations: 0001-initial/),
         advice: "Run sluice migrate.",
       },
     ]);

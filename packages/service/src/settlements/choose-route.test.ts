@@ -1,4 +1,4 @@
-/** Several routes for one pair: the preferred, what it leaves to the next, and which one a settlement keeps to. */
+/** Several routes for one pair: order of preference, fallback to the next, and the route that a swept settlement keeps. */
 import { describe, expect, test } from "vitest";
 import { openDesk, ROUTE } from "../../test/support/settlement-desk.ts";
 import { OperatingError } from "../core/errors.ts";
@@ -9,7 +9,7 @@ import { pollDueSettlements } from "./advance.ts";
 
 const NEXT = toEvmAddress(`0x${"0f".repeat(20)}`);
 
-/** A settlement that is about to be swept, and two routes of one kind. */
+/** Opens a settlement that is about to be swept, and two routes of one kind. */
 async function openChoice(preferred: Partial<Route>, next: Partial<Route> = {}) {
   const desk = await openDesk();
   const metrics = createMetrics();
@@ -38,8 +38,8 @@ const fails = (code: "RPC_UNAVAILABLE" | "PRICE_UNAVAILABLE" | "FEE_NOT_COVERED"
   throw new OperatingError(code, "Not now.");
 };
 
-describe("of several routes", () => {
-  test("the preferred one is taken, and its contract written down", async () => {
+describe("with several routes", () => {
+  test("the preferred route is chosen and its contract is stored", async () => {
     const { poll, row } = await openChoice({});
     await poll();
     expect(await row()).toMatchObject({
@@ -50,12 +50,15 @@ describe("of several routes", () => {
   });
 
   test.each<[string, Partial<Route>]>([
-    ["has no inventory", { reserve: async () => "inventory_too_low" }],
+    ["has too little inventory", { reserve: async () => "inventory_too_low" }],
     ["has no price", { quote: fails("PRICE_UNAVAILABLE") }],
     ["does not answer", { prepareSweep: fails("RPC_UNAVAILABLE") }],
     ["would cost too much", { prepareSweep: fails("FEE_NOT_COVERED") }],
-    ["promises nothing", { quote: async () => ({ fair: 1_000n, amountOut: 0n, minOut: 0n }) }],
-  ])("the next is taken at once where the preferred one %s", async (_, preferred) => {
+    [
+      "promises an amount of zero",
+      { quote: async () => ({ fair: 1_000n, amountOut: 0n, minOut: 0n }) },
+    ],
+  ])("the next route is chosen at once when the preferred one %s", async (_, preferred) => {
     const { poll, row, desk } = await openChoice(preferred);
     await poll();
     expect(await row()).toMatchObject({ status: "swapping", route_contract: NEXT, retry_count: 0 });
@@ -63,7 +66,7 @@ describe("of several routes", () => {
     expect(sent).toHaveLength(1);
   });
 
-  test("the deposit waits for the preferred one where none can, and says why that one cannot", async () => {
+  test("the settlement waits and shows the preferred route's error when no route can settle it", async () => {
     const { poll, row, swap } = await openChoice(
       { reserve: async () => "inventory_too_low" },
       { quote: fails("PRICE_UNAVAILABLE") },
@@ -76,7 +79,7 @@ describe("of several routes", () => {
     expect((await row()).attempts_used).toBe(0);
   });
 
-  test("what nobody foresaw is not passed over", async () => {
+  test("an unexpected exception in the preferred route is not skipped", async () => {
     const { poll, swap } = await openChoice({
       quote: async () => {
         throw new TypeError("a mistake of ours");
@@ -86,7 +89,7 @@ describe("of several routes", () => {
     expect(await swap()).toMatchObject({ status: "failed_swap", error: { code: "INTERNAL" } });
   });
 
-  test("one that fails again and again is left alone for a while, and metrics say so", async () => {
+  test("a route that keeps failing is paused for a while, and the metric shows the pause", async () => {
     let asked = 0;
     let isBack = false;
     const { desk, deps, row, paused } = await openChoice({
@@ -119,7 +122,7 @@ describe("of several routes", () => {
     expect(await paused()).toEqual([{ labels, value: 0 }]);
   });
 
-  test("a settlement keeps to the one it was swept by, whatever is preferred later", async () => {
+  test("a swept settlement keeps its route when another becomes preferred", async () => {
     const { desk, deps, poll, row } = await openChoice({
       reserve: async () => "daily_cap_reached",
     });
@@ -141,7 +144,7 @@ describe("of several routes", () => {
     expect((await row()).swept_amount).toBe("1000");
   });
 
-  test("one that is no longer configured is waited for, and no other takes its place", async () => {
+  test("a swept settlement waits for its route when that route is no longer configured", async () => {
     const { desk, deps, poll, row } = await openChoice({
       reserve: async () => "daily_cap_reached",
     });

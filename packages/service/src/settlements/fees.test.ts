@@ -1,11 +1,11 @@
-/** What a settlement takes out of its deposit: planned before anything is spent, stored, and waited for where it does not fit. */
+/** Fee terms of settlements: planned before anything is spent, stored, and waited for while they exceed the cap. */
 import { expect, test } from "vitest";
 import { hashOf } from "../../test/support/doubles.ts";
 import { DEPLOY_COST, openDesk } from "../../test/support/settlement-desk.ts";
 import { pollWaitingForGas } from "./waiting/gas.ts";
 import { readSettlementFile } from "./operator/file.ts";
 
-/** A deposit of 1,000 units whose address allows a fee of 5. */
+/** Opens a deposit of 1,000 base units whose address allows a fee of 5. */
 async function openPending(given: { readonly gas: bigint; readonly hasCode?: boolean }) {
   const desk = await openDesk();
   desk.state.hasCode = given.hasCode ?? true;
@@ -28,7 +28,7 @@ async function openPending(given: { readonly gas: bigint; readonly hasCode?: boo
   return { desk, id: swap.id, statusOf, fileOf, intents };
 }
 
-test("gas above the cap: the deposit waits without an attempt, and settles once gas falls", async () => {
+test("a settlement whose gas exceeds the fee cap uses up no try, and settles once gas falls", async () => {
   const { desk, id, statusOf, fileOf, intents } = await openPending({ gas: 6n });
   for (let poll = 0; poll < 9; poll++) await desk.poll();
   expect(await statusOf()).toMatchObject({
@@ -39,7 +39,7 @@ test("gas above the cap: the deposit waits without an attempt, and settles once 
   expect(await fileOf()).toMatchObject({ settlement: { triesUsed: 0, fee: null } });
   const events = (await desk.events()).length;
 
-  // Looking makes no event, and changes nothing while it is as dear as before.
+  // Polling creates no event and changes nothing while gas costs the same.
   await pollWaitingForGas(desk.deps);
   expect((await fileOf()).settlement.retryAtMs).not.toBeNull();
   desk.state.gas = 4n;
@@ -66,7 +66,7 @@ test("gas above the cap: the deposit waits without an attempt, and settles once 
   expect((await fileOf()).fees).toEqual({ service: 1n, gas: 4n, bridge: 0n });
 });
 
-test("gas that takes all of it defers as too small, and is looked at again as well", async () => {
+test("a deposit that gas would use up defers with AMOUNT_TOO_SMALL, and is polled again once gas falls", async () => {
   const { desk, statusOf, fileOf } = await openPending({ gas: 1_000n });
   await desk.poll();
   expect(await statusOf()).toMatchObject({
@@ -78,7 +78,7 @@ test("gas that takes all of it defers as too small, and is looked at again as we
   expect((await fileOf()).settlement.retryAtMs).toBeNull();
 });
 
-test("what is too small by its minimum does not wait for gas", async () => {
+test("a deposit below its minimum is not polled again when gas falls", async () => {
   const { desk, statusOf, fileOf } = await openPending({ gas: 1n });
   desk.state.minimums = { token: 2_000n, floor: undefined };
   await desk.poll();
@@ -87,7 +87,7 @@ test("what is too small by its minimum does not wait for gas", async () => {
   expect((await fileOf()).settlement.retryAtMs).not.toBeNull();
 });
 
-test("a wallet is not deployed for a deposit that does not cover it, and its deployment is charged", async () => {
+test("a wallet is deployed only for a deposit that covers the deployment, and the deployment is charged", async () => {
   const { desk, id, statusOf, fileOf, intents } = await openPending({ gas: 4n, hasCode: false });
   await desk.poll();
   expect(await statusOf()).toMatchObject({
@@ -109,7 +109,7 @@ test("a wallet is not deployed for a deposit that does not cover it, and its dep
   });
 });
 
-test("T82 a sweep keeps the terms it was planned on, whatever changes before it is mined", async () => {
+test("a sweep keeps its planned fee terms when fees and gas change before it is mined [T82]", async () => {
   const { desk, id, fileOf } = await openPending({ gas: 4n });
   await desk.poll();
   const planned = { bps: 10, flat: 4n, bridge: 0n };
@@ -125,7 +125,7 @@ test("T82 a sweep keeps the terms it was planned on, whatever changes before it 
   expect((await fileOf()).settlement.fee).toEqual(planned);
 });
 
-test("a sweep that is tried again is planned on the terms of then", async () => {
+test("a retried sweep is planned with the current fee terms", async () => {
   const { desk, id, statusOf, fileOf } = await openPending({ gas: 4n });
   await desk.poll();
   await desk.mine(`sweep:${id}`, false);
@@ -137,7 +137,7 @@ test("a sweep that is tried again is planned on the terms of then", async () => 
   expect(desk.state.prepared.map(({ flat }) => flat)).toEqual([4n, 1n]);
 });
 
-test("a sweep from before terms were stored is recorded with the service's fee alone", async () => {
+test("a sweep planned before fee terms were stored is recorded with the service's fee only", async () => {
   const { desk, id } = await openPending({ gas: 4n });
   await desk.poll();
   await desk.db

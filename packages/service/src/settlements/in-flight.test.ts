@@ -1,4 +1,4 @@
-/** Dead only with no value in flight: what the database allows, state by state, and what the service does at random. */
+/** A dead settlement has no value in flight: checked on every state in the database, and on random walks of the service. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { hashOf } from "../../test/support/doubles.ts";
@@ -22,14 +22,14 @@ const LOCKS = [
   "taken_back",
 ] as const;
 
-test("T80 V8 the database lets a settlement be dead in exactly the states with nothing in flight", async () => {
+test("the database accepts a dead settlement in exactly the states with nothing in flight [T80, V8]", async () => {
   const { db, issue, arrive, state } = await openDesk();
   const address = await issue("0x01");
   state.balance = 1_000n;
   await arrive(address, { amount: 1_000n, block: 90n });
   const { id } = await db.selectFrom("settlements").select("id").executeTakeFirstOrThrow();
 
-  async function tryToDie(at: {
+  async function canBeDead(at: {
     readonly step: (typeof STEPS)[number];
     readonly sweep: (typeof SWEEPS)[number];
     readonly lock: (typeof LOCKS)[number];
@@ -105,7 +105,7 @@ test("T80 V8 the database lets a settlement be dead in exactly the states with n
         const isBack = lock === "taken_back" || (lock === "returned" && step !== "deliver");
         const nothingTaken = lock === "none" && step !== "deliver";
         const expected = isSweepOver && (isBack || nothingTaken);
-        expect([step, sweep, lock, await tryToDie({ step, sweep, lock })]).toEqual([
+        expect([step, sweep, lock, await canBeDead({ step, sweep, lock })]).toEqual([
           step,
           sweep,
           lock,
@@ -119,14 +119,14 @@ test("T80 V8 the database lets a settlement be dead in exactly the states with n
   expect(allowed).toBe(20);
 });
 
-/** Those that take a settlement on come more often, so that some come to their end. */
+/** Actions that advance a settlement occur more often, so that some walks reach a terminal status. */
 const ACTIONS = [
-  "look",
-  "look",
-  "look",
-  "look",
-  "look",
-  "look",
+  "poll",
+  "poll",
+  "poll",
+  "poll",
+  "poll",
+  "poll",
   "mine the sweep",
   "mine the sweep",
   "finalise the sweep",
@@ -136,17 +136,17 @@ const ACTIONS = [
   "deliver",
   "deliver",
   "deposit",
-  "mend the simulation",
+  "recover the simulation",
   "fill inventory",
   "revert the simulation",
-  "mend the simulation",
+  "recover the simulation",
   "empty inventory",
   "fill inventory",
   "mine the sweep",
   "finalise the sweep",
   "revert the sweep for good",
-  "trouble the delivery",
-  "mend the delivery",
+  "fail the delivery",
+  "recover the delivery",
   "return the lock",
   "deliver",
   "deposit",
@@ -156,7 +156,7 @@ const ACTIONS = [
   "take the refund",
 ] as const;
 
-test("T80 V6 whatever happens, dead has nothing in flight, one sweep is open, and no deposit is swept twice", async () => {
+test("random walks leave nothing in flight when dead, at most one open sweep, and no deposit swept twice [T80, V6]", async () => {
   let dead = 0;
   let completed = 0;
   await fc.assert(
@@ -173,26 +173,26 @@ test("T80 V6 whatever happens, dead has nothing in flight, one sweep is open, an
     ),
     { numRuns: 16, seed: 7, endOnFailure: true },
   );
-  // Else the walks would have missed what they are for.
+  // Fails when too few walks reach a terminal status.
   expect(dead).toBeGreaterThan(3);
   expect(completed).toBeGreaterThan(3);
 }, 120_000);
 
-/** A desk whose chain keeps count: a sweep that succeeds takes the whole balance, and so does a refund. */
+/** Opens a desk whose chain keeps balances: a successful sweep or refund takes the whole balance. */
 async function openWalk() {
   const desk = await openDesk();
   const { db, deps, state } = desk;
-  const troubles: unknown[] = [];
+  const loggedErrors: unknown[] = [];
   // CAST: the only members that the settlement steps call.
   const log = {
     info() {},
     warn() {},
-    error: (facts: unknown) => troubles.push(facts),
+    error: (facts: unknown) => loggedErrors.push(facts),
   } as unknown as Log;
   Object.assign(deps, { log });
   const address = await desk.issue("0x01");
   let paidIn = 0n;
-  /** What sweeps took that is neither delivered nor given back. */
+  /** Swept value that is neither delivered nor returned. */
   let inFlight = 0n;
   let delivered = 0n;
   let refunded = 0n;
@@ -218,14 +218,14 @@ async function openWalk() {
     const sweep = await openSweep();
     const last = (await desk.swaps()).at(-1);
     switch (action) {
-      case "look":
+      case "poll":
         await desk.poll();
         await pollUnsettledDeposits(deps);
         break;
       case "revert the simulation":
         state.simulation = { ok: false, reason: "Paused" };
         break;
-      case "mend the simulation":
+      case "recover the simulation":
         state.simulation = { ok: true, gas: 1n };
         break;
       case "empty inventory":
@@ -251,13 +251,13 @@ async function openWalk() {
       case "revert the sweep for good":
         if (sweep && sweep.state !== "mined") await desk.mine(sweep.intent, false, "final");
         break;
-      case "trouble the delivery":
+      case "fail the delivery":
         state.delivery = {
           kind: "failing",
           error: new OperatingError("TX_REVERTED", "It reverted."),
         };
         break;
-      case "mend the delivery":
+      case "recover the delivery":
         state.delivery = { kind: "waiting" };
         break;
       case "return the lock":
@@ -285,7 +285,7 @@ async function openWalk() {
         if (last) await mayRefuse(refundSettlement(deps, { id: last.id, to: RECIPIENT, ...BY }));
         break;
       case "take the refund":
-        // The refund authority can at any time.
+        // The refund authority can do this at any time.
         refunded += state.balance;
         state.balance = 0n;
         break;
@@ -293,7 +293,7 @@ async function openWalk() {
     await check();
   }
 
-  /** Ends what is locked, as the chain would: once, and seen by the settlement at once. */
+  /** Ends a lock, as the chain would: once, and polled by the settlement at once. */
   async function endDelivery(end: (amount: bigint) => void): Promise<void> {
     const locked = await db
       .selectFrom("settlements")
@@ -309,7 +309,7 @@ async function openWalk() {
   }
 
   async function check(): Promise<void> {
-    expect(troubles).toEqual([]);
+    expect(loggedErrors).toEqual([]);
     const rows = await db.selectFrom("settlements").selectAll().execute();
     const sweeps = await db
       .selectFrom("transactions")
@@ -327,7 +327,7 @@ async function openWalk() {
       status === "completed" ? [BigInt(swept_amount ?? "0")] : [],
     );
     expect(completed.reduce((total, amount) => total + amount, 0n)).toBe(delivered);
-    // The books: what came in was delivered, is on its way, was refunded, or is in the wallet.
+    // Every base unit that came in was delivered or refunded, or is in flight or in the wallet.
     expect(delivered + inFlight + refunded + state.balance).toBe(paidIn);
   }
 

@@ -1,9 +1,9 @@
-/** Taking due settlements, against real PostgreSQL. */
+/** Leases of due settlements, against real PostgreSQL. */
 import { expect, test } from "vitest";
 import { openDesk } from "../../test/support/settlement-desk.ts";
 import { dueSettlements } from "./store/due.ts";
 
-test("T62 what one worker looks at nobody else takes until its lease ends", async () => {
+test("a due settlement leased by one worker is not leased to another until the lease ends [T62]", async () => {
   const desk = await openDesk();
   for (const user of ["0x01", "0x02", "0x03"]) {
     desk.state.balance = 1_000n;

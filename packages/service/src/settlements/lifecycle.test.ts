@@ -15,7 +15,7 @@ describe("lifecycle", () => {
     }
   });
 
-  test("every cell says where to, or why not", () => {
+  test("every cell names a next status or the reason why there is none", () => {
     for (const status of statuses) {
       for (const cell of Object.values(LIFECYCLE[status])) {
         expect("to" in cell ? cell.to : cell.reject).toMatch(/^[a-z]/);
@@ -23,14 +23,14 @@ describe("lifecycle", () => {
     }
   });
 
-  test("M3 a final status has no way out, and every other has", () => {
+  test("terminal statuses have no transition, and every other status has one [M3]", () => {
     for (const status of statuses) {
       const exits = Object.values(LIFECYCLE[status]).filter((cell) => "to" in cell);
       expect(exits.length > 0).toBe(!SETTLEMENT_STATUSES[status].terminal);
     }
   });
 
-  test("completed is reached by a delivery that was seen, and by nothing else", () => {
+  test("only an observed delivery leads to completed", () => {
     const ways = statuses.flatMap((status) =>
       TRIGGERS.filter((trigger) => {
         const cell = LIFECYCLE[status][trigger];
@@ -40,7 +40,7 @@ describe("lifecycle", () => {
     expect(new Set(ways)).toEqual(new Set(["delivered"]));
   });
 
-  test("a status never leaves its chain kind", () => {
+  test("no transition changes the kind of chain", () => {
     for (const status of statuses) {
       const { chainKinds } = SETTLEMENT_STATUSES[status];
       for (const cell of Object.values(LIFECYCLE[status])) {
@@ -52,7 +52,7 @@ describe("lifecycle", () => {
     }
   });
 
-  test("every status can be reached from a first one", () => {
+  test("every status is reachable from an initial status", () => {
     const reached = new Set<SettlementStatus>(["pending_deploy", "pending_swap", "pending_settle"]);
     for (let size = 0; size !== reached.size;) {
       size = reached.size;
@@ -63,7 +63,7 @@ describe("lifecycle", () => {
     expect(statuses.filter((status) => !reached.has(status))).toEqual([]);
   });
 
-  test("the drawing in docs is this table", () => {
+  test("the diagram in docs matches the table", () => {
     const page = new URL("../../../../docs/lifecycle.md", import.meta.url);
     expect(readFileSync(page, "utf8")).toBe(drawLifecycle());
   });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { RETRY_SCHEDULE_MS } from "../jobs/delays.ts";
 import { TRIES_MAX, judgeFailure } from "./retry.ts";
 
-/** Fails with one code until given up, at most `times` times; returns the delays. */
+/** Fails with one code until the settlement is dead, at most `times` times; returns the delays. */
 function walk(code: ErrorCode, valueInFlight: boolean, times: number): number[] {
   const delays: number[] = [];
   let state = { retryCount: 0, triesUsed: 0 };
@@ -31,17 +31,17 @@ const ATTEMPTED: readonly ErrorCode[] = [
   "SIMULATION_REVERTED",
   "QUOTE_INVALID",
   "INTERNAL",
-  // Retryable, and no cause outside the settlement is named by it.
+  // A retryable code that names no cause outside the settlement.
   "RESOLVE_FAILED",
 ];
 
 describe("retries", () => {
-  test("wait 5, 15, 30 and 45 seconds, one, five and fifteen minutes", () => {
+  test("are scheduled after 5, 15, 30 and 45 seconds and 1, 5 and 15 minutes", () => {
     expect(RETRY_SCHEDULE_MS.map((ms) => ms / 1000)).toEqual([5, 15, 30, 45, 60, 300, 900]);
     expect(TRIES_MAX).toBe(7);
   });
 
-  test("every code defers, uses up attempts, or is dead at once, as was decided", () => {
+  test("follow the decided class of each code: deferral, try, or dead at once", () => {
     for (const code of Object.keys(ERROR_CODES)) {
       // CAST: keys of the table are error codes.
       const length = walk(code as ErrorCode, false, 100).length;
@@ -53,7 +53,7 @@ describe("retries", () => {
     }
   });
 
-  test("attempts that deferrals interrupt are counted on their own", () => {
+  test("count tries separately from the deferrals between them", () => {
     let state = { retryCount: 0, triesUsed: 0 };
     const kinds: string[] = [];
     for (let i = 0; i < 14; i++) {
@@ -66,11 +66,11 @@ describe("retries", () => {
     expect(state).toMatchObject({ retryCount: 14, triesUsed: 7 });
   });
 
-  test("an attempt that keeps failing walks the published schedule and is dead at the seventh", () => {
+  test("follow the published schedule and end as dead at the seventh try", () => {
     expect(walk("TX_REVERTED", false, 100)).toEqual(RETRY_SCHEDULE_MS.slice(0, TRIES_MAX - 1));
   });
 
-  test("a deferral repeats the last interval for ever and uses up no attempt", () => {
+  test("repeat the last interval indefinitely after a deferral, without using up a try", () => {
     const delays = walk("INSUFFICIENT_BALANCE", false, 50);
     expect(delays.length).toBe(50);
     expect(delays.slice(6).every((delay) => delay === 900_000)).toBe(true);
@@ -90,7 +90,7 @@ describe("retries", () => {
     });
   });
 
-  test("every code that is not retryable is dead at once", () => {
+  test("end as dead at once after every code that is not retryable", () => {
     const final = Object.entries(ERROR_CODES).filter(([, { retryable }]) => !retryable);
     expect(final.length).toBeGreaterThan(0);
     for (const [code] of final) {
@@ -99,7 +99,7 @@ describe("retries", () => {
     }
   });
 
-  test("T80 value in flight is never given up, whatever the code", () => {
+  test("never end as dead with value in flight, for any code [T80]", () => {
     for (const code of Object.keys(ERROR_CODES)) {
       // CAST: keys of the table are error codes.
       expect(walk(code as ErrorCode, true, 30).length).toBe(30);

@@ -1,4 +1,4 @@
-/** Settlements against real PostgreSQL, with the chain's answers set by hand. */
+/** Settlements against real PostgreSQL, with preset answers of the chain. */
 import { describe, expect, test } from "vitest";
 import { createStrictChain, hashOf } from "../../test/support/doubles.ts";
 import { openDesk, RECIPIENT, USDC } from "../../test/support/settlement-desk.ts";
@@ -11,7 +11,7 @@ import { followCompleted } from "./followers/completed.ts";
 import { pollUnsettledDeposits } from "./intake/recheck.ts";
 
 describe("arrival", () => {
-  test("M1 T76 forty deposits at once make one active settlement and forty events", async () => {
+  test("forty concurrent deposits create one active settlement and forty events [M1, T76]", async () => {
     const desk = await openDesk();
     const address = await desk.issue("0x01");
     desk.state.balance = 40_000n;
@@ -34,7 +34,7 @@ describe("arrival", () => {
     expect(stamps).toEqual(stamps.toSorted());
   });
 
-  test("D4 T53 scanning a block again adds nothing", async () => {
+  test("scanning a block again adds nothing [D4, T53]", async () => {
     const desk = await openDesk();
     const address = await desk.issue("0x02");
     desk.state.balance = 1_000n;
@@ -44,7 +44,7 @@ describe("arrival", () => {
     expect((await desk.swaps()).length).toBe(1);
   });
 
-  test("T44 a transfer that comes back in another block is the same deposit", async () => {
+  test("a transfer mined again in another block is the same deposit [T44]", async () => {
     const desk = await openDesk();
     const address = await desk.issue("0x03");
     desk.state.balance = 1_000n;
@@ -55,7 +55,7 @@ describe("arrival", () => {
     expect((await desk.events()).length).toBe(1);
   });
 
-  test("T18 a block with ten thousand transfers to one wallet is one event and one settlement", async () => {
+  test("ten thousand transfers to one wallet in one block create one event and one settlement [T18]", async () => {
     const desk = await openDesk();
     const address = await desk.issue("0x09");
     desk.state.balance = 10_000n;
@@ -66,7 +66,7 @@ describe("arrival", () => {
     expect((await desk.swaps()).length).toBe(1);
   });
 
-  test("V9 a deposit whose balance was read too low settles when it is looked at again", async () => {
+  test("a deposit whose balance was read too low settles at a later poll [V9]", async () => {
     const desk = await openDesk();
     const address = await desk.issue("0x0a");
     desk.state.balance = 0n;
@@ -81,7 +81,7 @@ describe("arrival", () => {
     expect((await desk.deposits())[0]?.settlement_id).toBe(swaps[0]?.id);
   });
 
-  test("V9 a deposit that comes back after a reorganisation is decided anew", async () => {
+  test("a deposit mined again after a reorg passes the gate again [V9]", async () => {
     const desk = await openDesk();
     const address = await desk.issue("0x0b");
     desk.state.balance = 0n;
@@ -93,7 +93,7 @@ describe("arrival", () => {
     expect((await desk.events()).length).toBe(1);
   });
 
-  test("what stays below the minimum is looked at less and less often", async () => {
+  test("a deposit that stays below the minimum is polled with growing intervals", async () => {
     const desk = await openDesk();
     const address = await desk.issue("0x0c");
     desk.state.balance = 99n;
@@ -136,7 +136,7 @@ describe("a deposit while a settlement is active", () => {
     return { desk, address, id: swap.id };
   }
 
-  test("joins what is not sent yet", async () => {
+  test("joins the settlement when its sweep is not sent yet", async () => {
     const desk = await openDesk();
     const address = await desk.issue("0x06");
     desk.state.balance = 1_000n;
@@ -148,7 +148,7 @@ describe("a deposit while a settlement is active", () => {
     expect((await desk.swaps()).length).toBe(1);
   });
 
-  test("T75 is promised a settlement of its own once the sweep is sent, and gets it", async () => {
+  test("gets a settlement of its own when the sweep is already sent [T75]", async () => {
     const { desk, address, id } = await openSwapping();
     desk.state.balance = 1_500n;
     await desk.arrive(address, { amount: 500n, block: 101n });
@@ -166,7 +166,7 @@ describe("a deposit while a settlement is active", () => {
     expect(deposits.map((deposit) => deposit.settlement_id)).toEqual([id, swaps[1]?.id]);
   });
 
-  test("is the sweep's when it stood before it on the chain, and no successor is made", async () => {
+  test("belongs to the sweep when it is earlier on the chain, and no successor is created", async () => {
     const { desk, address, id } = await openSwapping();
     desk.state.balance = 1_500n;
     await desk.arrive(address, { amount: 500n, block: 99n });
@@ -181,7 +181,7 @@ describe("a deposit while a settlement is active", () => {
     );
   });
 
-  test("that comes to its place on the chain once the sweep is recorded is the sweep's, or is not any more", async () => {
+  test("is reassigned when a reorg moves it before or after the recorded sweep", async () => {
     const { desk, address, id } = await openSwapping();
     const owners = async () => (await desk.deposits()).map((deposit) => deposit.settlement_id);
     desk.state.balance = 1_500n;
@@ -192,14 +192,14 @@ describe("a deposit while a settlement is active", () => {
     desk.state.delivery = { kind: "delivered", txHash: hashOf("delivery"), amount: 1_499n };
     await desk.poll();
     expect(await owners()).toEqual([id, null]);
-    // Another branch: the transfer is before the sweep, which the scanner finds only now, and then behind it again.
+    // A reorg: the scanner now finds the transfer before the sweep, and after a second reorg behind it.
     await desk.arrive(address, { amount: 500n, block: 98n, tx: "late" });
     expect(await owners()).toEqual([id, id]);
     await desk.arrive(address, { amount: 500n, block: 102n, tx: "late" });
     expect(await owners()).toEqual([id, null]);
   });
 
-  test("is reported with its reason when what it adds is below the minimum", async () => {
+  test("is reported with the ignore reason when its amount is below the minimum", async () => {
     const { desk, address } = await openSwapping();
     desk.state.balance = 1_099n;
     await desk.arrive(address, { amount: 99n, block: 101n });
@@ -209,7 +209,7 @@ describe("a deposit while a settlement is active", () => {
     });
   });
 
-  test("a deposit that was swept before it was scanned is queued with the sweep that took it", async () => {
+  test("is queued with the sweep that took it when it was swept before it was scanned", async () => {
     const { desk, address, id } = await openSwapping();
     desk.state.swept = 1_500n;
     desk.state.balance = 0n;
@@ -236,7 +236,7 @@ describe("failures", () => {
     return { desk, address };
   }
 
-  test("INSUFFICIENT_BALANCE of the inventory defers without using up an attempt, and recovers", async () => {
+  test("INSUFFICIENT_BALANCE of the inventory defers without using up a try, and recovers", async () => {
     const { desk } = await openPending(true);
     desk.state.reserves = "inventory_too_low";
     for (let i = 0; i < 12; i++) await desk.poll();
@@ -254,7 +254,7 @@ describe("failures", () => {
     expect((await desk.swaps())[0]).toMatchObject({ status: "swapping", error: null });
   });
 
-  test("a wallet that stays empty after a refund ends its settlement once that cannot change", async () => {
+  test("a wallet emptied by a refund ends its settlement once the refund is final", async () => {
     const { desk } = await openPending(true);
     desk.state.balance = 0n;
     for (let i = 0; i < 10; i++) await desk.poll();
@@ -270,7 +270,7 @@ describe("failures", () => {
     });
   });
 
-  test("T44 deposits that left the chain defer with REORG, and end with it once that is final", async () => {
+  test("orphaned deposits defer with REORG and end with it once the reorg is final [T44]", async () => {
     const { desk } = await openPending(true);
     desk.state.balance = 0n;
     await desk.db
@@ -290,14 +290,14 @@ describe("failures", () => {
     });
   });
 
-  test("X3 a revert is believed at a final block only, so no second sweep stands beside the first", async () => {
+  test("a reverted sweep is replanned only once the revert is final, so two sweeps are never open [X3]", async () => {
     const { desk } = await openPending(true);
     await desk.poll();
     await desk.mine("sweep:", false, "mined");
     await desk.poll();
     await desk.poll();
     expect((await desk.swaps())[0]?.status).toBe("swapping");
-    // On the fork that stays the same bytes succeed.
+    // On the surviving branch the same bytes succeed.
     desk.state.swept = 1_000n;
     desk.state.balance = 0n;
     await desk.mine("sweep:", true);
@@ -307,8 +307,8 @@ describe("failures", () => {
     expect((await desk.db.selectFrom("transactions").selectAll().execute()).length).toBe(1);
   });
 
-  describe("dust that lands before a sweep is mined", () => {
-    test("uses up no attempt, however often", async () => {
+  describe("dust that arrives before a sweep is mined", () => {
+    test("uses up no try, however often it arrives", async () => {
       const { desk } = await openPending(true);
       desk.state.metMore = true;
       for (let sent = 1; sent <= 9; sent += 1) {
@@ -323,7 +323,7 @@ describe("failures", () => {
         .select(["attempts_used", "sweeps_sent", "planned_amount"])
         .executeTakeFirstOrThrow();
       expect(row).toEqual({ attempts_used: 0, sweeps_sent: 9, planned_amount: null });
-      // Each of them is booked with what it cost.
+      // Each of them is kept, so that its gas cost is posted.
       expect((await desk.db.selectFrom("transactions").selectAll().execute()).length).toBe(9);
     });
 
@@ -344,18 +344,18 @@ describe("failures", () => {
       return amounts;
     };
 
-    test("cannot hinder the fourth, which leaves behind what an account must have", async () => {
+    test("does not fail the fourth sweep, which leaves the account's minimum balance behind", async () => {
       expect(await plannedAmounts(1_000n)).toEqual(["1000", "1000", "1000", "600", "600"]);
     });
 
-    test("is waited out where more would be left than taken", async () => {
+    test("does not reduce the sweep when more would be left than swept", async () => {
       expect(await plannedAmounts(799n)).toEqual(Array(5).fill("799"));
     });
 
-    test("a settlement that waited for something else takes all that is there", async () => {
+    test("does not reduce the sweep of a settlement that waited for another reason", async () => {
       const { desk } = await openPending(true);
       Object.assign(desk.state, { spare: 400n, reserves: "inventory_too_low" });
-      for (let looks = 1; looks <= 5; looks += 1) await desk.poll();
+      for (let polls = 1; polls <= 5; polls += 1) await desk.poll();
       desk.state.reserves = "reserved";
       await desk.poll();
       expect(await desk.db.selectFrom("settlements").select("planned_amount").execute()).toEqual([
@@ -364,7 +364,7 @@ describe("failures", () => {
     });
   });
 
-  test("V2 what was set aside for a sweep that reverted for good is released, and not before", async () => {
+  test("the reservation of a sweep is released once its revert is final, and not before [V2]", async () => {
     const { desk } = await openPending(true);
     await desk.poll();
     await desk.mine("sweep:", false, "mined");
@@ -375,7 +375,7 @@ describe("failures", () => {
     expect(desk.state.released).toEqual([(await desk.swaps())[0]?.id]);
   });
 
-  test("a lock is believed at a final block only, and its hash is shown before", async () => {
+  test("a lock is recorded at a final block only, and its transaction hash is shown before", async () => {
     const { desk } = await openPending(true);
     await desk.poll();
     desk.state.swept = 1_000n;
@@ -391,7 +391,7 @@ describe("failures", () => {
     expect((await desk.swaps())[0]?.status).toBe("completed");
   });
 
-  test("T65 a sweep that moved to another block before it was delivered is read again", async () => {
+  test("a sweep mined again in another block before delivery is read again [T65]", async () => {
     const { desk } = await openPending(true);
     desk.route.waitsForFinality = false;
     await desk.poll();
@@ -414,7 +414,7 @@ describe("failures", () => {
     expect((await desk.swaps()).map((swap) => swap.status)).toEqual(["completed", "swapping"]);
   });
 
-  test("a completed settlement that was undone gives its deposits to a new one", async () => {
+  test("the deposits of a completed settlement whose sweep finally reverted go to a new settlement", async () => {
     const { desk } = await openPending(true);
     desk.route.waitsForFinality = false;
     await desk.poll();
@@ -431,7 +431,7 @@ describe("failures", () => {
     expect((await desk.swaps()).map((swap) => swap.status)).toEqual(["completed", "pending_swap"]);
   });
 
-  test("V9 a completed settlement whose lock went back gives its deposits to a new one", async () => {
+  test("the deposits of a completed settlement whose lock was returned go to a new settlement [V9]", async () => {
     const { desk } = await openPending(true);
     await desk.poll();
     desk.state.swept = 1_000n;
@@ -441,7 +441,7 @@ describe("failures", () => {
     await desk.poll();
     const [completed] = await desk.swaps();
     if (completed?.status !== "completed") throw new Error("it was delivered");
-    // Its delivery left the chain too late to be made again.
+    // Its delivery was orphaned too late to be sent again.
     desk.state.balance = 1_000n;
     const given = { settlementId: completed.id, nowMs: desk.clock.now() };
     await desk.db.transaction().execute((tx) => recordUndeliveredLock(tx, given));
@@ -449,7 +449,7 @@ describe("failures", () => {
     expect((await desk.swaps()).map((swap) => swap.status)).toEqual(["completed", "pending_swap"]);
   });
 
-  test("M5 a simulation that keeps reverting is dead at the seventh attempt, with its error", async () => {
+  test("a settlement whose simulation keeps reverting is dead at the seventh try, with its error [M5]", async () => {
     const { desk } = await openPending(true);
     desk.state.simulation = { ok: false, reason: "Leftover" };
     for (let i = 0; i < 12; i++) await desk.poll();
@@ -465,7 +465,7 @@ describe("failures", () => {
   });
 
   test.each([true, false])(
-    "T08 what a token took back is below its minimum: no wallet is deployed, nothing is sent (deployed: %s)",
+    "a balance that the token reduced below its minimum deploys no wallet and sends nothing (deployed: %s) [T08]",
     async (hasCode) => {
       const { desk } = await openPending(hasCode);
       desk.state.balance = 99n;
@@ -479,7 +479,7 @@ describe("failures", () => {
     },
   );
 
-  test("what the recipient's account could not be given is not swept until it can be", async () => {
+  test("an amount below the recipient account's minimum is not swept until it reaches it", async () => {
     const { desk } = await openPending(true);
     let least = 1_001n;
     const asked: unknown[] = [];
@@ -491,7 +491,7 @@ describe("failures", () => {
       },
     });
     Object.assign(desk.deps, { chains: new Map([...desk.deps.chains, [30, destination]]) });
-    for (let looks = 1; looks <= 9; looks += 1) await desk.poll();
+    for (let polls = 1; polls <= 9; polls += 1) await desk.poll();
     expect((await desk.swaps())[0]).toMatchObject({
       status: "failed_swap",
       error: { code: "AMOUNT_TOO_SMALL", details: { reason: "recipient_account", least: "1001" } },
@@ -503,7 +503,7 @@ describe("failures", () => {
     expect((await desk.swaps())[0]?.status).toBe("swapping");
   });
 
-  test("T08 a wallet that a token emptied is not deployed", async () => {
+  test("a wallet that the token emptied is not deployed [T08]", async () => {
     const { desk } = await openPending(false);
     desk.state.balance = 0n;
     desk.state.finalNumber = 1_000n;
@@ -514,7 +514,7 @@ describe("failures", () => {
     });
   });
 
-  test("T12 a token that fails after the delivery does not keep it from being completed", async () => {
+  test("a settlement completes when the token fails after the delivery [T12]", async () => {
     const { desk } = await openPending(true);
     await desk.poll();
     desk.state.swept = 1_000n;
@@ -526,7 +526,7 @@ describe("failures", () => {
     expect((await desk.swaps()).map((swap) => swap.status)).toEqual(["completed"]);
   });
 
-  test("after dead the next deposit opens a settlement over the whole balance", async () => {
+  test("the next deposit after a dead settlement opens a settlement over the whole balance", async () => {
     const { desk, address } = await openPending(true);
     desk.state.simulation = { ok: false, reason: "Leftover" };
     for (let i = 0; i < 8; i++) await desk.poll();
@@ -539,7 +539,7 @@ describe("failures", () => {
     ]);
   });
 
-  test("the settlement after a dead one takes its deposits along", async () => {
+  test("the settlement after a dead one includes its deposits", async () => {
     const { desk, address } = await openPending(true);
     desk.state.simulation = { ok: false, reason: "Leftover" };
     for (let i = 0; i < 8; i++) await desk.poll();
@@ -559,7 +559,7 @@ describe("failures", () => {
     );
   });
 
-  test("a deployment that somebody else made first goes on without a hash of ours", async () => {
+  test("a settlement goes on without a deployment hash when somebody else deployed the wallet first", async () => {
     const { desk } = await openPending(false);
     expect((await desk.swaps())[0]?.status).toBe("pending_deploy");
     desk.state.hasCode = true;
@@ -572,7 +572,7 @@ describe("failures", () => {
     });
   });
 
-  test("a reverted deployment is an attempt, and is planned anew under another intent", async () => {
+  test("a reverted deployment uses up a try and is planned again under a new intent", async () => {
     const { desk } = await openPending(false);
     await desk.poll();
     await desk.mine("deploy:", false);
@@ -586,7 +586,7 @@ describe("failures", () => {
     expect(intents.map(({ intent }) => intent.split(":").at(-1)).toSorted()).toEqual(["1", "2"]);
   });
 
-  test("T112 an address row that was edited is refused before anything is signed", async () => {
+  test("an edited row of a deposit address is refused before anything is signed [T112]", async () => {
     const { desk, address } = await openPending(true);
     const thief = toEvmAddress(`0x${"66".repeat(20)}`);
     for (const change of [
@@ -613,7 +613,7 @@ describe("failures", () => {
     expect((await getAddressById(desk.db, address.id)).commitmentHash).toBe(address.commitmentHash);
   });
 
-  test("T80 trouble of a delivery is shown while value is in flight, never ends it, and passes", async () => {
+  test("a delivery error is shown while value is in flight, never ends the settlement, and clears [T80]", async () => {
     const { desk } = await openPending(true);
     await desk.poll();
     const [{ id } = { id: "" }] = await desk.swaps();
@@ -633,8 +633,8 @@ describe("failures", () => {
   });
 });
 
-describe("rows", () => {
-  test("M3 the database refuses to change a final settlement", async () => {
+describe("settlement rows", () => {
+  test("the database rejects changes to a terminal settlement [M3]", async () => {
     const desk = await openDesk();
     const address = await desk.issue("0x08");
     desk.state.balance = 1_000n;

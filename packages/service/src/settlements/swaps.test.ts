@@ -1,4 +1,4 @@
-/** What a swap leaves in the ledger: each token adds up on its own. */
+/** Ledger lines of a pool swap: each token sums to zero by itself. */
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { hashOf } from "../../test/support/doubles.ts";
@@ -6,7 +6,7 @@ import { type Desk, openDesk } from "../../test/support/settlement-desk.ts";
 import { NATIVE_TOKEN } from "../core/hex.ts";
 import { followCompleted } from "./followers/completed.ts";
 
-/** A deposit whose sweep is mined; the recipient is owed another token. */
+/** Opens a deposit whose sweep is mined and whose destination token is another one. */
 async function openSwapped() {
   const desk = await openDesk();
   desk.route.waitsForFinality = false;
@@ -18,7 +18,7 @@ async function openSwapped() {
   desk.state.swept = 1_000n;
   desk.state.swapFee = 3n;
   await desk.mine("sweep:", true, "mined");
-  // The desk issues addresses for its one token; from here on nothing is derived from it any more.
+  // The desk issues addresses for one token only; nothing derives from this row any more.
   await sql`update addresses set dest_token = ${NATIVE_TOKEN}`.execute(desk.db);
   desk.route.pair = { ...desk.route.pair, destToken: NATIVE_TOKEN };
   return desk;
@@ -34,7 +34,7 @@ async function readAccounts({ db }: Desk) {
   });
 }
 
-test("what a pool took and gave passes through an account of the settlement", async () => {
+test("the amounts of a pool swap are posted to a ledger account of the settlement", async () => {
   const desk = await openSwapped();
   await desk.poll();
   expect(await readAccounts(desk)).toEqual(["in_flight token 1000"]);
@@ -49,7 +49,7 @@ test("what a pool took and gave passes through an account of the settlement", as
   ]);
 });
 
-test("a fee of nothing is a swap all the same", async () => {
+test("a pool swap without a fee is posted too", async () => {
   const desk = await openSwapped();
   desk.state.swapFee = 0n;
   desk.state.delivery = { kind: "delivered", txHash: hashOf("sweep:"), amount: 77n };
@@ -61,7 +61,7 @@ test("a fee of nothing is a swap all the same", async () => {
   ]);
 });
 
-test("a sweep that moved to another block is read again, its fee too", async () => {
+test("a sweep mined again in another block is read again, including its pool swap fee", async () => {
   const desk = await openSwapped();
   await desk.poll();
   desk.state.block = 101n;
@@ -80,7 +80,7 @@ test("a sweep that moved to another block is read again, its fee too", async () 
   ]);
 });
 
-test("a sweep that moved to another block after it was completed is what it finally did", async () => {
+test("a completed settlement takes over the final amounts of its sweep, once, after a reorg", async () => {
   const desk = await openSwapped();
   desk.route.deliversBySweep = true;
   desk.state.delivery = { kind: "delivered", txHash: hashOf("sweep:"), amount: 77n };
@@ -94,14 +94,14 @@ test("a sweep that moved to another block after it was completed is what it fina
   expect((await desk.swaps()).map(({ status }) => status)).toEqual(["completed"]);
   const settled = ["delivered coin 90", "fees token 4", "swapped coin -90", "swapped token 1196"];
   expect(await readAccounts(desk)).toEqual(settled);
-  // Only once: what is final stays.
+  // Only once: final amounts cannot change.
   const change = desk.db.updateTable("settlements").set({ delivered_amount: 91n }).execute();
   await expect(change).rejects.toThrow("is terminal and cannot change");
   await followCompleted(desk.deps);
   expect(await readAccounts(desk)).toEqual(settled);
 });
 
-test("what a sweep that moved sent on its way is the route's to follow", async () => {
+test("the route records the new amount when a reorg changes a sweep that it delivers separately", async () => {
   const desk = await openSwapped();
   desk.state.delivery = { kind: "delivered", txHash: hashOf("mint"), amount: 77n };
   await desk.poll();

@@ -1,4 +1,4 @@
-/** Settling by request, against real PostgreSQL. */
+/** Requests to index a wallet, against real PostgreSQL. */
 import { describe, expect, test } from "vitest";
 import { type Desk, openDesk, USDC } from "../../../test/support/settlement-desk.ts";
 import type { DepositAddress } from "../../addresses/index.ts";
@@ -9,7 +9,7 @@ describe("requests", () => {
   const ask = (desk: Desk, address: DepositAddress, token = USDC) =>
     requestIndex(desk.deps, { chainId: 2, address, token });
 
-  test("queue what is there, and say why they do not", async () => {
+  test("queue the balance, or return the reason for not queuing it", async () => {
     const desk = await openDesk();
     const address = await desk.issue("0x21");
     desk.state.balance = 99n;
@@ -22,7 +22,7 @@ describe("requests", () => {
     expect(await desk.events()).toEqual([]);
   });
 
-  test("T97 a hundred at once queue one", async () => {
+  test("queue one settlement when a hundred arrive at once [T97]", async () => {
     const desk = await openDesk();
     const address = await desk.issue("0x22");
     desk.state.balance = 1_000n;
@@ -31,7 +31,7 @@ describe("requests", () => {
     expect(await desk.swaps()).toHaveLength(1);
   });
 
-  test("a settlement that comes and goes while the balance is read takes it, and the request looks again", async () => {
+  test("read the balance again when a settlement was queued and completed during the first read", async () => {
     const desk = await openDesk();
     const address = await desk.issue("0x26");
     desk.state.balance = 1_000n;
@@ -50,7 +50,7 @@ describe("requests", () => {
     expect(await desk.swaps()).toHaveLength(1);
   });
 
-  test("what cannot be priced is queued, waits for the price without an attempt, and goes on when it is there", async () => {
+  test("queue a deposit without a price, which waits without using up a try and goes on with the price", async () => {
     const desk = await openDesk();
     const address = await desk.issue("0x27");
     desk.state.balance = 1_000n;
@@ -70,7 +70,7 @@ describe("requests", () => {
     expect(await desk.swaps()).toMatchObject([{ status: "swapping" }]);
   });
 
-  test("take the deposits that were too small before, and those that are seen later join", async () => {
+  test("include earlier deposits that were too small, and deposits scanned later join", async () => {
     const desk = await openDesk();
     const address = await desk.issue("0x23");
     desk.state.balance = 60n;
@@ -78,7 +78,7 @@ describe("requests", () => {
     expect((await desk.deposits())[0]).toMatchObject({ queued: false, settlement_id: null });
     desk.state.balance = 120n;
     const result = await ask(desk, address);
-    // The scanner comes to the second deposit only now.
+    // The scanner reaches the second deposit only now.
     await desk.arrive(address, { amount: 60n, block: 91n });
     const id = result.queued ? result.settlementId : "";
     expect(await desk.deposits()).toMatchObject([
@@ -88,7 +88,7 @@ describe("requests", () => {
     expect(await desk.swaps()).toHaveLength(1);
   });
 
-  test("of a token without a route wait, and no wallet is deployed for it", async () => {
+  test("for a token without a route wait, and no wallet is deployed", async () => {
     const desk = await openDesk();
     const address = await desk.issue("0x24");
     desk.state.hasCode = false;
@@ -103,7 +103,7 @@ describe("requests", () => {
     ]);
   });
 
-  test("of something that is no token find nothing", async () => {
+  test("for an address that is no token queue nothing", async () => {
     const desk = await openDesk();
     const address = await desk.issue("0x25");
     desk.state.hasCode = false;

@@ -1,4 +1,4 @@
-/** What operators do by hand, against real PostgreSQL, with the chain's answers set by hand. */
+/** Operators' retries and refunds, against real PostgreSQL, with preset answers of the chain. */
 import { sql } from "kysely";
 import { describe, expect, test, vi } from "vitest";
 import { hashOf, LANE } from "../../../test/support/doubles.ts";
@@ -15,7 +15,7 @@ import { readSettlementFile } from "./file.ts";
 import { pollRefunds } from "../followers/refunded.ts";
 
 const BY = { operator: "ada@desk", reason: "ticket 7" };
-/** The desk's integrator names its recipient. */
+/** The refund authority: the desk's integrator sets it to its recipient. */
 const AUTHORITY = RECIPIENT;
 
 async function openDeposit() {
@@ -32,7 +32,7 @@ async function openDeposit() {
   return { desk, address, id: swap.id, retry, refund, actions, statusOf };
 }
 
-/** Fails once: the settlement waits for its retry. */
+/** Opens a settlement that failed once and waits for its retry. */
 async function openFailing() {
   const opened = await openDeposit();
   opened.desk.state.simulation = { ok: false, reason: "Paused" };
@@ -56,7 +56,7 @@ async function openSwapping() {
   return opened;
 }
 
-/** The lock is mined for good and its delivery is in trouble. */
+/** Opens a settlement whose lock is final and whose delivery has an error. */
 async function openWithDeliveryError() {
   const opened = await openSwapping();
   opened.desk.state.swept = 1_000n;
@@ -89,7 +89,7 @@ const sweepsOf = async (desk: Desk) =>
   );
 
 describe("a retry", () => {
-  test("of a failing settlement happens before its time, and is recorded once", async () => {
+  test("of a failing settlement runs before its scheduled time and is recorded once", async () => {
     const { desk, id, retry, actions, statusOf } = await openFailing();
     desk.state.simulation = { ok: true, gas: 1n };
     await advance(desk.deps, id);
@@ -112,7 +112,7 @@ describe("a retry", () => {
     ]);
   });
 
-  test("that fails again uses up an attempt like any other", async () => {
+  test("that fails uses up a try", async () => {
     const { desk, id, retry, actions } = await openFailing();
     for (let i = 0; i < 6; i++) {
       expect(await retry()).toMatchObject({ kind: "hurried", changed: true });
@@ -122,7 +122,7 @@ describe("a retry", () => {
     expect(await actions()).toHaveLength(6);
   });
 
-  test("of a dead settlement opens one that settles everything, once", async () => {
+  test("of a dead settlement opens exactly one new settlement over the whole balance", async () => {
     const { desk, id, retry, actions } = await openDead();
     const first = await retry();
     expect(first).toEqual({ kind: "reopened", settlementId: expect.any(String), changed: true });
@@ -140,12 +140,12 @@ describe("a retry", () => {
     expect((await desk.swaps()).map(({ status }) => status)).toEqual(["dead", "completed"]);
     expect(await sweepsOf(desk)).toHaveLength(1);
     expect((await desk.deposits()).map((row) => row.settlement_id)).toEqual([first.settlementId]);
-    // What was settled is not settled again.
+    // Deposits that are settled are not settled again.
     await expect(retry()).rejects.toThrow("holds too little of the token");
     expect(await actions()).toHaveLength(1);
   });
 
-  test("by many at once opens one settlement", async () => {
+  test("requested concurrently opens one settlement", async () => {
     const { desk, retry, actions } = await openDead();
     const results = await Promise.all(Array.from({ length: 8 }, () => retry()));
     expect(new Set(results.map(({ settlementId }) => settlementId)).size).toBe(1);
@@ -154,7 +154,7 @@ describe("a retry", () => {
     expect(await actions()).toHaveLength(1);
   });
 
-  test("while workers hold the settlement plans one sweep", async () => {
+  test("while workers lease the settlement plans one sweep", async () => {
     const { desk, id, retry, actions } = await openFailing();
     desk.state.simulation = { ok: true, gas: 1n };
     desk.clock.advance(900_000);
@@ -178,8 +178,8 @@ describe("a retry", () => {
   test.each([
     ["that has not failed", openDeposit, "is pending_swap, and nothing failed"],
     ["whose sweep is sent", openSwapping, "in flight"],
-    ["whose delivery is in trouble", openWithDeliveryError, "in flight"],
-    ["that is completed", openCompleted, "is completed"],
+    ["whose delivery has an error", openWithDeliveryError, "in flight"],
+    ["that completed", openCompleted, "is completed"],
   ])("of a settlement %s is refused and not recorded", async (_what, open, why) => {
     const { retry, refund, actions, statusOf } = await open();
     const before = await statusOf();
@@ -190,7 +190,7 @@ describe("a retry", () => {
   });
 
   test.each(["00000000-0000-4000-8000-000000000000", "nonsense", ""])(
-    "of a settlement that is not there (%j) is refused",
+    "of an unknown settlement (%j) is refused",
     async (id) => {
       const { retry, refund } = await openDeposit();
       await expect(retry(id)).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
@@ -200,7 +200,7 @@ describe("a retry", () => {
 });
 
 describe("a refund", () => {
-  test("ends a failing settlement with its error, and hands out the authority's call", async () => {
+  test("ends a failing settlement with its error and returns the call for the refund authority", async () => {
     const { desk, id, refund, actions } = await openFailing();
     desk.state.simulation = { ok: true, gas: 1n };
     const simulate = vi.spyOn(chainOf(desk), "simulate");
@@ -243,7 +243,7 @@ describe("a refund", () => {
     expect(await statusOf()).toBe("failed_swap");
   });
 
-  test("T112 under an address row that was edited is refused", async () => {
+  test("is refused when the row of the deposit address was edited [T112]", async () => {
     const { desk, refund, statusOf } = await openFailing();
     const thief = toEvmAddress(`0x${"66".repeat(20)}`);
     await desk.db.updateTable("addresses").set({ refund_authority: thief }).execute();
@@ -258,7 +258,7 @@ describe("a refund", () => {
     expect(await actions()).toEqual([]);
   });
 
-  test("of what another settlement has under way is refused", async () => {
+  test("is refused while another settlement of the holding is active", async () => {
     const { desk, retry, refund } = await openDead();
     const { settlementId } = await retry();
     await expect(refund()).rejects.toThrow(`Settlement ${settlementId} is under way`);
@@ -266,19 +266,19 @@ describe("a refund", () => {
     await expect(refund()).rejects.toThrow(`Settlement ${settlementId} is under way`);
   });
 
-  test("says what would make it fail now", async () => {
+  test("returns the revert reason of its simulation", async () => {
     const { desk, refund } = await openDead();
     desk.state.simulation = { ok: false, reason: "TokenPaused" };
     expect(await refund()).toMatchObject({ obstacle: "it would revert now: TokenPaused" });
   });
 
-  test("and a worker that plans the sweep at the same time: one of them wins, wholly", async () => {
+  test("concurrent with a worker's sweep plan: exactly one of the two takes effect", async () => {
     const won = { sweep: 0, refund: 0 };
     for (let round = 0; round < 6; round++) {
       const { desk, id, refund, actions, statusOf } = await openFailing();
       desk.state.simulation = { ok: true, gas: 1n };
       desk.clock.advance(900_000);
-      // The worker has looked at the chain and is about to write when the operator begins, or the other way round.
+      // The worker has read the chain and is about to write when the operator begins, or the reverse.
       const ready = Promise.withResolvers<void>();
       const go = Promise.withResolvers<void>();
       desk.route.readInventory = async () => {
@@ -305,7 +305,7 @@ describe("a refund", () => {
     expect(won.refund).toBeGreaterThanOrEqual(3);
   });
 
-  test("is on the record once a final block shows it, by whomever it was asked", async () => {
+  test("is recorded once a final block contains it, with or without an operator's request", async () => {
     const { desk, id, refund } = await openDead();
     const refunded = {
       to: AUTHORITY,
@@ -334,7 +334,7 @@ describe("a refund", () => {
     expect(file?.nextCheckAt).toBe(null);
   });
 
-  test("that came before the settlement's deposits is not its own", async () => {
+  test("mined before the settlement's deposits is not attributed to the settlement", async () => {
     const { desk } = await openDead();
     for (const [blockNumber, logIndex] of [
       [89n, 9],
@@ -353,7 +353,7 @@ describe("a refund", () => {
     }
   });
 
-  test("is looked for less and less often, and never where a later settlement took the deposits", async () => {
+  test("is searched with growing intervals, and never once a later settlement has swept the deposits", async () => {
     const { desk, retry } = await openDead();
     const search = vi.spyOn(chainOf(desk), "findRefund");
     for (let minute = 0; minute < 24 * 60; minute++) {
@@ -376,8 +376,8 @@ describe("a refund", () => {
   });
 });
 
-describe("a refund where only the signer can move what a wallet holds", () => {
-  /** From here on the chain is one of vaults. */
+describe("a refund from a vault", () => {
+  /** Turns the desk's chain into a chain of vaults. */
   async function openVault(open = openFailing) {
     const opened = await open();
     const { desk, id } = opened;
@@ -387,7 +387,7 @@ describe("a refund where only the signer can move what a wallet holds", () => {
       const file = await readSettlementFile(desk.db, id);
       return (file?.transactions ?? []).filter(({ intent }) => intent.startsWith("refund:"));
     };
-    /** As a lane does when the signer refuses. */
+    /** Abandons a transaction, as a lane does when the signer refuses it. */
     const abandon = async (intent: string) => {
       await desk.db
         .updateTable("transactions")
@@ -400,7 +400,7 @@ describe("a refund where only the signer can move what a wallet holds", () => {
 
   type Vault = Awaited<ReturnType<typeof openVault>>;
 
-  test("is an order that the settle lane sends, planned with the end of the settlement, once", async () => {
+  test("is one order of the settle lane, planned in the transaction that ends the settlement", async () => {
     const { desk, id, refund, actions, chain, refunds } = await openVault();
     const simulate = vi.spyOn(chain, "simulate");
     const build = vi.spyOn(chain, "buildRefund");
@@ -434,7 +434,7 @@ describe("a refund where only the signer can move what a wallet holds", () => {
     expect(file && explainWait(file)).toBe(`refund:${id}:1 to get a place in its lane`);
   });
 
-  test("leaves behind what an account must have where dust keeps arriving", async () => {
+  test("leaves the account's minimum balance behind when dust keeps arriving", async () => {
     const { desk, refund, chain, refunds } = await openVault();
     desk.state.spare = 400n;
     const build = vi.spyOn(chain, "buildRefund");
@@ -446,7 +446,7 @@ describe("a refund where only the signer can move what a wallet holds", () => {
     expect(await refunds()).toHaveLength(1);
   });
 
-  test("takes what a dead settlement left, and is on the record once a final block shows it", async () => {
+  test("takes the balance of a dead settlement and is recorded once a final block contains it", async () => {
     const { desk, id, refund } = await openVault(openDead);
     expect(await refund()).toMatchObject({ kind: "order", changed: true });
     await desk.mine(`refund:${id}`);
@@ -463,8 +463,8 @@ describe("a refund where only the signer can move what a wallet holds", () => {
 
   test.each([
     ["that the signer refused", (opened: Vault, intent: string) => opened.abandon(intent)],
-    ["that failed for good", ({ desk }: Vault, intent: string) => desk.mine(intent, false)],
-  ])("%s can be asked for again, and that is recorded", async (_what, end) => {
+    ["that failed finally", ({ desk }: Vault, intent: string) => desk.mine(intent, false)],
+  ])("%s can be requested again, and the new request is recorded", async (_what, end) => {
     const opened = await openVault();
     const { id, refund, actions, refunds } = opened;
     await refund();
@@ -481,7 +481,7 @@ describe("a refund where only the signer can move what a wallet holds", () => {
     ]);
   });
 
-  test("that is on its way is not asked for twice, though the wallet is empty in the newest block", async () => {
+  test("in flight is not requested again when the wallet is empty in the newest block", async () => {
     const { desk, id, refund } = await openVault();
     await refund();
     await desk.mine(`refund:${id}:1`, true, "mined");
@@ -489,7 +489,7 @@ describe("a refund where only the signer can move what a wallet holds", () => {
     expect(await refund()).toMatchObject({ intent: `refund:${id}:1`, changed: false });
   });
 
-  test("by many at once is one order", async () => {
+  test("requested concurrently is one order", async () => {
     const { refund, actions, refunds } = await openVault();
     const results = await Promise.all(Array.from({ length: 8 }, () => refund()));
     expect(results.filter(({ changed }) => changed)).toHaveLength(1);
@@ -497,7 +497,7 @@ describe("a refund where only the signer can move what a wallet holds", () => {
     expect(await actions()).toHaveLength(1);
   });
 
-  test("that would fail now is refused, and nothing is changed", async () => {
+  test("whose simulation fails is refused and changes nothing", async () => {
     const { desk, refund, actions, statusOf, refunds } = await openVault();
     desk.state.simulation = { ok: false, reason: "frozen" };
     await expect(refund()).rejects.toMatchObject({
@@ -507,14 +507,14 @@ describe("a refund where only the signer can move what a wallet holds", () => {
     expect([await statusOf(), await actions(), await refunds()]).toEqual(["failed_swap", [], []]);
   });
 
-  test("is not planned for anybody but the refund authority", async () => {
+  test("to a stranger is refused and plans no order", async () => {
     const { refund, refunds, statusOf } = await openVault();
     const thief = toEvmAddress(`0x${"66".repeat(20)}`);
     await expect(refund(thief)).rejects.toThrow("can go back to nobody else");
     expect([await statusOf(), await refunds()]).toEqual(["failed_swap", []]);
   });
 
-  test("holds up a retry of what it takes, until it failed", async () => {
+  test("blocks a retry of the same settlement until the refund has failed", async () => {
     const { id, refund, retry, abandon } = await openVault();
     await refund();
     await expect(retry()).rejects.toThrow(`The refund refund:${id}:1 is on its way`);
@@ -522,7 +522,7 @@ describe("a refund where only the signer can move what a wallet holds", () => {
     expect(await retry()).toMatchObject({ kind: "reopened", changed: true });
   });
 
-  test("of a settlement whose sweep the signer refused for good", async () => {
+  test("is possible for a settlement whose sweep the signer refused permanently", async () => {
     const { desk, id, refund, statusOf, abandon } = await openVault(openSwapping);
     await expect(refund()).rejects.toThrow("in flight");
     await abandon(`sweep:${id}:1`);
@@ -533,8 +533,8 @@ describe("a refund where only the signer can move what a wallet holds", () => {
   });
 });
 
-describe("the record", () => {
-  test("is only added to", async () => {
+describe("the record of operator actions", () => {
+  test("is append-only", async () => {
     const { desk, retry } = await openFailing();
     await retry();
     const { db } = desk;
@@ -549,7 +549,7 @@ describe("the record", () => {
     ]);
   });
 
-  test("and the change it is about commit together or not at all", async () => {
+  test("commits in the same transaction as the change that it records", async () => {
     const { desk, id, statusOf } = await openFailing();
     const nobody = { id, operator: "", reason: "" };
     await expect(retrySettlement(desk.deps, nobody)).rejects.toThrow("check constraint");
@@ -562,15 +562,15 @@ describe("the record", () => {
   });
 });
 
-describe("what is shown", () => {
+describe("the report of a settlement", () => {
   test.each([
     ["pending", openDeposit, "deposit_address", "does a settler run?"],
     ["failing", openFailing, "deposit_address", "SIMULATION_REVERTED"],
     ["sweeping", openSwapping, "sweeping", "to get a place in its lane"],
-    ["delivering in trouble", openWithDeliveryError, "escrow", "its payment to be seen"],
+    ["delivering with an error", openWithDeliveryError, "escrow", "its payment to be seen"],
     ["completed", openCompleted, "recipient", null],
     ["dead", openDead, "deposit_address", null],
-  ])("of a settlement that is %s: where its value is and what it waits for", async (...args) => {
+  ])("shows the value's location and the awaited event: %s", async (...args) => {
     const [, open, place, wait] = args;
     const { desk, id } = await open();
     const file = await readSettlementFile(desk.db, id);
@@ -581,7 +581,7 @@ describe("what is shown", () => {
     expect(file.history.at(-1)?.to ?? "pending_swap").toBe(file.settlement.status);
   });
 
-  test("is everything that was done, in order", async () => {
+  test("lists every action in order", async () => {
     const { desk, id, retry } = await openDead();
     await retry();
     const file = await readSettlementFile(desk.db, id);

@@ -13,13 +13,13 @@ import { explainWait } from "./explain.ts";
 import { readSettlementFile } from "./file.ts";
 
 const BY = { operator: "ada@desk", reason: "ticket 7" };
-/** The desk's integrator names its recipient. */
+/** The refund authority: the desk's integrator sets it to its recipient. */
 const AUTHORITY = RECIPIENT;
 const STRANGER = toEvmAddress(`0x${"5".repeat(40)}`);
 const MINIMUM = 100n;
 const DUST = 40n;
 
-/** A vault on a chain where only the signer can move what is in it, with a deposit below the minimum. */
+/** Opens a vault on a chain where only the signer can move funds, with a deposit below the minimum. */
 async function openDust() {
   const desk = await openDesk();
   const address = await desk.issue("0x01");
@@ -54,7 +54,7 @@ async function openDust() {
       .orderBy("created_at")
       .execute();
   const recorded = () => desk.db.selectFrom("address_refunds").selectAll().execute();
-  /** As when its order has landed for good. */
+  /** Makes the refund's transaction final. */
   const land = async (intent: string, left = 0n) => {
     await desk.mine(intent);
     desk.state.balance = left;
@@ -69,7 +69,7 @@ function chainOf(desk: Awaited<ReturnType<typeof openDesk>>): Chain {
 }
 
 describe("a refund by address", () => {
-  test("is one order for all that is there, with who asked for it and why", async () => {
+  test("is one order for the whole balance, recorded with operator and reason", async () => {
     const { desk, chain, address, ask, sent, recorded } = await openDust();
     const build = vi.spyOn(chain, "buildRefund");
     const wakeLanes = vi.spyOn(desk.deps, "wakeLanes");
@@ -95,7 +95,7 @@ describe("a refund by address", () => {
     expect(await desk.swaps()).toEqual([]);
   });
 
-  test("leaves behind what an account must have where dust keeps arriving", async () => {
+  test("leaves the account's minimum balance behind when dust keeps arriving", async () => {
     const { chain, ask, recorded } = await openDust();
     const amount = 1_000n;
     vi.spyOn(chain, "readHolding").mockResolvedValue({ amount, spare: 400n });
@@ -106,7 +106,7 @@ describe("a refund by address", () => {
     expect(await recorded()).toHaveLength(1);
   });
 
-  test("by many at once is one order, and whoever asks again is told of it", async () => {
+  test("requested concurrently is one order, and a repeated request returns that order", async () => {
     const { ask, sent, recorded } = await openDust();
     const results = await Promise.all(Array.from({ length: 8 }, () => ask()));
     expect(results.filter(({ changed }) => changed)).toHaveLength(1);
@@ -117,7 +117,7 @@ describe("a refund by address", () => {
     expect(await recorded()).toHaveLength(1);
   });
 
-  test("that landed is told with its transaction, and what came later is refunded anew", async () => {
+  test("that is mined is returned with its transaction, and a later balance gets a new refund", async () => {
     const { desk, ask, land, sent } = await openDust();
     const { refund } = await ask();
     await desk.mine(refund.intent, true, "mined");
@@ -140,9 +140,9 @@ describe("a refund by address", () => {
   });
 
   test.each([
-    ["failed for good", false],
-    ["no signer signs", true],
-  ])("that %s can be asked for again", async (_, isAbandoned) => {
+    ["failed finally", false],
+    ["was abandoned by the signer", true],
+  ])("that %s can be requested again", async (_, isAbandoned) => {
     const { desk, ask } = await openDust();
     const { refund } = await ask();
     await desk.mine(refund.intent, false);
@@ -155,7 +155,7 @@ describe("a refund by address", () => {
     expect(next.refund.id).not.toBe(refund.id);
   });
 
-  test("that would fail now changes nothing", async () => {
+  test("whose simulation fails changes nothing", async () => {
     const { desk, ask, sent, recorded } = await openDust();
     desk.state.simulation = { ok: false, reason: "frozen" };
     await expect(ask()).rejects.toMatchObject({ code: "SIMULATION_REVERTED" });
@@ -163,13 +163,13 @@ describe("a refund by address", () => {
   });
 
   test.each([
-    ["of nothing", "holds nothing of the token"],
+    ["of an empty balance", "holds nothing of the token"],
     ["to a stranger", "can go back to nobody else"],
     ["of an unknown address", `There is no deposit address ${STRANGER}`],
-    ["where the authority can take it itself", "Only on Solana"],
+    ["where the authority can take it directly", "Only on Solana"],
   ])("%s is refused", async (what, message) => {
     const { desk, chain, ask, sent } = await openDust();
-    if (what === "of nothing") desk.state.balance = 0n;
+    if (what === "of an empty balance") desk.state.balance = 0n;
     if (what.startsWith("where"))
       Object.assign(chain, { kind: "evm", wallets: { kind: "contract" } });
     const change =
@@ -184,7 +184,7 @@ describe("a refund by address", () => {
 });
 
 describe("a refund and a settlement of one holding", () => {
-  test("are not both under way: the settlement comes first", async () => {
+  test("exclude each other: a refund is refused while a settlement is active", async () => {
     const { desk, ask, deposit, sent } = await openDust();
     await deposit(MINIMUM, 91n);
     const [swap] = await desk.swaps();
@@ -194,7 +194,7 @@ describe("a refund and a settlement of one holding", () => {
     await expect(ask()).rejects.toThrow("(settling)");
   });
 
-  test("are not both under way: what arrives waits until the refund is over", async () => {
+  test("exclude each other: a new settlement waits until the refund is final", async () => {
     const { desk, ask, deposit, sent, land } = await openDust();
     const { refund } = await ask();
     await deposit(1_000n, 91n);
@@ -223,7 +223,7 @@ describe("a refund and a settlement of one holding", () => {
     expect((await desk.swaps())[0]).toMatchObject({ status: "settling" });
   });
 
-  test("that came and went while the balance was read has the balance read again", async () => {
+  test("read the balance again when a settlement was queued and completed during the first read", async () => {
     const { desk, ask, deposit, recorded } = await openDust();
     desk.state.meanwhile = async () => {
       desk.state.meanwhile = async () => {};
@@ -242,7 +242,7 @@ describe("a refund and a settlement of one holding", () => {
     expect(await recorded()).toHaveLength(1);
   });
 
-  test("know of each other where the settlement is dead: one refund at a time, and no retry meanwhile", async () => {
+  test("exclude each other when the settlement is dead: one refund at a time, and no retry before it is final", async () => {
     const { desk, ask, deposit, land } = await openDust();
     desk.state.simulation = { ok: false, reason: "Paused" };
     await deposit(MINIMUM, 91n);
@@ -271,7 +271,7 @@ describe("the database", () => {
       desk.db,
     );
 
-  test("takes no sweep beside a refund, and no refund beside a settlement or another refund", async () => {
+  test("rejects a sweep during a refund, and a refund during a settlement or another refund", async () => {
     const { desk, ask, deposit, address, land } = await openDust();
     const { refund } = await ask();
     await deposit(1_000n, 91n);
@@ -291,7 +291,7 @@ describe("the database", () => {
     await insert(desk, `sweep:${swap.id}:1`, swap.id);
   });
 
-  test("keeps what was asked for by hand", async () => {
+  test("rejects changes to recorded refunds by address", async () => {
     const { desk, ask } = await openDust();
     await ask();
     for (const change of [

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { floorAmount, gateBalance } from "./gate.ts";
 
-describe("gate", () => {
+describe("the gate", () => {
   test.each([
     [1_000_000n, 1_000_000n, { kind: "pass" }],
     [999_999n, 1_000_000n, { kind: "ignore", reason: "below_token_min" }],
@@ -21,7 +21,7 @@ describe("gate", () => {
     [99n, undefined, 100n, "below_min"],
     [0n, undefined, 100n, "below_min"],
     [100n, 100n, 100n, "pass"],
-    // A settlement waits for the price, not the deposit.
+    // The settlement waits for the price; the deposit is queued without it.
     [1n, undefined, "unpriced", "pass"],
     [100n, 100n, "unpriced", "pass"],
     [99n, 100n, "unpriced", "below_token_min"],
@@ -38,16 +38,16 @@ describe("gate", () => {
 describe("the floor in base units", () => {
   const USD = 10n ** 18n;
 
-  test("is exact to the unit", () => {
+  test("is exact to the base unit", () => {
     expect(floorAmount({ floorUsd: 10n * USD, priceUsd: USD, decimals: 6 })).toBe(10_000_000n);
-    // 10 / 3000 of 18 decimals, rounded up.
+    // 10 / 3000 with 18 decimals, rounded up.
     expect(floorAmount({ floorUsd: 10n * USD, priceUsd: 3000n * USD, decimals: 18 })).toBe(
       3_333_333_333_333_334n,
     );
     expect(floorAmount({ floorUsd: 0n, priceUsd: USD, decimals: 6 })).toBe(0n);
   });
 
-  test("is the least balance that is worth the floor", () => {
+  test("is the smallest balance that is worth the floor", () => {
     const amount = fc.bigInt({ min: 1n, max: 10n ** 30n });
     fc.assert(
       fc.property(

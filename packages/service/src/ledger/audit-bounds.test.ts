@@ -1,4 +1,4 @@
-/** What an audit compares and what it leaves out, to the unit, the block and the millisecond; and what it says of it. */
+/** Bounds of an audit in base units, blocks and milliseconds, and the findings that it reports. */
 import { adoptNonce } from "../transactions/index.ts";
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -31,7 +31,7 @@ const open = () => openBooks(database.db);
 const NOTHING = { block: null, wallets: 0, findings: [] };
 const HOUR_MS = 3_600_000;
 
-/** Sets how far the last audit came. */
+/** Sets the block, time and last wallet of the last audit. */
 async function setRound(row: { block?: bigint; atMs?: number; lastWallet?: string }) {
   const { block = TIP, atMs = 0, lastWallet = "" } = row;
   const round = { block_number: block, at: formatStamp(atMs), last_wallet: lastWallet };
@@ -44,8 +44,8 @@ async function setRound(row: { block?: bigint; atMs?: number; lastWallet?: strin
 
 const getRound = () => database.db.selectFrom("audit_rounds").selectAll().executeTakeFirstOrThrow();
 
-describe("the block that is compared", () => {
-  test("is the newest that is scanned and final", async () => {
+describe("the audited block", () => {
+  test("is the newest scanned and final block", async () => {
     const { says, audit } = await open();
     expect(await audit("all")).toEqual({ block: TIP, wallets: 0, findings: [] });
     says.finalNumber = TIP + 5n;
@@ -54,7 +54,7 @@ describe("the block that is compared", () => {
     expect(await audit("all")).toMatchObject({ block: TIP - 1n });
   });
 
-  test("is none where nothing is scanned, the node lacks it or is on another branch", async () => {
+  test("is absent when nothing is scanned, or the node lacks the block or is on another branch", async () => {
     const { says, audit } = await open();
     says.count = 9;
     says.block = () => null;
@@ -71,8 +71,8 @@ describe("the block that is compared", () => {
   });
 });
 
-describe("a round", () => {
-  /** Addresses in the order of their wallets. */
+describe("an audit round", () => {
+  /** Inserts addresses and returns their wallets in ascending order. */
   async function openMany(count: number) {
     const books = await open();
     const first = await books.newAddress();
@@ -87,7 +87,7 @@ describe("a round", () => {
     return { ...books, wallets: rows.map(({ wallet }) => wallet) };
   }
 
-  test("has five hundred wallets at once, goes on after the last and begins anew", async () => {
+  test("audits five hundred wallets at a time, goes on after the last one and starts again", async () => {
     const { audit, clock, wallets } = await openMany(501);
     expect(await audit("next")).toMatchObject({ wallets: 500 });
     expect(await getRound()).toEqual({
@@ -100,12 +100,12 @@ describe("a round", () => {
     expect(await audit("next")).toMatchObject({ wallets: 1 });
     expect(await getRound()).toMatchObject({ at: formatStamp(clock.now()), last_wallet: "" });
     expect(await audit("next")).toMatchObject({ wallets: 500 });
-    // All are all, wherever the round had come.
+    // A full audit ignores the position of the round.
     expect(await audit("all")).toMatchObject({ wallets: 501 });
     expect(await getRound()).toMatchObject({ last_wallet: "" });
   });
 
-  test("of exactly five hundred ends with a look at none", async () => {
+  test("over exactly five hundred wallets ends with an empty part", async () => {
     const { audit, wallets } = await openMany(500);
     await audit("next");
     expect(await getRound()).toMatchObject({ last_wallet: wallets[499] });
@@ -114,7 +114,7 @@ describe("a round", () => {
     expect(await audit("all")).toMatchObject({ wallets: 500 });
   });
 
-  test("compares besides the next wallets those in which something moved in the last five thousand blocks", async () => {
+  test("also compares wallets with movements in the last five thousand blocks", async () => {
     const { audit, says, newAddress, arrive, leave } = await open();
     const [lacking, left] = [await newAddress(), await newAddress()];
     await arrive(lacking, 5n, { block: TIP - 5_000n });
@@ -129,7 +129,7 @@ describe("a round", () => {
         expect.objectContaining({ invariant: "V1", subject: `${left.wallet}:${TOKEN}` }),
       ]),
     });
-    // One block further they are not of the last ones any more.
+    // One block later they are outside the last five thousand.
     const { hash, parentHash } = blockAt(TIP + 1n);
     await database.db
       .insertInto("scanner_blocks")
@@ -140,7 +140,7 @@ describe("a round", () => {
     expect(await audit("next")).toMatchObject({ findings: [] });
   });
 
-  test("says once what it meets twice, and to the log only what is new", async () => {
+  test("reports a repeated finding once, and logs new findings only", async () => {
     const { audit, says, lines, newAddress, arrive } = await open();
     const address = await newAddress();
     await arrive(address, 5n);
@@ -155,8 +155,8 @@ describe("a round", () => {
   });
 });
 
-describe("V1 a wallet", () => {
-  test("that holds less is found with both amounts and what is to be written off", async () => {
+describe("a wallet", () => {
+  test("with too little is found, with both amounts and the write-off [V1]", async () => {
     const { audit, says, newAddress, arrive } = await open();
     const { id, wallet } = await newAddress();
     await arrive({ id, wallet }, 10n);
@@ -180,11 +180,11 @@ describe("V1 a wallet", () => {
     ]);
   });
 
-  test("that holds more has a surplus posted, and the log says so once", async () => {
+  test("with too much gets a surplus posted, logged once [V1]", async () => {
     const { audit, says, lines, newAddress } = await open();
     const { wallet } = await newAddress();
     says.held.set(`${TOKEN}:${wallet}`, 3n);
-    for (let look = 0; look < 2; look += 1) expect((await audit("all")).findings).toEqual([]);
+    for (let pass = 0; pass < 2; pass += 1) expect((await audit("all")).findings).toEqual([]);
     expect(lines).toMatchObject([
       { level: 40, msg: "arrived without a transfer", wallet, token: TOKEN },
     ]);
@@ -195,7 +195,7 @@ describe("V1 a wallet", () => {
     ]);
   });
 
-  test("is compared by what was known at the block, not by what came after", async () => {
+  test("is compared with the ledger at the audited block, without later lines [V1]", async () => {
     const { audit, says, newAddress, arrive } = await open();
     const address = await newAddress();
     await arrive(address, 10n, { block: TIP });
@@ -204,7 +204,7 @@ describe("V1 a wallet", () => {
     expect((await audit("all")).findings).toEqual([]);
   });
 
-  test("of native coin lacks it like any, and more of it is a deposit that the scanner finds", async () => {
+  test("with too little native coin is found, and a surplus is left to the scanner [V1]", async () => {
     const { audit, says, lines, newAddress, arrive } = await open();
     const address = await newAddress();
     const { wallet } = address;
@@ -218,7 +218,7 @@ describe("V1 a wallet", () => {
     expect((await audit("all", both)).findings).toMatchObject([
       { subject: `${wallet}:${NATIVE_TOKEN}`, details: { ledger: "10", chain: "9" } },
     ]);
-    // Of what is not listed nothing is asked.
+    // Balances of tokens that are not listed are not queried.
     says.asked.length = 0;
     await audit("all", { tokens: [NATIVE_TOKEN] });
     await audit("all");
@@ -227,7 +227,7 @@ describe("V1 a wallet", () => {
     expect(lines.filter(({ level }) => level < 50)).toEqual([]);
   });
 
-  test("whose balance cannot be read is left out, and a node without the state is named", async () => {
+  test("without a readable balance is skipped, and a node without the state is logged [V1]", async () => {
     const { audit, says, lines, newAddress, arrive } = await open();
     const [blind, lacking] = [await newAddress(), await newAddress()];
     await arrive(blind, 5n);
@@ -249,14 +249,14 @@ describe("V1 a wallet", () => {
     ]);
   });
 
-  test("is asked about only where there are wallets", async () => {
+  test("is required before any balance is queried [V1]", async () => {
     const { audit, says, lines } = await open();
     await audit("all");
     expect(says.asked).toEqual([]);
     expect(lines).toEqual([]);
   });
 
-  test("is compared by its own lines, of each token", async () => {
+  test("is compared per token, with its own ledger lines only [V1]", async () => {
     const { audit, says, lines, newAddress, arrive } = await open();
     const other = toEvmAddress(`0x${"66".repeat(20)}`);
     const both = { tokens: [TOKEN, other] };
@@ -274,27 +274,27 @@ describe("V1 a wallet", () => {
     );
   });
 
-  test("whose surplus another auditor posted meanwhile is not said to have one twice", async () => {
+  test("whose surplus another auditor posted during the audit is logged once [V1]", async () => {
     const { audit, says, lines, newAddress } = await open();
     const { wallet } = await newAddress();
     says.held.set(`${TOKEN}:${wallet}`, 3n);
-    let looks = 0;
+    let reads = 0;
     says.meanwhile = async () => {
-      looks += 1;
-      if (looks === 1) await audit("all");
+      reads += 1;
+      if (reads === 1) await audit("all");
     };
     await audit("all");
-    expect(looks).toBe(2);
+    expect(reads).toBe(2);
     expect(lines).toMatchObject([{ level: 40, msg: "arrived without a transfer" }]);
     expect(await listUnsettled(database.db, ROUTE_AUDITS)).toMatchObject([{ wallet, amount: "3" }]);
   });
 
-  test("that two auditors see with a surplus has it posted once", async () => {
+  test("whose surplus several auditors find gets it posted once [V1]", async () => {
     const { newAddress } = await open();
     const { wallet } = await newAddress();
     const at = { chainId: CHAIN_ID, wallet, token: TOKEN, block: TIP, held: 7n };
     const other = toEvmAddress(`0x${"66".repeat(20)}`);
-    // Of another token it says nothing.
+    // A surplus of another token is independent.
     expect(await postSurplus(database.db, { ...at, token: other, held: 2n })).toBe(2n);
     const post = () => postSurplus(database.db, at);
     const posted = await whileBlocked(database.db, "ledger_lines", [post, post, post]);
@@ -304,8 +304,8 @@ describe("V1 a wallet", () => {
   });
 });
 
-describe("V4 a sweep", () => {
-  test("of no transaction of ours is found with where, how much and by what", async () => {
+describe("a sweep", () => {
+  test("without a transaction of ours is found, with its place, amount and transaction hash [V4]", async () => {
     const { audit, newAddress, arrive, leave, settle } = await open();
     const address = await newAddress();
     await arrive(address, 10n);
@@ -321,7 +321,7 @@ describe("V4 a sweep", () => {
     ]);
   });
 
-  test("is looked for from five thousand blocks before the last audit, and in an audit of all from the first", async () => {
+  test("is searched from five thousand blocks before the last audit, or from the first block in a full audit [V4]", async () => {
     const { audit, newAddress, arrive, leave, settle } = await open();
     const address = await newAddress();
     await arrive(address, 10n);
@@ -338,16 +338,16 @@ describe("V4 a sweep", () => {
     expect(await listPlaces("next")).toEqual([recent.place]);
     const all = [old.place, recent.place, first.place].toSorted();
     expect(await listPlaces("all")).toEqual(all);
-    // Without an audit before it, the next part begins with the first block too.
+    // Without an earlier audit, the next part begins with the first block too.
     await database.db.deleteFrom("audit_rounds").execute();
     expect(await listPlaces("next")).toEqual(all);
   });
 
-  test("that is in transit without a settlement is found, and not while a settlement may yet record it", async () => {
+  test("in transit without a settlement is found, unless an active settlement may still record it [V4]", async () => {
     const { audit, says, newAddress, arrive, leave, settle } = await open();
     const address = await newAddress();
     await arrive(address, 10n);
-    // Without a hash it was there before hashes were kept.
+    // Outflows recorded before hashes were stored have none.
     await leave(address, 4n, { txHash: "" });
     says.held.set(`${TOKEN}:${address.wallet}`, 6n);
     expect((await audit("all")).findings).toEqual([
@@ -370,7 +370,7 @@ describe("V4 a sweep", () => {
     expect((await audit("all")).findings).toEqual([]);
   });
 
-  test("that was recorded to the unit is in order", async () => {
+  test("recorded with its exact amount is no finding [V4]", async () => {
     const { audit, says, newAddress, arrive, leave, settle, post } = await open();
     const address = await newAddress();
     await arrive(address, 10n);
@@ -384,8 +384,8 @@ describe("V4 a sweep", () => {
   });
 });
 
-describe("a settlement that ended", () => {
-  /** Sweeps 10 of a wallet and records something else. */
+describe("a terminal settlement", () => {
+  /** Sweeps 10 from a wallet and records 9. */
   async function openWrong(updatedMs: number) {
     const books = await open();
     const address = await books.newAddress();
@@ -398,7 +398,7 @@ describe("a settlement that ended", () => {
     return { ...books, id, address, logIndex };
   }
 
-  test("V6 is found where the chain shows another amount, or no such sweep", async () => {
+  test("is found when the chain shows another amount or no such sweep [V6]", async () => {
     const { audit, clock, id, settle, newAddress } = await openWrong(0);
     const absent = await settle(await newAddress(), {
       swept: { amount: 5n, block: TIP, log: 900 },
@@ -424,7 +424,7 @@ describe("a settlement that ended", () => {
     );
   });
 
-  test("V6 is not judged before its sweep is final and compared", async () => {
+  test("is not audited before its sweep is final and below the audited block [V6]", async () => {
     const { audit, settle, newAddress } = await open();
     const above = { amount: 5n, block: TIP + 1n, log: 900 };
     await settle(await newAddress(), { swept: above });
@@ -432,7 +432,7 @@ describe("a settlement that ended", () => {
     expect((await audit("all")).findings).toEqual([]);
   });
 
-  test("is looked at for an hour after it changed, and in an audit of all for ever", async () => {
+  test("is audited for an hour after its last change, and in every full audit [V6, V8]", async () => {
     const changedMs = Date.parse("2025-06-01T00:00:00.000Z");
     const { audit, id, post, settle, newAddress } = await openWrong(changedMs);
     const dead = await settle(await newAddress(), { status: "dead", updatedMs: changedMs });
@@ -450,7 +450,7 @@ describe("a settlement that ended", () => {
     expect(await listFound("next")).toEqual(both);
   });
 
-  test("V8 is found with its status and what it has in flight, unless a delivery follows it", async () => {
+  test("with value in flight is found, with its status and amount, unless a delivery is open [V8]", async () => {
     const { audit, settle, newAddress, deliver, post } = await open();
     const id = await settle(await newAddress(), { status: "dead" });
     await post({ from: ["treasury", ""], to: ["in_flight", id], amount: 3n });
@@ -468,7 +468,7 @@ describe("a settlement that ended", () => {
   });
 });
 
-test("V8 what a completed settlement had in flight goes back with its lock", async () => {
+test("a returned lock reverses the in-flight amount of its completed settlement [V8]", async () => {
   const { settle, newAddress, deliver } = await open();
   const read = async (account: string, owner: string) => {
     const { rows } = await database.pool.query<{ amount: string | null }>(
@@ -485,7 +485,7 @@ test("V8 what a completed settlement had in flight goes back with its lock", asy
   expect(await read("transit", address.wallet)).toBe(7n);
 });
 
-describe("V5 a claimed delivery", () => {
+describe("a claimed delivery", () => {
   async function openDelivered(row: Parameters<Awaited<ReturnType<typeof open>>["deliver"]>[2]) {
     const books = await open();
     const settlement = await books.settle(await books.newAddress());
@@ -493,7 +493,7 @@ describe("V5 a claimed delivery", () => {
     return { ...books, settlement, id };
   }
 
-  test("is looked for once, and in an audit of all again", async () => {
+  test("is read once, and again in every full audit [V5]", async () => {
     const { audit, says, id } = await openDelivered({});
     for (const scope of ["next", "next", "all", "all"] as const) {
       expect((await audit(scope)).findings).toEqual([]);
@@ -501,7 +501,7 @@ describe("V5 a claimed delivery", () => {
     expect(says.asked.filter((what) => what === `delivery ${id}`)).toHaveLength(3);
   });
 
-  test("is found where another amount, token or recipient is on the chain, with both", async () => {
+  test("is found when the chain shows another amount, token or recipient, with both [V5]", async () => {
     const { audit, says, settlement, id } = await openDelivered({});
     const paid = says.delivered.get(id);
     if (!paid) throw new Error("it is delivered");
@@ -520,7 +520,7 @@ describe("V5 a claimed delivery", () => {
     ]);
   });
 
-  test("is found where it is a unit below what was promised at least", async () => {
+  test("is found when it is one base unit below its minimum [V5]", async () => {
     const { audit, settlement, id } = await openDelivered({ paid: 79n, minOut: 80n });
     expect((await audit("next")).findings).toEqual([
       {
@@ -535,7 +535,7 @@ describe("V5 a claimed delivery", () => {
     expect((await just.audit("next")).findings).toEqual([]);
   });
 
-  test("that is not there may be one that the node has not come to, for an hour", async () => {
+  test("absent from the chain is read again, and found after an hour or in a full audit [V5]", async () => {
     const { audit, says, clock, settlement, id } = await openDelivered({});
     const paid = says.delivered.get(id);
     says.delivered.clear();
@@ -550,18 +550,18 @@ describe("V5 a claimed delivery", () => {
     expect((await audit("next")).findings).toEqual([]);
     clock.advance(1);
     expect((await audit("next")).findings).toEqual([found]);
-    // Not found is not looked for: it is asked about until it is there.
+    // A delivery that was not found is read again until it is there.
     if (paid) says.delivered.set(id, paid);
     expect((await audit("next")).findings).toEqual([]);
   });
 
-  test("to a chain that is not configured is left to whoever has it", async () => {
+  test("on a chain that is not configured is skipped [V5]", async () => {
     const { audit, says } = await openDelivered({ destChain: 31 });
     expect((await audit("all")).findings).toEqual([]);
     expect(says.asked.filter((what) => what.startsWith("delivery"))).toEqual([]);
   });
 
-  test("is one of two hundred of a look, the oldest first, and of all in an audit of all", async () => {
+  test("is among the two hundred oldest of a part, and among all in a full audit [V5]", async () => {
     const { audit, says, id } = await openDelivered({});
     await sql`insert into settlements (id, integrator_id, address_id, chain_id, wallet, token, status, step, created_at,
         updated_at)
@@ -586,8 +586,8 @@ describe("V5 a claimed delivery", () => {
   });
 });
 
-describe("V2 a lock", () => {
-  test("holds what was recorded, to the unit, until it has ended", async () => {
+describe("a lock", () => {
+  test("is found when its amount differs on the chain or it is missing, once its sweep is in the audited block [V2]", async () => {
     const { audit, says, settle, newAddress, deliver } = await open();
     const swept = { amount: 1n, block: TIP, log: 1 };
     const settlement = await settle(await newAddress(), { status: "settling", swept });
@@ -613,8 +613,8 @@ describe("V2 a lock", () => {
   });
 });
 
-describe("V10 a lane", () => {
-  test("has sent at most what it was given, to the nonce", async () => {
+describe("a lane", () => {
+  test("is found when the chain used a nonce that was never assigned [V10]", async () => {
     const { audit, says } = await open();
     await database.db.updateTable("lanes").set({ next_nonce: 4 }).execute();
     says.count = 4;
@@ -631,7 +631,7 @@ describe("V10 a lane", () => {
     ]);
   });
 
-  test("is compared on its own chain, by its own count", async () => {
+  test("is compared on its own chain, with its own nonce [V10]", async () => {
     const { audit, says } = await open();
     const other = toEvmAddress(`0x${"3c".repeat(20)}`);
     const rows = [
@@ -644,8 +644,8 @@ describe("V10 a lane", () => {
   });
 });
 
-describe("V3 a posting", () => {
-  test("that does not add up is found in an audit of all", async () => {
+describe("a posting", () => {
+  test("that does not sum to zero is found in a full audit [V3]", async () => {
     const { audit } = await open();
     await database.db.transaction().execute(async (tx) => {
       await sql`set local session_replication_role = replica`.execute(tx);
@@ -677,7 +677,7 @@ describe("a breach", () => {
       { id: id ?? "", operator: "ann", reason: "understood", ...changed },
     );
 
-  test("is opened once while it is open, and says what was found", async () => {
+  test("is opened once, with the finding", async () => {
     expect(await recordFindings(database.db, [finding])).toEqual([finding]);
     expect(await recordFindings(database.db, [finding, finding])).toEqual([]);
     const [breach, ...others] = await listBreaches(database.db);
@@ -689,7 +689,7 @@ describe("a breach", () => {
     });
   });
 
-  test("that an operator ended stays ended, until anything about it is otherwise", async () => {
+  test("ended by an operator stays ended until its finding changes", async () => {
     await recordFindings(database.db, [finding]);
     const [breach] = await listBreaches(database.db);
     expect(await end(breach?.id)).toBe(true);
@@ -710,7 +710,7 @@ describe("a breach", () => {
     });
   });
 
-  test("halts its own chain and is listed with it, the oldest first", async () => {
+  test("halts its own chain only, and is listed by chain, oldest first", async () => {
     const elsewhere = { ...finding, chainId: 30 };
     const later = { ...finding, subject: "8:1" };
     await recordFindings(database.db, [finding, elsewhere, later]);
@@ -723,7 +723,7 @@ describe("a breach", () => {
     expect(await isHalted(database.db, 31)).toBe(false);
   });
 
-  test("is ended once, by whoever of several operators comes first", async () => {
+  test("is ended and written off once when several operators end it concurrently", async () => {
     const { newAddress, arrive } = await open();
     const address = await newAddress();
     await arrive(address, 10n);
@@ -746,7 +746,7 @@ describe("a breach", () => {
     const ended = await whileBlocked(database.db, "breaches", [endIt, endIt, endIt]);
     expect(ended.toSorted()).toEqual([false, false, true]);
     expect(await listBreaches(database.db)).toMatchObject([{ subject: "6:1" }]);
-    // Written off once, to the world.
+    // Written off once, to `external`.
     expect(await listUnsettled(database.db, ROUTE_AUDITS)).toMatchObject([{ amount: "6" }]);
     const { rows } = await sql`
       select account, owner, amount::text, block_number, reason, ref from ledger_lines
@@ -758,7 +758,7 @@ describe("a breach", () => {
     ]);
   });
 
-  test("V10 of a lane moves that lane's nonce on, and never back", async () => {
+  test("of a lane moves only that lane's nonce forward, and never back [V10]", async () => {
     const other = hashOf("other").slice(0, 42);
     const rows = [
       { chain_id: 2, address: LANE },

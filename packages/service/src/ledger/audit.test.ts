@@ -1,6 +1,6 @@
 /**
- * The auditor over what a run of the simulation left behind: it finds nothing, and each thing that is tampered with. One
- * test for each way in which rows and chain can part.
+ * The auditor over the database and chains of a finished simulation run: it finds nothing, and then each change made to
+ * them. One test for each way in which rows and chain can differ.
  */
 import { adoptNonce } from "../transactions/index.ts";
 import { sql } from "kysely";
@@ -15,7 +15,7 @@ import { toEvmAddress, toHex32 } from "../core/hex.ts";
 import { auditChain, endBreach, isHalted, listBreaches, listUnsettled } from "./index.ts";
 import { ROUTE_AUDITS } from "../routes/index.ts";
 
-/** A settlement to the same chain whose gas is charged, and one from inventory on the other, sponsored and charged. */
+/** Simulation seeds: a same-chain settlement with charged gas, and settlements from inventory, sponsored and charged. */
 const SAME_CHAIN = 2;
 const INVENTORY = 3;
 const INVENTORY_CHARGED = 14;
@@ -32,7 +32,7 @@ afterAll(async () => {
   await empty.drop();
 });
 
-/** Runs a seed with one payment, then does something to what it left. */
+/** Runs a simulation seed with one payment, then `act` on the result. */
 async function afterRun(seed: number, act: (world: World) => Promise<void>): Promise<void> {
   const { broken } = await runSeed(database, seed, {
     faults: NO_FAULTS,
@@ -43,7 +43,7 @@ async function afterRun(seed: number, act: (world: World) => Promise<void>): Pro
   expect(broken).toBeNull();
 }
 
-/** Audits every chain from end to end: what does not hold, as `invariant subject`. */
+/** Audits every chain fully and returns the findings as `invariant subject`. */
 async function auditAll({ audits }: World, scope: "next" | "all" = "all"): Promise<string[]> {
   const found = [];
   for (const deps of audits) {
@@ -72,7 +72,7 @@ async function getSettled({ db }: World): Promise<Swept> {
   return row;
 }
 
-/** Blocks at and above the one that the auditor compares. */
+/** Blocks at and above the audited block. */
 function listNewest({ chains }: World, chainId: number): readonly FakeBlock[] {
   const chain: FakeChain | undefined = chains.get(chainId);
   if (!chain) throw new Error(`there is no chain ${chainId}`);
@@ -86,7 +86,7 @@ function credit(world: World, swept: Swept, amount: bigint): void {
 }
 
 describe("the auditor", () => {
-  test("finds nothing where nothing is wrong, in every scope", async () => {
+  test("finds nothing in a consistent run, in every scope", async () => {
     for (const seed of [SAME_CHAIN, INVENTORY]) {
       await afterRun(seed, async (world) => {
         expect(await auditAll(world, "next")).toEqual([]);
@@ -96,12 +96,12 @@ describe("the auditor", () => {
     }
   });
 
-  test("V1 finds what a wallet lacks, halts the chain, and writes it off when an operator says so", async () => {
+  test("finds a wallet's missing amount, halts the chain, and writes it off on an operator's command [V1]", async () => {
     await afterRun(SAME_CHAIN, async (world) => {
       const swept = await getSettled(world);
       const { db } = world;
       credit(world, swept, 10n);
-      // Posted as a surplus first, so that there is something to lack.
+      // Posted as a surplus first, so that a deficit can follow.
       expect(await auditAll(world)).toEqual([]);
       expect(await listUnsettled(db, ROUTE_AUDITS)).toMatchObject([
         { wallet: swept.wallet, amount: "10", place: "wallet" },
@@ -129,14 +129,14 @@ describe("the auditor", () => {
     });
   });
 
-  test("V4 finds a sweep that no transaction of ours made", async () => {
+  test("finds a sweep that no transaction of ours made [V4]", async () => {
     await afterRun(SAME_CHAIN, async (world) => {
       await sql`update attempts set hash = replace(hash, '0x', '0y')`.execute(world.db);
       expect(await auditAll(world)).toEqual([expect.stringMatching(/^V4 \d+:\d+$/)]);
     });
   });
 
-  test("V4, V1 find a sweep that no settlement recorded", async () => {
+  test("finds a sweep that no settlement recorded [V1, V4]", async () => {
     await afterRun(SAME_CHAIN, async (world) => {
       const { wallet, token } = await getSettled(world);
       await sql`insert into outflows
@@ -145,12 +145,12 @@ describe("the auditor", () => {
       );
       const found = await auditAll(world);
       expect(found).toContain(`V4 ${wallet}:${token}`);
-      // The chain holds more than the ledger now says: that is no deficit.
+      // The chain now holds more than the ledger, which is no deficit.
       expect(found).toHaveLength(1);
     });
   });
 
-  test("V6 finds a settlement whose sweep is not where it says", async () => {
+  test("finds a settlement whose sweep is not at its recorded place [V6]", async () => {
     await afterRun(INVENTORY, async (world) => {
       const { id } = await getSettled(world);
       await sql`update settlements set swept_log_index = swept_log_index + 7`.execute(world.db);
@@ -162,7 +162,7 @@ describe("the auditor", () => {
     ["amount", (amount: bigint) => ({ amount: amount - 1n })],
     ["recipient", () => ({ to: toEvmAddress(`0x${"66".repeat(20)}`) })],
     ["token", () => ({ token: toEvmAddress(`0x${"66".repeat(20)}`) })],
-  ])("V5 finds a delivery whose %s is another", async (_, change) => {
+  ])("finds a delivery whose %s differs [V5]", async (_, change) => {
     await afterRun(INVENTORY, async (world) => {
       const swept = await getSettled(world);
       const deliveryId = toHex32(swept.delivery_id ?? "");
@@ -174,7 +174,7 @@ describe("the auditor", () => {
     });
   });
 
-  test("V5 finds a claim for a delivery that is not there", async () => {
+  test("finds a claim without its delivery [V5]", async () => {
     await afterRun(INVENTORY, async (world) => {
       const swept = await getSettled(world);
       for (const { state } of listNewest(world, swept.chain_id === 2 ? 30 : 2)) {
@@ -184,10 +184,10 @@ describe("the auditor", () => {
     });
   });
 
-  test("V2 finds a lock that the escrow does not have", async () => {
+  test("finds a lock that the escrow does not have [V2]", async () => {
     await afterRun(INVENTORY, async (world) => {
       const swept = await getSettled(world);
-      // As it was before the claim.
+      // The state before the claim.
       await sql`update deliveries set state = 'delivered'`.execute(world.db);
       expect(await auditAll(world)).not.toContain(`V2 ${swept.delivery_id}`);
       for (const { state } of listNewest(world, swept.chain_id)) {
@@ -197,7 +197,7 @@ describe("the auditor", () => {
     });
   });
 
-  test("V8 finds what is still in flight for a settlement that ended", async () => {
+  test("finds value in flight for a terminal settlement [V8]", async () => {
     await afterRun(SAME_CHAIN, async (world) => {
       const { id, chain_id, token, wallet } = await getSettled(world);
       await sql`select post_move('sweep', ${id}, ${chain_id}, ${token}, null,
@@ -209,7 +209,7 @@ describe("the auditor", () => {
     });
   });
 
-  test("V10 finds nonces that were never given out, and a lane goes on from the chain's count", async () => {
+  test("finds nonces that were never assigned, and the lane continues from the chain's nonce [V10]", async () => {
     await afterRun(SAME_CHAIN, async (world) => {
       const { db } = world;
       const listLanes = () => db.selectFrom("lanes").selectAll().orderBy("address").execute();
@@ -231,7 +231,7 @@ describe("the auditor", () => {
     });
   });
 
-  test("V3 the database refuses lines that do not add up, change or go", async () => {
+  test("relies on the database to reject lines that do not sum to zero, change or are deleted [V3]", async () => {
     await afterRun(SAME_CHAIN, async ({ db }) => {
       const line = (posting: string, amount: number) => sql`
         insert into ledger_lines (posting, reason, ref, account, owner, chain_id, token, amount)
@@ -248,9 +248,9 @@ describe("the auditor", () => {
   });
 
   test.each([
-    ["kept by a route that pays by itself", SAME_CHAIN, 612n],
+    ["kept by a route that delivers in the sweep", SAME_CHAIN, 612n],
     ["left in a lock by its payout", INVENTORY_CHARGED, 1_900n],
-  ])("fees %s are the service's and gas, apart", async (_, seed, gas) => {
+  ])("finds the service's fee and gas posted separately when they are %s", async (_, seed, gas) => {
     await afterRun(seed, async (world) => {
       const { id, swept_amount } = await getSettled(world);
       const { fee_flat: flat } = await world.db
@@ -269,7 +269,7 @@ describe("the auditor", () => {
       expect(rows).toEqual([
         { account: "fees", owner: "gas", amount: `${gas}` },
         { account: "fees", owner: "service", amount: `${service}` },
-        // Of the same asset inventory is made good to the unit, and what is over is the fee.
+        // For the same asset the treasury gains exactly what inventory paid; the rest is the fee.
         ...(seed === SAME_CHAIN
           ? []
           : [
@@ -281,7 +281,7 @@ describe("the auditor", () => {
     });
   });
 
-  test("the accounts of a delivery from inventory, and of gas", async () => {
+  test("finds a delivery from inventory and the gas of its lanes in their accounts", async () => {
     await afterRun(INVENTORY, async (world) => {
       const { swept_amount, token } = await getSettled(world);
       const { rows } = await sql<{ account: string; amount: string }>`
@@ -295,11 +295,11 @@ describe("the auditor", () => {
         { account: "external", amount: `${-amount}` },
         { account: "fees", amount: `${amount - paid}` },
         { account: "inventory", amount: `${-paid}` },
-        // What the lock held beyond the fee is what inventory is owed.
+        // The lock minus the fee equals the amount that inventory paid.
         { account: "treasury", amount: `${paid}` },
       ]);
       expect(token).not.toBe("");
-      // Lanes were given a thousand coins each at first, and spent them on gas alone.
+      // Each lane started with a thousand coins and spent them on gas only.
       for (const lane of await world.db.selectFrom("lanes").selectAll().execute()) {
         const spent = await sql<{ amount: string }>`
           select coalesce(sum(amount), 0)::text as amount from ledger_lines

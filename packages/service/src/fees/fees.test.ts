@@ -33,7 +33,7 @@ function open(gas: "sponsored" | "charged", read: (deploys: boolean) => Promise<
 
 const ask = { route: ROUTE, amount: 1_000_000n, maxFeeBps: 50, deploys: never };
 
-test("gas that the operator pays is not priced, and nothing is asked of a node", async () => {
+test("sponsored gas is not priced, and no node is queried", async () => {
   const { id: integratorId } = await createTenant(database.db);
   expect(await open("sponsored").plan({ ...ask, integratorId })).toEqual({
     bps: 10,
@@ -42,7 +42,7 @@ test("gas that the operator pays is not priced, and nothing is asked of a node",
   });
 });
 
-test("an integrator's own policy goes first, and may be given up again", async () => {
+test("an integrator's gas policy overrides the default until it is removed", async () => {
   const { id: integratorId, name } = await createTenant(database.db);
   const read = async (deploys: boolean) => (deploys ? 300n : 200n);
   const request = { ...ask, integratorId, deploys: async () => true };
@@ -56,14 +56,14 @@ test("an integrator's own policy goes first, and may be given up again", async (
   expect([await flatOf("charged"), await flatOf("sponsored")]).toEqual([300n, 0n]);
 });
 
-test("a wallet that is there is not paid for again", async () => {
+test("a deployed wallet is not charged for deployment", async () => {
   const { id: integratorId } = await createTenant(database.db);
   const fees = open("charged", async (deploys) => (deploys ? 300n : 200n));
   const terms = await fees.plan({ ...ask, integratorId, deploys: async () => false });
   expect(terms.flat).toBe(200n);
 });
 
-test("a bridge is told what is left of the cap, is paid whoever pays for gas, and is no part of `flat`", async () => {
+test("a bridge fee is planned within the rest of the cap, is charged under both gas policies, and is not part of `flat`", async () => {
   const { id: integratorId } = await createTenant(database.db);
   const rooms: bigint[] = [];
   const route = {
@@ -87,7 +87,7 @@ test("a bridge is told what is left of the cap, is paid whoever pays for gas, an
   expect(rooms).toEqual([5_000n, 1_000n, 600n, 0n]);
 });
 
-test("gas that has no price now is no gas of zero", async () => {
+test("gas without a price fails the plan and does not count as zero", async () => {
   const { id: integratorId } = await createTenant(database.db);
   const fees = open("charged", () =>
     Promise.reject(new OperatingError("PRICE_UNAVAILABLE", "There is no price.")),
@@ -97,7 +97,7 @@ test("gas that has no price now is no gas of zero", async () => {
   ).rejects.toMatchObject({ code: "PRICE_UNAVAILABLE" });
 });
 
-test("a sweep from before terms were stored paid the service's fee, under its cap", () => {
+test("a sweep planned before fee terms were stored has the service's fee, within its cap", () => {
   expect(open("charged").planWithout(50)).toEqual({ bps: 10, flat: 0n, bridge: 0n });
   expect(open("charged").planWithout(4)).toEqual({ bps: 4, flat: 0n, bridge: 0n });
 });

@@ -24,7 +24,7 @@ const ROUTE = {
   gasSteps: SWIFT_GAS,
 } as const;
 
-/** Two chains: gas is dear on the one, cheap on the other, and each transaction costs something on top there. */
+/** Two chains: gas is expensive on one, and cheap with a surcharge per transaction on the other. */
 function openCosts() {
   const clock = createStillClock();
   const state = {
@@ -55,15 +55,15 @@ function openCosts() {
   return { clock, state, costs };
 }
 
-test("a unit of gas costs the base fee and the tip, of an offer of twice the base fee and the tip", () => {
+test("a unit of gas costs base fee plus tip, not the offered fee cap", () => {
   expect(priceOfGas({ maxFeePerGas: 41n * GWEI, maxPriorityFeePerGas: GWEI })).toBe(21n * GWEI);
   expect(priceOfGas({ maxFeePerGas: 10n, maxPriorityFeePerGas: 3n })).toBe(7n);
 });
 
 describe("the gas of a settlement", () => {
-  test("is every transaction at its chain's price, in base units of the token, rounded up", async () => {
+  test("is the sum of its transactions at each chain's gas price, in base units of the token, rounded up", async () => {
     const { costs } = openCosts();
-    // 285,000 gas at 21 gwei there; 116,000 at 1 gwei here, and what each transaction costs on top.
+    // 285,000 gas at 21 gwei on the source; 116,000 at 1 gwei on the destination, plus the surcharge per transaction.
     const wei = 285_000n * 21n * GWEI + 116_000n * GWEI + SURCHARGE;
     const usd = wei * 3_000n;
     expect(usd % 10n ** 12n).not.toBe(0n);
@@ -73,7 +73,7 @@ describe("the gas of a settlement", () => {
     );
   });
 
-  test("T37 T38 towards Solana has the rent of what a payment opens in it, in lamports", async () => {
+  test("to Solana includes the rent of the accounts that the payment opens, in lamports [T37, T38]", async () => {
     const lamports = 25_000n;
     const costs = createGasCosts({
       chains: new Map([
@@ -82,7 +82,7 @@ describe("the gas of a settlement", () => {
           createStrictChain({
             kind: "svm",
             coin: { token: NATIVE_SOL, decimals: 9 },
-            // At a price at which an order costs that.
+            // The priority fee at which an order costs this much.
             costOfStep: (step) => costOfStep(step, 100_000n),
             suggestFees: async () => ({ maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }),
           }),
@@ -107,26 +107,26 @@ describe("the gas of a settlement", () => {
     const pair = { srcToken: USDC, destToken: USDC };
     const toSolana = { ...ROUTE, pair: { ...pair, srcChain: 30, destChain: 1 } };
     expect(await costs.read(toSolana, false)).toBe(inUsdc(lamports + rent));
-    // The rent of a lock comes back with its claim.
+    // The rent of a lock is refunded with its claim.
     const fromSolana = { ...ROUTE, pair: { ...pair, srcChain: 1, destChain: 30 } };
     expect(await costs.read(fromSolana, false)).toBe(inUsdc(2n * lamports));
   });
 
-  test("in the coin itself is what lanes pay, to the wei", async () => {
+  test("in native coin is exactly what the lanes pay, in wei", async () => {
     const { costs } = openCosts();
     const pair = { srcChain: 2, srcToken: NATIVE_TOKEN, destChain: 2, destToken: NATIVE_TOKEN };
     const route = { pair, decimalsIn: 18, gasSteps: TRANSFER_GAS };
     expect(await costs.read(route, true)).toBe(153_000n * 21n * GWEI);
   });
 
-  test("is that of a swap where another token of the chain is delivered", async () => {
+  test("is that of a pool swap when another token of the same chain is delivered", async () => {
     const { costs } = openCosts();
     const pair = { srcChain: 2, srcToken: NATIVE_TOKEN, destChain: 2, destToken: USDC };
     const route = { pair, decimalsIn: 18, gasSteps: SWAP_GAS };
     expect(await costs.read(route, false)).toBe(300_000n * 21n * GWEI);
   });
 
-  test("is that of a swap, a burn and a mint where a pool exchanges the token before a bridge", async () => {
+  test("is that of a pool swap, a burn and a mint when a pool swap precedes the bridge", async () => {
     const { costs } = openCosts();
     const pair = { srcChain: 2, srcToken: NATIVE_TOKEN, destChain: 30, destToken: USDC };
     const route = { pair, decimalsIn: 18 };
@@ -139,7 +139,7 @@ describe("the gas of a settlement", () => {
     );
   });
 
-  test("is the same of a pair from inventory, priced or not", async () => {
+  test("is the same for a priced and an unpriced pair from inventory", async () => {
     const { costs } = openCosts();
     const route = configuredRoute({
       kind: "SWIFT",
@@ -154,7 +154,7 @@ describe("the gas of a settlement", () => {
     expect(await costs.read({ ...ROUTE, gasSteps }, false)).toBe(await costs.read(ROUTE, false));
   });
 
-  test("is twice as much of a token that is worth half", async () => {
+  test("doubles when the token is worth half", async () => {
     const { costs, state } = openCosts();
     const pair = { srcChain: 2, srcToken: USDC, destChain: 2, destToken: USDC };
     const route = { pair, decimalsIn: 6, gasSteps: TRANSFER_GAS };
@@ -165,7 +165,7 @@ describe("the gas of a settlement", () => {
     expect(await anew.read(route, false)).toBe(whole * 2n);
   });
 
-  test("is read anew after some seconds, and at once after a failure", async () => {
+  test("is read again after three seconds, and at once after a failure", async () => {
     const { costs, state, clock } = openCosts();
     state.fails = true;
     await expect(costs.read(ROUTE, false)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
@@ -181,7 +181,7 @@ describe("the gas of a settlement", () => {
   });
 });
 
-/** The constants are what the contracts' gas tests measured, rounded up to the next thousand. */
+/** The constants are the results of the contracts' gas tests, rounded up to the next thousand. */
 test.each([
   [DEPLOY_GAS, ["deploy"]],
   [TRANSFER_GAS[0].gas, ["settle transfer, wallet deployed", "settle native, wallet deployed"]],
@@ -191,7 +191,7 @@ test.each([
   ],
   [SWIFT_GAS[1].gas, ["deliver, first of its hour", "deliver, repeated"]],
   [SWIFT_GAS[2].gas, ["claim"]],
-])("%s gas is what was measured of %s", (gas, names) => {
+])("%s gas is the measured gas of %s", (gas, names) => {
   const path = new URL("../../../contracts/vectors/gas/GasTest.json", import.meta.url);
   const measured: Readonly<Record<string, string>> = JSON.parse(readFileSync(path, "utf8"));
   const dearest = Math.max(...names.map((name) => Number(measured[name])));

@@ -10,7 +10,7 @@ const amount = fc.oneof(
   fc.bigInt({ min: 1n, max: 100_000n }),
   fc.bigInt({ min: 1n, max: 10n ** 30n }),
 );
-/** Near what the cap allows as often as far away. */
+/** Amounts near the cap as often as far from it. */
 const request = fc
   .record({ amount, maxFeeBps: bps, serviceBps: bps, gasBps: fc.integer({ min: 0, max: 400 }) })
   .chain(({ amount: whole, maxFeeBps, serviceBps, gasBps }) => {
@@ -36,13 +36,13 @@ function plan(asked: Request): FeeTerms | string {
   }
 }
 
-/** What the contract of a route takes, in its own words: a share and a sum. */
+/** Computes the fee as a route's contract does: a share plus a flat amount. */
 const takenBy = (terms: FeeTerms, swept: bigint) =>
   (swept * BigInt(terms.bps)) / BPS + terms.flat + terms.bridge;
 const sumOf = ({ service, gas, bridge }: ReturnType<typeof itemise>) => service + gas + bridge;
 
-describe("terms", () => {
-  test("that are given fit the cap, leave something, and are what the parts add up to", () => {
+describe("fee terms", () => {
+  test("fit the cap, leave an amount to deliver, and equal the sum of their items", () => {
     fc.assert(
       fc.property(request, (asked) => {
         const terms = plan(asked);
@@ -59,7 +59,7 @@ describe("terms", () => {
     );
   });
 
-  test("fit whatever more is swept, as the contracts count it", () => {
+  test("fit a larger sweep as well, by the contracts' own calculation", () => {
     fc.assert(
       fc.property(request, fc.bigInt({ min: 0n, max: 10n ** 12n }), (asked, more) => {
         const terms = plan(asked);
@@ -80,7 +80,7 @@ describe("terms", () => {
     );
   });
 
-  test("are refused only where gas and bridge alone do not fit", () => {
+  test("are refused only when gas and bridge fee alone exceed the cap", () => {
     fc.assert(
       fc.property(request, (asked) => {
         const needed = asked.gas + asked.bridge;
@@ -94,7 +94,7 @@ describe("terms", () => {
     );
   });
 
-  test("of less than was planned for shrink to its cap, what others are paid last", () => {
+  test("of a smaller sweep shrink to its cap: service fee first, then gas, then bridge fee", () => {
     fc.assert(
       fc.property(request, amount, (asked, swept) => {
         const terms = plan(asked);
@@ -110,7 +110,7 @@ describe("terms", () => {
 
   const asked = { amount: 1_000_000n, maxFeeBps: 50, serviceBps: 10, bridge: 0n };
 
-  test("keep the service's fee while there is room, and give it up for gas", () => {
+  test("reduce the service's fee when gas needs the rest of the cap", () => {
     expect(planTerms({ ...asked, gas: 0n })).toEqual({ bps: 10, flat: 0n, bridge: 0n });
     expect(planTerms({ ...asked, gas: 4_000n })).toMatchObject({ bps: 10, flat: 4_000n });
     expect(planTerms({ ...asked, gas: 4_001n })).toMatchObject({ bps: 9, flat: 4_001n });
@@ -118,7 +118,7 @@ describe("terms", () => {
     expect(planTerms({ ...asked, gas: 5_000n })).toEqual({ bps: 0, flat: 5_000n, bridge: 0n });
   });
 
-  test("say what is needed and what the cap is, in base units", () => {
+  test("are refused with the needed amount and the cap, in base units", () => {
     expect(() => planTerms({ ...asked, gas: 5_000n, bridge: 1n })).toThrow(
       expect.objectContaining({
         code: "FEE_NOT_COVERED",

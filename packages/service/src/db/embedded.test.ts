@@ -26,8 +26,8 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 describe("embedded PostgreSQL", () => {
-  test("is one server, however many start it, and keeps its data", async () => {
-    // A path too long for a socket, to have both kinds.
+  test("runs one server for concurrent starts and keeps its data", async () => {
+    // A path too long for a socket, so that both kinds of address are tested.
     const stateDir = join(root, "state".repeat(30));
     const start = () => startEmbedded({ stateDir, unsafeFast: true });
     const servers = await Promise.all([start(), start()]);
@@ -55,7 +55,7 @@ describe("embedded PostgreSQL", () => {
     await reopened.close();
   });
 
-  test("refuses a link to data that are gone, instead of starting empty", async () => {
+  test("refuses a link to a missing data directory and does not start empty", async () => {
     symlinkSync(join(root, "gone"), join(root, "postgres"));
     await expect(startEmbedded({ stateDir: root })).rejects.toMatchObject({
       code: "CONFIG_MISSING",
@@ -64,10 +64,10 @@ describe("embedded PostgreSQL", () => {
   });
 });
 
-describe("a server for tests", () => {
+describe("a throwaway server", () => {
   const module = pathToFileURL(join(import.meta.dirname, "../../test/support/throwaway-server.ts"));
 
-  /** A process that starts one and then does what `afterwards` says; and who is connected until that server ends. */
+  /** Starts a server in another process that then runs `afterwards`; `cut` resolves when the server closes its connection. */
   async function startElsewhere(afterwards: string) {
     const program = `
       import { startThrowawayServer } from ${JSON.stringify(module.href)};
@@ -82,7 +82,7 @@ describe("a server for tests", () => {
     const exit = once(child, "exit");
     const [line] = await once(child.stdout, "data");
     const client = new pg.Client(toClientConfig(JSON.parse(String(line))));
-    // That the connection is cut is what is waited for.
+    // The test waits for the closed connection, so its error is expected.
     client.on("error", () => undefined);
     const cut = new Promise((resolve) => client.once("end", resolve));
     await client.connect();
@@ -92,7 +92,7 @@ describe("a server for tests", () => {
   const expectNothingLeft = () =>
     vi.waitFor(() => expect(readdirSync(root)).toEqual([]), { timeout: 30_000 });
 
-  test("ends with the process that started it, although that is killed", async () => {
+  test("stops when the process that started it is killed", async () => {
     const { child, exit, cut } = await startElsewhere("");
     expect(readdirSync(root)).toHaveLength(1);
     child.kill("SIGKILL");
@@ -101,7 +101,7 @@ describe("a server for tests", () => {
     await expectNothingLeft();
   });
 
-  test("keeps nobody from ending", async () => {
+  test("does not keep its process from exiting", async () => {
     const { child, exit, cut } = await startElsewhere("");
     child.stdin.end();
     expect(await exit).toEqual([0, null]);
@@ -109,7 +109,7 @@ describe("a server for tests", () => {
     await expectNothingLeft();
   });
 
-  test("is gone when it was stopped", async () => {
+  test("leaves no files after a stop", async () => {
     const { child, exit, cut } = await startElsewhere("await stop();");
     child.stdin.end();
     expect(await exit).toEqual([0, null]);

@@ -18,7 +18,7 @@ test("reads version, durability and clock of the server", async () => {
   const facts = await inspectDatabase(database, systemClock);
   const { rows } = await database.pool.query("show server_version_num");
   expect(facts.majorVersion).toBe(Math.floor(Number(rows[0].server_version_num) / 10_000));
-  // The server of the tests trades durability for speed.
+  // The test server trades durability for speed.
   expect(facts.durability).toEqual({
     fsync: "off",
     synchronous_commit: "off",
@@ -28,14 +28,14 @@ test("reads version, durability and clock of the server", async () => {
   expect(facts.missingMigrations).toEqual([]);
 });
 
-test("sees how far the clocks are apart", async () => {
+test("reports the difference between the clocks", async () => {
   database = await createTestDatabase();
   const late = { ...systemClock, now: () => Date.now() - 60_000 };
   const { clockAheadMs } = await inspectDatabase(database, late);
   expect(Math.abs(clockAheadMs - 60_000)).toBeLessThan(1_000);
 });
 
-test("names every migration that an empty database lacks, and leaves it empty", async () => {
+test("lists every missing migration of an empty database and leaves it empty", async () => {
   database = await createEmptyDatabase();
   const { missingMigrations } = await inspectDatabase(database, systemClock);
   expect(missingMigrations[0]).toBe("0001-initial");
@@ -45,7 +45,7 @@ test("names every migration that an empty database lacks, and leaves it empty", 
   expect(rows).toEqual([]);
 });
 
-test("sees the claim of a running service, of this database alone", async () => {
+test("reports the claim of a service that runs on this database, and on no other", async () => {
   database = await createTestDatabase();
   const other = await createTestDatabase();
   const claim = await claimRoles(database.pool, ["settler"]);

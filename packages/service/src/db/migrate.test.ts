@@ -12,11 +12,11 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 describe("migrations", () => {
-  test("an empty database is refused until it is migrated", async () => {
+  test("are required before a database is accepted", async () => {
     await expect(assertMigrated(database.db)).rejects.toThrow(/run `sluice migrate`/);
   });
 
-  test("are applied once, also when two processes start together", async () => {
+  test("are applied once when two processes start together", async () => {
     const applied = await Promise.all([
       migrateToLatest(database.db),
       migrateToLatest(database.db),
@@ -45,7 +45,7 @@ describe("migrations", () => {
     await assertMigrated(database.db);
   });
 
-  test("make the tables, columns and nulls that the types say", async () => {
+  test("create the tables, columns and nullability that the types declare", async () => {
     const { rows } = await database.pool.query<{ name: string; nullable: boolean }>(
       `select table_name || '.' || column_name as name, is_nullable = 'YES' as nullable
        from information_schema.columns
@@ -57,7 +57,7 @@ describe("migrations", () => {
   });
 });
 
-/** `table.column`, with ` or null` where null may be read, from the source of the types. */
+/** Reads `table.column` from the source of the types, with ` or null` where the column is nullable. */
 async function columnsInTypes(): Promise<string[]> {
   const source = await readFile(join(import.meta.dirname, "schema.ts"), "utf8");
   const bodyOf = (name: string) =>

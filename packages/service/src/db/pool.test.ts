@@ -32,7 +32,7 @@ describe("pool", () => {
     ["'2026-01-31T12:00:00.123987Z'", "2026-01-31T12:00:00.123Z"],
     ["'2026-07-31T14:00:00+02:00'", "2026-07-31T12:00:00.000Z"],
     ["'0001-01-01T00:00:00Z'", "0001-01-01T00:00:00.000Z"],
-  ])("reads the time %s as the wire writes it", async (text, stamp) => {
+  ])("reads the time %s in the format of the wire", async (text, stamp) => {
     expect(await readOne(`${text}::timestamptz`)).toBe(stamp);
   });
 
@@ -44,7 +44,7 @@ describe("pool", () => {
     expect(rows[0].now).toMatch(/^\d{4}-.*Z$/);
   });
 
-  test("goes on after the server ended its connections, idle and in a transaction", async () => {
+  test("recovers after the server closed its connections, idle and in a transaction", async () => {
     const other = await openDatabase(database.address, { max: 2 });
     const held = other.db.transaction().execute(async (tx) => {
       await sql`select 1`.execute(tx);
@@ -63,7 +63,7 @@ describe("pool", () => {
   test.each([
     ["postgres://user:hunter2@127.0.0.1:1/db", /DATABASE_URL.* at 127\.0\.0\.1:1.*nothing listens/],
     ["postgres://user:hunter2@[bad/db", /DATABASE_URL/],
-  ])("says that %s cannot be used, without credentials", async (url, expected) => {
+  ])("reports that %s cannot be used, without its credentials", async (url, expected) => {
     const opening = openDatabase(addressOf(url), { max: 1 });
     const error = await opening.then(
       () => undefined,
@@ -75,8 +75,8 @@ describe("pool", () => {
   });
 });
 
-describe("claim", () => {
-  test("is refused to a second service, and free after a release", async () => {
+describe("a claim", () => {
+  test("is refused to a second service and available after its release", async () => {
     const first = await claimRoles(database.pool, EXCLUSIVE_ROLES);
     await expect(claimRoles(database.pool, EXCLUSIVE_ROLES)).rejects.toMatchObject({
       code: "CONFIG_MISSING",
@@ -87,7 +87,7 @@ describe("claim", () => {
     await second.release();
   });
 
-  test("of different roles are held by different services, and all or none by one", async () => {
+  test("is per role, and a request for several roles gets all or none", async () => {
     const settler = await claimRoles(database.pool, ["settler"]);
     const others = await claimRoles(database.pool, ["scanner", "attestor"]);
     await others.release();
@@ -99,7 +99,7 @@ describe("claim", () => {
     await settler.release();
   });
 
-  test("a standby takes over when the holder is gone", async () => {
+  test("passes to a standby when the holder disconnects", async () => {
     const holder = await claimRoles(database.pool, ["settler"]);
     let taken = false;
     const waiting = claimRoles(database.pool, ["settler"], { standby: true }).then((claim) => {
@@ -112,7 +112,7 @@ describe("claim", () => {
     await (await waiting).release();
   });
 
-  test("says when it is lost", async () => {
+  test("reports its loss", async () => {
     const other = await openDatabase(database.address, { max: 2 });
     const lost = Promise.withResolvers<void>();
     await claimRoles(other.pool, EXCLUSIVE_ROLES, { onLost: lost.resolve });

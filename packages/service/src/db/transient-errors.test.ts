@@ -10,7 +10,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** What a statement throws. */
+/** Returns the error that a statement throws. */
 async function thrownBy(...statements: string[]): Promise<unknown> {
   const client = await database.pool.connect();
   try {
@@ -23,7 +23,7 @@ async function thrownBy(...statements: string[]): Promise<unknown> {
   }
 }
 
-describe("database trouble", () => {
+describe("a transient database error", () => {
   test.each([
     ["a statement that timed out", ["set statement_timeout to 20", "select pg_sleep(5)"]],
     ["a connection that was ended", ["select pg_terminate_backend(pg_backend_pid())"]],
@@ -31,16 +31,16 @@ describe("database trouble", () => {
       "a transaction that was ended",
       ["begin", "set transaction_timeout to 20", "select pg_sleep(5)"],
     ],
-  ])("%s is one", async (_what, statements) => {
+  ])("includes %s", async (_what, statements) => {
     const error = await thrownBy(...statements);
     expect(error).toBeInstanceOf(Error);
     expect(isTransientDatabaseError(error)).toBe(true);
   });
 
   test.each([
-    ["a broken statement", "select from where"],
-    ["a broken rule", "insert into api_keys (id) values (gen_random_uuid())"],
-  ])("%s is none", async (_what, statement) => {
+    ["a syntax error", "select from where"],
+    ["a constraint violation", "insert into api_keys (id) values (gen_random_uuid())"],
+  ])("excludes %s", async (_what, statement) => {
     expect(isTransientDatabaseError(await thrownBy(statement))).toBe(false);
   });
 });

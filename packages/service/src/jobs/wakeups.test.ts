@@ -23,7 +23,7 @@ function connect(): Wakeups {
   return wakeups;
 }
 
-/** Repeats a wake-up until it arrives: those before both listen may get lost. */
+/** Repeats a wake-up until it arrives: one sent before both processes listen may get lost. */
 async function wakeUntilHeard(from: Wakeups, to: Wakeups): Promise<boolean> {
   let heard = false;
   to.on("ready", () => (heard = true));
@@ -35,7 +35,7 @@ async function wakeUntilHeard(from: Wakeups, to: Wakeups): Promise<boolean> {
 }
 
 describe("wake-ups", () => {
-  test("arrive at once within the process, and only there where they belong", () => {
+  test("reach listeners of the same process at once, and only those of their topic", () => {
     const wakeups = connect();
     const heard: unknown[] = [];
     wakeups.on("events", (subject) => heard.push(subject));
@@ -45,7 +45,7 @@ describe("wake-ups", () => {
     expect(heard).toEqual(["a", undefined]);
   });
 
-  test("a listener that throws does not disturb whoever wakes, nor other listeners", () => {
+  test("survive a listener that throws: neither the sender nor other listeners fail", () => {
     const wakeups = connect();
     let heard = 0;
     wakeups.on("events", () => {
@@ -56,7 +56,7 @@ describe("wake-ups", () => {
     expect(heard).toBe(1);
   });
 
-  test("arrive in other processes, many in one message, and do not come back", async () => {
+  test("reach other processes, several in one message, and are not echoed", async () => {
     const from = connect();
     const to = connect();
     await wakeUntilHeard(from, to);
@@ -75,7 +75,7 @@ describe("wake-ups", () => {
     expect(own).toHaveLength(2_000);
   });
 
-  test("come again after the server ended the listener's connection", async () => {
+  test("are received again after the server closed the listener's connection", async () => {
     const from = connect();
     const to = connect();
     await wakeUntilHeard(from, to);
@@ -86,7 +86,7 @@ describe("wake-ups", () => {
     expect(await wakeUntilHeard(from, to)).toBe(true);
   });
 
-  test("a message of somebody else on the channel is ignored", async () => {
+  test("ignore foreign messages on the channel", async () => {
     const from = connect();
     const to = connect();
     await wakeUntilHeard(from, to);

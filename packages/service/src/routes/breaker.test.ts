@@ -34,7 +34,7 @@ function open() {
 }
 
 describe("a provider", () => {
-  test("that fails five times in a row is not asked for half a minute", async () => {
+  test("is paused for 30 seconds after five failures in a row", async () => {
     const { clock, heard, ask, askTimes, asked } = open();
     await askTimes(4, fails);
     expect(heard).toEqual([]);
@@ -45,7 +45,7 @@ describe("a provider", () => {
     expect(asked()).toBe(5);
   });
 
-  test("that answers in between is not paused, whatever the answer says", async () => {
+  test("is not paused when any answer, even a refusal, comes between failures", async () => {
     const { heard, askTimes } = open();
     for (const good of [answers, declines]) {
       await askTimes(4, fails);
@@ -55,7 +55,7 @@ describe("a provider", () => {
     expect(heard).toEqual([]);
   });
 
-  test("that throws what nobody foresaw has failed", async () => {
+  test("counts an unexpected exception as a failure", async () => {
     const { heard, askTimes } = open();
     await askTimes(5, async () => {
       throw new TypeError("no such thing");
@@ -63,7 +63,7 @@ describe("a provider", () => {
     expect(heard).toEqual(["paused"]);
   });
 
-  test("is tried with one question after the pause, and used again when that is answered", async () => {
+  test("gets one trial request after the pause, and is used again when it succeeds", async () => {
     const { clock, heard, ask, askTimes, asked } = open();
     await askTimes(5, fails);
     clock.advance(30_000);
@@ -77,7 +77,7 @@ describe("a provider", () => {
     expect(await ask(answers)).toBe("answer");
   });
 
-  test("that fails its trial is paused once more at once, and reported once", async () => {
+  test("is paused again when its trial fails, and is reported once", async () => {
     const { clock, heard, ask, askTimes } = open();
     await askTimes(5, fails);
     clock.advance(30_000);
@@ -88,7 +88,7 @@ describe("a provider", () => {
     expect(heard).toEqual(["paused", "resumed"]);
   });
 
-  test("is not judged by what was asked before it was paused", async () => {
+  test("is not judged by requests sent before its pause", async () => {
     const { ask, askTimes } = open();
     const { promise, resolve } = Promise.withResolvers<string>();
     const early = ask(() => promise);

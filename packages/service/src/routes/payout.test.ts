@@ -1,4 +1,4 @@
-/** What routes pay and what they take, for whatever terms were planned: to the unit, and never below the promise. */
+/** Payouts and fees of routes under all planned terms: exact to the unit, and never below the promised minimum. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createStillClock, createStrictChain } from "../../test/support/doubles.ts";
@@ -11,7 +11,7 @@ import { createSwiftRoute } from "./swift/route.ts";
 const TOKEN = toEvmAddress(`0x${"5".repeat(40)}`);
 const CONTRACT = toEvmAddress(`0x${"6".repeat(40)}`);
 /** A quote reads no rows. */
-// CAST: whatever is read of it throws.
+// CAST: every read throws.
 const noDatabase = Object.freeze({}) as unknown as Db;
 
 const [source, destination] = [2, 30].map((chainId) => createStrictChain({ chainId }));
@@ -78,7 +78,7 @@ describe("payout and fees", () => {
   test.each([
     ["SWIFT", swift({ decimalsIn: 6, decimalsOut: 6 })],
     ["MONO_CHAIN", monoChain()],
-  ] as const)("of %s are the amount, to the unit", async (_, route) => {
+  ] as const)("of %s sum to the amount, to the unit", async (_, route) => {
     await fc.assert(
       fc.asyncProperty(planned, async ({ amount, caps, fee }) => {
         const { amountOut, minOut } = await route.quote(amount, caps, fee);
@@ -92,7 +92,7 @@ describe("payout and fees", () => {
     );
   });
 
-  test("of other decimals lose no more than a unit of the coarser one", async () => {
+  test("of tokens with different decimals lose at most one unit of the coarser token", async () => {
     const decimals = fc.integer({ min: 0, max: 18 });
     await fc.assert(
       fc.asyncProperty(planned, decimals, decimals, async (plan, decimalsIn, decimalsOut) => {
@@ -107,7 +107,7 @@ describe("payout and fees", () => {
     );
   });
 
-  test("of a priced pair keep the promise, and take gas at the pair's own rate", async () => {
+  test("of a priced pair keep the promised minimum and charge gas at the pair's rate", async () => {
     const rate = fc.bigInt({ min: 10n ** 15n, max: 10n ** 22n });
     await fc.assert(
       fc.asyncProperty(planned, rate, async ({ amount, caps, fee }, at) => {
@@ -118,7 +118,7 @@ describe("payout and fees", () => {
         expect(charged.amountOut).toBeGreaterThanOrEqual(charged.minOut);
         const worth = (charged.fair * fee.flat) / amount;
         const taken = sponsored.amountOut - charged.amountOut;
-        // A priced payout is read back from its promise, whose unit is a few of its own.
+        // A priced payout is recovered from its promised minimum, one unit of which is several source units.
         const unit = charged.fair / 10n ** 9n + 100n;
         expect(taken).toBeLessThanOrEqual(worth + unit);
         expect(taken).toBeGreaterThanOrEqual(worth - unit);

@@ -1,7 +1,6 @@
 /**
- * What is true of every route, whatever stands behind it. The test of a route calls `behavesLikeRoute` with a bench: the
- * route over a real database and chains whose answers the suite sets, and the little that only the route can say of
- * itself.
+ * Behaviour that every route must have. The test of a route calls `behavesLikeRoute` with a bench: the route over a real
+ * database, chains whose answers the suite sets, and the few facts that only the route knows.
  */
 import fc from "fast-check";
 import {
@@ -32,7 +31,7 @@ import { hashOf } from "./doubles.ts";
 import { CONTRACTS, createEncodingChain } from "./encoding-chain.ts";
 import { createTenant, insertSettlement } from "./tenants.ts";
 
-/** What our own reader sees on the destination. */
+/** A payment on the destination, as our own reader finds it. */
 export interface Arrival {
   readonly to: Address;
   readonly token: Address;
@@ -42,7 +41,7 @@ export interface Arrival {
   readonly isConfirmed: boolean;
 }
 
-/** What a mined sweep is told to have been; all else is as the route's contract does it. */
+/** The parameters of a mined sweep; everything else follows the route's contract. */
 export interface MinedSweep {
   readonly address: DepositAddress;
   readonly amount: bigint;
@@ -52,7 +51,7 @@ export interface MinedSweep {
   readonly contract?: Address;
 }
 
-/** The receipt of a sweep: what the route's contract did, then what the factory says of it. */
+/** Returns the receipt of a sweep: the effects of the route's contract, then the factory's `settled`. */
 export function receiptOfSweep(
   { address, amount, wallet = address.wallet, token, contract }: MinedSweep,
   route: { readonly token: EvmAddress; readonly contract: EvmAddress; readonly block: bigint },
@@ -76,40 +75,40 @@ export function receiptOfSweep(
   };
 }
 
-/** A route, and what the suite sets around it. */
+/** A route and the environment that the suite controls. */
 export interface RouteBench {
-  /** The route as a process has it that was started just now. */
+  /** Returns the route as a newly started process has it. */
   open(): Route;
   receiptOf(sweep: MinedSweep): Receipt;
-  /** From now on the destination shows this, or nothing. Where the sweep itself delivers, it is in its receipt. */
+  /** Sets the arrival on the destination; null for none. Where the sweep itself delivers, it is part of the receipt. */
   show(arrival: Arrival | null): void;
-  /** From now on whomever the route asks does not answer, or does again. */
+  /** Makes every service that the route calls unreachable, or reachable again. */
   setAway(isAway: boolean): void;
-  /** A round of those who work for the route: its worker, and the attestor's prices where it needs one. */
+  /** Runs the route's worker once, and the attestor where the route needs a price. */
   work(): Promise<void>;
-  /** The source transaction, for a look at the delivery. */
+  /** Returns the source receipt that `checkDelivery` gets, or null. */
   findSource(receipt: Receipt): Receipt | null;
 }
 
-/** A route as it is declared, and how to set one up. */
+/** The declared properties of a route, and a factory for its bench. */
 export interface RouteUnderTest {
   readonly kind: Route["kind"];
   readonly waitsForFinality: boolean;
   readonly isPriced: boolean;
-  /** Whether it sets inventory aside. */
+  /** Whether the route reserves inventory. */
   readonly hasInventory: boolean;
-  /** What of `routeData` the contract reads. Amounts, deadlines and signatures; never an account. */
+  /** The fields of `routeData` that the contract reads: amounts, deadlines and signatures, never an account. */
   readonly routeData: readonly AbiParameter[];
-  /** The least that the route's contract lets arrive, in the contract's own words. */
+  /** Returns the contract's minimum delivery, computed as the contract computes it. */
   leastByContract(amount: bigint, caps: Caps): bigint;
-  /** The same of a sweep whose receipt tells more than its amount. */
+  /** Returns the same for a sweep whose receipt determines it more closely than its amount. */
   leastOfSweep?(sweep: MinedSweep): bigint;
-  /** What a bridge asks for its slowest way; without a bridge nothing is ever asked. */
+  /** Returns the bridge's fee for its slowest way; absent without a bridge. */
   slowestFeeOf?(amount: bigint): bigint;
   openBench(db: Db, pair: SuitePair): RouteBench;
 }
 
-/** Chains and tokens of the suite: the route under test is to be of them. */
+/** The token and contract that the route under test must use. */
 export interface SuitePair {
   readonly token: EvmAddress;
   readonly contract: EvmAddress;
@@ -121,10 +120,10 @@ const ANOTHER = toEvmAddress(`0x${"bd".repeat(20)}`);
 const RECIPIENT = toEvmAddress(`0x${"1e".repeat(20)}`);
 const USER = `0x${"51".repeat(20)}`;
 const BPS = 10_000n;
-/** What a route may say of an amount instead of promising anything. */
+/** Error codes with which a route can refuse to quote an amount. */
 const REFUSALS = ["AMOUNT_TOO_SMALL", "FEE_NOT_COVERED", "NO_ROUTE"];
 
-/** Caps that any address may commit to, most of them as they are in practice. */
+/** Caps that an address can commit to, mostly in the range used in practice. */
 const caps = fc.record({
   maxFeeBps: fc.oneof(fc.integer({ min: 0, max: 500 }), fc.integer({ min: 0, max: 10_000 })),
   maxSlippageBps: fc.oneof(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 0, max: 10_000 })),
@@ -138,9 +137,9 @@ interface Plan {
   readonly amount: bigint;
   readonly caps: Caps;
   readonly serviceBps: number;
-  /** Of the cap. */
+  /** Gas as a percentage of the fee cap. */
   readonly gasPercent: bigint;
-  /** How much of the amount is there in the end. */
+  /** The smaller amount to compare with, as a percentage of the amount. */
   readonly lessPercent: bigint;
 }
 const plan: fc.Arbitrary<Plan> = fc.record({
@@ -151,7 +150,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({
   lessPercent: fc.bigInt({ min: 0n, max: 100n }),
 });
 
-/** Terms as `createFees` plans them, with gas as a part of the cap. */
+/** Returns terms as `createFees` plans them, with gas as a share of the cap. */
 async function planFee(
   route: Route,
   { amount: whole, caps: given, serviceBps, gasPercent }: Plan,
@@ -165,7 +164,7 @@ async function planFee(
 
 const NOTHING = { fair: 0n, amountOut: 0n, minOut: 0n };
 
-/** The answer, or null where the route says that it promises nothing. */
+/** Returns the answer, or null when the route refuses the amount. */
 async function unlessRefused<Answer>(ask: () => Promise<Answer>): Promise<Answer | null> {
   try {
     return await ask();
@@ -175,7 +174,7 @@ async function unlessRefused<Answer>(ask: () => Promise<Answer>): Promise<Answer
   }
 }
 
-/** Proves of a route what every route has to hold. */
+/** Tests the behaviour that every route must have. */
 export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
   describe(`${name} as every route`, () => {
     let database: TestDatabase;
@@ -186,7 +185,7 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
       await database.drop();
     });
 
-    /** A bench, and an address whose settlement is being swept. */
+    /** Opens a bench, with an address whose settlement is being swept. */
     async function open() {
       const { db } = database;
       const bench = tested.openBench(db, { token: TOKEN, contract: CONTRACT });
@@ -233,7 +232,7 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
           .transaction()
           .execute((tx) => by.recordSweep(tx, { settlementId, address, sweep, fee, receipt }));
       };
-      /** What does not answer is trouble as well: a settlement shows it and comes back. */
+      /** Polls the delivery. Reports an operating error as `failing`, as a settlement does. */
       async function poll(by = route): Promise<DeliveryProgress> {
         const sweep = await readOwn();
         const source = bench.findSource(receipt);
@@ -260,12 +259,12 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
         isConfirmed: true,
         ...change,
       });
-      /** Shows an arrival for long enough to be seen. */
+      /** Sets the arrival and runs the worker until it has seen it. */
       async function show(change: Partial<Arrival> | null): Promise<void> {
         bench.show(change && (await arrival(change)));
         for (let rounds = 0; rounds < 3; rounds++) await bench.work();
       }
-      /** What the ledger and the reservations say of this settlement and wallet. */
+      /** Returns the ledger balances and reservations of this settlement and wallet. */
       async function books() {
         const lines = await db
           .selectFrom("ledger_lines")
@@ -309,7 +308,7 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
       };
     }
 
-    test("is the route that it was set up as", async () => {
+    test("has its declared properties", async () => {
       const { route } = await open();
       expect(route).toMatchObject({
         kind: tested.kind,
@@ -322,7 +321,7 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
     });
 
     describe("quotes", () => {
-      test("between what the contracts let arrive and what is fair, with all fees under the cap", async () => {
+      test("between the contract's minimum and the fair value, with all fees under the cap", async () => {
         const { route } = await open();
         let answered = 0;
         await fc.assert(
@@ -336,10 +335,10 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
             expect(minOut).toBe(tested.leastByContract(whole, given));
             expect(amountOut).toBeGreaterThanOrEqual(minOut);
             expect(amountOut).toBeLessThanOrEqual(fair);
-            // Where nothing is promised nothing is swept.
+            // Without a promised minimum nothing is swept.
             if (minOut === 0n) return;
             answered += 1;
-            // A unit for the rounding of what is fair, and one for that of the fee.
+            // One unit for the rounding of the fair value, and one for that of the fee.
             const capped = ((fair + 1n) * BigInt(given.maxFeeBps)) / BPS + 1n;
             expect(fair - amountOut).toBeLessThanOrEqual(capped);
           }),
@@ -348,7 +347,7 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
         expect(answered).toBeGreaterThan(200);
       });
 
-      test("no less for more, on the same terms", async () => {
+      test("at least as much for a larger amount on the same terms", async () => {
         const { route } = await open();
         let compared = 0;
         await fc.assert(
@@ -366,10 +365,10 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
             compared += 1;
             const { whole, part } = both;
             expect(part.minOut).toBeLessThanOrEqual(whole.minOut);
-            // Of a priced pair the service's share is taken in destination units and gas in source units.
+            // A priced pair takes the service's share in destination units and gas in source units.
             const rounding = tested.isPriced ? whole.fair / planned.amount + 1n : 0n;
             expect(part.amountOut).toBeLessThanOrEqual(whole.amountOut + rounding);
-            // What is swept may be less than was planned for: the promise holds all the same.
+            // The swept amount can be less than planned; the promised minimum still holds.
             expect(part.amountOut).toBeGreaterThanOrEqual(part.minOut);
           }),
           { numRuns: 1_000 },
@@ -377,7 +376,7 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
         expect(compared).toBeGreaterThan(200);
       });
 
-      test("nothing for dust: what is worth nothing is promised nothing", async () => {
+      test("zero for dust whose fair value is zero", async () => {
         const { route } = await open();
         const dust = fc.bigInt({ min: 1n, max: 10_000n });
         await fc.assert(
@@ -391,7 +390,7 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
       });
     });
 
-    test("asks for a bridge's fee within the room that there is, or for its slowest way's", async () => {
+    test("requests a bridge fee within the room under the cap, or the fee of the slowest way", async () => {
       const { route } = await open();
       const room = fc.bigInt({ min: 0n, max: 10n ** 12n });
       await fc.assert(
@@ -405,7 +404,7 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
     });
 
     describe("builds", () => {
-      test("a call of the factory with the address's own commitment, the token and its contract, and nothing else", async () => {
+      test("a factory call with only the address's commitment, the token and the route's contract", async () => {
         const { route, address, prepare } = await open();
         const call = await prepare(address);
         expect(call).toMatchObject({ to: CONTRACTS.factory, value: 0n });
@@ -418,7 +417,7 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
         expect(job.c).toEqual(address.commitment);
         expect(toEvmAddress(job.token)).toBe(route.pair.srcToken);
         expect(toEvmAddress(job.route)).toBe(route.contract);
-        // Read and written again it is the same: there is no room in it for another account.
+        // Decoding and encoding gives the same bytes: the data has no room for another account.
         const types = JSON.stringify(tested.routeData, (key, value: unknown) =>
           key === "name" ? undefined : value,
         );
@@ -427,10 +426,10 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
         expect(encodeAbiParameters(tested.routeData, values)).toBe(job.data);
       });
 
-      test("another call for another recipient, which says so in the commitment alone", async () => {
+      test("a call for another recipient that differs only in the commitment", async () => {
         const { route, address, swept, fee, issue, prepare } = await open();
         const other = await issue(ANOTHER);
-        // Both ask for a price, where they need one, at the same moment.
+        // Both request a price, where they need one, at the same time.
         for (const asked of [address, other]) await route.prepareSweep(asked, swept, fee);
         const calls = [await prepare(address), await prepare(other)];
         const jobs = calls.map(({ data }) => {
@@ -446,7 +445,7 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
     });
 
     describe("reads", () => {
-      test("what left the wallet, and the least that the contract lets arrive of it", async () => {
+      test("the swept amount and the contract's minimum for it", async () => {
         const { readOwn, swept, address, fee } = await open();
         const sweep = await readOwn();
         expect(sweep.amount).toBe(swept);
@@ -460,7 +459,7 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
         ["wallet", { wallet: ANOTHER }],
         ["token", { token: ANOTHER }],
         ["route", { contract: ANOTHER }],
-      ])("nothing out of another %s's sweep", async (_, change) => {
+      ])("no sweep from a receipt with another %s", async (_, change) => {
         const { bench, read, address, swept, fee } = await open();
         const mined = { address, amount: swept, fee };
         expect(await read(bench.receiptOf(mined))).not.toBeNull();
@@ -469,7 +468,7 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
     });
 
     describe("follows", () => {
-      test("a sweep until what was promised is in the committed wallet, confirmed, by our own reading", async () => {
+      test("a sweep until the promised minimum is confirmed in the committed wallet by our own reader", async () => {
         const { record, poll, show, arrival } = await open();
         await record();
         expect(await poll()).toEqual({ kind: "waiting" });
@@ -485,15 +484,18 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
       test.each<[string, (of: Arrival) => Partial<Arrival>]>([
         ["to another wallet", () => ({ to: ANOTHER })],
         ["in another token", () => ({ token: ANOTHER })],
-        ["less than was promised", ({ amount: least }) => ({ amount: least - 1n })],
-      ])("a sweep of which there arrived %s, and it is never delivered", async (_, change) => {
-        const { record, poll, show, arrival } = await open();
-        await record();
-        await show(change(await arrival()));
-        expect((await poll()).kind).not.toBe("delivered");
-      });
+        ["below the promised minimum", ({ amount: least }) => ({ amount: least - 1n })],
+      ])(
+        "a sweep without ever reporting delivery when the payment arrived %s",
+        async (_, change) => {
+          const { record, poll, show, arrival } = await open();
+          await record();
+          await show(change(await arrival()));
+          expect((await poll()).kind).not.toBe("delivered");
+        },
+      );
 
-      test("through trouble, which is shown and passes", async () => {
+      test("a delivery through a temporary outage, which is reported as failing", async () => {
         const { bench, record, poll, show } = await open();
         await record();
         bench.setAway(true);
@@ -509,7 +511,7 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
     });
 
     describe("recovers", () => {
-      test("a sweep that is recorded twice is recorded once, and stays delivered", async () => {
+      test("without further postings when a sweep is recorded twice, and it stays delivered", async () => {
         const { record, poll, show, books, reserve } = await open();
         expect(await reserve()).toBe("reserved");
         await record();
@@ -526,7 +528,7 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
         expect(await poll()).toEqual(seen);
       });
 
-      test("what was set aside for a sweep that failed is there again", async () => {
+      test("the inventory reserved for a failed sweep", async () => {
         const { db, route, reserve, settlementId } = await open();
         const before = await route.readInventory();
         expect(await reserve()).toBe("reserved");
@@ -536,7 +538,7 @@ export function behavesLikeRoute(name: string, tested: RouteUnderTest): void {
         expect(await route.readInventory()).toEqual(before);
       });
 
-      test("a process that was started anew goes on from the rows", async () => {
+      test("from the rows after the process restarts", async () => {
         const { bench, route, address, swept, fee, prepare, record, poll, show } = await open();
         const call = await prepare(address);
         const restarted = bench.open();

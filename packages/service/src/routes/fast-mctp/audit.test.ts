@@ -1,4 +1,4 @@
-/** What a bridge carried, against both chains: rows that were tampered with, and what waits, are named. */
+/** Audit of bridge transfers against both chains: reports altered rows and unsettled transfers. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/database.ts";
 import { createDoctorDeps } from "../../../test/support/doctor-doubles.ts";
@@ -34,7 +34,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** A transfer in a state, and chains that tell what its row tells. */
+/** A bridge transfer in a given state, and chains that agree with its row. */
 async function openTransfer(state: "burned" | "attested" | "final", swaps = false) {
   const { db } = database;
   const tenant = await createTenant(db);
@@ -144,24 +144,24 @@ async function openTransfer(state: "burned" | "attested" | "final", swaps = fals
   return { db, id, settlementId, wallet: address.wallet, mint, onChain, change, audit, clock };
 }
 
-describe("V5 a transfer that is final", () => {
-  test("is as both chains say, and is looked at once", async () => {
+describe("the audit of a final bridge transfer [V5]", () => {
+  test("passes when the row matches both chains, and does not repeat", async () => {
     const { audit, change } = await openTransfer("final");
     expect(await audit("next")).toEqual([]);
-    // It was looked at: what changes from here on is found when all is audited.
+    // Already audited: later changes are found only by a full audit.
     await change({ delivered_amount: 1n });
     expect(await audit("next")).toEqual([]);
     expect(await audit()).toHaveLength(1);
   });
 
   test.each<[string, object]>([
-    ["amount that arrived", { delivered_amount: BURNED - BRIDGE_FEE - 1n }],
-    ["fee of the bridge", { bridge_fee: BRIDGE_FEE + 1n }],
-    ["amount that was burned", { burned_amount: BURNED + 1n }],
+    ["delivered amount", { delivered_amount: BURNED - BRIDGE_FEE - 1n }],
+    ["bridge fee", { bridge_fee: BRIDGE_FEE + 1n }],
+    ["burned amount", { burned_amount: BURNED + 1n }],
     ["message", { sent_message: "0xb1" }],
     ["minimum", { min_out: BURNED }],
     ["nonce", { nonce: `0x${"0".repeat(64)}` }],
-  ])("is a breach where somebody changed the %s of its row", async (_, set) => {
+  ])("reports a breach when the row has another %s", async (_, set) => {
     const { settlementId, id, change, audit } = await openTransfer("final");
     await change(set);
     const found = await audit();
@@ -176,13 +176,13 @@ describe("V5 a transfer that is final", () => {
     }
   });
 
-  test("is a breach where another was minted to than the address commits to", async () => {
+  test("reports a breach when the mint went to another recipient than committed", async () => {
     const { onChain, mint, audit } = await openTransfer("final");
     onChain.mint = { ...mint, to: toEvmAddress(USDC) };
     expect(await audit()).toMatchObject([{ invariant: "V5" }]);
   });
 
-  test("may be missing for an hour, as a node may be behind, and no longer", async () => {
+  test("tolerates a missing mint for one hour, then reports a breach", async () => {
     const { onChain, audit, clock } = await openTransfer("final");
     onChain.mint = null;
     expect(await audit("next")).toEqual([]);
@@ -191,17 +191,17 @@ describe("V5 a transfer that is final", () => {
   });
 });
 
-describe("V5 a transfer of what a pool gave", () => {
-  test("is as the chain says", async () => {
+describe("the audit of a bridge transfer after a pool swap [V5]", () => {
+  test("passes when the row matches the chain", async () => {
     const { audit } = await openTransfer("final", true);
     expect(await audit()).toEqual([]);
   });
 
   test.each<[string, object]>([
-    ["amount that the pool took", { amount_in: SWEPT - FEE - 1n }],
-    ["token that the pool took", { token_in: USDC }],
+    ["pool's input amount", { amount_in: SWEPT - FEE - 1n }],
+    ["pool's input token", { token_in: USDC }],
     ["fee", { fee: FEE + 1n }],
-  ])("is a breach where somebody changed the %s of its row", async (_, set) => {
+  ])("reports a breach when the row of the pool swap has another %s", async (_, set) => {
     const { change, audit } = await openTransfer("final", true);
     await change(set);
     expect(await audit()).toMatchObject([
@@ -211,16 +211,16 @@ describe("V5 a transfer of what a pool gave", () => {
 
   test.each<[string, Partial<PoolSwapFacts>]>([
     ["gave another amount than was burned", { amountOut: BURNED - 1n }],
-    ["gave it to somebody else", { to: WETH }],
+    ["gave it to another recipient", { to: WETH }],
     ["is of another wallet", { wallet: WETH }],
     ["gave another token", { tokenOut: WETH }],
-  ])("is a breach where the swap on the chain %s", async (_, change) => {
+  ])("reports a breach when the pool swap on the chain %s", async (_, change) => {
     const { onChain, audit } = await openTransfer("final", true);
     onChain.swapped = { ...onChain.swapped, ...change };
     expect(await audit()).toMatchObject([{ details: { on_chain: "no such swap" } }]);
   });
 
-  test("is posted in both tokens through the pool's account, and posted back where the burn is superseded", async () => {
+  test("finds postings in both tokens through the pool's account, reversed when the burn is superseded", async () => {
     const { db, id, change } = await openTransfer("attested", true);
     const lines = async () => {
       const rows = await db
@@ -252,7 +252,7 @@ describe("V5 a transfer of what a pool gave", () => {
       `fees of 30: ${BRIDGE_FEE} usdc`,
     ];
     expect(await lines()).toEqual(posted);
-    // In another block the same message may have cost more.
+    // The same message may cost more in another block.
     await change({ amount_in: SWEPT - FEE + 5n });
     expect(await lines()).toEqual(
       posted.map((line) =>
@@ -267,7 +267,7 @@ describe("V5 a transfer of what a pool gave", () => {
 });
 
 test.each(["burned", "attested"] as const)(
-  "a transfer that is %s is named among what is not settled, with its settlement",
+  "a bridge transfer that is %s is listed as unsettled, with its settlement",
   async (state) => {
     const { db, settlementId, wallet } = await openTransfer(state);
     const unsettled = await listUnsettled(db, ROUTE_AUDITS);

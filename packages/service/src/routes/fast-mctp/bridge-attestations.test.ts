@@ -18,7 +18,7 @@ let answer: Answer;
 let url: string;
 let clock: ReturnType<typeof createStillClock>;
 let client: BridgeAttestations;
-/** What was not answered, in turn. */
+/** Requests left without an answer, in order. */
 let failed: string[];
 const onFailure = (failure: string) => void failed.push(failure);
 
@@ -78,13 +78,13 @@ const pending = {
 const attested = { message: "0xAA01", attestation: "0xbb02" };
 
 describe("messages", () => {
-  test("asks for those of a transaction of a domain", async () => {
+  test("requests the messages of one transaction of one domain", async () => {
     answer = json({ messages: [complete] });
     expect(await client.getMessages(6, TX)).toEqual([{ attested, delayReason: null }]);
     expect(asked).toEqual([`GET /v2/messages/6?transactionHash=${TX}`]);
   });
 
-  test("one that is not attested says why, where the service does", async () => {
+  test("returns the service's reason for a message that is not attested", async () => {
     answer = json({
       messages: [
         pending,
@@ -99,23 +99,26 @@ describe("messages", () => {
     ]);
   });
 
-  test("a transaction that the service does not know yet has none", async () => {
+  test("returns no messages for a transaction that the service does not know yet", async () => {
     answer = json({ error: "not found" }, 404);
     expect(await client.getMessages(0, TX)).toEqual([]);
   });
 
-  test("messages of the version before are left out", async () => {
+  test("omits messages of CCTP version 1", async () => {
     answer = json({ messages: [{ ...complete, cctpVersion: 1 }] });
     expect(await client.getMessages(0, TX)).toEqual([]);
   });
 
   test.each([
-    ["no JSON", "<html>"],
-    ["another form", { messages: "none" }],
-    ["complete without an attestation", { messages: [{ ...complete, attestation: "PENDING" }] }],
-    ["complete without a message", { messages: [{ ...complete, message: null }] }],
-    ["bytes that are none", { messages: [{ ...complete, message: "0xzz" }] }],
-  ])("%s is no answer", async (_, body) => {
+    ["a body that is not JSON", "<html>"],
+    ["another shape", { messages: "none" }],
+    [
+      "a complete message without an attestation",
+      { messages: [{ ...complete, attestation: "PENDING" }] },
+    ],
+    ["a complete status without a message", { messages: [{ ...complete, message: null }] }],
+    ["bytes that are not hex", { messages: [{ ...complete, message: "0xzz" }] }],
+  ])("rejects an answer with %s", async (_, body) => {
     answer = json(body);
     await expect(client.getMessages(0, TX)).rejects.toMatchObject({
       code: "RPC_UNAVAILABLE",
@@ -124,8 +127,8 @@ describe("messages", () => {
   });
 });
 
-describe("fees, allowance and attesting anew", () => {
-  test("fees are exact shares, fractions of basis points included", async () => {
+describe("fees, allowance and reattestation", () => {
+  test("returns fees exactly, including fractions of a basis point", async () => {
     answer = json([
       { finalityThreshold: 1000, minimumFee: 1.3 },
       { finalityThreshold: 2000, minimumFee: 0 },
@@ -134,36 +137,36 @@ describe("fees, allowance and attesting anew", () => {
     expect(asked).toEqual(["GET /v2/burn/USDC/fees/0/6"]);
   });
 
-  test("a threshold that is not offered has no fee", async () => {
+  test("returns no fee for a finality threshold that is not offered", async () => {
     answer = json([{ finalityThreshold: 2000, minimumFee: 0 }]);
     expect(await client.getFees(1, 6)).toEqual({ fast: null, standard: 0n });
   });
 
-  test.each([-1, 10_001, "1"])("a minimum fee of %j is no answer", async (minimumFee) => {
+  test.each([-1, 10_001, "1"])("rejects a minimum fee of %j", async (minimumFee) => {
     answer = json([{ finalityThreshold: 1000, minimumFee }]);
     await expect(client.getFees(0, 6)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
   });
 
-  test("the allowance is in base units", async () => {
+  test("returns the allowance in base units", async () => {
     answer = json({ allowance: 123_999.999999, lastUpdated: "2026-01-01T00:00:00Z" });
     expect(await client.getFastAllowance()).toBe(123_999_999_999n);
     expect(asked).toEqual(["GET /v2/fastBurn/USDC/allowance"]);
   });
 
-  test("a message is attested anew by its nonce", async () => {
+  test("requests reattestation of a message by its nonce", async () => {
     answer = json({ message: "Re-attestation successfully requested for nonce.", nonce: NONCE });
     await client.reattest(NONCE);
     expect(asked).toEqual([`POST /v2/reattest/${NONCE}`]);
   });
 
-  test("one that the service does not know cannot be", async () => {
+  test("fails to reattest a message that the service does not know", async () => {
     answer = json({}, 404);
     await expect(client.reattest(NONCE)).rejects.toMatchObject({ details: { reason: "http 404" } });
   });
 });
 
-describe("trouble", () => {
-  test("a redirect is not followed", async () => {
+describe("failures", () => {
+  test("does not follow a redirect", async () => {
     answer = json("", 302, { location: `${url}/elsewhere` });
     await expect(client.getMessages(0, TX)).rejects.toMatchObject({
       details: { reason: "http 302" },
@@ -171,7 +174,7 @@ describe("trouble", () => {
     expect(asked).toHaveLength(1);
   });
 
-  test("a body that does not end is not read to its end", async () => {
+  test("stops reading a body that does not end", async () => {
     answer = (_, response) => {
       const chunk = Buffer.alloc(1024 * 1024, " ");
       const write = () => {
@@ -184,7 +187,7 @@ describe("trouble", () => {
     });
   });
 
-  test("an answer that does not come is waited for no longer than the timeout", async () => {
+  test("stops waiting for an answer at the timeout", async () => {
     answer = () => undefined;
     const impatient: Http = (request) => systemHttp({ ...request, timeoutMs: 50 });
     const waiting = createBridgeAttestations({
@@ -199,7 +202,7 @@ describe("trouble", () => {
     });
   });
 
-  test("an error names no URL: it may carry a key", async () => {
+  test("omits the URL from errors, because it may contain a key", async () => {
     const gone = createBridgeAttestations({
       apiUrl: "http://secret@127.0.0.1:1/",
       http: systemHttp,
@@ -212,7 +215,7 @@ describe("trouble", () => {
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain("secret");
   });
 
-  test("429 without a time stands still for five minutes, whatever is asked", async () => {
+  test("pauses all requests for five minutes after a 429 without Retry-After", async () => {
     answer = json({}, 429);
     await expect(client.getMessages(0, TX)).rejects.toMatchObject({
       details: { reason: "rate limited" },
@@ -228,7 +231,7 @@ describe("trouble", () => {
     expect(await client.getMessages(0, TX)).toEqual([]);
   });
 
-  test("429 with a time stands still for that time", async () => {
+  test("pauses all requests for the Retry-After time of a 429", async () => {
     answer = json({}, 429, { "retry-after": "7" });
     await expect(client.getMessages(0, TX)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
     answer = json({ messages: [] });
@@ -239,7 +242,7 @@ describe("trouble", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test("after five failures in a row the service is left alone for half a minute, then asked once", async () => {
+  test("pauses for 30 seconds after five failures in a row, then sends one request", async () => {
     answer = json({}, 503);
     for (let count = 0; count < 5; count++) {
       clock.advance(1_000);
@@ -266,7 +269,7 @@ describe("trouble", () => {
     expect(await client.getMessages(0, TX)).toEqual([]);
   });
 
-  test("an answer in between starts the count anew, and so does a refusal of one request", async () => {
+  test("resets the failure count after an answer or a refusal of one request", async () => {
     for (let round = 0; round < 4; round++) {
       for (let count = 0; count < 4; count++) {
         clock.advance(1_000);
@@ -279,12 +282,12 @@ describe("trouble", () => {
       await client.getMessages(0, TX).catch(() => undefined);
     }
     expect(asked).toHaveLength(20);
-    // What is refused about one request is an answer.
+    // A refusal of one request counts as an answer.
     expect(failed).toHaveLength(16);
   });
 });
 
-test("requests go out ten a second, and those beyond twenty seconds are told to come back", async () => {
+test("sends ten requests per second and refuses those that would wait longer than 20 seconds", async () => {
   const started = clock.now();
   const times: number[] = [];
   const patient = {

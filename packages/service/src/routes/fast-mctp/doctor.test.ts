@@ -38,7 +38,7 @@ function examine(answer: () => Promise<BridgeFees>) {
   return { checks: runChecks([checks]), asked };
 }
 
-test("the bridge's service is asked once for each way, by the bridge's numbers, and its fees are shown", async () => {
+test("queries Circle's service once per way with its domain numbers, and shows the fees", async () => {
   const { checks, asked } = examine(async () => ({ fast: 1_300_000n, standard: 0n }));
   expect(await checks).toMatchObject([
     {
@@ -51,7 +51,7 @@ test("the bridge's service is asked once for each way, by the bridge's numbers, 
   expect(asked).toEqual(["6 to 0"]);
 });
 
-test("a service that does not answer, or offers neither way, is a warning", async () => {
+test("warns when Circle's service does not answer or offers neither way", async () => {
   const away = new OperatingError("RPC_UNAVAILABLE", "No answer.", {
     details: { reason: "http 503" },
   });

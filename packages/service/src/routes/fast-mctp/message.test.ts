@@ -18,8 +18,8 @@ const MESSENGER_TESTNET = word("0x8FE6B999Dc680CcFDD5Bf7EB0974218be2542DAA");
 
 /**
  * An answer of Circle's attestation service for its test networks, which smartcontractkit/chainlink-ccip keeps as "a real
- * response from the CCTPv2 API" (`execute/tokendata/usdc/cctpv2/http_client_test.go` at 7df2175), with what Circle says
- * is in it.
+ * response from the CCTPv2 API" (`execute/tokendata/usdc/cctpv2/http_client_test.go` at 7df2175), with the fields as
+ * Circle decoded them.
  */
 const FAST = {
   bytes:
@@ -49,8 +49,8 @@ const FAST = {
 } as const;
 
 /**
- * Ethereum Sepolia to Base Sepolia, asked for fast with a fee below the minimum, and therefore attested as final: found
- * in published code by its nonce. That it is real is shown by its signatures, which are of the same two attesters.
+ * From Ethereum Sepolia to Base Sepolia, requested as fast with a fee below the minimum, and therefore attested at
+ * finality. Found in published code by its nonce; the signatures of the same two Circle attesters prove it genuine.
  */
 const FELL_BACK = {
   bytes:
@@ -79,7 +79,7 @@ const FELL_BACK = {
   },
 } as const;
 
-/** As the source chain emitted it: nothing filled in. */
+/** The message as the source chain emitted it, before Circle filled in its fields. */
 function emitted(attested: BurnMessage): BurnMessage {
   return {
     ...attested,
@@ -90,7 +90,7 @@ function emitted(attested: BurnMessage): BurnMessage {
   };
 }
 
-/** Who signed a message: an attestation is signatures of 65 bytes, one behind the other. */
+/** Returns the signers of a message: an attestation is a concatenation of 65-byte signatures. */
 function recover(message: string, attestation: string): string[] {
   const digest = keccak_256(Buffer.from(message.slice(2), "hex"));
   const signatures = Buffer.from(attestation.slice(2), "hex");
@@ -108,55 +108,55 @@ describe("published messages", () => {
   test.each([
     ["attested fast", FAST],
     ["attested as final", FELL_BACK],
-  ])("one %s is read field by field and written back to the byte", (_, { bytes, decoded }) => {
+  ])("decode field by field and encode back to the same bytes, %s", (_, { bytes, decoded }) => {
     expect(parseBurnMessage(bytes)).toEqual(decoded);
     expect(encodeBurnMessage(decoded)).toBe(bytes);
   });
 
-  test("both are signed over their bytes by the same two attesters, in the order of their addresses", () => {
+  test("both carry signatures of the same two Circle attesters, ordered by address", () => {
     const signers = [FAST, FELL_BACK].map(({ bytes, attestation }) => recover(bytes, attestation));
     expect(signers[0]).toHaveLength(2);
     expect(signers[0]).toEqual(signers[0]?.toSorted());
     expect(signers[1]).toEqual(signers[0]);
   });
 
-  test("both are what was burned, filled in", () => {
+  test("both match the emitted message except for the fields that Circle fills in", () => {
     expect(findUnlike(emitted(FAST.decoded), FAST.decoded)).toEqual([]);
     expect(findUnlike(emitted(FELL_BACK.decoded), FELL_BACK.decoded)).toEqual([]);
   });
 });
 
 describe("parsing", () => {
-  test("hook data is what follows the fixed fields", () => {
+  test("reads the bytes after the fixed fields as hook data", () => {
     const bytes = `${FAST.bytes}c0ffee`;
     expect(parseBurnMessage(bytes)).toEqual({ ...FAST.decoded, hookData: "0xc0ffee" });
     expect(encodeBurnMessage(parseBurnMessage(bytes))).toBe(bytes);
   });
 
-  test("digits in any case are the same message", () => {
+  test("ignores the case of hex digits", () => {
     const upper = `0x${FAST.bytes.slice(2).toUpperCase()}`;
     expect(parseBurnMessage(upper)).toEqual(FAST.decoded);
   });
 
   test.each([
-    ["nothing", "0x"],
+    ["an empty message", "0x"],
     ["no prefix", FAST.bytes.slice(2)],
     ["half a byte", `${FAST.bytes}0`],
-    ["a letter that is no digit", `${FAST.bytes.slice(0, -1)}g`],
-    ["a byte too few", FAST.bytes.slice(0, -2)],
-    ["more than any contract takes", `${FAST.bytes}${"00".repeat(8_192)}`],
-    ["the version before", `0x00000000${FAST.bytes.slice(10)}`],
+    ["a letter that is not a hex digit", `${FAST.bytes.slice(0, -1)}g`],
+    ["one byte too few", FAST.bytes.slice(0, -2)],
+    ["more bytes than any contract accepts", `${FAST.bytes}${"00".repeat(8_192)}`],
+    ["the previous version", `0x00000000${FAST.bytes.slice(10)}`],
     [
       "a body of another version",
       `${FAST.bytes.slice(0, 2 + 148 * 2)}00000002${FAST.bytes.slice(2 + 152 * 2)}`,
     ],
-    ["white space around it", ` ${FAST.bytes}`],
-    ["a new line behind it", `${FAST.bytes}\n`],
-  ])("%s is refused", (_, bytes) => {
+    ["leading white space", ` ${FAST.bytes}`],
+    ["a trailing newline", `${FAST.bytes}\n`],
+  ])("refuses %s", (_, bytes) => {
     expect(() => parseBurnMessage(bytes)).toThrow(TypeError);
   });
 
-  test("a number that its field cannot hold is not written", () => {
+  test("refuses to encode a number that does not fit its field", () => {
     expect(() => encodeBurnMessage({ ...FAST.decoded, sourceDomain: 2 ** 32 })).toThrow(RangeError);
     expect(() => encodeBurnMessage({ ...FAST.decoded, amount: 2n ** 256n })).toThrow(RangeError);
     expect(() => encodeBurnMessage({ ...FAST.decoded, maxFee: -1n })).toThrow(RangeError);
@@ -185,22 +185,22 @@ describe("comparing", () => {
     ["nonce", { nonce: ZERO_WORD }],
     ["finalityThresholdExecuted", { finalityThresholdExecuted: 999 }],
     ["feeExecuted", { feeExecuted: 501n }],
-  ])("an attested message that differs in %s is not of the burn", (field, change) => {
+  ])("rejects an attested message with another %s than the burn", (field, change) => {
     expect(findUnlike(sent, { ...FAST.decoded, ...change })).toEqual([field]);
   });
 
-  test("a fee that leaves nothing is not of the burn, whatever it allowed", () => {
+  test("rejects a fee of the whole amount, even within the burn's maximum fee", () => {
     const generous = { ...sent, maxFee: sent.amount };
     const attested = { ...FAST.decoded, maxFee: sent.amount, feeExecuted: sent.amount };
     expect(findUnlike(generous, attested)).toEqual(["feeExecuted"]);
   });
 
-  test("attested at a higher finality than was asked for is of the burn", () => {
+  test("accepts an attestation at a higher finality than requested", () => {
     const attested = { ...FAST.decoded, finalityThresholdExecuted: FINALITY.STANDARD };
     expect(findUnlike(sent, attested)).toEqual([]);
   });
 
-  test("only what is expected is compared", () => {
+  test("compares only the expected fields", () => {
     expect(listDifferences(FAST.decoded, {})).toEqual([]);
     expect(listDifferences(FAST.decoded, { amount: 1n, maxFee: 500n })).toEqual(["amount"]);
   });

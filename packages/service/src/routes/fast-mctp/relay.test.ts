@@ -1,4 +1,4 @@
-/** A burn and what becomes of it, over a real PostgreSQL: chains and attestation service answer what a test sets. */
+/** The life of a burn, over a real PostgreSQL; each test sets the answers of the chains and of Circle's service. */
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/database.ts";
@@ -144,7 +144,7 @@ async function openBridge() {
     .set({ token: USDC_HERE, swept_amount: AMOUNT, swept_block: 7n, step: "deliver" })
     .where("id", "=", settlementId)
     .execute();
-  // CAST: what a route reads of an address.
+  // CAST: only the fields of an address that a route reads.
   const deposit = {
     wallet,
     destWallet: RECIPIENT,
@@ -228,7 +228,7 @@ async function openBridge() {
       );
   }
 
-  /** Looks at what is due after a minute. */
+  /** Polls the rows that are due after a minute. */
   async function poll(): Promise<void> {
     clock.advance(MINUTE);
     await pollBridgeTransfers(deps, 30);
@@ -251,7 +251,7 @@ async function openBridge() {
       },
       null,
     );
-  /** What the ledger says, as `chain account: amount`; zero balances are left out. */
+  /** Returns the ledger's balances as `chain account: amount`, without zero balances. */
   async function books(): Promise<string[]> {
     const { rows } = await sql<{ line: string }>`
       select chain_id || ' ' || account || ': ' || sum(amount) as line from ledger_lines
@@ -306,7 +306,7 @@ async function openBridge() {
 }
 
 describe("the route", () => {
-  test("quotes what arrives, and asks for the burn in the same terms", async () => {
+  test("quotes the amount that arrives and prepares the burn on the same terms", async () => {
     const { route, deposit, asked } = await openBridge();
     expect(await route.quote(AMOUNT, { maxFeeBps: 50, maxSlippageBps: 0 }, TERMS)).toEqual({
       fair: AMOUNT,
@@ -324,7 +324,7 @@ describe("the route", () => {
     ]);
   });
 
-  test("reads its burn out of a batch, by wallet and amount", async () => {
+  test("finds its burn in a batch by wallet and amount", async () => {
     const { route, deposit, message, burned, settled, receiptOf } = await openBridge();
     const others = [
       message({ messageSender: padAddress(THIEF) }),
@@ -346,12 +346,12 @@ describe("the route", () => {
   test.each<[string, Partial<BurnMessage>]>([
     ["recipient", { mintRecipient: padAddress(THIEF) }],
     ["destination", { destinationDomain: 7 }],
-    ["messenger there", { recipient: padAddress(THIEF) }],
+    ["destination messenger", { recipient: padAddress(THIEF) }],
     ["token", { burnToken: padAddress(THIEF) }],
     ["caller", { destinationCaller: padAddress(THIEF) }],
     ["fee", { maxFee: MAX_FEE + 1n }],
     ["hook", { hookData: "0x00" }],
-  ])("T74 takes no burn of another %s than was committed to", async (_, change) => {
+  ])("ignores a burn with another %s than committed [T74]", async (_, change) => {
     const { route, deposit, message, burned, settled, receiptOf } = await openBridge();
     const receipt = receiptOf([message(change), burned, settled]);
     await expect(route.readSweep(receipt, deposit)).rejects.toThrow(
@@ -361,7 +361,7 @@ describe("the route", () => {
 });
 
 describe("a burn", () => {
-  test("is handed in once it is attested, once, and delivered when the mint has its confirmations", async () => {
+  test("is submitted once after its bridge attestation, and delivered when the mint is confirmed", async () => {
     const bridge = await openBridge();
     const { state, poll, transfer, intents, books, minted } = bridge;
     await bridge.record();
@@ -414,7 +414,7 @@ describe("a burn", () => {
     expect(await intents()).toHaveLength(1);
   });
 
-  test("T72 that somebody else handed in is delivered without a transaction of ours", async () => {
+  test("is delivered without our transaction when a third party submitted it [T72]", async () => {
     const { state, record, poll, transfer, intents, attested, minted } = await openBridge();
     await record();
     state.messages = [attested()];
@@ -425,7 +425,7 @@ describe("a burn", () => {
     expect(await intents()).toEqual([]);
   });
 
-  test("T72 that somebody hands in while ours is simulated is delivered, though it would revert", async () => {
+  test("is delivered when a third party submits it during our simulation, which then reverts [T72]", async () => {
     const bridge = await openBridge();
     const { state, poll, transfer, intents } = bridge;
     await bridge.record();
@@ -443,7 +443,7 @@ describe("a burn", () => {
     expect(await intents()).toEqual([]);
   });
 
-  test("whose relay reverted is looked for again, and handed in anew where nobody has", async () => {
+  test("is searched for after its relay reverted, and submitted again when it is not minted", async () => {
     const bridge = await openBridge();
     const { state, poll, intents } = bridge;
     await bridge.record();
@@ -464,10 +464,10 @@ describe("a burn", () => {
   });
 
   test.each<[string, Partial<FoundMint>]>([
-    ["to another", { to: THIEF }],
-    ["another token", { token: THIEF }],
-    ["less than was promised", { amount: 9_949_999n }],
-  ])("T74 for which was minted %s is never delivered, and says so", async (_, change) => {
+    ["to another recipient", { to: THIEF }],
+    ["in another token", { token: THIEF }],
+    ["below the promised minimum", { amount: 9_949_999n }],
+  ])("is never delivered when the mint was %s, and reports that [T74]", async (_, change) => {
     const bridge = await openBridge();
     const { state, poll, transfer } = bridge;
     await bridge.record();
@@ -486,7 +486,7 @@ describe("a burn", () => {
     ["another amount", { amount: BURNED + 1n }, "amount"],
     ["a fee above what the burn allows", { feeExecuted: MAX_FEE + 1n }, "feeExecuted"],
     ["a caller", { destinationCaller: padAddress(THIEF) }, "destinationCaller"],
-  ])("T70 that is attested with %s is not handed in", async (_, change, differs) => {
+  ])("is not submitted when its bridge attestation has %s [T70]", async (_, change, differs) => {
     const { state, record, poll, transfer, intents, attested } = await openBridge();
     await record();
     state.messages = [attested(change)];
@@ -499,7 +499,7 @@ describe("a burn", () => {
     expect(await transfer()).toMatchObject({ state: "attested", trouble: null });
   });
 
-  test("in a batch is told apart from the others, whether they are attested or not", async () => {
+  test("is distinguished from other burns of its batch, attested or not", async () => {
     const { state, record, poll, transfer, attested } = await openBridge();
     await record();
     const other = attested({ messageSender: padAddress(THIEF), nonce: toHex32(hashOf("other")) });
@@ -512,7 +512,7 @@ describe("a burn", () => {
     expect(await transfer()).toMatchObject({ state: "attested", nonce: NONCE });
   });
 
-  test("T73 whose attestation runs out is asked for anew, no oftener than once a minute, under the same nonce", async () => {
+  test("has its expired bridge attestation requested again under the same nonce, at most once a minute [T73]", async () => {
     const bridge = await openBridge();
     const { state, poll, transfer, intents } = bridge;
     await bridge.record();
@@ -534,7 +534,7 @@ describe("a burn", () => {
     state.messages = [bridge.attested({ nonce: toHex32(hashOf("another")) })];
     await poll();
     expect((await transfer()).trouble).toMatchObject({ code: "INTERNAL" });
-    // As final it never runs out.
+    // A bridge attestation of finality never expires.
     state.messages = [
       bridge.attested({
         finalityThresholdExecuted: 2000,
@@ -549,7 +549,7 @@ describe("a burn", () => {
     expect(await intents()).toHaveLength(1);
   });
 
-  test("T73 whose attestation ran out after somebody used it is delivered", async () => {
+  test("is delivered when its bridge attestation expired after a third party used it [T73]", async () => {
     const bridge = await openBridge();
     const { state, poll, transfer } = bridge;
     await bridge.record();
@@ -561,7 +561,7 @@ describe("a burn", () => {
     expect(state.reattested).toEqual([]);
   });
 
-  test("whose mint leaves the chain is posted back and looked for again", async () => {
+  test("has its postings reversed and its mint searched for again when the mint is orphaned", async () => {
     const bridge = await openBridge();
     const { state, poll, transfer, books } = bridge;
     await bridge.record();
@@ -583,8 +583,8 @@ describe("a burn", () => {
   });
 });
 
-describe("a burn whose block left the chain", () => {
-  test("stays the transfer that it is when the same burn is in another block", async () => {
+describe("a burn whose block was orphaned", () => {
+  test("keeps its bridge transfer when the same burn is mined in another block", async () => {
     const bridge = await openBridge();
     const { state, poll, transfer } = bridge;
     await bridge.record();
@@ -597,7 +597,7 @@ describe("a burn whose block left the chain", () => {
     expect(after).toMatchObject({ id: before.id, state: "attested", burn: { block: 9n } });
   });
 
-  test("stays it as well when it took another amount there, and the books follow", async () => {
+  test("keeps its bridge transfer with another fee in the new block, and the ledger follows", async () => {
     const bridge = await openBridge();
     const { state, poll, transfer, books } = bridge;
     await bridge.record();
@@ -622,7 +622,7 @@ describe("a burn whose block left the chain", () => {
     expect(await books()).not.toEqual(posted);
   });
 
-  test("gives way to another burn: what was attested for it is not handed in for that", async () => {
+  test("is superseded by another burn, for which its bridge attestation is not submitted", async () => {
     const bridge = await openBridge();
     const { db, state, poll, transfer } = bridge;
     await bridge.record();
@@ -639,7 +639,7 @@ describe("a burn whose block left the chain", () => {
     expect((await store.getBridgeTransfer(db, before.id))?.state).toBe("superseded");
     const after = await transfer();
     expect(after).toMatchObject({ state: "burned", nonce: null, burn: more });
-    // The service still shows the burn that is no more.
+    // The service still shows the orphaned burn.
     await poll();
     expect(await transfer()).toMatchObject({
       state: "burned",
@@ -650,7 +650,7 @@ describe("a burn whose block left the chain", () => {
     expect((await transfer()).state).toBe("attested");
   });
 
-  test("after its mint was seen gives way all the same: what it burned now is asked for too", async () => {
+  test("is superseded even after its mint was seen, and the new burn is requested too", async () => {
     const bridge = await openBridge();
     const { db, state, poll, transfer, books } = bridge;
     await bridge.record();
@@ -669,7 +669,7 @@ describe("a burn whose block left the chain", () => {
     await bridge.record(bridge.receiptOf(effects, "burn", 9n));
     expect((await store.getBridgeTransfer(db, before.id))?.state).toBe("superseded");
     expect(await transfer()).toMatchObject({ state: "burned", mint: null, burn: more });
-    // What the first one came to is posted back.
+    // The postings of the first burn are reversed.
     expect(await books()).toEqual(["2 in_flight: 10000000", "2 transit: -10000000"]);
   });
 });

@@ -1,4 +1,4 @@
-/** The ways over Circle's bridge, of what it carries and of another token, held to what every route has to hold. */
+/** The routes over Circle's bridge, of USDC and of another token, against the suite of all routes. */
 import { createEncodingChain } from "../../../test/support/encoding-chain.ts";
 import { createStillClock, hashOf, LANE, silentLog } from "../../../test/support/doubles.ts";
 import {
@@ -27,11 +27,11 @@ const addressOf = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
 const USDC_THERE = addressOf("b0");
 const HERE = { domain: 0, messenger: addressOf("31"), transmitter: addressOf("71") };
 const THERE = { domain: 6, messenger: addressOf("32"), transmitter: addressOf("72") };
-/** Of what is burned: 1.3 basis points for the fast way, half a one for the slow way. */
+/** Shares of the burned amount: 1.3 basis points for fast, 0.5 for standard. */
 const FEES = { fast: (13n * SHARE_SCALE) / 100_000n, standard: SHARE_SCALE / 20_000n };
 const ALLOWANCE = 10n ** 15n;
 
-/** What a pool makes of another token, before it is burned. */
+/** The pool swap of another token before its burn. */
 const USDC_HERE = addressOf("a9");
 const WETH = addressOf("ee");
 const RATE = 3_000n * 10n ** 18n;
@@ -41,10 +41,10 @@ function minOutOfSwap(amountIn: bigint, { maxSlippageBps }: Pick<Caps, "maxSlipp
   if (maxSlippageBps >= 10_000) return 0n;
   return (fairOf(amountIn) * BigInt(10_000 - maxSlippageBps)) / 10_000n;
 }
-/** The swap of the benches gives what the price is worth. */
+/** Returns the output of the pool swap, which is at the price in every bench. */
 const maxFeeOf = (amountIn: bigint, bridge: bigint) => (bridge * fairOf(amountIn)) / amountIn;
 
-/** Where `swaps`, of a token that a pool exchanges first. */
+/** With `swaps`, the bench deposits a token that a pool exchanges first. */
 function openBench(db: Db, { token, contract }: SuitePair, swaps: boolean): RouteBench {
   const clock = createStillClock();
   let arrival: Arrival | null = null;
@@ -70,7 +70,7 @@ function openBench(db: Db, { token, contract }: SuitePair, swaps: boolean): Rout
   });
   const source = createEncodingChain(2, {
     cctp: bridgeOf(HERE),
-    // A pool without a bottom, at the price.
+    // A pool of unlimited depth, at the price.
     quoteSwap: async ({ amountIn }) => fairOf(amountIn),
   });
   const destination = createEncodingChain(30, {
@@ -216,13 +216,13 @@ function openBench(db: Db, { token, contract }: SuitePair, swaps: boolean): Rout
   };
 }
 
-/** The least of an amount that `RouteFeeLib.cap` leaves. */
+/** Returns the least that `RouteFeeLib.cap` leaves of an amount. */
 function leastLeft(amount: bigint, { maxFeeBps }: Pick<Caps, "maxFeeBps">): bigint {
   const cap = (amount * BigInt(maxFeeBps)) / 10_000n;
   return amount - (cap < amount - 1n ? cap : amount - 1n);
 }
 
-/** What the bridge asks for its slow way, with the margin of a fifth, both rounded up. */
+/** Returns the bridge's standard fee with a margin of a fifth, both rounded up. */
 function slowestFeeOf(amount: bigint): bigint {
   const minimum = (amount * FEES.standard + SHARE_SCALE - 1n) / SHARE_SCALE;
   return (minimum * 12_000n + 9_999n) / 10_000n;
@@ -230,7 +230,7 @@ function slowestFeeOf(amount: bigint): bigint {
 
 behavesLikeRoute("FAST_MCTP", {
   kind: "FAST_MCTP",
-  // The bridge waits for the finality that it was paid for, and mints its own money: nothing leaves at our risk.
+  // Circle waits for the finality it was paid for and mints its own USDC: no inventory is at risk.
   waitsForFinality: false,
   isPriced: false,
   hasInventory: false,
@@ -246,7 +246,7 @@ behavesLikeRoute("FAST_MCTP", {
     { name: "minFinalityThreshold", type: "uint32" },
   ],
 
-  // CctpRoute counts what the bridge may keep with its own fee, up to RouteFeeLib.cap.
+  // CctpRoute counts the bridge's maximum fee together with its own fee, up to RouteFeeLib.cap.
   leastByContract: leastLeft,
   slowestFeeOf,
   openBench: (db, pair) => openBench(db, pair, false),
@@ -280,12 +280,12 @@ behavesLikeRoute("FAST_MCTP of another token", {
     { name: "minFinalityThreshold", type: "uint32" },
   ],
 
-  // What is left after the whole cap, at the price less the whole slippage; and a unit for its rounding.
+  // The amount after the full cap, at the price less the full slippage, less one unit for rounding.
   leastByContract(amount, caps) {
     const least = minOutOfSwap(leastLeft(amount, caps), caps);
     return least > 0n ? least - 1n : 0n;
   },
-  // SwapCctpRoute burns what the pool gave; the bridge may keep `maxFee` of it.
+  // SwapCctpRoute burns the pool's output, of which the bridge can keep up to `maxFee`.
   leastOfSweep({ address, amount, fee }) {
     const { service, gas } = itemise(amount, fee, address.commitment.maxFeeBps);
     const amountIn = amount - service - gas;

@@ -1,4 +1,4 @@
-/** The route through a pool and the bridge, with the answers of both and of the attestor set by hand. */
+/** The route through a pool and the bridge; tests set the answers of the pool, of Circle and of the attestor. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createStillClock, createStrictChain, hashOf } from "../../../test/support/doubles.ts";
@@ -44,7 +44,7 @@ const address = { wallet: WALLET, commitment, destWallet: RECIPIENT } as Deposit
 
 function openRoute() {
   const state = {
-    /** What the pool gives for a whole coin, in base units. */
+    /** The pool's output for one whole coin, in base units. */
     poolPrice: 2_995_000_000n,
     rate: RATE,
     rateInBlock: RATE as bigint | null,
@@ -83,7 +83,7 @@ function openRoute() {
     },
   });
   const route = createSwapMctpRoute({
-    // CAST: nothing is read of it or written to it here.
+    // CAST: never read or written in these tests.
     db: null as never,
     clock: createStillClock(Number(NOW_S) * 1000),
     random: systemRandom,
@@ -129,7 +129,7 @@ function openRoute() {
   return { route, state, planFee };
 }
 
-/** The code and the reason of a refusal; null where there is none. */
+/** Returns the code and reason of a refusal, or null without one. */
 async function refusalOf(asked: Promise<unknown>): Promise<readonly unknown[] | null> {
   try {
     await asked;
@@ -141,7 +141,7 @@ async function refusalOf(asked: Promise<unknown>): Promise<readonly unknown[] | 
 }
 
 describe("a quote", () => {
-  test("is what the pool gives for what the fee leaves, less what the bridge keeps of that", async () => {
+  test("is the pool's output for the amount after fees, less the bridge's fee", async () => {
     const { route, planFee, state } = openRoute();
     const fee = await planFee(ETHER, commitment);
     const quoted = await route.quote(ETHER, commitment, fee);
@@ -150,7 +150,7 @@ describe("a quote", () => {
       fair: 2_995_000_000n,
       // 1.3 basis points, rounded up.
       amountOut: answer - 388_961n,
-      // With the whole of both caps, and a unit for its rounding.
+      // Both caps used in full, and one unit for rounding.
       minOut: (2_985_000_000n * 99n) / 100n - 1n,
       etaSeconds: 60,
     });
@@ -160,14 +160,14 @@ describe("a quote", () => {
     ]);
   });
 
-  test("plans what the bridge may keep in the deposited token, at our own rate, with its margin", async () => {
+  test("plans the bridge's maximum fee in the deposited token, at our own rate and with a margin", async () => {
     const { planFee } = openRoute();
     const { bridge } = await planFee(ETHER, commitment);
-    // 1.3 basis points of 3,000 dollars and a fifth on top, as a part of a coin.
+    // 1.3 basis points of 3,000 dollars plus a fifth, as a fraction of a coin.
     expect(bridge).toBe((468_000n * ETHER) / 3_000_000_000n);
   });
 
-  test("takes the slow way, and says how long it takes, where the fast one is above the cap or the allowance", async () => {
+  test("uses the standard way and its duration when fast exceeds the cap or the allowance", async () => {
     for (const change of [{ allowance: 1n }, { fast: SHARE_SCALE / 100n }]) {
       const { route, planFee, state } = openRoute();
       Object.assign(state, change);
@@ -176,7 +176,7 @@ describe("a quote", () => {
     }
   });
 
-  test("is refused where the pool is not what the price is", async () => {
+  test("is refused when the pool deviates from the price", async () => {
     const { route, planFee, state } = openRoute();
     const fee = await planFee(ETHER, commitment);
     state.poolPrice = 2_960_000_000n;
@@ -193,7 +193,7 @@ describe("a quote", () => {
 });
 
 describe("a sweep", () => {
-  test("insists on the pool's answer less the slippage, and lets the bridge keep what was planned at that price", async () => {
+  test("demands the pool's answer less slippage, and allows the planned bridge fee at that price", async () => {
     const { route, planFee, state } = openRoute();
     const fee = await planFee(ETHER, commitment);
     expect(await route.prepareSweep(address, ETHER, fee)).not.toBeNull();
@@ -214,14 +214,14 @@ describe("a sweep", () => {
     ]);
   });
 
-  test("waits while no price is signed", async () => {
+  test("waits until a price is signed", async () => {
     const { route, planFee, state } = openRoute();
     const fee = await planFee(ETHER, commitment);
     state.isPriced = false;
     expect(await route.prepareSweep(address, ETHER, fee)).toBeNull();
   });
 
-  test("never asks for more than SwapCctpRoute lets the bridge keep, whatever of it the pool gives", async () => {
+  test("never requests a bridge fee above the limit of SwapCctpRoute, for any pool output", async () => {
     const { route, planFee, state } = openRoute();
     let planned = 0;
     const caps = fc.record({
@@ -244,7 +244,7 @@ describe("a sweep", () => {
         const [order] = state.orders;
         if (refused || !order) return;
         planned += 1;
-        // What the contract computes of it, should the pool give anything that it accepts.
+        // The contract's result for any pool output that it accepts.
         const { fee, minOut, maxFee } = order;
         const charged = (amount * BigInt(fee.bps)) / 10_000n + fee.flat;
         const amountIn = amount - charged;
@@ -258,8 +258,8 @@ describe("a sweep", () => {
         const cap = (amount * BigInt(maxFeeBps)) / 10_000n;
         expect(charged).toBeLessThanOrEqual(cap);
         expect(maxFee).toBeLessThanOrEqual(((cap - charged) * amountOut) / amountIn);
-        // And what is left of it is never below the least that was quoted.
-        // Nothing was, where the whole amount is not swapped at a fair price, although a part of it is.
+        // The amount after the fee is never below the quoted minimum.
+        // No minimum was quoted where the pool's price is fair for a part of the amount but not for all of it.
         const unpriced = await planFee(amount, given);
         if (await refusalOf(route.quote(amount, given, unpriced))) return;
         const { minOut: quoted } = await route.quote(amount, given, unpriced);
@@ -270,7 +270,7 @@ describe("a sweep", () => {
     expect(planned).toBeGreaterThan(100);
   });
 
-  test("leaves at least what is quoted as the least, whatever within the caps is kept", () => {
+  test("leaves at least the quoted minimum for all fees within the caps", () => {
     const left = (amount: bigint, { maxFeeBps }: Pick<Caps, "maxFeeBps">) => {
       const cap = (amount * BigInt(maxFeeBps)) / 10_000n;
       return amount - (cap < amount - 1n ? cap : amount - 1n);
@@ -301,7 +301,7 @@ describe("a sweep", () => {
   });
 });
 
-describe("what a sweep did", () => {
+describe("the receipt of a sweep", () => {
   const CHARGED = ETHER / 1000n;
   const AMOUNT_IN = ETHER - CHARGED;
   const BURNED = 2_990_000_000n;
@@ -368,7 +368,7 @@ describe("what a sweep did", () => {
     effects,
   });
 
-  test("is what left the wallet, and what the bridge must leave of what was burned", async () => {
+  test("gives the swept amount and the minimum that the bridge must deliver", async () => {
     const { route } = openRoute();
     const receipt = receiptOf(swapped, messageOf(), burned, settled);
     expect(await route.readSweep(receipt, address)).toEqual({
@@ -379,7 +379,7 @@ describe("what a sweep did", () => {
     });
   });
 
-  test("is told from a burn of the wallet's own USDC in the same transaction, wherever that is", async () => {
+  test("gives the route's burn, not one of the wallet's own USDC in the same transaction", async () => {
     const { route } = openRoute();
     const own = [
       messageOf({ amount: 7_000_000n, maxFee: 1n }),
@@ -400,9 +400,9 @@ describe("what a sweep did", () => {
     ["the swap", [messageOf(), burned, settled]],
     ["the burn", [swapped, messageOf(), settled]],
     ["the message", [swapped, burned, settled]],
-    ["what settled it", [swapped, messageOf(), burned]],
+    ["the settled event", [swapped, messageOf(), burned]],
     ["the whole fee", [{ ...swapped, fee: CHARGED - 1n }, messageOf(), burned, settled]],
-  ])("is unknown where the receipt lacks %s", async (_, effects) => {
+  ])("gives no sweep when it lacks %s", async (_, effects) => {
     const { route } = openRoute();
     expect(await route.readSweep(receiptOf(...effects), address)).toBeNull();
   });
@@ -423,12 +423,12 @@ describe("what a sweep did", () => {
       [swapped, messageOf({ mintRecipient: padAddress(USDC) }), burned, settled],
       "a mined burn matches the commitment (mintRecipient)",
     ],
-  ])("is not believed where it %s", async (_, effects, reason) => {
+  ])("is rejected when it %s", async (_, effects, reason) => {
     const { route } = openRoute();
     await expect(route.readSweep(receiptOf(...effects), address)).rejects.toThrow(reason);
   });
 
-  test("is not believed where the pool gave less than the price demands, or nobody asked for the price", async () => {
+  test("is rejected when the pool gave less than the price demands, or the price was never requested", async () => {
     const { route, state } = openRoute();
     const receipt = receiptOf(swapped, messageOf(), burned, settled);
     state.rateInBlock = (RATE * 103n) / 100n;

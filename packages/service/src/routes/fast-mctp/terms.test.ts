@@ -11,8 +11,8 @@ const FAST = (13n * SHARE_SCALE) / 100_000n;
 const PLENTY = 10n ** 18n;
 const TERMS = { fees: { fast: FAST, standard: 0n }, allowance: PLENTY };
 
-describe("what the bridge may keep", () => {
-  test("is what fast costs and a fifth more, where that fits", () => {
+describe("the maximum fee of the bridge", () => {
+  test("is the fast fee plus a fifth when that fits", () => {
     // 1.3 basis points of 100 are 13,000.
     expect(maxFeeOf(100n * USDC, 15_600n, TERMS)).toBe(15_600n);
   });
@@ -21,18 +21,18 @@ describe("what the bridge may keep", () => {
     ["there is less room", 15_599n, TERMS],
     ["the allowance is below it", PLENTY, { ...TERMS, allowance: 100n * USDC - 1n }],
     ["fast is not offered", PLENTY, { ...TERMS, fees: { fast: null, standard: 0n } }],
-  ])("is nothing where %s: then it goes as standard", (_, room, terms) => {
+  ])("is zero, for a standard burn, when %s", (_, room, terms) => {
     expect(maxFeeOf(100n * USDC, room, terms)).toBe(0n);
   });
 
-  test("is what standard costs where Circle asks for it, whatever the room", () => {
+  test("is the standard fee when Circle charges one, even above the room", () => {
     const terms = { fees: { fast: null, standard: FAST }, allowance: 0n };
     expect(maxFeeOf(100n * USDC, 0n, terms)).toBe(15_600n);
   });
 });
 
 describe("a burn", () => {
-  test("goes fast where what the bridge may keep is enough", () => {
+  test("is fast when the maximum fee covers the fast fee", () => {
     expect(chooseSpeed(99_900_000n, 15_600n, TERMS)).toEqual({
       // 1.3 basis points of what is burned, rounded up.
       expectedFee: 12_987n,
@@ -44,21 +44,21 @@ describe("a burn", () => {
   test.each([
     ["it may keep less", 12_986n, TERMS],
     ["the allowance is used up", 15_600n, { ...TERMS, allowance: 99_899_999n }],
-  ])("goes as standard where %s", (_, maxFee, terms) => {
+  ])("is standard when %s", (_, maxFee, terms) => {
     expect(chooseSpeed(99_900_000n, maxFee, terms)).toEqual({
       expectedFee: 0n,
       minFinalityThreshold: 2000,
     });
   });
 
-  test("waits where standard costs more by now than was planned", () => {
+  test("waits when the standard fee has risen above the plan", () => {
     const terms = { fees: { fast: null, standard: FAST }, allowance: 0n };
     expect(() => chooseSpeed(99_900_000n, 12_986n, terms)).toThrow(
       expect.objectContaining({ code: "FEE_NOT_COVERED" }),
     );
   });
 
-  test("leaves something to be minted", () => {
+  test("leaves an amount to mint", () => {
     for (const [burned, maxFee] of [
       [0n, 0n],
       [5n, 5n],
@@ -70,7 +70,7 @@ describe("a burn", () => {
   });
 });
 
-test("whatever is asked, the contract takes it: all fees together fit under the cap, and the bridge is paid", () => {
+test("is accepted by the contract for all requests: total fees fit under the cap and cover the bridge fee", () => {
   fc.assert(
     fc.property(
       fc.record({
@@ -96,7 +96,7 @@ test("whatever is asked, the contract takes it: all fees together fit under the 
           expect(items.service + items.gas + fee.bridge <= onChain).toBe(true);
           expect(expectedFee <= fee.bridge && fee.bridge < burned).toBe(true);
         } catch (error) {
-          // Refused is as good.
+          // A refusal is acceptable too.
           if (!(error instanceof OperatingError)) throw error;
         }
       },

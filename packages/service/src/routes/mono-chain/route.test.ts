@@ -1,4 +1,4 @@
-/** The transfer on one chain and the swap on it, held to what every route has to hold. */
+/** The transfer and the pool swap on one chain, against the suite of all routes. */
 import { createEncodingChain } from "../../../test/support/encoding-chain.ts";
 import { createStillClock, hashOf } from "../../../test/support/doubles.ts";
 import {
@@ -17,7 +17,7 @@ import { chargeOf } from "./swap-terms.ts";
 
 const SWEPT_BLOCK = 7n;
 
-/** An amount less `RouteFeeLib.cap`. */
+/** Returns the amount less `RouteFeeLib.cap`. */
 function leastLeft(amount: bigint, maxFeeBps: number): bigint {
   const cap = (amount * BigInt(maxFeeBps)) / 10_000n;
   return amount - (cap < amount - 1n ? cap : amount - 1n);
@@ -38,7 +38,7 @@ behavesLikeRoute("MONO_CHAIN to the same token", {
     },
   ],
 
-  // TransferRoute sends the amount less what it charges.
+  // TransferRoute sends the amount less its fee.
   leastByContract: (amount, { maxFeeBps }) => leastLeft(amount, maxFeeBps),
 
   openBench(_db, { token, contract }) {
@@ -117,7 +117,7 @@ behavesLikeRoute("MONO_CHAIN to another token", {
     { name: "deadline", type: "uint256" },
   ],
 
-  // What is left after the whole cap is swapped at the price less the whole slippage.
+  // The amount after the full cap is swapped at the price less the full slippage.
   leastByContract: (amount, caps) => minOutOfSwap(leastLeft(amount, caps.maxFeeBps), caps),
   leastOfSweep: ({ address, amount, fee }) =>
     minOutOfSwap(amount - chargeOf(amount, fee), address.commitment),
@@ -132,7 +132,7 @@ behavesLikeRoute("MONO_CHAIN to another token", {
         const number = arrival?.isConfirmed ? SWEPT_BLOCK + 2n : SWEPT_BLOCK;
         return { number, hash: toHex32(hashOf("head")), parentHash: toHex32(hashOf("before")) };
       },
-      // A pool without a bottom, at the price.
+      // A pool of unlimited depth, at the price.
       quoteSwap: async ({ amountIn }) => (amountIn * RATE * 10n ** 18n) / (RATE_SCALE * 10n ** 6n),
     });
     const pricing: Pricing = {

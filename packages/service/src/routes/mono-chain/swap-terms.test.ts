@@ -1,4 +1,4 @@
-/** The numbers of a swap, and when a pool is believed. */
+/** The amounts of a pool swap, and the bounds within which a pool's answer is accepted. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { BPS } from "../../core/amounts.ts";
@@ -10,13 +10,13 @@ const rates = fc.bigInt({ min: 1n, max: 10n ** 36n });
 const bps = fc.integer({ min: 0, max: 10_000 });
 const decimals = fc.integer({ min: 0, max: 24 });
 
-describe("what is kept", () => {
-  test("is the share, rounded down, and what is flat", () => {
+describe("the fee", () => {
+  test("is the share, rounded down, plus the flat amount", () => {
     expect(chargeOf(1_999n, { bps: 10, flat: 3n })).toBe(4n);
   });
 });
 
-describe("the least that must come out", () => {
+describe("the minimum output", () => {
   test("is rounded down twice, as the contract does", () => {
     fc.assert(
       fc.property(
@@ -37,7 +37,7 @@ describe("the least that must come out", () => {
     );
   });
 
-  test("is one unit less only where a whole unit is not reached", () => {
+  test("differs by one unit only when the exact value is below a whole unit", () => {
     const rated = { rate: 3_000n * 10n ** 18n, decimalsIn: 18, decimalsOut: 6 };
     const caps = { maxSlippageBps: 100 };
     expect(swapMinimumOf(10n ** 18n, rated, caps)).toBe(2_970_000_000n);
@@ -58,7 +58,7 @@ describe("a pool's answer", () => {
     }
   };
 
-  test("counts within the bound on both sides, to the unit", () => {
+  test("is accepted within the bound on both sides, to the unit", () => {
     const expected = { fair: 10_000n, least: 0n, maxImpactBps: 100 };
     expect(reasonOf(9_900n, expected)).toBeNull();
     expect(reasonOf(10_100n, expected)).toBeNull();
@@ -67,13 +67,13 @@ describe("a pool's answer", () => {
     expect(reasonOf(null, expected)).toBe("no_pool");
   });
 
-  test("below what the contract insists on never counts, whatever the bound", () => {
+  test("is rejected below the contract's minimum, for every bound", () => {
     const expected = { fair: 10_000n, least: 9_950n, maxImpactBps: 10_000 };
     expect(reasonOf(9_950n, expected)).toBeNull();
     expect(reasonOf(9_949n, expected)).toBe("pool_below_price");
   });
 
-  test("is believed only within what is fair", () => {
+  test("is accepted only near the fair value", () => {
     fc.assert(
       fc.property(amounts, amounts, bps, (answer, fair, maxImpactBps) => {
         const room = BigInt(maxImpactBps) * fair;

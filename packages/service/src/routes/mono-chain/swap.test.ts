@@ -1,4 +1,4 @@
-/** The route through a pool, with the pool's and the attestor's answers set by hand. */
+/** The route through a pool; tests set the answers of the pool and of the attestor. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createStillClock, createStrictChain, hashOf } from "../../../test/support/doubles.ts";
@@ -99,7 +99,7 @@ function openPool() {
   return { route, state };
 }
 
-/** The code of a refusal; null where there is none. */
+/** Returns the code of a refusal, or null without one. */
 async function codeOf(asked: Promise<unknown>): Promise<string | null> {
   try {
     await asked;
@@ -111,14 +111,14 @@ async function codeOf(asked: Promise<unknown>): Promise<string | null> {
 }
 
 describe("a quote", () => {
-  test("is what the pool gives for what the fee leaves, and the least that the contract lets come out", async () => {
+  test("is the pool's output for the amount after fees, and the contract's minimum", async () => {
     const { route, state } = openPool();
     const quoted = await route.quote(ETHER, commitment, FEE);
     expect(quoted).toEqual({
-      // What the pool would give for all of it.
+      // The pool's output for the whole amount.
       fair: 2_995_000_000n,
       amountOut: 2_992_005_000n,
-      // With the whole of both caps.
+      // Both caps used in full.
       minOut: (2_985_000_000n * 99n) / 100n,
     });
     const amountIn = ETHER - ETHER / 1000n;
@@ -127,7 +127,7 @@ describe("a quote", () => {
     ]);
   });
 
-  test("takes gas as well, and no more than the address allows", async () => {
+  test("deducts gas too, up to the address's fee cap", async () => {
     const { route, state } = openPool();
     const gas = ETHER / 500n;
     await route.quote(ETHER, commitment, { ...FEE, flat: gas });
@@ -138,13 +138,13 @@ describe("a quote", () => {
     ]);
   });
 
-  test("of dust has no minimum, and no pool is asked", async () => {
+  test("returns no minimum for dust, without querying the pool", async () => {
     const { route, state } = openPool();
     expect((await route.quote(333_333_333n, commitment, FEE)).minOut).toBe(0n);
     expect(state.questions).toEqual([]);
   });
 
-  test("is refused without a price, without a pool, and where the two do not agree", async () => {
+  test("is refused without a price, without a pool, or when they disagree", async () => {
     const { route, state } = openPool();
     state.answer = () => null;
     const quoteIt = () => route.quote(ETHER, commitment, FEE);
@@ -162,7 +162,7 @@ describe("a quote", () => {
 });
 
 describe("a sweep", () => {
-  test("insists on the pool's answer less the slippage, for two minutes", async () => {
+  test("demands the pool's answer less slippage, with a deadline of two minutes", async () => {
     const { route, state } = openPool();
     await route.prepareSweep(address, ETHER, FEE);
     expect(state.orders).toEqual([
@@ -179,7 +179,7 @@ describe("a sweep", () => {
     ]);
   });
 
-  test("waits for the attestor, and goes no further without its price", async () => {
+  test("waits for the attestor's price", async () => {
     const { route, state } = openPool();
     state.attestedRate = null;
     expect(await route.prepareSweep(address, ETHER, FEE)).toBeNull();
@@ -190,7 +190,7 @@ describe("a sweep", () => {
     expect(state.questions).toEqual([]);
   });
 
-  test("is held to the attestor's price, not to ours", async () => {
+  test("uses the attestor's price, not our own", async () => {
     const { route, state } = openPool();
     state.attestedRate = (RATE * 102n) / 100n;
     await expect(route.prepareSweep(address, ETHER, FEE)).rejects.toMatchObject({
@@ -200,7 +200,7 @@ describe("a sweep", () => {
     expect(state.orders).toEqual([]);
   });
 
-  test("T69 whatever the pool says, none is sent that the contract's minimum would not let through", async () => {
+  test("is never sent below the contract's minimum, for any pool answer [T69]", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.bigInt({ min: 10n ** 12n, max: 2n * ETHER }),
@@ -230,7 +230,7 @@ describe("a sweep", () => {
   });
 });
 
-describe("what a swap did", () => {
+describe("the receipt of a sweep", () => {
   const SETTLED = {
     kind: "settled",
     wallet: WALLET,
@@ -258,7 +258,7 @@ describe("what a swap did", () => {
     effects,
   });
 
-  test("is read from its receipt, with the least that its price let through", async () => {
+  test("gives the pool swap and the minimum at its signed price", async () => {
     const { route } = openPool();
     expect(await route.readSweep(receiptOf(SWAPPED, SETTLED), address)).toEqual({
       amount: ETHER,
@@ -276,19 +276,19 @@ describe("what a swap did", () => {
     ["of another amount", [{ ...SWAPPED, amountIn: ETHER }, SETTLED]],
     ["that settled nothing", [SWAPPED]],
     ["that swapped nothing", [SETTLED]],
-  ])("a swap %s is not the sweep", async (_, effects) => {
+  ])("gives no sweep for a pool swap %s", async (_, effects) => {
     const { route } = openPool();
     expect(await route.readSweep(receiptOf(...effects), address)).toBeNull();
   });
 
-  test("a swap at a price that was never signed is believed to nobody", async () => {
+  test("is rejected when its price was never signed", async () => {
     const { route, state } = openPool();
     state.rateInBlock = null;
     const read = () => route.readSweep(receiptOf(SWAPPED, SETTLED), address);
     await expect(read()).rejects.toMatchObject({ code: "INTERNAL" });
   });
 
-  test("T70 is delivered when the committed wallet got at least the least, deep enough", async () => {
+  test("is delivered when the committed wallet received at least the minimum, with enough confirmations [T70]", async () => {
     const { route, state } = openPool();
     const sweep = { amount: ETHER, minOut: 2_967_030_000n, logIndex: 7, deliveryId: null };
     const poll = (effect: Effect) =>

@@ -1,4 +1,4 @@
-/** The attestor's judgement: it signs what it finds on the chains at final blocks, and refuses everything else. */
+/** The attestor's decisions: it signs facts of final blocks and refuses everything else. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   createStillClock,
@@ -33,7 +33,7 @@ const WALLET = address("3a");
 const DELIVERY_ID = toHex32(hashOf("delivery id"));
 const COMMITMENT_HASH = toHex32(hashOf("commitment"));
 const SIGNATURE: Hex = "0x51";
-/** One of each family. */
+/** One chain of each family. */
 const HINTS = [hashOf("lock"), toTxHash(`0x${"7a".repeat(64)}`)];
 
 const commitment: Commitment = {
@@ -78,7 +78,7 @@ function openAttestor() {
     finalNumber: 10n,
     finalTime: nowS,
     unreachable: false,
-    /** Deliveries whose locks take long to be read. */
+    /** Delivery ids whose locks are slow to read. */
     slow: new Map<Hex32, Promise<void>>(),
     hinted: [] as unknown[],
   };
@@ -235,14 +235,14 @@ function openAttestor() {
   };
 }
 
-describe("an order", () => {
-  test("is signed when the lock is final, for this destination, and unpaid", async () => {
+describe("a payout", () => {
+  test("is signed when its lock is final, for this destination and unpaid", async () => {
     const { askOrder, signed } = openAttestor();
     expect(await askOrder()).toBe(SIGNATURE);
     expect(signed).toEqual([[30, 999_000n]]);
   });
 
-  test("waits while the lock is not in a final block, and is signed once it is", async () => {
+  test("waits until its lock is in a final block, and is then signed", async () => {
     const { state, lock, clock, deps, askOrder, answerOf } = openAttestor();
     state.lock = null;
     expect(await askOrder()).toBe("waits");
@@ -252,7 +252,7 @@ describe("an order", () => {
     expect(await answerOf(`delivery:${DELIVERY_ID}:1`)).toBe(SIGNATURE);
   });
 
-  test("whose lock takes long to be read holds up no other", async () => {
+  test("does not delay others when its lock is slow to read", async () => {
     const { state, deps, order, ask, answerOf } = openAttestor();
     const slow = toHex32(hashOf("slow"));
     const source = deps.chains.get(30);
@@ -278,7 +278,7 @@ describe("an order", () => {
     expect(await answerOf(`delivery:${slow}:1`)).toBe(SIGNATURE);
   });
 
-  test("its claim and its return are looked for where the request says, and verified all the same", async () => {
+  test("is verified in full, like its claim and return, when the request hints at a transaction", async () => {
     const { state, askOrder, askClaim, askReturn } = openAttestor();
     state.found = null;
     state.deliveredFinal = true;
@@ -286,7 +286,7 @@ describe("an order", () => {
     expect(state.hinted).toEqual([HINTS, HINTS, HINTS, HINTS]);
   });
 
-  test("T48 waits while the node does not answer", async () => {
+  test("waits while the node does not answer [T48]", async () => {
     const { state, askOrder } = openAttestor();
     state.unreachable = true;
     expect(await askOrder()).toBe("waits");
@@ -297,7 +297,7 @@ describe("an order", () => {
     ["for more than was locked", "above_locked_value", { amount: 1_000_001n }],
     ["from an escrow that is not ours", "unknown_escrow", { escrow: address("66") }],
     ["of a chain that is not ours", "unknown_chain", { srcChain: 4 }],
-    ["of a pair it does not vouch for", "unknown_pair", { srcToken: address("66") }],
+    ["of a pair that it does not sign for", "unknown_pair", { srcToken: address("66") }],
     [
       "towards a token it does not vouch for",
       "unknown_pair",
@@ -308,13 +308,13 @@ describe("an order", () => {
       "unknown_chain",
       { commitment: { ...commitment, destChain: 4 } },
     ],
-  ])("%s is refused as %s", async (_what, reason, change) => {
+  ])("%s is refused with %s", async (_what, reason, change) => {
     const { askOrder, signed } = openAttestor();
     expect(await askOrder(change)).toBe(reason);
     expect(signed).toEqual([]);
   });
 
-  test("of a pair that is not paid from inventory is refused", async () => {
+  test("is refused for a pair that is not paid from inventory", async () => {
     const { deps, askOrder, signed } = openAttestor();
     const [pair] = deps.pairs;
     assert(pair, "there is a pair");
@@ -323,18 +323,18 @@ describe("an order", () => {
     expect(signed).toEqual([]);
   });
 
-  test("under a delivery id that is not its own is refused", async () => {
+  test("is refused under a delivery id of another payout", async () => {
     const { askOrder } = openAttestor();
     expect(await askOrder({}, toHex32(hashOf("another id")))).toBe("other_delivery_id");
   });
 
-  test("that may be used later than twelve hours after the lock is refused", async () => {
+  test("is refused with a deadline more than 12 hours after its lock", async () => {
     const { askOrder, nowS } = openAttestor();
     expect(await askOrder({ deadline: nowS + 12n * 3600n + 1n })).toBe("deadline_too_late");
     expect(await askOrder({ deadline: nowS + 12n * 3600n })).toBe(SIGNATURE);
   });
 
-  test("V6 of a delivery that is on its chain is refused", async () => {
+  test("is refused when its delivery is already on its chain [V6]", async () => {
     const { state, askOrder } = openAttestor();
     state.deliveredLatest = true;
     expect(await askOrder()).toBe("already_delivered");
@@ -346,13 +346,13 @@ describe("an order", () => {
     ["another destination", "other_lock", { destChain: 4 }],
     ["another Delivery contract", "other_lock", { delivery: padAddress(address("66")) }],
     ["nothing any more", "already_claimed", { state: "claimed" }],
-  ])("of a lock that holds %s is refused as %s", async (_what, reason, change) => {
+  ])("is refused when its lock holds %s, with %s", async (_what, reason, change) => {
     const { state, lock, askOrder } = openAttestor();
     state.lock = { ...lock, ...change };
     expect(await askOrder()).toBe(reason);
   });
 
-  test("T46 fifty requests that wait do not hold up one that can be answered", async () => {
+  test("is answered at once behind fifty waiting requests [T46]", async () => {
     const { state, lock, clock, deps, askOrder, answerOf } = openAttestor();
     state.lock = null;
     for (let i = 0; i < 60; i++) await askOrder();
@@ -365,7 +365,7 @@ describe("an order", () => {
     expect(await answerOf(`delivery:${DELIVERY_ID}:1`)).toBe(SIGNATURE);
   });
 
-  test("that is broken troubles no other", async () => {
+  test("does not affect others when its request is malformed", async () => {
     const { state, lock, askOrder } = openAttestor();
     state.lock = null;
     await askOrder();
@@ -374,14 +374,14 @@ describe("an order", () => {
     expect(await askOrder()).toBe(SIGNATURE);
   });
 
-  test("whose deadline has passed is left alone", async () => {
+  test("is left unanswered after its deadline", async () => {
     const { askOrder, nowS } = openAttestor();
     expect(await askOrder({ deadline: nowS - 1n })).toBe("waits");
   });
 });
 
 describe("a claim", () => {
-  test("is signed when the payment of the lock is final", async () => {
+  test("is signed when the payout of its lock is final", async () => {
     const { state, found, askClaim, signed } = openAttestor();
     state.deliveredFinal = true;
     state.found = found;
@@ -389,7 +389,7 @@ describe("a claim", () => {
     expect(signed).toEqual([[2, 999_000n]]);
   });
 
-  test("waits while the payment is not final", async () => {
+  test("waits until the payout is final", async () => {
     const { state, found, askClaim } = openAttestor();
     state.deliveredLatest = true;
     state.found = found;
@@ -403,21 +403,21 @@ describe("a claim", () => {
     ["another recipient", { to: address("66") }],
     ["another token", { token: address("66") }],
     ["another amount", { amount: 999_001n }],
-  ])("V5 for a payment to %s is refused", async (_what, change) => {
+  ])("is refused for a payout of %s [V5]", async (_what, change) => {
     const { state, found, askClaim } = openAttestor();
     state.deliveredFinal = true;
     state.found = { ...found, ...change };
     expect(await askClaim()).toBe("other_payment");
   });
 
-  test("for a payment below the promised minimum is refused", async () => {
+  test("is refused for a payout below the promised minimum", async () => {
     const { state, found, askClaim } = openAttestor();
     state.deliveredFinal = true;
     state.found = { ...found, amount: 994_999n };
     expect(await askClaim({ paidAmount: 994_999n })).toBe("other_payment");
   });
 
-  test("of a lock that was claimed is refused", async () => {
+  test("is refused for a lock that is already claimed", async () => {
     const { state, lock, found, askClaim } = openAttestor();
     state.deliveredFinal = true;
     state.found = found;
@@ -429,21 +429,21 @@ describe("a claim", () => {
 describe("a return", () => {
   const WINDOW_S = 12n * 3600n;
 
-  test("is signed when a final block past every order's time shows no delivery", async () => {
+  test("is signed when a final block after every payout deadline shows no delivery", async () => {
     const { askReturn, state, nowS, signed } = openAttestor();
     state.finalTime = nowS + WINDOW_S + 1n;
     expect(await askReturn()).toBe(SIGNATURE);
     expect(signed).toEqual([[2, DELIVERY_ID]]);
   });
 
-  test("waits while an order may still be paid", async () => {
+  test("waits while a payout can still be paid", async () => {
     const { askReturn, state, nowS, signed } = openAttestor();
     state.finalTime = nowS + WINDOW_S;
     expect(await askReturn()).toBe("waits");
     expect(signed).toEqual([]);
   });
 
-  test("waits for orders that were signed under a longer window", async () => {
+  test("waits for payouts signed under a longer window", async () => {
     const { askOrder, askReturn, deps, state, nowS } = openAttestor();
     expect(await askOrder({ deadline: nowS + WINDOW_S })).toBe(SIGNATURE);
     Object.assign(deps, { payoutWindowS: 10n });
@@ -451,7 +451,7 @@ describe("a return", () => {
     expect(await askReturn()).toBe("waits");
   });
 
-  test("is refused once the delivery was made", async () => {
+  test("is refused after the delivery", async () => {
     const { askReturn, state, nowS } = openAttestor();
     state.finalTime = nowS + WINDOW_S + 1n;
     state.deliveredFinal = true;
@@ -468,7 +468,7 @@ describe("a return", () => {
     },
   );
 
-  test("is refused for a lock of another wallet, and waits for one that is not final", async () => {
+  test("is refused for a lock of another wallet, and waits for a lock that is not final", async () => {
     const { askReturn, state, lock, nowS } = openAttestor();
     state.finalTime = nowS + WINDOW_S + 1n;
     state.lock = { ...lock, wallet: address("bb") };

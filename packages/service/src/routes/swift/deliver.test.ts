@@ -1,4 +1,4 @@
-/** The delivery worker over a real PostgreSQL, with what the chains show set by hand. */
+/** The delivery worker over a real PostgreSQL; tests set the state of the chains. */
 import { describe, expect, test } from "vitest";
 import { createStrictChain, hashOf, LANE, silentLog } from "../../../test/support/doubles.ts";
 import { openDesk, RECIPIENT, USDC } from "../../../test/support/settlement-desk.ts";
@@ -13,7 +13,7 @@ import { getDelivery, insertDelivery } from "./store.ts";
 
 const ID = toHex32(hashOf("delivery"));
 
-/** A settlement whose sweep is mined, and its lock. */
+/** A settlement with a mined sweep, and its lock. */
 async function openLocked() {
   const desk = await openDesk();
   const { db, clock } = desk;
@@ -63,9 +63,9 @@ async function openLocked() {
     found: null as FoundDelivery | null,
     deliveredFinal: false,
     hinted: [] as unknown[],
-    /** How claims were to end the lock. */
+    /** The way in which each claim was to end the lock. */
     ended: [] as Pick<OpenLock, "held" | "whole">[],
-    /** What simulations say next; after them that all is well. */
+    /** Results of the next simulations; later ones succeed. */
     simulations: [] as Simulation[],
   };
   const source = createStrictChain({
@@ -116,14 +116,14 @@ async function openLocked() {
   };
   const requests = async () =>
     (await db.selectFrom("attestations").select(["id", "request"]).orderBy("id").execute()).map(
-      // CAST: JSON of our own.
+      // CAST: our own JSON.
       ({ id, request }) => ({ id, ...(request as object) }),
     );
   return { desk, deps, clock, settlementId: swap.id, state, poll, requests };
 }
 
-describe("where a lock and its delivery are looked for", () => {
-  test("are the transactions that we made, and the attestor is told", async () => {
+describe("the search for a lock and its delivery", () => {
+  test("reads our own transactions and passes them to the attestor as hints", async () => {
     const { desk, deps, settlementId, state, poll, requests } = await openLocked();
     const sweep = hashOf("sweep:");
     await poll();
@@ -168,8 +168,8 @@ describe("where a lock and its delivery are looked for", () => {
   });
 });
 
-describe("a claim of a lock to which anybody may add", () => {
-  /** Delivered for good, and the attestor has signed. */
+describe("a claim of a lock that third parties can top up", () => {
+  /** A final delivery whose claim the attestor has signed. */
   async function openClaim() {
     const opened = await openLocked();
     const { desk, state, poll } = opened;
@@ -195,14 +195,14 @@ describe("a claim of a lock to which anybody may add", () => {
     return { ...opened, sign, stateOf };
   }
 
-  test("takes what it holds and closes it", async () => {
+  test("takes the balance and closes the lock", async () => {
     const { state, poll, stateOf } = await openClaim();
     await poll();
     expect(await stateOf()).toBe("claiming");
     expect(state.ended).toEqual([{ held: 1_000n }]);
   });
 
-  test("takes it whole where the simulation finds that something came", async () => {
+  test("takes the whole balance when the simulation finds that it grew", async () => {
     const { state, poll, stateOf } = await openClaim();
     state.simulations = [{ ok: false, reason: "NonNativeHasBalance" }];
     await poll();
@@ -210,7 +210,7 @@ describe("a claim of a lock to which anybody may add", () => {
     expect(state.ended).toEqual([{ held: 1_000n }, { held: 1_000n, whole: true }]);
   });
 
-  test("takes it whole once it failed on the chain", async () => {
+  test("takes the whole balance after a failure on the chain", async () => {
     const { desk, state, poll, sign, stateOf } = await openClaim();
     await poll();
     await desk.mine(`claim:${ID}:1`, false);
@@ -224,7 +224,7 @@ describe("a claim of a lock to which anybody may add", () => {
     expect(state.ended).toEqual([{ held: 1_000n, whole: true }]);
   });
 
-  test("that would fail in either way is not sent", async () => {
+  test("is not sent when both ways would fail", async () => {
     const { state, poll, stateOf } = await openClaim();
     const frozen = { ok: false, reason: "AccountFrozen" } as const;
     state.simulations = [frozen, frozen];
@@ -235,7 +235,7 @@ describe("a claim of a lock to which anybody may add", () => {
 });
 
 describe("the number of a lock", () => {
-  test("is one that no lock of the wallet and token had, whatever the clock does", async () => {
+  test("is unique for its wallet and token, even when the clock moves back", async () => {
     const { desk, clock } = await openLocked();
     const { db } = desk;
     const seqs: bigint[] = [];
@@ -275,7 +275,7 @@ describe("the number of a lock", () => {
     expect(await plan()).toBe(now);
     await setSeq(now);
     expect(await plan()).toBe(now + 1n);
-    // It jumps an hour back, and then forth again.
+    // The clock jumps back an hour, then forward again.
     clock.advance(-3_600_000);
     expect(await plan()).toBe(now + 1n);
     expect(await plan(RECIPIENT)).toBe(now - 3_600_000n);

@@ -1,17 +1,17 @@
 import { expect, test } from "vitest";
 import { DELIVERY_STATES, type DeliveryState, ENDED_STATES, mayMove } from "./lifecycle.ts";
 
-/** Every move of a delivery; what is not here never happens. */
+/** All allowed transitions of a delivery. */
 const MOVES: readonly (readonly [DeliveryState, DeliveryState])[] = [
   ["locked", "delivered"],
   ["locked", "returning"],
   ["locked", "returned"],
   ["locked", "taken_back"],
   ["delivered", "claiming"],
-  // The delivery's block left the chain.
+  // The delivery's block was orphaned.
   ["delivered", "locked"],
   ["claiming", "claimed"],
-  // The claim failed and is planned anew.
+  // The claim failed and is planned again.
   ["claiming", "delivered"],
   ["claiming", "locked"],
   ["returning", "returned"],
@@ -19,7 +19,7 @@ const MOVES: readonly (readonly [DeliveryState, DeliveryState])[] = [
   ["returning", "locked"],
 ];
 
-test("a delivery moves only as it was decided, and what ended never moves again", () => {
+test("a delivery makes only the listed transitions, and a terminal state never changes", () => {
   const allowed = DELIVERY_STATES.flatMap((from) =>
     DELIVERY_STATES.filter((to) => mayMove(from, to)).map((to) => `${from} -> ${to}`),
   );
@@ -28,7 +28,7 @@ test("a delivery moves only as it was decided, and what ended never moves again"
   expect(stays.toSorted()).toEqual([...ENDED_STATES].toSorted());
 });
 
-test("inventory is claimed only after its payment was seen, and given back only where it was not", () => {
+test("a lock is claimed only after its payout was seen, and returned only when it was not", () => {
   const before = (state: DeliveryState) => DELIVERY_STATES.filter((from) => mayMove(from, state));
   expect(before("claiming")).toEqual(["delivered"]);
   expect(before("claimed")).toEqual(["claiming"]);

@@ -1,4 +1,4 @@
-/** Prices between settler and attestor: asked for once, used while they last, renewed when they run out. */
+/** Prices between settler and attestor: requested once, reused while valid, renewed before they expire. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   createStillClock,
@@ -115,7 +115,7 @@ function openDesk() {
   return { pricing, pricingFor, attest, pair, signed, state, clock, nowS };
 }
 
-test("a price is asked for once, signed at the attestor's own rate, and then used", async () => {
+test("requests a price once, signed at the attestor's own rate, and reuses it", async () => {
   const { pricing, attest, signed, nowS } = openDesk();
   expect(await pricing.attestPrice(deposit, 1_000_000n)).toBeNull();
   expect(await pricing.attestPrice(deposit, 1_000_000n)).toBeNull();
@@ -136,7 +136,7 @@ test("a price is asked for once, signed at the attestor's own rate, and then use
   });
 });
 
-test("one more unit does not void it, a larger balance asks anew", async () => {
+test("keeps a price when the balance grows by one unit, and requests another for a larger balance", async () => {
   const { pricing, attest, signed } = openDesk();
   await pricing.attestPrice(deposit, 1_000_000n);
   await attest();
@@ -147,7 +147,7 @@ test("one more unit does not void it, a larger balance asks anew", async () => {
   expect(await pricing.attestPrice(deposit, 5_000_000n)).not.toBeNull();
 });
 
-test("one that is about to run out is renewed", async () => {
+test("renews a price that is about to expire", async () => {
   const { pricing, attest, clock, signed } = openDesk();
   await pricing.attestPrice(deposit, 1n);
   await attest();
@@ -160,7 +160,7 @@ test("one that is about to run out is renewed", async () => {
   expect(await pricing.attestPrice(deposit, 1n)).not.toBeNull();
 });
 
-test("T56 an attestor without a price refuses, and is asked again later", async () => {
+test("repeats the request later when the attestor has no price and refuses [T56]", async () => {
   const { pricing, attest, state, clock, signed } = openDesk();
   state.rate = null;
   await pricing.attestPrice(deposit, 1n);
@@ -176,7 +176,7 @@ test("T56 an attestor without a price refuses, and is asked again later", async 
   expect(await pricing.attestPrice(deposit, 1n)).not.toBeNull();
 });
 
-test("T110 a route that the attestor does not know, or one of the same asset, gets no price", async () => {
+test("gets no price for a route unknown to the attestor or of the same asset [T110]", async () => {
   const { pricing, attest, pair, signed } = openDesk();
   await pricing.attestPrice(deposit, 1n);
   await attest([{ ...pair, contract: address("dd") }]);
@@ -186,11 +186,11 @@ test("T110 a route that the attestor does not know, or one of the same asset, ge
   expect(signed).toEqual([]);
 });
 
-test("two routes of one wallet have prices of their own, asked for at the same time", async () => {
+test("keeps separate prices for two routes of one wallet, requested at the same time", async () => {
   const { pricing, pricingFor, attest, pair, signed } = openDesk();
   const other = pricingFor(address("dd"));
   const ask = () => Promise.all([pricing.attestPrice(deposit, 1n), other.attestPrice(deposit, 1n)]);
-  // Both want the same number at first; whoever does not get it asks again.
+  // Both requests want the same number at first; the one that loses requests again.
   expect(await ask()).toEqual([null, null]);
   expect(await ask()).toEqual([null, null]);
   await attest([pair, { ...pair, contract: address("dd") }]);
@@ -199,7 +199,7 @@ test("two routes of one wallet have prices of their own, asked for at the same t
   expect(prices.map((one) => one?.price.rate)).toEqual([RATE, RATE]);
 });
 
-test("two tokens of one wallet and route have prices of their own", async () => {
+test("keeps separate prices for two tokens of one wallet and route", async () => {
   const { pricing, pricingFor, attest, pair, signed, state, nowS } = openDesk();
   const native = pricingFor(ROUTE, NATIVE_TOKEN);
   const block = { number: 7n, hash: toHex32(hashOf("block")) };
@@ -217,7 +217,7 @@ test("two tokens of one wallet and route have prices of their own", async () => 
   expect(await pricing.findRateAt(deposit, { route: ROUTE, block })).toBe(RATE);
 });
 
-test("the rate of a sweep is the lowest that was signed for its block", async () => {
+test("uses the lowest rate signed for the block of a sweep", async () => {
   const { pricing, attest, state, clock, nowS } = openDesk();
   const block = { number: 7n, hash: toHex32(hashOf("block")) };
   const rateIn = (timeS: bigint, route = ROUTE) => {
@@ -232,7 +232,7 @@ test("the rate of a sweep is the lowest that was signed for its block", async ()
   state.rate = RATE - 9n;
   await pricing.attestPrice(deposit, 1n);
   await attest();
-  // The first is good until 100 s after the beginning, the second until 175 s; each for 120 s at most.
+  // The first price is valid until 100 s after the start, the second until 175 s; each for at most 120 s.
   expect(await rateIn(begin)).toBe(RATE);
   expect(await rateIn(begin + 54n)).toBe(RATE);
   expect(await rateIn(begin + 55n)).toBe(RATE - 9n);

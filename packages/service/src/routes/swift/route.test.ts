@@ -1,4 +1,4 @@
-/** Payment from inventory, of the same asset and of another, held to what every route has to hold. */
+/** Payouts from inventory, of the same asset and of another, against the suite of all routes. */
 import { createEncodingChain, CONTRACTS } from "../../../test/support/encoding-chain.ts";
 import {
   createCountingRandom,
@@ -37,7 +37,7 @@ const FAR_AWAY = 10n ** 40n;
 interface Scale {
   readonly decimalsIn: number;
   readonly decimalsOut: number;
-  /** Of a priced pair. */
+  /** Only for a priced pair. */
   readonly rate?: bigint;
 }
 
@@ -184,7 +184,7 @@ function openBench(db: Db, { token, contract }: SuitePair, scale: Scale): RouteB
       await pollDeliveries(deliveries, THERE);
       await pollAttestationRequests({
         db,
-        // What it would have to read of locks throws: it comes back to them, and signs none.
+        // Reading locks throws here, so it retries them and signs none.
         chains: deliveries.chains,
         signer: {
           address: LANE,
@@ -214,7 +214,7 @@ function swift(
 ): void {
   behavesLikeRoute(name, {
     kind: "SWIFT",
-    // What is paid out of inventory stays paid, so the lock has to stay locked.
+    // A payout from inventory cannot be undone, so the lock must be final.
     waitsForFinality: true,
     hasInventory: true,
     openBench: (db, pair) => openBench(db, pair, scale),
@@ -229,7 +229,7 @@ for (const [decimalsIn, decimalsOut] of [
   const scale = { decimalsIn, decimalsOut };
   swift(`SWIFT of one asset, ${decimalsIn} to ${decimalsOut} decimals`, scale, {
     isPriced: false,
-    // The relayer has nothing to choose.
+    // The relayer has no choice.
     routeData: [],
     leastByContract: (amount, caps) => minOutOfSameAsset(amount, caps, scale),
   });

@@ -1,4 +1,4 @@
-/** Batches over a real node and the real factory. */
+/** Batches on a real node with the real factory. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NATIVE_TOKEN } from "../../core/hex.ts";
 import { HERE, openWorld, THERE, USDC, type World } from "../../../test/evm/world.ts";
@@ -31,7 +31,7 @@ async function newDeposit(destChain: number) {
 }
 
 describe("deployments", () => {
-  test("go together, and one that somebody else made first had no effect of ours", async () => {
+  test("are batched; a deployment already made by a third party has no effect of ours", async () => {
     const commitments = [1, 2, 3].map(() => world.commitmentTo(HERE));
     const calls = commitments.map((commitment) => world.here.wallets.buildDeploy(commitment));
     const batch = world.here.combine(await withGas(calls));
@@ -48,12 +48,12 @@ describe("deployments", () => {
 });
 
 describe("settlements", () => {
-  test("go together, whichever their route, and one that fails undoes no other", async () => {
+  test("are batched across routes, and a failing one does not revert the others", async () => {
     const deposits = [await newDeposit(HERE), await newDeposit(THERE), await newDeposit(HERE)];
     const calls = deposits.map(({ call }) => call);
     const batch = world.here.combine(await withGas(calls));
     if (!batch || !deposits[0]) throw new Error("a batch was expected");
-    // Somebody settles the first meanwhile, so that its wallet is empty.
+    // A third party settles the first wallet, which empties it.
     await world.execute(world.here, deposits[0].call);
     const receipt = await world.executeBlindly(world.here, batch.call, batch.gas);
     expect(receipt.succeeded).toBe(true);
@@ -63,7 +63,7 @@ describe("settlements", () => {
     }
   });
 
-  test("the gas of a batch is enough for each job to use what the greediest may", async () => {
+  test("get enough gas for each job to use the largest job's limit", async () => {
     const deposits: Awaited<ReturnType<typeof newDeposit>>[] = [];
     for (let count = 0; count < 12; count += 1) deposits.push(await newDeposit(THERE));
     const calls = await withGas(deposits.map(({ call }) => call));
@@ -76,7 +76,7 @@ describe("settlements", () => {
   });
 });
 
-describe("what does not go together", () => {
+describe("exclusions from a batch", () => {
   const one = () => world.here.wallets.buildDeploy(world.commitmentTo(HERE));
   const claim = () =>
     world.here.buildClaim(
@@ -85,7 +85,7 @@ describe("what does not go together", () => {
       { commitment: world.commitmentTo(HERE), token: world.usdc, seq: 0n, amount: 1n },
     );
 
-  test("fewer than two, calls of two kinds, and calls of other contracts", () => {
+  test("does not batch fewer than two calls, calls of two kinds, or calls of other contracts", () => {
     const gas = 100_000n;
     expect(world.here.combine([])).toBeNull();
     expect(world.here.combine([{ call: one(), gas }])).toBeNull();
@@ -102,20 +102,20 @@ describe("what does not go together", () => {
     ).toBeNull();
   });
 
-  test("the others of a mixed queue do", () => {
+  test("batches the matching calls of a mixed queue", () => {
     const gas = 100_000n;
     const calls = [claim(), one(), claim(), one()].map((call) => ({ call, gas }));
     expect(world.here.combine(calls)?.members).toEqual([1, 3]);
   });
 
-  test("a batch is no part of another", () => {
+  test("does not put a batch into another batch", () => {
     const gas = 100_000n;
     const batch = world.here.combine([one(), one()].map((call) => ({ call, gas })));
     if (!batch) throw new Error("a batch was expected");
     expect(world.here.combine([batch, batch])).toBeNull();
   });
 
-  test("more than fifty, or more gas than a signer allows, are left for the next", () => {
+  test("leaves calls beyond fifty, or beyond the signer's gas limit, for the next batch", () => {
     const calls = (count: number, gas: bigint) =>
       Array.from({ length: count }, () => ({ call: one(), gas }));
     expect(world.here.combine(calls(60, 100_000n))?.members).toHaveLength(50);

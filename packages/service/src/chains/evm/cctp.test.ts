@@ -1,4 +1,4 @@
-/** Looking for what was minted for a message, and the events that count, on nodes that say what a test wants. */
+/** The search for the mint of a bridge message, on nodes whose answers the tests set. */
 import {
   encodeAbiParameters,
   encodeEventTopics,
@@ -73,7 +73,7 @@ function minted(to: EvmAddress, amount: bigint, fee: bigint, emitter = MESSENGER
   return { address: emitter, topics, data };
 }
 
-/** A chain on which one transaction left these logs, and the nonce is used or not. */
+/** A chain with the logs of one transaction, and the nonce used or not. */
 function answerWith(logs: readonly Log[], isUsed = true): void {
   const all = logs.map((log, index) => ({
     ...log,
@@ -87,7 +87,7 @@ function answerWith(logs: readonly Log[], isUsed = true): void {
       return { result: padAddress(isUsed ? address("01") : address("00")) };
     if (method === "eth_blockNumber") return { result: "0x10" };
     if (method === "eth_getLogs") {
-      // CAST: the filter that the search sends.
+      // CAST: the filter sent by the search.
       const [filter] = params as [{ address: string; topics: (string | null)[] }];
       const found = all.filter(
         (log) =>
@@ -128,7 +128,7 @@ describe("a mint", () => {
     });
   });
 
-  test("is null while the nonce is not used, whatever events say", async () => {
+  test("is null while the nonce is unused, for all events", async () => {
     answerWith([minted(TO, 99n, 1n), received(NONCE)], false);
     expect(await find()).toBeNull();
   });
@@ -136,7 +136,7 @@ describe("a mint", () => {
   test.each([
     ["first", [minted(TO, 99n, 1n), received(NONCE), minted(OTHER, 5n, 0n), received(word("c2"))]],
     ["last", [minted(OTHER, 5n, 0n), received(word("c2")), minted(TO, 99n, 1n), received(NONCE)]],
-  ])("is told apart from others of one transaction when it is the %s", async (_, logs) => {
+  ])("is distinguished from other mints of its transaction when it is the %s", async (_, logs) => {
     answerWith(logs);
     expect(await find()).toMatchObject({ to: TO, amount: 99n });
   });
@@ -147,17 +147,17 @@ describe("a mint", () => {
       "the mint is of the message before",
       [minted(TO, 9n, 0n), received(word("c2")), received(NONCE)],
     ],
-    ["the mint is by a stranger", [minted(TO, 9n, 0n, STRANGER), received(NONCE)]],
-    ["the message is by a stranger", [minted(TO, 9n, 0n), received(NONCE, STRANGER)]],
-    ["the event is not there", []],
-  ])("is not known, rather than not there, where %s", async (_, logs) => {
+    ["the mint event is by another contract", [minted(TO, 9n, 0n, STRANGER), received(NONCE)]],
+    ["the message event is by another contract", [minted(TO, 9n, 0n), received(NONCE, STRANGER)]],
+    ["the event is missing", []],
+  ])("is unknown, not absent, when %s", async (_, logs) => {
     answerWith(logs);
     await expect(find()).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
   });
 });
 
-describe("what is called and read", () => {
-  test("is what the contracts offer", () => {
+describe("calls and reads", () => {
+  test("use functions that the contracts have", () => {
     const args = ["0x01", "0x02"] as const;
     const call = { functionName: "receiveMessage", args } as const;
     const data = encodeFunctionData({ abi: sandboxMessageTransmitterV2Abi, ...call });
@@ -173,13 +173,13 @@ describe("what is called and read", () => {
     );
   });
 
-  test("a chain without the bridge says so", () => {
+  test("are unavailable on a chain without the bridge", () => {
     const { rpcUrl } = node;
     const other = createEvmChain({ chainId: 4, evmChainId: 1, rpcUrl, contracts, timeoutMs: 2000 });
     expect(other.cctp).toBeNull();
   });
 
-  test("a message counts when the chain's own transmitter sent it", () => {
+  test("accept a message only from the chain's own transmitter", () => {
     const [topic] = encodeEventTopics({ abi: transmitterAbi, eventName: "MessageSent" });
     const data = encodeAbiParameters([{ type: "bytes" }], ["0xc0ffee"]);
     const log = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { hasValidChecksum, toChecksumAddress } from "./checksum.ts";
 
-/** From EIP-55 itself. */
+/** Examples of EIP-55. */
 const SPELLED = [
   "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
   "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359",
@@ -10,11 +10,11 @@ const SPELLED = [
 ];
 
 describe("EIP-55", () => {
-  test.each(SPELLED)("%s is spelled from lower case", (address) => {
+  test.each(SPELLED)("computes %s from lower case", (address) => {
     expect(toChecksumAddress(address.toLowerCase())).toBe(address);
   });
 
-  test.each(SPELLED)("%s is valid, and in one case throughout too", (address) => {
+  test.each(SPELLED)("accepts %s, also in all lower or all upper case", (address) => {
     expect(hasValidChecksum(address)).toBe(true);
     expect(hasValidChecksum(address.toLowerCase())).toBe(true);
     expect(hasValidChecksum(`0x${address.slice(2).toUpperCase()}`)).toBe(true);
@@ -22,10 +22,10 @@ describe("EIP-55", () => {
 
   test.each([
     ["one letter in the other case", "0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"],
-    ["one digit mistyped", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAee"],
-    ["a digit missing", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAe"],
-    ["nothing", ""],
-  ])("an address with %s is not valid", (_what, text) => {
+    ["one mistyped digit", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAee"],
+    ["a missing digit", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAe"],
+    ["no characters", ""],
+  ])("rejects an address with %s", (_what, text) => {
     expect(hasValidChecksum(text)).toBe(false);
   });
 });

@@ -9,7 +9,7 @@ import {
   predictWallet,
 } from "./commitment.ts";
 
-describe("derivation agrees with the vectors", () => {
+describe("derivation matches the vectors", () => {
   test.each(vectors.factories)("implementation of the factory $factory", (vector) => {
     expect(implementationOf(toEvmAddress(vector.factory))).toBe(vector.implementation);
   });
@@ -40,22 +40,25 @@ describe("derivation agrees with the vectors", () => {
   });
 });
 
-test.each([-1, 65_536, 1.5])("a chain id of %d is refused and not cut to 16 bits", (destChain) => {
-  const zero = toHex32(`0x${"0".repeat(64)}`);
-  const commitment = {
-    integrator: zero,
-    userId: zero,
-    destChain,
-    destWallet: zero,
-    destToken: zero,
-    refundAuthority: zero,
-    maxFeeBps: 0,
-    maxSlippageBps: 0,
-  };
-  expect(() => hashCommitment(commitment)).toThrow(/range|integer|BigInt/i);
-});
+test.each([-1, 65_536, 1.5])(
+  "refuses a chain id of %d instead of truncating it to 16 bits",
+  (destChain) => {
+    const zero = toHex32(`0x${"0".repeat(64)}`);
+    const commitment = {
+      integrator: zero,
+      userId: zero,
+      destChain,
+      destWallet: zero,
+      destToken: zero,
+      refundAuthority: zero,
+      maxFeeBps: 0,
+      maxSlippageBps: 0,
+    };
+    expect(() => hashCommitment(commitment)).toThrow(/range|integer|BigInt/i);
+  },
+);
 
-test("an order is paid under the id of its lock in the wallet that its commitment derives", () => {
+test("a payout has the id of its lock in the wallet derived from its commitment", () => {
   const word = (digit: string) => toHex32(`0x${digit.repeat(64)}`);
   const address = (digit: string) => toEvmAddress(`0x${digit.repeat(40)}`);
   const commitment = {
@@ -87,7 +90,7 @@ test("an order is paid under the id of its lock in the wallet that its commitmen
   };
   expect(deliveryIdOfPayout(factory, order)).toBe(deliveryIdOf(lock));
   expect(deliveryIdOfPayout(address("d"), order)).not.toBe(deliveryIdOf(lock));
-  // What is paid, and until when, is not in it.
+  // The amount and deadline are not part of the id.
   expect(deliveryIdOfPayout(factory, { ...order, amount: 2n, deadline: 2n })).toBe(
     deliveryIdOf(lock),
   );

@@ -1,4 +1,4 @@
-/** Looking for a delivery on nodes that take only small ranges, or contradict themselves. */
+/** The search for a delivery on nodes that limit the block range or contradict themselves. */
 import { encodeAbiParameters, toEventSelector } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
@@ -52,7 +52,7 @@ function logAt(block: bigint, change: Readonly<Record<string, unknown>> = {}) {
   };
 }
 
-/** A chain with a head and logs, whose node takes ranges of at most so many blocks. */
+/** A chain with a head and logs, whose node limits the block range of a query. */
 function answerWith(args: {
   readonly head: bigint;
   readonly logs: readonly { readonly blockNumber: string }[];
@@ -62,7 +62,7 @@ function answerWith(args: {
   node.answer(({ method, params }): Reply => {
     if (method === "eth_call") return TRUE;
     if (method === "eth_blockNumber") return { result: `0x${head.toString(16)}` };
-    // The tests ask for ranges only.
+    // The tests request only ranges.
     const [filter] = params as readonly [{ fromBlock: string; toBlock: string }];
     const [start, end] = [BigInt(filter.fromBlock), BigInt(filter.toBlock)];
     if (end - start + 1n > spanMax) {
@@ -83,30 +83,33 @@ function rangesAsked(): bigint {
 const FOUND = { deliveryId: ID, commitment: HASH, to: TO, token: TOKEN, amount: 9n, txHash: HASH };
 
 describe("a delivery", () => {
-  test("that the contract did not make is not looked for", async () => {
+  test("is not searched for when the contract did not make it", async () => {
     node.answer(() => FALSE);
     expect(await open().findDelivery(ID)).toBeNull();
     expect(node.asked.map(({ method }) => method)).toEqual(["eth_call"]);
   });
 
-  test("of the newest blocks is found at the first range", async () => {
+  test("in the newest blocks is found in the first range", async () => {
     answerWith({ head: 1_000_000n, logs: [logAt(999_000n)] });
     expect(await open().findDelivery(ID)).toEqual({ ...FOUND, blockNumber: 999_000n });
     expect(rangesAsked()).toBe(1n);
   });
 
-  test("of long ago is found in few ranges", async () => {
+  test("in an old block is found in few ranges", async () => {
     answerWith({ head: 20_000_000n, logs: [logAt(3n)] });
     expect(await open().findDelivery(ID)).toEqual({ ...FOUND, blockNumber: 3n });
     expect(rangesAsked()).toBeLessThan(20n);
   });
 
-  test.each([1n, 2n, 100n, 10_000n])("is found by a node that takes %d blocks", async (spanMax) => {
-    answerWith({ head: 50n, logs: [logAt(48n)], spanMax });
-    expect(await open().findDelivery(ID)).toEqual({ ...FOUND, blockNumber: 48n });
-  });
+  test.each([1n, 2n, 100n, 10_000n])(
+    "is found on a node that limits ranges to %d blocks",
+    async (spanMax) => {
+      answerWith({ head: 50n, logs: [logAt(48n)], spanMax });
+      expect(await open().findDelivery(ID)).toEqual({ ...FOUND, blockNumber: 48n });
+    },
+  );
 
-  test("at the block of the deployment is found, and nothing before is asked for", async () => {
+  test("in the block of the contract's deployment is found, without queries before it", async () => {
     answerWith({ head: 100_000n, logs: [logAt(90_000n)] });
     expect(await open(90_000n).findDelivery(ID)).toEqual({ ...FOUND, blockNumber: 90_000n });
     const first = node.asked.at(-1)?.params[0];
@@ -117,13 +120,13 @@ describe("a delivery", () => {
     ["has no event", []],
     ["has the event of another id", [logAt(5n, { topics: [DELIVERED, HASH, HASH, HASH] })]],
     ["has the event of another contract", [logAt(5n, { address: TO })]],
-    ["has an event that left the chain", [logAt(5n, { removed: true })]],
-  ])("that was made and %s is no answer, not a missing delivery", async (_what, logs) => {
+    ["has an orphaned event", [logAt(5n, { removed: true })]],
+  ])("that was made but %s is an error, not a missing delivery", async (_what, logs) => {
     answerWith({ head: 50n, logs });
     await expect(open().findDelivery(ID)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
   });
 
-  test("is not looked for without an end by a node that refuses every range", async () => {
+  test("is not searched for forever on a node that refuses every range", async () => {
     answerWith({ head: 20_000_000n, logs: [], spanMax: 0n });
     await expect(open().findDelivery(ID)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
     expect(rangesAsked()).toBeLessThan(20n);

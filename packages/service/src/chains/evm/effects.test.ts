@@ -1,4 +1,4 @@
-/** Events that strangers emit, on a real node. */
+/** Events emitted by foreign contracts, on a real node. */
 import { concat, encodeAbiParameters, encodeEventTopics, type Hex } from "viem";
 import {
   cctpRouteAbi,
@@ -24,7 +24,7 @@ afterAll(async () => {
   await world.close();
 });
 
-describe("logs of strangers", () => {
+describe("logs of foreign contracts", () => {
   const word = toHex32(`0x${"77".repeat(32)}`);
   const ours = padAddress(toEvmAddress(`0x${"77".repeat(20)}`));
   const { wallet, who } = { wallet: toEvmAddress(`0x${"77".repeat(20)}`), who: RECIPIENT };
@@ -82,7 +82,7 @@ describe("logs of strangers", () => {
     expect(receipt.effects).toEqual([]);
   });
 
-  test("a contract that emits Transferred about itself has no effect", async () => {
+  test("a foreign contract's Transferred about itself has no effect", async () => {
     const emitter = await world.create([], emitterBytecode(3), []);
     const signature = encodeEventTopics({ abi: transferRouteAbi, eventName: "Transferred" });
     const data = encodeAbiParameters(
@@ -97,7 +97,7 @@ describe("logs of strangers", () => {
     expect(receipt.effects).toEqual([]);
   });
 
-  test("a contract that emits Swapped about itself has no effect", async () => {
+  test("a foreign contract's Swapped about itself has no effect", async () => {
     const emitter = await world.create([], emitterBytecode(3), []);
     const signature = encodeEventTopics({ abi: swapRouteAbi, eventName: "Swapped" });
     const data = encodeAbiParameters(
@@ -114,7 +114,7 @@ describe("logs of strangers", () => {
     expect((await emit(emitter, topics, data)).effects).toEqual([]);
   });
 
-  test("a look-alike of Delivered is not found as a delivery", async () => {
+  test("a look-alike of Delivered does not count as a delivery", async () => {
     expect(await world.there.findDelivery(word)).toBeNull();
   });
 
@@ -130,7 +130,7 @@ describe("logs of strangers", () => {
   }
 });
 
-/** What a wallet emits while a route's code runs in it, in the order of the logs. */
+/** Logs of a wallet that runs a route's code, in order. */
 describe("logs of a wallet", () => {
   const addressOf = (byte: string) => toEvmAddress(`0x${byte.repeat(20)}`);
   const [FACTORY, WALLET, ROUTE] = [addressOf("fa"), addressOf("3a"), addressOf("cc")];
@@ -187,7 +187,7 @@ describe("logs of a wallet", () => {
   const kindsOf = (...logs: readonly LogAnswer[]) =>
     decodeEffects(logs, emitters).map(({ kind }) => kind);
 
-  test("a burn counts of the token that was settled, and of what that was swapped into", () => {
+  test("a burn counts for the settled token, and for the token it was swapped into", () => {
     expect(kindsOf(burned, settled(BURNED))).toEqual(["burned", "settled"]);
     expect(kindsOf(swapped(WALLET), burned, settled(WETH))).toEqual([
       "swapped",
@@ -196,11 +196,11 @@ describe("logs of a wallet", () => {
     ]);
   });
 
-  test("a burn counts of no other token", () => {
+  test("a burn of any other token does not count", () => {
     expect(kindsOf(burned, settled(WETH))).toEqual(["settled"]);
     expect(kindsOf(swapped(WALLET, OTHER), burned, settled(WETH))).toEqual(["swapped", "settled"]);
     expect(kindsOf(swapped(RECIPIENT), burned, settled(WETH))).toEqual(["swapped", "settled"]);
-    // The swap is of a token that was not settled.
+    // The pool swap is of a token that was not settled.
     expect(kindsOf(swapped(WALLET), burned, settled(OTHER))).toEqual(["settled"]);
     expect(kindsOf(swapped(WALLET), burned)).toEqual([]);
     expect(kindsOf(burned)).toEqual([]);

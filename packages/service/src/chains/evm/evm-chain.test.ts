@@ -1,4 +1,4 @@
-/** From deposit to claim over the chain port: a real node, the real contracts and the real signers. */
+/** From deposit to claim through the chain port, with a real node, the real contracts and the real signers. */
 import { deliveryAbi, depositFactoryAbi } from "@sluice/contracts/abi";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 describe("identity", () => {
-  test("a node of the configured chain with our contracts passes", async () => {
+  test("accepts a node of the configured chain with our contracts", async () => {
     await expect(world.here.checkIdentity()).resolves.toBeUndefined();
     await expect(world.there.checkIdentity()).resolves.toBeUndefined();
   });
@@ -42,12 +42,12 @@ describe("identity", () => {
       "an escrow of another bridge id",
       () => world.chainOf(HERE, { ...world.contractsHere, escrow: world.contractsThere.escrow }),
     ],
-  ])("T50 %s is refused", async (_what, open) => {
+  ])("refuses %s [T50]", async (_what, open) => {
     await expect(open().checkIdentity()).rejects.toMatchObject({ code: "CONFIG_MISSING" });
   });
 });
 
-describe("what is computed here is what the contracts compute", () => {
+describe("derivation matches the contracts", () => {
   test("wallet and hash of a commitment", async () => {
     const commitment = world.commitmentTo(THERE);
     const factory = { address: world.contractsHere.factory, abi: depositFactoryAbi } as const;
@@ -81,7 +81,7 @@ describe("what is computed here is what the contracts compute", () => {
 });
 
 describe("deploy and settle", () => {
-  test("a deployment puts code behind the predicted address and says so", async () => {
+  test("a deployment creates code at the predicted address and reports it", async () => {
     const commitment = world.commitmentTo(HERE);
     const wallet = world.here.predictWallet(commitment);
     expect(await world.here.hasCode(wallet)).toBe(false);
@@ -93,7 +93,7 @@ describe("deploy and settle", () => {
     expect(await world.here.hasCode(wallet)).toBe(true);
   });
 
-  test("a same-chain sweep pays the recipient and the fee and says both", async () => {
+  test("a same-chain sweep pays the recipient and the fee and reports both", async () => {
     const commitment = world.commitmentTo(HERE);
     const wallet = world.here.predictWallet(commitment);
     await world.mint(world.usdc, wallet, 25n * USDC);
@@ -122,7 +122,7 @@ describe("deploy and settle", () => {
     expect(await world.here.getBalance(world.usdc, wallet)).toBe(0n);
   });
 
-  test("a sweep that was refused on chain has a receipt without effects", async () => {
+  test("a reverted sweep has a receipt without effects", async () => {
     const call = world.settleCall(world.commitmentTo(HERE));
     const receipt = await world.executeBlindly(world.here, call, 500_000n);
     expect(receipt).toMatchObject({ succeeded: false, effects: [] });
@@ -130,7 +130,7 @@ describe("deploy and settle", () => {
 });
 
 describe("lock, delivery and claim", () => {
-  test("a lock is paid on the attestor's signature and released on its second one", async () => {
+  test("a lock is paid on the attestor's first signature and released on its second", async () => {
     const { commitment, wallet, receipt, deliveryId } = await world.lockDeposit();
     const facts = {
       wallet,
@@ -195,7 +195,7 @@ describe("lock, delivery and claim", () => {
     );
   });
 
-  test("a signature over another amount is not the attestor's", async () => {
+  test("the attestor's signature does not cover another amount", async () => {
     const { commitment } = await world.lockDeposit();
     const order = await world.payoutOf(commitment, 10n);
     const signature = await world.attestor.signDelivery(THERE, { ...order, amount: 11n });
@@ -206,7 +206,7 @@ describe("lock, delivery and claim", () => {
     });
   });
 
-  test("what is mined and not final yet is not there at the final block", async () => {
+  test("a mined lock is absent at the final block until it is final", async () => {
     const { deliveryId } = await world.lockDeposit();
     expect(await world.here.getLock(deliveryId, "latest")).not.toBeNull();
     expect(await world.here.getLock(deliveryId, "final")).toBeNull();
@@ -215,7 +215,7 @@ describe("lock, delivery and claim", () => {
     expect(await world.here.getFinalNumber()).toBe((await world.here.getHead()).number - 2n);
   });
 
-  test("an id that nobody locked has no lock and no delivery", async () => {
+  test("an unused id has no lock and no delivery", async () => {
     const id = toHex32(`0x${"77".repeat(32)}`);
     expect(await world.here.getLock(id, "latest")).toBeNull();
     expect(await world.there.findDelivery(id)).toBeNull();
@@ -223,7 +223,7 @@ describe("lock, delivery and claim", () => {
 });
 
 describe("state at one block", () => {
-  /** Everything that is read of state, before and after a deposit was locked. */
+  /** All state that the port reads, before and after a deposit was locked. */
   const readAll = async (
     at: ReadPoint,
     { wallet, deliveryId }: { readonly wallet: Address; readonly deliveryId: Hex32 },
@@ -240,7 +240,7 @@ describe("state at one block", () => {
     time: await world.here.getTime(at),
   });
 
-  test("T47 is that of the block that is named, whatever came since", async () => {
+  test("is that of the named block, whatever later blocks changed [T47]", async () => {
     const commitment = world.commitmentTo(THERE);
     const wallet = world.here.predictWallet(commitment);
     await world.mint(world.usdc, wallet, 25n * USDC);
@@ -256,7 +256,7 @@ describe("state at one block", () => {
     expect(await readAll(await world.here.getHead(), lock)).toEqual(after);
   });
 
-  test("T47 is unknown where the node has not the block, or another one at its height", async () => {
+  test("is unknown when the node lacks the block or has another at its height [T47]", async () => {
     const { number } = await world.here.getHead();
     const stranger = { number, hash: toHex32(`0x${"99".repeat(32)}`) };
     const wallet = RECIPIENT;
@@ -275,7 +275,7 @@ describe("state at one block", () => {
 });
 
 describe("price feeds", () => {
-  /** Runtime code that answers `decimals()` with 8 and anything else with a round of the given answer and time. */
+  /** Returns runtime code that answers `decimals()` with 8 and every other call with a round of this answer and time. */
   function feedCode(answer: bigint, updatedAt: bigint): `0x${string}` {
     const word = BigInt.asUintN(256, answer).toString(16).padStart(64, "0");
     const seconds = updatedAt.toString(16).padStart(8, "0");
@@ -283,10 +283,10 @@ describe("price feeds", () => {
   }
   const FEED = toEvmAddress(`0x${"fe".repeat(20)}`);
   const setCode = (code: `0x${string}`) =>
-    // CAST: the node's own method, which the client's types do not know.
+    // CAST: a method of the node that viem's types lack.
     world.client.request({ method: "anvil_setCode", params: [FEED, code] } as never);
 
-  test("say dollars per whole unit times 1e18, and when", async () => {
+  test("give US dollars per whole token times 1e18, with the time", async () => {
     await setCode(feedCode(312_345_678_901n, 1_750_000_000n));
     expect(await world.here.priceFeeds.readPriceFeed(FEED)).toEqual({
       usd: 3_123_456_789_010_000_000_000n,
@@ -294,12 +294,12 @@ describe("price feeds", () => {
     });
   });
 
-  test("T56 that say less than nothing are passed on as they are, to be refused where prices are judged", async () => {
+  test("pass negative prices on unchanged, for the price check to refuse [T56]", async () => {
     await setCode(feedCode(-5n, 1n));
     expect((await world.here.priceFeeds.readPriceFeed(FEED)).usd).toBe(-50_000_000_000n);
   });
 
-  test("that are not there cannot be read", async () => {
+  test("fail to read when the feed does not exist", async () => {
     await setCode("0x");
     await expect(world.here.priceFeeds.readPriceFeed(FEED)).rejects.toMatchObject({
       code: "RPC_UNAVAILABLE",

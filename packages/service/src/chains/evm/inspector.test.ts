@@ -1,4 +1,4 @@
-/** The inspector over a real node with the real contracts. */
+/** The inspector on a real node with the real contracts. */
 import { pricedRouteAbi } from "@sluice/contracts/abi";
 import { pricedRouteBytecode } from "@sluice/contracts/bytecode";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 async function setCode(address: EvmAddress, code: string): Promise<void> {
-  // CAST: viem does not list anvil's own methods.
+  // CAST: viem's types lack anvil's own methods.
   await deployment.client.request({ method: "anvil_setCode", params: [address, code] } as never);
 }
 
@@ -51,7 +51,7 @@ describe("code of this build", () => {
     ["sameAssetRoute", () => deployment.escrowRoute],
   ];
 
-  test.each(places)("%s is recognised, and taken for nothing else", async (contract, place) => {
+  test.each(places)("recognises %s and nothing else", async (contract, place) => {
     const matches = await Promise.all(
       BUILT_CONTRACTS.map((other) => inspector.isOfBuild(place(), other)),
     );
@@ -59,14 +59,14 @@ describe("code of this build", () => {
   });
 
   test.each(places)(
-    "%s with one byte changed, or cut, is not recognised",
+    "does not recognise %s with one byte changed or truncated",
     async (contract, place) => {
       const code = await deployment.client.getCode({ address: place() });
       if (code === undefined) throw new Error("it has code");
       expect(readImmutables(contract, code)).not.toBeNull();
       const flipped = (at: number) =>
         `0x${code.slice(2, at)}${code[at] === "0" ? "1" : "0"}${code.slice(at + 1)}` as const;
-      // The first instruction and the last.
+      // The first and the last instruction.
       expect(readImmutables(contract, flipped(3))).toBeNull();
       expect(readImmutables(contract, flipped(code.length - 1))).toBeNull();
       expect(readImmutables(contract, `0x${code.slice(2, -2)}`)).toBeNull();
@@ -76,7 +76,7 @@ describe("code of this build", () => {
     },
   );
 
-  test("a priced route is recognised, and is not the route of one asset", async () => {
+  test("distinguishes a priced route from a same-asset route", async () => {
     const pair = await inspector.getEscrowPair(deployment.escrowRoute);
     const route = await deployment.create(pricedRouteAbi, pricedRouteBytecode, [pair]);
     expect(await inspector.isOfBuild(route, "pricedRoute")).toBe(true);
@@ -84,7 +84,7 @@ describe("code of this build", () => {
     expect(await inspector.getEscrowPair(route)).toEqual(pair);
   });
 
-  test("the wallet implementation obeys its own factory and no other", async () => {
+  test("accepts the wallet implementation of its own factory only", async () => {
     const { factory } = deployment.here;
     const { implementation } = evmFactoryExpectation.identityOf(factory);
     expect(await inspector.isImplementationOf(implementation, factory)).toBe(true);
@@ -93,8 +93,8 @@ describe("code of this build", () => {
   });
 });
 
-describe("what a node says", () => {
-  test("of its chain and its blocks", async () => {
+describe("facts from a node", () => {
+  test("include its chain and blocks", async () => {
     expect(await inspector.getEvmChainId()).toBe(EVM_CHAIN_ID);
     const [head, final] = [await inspector.getHead("latest"), await inspector.getHead("final")];
     expect(head.number - final.number).toBe(2n);
@@ -103,7 +103,7 @@ describe("what a node says", () => {
     expect((await inspector.suggestFees()).maxFeePerGas).toBeGreaterThan(0n);
   });
 
-  test("of the factory, which is what addresses are derived with", async () => {
+  test("include the factory's values for address derivation", async () => {
     const { factory } = deployment.here;
     expect(await inspector.getFactoryIdentity(factory)).toEqual(
       evmFactoryExpectation.identityOf(factory),
@@ -118,12 +118,12 @@ describe("what a node says", () => {
     });
   });
 
-  test("of the deterministic deployer", async () => {
+  test("include the deterministic deployer", async () => {
     const { address, codeHash } = evmFactoryExpectation.deployer;
     expect(await inspector.getCodeHash(address)).toBe(codeHash);
   });
 
-  test("of escrow, delivery and routes", async () => {
+  test("include escrow, delivery and routes", async () => {
     const { here, there, treasury, usdc, usdcThere, feeRecipient } = deployment;
     const terms = { factory: here.factory, treasury };
     expect(await inspector.getContractTerms(here.escrow)).toEqual({ ...terms, bridgeId: HERE });
@@ -150,7 +150,7 @@ describe("what a node says", () => {
     expect(await inspector.getDailyCap(there.delivery, usdc)).toBe(0n);
   });
 
-  test("of who is listed", async () => {
+  test("include the accounts that are listed", async () => {
     const { here, there, transferRoute } = deployment;
     expect(await inspector.isRoute(here.factory, transferRoute)).toBe(true);
     expect(await inspector.isRoute(here.factory, NOBODY)).toBe(false);
@@ -162,14 +162,14 @@ describe("what a node says", () => {
     expect(await inspector.isSettler(there.delivery, ATTESTOR)).toBe(false);
   });
 
-  test("of a token", async () => {
+  test("include a token", async () => {
     expect(await inspector.getTokenDecimals(deployment.usdcThere)).toBe(18);
     expect(await inspector.getTokenSymbol(deployment.usdc)).toBe("USDC");
     const asked = inspector.getTokenDecimals(deployment.here.escrow);
     await expect(asked).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
   });
 
-  test("the delegation of an ordinary account is not a contract", async () => {
+  test("do not count a delegated ordinary account as a contract", async () => {
     const delegated = toEvmAddress(`0x${"d1".repeat(20)}`);
     await setCode(delegated, `0xef0100${deployment.here.escrow.slice(2)}`);
     expect(await inspector.hasCode(delegated)).toBe(true);
@@ -179,12 +179,12 @@ describe("what a node says", () => {
   });
 });
 
-describe("contracts of others", () => {
+describe("third-party contracts", () => {
   const [ONE, OTHER] = [toEvmAddress(`0x${"c1".repeat(20)}`), toEvmAddress(`0x${"c2".repeat(20)}`)];
   const answer = (address: EvmAddress, answers: Answers) =>
     setCode(address, answeringCode(answers));
 
-  test("a price feed says its pair, its answer and when it was published", async () => {
+  test("a price feed gives its pair, its answer and its publication time", async () => {
     await answer(ONE, {
       "function description() view returns (string)": "ETH / USD",
       "function decimals() view returns (uint8)": 8,
@@ -203,14 +203,14 @@ describe("contracts of others", () => {
     });
   });
 
-  test("a messenger of CCTP names its transmitter, and that its domain", async () => {
+  test("a CCTP messenger gives its transmitter, which gives its domain", async () => {
     await answer(ONE, { "function localMessageTransmitter() view returns (address)": OTHER });
     await answer(OTHER, { "function localDomain() view returns (uint32)": 4_294_967_295 });
     expect(await inspector.getCctpTransmitter(ONE)).toBe(OTHER);
     expect(await inspector.getCctpDomain(OTHER)).toBe(4_294_967_295);
   });
 
-  test("a router names its factory and the wrapped coin", async () => {
+  test("a router gives its factory and the wrapped coin", async () => {
     await answer(ONE, {
       "function factory() view returns (address)": OTHER,
       "function WETH9() view returns (address)": NOBODY,
@@ -218,7 +218,7 @@ describe("contracts of others", () => {
     expect(await inspector.getSwapRouterTerms(ONE)).toEqual({ factory: OTHER, weth: NOBODY });
   });
 
-  test("that are something else are not understood", async () => {
+  test("are rejected when they are something else", async () => {
     await answer(ONE, { "function decimals() view returns (uint8)": 8 });
     for (const read of [
       () => inspector.getPriceFeed(ONE),

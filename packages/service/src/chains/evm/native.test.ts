@@ -1,4 +1,4 @@
-/** Full blocks, receipts, balances and traces that a node gets wrong or does not have. */
+/** Full blocks, receipts, balances and traces that a node answers wrongly or lacks. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { NATIVE_TOKEN, toEvmAddress, toHex32 } from "../../core/hex.ts";
 import type { ChoosePayees } from "../port/index.ts";
@@ -75,7 +75,7 @@ function logOf(txIndex: number, logIndex: number) {
 }
 
 describe("native transfers", () => {
-  test("are those of the block's transactions to whom was chosen, asked for by its hash", async () => {
+  test("are those of the block's transactions to the chosen accounts, requested by block hash", async () => {
     const creation = { ...payment, hash: `0x${"c2".repeat(32)}`, to: null };
     const stranger = { ...payment, hash: `0x${"c3".repeat(32)}`, to: OTHER };
     const nothing = { ...payment, hash: `0x${"c4".repeat(32)}`, value: "0x0" };
@@ -89,7 +89,7 @@ describe("native transfers", () => {
     ]);
   });
 
-  test("stand behind the logs of the transactions before them", async () => {
+  test("come after the logs of earlier transactions", async () => {
     const before = { ...payment, hash: `0x${"c2".repeat(32)}`, to: OTHER };
     answerBlock({
       block: { transactions: [before, payment], logsBloom: `0x1${"0".repeat(511)}` },
@@ -98,7 +98,7 @@ describe("native transfers", () => {
     expect(await chain.listNativeTransfers(BLOCK, chooseOurs)).toMatchObject([{ logIndex: 2 }]);
   });
 
-  test("T03 are none where the transaction failed", async () => {
+  test("are omitted when the transaction failed [T03]", async () => {
     answerBlock({ receipt: { status: "0x0" } });
     expect(await chain.listNativeTransfers(BLOCK, chooseOurs)).toEqual([]);
   });
@@ -107,19 +107,19 @@ describe("native transfers", () => {
     ["no block", { block: null }],
     ["another block", { block: { hash: BLOCK.parentHash } }],
     ["another height", { block: { number: "0x6" } }],
-    ["hashes for transactions", { block: { transactions: [TX] } }],
+    ["hashes instead of transactions", { block: { transactions: [TX] } }],
     ["no receipt", { receipt: null }],
     ["a receipt of another block", { receipt: { blockHash: BLOCK.parentHash } }],
     ["a receipt of another transaction", { receipt: { transactionHash: HASH } }],
     ["no logs against the header", { block: { logsBloom: `0x1${"0".repeat(511)}` } }],
-  ])("%s is no answer", async (_what, answers) => {
+  ])("fail when the node answers with %s", async (_what, answers) => {
     answerBlock(answers);
     await expect(chain.listNativeTransfers(BLOCK, chooseOurs)).rejects.toMatchObject(UNAVAILABLE);
   });
 });
 
 describe("native balances", () => {
-  test("are read at the block's hash", async () => {
+  test("are read by block hash", async () => {
     const word = (value: number) => value.toString(16).padStart(64, "0");
     node.answer(() => ({ result: `0x${word(7)}${word(0)}` }));
     expect(await chain.balances.listNativeBalances(BLOCK, [TO, OTHER])).toEqual([7n, 0n]);
@@ -127,7 +127,7 @@ describe("native balances", () => {
   });
 
   test.each(["0x", `0x${"0".repeat(64)}`, `0x${"0".repeat(130)}`, `0x${"0".repeat(192)}`])(
-    "%s is not the answer for two",
+    "refuse %s as the answer for two accounts",
     async (result) => {
       node.answer(() => ({ result }));
       await expect(chain.balances.listNativeBalances(BLOCK, [TO, OTHER])).rejects.toMatchObject(
@@ -148,7 +148,7 @@ describe("token balances", () => {
     "old data not available due to pruning",
     "No state available for block 12",
     "World state unavailable",
-  ])("of a block whose state the node no longer has are none: %s", async (message) => {
+  ])("are unknown when the node has pruned the block's state: %s", async (message) => {
     node.answer(() => ({ error: { code: -32000, message } }));
     expect(await chain.balances.listTokenBalances(HASH, HOLDINGS)).toBeNull();
   });
@@ -160,7 +160,7 @@ describe("token balances", () => {
     { result: "0x" },
     { result: `0x${"0".repeat(64)}` },
     { result: `0x${"0".repeat(192)}` },
-  ])("%j is no answer", async (reply) => {
+  ])("fail when the node answers with %j", async (reply) => {
     node.answer(() => reply);
     await expect(chain.balances.listTokenBalances(HASH, HOLDINGS)).rejects.toMatchObject(
       UNAVAILABLE,
@@ -169,7 +169,7 @@ describe("token balances", () => {
 });
 
 describe("traces", () => {
-  test("T04 name whom frames paid that were not undone, however deep", async () => {
+  test("give the recipients of all frames that were not reverted, at any depth [T04]", async () => {
     const paid = { to: TO, value: "0x1", type: "CALL" };
     const undone = { to: OTHER, value: "0x0", error: "execution reverted", calls: [paid] };
     const deep = Array.from({ length: 1000 }).reduce<object>(
@@ -180,14 +180,14 @@ describe("traces", () => {
     expect(await chain.balances.listTracedPayees(BLOCK)).toEqual([FROM]);
   });
 
-  test("are not asked for again where the node has none", async () => {
+  test("are not requested again from a node without tracing", async () => {
     node.answer(() => ({ error: { code: -32601, message: "the method does not exist" } }));
     expect(await chain.balances.listTracedPayees(BLOCK)).toBeNull();
     expect(await chain.balances.listTracedPayees(BLOCK)).toBeNull();
     expect(node.asked.length).toBe(1);
   });
 
-  test("are asked for again where one block could not be traced", async () => {
+  test("are requested again after a failure of one block", async () => {
     node.answer(() => ({ result: [] }));
     expect(await chain.balances.listTracedPayees(BLOCK)).toEqual([]);
     node.answer(() => ({ error: { code: -32000, message: "execution timeout" } }));
@@ -196,7 +196,7 @@ describe("traces", () => {
     expect(await chain.balances.listTracedPayees(BLOCK)).toEqual([TO]);
   });
 
-  test("of another form are no answer", async () => {
+  test("fail when the node answers in another shape", async () => {
     node.answer(() => ({ result: [{ result: { calls: [7] } }] }));
     await expect(chain.balances.listTracedPayees(BLOCK)).rejects.toMatchObject(UNAVAILABLE);
   });

@@ -1,4 +1,4 @@
-/** Reading and sending over a real node. */
+/** Reading and sending on a real node. */
 import { encodeFunctionData } from "viem";
 import { erc20Abi } from "@sluice/contracts/abi";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 describe("simulation", () => {
-  test("a revert is named as the contract names it", async () => {
+  test("returns the contract's name of a revert", async () => {
     const empty = await world.here.simulate(
       world.lane.address,
       world.settleCall(world.commitmentTo(HERE)),
@@ -36,7 +36,7 @@ describe("simulation", () => {
     expect(foreign).toEqual({ ok: false, reason: "NotRelayer" });
   });
 
-  test("a revert of the route inside the wallet is named too", async () => {
+  test("returns the name of a revert in the route inside the wallet", async () => {
     const commitment = world.commitmentTo(HERE);
     await world.mint(world.usdc, world.here.predictWallet(commitment), USDC);
     const call = world.settleCall(commitment, world.here.encodeTransferData({ bps: 51, flat: 0n }));
@@ -46,7 +46,7 @@ describe("simulation", () => {
     });
   });
 
-  test("the gas to sign is at least a quarter above what it takes", async () => {
+  test("returns a gas limit at least a quarter above the gas used", async () => {
     const commitment = world.commitmentTo(HERE);
     const call = world.here.wallets.buildDeploy(commitment);
     const simulation = await world.here.simulate(world.lane.address, call);
@@ -57,7 +57,7 @@ describe("simulation", () => {
     expect(simulation.gas < gasUsed * 2n).toBe(true);
   });
 
-  test("T66 a sender who cannot pay for gas is no revert", async () => {
+  test("does not report a sender without gas money as a revert [T66]", async () => {
     const penniless = toEvmAddress(`0x${"9a".repeat(20)}`);
     await expect(
       world.here.simulate(penniless, world.here.wallets.buildDeploy(world.commitmentTo(HERE))),
@@ -73,7 +73,7 @@ describe("simulation", () => {
 });
 
 describe("sending", () => {
-  test("T64 the same bytes again are known or already mined, never a new payment", async () => {
+  test("reports the same bytes as known or already mined, never as a new payment [T64]", async () => {
     const call = world.here.wallets.buildDeploy(world.commitmentTo(HERE));
     const nonce = await world.here.sequencing.getTransactionCount(world.lane.address);
     const fees = await world.here.suggestFees();
@@ -89,7 +89,7 @@ describe("sending", () => {
     expect(await world.here.getReceipt(later.hash)).toBeNull();
   });
 
-  test("a sender without money is told apart", async () => {
+  test("reports a sender without money separately", async () => {
     const poor = createEvmLaneSigner({
       key: createRawKey(new Secret(`0x${"9b".repeat(32)}`), "a test"),
       purpose: "deploy",
@@ -102,13 +102,13 @@ describe("sending", () => {
     expect(await world.here.send(raw)).toBe("insufficient_funds");
   });
 
-  test("bytes that are no transaction are refused without a throw", async () => {
+  test("returns a refusal, without throwing, for bytes that are not a transaction", async () => {
     expect(await world.here.send("0x1234")).toBe("unknown");
   });
 });
 
 describe("transfers of a block", () => {
-  test("are those of the listed tokens, counted within their transaction", async () => {
+  test("are those of the listed tokens, numbered within their transaction", async () => {
     const commitment = world.commitmentTo(HERE);
     const wallet = world.here.predictWallet(commitment);
     const minted = await world.mint(world.usdc, wallet, 25n * USDC);
@@ -139,7 +139,7 @@ describe("transfers of a block", () => {
     ]);
   });
 
-  test("a transfer of nothing is none", async () => {
+  test("omit transfers of zero", async () => {
     const data = encodeFunctionData({
       abi: erc20Abi,
       functionName: "transfer",
@@ -153,7 +153,7 @@ describe("transfers of a block", () => {
     expect(await world.here.listTransfers(block, [world.usdc])).toEqual([]);
   });
 
-  test("T47 a block the node does not have is no empty block", async () => {
+  test("fail, rather than be empty, for a block that the node lacks [T47]", async () => {
     const head = await world.here.getHead();
     const hash = toHex32(`0x${"11".repeat(32)}`);
     await expect(world.here.listTransfers({ ...head, hash }, [world.usdc])).rejects.toMatchObject({
@@ -161,7 +161,7 @@ describe("transfers of a block", () => {
     });
   });
 
-  test("a height above the head has no block", async () => {
+  test("have no block at a height above the head", async () => {
     const head = await world.here.getHead();
     expect(await world.here.getBlock(head.number + 10n)).toBeNull();
     expect(await world.here.getBlock(head.number)).toEqual(head);
@@ -169,7 +169,7 @@ describe("transfers of a block", () => {
 });
 
 describe("balances", () => {
-  test("are read of tokens and of the native coin", async () => {
+  test("are read for tokens and the native coin", async () => {
     const who = toEvmAddress(`0x${"c0".repeat(20)}`);
     expect(await world.here.getBalance(NATIVE_TOKEN, who)).toBe(0n);
     await world.mined(await world.wallet.sendTransaction({ to: who, value: 7n }));
@@ -181,38 +181,38 @@ describe("balances", () => {
   test.each([
     ["reverts", "0x60006000fd"],
     ["never ends", "0x5b600056"],
-    ["answers nothing", "0x00"],
-    ["answers with more than memory has", "0x620fffff6000f3"],
+    ["answers with nothing", "0x00"],
+    ["answers with a megabyte", "0x620fffff6000f3"],
     ["answers with a word and a half", "0x60306000f3"],
   ] as const)(
-    "T12 T13 of a contract that %s are none, and the node is not blamed",
+    "are absent for a contract that %s, without counting as a node failure [T12, T13]",
     async (_what, code) => {
       const token = toEvmAddress(`0x${"7c".repeat(20)}`);
       // CAST: the node's own method, which the client's types do not know.
       await world.client.request({ method: "anvil_setCode", params: [token, code] } as never);
       expect(await world.here.findBalance(token, RECIPIENT)).toBeNull();
-      // Of a listed token that would be trouble: a balance of zero is not made up.
+      // For a listed token this must fail: zero is not assumed.
       await expect(world.here.getBalance(token, RECIPIENT)).rejects.toMatchObject({
         code: "RPC_UNAVAILABLE",
       });
     },
   );
 
-  test("T12 of many holdings at a block are what they were then, whatever one of the tokens does", async () => {
+  test("of many holdings at a block are correct even when one token misbehaves [T12]", async () => {
     const setCode = (token: string, code: string) =>
       // CAST: the node's own method, which the client's types do not know.
       world.client.request({ method: "anvil_setCode", params: [token, code] } as never);
     const strange = [
       "0x60006000fd", // reverts
       "0x5b600056", // never ends
-      "0x00", // answers nothing
+      "0x00", // answers with nothing
       "0x620fffff6000f3", // answers with a megabyte
       "0x620fffff6000fd", // reverts with one
       "0x60306000f3", // answers with a word and a half
     ].map((code, index) => ({ code, token: toEvmAddress(`0x7d${`${index}`.repeat(38)}`) }));
     for (const { token, code } of strange) await setCode(token, code);
     const liar = toEvmAddress(`0x${"7e".repeat(20)}`);
-    await setCode(liar, "0x60001960005260206000f3"); // 2 ** 256 - 1, to everybody
+    await setCode(liar, "0x60001960005260206000f3"); // 2 ** 256 - 1, for every caller
     const wallet = toEvmAddress(`0x${"c1".repeat(20)}`);
     const before = await world.here.getHead();
     await world.mint(world.usdc, wallet, 5n);
@@ -241,7 +241,7 @@ describe("balances", () => {
     expect(await world.here.balances.listTokenBalances(hash, [])).toEqual([]);
   });
 
-  test("of an address without code are an error and not zero", async () => {
+  test("are an error, not zero, for an address without code", async () => {
     await expect(world.here.getBalance(RECIPIENT, world.lane.address)).rejects.toMatchObject({
       code: "RPC_UNAVAILABLE",
     });

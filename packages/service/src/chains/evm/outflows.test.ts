@@ -1,4 +1,4 @@
-/** What left deposit addresses, as our contracts on a real node state it. */
+/** Outflows of deposit addresses, from the events of our contracts on a real node. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { depositFactoryAbi } from "@sluice/contracts/abi";
 import { padAddress, toEvmAddress } from "../../core/hex.ts";
@@ -17,7 +17,7 @@ async function listNewest() {
   return world.here.listOutflows(await world.here.getHead());
 }
 
-test("what a sweep locks leaves its wallet, and what is returned comes back", async () => {
+test("a sweep into a lock is an outflow of its wallet, and a return reverses it", async () => {
   const { wallet, deliveryId, receipt } = await world.lockDeposit();
   const facts = { wallet, token: world.usdc, logIndex: expect.any(Number) };
   const swept = { ...facts, kind: "swept", amount: 25n * USDC, txHash: receipt.txHash };
@@ -41,7 +41,7 @@ test("what a sweep locks leaves its wallet, and what is returned comes back", as
   expect(await listNewest()).toEqual([returned]);
 });
 
-test("T24 a refund leaves a wallet, by whomever it was sent", async () => {
+test("a refund is an outflow of its wallet, whoever sent it [T24]", async () => {
   const authority = toEvmAddress(world.wallet.account.address);
   const commitment = { ...world.commitmentTo(HERE), refundAuthority: padAddress(authority) };
   const wallet = world.here.predictWallet(commitment);
@@ -65,7 +65,7 @@ test("T24 a refund leaves a wallet, by whomever it was sent", async () => {
   ]);
 });
 
-test("a block in which nothing left has none", async () => {
+test("a block without sweeps or refunds has no outflows", async () => {
   await world.makeFinal();
   expect(await listNewest()).toEqual([]);
 });

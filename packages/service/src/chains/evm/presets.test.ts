@@ -1,10 +1,10 @@
-/** What viem knows of the chains, beside the registry and the presets: only here may it be asked. */
+/** Compares viem's chain definitions with the registry and the presets. Only this test may import them. */
 import * as chains from "viem/chains";
 import { expect, test } from "vitest";
 import { chainOf, PRESETS } from "../../config/presets/index.ts";
 
 test.each(PRESETS.map((preset) => [preset.name, preset] as const))(
-  "%s has the EVM id, the explorer and the decimals of its coin that viem has",
+  "%s has viem's EVM chain id, explorer and coin decimals",
   (name, preset) => {
     const { evmChainId, explorerTxUrl } = chainOf(preset);
     const known = Object.values(chains).filter(({ id }) => id === evmChainId);

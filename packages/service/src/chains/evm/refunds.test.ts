@@ -1,4 +1,4 @@
-/** Refunds as the factory on a real node states them. */
+/** Refunds from the events of the factory on a real node. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { padAddress, toEvmAddress, toTxHash } from "../../core/hex.ts";
 import { HERE, openWorld, type World } from "../../../test/evm/world.ts";
@@ -12,7 +12,7 @@ afterAll(async () => {
   await world.close();
 });
 
-test("a refund is found once its block is final, by wallet, token and place", async () => {
+test("a refund is found by wallet, token and log position once its block is final", async () => {
   const authority = toEvmAddress(world.wallet.account.address);
   const commitment = { ...world.commitmentTo(HERE), refundAuthority: padAddress(authority) };
   const wallet = world.here.predictWallet(commitment);
@@ -48,7 +48,7 @@ test("a refund is found once its block is final, by wallet, token and place", as
   expect(await world.here.findRefund({ ...search, wallet: authority })).toBe(null);
 });
 
-test("the call of a refund is the refund authority's alone", async () => {
+test("only the refund authority can call refund", async () => {
   const commitment = { ...world.commitmentTo(HERE), refundAuthority: padAddress(world.usdc) };
   await world.mint(world.usdc, world.here.predictWallet(commitment), 1n);
   const call = world.here.buildRefund(commitment, world.usdc);

@@ -37,7 +37,7 @@ describe("a node's refusal of a transaction", () => {
     ["tx fee (2.00 ether) exceeds the configured cap (1.00 ether)", "unknown"],
     ["rate limit exceeded", "unknown"],
     ["", "unknown"],
-  ])("%j means %s", (message, outcome) => {
+  ])("%j is read as %s", (message, outcome) => {
     expect(classifyRefusal(message)).toBe(outcome);
   });
 });

@@ -1,4 +1,4 @@
-/** Whatever a node answers: a value of its form, or RPC_UNAVAILABLE, and never the node's URL. */
+/** Every answer of a node gives a well-formed value or RPC_UNAVAILABLE, and never reveals the node's URL. */
 import type { ServerResponse } from "node:http";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -68,7 +68,7 @@ const READS: readonly (readonly [string, (chain: ChainAtBlocks) => Promise<unkno
   ["findDelivery", (c) => c.findDelivery(HASH)],
 ];
 
-/** Forms that no read takes. */
+/** Answers that no read accepts. */
 const MALFORMED: readonly (readonly [string, Reply])[] = [
   ["no result", { result: undefined }],
   ["a number", { result: 7 }],
@@ -79,14 +79,14 @@ const MALFORMED: readonly (readonly [string, Reply])[] = [
   ["a negative number", { result: "-0x1" }],
   ["an error that is text", { error: "bad" }],
   ["an error without a code", { error: { message: "bad" } }],
-  ["no JSON", (response) => response.end("<html>")],
+  ["text that is not JSON", (response) => response.end("<html>")],
   ["JSON null", (response) => response.end("null")],
   ["JSON list", (response) => response.end("[]")],
   ["an empty body", (response) => response.end()],
 ];
 
 describe.each(READS)("%s", (_name, read) => {
-  test.each(MALFORMED)("T55 takes %s for no answer", async (_what, reply) => {
+  test.each(MALFORMED)("rejects %s [T55]", async (_what, reply) => {
     node.answer(() => reply);
     await expect(read(chain)).rejects.toMatchObject({
       code: "RPC_UNAVAILABLE",
@@ -97,7 +97,7 @@ describe.each(READS)("%s", (_name, read) => {
   test.each([
     ["502", "http 502"],
     ["429", "http 429"],
-  ])("takes status %s for no answer", async (status, reason) => {
+  ])("rejects HTTP status %s", async (status, reason) => {
     node.answer(() => (response) => {
       response.statusCode = Number(status);
       response.end("busy");
@@ -108,7 +108,7 @@ describe.each(READS)("%s", (_name, read) => {
     });
   });
 
-  test("takes an error of the node for no answer", async () => {
+  test("rejects an error of the node", async () => {
     node.answer(() => ({ error: { code: -32005, message: `limit of ${SECRET_OF_URL}` } }));
     const error: unknown = await read(chain).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "RPC_UNAVAILABLE" });
@@ -117,7 +117,7 @@ describe.each(READS)("%s", (_name, read) => {
 });
 
 describe("a node that does not answer", () => {
-  test("is a timeout, also when it stops in the middle of the body", async () => {
+  test("times out, also in the middle of the body", async () => {
     for (const start of ["", '{"jsonrpc":"2.0",']) {
       node.answer(() => (response) => {
         response.setHeader("content-type", "application/json");
@@ -130,7 +130,7 @@ describe("a node that does not answer", () => {
     }
   });
 
-  test("is unreachable, with the system's code", async () => {
+  test("is reported as unreachable with the system's error code", async () => {
     const closed = await startMalformedNode();
     await closed.stop();
     const error: unknown = await chainOver(closed.rpcUrl)
@@ -140,7 +140,7 @@ describe("a node that does not answer", () => {
     expectNoSecret(error);
   });
 
-  test("is asked once: whoever wanted the answer asks again", async () => {
+  test("is called once, without a retry", async () => {
     node.answer(() => (response) => response.destroy());
     await expect(chain.getHead()).rejects.toThrow(OperatingError);
     expect(node.asked).toHaveLength(1);
@@ -156,19 +156,19 @@ test.each([
     },
   ],
   ["a broken connection", (response: ServerResponse) => response.destroy()],
-])("the URL's secret is in no error after %s", async (_what, reply) => {
+])("keeps the URL's secret out of errors after %s", async (_what, reply) => {
   node.answer(() => reply);
   const error: unknown = await chain.getHead().catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(OperatingError);
   expectNoSecret(error);
 });
 
-test("data of several megabytes is read", async () => {
+test("reads an answer of several megabytes", async () => {
   node.answer(() => ({ result: `0x${"ab".repeat(5_000_000)}` }));
   expect(await chain.hasCode(ADDRESS)).toBe(true);
 });
 
-/** Neither in the message, the stack, the details nor in any cause. */
+/** Checks the message, the stack, the details and every cause. */
 function expectNoSecret(error: unknown): void {
   expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(SECRET_OF_URL);
 }

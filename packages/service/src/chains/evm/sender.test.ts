@@ -1,4 +1,4 @@
-/** Answers to the sender that a local node does not give. */
+/** Node answers to the sender that a local node cannot produce. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encodeErrorResult, keccak256, toEventSelector } from "viem";
 import { errorsAbi } from "@sluice/contracts/abi";
@@ -48,12 +48,12 @@ afterAll(async () => {
   await node.stop();
 });
 
-/** Answers each method by the table; the rest is malformed. */
+/** Answers each method from the table, and others with a malformed result. */
 function answerBy(table: Readonly<Record<string, Reply>>): void {
   node.answer(({ method }) => table[method] ?? { result: undefined });
 }
 
-describe("T64 what was sent", () => {
+describe("a sent transaction [T64]", () => {
   test("is accepted when the node answers with its hash", async () => {
     answerBy({ eth_sendRawTransaction: { result: keccak256(RAW) } });
     expect(await chain.send(RAW)).toBe("accepted");
@@ -64,18 +64,18 @@ describe("T64 what was sent", () => {
     ["no hash", { result: "ok" }],
     ["null", { result: null }],
     ["nothing", { result: undefined }],
-    ["no JSON", (response) => response.end("<html>")],
+    ["a body that is not JSON", (response) => response.end("<html>")],
     ["a broken connection", (response) => response.destroy()],
     ["a timeout", () => {}],
     ["an error of its own", { error: { code: -32603, message: "internal error" } }],
     ["502", (response) => response.writeHead(502).end("nonce too low")],
-  ])("may have been accepted when the node answers with %s", async (_what, reply) => {
+  ])("is of unknown outcome when the node answers with %s", async (_what, reply) => {
     answerBy({ eth_sendRawTransaction: reply });
     expect(await chain.send(RAW)).toBe("unknown");
     expect(node.asked).toHaveLength(1);
   });
 
-  test("is judged by the node's words, whatever its code", async () => {
+  test("is classified by the node's message, not by its code", async () => {
     for (const code of [-32000, -32003, -32010, 3]) {
       answerBy({ eth_sendRawTransaction: { error: { code, message: "nonce too low" } } });
       expect(await chain.send(RAW)).toBe("nonce_too_low");
@@ -84,7 +84,7 @@ describe("T64 what was sent", () => {
 });
 
 describe("fees", () => {
-  test("are twice the base fee and the tip", async () => {
+  test("are twice the base fee plus the tip", async () => {
     answerBy({
       eth_getBlockByNumber: { result: BLOCK },
       eth_maxPriorityFeePerGas: { result: "0x7" },
@@ -104,7 +104,7 @@ describe("fees", () => {
     expect((await chain.suggestFees()).maxPriorityFeePerGas).toBe(1_000_000_000n);
   });
 
-  test("are not guessed when the node fails", async () => {
+  test("are not estimated when the node fails", async () => {
     answerBy({
       eth_getBlockByNumber: { result: BLOCK },
       eth_maxPriorityFeePerGas: { error: { code: -32603, message: "internal error" } },
@@ -112,7 +112,7 @@ describe("fees", () => {
     await expect(chain.suggestFees()).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
   });
 
-  test("are not made up on a chain without a base fee", async () => {
+  test("are an error on a chain without a base fee", async () => {
     const { baseFeePerGas: _, ...block } = BLOCK;
     answerBy({
       eth_getBlockByNumber: { result: block },
@@ -124,7 +124,7 @@ describe("fees", () => {
 
 describe("simulation", () => {
   test.each<[string, unknown, string]>([
-    ["geth's words without data", { code: -32000, message: "execution reverted" }, "reverted"],
+    ["geth's message without data", { code: -32000, message: "execution reverted" }, "reverted"],
     ["code 3 with foreign data", { code: 3, message: "oops", data: "0xdeadbeef" }, "reverted"],
     ["text of a token", { code: 3, message: "x", data: TOKEN_TEXT }, "reverted"],
     [
@@ -132,16 +132,20 @@ describe("simulation", () => {
       { code: -32015, message: "VM", data: "Reverted 0x1a21feed" },
       "reverted",
     ],
-    ["data one level deeper", { code: -32603, message: "x", data: { data: "0x" } }, "reverted"],
+    [
+      "data nested one level deeper",
+      { code: -32603, message: "x", data: { data: "0x" } },
+      "reverted",
+    ],
     ["our error", { code: 3, message: "x", data: IS_PAUSED }, "IsPaused"],
-    ["our error, deeper", { code: -32603, message: "x", data: { data: IS_PAUSED } }, "IsPaused"],
+    ["our error, nested", { code: -32603, message: "x", data: { data: IS_PAUSED } }, "IsPaused"],
     ["no gas left", { code: -32000, message: "out of gas" }, "reverted"],
   ])("reads a revert from %s", async (_what, error, reason) => {
     answerBy({ eth_call: { error } });
     expect(await chain.simulate(ADDRESS, CALL)).toEqual({ ok: false, reason });
   });
 
-  test("reads a revert of the estimate, when the state changed in between", async () => {
+  test("reads a revert of the gas estimate when the state changed in between", async () => {
     answerBy({
       eth_call: { result: "0x" },
       eth_estimateGas: { error: { code: 3, message: "execution reverted", data: IS_PAUSED } },
@@ -149,12 +153,12 @@ describe("simulation", () => {
     expect(await chain.simulate(ADDRESS, CALL)).toEqual({ ok: false, reason: "IsPaused" });
   });
 
-  test("takes other errors for no answer", async () => {
+  test("throws on other errors", async () => {
     answerBy({ eth_call: { error: { code: -32000, message: "header not found" } } });
     await expect(chain.simulate(ADDRESS, CALL)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
   });
 
-  test("T66 compares what the sender has with what the node will ask for", async () => {
+  test("compares the sender's balance with the cost that the node will demand [T66]", async () => {
     const answers = {
       eth_call: { result: "0x" },
       eth_estimateGas: { result: "0x30d40" },
@@ -204,12 +208,12 @@ describe("receipts", () => {
   };
   const other = `0x${"cc".repeat(32)}`;
 
-  test("of an unknown transaction are null", async () => {
+  test("are null for an unknown transaction", async () => {
     answerBy({ eth_getTransactionReceipt: { result: null } });
     expect(await chain.getReceipt(toTxHash(HASH))).toBeNull();
   });
 
-  test("are read, logs without a topic left out", async () => {
+  test("are read without the logs that have no topic", async () => {
     answerBy({ eth_getTransactionReceipt: { result: { ...receipt, logs: [log] } } });
     expect(await chain.getReceipt(toTxHash(HASH))).toEqual({
       txHash: HASH,
@@ -221,13 +225,13 @@ describe("receipts", () => {
     });
   });
 
-  test("cost the gas at its price, and what the chain below took", async () => {
+  test("include the cost of gas and the fee of the parent chain", async () => {
     answerBy({ eth_getTransactionReceipt: { result: { ...receipt, l1Fee: "0x7" } } });
     expect((await chain.getReceipt(toTxHash(HASH)))?.gasCost).toBe(42_007n);
   });
 
   test.each([
-    ["of another transaction", { ...receipt, transactionHash: other }],
+    ["when of another transaction", { ...receipt, transactionHash: other }],
     ["without a block", { ...receipt, blockHash: null }],
     ["without a status", { ...receipt, status: undefined }],
     [
@@ -239,7 +243,7 @@ describe("receipts", () => {
       "with an event of ours that is cut short",
       { ...receipt, logs: [{ ...log, topics: [SETTLED, HASH, HASH, HASH], data: "0x" }] },
     ],
-  ])("T48 %s are no answer", async (_what, result) => {
+  ])("are rejected %s [T48]", async (_what, result) => {
     answerBy({ eth_getTransactionReceipt: { result } });
     await expect(chain.getReceipt(toTxHash(HASH))).rejects.toMatchObject({
       code: "RPC_UNAVAILABLE",

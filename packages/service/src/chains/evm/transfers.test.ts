@@ -1,4 +1,4 @@
-/** Logs of a block that a node gets wrong. */
+/** Logs of a block that a node answers wrongly. */
 import { toEventSelector } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { padAddress, toEvmAddress, toHex32 } from "../../core/hex.ts";
@@ -58,7 +58,7 @@ async function listOf(logs: readonly unknown[]) {
 }
 
 describe("transfers", () => {
-  test("are asked for by the block's hash", async () => {
+  test("are requested by block hash", async () => {
     expect(await listOf([logOf()])).toMatchObject([{ to: TO, amount: 7n, ordinal: 0 }]);
     expect(node.asked).toEqual([
       {
@@ -68,7 +68,7 @@ describe("transfers", () => {
     ]);
   });
 
-  test("T53 are in the order of the block, each counted within its transaction", async () => {
+  test("are in block order, each numbered within its transaction [T53]", async () => {
     const other = `0x${"c2".repeat(32)}`;
     const logs = [
       logOf({ logIndex: "0x9" }),
@@ -83,7 +83,7 @@ describe("transfers", () => {
     ]);
   });
 
-  test("are counted before any is left out", async () => {
+  test("are numbered before any is omitted", async () => {
     const logs = [
       logOf({ data: amountOf(0n) }),
       logOf({ logIndex: "0x1", topics: [SIGNATURE] }),
@@ -95,7 +95,7 @@ describe("transfers", () => {
     expect(await listOf(logs)).toMatchObject([{ logIndex: 5, ordinal: 5 }]);
   });
 
-  test("T54 of a block that left the chain are none", async () => {
+  test("omit logs that the node marks as removed [T54]", async () => {
     const removed = logOf({ removed: true });
     expect(await listOf([removed, logOf({ logIndex: "0x1" })])).toMatchObject([
       { logIndex: 1, ordinal: 0 },
@@ -108,12 +108,12 @@ describe("transfers", () => {
     ["logs of a token that was not asked for", [logOf({ address: FROM })]],
     ["logs of another event", [logOf({ topics: [APPROVAL, padAddress(FROM), padAddress(TO)] })]],
     ["the same log twice", [logOf(), logOf()]],
-  ])("T48 %s are no answer", async (_what, logs) => {
+  ])("fail when the node answers with %s [T48]", async (_what, logs) => {
     await expect(listOf(logs)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
   });
 });
 
-describe("no logs", () => {
+describe("an empty list of logs", () => {
   const header = { number: "0x5", hash: HASH, parentHash: BLOCK.parentHash, timestamp: "0x0" };
 
   function answerWith(block: unknown, allLogs: readonly unknown[] = []) {
@@ -125,12 +125,12 @@ describe("no logs", () => {
     return chain.listTransfers(BLOCK, [TOKEN]);
   }
 
-  test("is believed of a block whose header has none", async () => {
+  test("is accepted when the header's bloom is empty", async () => {
     expect(await answerWith({ ...header, logsBloom: EMPTY_BLOOM })).toEqual([]);
     expect(await answerWith(header)).toEqual([]);
   });
 
-  test("is believed of a block whose logs are others", async () => {
+  test("is accepted when the header's bloom comes from other logs", async () => {
     const others = [logOf({ address: FROM })];
     expect(await answerWith({ ...header, logsBloom: SOME_BLOOM }, others)).toEqual([]);
   });
@@ -138,9 +138,9 @@ describe("no logs", () => {
   test.each([
     ["the node lacks the block", null, []],
     ["the node has another block", { ...header, number: "0x6" }, []],
-    ["the header has some", { ...header, logsBloom: SOME_BLOOM }, []],
-    ["the block has ours", { ...header, logsBloom: SOME_BLOOM }, [logOf()]],
-  ])("T47 is no answer when %s", async (_what, block, allLogs) => {
+    ["the header's bloom is not empty", { ...header, logsBloom: SOME_BLOOM }, []],
+    ["the block has logs of our tokens", { ...header, logsBloom: SOME_BLOOM }, [logOf()]],
+  ])("is rejected when %s [T47]", async (_what, block, allLogs) => {
     await expect(answerWith(block, allLogs)).rejects.toMatchObject({ code: "RPC_UNAVAILABLE" });
   });
 });

@@ -1,4 +1,4 @@
-/** What is beside the published interface: one settlement, one address, filters, and deposits. */
+/** Additions to the published interface: one settlement, one address, filters and deposits. */
 import { verifyDepositAddress } from "@sluice/sdk/address";
 import {
   DepositAddressPage,
@@ -63,7 +63,7 @@ const refused = async (tenant: Tenant, path: string, status = 400) => {
 };
 
 describe("one settlement", () => {
-  test("is what the list says of it, for whose it is, and nothing for others", async () => {
+  test("is returned as in the list to its integrator, and not found by others", async () => {
     const address = await insertAddress(database.db, alice);
     const id = await insertSettlement(database.db, alice, address);
     const one = await get(alice, `/swaps/${id}`, Swap);
@@ -78,7 +78,7 @@ describe("one settlement", () => {
   });
 
   test.each(["nothing", "", "%00", "..%2Fevents"])(
-    "with an id that is none (%s) is not found",
+    "is not found under a malformed id (%s)",
     async (id) => {
       expect(await refused(alice, `/swaps/${id}`, 404)).toMatchObject({ code: "NOT_FOUND" });
     },
@@ -88,7 +88,7 @@ describe("one settlement", () => {
 describe("one deposit address", () => {
   const FACTORY = toEvmAddress(`0x${"fa".repeat(20)}`);
 
-  test("is what the list says of it and the preimage that computes it, for whose it is only", async () => {
+  test("is returned to its integrator only, as in the list plus its preimage", async () => {
     const { id, wallet } = await issueAddress(
       { db: database.db, random: systemRandom },
       {
@@ -141,7 +141,7 @@ describe("one deposit address", () => {
 });
 
 describe("filters of settlements", () => {
-  test("keep what has all that is asked for, and pages as before", async () => {
+  test("return settlements that match all filters, in the usual pages", async () => {
     const carol = await createTenant(database.db);
     const [one, other] = [
       await insertAddress(database.db, carol),
@@ -175,7 +175,7 @@ describe("filters of settlements", () => {
     const [, first] = page.items;
     const digits = first?.userId.slice(2) ?? "";
     expect(await idsOf(`userId=0x${digits.toUpperCase()}`)).toEqual(ids.toReversed());
-    // As a quote spells it: leading zeros say nothing.
+    // In a quote's spelling: leading zeros have no meaning.
     expect(await idsOf(`userId=0x${digits.padStart(64, "0")}`)).toEqual(ids.toReversed());
     expect(await idsOf(`userId=0x${digits.replace(/^0+/, "")}`)).toEqual(ids.toReversed());
     expect(await idsOf("userId=0x1")).toEqual([]);
@@ -191,7 +191,7 @@ describe("filters of settlements", () => {
     ["chainId", "chainId=0"],
     ["chainId", "chainId=70000"],
     ["chainId", "chainId=2&chainId=3"],
-  ])("%s: %s is refused by name", async (field, query) => {
+  ])("name the refused filter %s: %s", async (field, query) => {
     expect(await refused(alice, `/swaps?${query}`)).toMatchObject({
       code: "VALIDATION_ERROR",
       details: { field },
@@ -238,7 +238,7 @@ describe("deposits", () => {
   const list = async (tenant: Tenant, query = "") =>
     (await get(tenant, `/deposits?${query}`, DepositPage)) as DepositPage;
 
-  test("of one millisecond are paged without a loss and without a repetition", async () => {
+  test("of one millisecond are paged without loss or repetition", async () => {
     const dave = await createTenant(database.db);
     const ids = await insertDeposits(dave, await insertAddress(database.db, dave), 25);
     const seen: string[] = [];
@@ -253,7 +253,7 @@ describe("deposits", () => {
     expect(new Set(seen)).toEqual(new Set(ids));
   });
 
-  test("say where they came from, where they went, and how deep they are", async () => {
+  test("include their origin, destination and confirmations", async () => {
     const erin = await createTenant(database.db);
     const address = await insertAddress(database.db, erin);
     const settlement = await insertSettlement(database.db, erin, address);
@@ -297,7 +297,7 @@ describe("deposits", () => {
     ["limit", "limit=101"],
     ["walletAddress", "walletAddress=x"],
     ["chainId", "chainId=x"],
-  ])("%s: %s is refused by name", async (field, query) => {
+  ])("name the refused parameter %s: %s", async (field, query) => {
     expect(await refused(alice, `/deposits?${query}`)).toMatchObject({
       code: "VALIDATION_ERROR",
       details: { field },
@@ -305,8 +305,8 @@ describe("deposits", () => {
   });
 });
 
-describe("the service's own description", () => {
-  test("is served without a key, and says what the schemas say", async () => {
+describe("the OpenAPI description", () => {
+  test("is served without a key, and matches the schemas", async () => {
     const fetchText = async (path: string) => {
       const response = await fetch(`${api.url}${path}`);
       expect(response.status).toBe(200);
@@ -320,7 +320,7 @@ describe("the service's own description", () => {
     expect(page.response.headers.get("content-security-policy")).toContain("default-src 'none'");
   });
 
-  test("describes endpoints that are there, with the keys that they ask for", async () => {
+  test("describes existing endpoints and the keys they require", async () => {
     for (const { method, path, key } of OPERATIONS.filter(({ server }) => server === "service")) {
       const response = await fetch(`${api.url}${path.replace("{id}", systemRandom.uuid())}`, {
         method,

@@ -74,7 +74,7 @@ async function get(path: string, tenant?: Tenant, init: RequestInit = {}): Promi
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
 
-/** Every page of a list, as a client reads it. */
+/** Returns every page of a list, read as a client reads it. */
 async function readAll<Page extends { items: unknown[]; nextCursor: string | null }>(
   schema: TSchema,
   path: (cursor: string) => string,
@@ -101,7 +101,7 @@ function expectError(answer: Answer, status: number, error: object): void {
 }
 
 describe("GET /deposit-addresses", () => {
-  test("lists newest first, in pages that lose and repeat nothing", async () => {
+  test("lists newest first, in pages without loss or repetition", async () => {
     const tenant = await createTenant(database.db);
     const inserted = [];
     for (let n = 0; n < 7; n += 1) inserted.push(await insertAddress(database.db, tenant));
@@ -127,7 +127,7 @@ describe("GET /deposit-addresses", () => {
     expect(headers.get("cache-control")).toBe("no-store");
   });
 
-  test("a cursor between two milliseconds includes the earlier one", async () => {
+  test("includes the earlier millisecond for a cursor between two", async () => {
     const tenant = await createTenant(database.db);
     await insertAddress(database.db, tenant);
     const { body } = await get("/deposit-addresses", tenant);
@@ -143,7 +143,7 @@ describe("GET /deposit-addresses", () => {
 });
 
 describe("GET /swaps", () => {
-  test("shows every field, with nulls where there is nothing yet", async () => {
+  test("shows every field, with null for missing values", async () => {
     const tenant = await createTenant(database.db);
     const address = await insertAddress(database.db, tenant);
     const swapTxHash = createHex(32);
@@ -200,7 +200,7 @@ describe("GET /swaps", () => {
 });
 
 describe("GET /events", () => {
-  test("replays everything in order, in pages of any size, and filters", async () => {
+  test("replays all events in order, in pages of any size, and filters them", async () => {
     const tenant = await createTenant(database.db);
     const id = createHex(16).slice(2);
     const uuid = `${id.slice(0, 8)}-${id.slice(8, 12)}-${id.slice(12, 16)}-${id.slice(16, 20)}-${id.slice(20)}`;
@@ -243,7 +243,7 @@ describe("public lists", () => {
     });
   });
 
-  test("GET /source-config lists what is scanned, and no minimum where none is set", async () => {
+  test("GET /source-config lists scanned tokens, without a minimum where none is configured", async () => {
     const { body } = await get("/source-config");
     expect([...Value.Errors(wire.SourceConfig, body)]).toEqual([]);
     const shared = { standard: "erc20" };
@@ -284,7 +284,7 @@ describe("keys", () => {
     },
   );
 
-  test("T86 two integrators never see each other's rows", async () => {
+  test("two integrators never see each other's rows [T86]", async () => {
     for (const tenant of [alice, bob]) {
       const address = await insertAddress(database.db, tenant);
       await insertSettlement(database.db, tenant, address);
@@ -315,7 +315,7 @@ describe("bad parameters", () => {
     ...["", "x", "STATUS_CHANGED"].map((value) => ["/events", "type", value] as const),
   ];
 
-  test.each(cases)("T92 %s refuses %s=%s", async (path, field, value) => {
+  test.each(cases)("%s refuses %s=%s [T92]", async (path, field, value) => {
     const answer = await get(`${path}?${field}=${value}`, alice);
     expectError(answer, 400, { code: "VALIDATION_ERROR", retryable: false, details: { field } });
   });
@@ -325,12 +325,12 @@ describe("bad parameters", () => {
     ["/swaps", "cursor", "cursor=2026-01-01&cursor=2026-01-01"],
     ["/events", "since", "since=2026-01-01&since=2026-01-01"],
     ["/events", "type", "type=status_changed&type=status_changed"],
-  ])("T92 %s refuses %s given twice", async (path, field, query) => {
+  ])("%s refuses %s given twice [T92]", async (path, field, query) => {
     const answer = await get(`${path}?${query}`, alice);
     expectError(answer, 400, { code: "VALIDATION_ERROR", details: { field } });
   });
 
-  test("parameters that nobody knows are ignored, also given twice", async () => {
+  test("unknown parameters are ignored, also given twice", async () => {
     const { status } = await get("/swaps?limit=01&x=1&x=2&__proto__=1&toString=1", alice);
     expect(status).toBe(200);
   });
@@ -348,7 +348,7 @@ describe("POST /request-index", () => {
     });
   const TOKEN = toChecksumAddress(toEvmAddress(USDC));
 
-  test("echoes what was sent and hands over what it means", async () => {
+  test("echoes the request and passes on its meaning", async () => {
     const { wallet } = await insertAddress(database.db, alice);
     for (const [tokenAddress, token] of [
       [TOKEN, TOKEN.toLowerCase()],
@@ -372,7 +372,7 @@ describe("POST /request-index", () => {
     }
   });
 
-  test("I2 a wallet of somebody else is as unknown as nobody's", async () => {
+  test("answers for another integrator's wallet as for an unknown one [I2]", async () => {
     const { wallet } = await insertAddress(database.db, bob);
     const body = (walletAddress: string) => ({ walletAddress, tokenAddress: "native", chain: 30 });
     const foreign = await post(body(toChecksumAddress(wallet)), alice);
@@ -382,7 +382,7 @@ describe("POST /request-index", () => {
     expect([...foreign.headers.keys()]).toEqual([...unknown.headers.keys()]);
   });
 
-  test("the key is checked before the body, the chain before the wallet", async () => {
+  test("checks the key before the body, and the chain before the wallet", async () => {
     expectError(await post("{"), 401, { code: "UNAUTHORIZED" });
     expectError(await post("{", alice), 400, { code: "VALIDATION_ERROR" });
     const body = { walletAddress: `0x${"77".repeat(20)}`, tokenAddress: "native", chain: 2 };
@@ -390,7 +390,7 @@ describe("POST /request-index", () => {
     expectError(await post({ ...body, chain: 999 }, alice), 400, { code: "UNSUPPORTED_CHAIN" });
   });
 
-  test("an address of another family of chains is judged after its chain", async () => {
+  test("checks the chain before an address of another chain family", async () => {
     const solana = "4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T";
     const body = { walletAddress: solana, tokenAddress: solana, chain: 1 };
     expectError(await post(body, alice), 400, {
@@ -416,7 +416,7 @@ describe("POST /request-index", () => {
     expectError(await post(body, alice), 400, { code: "VALIDATION_ERROR", details: { field } });
   });
 
-  test("T94 is refused when it is too large or no JSON", async () => {
+  test("refuses a body that is too large or not JSON [T94]", async () => {
     expectError(await post({ walletAddress: "0".repeat(70_000) }, alice), 413, {
       code: "VALIDATION_ERROR",
     });
@@ -428,14 +428,14 @@ describe("POST /request-index", () => {
     expectError(answer, 415, { code: "VALIDATION_ERROR" });
   });
 
-  test("takes no other method", async () => {
+  test("refuses other methods", async () => {
     const answer = await get("/request-index", alice);
     expectError(answer, 405, { code: "VALIDATION_ERROR" });
     expect(answer.headers.get("allow")).toBe("POST");
   });
 });
 
-describe("everything else", () => {
+describe("other requests", () => {
   test.each(["/", "/swap", "/swaps/", "/swaps/1", "//swaps", "/SWAPS"])(
     "GET %s is not found",
     async (path) => {
@@ -444,7 +444,7 @@ describe("everything else", () => {
   );
 
   test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])(
-    "%s on what is only read is refused with 405, before its key and its body",
+    "%s on a read-only path is refused with 405 before the key and body are checked",
     async (method) => {
       const id = crypto.randomUUID();
       for (const path of [...KEYED, "/chains", "/source-config", `/swaps/${id}`]) {
@@ -457,23 +457,23 @@ describe("everything else", () => {
     },
   );
 
-  test("an unknown path is not found, whatever the body", async () => {
+  test("an unknown path is not found, with any body", async () => {
     const headers = { "content-type": "text/xml" };
     const answer = await get("/nothing", undefined, { method: "POST", body: "<xml/>", headers });
     expectError(answer, 404, { code: "NOT_FOUND" });
   });
 
-  test.each(["/swaps", "/deposit-addresses"])("an id of %s may be of any length", async (list) => {
+  test.each(["/swaps", "/deposit-addresses"])("%s accepts an id of any length", async (list) => {
     const path = `${list}/${"a".repeat(8_000)}`;
     expectError(await get(path, undefined), 401, { code: "UNAUTHORIZED" });
     expectError(await get(path, alice), 404, { code: "NOT_FOUND" });
   });
 
-  test("a path that cannot be decoded is refused in the interface's shape", async () => {
+  test("a path that cannot be decoded is refused with the interface's error object", async () => {
     expectError(await get("/%zz", alice), 400, { code: "VALIDATION_ERROR" });
   });
 
-  test("bytes that are not HTTP are refused in the interface's shape", async () => {
+  test("bytes that are not HTTP are refused with the interface's error object", async () => {
     const { port } = new URL(api.url);
     const socket = connect(Number(port), "127.0.0.1");
     socket.end("NO HTTP\r\n\r\n");
@@ -484,7 +484,7 @@ describe("everything else", () => {
     expect([...Value.Errors(wire.ErrorResponse, JSON.parse(body))]).toEqual([]);
   });
 
-  test("T101 a failure of our own says nothing about itself", async () => {
+  test("an internal error reveals no detail [T101]", async () => {
     const broken = await createTestDatabase();
     const failing = await startApi({ db: broken.db });
     await broken.pool.query("drop table api_keys");
@@ -503,7 +503,7 @@ describe("everything else", () => {
     await broken.drop();
   });
 
-  test("HEAD answers like GET, without a body", async () => {
+  test("HEAD answers as GET does, without a body", async () => {
     const response = await fetch(`${api.url}/chains`, { method: "HEAD" });
     expect(response.status).toBe(200);
     expect(await response.text()).toBe("");

@@ -1,11 +1,11 @@
-/** T87 Whoever asks is counted under one name, however the name was written, and nobody chooses it for himself. */
+/** A client is counted under one address in every spelling, and cannot choose it [T87]. */
 import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
 import { createAddressReader } from "./client-address.ts";
 
 const read = (remoteAddress: string, forwarded?: string, trusted: readonly string[] = []) =>
   createAddressReader(trusted)(
-    // CAST: what is read of a request.
+    // CAST: only the fields of a request that are read.
     {
       socket: { remoteAddress },
       headers: forwarded === undefined ? {} : { "x-forwarded-for": forwarded },
@@ -28,17 +28,23 @@ test.each([
 const PROXIES = ["10.0.0.0/8", "2001:db8:ff::/48", "192.0.2.1"];
 
 test.each([
-  ["nobody is trusted", "10.0.0.1", "203.0.113.1", [], "10.0.0.1"],
-  ["a proxy says it", "10.0.0.1", "203.0.113.1", PROXIES, "203.0.113.1"],
-  ["a proxy says it over IPv6", "2001:db8:ff::9", "203.0.113.1", PROXIES, "203.0.113.1"],
-  ["a proxy is seen as mapped", "::ffff:192.0.2.1", "203.0.113.1", PROXIES, "203.0.113.1"],
-  ["proxies stand in a row", "10.0.0.1", "203.0.113.1, 10.0.0.2", PROXIES, "203.0.113.1"],
-  ["the caller made up what is before", "10.0.0.1", "1.1.1.1, 203.0.113.1", PROXIES, "203.0.113.1"],
-  ["the caller is no proxy", "203.0.113.9", "10.0.0.1", PROXIES, "203.0.113.9"],
-  ["a proxy says nothing", "10.0.0.1", undefined, PROXIES, "10.0.0.1"],
-  ["a proxy says it with the port", "10.0.0.1", "203.0.113.1:4711", PROXIES, "203.0.113.1"],
-  ["and of IPv6", "10.0.0.1", "[2001:db8:1:2::3]:4711", PROXIES, "2001:db8:1:2::/64"],
-  ["a proxy says nonsense", "10.0.0.1", "1.1.1.1, unknown", PROXIES, "unknown"],
+  ["no proxy is trusted", "10.0.0.1", "203.0.113.1", [], "10.0.0.1"],
+  ["a proxy forwards it", "10.0.0.1", "203.0.113.1", PROXIES, "203.0.113.1"],
+  ["a proxy forwards it over IPv6", "2001:db8:ff::9", "203.0.113.1", PROXIES, "203.0.113.1"],
+  ["the proxy's address is IPv4-mapped", "::ffff:192.0.2.1", "203.0.113.1", PROXIES, "203.0.113.1"],
+  ["it passes several proxies", "10.0.0.1", "203.0.113.1, 10.0.0.2", PROXIES, "203.0.113.1"],
+  ["the caller forged the first entry", "10.0.0.1", "1.1.1.1, 203.0.113.1", PROXIES, "203.0.113.1"],
+  ["the caller is not a proxy", "203.0.113.9", "10.0.0.1", PROXIES, "203.0.113.9"],
+  ["a proxy sends no header", "10.0.0.1", undefined, PROXIES, "10.0.0.1"],
+  ["a proxy forwards it with a port", "10.0.0.1", "203.0.113.1:4711", PROXIES, "203.0.113.1"],
+  [
+    "a proxy forwards IPv6 with a port",
+    "10.0.0.1",
+    "[2001:db8:1:2::3]:4711",
+    PROXIES,
+    "2001:db8:1:2::/64",
+  ],
+  ["a proxy forwards an invalid value", "10.0.0.1", "1.1.1.1, unknown", PROXIES, "unknown"],
 ])("when %s", (_, remote, forwarded, trusted, name) => {
   expect(read(remote, forwarded, trusted)).toBe(name);
 });

@@ -4,9 +4,9 @@ import type { Db } from "../db/schema.ts";
 
 const PAGE = "https://pay.example";
 
-/** The API; what is asked of it here needs no database. */
+/** The API without a database, which these requests do not need. */
 function createServer(corsOrigins: readonly string[]) {
-  // CAST: an empty stand-in; using it throws.
+  // CAST: an empty stub; using it throws.
   return createTestApi({ db: {} as Db, corsOrigins });
 }
 
@@ -17,7 +17,7 @@ const preflight = (app: ReturnType<typeof createServer>, origin: string) =>
     headers: { origin, "access-control-request-method": "GET" },
   });
 
-test("T104 without origins no page may call, and no answer says so", async () => {
+test("allows no origin and sends no CORS header when none is configured [T104]", async () => {
   const app = createServer([]);
   expect((await preflight(app, PAGE)).statusCode).not.toBe(204);
   const answer = await app.inject({ url: "/chains", headers: { origin: PAGE } });
@@ -25,7 +25,7 @@ test("T104 without origins no page may call, and no answer says so", async () =>
   expect(Object.keys(answer.headers).filter((name) => name.startsWith("access-"))).toEqual([]);
 });
 
-test("a page of the list is told what it may send, before it has a key", async () => {
+test("answers the preflight of a configured origin without a key", async () => {
   const answer = await preflight(createServer([PAGE]), PAGE);
   expect(answer.statusCode).toBe(204);
   expect(answer.headers).toMatchObject({
@@ -35,7 +35,7 @@ test("a page of the list is told what it may send, before it has a key", async (
   });
 });
 
-test("it may read refusals, and the headers of the rate limit", async () => {
+test("lets a configured origin read refusals and rate limit headers", async () => {
   const answer = await createServer([PAGE]).inject({ url: "/swaps", headers: { origin: PAGE } });
   expect(answer.statusCode).toBe(401);
   expect(answer.headers).toMatchObject({
@@ -46,14 +46,14 @@ test("it may read refusals, and the headers of the rate limit", async () => {
 });
 
 test.each(["https://pay.example.evil", "http://pay.example", "null", "https://PAY.example"])(
-  "T104 %s is not of the list",
+  "does not allow %s [T104]",
   async (origin) => {
     const app = createServer([PAGE]);
     const refused = await preflight(app, origin);
     expect(refused.statusCode).not.toBe(204);
     const answer = await app.inject({ url: "/chains", headers: { origin } });
     expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
-    // A cache must not hand this answer to the page that may read it.
+    // A cache must not serve this answer to an allowed origin.
     expect(answer.headers.vary).toBe("Origin");
   },
 );

@@ -5,7 +5,7 @@ import { systemClock } from "../roles/system-ports.ts";
 import { SERVER_LIMITS } from "./app.ts";
 import { ANSWER_DEADLINE_MS, answerInTime } from "./deadline.ts";
 
-/** A clock whose waits are over when the test says so, or when they are given up. */
+/** A clock whose waits end when the test ends them, or when they are aborted. */
 function createHeldClock() {
   const asked: number[] = [];
   const over = Promise.withResolvers<void>();
@@ -20,7 +20,7 @@ function createHeldClock() {
   return { clock, asked, expire: () => over.resolve() };
 }
 
-test("work that comes in time is the answer, and nothing waits any longer", async () => {
+test("returns the result of work that finishes in time, and ends the wait", async () => {
   const work = Promise.resolve(7);
   expect(await answerInTime({ clock: systemClock, log: silentLog }, work)).toBe(7);
   const failed = Promise.reject(new Error("on its own account"));
@@ -28,7 +28,7 @@ test("work that comes in time is the answer, and nothing waits any longer", asyn
   await expect(answerInTime(deps, failed)).rejects.toThrow("on its own account");
 });
 
-test("work that does not is a node that took too long, before the connection is cut", async () => {
+test("reports a node timeout for late work, before the connection is closed", async () => {
   const { clock, asked, expire } = createHeldClock();
   const work = Promise.withResolvers<never>();
   const answer = answerInTime({ clock, log: silentLog }, work.promise);
@@ -40,6 +40,6 @@ test("work that does not is a node that took too long, before the connection is 
   });
   expect(asked).toEqual([ANSWER_DEADLINE_MS]);
   expect(ANSWER_DEADLINE_MS).toBeLessThan(SERVER_LIMITS.connectionTimeout);
-  // Nobody waits for it any more; its failure must not end the process.
+  // No caller awaits it any more; its rejection must not end the process.
   work.reject(new Error("later"));
 });

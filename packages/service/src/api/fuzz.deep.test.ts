@@ -1,4 +1,4 @@
-/** Threats E with cases that each run draws for itself. */
+/** The API's fuzz suite (threats E) with random cases in each run. */
 import { testFuzzedInterface } from "../../test/fuzz/interface.ts";
 import { fuzzSeed } from "../../test/fuzz/seed.ts";
 

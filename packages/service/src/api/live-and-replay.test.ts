@@ -1,6 +1,6 @@
 /**
- * T90 and T91 over the wire: many write at once while clients page through the replay and come and go on the stream, in
- * two processes' worth of servers. Nobody loses an event, has one twice, or has two in another order.
+ * Many concurrent writers, while clients page through the replay and reconnect to the stream of two servers. No client
+ * may lose an event, receive one twice, or receive two out of order [T90, T91].
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { EventPage, StreamEvent } from "@sluice/sdk/wire";
@@ -51,7 +51,7 @@ function listen(pool: OpenDatabase["pool"]): Wakeups {
   return createWakeups({ address: database.address, pool, clock: systemClock, log: silentLog });
 }
 
-/** REST and stream, with the loop and the wake-ups that they have in the role. */
+/** REST and stream, with the loop and wake-ups of the role. */
 async function startProcess() {
   const { db, pool } = database;
   const stream: RunningStream = await startStream({ db, limiter: createGenerousLimiter() });
@@ -78,7 +78,7 @@ async function startProcess() {
   };
 }
 
-/** One that writes: slowly or not, one event or several at once, some of them rolled back. Returns what it committed. */
+/** Writes one or several events per transaction, some slowly, some rolled back. Returns the committed ones. */
 async function write(tenant: Tenant, writer: number, transactions: number): Promise<string[]> {
   const committed: string[] = [];
   for (let n = 0; n < transactions; n += 1) {
@@ -91,7 +91,7 @@ async function write(tenant: Tenant, writer: number, transactions: number): Prom
         const event = { integratorId: tenant.id, type: "status_changed", data } as const;
         await appendEvent(tx, systemRandom, event);
       }
-      // It has stamps and has not committed: what comes after them must not be seen before them.
+      // Its stamps are uncommitted: later stamps must not become visible before them.
       if ((n + writer) % 7 === 0) await sql`select pg_sleep(0.01)`.execute(tx);
       if (isRolledBack) throw new RolledBack();
     });
@@ -106,10 +106,10 @@ async function write(tenant: Tenant, writer: number, transactions: number): Prom
 
 class RolledBack extends Error {}
 
-/** An event in the form that the replay and the stream share. */
+/** Returns an event in the form shared by replay and stream. */
 type Heard = StreamEvent;
 
-/** Pages through the replay as the interface says, and on from where it ended, until `isDone` before a last page. */
+/** Pages through the replay as the interface documents, resuming at its end, until `isDone` holds before a last page. */
 async function replay(tenant: Tenant, url: string, limit: number, isDone = () => true) {
   const seen: Heard[] = [];
   let since: string | undefined;
@@ -127,7 +127,7 @@ async function replay(tenant: Tenant, url: string, limit: number, isDone = () =>
   }
 }
 
-/** A socket from its greeting on. */
+/** Returns a socket after its greeting. */
 async function join(tenant: Tenant, url: string) {
   const heard: Heard[] = [];
   const { apiKey } = tenant;
@@ -139,13 +139,13 @@ async function join(tenant: Tenant, url: string) {
 
 const idOf = (event: Heard) => ("queueItemId" in event.data ? event.data.queueItemId : "");
 
-/** What was heard is a run of the log: all of it between two places, in order, each once. */
+/** Asserts that the received events are a contiguous part of the log, in order, each once. */
 function expectRunOf(log: readonly Heard[], heard: readonly Heard[]): void {
   const first = log.findIndex(({ timestamp }) => timestamp === heard[0]?.timestamp);
   expect(heard).toEqual(heard.length === 0 ? [] : log.slice(first, first + heard.length));
 }
 
-test("16 writers, 4 replayers, sockets that come and go: 0 lost, 0 twice, 0 out of order", async () => {
+test("16 writers, 4 replayers and reconnecting sockets lose, repeat and reorder no event [T90, T91]", async () => {
   const [here, there] = processes;
   const fromTheStart = await Promise.all([join(alice, here.url), join(alice, here.url)]);
   const ofBob = await join(bob, there.url);
@@ -161,7 +161,7 @@ test("16 writers, 4 replayers, sockets that come and go: 0 lost, 0 twice, 0 out 
     const { url } = index % 2 === 0 ? here : there;
     return replay(alice, url, limit, () => progress.isOver);
   });
-  // Nobody of alice stays at the second process: its place in her log is forgotten and found again meanwhile.
+  // Alice keeps no socket at the second process, which forgets its position in her log and finds it again.
   const passing = (async () => {
     const gone: (readonly Heard[])[] = [];
     while (!progress.isWritten) {
@@ -172,7 +172,7 @@ test("16 writers, 4 replayers, sockets that come and go: 0 lost, 0 twice, 0 out 
     }
     return gone;
   })();
-  // They catch up after their greeting, as the interface tells clients to.
+  // They catch up after their greeting, as the interface tells clients to do.
   const joining = (async () => {
     const joined: (Awaited<ReturnType<typeof join>> & { readonly caughtUp: Heard[] })[] = [];
     while (!progress.isWritten) {
@@ -186,7 +186,7 @@ test("16 writers, 4 replayers, sockets that come and go: 0 lost, 0 twice, 0 out 
 
   const committed = [...(await written)];
   const [gone, joined] = await Promise.all([passing, joining]);
-  // The last word to each, which everybody who is still there hears.
+  // A last event for each integrator, which every connected socket receives.
   for (const tenant of [alice, bob]) committed.push({ tenant, ids: await write(tenant, 0, 1) });
   progress.isOver = true;
   const [log, bobsLog] = [await replay(alice, here.url, 200), await replay(bob, there.url, 200)];
@@ -212,7 +212,7 @@ test("16 writers, 4 replayers, sockets that come and go: 0 lost, 0 twice, 0 out 
     const both = new Map([...caughtUp, ...heard].map((event) => [event.timestamp, event]));
     expect([...both.values()]).toEqual(log);
   }
-  // They came while it ran, and heard of it.
+  // They connected during the run and received events.
   expect(joined.filter(({ heard }) => heard.length > 1).length).toBeGreaterThan(3);
   expect(gone.filter((heard) => heard.length > 0).length).toBeGreaterThan(3);
   for (const { leave } of [...sockets, ofBob]) leave();

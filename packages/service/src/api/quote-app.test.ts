@@ -70,11 +70,11 @@ async function post(body: unknown, query = `apiKey=${tenant.apiKey}`, init: Requ
     ...init,
   });
   expect(response.headers.get("content-type")).toMatch(/^application\/json/);
-  // CAST: tests look into what they expect.
+  // CAST: each test reads only the fields that it expects.
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-/** An error must be readable by clients of the interface and by those of the quote service. */
+/** Checks that clients of the interface and of the quote service can read an error. */
 function expectError(
   answered: { readonly status: number; readonly body: Record<string, unknown> },
   status: number,
@@ -91,7 +91,7 @@ function expectError(
 }
 
 describe("POST /v3/quote", () => {
-  test("hands on the request, unknown fields ignored, and who asks", async () => {
+  test("passes on the request and its integrator, without unknown fields", async () => {
     const answered = await post({ ...REQUEST, payDeposit: true, other: { deep: 1 } });
     expect(answered).toEqual({ status: 200, body: RESPONSE });
     expect(asked).toMatchObject([
@@ -150,7 +150,7 @@ describe("POST /v3/quote", () => {
     ["swift", "perhaps", "swift: expected true or false."],
     ["slippageBps", "fast", 'slippageBps: expected "auto" or basis points, 0 to 500.'],
     ["toChain", 30, "toChain: expected the name of a chain, such as base."],
-  ])("says what it expected of %s instead of %j", async (field, wrong, message) => {
+  ])("names the expected value of %s instead of %j", async (field, wrong, message) => {
     expect((await post({ ...REQUEST, [field]: wrong })).body).toMatchObject({ message });
   });
 
@@ -167,12 +167,12 @@ describe("POST /v3/quote", () => {
     [{ mpsDeposit: "True" }, { payDeposit: true }],
     [{ mpsDeposit: true, payDeposit: null }, { payDeposit: true }],
     [{ sdkVersion: 15, gasDrop: "1e-7" }, { sdkVersion: "15" }],
-  ])("understands %j as clients mean it", async (sent, meant) => {
+  ])("accepts %j as clients mean it", async (sent, meant) => {
     expect((await post({ ...REQUEST, ...sent })).status).toBe(200);
     expect(asked[0]?.[0]).toMatchObject({ ...REQUEST, ...meant });
   });
 
-  test("takes null, and nothing after the name in a query, for what is absent", async () => {
+  test("treats null, and an empty query parameter, as absent", async () => {
     const nothing = { referrer: null, destinationAddress: null, swift: null, slippageBps: null };
     expect((await post({ ...REQUEST, ...nothing })).status).toBe(200);
     const query = new URLSearchParams({
@@ -190,7 +190,7 @@ describe("POST /v3/quote", () => {
   });
 
   test.each(["", "{", "[]", "null", "1", '"x"', '{"__proto__":{"a":1}}', "\u0000"])(
-    "T94 refuses the body %j",
+    "refuses the body %j [T94]",
     async (body) => {
       const answered = await post(body);
       expectError(answered, 400, { code: "VALIDATION_ERROR", details: { field: "body" } });
@@ -198,7 +198,7 @@ describe("POST /v3/quote", () => {
   );
 
   test.each(Object.keys(wire.QuoteRequest.properties))(
-    "says what would do for %s",
+    "names a valid value for %s",
     async (field) => {
       const answered = await post({ ...REQUEST, [field]: { toString: 1 } });
       const message = expect.stringMatching(
@@ -208,7 +208,7 @@ describe("POST /v3/quote", () => {
     },
   );
 
-  test("T94 refuses other kinds of bodies with 415 and large ones with 413", async () => {
+  test("refuses other content types with 415 and large bodies with 413 [T94]", async () => {
     for (const type of ["text/plain", "application/xml", "application/x-www-form-urlencoded"]) {
       const answered = await post("a=1", undefined, { headers: { "content-type": type } });
       expectError(answered, 415, { code: "VALIDATION_ERROR" });
@@ -225,7 +225,7 @@ describe("POST /v3/quote", () => {
     expect(await elsewhere.json()).toMatchObject({ code: "NOT_FOUND", statusCode: 404 });
   });
 
-  test("answers an operating error with its status, and anything else with INTERNAL", async () => {
+  test("answers an operating error with its status, and every other error with INTERNAL", async () => {
     answer = () => Promise.reject(new OperatingError("NO_ROUTE", "No route."));
     const noRoute = await post(REQUEST);
     asked = [];
@@ -237,14 +237,14 @@ describe("POST /v3/quote", () => {
     expect(JSON.stringify(broken.body)).not.toContain("canary");
   });
 
-  test("T89 no key has been logged, though failures were", () => {
+  test("logs failures but never a key [T89]", () => {
     expect(logged).toContain("request failed");
     expect(logged).not.toContain(tenant.apiKey);
   });
 });
 
-describe("by GET", () => {
-  test("the fields come in the query, as text, and mean the same", async () => {
+describe("GET /v3/quote", () => {
+  test("accepts the same fields as text in the query", async () => {
     const query = new URLSearchParams({ ...REQUEST, payDeposit: "true", apiKey: tenant.apiKey });
     const response = await fetch(`${url}/v3/quote?${query}`);
     expect(response.status).toBe(200);
@@ -252,7 +252,7 @@ describe("by GET", () => {
     expect(asked[0]?.[0]).toMatchObject({ ...REQUEST, payDeposit: true });
   });
 
-  test("HEAD answers like GET, without a body", async () => {
+  test("answers HEAD as GET, without a body", async () => {
     const query = new URLSearchParams({ ...REQUEST, apiKey: tenant.apiKey });
     const response = await fetch(`${url}/v3/quote?${query}`, { method: "HEAD" });
     expect(response.status).toBe(200);
@@ -260,7 +260,7 @@ describe("by GET", () => {
     expect(asked[0]?.[0]).toMatchObject(REQUEST);
   });
 
-  test("a field that is missing or given twice is named", async () => {
+  test("names a field that is missing or given twice", async () => {
     const ask = async (query: string) => {
       const response = await fetch(`${url}/v3/quote?apiKey=${tenant.apiKey}&${query}`);
       return { status: response.status, body: (await response.json()) as Record<string, unknown> };
@@ -286,10 +286,10 @@ describe("the spelling of the original's clients", () => {
     payIntegratorId: "0b5e0a4e-6f3c-4a53-9d7a-2f9f0a3f6c11",
     secret: "nobody's business",
   };
-  // CAST: enough of a quote for its names.
+  // CAST: the part of a quote that is needed for its names.
   const offer = async () => ({ ...RESPONSE, quotes: [quoted] }) as unknown as wire.QuoteResponse;
 
-  test("is understood, and echoed where it was used", async () => {
+  test("is accepted, and echoed when used", async () => {
     answer = offer;
     const theirs = await post({ ...REQUEST, mpsDeposit: true, mpsUserId: quoted.payUserId });
     expect(asked[0]?.[0]).toMatchObject({ payDeposit: true, payUserId: quoted.payUserId });
@@ -306,14 +306,14 @@ describe("the spelling of the original's clients", () => {
     });
   });
 
-  test("is not used where it was not, and ours counts where both are given", async () => {
+  test("is not echoed when unused, and ours takes precedence when both are given", async () => {
     await post({ ...REQUEST, payDeposit: false, mpsDeposit: true });
     expect(asked[0]?.[0]).toMatchObject({ payDeposit: false });
     const ours = await post({ ...REQUEST, payDeposit: true });
     expect(JSON.stringify(ours.body)).not.toContain("mps");
   });
 
-  test("is checked as ours is, and named in what is refused", async () => {
+  test("is validated as ours is, and named in the refusal", async () => {
     const refused = await post({ ...REQUEST, mpsUserId: "order-1" });
     expectError(refused, 400, {
       code: "VALIDATION_ERROR",

@@ -1,4 +1,4 @@
-/** T96 Whoever asks too often is told so, in the interface's own form, and costs nothing more. */
+/** Clients above the rate limit get the interface's error object at no further cost [T96]. */
 import { ErrorResponse } from "@sluice/sdk/wire";
 import { Value } from "typebox/value";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
@@ -56,14 +56,14 @@ const statuses = async (calls: readonly (() => Promise<Response>)[]) => {
 };
 const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
 
-test("a key has its share, and another key has its own", async () => {
+test("limits each key separately", async () => {
   const ask = await listen({});
   const byAlice = () => ask("/swaps", { key: alice.apiKey });
   expect(await statuses(times(7, byAlice))).toEqual([200, 200, 200, 200, 200, 429, 429]);
   expect((await ask("/swaps", { key: bob.apiKey })).status).toBe(200);
 });
 
-test("every answer says what is left, and a refusal when to come back", async () => {
+test("states the remaining requests in every answer, and the retry time in a refusal", async () => {
   const ask = await listen({ perKey: 1 });
   const first = await ask("/swaps", { key: alice.apiKey });
   expect(first.headers.get("ratelimit-policy")).toBe('"perKey";q=1;w=60');
@@ -85,7 +85,7 @@ test("every answer says what is left, and a refusal when to come back", async ()
   });
 });
 
-test("what needs no key, or has none, counts against the address", async () => {
+test("counts requests without a key against the address", async () => {
   const ask = await listen({});
   expect(
     await statuses([
@@ -94,27 +94,27 @@ test("what needs no key, or has none, counts against the address", async () => {
       () => ask("/source-config"),
       () => ask("/swaps"),
       () => ask("/chains"),
-      // A right key is not held up by what others ask from its address.
+      // A valid key is not limited by other clients of its address.
       () => ask("/swaps", { key: alice.apiKey }),
     ]),
   ).toEqual([200, 401, 200, 429, 429, 200]);
 });
 
-test("T87 after too many wrong keys the right one is not looked at either, so that guessing ends", async () => {
+test("refuses even the right key after too many wrong keys of one address [T87]", async () => {
   const ask = await listen({});
   const guess = () => ask("/swaps", { key: crypto.randomUUID() });
   const right = () => ask("/swaps", { key: alice.apiKey });
   expect(await statuses([right, guess, right, guess, right, guess])).toEqual([
     200, 403, 200, 403, 429, 429,
   ]);
-  // What needs no key goes on.
+  // Requests that need no key continue.
   expect((await ask("/chains")).status).toBe(200);
   const refused = await right();
   expect(refused.headers.get("ratelimit-policy")).toBe('"wrongKeyPerAddress";q=2;w=60');
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
 });
 
-test("T87 guesses that come at once are not answered beyond the limit", async () => {
+test("refuses simultaneous guesses beyond the limit [T87]", async () => {
   const ask = await listen({});
   const guess = async () => (await ask("/swaps", { key: crypto.randomUUID() })).status;
   const answers = await Promise.all(times(20, guess).map((call) => call()));
@@ -122,7 +122,7 @@ test("T87 guesses that come at once are not answered beyond the limit", async ()
   expect(answers.filter((status) => status === 429)).toHaveLength(18);
 });
 
-test("T87 addresses of one IPv6 network are one", async () => {
+test("counts addresses of one IPv6 network as one [T87]", async () => {
   const ask = await listen({ perAddress: 2 }, ["127.0.0.1"]);
   const from = (address: string) => () =>
     ask("/chains", { headers: { "x-forwarded-for": address } });
@@ -136,7 +136,7 @@ test("T87 addresses of one IPv6 network are one", async () => {
   ).toEqual([200, 200, 429, 200]);
 });
 
-test("the address is the caller's own word only behind a proxy that is trusted", async () => {
+test("uses the forwarded address only behind a trusted proxy", async () => {
   const from = (address: string) => ({ headers: { "x-forwarded-for": address } });
   const direct = await listen({ perAddress: 1 });
   expect(
@@ -156,7 +156,7 @@ test("the address is the caller's own word only behind a proxy that is trusted",
   ).toEqual([200, 200, 429]);
 });
 
-test("requests to settle have a smaller share, before their body is read and a node is asked", async () => {
+test("limits request-index more strictly, before the body is read or a node is called", async () => {
   const ask = await listen({});
   const body = JSON.stringify({ walletAddress: "nothing", tokenAddress: "native", chain: 2 });
   const request = (text: string) => () => ask("/request-index", { key: alice.apiKey, body: text });
@@ -166,7 +166,7 @@ test("requests to settle have a smaller share, before their body is read and a n
   expect(asked).toBe(0);
 });
 
-test("unknown paths are not counted", async () => {
+test("does not count unknown paths", async () => {
   const ask = await listen({ perAddress: 1 });
   expect(await statuses([...times(3, () => ask("/nothing")), () => ask("/chains")])).toEqual([
     404, 404, 404, 200,

@@ -1,4 +1,4 @@
-/** What is refused below the router has an answer all the same, and it is the interface's. */
+/** Requests refused below the router are answered with the interface's error object. */
 import { connect } from "node:net";
 import { ErrorResponse } from "@sluice/sdk/wire";
 import { io } from "socket.io-client";
@@ -39,7 +39,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Sends a request as it is written, and reads until the server hangs up. */
+/** Sends the raw bytes of a request and reads until the server closes the connection. */
 async function send(port: number, lines: readonly string[]) {
   const socket = connect(port, "127.0.0.1");
   socket.write(`${[...lines, "Connection: close"].join("\r\n")}\r\n\r\n`);
@@ -65,23 +65,23 @@ describe.each(["service", "quotes"] as const)("the server of the %s", (name) => 
     ["h2c", ["Connection: Upgrade, HTTP2-Settings", "HTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABk"]],
     ["websocket", ["Connection: Upgrade", "Sec-WebSocket-Version: 13"]],
     ["TLS/1.0", ["Connection: Upgrade"]],
-  ])("answers a request that would rather be %s", async (protocol, headers) => {
+  ])("answers a request that asks to upgrade to %s", async (protocol, headers) => {
     const lines = [`GET ${path} HTTP/1.1`, "Host: x", `Upgrade: ${protocol}`, ...headers];
     expect((await send(ports[name], lines)).status).toBe(served);
   });
 
-  test("asks for a Host, except of HTTP/1.0", async () => {
+  test("requires a Host header, except in HTTP/1.0", async () => {
     expectRefusal(await send(ports[name], [`GET ${path} HTTP/1.1`]), 400, "host");
     expect((await send(ports[name], [`GET ${path} HTTP/1.0`])).status).toBe(served);
   });
 
-  test("is no proxy", async () => {
+  test("refuses to act as a proxy", async () => {
     const answer = await send(ports[name], ["CONNECT x:443 HTTP/1.1", "Host: x:443"]);
     expectRefusal(answer, 405, "method");
     expect(answer.head).toMatch(/^allow: GET, POST$/im);
   });
 
-  test("refuses an expectation that it does not know", async () => {
+  test("refuses an unknown expectation", async () => {
     const lines = [`GET ${path} HTTP/1.1`, "Host: x", "Expect: miracles"];
     expectRefusal(await send(ports[name], lines), 400, "expect");
   });
@@ -107,19 +107,19 @@ function knock(changes: Partial<Record<keyof typeof HANDSHAKE, string>> & Record
 describe("the path of the stream", () => {
   test.each([
     ["of another transport", { query: "EIO=4&transport=polling" }],
-    ["whose last transport is another", { query: "EIO=4&transport=websocket&transport=polling" }],
+    ["whose last transport is different", { query: "EIO=4&transport=websocket&transport=polling" }],
     ["of an older protocol", { query: "EIO=3&transport=websocket" }],
     ["without a protocol", { query: "transport=websocket" }],
-    ["of a session that is not there", { query: "EIO=4&transport=websocket&sid=nothing" }],
+    ["of an unknown session", { query: "EIO=4&transport=websocket&sid=nothing" }],
     ["with a bad key", { "Sec-WebSocket-Key": "x" }],
     ["of another version of websocket", { "Sec-WebSocket-Version": "7" }],
-    ["with subprotocols that cannot be read", { "Sec-WebSocket-Protocol": ",," }],
+    ["with malformed subprotocols", { "Sec-WebSocket-Protocol": ",," }],
     ["with another upgrade", { Upgrade: "h2c" }],
   ])("refuses a handshake %s", async (_, changes) => {
     expectRefusal(await knock(changes), 400, "transport");
   });
 
-  test("refuses polling and what is no handshake", async () => {
+  test("refuses polling and requests that are not a handshake", async () => {
     for (const query of ["?EIO=4&transport=polling", "?EIO=4&transport=websocket", ""]) {
       const lines = [`GET /socket.io/${query} HTTP/1.1`, "Host: x"];
       expectRefusal(await send(ports.service, lines), 400, "transport");
@@ -128,7 +128,7 @@ describe("the path of the stream", () => {
     expectRefusal(await send(ports.service, [...posted, "Content-Length: 0"]), 405, "method");
   });
 
-  test("takes the handshakes of clients", async () => {
+  test("accepts the handshakes of clients", async () => {
     const { apiKey, name } = await createTenant(database.db);
     const client = io(service.url, { transports: ["websocket"], auth: { apiKey } });
     const greeting = await new Promise((resolve) => client.once("connected", resolve));

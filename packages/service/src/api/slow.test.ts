@@ -1,4 +1,4 @@
-/** Whoever sends slowly, or asks what a slow node must say, is answered in the interface's shape and let go, and holds nobody else up. */
+/** Slow clients, and requests that wait for a slow node, get the interface's error object and do not delay others. */
 import { connect } from "node:net";
 import { ErrorResponse } from "@sluice/sdk/wire";
 import { Value } from "typebox/value";
@@ -25,7 +25,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Sends the beginning of a request and then nothing, and returns what comes until the server hangs up. */
+/** Sends the beginning of a request, and returns the bytes received until the server closes the connection. */
 async function dawdle(beginning: string): Promise<string> {
   const socket = connect(Number(new URL(api.url).port), "127.0.0.1");
   let answer = "";
@@ -40,7 +40,7 @@ const headers = (length: number) =>
   `POST /request-index HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${alice.apiKey}\r\n` +
   `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 
-/** Asks for what waits for a node that never answers. */
+/** Sends a request that waits for a node that never answers. */
 async function askSlowNode(): Promise<{ readonly status: number; readonly body: unknown }> {
   const { wallet } = await insertAddress(database.db, alice);
   const response = await fetch(`${api.url}/request-index`, {
@@ -51,7 +51,7 @@ async function askSlowNode(): Promise<{ readonly status: number; readonly body: 
   return { status: response.status, body: await response.json() };
 }
 
-test("T94 bodies, headers and nodes that do not end are answered in the interface's form, and others are served", async () => {
+test("stalled bodies, headers and nodes get the interface's error object, and other clients are served [T94]", async () => {
   const slow = [
     dawdle(`${headers(100)}{"walletAddress"`),
     dawdle("GET /swaps HTTP/1.1\r\nHost: x\r\nX-Api-Key: "),

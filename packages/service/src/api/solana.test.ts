@@ -23,7 +23,7 @@ const EVM_ADDRESS = `0x${"5".repeat(40)}`;
 const VAULT = toAddress(createHex(32));
 const BINDING = toAddress(createHex(32));
 const PROOF: Hex = `0x${"1b".repeat(64)}`;
-/** Known by 64 bytes. */
+/** A transaction is identified by its 64-byte signature. */
 const SIGNATURE = toBase58(`0x${"2c".repeat(64)}`);
 
 function addressOf(text: string): Address {
@@ -80,11 +80,11 @@ afterAll(async () => {
 async function call(path: string, init: RequestInit = {}) {
   const headers = { "x-api-key": alice.apiKey, "content-type": "application/json" };
   const response = await fetch(`${api.url}${path}`, { headers, ...init });
-  // CAST: each test says what it expects of the answer.
+  // CAST: each test states the answer that it expects.
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-test("T36 GET /source-config has SOL and wrapped SOL as two tokens", async () => {
+test("GET /source-config lists SOL and wrapped SOL as two tokens [T36]", async () => {
   const { body } = await call("/source-config");
   expect([...Value.Errors(wire.SourceConfig, body)]).toEqual([]);
   const token = { decimals: 9, minDeposit: "0.05" };
@@ -104,7 +104,7 @@ test("T36 GET /source-config has SOL and wrapped SOL as two tokens", async () =>
   });
 });
 
-test("GET /deposit-addresses shows a vault in base58, and its record who vouches for it", async () => {
+test("GET /deposit-addresses shows a vault in base58, and its record shows the binding", async () => {
   const page = await call("/deposit-addresses");
   expect([...Value.Errors(wire.DepositAddressPage, page.body)]).toEqual([]);
   expect(page.body).toMatchObject({
@@ -157,7 +157,7 @@ test("GET /events is filtered by a vault in base58", async () => {
   expect((await call(`/events?walletAddress=${USDC}`)).body).toMatchObject({ items: [] });
 });
 
-test("GET /deposits takes a transaction of Solana as of EVM chains", async () => {
+test("GET /deposits accepts a transaction of Solana or of an EVM chain", async () => {
   for (const txHash of [SIGNATURE, `0x${"ab".repeat(32)}`]) {
     expect((await call(`/deposits?txHash=${txHash}`)).status).toBe(200);
   }
@@ -170,7 +170,7 @@ test("GET /deposits takes a transaction of Solana as of EVM chains", async () =>
 });
 
 test.each(["1".repeat(31), `${SOL}1`, "0", "l".repeat(32), SIGNATURE])(
-  "a filter refuses %s, which names no wallet",
+  "a filter refuses %s, which is not a wallet",
   async (text) => {
     expect(await call(`/swaps?walletAddress=${text}`)).toMatchObject({
       status: 400,
@@ -189,7 +189,7 @@ describe("POST /request-index", () => {
     [SOL, NATIVE_SOL],
     ["native", NATIVE_SOL],
     ["0x0000000000000000000000000000000000000000", NATIVE_SOL],
-  ])("takes the token %s of Solana, and echoes it as sent", async (tokenAddress, token) => {
+  ])("accepts the token %s of Solana, and echoes it as sent", async (tokenAddress, token) => {
     const walletAddress = toBase58(VAULT);
     const { status, body } = await post({ chain: 1, walletAddress, tokenAddress });
     expect(status).toBe(200);
@@ -203,13 +203,13 @@ describe("POST /request-index", () => {
     ["walletAddress", { walletAddress: toBase58(VAULT), tokenAddress: EVM_ADDRESS, chain: 2 }],
     ["tokenAddress", { walletAddress: toBase58(VAULT), tokenAddress: EVM_ADDRESS, chain: 1 }],
     ["tokenAddress", { walletAddress: EVM_ADDRESS, tokenAddress: USDC, chain: 2 }],
-  ])("refuses a %s of another family: %j", async (field, body) => {
+  ])("refuses a %s of another chain family: %j", async (field, body) => {
     const { status, body: answer } = await post(body);
     expect(status).toBe(400);
     expect(answer).toMatchObject({ error: { code: "VALIDATION_ERROR", details: { field } } });
   });
 
-  test("says of an EVM address what was expected on Solana, and the reverse", async () => {
+  test("names the expected form for an EVM address on Solana, and the reverse", async () => {
     const messageOf = async (body: object) => (await post(body)).body["error"];
     expect(
       await messageOf({ walletAddress: EVM_ADDRESS, tokenAddress: SOL, chain: 1 }),
@@ -225,7 +225,7 @@ describe("POST /request-index", () => {
     });
   });
 
-  test("a vault that is nobody's, or another family's address, is not found", async () => {
+  test("does not find an unknown vault, or an address of another chain family", async () => {
     expect(await post({ walletAddress: USDC, tokenAddress: SOL, chain: 1 })).toMatchObject({
       status: 404,
       body: { error: { code: "NOT_FOUND" } },

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseStamp } from "./stamp-input.ts";
 
-describe("a time from outside", () => {
+describe("a timestamp parameter", () => {
   test.each([
     ["2026-01-31T12:00:00.123Z", "2026-01-31T12:00:00.123Z"],
     ["2026-01-31t12:00:00z", "2026-01-31T12:00:00.000Z"],
@@ -24,12 +24,12 @@ describe("a time from outside", () => {
     ["2026-12-31T24:00", "2027-01-01T00:00:00.000Z"],
     ["20260131T240000.000Z", "2026-02-01T00:00:00.000Z"],
     ["2026-01-31T24:00:00+02:00", "2026-01-31T22:00:00.000Z"],
-  ])("%s is %s", (text, stamp) => {
+  ])("%s is read as %s", (text, stamp) => {
     expect(parseStamp(text, "down")).toBe(stamp);
     expect(parseStamp(text, "up")).toBe(stamp);
   });
 
-  test("between two milliseconds goes where the list loses nothing", () => {
+  test("between two milliseconds is rounded so that the list loses nothing", () => {
     expect(parseStamp("2026-01-31T12:00:00.123000001Z", "down")).toBe("2026-01-31T12:00:00.123Z");
     expect(parseStamp("2026-01-31T12:00:00.123000001Z", "up")).toBe("2026-01-31T12:00:00.124Z");
   });
@@ -68,12 +68,12 @@ describe("a time from outside", () => {
     "+002026-01-31",
     "2026-01-31T12:00:00Z\n",
     "２０２６-01-31",
-  ])("%j is refused", (text) => {
+  ])("refuses %j", (text) => {
     expect(parseStamp(text, "down")).toBeUndefined();
     expect(parseStamp(text, "up")).toBeUndefined();
   });
 
-  test("that the service sent is understood as itself", () => {
+  test("sent by the service is read back unchanged", () => {
     const years = { min: new Date("0001-01-01"), max: new Date("9999-12-31"), noInvalidDate: true };
     fc.assert(
       fc.property(fc.date(years), (date) => {

@@ -44,7 +44,7 @@ function open(options: object): Socket {
   return socket;
 }
 
-/** A socket that was greeted, and what it has heard since. */
+/** A socket after its greeting, and the events it has received. */
 async function join(tenant: Tenant): Promise<{ heard: StreamEvent[]; socket: Socket }> {
   const socket = open({ auth: { apiKey: tenant.apiKey } });
   const heard: StreamEvent[] = [];
@@ -54,7 +54,7 @@ async function join(tenant: Tenant): Promise<{ heard: StreamEvent[]; socket: Soc
   return { heard, socket };
 }
 
-/** Waits for the next event of a socket, unless it has it already. */
+/** Waits for the next event of a socket, unless it has arrived already. */
 async function until(socket: Socket, isThere: () => boolean): Promise<void> {
   while (!isThere()) await new Promise((resolve) => socket.once("event", resolve));
 }
@@ -63,7 +63,7 @@ describe("handshake", () => {
   test.each([
     ["no key", {}, "UNAUTHORIZED"],
     ["an empty key", { auth: { apiKey: "" } }, "UNAUTHORIZED"],
-    ["a key that is no UUID", { auth: { apiKey: "x" } }, "FORBIDDEN"],
+    ["a key that is not a UUID", { auth: { apiKey: "x" } }, "FORBIDDEN"],
     ["a key of another shape", { auth: { apiKey: { a: 1 } } }, "FORBIDDEN"],
     ["a list of keys", { auth: { apiKey: ["x"] } }, "FORBIDDEN"],
     [
@@ -71,20 +71,23 @@ describe("handshake", () => {
       { query: { apiKey: "0b5e0a4e-6f3c-4a53-9d7a-2f9f0a3f6c11" } },
       "FORBIDDEN",
     ],
-  ])("T99 with %s is refused with the error object, before the greeting", async (_, opts, code) => {
-    const socket = open(opts);
-    const greeted: unknown[] = [];
-    socket.on("connected", (greeting) => greeted.push(greeting));
-    const error = await new Promise<Error & { data?: unknown }>((resolve) =>
-      socket.once("connect_error", resolve),
-    );
-    expect([...Value.Errors(ErrorObject, error.data)]).toEqual([]);
-    expect(error.data).toMatchObject({ code, retryable: false });
-    expect(socket.active).toBe(false);
-    expect(greeted).toEqual([]);
-  });
+  ])(
+    "with %s is refused with the error object, before the greeting [T99]",
+    async (_, opts, code) => {
+      const socket = open(opts);
+      const greeted: unknown[] = [];
+      socket.on("connected", (greeting) => greeted.push(greeting));
+      const error = await new Promise<Error & { data?: unknown }>((resolve) =>
+        socket.once("connect_error", resolve),
+      );
+      expect([...Value.Errors(ErrorObject, error.data)]).toEqual([]);
+      expect(error.data).toMatchObject({ code, retryable: false });
+      expect(socket.active).toBe(false);
+      expect(greeted).toEqual([]);
+    },
+  );
 
-  test("with the key in the address is accepted, as browsers do it", async () => {
+  test("with the key in the URL is accepted, as browsers send it", async () => {
     const socket = open({ query: { apiKey: alice.apiKey } });
     expect(await new Promise((resolve) => socket.once("connected", resolve))).toEqual({
       integratorName: alice.name,
@@ -93,7 +96,7 @@ describe("handshake", () => {
 });
 
 describe("stream", () => {
-  test("every event arrives in order, equal to the replay, at its integrator only", async () => {
+  test("sends every event in order, equal to the replay, to its integrator only", async () => {
     const [first, second, other] = await Promise.all([join(alice), join(alice), join(bob)]);
     for (let chainId = 1; chainId <= 20; chainId += 1) {
       await insertEvent(database.db, alice, chainId);
@@ -113,7 +116,7 @@ describe("stream", () => {
     expect(first.heard.flatMap((event) => [...Value.Errors(StreamEvent, event)])).toEqual([]);
   });
 
-  test("T99 a client cannot enter another room, and is cut when it tries to say something", async () => {
+  test("disconnects a client that sends an event, and lets none join another room [T99]", async () => {
     const { heard, socket } = await join(alice);
     const reason = new Promise((resolve) => socket.once("disconnect", resolve));
     socket.emit("join", bob.id);
@@ -123,14 +126,14 @@ describe("stream", () => {
     expect(heard).toEqual([]);
   });
 
-  test("T98 a client that sends more than 16 kB is cut", async () => {
+  test("disconnects a client that sends more than 16 kB [T98]", async () => {
     const { socket } = await join(alice);
     const reason = new Promise((resolve) => socket.once("disconnect", resolve));
     socket.emit("x", "x".repeat(20_000));
     expect(await reason).toMatch(/transport/);
   });
 
-  test("T98 a reader that has stopped reading is cut, and others are not", async () => {
+  test("disconnects a client that stopped reading, and no other [T98]", async () => {
     const tenant = await createTenant(database.db);
     const [good, closed] = [await join(tenant), Promise.withResolvers<void>()];
     const slow = connectTcp(stream.port, "127.0.0.1");
@@ -154,7 +157,7 @@ describe("stream", () => {
 });
 
 describe("a socket that cannot join its room", () => {
-  test("loses its connection, so that any client comes back by itself", async () => {
+  test("is disconnected, so that every client reconnects by itself", async () => {
     let broken = true;
     const db = new Proxy(database.db, {
       get(real, name) {
@@ -201,7 +204,7 @@ async function appendMany(tenant: Tenant, count: number): Promise<void> {
   );
 }
 
-/** Speaks the handshake by hand over a bare socket, up to the greeting. */
+/** Writes the handshake by hand on a raw socket, up to the greeting. */
 async function greetRaw(socket: ReturnType<typeof connectTcp>, tenant: Tenant): Promise<void> {
   let text = "";
   socket.on("data", (chunk) => (text += String(chunk)));
@@ -224,7 +227,7 @@ async function greetRaw(socket: ReturnType<typeof connectTcp>, tenant: Tenant): 
 }
 
 describe("a revoked key", () => {
-  test("is cut from the stream, others are not, and it does not come back", async () => {
+  test("is disconnected from the stream, alone, and cannot reconnect", async () => {
     const { keyId, apiKey } = await createKey(
       { db: database.db, random: systemRandom, pepper: PEPPER },
       { integrator: alice.name, depositAddresses: true },
@@ -250,7 +253,7 @@ const RATE_LIMITED = {
   details: { reason: "rate_limited" },
 };
 
-/** What a handshake comes to: the greeting's integrator, or the error object. */
+/** Returns the result of a handshake: the greeting's integrator, or the error object. */
 function knock(url: string, apiKey: string, from?: string): Promise<unknown> {
   const socket = io(url, {
     transports: ["websocket"],
@@ -266,14 +269,14 @@ function knock(url: string, apiKey: string, from?: string): Promise<unknown> {
   });
 }
 
-/** A connection that has said nothing yet. */
+/** Opens a connection that has sent nothing yet. */
 async function openRaw({ port }: RunningStream, query = ""): Promise<WebSocket> {
   const raw = new WebSocket(`ws://127.0.0.1:${port}/socket.io/?EIO=4&transport=websocket${query}`);
   await new Promise((resolve) => raw.addEventListener("open", resolve));
   return raw;
 }
 
-describe("T98 sockets", () => {
+describe("sockets [T98]", () => {
   const TOO_MANY = {
     code: "RPC_UNAVAILABLE",
     retryable: true,
@@ -281,7 +284,7 @@ describe("T98 sockets", () => {
   };
   const GENEROUS = 1_000;
 
-  test("of one key are capped, those of another are not, and one that left makes room", async () => {
+  test("of one key are capped separately, and a closed one frees a place", async () => {
     const socketCaps = { perKey: 2, perAddress: GENEROUS };
     const capped = await startStream({ db: database.db, limiter, socketCaps });
     const [first, second, third] = await Promise.all(
@@ -296,7 +299,7 @@ describe("T98 sockets", () => {
     await capped.close();
   });
 
-  test("of one address are capped, whatever their keys", async () => {
+  test("of one address are capped across keys", async () => {
     const socketCaps = { perKey: GENEROUS, perAddress: 2 };
     const trustedProxies = ["127.0.0.1"];
     const capped = await startStream({ db: database.db, limiter, socketCaps, trustedProxies });
@@ -307,7 +310,7 @@ describe("T98 sockets", () => {
     await capped.close();
   });
 
-  test("that were refused do not count", async () => {
+  test("are not counted when refused", async () => {
     const socketCaps = { perKey: 1, perAddress: 1 };
     const capped = await startStream({ db: database.db, limiter, socketCaps });
     for (let count = 0; count < 3; count += 1) {
@@ -319,7 +322,7 @@ describe("T98 sockets", () => {
     await capped.close();
   });
 
-  test("that never ask to be let in are no more than as many again", async () => {
+  test("without a handshake are capped at the same number", async () => {
     const socketCaps = { perKey: GENEROUS, perAddress: 2 };
     const capped = await startStream({ db: database.db, limiter, socketCaps });
     const silent = await Promise.all(Array.from({ length: 10 }, () => openRaw(capped)));
@@ -331,7 +334,7 @@ describe("T98 sockets", () => {
     await capped.close();
   });
 
-  test("that go on asking for what is not there are cut", async () => {
+  test("are disconnected after repeated requests for unknown namespaces", async () => {
     const raw = await openRaw(stream);
     const heard: string[] = [];
     raw.addEventListener("message", ({ data }) => heard.push(String(data)));
@@ -341,7 +344,7 @@ describe("T98 sockets", () => {
     expect(heard.length).toBeLessThan(200);
   });
 
-  test("a connection that asks again while it is let in is refused, and cut", async () => {
+  test("are refused and disconnected on a second handshake during the first", async () => {
     const raw = await openRaw(stream, `&apiKey=${alice.apiKey}`);
     const heard: string[] = [];
     raw.addEventListener("message", ({ data }) => heard.push(String(data)));
@@ -359,7 +362,7 @@ describe("T98 sockets", () => {
 describe("too many handshakes", () => {
   const limits = { perKey: 1, perAddress: 2, wrongKeyPerAddress: 1, requestIndexPerKey: 1 };
 
-  test("of one address are refused as the interface refuses, whatever their keys", async () => {
+  test("of one address are refused with the interface's error object, across keys", async () => {
     const limited = await startStream({ db: database.db, limiter: createRateLimiter(limits) });
     expect(await knock(limited.url, bob.apiKey)).toBe(bob.name);
     expect(await knock(limited.url, bob.apiKey)).toBe(bob.name);
@@ -367,7 +370,7 @@ describe("too many handshakes", () => {
     await limited.close();
   });
 
-  test("through a proxy that is trusted hold nobody else up", async () => {
+  test("through a trusted proxy do not limit other clients", async () => {
     const trustedProxies = ["127.0.0.1"];
     const limiter = createRateLimiter(limits);
     const limited = await startStream({ db: database.db, limiter, trustedProxies });
@@ -379,7 +382,7 @@ describe("too many handshakes", () => {
     await limited.close();
   });
 
-  test("T87 with wrong keys end the guessing: the right one is not looked at either", async () => {
+  test("with wrong keys block even the right key [T87]", async () => {
     const limiter = createRateLimiter({ ...limits, perAddress: 100 });
     const limited = await startStream({ db: database.db, limiter });
     expect(await knock(limited.url, crypto.randomUUID())).toMatchObject({ code: "FORBIDDEN" });

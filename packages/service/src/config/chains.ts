@@ -1,6 +1,6 @@
 /**
- * The chains of the file: one tagged union over the families. Code outside of `config/`, `chains/`, `signers/` and
- * composition asks the functions at the end instead of the family.
+ * The chains of the file: one tagged union over the families. Code outside `config/`, `chains/`, `signers/` and
+ * composition calls the functions at the end of this file and does not test the family.
  */
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
@@ -29,19 +29,19 @@ import {
   WrittenSolanaChain,
 } from "./solana-chain.ts";
 
-/** A chain in use. */
+/** A configured chain. */
 export type ChainConfig = EvmChain | SolanaChain;
 
-/** An entry of the file, in the form of its family. */
+/** The schema of an entry of the file, of either family. */
 export const WrittenChain = Type.Union([WrittenEvmChain, WrittenSolanaChain], {
   description: "an object with a chain",
   listProblems: listChainProblems,
 });
 
-/** An entry with everything that it needs. */
+/** An entry whose required settings are all present. */
 export type CompleteChain = Static<typeof CompleteEvmChain> | Static<typeof CompleteSolanaChain>;
 
-/** Whether an entry of the file is about Solana, whatever else is wrong with it. */
+/** Returns whether an entry of the file is for Solana, even if the entry is invalid. */
 function isSolanaEntry(entry: unknown): entry is Static<typeof WrittenSolanaChain> {
   if (typeof entry !== "object" || entry === null) return false;
   const { chainId, preset }: { chainId?: unknown; preset?: unknown } = entry;
@@ -60,17 +60,17 @@ function listChainProblems(entry: unknown, setting: string): string[] {
   return listProblems(WrittenSolanaChain, entry, setting);
 }
 
-/** Completes an entry by its preset and by the settings of the whole file; undefined where something is still missing. */
+/** Completes an entry from its preset and the file-wide settings; undefined if a setting is still missing. */
 export function completeChain(
   written: Static<typeof WrittenChain>,
   given: {
     readonly setting: string;
-    /** Of the whole file. */
+    /** The file-wide contracts. */
     readonly contracts: Static<typeof WrittenContracts> | undefined;
     readonly deployment: DeploymentConfig | undefined;
-    /** Whether HTTP APIs of presets are used. */
+    /** Whether tokens of presets get HTTP price sources. */
     readonly httpPrices: boolean;
-    /** Whether accounts of Solana may be missing, as the seed that they follow from is still to be made. */
+    /** Whether accounts of Solana may be missing, because the seed that derives them does not exist yet. */
     readonly accountsLater: boolean;
     readonly problems: string[];
   },
@@ -88,7 +88,7 @@ export function completeChain(
   return undefined;
 }
 
-/** Reads a complete entry; mistakes are added to the problems. */
+/** Resolves a complete entry. Adds mistakes to `problems`. */
 export function resolveChain(
   chain: CompleteChain,
   setting: string,
@@ -103,39 +103,39 @@ interface Chains {
   readonly chains: readonly ChainConfig[];
 }
 
-/** The chains that have contracts, feeds and lanes with keys of their own. */
+/** Returns the chains that have contracts, price feeds and lanes with their own keys. */
 export function listEvmChains({ chains }: Chains): readonly EvmChain[] {
   return chains.filter((chain) => chain.kind === "evm");
 }
 
-/** Solana, where it is configured. */
+/** Returns the Solana chain, or an empty list if it is not configured. */
 export function listSolanaChains({ chains }: Chains): readonly SolanaChain[] {
   return chains.filter((chain) => chain.kind === "svm");
 }
 
-/** The chain of a bridge id where it is of the EVM family, else undefined. */
+/** Returns the EVM chain with a bridge chain id, or undefined. */
 export function findEvmChain({ chains }: Chains, chainId: number): EvmChain | undefined {
   const chain = chains.find((known) => known.chainId === chainId);
   return chain?.kind === "evm" ? chain : undefined;
 }
 
-/** Where locks of a chain are: its contract, or an account of the signer. */
+/** Returns the escrow that holds the locks of a chain: a contract, or an account of the signer. */
 export function escrowOf(chain: ChainConfig): Address {
   return chain.kind === "evm" ? chain.contracts.escrow : chain.accounts.escrow;
 }
 
-/** Where the inventory of a chain is: its contract, or an account of the signer. */
+/** Returns the holder of the inventory of a chain: a contract, or an account of the signer. */
 export function deliveryOf(chain: ChainConfig): Address {
   return chain.kind === "evm" ? chain.contracts.delivery : chain.accounts.delivery;
 }
 
-/** EVM ids of chains that hold no real money: anvil's own, and those of the sandbox. */
+/** EVM chain ids without real money: anvil's, and those of the sandbox. */
 const LOCAL_EVM_CHAIN_IDS: readonly number[] = [31_337, 900_002, 900_030];
 
 /** The genesis hash of the sandbox's Solana chain. */
 const LOCAL_GENESIS = "EqpYPogXhVqSneC7zRFCZkpcnEYBXvuuZ6vX2Rsxw1Kz";
 
-/** Whether a chain is a local test chain: what protects real money is not demanded there. */
+/** Returns whether a chain is a local test chain, which is exempt from the checks that protect real money. */
 export function isLocal(
   chain: Pick<EvmChain, "kind" | "evmChainId"> | Pick<SolanaChain, "kind" | "genesisHash">,
 ): boolean {
@@ -144,27 +144,27 @@ export function isLocal(
     : toBase58(chain.genesisHash) === LOCAL_GENESIS;
 }
 
-/** The keys of all lanes. Those of Solana are the signer's, which derives them from the seed. */
+/** Returns the keys of all EVM lanes. The signer derives those of Solana from the seed. */
 export function listLaneKeys(config: Chains): readonly KeyConfig[] {
   return listEvmChains(config).flatMap(({ lanes }) => LANE_PURPOSES.flatMap((name) => lanes[name]));
 }
 
-/** The first block that the scanner reads, or the first slot. */
+/** Returns the first block or slot that the scanner reads. */
 export function startOf(chain: ChainConfig): bigint {
   return BigInt(chain.kind === "evm" ? chain.startBlock : chain.startSlot);
 }
 
-/** The blocks, its own included, under which a delivery counts as completed. On Solana only final blocks are read. */
+/** Returns the blocks, its own included, after which a delivery is completed. On Solana only final blocks are read. */
 export function deliveryConfirmationsOf(chain: ChainConfig): number {
   return chain.kind === "evm" ? chain.deliveryConfirmations : 1;
 }
 
-/** The contracts of the service on a chain, or its accounts. */
+/** Returns the service's contracts or accounts on a chain. */
 export function listOwnAccounts(chain: ChainConfig): readonly Address[] {
   return Object.values(chain.kind === "evm" ? chain.contracts : chain.accounts);
 }
 
-/** Wei that each transaction costs besides its gas, where gas is charged: nothing on Solana. */
+/** Returns the wei charged per transaction in addition to its gas; zero on Solana. */
 export function transactionSurchargeOf(chain: ChainConfig): bigint {
   return chain.kind === "evm" ? chain.transactionSurcharge : 0n;
 }

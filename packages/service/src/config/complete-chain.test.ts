@@ -1,4 +1,4 @@
-/** A configuration of presets: what it takes over, what it lets the file change, and what it refuses. */
+/** Configurations built from presets: inherited settings, overrides and refusals. */
 import { type ChainConfig, listEvmChains, listLaneKeys } from "./chains.ts";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,7 +25,7 @@ const env = {
   SLUICE_KEYSTORE_PASSPHRASE: "a passphrase",
 };
 
-/** The example, whose secrets are elsewhere, with changes in its second chain: base. */
+/** Loads the production example as an auditor, with changes to its second chain, base. */
 function load(chain: object, changes: object = {}) {
   const file: { chains: readonly object[] } = JSON.parse(readFileSync(EXAMPLE, "utf8"));
   const [ethereum, base] = file.chains;
@@ -36,7 +36,7 @@ function load(chain: object, changes: object = {}) {
 }
 
 const loadBase = (chain: object, changes: object = {}) => listEvmChains(load(chain, changes))[1];
-/** An HTTP source without anything special, by the place of its price. */
+/** Returns an HTTP source with default settings that reads the price at a pointer. */
 const plain = (pointer: string) => ({
   pointer: pointer.split("/"),
   headers: new Map(),
@@ -46,8 +46,8 @@ const plain = (pointer: string) => ({
 });
 const symbolsOf = (chain: ChainConfig | undefined) => chain?.tokens.map(({ symbol }) => symbol);
 
-describe("the example of a production configuration", () => {
-  test("loads as it stands, with its keys in keystores", () => {
+describe("the production example", () => {
+  test("loads unchanged, with every key in a keystore", () => {
     const config = loadConfig({ path: EXAMPLE, env });
     const { attestor, databaseUrl } = config;
     expect(
@@ -65,7 +65,7 @@ describe("the example of a production configuration", () => {
     expect(databaseUrl?.reveal()).toBe(env.SLUICE_DATABASE_URL);
   });
 
-  test("says nothing that could be left out, but for its schema, the database and the passphrase", () => {
+  test("has no optional settings except $schema, database and keystorePassphrase", () => {
     const file = JSON.parse(readFileSync(EXAMPLE, "utf8"));
     const refused = (name: string, changes: object, chain: object = {}) =>
       problemsOf(() => load(chain, changes)).length > 0 ? [] : [name];
@@ -77,7 +77,7 @@ describe("the example of a production configuration", () => {
     expect(ofChain).toEqual([]);
   });
 
-  test("takes from its presets what it does not say", () => {
+  test("takes omitted settings from its presets", () => {
     const [ethereum, base] = load({}).chains;
     expect(base).toMatchObject({
       minDepositUsd: 10n ** 18n,
@@ -122,7 +122,7 @@ describe("the example of a production configuration", () => {
     expect(symbolsOf(ethereum)).toEqual(["ETHEREUM", "WETH", "USDC", "USDT"]);
   });
 
-  test("has contracts that follow from its deployment: one factory, the others of each chain", () => {
+  test("derives one factory for all chains, and an escrow and a delivery for each chain", () => {
     const config = load({});
     const [ethereum, base] = listEvmChains(config);
     expect(config.deployment?.delaySeconds).toBe(604_800);
@@ -131,13 +131,13 @@ describe("the example of a production configuration", () => {
     expect(new Set(all).size).toBe(5);
     const given = loadBase({ contracts: { escrow: OTHER } });
     expect(given?.contracts).toEqual({ ...base?.contracts, escrow: OTHER });
-    // What is made for a factory is made for the one that the file names.
+    // The escrow is derived from the factory, so another factory moves it.
     const moved = loadBase({}, { contracts: { factory: OTHER } });
     expect(moved?.contracts.factory).toBe(OTHER);
     expect(moved?.contracts.escrow).not.toBe(base?.contracts.escrow);
   });
 
-  test("listens where nobody else can hear, and asks Circle's own service", () => {
+  test("listens on the loopback by default, and uses Circle's own service", () => {
     expect(load({})).toMatchObject({
       api: { host: "127.0.0.1", port: 8080 },
       quote: { host: "127.0.0.1", port: 8081 },
@@ -149,26 +149,26 @@ describe("the example of a production configuration", () => {
   });
 });
 
-describe("Circle's service is known of Circle's own bridges alone:", () => {
+describe("the URL of Circle's service is required", () => {
   const missing =
     "cctp: expected an object with apiUrl, because a route of the kind FAST_MCTP needs it";
   const bridge = { domain: 6, messenger: OTHER, transmitter: OTHER };
   const ids = { preset: undefined, chainId: 30, evmChainId: 84532 };
   const tokens = [{ symbol: "USDC", address: USDC_ON_BASE, decimals: 6 }];
   test.each<[string, object]>([
-    ["not of other contracts", { cctp: bridge }],
-    ["not of a chain without a preset", { ...ids, tokens, cctp: bridge }],
+    ["for a bridge with other contracts", { cctp: bridge }],
+    ["for a chain without a preset", { ...ids, tokens, cctp: bridge }],
   ])("%s", (_, chain) => {
     expect(problemsOf(() => load(chain))).toEqual([missing]);
     expect(load(chain, { routes: [] }).cctp).toBeUndefined();
   });
 });
 
-describe("prices of HTTP APIs", () => {
+describe("HTTP price sources", () => {
   const httpOf = (chain: ChainConfig | undefined) =>
     chain?.tokens.map(({ symbol, price }) => [symbol, price?.feeds.length, price?.http.length]);
 
-  test("are two beside each feed, of other operators", () => {
+  test("are added to each feed of a preset, two per token", () => {
     expect(httpOf(loadBase({}))).toEqual([
       ["BASE", 1, 2],
       ["WETH", 1, 2],
@@ -177,7 +177,7 @@ describe("prices of HTTP APIs", () => {
     ]);
   });
 
-  test("are none where the file has its own price, or none of them at all", () => {
+  test("are not added to a token with its own price, or when httpPrices is false", () => {
     const price = { static: "1" };
     const own = loadBase({ tokens: [{ symbol: "USDC", price }, "BASE"] });
     expect(own?.tokens[0]?.price).toMatchObject({ fixed: 10n ** 18n, feeds: [], http: [] });
@@ -187,7 +187,7 @@ describe("prices of HTTP APIs", () => {
 });
 
 describe("a chain with a preset", () => {
-  test("may say otherwise in everything but its ids", () => {
+  test("can override every setting of the preset but its ids", () => {
     const cctp = { domain: 99, messenger: OTHER, transmitter: OTHER };
     const changes = {
       minDepositUsd: "2.5",
@@ -209,7 +209,7 @@ describe("a chain with a preset", () => {
     expect(loadBase({ chainId: 30, evmChainId: 8453 })?.chainId).toBe(30);
   });
 
-  test("lists the tokens that the file names: as they are, changed, or others", () => {
+  test("lists the tokens that the file names: from the preset, changed, or new", () => {
     const dai = { symbol: "DAI", address: OTHER, decimals: 18 };
     const tokens = ["BASE", { symbol: "USDC", minDeposit: "7", inventoryMin: "100" }, dai];
     const listed = loadBase({ tokens }, { routes: [] })?.tokens;
@@ -222,7 +222,7 @@ describe("a chain with a preset", () => {
     expect(listed?.[1]?.price?.feeds).toHaveLength(1);
   });
 
-  test("says nothing of another contract of the same name", () => {
+  test("takes nothing from the preset for another contract with the same symbol", () => {
     const tokens = [{ symbol: "USDC", address: OTHER, decimals: 18 }];
     expect(loadBase({ tokens }, { routes: [] })?.tokens).toMatchObject([
       { symbol: "USDC", address: OTHER, decimals: 18, minDeposit: undefined, price: undefined },
@@ -231,17 +231,17 @@ describe("a chain with a preset", () => {
 
   test.each<[string, object, string]>([
     [
-      "a preset that there is not",
+      "an unknown preset",
       { preset: "sonic" },
       "chains[1].preset: expected one of ethereum, bsc, polygon, avalanche, arbitrum, optimism, base, linea, unichain",
     ],
     [
-      "another bridge id",
+      "another bridge chain id",
       { chainId: 24 },
       "chains[1].chainId: expected 30, as the preset base has, or nothing",
     ],
     [
-      "another EVM id",
+      "another EVM chain id",
       { evmChainId: 1 },
       "chains[1].evmChainId: expected 8453, as the preset base has, or nothing",
     ],
@@ -251,17 +251,17 @@ describe("a chain with a preset", () => {
       "chains[1].tokens[1]: expected a token of the preset base (BASE, WETH, USDC, USDT), or one with an address",
     ],
     [
-      "a change of such a token",
+      "a change to a token that the preset does not have",
       { tokens: ["USDC", { symbol: "DAI", decimals: 18 }] },
       "chains[1].tokens[1]: expected a token of the preset base (BASE, WETH, USDC, USDT), or one with an address",
     ],
     [
-      "another contract without its decimals",
+      "a new token without decimals",
       { tokens: ["USDC", { symbol: "DAI", address: OTHER }] },
       "chains[1].tokens[1].decimals: expected a whole number, 0 to 77, it is missing",
     ],
     [
-      "a token of another form",
+      "a number in place of a token",
       { tokens: ["USDC", 7] },
       "chains[1].tokens[1]: expected a token, or the symbol of one of the preset",
     ],
@@ -271,12 +271,12 @@ describe("a chain with a preset", () => {
       "chains[1].cctp.domain: expected one of its own, another chain has it too",
     ],
     [
-      "half of CCTP",
+      "CCTP without a transmitter",
       { cctp: { domain: 6, messenger: OTHER } },
       "chains[1].cctp.transmitter: expected 0x and 40 hex digits, it is missing",
     ],
     [
-      "a router that is nobody",
+      "the zero address as router",
       { uniswapV3: { router: NATIVE_TOKEN, weth: OTHER } },
       "chains[1].uniswapV3.router: expected a contract, not the zero address",
     ],
@@ -286,7 +286,7 @@ describe("a chain with a preset", () => {
       "chains[1].startBlock: expected the first block to scan, it is missing",
     ],
     [
-      "no keys",
+      "no lane keys",
       { lanes: undefined },
       "chains[1].lanes: expected the keys deploy, settle and deliver, it is missing",
     ],
@@ -299,7 +299,7 @@ describe("a chain with a preset", () => {
     expect(problemsOf(() => load(change, { routes: [] }))).toEqual([problem]);
   });
 
-  test("is refused without a contract that neither it nor the file names", () => {
+  test("is refused when neither it nor the file names a contract", () => {
     const changes = { deployment: undefined, contracts: { factory: OTHER } };
     expect(problemsOf(() => load({ contracts: {} }, changes))).toEqual(
       [0, 1].flatMap((index) => [
@@ -309,7 +309,7 @@ describe("a chain with a preset", () => {
     );
   });
 
-  test("is told together with what is wrong elsewhere in the file", () => {
+  test("reports its problems together with those of the rest of the file", () => {
     expect(problemsOf(() => load({ tokens: ["DAI"] }, { feeBps: -1 }))).toEqual([
       "feeBps: expected basis points, 0 to 10000",
       "chains[1].tokens[0]: expected a token of the preset base (BASE, WETH, USDC, USDT), or one with an address",
@@ -317,7 +317,7 @@ describe("a chain with a preset", () => {
   });
 });
 
-test("without a preset a token is not known by its symbol", () => {
+test("refuses a token given by symbol on a chain without a preset", () => {
   const chain = { preset: undefined, chainId: 30, evmChainId: 8453, tokens: ["USDC"] };
   expect(problemsOf(() => load(chain))).toEqual([
     "chains[1].tokens[0]: expected a token with symbol, address and decimals, since there is no preset",

@@ -1,4 +1,4 @@
-/** Completes a chain's entry in the file by its preset and by what all chains share. */
+/** Completes a chain's entry from its preset and the file-wide settings. */
 import type { Static } from "typebox";
 import { toEvmAddress } from "../core/hex.ts";
 import {
@@ -24,17 +24,17 @@ type Contracts = Static<typeof WrittenContracts>;
 const NOWHERE = "0x0000000000000000000000000000000000000001";
 
 /**
- * The entry as if everything had been written out. What the file says wins; a preset's own two ids stand. May still lack
- * what neither says: whether it is complete is the schema's to tell.
+ * Returns the entry with every setting written out. The file overrides the preset, except for its two chain ids.
+ * Settings that neither has stay missing; the schema of a complete chain reports them.
  */
 export function completeEvmChain(
   written: Written,
   given: {
     readonly setting: string;
-    /** Of the whole file. */
+    /** The file-wide contracts. */
     readonly contracts: Contracts | undefined;
     readonly deployment: DeploymentConfig | undefined;
-    /** Whether what a preset knows of HTTP APIs is used. */
+    /** Whether tokens of the preset get HTTP price sources. */
     readonly httpPrices: boolean;
     readonly problems: string[];
   },
@@ -56,7 +56,7 @@ export function completeEvmChain(
   };
 }
 
-/** The contracts that the chain names, then those that the file does, then those that follow from the deployment. */
+/** Returns each contract from the chain's entry, else from the file, else derived from the deployment. */
 function contractsOf(
   { chainId, evmChainId, contracts: own }: Written,
   {
@@ -88,7 +88,7 @@ function factsOf({ terms, cctp, uniswapV3 }: Preset): Partial<Written> {
   };
 }
 
-/** Tokens and contracts of one chain are not those of another: a preset under other ids is a mistake. */
+/** Returns the preset's ids. Other ids in the file are a problem: the preset's addresses hold for one chain. */
 function idsOf(
   preset: Preset,
   written: Written,

@@ -1,15 +1,15 @@
-/** Where the configuration is. */
+/** Finds the configuration file. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ConfigError } from "./problems.ts";
 import type { Environment } from "./secrets.ts";
 
-/** Looked for in this order in the working directory; the second is the one that the sandbox writes. */
+/** Relative to the working directory, in order of preference. The sandbox writes the second. */
 const DEFAULT_PATHS = ["sluice.json", ".sluice/service.json"];
 
 /**
  * Returns the path given by the flag, else by SLUICE_CONFIG, else the first default that exists.
- * @throws ConfigError that names the places where none was found.
+ * @throws ConfigError with the paths tried, if none exists.
  */
 export function findConfigPath(flag: string | undefined, env: Environment): string {
   const named = flag ?? env.SLUICE_CONFIG;

@@ -1,4 +1,4 @@
-/** The configuration in use: the file with its defaults, its secrets and what the environment overrides. */
+/** The resolved configuration: the file with defaults, secrets and overrides from the environment. */
 import { resolve } from "node:path";
 import type { Frozen } from "../core/frozen.ts";
 import { toEvmAddress } from "../core/hex.ts";
@@ -13,10 +13,10 @@ import type { RouteConfig } from "./route-config.ts";
 
 const PEPPER_LENGTH_MIN = 16;
 
-/** The configuration in use. */
+/** The resolved configuration. */
 export interface Config extends Frozen<ReturnType<typeof resolveConfig>> {}
 
-/** Resolves the file; mistakes are added to the problems of the readers. */
+/** Resolves the file. Adds mistakes to the problems of the readers. */
 export function resolveConfig(
   file: ConfigFile,
   resolved: {
@@ -30,29 +30,29 @@ export function resolveConfig(
   const { folder, env, problems } = readers;
   return {
     stateDir: resolve(folder, file.stateDir),
-    /** The operator's own PostgreSQL; undefined means the embedded one. */
+    /** The operator's PostgreSQL; undefined for the embedded one. */
     databaseUrl: readers.onlyKeys ? undefined : readDatabaseUrl(file, readers),
     ...resolveListeners(file, readers),
     ...resolveLimits(file),
     apiKeyPepper: readPepper(file, readers),
     ...resolveTerms(file, problems),
-    /** Where Circle's attestation service answers; undefined where no route needs it. */
+    /** Circle's attestation service; undefined if no route needs it. */
     cctp: file.cctp ?? findCircle(chains),
     attestor: {
       key: readers.keysOf("attestor")(file.attestor.key, "attestor.key"),
-      /** Its own nodes, by bridge chain id. */
+      /** The attestor's nodes, by bridge chain id. */
       nodes: resolveNodesOfAttestor(file.attestor.rpcUrls, chains, problems),
     },
-    /** Opens keystores; undefined where a person is asked. */
+    /** Passphrase of the keystores; undefined if the operator enters it at a prompt. */
     keystorePassphrase: readPassphrase(file, readers),
     /**
-     * Sockets of signers that are processes of their own. The settler's signer listens at `vaults` too, where it derives
-     * vaults and signs nothing.
+     * Sockets of signers that run as separate processes. The settler's signer also listens at `vaults`, where it
+     * derives vaults and signs nothing.
      */
     signers: resolveSockets(file, folder),
-    /** Undefined where the environment has none. */
+    /** Undefined if the environment has none. */
     aws: readAwsCredentials(env),
-    /** The accounts that the contracts were made for; undefined where the file names each contract. */
+    /** Constructor arguments of the contracts; undefined if the file names each contract. */
     deployment,
     chains,
     routes,
@@ -87,7 +87,7 @@ function resolveListeners(file: ConfigFile, { env, problems }: Readers) {
   return {
     api: resolveOne(file.api ?? { port: DEFAULTS.apiPort }, "SLUICE_API_PORT"),
     quote: resolveOne(file.quote ?? { port: DEFAULTS.quotePort }, "SLUICE_QUOTE_PORT"),
-    /** Metrics and health; undefined where they are not served. Processes of one machine share the file, and not the port. */
+    /** Metrics and health; undefined if not served. Processes on one machine share the file, not the port. */
     telemetry:
       file.telemetry || env.SLUICE_TELEMETRY_PORT
         ? resolveOne({ port: 0, ...file.telemetry }, "SLUICE_TELEMETRY_PORT")
@@ -99,10 +99,10 @@ function resolveLimits(file: ConfigFile) {
   return {
     /** Requests per minute. */
     rateLimits: { ...DEFAULTS.rateLimits, ...file.rateLimits },
-    /** Sockets of the stream that may be open at once. */
+    /** Maximum number of open sockets of the stream. */
     socketCaps: { ...DEFAULTS.socketCaps, ...file.socketCaps },
     trustedProxies: file.trustedProxies ?? [],
-    /** Origins whose pages may call from a browser. */
+    /** Origins whose pages may call the API from a browser. */
     corsOrigins: file.corsOrigins ?? [],
   };
 }
@@ -123,18 +123,18 @@ function resolveTerms(file: ConfigFile, problems: string[]) {
   const gas: GasPolicy = file.gas ?? DEFAULTS.gas;
   return {
     feeBps,
-    /** Who pays for gas where an integrator has no policy of its own. */
+    /** Gas policy of integrators without their own. */
     gas,
     maxFeeBps,
     maxSlippageBps: file.maxSlippageBps ?? DEFAULTS.maxSlippageBps,
-    /** How long after its lock a delivery from inventory may be made, in seconds. */
+    /** Seconds after its lock within which a delivery can be paid from inventory. */
     payoutWindowS: BigInt(file.payoutWindowSeconds ?? DEFAULTS.payoutWindowSeconds),
   };
 }
 
 /**
- * Circle's own service attests the burns of its own contracts: where every bridge is a preset's, and so of a public chain
- * that is no test network, it need not be written down.
+ * Returns Circle's public service if every chain with `cctp` takes it from its preset, and so is on a main network;
+ * undefined otherwise, because the burns of other contracts or test networks are attested elsewhere.
  */
 function findCircle(chains: readonly ChainConfig[]): { readonly apiUrl: string } | undefined {
   const bridges = listEvmChains({ chains }).filter(({ cctp }) => cctp);
@@ -149,7 +149,7 @@ function findCircle(chains: readonly ChainConfig[]): { readonly apiUrl: string }
   return bridges.length > 0 && areCircles ? { apiUrl: CIRCLE_API_URL } : undefined;
 }
 
-/** The attestor's nodes by bridge chain id. The file names chains by id or by name. */
+/** Returns the attestor's nodes by bridge chain id. The file names chains by id or by name. */
 function resolveNodesOfAttestor(
   rpcUrls: ConfigFile["attestor"]["rpcUrls"],
   chains: readonly ChainConfig[],
@@ -171,7 +171,7 @@ function resolveNodesOfAttestor(
   return nodes;
 }
 
-/** Undefined also where this process opens no key. */
+/** Returns the keystore passphrase; undefined if the file has none or this process opens no key. */
 function readPassphrase(file: ConfigFile, { opens, readSecret }: Readers): Secret | undefined {
   if (!file.keystorePassphrase || (!opens("settler") && !opens("attestor"))) return undefined;
   return readSecret(file.keystorePassphrase, "keystorePassphrase");

@@ -1,4 +1,4 @@
-/** What no schema sees: settings that do not fit each other. */
+/** Finds settings that contradict each other, which a schema cannot express. */
 import { isAddress } from "@sluice/sdk/address";
 import {
   type Address,
@@ -19,10 +19,10 @@ import type { TokenConfig } from "./tokens.ts";
 import { definitionOf, keyOf, type PlacedRoute } from "./routes.ts";
 import { SOLANA_DECIMALS } from "./solana-chain.ts";
 
-/** Every contradiction, one line each, naming the setting. */
+/** Returns every contradiction, one line each, naming the setting. */
 export function findContradictions(
   config: Config,
-  /** Those of the configuration, with the settings that they came from. */
+  /** The routes of the configuration, with the settings that define them. */
   routes: readonly PlacedRoute[],
   {
     definitions,
@@ -76,7 +76,7 @@ function checkEvmChain(earlier: readonly EvmChain[], chain: EvmChain, setting: s
       }
     }
   }
-  // One account has one sequence of nonces, and two lanes would each count it for themselves.
+  // An account has one nonce sequence; two lanes on it would assign the same nonces.
   const lanes = Object.values(chain.lanes).flat();
   for (const [position, key] of lanes.entries()) {
     if (lanes.slice(0, position).some((other) => isSameKey(other, key))) {
@@ -91,7 +91,7 @@ function checkEvmChain(earlier: readonly EvmChain[], chain: EvmChain, setting: s
   return problems;
 }
 
-/** The interface spells the native coin as its chain, and no chain of a family counts it in other units. */
+/** Checks that the native coin has the chain's name as its symbol, as on the wire, and the decimals of its family. */
 function checkNative(chain: ChainConfig, token: TokenConfig, setting: string): string[] {
   const symbol = chain.name.toUpperCase();
   return [
@@ -106,7 +106,7 @@ function checkNative(chain: ChainConfig, token: TokenConfig, setting: string): s
 
 const NATIVE_DECIMALS = { evm: 18, svm: SOLANA_DECIMALS } as const;
 
-/** What the signer of Solana needs to be sure of. */
+/** Checks the accounts, the seed and the daily caps that the Solana signer relies on. */
 function checkSolana({ chains, attestor, routes }: Config, accountsLater: boolean): string[] {
   const [chain] = listSolanaChains({ chains });
   if (!chain) return [];
@@ -144,7 +144,7 @@ function checkSolana({ chains, attestor, routes }: Config, accountsLater: boolea
   return [...new Set(problems)];
 }
 
-/** The settler's signer listens in two places, and tells who asks by where. */
+/** Checks that `vaults` has its own socket: the settler's signer limits a caller by the socket it uses. */
 function checkSigners({ signers: { settler, attestor, vaults } }: Config): string[] {
   if (vaults === undefined) return [];
   if (settler === undefined) {
@@ -155,7 +155,7 @@ function checkSigners({ signers: { settler, attestor, vaults } }: Config): strin
     : [];
 }
 
-/** The attestor is the second key: it must be another, and see every chain. */
+/** Checks that the attestor, the second of two keys, has its own key and a node for every chain. */
 function checkAttestor({ attestor, chains }: Config): string[] {
   const problems: string[] = [];
   for (const { chainId } of chains) {
@@ -175,7 +175,7 @@ function checkAttestor({ attestor, chains }: Config): string[] {
   return problems;
 }
 
-/** Gas that is charged needs the prices of what pays for it, and of the coins that it is paid in. */
+/** Checks that charged gas has the prices of the deposited tokens and of the native coins. */
 function checkGas({ gas, chains, routes }: Config): string[] {
   if (gas !== "charged") return [];
   const nativeOfChain = (chainId: number) =>
@@ -230,7 +230,7 @@ function checkRoute(
   return problems;
 }
 
-/** Addresses of the file, however deep, whose mixed case is not the right checksum: typing errors. */
+/** Returns a problem for each address, at any depth, whose mixed case is not its EIP-55 checksum: a typing error. */
 export function findBadChecksums(value: unknown, setting = ""): string[] {
   if (typeof value === "string") {
     const wrong = isEvmAddress(value) && !isAddress(value);

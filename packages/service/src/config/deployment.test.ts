@@ -1,4 +1,4 @@
-/** Addresses that follow from a deployment, against another implementation of the same standards. */
+/** Contract addresses derived from a deployment, compared with viem's implementation of the same standards. */
 import {
   cctpRouteAbi,
   deliveryAbi,
@@ -64,7 +64,7 @@ const there: ChainConfig = {
 };
 const across = { chainId: 2, token: USDC, destChain: 30, destToken: DAI };
 
-/** What viem makes of the same creation. */
+/** Expects the init code, and the CREATE2 address that viem computes from it. */
 function expectCreated(derived: Derived | null, initCode: Hex): void {
   expect(derived?.initCode).toBe(initCode);
   const address = getContractAddress({
@@ -79,15 +79,15 @@ function expectCreated(derived: Derived | null, initCode: Hex): void {
 type Pair<Route = RouteGiven> = Route extends unknown ? Omit<Route, "contract"> : never;
 
 function derive(chains: readonly ChainConfig[], pair: Pair): Derived | null {
-  // CAST: with its contract it is whole again.
+  // CAST: the spread restores the contract that `Pair` omits.
   const route = configuredRoute({ ...pair, contract: NATIVE_TOKEN } as RouteGiven);
   return moduleOf(route).definition.derive(deployment, chains, route);
 }
 
 const routeOf = (pair: Pair) => derive([here, there], pair);
 
-describe("the address of a contract follows from its arguments", () => {
-  test("factory, escrow and delivery", () => {
+describe("the derived address", () => {
+  test("matches viem for factory, escrow and delivery", () => {
     const factory = addressOf("fa");
     expectCreated(
       deriveFactory(deployment),
@@ -115,7 +115,7 @@ describe("the address of a contract follows from its arguments", () => {
     );
   });
 
-  test("a route that stays on its chain", () => {
+  test("matches viem for a route within one chain", () => {
     expectCreated(
       routeOf({ kind: "MONO_CHAIN", chainId: 30, token: DAI }),
       encodeDeployData({
@@ -126,7 +126,7 @@ describe("the address of a contract follows from its arguments", () => {
     );
   });
 
-  test("a route through a pool of its chain", () => {
+  test("matches viem for a pool swap route, and is null on a chain without Uniswap", () => {
     const [router, weth] = [addressOf("a1"), addressOf("a3")];
     const pooled = {
       ...here,
@@ -160,7 +160,7 @@ describe("the address of a contract follows from its arguments", () => {
     expect(derive([{ ...pooled, uniswapV3: undefined }], pair)).toBeNull();
   });
 
-  test("routes from inventory, of one asset and at a price", () => {
+  test("matches viem for routes from inventory, with and without a price", () => {
     const pair = {
       evmChainId: BigInt(CHAIN.evmChainId),
       sourceChain: 2,
@@ -186,7 +186,7 @@ describe("the address of a contract follows from its arguments", () => {
     );
   });
 
-  test("a route by Circle's bridge", () => {
+  test("matches viem for a bridge route", () => {
     expectCreated(
       routeOf({ kind: "FAST_MCTP", ...across }),
       encodeDeployData({
@@ -207,7 +207,7 @@ describe("the address of a contract follows from its arguments", () => {
     );
   });
 
-  test("a route through a pool and Circle's bridge", () => {
+  test("matches viem for a pool swap before the bridge, and is null when a part is not configured", () => {
     const [router, weth] = [addressOf("a1"), addressOf("a3")];
     const WETH = addressOf("ee");
     const listed = here.tokens.map((token) => ({ ...token, address: WETH, decimals: 18 }));
@@ -244,7 +244,7 @@ describe("the address of a contract follows from its arguments", () => {
     }
   });
 
-  test("nothing follows where a chain, a token or the bridge is not there", () => {
+  test("is null when a chain, a token or the bridge is not configured", () => {
     expect(routeOf({ kind: "MONO_CHAIN", chainId: 4, token: USDC })).toBeNull();
     expect(routeOf({ kind: "FAST_MCTP", ...across, destChain: 4 })).toBeNull();
     expect(routeOf({ kind: "SWIFT", ...across, destToken: USDC, priced: false })).toBeNull();
@@ -253,12 +253,12 @@ describe("the address of a contract follows from its arguments", () => {
     expect(derive([here, bridgeless], bridged)).toBeNull();
   });
 
-  test("for ever: that of a factory moves with its code, and every deposit address with it", () => {
+  test("of the factory never changes, because every deposit address depends on it", () => {
     expect(deriveFactory(deployment).address).toBe("0xa579e31780ca3349095ce9f6e118bd74397e849a");
   });
 });
 
-test("a deployment pays fees to the treasury and waits seven days, unless it says otherwise", () => {
+test("a deployment defaults to fees for the treasury and a delay of seven days, and refuses the zero address", () => {
   const problems: string[] = [];
   const written = { owner: OWNER, guardian: GUARDIAN, treasury: TREASURY };
   expect(resolveDeployment(written, problems)).toEqual({ ...deployment, feeRecipient: TREASURY });

@@ -1,8 +1,8 @@
 /**
- * Where our contracts stand when they were made through the deterministic deployer with the salt zero: an address then
- * follows from the code of this build and the arguments of the constructor (EIP-1014), and nobody has to write it down.
- * Whoever sends the transaction plays no part. Another build makes other addresses wherever the code changed: a test says
- * where the factory stands, which must never move, and `serve` refuses contracts that are not there.
+ * Derives the addresses of contracts that were deployed through the deterministic deployer with salt zero. An address
+ * depends only on the code of this build and the constructor's arguments (EIP-1014), not on the sender. A build with
+ * other code derives other addresses: a test fixes the factory's, which must never change, and `serve` refuses
+ * contracts without code.
  */
 import {
   deliveryBytecode,
@@ -17,14 +17,14 @@ import type { Frozen } from "../core/frozen.ts";
 import { type EvmAddress, type Hex, NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
 import { EvmAddressText, setting } from "./values.ts";
 
-/** Stands on public chains at the same address; made of 32 bytes of salt and the creation code, it creates with CREATE2. */
+/** Has the same address on every public chain. Takes 32 bytes of salt and the creation code, and calls CREATE2. */
 export const DETERMINISTIC_DEPLOYER = toEvmAddress("0x4e59b44847b379578588920cA78FbF26c0B4956C");
 export const DEPLOYMENT_SALT: Hex = `0x${"0".repeat(64)}`;
 
-/** What the doctor demands where money is real. */
+/** Seven days, the minimum that the doctor accepts on public chains. */
 const DELAY_S = 604_800;
 
-/** The accounts that the contracts were made for: with the code of this build their addresses follow from them. */
+/** The constructor arguments from which the addresses of the contracts are derived. */
 export const Deployment = Type.Object(
   {
     owner: setting(EvmAddressText, "The owner of the constructor, whoever owns them by now."),
@@ -44,18 +44,18 @@ export const Deployment = Type.Object(
   { additionalProperties: false, description: "an object with owner, guardian and treasury" },
 );
 
-/** The deployment in use. Later changes of the owner or the guardian are not those of the constructor. */
+/** The resolved deployment: the constructor's arguments, even after the owner or guardian changed on chain. */
 export interface DeploymentConfig extends Frozen<
   NonNullable<ReturnType<typeof resolveDeployment>>
 > {}
 
-/** A contract before it is made: what creates it, and where that puts it. */
+/** The init code of a contract, and the address at which it is deployed. */
 export interface Derived {
   readonly initCode: Hex;
   readonly address: EvmAddress;
 }
 
-/** Reads the deployment, with its defaults; undefined where the file has none. */
+/** Resolves the deployment with its defaults; undefined if the file has none. */
 export function resolveDeployment(
   written: Static<typeof Deployment> | undefined,
   problems: string[],
@@ -77,12 +77,12 @@ export function resolveDeployment(
   };
 }
 
-/** One for all chains. */
+/** Derives the factory, which has the same address on every chain. */
 export function deriveFactory({ owner, guardian, delaySeconds }: DeploymentConfig): Derived {
   return derive(depositFactoryBytecode, [owner, guardian, delaySeconds]);
 }
 
-/** What `Escrow` and `Delivery` are made for. */
+/** The chain and factory that `Escrow` and `Delivery` are deployed for. */
 interface Place {
   readonly factory: EvmAddress;
   readonly chainId: number;
@@ -101,7 +101,7 @@ export function deriveDelivery(
   return derive(deliveryBytecode, [owner, guardian, delaySeconds, factory, chainId, treasury]);
 }
 
-/** Derives a contract. Every argument of ours is a value of one word, also inside the structs: they stand one after the other. */
+/** Derives a contract. Every argument is one static word, also inside structs, so they are concatenated. */
 export function derive(bytecode: Hex, args: readonly (Hex | number)[]): Derived {
   const initCode: Hex = `${bytecode}${args.map(wordOf).join("")}`;
   const initCodeHash = `0x${bytesToHex(keccak_256(hexToBytes(initCode.slice(2))))}`;
@@ -113,7 +113,7 @@ export function derive(bytecode: Hex, args: readonly (Hex | number)[]): Derived 
   return { initCode, address: toEvmAddress(address) };
 }
 
-/** A word of 32 bytes, without `0x`. */
+/** Returns a value as 32 bytes of hex, without `0x`. */
 function wordOf(value: Hex | number): string {
   return (typeof value === "number" ? value.toString(16) : value.slice(2)).padStart(64, "0");
 }

@@ -1,4 +1,4 @@
-/** The settings that chains of every family have. */
+/** Settings that chains of every family share. */
 import { type Static, Type } from "typebox";
 import { parseUnits } from "../core/amounts.ts";
 import type { KeyReader } from "./keys.ts";
@@ -26,16 +26,16 @@ export const SharedSettings = {
 
 const Shared = Type.Object(SharedSettings);
 
-/** What reading a chain needs; mistakes are added to `problems`. */
+/** Inputs for resolving a chain. Mistakes are added to `problems`. */
 export interface GivenToChain {
-  /** Keys of the settler. */
+  /** Reads the settler's keys. */
   readonly readKey: KeyReader;
-  /** Secrets of the roles that read prices. */
+  /** Reads secrets of the roles that read prices. */
   readonly readSecret: SecretReader;
   readonly problems: string[];
 }
 
-/** Reads the settings that chains of every family have. */
+/** Resolves the settings that chains of every family share. */
 export function resolveShared(
   chain: Static<typeof Shared>,
   setting: string,
@@ -43,7 +43,7 @@ export function resolveShared(
 ) {
   return {
     nodes: resolveNodes(chain, setting, problems),
-    /** The value that a deposit must have, in US dollars times 1e18; undefined where there is no floor. */
+    /** Minimum value of a deposit in US dollars times 1e18; undefined for none. */
     minDepositUsd:
       chain.minDepositUsd === undefined ? undefined : parseUnits(chain.minDepositUsd, 18),
     pollIntervalMs: chain.pollIntervalMs ?? POLL_INTERVAL_MS,

@@ -1,4 +1,4 @@
-/** A chain of the EVM family: as the file has it, and in use. */
+/** An EVM chain: its entry in the file, and its resolved form. */
 import { type Static, Type } from "typebox";
 import { parseUnits } from "../core/amounts.ts";
 import { findChainById } from "../core/chain-registry.ts";
@@ -10,13 +10,13 @@ import { findPreset, PRESETS } from "./presets/index.ts";
 import { createWrittenTokens, resolveToken, Token } from "./tokens.ts";
 import { EvmAddressText, Flag, NativeCoinsText, setting } from "./values.ts";
 
-/** Deployments, settlements and payouts use different lanes, so that one stuck nonce does not stop all. */
+/** Deployments, settlements and payouts use separate lanes, so that a stuck nonce does not stop the others. */
 export const LANE_PURPOSES = ["deploy", "settle", "deliver"] as const;
 export type LanePurpose = (typeof LANE_PURPOSES)[number];
 
 const BALANCE_CHECK_INTERVAL_MS = 15_000;
 
-/** Bridge chain id of a chain of the family: 1 is Solana. */
+/** Bridge chain id of an EVM chain; 1 is Solana. */
 const EvmBridgeId = Type.Integer({
   minimum: 2,
   maximum: 65535,
@@ -37,7 +37,7 @@ const Contracts = Type.Object(
   { additionalProperties: false, description: "the addresses factory, escrow and delivery" },
 );
 
-/** Several chains may share contracts, so a chain may name some of them, or none. */
+/** Contracts that a chain or the file can name, all of them optional. */
 export const WrittenContracts = Type.Object(Type.Partial(Contracts).properties, {
   additionalProperties: false,
   description: "the addresses factory, escrow and delivery",
@@ -84,7 +84,7 @@ const LaneKeys = Type.Union([KeyRef, Type.Array(KeyRef, { minItems: 1, maxItems:
   description: "a key, or a list of at most 16",
 });
 
-/** The chain with everything that it needs: what the file leaves to a preset has been filled in. */
+/** A chain whose required settings are all present, from the file or its preset. */
 export const CompleteEvmChain = Type.Object(
   {
     preset: setting(
@@ -169,7 +169,7 @@ export const CompleteEvmChain = Type.Object(
   { additionalProperties: false },
 );
 
-/** The chain as the file has it: complete, or a preset and what it cannot know or what is to be otherwise. */
+/** A chain as written in the file: complete, or a preset with the settings it lacks and overrides. */
 export const WrittenEvmChain = Type.Object(
   {
     ...Type.Partial(CompleteEvmChain).properties,
@@ -182,12 +182,12 @@ export const WrittenEvmChain = Type.Object(
   { additionalProperties: false },
 );
 
-/** A chain of the EVM family in use. */
+/** A resolved EVM chain. */
 export interface EvmChain extends Frozen<ReturnType<typeof resolveEvmChain>> {}
 export type CctpConfig = NonNullable<EvmChain["cctp"]>;
 export type UniswapV3Config = NonNullable<EvmChain["uniswapV3"]>;
 
-/** Reads a complete chain; mistakes are added to the problems. */
+/** Resolves a complete chain. Adds mistakes to `problems`. */
 export function resolveEvmChain(
   chain: Static<typeof CompleteEvmChain>,
   setting: string,
@@ -207,7 +207,7 @@ export function resolveEvmChain(
   };
   return {
     kind: "evm" as const,
-    /** The preset that the chain was made of; undefined where the file says everything. */
+    /** The preset of the chain; undefined if the entry names none. */
     preset: chain.preset === undefined ? undefined : findPreset(chain.preset),
     /** Bridge chain id. */
     chainId: chain.chainId,
@@ -216,9 +216,9 @@ export function resolveEvmChain(
     evmChainId: chain.evmChainId,
     ...resolveShared(chain, setting, given),
     startBlock: chain.startBlock,
-    /** How often balances in the native coin are compared, where it is listed. */
+    /** Interval of the check for native deposits by balance, if the native coin is listed. */
     balanceCheckIntervalMs: chain.balanceCheckIntervalMs ?? BALANCE_CHECK_INTERVAL_MS,
-    /** Whether the node may be asked for traces. */
+    /** Whether the node supports traces. */
     traces: chain.traces ?? true,
     deliveryConfirmations: chain.deliveryConfirmations ?? 1,
     contracts: {
@@ -226,9 +226,9 @@ export function resolveEvmChain(
       escrow: toEvmAddress(chain.contracts.escrow),
       delivery: toEvmAddress(chain.contracts.delivery),
     },
-    /** Undefined where the chain has none. */
+    /** Undefined if the chain has no CCTP. */
     cctp: chain.cctp && resolveCctp(chain.cctp),
-    /** Undefined where the chain has none. */
+    /** Undefined if the chain has no Uniswap v3. */
     uniswapV3: chain.uniswapV3 && resolveUniswapV3(chain.uniswapV3),
     tokens: chain.tokens.map((token, index) => {
       const address = toEvmAddress(token.address);
@@ -239,17 +239,17 @@ export function resolveEvmChain(
       settle: readLanes("settle"),
       deliver: readLanes("deliver"),
     },
-    /** The most that one lane may commit to gas in 24 hours, in wei; undefined where there is no limit. */
+    /** Maximum wei that one lane commits to gas in 24 hours; undefined for no limit. */
     dailyGasBudget:
       chain.dailyGasBudget === undefined ? undefined : parseUnits(chain.dailyGasBudget, 18),
-    /** Wei that a transaction costs besides its gas, where gas is charged. */
+    /** Wei charged per transaction in addition to its gas. */
     transactionSurcharge: parseUnits(chain.transactionSurcharge ?? "0", 18),
   };
 }
 
 function resolveCctp({ domain, messenger, transmitter }: Static<typeof Cctp>) {
   return {
-    /** Circle's own id of the chain. */
+    /** Circle's id of the chain. */
     domain,
     /** `TokenMessengerV2`. */
     messenger: toEvmAddress(messenger),
@@ -262,7 +262,7 @@ function resolveUniswapV3({ router, quoter, weth }: Static<typeof UniswapV3>) {
   return {
     /** `SwapRouter02`. */
     router: toEvmAddress(router),
-    /** `QuoterV2`; absent where nothing is swapped. */
+    /** `QuoterV2`; absent if no route uses a pool swap. */
     ...(quoter && { quoter: toEvmAddress(quoter) }),
     /** The wrapped native coin. */
     weth: toEvmAddress(weth),

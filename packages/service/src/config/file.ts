@@ -1,4 +1,4 @@
-/** The configuration file, as written. */
+/** The schema of the configuration file. */
 import { type Static, Type } from "typebox";
 import { WrittenChain } from "./chains.ts";
 import { Deployment } from "./deployment.ts";
@@ -10,14 +10,14 @@ import type { WrittenRoute } from "./route-schema.ts";
 import { SecretRef } from "./secrets.ts";
 import { Bps, Flag, setting, Url } from "./values.ts";
 
-/** Levels of the log, from the most to the least. */
+/** Log levels, from the most verbose to none. */
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;
 
-/** Who pays for the gas of a settlement: the operator, or the deposit under its committed cap. */
+/** Payer of the gas of a settlement: the operator, or the deposit up to its committed cap. */
 export const GAS_POLICIES = ["sponsored", "charged"] as const;
 export type GasPolicy = (typeof GAS_POLICIES)[number];
 
-/** Values of settings that the file leaves out. */
+/** Default values of settings. */
 export const DEFAULTS = {
   host: "127.0.0.1",
   apiPort: 8080,
@@ -27,13 +27,13 @@ export const DEFAULTS = {
   gas: "sponsored",
   maxFeeBps: 50,
   maxSlippageBps: 100,
-  /** The longest that the contracts and the refund authority's 72 hours leave room for. */
+  /** The maximum that the contracts and the refund authority's 72 hours allow. */
   payoutWindowSeconds: 43_200,
   httpPrices: true,
   logLevel: "info",
 } as const;
 
-/** As https://developers.circle.com/cctp names it; of test networks the host is another. */
+/** Circle's service for main networks, from https://developers.circle.com/cctp. Test networks use another host. */
 export const CIRCLE_API_URL = "https://iris-api.circle.com";
 
 const strict = { additionalProperties: false };
@@ -84,7 +84,7 @@ const SocketPath = Type.Optional(
   Type.String({ minLength: 1, description: "the path of a unix socket" }),
 );
 
-/** Every setting but the last two: the kinds of routes are handed over. */
+/** Every setting except those that depend on the kinds of routes. */
 export const SETTINGS = {
   $schema: setting(
     Type.Optional(Type.String({ minLength: 1, description: "the path or URL of the JSON schema" })),
@@ -275,7 +275,7 @@ export const SETTINGS = {
   ),
 };
 
-/** Creates the schema of the file, with routes of the given kinds. */
+/** Creates the schema of the file with the given kinds of routes. */
 export function createConfigFile(definitions: readonly RouteDefinition[]) {
   const entry = Type.Unsafe<WrittenRoute>(Type.Union(definitions.map(({ schema }) => schema)));
   return Type.Object(

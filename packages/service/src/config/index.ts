@@ -1,4 +1,4 @@
-/** The configuration: how it is loaded, and the types of what it says. */
+/** Loads the configuration, and exports its types. */
 export {
   type ChainConfig,
   deliveryConfirmationsOf,

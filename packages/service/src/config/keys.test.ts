@@ -65,7 +65,7 @@ function load({ file, lanes, attestor, env, load: options }: Change) {
 }
 
 describe("keys", () => {
-  test("are found in the environment, in keystores and in a KMS, alone or several for a purpose", () => {
+  test("are read from the environment, keystores and a KMS, one or several per purpose", () => {
     const config = load({
       lanes: {
         deploy: { keystore: "keys/deploy.json" },
@@ -101,7 +101,7 @@ describe("keys", () => {
     expect(chain?.dailyGasBudget).toBe(1_500_000_000_000_000_000n);
   });
 
-  test("of a KMS in China are asked for there, and elsewhere where that is said", () => {
+  test("use the KMS endpoint in China for an ARN there, and a configured endpoint instead of the default", () => {
     const china = load({ attestor: { kms: ARN.replace("arn:aws:", "arn:aws-cn:") } });
     expect(china.attestor.key.source).toMatchObject({
       endpoint: "https://kms.eu-central-1.amazonaws.com.cn",
@@ -110,7 +110,7 @@ describe("keys", () => {
     expect(local.attestor.key.source).toMatchObject({ endpoint: "http://127.0.0.1:4566" });
   });
 
-  test("are read by their role, by their signer, and by nobody else", () => {
+  test("are read only by a process with their role or signer", () => {
     const kindsOf = (change: Change) => {
       const config = load(change);
       return [
@@ -125,12 +125,12 @@ describe("keys", () => {
     expect(kindsOf({ file: signers })).toEqual(["elsewhere", "raw"]);
     expect(kindsOf({ file: signers, load: { keysOf: "settler" } })).toEqual(["raw", "elsewhere"]);
     expect(kindsOf({ file: signers, load: { keysOf: "all" } })).toEqual(["raw", "raw"]);
-    // A signer needs nothing but its keys.
+    // A signer needs its keys and no other secret.
     const alone = { PEPPER: undefined, ATTESTOR: undefined };
     expect(kindsOf({ env: alone, load: { keysOf: "settler" } })).toEqual(["raw", "elsewhere"]);
   });
 
-  test("a passphrase is read where keystores are opened, and nowhere else", () => {
+  test("need the passphrase only in a process that opens keystores", () => {
     const file = { keystorePassphrase: { file: "nothing-there" } };
     expect(problemsOf(() => load({ file }))).toEqual([
       `keystorePassphrase: expected a readable file at ${join(folder, "nothing-there")}`,
@@ -141,40 +141,40 @@ describe("keys", () => {
   });
 });
 
-describe("what is wrong with keys is named", () => {
+describe("the configuration refuses", () => {
   test.each([
     [
-      "an ARN that is none",
+      "an invalid ARN",
       { attestor: { kms: "alias/mine" } },
       "attestor.key.kms: expected the ARN of a key or an alias",
     ],
     [
-      "a key for two lanes",
+      "one key in two lanes",
       { lanes: { settle: { env: "DEPLOY" } } },
       "chains[0].lanes.settle: expected a key of its own, another lane has it too",
     ],
     [
-      "a keystore for two lanes",
+      "one keystore in two lanes",
       { lanes: { settle: [{ keystore: "a.json" }, { keystore: "./a.json" }] } },
       "chains[0].lanes.settle[1]: expected a key of its own, another lane has it too",
     ],
     [
-      "a lane's key for the attestor",
+      "a lane's key as the attestor's",
       { lanes: { settle: { kms: ARN } }, attestor: { kms: ARN } },
       "attestor.key: expected a key that no lane has: it is the second of two keys",
     ],
     [
-      "a purpose without a key for new work",
+      "a purpose with only retired keys",
       { lanes: { settle: [{ env: "SETTLE", retired: true }] } },
       "chains[0].lanes.settle: expected a key that is not retired",
     ],
     [
-      "an attestor that retires",
+      "a retired attestor key",
       { attestor: { env: "ATTESTOR", retired: true } },
       "attestor.key.retired: expected nothing, a lane retires",
     ],
     [
-      "a private key of another form",
+      "a malformed private key",
       { env: { SETTLE: "secret-value" } },
       "chains[0].lanes.settle: expected a private key, 0x and 64 hex digits",
     ],
@@ -184,7 +184,7 @@ describe("what is wrong with keys is named", () => {
     expect(problems.join()).not.toContain("secret-value");
   });
 
-  test("a key in the file itself, and a list of none", () => {
+  test("a key in the file itself, without printing it, and an empty list of keys", () => {
     for (const lanes of [{ settle: keyOf("c") }, { settle: [] }]) {
       const [problem = ""] = problemsOf(() => load({ lanes }));
       expect(problem).toMatch(/^chains\[0\]\.lanes\.settle: expected /);

@@ -1,4 +1,4 @@
-/** Signing keys as the configuration names them. `signers/` opens them. */
+/** References to signing keys in the configuration. `signers/` opens the keys. */
 import { resolve } from "node:path";
 import { type Static, Type } from "typebox";
 import type { Frozen } from "../core/frozen.ts";
@@ -6,7 +6,7 @@ import { Secret } from "../core/secret.ts";
 import { type Environment, FromEnvironment, FromFile, type SecretReader } from "./secrets.ts";
 import { Url } from "./values.ts";
 
-/** The signer that holds a key: the settler's lanes and the attestor are kept apart. */
+/** The signers. The keys of the settler's lanes and of the attestor are kept apart. */
 export const SIGNER_NAMES = ["settler", "attestor"] as const;
 export type SignerName = (typeof SIGNER_NAMES)[number];
 
@@ -16,7 +16,7 @@ const retired = Type.Optional(
 const Name = Type.String({ minLength: 1 });
 const strict = { additionalProperties: false };
 
-/** Where a signing key is found. */
+/** A reference to a signing key. */
 export const KeyRef = Type.Union(
   [
     Type.Object({ ...FromEnvironment.properties, retired }, strict),
@@ -32,15 +32,15 @@ export type KeyRef = Static<typeof KeyRef>;
 
 const ARN = /^arn:(aws|aws-cn|aws-us-gov):kms:([a-z0-9-]+):\d{12}:(key|alias)\/[\w/:-]+$/;
 
-/** What reading a key needs; mistakes are added to `problems`. */
+/** Inputs for resolving a key. Mistakes are added to `problems`. */
 interface Given {
-  /** Relative paths begin here. */
+  /** Base of relative paths. */
   readonly folder: string;
   readonly readSecret: SecretReader;
   readonly problems: string[];
 }
 
-/** Returns where a key is found. Credentials and keystores are opened later, by its signer. */
+/** Returns the source of a key. Its signer opens keystores and the KMS later. */
 function sourceOf(ref: KeyRef, setting: string, { folder, readSecret, problems }: Given) {
   if ("keystore" in ref) {
     // A keystore in the standard JSON format.
@@ -62,30 +62,30 @@ function sourceOf(ref: KeyRef, setting: string, { folder, readSecret, problems }
   return { kind: "raw" as const, key };
 }
 
-/** Turns a reference into a key. A secret of a key that another process holds is not read. */
+/** Resolves a reference. Does not read the secret of a key that another process holds. */
 function resolveKey(ref: KeyRef, setting: string, given: Given & { readonly isHere: boolean }) {
   return {
-    /** The setting that names it, such as `chains[0].lanes.settle`. */
+    /** The setting that names the key, such as `chains[0].lanes.settle`. */
     setting,
-    /** A lane that ends what it has begun and begins nothing. */
+    /** True for a retired lane, which finishes its open transactions and takes no new ones. */
     retired: ref.retired ?? false,
     source: given.isHere ? sourceOf(ref, setting, given) : { kind: "elsewhere" as const },
   };
 }
 
-/** One signing key. */
+/** A resolved signing key. */
 export interface KeyConfig extends Frozen<ReturnType<typeof resolveKey>> {}
 export type KeySource = KeyConfig["source"];
 
-/** Reads a key; mistakes are added to the problems. */
+/** Resolves a key. Adds mistakes to the problems. */
 export type KeyReader = (ref: KeyRef, setting: string) => KeyConfig;
 
-/** Returns the reader of keys that are opened by this process, or by another one. */
+/** Returns a reader of keys. `isHere` is true if this process opens the keys. */
 export function createKeyReader(given: Given & { readonly isHere: boolean }): KeyReader {
   return (ref, setting) => resolveKey(ref, setting, given);
 }
 
-/** Returns the credentials for a KMS, from where the tools of AWS look first; undefined where there are none. */
+/** Returns the KMS credentials from the standard AWS environment variables; undefined if there are none. */
 export function readAwsCredentials(env: Environment) {
   const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: key, AWS_SESSION_TOKEN: token } = env;
   if (!id || !key) return undefined;
@@ -100,7 +100,7 @@ export interface AwsCredentials extends Frozen<
   NonNullable<ReturnType<typeof readAwsCredentials>>
 > {}
 
-/** Whether two settings name one key, as far as that can be told without opening them. */
+/** Returns whether two settings name the same key, as far as known without opening the keys. */
 export function isSameKey({ source: one }: KeyConfig, { source: other }: KeyConfig): boolean {
   if (one.kind === "raw" && other.kind === "raw") {
     return one.key.reveal() !== "" && lower(one.key) === lower(other.key);

@@ -18,7 +18,7 @@ const ENV = {
   DELIVER: keyOf("d"),
 };
 
-/** A complete configuration; each test spoils a copy. */
+/** A complete configuration; each test changes a copy. */
 function createFile() {
   const chain = (chainId: number, evmChainId: number, token: number) => ({
     chainId,
@@ -71,8 +71,8 @@ function loadText(text: string, env: Record<string, string | undefined> = {}) {
 const load = (file: object, env: Record<string, string | undefined> = {}) =>
   loadText(JSON.stringify(file), env);
 
-/** Replaces one value of the complete file, by a path such as `chains.1.rpcUrl`; undefined deletes it. */
-function spoil(path: string, value: unknown): object {
+/** Returns the complete file with another value at a path such as `chains.1.rpcUrl`; undefined deletes it. */
+function withValue(path: string, value: unknown): object {
   const file = createFile();
   const names = path.split(".");
   const last = names.pop() ?? "";
@@ -83,9 +83,9 @@ function spoil(path: string, value: unknown): object {
   return file;
 }
 
-describe("configuration", () => {
-  test("is read, with defaults, canonical addresses and base units", () => {
-    const config = load(spoil("chains.0.contracts.factory", `0x${"AB".repeat(20)}`));
+describe("loadConfig", () => {
+  test("reads the file with defaults, canonical addresses and base units", () => {
+    const config = load(withValue("chains.0.contracts.factory", `0x${"AB".repeat(20)}`));
     expect(config).toMatchObject({
       stateDir: join(folder, "state"),
       databaseUrl: undefined,
@@ -125,7 +125,7 @@ describe("configuration", () => {
     );
   });
 
-  test("takes what the environment says first", () => {
+  test("prefers the environment over the file", () => {
     const config = load(createFile(), {
       DATABASE_URL: "postgres://user:secret@host/db",
       SLUICE_API_PORT: "1",
@@ -138,26 +138,26 @@ describe("configuration", () => {
     expect(config).toMatchObject({
       api: { port: 1 },
       quote: { port: 2 },
-      // Not in the file: the variable alone opens the listener, on the loopback.
+      // The file has no `telemetry`: the variable alone opens the listener, on the loopback.
       telemetry: { host: "127.0.0.1", port: 3 },
       logLevel: "debug",
       crashAt: "deliver.sent",
     });
   });
 
-  test("serves metrics on the loopback unless told otherwise", () => {
-    const at = (telemetry: object) => load(spoil("telemetry", telemetry)).telemetry;
+  test("serves metrics on the loopback by default", () => {
+    const at = (telemetry: object) => load(withValue("telemetry", telemetry)).telemetry;
     expect(at({ port: 9 })).toEqual({ host: "127.0.0.1", port: 9 });
     expect(at({ host: "10.0.0.1", port: 9 })).toEqual({ host: "10.0.0.1", port: 9 });
   });
 
-  test("takes secrets from files beside it, without the line's end", () => {
+  test("reads a secret from a file beside the configuration, without the trailing newline", () => {
     writeFileSync(join(folder, "secrets/pepper"), `${ENV.PEPPER}\n`);
-    const config = load(spoil("apiKeyPepper", { file: "secrets/pepper" }));
+    const config = load(withValue("apiKeyPepper", { file: "secrets/pepper" }));
     expect(config.apiKeyPepper.reveal()).toBe(ENV.PEPPER);
   });
 
-  test("never prints a secret", () => {
+  test("returns a configuration that never prints a secret", () => {
     const config = load(createFile(), { DATABASE_URL: "postgres://user:canary@host/db" });
     const json = JSON.stringify(config, (_, value) =>
       typeof value === "bigint" ? value.toString() : value,
@@ -285,8 +285,8 @@ describe("configuration", () => {
       { url: { env: "PEPPER" } },
       "database.url: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE",
     ],
-  ])("with %s = %j says so and nothing else", (path, value, problem) => {
-    const problems = problemsOf(() => load(spoil(path, value), { SHORT: "canary" }));
+  ])("reports exactly one problem for %s = %j", (path, value, problem) => {
+    const problems = problemsOf(() => load(withValue(path, value), { SHORT: "canary" }));
     expect(problems).toEqual([problem]);
   });
 
@@ -299,12 +299,12 @@ describe("configuration", () => {
     ],
     [9999, ["chains[1].chainId: expected a bridge chain id of the registry, got 9999"]],
     [2, ["chains[1].chainId: expected each chain once, 2 is there twice"]],
-  ])("names the chain with the wrong id %j", (chainId, expected) => {
-    const problems = problemsOf(() => load(spoil("chains.1.chainId", chainId)));
+  ])("reports the wrong bridge chain id %j", (chainId, expected) => {
+    const problems = problemsOf(() => load(withValue("chains.1.chainId", chainId)));
     expect(problems).toEqual(expect.arrayContaining(expected));
   });
 
-  test("that charges for gas needs the prices it is counted by, and no others", () => {
+  test("requires prices of the deposited token and the native coins when gas is charged", () => {
     const file = { ...createFile(), gas: "charged" };
     expect(problemsOf(() => load(file))).toEqual([
       `gas: expected a price of the token ${addressOf(4)} of chain 2`,
@@ -326,7 +326,7 @@ describe("configuration", () => {
     expect(listEvmChains(config)[1]?.transactionSurcharge).toBe(20_000n * 10n ** 9n);
   });
 
-  test("with several mistakes names them all", () => {
+  test("reports every problem at once", () => {
     const file = { ...createFile(), api: { port: "x" }, feeBps: -1, apiKeyPepper: undefined };
     expect(problemsOf(() => load(file))).toEqual([
       "api.port: expected a TCP port, 0 for any",
@@ -347,7 +347,7 @@ describe("configuration", () => {
     ["SLUICE_API_PORT", "80a"],
     ["SLUICE_LOG_LEVEL", "loud"],
     ["DATABASE_URL", "mysql://canary"],
-  ])("with the environment's %s=%s says so", (name, value) => {
+  ])("reports the invalid environment variable %s=%s", (name, value) => {
     const problems = problemsOf(() => load(createFile(), { [name]: value }));
     expect(problems).toEqual([expect.stringMatching(`^${name}: expected `)]);
   });
@@ -356,23 +356,23 @@ describe("configuration", () => {
     ['{ "stateDir": "canary", }', /sluice\.json: expected JSON/],
     ["{ canary }", /sluice\.json: expected JSON/],
     ["[]", /^the file: expected /],
-  ])("that reads %s is refused without repeating it", (text, expected) => {
+  ])("refuses the text %s without repeating it", (text, expected) => {
     const problems = problemsOf(() => loadText(text));
     expect(problems.join("\n")).toMatch(expected);
     expect(problems.join("\n")).not.toContain("canary");
   });
 
-  test("that is not there is named, and so is a secret's file", () => {
+  test("reports a missing configuration file and a missing secret file", () => {
     const path = join(folder, "absent.json");
     expect(problemsOf(() => loadConfig({ path, env: {} }))).toEqual([
       `--config: expected a readable configuration file at ${path} (ENOENT)`,
     ]);
-    expect(problemsOf(() => load(spoil("apiKeyPepper", { file: "none" })))).toEqual([
+    expect(problemsOf(() => load(withValue("apiKeyPepper", { file: "none" })))).toEqual([
       `apiKeyPepper: expected a readable file at ${join(folder, "none")}`,
     ]);
   });
 
-  test("no problem repeats a secret, a node's URL or any other value that may be one", () => {
+  test("repeats no secret, node URL or other value that may be secret in a problem", () => {
     for (const path of [
       "attestor.key",
       "apiKeyPepper",
@@ -380,7 +380,7 @@ describe("configuration", () => {
       "chains.0.lanes.deploy",
     ]) {
       for (const value of ["canary", { env: "CANARY" }, { canary: 1 }, ["canary"]]) {
-        const problems = problemsOf(() => load(spoil(path, value), { CANARY: "canary" }));
+        const problems = problemsOf(() => load(withValue(path, value), { CANARY: "canary" }));
         expect(problems.join("\n")).not.toContain("canary");
       }
     }
@@ -391,7 +391,7 @@ describe("the nodes of a chain", () => {
   const listed = (count: number) =>
     Array.from({ length: count }, (_, index) => `https://node-${index}.example/canary`);
 
-  /** The complete file with other nodes of its first chain. */
+  /** Returns the complete file with other nodes for its first chain. */
   function withNodes(nodes: object): object {
     const file = createFile();
     const chains = file.chains.map(({ rpcUrl, ...chain }, index) =>
@@ -406,14 +406,14 @@ describe("the nodes of a chain", () => {
     [3, 2],
     [4, 3],
     [5, 3],
-  ])("of %i nodes %i must agree unless said otherwise", (count, quorum) => {
+  ])("have a majority as default quorum: of %i nodes, %i must agree", (count, quorum) => {
     const urls = listed(count);
     expect(load(withNodes({ rpcUrls: urls })).chains[0]?.nodes).toEqual({ urls, quorum });
-    const file = spoil("attestor.rpcUrls.2", urls);
+    const file = withValue("attestor.rpcUrls.2", urls);
     expect(load(file).attestor.nodes.get(2)).toEqual({ urls, quorum });
   });
 
-  test("may all have to agree", () => {
+  test("can have a quorum of all nodes", () => {
     const config = load(withNodes({ rpcUrls: listed(3), quorum: 3 }));
     expect(config.chains[0]?.nodes.quorum).toBe(3);
   });
@@ -421,57 +421,61 @@ describe("the nodes of a chain", () => {
   const ownHost = "expected a host of its own, an earlier node of the list has it too";
 
   test.each<[string, object, string]>([
-    ["none", {}, "chains[0].rpcUrl: expected an http or https URL, it is missing"],
-    ["no URL", { rpcUrls: [] }, "chains[0].rpcUrls: expected a list of 1 to 16 URLs"],
+    ["no setting", {}, "chains[0].rpcUrl: expected an http or https URL, it is missing"],
+    ["an empty list", { rpcUrls: [] }, "chains[0].rpcUrls: expected a list of 1 to 16 URLs"],
     [
-      "a URL of another kind",
+      "a WebSocket URL",
       { rpcUrls: ["ws://a", "http://b"] },
       "chains[0].rpcUrls[0]: expected an http or https URL",
     ],
     [
-      "no host",
+      "a URL without a host",
       { rpcUrls: ["http://a", "http://"] },
       "chains[0].rpcUrls[1]: expected an http or https URL",
     ],
     [
-      "both forms",
+      "both rpcUrl and rpcUrls",
       { rpcUrl: "http://a", rpcUrls: ["http://b", "http://c"] },
       "chains[0].rpcUrls: expected either rpcUrl or rpcUrls",
     ],
-    ["one URL twice", { rpcUrls: ["http://a", "http://a"] }, `chains[0].rpcUrls[1]: ${ownHost}`],
     [
-      "two keys at one operator",
+      "the same URL twice",
+      { rpcUrls: ["http://a", "http://a"] },
+      `chains[0].rpcUrls[1]: ${ownHost}`,
+    ],
+    [
+      "two URLs of one host",
       { rpcUrls: ["https://a.example/one", "https://b.example", "https://A.example:443/two"] },
       `chains[0].rpcUrls[2]: ${ownHost}`,
     ],
     [
-      "more that must agree than there are",
+      "a quorum above the number of nodes",
       { rpcUrls: listed(3), quorum: 4 },
       "chains[0].quorum: expected at most 3, the number of nodes",
     ],
     [
-      "two that must agree and one URL",
+      "a quorum of two for one URL",
       { rpcUrl: "http://a", quorum: 2 },
       "chains[0].quorum: expected at most 1, the number of nodes",
     ],
     [
-      "half that must agree",
+      "a quorum of half the nodes",
       { rpcUrls: listed(4), quorum: 2 },
       "chains[0].quorum: expected at least 3, more than half of the nodes",
     ],
     [
-      "a quorum of none",
+      "a quorum of zero",
       { rpcUrls: listed(3), quorum: 0 },
       "chains[0].quorum: expected a number of nodes, 1 to 16",
     ],
-  ])("refuses %s", (_what, nodes, problem) => {
+  ])("are refused with %s", (_what, nodes, problem) => {
     const problems = problemsOf(() => load(withNodes(nodes)));
     expect(problems).toEqual([problem]);
     expect(problems.join()).not.toContain("canary");
   });
 
   test("of the attestor follow the same rules", () => {
-    const file = spoil("attestor.rpcUrls.30", ["http://a/1", "http://a/2"]);
+    const file = withValue("attestor.rpcUrls.30", ["http://a/1", "http://a/2"]);
     expect(problemsOf(() => load(file))).toEqual([`attestor.rpcUrls.30[1]: ${ownHost}`]);
   });
 });
@@ -479,12 +483,12 @@ describe("the nodes of a chain", () => {
 describe("the price of a token", () => {
   const API = { url: "https://prices.example/a?b=c", pointer: "/a~1b/m~0n/0" };
   const AT = "chains[0].tokens[0].price";
-  const spoilPrice = (price: unknown) => spoil("chains.0.tokens.0.price", price);
+  const withPrice = (price: unknown) => withValue("chains.0.tokens.0.price", price);
 
-  test("has sources, each with its own age, and bounds by default", () => {
+  test("has sources with their own maximum age, and default bounds", () => {
     writeFileSync(join(folder, "secrets/prices"), "canary-price-key\n");
     const config = load(
-      spoilPrice({
+      withPrice({
         static: "1.05",
         feeds: [addressOf(8), { address: addressOf(9), maxAgeSeconds: 90_000 }],
         http: [
@@ -533,10 +537,10 @@ describe("the price of a token", () => {
     );
   });
 
-  test("has its bounds where they are set, for the sources that have none of their own", () => {
+  test("applies its bounds to the sources that have none of their own", () => {
     const bounds = { maxAgeSeconds: 60, maxDeviationBps: 50 };
     const own = { address: addressOf(9), maxAgeSeconds: 61 };
-    const config = load(spoilPrice({ ...bounds, feeds: [addressOf(8), own], http: [API] }));
+    const config = load(withPrice({ ...bounds, feeds: [addressOf(8), own], http: [API] }));
     expect(config.chains[0]?.tokens[0]?.price).toMatchObject({
       feeds: [{ maxAgeMs: 60_000 }, { maxAgeMs: 61_000 }],
       http: [{ maxAgeMs: 60_000 }],
@@ -544,8 +548,8 @@ describe("the price of a token", () => {
     });
   });
 
-  test("needs no secret in a process that asks for no price", () => {
-    const file = spoilPrice({ http: [{ ...API, headers: { "x-key": { env: "NONE" } } }] });
+  test("needs no secret in a process that reads no prices", () => {
+    const file = withPrice({ http: [{ ...API, headers: { "x-key": { env: "NONE" } } }] });
     const path = join(folder, "sluice.json");
     writeFileSync(path, JSON.stringify(file));
     expect(problemsOf(() => loadConfig({ path, env: ENV, roles: ["auditor"] }))).toEqual([]);
@@ -618,8 +622,8 @@ describe("the price of a token", () => {
       { maxAgeSeconds: 29, http: [API] },
       `${AT}.http[0].maxAgeSeconds: expected at least 30 seconds`,
     ],
-  ])("%#: that cannot be is named", (price, problem) => {
-    const problems = problemsOf(() => load(spoilPrice(price), { TWO_LINES: "canary\ncanary" }));
+  ])("is refused when it is invalid (%#)", (price, problem) => {
+    const problems = problemsOf(() => load(withPrice(price), { TWO_LINES: "canary\ncanary" }));
     expect(problems).toEqual([problem]);
   });
 });
@@ -627,7 +631,7 @@ describe("the price of a token", () => {
 describe("the bridge", () => {
   const MESSENGER = `0x${"a".repeat(40)}`;
 
-  /** A complete file with a route by the bridge. */
+  /** A complete file with a bridge route. */
   function createBridged() {
     const file = createFile();
     const bridge = (domain: number) => ({
@@ -655,7 +659,7 @@ describe("the bridge", () => {
     };
   }
 
-  test("is a pair of chains that have it, and a service that attests", () => {
+  test("is read from cctp of the file and of both chains", () => {
     const config = load(createBridged());
     expect(config.cctp).toEqual({ apiUrl: "https://iris.example" });
     expect(listEvmChains(config).map(({ cctp }) => cctp?.domain)).toEqual([0, 6]);
@@ -674,22 +678,22 @@ describe("the bridge", () => {
 
   const refusals: [string, (file: ReturnType<typeof createBridged>) => object, string][] = [
     [
-      "no service",
+      "no URL of Circle's service",
       (file) => ({ ...file, cctp: undefined }),
       "cctp: expected an object with apiUrl, because a route of the kind FAST_MCTP needs it",
     ],
     [
-      "a destination without it, as BSC is",
+      "a destination chain without cctp, such as BSC",
       (file) => ({ ...file, chains: [file.chains[0], { ...file.chains[1], cctp: undefined }] }),
       "routes[2].destChain: expected a chain with chains[1].cctp, because the bridge needs it",
     ],
     [
-      "a source without it",
+      "a source chain without cctp",
       (file) => ({ ...file, chains: [{ ...file.chains[0], cctp: undefined }, file.chains[1]] }),
       "routes[2].chainId: expected a chain with chains[0].cctp, because the bridge needs it",
     ],
     [
-      "one domain twice",
+      "one domain on two chains",
       ({ chains: [here, there], ...file }) => ({
         ...file,
         chains: [here, { ...there, cctp: { ...there?.cctp, domain: 0 } }],
@@ -697,7 +701,7 @@ describe("the bridge", () => {
       "chains[1].cctp.domain: expected one of its own, another chain has it too",
     ],
     [
-      "no contract",
+      "the zero address as messenger",
       ({ chains: [here, there], ...file }) => ({
         ...file,
         chains: [{ ...here, cctp: { ...here?.cctp, messenger: `0x${"0".repeat(40)}` } }, there],
@@ -705,7 +709,7 @@ describe("the bridge", () => {
       "chains[0].cctp.messenger: expected a contract, not the zero address",
     ],
     [
-      "other decimals there",
+      "other decimals on the destination chain",
       ({ chains: [here, there], ...file }) => ({
         ...file,
         chains: [
@@ -716,7 +720,7 @@ describe("the bridge", () => {
       "routes[2].destToken: expected 6 decimals like token, because the bridge mints one base unit per burned unit",
     ],
     [
-      "the same chain twice",
+      "one chain as source and destination",
       (file) => ({
         ...file,
         routes: [
@@ -727,7 +731,7 @@ describe("the bridge", () => {
       "routes[2].destChain: expected another chain than chainId",
     ],
     [
-      "a token that is not listed",
+      "an unlisted destination token",
       (file) => ({
         ...file,
         routes: [...file.routes.slice(0, 2), { ...file.routes[2], destToken: addressOf(9) }],
@@ -735,7 +739,7 @@ describe("the bridge", () => {
       "routes[2].destToken: expected a listed token of chain 30",
     ],
     [
-      "a domain that is no number",
+      "a negative domain",
       ({ chains: [here, there], ...file }) => ({
         ...file,
         chains: [{ ...here, cctp: { ...here?.cctp, domain: -1 } }, there],
@@ -744,7 +748,7 @@ describe("the bridge", () => {
     ],
   ];
 
-  test.each(refusals)("is refused with %s", (_, spoiled, problem) => {
-    expect(problemsOf(() => load(spoiled(createBridged())))).toContain(problem);
+  test.each(refusals)("is refused with %s", (_, change, problem) => {
+    expect(problemsOf(() => load(change(createBridged())))).toContain(problem);
   });
 });

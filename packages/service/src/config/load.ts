@@ -1,4 +1,4 @@
-/** Loads the configuration. Every mistake is named by its setting; nothing starts with one. */
+/** Loads the configuration. Reports every mistake with its setting; no process starts with a mistake. */
 import { dirname } from "node:path";
 import { resolveChain } from "./chains.ts";
 import { type Config, resolveConfig } from "./config.ts";
@@ -12,11 +12,11 @@ import type { RouteDefinition } from "./route-definition.ts";
 import { resolveRoutes } from "./routes.ts";
 import type { Environment } from "./secrets.ts";
 
-/** The process's environment; nothing else reads it. */
+/** The process's environment. No other code reads it. */
 export const processEnvironment: Environment = process.env;
 
 /**
- * Loads the configuration. Secrets of roles that the process does not have are neither needed nor read, and empty.
+ * Loads the configuration. Secrets of roles that the process does not have are not read, and are empty.
  * @throws ConfigError with every problem found.
  */
 export function loadConfig(args: {
@@ -24,13 +24,13 @@ export function loadConfig(args: {
   readonly env: Environment;
   /** The kinds of routes. */
   readonly definitions: readonly RouteDefinition[];
-  /** All of them unless given. */
+  /** All roles by default. */
   readonly roles?: readonly RoleName[];
-  /** Only keys are read: those of one signer, or `all`. For processes that have no role. */
+  /** Reads only the keys of one signer, or of `all`. For processes without a role. */
   readonly keysOf?: SignerName | "all";
 }): Config {
   const { path, env, definitions, roles = ROLE_NAMES, keysOf } = args;
-  // The accounts of a seed are known once the seed is made.
+  // The command that creates the seed runs before its accounts are known.
   const accountsLater = keysOf === "all";
   const { file, chains: complete } = readConfigFile(path, { accountsLater, definitions });
   const { signers } = file;

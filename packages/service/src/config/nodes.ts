@@ -1,4 +1,4 @@
-/** The nodes through which a chain is read, and how many of them must agree. */
+/** The nodes of a chain and their quorum. */
 import { type Static, Type } from "typebox";
 import type { Frozen } from "../core/frozen.ts";
 import { setting, Url, Urls } from "./values.ts";
@@ -24,15 +24,15 @@ export const NodeSettings = {
 
 const NodesOfChain = Type.Object(NodeSettings);
 
-/** The attestor's own nodes of one chain: more than half must agree. */
+/** The attestor's nodes of one chain. Their quorum is a majority. */
 export const AttestorNodes = Type.Union([Url, Urls], {
   description: "an http or https URL, or a list of 1 to 16",
 });
 
-/** The nodes of one chain. URLs may carry credentials: they are never shown, and a node is named by its place in the list. */
+/** The nodes of one chain. URLs can contain credentials, so messages name a node by its position in the list. */
 export interface NodesConfig extends Frozen<ReturnType<typeof checkNodes>> {}
 
-/** Reads the nodes of a chain from its entry in the file. */
+/** Resolves the nodes of a chain from its entry in the file. */
 export function resolveNodes(
   { rpcUrl, rpcUrls, quorum }: Static<typeof NodesOfChain>,
   setting: string,
@@ -53,7 +53,7 @@ export function resolveNodes(
   );
 }
 
-/** Reads the attestor's nodes of one chain. */
+/** Resolves the attestor's nodes of one chain. */
 export function resolveAttestorNodes(
   written: Static<typeof AttestorNodes>,
   setting: string,
@@ -63,7 +63,7 @@ export function resolveAttestorNodes(
   return checkNodes(given, { urls: setting, quorum: setting }, problems);
 }
 
-/** Takes the URLs of a chain and how many must agree: more than half unless given. */
+/** Checks the URLs and the quorum of a chain. The default quorum is a majority; a smaller one is a problem. */
 function checkNodes(
   given: { readonly urls: readonly string[]; readonly quorum: number | undefined },
   setting: { readonly urls: string; readonly quorum: string },
@@ -89,12 +89,12 @@ function checkNodes(
   const urls: readonly [string, ...string[]] = [first ?? "", ...others];
   return {
     urls,
-    /** Answers that must be alike: more than half of the nodes, so that any minority may be away. */
+    /** Number of equal answers required: a majority, so that a minority can fail without two quorums disagreeing. */
     quorum,
   };
 }
 
-/** The host of a URL. Its operator decides the answers of every URL on it: two keys at one provider are one voice. */
+/** Returns the host of a URL. One operator controls every URL of a host, so two URLs on it are not independent. */
 function operatorOf(url: string): string | null {
   return URL.parse(url)?.host || null;
 }

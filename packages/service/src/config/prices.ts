@@ -1,4 +1,4 @@
-/** Where prices come from, as written and as used. */
+/** Price sources: their entries in the file, and their resolved form. */
 import { isIP } from "node:net";
 import { type Static, Type } from "typebox";
 import { parseUnits } from "../core/amounts.ts";
@@ -10,7 +10,7 @@ import { Bps, EvmAddressText, setting, Url, UsdPerUnitText } from "./values.ts";
 
 const AGE_MAX_S = 3_600;
 const DEVIATION_MAX_BPS = 200;
-/** The last answer of an API is used for ten seconds, and must not be too old by then. */
+/** An answer is cached for ten seconds and must not expire within them. */
 const HTTP_AGE_MIN_S = 30;
 
 const strict = { additionalProperties: false };
@@ -24,7 +24,7 @@ const JsonPointer = Type.String({
   description: "a JSON pointer, such as /data/amount",
 });
 
-/** A price out of the JSON that an HTTP API answers. */
+/** A price in the JSON answer of an HTTP API. */
 export const HttpPrice = Type.Object(
   {
     url: setting(Url, "`https`; `http` on the loopback only. No credentials in it."),
@@ -61,7 +61,7 @@ export const HttpPrice = Type.Object(
   { additionalProperties: false, description: "an object with url and pointer" },
 );
 
-/** Where the price of a token comes from. */
+/** The price sources of a token, as written. */
 export const Price = Type.Object(
   {
     static: setting(
@@ -106,25 +106,25 @@ export const Price = Type.Object(
   { additionalProperties: false, description: "an object with static, feeds or http" },
 );
 
-/** The sources of one token's price. */
+/** The resolved price sources of a token. */
 export interface PriceConfig extends Frozen<ReturnType<typeof resolvePrice>> {}
 export type FeedConfig = PriceConfig["feeds"][number];
 export type HttpPriceConfig = PriceConfig["http"][number];
 
-/** What reading a price needs; mistakes are added to `problems`. */
+/** Inputs for resolving price sources. Mistakes are added to `problems`. */
 interface Given {
   readonly readSecret: SecretReader;
   readonly problems: string[];
 }
 
-/** Reads the sources of one token's price. */
+/** Resolves the price sources of a token. */
 export function resolvePrice(price: Static<typeof Price>, setting: string, given: Given) {
   const { problems } = given;
   const { maxAgeSeconds = AGE_MAX_S } = price;
   const feeds = (price.feeds ?? []).map((feed) => {
     const { address, maxAgeSeconds: own = maxAgeSeconds } =
       typeof feed === "string" ? { address: feed } : feed;
-    // An older answer counts as nothing.
+    // An answer older than this is a fault of the source.
     return { address: toEvmAddress(address), maxAgeMs: own * 1_000 };
   });
   const http = (price.http ?? []).map((source, index) =>
@@ -138,7 +138,7 @@ export function resolvePrice(price: Static<typeof Price>, setting: string, given
       problems.push(`${setting}.feeds[${index}]: expected each feed once`);
     }
   }
-  // The operator of a host decides the answers of every URL on it: two of its pages are one voice.
+  // One operator controls every URL of a host, so two sources on it are not independent.
   const hosts = http.map(({ url }) => URL.parse(url)?.host);
   for (const [index, host] of hosts.entries()) {
     if (hosts.indexOf(host) < index) {
@@ -148,13 +148,13 @@ export function resolvePrice(price: Static<typeof Price>, setting: string, given
     }
   }
   return {
-    /** US dollars per whole unit times 1e18, as the operator wrote it down: for sandboxes and pegged assets. */
+    /** US dollars per whole token times 1e18, fixed by the operator: for sandboxes and pegged assets. */
     fixed: price.static === undefined ? undefined : parseUnits(price.static, 18),
-    /** Feeds on the token's own chain, of the `AggregatorV3Interface` form. */
+    /** Feeds on the token's chain with the `AggregatorV3Interface`. */
     feeds,
-    /** HTTP APIs that answer JSON. */
+    /** HTTP APIs with JSON answers. */
     http,
-    /** How far two sources may lie apart, measured on the lower one. */
+    /** Maximum difference between two sources, in basis points of the lower price. */
     maxDeviationBps: price.maxDeviationBps ?? DEVIATION_MAX_BPS,
   };
 }
@@ -178,20 +178,20 @@ function resolveHttpPrice(
     return [name, secret];
   });
   return {
-    /** May hold what others should not see: never shown. */
+    /** Can contain a secret, so it is never printed. */
     url,
     headers: new Map(headers),
-    /** Where the price is in the answer: the names of a JSON pointer, unescaped. */
+    /** JSON pointer to the price in the answer, as unescaped names. */
     pointer: namesOf(pointer),
-    /** Where the time of the price is; undefined where the answer has none. */
+    /** JSON pointer to the timestamp of the price; undefined if the answer has none. */
     timestampPointer: timestampPointer === undefined ? undefined : namesOf(timestampPointer),
-    /** Decimals that the number in the answer is without. */
+    /** Decimals of the number in the answer: it is divided by 10 to this power. */
     scale,
     maxAgeMs: maxAgeSeconds * 1_000,
   };
 }
 
-/** Returns what a URL that prices are read from should be instead; null where it is. */
+/** Returns the expected form of a price URL for an error message, or null if the URL is valid. */
 function wantedOf(text: string): string | null {
   const url = URL.parse(text);
   if (!url) return "an https URL";
@@ -207,7 +207,7 @@ function isLoopback(hostname: string): boolean {
   return isIP(hostname) === 4 && hostname.startsWith("127.");
 }
 
-/** The names of a JSON pointer (RFC 6901). */
+/** Returns the names of a JSON pointer (RFC 6901). */
 function namesOf(pointer: string): readonly string[] {
   return pointer
     .split("/")

@@ -1,4 +1,4 @@
-/** What is wrong with a value, setting by setting, in the words of its schema. */
+/** Lists the problems of a value by setting, with the descriptions of its schema. */
 import {
   IsArray,
   IsLiteral,
@@ -10,7 +10,7 @@ import {
 } from "typebox";
 import { Value } from "typebox/value";
 
-/** A configuration that cannot be used; one problem a line, each naming a setting and what was expected. */
+/** An invalid configuration. Each line is one problem: a setting and the expected value. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly problems: readonly string[];
@@ -21,14 +21,14 @@ export class ConfigError extends Error {
   }
 }
 
-/** An option of a union whose alternatives are told apart by more than `kind`: lists the problems of a value itself. */
+/** A schema that lists the problems of a value itself, because `kind` does not distinguish its alternatives. */
 interface Discriminating {
   readonly listProblems: (value: unknown, setting: string) => string[];
 }
 
 /**
- * Every problem of a value, one line each: the setting by its path and what was expected there. Values are not repeated:
- * one may be a secret in the wrong place.
+ * Returns every problem of a value, one line each: the path of the setting and the expected value. Does not repeat the
+ * value, which may be a misplaced secret.
  */
 export function listProblems(schema: TSchema, value: unknown, setting = ""): string[] {
   const fits: boolean = Value.Check(schema, value);
@@ -72,8 +72,8 @@ function listObjectProblems(
 }
 
 /**
- * Of alternatives that name themselves in `kind`, the one that is meant, and so of an object the only alternative that is
- * one; else the description of them all.
+ * Lists the problems of a value of a union. For an object, uses the alternative with its `kind`, or the only
+ * alternative that is an object; otherwise returns one problem with the description of the union.
  */
 function listUnionProblems(
   alternatives: readonly TSchema[],

@@ -1,4 +1,4 @@
-/** Reads the file and completes its chains by their presets. */
+/** Reads the file and completes its chains from their presets. */
 import { readFileSync } from "node:fs";
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
@@ -8,7 +8,7 @@ import { type ConfigFile, createConfigFile, DEFAULTS, SETTINGS } from "./file.ts
 import { ConfigError, listProblems } from "./problems.ts";
 import type { RouteDefinition } from "./route-definition.ts";
 
-/** What chains take from the file beside their own entries. */
+/** File-wide settings that apply to chains. */
 const Shared = Type.Object({
   deployment: SETTINGS.deployment,
   contracts: SETTINGS.contracts,
@@ -17,8 +17,8 @@ const Shared = Type.Object({
 });
 
 /**
- * Reads the file, and its chains as if everything had been written out.
- * @throws ConfigError with every value that the schema does not allow.
+ * Reads the file, and returns its chains with every setting written out.
+ * @throws ConfigError with every problem that the schema finds.
  */
 export function readConfigFile(
   path: string,
@@ -45,13 +45,13 @@ function parseFile(path: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // The parser's own text repeats what it read.
+    // The parser's message repeats the text, which may contain a secret.
     const at = /line \d+ column \d+/.exec(error instanceof Error ? error.message : "")?.[0];
     throw new ConfigError([`${path}: expected JSON${at ? `, which it is not at ${at}` : ""}`]);
   }
 }
 
-/** Completes each chain; a setting that is still missing is a problem of its own entry. */
+/** Completes each chain. A setting that is still missing is a problem of the chain's entry. */
 function completeChains(
   {
     chains,
@@ -62,7 +62,7 @@ function completeChains(
   problems: string[],
   { accountsLater }: { readonly accountsLater: boolean },
 ): readonly CompleteChain[] {
-  // Problems of the deployment are named once, when it is resolved for the routes.
+  // `loadConfig` resolves the deployment again and reports its problems.
   const deployment = resolveDeployment(written, []);
   return chains.flatMap((chain, index) => {
     const setting = `chains[${index}]`;

@@ -1,4 +1,4 @@
-/** Reads secrets and keys of the file, as far as the process needs them. */
+/** Reads the secrets and keys of the file that the process needs. */
 import { type ConfigFile } from "./file.ts";
 import { createKeyReader, type KeyReader, type SignerName } from "./keys.ts";
 import { createSecretReader, type Environment, type SecretReader } from "./secrets.ts";
@@ -8,20 +8,20 @@ import { Secret } from "../core/secret.ts";
 export const ROLE_NAMES = ["scanner", "settler", "attestor", "auditor", "quoter", "api"] as const;
 export type RoleName = (typeof ROLE_NAMES)[number];
 
-/** What resolving the file needs of its surroundings; mistakes are added to `problems`. */
+/** Inputs for resolving the file. Mistakes are added to `problems`. */
 export interface Readers {
-  /** The folder of the file, where relative paths begin. */
+  /** The folder of the file, the base of relative paths. */
   readonly folder: string;
   readonly env: Environment;
   readonly problems: string[];
-  /** Whether only keys are read, as for a process without a role. */
+  /** True if only keys are read, in a process without a role. */
   readonly onlyKeys: boolean;
   readonly readSecret: SecretReader;
-  /** Reads a secret where the process has one of the roles; else it is empty. */
+  /** Returns a reader of secrets, which are empty unless the process has one of the roles. */
   readonly secretsOf: (...roles: readonly RoleName[]) => SecretReader;
-  /** Reads keys of a signer; where another process opens them they are `elsewhere`. */
+  /** Returns a reader of a signer's keys, which are `elsewhere` if another process opens them. */
   readonly keysOf: (name: SignerName) => KeyReader;
-  /** Whether this process opens the keys of a signer: it has the role, and the signer is no process of its own. */
+  /** Returns whether this process opens the keys of a signer: it has the role, and the signer is no separate process. */
   readonly opens: (name: SignerName) => boolean;
 }
 
@@ -30,7 +30,7 @@ export function createReaders(args: {
   readonly env: Environment;
   readonly signers: ConfigFile["signers"];
   readonly roles: readonly RoleName[];
-  /** Only keys are read: those of one signer, or `all`. */
+  /** Reads only the keys of one signer, or of `all`; undefined for a process with roles. */
   readonly keysOf: SignerName | "all" | undefined;
 }): Readers {
   const { folder, env, signers, keysOf } = args;

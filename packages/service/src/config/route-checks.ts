@@ -2,7 +2,7 @@
 import type { Config } from "./config.ts";
 import type { ChainToken, RouteConfig } from "./route-config.ts";
 
-/** Lists what is wrong with a token of a route, by the settings that name its chain and it. */
+/** Lists the problems of a chain and token of a route, by the settings that name them. */
 export function findPlaceProblems(
   { chains }: Pick<Config, "chains">,
   { chainId, token }: ChainToken,
@@ -14,14 +14,14 @@ export function findPlaceProblems(
   else if (!chain.tokens.some(({ address }) => address === token)) {
     problems.push(`${ofToken}: expected a listed token of chain ${chainId}`);
   }
-  // Less arrives than left: a lock of it could not be ended, and a payment in it could not be claimed for.
+  // The recipient gets less than was sent, so a lock could not be ended, nor a payment claimed.
   if (chain?.kind === "svm" && chain.mints.get(token)?.hasTransferFee) {
     problems.push(`${ofToken}: expected a token without a transfer fee`);
   }
   return problems;
 }
 
-/** Lists what is wrong with the destination of a route to another chain. */
+/** Lists the problems of the destination of a route to another chain. */
 export function findDestinationProblems(
   config: Pick<Config, "chains">,
   { chainId, destChain, destToken }: RouteConfig,

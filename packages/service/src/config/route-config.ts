@@ -1,8 +1,8 @@
-/** Routes in use, as far as every folder knows them; what only one kind has is known to its module in `routes/`. */
+/** Resolved routes: the properties of every kind. Those of one kind are in its module in `routes/`. */
 import type { QuoteType } from "@sluice/sdk/wire";
 import type { Address } from "../core/hex.ts";
 
-/** The kinds of routes are those of quotes. */
+/** The kinds of routes, as on the wire. */
 export type RouteKind = QuoteType;
 
 /** A token on its chain. */
@@ -16,9 +16,9 @@ export interface RouteConfig extends ChainToken {
   readonly kind: RouteKind;
   readonly destChain: number;
   readonly destToken: Address;
-  /** The route's contract on the source chain; on Solana the account whose orders settle. */
+  /** The route's contract on the source chain; on Solana the account whose orders settle the route. */
   readonly contract: Address;
-  /** Unit of the price that the attestor signs for each sweep; null where sweeps carry no price. */
+  /** Unit of the price that the attestor signs for each sweep; null if sweeps carry no price. */
   readonly pricedIn: ChainToken | null;
   /** Whether deliveries are paid from inventory. */
   readonly fromInventory: boolean;
@@ -27,14 +27,14 @@ export interface RouteConfig extends ChainToken {
 /** A route without its contract. */
 export type RoutePair<Own extends RouteConfig = RouteConfig> = Omit<Own, "contract">;
 
-/** A swap in one pool of Uniswap v3, at a price that the attestor signs. */
+/** A pool swap in one Uniswap v3 pool, at a price that the attestor signs. */
 export interface SwapConfig {
-  /** What comes out, on the chain of the deposit. */
+  /** Output token, on the source chain. */
   readonly tokenOut: Address;
-  /** The pool's, in hundredths of a basis point. */
+  /** Fee of the pool, in hundredths of a basis point. */
   readonly poolFee: number;
-  /** How far the pool's answer may be from what is fair. */
+  /** Maximum difference between the pool's quote and the fair amount, in basis points. */
   readonly maxImpactBps: number;
-  /** How far the pool may move between its answer and the swap; never more than the address allows. */
+  /** Maximum move of the pool between its quote and the pool swap, in basis points; at most the committed slippage. */
   readonly slippageBps: number;
 }

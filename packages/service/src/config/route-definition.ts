@@ -1,6 +1,6 @@
 /**
- * The configuration of one kind of route. Definitions stand in `routes/` and are handed to the loader, so that nothing
- * here knows the kinds.
+ * The configuration of one kind of route. Definitions are in `routes/` and are passed to the loader, so that `config/`
+ * does not depend on the kinds.
  */
 import type { TObject } from "typebox";
 import type { Address } from "../core/hex.ts";
@@ -12,31 +12,31 @@ import type { RouteNames } from "./route-names.ts";
 import type { WrittenRoute } from "./route-schema.ts";
 import type { SolanaChain } from "./solana-chain.ts";
 
-/** How a kind of route is written, read and checked. Each method is given entries and routes of its kind only. */
+/** Schema, resolution and checks of a kind of route. Each method receives only entries and routes of its kind. */
 export interface RouteDefinition<
   Written extends WrittenRoute = WrittenRoute,
   Own extends RouteConfig = RouteConfig,
 > {
   readonly kind: Own["kind"];
-  /** An entry of the file: one route, or a group of them. */
+  /** Schema of an entry of the file: one route, or a group of routes. */
   readonly schema: TObject;
-  /** Settings that one route has and a group has not, beside `chainId`, `token` and `contract`. */
+  /** Settings of one route that a group does not have, in addition to `chainId`, `token` and `contract`. */
   readonly ofOne: readonly string[];
-  /** Whether a file without `routes` has a group of the kind. */
+  /** True if a file without `routes` has a group of this kind. */
   readonly isDefault: boolean;
-  /** The setting that has sweeps carry a price. */
+  /** The setting that makes sweeps carry a price. */
   readonly pricedBy: string;
-  /** What the chains of a group without routes lack. */
+  /** The requirement, for an error message, that the chains of a group without routes do not meet. */
   readonly groupNeeds: string;
-  /** Reads one route; mistakes are added to the problems of the names. */
+  /** Resolves one route. Adds mistakes to the problems of `names`. */
   resolve(written: Written, source: ChainToken, names: RouteNames): RoutePair<Own>;
-  /** Adds the mistakes of a group to the problems of the names. */
+  /** Adds the mistakes of a group to the problems of `names`. */
   checkGroup(group: Written, chains: readonly ChainConfig[], names: RouteNames): void;
   /** Lists the routes of a group between the given chains. */
   listPairs(group: Written, chains: readonly ChainConfig[]): readonly RoutePair<Own>[];
   /**
-   * Derives the contract of a route. Returns null where a chain of the route is not configured, does not list the token,
-   * or lacks what the route goes through, and from Solana.
+   * Derives the contract of a route. Returns null from Solana, or if a chain of the route is not configured, does not
+   * list the token, or lacks the bridge or Uniswap.
    */
   derive(
     deployment: DeploymentConfig,
@@ -45,6 +45,6 @@ export interface RouteDefinition<
   ): Derived | null;
   /** Returns the account whose orders settle a route from Solana, which has no contracts. */
   accountOf(source: SolanaChain): Address;
-  /** Lists what does not fit the rest of the configuration, beyond the source and the prices. */
+  /** Lists contradictions with the rest of the configuration, except those of the source and the prices. */
   findContradictions(config: Config, route: Own, setting: string): readonly string[];
 }

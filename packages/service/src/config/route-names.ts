@@ -1,4 +1,4 @@
-/** How an entry of routes names chains and tokens. */
+/** Resolves the names of chains and tokens in an entry of `routes`. */
 import { parseSolanaAddress } from "../core/base58.ts";
 import {
   type Address,
@@ -11,20 +11,20 @@ import {
 import type { ChainConfig } from "./chains.ts";
 import type { TokenConfig } from "./tokens.ts";
 
-/** Name of the token of any chain that has no contract. */
+/** Name of the native coin of any chain. */
 export const NATIVE_NAME = "native";
 
-/** Stands in for a chain that could not be found, and was named. */
+/** Placeholder for a chain that was not found and already reported. */
 export const NO_CHAIN = 0;
 
-/** The names of one entry; mistakes are added to the problems. */
+/** Resolver for one entry. Mistakes are added to `problems`. */
 export interface RouteNames {
   /** The entry, such as `routes[0]`. */
   readonly setting: string;
   readonly problems: string[];
-  /** Reads a chain. An id is taken as it is: whether the chain is configured is checked with everything else. */
+  /** Resolves a chain. Accepts any id; `findContradictions` checks that the chain is configured. */
   resolveChain(written: number | string | undefined, name: string): number;
-  /** Reads a token. An address is taken as it is: whether the chain lists it is checked with everything else. */
+  /** Resolves a token. Accepts any address; `findContradictions` checks that the chain lists it. */
   resolveToken(written: string | undefined, chainId: number, name: string): Address;
 }
 
@@ -55,7 +55,7 @@ export function createRouteNames(
         const address = kind === "evm" ? parseEvmAddress(written) : parseSolanaAddress(written);
         if (address !== undefined) return address;
       }
-      // The chain is named first.
+      // The chain was not found, which is reported already.
       if (!chain && written !== undefined) return NATIVE_TOKEN;
       const tokens = chain?.tokens ?? [];
       const found = tokens.filter(({ symbol }) => symbol === written);
@@ -75,7 +75,7 @@ export function createRouteNames(
 
 const parseEvmAddress = (text: string) => (isEvmAddress(text) ? toEvmAddress(text) : undefined);
 
-/** Finds a token of a chain by its symbol, or by the name of the native coin. */
+/** Returns the token of a chain with a symbol, or its native coin for `native`; undefined if there is none. */
 export function findNamedToken({ tokens }: ChainConfig, name: string): TokenConfig | undefined {
   return tokens.find(({ symbol, address }) =>
     name === NATIVE_NAME ? isNative(address) : symbol === name,

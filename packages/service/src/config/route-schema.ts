@@ -1,9 +1,9 @@
-/** Settings that routes of every kind are written with. */
+/** Schemas of the settings that routes of every kind share. */
 import { Type } from "typebox";
 import type { RouteKind } from "./route-config.ts";
 import { BridgeId, EvmAddressText, setting } from "./values.ts";
 
-/** A chain of the file, as routes name it. */
+/** The name of a chain in a route. */
 const ChainName = Type.Union([BridgeId, Type.String({ minLength: 1, maxLength: 32 })], {
   description: "a bridge chain id, or the name of a chain",
 });
@@ -23,8 +23,8 @@ export const TokenNames = Type.Array(Type.String({ minLength: 1, maxLength: 16 }
 });
 
 /**
- * Settings of the source of one route, and of a group of routes instead: which of the two an entry is, and whether it is
- * whole, is decided in `routes.ts`.
+ * Settings of the source of one route or of a group of routes. `routes.ts` decides which of the two an entry is, and
+ * whether it is complete.
  */
 export const RouteSource = {
   chainId: setting(
@@ -45,7 +45,7 @@ export const RouteSource = {
   }),
 };
 
-/** The same of a route to another chain. */
+/** The settings of `RouteSource`, for a route to another chain. */
 export const RouteBetween = {
   ...RouteSource,
   destChain: setting(Type.Optional(ChainName), "Of one route: the chain where it ends.", {
@@ -56,7 +56,7 @@ export const RouteBetween = {
   }),
 };
 
-/** An entry of any kind. Its other settings are in the schema of its kind. */
+/** An entry of any kind. The schema of its kind has its other settings. */
 export interface WrittenRoute {
   kind: RouteKind;
   chainId?: number | string;

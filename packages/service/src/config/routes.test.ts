@@ -1,4 +1,4 @@
-/** Routes as a file names them: by symbols, by names of chains, in groups, and not at all. */
+/** Routes of the file: by symbol, by chain name, in groups, and by default. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The example of two presets, with changes, and with BSC as a third where one is asked for. */
+/** Loads the production example with changes, and with BSC as a third chain on request. */
 function load(changes: object, withBsc = false): Config {
   const file: { chains: readonly object[]; attestor: { rpcUrls: object } } = JSON.parse(
     readFileSync(EXAMPLE, "utf8"),
@@ -35,7 +35,7 @@ function load(changes: object, withBsc = false): Config {
   return loadConfig({ path, env, roles: ["auditor"] });
 }
 
-/** Such as `SWIFT USDC@ethereum USDC@base`. */
+/** Describes each route, such as `SWIFT USDC@ethereum USDC@base`. */
 function describeRoutes(config: Config): readonly string[] {
   const nameOf = (chainId: number, token: string) => {
     const chain = config.chains.find((known) => known.chainId === chainId);
@@ -52,8 +52,8 @@ const routesOf = (routes: readonly object[], withBsc = false) =>
   describeRoutes(load({ routes }, withBsc));
 const contractsOf = (routes: readonly RouteConfig[]) => routes.map(({ contract }) => contract);
 
-describe("without routes in the file", () => {
-  test("every token settles on its own chain, and USDC by the bridge", () => {
+describe("a file without routes", () => {
+  test("settles every token on its own chain, and USDC through the bridge", () => {
     const config = load({});
     expect(describeRoutes(config)).toEqual([
       "MONO_CHAIN ETHEREUM@ethereum",
@@ -71,7 +71,7 @@ describe("without routes in the file", () => {
     expect(contractsOf(config.routes)).not.toContain(NATIVE_TOKEN);
   });
 
-  test("a chain without the bridge is left out of it", () => {
+  test("has no bridge routes for a chain without cctp", () => {
     const bridged = describeRoutes(load({}, true)).filter((route) => route.startsWith("FAST"));
     expect(bridged).toEqual([
       "FAST_MCTP USDC@ethereum USDC@base",
@@ -79,7 +79,7 @@ describe("without routes in the file", () => {
     ]);
   });
 
-  test("contracts cannot be named, so a deployment must be", () => {
+  test("is refused without a deployment from which to derive the contracts", () => {
     const contracts = { factory: OTHER, escrow: OTHER, delivery: OTHER };
     expect(problemsOf(() => load({ deployment: undefined, contracts }))).toEqual([
       "routes: expected deployment, from which contracts follow, or routes that name theirs",
@@ -87,8 +87,8 @@ describe("without routes in the file", () => {
   });
 });
 
-describe("one route", () => {
-  test("names chains by id or name, and tokens by address, symbol or as native", () => {
+describe("a route", () => {
+  test("names chains by id or name, and tokens by address, symbol or native", () => {
     const [first, second, third] = load({
       routes: [
         { kind: "SWIFT", chainId: "base", token: "USDC", destChain: 2, destToken: "USDT" },
@@ -118,7 +118,7 @@ describe("one route", () => {
     expect(third?.contract).toMatch(/^0x[0-9a-f]{40}$/);
   });
 
-  test("that is priced has another contract than one that is not", () => {
+  test("has another contract when it is priced", () => {
     const pair = {
       kind: "SWIFT",
       chainId: "base",
@@ -131,7 +131,7 @@ describe("one route", () => {
     expect(priced).not.toBe(same);
   });
 
-  test("that swaps names the token that it delivers", () => {
+  test("names its destination token when it swaps in a pool", () => {
     const swap = { kind: "MONO_CHAIN", chainId: "base", token: "native", destToken: "USDC" };
     const chains = JSON.parse(readFileSync(EXAMPLE, "utf8")).chains;
     chains[1].uniswapV3 = { router: OTHER, quoter: OTHER, weth: OTHER };
@@ -157,13 +157,17 @@ describe("one route", () => {
   const usdc = { kind: "MONO_CHAIN", chainId: "base", token: "USDC" };
   test.each<[string, object, string]>([
     [
-      "a chain that is not configured",
+      "an unconfigured chain name",
       { ...usdc, chainId: "polygon" },
       "routes[0].chainId: expected a bridge chain id, or the name of a configured chain (ethereum, base)",
     ],
-    ["its id", { ...usdc, chainId: 5 }, "routes[0].chainId: expected a configured chain"],
     [
-      "no chain",
+      "an unconfigured chain id",
+      { ...usdc, chainId: 5 },
+      "routes[0].chainId: expected a configured chain",
+    ],
+    [
+      "no source chain",
       { ...usdc, chainId: undefined },
       "routes[0].chainId: expected a bridge chain id, or the name of a configured chain (ethereum, base), it is missing",
     ],
@@ -173,17 +177,17 @@ describe("one route", () => {
       "routes[0].token: expected 0x and 40 hex digits, or one of BASE, WETH, USDC, USDT, native",
     ],
     [
-      "no destination",
+      "no destination token",
       { ...usdc, kind: "FAST_MCTP", destChain: "ethereum" },
       "routes[0].destToken: expected 0x and 40 hex digits, or one of ETHEREUM, WETH, USDC, USDT, native, it is missing",
     ],
     [
-      "a group's setting",
+      "a setting of groups",
       { ...usdc, tokens: ["USDT"] },
       "routes[0].tokens: expected nothing beside one route",
     ],
     [
-      "an address of another form",
+      "a malformed contract address",
       { ...usdc, contract: "0x1" },
       "routes[0].contract: expected 0x and 40 hex digits",
     ],
@@ -191,14 +195,14 @@ describe("one route", () => {
     expect(problemsOf(() => load({ routes: [route] }))).toEqual([problem]);
   });
 
-  test("is refused without a contract where none follows", () => {
+  test("is refused when its contract is neither named nor derived from a deployment", () => {
     const contracts = { factory: OTHER, escrow: OTHER, delivery: OTHER };
     expect(problemsOf(() => load({ deployment: undefined, contracts, routes: [usdc] }))).toEqual([
       "routes[0].contract: expected 0x and 40 hex digits, or deployment, from which it follows",
     ]);
   });
 
-  test("is refused by a symbol that two tokens of the chain have", () => {
+  test("is refused when two tokens of the chain share its symbol", () => {
     const chains = JSON.parse(readFileSync(EXAMPLE, "utf8")).chains;
     const second = { symbol: "USDC", address: OTHER, decimals: 6 };
     chains[1].tokens = ["USDC", second];
@@ -209,7 +213,7 @@ describe("one route", () => {
 });
 
 describe("a group of routes", () => {
-  test("is every pair of the chains that list a token", () => {
+  test("contains every pair of chains that list the token", () => {
     expect(routesOf([{ kind: "SWIFT", tokens: ["USDC", "USDT"] }])).toEqual([
       "SWIFT USDC@ethereum USDC@base",
       "SWIFT USDT@ethereum USDT@base",
@@ -226,7 +230,7 @@ describe("a group of routes", () => {
     expect(routesOf([{ kind: "FAST_MCTP" }], true)).toHaveLength(2);
   });
 
-  test("may be of some chains only", () => {
+  test("can be limited to some chains", () => {
     const swift = { kind: "SWIFT", tokens: ["USDC"], chains: ["ethereum", 30] };
     expect(routesOf([swift], true)).toHaveLength(2);
     expect(routesOf([{ kind: "MONO_CHAIN", tokens: ["USDC"], chains: ["bsc"] }], true)).toEqual([
@@ -234,7 +238,7 @@ describe("a group of routes", () => {
     ]);
   });
 
-  test("leaves out what another entry says by itself, wherever that stands", () => {
+  test("leaves out a route that has its own entry, even a later one", () => {
     const config = load({
       routes: [
         { kind: "MONO_CHAIN", tokens: ["USDC"] },
@@ -247,42 +251,42 @@ describe("a group of routes", () => {
 
   test.each<[string, object, string]>([
     [
-      "tokens that nobody named as one asset",
+      "no tokens for SWIFT",
       { kind: "SWIFT" },
       "routes[0].tokens: expected a list of symbols, got nothing",
     ],
     [
-      "native coins of several chains",
+      "native as a token of SWIFT",
       { kind: "SWIFT", tokens: ["native"] },
       "routes[0].tokens[0]: expected a symbol, because native coins of two chains may be different assets",
     ],
     [
-      "a price",
+      "priced",
       { kind: "SWIFT", tokens: ["USDC"], priced: true },
       "routes[0].priced: expected nothing in a group, because each symbol is one asset",
     ],
     [
-      "a token of one chain",
+      "a token of SWIFT that only one chain lists",
       { kind: "SWIFT", tokens: ["USDC", "BASE"] },
       "routes[0].tokens[1]: expected a token that two of its chains list",
     ],
     [
-      "a token of no chain",
+      "a token that no chain lists",
       { kind: "MONO_CHAIN", tokens: ["DAI"] },
       "routes[0].tokens[0]: expected a token of one of its chains, or native",
     ],
     [
-      "a chain that is not configured",
+      "an unconfigured chain",
       { kind: "MONO_CHAIN", chains: ["base", 5] },
       "routes[0].chains[1]: expected a configured chain",
     ],
     [
-      "one chain to bridge",
+      "only one chain for the bridge",
       { kind: "FAST_MCTP", chains: ["base"] },
       "routes[0]: expected two chains with cctp and USDC",
     ],
     [
-      "tokens of a bridge that has one",
+      "tokens for FAST_MCTP",
       { kind: "FAST_MCTP", tokens: ["USDC"] },
       "routes[0].tokens: expected no such setting",
     ],
@@ -290,7 +294,7 @@ describe("a group of routes", () => {
     expect(problemsOf(() => load({ routes: [group] }))).toEqual([problem]);
   });
 
-  test("is refused where it says what another group says", () => {
+  test("is refused when another group contains the same route", () => {
     const group = { kind: "MONO_CHAIN", tokens: ["USDC"] };
     expect(problemsOf(() => load({ routes: [group, group] }))).toEqual([
       "routes[1]: expected each route once, it is there twice",

@@ -1,4 +1,4 @@
-/** The routes of the file: names become chains and tokens, groups become routes, and contracts follow from the deployment. */
+/** Resolves the routes of the file: names to chains and tokens, groups to routes, and contracts from the deployment. */
 import { assert } from "../core/assert.ts";
 import { NATIVE_TOKEN, toEvmAddress } from "../core/hex.ts";
 import type { ChainConfig } from "./chains.ts";
@@ -8,7 +8,7 @@ import type { RouteDefinition } from "./route-definition.ts";
 import { createRouteNames, NO_CHAIN } from "./route-names.ts";
 import type { WrittenRoute } from "./route-schema.ts";
 
-/** A route, and the setting that it came from. */
+/** A route, and the setting that defines it. */
 export interface PlacedRoute {
   readonly route: RouteConfig;
   readonly setting: string;
@@ -22,8 +22,8 @@ interface Given {
 }
 
 /**
- * Resolves every route, in the order of the file. A group leaves out what another entry says by itself. A file without
- * routes has a group of each kind that needs no inventory and no judgement of what is worth the same.
+ * Resolves every route, in the order of the file. A group leaves out routes that have their own entry. A file without
+ * routes has a group of each kind whose definition is a default.
  */
 export function resolveRoutes(
   written: readonly WrittenRoute[] | undefined,
@@ -52,7 +52,7 @@ export function resolveRoutes(
   });
 }
 
-/** Returns the definition of a kind. The schema allows no kind without one. */
+/** Returns the definition of a kind. The schema accepts only kinds with a definition. */
 export function definitionOf(
   { kind }: Pick<RouteConfig, "kind">,
   { definitions }: Pick<Given, "definitions">,
@@ -62,14 +62,14 @@ export function definitionOf(
   return definition;
 }
 
-/** Returns the same text for routes that are the same. */
+/** Returns a key that is equal for equal routes, whatever their contract. */
 export function keyOf({ kind, chainId, token, destChain, destToken }: RoutePair): string {
   return JSON.stringify([kind, chainId, token, destChain, destToken]);
 }
 
 const keyOfPlaced = ({ route }: PlacedRoute) => keyOf(route);
 
-/** A group names no chain that its routes begin on. */
+/** Returns whether an entry is a group: it has none of the settings of one route. */
 function isGroup(entry: WrittenRoute, given: Given): boolean {
   const own: readonly string[] = definitionOf(entry, given).ofOne;
   const ofOne = ["chainId", "token", "contract", ...own];
@@ -78,7 +78,7 @@ function isGroup(entry: WrittenRoute, given: Given): boolean {
   );
 }
 
-/** One route; none where something of it could not be understood, which then is among the problems. */
+/** Resolves one route. Returns an empty list and adds to the problems if the entry is invalid. */
 function resolveRoute(
   written: WrittenRoute,
   setting: string,
@@ -97,7 +97,7 @@ function resolveRoute(
   return placeRoute(pair, written.contract, setting, given);
 }
 
-/** The pairs of a group of the file; names that lead to nothing are problems. */
+/** Returns the pairs of a group of the file. Names that match no pair are problems. */
 function resolveGroup(group: WrittenRoute, setting: string, given: Given): readonly RoutePair[] {
   const { problems } = given;
   const count = problems.length;
@@ -138,7 +138,7 @@ function findSource({ chains }: Given, chainId: number): ChainConfig | undefined
   return chains.find((chain) => chain.chainId === chainId);
 }
 
-/** The route with its contract: as written, or as the deployment puts it; on Solana, which has none, the account whose order it is. */
+/** Adds the contract of a route: the written or the derived one; on Solana the account whose orders settle it. */
 function placeRoute(
   pair: RoutePair,
   written: string | undefined,
@@ -149,7 +149,7 @@ function placeRoute(
   const source = findSource(given, pair.chainId);
   const definition = definitionOf(pair, given);
   if (source?.kind === "svm") {
-    // There are no contracts: whatever leaves a vault is an order of the signer.
+    // Solana has no contracts: the signer's orders move the funds of vaults.
     if (written !== undefined) {
       problems.push(`${setting}.contract: expected nothing, routes from Solana have no contract`);
     }
@@ -164,7 +164,7 @@ function placeRoute(
       `${setting}.contract: expected 0x and 40 hex digits, or deployment, from which it follows`,
     );
   }
-  // What has no contract for want of a chain, a token or a bridge is named with everything else that does not fit.
+  // Without a contract, a chain, token or bridge is missing, which `findContradictions` reports.
   const contract =
     (deployment && definition.derive(deployment, chains, pair)?.address) ?? NATIVE_TOKEN;
   return [{ route: { ...pair, contract }, setting }];

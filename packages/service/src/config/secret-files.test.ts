@@ -19,7 +19,7 @@ function writeSecret(name: string, mode: number): string {
   return path;
 }
 
-test("finds the files of all secrets, however deep, and those that others may use", () => {
+test("lists the secret files of settings at any depth, and whether other users can access them", () => {
   const paths = {
     closed: writeSecret("closed", 0o600),
     group: writeSecret("group", 0o640),

@@ -1,4 +1,4 @@
-/** Which files hold the secrets of a configuration, and who may read them. */
+/** Lists the secret files of a configuration and whether other users can access them. */
 import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
@@ -6,11 +6,11 @@ export interface SecretFile {
   /** The setting that names the file, such as `attestor.key`. */
   readonly setting: string;
   readonly path: string;
-  /** Whether the file's mode lets its group or everybody read or change it. */
+  /** True if the file's mode allows its group or others to read or write it. */
   readonly isOpenToOthers: boolean;
 }
 
-/** Every `{ "file": PATH }` of the configuration that can be read. A file that cannot is `loadConfig`'s to name. */
+/** Lists every readable `{ "file": PATH }` of the configuration. `loadConfig` reports unreadable files. */
 export function listSecretFiles(configPath: string): readonly SecretFile[] {
   const file: unknown = JSON.parse(readFileSync(configPath, "utf8"));
   return findReferences(file, "").flatMap(({ setting, file: name }) => {

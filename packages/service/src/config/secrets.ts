@@ -1,4 +1,4 @@
-/** Secrets are never in the file: it names where each is found. */
+/** Secrets are never in the file, which refers to environment variables and other files instead. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Static, Type } from "typebox";
@@ -12,16 +12,16 @@ const Name = Type.String({ minLength: 1 });
 export const FromEnvironment = Type.Object({ env: Name }, { additionalProperties: false });
 export const FromFile = Type.Object({ file: Name }, { additionalProperties: false });
 
-/** Where a secret is found. */
+/** A reference to a secret. */
 export const SecretRef = Type.Union([FromEnvironment, FromFile], {
   description: '{ "env": NAME } or { "file": PATH }',
 });
 export type SecretRef = Static<typeof SecretRef>;
 
-/** Reads a secret; where it cannot, adds the setting to the problems and returns an empty one. */
+/** Reads a secret. On failure, adds the setting to the problems and returns an empty secret. */
 export type SecretReader = (ref: SecretRef, setting: string) => Secret;
 
-/** Paths of secrets are relative to `folder`, that of the configuration file. */
+/** Returns a reader of secrets. Paths are relative to `folder`, which contains the configuration file. */
 export function createSecretReader(
   folder: string,
   env: Environment,

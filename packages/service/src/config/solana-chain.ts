@@ -1,4 +1,4 @@
-/** The chain of Solana: as the file has it, and in use. */
+/** The Solana chain: its entry in the file, and its resolved form. */
 import { type Static, Type } from "typebox";
 import { parseUnits } from "../core/amounts.ts";
 import { parseSolanaAddress } from "../core/base58.ts";
@@ -23,10 +23,10 @@ import {
 } from "./tokens.ts";
 import { Base58, BridgeId, EvmAddressText, setting, UnitsText } from "./values.ts";
 
-/** Bridge chain id. */
+/** Bridge chain id of Solana. */
 export const SOLANA = 1;
 export const SOLANA_DECIMALS = 9;
-/** Micro-lamports per compute unit. */
+/** Default maximum of the priority fee, in micro-lamports per compute unit. */
 const PRIORITY_FEE_MAX = 1_000_000;
 const NAME: string = preset.name;
 
@@ -74,7 +74,7 @@ const Accounts = Type.Object(
   },
 );
 
-/** The chain with everything that it needs: what the file leaves to the preset has been filled in. */
+/** The chain with all its required settings, from the file or the preset. */
 export const CompleteSolanaChain = Type.Object(
   {
     ...SharedSettings,
@@ -156,7 +156,7 @@ export const CompleteSolanaChain = Type.Object(
   { additionalProperties: false },
 );
 
-/** The chain as the file has it: complete, or the preset and what it cannot know or what is to be otherwise. */
+/** The chain as written in the file: complete, or the preset with the settings it lacks and overrides. */
 export const WrittenSolanaChain = Type.Object(
   {
     ...Type.Partial(CompleteSolanaChain).properties,
@@ -168,7 +168,7 @@ export const WrittenSolanaChain = Type.Object(
   { additionalProperties: false },
 );
 
-/** Zero: no key stands behind it. */
+/** The zero address, which has no key. */
 const NOBODY = "11111111111111111111111111111111";
 const NO_ACCOUNTS = {
   binding: NOBODY,
@@ -179,13 +179,13 @@ const NO_ACCOUNTS = {
   treasury: NOBODY,
 };
 
-/** Returns the entry as if everything had been written out; the schema tells whether it is complete. */
+/** Returns the entry with every setting written out. The schema of a complete chain reports missing settings. */
 export function completeSolanaChain(
   written: Static<typeof WrittenSolanaChain>,
   given: {
     readonly setting: string;
     readonly httpPrices: boolean;
-    /** Whether accounts may be missing, as the seed that they follow from is still to be made. */
+    /** Whether accounts may be missing, because the seed that derives them does not exist yet. */
     readonly accountsLater: boolean;
     readonly problems: string[];
   },
@@ -217,12 +217,12 @@ function writeToken(known: SolanaPresetToken, httpPrices: boolean): object {
   return { symbol, address, decimals, minDeposit, ...(http.length > 0 && { price }) };
 }
 
-/** Solana in use. */
+/** The resolved Solana chain. */
 export interface SolanaChain extends Frozen<ReturnType<typeof resolveSolanaChain>> {}
-/** What the chain must say of a mint. */
+/** The properties that a mint must have on the chain. */
 export interface MintConfig extends Frozen<ReturnType<typeof resolveMint>> {}
 
-/** Reads a complete chain; mistakes are added to the problems. */
+/** Resolves a complete chain. Adds mistakes to `problems`. */
 export function resolveSolanaChain(
   chain: Static<typeof CompleteSolanaChain>,
   setting: string,
@@ -258,9 +258,9 @@ export function resolveSolanaChain(
     ...resolveShared(chain, setting, given),
     genesisHash: toHex32(read(chain.genesisHash, "genesisHash")),
     startSlot: chain.startSlot,
-    /** When a deposit is shown. It is settled when it is final, whatever this says. */
+    /** Commitment level at which a deposit is shown. It is settled only when it is final. */
     detectAt: chain.detectAt ?? "finalized",
-    /** All but the treasury follow from the seed. */
+    /** All accounts but the treasury are derived from the seed. */
     accounts: {
       binding: read(binding, "contracts.binding"),
       escrow: read(escrow, "contracts.escrow"),
@@ -269,7 +269,7 @@ export function resolveSolanaChain(
       settle: read(settle, "contracts.settle"),
       /** Pays for deliveries and claims. */
       deliver: read(deliver, "contracts.deliver"),
-      /** Receives what locks are claimed for, and fees. */
+      /** Receives claimed locks and fees. */
       treasury: read(treasury, "contracts.treasury"),
     },
     tokens,
@@ -279,15 +279,15 @@ export function resolveSolanaChain(
         return address === NATIVE_SOL ? [] : [[address, resolveMint(token)] as const];
       }),
     ),
-    /** The signer's: its accounts and lanes are derived from it. */
+    /** The signer's seed, from which its accounts and lanes are derived. */
     seed: given.readKey(chain.seed, `${setting}.seed`),
-    /** Any of them may attest towards the signer. */
+    /** The signer accepts attestations of any of them. */
     attestors: chain.attestors.map(toEvmAddress),
-    /** Base units that the signer delivers in 24 hours at most, by token; of others nothing. */
+    /** Maximum base units that the signer delivers in 24 hours, by token; zero for tokens not listed. */
     dailyCaps: resolveCaps(chain.dailyCaps ?? {}, tokens, { setting, problems }),
-    /** Micro-lamports per compute unit. */
+    /** Maximum priority fee, in micro-lamports per compute unit. */
     priorityFeeMax: BigInt(chain.priorityFeeMax ?? PRIORITY_FEE_MAX),
-    /** Lamports that one lane may commit to fees in 24 hours; undefined where there is no limit. */
+    /** Maximum lamports that one lane commits to fees in 24 hours; undefined for no limit. */
     dailyFeeBudget:
       chain.dailyFeeBudget === undefined
         ? undefined
@@ -319,7 +319,7 @@ function resolveCaps(
   return caps;
 }
 
-/** The accounts that pay for the service's transactions. */
+/** Returns the accounts that pay for the service's transactions. */
 export function feePayersOf({ accounts }: Pick<SolanaChain, "accounts">): readonly SolanaAddress[] {
   return [accounts.settle, accounts.deliver];
 }

@@ -21,7 +21,7 @@ const ENV = {
   SEED: key("e"),
 };
 
-/** Accounts that keys stand behind. */
+/** Addresses that are valid public keys. */
 const [BINDING, ESCROW, DELIVERY, SETTLE, DELIVER, TREASURY] = [
   "0xd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
   "0x3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c",
@@ -64,7 +64,7 @@ function createSolana() {
   };
 }
 
-/** Solana beside an EVM chain, USDC from inventory both ways, and SOL at home. */
+/** A file with Solana and an EVM chain: USDC from inventory both ways, and SOL within Solana. */
 function createFile(changes: object = {}, routes: readonly object[] = ROUTES) {
   return {
     stateDir: "state",
@@ -120,7 +120,7 @@ function load(file: object, options: Partial<Parameters<typeof loadConfig>[0]> =
 }
 
 describe("Solana in the file", () => {
-  test("is a chain like any other, and what it has beyond", () => {
+  test("is read with the settings of every chain and its own", () => {
     const [chain] = load(createFile()).chains;
     expect(chain).toMatchObject({
       chainId: 1,
@@ -150,7 +150,7 @@ describe("Solana in the file", () => {
     });
   });
 
-  test("has routes whose contract is its escrow, or that deliver there", () => {
+  test("uses its escrow and binding as the contracts of routes from it", () => {
     const { routes } = load(createFile());
     const usdc = evmAddress(4);
     expect(routes).toEqual([
@@ -188,14 +188,14 @@ describe("Solana in the file", () => {
     ]);
   });
 
-  test("hands the seed to the settler's signer alone", () => {
+  test("gives the seed only to the settler's signer", () => {
     const kindOf = (options: Partial<Parameters<typeof loadConfig>[0]>) =>
       listSolanaChains(load(createFile(), options))[0]?.seed.source.kind;
     expect(kindOf({})).toBe("raw");
     expect(kindOf({ keysOf: "settler" })).toBe("raw");
     expect(kindOf({ keysOf: "attestor" })).toBe("elsewhere");
     expect(kindOf({ roles: ["quoter", "api"] })).toBe("elsewhere");
-    // Of who has no use for it, the secret is not read.
+    // A process that does not use the seed does not read it.
     expect(load(createFile(), { roles: [], env: {} }).chains[0]?.name).toBe("solana");
   });
 
@@ -259,7 +259,7 @@ describe("Solana in the file", () => {
       "chains[0].contracts.treasury: expected 32 bytes in base58",
     ],
     [{ rpcUrls: ["http://127.0.0.1:1"] }, "chains[0].rpcUrls: expected either rpcUrl or rpcUrls"],
-  ])("with %j is refused", (changes, problem) => {
+  ])("is refused with %j", (changes, problem) => {
     const problems = problemsOf(() => load(createFile(changes)));
     expect(problems).toContainEqual(expect.stringContaining(problem));
   });
@@ -286,7 +286,7 @@ describe("Solana in the file", () => {
       },
       "tokens[0].price.feeds: expected nothing, feeds are contracts of EVM chains",
     ],
-  ])("with the token %j is refused", (token, problem) => {
+  ])("is refused with the token %j", (token, problem) => {
     const problems = problemsOf(() => load(createFile({ tokens: [token] }, [])));
     expect(problems).toContain(`chains[0].${problem}`);
   });
@@ -302,7 +302,7 @@ describe("Solana in the file", () => {
       { ...ROUTES[2], destToken: "USDC", poolFee: 500 },
       "destToken: expected nothing, no token is swapped on Solana",
     ],
-  ])("refuses the route %j", (route, problem) => {
+  ])("is refused with the route %j", (route, problem) => {
     const problems = problemsOf(() => load(createFile({}, [route])));
     expect(problems).toContainEqual(expect.stringContaining(`routes[0].${problem}`));
   });
@@ -310,7 +310,7 @@ describe("Solana in the file", () => {
   test.each([
     [0, "chainId"],
     [1, "destChain"],
-  ])("T42 offers no bridge that would burn for a wallet, in place of route %i", (index, field) => {
+  ])("is refused with FAST_MCTP in place of route %i, naming %s [T42]", (index, field) => {
     const route = { ...ROUTES[index], kind: "FAST_MCTP" };
     const problems = problemsOf(() => load(createFile({}, [route])));
     const problem = `routes[0].${field}: expected an EVM chain, because the bridge does not support Solana`;
@@ -320,8 +320,8 @@ describe("Solana in the file", () => {
   test.each([
     ["from Solana", 0, "token"],
     ["to Solana", 1, "destToken"],
-    ["at home", 2, "token"],
-  ] as const)("refuses a route %s for a token whose mint keeps a fee", (_, place, name) => {
+    ["within Solana", 2, "token"],
+  ] as const)("is refused with a route %s for a token with a transfer fee", (_, place, name) => {
     const { tokens } = createSolana();
     const withFee = { program: "token-2022", transferFee: true };
     const charged = tokens.map((token) => ({ ...token, ...withFee }));
@@ -337,11 +337,11 @@ describe("Solana in the file", () => {
     [{}, "finalized"],
     [{ detectAt: "finalized" }, "finalized"],
     [{ detectAt: "confirmed" }, "confirmed"],
-  ])("shows deposits, with %j, when they are %s", (changes, level) => {
+  ])("with %j shows deposits at the commitment level %s", (changes, level) => {
     expect(listSolanaChains(load(createFile(changes)))[0]?.detectAt).toBe(level);
   });
 
-  test("is not alone: deliveries are named by what EVM chains would call the wallet", () => {
+  test("is refused without an EVM chain, whose wallet addresses name deliveries", () => {
     const file = createFile({}, [ROUTES[2] ?? {}]);
     const [solana] = file.chains;
     const rpcUrls = { solana: "http://127.0.0.1:1" };
@@ -352,7 +352,7 @@ describe("Solana in the file", () => {
   });
 });
 
-test("the example of a production configuration with Solana loads, without any secret", () => {
+test("the production example with Solana loads without secrets", () => {
   const path = join(import.meta.dirname, "../../../../docs/examples/production-solana.json");
   const env = { SLUICE_DATABASE_URL: "postgres://sluice@db.example/sluice" };
   const config = loadConfig({ path, env, roles: ["auditor"] });
@@ -368,7 +368,7 @@ test("the example of a production configuration with Solana loads, without any s
   expect(named("MONO_CHAIN")).toEqual(Array(5).fill(binding));
   expect(named("SWIFT")).toEqual([escrow, escrow]);
   expect(named("FAST_MCTP")).toEqual([]);
-  // Contracts of routes to Solana are made on their own chains.
+  // Routes to Solana have their contracts on the source chain.
   const toSolana = routes.flatMap((route) =>
     route.kind === "SWIFT" && route.destChain === 1 ? [route.contract] : [],
   );
@@ -383,7 +383,7 @@ describe("the preset of Solana", () => {
     preset: "solana",
   };
 
-  test("brings tokens, terms and the public network's genesis", () => {
+  test("provides tokens, terms and the genesis hash of the public network", () => {
     const [chain] = listSolanaChains(load(createFile(given)));
     expect(chain?.tokens.map(({ symbol }) => symbol)).toEqual(
       preset.tokens.map(({ symbol }) => symbol),
@@ -395,7 +395,7 @@ describe("the preset of Solana", () => {
     expect(silent.chains[0]?.tokens.flatMap(({ price }) => price ?? [])).toEqual([]);
   });
 
-  test("gives way to what the file says, token by token", () => {
+  test("is overridden by the file, token by token", () => {
     const tokens = ["SOLANA", { symbol: "USDC", minDeposit: "5" }];
     const [chain] = load(createFile({ ...given, tokens, minDepositUsd: "9" })).chains;
     expect(chain?.tokens.map(({ minDeposit }) => minDeposit)).toEqual([20_000_000n, 5_000_000n]);
@@ -408,11 +408,11 @@ describe("the preset of Solana", () => {
       { tokens: ["EURC"] },
       "chains[0].tokens[0]: expected a token of the preset solana (SOLANA, WSOL, USDC, USDT, WETH), or one with an address",
     ],
-  ])("with %j is refused", (changes, problem) => {
+  ])("is refused with %j", (changes, problem) => {
     expect(problemsOf(() => load(createFile({ ...given, ...changes })))).toContain(problem);
   });
 
-  test("lists mints in their one spelling, each once, with sources", () => {
+  test("lists each mint once, in canonical base58, with sources", () => {
     const mints = preset.tokens.filter(({ address }) => address !== "native");
     const addresses = mints.map(({ address }) => read(address));
     expect(new Set(addresses).size).toBe(4);

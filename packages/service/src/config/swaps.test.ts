@@ -1,4 +1,4 @@
-/** Swaps on one chain, as they are configured and as they cannot be. */
+/** Pool swaps in the configuration, on one chain and before the bridge. */
 import { listEvmChains } from "./chains.ts";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,7 +29,7 @@ function load(file: object) {
   return loadConfig({ path, env: ENV });
 }
 
-/** A complete configuration without swaps. */
+/** A complete configuration without pool swaps. */
 function createFile() {
   const chain = (chainId: number, evmChainId: number, token: number) => ({
     chainId,
@@ -56,11 +56,11 @@ function createFile() {
   };
 }
 
-describe("a swap on one chain", () => {
+describe("a pool swap on one chain", () => {
   const price = { static: "1" };
   const uniswapV3 = { router: addressOf(7), quoter: addressOf(8), weth: addressOf(9) };
 
-  /** A complete one, of USDC to the native coin and back; each test spoils a copy. */
+  /** A complete file with pool swaps of USDC to the native coin and back; each test changes a copy. */
   function createSwaps() {
     const file = createFile();
     const [ethereum, base] = file.chains;
@@ -77,7 +77,7 @@ describe("a swap on one chain", () => {
     };
   }
 
-  test("is read, with defaults", () => {
+  test("is read with defaults", () => {
     const config = load(createSwaps());
     const { routes } = config;
     const chains = listEvmChains(config);
@@ -91,48 +91,48 @@ describe("a swap on one chain", () => {
 
   test.each<[string, (file: ReturnType<typeof createSwaps>) => unknown, string]>([
     [
-      "no pool's fee",
+      "no pool fee",
       ({ routes }) => Reflect.deleteProperty(routes[2] ?? {}, "poolFee"),
       "routes[2].poolFee: expected the fee of the pool, because destToken is given",
     ],
     [
-      "a pool's fee, but no other token",
+      "a pool fee without destToken",
       ({ routes }) => Object.assign(routes[0] ?? {}, { poolFee: 500 }),
       "routes[0].poolFee: expected nothing, a route without destToken does not swap",
     ],
     [
-      "a bound, but no other token",
+      "maxImpactBps without destToken",
       ({ routes }) => Object.assign(routes[0] ?? {}, { maxImpactBps: 1 }),
       "routes[0].maxImpactBps: expected nothing, a route without destToken does not swap",
     ],
     [
-      "a token that is not listed",
+      "an unlisted destToken",
       ({ routes }) => Object.assign(routes[2] ?? {}, { destToken: addressOf(5) }),
       "routes[2].destToken: expected a listed token of chain 2",
     ],
     [
-      "the same token",
+      "the deposited token as destToken",
       ({ routes }) => Object.assign(routes[3] ?? {}, { destToken: addressOf(0) }),
       "routes[3].destToken: expected a token other than the deposited one or its wrapped form",
     ],
     [
-      "the zero address for a contract",
+      "the zero address as quoter",
       ({ chains }) =>
         Object.assign(chains[0] ?? {}, { uniswapV3: { ...uniswapV3, quoter: addressOf(0) } }),
       "chains[0].uniswapV3.quoter: expected a contract, not the zero address",
     ],
     [
-      "the same swap once more",
+      "the same route twice",
       ({ routes }) => routes.push(...routes.slice(3)),
       "routes[4]: expected each route once, it is there twice",
     ],
-  ])("with %s is refused", (_, change, problem) => {
+  ])("is refused with %s", (_, change, problem) => {
     const file = createSwaps();
     change(file);
     expect(problemsOf(() => load(file))).toEqual([problem]);
   });
 
-  test("of the native coin into its wrapped form is refused", () => {
+  test("is refused between the native coin and its wrapped form", () => {
     const file = createSwaps();
     const [ethereum] = file.chains;
     Object.assign(ethereum ?? {}, { uniswapV3: { ...uniswapV3, weth: addressOf(4) } });
@@ -145,8 +145,8 @@ describe("a swap on one chain", () => {
   });
 
   test.each([
-    ["the contracts of its chain", undefined],
-    ["the quoter among them", { router: addressOf(7), weth: addressOf(9) }],
+    ["the Uniswap contracts of its chain", undefined],
+    ["the quoter of its chain", { router: addressOf(7), weth: addressOf(9) }],
   ])("needs %s, and a price of both tokens", (_, contracts) => {
     const file = createSwaps();
     Object.assign(file.chains[0] ?? {}, { uniswapV3: contracts });
@@ -160,12 +160,12 @@ describe("a swap on one chain", () => {
   });
 });
 
-describe("a swap before the bridge", () => {
+describe("a pool swap before the bridge", () => {
   const price = { static: "1" };
   const uniswapV3 = { router: addressOf(7), quoter: addressOf(8), weth: addressOf(9) };
   const DAI = `0x${"da".repeat(20)}`;
 
-  /** A complete one, of DAI on one chain to USDC on the other; each test spoils a copy. */
+  /** A complete file with a route of DAI to USDC on another chain; each test changes a copy. */
   function createBridged() {
     const file = createFile();
     const [ethereum, base] = file.chains;
@@ -198,7 +198,7 @@ describe("a swap before the bridge", () => {
     };
   }
 
-  test("is read, with defaults, and its tokens by their symbols", () => {
+  test("is read with defaults, its tokens by address or symbol", () => {
     const named = createBridged();
     Object.assign(named.routes[0] ?? {}, { token: "DAI", bridgeToken: "USDC", destToken: "USDC" });
     for (const file of [createBridged(), named]) {
@@ -220,12 +220,12 @@ describe("a swap before the bridge", () => {
 
   test.each<[string, (file: ReturnType<typeof createBridged>) => unknown, string]>([
     [
-      "no pool's fee",
+      "no pool fee",
       ({ routes }) => Reflect.deleteProperty(routes[0] ?? {}, "poolFee"),
       "routes[0].poolFee: expected the fee of the pool, because bridgeToken is given",
     ],
     [
-      "a pool's fee, but nothing that comes out of it",
+      "a pool fee without bridgeToken",
       ({ routes }) => {
         Reflect.deleteProperty(routes[0] ?? {}, "bridgeToken");
         Object.assign(routes[0] ?? {}, { token: addressOf(4) });
@@ -233,51 +233,51 @@ describe("a swap before the bridge", () => {
       "routes[0].poolFee: expected nothing, a route without bridgeToken does not swap",
     ],
     [
-      "a token that is not listed for the bridge",
+      "an unlisted bridgeToken",
       ({ routes }) => Object.assign(routes[0] ?? {}, { bridgeToken: addressOf(5) }),
       "routes[0].bridgeToken: expected a listed token of chain 2",
     ],
     [
-      "the deposited token for the bridge",
+      "the deposited token as bridgeToken",
       ({ routes }) => Object.assign(routes[0] ?? {}, { token: addressOf(4) }),
       "routes[0].bridgeToken: expected a token other than the deposited one or its wrapped form",
     ],
     [
-      "no quoter",
+      "no Uniswap contracts on its chain",
       ({ chains }) => Reflect.deleteProperty(chains[0] ?? {}, "uniswapV3"),
       "chains[0].uniswapV3: expected router, quoter and weth, because routes[0] swaps there",
     ],
     [
-      "no price of what comes out",
+      "no price of bridgeToken",
       ({ chains }) => Reflect.deleteProperty(chains[0]?.tokens[0] ?? {}, "price"),
       "routes[0].bridgeToken: expected a price of the token USDC of chain 2",
     ],
     [
-      "other decimals than are minted",
+      "a destToken with other decimals",
       ({ chains }) => Object.assign(chains[1]?.tokens[0] ?? {}, { decimals: 18 }),
       "routes[0].destToken: expected 6 decimals like bridgeToken, because the bridge mints one base unit per burned unit",
     ],
     [
-      "a chain without the bridge",
+      "a destination chain without cctp",
       ({ chains }) => Reflect.deleteProperty(chains[1] ?? {}, "cctp"),
       "routes[0].destChain: expected a chain with chains[1].cctp, because the bridge needs it",
     ],
     [
-      "a pool, but no chain to begin on",
+      "no source chain",
       ({ routes }) => Reflect.deleteProperty(routes[0] ?? {}, "chainId"),
       "routes[0].chainId: expected a bridge chain id, or the name of a configured chain (ethereum, base), it is missing",
     ],
-  ])("with %s is refused", (_, change, problem) => {
+  ])("is refused with %s", (_, change, problem) => {
     const file = createBridged();
     change(file);
     expect(problemsOf(() => load(file))).toEqual([problem]);
   });
 
-  test("needs no price of what is minted: it is what was burned", () => {
+  test("needs no price of destToken, which is minted one to one", () => {
     expect(load(createBridged()).chains[1]?.tokens[0]?.price).toBeUndefined();
   });
 
-  test("is no group's: a pool is of one pair", () => {
+  test("is refused in a group, because a pool has one pair", () => {
     const file = { ...createBridged(), routes: [{ kind: "FAST_MCTP", poolFee: 500 }] };
     expect(problemsOf(() => load(file))).toContain(
       "routes[0].poolFee: expected nothing, a route without bridgeToken does not swap",

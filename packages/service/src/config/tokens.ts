@@ -1,4 +1,4 @@
-/** The tokens of a chain: what every family writes of one, and how it is used. */
+/** Tokens of a chain of any family: their entries in the file, and their resolved form. */
 import { type Static, type TProperties, Type } from "typebox";
 import { parseUnits } from "../core/amounts.ts";
 import type { Frozen } from "../core/frozen.ts";
@@ -40,10 +40,10 @@ export const Token = Type.Object(
   { additionalProperties: false },
 );
 
-/** A token in use. */
+/** A resolved token. */
 export interface TokenConfig extends Frozen<ReturnType<typeof resolveToken>> {}
 
-/** Reads a token of any family, whose address was read before. */
+/** Resolves a token of any family. The family has already parsed the address. */
 export function resolveToken(
   token: Omit<Static<typeof Token>, "address"> & { readonly address: Address },
   setting: string,
@@ -54,18 +54,18 @@ export function resolveToken(
     symbol,
     address,
     decimals,
-    /** The minimum as written, in whole units. */
+    /** Minimum deposit as written, in whole tokens. */
     minDepositUnits: minDeposit,
-    /** Base units; undefined where no minimum is set. */
+    /** Minimum deposit in base units; undefined for none. */
     minDeposit: resolveUnits(token, "minDeposit", setting, given.problems),
-    /** Base units of inventory below which an alert goes out; undefined where none does. */
+    /** Inventory in base units below which an alert fires; undefined for no alert. */
     inventoryMin: resolveUnits(token, "inventoryMin", setting, given.problems),
-    /** Where its price comes from; undefined where it has none. */
+    /** Price sources; undefined for a token without a price. */
     price: token.price && resolvePrice(token.price, `${setting}.price`, given),
   };
 }
 
-/** Returns an amount in base units, or undefined where nothing is written or it has too many decimals. */
+/** Returns an amount in base units; undefined if it is absent or has too many decimals. */
 function resolveUnits<Name extends string>(
   token: { readonly [name in Name]?: string | undefined } & { readonly decimals: number },
   name: Name,
@@ -78,7 +78,7 @@ function resolveUnits<Name extends string>(
     : parseUnitsAt(units, token.decimals, { setting: `${setting}.${name}`, problems });
 }
 
-/** Parses whole units into base units; more decimals than the token has are a problem of the setting. */
+/** Parses whole tokens to base units. More decimals than the token has are a problem of the setting. */
 export function parseUnitsAt(
   units: string,
   decimals: number,
@@ -92,7 +92,7 @@ export function parseUnitsAt(
   }
 }
 
-/** Returns the schema of `tokens` in the file: each a token, the symbol of one of the preset, or that with changes. */
+/** Returns the schema of `tokens`: a token, the symbol of a token of the preset, or a symbol with overrides. */
 export function createWrittenTokens<Properties extends TProperties>(partial: Properties) {
   const Entry = Type.Union([SymbolText, Type.Object(partial, { additionalProperties: false })], {
     description: "a token, or the symbol of one of the preset",
@@ -101,16 +101,16 @@ export function createWrittenTokens<Properties extends TProperties>(partial: Pro
 }
 
 /**
- * The tokens of an entry as if everything had been written out: all of the preset unless the file lists its own, by symbol,
- * with changes, or in full. Undefined where neither says any.
+ * Returns the tokens of an entry with every setting written out: those that the file lists by symbol, with overrides or
+ * in full, else all of the preset. Undefined if there is neither.
  */
 export function completeTokens<Known extends { readonly symbol: string }>(
   listed: readonly (string | { readonly symbol: string; readonly address?: string })[] | undefined,
   given: {
     readonly preset: { readonly name: string; readonly tokens: readonly Known[] } | undefined;
-    /** Writes a token of the preset as the file would. */
+    /** Converts a token of the preset to the form of the file. */
     readonly write: (known: Known) => object;
-    /** Stands in for a token that could not be found, so that nothing else of it is a problem too. */
+    /** Replaces a token that was not found, so that it causes no further problems. */
     readonly placeholder: object;
     readonly setting: string;
     readonly problems: string[];
@@ -120,7 +120,7 @@ export function completeTokens<Known extends { readonly symbol: string }>(
   if (!listed) return preset?.tokens.map(write);
   return listed.map((item, index) => {
     const token = typeof item === "string" ? { symbol: item } : item;
-    // One with an address stands alone: the facts of another contract do not hold for it.
+    // A token with an address takes nothing from the preset, whose facts hold for another contract.
     if (typeof item !== "string" && (item.address !== undefined || !preset)) return item;
     const known = preset?.tokens.find(({ symbol }) => symbol === token.symbol);
     if (known) return { ...write(known), ...token };

@@ -1,25 +1,25 @@
 /**
- * Values that several settings share. The `description` of a schema completes "expected …" wherever a value does not fit.
+ * Schemas of values that several settings share. The `description` of a schema completes "expected …" in messages.
  */
 import { type TSchema, Type } from "typebox";
 
-/** The annotations of a setting, from which its reference in `docs/configuration.md` and the JSON schema are written. */
+/** Annotations of a setting, from which `docs/configuration.md` and the JSON schema are generated. */
 export interface Documentation {
-  /** Markdown: what the setting does. */
+  /** Description of the setting, in Markdown. */
   readonly documentation: string;
-  /** The value where the file has none. */
+  /** The default value. */
   readonly default?: unknown;
-  /** Markdown: the same, where it depends on something else. */
+  /** Description of the default in Markdown, if it depends on other settings. */
   readonly defaultText?: string;
 }
 
-/** Annotates the schema of a setting. Its description stays: it completes "expected …" in messages. */
+/** Annotates the schema of a setting and keeps its description, which completes "expected …" in messages. */
 export function setting<Schema extends TSchema>(
   schema: Schema,
   documentation: string,
   fallback: Omit<Documentation, "documentation"> = {},
 ): Schema {
-  // CAST: annotations are no part of what the type of a schema depends on.
+  // CAST: annotations do not affect the type of a schema.
   return Type.With(schema, { documentation, ...fallback }) as unknown as Schema;
 }
 
@@ -61,7 +61,7 @@ export const SymbolText = Type.String({
   description: "1 to 16 characters",
 });
 
-/** At most 18 decimals. */
+/** A plain decimal with at most 18 decimals. */
 const DECIMAL = "^\\d{1,15}(\\.\\d{1,18})?$";
 
 export const UsdText = Type.String({
@@ -79,7 +79,7 @@ export const UsdPerUnitText = Type.String({
   description: "US dollars per whole unit, a plain decimal",
 });
 
-/** Of a token whose decimals say how many of these count. */
+/** An amount of a token, whose decimals limit the digits after the point. */
 export const UnitsText = Type.String({
   pattern: DECIMAL,
   description: "a plain decimal in whole units",

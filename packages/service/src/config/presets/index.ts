@@ -1,4 +1,4 @@
-/** The presets by name, in the order of the bridge's ids. */
+/** The presets, in the order of their bridge chain ids. */
 import { assert } from "../../core/assert.ts";
 import { findChainByName, type KnownChain } from "../../core/chain-registry.ts";
 import { arbitrum } from "./arbitrum.ts";
@@ -28,29 +28,29 @@ export const PRESETS: readonly Preset[] = [
   unichain,
 ];
 
-/** The preset of a name, or undefined. */
+/** Returns the preset with a name, or undefined. */
 export function findPreset(name: string): Preset | undefined {
   return PRESETS.find((preset) => preset.name === name);
 }
 
-/** The chain that a preset is of, with both of its ids. */
+/** Returns the registry entry of a preset, with both chain ids. */
 export function chainOf(preset: Preset): KnownChain & { readonly evmChainId: number } {
   const chain = findChainByName(preset.name);
   assert(chain?.evmChainId !== undefined, "every preset is of an EVM chain of the registry");
   return { ...chain, evmChainId: chain.evmChainId };
 }
 
-/** The token of an address in any case, or undefined. */
+/** Returns the token with an address in any letter case, or undefined. */
 export function findPresetToken(preset: Preset, address: string): PresetToken | undefined {
   return preset.tokens.find((token) => isSameAddress(token.address, address));
 }
 
-/** The feed of an address in any case, or undefined. */
+/** Returns the feed with an address in any letter case, or undefined. */
 export function findPresetFeed(preset: Preset, address: string): PresetFeed | undefined {
   return preset.tokens.find(({ feed }) => feed && isSameAddress(feed.address, address))?.feed;
 }
 
-/** How old an answer may be: a heartbeat and a tenth, since it comes late now and then; a day and an hour at most. */
+/** Returns the maximum age of an answer: the heartbeat plus 10 % for late updates, at most 25 hours. */
 export function maxAgeSecondsOf({ heartbeatSeconds }: PresetFeed): number {
   const ofADay = 90_000;
   return heartbeatSeconds === null ? ofADay : Math.min(ofADay, (heartbeatSeconds * 11) / 10);

@@ -1,22 +1,21 @@
 /**
- * What exchanges ask for the coins of the presets, in US dollars: sources of a price beside the feed on the chain, each of
- * another operator. The form of URLs and answers is that of the documentation named here; the pairs are those that
- * programs in public use ask for. None was compared with an answer of the live API: `price.source` of the doctor is. A pair
- * that is not known for certain is left out.
+ * HTTP price sources of the coins of the presets: exchanges that quote US dollars, independent of the feed on the chain.
+ * URLs and answers follow the documentation cited here, and pairs follow public programs. No entry was tested against
+ * the live API; the doctor's check `price.source` does that. Uncertain pairs are left out.
  */
 import type { PresetFeed } from "./preset.ts";
 
-/** One pair of one exchange. */
+/** A pair on an exchange. */
 export interface PresetMarket {
   readonly exchange: string;
   readonly url: string;
   /** JSON pointer to the price. */
   readonly pointer: string;
-  /** Where the exchange documents the request. */
+  /** URL of the exchange's documentation of the request. */
   readonly source: string;
 }
 
-/** The spot price of Coinbase. Of USDC it is always 1, which tells nothing: it is not asked for that. */
+/** Returns the spot price on Coinbase. Unusable for USDC, whose price there is always 1. */
 function coinbase(coin: string): PresetMarket {
   return {
     exchange: "Coinbase",
@@ -26,7 +25,7 @@ function coinbase(coin: string): PresetMarket {
   };
 }
 
-/** The last trade on Kraken. It answers under its own name of the pair, which older coins have a longer one of. */
+/** Returns the last trade on Kraken. `key` names the pair in the answer; it differs for older coins. */
 function kraken(pair: string, key: string = pair): PresetMarket {
   return {
     exchange: "Kraken",
@@ -36,7 +35,7 @@ function kraken(pair: string, key: string = pair): PresetMarket {
   };
 }
 
-/** The last trade on Bitstamp. */
+/** Returns the last trade on Bitstamp. */
 function bitstamp(pair: string): PresetMarket {
   return {
     exchange: "Bitstamp",
@@ -46,18 +45,18 @@ function bitstamp(pair: string): PresetMarket {
   };
 }
 
-/** By the pair of the feed. Two each, so that a price can do without one of its three sources. */
+/** By the pair of the feed. With two markets, a price survives the failure of one of its three sources. */
 const MARKETS: Readonly<Record<string, readonly PresetMarket[]>> = {
   "ETH / USD": [coinbase("ETH"), kraken("ETHUSD", "XETHZUSD")],
   "USDC / USD": [kraken("USDCUSD"), bitstamp("usdcusd")],
   "USDT / USD": [coinbase("USDT"), kraken("USDTUSD", "USDTZUSD")],
   "SOL / USD": [coinbase("SOL"), kraken("SOLUSD")],
   "AVAX / USD": [coinbase("AVAX"), kraken("AVAXUSD")],
-  // The coin is POL by now, whatever the feed calls it.
+  // The feed still uses the former name of POL.
   "MATIC / USD": [coinbase("POL"), kraken("POLUSD")],
 };
 
-/** The markets of the coin of a feed; none where none is known for certain. */
+/** Returns the markets of the coin of a feed; empty if none is certain. */
 export function listMarkets({ pair }: Pick<PresetFeed, "pair">): readonly PresetMarket[] {
   return MARKETS[pair] ?? [];
 }

@@ -1,45 +1,45 @@
 /**
- * A preset: what is publicly known of one chain, so that a configuration need not repeat it. Facts are the chain's and its
- * issuers'; terms (minimums, floors, confirmations, intervals) are this project's own choice. Each fact names where its
- * issuer publishes it and the packages with which the value was compared; what could not be compared is said so.
+ * A preset: the public facts of one chain, and default terms. Facts come from the chain and its issuers; terms
+ * (minimums, confirmations, intervals) are this project's choice. Each fact cites its issuer's page and the packages
+ * with which the value was compared; `remarks` name the facts that could not be compared.
  */
 
-/** Where a fact is published, and with what it was compared. The pages themselves were not read by a program. */
+/** The sources of a fact. No program has read the pages themselves. */
 export interface Sourced {
-  /** A page of the issuer or the project. */
+  /** URL of a page of the issuer or the project. */
   readonly source: string;
-  /** Packages whose data agree, as named in `sources.ts`; empty where none has it. */
+  /** Packages with the same value, as named in `sources.ts`; empty if no package has it. */
   readonly comparedWith: readonly string[];
 }
 
 /** A price feed of the `AggregatorV3Interface` form. */
 export interface PresetFeed extends Sourced {
   readonly address: string;
-  /** What the feed says of itself in `description()`. */
+  /** The feed's answer to `description()`. */
   readonly pair: string;
-  /** What it may say instead, where its coin changed its name. */
+  /** An alternative answer, if the coin was renamed. */
   readonly otherPair?: string;
-  /** How often it answers when the price stands still; null where that could not be compared. */
+  /** Seconds between updates at a constant price; null if it could not be compared. */
   readonly heartbeatSeconds: number | null;
 }
 
 export interface PresetToken extends Sourced {
-  /** As configurations and the interface name it. */
+  /** The symbol in configurations and on the wire. */
   readonly symbol: string;
-  /** What its contract answers to `symbol()`, where that is another word. */
+  /** The contract's answer to `symbol()`, if it differs. */
   readonly symbolOnChain?: string;
   /** EIP-55; the zero address for the native coin. */
   readonly address: string;
   readonly decimals: number;
   /** A term, in whole units. */
   readonly minDeposit: string;
-  /** Absent where no feed is known for certain: the token then has no price. */
+  /** Absent if no feed is certain; the token then has no price. */
   readonly feed?: PresetFeed;
 }
 
 /** Circle's CCTP, version 2. */
 export interface PresetCctp extends Sourced {
-  /** Circle's own id of the chain. */
+  /** Circle's id of the chain. */
   readonly domain: number;
   /** `TokenMessengerV2`. */
   readonly messenger: string;
@@ -48,7 +48,7 @@ export interface PresetCctp extends Sourced {
 }
 
 export interface PresetUniswapV3 extends Sourced {
-  /** `SwapRouter02`: the older `SwapRouter` was not deployed on every chain. */
+  /** `SwapRouter02`. The older `SwapRouter` does not exist on every chain. */
   readonly router: string;
   /** `UniswapV3Factory`, which the router must name. */
   readonly factory: string;
@@ -56,29 +56,29 @@ export interface PresetUniswapV3 extends Sourced {
   readonly weth: string;
 }
 
-/** How a block becomes final. The service asks every chain for the block tagged `finalized`. */
+/** The finality of a chain. The service reads the block with the tag `finalized` on every chain. */
 export interface PresetFinality {
   readonly rule: string;
-  /** Whether the newest block is final. */
+  /** True if the newest block is already final. */
   readonly isInstant: boolean;
   readonly source: string;
 }
 
 export interface Preset {
-  /** A name of the chain registry, which has the bridge chain id, the EVM chain id and the explorer. */
+  /** Name in the chain registry, which has the bridge chain id, the EVM chain id and the explorer. */
   readonly name: string;
   readonly finality: PresetFinality;
   readonly terms: {
-    /** What a deposit of a priced token must be worth, in US dollars. */
+    /** Minimum value of a deposit of a priced token, in US dollars. */
     readonly minDepositUsd: string;
-    /** Blocks, its own included, under which a delivery counts as completed; it is followed until it is final. */
+    /** Blocks, its own included, after which a delivery is completed; it is tracked until it is final. */
     readonly deliveryConfirmations: number;
     readonly pollIntervalMs: number;
   };
   readonly tokens: readonly PresetToken[];
-  /** Absent where Circle issues no USDC. */
+  /** Absent if Circle issues no USDC on the chain. */
   readonly cctp?: PresetCctp;
   readonly uniswapV3: PresetUniswapV3;
-  /** What could not be compared, or needs care. */
+  /** Facts that could not be compared or need care. */
   readonly remarks: readonly string[];
 }

@@ -1,4 +1,4 @@
-/** The presets agree with themselves, with the chain registry and with what the viem in use knows of the chains. */
+/** The presets are consistent, cite their sources, and agree with the chain registry. */
 import { isAddress } from "@sluice/sdk/address";
 import { describe, expect, test } from "vitest";
 import { NATIVE_TOKEN } from "../../core/hex.ts";
@@ -7,7 +7,7 @@ import { PACKAGES } from "./sources.ts";
 
 const each = PRESETS.map((preset) => [preset.name, preset] as const);
 
-test("the presets are those of nine chains, each once", () => {
+test("has one preset for each of nine chains", () => {
   expect(PRESETS.map(({ name }) => name).toSorted()).toEqual([
     "arbitrum",
     "avalanche",
@@ -30,7 +30,7 @@ describe.each(each)("the preset %s", (name, preset) => {
     preset.uniswapV3,
   ];
 
-  test("has right checksums, and each token once", () => {
+  test("has valid checksums, and lists each token once", () => {
     const { tokens, cctp, uniswapV3 } = preset;
     const addresses = [
       ...tokens.flatMap(({ address, feed }) => [address, ...(feed ? [feed.address] : [])]),
@@ -40,13 +40,13 @@ describe.each(each)("the preset %s", (name, preset) => {
       uniswapV3.weth,
     ];
     expect(addresses.filter((address) => !isAddress(address))).toEqual([]);
-    // Lower case would be taken as well, and nothing would tell a typing error.
+    // Lower case would be valid too, but would hide a typing error.
     expect(addresses.filter((address) => /[a-f]/.test(address.slice(2)))).not.toEqual([]);
     expect(new Set(tokens.map(({ address }) => address)).size).toBe(tokens.length);
     expect(new Set(tokens.map(({ symbol }) => symbol)).size).toBe(tokens.length);
   });
 
-  test("cites a page for each fact, and a package that says the same", () => {
+  test("cites a page and a package for each fact", () => {
     const known: readonly string[] = Object.values(PACKAGES);
     for (const { source, comparedWith } of sourced) {
       expect(source).toMatch(/^https:\/\/\S+$/);
@@ -56,7 +56,7 @@ describe.each(each)("the preset %s", (name, preset) => {
     expect(preset.finality.source).toMatch(/^https:\/\/\S+$/);
   });
 
-  test("lists the native coin by the chain's name, USDC, and feeds in dollars", () => {
+  test("lists the native coin under the chain's name, USDC, and only feeds in US dollars", () => {
     const native = preset.tokens.filter(({ address }) => address === NATIVE_TOKEN);
     expect(native).toMatchObject([{ symbol: name.toUpperCase(), decimals: 18 }]);
     const decimals = name === "bsc" ? 18 : 6;
@@ -70,7 +70,7 @@ describe.each(each)("the preset %s", (name, preset) => {
   });
 });
 
-test("a coin with a feed has two exchanges beside it, except BNB, of which none is known for certain", () => {
+test("every coin with a feed has two HTTP price sources, except BNB, which has none", () => {
   const pairs = new Map(
     PRESETS.flatMap(({ tokens }) =>
       tokens.flatMap(({ feed }) => (feed ? [[feed.pair, listMarkets(feed)] as const] : [])),
@@ -92,14 +92,14 @@ test("a coin with a feed has two exchanges beside it, except BNB, of which none 
       expect(url).toMatch(/^https:/);
       expect(source).toMatch(/^https:\/\/\S+$/);
       expect(pointer).toMatch(/^(\/\w+)+$/);
-      // Of the coin that the feed is of: what is asked for cannot be another one's price.
+      // The request must name the feed's own coin.
       const coin = pair === "MATIC / USD" ? "POL" : pair.split(" ")[0];
       expect(url.toUpperCase()).toContain(`${coin}`);
     }
   }
 });
 
-test("CCTP has one address everywhere and a domain of its own for each chain, and none on BSC", () => {
+test("CCTP has the same contracts and another domain on every chain, and is absent on BSC", () => {
   const all = PRESETS.flatMap(({ name, cctp }) => (cctp ? [{ name, ...cctp }] : []));
   expect(Object.fromEntries(all.map(({ name, domain }) => [name, domain]))).toEqual({
     ethereum: 0,
@@ -115,7 +115,7 @@ test("CCTP has one address everywhere and a domain of its own for each chain, an
   expect(new Set(all.map(({ transmitter }) => transmitter)).size).toBe(1);
 });
 
-test("every preset has both ids of its chain", () => {
+test("every preset has the bridge chain id and the EVM chain id of its chain", () => {
   const ids = Object.fromEntries(
     PRESETS.map((preset) => {
       const { chainId, evmChainId } = chainOf(preset);

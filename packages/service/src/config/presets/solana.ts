@@ -1,7 +1,7 @@
 import type { Sourced } from "./preset.ts";
 import { PACKAGES, PAGES } from "./sources.ts";
 
-/** A token of Solana. Prices come from exchanges, by the pair under which `markets.ts` has them. */
+/** A token on Solana. Its prices come from the exchanges of its pair in `markets.ts`. */
 export interface SolanaPresetToken extends Sourced {
   readonly symbol: string;
   /** Base58 of the mint, or `native`. */
@@ -12,11 +12,11 @@ export interface SolanaPresetToken extends Sourced {
   readonly pair: string;
 }
 
-/** What is publicly known of Solana: the same as of other chains, as far as it has it. */
+/** The public facts of Solana and default terms: those of other chains, as far as they apply. */
 export interface SolanaPreset {
   readonly name: "solana";
   readonly finality: { readonly rule: string; readonly source: string };
-  /** Base58: what tells the public network from all others. */
+  /** Base58 hash that identifies the public network. */
   readonly genesis: Sourced & { readonly hash: string };
   readonly terms: {
     readonly minDepositUsd: string;
@@ -25,7 +25,7 @@ export interface SolanaPreset {
     readonly priorityFeeMax: number;
   };
   readonly tokens: readonly SolanaPresetToken[];
-  /** Circle's own id of the chain. */
+  /** Circle's id of the chain. */
   readonly cctp: Sourced & { readonly domain: number };
   readonly remarks: readonly string[];
 }

@@ -1,7 +1,7 @@
-/** Pages and packages that the presets cite, and the parts that several chains share. */
+/** Pages and packages that the presets cite, and parts that several presets share. */
 import type { PresetCctp, PresetFeed, PresetToken } from "./preset.ts";
 
-/** Packages of npm, at the versions with which values were compared. They are no dependencies, except viem. */
+/** npm packages, at the versions with which values were compared. Only viem is a dependency. */
 export const PACKAGES = {
   circle: "@circle-fin/provider-cctp-v2 1.14.0",
   wormhole: "@wormhole-foundation/sdk-base 6.1.5",
@@ -25,7 +25,7 @@ export const PAGES = {
 
 export const NATIVE_ADDRESS = "0x0000000000000000000000000000000000000000";
 
-/** The native coin: it has no contract, and the interface calls it by its chain's name. */
+/** Creates the native coin, which has no contract and whose symbol is its chain's name. */
 export function nativeCoin(
   chain: string,
   token: Pick<PresetToken, "minDeposit" | "feed">,
@@ -41,13 +41,13 @@ export function nativeCoin(
 }
 
 /**
- * A Chainlink feed. Heartbeats are those of https://github.com/LZeroAnalytics/chainlink-package, of March 2025, which has
- * five of the chains. `network` is the name under which Chainlink's own list has it.
+ * Creates a Chainlink feed. Heartbeats are from https://github.com/LZeroAnalytics/chainlink-package of March 2025,
+ * which covers five of the chains. `network` is the chain's name in Chainlink's list.
  */
 export function chainlinkFeed(
   network: string,
   feed: Pick<PresetFeed, "address" | "pair" | "otherPair" | "heartbeatSeconds"> & {
-    /** Further packages that name it, beside Chainlink's own. */
+    /** Packages with the feed, in addition to Chainlink's. */
     readonly also?: readonly string[];
   },
 ): PresetFeed {
@@ -60,8 +60,8 @@ export function chainlinkFeed(
 }
 
 /**
- * The contracts of CCTP version 2 stand at one address on every EVM chain. Circle's own package has them; the domains,
- * except Linea's, are in Wormhole's as well.
+ * Returns the CCTP version 2 contracts, which have the same addresses on every EVM chain. Circle's package has them;
+ * the domains, except Linea's, are also in Wormhole's.
  */
 export function cctp(domain: number): PresetCctp {
   return {

@@ -1,4 +1,4 @@
-/** The alert rules, the metrics and the runbook name each other: none of them can change alone. */
+/** The alert rules, the metrics and the runbook refer to each other, so that none of them can change alone. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -30,7 +30,7 @@ const known = new Map(
   }),
 );
 
-/** The metric of a series: a histogram has three. */
+/** Returns the metric of a series; a histogram has three series. */
 function metricOf(series: string): string {
   return known.has(series) ? series : series.replace(/_(count|sum|bucket)$/, "");
 }
@@ -40,13 +40,13 @@ describe.each(rules)("the alert $alert", ({ alert, expr, severity, summary, runb
     ([, name = "", matchers = ""]) => ({ metric: metricOf(name), matchers }),
   );
 
-  test("is whole", () => {
+  test("has a name, a severity and a summary", () => {
     expect(alert).toMatch(/^Sluice[A-Za-z]+$/);
     expect(["warning", "critical"]).toContain(severity);
     expect(summary).not.toBe("");
   });
 
-  test("names metrics and labels that exist", () => {
+  test("uses only existing metrics and labels", () => {
     expect(series).not.toEqual([]);
     expect(series.filter(({ metric }) => !known.has(metric))).toEqual([]);
     const unknown = series.flatMap(({ metric, matchers }) =>
@@ -55,13 +55,13 @@ describe.each(rules)("the alert $alert", ({ alert, expr, severity, summary, runb
       ),
     );
     expect(unknown).toEqual([]);
-    // What Prometheus adds to everything that it scrapes.
+    // Prometheus adds `instance` to every metric that it scrapes.
     const labels = [...series.flatMap(({ metric }) => known.get(metric) ?? []), "instance"];
     const shown = [...summary.matchAll(/\$labels\.(\w+)/g)].map(([, label]) => label);
     expect(labels).toEqual(expect.arrayContaining(shown));
   });
 
-  test("has its page in the runbook", () => {
+  test("has a complete page in the runbook", () => {
     const page = readFileSync(join(DOCS, "runbook", runbook), "utf8");
     expect(page.split("\n")[0]).toBe(`# ${alert}`);
     expect(page.match(/^## .+$/gm)).toEqual([
@@ -79,13 +79,13 @@ describe.each(rules)("the alert $alert", ({ alert, expr, severity, summary, runb
   });
 });
 
-test("alerts have names of their own, and no page is left over", () => {
+test("every alert has a unique name, and every runbook page belongs to an alert", () => {
   expect(rules.length).toBeGreaterThan(15);
   expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
   expect(pages.toSorted()).toEqual(rules.map(({ runbook }) => runbook).toSorted());
 });
 
-test("a metric starts with the name of the service and says what it counts", async () => {
+test("every metric has the prefix sluice_, a base unit and a HELP text", async () => {
   const metrics = await registry.getMetricsAsJSON();
   for (const { name, help } of metrics) {
     expect(name).toMatch(/^sluice_[a-z_]+$/);
@@ -98,7 +98,7 @@ test("a metric starts with the name of the service and says what it counts", asy
   expect(counters.filter(({ name }) => !name.endsWith("_total"))).toEqual([]);
 });
 
-test("labels are of a closed list: each has few values, from the configuration or the code", () => {
+test("metrics have only labels of a closed list, whose values are few", () => {
   expect(new Set([...known.values()].flat())).toEqual(
     new Set(
       "account chain kind loop method purpose reason role route service state status token type".split(

@@ -61,7 +61,7 @@ beforeAll(async () => {
       { ...transaction, id: crypto.randomUUID(), intent: "sweep:b:1", state: "queued" },
     ])
     .execute();
-  // Signed long ago, and again a moment ago.
+  // Signed six minutes ago, and replaced just now.
   await db
     .insertInto("attempts")
     .values(
@@ -113,7 +113,7 @@ beforeAll(async () => {
         kind: "delivery",
         delivery_id: createHex(32),
         request: "{}",
-        // The first can still be answered.
+        // Only the first has not expired.
         deadline: number === 1 ? 4_000_000_000n : 1n,
         next_check_at: "2026-01-01T00:00:00.000Z",
       })),
@@ -154,7 +154,7 @@ function open(
       inventory: [{ token: TOKEN, symbol: "USDC", min: 700n }],
     },
   ];
-  // Never asked for the 3 s that a database may take: a still clock's sleep is over at once.
+  // A still clock's sleep ends at once and would report a database timeout; this sleep ends only when aborted.
   const patient = {
     ...clock,
     sleep: (_ms: number, signal?: AbortSignal) =>
@@ -174,7 +174,7 @@ function open(
 }
 
 describe("metrics", () => {
-  test("rows and readings are shown, of what is under way only", async () => {
+  test("show rows and readings of open work only", async () => {
     const { deps, vitals, metrics, readings } = open();
     for (const role of ALL) vitals.started(role);
     vitals.watchScanner(2);
@@ -208,7 +208,7 @@ describe("metrics", () => {
     ]) {
       expect(text.split("\n")).toContain(line);
     }
-    // Of lanes, those that are configured.
+    // Only configured lanes are shown.
     expect(text.match(/^sluice_lane_next_nonce/gm)).toHaveLength(1);
     expect(text).not.toMatch(/status="(completed|dead)"/);
     expect(text).toMatch(/sluice_settlements_oldest_active_age_seconds\{chain="ethereum"\} [\d.]+/);
@@ -221,7 +221,7 @@ describe("metrics", () => {
     expect(text).not.toContain(settlementId);
   });
 
-  test("rows belong to the process that has their role", async () => {
+  test("omit the rows of roles that the process lacks or has not started", async () => {
     const { deps, vitals } = open({ roles: ["api", "attestor"] });
     vitals.started("api");
     const text = await renderMetrics(deps);
@@ -229,7 +229,7 @@ describe("metrics", () => {
     expect(text).not.toMatch(/^sluice_(settlements|scanner_scanned_height|attestation_\w+){/m);
   });
 
-  test("many scrapes in a second ask the database once", async () => {
+  test("query the database once for all scrapes within a second", async () => {
     let asked = 0;
     const { db } = database;
     const clock = createStillClock();
@@ -248,7 +248,7 @@ describe("metrics", () => {
     expect(asked).toBe(2);
   });
 
-  test("what a node did not say is not shown as if it were new", async () => {
+  test("omit a value that the node did not answer", async () => {
     const { deps, metrics } = open();
     const head = { value: 45n };
     const chain = createStrictChain({
@@ -269,7 +269,7 @@ describe("metrics", () => {
 });
 
 describe("readiness", () => {
-  test("every role works once it is started", async () => {
+  test("is ok once every role has started", async () => {
     const { deps, vitals } = open();
     vitals.watchScanner(2);
     const waiting = await reportReadiness(deps);
@@ -286,7 +286,7 @@ describe("readiness", () => {
     });
   });
 
-  test("a loop that finishes no look makes its role unready, and no other", async () => {
+  test("fails only for the role whose loop is overdue", async () => {
     const { deps, vitals, clock } = open();
     for (const role of ALL) vitals.started(role);
     const finished = vitals.watchLoop({ role: "settler", name: "lane", intervalMs: 1_000 });
@@ -301,7 +301,7 @@ describe("readiness", () => {
     expect((await reportReadiness(deps)).ok).toBe(true);
   });
 
-  test("a scanner that never reaches the newest block, or sees none, is unready", async () => {
+  test("fails for a scanner that never catches up or sees no new block", async () => {
     const { deps, vitals, clock } = open();
     for (const role of ALL) vitals.started(role);
     const scanner = vitals.watchScanner(2);
@@ -323,7 +323,7 @@ describe("readiness", () => {
     expect((await reportReadiness(deps)).ok).toBe(true);
   });
 
-  test("without the database no role works, and metrics say so and go on", async () => {
+  test("fails for every role while the database is unavailable, and metrics show it", async () => {
     const away = { read: () => Promise.reject(new Error("no connection")) };
     const { deps, vitals } = open({ db: away });
     for (const role of ALL) vitals.started(role);
@@ -339,7 +339,7 @@ describe("readiness", () => {
     );
   });
 
-  test("a database that hangs counts as away", async () => {
+  test("fails when the database does not answer in time", async () => {
     const { deps, vitals } = open({ db: { read: () => new Promise(() => undefined) } });
     for (const role of ALL) vitals.started(role);
     const { ok } = await reportReadiness({ ...deps, clock: createStillClock() });

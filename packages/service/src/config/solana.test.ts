@@ -259,7 +259,7 @@ describe("Solana in the file", () => {
       "chains[0].contracts.treasury: expected 32 bytes in base58",
     ],
     [{ rpcUrls: ["http://127.0.0.1:1"] }, "chains[0].rpcUrls: expected either rpcUrl or rpcUrls"],
-  ])("is refused with %j", (changes, problem) => {
+  ])("is refused with %j (%#)", (changes, problem) => {
     const problems = problemsOf(() => load(createFile(changes)));
     expect(problems).toContainEqual(expect.stringContaining(problem));
   });

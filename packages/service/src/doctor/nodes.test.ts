@@ -79,7 +79,7 @@ describe("nodes", () => {
     [601, "problem"],
     [-121, "warning"],
     [-601, "problem"],
-  ])("a head %i s behind this clock is a %s", async (headBehindS, status) => {
+  ])("with a head %i s behind this clock are a %s", async (headBehindS, status) => {
     expect(await examine({ service: { headBehindS } })).toMatchObject([
       { id: "node.head", subject: "chain 2 (ethereum)", status },
     ]);
@@ -113,7 +113,7 @@ describe("nodes", () => {
   test.each<[number, string]>([
     [3_601, "warning"],
     [43_201, "problem"],
-  ])("a final block %i s behind the head is a %s", async (finalBehindS, status) => {
+  ])("with a final block %i s behind the head are a %s", async (finalBehindS, status) => {
     const [first] = await examine({ service: { finalBehindS } });
     expect(first).toMatchObject({ id: "node.finality", status });
   });

@@ -116,12 +116,12 @@ describe("amounts", () => {
     ["1e-6", "1"],
     [1e21, `1${"0".repeat(27)}`],
     ["1.5E+3", "1500000000"],
-  ])("amountIn %s is %s base units", async (amountIn, units) => {
+  ])("are read from amountIn: %s is %s base units", async (amountIn, units) => {
     expect(await askWhole(amountIn)).toBe(units);
   });
 
   test.each([0, "0.0", 1e-7, "4e-7", "1e-999", 1e300, "1e999", "1e72"])(
-    "amountIn %s is refused with the accepted range",
+    "are refused as amountIn %s, with the accepted range",
     async (amountIn) => {
       const refusal = await refusalOf({ ...rest, amountIn64: undefined as never, amountIn });
       expect(refusal).toMatchObject({ code: "VALIDATION_ERROR", details: { field: "amountIn" } });
@@ -132,13 +132,13 @@ describe("amounts", () => {
   );
 
   test.each(["0", (2n ** 256n).toString(), "9".repeat(5_000), "1e18"])(
-    "amountIn64 %s is refused",
+    "are refused as amountIn64 %s",
     async (amountIn64) => {
       expect(await refusalOf({ amountIn64 })).toMatchObject({ details: { field: "amountIn64" } });
     },
   );
 
-  test("a missing amount is refused, naming both fields", async () => {
+  test("are required, and the error for a missing one names both fields", async () => {
     const refusal = await refusalOf({ ...rest, amountIn64: undefined as never });
     expect(refusal.message).toMatch(/amountIn64.*amountIn,/);
   });
